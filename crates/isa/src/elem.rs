@@ -206,10 +206,11 @@ impl Elem {
         TABLE
             .iter()
             .flat_map(|row| row.spellings)
-            .map(|&known| (edits(&lower, &known.to_ascii_lowercase()), known))
-            .min_by_key(|&(distance, _)| distance)
-            .filter(|&(distance, known)| distance <= known.len().div_ceil(3))
-            .map(|(_, known)| known)
+            // Case counts only between spellings that are otherwise as close.
+            .map(|&known| (edits(&lower, &known.to_ascii_lowercase()), edits(spelling, known), known))
+            .min_by_key(|&(distance, with_case, _)| (distance, with_case))
+            .filter(|&(distance, _, known)| distance <= known.len().div_ceil(3))
+            .map(|(_, _, known)| known)
     }
 
     /// Whether two elements share a byte.
