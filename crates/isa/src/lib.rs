@@ -1,3 +1,4 @@
 //! Placeholder.
+pub mod codec;
 pub mod elem;
 pub mod layout;

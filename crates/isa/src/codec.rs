@@ -1,0 +1,255 @@
+//! Codecs: what the bits of an element mean as a number, and which bits a number becomes, rounded exactly once.
+//!
+//! Encoding rounds to nearest, ties to even, except that HiFloat8 rounds half away from zero (tile-model.md 3.1) and
+//! integers truncate (ops.md 1, rule 5). A NaN always comes out as the type's canonical one (fixpipe.md 4); moves that
+//! keep the type move bits and have no business here.
+//!
+//! ```
+//! use tessera_isa::codec::{Number, Overflow};
+//! use tessera_isa::elem::Elem;
+//!
+//! assert_eq!(Elem::F16.decode(0x3C00), Number::Float(1.0));
+//! assert_eq!(Elem::F16.encode_f64(1e6, Overflow::Infinity), 0x7C00);
+//! assert_eq!(Elem::F16.encode_f64(1e6, Overflow::Saturate), 0x7BFF);
+//! assert_eq!(Elem::U8.encode_exact(&Number::Float(256.0)), None);
+//! assert_eq!(Elem::F16.format_bits(0x2E66), "0.1");
+//! ```
+
+mod e8m0;
+mod hif8;
+mod small;
+
+use std::num::FpCategory;
+
+use crate::elem::{Elem, ElemKind};
+
+/// The value of an element: integers of every width and every float encoding fit exactly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// An integer.
+    Int(i128),
+    /// A float; also holds infinities and NaN.
+    Float(f64),
+}
+
+/// What becomes of a finite value beyond the largest one, and of an infinity in a type that has none.
+///
+/// HiFloat8 does not ask: it saturates finite values and keeps infinities (tile-model.md 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Overflow {
+    /// Infinity; NaN where the type has no infinity; the largest value where it has neither (fp4).
+    Infinity,
+    /// The largest finite value. An infinity still stays one where the type has it.
+    Saturate,
+}
+
+impl Elem {
+    /// The value of an element's bits, exactly; bits above the element's are ignored.
+    #[inline]
+    pub fn decode(self, bits: u64) -> Number {
+        match self.kind() {
+            ElemKind::Float => Number::Float(self.decode_float(bits)),
+            ElemKind::SignedInt => {
+                let unused = 64 - self.bits();
+                Number::Int(i128::from((bits << unused) as i64 >> unused))
+            }
+            ElemKind::UnsignedInt => Number::Int(i128::from(bits & self.mask())),
+        }
+    }
+
+    #[inline]
+    fn decode_float(self, bits: u64) -> f64 {
+        match self {
+            Elem::F32 => f64::from(f32::from_bits(bits as u32)),
+            Elem::F8e8m0 => e8m0::decode(bits & 0xFF),
+            Elem::Hif8 => hif8::decode(bits & 0xFF),
+            _ => self.small().decode(bits),
+        }
+    }
+
+    /// The parameters of an encoding shaped like IEEE's; those that are not, and integers, never ask.
+    #[inline]
+    fn small(self) -> small::Small {
+        match self {
+            Elem::F16 => small::F16,
+            Elem::Bf16 => small::BF16,
+            Elem::F8e4m3 => small::F8E4M3,
+            Elem::F8e5m2 => small::F8E5M2,
+            Elem::F4e2m1x2 => small::F4E2M1,
+            Elem::F4e1m2x2 => small::F4E1M2,
+            _ => small::F32,
+        }
+    }
+
+    /// The bits nearest to a value, rounded once.
+    ///
+    /// Integers truncate toward zero and saturate, and NaN gives 0 (ops.md 1, rule 5); so does NaN in the fp4 types.
+    #[inline]
+    pub fn encode_f64(self, v: f64, overflow: Overflow) -> u64 {
+        match self {
+            Elem::F32 => small::F32.encode_f64(v, overflow),
+            Elem::F16 => small::F16.encode_f64(v, overflow),
+            Elem::Bf16 => small::BF16.encode_f64(v, overflow),
+            Elem::F8e4m3 => small::F8E4M3.encode_f64(v, overflow),
+            Elem::F8e5m2 => small::F8E5M2.encode_f64(v, overflow),
+            Elem::F4e2m1x2 => small::F4E2M1.encode_f64(v, overflow),
+            Elem::F4e1m2x2 => small::F4E1M2.encode_f64(v, overflow),
+            Elem::F8e8m0 => e8m0::encode(v, overflow),
+            Elem::Hif8 => hif8::encode(v),
+            Elem::I8 => (v as i8) as u8 as u64,
+            Elem::I16 => (v as i16) as u16 as u64,
+            Elem::I32 => (v as i32) as u32 as u64,
+            Elem::I64 => (v as i64) as u64,
+            Elem::U8 => (v as u8) as u64,
+            Elem::U16 => (v as u16) as u64,
+            Elem::U32 => (v as u32) as u64,
+            Elem::U64 => v as u64,
+        }
+    }
+
+    /// [`Elem::encode_f64`] of a binary32 value.
+    #[inline]
+    pub fn encode_f32(self, v: f32, overflow: Overflow) -> u64 {
+        match self {
+            Elem::F32 if v.is_nan() => small::F32.nan,
+            Elem::F32 => u64::from(v.to_bits()),
+            Elem::F16 => u64::from(f32_to_f16(v, overflow)),
+            Elem::Bf16 => u64::from(f32_to_bf16(v, overflow)),
+            Elem::F8e4m3 => u64::from(f32_to_f8e4m3(v, overflow)),
+            Elem::F8e5m2 => small::F8E5M2.encode_f32(v, overflow),
+            _ => self.encode_f64(f64::from(v), overflow),
+        }
+    }
+
+    /// The bits nearest to an integer, rounded once. Integer types wrap (ops.md 1, rule 5).
+    #[inline]
+    pub fn encode_int(self, v: i128, overflow: Overflow) -> u64 {
+        if self.is_float() {
+            self.encode_f64(to_odd(v), overflow)
+        } else {
+            v as u64 & self.mask()
+        }
+    }
+
+    /// The bits of a number that the type holds exactly, else `None`.
+    ///
+    /// Values count, not signs: a negative zero is zero where the type has no negative zero. NaN is the canonical one.
+    pub fn encode_exact(self, v: &Number) -> Option<u64> {
+        match *v {
+            Number::Float(v) if v.is_nan() => self.canonical_nan(),
+            Number::Float(v) => {
+                let bits = self.encode_f64(v, Overflow::Infinity);
+                match self.decode(bits) {
+                    Number::Float(back) => back == v,
+                    Number::Int(back) => v as i128 == back && v.trunc() == v,
+                }
+                .then_some(bits)
+            }
+            Number::Int(v) => {
+                let bits = self.encode_int(v, Overflow::Infinity);
+                match self.decode(bits) {
+                    // The bound keeps `as` from saturating onto i128::MAX.
+                    Number::Float(back) => back < TWO_TO_127 && back as i128 == v && back.is_finite(),
+                    Number::Int(back) => back == v,
+                }
+                .then_some(bits)
+            }
+        }
+    }
+
+    /// The NaN that conversions produce (fixpipe.md 4), if the type has NaN.
+    pub const fn canonical_nan(self) -> Option<u64> {
+        match self {
+            Elem::F32 => Some(small::F32.nan),
+            Elem::F16 => Some(small::F16.nan),
+            Elem::Bf16 => Some(small::BF16.nan),
+            Elem::F8e4m3 => Some(small::F8E4M3.nan),
+            Elem::F8e5m2 => Some(small::F8E5M2.nan),
+            Elem::F8e8m0 => Some(e8m0::NAN),
+            Elem::Hif8 => Some(hif8::NAN),
+            _ => None,
+        }
+    }
+
+    /// The class of an element's bits in its own type: an f16 subnormal is `Subnormal`. Integers are zero or normal.
+    pub fn classify(self, bits: u64) -> FpCategory {
+        match self {
+            Elem::F8e8m0 if bits & 0xFF == e8m0::NAN => FpCategory::Nan,
+            Elem::F8e8m0 => FpCategory::Normal,
+            Elem::Hif8 => hif8::classify(bits),
+            _ if self.is_float() => self.small().classify(bits),
+            _ if bits & self.mask() == 0 => FpCategory::Zero,
+            _ => FpCategory::Normal,
+        }
+    }
+
+    /// An element's value as short text that reads back as the same bits: `448.0`, `0.1`, `1.0e38`, `-inf`, `nan`.
+    ///
+    /// All NaNs are `nan`. Floats always have a point, as MLIR wants it.
+    pub fn format_bits(self, bits: u64) -> String {
+        match self.decode(bits) {
+            Number::Int(v) => v.to_string(),
+            Number::Float(v) if v.is_nan() => "nan".to_owned(),
+            Number::Float(v) if v.is_infinite() => if v > 0.0 { "inf" } else { "-inf" }.to_owned(),
+            Number::Float(v) => {
+                // Six digits show most values as they are; more only where the bits need them, fewer where three do.
+                let read_back = |digits: usize| {
+                    let near = format!("{v:.digits$e}").parse::<f64>().ok()?;
+                    (self.encode_f64(near, Overflow::Infinity) == bits & self.mask()).then_some(near)
+                };
+                let exact = read_back(5).filter(|&near| near == v);
+                with_point(exact.or_else(|| (2..9).find_map(read_back)).unwrap_or(v))
+            }
+        }
+    }
+}
+
+/// Rounds binary32 to binary16.
+#[inline]
+pub fn f32_to_f16(v: f32, overflow: Overflow) -> u16 {
+    small::F16.encode_f32(v, overflow) as u16
+}
+
+/// Rounds binary32 to bfloat16.
+#[inline]
+pub fn f32_to_bf16(v: f32, overflow: Overflow) -> u16 {
+    small::BF16.encode_f32(v, overflow) as u16
+}
+
+/// Rounds binary32 to f8e4m3.
+#[inline]
+pub fn f32_to_f8e4m3(v: f32, overflow: Overflow) -> u8 {
+    small::F8E4M3.encode_f32(v, overflow) as u8
+}
+
+/// Rounds binary32 to HiFloat8, half away from zero, saturating (tile-model.md 3.1).
+#[inline]
+pub fn f32_to_hif8(v: f32) -> u8 {
+    hif8::encode(f64::from(v)) as u8
+}
+
+const TWO_TO_127: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
+
+/// An integer as binary64, cut to 53 bits with the last bit set if anything was cut off ("round to odd"), so that
+/// rounding the result to fewer bits is the same as rounding the integer.
+#[inline]
+fn to_odd(v: i128) -> f64 {
+    let magnitude = v.unsigned_abs();
+    let cut = (128 - magnitude.leading_zeros()).saturating_sub(53);
+    let kept = magnitude >> cut;
+    let lost = u128::from(kept << cut != magnitude);
+    let value = (kept | lost) as u64 as f64 * f64::from_bits((1023 + u64::from(cut)) << 52);
+    if v < 0 { -value } else { value }
+}
+
+/// A finite float in the shortest digits of binary64, always with a point; very large and small ones with an exponent.
+fn with_point(v: f64) -> String {
+    if v == 0.0 || (1e-4..1e10).contains(&v.abs()) {
+        return format!("{v:?}");
+    }
+    let text = format!("{v:e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0e{exponent}"),
+        _ => text,
+    }
+}
