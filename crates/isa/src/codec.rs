@@ -17,11 +17,14 @@
 
 mod e8m0;
 mod hif8;
+mod quant;
 mod small;
 
 use std::num::FpCategory;
 
-use crate::elem::{Elem, ElemKind};
+use crate::elem::{Elem, ElemKind, PadKind};
+
+pub use quant::{QuantFault, QuantParam};
 
 /// The value of an element: integers of every width and every float encoding fit exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,6 +158,43 @@ impl Elem {
                 .then_some(bits)
             }
         }
+    }
+
+    /// The bits nearest to a number, or `None` if it lies beyond the type's finite values and is no infinity or NaN of
+    /// the type.
+    ///
+    /// By value, before rounding: 127.5 is beyond i8, 65505 beyond f16, and zero beyond f8e8m0.
+    pub fn encode_in_range(self, v: &Number) -> Option<u64> {
+        let inside = match (*v, self.range()) {
+            (Number::Float(v), _) if !v.is_finite() => return self.encode_exact(&Number::Float(v)),
+            (Number::Float(v), (Number::Float(min), Number::Float(max))) => min <= v && v <= max,
+            (Number::Float(v), (Number::Int(min), Number::Int(max))) => {
+                min <= v.floor() as i128 && v.ceil() as i128 <= max
+            }
+            (Number::Int(v), (Number::Float(min), Number::Float(max))) => min <= to_odd(v) && to_odd(v) <= max,
+            (Number::Int(v), (Number::Int(min), Number::Int(max))) => min <= v && v <= max,
+            _ => false,
+        };
+        inside.then(|| match *v {
+            Number::Float(v) => self.encode_f64(v, Overflow::Infinity),
+            Number::Int(v) => self.encode_int(v, Overflow::Infinity),
+        })
+    }
+
+    /// The smallest and the largest finite value.
+    pub fn range(self) -> (Number, Number) {
+        let largest = match self {
+            Elem::F8e8m0 => e8m0::LARGEST,
+            Elem::Hif8 => hif8::LARGEST,
+            _ if self.is_float() => self.small().largest,
+            _ => self.pad_bits(PadKind::Max),
+        };
+        let smallest = match self {
+            Elem::F8e8m0 => 0,
+            _ if self.is_float() => largest | 1 << (self.bits() - 1),
+            _ => self.pad_bits(PadKind::Min),
+        };
+        (self.decode(smallest), self.decode(largest))
     }
 
     /// The NaN that conversions produce (fixpipe.md 4), if the type has NaN.

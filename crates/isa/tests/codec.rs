@@ -235,6 +235,49 @@ fn exactness_between_kinds() {
 }
 
 #[test]
+fn rounding_inside_the_range_only() {
+    use Number::{Float, Int};
+    let largest = f64::from(f32::MAX);
+    for (elem, v, expected) in [
+        (Elem::I8, Int(127), Some(0x7F)),
+        (Elem::I8, Int(128), None),
+        (Elem::I8, Float(126.5), Some(126)),
+        (Elem::I8, Float(127.5), None),
+        (Elem::U8, Float(-0.5), None),
+        (Elem::U8, Float(0.5), Some(0)),
+        (Elem::U8, Float(f64::NAN), None),
+        (Elem::I64, Float(2f64.powi(63)), None),
+        (Elem::I64, Float(-(2f64.powi(63))), Some(1 << 63)),
+        (Elem::U64, Float(2f64.powi(64)), None),
+        (Elem::F16, Float(0.1), Some(0x2E66)),
+        (Elem::F16, Int(65504), Some(0x7BFF)),
+        (Elem::F16, Int(65505), None),
+        (Elem::F16, Int(-2049), Some(0xE800)),
+        (Elem::F16, Float(f64::NEG_INFINITY), Some(0xFC00)),
+        (Elem::F16, Float(f64::NAN), Some(0x7E00)),
+        (Elem::F32, Float(largest), Some(0x7F7F_FFFF)),
+        (Elem::F32, Float(largest.next_up()), None),
+        (Elem::F32, Int(i128::MAX), Some(0x7F00_0000)),
+        (Elem::F8e4m3, Float(449.0), None),
+        (Elem::F8e4m3, Float(f64::INFINITY), None),
+        (Elem::F8e8m0, Float(0.0), None),
+        (Elem::F8e8m0, Float(1.25), Some(127)),
+        (Elem::Hif8, Float(30000.0), Some(0x6E)),
+        (Elem::Hif8, Float(32769.0), None),
+        (Elem::F4e2m1x2, Float(-5.5), Some(0xF)),
+        (Elem::F4e2m1x2, Float(6.5), None),
+        (Elem::F4e2m1x2, Float(f64::NAN), None),
+    ] {
+        assert_eq!(elem.encode_in_range(&v), expected, "{elem} {v:?}");
+    }
+    assert_eq!(Elem::F8e4m3.range(), (Float(-448.0), Float(448.0)));
+    assert_eq!(Elem::Hif8.range(), (Float(-32768.0), Float(32768.0)));
+    assert_eq!(Elem::F8e8m0.range(), (Float(2f64.powi(-127)), Float(2f64.powi(127))));
+    assert_eq!(Elem::F4e1m2x2.range(), (Float(-1.75), Float(1.75)));
+    assert_eq!(Elem::I16.range(), (Int(-32768), Int(32767)));
+}
+
+#[test]
 fn text_reads_back_as_the_same_bits() {
     for &elem in Elem::ALL.iter().filter(|elem| elem.is_float() && elem.bits() <= 16) {
         for code in 0..=elem.mask() {

@@ -3,7 +3,7 @@
 use super::Overflow;
 
 pub(super) const NAN: u64 = 0xFF;
-const LARGEST: u64 = 0xFE;
+pub(super) const LARGEST: u64 = 0xFE;
 
 /// Rounds to the nearest power of two, the middle of two (1.5·2^k) to the even code.
 ///

@@ -4,7 +4,7 @@ use std::num::FpCategory;
 
 pub(super) const NAN: u64 = 0x80;
 const INFINITY: u64 = 0x6F;
-const LARGEST: u64 = 0x6E;
+pub(super) const LARGEST: u64 = 0x6E;
 
 /// One row of the table of 3.1 for normal values: what precedes the exponent's sign, and the widths of the fields.
 struct Row {

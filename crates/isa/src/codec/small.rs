@@ -13,7 +13,7 @@ pub(super) struct Small {
     /// What is subtracted from the exponent field.
     bias: u64,
     /// The magnitude of the largest finite value.
-    largest: u64,
+    pub(super) largest: u64,
     /// What an overflow to infinity gives: infinity, else NaN, else the largest finite value.
     beyond: u64,
     /// The canonical NaN (fixpipe.md 4); zero in the fp4 types, which have none.
