@@ -207,7 +207,13 @@ impl Elem {
             .iter()
             .flat_map(|row| row.spellings)
             // Case counts only between spellings that are otherwise as close.
-            .map(|&known| (edits(&lower, &known.to_ascii_lowercase()), edits(spelling, known), known))
+            .map(|&known| {
+                (
+                    edits(&lower, &known.to_ascii_lowercase()),
+                    edits(spelling, known),
+                    known,
+                )
+            })
             .min_by_key(|&(distance, with_case, _)| (distance, with_case))
             .filter(|&(distance, _, known)| distance <= known.len().div_ceil(3))
             .map(|(_, _, known)| known)

@@ -1,0 +1,363 @@
+//! One instruction about to be issued: operands with their types on the profile, and whatever is known of the values.
+//!
+//! The verifier builds an [`Inst`] with what it can prove, the simulator with everything; rules and index maps read both
+//! alike, so a rule is written once and reports the same id before and during a run.
+
+use crate::codec::Number;
+use crate::elem::Elem;
+use crate::layout::{Axis, Digit, Layout};
+use crate::ops::{Form, Opcode, Role};
+use crate::profile::Profile;
+use crate::tile::{LayoutName, Loc, Tile, words};
+use smallvec::SmallVec;
+
+words! {
+    /// ReLU on the way out of an accumulator.
+    Relu {
+        /// None.
+        NoRelu = "no_relu", "NoRelu";
+        /// `v > 0 ? v : +0`.
+        NormalRelu = "normal_relu", "NormalRelu";
+    }
+}
+words! {
+    /// Which vector core an Acc→Vec form writes (fixpipe.md 6).
+    AccToVec {
+        /// Core 0.
+        SingleModeVec0 = "single_mode_vec0", "SingleModeVec0";
+        /// Core 1.
+        SingleModeVec1 = "single_mode_vec1", "SingleModeVec1";
+        /// Rows halved between both.
+        DualModeSplitM = "dual_mode_split_m", "DualModeSplitM";
+        /// Columns halved between both.
+        DualModeSplitN = "dual_mode_split_n", "DualModeSplitN";
+    }
+}
+words! {
+    /// The NZ split forms of TINSERT.
+    Split {
+        /// Two groups of column blocks.
+        Split2 = "split2", "SPLIT2";
+        /// Four groups of column blocks.
+        Split4 = "split4", "SPLIT4";
+    }
+}
+words! {
+    /// The layout tag of a view of global memory.
+    ViewTag {
+        /// Row-major.
+        Nd = "nd", "ND";
+        /// Column-major.
+        Dn = "dn", "DN";
+        /// Boxed, five dimensions.
+        Nz = "nz", "NZ";
+    }
+}
+
+impl ViewTag {
+    /// The tile layout of the same name.
+    pub fn layout_name(self) -> LayoutName {
+        match self {
+            ViewTag::Nd => LayoutName::Nd,
+            ViewTag::Dn => LayoutName::Dn,
+            ViewTag::Nz => LayoutName::Nz,
+        }
+    }
+}
+
+/// The attributes of an instruction, typed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Attrs {
+    /// `reluPreMode`.
+    pub relu: Option<Relu>,
+    /// `accToVecMode`.
+    pub acc_to_vec: Option<AccToVec>,
+    /// `mode` of TINSERT.
+    pub split: Option<Split>,
+    /// `dim` of TCONCAT.
+    pub dim: Option<i64>,
+    /// `kernel = [h, w]`.
+    pub kernel: Option<[i64; 2]>,
+    /// `stride = [h, w]`.
+    pub stride: Option<[i64; 2]>,
+    /// `dilation = [h, w]`.
+    pub dilation: Option<[i64; 2]>,
+    /// `pad = [left, right, top, bottom]`.
+    pub pad: Option<[i64; 4]>,
+    /// `pad_value`.
+    pub pad_value: Option<Number>,
+    /// `fmap = [h, w]`.
+    pub fmap: Option<[i64; 2]>,
+    /// `shape = [rows, cols]` of TRESHAPE.
+    pub shape: Option<[i64; 2]>,
+    /// `layout` of a view.
+    pub layout: Option<ViewTag>,
+}
+
+/// A conv tile type: a dense array in L1 (tile-model.md 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConvType {
+    /// Where it lives.
+    pub loc: Loc,
+    /// NDC1HWC0 rather than NC1HWC0.
+    pub has_depth: bool,
+    /// N, D, C1, H, W, C0; D is 1 without depth.
+    pub dims: [u64; 6],
+    /// The element type.
+    pub elem: Elem,
+}
+
+impl ConvType {
+    /// Elements of the array, saturating.
+    pub fn elements(&self) -> u64 {
+        self.dims.iter().fold(1u64, |n, d| n.saturating_mul(*d))
+    }
+
+    /// Bytes of the array.
+    pub fn bytes(&self) -> u64 {
+        self.elem.bytes_of(self.elements())
+    }
+
+    /// The name of its format.
+    pub fn format(&self) -> &'static str {
+        if self.has_depth { "NDC1HWC0" } else { "NC1HWC0" }
+    }
+
+    /// The dimensions as written: five, or six with depth.
+    pub fn written_dims(&self) -> SmallVec<[u64; 6]> {
+        self.dims
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| self.has_depth || *i != 1)
+            .map(|(_, d)| *d)
+            .collect()
+    }
+
+    /// The array as a one-row tile, so that paths and placement need not know conv tiles.
+    pub fn as_tile(&self) -> Tile {
+        let n = self.elements();
+        crate::tile::TileType::new(self.loc, self.elem, 1, n)
+            .with_layout(crate::tile::BLayout::RowMajor, crate::tile::SLayout::NoneBox, 512)
+            .resolve(Profile::Cpu)
+    }
+}
+
+/// Where a tile's storage starts: addresses with one root can be compared, others cannot overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The storage.
+    pub root: Root,
+    /// Byte offset in it.
+    pub start: u64,
+}
+
+/// A storage that places are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Root {
+    /// A memory, for tiles with a known address.
+    Memory(Loc),
+    /// The storage of one automatic tile, wherever placement will put it.
+    Auto(u32),
+}
+
+/// A tile operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TileArg {
+    /// What it is to the instruction.
+    pub role: Role,
+    /// Its type on the profile.
+    pub tile: Tile,
+    /// Its layout; differs from the type's only for views, which keep their source's pitch.
+    pub layout: Layout,
+    /// Valid rows and columns, where known.
+    pub valid: [Option<u64>; 2],
+    /// Where it lies, where known.
+    pub place: Option<Place>,
+}
+
+impl TileArg {
+    /// A tile whose type says all that is known of it.
+    pub fn of_type(role: Role, tile: Tile) -> Self {
+        TileArg {
+            role,
+            layout: tile.layout(),
+            valid: [tile.v_row.known(), tile.v_col.known()],
+            tile,
+            place: None,
+        }
+    }
+}
+
+/// A view of global memory as an operand of TLOAD or TSTORE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobalArg {
+    /// The element type.
+    pub elem: Elem,
+    /// The layout tag.
+    pub tag: ViewTag,
+    /// Extents, where known, outermost first; empty for a bare pointer.
+    pub dims: SmallVec<[Option<u64>; 5]>,
+    /// Strides in elements, where known.
+    pub strides: SmallVec<[Option<i64>; 5]>,
+    /// First element, counted from the start of the buffer, where known.
+    pub offset: Option<i64>,
+    /// Elements of the buffer bound to the argument, where known.
+    pub buffer: Option<u64>,
+}
+
+impl GlobalArg {
+    /// Rows and columns of the view (tile-model.md 7), where known.
+    pub fn shape(&self) -> [Option<u64>; 2] {
+        let mut rows = Some(1u64);
+        let mut cols = Some(1u64);
+        for (is_row, dim) in self.axes() {
+            let side = if is_row { &mut rows } else { &mut cols };
+            *side = side
+                .zip(self.dims.get(dim).copied().flatten())
+                .map(|(n, d)| n.saturating_mul(d));
+        }
+        [rows, cols]
+    }
+
+    /// The view as a layout, where its extents and strides are known.
+    pub fn layout(&self) -> Option<Layout> {
+        let mut row: SmallVec<[Digit; 4]> = SmallVec::new();
+        let mut col: SmallVec<[Digit; 4]> = SmallVec::new();
+        for (is_row, dim) in self.axes() {
+            let digit = Digit {
+                extent: (*self.dims.get(dim)?)?,
+                stride: (*self.strides.get(dim)?)?,
+            };
+            if is_row { row.push(digit) } else { col.push(digit) }
+        }
+        Some(Layout {
+            row: Axis::from_digits(&row),
+            col: Axis::from_digits(&col),
+        })
+    }
+
+    /// Each dimension in the order in which an axis composes it, with the axis it belongs to (tile-model.md 7).
+    fn axes(&self) -> impl Iterator<Item = (bool, usize)> {
+        let n = self.dims.len();
+        let tag = self.tag;
+        (0..n).map(move |dim| {
+            let is_row = match tag {
+                ViewTag::Nd => dim + 1 != n,
+                ViewTag::Dn => dim + 2 == n,
+                ViewTag::Nz => dim == 2 || dim == 3,
+            };
+            (is_row, dim)
+        })
+    }
+}
+
+/// One instruction about to be issued.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inst {
+    /// The instruction.
+    pub op: Opcode,
+    /// Its form.
+    pub form: Form,
+    /// The profile it is issued on.
+    pub profile: Profile,
+    /// Tile operands, destinations included, in the form's order (ins, then outs).
+    pub tiles: SmallVec<[TileArg; 4]>,
+    /// Scalar operands with what is known of them.
+    pub scalars: SmallVec<[(Role, Option<Number>); 4]>,
+    /// The attributes; configuration that SETFMATRIX left is merged in.
+    pub attrs: Attrs,
+    /// The conv tile of TIMG2COL, or the destination of a conv TLOAD.
+    pub conv: Option<ConvType>,
+    /// The view of TLOAD or TSTORE.
+    pub global: Option<GlobalArg>,
+}
+
+impl Inst {
+    /// An instruction without operands.
+    pub fn new(op: Opcode, form: Form, profile: Profile) -> Self {
+        Inst {
+            op,
+            form,
+            profile,
+            tiles: SmallVec::new(),
+            scalars: SmallVec::new(),
+            attrs: Attrs::default(),
+            conv: None,
+            global: None,
+        }
+    }
+
+    /// The tile operand with this role.
+    pub fn tile(&self, role: Role) -> Option<&TileArg> {
+        self.tiles.iter().find(|t| t.role == role)
+    }
+
+    /// The position of the tile operand with this role.
+    pub fn tile_index(&self, role: Role) -> Option<usize> {
+        self.tiles.iter().position(|t| t.role == role)
+    }
+
+    /// The first source tile.
+    pub fn src(&self) -> Option<&TileArg> {
+        self.tile(Role::Src).or_else(|| self.tile(Role::Src0))
+    }
+
+    /// The first destination tile.
+    pub fn dst(&self) -> Option<&TileArg> {
+        self.tile(Role::Dst).or_else(|| self.tile(Role::Dst0))
+    }
+
+    /// Does the instruction have this scalar operand?
+    pub fn has_scalar(&self, role: Role) -> bool {
+        self.scalars.iter().any(|(r, _)| *r == role)
+    }
+
+    /// The value of a scalar operand, where it is there and known.
+    pub fn scalar(&self, role: Role) -> Option<Number> {
+        self.scalars.iter().find(|(r, _)| *r == role).and_then(|(_, v)| *v)
+    }
+
+    /// The value of an index operand: 0 where the form leaves it out, `None` where it is not known.
+    pub fn index(&self, role: Role) -> Option<i128> {
+        if !self.has_scalar(role) {
+            return Some(0);
+        }
+        match self.scalar(role)? {
+            Number::Int(v) => Some(v),
+            Number::Float(_) => None,
+        }
+    }
+
+    /// An index that is known and in the range of indices.
+    pub fn index_u64(&self, role: Role) -> Option<u64> {
+        self.index(role).and_then(|v| u64::try_from(v).ok())
+    }
+
+    /// Is ReLU asked for?
+    pub fn relu(&self) -> bool {
+        self.attrs.relu == Some(Relu::NormalRelu)
+    }
+
+    /// Does data leave an accumulator?
+    pub fn is_fixpipe(&self) -> bool {
+        self.src().is_some_and(|s| s.tile.loc == Loc::Acc)
+            && matches!(
+                self.op,
+                Opcode::Tmov
+                    | Opcode::TmovFp
+                    | Opcode::Textract
+                    | Opcode::TextractFp
+                    | Opcode::Tinsert
+                    | Opcode::TinsertFp
+            )
+    }
+
+    /// Rows and columns by which a dual mode divides the source window: (2, 1), (1, 2), or (1, 1) without one.
+    pub fn dual_division(&self) -> (u64, u64) {
+        match self.attrs.acc_to_vec {
+            Some(AccToVec::DualModeSplitM) => (2, 1),
+            Some(AccToVec::DualModeSplitN) => (1, 2),
+            _ => (1, 1),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Every rule id the program can report, with its text, severity, profiles and source (rules.md).
+
+use crate::diag::Severity;
+use crate::profile::Profiles;
+
+/// A row of the rule table.
+#[derive(Debug)]
+pub struct Rule {
+    /// The id.
+    pub id: &'static str,
+    /// What it is by default; `--strict`, `--allow` and `--deny` change warnings.
+    pub severity: Severity,
+    /// The profiles on which it can fail.
+    pub on: Profiles,
+    /// What must hold, in one sentence.
+    pub text: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Another rule implies it, so it cannot fail alone.
+    pub implied: bool,
+}
+
+/// The rule with this id.
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|r| r.id == id)
+}
+
+macro_rules! rules {
+    ($($severity:ident $on:ident $id:literal, $text:literal, $source:literal $(, $implied:ident)?;)*) => {
+        &[$(Rule { id: $id, severity: Severity::$severity, on: Profiles::$on, text: $text, source: $source,
+                   implied: rules!(@implied $($implied)?) },)*]
+    };
+    (@implied implied) => { true };
+    (@implied) => { false };
+}
+
+/// All rules, grouped as in rules.md.
+pub static RULES: &[Rule] = rules! {
+    // Tile types.
+    Error ALL "tile-shape", "rows and cols are at least 1, and static valid extents are at most the declared ones", "tile-model.md 5";
+    Error ALL "tile-align", "without boxes, the bytes of the major dimension (cols if row_major, rows if col_major) are a multiple of 32", "tile-model.md 5";
+    Error ALL "tile-box-cols", "with boxes, cols is a multiple of the box's columns", "tile-model.md 5";
+    Error ALL "tile-box-rows", "with boxes, rows is a multiple of the box's rows, except NZ in Vec", "tile-model.md 5";
+    Error ALL "tile-fractal", "fractal is 512, 1024 (boxed, 4-byte types) or 32 (boxed, 1-byte types)", "tile-model.md 5";
+    Error ALL "tile-compact", "row_plus_one on an NZ tile needs rows % 16 == 1", "tile-model.md 5";
+    Error ALL "tile-pad", "a custom pad value fits the element type; one that is not exact is a warning", "tile-model.md 6";
+    Error A5 "tile-fp4", "fp4: cols, v_col and indexCol are even; where two rows share a byte (DN, ZN, NN), v_row and indexRow too", "tile-model.md 3";
+    Error CPU_A2A3 "tile-dtype", "the element type exists on the profile", "layout-family seed, type support; tile-model.md 3";
+    Error A2A3 "tile-loc", "the location exists on the profile", "tile-model.md 2";
+    Error ALL "tile-size", "one tile's footprint fits its memory (not on cpu), and no dimension or product exceeds 2^32", "tile-model.md 5";
+    // Regions and memory.
+    Error ALL "valid-unset", "a dynamic valid extent is set before its first use", "tile-model.md 4";
+    Error ALL "valid-range", "a run-time valid extent lies between 0 and the declared one", "tile-model.md 4";
+    Error NPU "tassign-range", "a tile's address range lies inside its memory", "ops.md 10";
+    Error ALL "tassign-align", "a tile's address is a multiple of 32", "tile-model.md 2";
+    Error NPU "capacity", "the tiles alive together fit their memory", "ops.md 10";
+    Error ALL "overlap", "operands of one instruction do not overlap, unless the result is the same as with disjoint ones", "ops.md 1";
+    Warning NPU "footprint", "the blocks that hardware writes stay inside the tile's declared area", "ops.md 1, fixpipe.md 5";
+    Error ALL "tsubview-window", "a view is none_box, of the source's type, inside it, and starts at a 32-byte boundary", "ops.md 10";
+    Warning ALL "undefined-read", "an element that reaches global memory, a file or the terminal has a defined value", "ops.md 1";
+    Error ALL "undefined-use", "a value that decides anything (an index, an fp parameter, a count, a scalar) is defined", "ops.md 1";
+    // Global memory.
+    Error ALL "tload-shape", "the view's rows × columns equal the tile's valid region", "tile-model.md 7";
+    Error ALL "tload-dtype", "the view and the tile have one element type", "tile-model.md 7";
+    Error NPU "tload-layout", "Vec loads ND→ND, DN→DN, NZ→NZ; Mat also ND→NZ and DN→ZN", "tile-model.md 7";
+    Error NPU "tload-loc", "the tile is in Vec or Mat", "tile-model.md 7";
+    Error ALL "tstore-shape", "the view's rows × columns equal the tile's valid region", "tile-model.md 7";
+    Error ALL "tstore-dtype", "the view and the tile have one element type", "tile-model.md 7";
+    Error NPU "tstore-layout", "Vec stores ND→ND, DN→DN, NZ→NZ; Mat also NZ→ND and ZN→DN", "tile-model.md 7";
+    Error NPU "tstore-loc", "the tile is in Vec or Mat", "tile-model.md 7";
+    Error ALL "gm-bounds", "every element touched lies inside the buffer, and a partition inside its view", "tile-model.md 7";
+    // Fixpipe.
+    Error ALL "quant-source", "relu, quantization and AccToVecMode need an Acc source", "fixpipe.md 1";
+    Error ALL "quant-sign", "bit 46 of the parameter agrees with an i8 or u8 destination", "fixpipe.md 3";
+    Error ALL "quant-scale", "the scale of a quantization parameter is finite", "fixpipe.md 3";
+    Error ALL "fp-operand", "fp is a Scaling tile of u64 or i64, 1 × n, ND", "fixpipe.md 1; tinsert seed, A2A3 checks";
+    Error ALL "fp-align", "an fp operand's address is a multiple of 128", "tile-model.md 2";
+    Error ALL "fp-short", "fp has a parameter for every column that is written", "fixpipe.md 1";
+    Error ALL "fp-value", "a fill value is exactly representable in the element type", "layout-family seed, constraints; ops.md 3.4";
+    Error ALL "acc-mode", "an AccToVecMode belongs to Acc→Vec, on cpu and a5", "fixpipe.md 6; tinsert seed, A5 checks";
+    Error CPU_A5 "acc-mode-split", "a dual mode halves an even extent, is not quantized, keeps the type, and writes no DN tile", "tinsert seed, A5 checks; fixpipe.md 6";
+    // TMOV.
+    Error NPU "tmov-loc", "the pair of locations has a path", "ops.md 2";
+    Error NPU "tmov-layout", "the pair of layouts has a path", "ops.md 2";
+    Error ALL "tmov-dtype", "the element types have a path", "ops.md 2, fixpipe.md 2";
+    Error NPU "tmov-shape", "declared shapes are equal (a5: when the source is Mat)", "ops.md 2";
+    Error ALL "tmov-valid", "valid regions are equal", "ops.md 2";
+    Error NPU "tmov-bias", "into Bias: one row, i32→i32, f32→f32, f16→f32 (a5: bf16→f32), source row a multiple of 64 bytes", "ops.md 2";
+    Error NPU "tmov-scaling", "into Scaling: one row of u64 or i64, a multiple of 128 bytes", "ops.md 2";
+    Error A5 "tmov-pitch", "ND→NZ in Vec: the destination's declared rows are its valid rows rounded up to 16 (plus one with row_plus_one)", "ops.md 2";
+    // TEXTRACT.
+    Error NPU "textract-loc", "the pair of locations has a path", "ops.md 3.1";
+    Error NPU "textract-layout", "the pair of layouts has a path", "ops.md 3.1";
+    Error ALL "textract-dtype", "the element types have a path", "ops.md 3.1, fixpipe.md 2";
+    Error NPU "textract-align", "indices and extents are multiples of what the path moves at once", "ops.md 3.1";
+    Error ALL "textract-bounds", "the window lies inside the source's declared shape", "layout-family seed, cases not allowed; ops.md 3.1";
+    Warning ALL "textract-divides", "the destination's declared shape divides the source's", "layout-family seed, constraints";
+    // TINSERT.
+    Error NPU "tinsert-loc", "the pair of locations has a path", "tinsert seed, A2A3 and A5 checks";
+    Error NPU "tinsert-layout", "the pair of layouts has a path", "tinsert seed, A2A3 and A5 checks";
+    Error ALL "tinsert-dtype", "the element types have a path", "tinsert seed, A2A3 and A5 checks";
+    Error A5 "tinsert-align", "Vec→Mat ND: the bytes of a source row are a multiple of 32", "tinsert seed, A5 Vec → Mat";
+    Error A5 "tinsert-cols", "Vec→Vec NZ: source cols do not exceed destination cols", "tinsert seed, A5 Vec → Vec";
+    Error ALL "tinsert-bounds", "the inserted region lies inside the destination's declared shape", "tinsert seed, runtime bounds; layout-family seed";
+    Warning A5 "tinsert-nd-into-boxed", "Vec→Mat ND→NZ is inserted logically here; hardware copies the rows as they lie", "ops.md 3.2";
+    // TRESHAPE.
+    Error ALL "treshape-loc", "both tiles have one location", "treshape seed, constraints";
+    Error ALL "treshape-bytes", "both tiles have the same declared bytes", "treshape seed, constraints";
+    Error ALL "treshape-box", "both tiles are boxed or both are not", "treshape seed, constraints";
+    Error ALL "treshape-shape", "newShape equals the destination's declared shape", "layout-family seed; ops.md 4";
+    Warning ALL "treshape-valid", "with one element type, the valid regions have the same number of elements", "layout-family seed, constraints";
+    Warning ALL "treshape-alias", "neither tile is written and then the other read: cpu copies, a2a3 and a5 share the storage", "treshape seed, notes; ops.md 4";
+    // TTRANS.
+    Error NPU "ttrans-loc", "all tiles are in Vec", "ops.md 5";
+    Error NPU "ttrans-layout", "both none_box; a2a3: both row-major", "ttrans seed, A2A3 checks; ops.md 5";
+    Error NPU "ttrans-dtype", "standard types: i8 u8 i16 u16 i32 u32 f16 bf16 f32", "ttrans seed, A2A3 and A5 checks";
+    Error ALL "ttrans-size", "both element types have the same size", "ttrans seed, A2A3 and A5 checks";
+    Error ALL "ttrans-shape", "the transposed domain fits the destination (cpu, a2a3: its valid region is the transposed one)", "layout-family seed, constraints; ops.md 5";
+    Error ALL "ttrans-tmp", "tmp has the source's location and element size", "ops.md 5";
+    Error A5 "ttrans-align", "the major dimension's bytes of both tiles are a multiple of 32", "ttrans seed, A5 checks", implied;
+    // TCONCAT.
+    Error NPU "tconcat-loc", "all tiles are in Vec", "ops.md 6";
+    Error NPU "tconcat-layout", "all tiles are ND", "ops.md 6";
+    Error ALL "tconcat-dtype", "all element types are alike (a2a3, a5: standard types)", "ops.md 6";
+    Error ALL "tconcat-rows", "valid rows of all tiles are equal", "ops.md 6";
+    Error ALL "tconcat-cols", "valid columns of the sources add up to the destination's (a2a3: to at most its cols)", "ops.md 6";
+    Error NPU "tconcat-dim", "dim is 1 (cpu: or 0)", "ops.md 6";
+    Error ALL "tconcat-index", "index tiles are alike, ND, long enough, and their counts lie between 0 and the source's valid columns", "ops.md 6";
+    // TPACK.
+    Error A2A3 "tpack-profile", "cpu and a5 have the instruction", "ops.md 6";
+    Error CPU_A5 "tpack-layout", "both tiles are Vec ND", "ops.md 6";
+    Error CPU_A5 "tpack-size", "elements narrow from 4 bytes to 2 or 1, or from 2 to 1", "ops.md 6";
+    Error CPU_A5 "tpack-valid", "valid regions are equal", "ops.md 6";
+    // TFILLPAD.
+    Error NPU "tfillpad-loc", "tiles are in Vec or Mat", "ops.md 6";
+    Error NPU "tfillpad-layout", "Vec tiles are ND; Mat tiles are NZ, one storage, filled with zero", "ops.md 6";
+    Error ALL "tfillpad-dtype", "element types are equal", "ops.md 6";
+    Error ALL "tfillpad-shape", "declared shapes are equal (EXPAND: the destination's are at least the source's)", "ops.md 6";
+    Error ALL "tfillpad-pad", "the destination's pad is not null", "ops.md 6";
+    Error ALL "tfillpad-inplace", "both tiles of TFILLPAD_INPLACE are views of one storage", "ops.md 6";
+    Error ALL "tfillpad-valid", "a static valid region of EXPAND's destination covers the source's", "ops.md 6";
+    Warning ALL "tfillpad-noop", "there is something to pad", "ops.md 6";
+    // TIMG2COL.
+    Error ALL "timg2col-loc", "the source is a conv tile in Mat, the destination is in Left", "ops.md 7";
+    Error ALL "timg2col-layout", "the destination has Left's usual layout", "ops.md 7";
+    Error ALL "timg2col-dtype", "equal types: i8 f16 bf16 f32; cpu, a5 also u8 i16 u16 i32 u32; a5 also f8e4m3 f8e5m2", "layout-family seed, cases not allowed; ops.md 7";
+    Error ALL "timg2col-config", "kernel is given and 1…511, stride and dilation 1…255, padding 0…255", "layout-family seed, constraints; ops.md 7";
+    Error ALL "timg2col-c0", "C0 elements are 32 bytes (C0 = 4 also for 16-bit types)", "ops.md 7";
+    Error ALL "timg2col-empty", "the output has at least one row and one column", "ops.md 7";
+    Error ALL "timg2col-fmap", "a given fmap size equals the tile's", "ops.md 7";
+    // TINTERLEAVE and TDEINTERLEAVE.
+    Error A2A3 "tinterleave-profile", "cpu and a5 have the instruction", "ops.md 8";
+    Error A5 "tinterleave-loc", "all tiles are in Vec", "ops.md 8";
+    Error CPU_A5 "tinterleave-layout", "all tiles are row-major (a5: ND)", "tinterleave seed, A5 checks";
+    Error CPU_A5 "tinterleave-dtype", "standard types, all alike", "tinterleave seed, A5 checks";
+    Error CPU_A5 "tinterleave-shape", "all valid regions are equal (one source: it has twice the columns)", "tinterleave seed, A5 checks";
+    Error CPU_A5 "tinterleave-even", "the number of valid columns is even", "tinterleave seed, A5 checks";
+    // Conversion.
+    Warning CPU "value-conversion", "a move between element types changes values; only cpu does it", "ops.md 1";
+    // Text.
+    Error ALL "syntax-token", "the text is made of known tokens", "syntax.md 1";
+    Error ALL "syntax-expected", "the text follows the grammar", "syntax.md 1 to 4";
+    Error ALL "syntax-integer", "an integer literal fits its range", "syntax.md 1";
+    Error ALL "syntax-float", "a float literal is readable", "syntax.md 1";
+    Error ALL "syntax-string", "a string literal is closed on its line", "syntax.md 1";
+    Error ALL "syntax-unclosed", "every bracket that is opened is closed", "syntax.md 1";
+    Error ALL "syntax-nesting", "brackets and regions nest at most 256 deep", "syntax.md 1";
+    Error ALL "syntax-limit", "tokens, lines, files and programs keep their size limits", "syntax.md 1";
+    Error ALL "syntax-encoding", "the file is UTF-8 text", "syntax.md 1";
+    Error ALL "syntax-type", "a type is well formed", "syntax.md 3";
+    Error ALL "syntax-attribute", "an attribute has the type the instruction expects", "syntax.md 2";
+    Error ALL "syntax-form", "an instruction is written in one of its forms", "syntax.md 2";
+    Error ALL "syntax-mixed", "a file is a module or a listing, not both", "syntax.md 1";
+    Error ALL "syntax-region", "a region ends as its operation needs", "syntax.md 4";
+    Error ALL "type-mismatch", "a use has the type of its definition", "syntax.md 3";
+    Error ALL "unknown-op", "the operation exists", "syntax.md 1";
+    Error ALL "unknown-profile", "the profile exists", "tile-model.md 1";
+    Warning ALL "unknown-attribute", "the instruction knows the attribute", "syntax.md 1";
+    Error ALL "undefined-name", "a name is defined before it is used", "syntax.md 1";
+    Error ALL "redefined-name", "a name is defined once", "syntax.md 1";
+    Error ALL "operand-count", "an instruction has as many operands and results as one of its forms", "syntax.md 2";
+    Error ALL "not-executable", "the instruction belongs to the layout set; others are recognised, not executable yet", "syntax.md 1";
+    // Running.
+    Warning ALL "profile-override", "the profile of the command line is the module's own", "tile-model.md 1";
+    Note ALL "left-blayout", "a Left tile is written in the profile's own outer order; another one is replaced", "syntax.md 3";
+    Error ALL "entry", "the program has one entry function with this name", "syntax.md 4";
+    Error ALL "call", "a call names a function of the module, fits its signature and does not recurse", "syntax.md 4";
+    Error ALL "arith", "integer arithmetic is defined: no division by zero, no shift beyond the width", "syntax.md 4";
+    Error ALL "loop", "a loop's step is positive and it ends within the limit", "syntax.md 4";
+    Error ALL "memory-limit", "the program stays within the simulator's memory", "design.md, limits";
+    Error ALL "binding", "every argument is bound to a file or value of its type and shape", "syntax.md 4";
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_texts_are_sentences() {
+        let mut ids: Vec<_> = RULES.iter().map(|r| r.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), RULES.len());
+        assert!(
+            RULES
+                .iter()
+                .all(|r| r.text.len() > 10 && !r.source.is_empty() && !r.text.ends_with('.'))
+        );
+        assert!(rule("tinsert-bounds").is_some() && rule("tinsert-bound").is_none());
+    }
+}

@@ -1,0 +1,506 @@
+//! Tile types: location, shape, valid region, layout, pad value, compact mode (tile-model.md 2 to 6).
+//!
+//! [`TileType`] is a type as it is written: a left-out layout stays left out, because the usual layout of a location
+//! depends on the profile. [`TileType::resolve`] fills it in and gives a [`Tile`], which is what rules and the
+//! simulator read.
+
+use crate::codec::{Number, Overflow};
+use crate::elem::{Elem, PadKind};
+use crate::layout::{Axis, Layout};
+use crate::profile::Profile;
+use std::fmt;
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal, $cpp:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name { $($(#[$vdoc])* $variant,)* }
+        impl $name {
+            /// All of them, in declaration order.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+            /// The word in text.
+            pub fn name(self) -> &'static str { match self { $($name::$variant => $text,)* } }
+            /// The enumerator in C++.
+            pub fn cpp(self) -> &'static str { match self { $($name::$variant => $cpp,)* } }
+            /// The value of a word, as text writes it.
+            pub fn parse(word: &str) -> Option<Self> { match word { $($text => Some($name::$variant),)* _ => None } }
+        }
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result { f.write_str(self.name()) }
+        }
+    };
+}
+pub(crate) use words;
+
+words! {
+    /// Where a tile lives; each location is a memory of its own.
+    Loc {
+        /// The unified buffer of a vector core.
+        Vec = "vec", "Vec";
+        /// L1.
+        Mat = "mat", "Mat";
+        /// L0A, the left matrix operand.
+        Left = "left", "Left";
+        /// L0B, the right matrix operand.
+        Right = "right", "Right";
+        /// L0C, the accumulator.
+        Acc = "acc", "Acc";
+        /// The bias table.
+        Bias = "bias", "Bias";
+        /// The fixpipe buffer of quantization parameters.
+        Scaling = "scaling", "Scaling";
+        /// Scales of the left operand (A5).
+        ScaleLeft = "scale_left", "ScaleLeft";
+        /// Scales of the right operand (A5).
+        ScaleRight = "scale_right", "ScaleRight";
+    }
+}
+words! {
+    /// The outer order of a layout.
+    BLayout {
+        /// Rows of boxes lie one after the other.
+        RowMajor = "row_major", "RowMajor";
+        /// Columns of boxes lie one after the other.
+        ColMajor = "col_major", "ColMajor";
+    }
+}
+words! {
+    /// The order inside a box.
+    SLayout {
+        /// No boxes.
+        NoneBox = "none_box", "NoneBox";
+        /// Rows of a box lie one after the other.
+        RowMajor = "row_major", "RowMajor";
+        /// Columns of a box lie one after the other.
+        ColMajor = "col_major", "ColMajor";
+    }
+}
+words! {
+    /// The compact mode; only `row_plus_one` has a rule here (tile-model.md 5).
+    Compact {
+        /// None.
+        Null = "null", "Null";
+        /// Carried and printed.
+        Normal = "normal", "Normal";
+        /// NZ with one extra row as bank-conflict padding.
+        RowPlusOne = "row_plus_one", "RowPlusOne";
+        /// Carried and printed.
+        RowAlignedPadding = "row_aligned_padding", "RowAlignedPadding";
+    }
+}
+words! {
+    /// The six layouts by name.
+    LayoutName {
+        /// Row-major, no boxes.
+        Nd = "ND", "ND";
+        /// Column-major, no boxes.
+        Dn = "DN", "DN";
+        /// Columns of row-major boxes.
+        Nz = "NZ", "NZ";
+        /// Rows of column-major boxes.
+        Zn = "ZN", "ZN";
+        /// Rows of row-major boxes.
+        Zz = "ZZ", "ZZ";
+        /// Columns of column-major boxes.
+        Nn = "NN", "NN";
+    }
+}
+
+impl Loc {
+    /// The memory behind the location.
+    pub fn memory_name(self) -> &'static str {
+        match self {
+            Loc::Vec => "UB",
+            Loc::Mat => "L1",
+            Loc::Left => "L0A",
+            Loc::Right => "L0B",
+            Loc::Acc => "L0C",
+            Loc::Bias => "the bias table",
+            Loc::Scaling => "the fixpipe buffer",
+            Loc::ScaleLeft => "the L0A scale area",
+            Loc::ScaleRight => "the L0B scale area",
+        }
+    }
+
+    /// The usual layout of the location (tile-model.md 5).
+    pub fn usual(self, profile: Profile) -> (BLayout, SLayout, u32) {
+        use {BLayout::*, SLayout as S};
+        match self {
+            Loc::Vec | Loc::Bias | Loc::Scaling => (RowMajor, S::NoneBox, 512),
+            Loc::Mat => (ColMajor, S::RowMajor, 512),
+            Loc::Left if profile == Profile::A2a3 => (RowMajor, S::RowMajor, 512),
+            Loc::Left => (ColMajor, S::RowMajor, 512),
+            Loc::Right => (RowMajor, S::ColMajor, 512),
+            Loc::Acc => (ColMajor, S::RowMajor, 1024),
+            Loc::ScaleLeft => (RowMajor, S::RowMajor, 32),
+            Loc::ScaleRight => (ColMajor, S::ColMajor, 32),
+        }
+    }
+}
+
+impl LayoutName {
+    /// The layout of an outer and an inner order.
+    pub fn of(b: BLayout, s: SLayout) -> LayoutName {
+        match (b, s) {
+            (BLayout::RowMajor, SLayout::NoneBox) => LayoutName::Nd,
+            (BLayout::ColMajor, SLayout::NoneBox) => LayoutName::Dn,
+            (BLayout::ColMajor, SLayout::RowMajor) => LayoutName::Nz,
+            (BLayout::RowMajor, SLayout::ColMajor) => LayoutName::Zn,
+            (BLayout::RowMajor, SLayout::RowMajor) => LayoutName::Zz,
+            (BLayout::ColMajor, SLayout::ColMajor) => LayoutName::Nn,
+        }
+    }
+
+    /// The formula of the offset (tile-model.md 5).
+    pub fn formula(self) -> &'static str {
+        match self {
+            LayoutName::Nd => "r·cols + c",
+            LayoutName::Dn => "c·rows + r",
+            LayoutName::Nz => "bc·rows·IC + br·N + ir·IC + ic",
+            LayoutName::Zn => "br·cols·IR + bc·N + ic·IR + ir",
+            LayoutName::Zz => "br·cols·IR + bc·N + ir·IC + ic",
+            LayoutName::Nn => "bc·rows·IC + br·N + ic·IR + ir",
+        }
+    }
+
+    /// Has the layout boxes?
+    pub fn is_boxed(self) -> bool {
+        !matches!(self, LayoutName::Nd | LayoutName::Dn)
+    }
+}
+
+/// A valid extent: known with the type, or set at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Extent {
+    /// Written in the type.
+    Static(u64),
+    /// `?`: set when the tile is allocated or by `set_validshape`.
+    Dynamic,
+}
+
+impl Extent {
+    /// The extent, where the type knows it.
+    pub fn known(self) -> Option<u64> {
+        match self {
+            Extent::Static(n) => Some(n),
+            Extent::Dynamic => None,
+        }
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Extent::Static(n) => write!(f, "{n}"),
+            Extent::Dynamic => f.write_str("?"),
+        }
+    }
+}
+
+/// The literal of `pad=custom(…)`, kept as written until it is converted to the element type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PadLiteral {
+    /// A bit pattern, written `0x…`.
+    Bits(u64),
+    /// A whole number.
+    Int(i64),
+    /// The bits of a binary64 value.
+    Float(u64),
+}
+
+/// The pad value of a tile type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Pad {
+    /// No padding asked for.
+    Null,
+    /// Zero.
+    Zero,
+    /// The largest value.
+    Max,
+    /// The smallest value.
+    Min,
+    /// A value of the user's.
+    Custom(PadLiteral),
+}
+
+/// A tile type as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TileType {
+    /// Where the tile lives.
+    pub loc: Loc,
+    /// The element type.
+    pub elem: Elem,
+    /// Declared rows.
+    pub rows: u64,
+    /// Declared columns.
+    pub cols: u64,
+    /// Valid rows.
+    pub v_row: Extent,
+    /// Valid columns.
+    pub v_col: Extent,
+    /// Outer order; left out means the location's usual one.
+    pub blayout: Option<BLayout>,
+    /// Inner order; left out means the location's usual one.
+    pub slayout: Option<SLayout>,
+    /// Box size; left out means the location's usual one.
+    pub fractal: Option<u32>,
+    /// The pad value.
+    pub pad: Pad,
+    /// The compact mode.
+    pub compact: Compact,
+}
+
+impl TileType {
+    /// A tile type with everything but location, element and shape left out.
+    pub fn new(loc: Loc, elem: Elem, rows: u64, cols: u64) -> Self {
+        TileType {
+            loc,
+            elem,
+            rows,
+            cols,
+            v_row: Extent::Static(rows),
+            v_col: Extent::Static(cols),
+            blayout: None,
+            slayout: None,
+            fractal: None,
+            pad: Pad::Null,
+            compact: Compact::Null,
+        }
+    }
+
+    /// The same type with its layout written out.
+    pub fn with_layout(mut self, b: BLayout, s: SLayout, fractal: u32) -> Self {
+        (self.blayout, self.slayout, self.fractal) = (Some(b), Some(s), Some(fractal));
+        self
+    }
+
+    /// The same type with this valid region.
+    pub fn with_valid(mut self, v_row: Extent, v_col: Extent) -> Self {
+        (self.v_row, self.v_col) = (v_row, v_col);
+        self
+    }
+
+    /// The type on a profile: the usual layout where none is written; on `a2a3` and `a5` a Left tile's outer order is
+    /// the profile's, whatever was written (syntax.md 3).
+    pub fn resolve(&self, profile: Profile) -> Tile {
+        let (b, s, f) = self.loc.usual(profile);
+        let blayout = if self.replaces_blayout(profile) {
+            b
+        } else {
+            self.blayout.unwrap_or(b)
+        };
+        Tile {
+            loc: self.loc,
+            elem: self.elem,
+            rows: self.rows,
+            cols: self.cols,
+            v_row: self.v_row,
+            v_col: self.v_col,
+            blayout,
+            slayout: self.slayout.unwrap_or(s),
+            fractal: self.fractal.unwrap_or(f),
+            pad: self.pad,
+            compact: self.compact,
+        }
+    }
+
+    /// Does resolving replace an outer order that was written (a note tells the user)?
+    pub fn replaces_blayout(&self, profile: Profile) -> bool {
+        self.loc == Loc::Left && profile.is_npu() && self.blayout.is_some_and(|b| b != self.loc.usual(profile).0)
+    }
+}
+
+/// A tile type on a profile: nothing is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tile {
+    /// Where the tile lives.
+    pub loc: Loc,
+    /// The element type.
+    pub elem: Elem,
+    /// Declared rows.
+    pub rows: u64,
+    /// Declared columns.
+    pub cols: u64,
+    /// Valid rows.
+    pub v_row: Extent,
+    /// Valid columns.
+    pub v_col: Extent,
+    /// Outer order.
+    pub blayout: BLayout,
+    /// Inner order.
+    pub slayout: SLayout,
+    /// Box size; without meaning for `none_box`.
+    pub fractal: u32,
+    /// The pad value.
+    pub pad: Pad,
+    /// The compact mode.
+    pub compact: Compact,
+}
+
+impl Tile {
+    /// The layout's name.
+    pub fn layout_name(&self) -> LayoutName {
+        LayoutName::of(self.blayout, self.slayout)
+    }
+
+    /// Has the layout boxes?
+    pub fn is_boxed(&self) -> bool {
+        self.slayout != SLayout::NoneBox
+    }
+
+    /// Rows and columns of a box (tile-model.md 5); `None` where the fractal is not one of the three.
+    pub fn box_dims(&self) -> Option<(u64, u64)> {
+        let c0 = self.elem.c0();
+        let (ir, ic) = match (self.slayout, self.fractal) {
+            (SLayout::NoneBox, _) => return Some((1, 1)),
+            (SLayout::RowMajor, 512) => (16, c0),
+            (SLayout::ColMajor, 512) => (c0, 16),
+            (_, 1024) => (16, 16),
+            (SLayout::RowMajor, 32) => (16, 2),
+            (SLayout::ColMajor, 32) => (2, 16),
+            _ => return None,
+        };
+        // One row of row-major boxes is just a row.
+        Some(if self.slayout == SLayout::RowMajor && self.rows == 1 {
+            (1, ic)
+        } else {
+            (ir, ic)
+        })
+    }
+
+    /// The layout as a value. The tile type is legal; an illegal fractal counts as 512.
+    pub fn layout(&self) -> Layout {
+        let (ir, ic) = self.box_dims().unwrap_or((16, self.elem.c0()));
+        let (rows, cols) = (self.rows, self.cols);
+        if !self.is_boxed() {
+            return match self.blayout {
+                BLayout::RowMajor => Layout::row_major(rows, cols, cols),
+                BLayout::ColMajor => Layout::col_major(rows, cols, rows),
+            };
+        }
+        let n = (ir * ic) as i64;
+        let (row_outer, col_outer) = match self.blayout {
+            BLayout::RowMajor => ((cols * ir) as i64, n),
+            BLayout::ColMajor => (n, (rows * ic) as i64),
+        };
+        let (row_inner, col_inner) = match self.slayout {
+            SLayout::ColMajor => (1, ir as i64),
+            _ => (ic as i64, 1),
+        };
+        Layout {
+            row: Axis::boxed(rows, ir, row_outer, row_inner),
+            col: Axis::boxed(cols, ic, col_outer, col_inner),
+        }
+    }
+
+    /// Bytes of the declared area.
+    pub fn bytes(&self) -> u64 {
+        self.elem.bytes_of(self.rows.saturating_mul(self.cols))
+    }
+
+    /// "Same layout": outer, inner and, when boxed, fractal (tile-model.md 5).
+    pub fn same_layout(&self, other: &Tile) -> bool {
+        self.blayout == other.blayout
+            && self.slayout == other.slayout
+            && (!self.is_boxed() || self.fractal == other.fractal)
+    }
+
+    /// Has the tile the usual layout of its location?
+    pub fn has_usual_layout(&self, profile: Profile) -> bool {
+        let (b, s, f) = self.loc.usual(profile);
+        self.blayout == b && self.slayout == s && (!self.is_boxed() || self.fractal == f)
+    }
+
+    /// The bits that padding is filled with; `None` for `pad=null` and for a custom value out of range.
+    pub fn pad_bits(&self) -> Option<u64> {
+        match self.pad {
+            Pad::Null => None,
+            Pad::Zero => Some(self.elem.pad_bits(PadKind::Zero)),
+            Pad::Max => Some(self.elem.pad_bits(PadKind::Max)),
+            Pad::Min => Some(self.elem.pad_bits(PadKind::Min)),
+            Pad::Custom(literal) => literal.to_bits(self.elem).map(|(bits, _)| bits),
+        }
+    }
+
+    /// The type as it would be written, nothing left out.
+    pub fn written(&self) -> TileType {
+        TileType {
+            loc: self.loc,
+            elem: self.elem,
+            rows: self.rows,
+            cols: self.cols,
+            v_row: self.v_row,
+            v_col: self.v_col,
+            blayout: Some(self.blayout),
+            slayout: Some(self.slayout),
+            fractal: Some(self.fractal),
+            pad: self.pad,
+            compact: self.compact,
+        }
+    }
+}
+
+/// How messages name a tile: `vec 16x32xf16 NZ`, with the fractal where it is not the default and the region where it is not all.
+impl fmt::Display for Tile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} {}x{}x{} {}",
+            self.loc,
+            self.rows,
+            self.cols,
+            self.elem,
+            self.layout_name()
+        )?;
+        if self.is_boxed() && self.fractal != 512 {
+            write!(f, " {}", self.fractal)?;
+        }
+        if (self.v_row, self.v_col) != (Extent::Static(self.rows), Extent::Static(self.cols)) {
+            write!(f, " valid {}x{}", self.v_row, self.v_col)?;
+        }
+        Ok(())
+    }
+}
+
+impl PadLiteral {
+    /// The bits of the literal in an element type and whether it is exact; `None` where it is out of range.
+    pub fn to_bits(self, elem: Elem) -> Option<(u64, bool)> {
+        match self {
+            PadLiteral::Bits(bits) => (bits & !elem.mask() == 0).then_some((bits, true)),
+            PadLiteral::Int(v) => to_bits(elem, Number::Int(v.into())),
+            PadLiteral::Float(bits) => to_bits(elem, Number::Float(f64::from_bits(bits))),
+        }
+    }
+}
+
+fn to_bits(elem: Elem, value: Number) -> Option<(u64, bool)> {
+    if let Some(bits) = elem.encode_exact(&value) {
+        return Some((bits, true));
+    }
+    // Not exact: the nearest value, as long as there is a finite one.
+    let nearest = match value {
+        Number::Int(v) if elem.is_float() => Number::Float(v as f64),
+        Number::Float(v) if !elem.is_float() && v.is_finite() && v.abs() < 2f64.powi(100) => {
+            Number::Int(v.round_ties_even() as i128)
+        }
+        other => other,
+    };
+    match nearest {
+        Number::Float(v) if elem.is_float() && v.is_finite() => {
+            let bits = elem.encode_f64(v, Overflow::Infinity);
+            matches!(elem.decode(bits), Number::Float(got) if got.is_finite()).then_some((bits, false))
+        }
+        Number::Int(_) => elem.encode_exact(&nearest).map(|bits| (bits, false)),
+        Number::Float(_) => None,
+    }
+}
+
+impl fmt::Display for PadLiteral {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PadLiteral::Bits(bits) => write!(f, "0x{bits:X}"),
+            PadLiteral::Int(v) => write!(f, "{v}"),
+            PadLiteral::Float(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
+        }
+    }
+}
