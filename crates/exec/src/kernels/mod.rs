@@ -1,0 +1,257 @@
+//! Kernels: the loops that move the bytes of a nest.
+//!
+//! What is left of a nest after lowering decides the kernel: one run, rows of runs, a transpose of units, a narrowing
+//! copy, or single units at any stride; two nests that interleave on one side are a [`Pair`]. A kernel is chosen once
+//! ([`Kernel::new`]); running it checks the two spans against the memories and calls a function through a pointer.
+//!
+//! This is the only module of the crate with `unsafe` code. All of it rests on one fact: a kernel touches only the
+//! elements that its loops reach, every byte of them lies inside the nest's spans, and the spans are checked against the
+//! memories before any pointer is made. Source and destination may lie in one memory and interleave, so kernels hold raw
+//! pointers and never references to the bytes. Scalar twins (module `scalar`) are safe code and run on every machine.
+
+mod pair;
+mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use pair::Pair;
+
+use crate::nest::{Bits, Nest, OutOfBounds, Side};
+use smallvec::SmallVec;
+
+/// A set of instructions that kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Safe scalar code.
+    Scalar,
+    /// x86-64 with AVX2 and F16C.
+    Avx2,
+    /// x86-64 with AVX-512 F, BW, DQ, VL and VBMI.
+    Avx512,
+}
+
+impl Level {
+    /// The highest level of this machine.
+    pub fn best() -> Level {
+        #[cfg(target_arch = "x86_64")]
+        {
+            static BEST: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
+            *BEST.get_or_init(|| {
+                let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c");
+                let avx512 = is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512vbmi");
+                match (avx2, avx512) {
+                    (true, true) => Level::Avx512,
+                    (true, false) => Level::Avx2,
+                    _ => Level::Scalar,
+                }
+            })
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        Level::Scalar
+    }
+
+    /// Every level of this machine, the scalar one first.
+    pub fn available() -> impl Iterator<Item = Level> {
+        [Level::Scalar, Level::Avx2, Level::Avx512]
+            .into_iter()
+            .filter(|&level| level <= Level::best())
+    }
+
+    /// This level, or the best one of the machine where it has no such instructions.
+    fn clamped(self) -> Level {
+        self.min(Level::best())
+    }
+}
+
+/// One loop of a kernel, strides in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loop {
+    pub n: usize,
+    pub src: isize,
+    pub dst: isize,
+}
+
+const ONCE: Loop = Loop { n: 1, src: 0, dst: 0 };
+
+/// The two inner loops and the bytes moved at each of their points. What the loops mean beyond that (rows, a transpose)
+/// is up to the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inner {
+    pub a: Loop,
+    pub b: Loop,
+    pub run: usize,
+}
+
+/// A kernel over raw memory.
+///
+/// Safety: for every point of the two loops, `run` bytes at its source offset are readable and `run` bytes at its
+/// destination offset writable, and the machine has the instructions that the kernel was compiled for.
+pub(crate) type Raw = unsafe fn(*const u8, *mut u8, &Inner);
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Scalar,
+    Nibbles,
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "raw kernels exist on x86-64 only")
+    )]
+    Raw(Raw),
+}
+
+/// A nest with its kernel.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    kind: Kind,
+    inner: Inner,
+    outer: SmallVec<[Loop; 6]>,
+    src: isize,
+    dst: isize,
+    src_span: (i128, i128),
+    dst_span: (i128, i128),
+}
+
+impl Kernel {
+    /// Chooses the kernel of a copying nest.
+    pub fn new(nest: &Nest, level: Level) -> Kernel {
+        let spans = (nest.span(Side::Source), nest.span(Side::Destination));
+        let mut loops: SmallVec<[Loop; 8]> = nest
+            .dims
+            .iter()
+            .map(|d| Loop {
+                n: d.extent as usize,
+                src: d.src as isize,
+                dst: d.dst as isize,
+            })
+            .collect();
+        let nibbles = nest.bits.src == 4 || nest.bits.dst == 4;
+        let mut run = if nibbles {
+            1
+        } else {
+            (nest.bits.src.min(nest.bits.dst) / 8) as usize
+        };
+        let whole = nest.bits.src == nest.bits.dst && !nibbles;
+        if let Some(last) = loops
+            .last()
+            .filter(|l| whole && l.src == run as isize && l.dst == run as isize)
+        {
+            run = run.saturating_mul(last.n);
+            loops.pop();
+        }
+        let kind = if nibbles {
+            Kind::Nibbles
+        } else {
+            choose(&mut loops, run, nest.bits, level.clamped())
+        };
+        let b = loops.pop().unwrap_or(ONCE);
+        let a = loops.pop().unwrap_or(ONCE);
+        Kernel {
+            kind,
+            inner: Inner { a, b, run },
+            outer: loops.into_iter().collect(),
+            src: nest.src as isize,
+            dst: nest.dst as isize,
+            src_span: spans.0,
+            dst_span: spans.1,
+        }
+    }
+
+    /// Copies from one memory to another; the operands start at the given bytes.
+    pub fn run(&self, src: (&[u8], usize), dst: (&mut [u8], usize)) -> Result<(), OutOfBounds> {
+        let ((src, src_at), (dst, dst_at)) = (src, dst);
+        OutOfBounds::check(self.src_span, src_at, src.len())?;
+        OutOfBounds::check(self.dst_span, dst_at, dst.len())?;
+        match self.kind {
+            // SAFETY: both spans lie inside their slices, which is what the loops of this kernel need.
+            Kind::Raw(raw) => unsafe { self.raw(raw, src.as_ptr(), src_at, dst.as_mut_ptr(), dst_at) },
+            _ => self.scalar(&mut scalar::Two { src, dst }, src_at, dst_at),
+        }
+        Ok(())
+    }
+
+    /// Copies inside one memory; the operands start at the given bytes. No byte that is written may be read for another
+    /// element: then the order of elements does not matter.
+    pub fn run_within(&self, memory: &mut [u8], src_at: usize, dst_at: usize) -> Result<(), OutOfBounds> {
+        OutOfBounds::check(self.src_span, src_at, memory.len())?;
+        OutOfBounds::check(self.dst_span, dst_at, memory.len())?;
+        match self.kind {
+            Kind::Raw(raw) => {
+                let start = memory.as_mut_ptr();
+                // SAFETY: both spans lie inside the slice; both pointers come from the one mutable borrow of it.
+                unsafe { self.raw(raw, start, src_at, start, dst_at) }
+            }
+            _ => self.scalar(&mut scalar::One { memory }, src_at, dst_at),
+        }
+        Ok(())
+    }
+
+    fn scalar(&self, bytes: &mut impl scalar::Bytes, src_at: usize, dst_at: usize) {
+        let nibbles = matches!(self.kind, Kind::Nibbles);
+        let scale = if nibbles { 2 } else { 1 };
+        let src = self.src.wrapping_add((src_at * scale) as isize);
+        let dst = self.dst.wrapping_add((dst_at * scale) as isize);
+        let loops: SmallVec<[Loop; 8]> = self.outer.iter().copied().chain([self.inner.a, self.inner.b]).collect();
+        scalar::copy(
+            bytes,
+            &loops,
+            src,
+            dst,
+            if nibbles { None } else { Some(self.inner.run) },
+        );
+    }
+
+    /// # Safety
+    ///
+    /// The spans of the nest, moved by `src_at` and `dst_at`, lie inside the memories that the pointers start.
+    unsafe fn raw(&self, raw: Raw, src: *const u8, src_at: usize, dst: *mut u8, dst_at: usize) {
+        let src = src.wrapping_add(src_at).wrapping_offset(self.src);
+        let dst = dst.wrapping_add(dst_at).wrapping_offset(self.dst);
+        // SAFETY: every point of the loops lies inside the spans, by the contract of this function.
+        unsafe { outer(&self.outer, src, dst, &mut |s, d| raw(s, d, &self.inner)) }
+    }
+}
+
+/// Calls `f` at every point of the loops. Pointers move with wrapping arithmetic, since the step after the last point may
+/// leave the memory.
+///
+/// # Safety
+///
+/// As `f`'s, for every point.
+#[inline]
+unsafe fn outer(loops: &[Loop], src: *const u8, dst: *mut u8, f: &mut impl FnMut(*const u8, *mut u8)) {
+    let Some((l, rest)) = loops.split_first() else {
+        return f(src, dst);
+    };
+    for i in 0..l.n as isize {
+        let (s, d) = (
+            src.wrapping_offset(i.wrapping_mul(l.src)),
+            dst.wrapping_offset(i.wrapping_mul(l.dst)),
+        );
+        // SAFETY: the contract of this function.
+        unsafe { outer(rest, s, d, f) }
+    }
+}
+
+/// The kernel for runs of `run` bytes in these loops; moves the loops it wants innermost to the end.
+#[cfg(target_arch = "x86_64")]
+fn choose(loops: &mut SmallVec<[Loop; 8]>, run: usize, bits: Bits, level: Level) -> Kind {
+    if level == Level::Scalar || loops.iter().any(|l| l.n == 0) {
+        return Kind::Scalar;
+    }
+    if let Some(raw) = x86::transpose(loops, run, level) {
+        return Kind::Raw(raw);
+    }
+    if let Some(raw) = x86::narrow(loops, bits, level) {
+        return Kind::Raw(raw);
+    }
+    Kind::Raw(x86::rows(run, level))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn choose(_: &mut SmallVec<[Loop; 8]>, _: usize, _: Bits, _: Level) -> Kind {
+    Kind::Scalar
+}

@@ -1,0 +1,141 @@
+//! Two nests that interleave on one side, run as one: TINTERLEAVE and TDEINTERLEAVE (ops.md 8).
+//!
+//! Apart, each of them would touch every second element of the interleaved side, and so every line of it twice. The safe
+//! twin is to run the two nests one after the other, which is what happens at [`Level::Scalar`].
+
+use super::{Level, Loop, ONCE};
+use crate::nest::{Bits, Nest, OutOfBounds, Place, Side};
+use smallvec::SmallVec;
+
+/// A kernel over one loop of rows with `n` elements in each half: (half, half, interleaved, rows, n).
+///
+/// Safety: for every row, `n` elements of both halves and `2·n` of the interleaved side are readable, or writable where
+/// the kernel writes, and the machine has the instructions that the kernel was compiled for.
+pub(super) type RawPair = unsafe fn(*mut u8, *mut u8, *mut u8, &Loop, usize);
+
+/// Two fused nests. In a row loop, `src` is the stride of the halves and `dst` that of the interleaved side.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    raw: RawPair,
+    zip: bool,
+    n: usize,
+    rows: Loop,
+    outer: SmallVec<[Loop; 4]>,
+    starts: [isize; 3],
+    spans: [(i128, i128); 3],
+}
+
+impl Pair {
+    /// Fuses two nests where they are the even and the odd elements of one side; tells whether `y` has the even ones.
+    pub(crate) fn new(x: &Nest, y: &Nest, same_src: bool, same_dst: bool, level: Level) -> Option<(Pair, bool)> {
+        if x.bits != y.bits || x.bits != Bits::same(x.bits.src) || x.bits.src < 8 || x.dims != y.dims {
+            return None;
+        }
+        let unit = i64::from(x.bits.src / 8);
+        let (last, outer) = x.dims.split_last()?;
+        let (zip, (even, odd)) = match (last.src / unit, last.dst / unit) {
+            (1, 2) if same_dst => (true, (x.dst, y.dst)),
+            (2, 1) if same_src => (false, (x.src, y.src)),
+            _ => return None,
+        };
+        if last.src % unit != 0 || last.dst % unit != 0 || even.abs_diff(odd) != unit as u64 {
+            return None;
+        }
+        let swapped = odd < even;
+        let (x, y) = if swapped { (y, x) } else { (x, y) };
+        let raw = choose(zip, unit, level.clamped())?;
+        let (half, both) = if zip {
+            (Side::Source, Side::Destination)
+        } else {
+            (Side::Destination, Side::Source)
+        };
+        let start = |nest: &Nest, side| if side == Side::Source { nest.src } else { nest.dst } as isize;
+        let mut loops: SmallVec<[Loop; 4]> = outer
+            .iter()
+            .map(|d| {
+                let (half, both) = if zip { (d.src, d.dst) } else { (d.dst, d.src) };
+                Loop {
+                    n: d.extent as usize,
+                    src: half as isize,
+                    dst: both as isize,
+                }
+            })
+            .collect();
+        let rows = loops.pop().unwrap_or(ONCE);
+        let pair = Pair {
+            raw,
+            zip,
+            n: last.extent as usize,
+            rows,
+            outer: loops,
+            starts: [start(x, half), start(y, half), start(x, both)],
+            spans: [x.span(half), y.span(half), (x.span(both).0, y.span(both).1)],
+        };
+        Some((pair, swapped))
+    }
+
+    /// Does it interleave two operands into one?
+    pub(crate) fn is_zip(&self) -> bool {
+        self.zip
+    }
+
+    /// Runs both nests. The places are those of the even half, the odd half and the interleaved side.
+    pub(crate) fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: [Place; 3]) -> Result<(), OutOfBounds> {
+        let mut starts = [std::ptr::null_mut::<u8>(); 3];
+        let mut lens = [0usize; 3];
+        for k in 0..3 {
+            // Borrowing a memory again would end the pointer made from the first borrow, so operands of one memory share it.
+            match (0..k).find(|&j| places[j].memory == places[k].memory) {
+                Some(j) => (starts[k], lens[k]) = (starts[j], lens[j]),
+                None => {
+                    let nowhere = OutOfBounds {
+                        first: 0,
+                        end: 0,
+                        len: 0,
+                    };
+                    let memory = memories.get_mut(places[k].memory).ok_or(nowhere)?.as_mut();
+                    (starts[k], lens[k]) = (memory.as_mut_ptr(), memory.len());
+                }
+            }
+            OutOfBounds::check(self.spans[k], places[k].at, lens[k])?;
+        }
+        let [x, y, both] =
+            [0, 1, 2].map(|k: usize| starts[k].wrapping_add(places[k].at).wrapping_offset(self.starts[k]));
+        // SAFETY: every operand's span was checked against its memory, and the pointers come from mutable borrows that
+        // last until the end of this call; the level was clamped to what the machine has.
+        unsafe { self.rows(&self.outer, x, y, both) };
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// The contract of `RawPair` at every point of the loops.
+    unsafe fn rows(&self, loops: &[Loop], x: *mut u8, y: *mut u8, both: *mut u8) {
+        let Some((l, rest)) = loops.split_first() else {
+            // SAFETY: the contract of this function.
+            return unsafe { (self.raw)(x, y, both, &self.rows, self.n) };
+        };
+        for i in 0..l.n as isize {
+            let (half, step) = (i.wrapping_mul(l.src), i.wrapping_mul(l.dst));
+            // SAFETY: the contract of this function.
+            unsafe {
+                self.rows(
+                    rest,
+                    x.wrapping_offset(half),
+                    y.wrapping_offset(half),
+                    both.wrapping_offset(step),
+                )
+            };
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn choose(zip: bool, unit: i64, level: Level) -> Option<RawPair> {
+    (level >= Level::Avx2).then(|| super::x86::pair(zip, unit))?
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn choose(_: bool, _: i64, _: Level) -> Option<RawPair> {
+    None
+}

@@ -1,0 +1,68 @@
+//! The safe twins: copies element by element, whatever the loops are.
+
+use super::Loop;
+use crate::nest::{read_bits, write_bits};
+
+/// Two memories, or one that holds both sides.
+pub(super) trait Bytes {
+    /// Copies `len` bytes.
+    fn copy(&mut self, src: usize, dst: usize, len: usize);
+    /// Copies one nibble.
+    fn nibble(&mut self, src: i64, dst: i64);
+}
+
+pub(super) struct Two<'a> {
+    pub src: &'a [u8],
+    pub dst: &'a mut [u8],
+}
+
+impl Bytes for Two<'_> {
+    fn copy(&mut self, src: usize, dst: usize, len: usize) {
+        let (from, to) = (
+            self.src.get(src..src.wrapping_add(len)),
+            self.dst.get_mut(dst..dst.wrapping_add(len)),
+        );
+        if let (Some(from), Some(to)) = (from, to) {
+            to.copy_from_slice(from);
+        }
+    }
+
+    fn nibble(&mut self, src: i64, dst: i64) {
+        write_bits(self.dst, dst, 4, read_bits(self.src, src, 4));
+    }
+}
+
+pub(super) struct One<'a> {
+    pub memory: &'a mut [u8],
+}
+
+impl Bytes for One<'_> {
+    fn copy(&mut self, src: usize, dst: usize, len: usize) {
+        let end = src.checked_add(len).filter(|&end| end <= self.memory.len());
+        if end.is_some() && dst.checked_add(len).is_some_and(|end| end <= self.memory.len()) {
+            self.memory.copy_within(src..src + len, dst);
+        }
+    }
+
+    fn nibble(&mut self, src: i64, dst: i64) {
+        let value = read_bits(self.memory, src, 4);
+        write_bits(self.memory, dst, 4, value);
+    }
+}
+
+/// Copies `run` bytes at every point of the loops, or one nibble where there is no run (offsets count nibbles then).
+pub(super) fn copy(bytes: &mut impl Bytes, loops: &[Loop], src: isize, dst: isize, run: Option<usize>) {
+    let Some((l, rest)) = loops.split_first() else {
+        return match run {
+            Some(run) => bytes.copy(src as usize, dst as usize, run),
+            None => bytes.nibble(src as i64, dst as i64),
+        };
+    };
+    for i in 0..l.n as isize {
+        let (s, d) = (
+            src.wrapping_add(i.wrapping_mul(l.src)),
+            dst.wrapping_add(i.wrapping_mul(l.dst)),
+        );
+        copy(bytes, rest, s, d, run);
+    }
+}

@@ -1,0 +1,11 @@
+//! Kernels for x86-64.
+
+mod narrow;
+mod pair;
+mod rows;
+mod transpose;
+
+pub(super) use narrow::narrow;
+pub(super) use pair::pair;
+pub(super) use rows::rows;
+pub(super) use transpose::transpose;

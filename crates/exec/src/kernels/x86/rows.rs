@@ -1,0 +1,125 @@
+//! Rows: `run` bytes at every point of two loops.
+//!
+//! Runs up to a few lines are copied with vector registers, the last vector overlapping the one before: a call of
+//! memmove for each of them would cost more than the bytes. A row's bytes are all loaded before or without any other
+//! row's bytes changing them, so overlapping vectors write the same values twice.
+
+use super::super::{Inner, Level, Raw};
+use std::arch::x86_64::*;
+
+/// The kernel for runs of this length.
+pub(crate) fn rows(run: usize, level: Level) -> Raw {
+    match run {
+        0 | 1 => units::<u8>,
+        2 => units::<u16>,
+        3 => halves::<u16>,
+        4 => units::<u32>,
+        5..=7 => halves::<u32>,
+        8 => units::<u64>,
+        9..=15 => halves::<u64>,
+        16 => vectors::<16>,
+        17..=31 => halves::<u128>,
+        32 => vectors::<32>,
+        64 if level >= Level::Avx512 => lines,
+        64 => vectors::<64>,
+        33..=63 | 65..=1024 => long,
+        _ => moves,
+    }
+}
+
+/// Calls `f` at every point of the two loops.
+#[inline(always)]
+fn points(src: *const u8, dst: *mut u8, inner: &Inner, f: impl Fn(*const u8, *mut u8)) {
+    let Inner { a, b, .. } = inner;
+    for i in 0..a.n as isize {
+        let (mut s, mut d) = (src.wrapping_offset(i * a.src), dst.wrapping_offset(i * a.dst));
+        for _ in 0..b.n {
+            f(s, d);
+            s = s.wrapping_offset(b.src);
+            d = d.wrapping_offset(b.dst);
+        }
+    }
+}
+
+/// # Safety
+///
+/// The contract of [`Raw`], with runs of the size of `T`.
+unsafe fn units<T>(src: *const u8, dst: *mut u8, inner: &Inner) {
+    points(src, dst, inner, |s, d| {
+        // SAFETY: one run is one `T`, readable and writable at every point; no alignment is assumed.
+        unsafe { d.cast::<T>().write_unaligned(s.cast::<T>().read_unaligned()) }
+    });
+}
+
+/// Two overlapping `T` cover the run.
+///
+/// # Safety
+///
+/// The contract of [`Raw`], with runs of one to two `T`.
+unsafe fn halves<T>(src: *const u8, dst: *mut u8, inner: &Inner) {
+    let second = inner.run - size_of::<T>();
+    points(src, dst, inner, |s, d| {
+        // SAFETY: both `T` lie inside the run.
+        unsafe {
+            let low = s.cast::<T>().read_unaligned();
+            let high = s.add(second).cast::<T>().read_unaligned();
+            d.cast::<T>().write_unaligned(low);
+            d.add(second).cast::<T>().write_unaligned(high);
+        }
+    });
+}
+
+/// # Safety
+///
+/// The contract of [`Raw`], with runs of `N` bytes, on a machine with AVX2.
+#[target_feature(enable = "avx2")]
+unsafe fn vectors<const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
+    points(src, dst, inner, |s, d| {
+        // SAFETY: `N` bytes are one run.
+        unsafe {
+            d.cast::<[u8; N]>()
+                .write_unaligned(s.cast::<[u8; N]>().read_unaligned())
+        }
+    });
+}
+
+/// # Safety
+///
+/// The contract of [`Raw`], with runs of 64 bytes, on a machine with AVX-512.
+#[target_feature(enable = "avx512f")]
+unsafe fn lines(src: *const u8, dst: *mut u8, inner: &Inner) {
+    points(src, dst, inner, |s, d| {
+        // SAFETY: 64 bytes are one run.
+        unsafe { _mm512_storeu_si512(d.cast(), _mm512_loadu_si512(s.cast())) }
+    });
+}
+
+/// # Safety
+///
+/// The contract of [`Raw`], with runs of at least 32 bytes, on a machine with AVX2.
+#[target_feature(enable = "avx2")]
+unsafe fn long(src: *const u8, dst: *mut u8, inner: &Inner) {
+    let last = inner.run - 32;
+    points(src, dst, inner, |s, d| {
+        // SAFETY: every vector starts at or before `run - 32`.
+        unsafe {
+            let tail = _mm256_loadu_si256(s.add(last).cast());
+            let mut k = 0;
+            while k < last {
+                _mm256_storeu_si256(d.add(k).cast(), _mm256_loadu_si256(s.add(k).cast()));
+                k += 32;
+            }
+            _mm256_storeu_si256(d.add(last).cast(), tail);
+        }
+    });
+}
+
+/// # Safety
+///
+/// The contract of [`Raw`].
+unsafe fn moves(src: *const u8, dst: *mut u8, inner: &Inner) {
+    let run = inner.run;
+    // SAFETY: a run is readable and writable at every point; a tile moved onto itself makes both sides one (ops.md 1,
+    // rule 4), so this is `copy`, not `copy_nonoverlapping`.
+    points(src, dst, inner, |s, d| unsafe { std::ptr::copy(s, d, run) });
+}

@@ -1,0 +1,172 @@
+//! One side of a nest: the bytes it touches, and single elements of it.
+
+use super::Dim;
+use smallvec::SmallVec;
+
+/// The side of a nest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// What is read.
+    Source,
+    /// What is written.
+    Destination,
+}
+
+impl Side {
+    pub(super) fn stride(self, d: &Dim) -> i64 {
+        match self {
+            Side::Source => d.src,
+            Side::Destination => d.dst,
+        }
+    }
+}
+
+/// The contiguous byte runs of one side: loops around a run of `len` bytes.
+///
+/// Where elements have 4 bits and a run starts or ends inside a byte, it counts the whole byte.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Runs {
+    base: i64,
+    len: u64,
+    bits: u32,
+    dims: SmallVec<[(u64, i64); 8]>,
+}
+
+impl Runs {
+    pub(super) fn new(base: i64, bits: u32, dims: impl Iterator<Item = (u64, i64)>) -> Self {
+        // An element read many times (stride 0) is still one run.
+        let mut dims: SmallVec<[(u64, i64); 8]> =
+            dims.filter(|&(n, stride)| n == 0 || (n > 1 && stride != 0)).collect();
+        dims.sort_by_key(|d| std::cmp::Reverse(d.1.unsigned_abs()));
+        let mut len = if bits == 4 { 1 } else { u64::from(bits / 8) };
+        while let Some(&(n, stride)) = dims.last() {
+            if stride != len as i64 {
+                break;
+            }
+            len = len.saturating_mul(n);
+            dims.pop();
+        }
+        Runs { base, len, bits, dims }
+    }
+
+    /// The first and one past the last byte of all runs, relative to where the operand starts.
+    pub fn span(&self) -> (i128, i128) {
+        // The length of a run counts bytes, or nibbles, whatever an element is.
+        let bits = if self.bits == 4 { 4 } else { 8 };
+        span(self.base, bits, self.dims().into_iter())
+    }
+
+    pub(super) fn base(&self) -> i64 {
+        self.base
+    }
+
+    /// The loops with the run as the innermost one.
+    pub(super) fn dims(&self) -> SmallVec<[(u64, i64); 8]> {
+        self.dims.iter().copied().chain([(self.len, 1)]).collect()
+    }
+
+    /// The same runs over whole bytes, where nibbles come in aligned pairs.
+    pub(super) fn in_bytes(&self) -> Option<Runs> {
+        let even = |x: i64| x % 2 == 0;
+        if self.bits != 4 || !self.len.is_multiple_of(2) || !even(self.base) || !self.dims.iter().all(|d| even(d.1)) {
+            return None;
+        }
+        let dims = self.dims.iter().map(|&(n, stride)| (n, stride / 2)).collect();
+        Some(Runs {
+            base: self.base / 2,
+            len: self.len / 2,
+            bits: 8,
+            dims,
+        })
+    }
+
+    /// How many runs there are.
+    pub fn count(&self) -> u64 {
+        self.dims.iter().fold(1, |n, d| n.saturating_mul(d.0))
+    }
+
+    /// Calls `f(first byte, length)` for every run.
+    pub fn for_each(&self, mut f: impl FnMut(i64, u64)) {
+        let dims: SmallVec<[(u64, [i64; 1]); 8]> = self.dims.iter().map(|&(n, stride)| (n, [stride])).collect();
+        if self.bits == 4 {
+            let len = self.len as i64;
+            walk(&dims, [self.base], &mut |[at]| {
+                let first = at.div_euclid(2);
+                f(first, ((at + len + 1).div_euclid(2) - first) as u64);
+            });
+        } else {
+            walk(&dims, [self.base], &mut |[at]| f(at, self.len));
+        }
+    }
+}
+
+/// The span of bytes that loops touch, empty where a loop is.
+pub(super) fn span(base: i64, bits: u32, dims: impl Iterator<Item = (u64, i64)>) -> (i128, i128) {
+    let (mut low, mut high) = (i128::from(base), i128::from(base));
+    for (n, stride) in dims {
+        let Some(steps) = n.checked_sub(1) else { return (0, 0) };
+        let far = i128::from(steps).saturating_mul(i128::from(stride));
+        low = low.saturating_add(far.min(0));
+        high = high.saturating_add(far.max(0));
+    }
+    if bits == 4 {
+        (low.div_euclid(2), high.div_euclid(2) + 1)
+    } else {
+        (low, high + i128::from(bits / 8))
+    }
+}
+
+/// Visits every point of the loops, outermost first, `N` offsets at a time.
+pub(crate) fn walk<const N: usize>(dims: &[(u64, [i64; N])], at: [i64; N], f: &mut impl FnMut([i64; N])) {
+    let Some((&(n, stride), rest)) = dims.split_first() else {
+        return f(at);
+    };
+    let mut at = at;
+    for _ in 0..n {
+        walk(rest, at, f);
+        for (a, s) in at.iter_mut().zip(stride) {
+            *a = a.wrapping_add(s);
+        }
+    }
+}
+
+/// The element of `bits` bits at an offset (nibbles for 4 bits, else bytes); 0 outside.
+pub(crate) fn read(bytes: &[u8], at: i64, bits: u32) -> u64 {
+    if bits == 4 {
+        let byte = usize::try_from(at.div_euclid(2))
+            .ok()
+            .and_then(|i| bytes.get(i))
+            .copied()
+            .unwrap_or(0);
+        return u64::from(if at % 2 == 0 { byte & 15 } else { byte >> 4 });
+    }
+    let mut value = [0u8; 8];
+    let len = (bits / 8) as usize;
+    let found = usize::try_from(at).ok().and_then(|i| bytes.get(i..i.checked_add(len)?));
+    if let (Some(from), Some(to)) = (found, value.get_mut(..len)) {
+        to.copy_from_slice(from);
+    }
+    u64::from_le_bytes(value)
+}
+
+/// Writes the low bits of `value` as the element at an offset; outside nothing happens.
+pub(crate) fn write(bytes: &mut [u8], at: i64, bits: u32, value: u64) {
+    if bits == 4 {
+        if let Some(byte) = usize::try_from(at.div_euclid(2)).ok().and_then(|i| bytes.get_mut(i)) {
+            let nibble = (value & 15) as u8;
+            *byte = if at % 2 == 0 {
+                *byte & 0xf0 | nibble
+            } else {
+                *byte & 0x0f | nibble << 4
+            };
+        }
+        return;
+    }
+    let len = (bits / 8) as usize;
+    let place = usize::try_from(at)
+        .ok()
+        .and_then(|i| bytes.get_mut(i..i.checked_add(len)?));
+    if let (Some(to), Some(from)) = (place, value.to_le_bytes().get(..len)) {
+        to.copy_from_slice(from);
+    }
+}
