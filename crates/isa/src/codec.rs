@@ -111,7 +111,7 @@ impl Elem {
     }
 
     /// [`Elem::encode_f64`] of a binary32 value.
-    #[inline]
+    #[inline(always)]
     pub fn encode_f32(self, v: f32, overflow: Overflow) -> u64 {
         match self {
             Elem::F32 if v.is_nan() => small::F32.nan,
@@ -119,7 +119,7 @@ impl Elem {
             Elem::F16 => u64::from(f32_to_f16(v, overflow)),
             Elem::Bf16 => u64::from(f32_to_bf16(v, overflow)),
             Elem::F8e4m3 => u64::from(f32_to_f8e4m3(v, overflow)),
-            Elem::F8e5m2 => small::F8E5M2.encode_f32(v, overflow),
+            Elem::F8e5m2 => u64::from(small::F8E5M2.encode_f32(v, overflow)),
             _ => self.encode_f64(f64::from(v), overflow),
         }
     }
@@ -211,10 +211,20 @@ impl Elem {
         }
     }
 
+    /// Whether an element's bits are a NaN of its type.
+    #[inline]
+    pub fn is_nan(self, bits: u64) -> bool {
+        match self {
+            Elem::F8e8m0 => bits & 0xFF == e8m0::NAN,
+            Elem::Hif8 => bits & 0xFF == hif8::NAN,
+            _ => self.is_float() && self.small().is_nan(bits),
+        }
+    }
+
     /// The class of an element's bits in its own type: an f16 subnormal is `Subnormal`. Integers are zero or normal.
     pub fn classify(self, bits: u64) -> FpCategory {
         match self {
-            Elem::F8e8m0 if bits & 0xFF == e8m0::NAN => FpCategory::Nan,
+            Elem::F8e8m0 if self.is_nan(bits) => FpCategory::Nan,
             Elem::F8e8m0 => FpCategory::Normal,
             Elem::Hif8 => hif8::classify(bits),
             _ if self.is_float() => self.small().classify(bits),
@@ -245,25 +255,25 @@ impl Elem {
 }
 
 /// Rounds binary32 to binary16.
-#[inline]
+#[inline(always)]
 pub fn f32_to_f16(v: f32, overflow: Overflow) -> u16 {
     small::F16.encode_f32(v, overflow) as u16
 }
 
 /// Rounds binary32 to bfloat16.
-#[inline]
+#[inline(always)]
 pub fn f32_to_bf16(v: f32, overflow: Overflow) -> u16 {
     small::BF16.encode_f32(v, overflow) as u16
 }
 
 /// Rounds binary32 to f8e4m3.
-#[inline]
+#[inline(always)]
 pub fn f32_to_f8e4m3(v: f32, overflow: Overflow) -> u8 {
     small::F8E4M3.encode_f32(v, overflow) as u8
 }
 
 /// Rounds binary32 to HiFloat8, half away from zero, saturating (tile-model.md 3.1).
-#[inline]
+#[inline(always)]
 pub fn f32_to_hif8(v: f32) -> u8 {
     hif8::encode(f64::from(v)) as u8
 }

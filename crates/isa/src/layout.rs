@@ -221,7 +221,7 @@ fn window_axis(axis: &Axis, at: u64, len: u64) -> Option<(i64, Axis)> {
     let mut digits = axis.digits.clone();
     loop {
         let inner: u64 = digits.iter().skip(1).fold(1u64, |n, d| n.saturating_mul(d.extent));
-        if digits.len() == 1 || at % inner.max(1) == 0 && len > inner {
+        if digits.len() == 1 || (at.is_multiple_of(inner.max(1)) && len > inner) {
             break;
         }
         // The window lies inside one value of the outermost digit: that digit is constant.

@@ -338,20 +338,21 @@ fn window(inst: &Inst, dst_role: Role, from: [u64; 2], to: [u64; 2]) -> Option<V
             from[0] + half * rows * (halves_m - 1),
             from[1] + half * cols * (halves_n - 1),
         ];
-        if let Some([r, c]) = footprint(inst, src, dst, rows, cols, extract) {
-            if rows > 0 && cols > 0 {
-                let rect = Rect {
-                    row: to[0],
-                    col: to[1],
-                    rows: r,
-                    cols: c,
-                };
-                all.push(Step::Clobber {
-                    dst: d,
-                    core: *core,
-                    rect,
-                });
-            }
+        if rows > 0
+            && cols > 0
+            && let Some([r, c]) = footprint(inst, src, dst, rows, cols, extract)
+        {
+            let rect = Rect {
+                row: to[0],
+                col: to[1],
+                rows: r,
+                cols: c,
+            };
+            all.push(Step::Clobber {
+                dst: d,
+                core: *core,
+                rect,
+            });
         }
         let geometry = Move {
             rows,
@@ -410,11 +411,7 @@ fn footprint(inst: &Inst, src: &Tile, dst: &Tile, rows: u64, cols: u64, extract:
 /// A window from (0, 0) rounded up to whole 32-byte blocks, clipped to the declared area.
 fn blocks(tile: &Tile, rows: u64, cols: u64) -> [u64; 2] {
     let c0 = tile.elem.c0();
-    let along_rows = match (tile.layout_name(), tile.slayout) {
-        (LayoutName::Dn, _) => true,
-        (_, SLayout::ColMajor) => true,
-        _ => false,
-    };
+    let along_rows = tile.layout_name() == LayoutName::Dn || tile.slayout == SLayout::ColMajor;
     let (br, bc) = match (tile.is_boxed(), tile.fractal, tile.box_dims()) {
         // A box of fractal 32 is one block.
         (true, 32, Some((ir, ic))) if ir > 1 => (ir, ic),

@@ -147,7 +147,7 @@ impl Tile {
             return Some(Fault::new("tile-align", what).help(format!("{word} {n} → {up}, keep {valid}={n}")));
         }
         let (ir, ic) = self.box_dims()?;
-        if self.cols % ic != 0 {
+        if !self.cols.is_multiple_of(ic) {
             let up = self.cols.div_ceil(ic) * ic;
             let what = format!(
                 "cols={} is no multiple of the box's {ic} columns ({} boxes are {ir}x{ic})",
@@ -158,7 +158,7 @@ impl Tile {
             );
         }
         let any_rows = self.layout_name() == LayoutName::Nz && self.loc == Loc::Vec;
-        if self.rows % ir != 0 && !any_rows {
+        if !self.rows.is_multiple_of(ir) && !any_rows {
             let up = self.rows.div_ceil(ir) * ir;
             let what = format!(
                 "rows={} is no multiple of the box's {ir} rows ({} boxes are {ir}x{ic})",

@@ -192,7 +192,7 @@ fn every_code_decodes_to_its_definition_and_encodes_back() {
             };
             if expected.is_nan() {
                 assert!(value.is_nan(), "{elem} {code:#x}");
-                assert_eq!(elem.classify(code), FpCategory::Nan);
+                assert_eq!((elem.classify(code), elem.is_nan(code)), (FpCategory::Nan, true));
                 assert_eq!(
                     elem.encode_f64(value, Overflow::Infinity),
                     elem.canonical_nan().expect("a NaN code")
@@ -208,6 +208,7 @@ fn every_code_decodes_to_its_definition_and_encodes_back() {
             assert_encodes(elem, value, code);
             assert_eq!(elem.encode_exact(&Number::Float(value)), Some(code), "{elem} {code:#x}");
             let class = elem.classify(code);
+            assert_eq!(class == FpCategory::Nan, elem.is_nan(code));
             assert_eq!(class == FpCategory::Zero, value == 0.0);
             assert_eq!(class == FpCategory::Infinite, value.is_infinite());
         }

@@ -90,23 +90,39 @@ impl Small {
         self.finish(magnitude, v.is_sign_negative(), v.is_infinite(), overflow)
     }
 
-    /// The same from binary32, in 32-bit arithmetic; not for [`F32`], where nothing is cut off.
+    /// The same from binary32; not for [`F32`], where nothing is cut off.
+    ///
+    /// In 32-bit arithmetic and without branches, so that loops over it become vector instructions.
     #[inline(always)]
-    pub(super) fn encode_f32(self, v: f32, overflow: Overflow) -> u64 {
-        if v.is_nan() {
-            return self.nan;
-        }
+    pub(super) fn encode_f32(self, v: f32, overflow: Overflow) -> u32 {
+        const INFINITY: u32 = f32::INFINITY.to_bits();
+        let (bias, largest, beyond, nan) = (
+            self.bias as u32,
+            self.largest as u32,
+            self.beyond as u32,
+            self.nan as u32,
+        );
         let a = v.abs().to_bits();
-        let bias = self.bias as u32;
         let rebias = (127 - bias) << 23;
-        let magnitude = if a < rebias + (1 << 23) {
-            let rounder = (127 + 24 - bias - self.mantissa) << 23;
-            (v.abs() + f32::from_bits(rounder)).to_bits() - rounder
-        } else {
-            let cut = 23 - self.mantissa;
-            (a - rebias + (1 << (cut - 1)) - 1 + ((a >> cut) & 1)) >> cut
+        let rounder = (127 + 24 - bias - self.mantissa) << 23;
+        let below = (v.abs() + f32::from_bits(rounder)).to_bits().wrapping_sub(rounder);
+        let cut = 23 - self.mantissa;
+        let above = a
+            .wrapping_sub(rebias)
+            .wrapping_add((1 << (cut - 1)) - 1 + ((a >> cut) & 1))
+            >> cut;
+        let magnitude = if a < rebias + (1 << 23) { below } else { above };
+        let too_large = match overflow {
+            Overflow::Saturate if !(self.has_infinity && a == INFINITY) => largest,
+            _ => beyond,
         };
-        self.finish(u64::from(magnitude), v.is_sign_negative(), v.is_infinite(), overflow)
+        let magnitude = if magnitude > largest { too_large } else { magnitude };
+        let sign = (v.to_bits() >> 31) << self.width;
+        if a > INFINITY || magnitude > largest && !self.has_infinity {
+            nan
+        } else {
+            sign | magnitude
+        }
     }
 
     #[inline(always)]
@@ -142,12 +158,18 @@ impl Small {
         if (bits >> self.width) & 1 == 1 { -value } else { value }
     }
 
+    #[inline(always)]
+    pub(super) fn is_nan(self, bits: u64) -> bool {
+        let magnitude = bits & ((1 << self.width) - 1);
+        magnitude > if self.has_infinity { self.beyond } else { self.largest }
+    }
+
     pub(super) fn classify(self, bits: u64) -> FpCategory {
         let magnitude = bits & ((1 << self.width) - 1);
         match magnitude {
             0 => FpCategory::Zero,
-            _ if magnitude > self.largest && self.has_infinity && magnitude == self.beyond => FpCategory::Infinite,
-            _ if magnitude > self.largest => FpCategory::Nan,
+            _ if self.is_nan(bits) => FpCategory::Nan,
+            _ if magnitude > self.largest => FpCategory::Infinite,
             _ if magnitude >> self.mantissa == 0 => FpCategory::Subnormal,
             _ => FpCategory::Normal,
         }

@@ -1,0 +1,164 @@
+//! Functions: arenas of values, operations and blocks.
+
+use crate::{BlockId, NameId, Op, OpId, OpKind, TypeId, ValueId};
+use smallvec::SmallVec;
+use tessera_isa::diag::Span;
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Def {
+    /// The n-th argument of the function.
+    Arg(u32),
+    /// The n-th result of an operation.
+    Result(OpId, u32),
+    /// The n-th argument of a block (induction variable, carried value).
+    BlockArg(BlockId, u32),
+    /// A name that a listing reads and never defines: an input.
+    Input,
+    /// A name that a listing only writes, in `outs(…)`: a tile allocated before its first use.
+    ListingOut,
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// Its name, without `%`.
+    pub name: NameId,
+    /// Its type.
+    pub ty: TypeId,
+    /// Where it comes from.
+    pub def: Def,
+    /// Where it is defined in the text (first use, for inputs of a listing).
+    pub span: Span,
+    /// Where its type is written.
+    pub type_span: Span,
+}
+
+/// A block: a list of operations with arguments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    /// The arguments.
+    pub args: SmallVec<[ValueId; 2]>,
+    /// The operations, in order.
+    pub ops: Vec<OpId>,
+}
+
+/// A function, or the body of a listing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Func {
+    /// Its name, without `@`; `listing` for a listing.
+    pub name: NameId,
+    /// Marked `pto.entry`.
+    pub is_entry: bool,
+    /// Other attributes, as written.
+    pub attrs: Vec<(String, String)>,
+    /// The arguments. For a listing: the inputs, then the tiles that it only writes.
+    pub args: Vec<ValueId>,
+    /// The result types.
+    pub results: Vec<TypeId>,
+    /// What a listing puts out: results that nothing consumes, and `outs` that it allocates. Empty for a function.
+    pub outputs: Vec<ValueId>,
+    /// The block of the body.
+    pub body: BlockId,
+    /// All values.
+    pub values: Vec<Value>,
+    /// All operations.
+    pub ops: Vec<Op>,
+    /// All blocks.
+    pub blocks: Vec<Block>,
+    /// The place of the function's head.
+    pub span: Span,
+}
+
+impl Func {
+    /// An empty function.
+    pub fn new(name: NameId, span: Span) -> Self {
+        Func {
+            name,
+            is_entry: false,
+            attrs: Vec::new(),
+            args: Vec::new(),
+            results: Vec::new(),
+            outputs: Vec::new(),
+            body: BlockId(0),
+            values: Vec::new(),
+            ops: Vec::new(),
+            blocks: vec![Block::default()],
+            span,
+        }
+    }
+
+    /// A new value.
+    pub fn add_value(&mut self, value: Value) -> ValueId {
+        self.values.push(value);
+        ValueId((self.values.len() - 1) as u32)
+    }
+
+    /// A new operation, in no block yet.
+    pub fn add_op(&mut self, op: Op) -> OpId {
+        self.ops.push(op);
+        OpId((self.ops.len() - 1) as u32)
+    }
+
+    /// A new operation at the end of a block.
+    pub fn push_op(&mut self, block: BlockId, op: Op) -> OpId {
+        let id = self.add_op(op);
+        if let Some(b) = self.blocks.get_mut(block.index()) {
+            b.ops.push(id);
+        }
+        id
+    }
+
+    /// A new empty block.
+    pub fn add_block(&mut self) -> BlockId {
+        self.blocks.push(Block::default());
+        BlockId((self.blocks.len() - 1) as u32)
+    }
+
+    /// The value of an id of this function.
+    pub fn value(&self, id: ValueId) -> &Value {
+        &self.values[id.index()]
+    }
+
+    /// The operation of an id of this function.
+    pub fn op(&self, id: OpId) -> &Op {
+        &self.ops[id.index()]
+    }
+
+    /// The block of an id of this function.
+    pub fn block(&self, id: BlockId) -> &Block {
+        &self.blocks[id.index()]
+    }
+
+    /// The value with this name that is defined last in the text, as `--out NAME` means it.
+    pub fn find(&self, name: NameId) -> Option<ValueId> {
+        self.values
+            .iter()
+            .rposition(|v| v.name == name)
+            .map(|i| ValueId(i as u32))
+    }
+
+    /// Calls `f` for every operation, outer before inner, in text order, with its depth.
+    pub fn walk(&self, f: &mut impl FnMut(OpId, &Op, usize)) {
+        self.walk_block(self.body, 0, f);
+    }
+
+    fn walk_block(&self, block: BlockId, depth: usize, f: &mut impl FnMut(OpId, &Op, usize)) {
+        for id in &self.block(block).ops {
+            let op = self.op(*id);
+            f(*id, op, depth);
+            for b in &op.blocks {
+                self.walk_block(*b, depth + 1, f);
+            }
+        }
+    }
+
+    /// The functions that this one calls.
+    pub fn callees(&self) -> Vec<NameId> {
+        let called = self.ops.iter().filter_map(|op| match op.kind {
+            OpKind::Call(name) => Some(name),
+            _ => None,
+        });
+        called.collect()
+    }
+}

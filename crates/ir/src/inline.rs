@@ -1,0 +1,156 @@
+//! Inlining: a program without calls, for the stages that want one straight line of control flow.
+
+use crate::{Arg, BlockId, Def, Func, Module, NameId, Op, OpKind, ValueId};
+use rustc_hash::FxHashMap;
+use tessera_isa::diag::Diagnostic;
+
+/// More operations than this are refused: a short text can call its way to any size.
+const MAX_OPS: usize = 4_000_000;
+
+/// The entry function with every call replaced by the callee's body.
+///
+/// Values keep their names and spans. A `return` inside an inlined body disappears; its operands take the place of the
+/// call's results.
+pub fn inline(module: &Module, entry: &Func) -> Result<Func, Box<Diagnostic>> {
+    if entry.callees().is_empty() {
+        return Ok(entry.clone());
+    }
+    let mut out = Func {
+        values: Vec::new(),
+        ops: Vec::new(),
+        blocks: Vec::new(),
+        ..entry.clone()
+    };
+    let body = out.add_block();
+    out.body = body;
+    let mut inliner = Inliner {
+        module,
+        out,
+        stack: vec![entry.name],
+    };
+    let mut map = FxHashMap::default();
+    for (i, arg) in entry.args.iter().enumerate() {
+        let mut value = entry.value(*arg).clone();
+        value.def = Def::Arg(i as u32);
+        map.insert(*arg, inliner.out.add_value(value));
+    }
+    inliner.out.args = entry.args.iter().filter_map(|a| map.get(a).copied()).collect();
+    inliner.block(entry, entry.body, body, &mut map, false)?;
+    inliner.out.outputs = entry.outputs.iter().filter_map(|v| map.get(v).copied()).collect();
+    Ok(inliner.out)
+}
+
+type ValueMap = FxHashMap<ValueId, ValueId>;
+
+struct Inliner<'a> {
+    module: &'a Module,
+    out: Func,
+    stack: Vec<NameId>,
+}
+
+impl Inliner<'_> {
+    /// Copies a block; gives the operands of the `return` that ended it, if an inlined function's did.
+    fn block(
+        &mut self,
+        func: &Func,
+        from: BlockId,
+        to: BlockId,
+        map: &mut ValueMap,
+        inlined: bool,
+    ) -> Result<Vec<ValueId>, Box<Diagnostic>> {
+        for arg in &func.block(from).args {
+            let mut value = func.value(*arg).clone();
+            if let Def::BlockArg(_, n) = value.def {
+                value.def = Def::BlockArg(to, n);
+            }
+            let id = self.out.add_value(value);
+            map.insert(*arg, id);
+            self.out.blocks[to.index()].args.push(id);
+        }
+        for id in &func.block(from).ops {
+            let op = func.op(*id);
+            match op.kind {
+                OpKind::Call(name) => self.call(op, name, to, map)?,
+                OpKind::Return if inlined => {
+                    return Ok(op.values().filter_map(|v| map.get(&v).copied()).collect());
+                }
+                _ => self.copy(func, op, to, map, inlined)?,
+            }
+            if self.out.ops.len() > MAX_OPS {
+                let what = format!(
+                    "the calls of @{} unfold to more than {MAX_OPS} operations",
+                    self.module.names.text(self.out.name)
+                );
+                return Err(Box::new(
+                    Diagnostic::error("syntax-limit", what)
+                        .at(op.span, "")
+                        .help("call in a loop instead"),
+                ));
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn copy(
+        &mut self,
+        func: &Func,
+        op: &Op,
+        to: BlockId,
+        map: &mut ValueMap,
+        inlined: bool,
+    ) -> Result<(), Box<Diagnostic>> {
+        let mut new = op.clone();
+        for operand in &mut new.operands {
+            if let Arg::Value(v) = operand.arg {
+                operand.arg = Arg::Value(map.get(&v).copied().unwrap_or(v));
+            }
+        }
+        let id = self.out.push_op(to, Op::new(OpKind::Return, op.form, op.span));
+        for (n, result) in new.results.iter_mut().enumerate() {
+            let mut value = func.value(*result).clone();
+            value.def = Def::Result(id, n as u32);
+            let v = self.out.add_value(value);
+            map.insert(*result, v);
+            *result = v;
+        }
+        for block in &mut new.blocks {
+            let b = self.out.add_block();
+            self.block(func, *block, b, map, inlined)?;
+            *block = b;
+        }
+        self.out.ops[id.index()] = new;
+        Ok(())
+    }
+
+    fn call(&mut self, op: &Op, name: NameId, to: BlockId, map: &mut ValueMap) -> Result<(), Box<Diagnostic>> {
+        let text = self.module.names.text(name);
+        let refuse = |what: String| Err(Box::new(Diagnostic::error("call", what).at(op.span, "called here")));
+        let Some(callee) = self.module.funcs.iter().find(|f| f.name == name) else {
+            return refuse(format!("@{text} is called, and the module has no such function"));
+        };
+        if self.stack.contains(&name) {
+            return refuse(format!("@{text} calls itself, and a kernel cannot recurse"));
+        }
+        let args: Vec<ValueId> = op.values().map(|v| map.get(&v).copied().unwrap_or(v)).collect();
+        if args.len() != callee.args.len() {
+            return refuse(format!(
+                "@{text} takes {} arguments and is given {}",
+                callee.args.len(),
+                args.len()
+            ));
+        }
+        let mut inner: ValueMap = callee.args.iter().copied().zip(args).collect();
+        self.stack.push(name);
+        let returned = self.block(callee, callee.body, to, &mut inner, true)?;
+        self.stack.pop();
+        if returned.len() != op.results.len() {
+            return refuse(format!(
+                "@{text} returns {} values, and {} are wanted",
+                returned.len(),
+                op.results.len()
+            ));
+        }
+        map.extend(op.results.iter().copied().zip(returned));
+        Ok(())
+    }
+}

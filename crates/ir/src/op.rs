@@ -1,0 +1,231 @@
+//! Operations.
+
+use crate::{BlockId, NameId, ValueId};
+use smallvec::SmallVec;
+use tessera_isa::codec::Number;
+use tessera_isa::diag::Span;
+use tessera_isa::inst::Attrs;
+use tessera_isa::ops::{Form, Opcode, Role};
+
+/// What stands at an operand's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arg {
+    /// A value.
+    Value(ValueId),
+    /// A literal, as the assembly form and `@tile(0x…)` write it.
+    Int(i64),
+}
+
+impl Arg {
+    /// The value, if it is one.
+    pub fn value(self) -> Option<ValueId> {
+        match self {
+            Arg::Value(v) => Some(v),
+            Arg::Int(_) => None,
+        }
+    }
+}
+
+/// An operand: what it is to the operation, and where it is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Operand {
+    /// What it is to the operation.
+    pub role: Role,
+    /// The value or literal.
+    pub arg: Arg,
+    /// Where it is written.
+    pub span: Span,
+    /// Where its type is written; the operand's own span if it is not.
+    pub type_span: Span,
+}
+
+/// The textual form an instruction was written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TextForm {
+    /// Assembly (PTO-AS).
+    Asm,
+    /// Level 1, SSA: destinations are results.
+    Ssa,
+    /// Level 2, DPS: destinations are operands.
+    Dps,
+}
+
+/// Integer arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the variants are MLIR's own mnemonics")]
+pub enum ArithOp {
+    Addi,
+    Subi,
+    Muli,
+    Divsi,
+    Divui,
+    Remsi,
+    Remui,
+    Minsi,
+    Maxsi,
+    Minui,
+    Maxui,
+    Andi,
+    Ori,
+    Xori,
+    Shli,
+    Shrsi,
+    Shrui,
+}
+
+/// Integer comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the variants are MLIR's own words")]
+pub enum CmpPred {
+    Eq,
+    Ne,
+    Slt,
+    Sle,
+    Sgt,
+    Sge,
+    Ult,
+    Ule,
+    Ugt,
+    Uge,
+}
+
+/// Integer conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the variants are MLIR's own mnemonics")]
+pub enum CastOp {
+    IndexCast,
+    IndexCastui,
+    Extsi,
+    Extui,
+    Trunci,
+}
+
+/// The value of a constant: integers are kept as the bits of their width, sign-extended.
+pub type ConstValue = Number;
+
+/// What an operation does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OpKind {
+    /// An instruction of the table, in one of its forms.
+    Pto(Opcode, Form),
+    /// A PTO instruction outside the table: recognised, not executable.
+    Other(&'static str),
+    /// `arith.constant`.
+    Constant(ConstValue),
+    /// Integer arithmetic on two operands.
+    Arith(ArithOp),
+    /// `arith.cmpi`.
+    Cmp(CmpPred),
+    /// `arith.select`: condition, then, else.
+    Select,
+    /// A conversion to the result's type.
+    Cast(CastOp),
+    /// `scf.for`: operands lower, upper, step, then the initial values; one block whose arguments are the induction
+    /// variable and the carried values.
+    For,
+    /// `scf.if`: operand condition; blocks then and else (else may be empty).
+    If,
+    /// `scf.while`: operands are the initial values; blocks before and after.
+    While,
+    /// `scf.condition`: operand condition, then the values handed on.
+    Condition,
+    /// `scf.yield`.
+    Yield,
+    /// `func.call`.
+    Call(NameId),
+    /// `return`.
+    Return,
+}
+
+/// What few operations have besides operands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OpAttrs {
+    /// Attributes that the instruction knows, typed.
+    pub known: Attrs,
+    /// Attributes that it does not know: name, value as written, place. Kept and printed.
+    pub unknown: Vec<(String, String, Span)>,
+    /// `sizes [n, m]` of `pto.subset`.
+    pub sizes: Option<[u64; 2]>,
+    /// Words of synchronisation instructions (`PIPE_V`, `EVENT_ID0`), and attributes without effect, as written.
+    pub words: Vec<String>,
+    /// `loc(…)`, as written between the parentheses.
+    pub loc: Option<Box<str>>,
+}
+
+/// One operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Op {
+    /// What it does.
+    pub kind: OpKind,
+    /// The form it was written in; matters only for tile instructions and for printing.
+    pub form: TextForm,
+    /// Operands with their roles, in text order: ins, then `init`, then outs (DPS).
+    pub operands: SmallVec<[Operand; 4]>,
+    /// Results, in text order. For an SSA instruction they are the form's outs.
+    pub results: SmallVec<[ValueId; 2]>,
+    /// Blocks of control flow.
+    pub blocks: SmallVec<[BlockId; 2]>,
+    /// Attributes and the like, where there are any.
+    pub attrs: Option<Box<OpAttrs>>,
+    /// The whole operation without its blocks.
+    pub span: Span,
+}
+
+impl Op {
+    /// An operation without operands.
+    pub fn new(kind: OpKind, form: TextForm, span: Span) -> Self {
+        Op {
+            kind,
+            form,
+            operands: SmallVec::new(),
+            results: SmallVec::new(),
+            blocks: SmallVec::new(),
+            attrs: None,
+            span,
+        }
+    }
+
+    /// The instruction, if it is one of the table.
+    pub fn opcode(&self) -> Option<Opcode> {
+        match self.kind {
+            OpKind::Pto(op, _) => Some(op),
+            _ => None,
+        }
+    }
+
+    /// The operand with this role.
+    pub fn operand(&self, role: Role) -> Option<&Operand> {
+        self.operands.iter().find(|o| o.role == role)
+    }
+
+    /// The values of all operands, in order, literals left out.
+    pub fn values(&self) -> impl Iterator<Item = ValueId> {
+        self.operands.iter().filter_map(|o| o.arg.value())
+    }
+
+    /// The typed attributes.
+    pub fn known_attrs(&self) -> Option<&Attrs> {
+        self.attrs.as_deref().map(|a| &a.known)
+    }
+
+    /// The attributes, made if there are none yet.
+    pub fn attrs_mut(&mut self) -> &mut OpAttrs {
+        self.attrs.get_or_insert_default()
+    }
+
+    /// The tiles that the instruction writes, with their roles: results in SSA, `outs` operands in DPS.
+    pub fn dsts(&self) -> SmallVec<[(Role, ValueId); 2]> {
+        let mut all: SmallVec<[(Role, ValueId); 2]> = self
+            .operands
+            .iter()
+            .filter(|o| o.role.is_dst())
+            .filter_map(|o| o.arg.value().map(|v| (o.role, v)))
+            .collect();
+        if let OpKind::Pto(op, form) = self.kind {
+            if let Some(info) = op.info().forms.iter().find(|f| f.form == form) {
+                all.extend(info.outs.iter().copied().zip(self.results.iter().copied()));
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,166 @@
+//! Types of values, interned per module.
+
+use crate::TypeId;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::ConvType;
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::{Tile, TileType};
+
+/// How an integer type says its sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sign {
+    /// `i32`.
+    None,
+    /// `si32`.
+    Signed,
+    /// `ui32`.
+    Unsigned,
+}
+
+/// The type of a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScalarType {
+    /// `index`: 64 bits.
+    Index,
+    /// `iN`, `siN`, `uiN` with N of 1 to 64.
+    Int(u8, Sign),
+    /// A float type: f16, bf16, f32, the fp8 types.
+    Float(Elem),
+}
+
+impl ScalarType {
+    /// Bits of the scalar.
+    pub fn bits(self) -> u32 {
+        match self {
+            ScalarType::Index => 64,
+            ScalarType::Int(n, _) => n.into(),
+            ScalarType::Float(e) => e.bits(),
+        }
+    }
+
+    /// The element type of the same bits, where there is one (for pointers to scalars).
+    pub fn elem(self) -> Option<Elem> {
+        Some(match self {
+            ScalarType::Index => Elem::I64,
+            ScalarType::Float(e) => e,
+            ScalarType::Int(8, Sign::Unsigned) => Elem::U8,
+            ScalarType::Int(16, Sign::Unsigned) => Elem::U16,
+            ScalarType::Int(32, Sign::Unsigned) => Elem::U32,
+            ScalarType::Int(64, Sign::Unsigned) => Elem::U64,
+            ScalarType::Int(8, _) => Elem::I8,
+            ScalarType::Int(16, _) => Elem::I16,
+            ScalarType::Int(32, _) => Elem::I32,
+            ScalarType::Int(64, _) => Elem::I64,
+            ScalarType::Int(..) => return None,
+        })
+    }
+}
+
+/// A view of global memory, `!pto.tensor_view<…>` or `!pto.partition_tensor_view<…>`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ViewType {
+    /// A window of another view.
+    pub partition: bool,
+    /// Extents; `None` is `?`.
+    pub dims: SmallVec<[Option<u64>; 5]>,
+    /// The element type.
+    pub elem: Elem,
+}
+
+/// A `memref<…>`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MemrefType {
+    /// Extents; `None` is `?`.
+    pub dims: SmallVec<[Option<u64>; 5]>,
+    /// The element type.
+    pub elem: Elem,
+    /// `strided<[…], offset: n>`: strides and offset; `None` is `?`. Left out is dense.
+    pub strided: Option<(SmallVec<[Option<i64>; 5]>, Option<i64>)>,
+    /// `#pto.address_space<…>`, as written.
+    pub space: Option<Box<str>>,
+}
+
+/// The type of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// A tile.
+    Tile(TileType),
+    /// A conv tile.
+    Conv(ConvType),
+    /// `!pto.ptr<elem[, space]>`.
+    Ptr(Elem, Option<Box<str>>),
+    /// A view of global memory.
+    View(ViewType),
+    /// A memref.
+    Memref(MemrefType),
+    /// `!pto.event`.
+    Event,
+    /// A scalar.
+    Scalar(ScalarType),
+}
+
+impl Type {
+    /// The tile type, if it is one.
+    pub fn tile(&self) -> Option<&TileType> {
+        match self {
+            Type::Tile(t) => Some(t),
+            _ => None,
+        }
+    }
+
+    /// Is it a tile or conv tile?
+    pub fn is_tile(&self) -> bool {
+        matches!(self, Type::Tile(_) | Type::Conv(_))
+    }
+
+    /// Are two types the same on a profile? (syntax.md 3: compared after resolution)
+    pub fn same(&self, other: &Type, profile: Profile) -> bool {
+        match (self, other) {
+            (Type::Tile(a), Type::Tile(b)) => same_tile(&a.resolve(profile), &b.resolve(profile)),
+            _ => self == other,
+        }
+    }
+}
+
+fn same_tile(a: &Tile, b: &Tile) -> bool {
+    // Without boxes the fractal has no meaning, so it does not tell types apart.
+    let unboxed = !a.is_boxed() && !b.is_boxed();
+    let with = |t: &Tile| Tile {
+        fractal: if unboxed { 512 } else { t.fractal },
+        ..*t
+    };
+    with(a) == with(b)
+}
+
+/// Every type of a module, once.
+#[derive(Clone, Debug, Default)]
+pub struct TypeTable {
+    types: Vec<Type>,
+    ids: FxHashMap<Type, TypeId>,
+}
+
+impl TypeTable {
+    /// The id of a type, new or known.
+    pub fn intern(&mut self, ty: Type) -> TypeId {
+        if let Some(id) = self.ids.get(&ty) {
+            return *id;
+        }
+        let id = TypeId(self.types.len() as u32);
+        self.types.push(ty.clone());
+        self.ids.insert(ty, id);
+        id
+    }
+
+    /// The type of an id.
+    pub fn get(&self, id: TypeId) -> &Type {
+        const FALLBACK: &Type = &Type::Event;
+        self.types.get(id.index()).unwrap_or(FALLBACK)
+    }
+
+    /// All types with their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (TypeId, &Type)> {
+        self.types.iter().enumerate().map(|(i, t)| (TypeId(i as u32), t))
+    }
+}
