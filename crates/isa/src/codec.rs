@@ -120,6 +120,7 @@ impl Elem {
             Elem::Bf16 => u64::from(f32_to_bf16(v, overflow)),
             Elem::F8e4m3 => u64::from(f32_to_f8e4m3(v, overflow)),
             Elem::F8e5m2 => u64::from(small::F8E5M2.encode_f32(v, overflow)),
+            Elem::Hif8 => u64::from(f32_to_hif8(v)),
             _ => self.encode_f64(f64::from(v), overflow),
         }
     }
@@ -275,7 +276,7 @@ pub fn f32_to_f8e4m3(v: f32, overflow: Overflow) -> u8 {
 /// Rounds binary32 to HiFloat8, half away from zero, saturating (tile-model.md 3.1).
 #[inline(always)]
 pub fn f32_to_hif8(v: f32) -> u8 {
-    hif8::encode(f64::from(v)) as u8
+    hif8::encode_f32(v)
 }
 
 const TWO_TO_127: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;

@@ -15,8 +15,7 @@ struct Row {
 }
 
 /// The row for an exponent of this magnitude, 1…15. (Exponent 0 has no sign bit and is written out.)
-#[inline]
-fn row(magnitude: u64) -> Row {
+const fn row(magnitude: u64) -> Row {
     match magnitude {
         8.. => Row {
             prefix: 0x60,
@@ -42,21 +41,19 @@ fn row(magnitude: u64) -> Row {
 }
 
 /// The code of `mantissa · 2^(exponent - width)` with `width` the mantissa bits of that exponent, -15…15.
-#[inline]
-fn code(exponent: i64, mantissa: u64) -> u64 {
+const fn code(exponent: i64, mantissa: u64) -> u64 {
     if exponent == 0 {
         return 0x08 | mantissa;
     }
     let magnitude = exponent.unsigned_abs();
     let row = row(magnitude);
-    let negative = u64::from(exponent < 0) << row.exponent;
+    let negative = ((exponent < 0) as u64) << row.exponent;
     let rest = magnitude & ((1 << row.exponent) - 1);
     row.prefix | (negative | rest) << row.mantissa | mantissa
 }
 
 /// Rounds half away from zero and saturates; infinities keep their codes, and a negative zero has none of its own.
-#[inline]
-pub(super) fn encode(v: f64) -> u64 {
+pub(super) const fn encode(v: f64) -> u64 {
     if v.is_nan() {
         return NAN;
     }
@@ -80,7 +77,7 @@ pub(super) fn encode(v: f64) -> u64 {
             }
         }
         // Below 2^-15 there are powers of two only, 2^(m-23); half of the smallest one rounds up to it.
-        -23..-15 => match exponent + 23 + i64::from(exponent == -23 || fraction >> 51 == 1) {
+        -23..-15 => match exponent + 23 + (exponent == -23 || fraction >> 51 == 1) as i64 {
             8 => code(-15, 0),
             m => m as u64,
         },
@@ -91,6 +88,28 @@ pub(super) fn encode(v: f64) -> u64 {
     } else {
         magnitude
     }
+}
+
+/// The magnitude's code for each exponent and upper four mantissa bits of a binary32 value.
+static FROM_F32: [u8; 1 << 12] = {
+    let mut codes = [0; 1 << 12];
+    let mut index = 0;
+    while index < codes.len() {
+        codes[index] = encode(f32::from_bits((index as u32) << 19) as f64) as u8;
+        index += 1;
+    }
+    codes
+};
+
+/// [`encode`] of a binary32 value.
+///
+/// Rounding half away from zero looks at one bit beyond the mantissa, which has at most three; so four decide.
+#[inline(always)]
+pub(super) fn encode_f32(v: f32) -> u8 {
+    let bits = v.to_bits();
+    let magnitude = FROM_F32[(bits >> 19 & 0xFFF) as usize];
+    let sign = if magnitude == 0 { 0 } else { (bits >> 24) as u8 & 0x80 };
+    if v.is_nan() { NAN as u8 } else { sign | magnitude }
 }
 
 /// The value of a code, exactly.

@@ -1,0 +1,75 @@
+//! The fixpipe on runs of consecutive elements: the types are known outside the loop, so that the loop is short.
+
+use super::{Fixpipe, QuantParam};
+use tessera_isa::elem::Elem;
+
+/// The quantization parameters of a run.
+#[derive(Clone, Copy, Debug)]
+pub enum Params<'a> {
+    /// The plain form.
+    Plain,
+    /// The scalar form, or the vector form along one column.
+    Same(&'a QuantParam),
+    /// The vector form along a row: one parameter per element.
+    Each(&'a [QuantParam]),
+}
+
+impl Fixpipe {
+    /// [`Fixpipe::apply`] on each element of `src`, which are 4 bytes long, into `dst`, as far as both reach.
+    pub fn apply_run(&self, src: &[u8], params: Params<'_>, dst: &mut [u8]) {
+        // Naming the types here lets the compiler specialise the loop to them.
+        macro_rules! specialise {
+            ($($src:ident => $($dst:ident)*;)*) => {
+                match (self.src, self.dst) {
+                    $($((Elem::$src, Elem::$dst) => {
+                        const BYTES: usize = Elem::$dst.bits() as usize / 8;
+                        let form = Fixpipe { src: Elem::$src, dst: Elem::$dst, ..*self };
+                        match self.relu {
+                            true => Fixpipe { relu: true, ..form }.run::<BYTES>(src, params, dst),
+                            false => Fixpipe { relu: false, ..form }.run::<BYTES>(src, params, dst),
+                        }
+                    })*)*
+                    (_, other) => match other.bits() {
+                        64 => self.run::<8>(src, params, dst),
+                        32 => self.run::<4>(src, params, dst),
+                        16 => self.run::<2>(src, params, dst),
+                        _ => self.run::<1>(src, params, dst),
+                    },
+                }
+            };
+        }
+        specialise! {
+            F32 => F16 Bf16 F32 I8 U8 F8e4m3 Hif8;
+            I32 => I32 I8 U8 F16 Bf16 I16;
+        }
+    }
+
+    /// Loops rather than iterator adapters: a closure would stand between the types named above and the loop.
+    #[inline(always)]
+    fn run<const BYTES: usize>(&self, src: &[u8], params: Params<'_>, dst: &mut [u8]) {
+        let moves = src.as_chunks::<4>().0.iter().zip(dst.as_chunks_mut::<BYTES>().0);
+        match params {
+            Params::Plain => {
+                for (from, to) in moves {
+                    store(to, self.apply(u32::from_le_bytes(*from), None));
+                }
+            }
+            Params::Same(param) => {
+                for (from, to) in moves {
+                    store(to, self.apply(u32::from_le_bytes(*from), Some(param)));
+                }
+            }
+            Params::Each(params) => {
+                for ((from, to), param) in moves.zip(params) {
+                    store(to, self.apply(u32::from_le_bytes(*from), Some(param)));
+                }
+            }
+        }
+    }
+}
+
+/// Stores the low bytes of an element's bits, at most 8.
+#[inline(always)]
+fn store<const BYTES: usize>(to: &mut [u8; BYTES], bits: u64) {
+    to.copy_from_slice(&bits.to_le_bytes()[..BYTES]);
+}
