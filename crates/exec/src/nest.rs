@@ -127,6 +127,11 @@ impl Nest {
         )
     }
 
+    /// The first and one past the last parameter index of the nest.
+    pub(crate) fn param_span(&self) -> (i128, i128) {
+        runs::span(self.param, 8, self.dims.iter().map(|d| (d.extent, d.param)))
+    }
+
     /// The contiguous byte runs of one side, in rising order where the loops nest.
     pub fn runs(&self, side: Side) -> Runs {
         Runs::new(

@@ -9,11 +9,13 @@
 //! memories before any pointer is made. Source and destination may lie in one memory and interleave, so kernels hold raw
 //! pointers and never references to the bytes. Scalar twins (module `scalar`) are safe code and run on every machine.
 
+mod convert;
 mod pair;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use convert::{Conversion, Convert, Params};
 pub use pair::Pair;
 
 use crate::nest::{Bits, Nest, OutOfBounds, Side};

@@ -1,14 +1,14 @@
 //! The safe twins: copies element by element, whatever the loops are.
 
 use super::Loop;
-use crate::nest::{read_bits, write_bits};
+use crate::nest::{Bits, read_bits, write_bits};
 
 /// Two memories, or one that holds both sides.
 pub(super) trait Bytes {
     /// Copies `len` bytes.
     fn copy(&mut self, src: usize, dst: usize, len: usize);
-    /// Copies one nibble.
-    fn nibble(&mut self, src: i64, dst: i64);
+    /// Replaces the destination element by a function of the source element; offsets count nibbles where there are 4 bits.
+    fn map(&mut self, src: i64, dst: i64, bits: Bits, f: impl FnOnce(u64) -> u64);
 }
 
 pub(super) struct Two<'a> {
@@ -27,8 +27,8 @@ impl Bytes for Two<'_> {
         }
     }
 
-    fn nibble(&mut self, src: i64, dst: i64) {
-        write_bits(self.dst, dst, 4, read_bits(self.src, src, 4));
+    fn map(&mut self, src: i64, dst: i64, bits: Bits, f: impl FnOnce(u64) -> u64) {
+        write_bits(self.dst, dst, bits.dst, f(read_bits(self.src, src, bits.src)));
     }
 }
 
@@ -44,9 +44,9 @@ impl Bytes for One<'_> {
         }
     }
 
-    fn nibble(&mut self, src: i64, dst: i64) {
-        let value = read_bits(self.memory, src, 4);
-        write_bits(self.memory, dst, 4, value);
+    fn map(&mut self, src: i64, dst: i64, bits: Bits, f: impl FnOnce(u64) -> u64) {
+        let value = f(read_bits(self.memory, src, bits.src));
+        write_bits(self.memory, dst, bits.dst, value);
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) fn copy(bytes: &mut impl Bytes, loops: &[Loop], src: isize, dst: isiz
     let Some((l, rest)) = loops.split_first() else {
         return match run {
             Some(run) => bytes.copy(src as usize, dst as usize, run),
-            None => bytes.nibble(src as i64, dst as i64),
+            None => bytes.map(src as i64, dst as i64, Bits::same(4), |nibble| nibble),
         };
     };
     for i in 0..l.n as isize {

@@ -1,7 +1,7 @@
 //! Plans: the nests and fills of one instruction with their kernels chosen, to be run any number of times.
 
 use super::{Fill, Nest, OutOfBounds};
-use crate::kernels::{Kernel, Level, Pair};
+use crate::kernels::{Conversion, Convert, Kernel, Level, Pair, Params};
 use smallvec::SmallVec;
 
 /// Where an operand lies: in which memory, and from which byte on.
@@ -14,7 +14,7 @@ pub struct Place {
 }
 
 /// One step of an instruction; operands go by number.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Copies elements from operand `src` to operand `dst`.
     Copy {
@@ -24,6 +24,17 @@ pub enum Step {
         dst: u8,
         /// What goes where.
         nest: Nest,
+    },
+    /// Converts elements of operand `src` and writes them to operand `dst`.
+    Convert {
+        /// The operand that is read.
+        src: u8,
+        /// The operand that is written.
+        dst: u8,
+        /// What goes where, lowered with the widths of both element types.
+        nest: Nest,
+        /// What happens to an element.
+        conversion: Conversion,
     },
     /// Fills elements of operand `dst`.
     Fill {
@@ -50,6 +61,11 @@ enum Action {
         dst: u8,
         kernel: Kernel,
     },
+    Convert {
+        src: u8,
+        dst: u8,
+        convert: Box<Convert>,
+    },
     Fill {
         dst: u8,
         fill: Fill,
@@ -72,21 +88,43 @@ impl Plan {
         let mut actions = SmallVec::new();
         let mut copies: SmallVec<[(u8, u8, Nest); 4]> = SmallVec::new();
         for step in steps {
-            match step {
-                Step::Copy { src, dst, nest } => copies.push((src, dst, nest)),
-                Step::Fill { dst, fill } => {
-                    fuse(&mut copies, level, &mut actions);
-                    actions.push(Action::Fill { dst, fill });
+            let action = match step {
+                Step::Copy { src, dst, nest } => {
+                    copies.push((src, dst, nest));
+                    continue;
                 }
-            }
+                Step::Convert {
+                    src,
+                    dst,
+                    nest,
+                    conversion,
+                } => Action::Convert {
+                    src,
+                    dst,
+                    convert: Box::new(Convert::new(nest, conversion, level)),
+                },
+                Step::Fill { dst, fill } => Action::Fill { dst, fill },
+            };
+            fuse(&mut copies, level, &mut actions);
+            actions.push(action);
         }
         fuse(&mut copies, level, &mut actions);
         Plan { actions }
     }
 
-    /// Runs every step. `places` says where each operand lies; nothing is written outside the memories, and an operand
-    /// without a place, or a step that leaves its memory, is an error before that step.
+    /// Runs every step of a plan without quantization; see [`Plan::run_with`].
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
+        self.run_with(memories, places, &Params::default())
+    }
+
+    /// Runs every step, converting ones with these quantization parameters. `places` says where each operand lies; nothing is written outside the memories, and an operand
+    /// without a place, or a step that leaves its memory, is an error before that step.
+    pub fn run_with<M: AsMut<[u8]>>(
+        &self,
+        memories: &mut [M],
+        places: &[Place],
+        params: &Params,
+    ) -> Result<(), OutOfBounds> {
         let place = |operand: u8| places.get(usize::from(operand)).copied().ok_or(NOWHERE);
         for action in &self.actions {
             match action {
@@ -99,6 +137,17 @@ impl Plan {
                         let pair = memories.get_disjoint_mut([src.memory, dst.memory]);
                         let [from, to] = pair.map_err(|_| NOWHERE)?;
                         kernel.run((from.as_mut(), src.at), (to.as_mut(), dst.at))?;
+                    }
+                }
+                Action::Convert { src, dst, convert } => {
+                    let (src, dst) = (place(*src)?, place(*dst)?);
+                    if src.memory == dst.memory {
+                        let memory = memories.get_mut(src.memory).ok_or(NOWHERE)?;
+                        convert.run_within(memory.as_mut(), src.at, dst.at, params)?;
+                    } else {
+                        let pair = memories.get_disjoint_mut([src.memory, dst.memory]);
+                        let [from, to] = pair.map_err(|_| NOWHERE)?;
+                        convert.run((from.as_mut(), src.at), (to.as_mut(), dst.at), params)?;
                     }
                 }
                 Action::Fill { dst, fill } => {

@@ -1,10 +1,12 @@
 //! Kernels for x86-64.
 
+mod convert;
 mod narrow;
 mod pair;
 mod rows;
 mod transpose;
 
+pub(super) use convert::convert;
 pub(super) use narrow::narrow;
 pub(super) use pair::pair;
 pub(super) use rows::rows;

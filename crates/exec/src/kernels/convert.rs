@@ -1,0 +1,304 @@
+//! Nests that change values: out of an accumulator (fixpipe.md 4), and the converting moves of the `cpu` profile.
+//!
+//! The scalar twin is the definition itself, [`Conversion::apply`], element by element. Where the innermost loop is
+//! contiguous on both sides a vector kernel may exist; it takes the columns sixteen at a time, so that the parameters of
+//! a column are loaded once for all its rows.
+
+use super::scalar::{self, Bytes};
+use super::{Level, Loop, ONCE};
+use crate::convert::convert;
+use crate::fixpipe::Fixpipe;
+use crate::nest::{Nest, OutOfBounds, Side};
+use smallvec::SmallVec;
+use tessera_isa::codec::QuantParam;
+use tessera_isa::elem::Elem;
+
+/// What happens to an element on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// Out of an accumulator (fixpipe.md).
+    Fixpipe(Fixpipe),
+    /// A converting move of the `cpu` profile (ops.md 1, rule 5).
+    Value {
+        /// The type that is read.
+        src: Elem,
+        /// The type that is written.
+        dst: Elem,
+    },
+}
+
+impl Conversion {
+    /// The bits to store for the bits of one element.
+    #[inline]
+    pub fn apply(&self, bits: u64, param: Option<&QuantParam>) -> u64 {
+        match self {
+            Conversion::Fixpipe(fixpipe) => fixpipe.apply(bits as u32, param),
+            Conversion::Value { src, dst } => convert(*src, *dst, bits),
+        }
+    }
+
+    /// The same as a fixpipe form, where there is one: a float narrowed by a move rounds as a plain cast does.
+    fn as_fixpipe(&self) -> Option<Fixpipe> {
+        match *self {
+            Conversion::Fixpipe(fixpipe) => Some(fixpipe),
+            Conversion::Value {
+                src: Elem::F32,
+                dst: dst @ (Elem::F16 | Elem::Bf16),
+            } => Some(Fixpipe {
+                src: Elem::F32,
+                dst,
+                relu: false,
+                hardware_rounding: false,
+            }),
+            Conversion::Value { .. } => None,
+        }
+    }
+}
+
+/// The quantization parameters of one run: none (the plain form), one for all columns, or one per column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Params {
+    list: Vec<QuantParam>,
+    // The same by field, as vector registers want them.
+    scale: Vec<f32>,
+    offset: Vec<i32>,
+}
+
+impl Params {
+    /// The parameters, that of column 0 first.
+    pub fn new(params: impl IntoIterator<Item = QuantParam>) -> Self {
+        let mut all = Params::default();
+        all.set(params);
+        all
+    }
+
+    /// Replaces all parameters.
+    pub fn set(&mut self, params: impl IntoIterator<Item = QuantParam>) {
+        self.list.clear();
+        self.list.extend(params);
+        self.scale.clear();
+        self.scale.extend(self.list.iter().map(|p| p.scale));
+        self.offset.clear();
+        self.offset.extend(self.list.iter().map(|p| p.offset));
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Is this the plain form?
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+/// The parameters that a vector kernel reads: of one column, or of consecutive columns. Null in the plain form.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes {
+    pub scale: *const f32,
+    pub offset: *const i32,
+    pub per_column: bool,
+}
+
+/// A vector kernel: `n` columns in every row of one loop.
+///
+/// Safety: for every row, `n` source elements are readable and `n` destination elements writable; where the kernel
+/// quantizes, the parameters of one column or, per column, of all `n` are readable; the machine has the instructions that
+/// the kernel was compiled for.
+pub(crate) type RawConvert = unsafe fn(*const u8, *mut u8, &Loop, usize, &Lanes, &Fixpipe);
+
+/// A converting nest with its kernels.
+#[derive(Clone, Debug)]
+pub struct Convert {
+    nest: Nest,
+    conversion: Conversion,
+    vector: Option<Vector>,
+    src_span: (i128, i128),
+    dst_span: (i128, i128),
+    param_span: (i128, i128),
+}
+
+#[derive(Clone, Debug)]
+struct Vector {
+    plain: Option<RawConvert>,
+    quant: Option<RawConvert>,
+    fixpipe: Fixpipe,
+    per_column: bool,
+    n: usize,
+    rows: Loop,
+    /// The other loops, each with its stride in parameters.
+    outer: SmallVec<[(Loop, isize); 6]>,
+}
+
+impl Convert {
+    /// Chooses the kernels of a converting nest, which was lowered with the widths of both element types.
+    pub fn new(nest: Nest, conversion: Conversion, level: Level) -> Convert {
+        Convert {
+            vector: Vector::new(&nest, &conversion, level.clamped()),
+            conversion,
+            src_span: nest.span(Side::Source),
+            dst_span: nest.span(Side::Destination),
+            param_span: nest.param_span(),
+            nest,
+        }
+    }
+
+    /// Converts from one memory to another; the operands start at the given bytes.
+    pub fn run(&self, src: (&[u8], usize), dst: (&mut [u8], usize), params: &Params) -> Result<(), OutOfBounds> {
+        let ((src, src_at), (dst, dst_at)) = (src, dst);
+        self.check((src_at, src.len()), (dst_at, dst.len()), params)?;
+        match self.raw(params) {
+            // SAFETY: both spans lie inside their slices, and that of the parameters inside theirs.
+            Some((raw, vector)) => unsafe {
+                let (s, d) = (src.as_ptr().wrapping_add(src_at), dst.as_mut_ptr().wrapping_add(dst_at));
+                self.vector(raw, vector, s, d, params);
+            },
+            None => self.scalar(&mut scalar::Two { src, dst }, src_at, dst_at, params),
+        }
+        Ok(())
+    }
+
+    /// Converts inside one memory; no byte that is written may be read for another element.
+    pub fn run_within(
+        &self,
+        memory: &mut [u8],
+        src_at: usize,
+        dst_at: usize,
+        params: &Params,
+    ) -> Result<(), OutOfBounds> {
+        self.check((src_at, memory.len()), (dst_at, memory.len()), params)?;
+        match self.raw(params) {
+            // SAFETY: all spans lie inside their slices; both pointers come from the one mutable borrow of the memory.
+            Some((raw, vector)) => unsafe {
+                let start = memory.as_mut_ptr();
+                self.vector(
+                    raw,
+                    vector,
+                    start.wrapping_add(src_at),
+                    start.wrapping_add(dst_at),
+                    params,
+                );
+            },
+            None => self.scalar(&mut scalar::One { memory }, src_at, dst_at, params),
+        }
+        Ok(())
+    }
+
+    fn check(&self, src: (usize, usize), dst: (usize, usize), params: &Params) -> Result<(), OutOfBounds> {
+        OutOfBounds::check(self.src_span, src.0, src.1)?;
+        OutOfBounds::check(self.dst_span, dst.0, dst.1)?;
+        if params.is_empty() {
+            Ok(())
+        } else {
+            OutOfBounds::check(self.param_span, 0, params.len())
+        }
+    }
+
+    fn raw(&self, params: &Params) -> Option<(RawConvert, &Vector)> {
+        let vector = self.vector.as_ref()?;
+        let raw = if params.is_empty() { vector.plain } else { vector.quant };
+        Some((raw?, vector))
+    }
+
+    fn scalar(&self, bytes: &mut impl Bytes, src_at: usize, dst_at: usize, params: &Params) {
+        let bits = self.nest.bits;
+        let unit = |at: usize, bits: u32| at as i64 * if bits == 4 { 2 } else { 1 };
+        let (src_at, dst_at) = (unit(src_at, bits.src), unit(dst_at, bits.dst));
+        self.nest.for_each_element(|s, d, p| {
+            let param = usize::try_from(p).ok().and_then(|p| params.list.get(p));
+            bytes.map(s.wrapping_add(src_at), d.wrapping_add(dst_at), bits, |x| {
+                self.conversion.apply(x, param)
+            });
+        });
+    }
+
+    /// # Safety
+    ///
+    /// The spans of the nest lie in readable and writable memory around the pointers, and inside the parameters.
+    unsafe fn vector(&self, raw: RawConvert, vector: &Vector, src: *const u8, dst: *mut u8, params: &Params) {
+        let src = src.wrapping_offset(self.nest.src as isize);
+        let dst = dst.wrapping_offset(self.nest.dst as isize);
+        // SAFETY: the contract of this function.
+        unsafe { vector.run(raw, &vector.outer, src, dst, self.nest.param as isize, params) }
+    }
+}
+
+impl Vector {
+    fn new(nest: &Nest, conversion: &Conversion, level: Level) -> Option<Vector> {
+        let fixpipe = conversion.as_fixpipe()?;
+        let (plain, quant) = kernels(&fixpipe, level);
+        if plain.is_none() && quant.is_none() {
+            return None;
+        }
+        let (last, outer) = nest.dims.split_last()?;
+        let contiguous = last.src == i64::from(nest.bits.src / 8) && last.dst == i64::from(nest.bits.dst / 8);
+        let widths = nest.bits.src == 32 && nest.bits.dst == fixpipe.dst.bits();
+        if !contiguous || !widths || !matches!(last.param, 0 | 1) || nest.elements() == 0 {
+            return None;
+        }
+        let as_loop = |d: &crate::nest::Dim| Loop {
+            n: d.extent as usize,
+            src: d.src as isize,
+            dst: d.dst as isize,
+        };
+        let (rows, outer) = match outer.split_last() {
+            Some((rows, outer)) if rows.param == 0 => (as_loop(rows), outer),
+            _ => (ONCE, outer),
+        };
+        Some(Vector {
+            plain,
+            quant,
+            fixpipe,
+            per_column: last.param == 1,
+            n: last.extent as usize,
+            rows,
+            outer: outer.iter().map(|d| (as_loop(d), d.param as isize)).collect(),
+        })
+    }
+
+    /// # Safety
+    ///
+    /// The contract of [`RawConvert`] at every point of the loops.
+    unsafe fn run(
+        &self,
+        raw: RawConvert,
+        loops: &[(Loop, isize)],
+        src: *const u8,
+        dst: *mut u8,
+        param: isize,
+        params: &Params,
+    ) {
+        let Some(((l, step), rest)) = loops.split_first() else {
+            let lanes = Lanes {
+                scale: params.scale.as_ptr().wrapping_offset(param),
+                offset: params.offset.as_ptr().wrapping_offset(param),
+                per_column: self.per_column,
+            };
+            // SAFETY: the contract of this function.
+            return unsafe { raw(src, dst, &self.rows, self.n, &lanes, &self.fixpipe) };
+        };
+        for i in 0..l.n as isize {
+            let (s, d) = (
+                src.wrapping_offset(i.wrapping_mul(l.src)),
+                dst.wrapping_offset(i.wrapping_mul(l.dst)),
+            );
+            // SAFETY: the contract of this function.
+            unsafe { self.run(raw, rest, s, d, param + i * step, params) }
+        }
+    }
+}
+
+/// The vector kernels of a plain and of a quantizing form.
+#[cfg(target_arch = "x86_64")]
+fn kernels(fixpipe: &Fixpipe, level: Level) -> (Option<RawConvert>, Option<RawConvert>) {
+    if level < Level::Avx512 {
+        return (None, None);
+    }
+    (super::x86::convert(fixpipe, false), super::x86::convert(fixpipe, true))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn kernels(_: &Fixpipe, _: Level) -> (Option<RawConvert>, Option<RawConvert>) {
+    (None, None)
+}

@@ -1,0 +1,225 @@
+//! Every copying kernel against its scalar twin, over random extents, strides and alignments, in buffers that have not
+//! one byte to spare.
+
+#[path = "nest_support/random.rs"]
+mod random;
+
+use random::Random;
+use tessera_exec::kernels::{Kernel, Level};
+use tessera_exec::nest::*;
+
+/// A nest of the given loops (extent, source stride, destination stride), and the bytes of both sides.
+fn nest(bits: Bits, dims: &[(u64, u64, u64)]) -> (Nest, usize, usize) {
+    let dims = dims.iter().map(|&(extent, src, dst)| Dim {
+        extent,
+        src: src as i64,
+        dst: dst as i64,
+        param: 0,
+    });
+    let nest = Nest {
+        bits,
+        src: 0,
+        dst: 0,
+        param: 0,
+        dims: dims.collect(),
+    };
+    let (src, dst) = (nest.span(Side::Source).1, nest.span(Side::Destination).1);
+    (nest, src as usize, dst as usize)
+}
+
+/// Runs the nest at every level, in two memories and in one, and compares with the scalar twin.
+fn compare(random: &mut Random, nest: &Nest, src_len: usize, dst_len: usize) {
+    let (src, dst) = (random.bytes(src_len), random.bytes(dst_len));
+    let mut want = dst.clone();
+    assert!(Kernel::new(nest, Level::Scalar).run((&src, 0), (&mut want, 0)).is_ok());
+    for level in Level::available() {
+        let kernel = Kernel::new(nest, level);
+        let mut got = dst.clone();
+        assert!(kernel.run((&src, 0), (&mut got, 0)).is_ok());
+        assert!(got == want, "{level:?} {nest:?}");
+        // The same at another alignment, both sides in one memory.
+        let shift = random.range(1, 65) as usize;
+        let mut memory = vec![0xa5u8; shift];
+        memory.extend_from_slice(&dst);
+        memory.extend_from_slice(&src);
+        assert!(kernel.run_within(&mut memory, shift + dst_len, shift).is_ok());
+        assert!(
+            memory[shift..shift + dst_len] == want[..],
+            "one memory, {level:?} {nest:?}"
+        );
+        assert!(memory[..shift].iter().all(|&b| b == 0xa5) && memory[shift + dst_len..] == src[..]);
+    }
+}
+
+#[test]
+fn rows_of_every_length() {
+    let mut random = Random(11);
+    for run in (1..=160).chain([192, 200, 255, 256, 511, 512, 1000, 1024, 1025, 3000]) {
+        for _ in 0..4 {
+            let (a, b, c) = (random.range(1, 3), random.range(1, 5), random.range(1, 19));
+            let mut pitch = [random.range(run, run + 70), random.range(run, run + 70)];
+            let mut dims = vec![(run, 1, 1)];
+            for n in [c, b, a] {
+                dims.push((n, pitch[0], pitch[1]));
+                pitch = pitch.map(|p| p * n + random.range(0, 40));
+            }
+            dims.reverse();
+            let (nest, src, dst) = nest(Bits::same(8), &dims);
+            compare(&mut random, &nest, src, dst);
+        }
+    }
+}
+
+#[test]
+fn transposes_of_every_shape() {
+    let mut random = Random(12);
+    for unit in [1u64, 2, 4, 8] {
+        for round in 0..150 {
+            let (m, n) = match round % 3 {
+                0 => (random.range(1, 40), random.range(1, 40)),
+                1 => (random.range(1, 150), random.range(1, 20)),
+                _ => (random.range(30, 80), random.range(60, 300)),
+            };
+            let boxes = random.range(1, 3);
+            let (src_pitch, dst_pitch) = ((m + random.range(0, 9)) * unit, (n + random.range(0, 9)) * unit);
+            let dims = [
+                (boxes, src_pitch * n, dst_pitch * m + random.range(0, 3)),
+                (m, unit, dst_pitch),
+                (n, src_pitch, unit),
+            ];
+            let (nest, src, dst) = nest(Bits::same(unit as u32 * 8), &dims);
+            compare(&mut random, &nest, src, dst);
+        }
+    }
+}
+
+#[test]
+fn transposes_of_runs_of_units() {
+    // A 16×2 box of bytes moves pairs: the unit of the transpose is wider than the element.
+    let mut random = Random(13);
+    for run in [2u64, 4, 8] {
+        for _ in 0..40 {
+            let (m, n) = (random.range(1, 40), random.range(1, 40));
+            let dims = [(m, run, n * run), (n, m * run, run), (run, 1, 1)];
+            let (nest, src, dst) = nest(Bits::same(8), &dims);
+            compare(&mut random, &nest, src, dst);
+        }
+    }
+}
+
+#[test]
+fn narrowing_copies() {
+    let mut random = Random(14);
+    for bits in [
+        Bits { src: 32, dst: 16 },
+        Bits { src: 32, dst: 8 },
+        Bits { src: 16, dst: 8 },
+    ] {
+        let (from, to) = (u64::from(bits.src / 8), u64::from(bits.dst / 8));
+        for n in 1..=140 {
+            let rows = random.range(1, 5);
+            let dims = [
+                (rows, n * from + random.range(0, 9), n * to + random.range(0, 9)),
+                (n, from, to),
+            ];
+            let (nest, src, dst) = nest(bits, &dims);
+            compare(&mut random, &nest, src, dst);
+            // Not contiguous: the low bytes of every second element.
+            let dims = [(n, 2 * from, to), (rows, 2 * from * n, to * n)];
+            let (nest, src, dst) = self::nest(bits, &dims);
+            compare(&mut random, &nest, src, dst);
+        }
+    }
+}
+
+#[test]
+fn single_units_at_any_stride() {
+    let mut random = Random(15);
+    for unit in [1u64, 2, 4, 8] {
+        for _ in 0..60 {
+            let (m, n) = (random.range(1, 20), random.range(1, 50));
+            let (s, d) = (unit * random.range(1, 4), unit * random.range(1, 4));
+            let dims = [(m, s * n + random.range(0, 5), d * n + random.range(0, 5)), (n, s, d)];
+            let (nest, src, dst) = nest(Bits::same(unit as u32 * 8), &dims);
+            compare(&mut random, &nest, src, dst);
+        }
+    }
+}
+
+/// Interleaves rows of `n` elements from two operands, and back, at every level.
+#[test]
+fn pairs_of_nests_interleave() {
+    let mut random = Random(16);
+    for unit in [1u64, 2, 4, 8] {
+        for round in 0..120 {
+            let (blocks, rows, n) = (random.range(1, 3), random.range(1, 4), random.range(1, 100));
+            let half = n * unit + random.range(0, 9);
+            let both = 2 * n * unit + random.range(0, 9);
+            let zip = round % 2 == 0;
+            let dims = |half: u64, both: u64, n: u64| if zip { (n, half, both) } else { (n, both, half) };
+            let loops = [
+                dims(half * rows + 3, both * rows + 5, blocks),
+                dims(half, both, rows),
+                dims(unit, 2 * unit, n),
+            ];
+            let (even, ..) = nest(Bits::same(unit as u32 * 8), &loops);
+            let mut odd = even.clone();
+            if zip {
+                odd.dst += unit as i64;
+            } else {
+                odd.src += unit as i64;
+            }
+            // Operands 0 and 1 are the halves, 2 the interleaved side; the odd nest may come first.
+            let step = |k: u8, nest: &Nest| {
+                let (src, dst) = if zip { (k, 2) } else { (2, k) };
+                Step::Copy {
+                    src,
+                    dst,
+                    nest: nest.clone(),
+                }
+            };
+            let mut steps = vec![step(0, &even), step(1, &odd)];
+            if random.range(0, 1) == 1 {
+                steps.reverse();
+            }
+            let (half_side, both_side) = if zip {
+                (Side::Source, Side::Destination)
+            } else {
+                (Side::Destination, Side::Source)
+            };
+            let half_len = even.span(half_side).1 as usize;
+            let both_len = odd.span(both_side).1 as usize;
+            let memories = [random.bytes(half_len), random.bytes(half_len), random.bytes(both_len)];
+            let places = [0, 1, 2].map(|memory| Place { memory, at: 0 });
+            let mut want = memories.clone();
+            Plan::with_level(steps.clone(), Level::Scalar)
+                .run(&mut want, &places)
+                .unwrap();
+            for level in Level::available() {
+                let plan = Plan::with_level(steps.clone(), level);
+                let mut got = memories.clone();
+                plan.run(&mut got, &places).unwrap();
+                assert!(got == want, "{level:?} zip {zip} unit {unit} n {n}");
+                let mut one = [memories.concat()];
+                let at = [0, half_len, 2 * half_len].map(|at| Place { memory: 0, at });
+                plan.run(&mut one, &at).unwrap();
+                assert!(
+                    one[0] == want.concat(),
+                    "one memory, {level:?} zip {zip} unit {unit} n {n}"
+                );
+                let mut short = memories.clone();
+                short[2].pop();
+                assert!(plan.run(&mut short, &places).is_err());
+                assert!(plan.run(&mut got, &places[..2]).is_err());
+            }
+        }
+    }
+}
+
+#[test]
+fn levels_are_ordered_and_start_with_scalar() {
+    let levels: Vec<Level> = Level::available().collect();
+    assert_eq!(levels[0], Level::Scalar);
+    assert_eq!(levels.last(), Some(&Level::best()));
+    assert!(levels.is_sorted());
+}
