@@ -16,7 +16,7 @@ pub mod types;
 
 pub use func::{Block, Def, Func, Value};
 pub use op::{Arg, ArithOp, CastOp, CmpPred, ConstValue, Op, OpAttrs, OpKind, Operand, TextForm};
-pub use types::{MemrefType, ScalarType, Sign, Type, TypeTable, ViewType};
+pub use types::{MemrefType, ScalarType, Sign, Strided, Type, TypeTable, ViewType};
 
 use rustc_hash::FxHashMap;
 use tessera_isa::diag::Span;

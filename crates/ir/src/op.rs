@@ -221,10 +221,10 @@ impl Op {
             .filter(|o| o.role.is_dst())
             .filter_map(|o| o.arg.value().map(|v| (o.role, v)))
             .collect();
-        if let OpKind::Pto(op, form) = self.kind {
-            if let Some(info) = op.info().forms.iter().find(|f| f.form == form) {
-                all.extend(info.outs.iter().copied().zip(self.results.iter().copied()));
-            }
+        if let OpKind::Pto(op, form) = self.kind
+            && let Some(info) = op.info().forms.iter().find(|f| f.form == form)
+        {
+            all.extend(info.outs.iter().copied().zip(self.results.iter().copied()));
         }
         all
     }

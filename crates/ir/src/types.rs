@@ -69,6 +69,15 @@ pub struct ViewType {
     pub elem: Elem,
 }
 
+/// `strided<[…], offset: n>` of a memref; `None` is `?`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Strided {
+    /// Strides in elements.
+    pub strides: SmallVec<[Option<i64>; 5]>,
+    /// The first element.
+    pub offset: Option<i64>,
+}
+
 /// A `memref<…>`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MemrefType {
@@ -76,8 +85,8 @@ pub struct MemrefType {
     pub dims: SmallVec<[Option<u64>; 5]>,
     /// The element type.
     pub elem: Elem,
-    /// `strided<[…], offset: n>`: strides and offset; `None` is `?`. Left out is dense.
-    pub strided: Option<(SmallVec<[Option<i64>; 5]>, Option<i64>)>,
+    /// `strided<[…], offset: n>`; left out is dense.
+    pub strided: Option<Strided>,
     /// `#pto.address_space<…>`, as written.
     pub space: Option<Box<str>>,
 }

@@ -4,7 +4,7 @@
 //! depends on the profile. [`TileType::resolve`] fills it in and gives a [`Tile`], which is what rules and the
 //! simulator read.
 
-use crate::codec::{Number, Overflow};
+use crate::codec::Number;
 use crate::elem::{Elem, PadKind};
 use crate::layout::{Axis, Layout};
 use crate::profile::Profile;
@@ -474,25 +474,8 @@ impl PadLiteral {
 }
 
 fn to_bits(elem: Elem, value: Number) -> Option<(u64, bool)> {
-    if let Some(bits) = elem.encode_exact(&value) {
-        return Some((bits, true));
-    }
-    // Not exact: the nearest value, as long as there is a finite one.
-    let nearest = match value {
-        Number::Int(v) if elem.is_float() => Number::Float(v as f64),
-        Number::Float(v) if !elem.is_float() && v.is_finite() && v.abs() < 2f64.powi(100) => {
-            Number::Int(v.round_ties_even() as i128)
-        }
-        other => other,
-    };
-    match nearest {
-        Number::Float(v) if elem.is_float() && v.is_finite() => {
-            let bits = elem.encode_f64(v, Overflow::Infinity);
-            matches!(elem.decode(bits), Number::Float(got) if got.is_finite()).then_some((bits, false))
-        }
-        Number::Int(_) => elem.encode_exact(&nearest).map(|bits| (bits, false)),
-        Number::Float(_) => None,
-    }
+    let exact = elem.encode_exact(&value).map(|bits| (bits, true));
+    exact.or_else(|| elem.encode_in_range(&value).map(|bits| (bits, false)))
 }
 
 impl fmt::Display for PadLiteral {
