@@ -14,7 +14,7 @@ mod plan;
 mod runs;
 
 pub use fill::Fill;
-pub use lower::{DomainAxis, lower, lower_axes, lower_fill, lower_with_params};
+pub use lower::{DomainAxis, lower, lower_axes, lower_fill, lower_fill_axes, lower_with_params};
 pub use plan::{Place, Plan, Step};
 pub use runs::{Runs, Side};
 pub(crate) use runs::{read as read_bits, write as write_bits};

@@ -242,18 +242,19 @@ impl Vector {
             src: d.src as isize,
             dst: d.dst as isize,
         };
-        let (rows, outer) = match outer.split_last() {
-            Some((rows, outer)) if rows.param == 0 => (as_loop(rows), outer),
-            _ => (ONCE, outer),
-        };
+        // The kernel takes the longest loop over which the parameters stay the same.
+        let longest = (0..outer.len())
+            .filter(|&k| outer[k].param == 0)
+            .max_by_key(|&k| outer[k].extent);
+        let others = outer.iter().enumerate().filter(|&(k, _)| Some(k) != longest);
         Some(Vector {
             plain,
             quant,
             fixpipe,
             per_column: last.param == 1,
             n: last.extent as usize,
-            rows,
-            outer: outer.iter().map(|d| (as_loop(d), d.param as isize)).collect(),
+            rows: longest.map_or(ONCE, |k| as_loop(&outer[k])),
+            outer: others.map(|(_, d)| (as_loop(d), d.param as isize)).collect(),
         })
     }
 

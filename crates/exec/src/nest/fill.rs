@@ -1,47 +1,40 @@
 //! Fills: a nest without a source.
 
-use super::runs::{Runs, walk, write};
-use super::{OutOfBounds, runs};
-use smallvec::SmallVec;
+use super::OutOfBounds;
+use super::runs::{Runs, write};
 
 /// Writes one bit pattern to every element that its loops reach.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fill {
-    bits: u32,
-    pattern: u64,
-    base: i64,
-    dims: SmallVec<[(u64, i64); 8]>,
     runs: Runs,
+    span: (i128, i128),
+    /// The pattern, repeated.
+    block: [u8; 64],
 }
 
 impl Fill {
     /// A fill of elements of `bits` bits from `base` on, with loops of (extent, stride): bytes, or nibbles for 4 bits.
     pub fn new(bits: u32, pattern: u64, base: i64, dims: impl IntoIterator<Item = (u64, i64)>) -> Self {
-        let dims: SmallVec<[(u64, i64); 8]> = dims.into_iter().collect();
-        let runs = Runs::new(base, bits, dims.iter().copied());
-        // Aligned pairs of nibbles are bytes that hold the pattern twice.
-        if let Some(runs) = runs.in_bytes() {
-            let pattern = (pattern & 15) * 0x11;
-            return Fill {
-                bits: 8,
-                pattern,
-                base: runs.base(),
-                dims: runs.dims(),
-                runs,
-            };
+        let runs = Runs::new(base, bits, dims.into_iter());
+        let mut block = [0u8; 64];
+        if bits == 4 {
+            block = [(pattern & 15) as u8 * 0x11; 64];
+        } else {
+            for element in block.chunks_exact_mut((bits / 8).max(1) as usize) {
+                write(element, 0, bits, pattern);
+            }
         }
+        let runs = runs.in_bytes().unwrap_or(runs);
         Fill {
-            bits,
-            pattern,
-            base,
-            dims,
+            span: runs.span(),
             runs,
+            block,
         }
     }
 
     /// The first and one past the last byte written, relative to where the operand starts.
     pub fn span(&self) -> (i128, i128) {
-        self.runs.span()
+        self.span
     }
 
     /// The contiguous byte runs written.
@@ -51,23 +44,19 @@ impl Fill {
 
     /// Writes the pattern, with the operand at the start of `memory`.
     pub fn run(&self, memory: &mut [u8]) -> Result<(), OutOfBounds> {
-        OutOfBounds::check(self.span(), 0, memory.len())?;
-        if self.bits == 4 {
-            let dims: SmallVec<[(u64, [i64; 1]); 8]> = self.dims.iter().map(|&(n, stride)| (n, [stride])).collect();
-            walk(&dims, [self.base], &mut |[at]| write(memory, at, 4, self.pattern));
+        OutOfBounds::check(self.span, 0, memory.len())?;
+        if self.runs.nibbles() {
+            let nibble = u64::from(self.block[0]);
+            self.runs
+                .for_each_nibbles(|at, len| (at..at + len as i64).for_each(|at| write(memory, at, 4, nibble)));
             return Ok(());
-        }
-        let mut block = [0u8; 64];
-        let unit = (self.bits / 8).max(1) as usize;
-        for element in block.chunks_exact_mut(unit) {
-            runs::write(element, 0, self.bits, self.pattern);
         }
         self.runs.for_each(|at, len| {
             let row = usize::try_from(at)
                 .ok()
                 .and_then(|at| memory.get_mut(at..at.checked_add(len as usize)?));
             if let Some(row) = row {
-                fill_row(row, &block);
+                fill_row(row, &self.block);
             }
         });
         Ok(())

@@ -5,7 +5,7 @@
 //! and what is left over is cut again (tail). Inside a piece every walk is a sum of loops; the pieces of the domain's
 //! axes multiply to nests.
 
-use super::{Bits, Dim, Fill, Map, Move, Nest};
+use super::{Bits, Dim, Fill, Move, Nest};
 use smallvec::{SmallVec, smallvec};
 use tessera_isa::layout::{Axis, Digit, Layout};
 
@@ -71,22 +71,31 @@ pub fn lower_fill(
     bits: u32,
     pattern: u64,
 ) -> SmallVec<[Fill; 4]> {
-    let nowhere = Map {
-        origin: [0, 0],
-        step: [[0, 0], [0, 0]],
+    let axis = |extent: u64, dst: [u64; 2]| DomainAxis {
+        extent,
+        src: [0, 0],
+        dst,
+        param: 0,
     };
-    let mv = Move {
-        rows,
-        cols,
-        src: nowhere,
-        dst: Map::window(origin[0], origin[1]),
-    };
-    let none = Layout::row_major(1, 1, 1);
+    lower_fill_axes(
+        &[axis(rows, [1, 0]), axis(cols, [0, 1])],
+        (layout, origin),
+        bits,
+        pattern,
+    )
+}
+
+/// The fills of a domain with any number of axes; only their destination steps count.
+pub fn lower_fill_axes(axes: &[DomainAxis], dst: (&Layout, [u64; 2]), bits: u32, pattern: u64) -> SmallVec<[Fill; 4]> {
     let mut fills = SmallVec::new();
-    if rows > 0 && cols > 0 {
-        let axes: Axes = axes(&mv, 0).iter().copied().filter(|a| a.extent > 1).collect();
-        let sides = [(&none, [0, 0]), (layout, mv.dst.origin)];
-        separate(&axes, sides, &mut |base, dims| {
+    if axes.iter().all(|a| a.extent > 0) {
+        let nowhere = Layout::row_major(1, 1, 1);
+        let axes: Axes = axes
+            .iter()
+            .filter(|a| a.extent > 1)
+            .map(|a| DomainAxis { src: [0, 0], ..*a })
+            .collect();
+        separate(&axes, [(&nowhere, [0, 0]), dst], &mut |base, dims| {
             fills.push(Fill::new(
                 bits,
                 pattern,

@@ -21,63 +21,64 @@ impl Side {
     }
 }
 
-/// The contiguous byte runs of one side: loops around a run of `len` bytes.
+/// The contiguous byte runs of one side: loops around a run.
 ///
 /// Where elements have 4 bits and a run starts or ends inside a byte, it counts the whole byte.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Runs {
     base: i64,
+    /// Bytes of a run, or nibbles.
     len: u64,
-    bits: u32,
-    dims: SmallVec<[(u64, i64); 8]>,
+    nibbles: bool,
+    dims: SmallVec<[(u64, [i64; 1]); 4]>,
 }
 
 impl Runs {
     pub(super) fn new(base: i64, bits: u32, dims: impl Iterator<Item = (u64, i64)>) -> Self {
         // An element read many times (stride 0) is still one run.
-        let mut dims: SmallVec<[(u64, i64); 8]> =
-            dims.filter(|&(n, stride)| n == 0 || (n > 1 && stride != 0)).collect();
-        dims.sort_by_key(|d| std::cmp::Reverse(d.1.unsigned_abs()));
+        let mut dims: SmallVec<[(u64, [i64; 1]); 4]> = dims
+            .filter(|&(n, stride)| n == 0 || (n > 1 && stride != 0))
+            .map(|(n, stride)| (n, [stride]))
+            .collect();
+        dims.sort_by_key(|d| std::cmp::Reverse(d.1[0].unsigned_abs()));
         let mut len = if bits == 4 { 1 } else { u64::from(bits / 8) };
-        while let Some(&(n, stride)) = dims.last() {
+        while let Some(&(n, [stride])) = dims.last() {
             if stride != len as i64 {
                 break;
             }
             len = len.saturating_mul(n);
             dims.pop();
         }
-        Runs { base, len, bits, dims }
+        Runs {
+            base,
+            len,
+            nibbles: bits == 4,
+            dims,
+        }
     }
 
     /// The first and one past the last byte of all runs, relative to where the operand starts.
     pub fn span(&self) -> (i128, i128) {
-        // The length of a run counts bytes, or nibbles, whatever an element is.
-        let bits = if self.bits == 4 { 4 } else { 8 };
-        span(self.base, bits, self.dims().into_iter())
+        let dims = self
+            .dims
+            .iter()
+            .map(|&(n, [stride])| (n, stride))
+            .chain([(self.len, 1)]);
+        span(self.base, if self.nibbles { 4 } else { 8 }, dims)
     }
 
-    pub(super) fn base(&self) -> i64 {
-        self.base
-    }
-
-    /// The loops with the run as the innermost one.
-    pub(super) fn dims(&self) -> SmallVec<[(u64, i64); 8]> {
-        self.dims.iter().copied().chain([(self.len, 1)]).collect()
-    }
-
-    /// The same runs over whole bytes, where nibbles come in aligned pairs.
+    /// Do nibbles fill whole bytes? Then the runs over bytes.
     pub(super) fn in_bytes(&self) -> Option<Runs> {
         let even = |x: i64| x % 2 == 0;
-        if self.bits != 4 || !self.len.is_multiple_of(2) || !even(self.base) || !self.dims.iter().all(|d| even(d.1)) {
-            return None;
-        }
-        let dims = self.dims.iter().map(|&(n, stride)| (n, stride / 2)).collect();
-        Some(Runs {
+        let whole = self.len.is_multiple_of(2) && even(self.base) && self.dims.iter().all(|d| even(d.1[0]));
+        let dims = self.dims.iter().map(|&(n, [stride])| (n, [stride / 2]));
+        let halved = || Runs {
             base: self.base / 2,
             len: self.len / 2,
-            bits: 8,
-            dims,
-        })
+            nibbles: false,
+            dims: dims.collect(),
+        };
+        (self.nibbles && whole).then(halved)
     }
 
     /// How many runs there are.
@@ -86,17 +87,26 @@ impl Runs {
     }
 
     /// Calls `f(first byte, length)` for every run.
+    #[inline]
     pub fn for_each(&self, mut f: impl FnMut(i64, u64)) {
-        let dims: SmallVec<[(u64, [i64; 1]); 8]> = self.dims.iter().map(|&(n, stride)| (n, [stride])).collect();
-        if self.bits == 4 {
-            let len = self.len as i64;
-            walk(&dims, [self.base], &mut |[at]| {
+        if self.nibbles {
+            self.for_each_nibbles(|at, len| {
                 let first = at.div_euclid(2);
-                f(first, ((at + len + 1).div_euclid(2) - first) as u64);
+                f(first, ((at + len as i64 + 1).div_euclid(2) - first) as u64);
             });
         } else {
-            walk(&dims, [self.base], &mut |[at]| f(at, self.len));
+            walk(&self.dims, [self.base], &mut |[at]| f(at, self.len));
         }
+    }
+
+    /// Are offsets and lengths in nibbles?
+    pub(super) fn nibbles(&self) -> bool {
+        self.nibbles
+    }
+
+    /// Calls `f(first nibble, length in nibbles)` for every run.
+    pub(super) fn for_each_nibbles(&self, mut f: impl FnMut(i64, u64)) {
+        walk(&self.dims, [self.base], &mut |[at]| f(at, self.len));
     }
 }
 

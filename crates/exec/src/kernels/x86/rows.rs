@@ -7,6 +7,9 @@
 use super::super::{Inner, Level, Raw};
 use std::arch::x86_64::*;
 
+/// From this length on a run leaves the second-level cache, and the C library knows best.
+const LARGE: usize = 1 << 20;
+
 /// The kernel for runs of this length.
 pub(crate) fn rows(run: usize, level: Level) -> Raw {
     match run {
@@ -22,7 +25,9 @@ pub(crate) fn rows(run: usize, level: Level) -> Raw {
         32 => vectors::<32>,
         64 if level >= Level::Avx512 => lines,
         64 => vectors::<64>,
-        33..=63 | 65..=1024 => long,
+        33..=63 => halves::<[u8; 32]>,
+        65..LARGE if level >= Level::Avx512 => long_lines,
+        65..LARGE => long,
         _ => moves,
     }
 }
@@ -110,6 +115,36 @@ unsafe fn long(src: *const u8, dst: *mut u8, inner: &Inner) {
                 k += 32;
             }
             _mm256_storeu_si256(d.add(last).cast(), tail);
+        }
+    });
+}
+
+/// # Safety
+///
+/// The contract of [`Raw`], with runs of at least 64 bytes, on a machine with AVX-512.
+#[target_feature(enable = "avx512f")]
+unsafe fn long_lines(src: *const u8, dst: *mut u8, inner: &Inner) {
+    let last = inner.run - 64;
+    points(src, dst, inner, |s, d| {
+        // SAFETY: every vector starts at or before `run - 64`.
+        unsafe {
+            let load = |k: usize| _mm512_loadu_si512(s.add(k).cast());
+            let store = |k: usize, v| _mm512_storeu_si512(d.add(k).cast(), v);
+            let tail = load(last);
+            let mut k = 0;
+            while k + 256 <= last {
+                let v = [load(k), load(k + 64), load(k + 128), load(k + 192)];
+                store(k, v[0]);
+                store(k + 64, v[1]);
+                store(k + 128, v[2]);
+                store(k + 192, v[3]);
+                k += 256;
+            }
+            while k < last {
+                store(k, load(k));
+                k += 64;
+            }
+            store(last, tail);
         }
     });
 }

@@ -51,35 +51,37 @@ trait Block {
 /// The contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn drive<B: Block>(src: *const u8, dst: *mut u8, inner: &Inner) {
-    // Source rows taken at a time: their lines stay in the first-level cache until every column of theirs is used.
-    const CHUNK: usize = 128;
+    // Blocks are taken in squares of one line by one line: every line of either side is used up while it is at hand,
+    // however many lines share a set of the first-level cache.
+    let square = 64 / B::UNIT;
     let Inner { a, b, .. } = inner;
-    let mut from = 0;
-    while from < b.n {
-        let to = if b.n - from < CHUNK + B::ALONG {
-            b.n
-        } else {
-            from + CHUNK
-        };
-        let mut i = 0;
-        while i < a.n {
-            let across = i.min(a.n - B::ACROSS);
-            let mut j = from;
-            while j < to {
-                let along = j.min(to - B::ALONG);
-                let s = src
-                    .wrapping_add(across * B::UNIT)
-                    .wrapping_offset(along as isize * b.src);
-                let d = dst
-                    .wrapping_add(along * B::UNIT)
-                    .wrapping_offset(across as isize * a.dst);
-                // SAFETY: `across + ACROSS ≤ a.n` and `along + ALONG ≤ b.n`.
-                unsafe { B::run(s, b.src, d, a.dst) };
-                j += B::ALONG;
+    let mut i0 = 0;
+    while i0 < a.n {
+        let i1 = a.n.min(i0 + square);
+        let mut j0 = 0;
+        while j0 < b.n {
+            let j1 = b.n.min(j0 + square);
+            let mut i = i0;
+            while i < i1 {
+                let across = i.min(a.n - B::ACROSS);
+                let mut j = j0;
+                while j < j1 {
+                    let along = j.min(b.n - B::ALONG);
+                    let s = src
+                        .wrapping_add(across * B::UNIT)
+                        .wrapping_offset(along as isize * b.src);
+                    let d = dst
+                        .wrapping_add(along * B::UNIT)
+                        .wrapping_offset(across as isize * a.dst);
+                    // SAFETY: `across + ACROSS ≤ a.n` and `along + ALONG ≤ b.n`.
+                    unsafe { B::run(s, b.src, d, a.dst) };
+                    j += B::ALONG;
+                }
+                i += B::ACROSS;
             }
-            i += B::ACROSS;
+            j0 = j1;
         }
-        from = to;
+        i0 = i1;
     }
 }
 
