@@ -1,1 +1,188 @@
-//! Placeholder.
+//! Automatic placement: which tile lies where, from when to when.
+//!
+//! Tiles without an address are placed by us (ops.md 10). A **root** is a value that owns storage: an `alloc_tile`
+//! without address, the result of a tile instruction, an input or output tile of a listing, and a carried value that
+//! needs a buffer of its own. Everything else that has a tile type is a *handle*: a view (TSUBVIEW, `subset`, TRESHAPE
+//! on hardware, TFILLPAD_INPLACE), or a value that control flow hands on by reference. A use of a handle is a use of
+//! every root it may stand for at that point.
+//!
+//! A root lives from its first use to its last one. A write is a use too, because an instruction keeps what its formula
+//! does not name (ops.md 1). A root that is defined outside a loop and used inside it lives for the whole loop; one that
+//! is defined inside it lives within one iteration. Two roots whose lives share a program point never share bytes, so
+//! the destination of an instruction never overlaps its sources.
+//!
+//! Manual tiles (an address in the text) keep their bytes to themselves for the whole function, where the address is a
+//! constant. Where an address is computed at run time, nobody can know the bytes: automatic tiles of that memory are
+//! then placed above the highest constant manual range, and that is all the protection there is.
+//!
+//! [`plan`] places, [`validate`] checks any placement with an analysis of its own, [`pipes`] gives the order between
+//! pipes, [`map`] is the memory map that people look at.
+
+mod binding;
+mod capacity;
+mod consts;
+mod flow;
+mod life;
+mod place;
+mod points;
+
+pub use flow::Manual;
+pub use points::Points;
+
+use smallvec::SmallVec;
+use tessera_ir::{Func, Module, OpId, Type, ValueId};
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::profile::{FP_ALIGN, Profile, TILE_ALIGN};
+use tessera_isa::tile::{Loc, Tile};
+
+/// The storage of one root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The memory.
+    pub loc: Loc,
+    /// The first byte.
+    pub addr: u64,
+    /// How many bytes: the declared area of the tile.
+    pub bytes: u64,
+    /// The position where its life begins ([`Points`]).
+    pub start: u32,
+    /// The position where its life ends, itself included.
+    pub end: u32,
+}
+
+impl Slot {
+    /// One past the last byte.
+    pub fn limit(&self) -> u64 {
+        self.addr.saturating_add(self.bytes)
+    }
+}
+
+/// Where every automatic tile of a function lies.
+#[derive(Clone, Debug)]
+pub struct Placement {
+    /// By value: the storage of each root that is used. For a carried value (an argument of a loop's block) it is the
+    /// private buffer into which the loop copies what it yields, whenever it yields; all copies of one yield happen at
+    /// once. A carried value without a slot is handed on by reference.
+    pub tiles: Vec<Option<Slot>>,
+    /// By operation: the roots whose contents begin here. Their bytes are undefined just before the operation runs.
+    pub fresh: Vec<SmallVec<[ValueId; 2]>>,
+    /// By location ([`Loc::ALL`]): one past the highest byte that a tile with a known address uses.
+    pub high_water: [u64; 9],
+    /// By location: the most bytes that automatic tiles hold at one point.
+    pub peak: [u64; 9],
+    /// The tiles with a constant address.
+    pub manual: Vec<Manual>,
+    /// By location: is there a tile whose address is computed at run time?
+    pub computed: [bool; 9],
+    /// The positions that slots count in.
+    pub points: Points,
+}
+
+impl Placement {
+    /// The storage of a value, if it is a root that is used.
+    pub fn slot(&self, value: ValueId) -> Option<&Slot> {
+        self.tiles.get(value.index()).and_then(Option::as_ref)
+    }
+}
+
+/// Places the automatic tiles of an inlined function. The tiles in `keep`, and the outputs of a listing, live to the end.
+///
+/// The error is `capacity`: more tiles are alive together than their memory holds.
+pub fn plan(module: &Module, func: &Func, profile: Profile, keep: &[ValueId]) -> Result<Placement, Box<Diagnostic>> {
+    let points = Points::new(func);
+    let flow = flow::trace(module, func, profile, keep, &points);
+    let lives = life::lives(func, &points, &flow);
+    let mut placement = Placement {
+        tiles: vec![None; func.values.len()],
+        fresh: vec![SmallVec::new(); func.ops.len()],
+        high_water: [0; 9],
+        peak: [0; 9],
+        manual: flow.manual,
+        computed: flow.computed,
+        points,
+    };
+    for life in &lives {
+        if let Some(list) = life.fresh.and_then(|op| placement.fresh.get_mut(op.index())) {
+            list.push(life.value);
+        }
+    }
+    for loc in Loc::ALL.iter().copied() {
+        place_memory(module, func, profile, loc, &lives, &mut placement)?;
+    }
+    Ok(placement)
+}
+
+fn place_memory(
+    module: &Module,
+    func: &Func,
+    profile: Profile,
+    loc: Loc,
+    lives: &[life::Life],
+    placement: &mut Placement,
+) -> Result<(), Box<Diagnostic>> {
+    let here: Vec<&life::Life> = lives.iter().filter(|l| l.loc == loc).collect();
+    let space = place::Space::new(profile, loc, &placement.manual, placement.computed[loc as usize]);
+    let blocks: Vec<place::Block> = here
+        .iter()
+        .map(|l| place::Block {
+            bytes: l.bytes.max(1).checked_next_multiple_of(align(loc)).unwrap_or(u64::MAX),
+            start: l.start,
+            end: l.end,
+        })
+        .collect();
+    placement.peak[loc as usize] = place::peak(&blocks).bytes;
+    let addrs = place::place(&blocks, &space)
+        .map_err(|overflow| capacity::report(module, func, profile, loc, &here, &space, placement, overflow))?;
+    let mut high = space.manual_limit();
+    for (life, addr) in here.iter().zip(addrs) {
+        let slot = Slot {
+            loc,
+            addr,
+            bytes: life.bytes,
+            start: life.start,
+            end: life.end,
+        };
+        high = high.max(slot.limit());
+        if let Some(tile) = placement.tiles.get_mut(life.value.index()) {
+            *tile = Some(slot);
+        }
+    }
+    placement.high_water[loc as usize] = high;
+    Ok(())
+}
+
+/// The alignment of automatic tiles: Scaling tiles may always serve as `fp` operands (tile-model.md 2).
+pub(crate) fn align(loc: Loc) -> u64 {
+    if loc == Loc::Scaling { FP_ALIGN } else { TILE_ALIGN }
+}
+
+/// The tile of a value on a profile; a conv tile counts as one row.
+pub(crate) fn tile_of(module: &Module, func: &Func, profile: Profile, value: ValueId) -> Option<Tile> {
+    match module.types.get(func.values.get(value.index())?.ty) {
+        Type::Tile(t) => Some(t.resolve(profile)),
+        Type::Conv(c) => Some(c.as_tile()),
+        _ => None,
+    }
+}
+
+/// How messages and maps name a value.
+pub(crate) fn name_of(module: &Module, func: &Func, value: ValueId) -> String {
+    format!("%{}", module.names.text(func.value(value).name))
+}
+
+/// How messages and maps name an operation.
+pub(crate) fn op_name(func: &Func, op: OpId) -> &'static str {
+    use tessera_ir::OpKind::*;
+    match &func.op(op).kind {
+        Pto(opcode, _) => opcode.mnemonic(),
+        Other(name) => name,
+        For => "scf.for",
+        If => "scf.if",
+        While => "scf.while",
+        Yield => "scf.yield",
+        Condition => "scf.condition",
+        Return => "return",
+        Constant(_) | Arith(_) | Cmp(_) | Select | Cast(_) => "arith",
+        Call(_) => "func.call",
+    }
+}

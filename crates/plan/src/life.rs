@@ -1,0 +1,105 @@
+//! Lives: from where to where each root is needed.
+
+use crate::binding::RootId;
+use crate::flow::{Flow, Root};
+use crate::points::Points;
+use tessera_ir::{Func, OpId, OpKind, ValueId};
+use tessera_isa::tile::Loc;
+
+/// The life of a root that is used.
+#[derive(Clone, Debug)]
+pub struct Life {
+    /// The root.
+    pub value: ValueId,
+    /// Its memory.
+    pub loc: Loc,
+    /// Its bytes.
+    pub bytes: u64,
+    /// The first position.
+    pub start: u32,
+    /// The last position.
+    pub end: u32,
+    /// The operation where its contents begin; none for inputs.
+    pub fresh: Option<OpId>,
+}
+
+/// The lives of all roots that are used, in the order of the roots.
+pub fn lives(func: &Func, points: &Points, flow: &Flow) -> Vec<Life> {
+    let mut lives: Vec<Option<Life>> = vec![None; flow.roots.len()];
+    for (root, op) in &flow.uses {
+        if let Some((root, life)) = entry(flow, &mut lives, *root) {
+            extend(func, points, root, life, *op);
+        }
+    }
+    for root in &flow.kept {
+        if let Some((root, life)) = entry(flow, &mut lives, *root) {
+            life.end = points.exit();
+            // A kept tile of an inner block must survive whatever the blocks around it do next.
+            if let Some(op) = life.fresh {
+                let (_, outermost) = points.reach(func, op, func.body);
+                life.start = outermost.map_or(life.start, |l| life.start.min(points.begin(l)));
+            }
+            if root.is_input || life.start == u32::MAX {
+                life.start = 0;
+            }
+        }
+    }
+    for (root, life) in lives.iter_mut().enumerate() {
+        if let Some(life) = life
+            .as_mut()
+            .filter(|_| flow.pinned.get(root).copied().unwrap_or(false))
+        {
+            (life.start, life.end) = (0, points.exit());
+        }
+    }
+    lives.into_iter().flatten().collect()
+}
+
+fn entry<'f, 'l>(flow: &'f Flow, lives: &'l mut [Option<Life>], root: RootId) -> Option<(&'f Root, &'l mut Life)> {
+    let r = flow.roots.get(root as usize)?;
+    let life = lives.get_mut(root as usize)?.get_or_insert(Life {
+        value: r.value,
+        loc: r.loc,
+        bytes: r.bytes,
+        start: u32::MAX,
+        end: 0,
+        fresh: None,
+    });
+    Some((r, life))
+}
+
+fn extend(func: &Func, points: &Points, root: &Root, life: &mut Life, op: OpId) {
+    // A loop as a user is the loop of a carried value's buffer, or reads initial values: both where it begins.
+    let (at, outermost) = points.reach(func, op, root.scope);
+    let (mut start, mut end) = (points.begin(op), points.begin(op));
+    if let Some(l) = outermost {
+        (start, end) = (points.begin(l), points.end(l));
+    }
+    // Control flow may pass by a use in a branch, so a life begins where every use is still ahead.
+    if let Some(at) = at {
+        start = start.min(points.begin(at));
+    }
+    if is_buffer_of(func, root, op) {
+        end = end.max(points.end(op));
+    }
+    life.start = if root.is_input { 0 } else { life.start.min(start) };
+    life.end = life.end.max(end);
+    if !root.is_input {
+        let first = points.reach(func, op, root.home).0;
+        let earlier = |now: OpId| first.is_some_and(|f| points.begin(f) < points.begin(now));
+        if life.fresh.is_none_or(earlier) {
+            life.fresh = first.or(life.fresh);
+        }
+    }
+}
+
+/// Is the root the buffer of a value that this loop carries?
+fn is_buffer_of(func: &Func, root: &Root, op: OpId) -> bool {
+    let loops = matches!(func.op(op).kind, OpKind::For | OpKind::While);
+    loops
+        && func
+            .op(op)
+            .blocks
+            .iter()
+            .any(|b| func.block(*b).args.contains(&root.value))
+}
