@@ -1,1 +1,72 @@
-//! Placeholder.
+//! Which PTO programs are legal on which profile.
+//!
+//! # The contract of the rules
+//!
+//! [`check`] takes one instruction about to be issued, an [`Inst`], and gives the rules that it breaks:
+//!
+//! - at most one **error**: the first broken rule in the order of ops.md 1 rule 8 (`tile-*`, `-profile`, `-loc`,
+//!   `-layout`, `-dtype`/`-size`, `-shape`/`-valid`/`-rows`/`-cols`, `-align`, `-bounds`, `acc-*`/`quant-*`/`fp-*`,
+//!   `overlap`);
+//! - without an error, every **warning** (`footprint`, `textract-divides`, `value-conversion`, …).
+//!
+//! A rule that needs a value which the [`Inst`] does not know is silent, so the verifier, which knows what it can prove,
+//! and the simulator, which knows everything, call the same function and report the same ids.
+//!
+//! What is *not* an instruction's own business has functions of its own: tile types ([`check_tile`], [`check_conv`]),
+//! addresses ([`check_address`]), run-time valid extents ([`check_valid`]), and rules about data that only a run has
+//! ([`check_quant_params`], [`check_concat_counts`]).
+//!
+//! Not here: `capacity` (what is alive together is known where tiles are placed), `undefined-*` and `not-executable`
+//! (found when the program runs), and everything about text.
+
+mod rules;
+
+pub use rules::fixpipe::check_quant_params;
+pub use rules::memory::check_address;
+pub use rules::tconcat::check_concat_counts;
+pub use rules::tile::{check_conv, check_tile};
+pub use rules::valid::check_valid;
+
+use tessera_isa::inst::Inst;
+use tessera_isa::ops::Path;
+use tessera_isa::tile_rules::Fault;
+
+/// The rules that an instruction breaks: one error, or any number of warnings.
+///
+/// ```
+/// use tessera_check::check;
+/// use tessera_isa::elem::Elem;
+/// use tessera_isa::inst::{Inst, TileArg};
+/// use tessera_isa::ops::{Form, Opcode, Role};
+/// use tessera_isa::profile::Profile;
+/// use tessera_isa::tile::{Loc, TileType};
+///
+/// let tile = |loc| TileType::new(loc, Elem::F16, 16, 32).resolve(Profile::A2a3);
+/// let mut inst = Inst::new(Opcode::Tmov, Form::Plain, Profile::A2a3);
+/// inst.tiles.push(TileArg::of_type(Role::Src, tile(Loc::Vec)));
+/// inst.tiles.push(TileArg::of_type(Role::Dst, tile(Loc::Mat)));
+/// assert_eq!(check(&inst)[0].rule, "tmov-loc");
+/// ```
+pub fn check(inst: &Inst) -> Vec<Fault> {
+    match rules::error(inst) {
+        Some(fault) => vec![fault],
+        None => rules::warnings(inst),
+    }
+}
+
+/// The one answer to an instruction: the path that moves its data, or the rule that refuses it.
+#[derive(Clone, Copy, Debug)]
+pub enum Decision {
+    /// Legal, by this line of the legality table.
+    Legal(&'static Path),
+    /// Refused by this rule.
+    Rejected(&'static str),
+}
+
+/// Decides one instruction (ops.md 1 rule 1); `None` for the instructions whose legality is not about paths.
+pub fn decide(inst: &Inst) -> Option<Decision> {
+    match rules::error(inst) {
+        Some(fault) => Some(Decision::Rejected(fault.rule)),
+        None => rules::path::of(inst).map(Decision::Legal),
+    }
+}

@@ -1,0 +1,229 @@
+//! Out of an accumulator: `acc-*`, `quant-*`, `fp-*` (fixpipe.md 1, 3, 6), and `fp-value` of every fill value.
+
+use super::about;
+use super::tfillpad::number;
+use tessera_isa::codec::{Number, QuantFault, QuantParam};
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::{AccToVec, Inst, TileArg};
+use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::profile::{FP_ALIGN, Profile};
+use tessera_isa::tile::{LayoutName, Loc};
+use tessera_isa::tile_rules::Fault;
+
+/// Does the instruction's AccToVecMode mean anything: Acc→Vec, not on a2a3?
+pub(super) fn mode_applies(inst: &Inst) -> bool {
+    inst.attrs.acc_to_vec.is_some()
+        && inst.profile != Profile::A2a3
+        && inst.is_fixpipe()
+        && inst.dst().is_some_and(|d| d.tile.loc == Loc::Vec)
+}
+
+pub(super) fn check(inst: &Inst) -> Option<Fault> {
+    let moves = matches!(
+        inst.op,
+        Opcode::Tmov | Opcode::TmovFp | Opcode::Textract | Opcode::TextractFp | Opcode::Tinsert | Opcode::TinsertFp
+    );
+    if moves {
+        let (src, dst) = (inst.src()?, inst.dst()?);
+        let broken = if src.tile.loc == Loc::Acc {
+            mode(inst, dst)
+                .or_else(|| mode_split(inst, src, dst))
+                .or_else(|| scalar_param(inst, src, dst))
+                .or_else(|| fp_tile(inst, src, dst))
+        } else {
+            source(inst, src)
+        };
+        if broken.is_some() {
+            return broken;
+        }
+    }
+    let fill = inst.scalar(Role::Fill)?;
+    exact("the fill value", &fill, inst.dst()?.tile.elem)
+}
+
+/// `quant-source`: relu, quantization and AccToVecMode are the accumulator's.
+fn source(inst: &Inst, src: &TileArg) -> Option<Fault> {
+    let what = match inst.form {
+        Form::ScalarQuant => "a quantization parameter",
+        Form::VectorQuant => "a tile of quantization parameters",
+        _ if inst.relu() => "ReLU",
+        _ if inst.attrs.acc_to_vec.is_some() => "an AccToVecMode",
+        _ => return None,
+    };
+    let message = format!(
+        "{what} belongs to an Acc source, and this one is in {}",
+        src.tile.loc.cpp()
+    );
+    Some(about(
+        inst,
+        Role::Src,
+        Fault::new("quant-source", message).help("leave it out"),
+    ))
+}
+
+fn mode(inst: &Inst, dst: &TileArg) -> Option<Fault> {
+    let mode = inst.attrs.acc_to_vec?;
+    let what = if inst.profile == Profile::A2a3 {
+        format!("a2a3 has no accToVecMode, and this is {}", mode.cpp())
+    } else if dst.tile.loc != Loc::Vec {
+        format!(
+            "{} belongs to Acc→Vec, and this is Acc→{}",
+            mode.cpp(),
+            dst.tile.loc.cpp()
+        )
+    } else {
+        return None;
+    };
+    Some(Fault::new("acc-mode", what).help("leave out accToVecMode"))
+}
+
+/// Dual modes halve an even extent, keep the type and write no DN tile (tinsert seed, A5 checks; fixpipe.md 6).
+fn mode_split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+    let mode = inst.attrs.acc_to_vec?;
+    let axis = match mode {
+        AccToVec::DualModeSplitM => 0,
+        AccToVec::DualModeSplitN => 1,
+        _ => return None,
+    };
+    let name = mode.cpp();
+    let fault = |what: String, help: &str| Some(Fault::new("acc-mode-split", what).help(help));
+    if matches!(inst.form, Form::ScalarQuant | Form::VectorQuant) {
+        return fault(
+            format!("{name} does not quantize"),
+            "use a single mode, or no quantization",
+        );
+    }
+    let (s, d) = (src.tile.elem, dst.tile.elem);
+    if s != d {
+        return fault(
+            format!("{name} keeps the type, and this is {s}→{d}"),
+            "use a single mode, or a destination of the source's type",
+        );
+    }
+    if dst.tile.layout_name() == LayoutName::Dn {
+        return fault(
+            format!("{name} writes no DN tile"),
+            "use an ND or NZ destination, or a single mode",
+        );
+    }
+    let extract = matches!(inst.op, Opcode::Textract | Opcode::TextractFp);
+    let extent = if extract {
+        dst.valid[axis].map(|v| v.saturating_mul(2))
+    } else {
+        src.valid[axis]
+    }?;
+    let word = ["rows", "columns"].get(axis).copied().unwrap_or("");
+    if extent % 2 != 0 {
+        return fault(
+            format!("{name} halves the {word}, and {extent} is odd"),
+            "make the extent even",
+        );
+    }
+    if axis == 1 && extent % 32 != 0 {
+        return fault(
+            format!("{name} needs a multiple of 32 columns, and the source window has {extent}"),
+            "use DualModeSplitM, or another number of columns",
+        );
+    }
+    None
+}
+
+/// `quant-sign` and `quant-scale` of the scalar form, where the parameter is known.
+fn scalar_param(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+    if inst.form != Form::ScalarQuant {
+        return None;
+    }
+    let Number::Int(bits) = inst.scalar(Role::Quant)? else {
+        return None;
+    };
+    let param = QuantParam::scalar(bits as u64);
+    let broken = param.check(src.tile.elem, dst.tile.elem).err()?;
+    Some(param_fault(&param, broken, dst.tile.elem, "the parameter"))
+}
+
+fn param_fault(param: &QuantParam, broken: QuantFault, dst: Elem, name: &str) -> Fault {
+    match broken {
+        QuantFault::Sign => {
+            let (says, set) = if param.signed {
+                ("signed", "clear")
+            } else {
+                ("unsigned", "set")
+            };
+            let what = format!("bit 46 of {name} says {says}, and the destination is {dst}");
+            Fault::new(broken.rule(), what).help(format!("{set} bit 46"))
+        }
+        QuantFault::Scale => {
+            let what = format!("the scale of {name} is {}", param.scale);
+            Fault::new(broken.rule(), what).help("bits 31:0 are a finite binary32 value")
+        }
+    }
+}
+
+/// `quant-sign` and `quant-scale` of the vector form: the parameters of the written columns, as `fp` holds them.
+pub fn check_quant_params(inst: &Inst, params: &[u64]) -> Option<Fault> {
+    let (src, dst) = (inst.src()?.tile.elem, inst.dst()?.tile.elem);
+    let broken = params.iter().enumerate().find_map(|(j, bits)| {
+        let param = QuantParam::vector(*bits);
+        let broken = param.check(src, dst).err()?;
+        Some(param_fault(
+            &param,
+            broken,
+            dst,
+            &format!("the parameter of column {j}"),
+        ))
+    })?;
+    Some(about(inst, Role::Fp, broken))
+}
+
+/// `fp-operand`, `fp-align`, `fp-short`.
+fn fp_tile(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+    if inst.form != Form::VectorQuant {
+        return None;
+    }
+    let fp = inst.tile(Role::Fp)?;
+    let tile = &fp.tile;
+    let is_params = tile.loc == Loc::Scaling
+        && matches!(tile.elem, Elem::U64 | Elem::I64)
+        && tile.rows == 1
+        && tile.layout_name() == LayoutName::Nd;
+    if !is_params {
+        let what = format!("fp is an ND row of u64 or i64 in Scaling, and this is {tile}");
+        let fault = Fault::new("fp-operand", what).help(format!("use scaling 1x{}xu64", tile.cols));
+        return Some(about(inst, Role::Fp, fault));
+    }
+    // Automatic placement aligns whole tiles, so an offset counts there too.
+    if let Some(start) = fp.place.map(|p| p.start).filter(|start| start % FP_ALIGN != 0) {
+        let what = format!("fp lies at {start:#x}, which is no multiple of {FP_ALIGN}");
+        let fault = Fault::new("fp-align", what).help(format!("use {:#x}", start / FP_ALIGN * FP_ALIGN));
+        return Some(about(inst, Role::Fp, fault));
+    }
+    let need = if matches!(inst.op, Opcode::Textract | Opcode::TextractFp) {
+        // The source's absolute column (fixpipe.md 1).
+        inst.index_u64(Role::Col)?.saturating_add(dst.valid[1]?)
+    } else {
+        src.valid[1]?
+    };
+    let have = fp.valid[1]?;
+    if have < need {
+        let what = format!("fp has {have} valid parameters, and the columns that are written need {need}");
+        let fault = Fault::new("fp-short", what).help(format!("give fp {need} valid columns"));
+        return Some(about(inst, Role::Fp, fault));
+    }
+    None
+}
+
+/// `fp-value`: a fill value is exact in the element type (ops.md 3.4).
+pub(super) fn exact(name: &str, value: &Number, elem: Elem) -> Option<Fault> {
+    if elem.encode_exact(value).is_some() {
+        return None;
+    }
+    let what = format!("{name} {} is not a value of {elem}", number(value));
+    let fault = Fault::new("fp-value", what);
+    Some(match elem.encode_in_range(value) {
+        Some(bits) => fault.help(format!("the nearest one is {}", elem.format_bits(bits))),
+        None => {
+            let (low, high) = elem.range();
+            fault.help(format!("{elem} goes from {} to {}", number(&low), number(&high)))
+        }
+    })
+}

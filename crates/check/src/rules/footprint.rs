@@ -1,0 +1,30 @@
+//! `footprint`: blocks that hardware writes and that leave the tile (ops.md 1 rule 3, fixpipe.md 5).
+
+use tessera_isa::inst::Inst;
+use tessera_isa::maps::{Step, steps};
+use tessera_isa::tile_rules::Fault;
+
+pub(super) fn check(inst: &Inst) -> Option<Fault> {
+    if !inst.profile.is_npu() {
+        return None;
+    }
+    steps(inst)?.into_iter().find_map(|step| {
+        let Step::Clobber { dst, rect, .. } = step else {
+            return None;
+        };
+        let tile = &inst.tiles.get(dst)?.tile;
+        if !rect.leaves(tile.rows, tile.cols) {
+            return None;
+        }
+        let what = format!(
+            "{} writes {}x{} elements at ({}, {}), past the destination's declared {}x{}",
+            inst.profile, rect.rows, rect.cols, rect.row, rect.col, tile.rows, tile.cols
+        );
+        let (rows, cols) = (
+            tile.rows.max(rect.row.saturating_add(rect.rows)),
+            tile.cols.max(rect.col.saturating_add(rect.cols)),
+        );
+        let fault = Fault::warning("footprint", what).help(format!("declare the destination {rows}x{cols}"));
+        Some(fault.on(dst))
+    })
+}

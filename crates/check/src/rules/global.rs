@@ -1,0 +1,172 @@
+//! TLOAD and TSTORE: between views of global memory and tiles (tile-model.md 7).
+
+use super::about;
+use super::path::{self, Flow, Ids, join};
+use tessera_isa::inst::{ConvType, GlobalArg, Inst, ViewTag};
+use tessera_isa::ops::Role;
+use tessera_isa::tile::{BLayout, Loc, SLayout, Tile, TileType};
+use tessera_isa::tile_rules::Fault;
+
+const LOAD: Ids = Ids::new("tload-loc", "tload-layout", "tload-dtype");
+const STORE: Ids = Ids::new("tstore-loc", "tstore-layout", "tstore-dtype");
+
+/// The view as a tile, so that legality tables need not know views: its tag stands for the layout of that name.
+pub(super) fn view_tile(inst: &Inst) -> Option<Tile> {
+    let view = inst.global.as_ref()?;
+    let (b, s) = match view.tag {
+        ViewTag::Nd => (BLayout::RowMajor, SLayout::NoneBox),
+        ViewTag::Dn => (BLayout::ColMajor, SLayout::NoneBox),
+        ViewTag::Nz => (BLayout::ColMajor, SLayout::RowMajor),
+    };
+    let ty = TileType::new(Loc::Vec, view.elem, 1, 1).with_layout(b, s, 512);
+    Some(ty.resolve(inst.profile))
+}
+
+pub(super) fn load(inst: &Inst) -> Option<Fault> {
+    let view = inst.global.as_ref()?;
+    let d = inst.tile_index(Role::Dst)?;
+    if let Some(conv) = &inst.conv {
+        return load_conv(inst, view, conv);
+    }
+    let (src, dst) = (view_tile(inst)?, &inst.tiles.get(d)?.tile);
+    let flow = Flow {
+        src: &src,
+        dst,
+        operand: Some(d),
+        view: Some(Role::Src),
+    };
+    path::check(inst, &LOAD, &[flow])
+        .or_else(|| shape(inst, view, Role::Dst, "tload-shape"))
+        .or_else(|| bounds(view))
+}
+
+pub(super) fn store(inst: &Inst) -> Option<Fault> {
+    let view = inst.global.as_ref()?;
+    let s = inst.tile_index(Role::Src)?;
+    let (src, dst) = (&inst.tiles.get(s)?.tile, view_tile(inst)?);
+    let flow = Flow {
+        src,
+        dst: &dst,
+        operand: Some(s),
+        view: Some(Role::Dst),
+    };
+    path::check(inst, &STORE, &[flow])
+        // An Acc tile stores through fixpipe, which decides about types when it can run.
+        .filter(|f| src.loc != Loc::Acc || f.rule != "tstore-dtype")
+        .or_else(|| shape(inst, view, Role::Src, "tstore-shape"))
+        .or_else(|| bounds(view))
+}
+
+/// A conv tile is loaded densely, from a view of its own dimensions or from a pointer.
+fn load_conv(inst: &Inst, view: &GlobalArg, conv: &ConvType) -> Option<Fault> {
+    if inst.profile.is_npu() && !matches!(conv.loc, Loc::Vec | Loc::Mat) {
+        let what = format!(
+            "{} TLOAD takes GM→Vec and GM→Mat, and the conv tile is in {}",
+            inst.profile,
+            conv.loc.cpp()
+        );
+        return Some(about(
+            inst,
+            Role::Dst,
+            Fault::new("tload-loc", what).help("put it into mat"),
+        ));
+    }
+    if view.elem != conv.elem {
+        let what = format!("the view holds {} and the conv tile {}", view.elem, conv.elem);
+        let fault = Fault::new("tload-dtype", what).help(format!("make both {}", conv.elem));
+        return Some(about(inst, Role::Dst, fault));
+    }
+    let dims = conv.written_dims();
+    let differs = view.dims.len() != dims.len()
+        || view
+            .dims
+            .iter()
+            .zip(&dims)
+            .any(|(have, need)| have.is_some_and(|have| have != *need));
+    if !view.dims.is_empty() && differs {
+        let what = format!("the view is {} and the conv tile {}", extents(view), join_dims(&dims));
+        let fault =
+            Fault::new("tload-shape", what).help("load from a view of the tile's dimensions, or from the pointer");
+        return Some(about(inst, Role::Dst, fault));
+    }
+    if view.dims.is_empty() {
+        let start = i128::from(view.offset?);
+        let end = start.saturating_add(i128::from(conv.elements()));
+        return outside(start, end - 1, view.buffer);
+    }
+    bounds(view)
+}
+
+fn extents(view: &GlobalArg) -> String {
+    let dims = view.dims.iter().map(|d| d.map_or("?".into(), |d| d.to_string()));
+    dims.collect::<Vec<String>>().join("x")
+}
+
+fn join_dims(dims: &[u64]) -> String {
+    dims.iter().map(u64::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// The view's rows × columns equal the tile's valid region.
+fn shape(inst: &Inst, view: &GlobalArg, role: Role, rule: &'static str) -> Option<Fault> {
+    let tile = inst.tile(role)?;
+    let fault = |what: String, help: String| Some(about(inst, role, Fault::new(rule, what).help(help)));
+    let counts: &[usize] = match view.tag {
+        ViewTag::Nd => &[1, 2, 3, 4, 5],
+        ViewTag::Dn => &[2, 3, 4, 5],
+        ViewTag::Nz => &[5],
+    };
+    if view.dims.is_empty() {
+        let what = "a pointer has no rows and columns to move a tile from or to".into();
+        return fault(what, "make a view of it with pto.make_tensor_view".into());
+    }
+    if !counts.contains(&view.dims.len()) {
+        let what = format!(
+            "an {} view has {} dimensions, and this one has {}",
+            view.tag,
+            join(counts, "or"),
+            view.dims.len()
+        );
+        return fault(what, "use another layout tag".into());
+    }
+    for ((have, need), name) in view.shape().into_iter().zip(tile.valid).zip(["rows", "columns"]) {
+        if let (Some(have), Some(need)) = (have, need)
+            && have != need
+        {
+            let what = format!(
+                "the {} view {} has {have} {name}, and the tile's valid region has {need}",
+                view.tag,
+                extents(view)
+            );
+            let v = if name == "rows" { "v_row" } else { "v_col" };
+            return fault(what, format!("{v} {need} → {have}, or partition the view"));
+        }
+    }
+    None
+}
+
+/// Every element of the view lies inside the buffer, as far as both are known.
+fn bounds(view: &GlobalArg) -> Option<Fault> {
+    let mut low = i128::from(view.offset?);
+    let mut high = low;
+    for (dim, stride) in view.dims.iter().zip(&view.strides) {
+        let (dim, stride) = ((*dim)?, (*stride)?);
+        if dim == 0 {
+            return None;
+        }
+        let reach = i128::from(dim - 1).saturating_mul(i128::from(stride));
+        low = low.saturating_add(reach.min(0));
+        high = high.saturating_add(reach.max(0));
+    }
+    outside(low, high, view.buffer)
+}
+
+fn outside(low: i128, high: i128, buffer: Option<u64>) -> Option<Fault> {
+    let (touched, holds) = match buffer {
+        _ if low < 0 => (low, buffer),
+        Some(n) if high >= i128::from(n) => (high, buffer),
+        _ => return None,
+    };
+    let holds = holds.map_or(String::from("starts at 0"), |n| format!("has {n} elements"));
+    let what = format!("the view touches element {touched}, and its buffer {holds}");
+    Some(Fault::new("gm-bounds", what).help("check the view's shape, strides and offsets"))
+}

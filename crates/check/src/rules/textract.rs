@@ -1,0 +1,196 @@
+//! TEXTRACT and TEXTRACT_FP (ops.md 3.1, 3.3).
+
+use super::about;
+use super::path::{self, Flow, Ids, join};
+use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::ops::{Form, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::{Compact, LayoutName, Loc};
+use tessera_isa::tile_rules::Fault;
+
+const IDS: Ids = Ids::new("textract-loc", "textract-layout", "textract-dtype");
+
+/// A window of the source: the destination it becomes and the roles of its indices.
+struct Window<'a> {
+    dst: &'a TileArg,
+    row: Role,
+    col: Role,
+}
+
+fn windows(inst: &Inst) -> Vec<Window<'_>> {
+    let roles: &[(Role, Role, Role)] = if inst.form == Form::TwoWindows {
+        &[(Role::Dst0, Role::Row, Role::Col), (Role::Dst1, Role::Row1, Role::Col1)]
+    } else {
+        &[(Role::Dst, Role::Row, Role::Col)]
+    };
+    let found = roles.iter().filter_map(|(dst, row, col)| {
+        let dst = inst.tile(*dst)?;
+        Some(Window {
+            dst,
+            row: *row,
+            col: *col,
+        })
+    });
+    found.collect()
+}
+
+pub(super) fn check(inst: &Inst) -> Option<Fault> {
+    let src = inst.tile(Role::Src)?;
+    let s = inst.tile_index(Role::Src)?;
+    let windows = windows(inst);
+    let dsts = inst.tiles.iter().enumerate().filter(|(_, t)| t.role.is_dst());
+    let flows: Vec<Flow> = dsts.filter_map(|(d, _)| Flow::tiles(inst, s, d)).collect();
+    path::check(inst, &IDS, &flows)
+        .or_else(|| plus_one(inst, &windows))
+        .or_else(|| windows.iter().find_map(|w| align(inst, src, w)))
+        .or_else(|| windows.iter().find_map(|w| bounds(inst, src, w)))
+}
+
+/// a2a3 writes no `row_plus_one` destinations in the two-window form (ops.md 3.3).
+fn plus_one(inst: &Inst, windows: &[Window]) -> Option<Fault> {
+    if inst.profile != Profile::A2a3 || inst.form != Form::TwoWindows {
+        return None;
+    }
+    let window = windows.iter().find(|w| w.dst.tile.compact == Compact::RowPlusOne)?;
+    let what = format!(
+        "a2a3 TEXTRACT (two windows) writes no row_plus_one tile, and {} is one",
+        window.dst.role
+    );
+    let help = "leave out compact=row_plus_one, or use a5";
+    Some(about(
+        inst,
+        window.dst.role,
+        Fault::new("textract-layout", what).help(help),
+    ))
+}
+
+/// What must be a multiple of what, by path.
+#[derive(Clone, Copy, Default)]
+struct Multiples {
+    /// dst.R, indexRow, dst.C, indexCol; 0 or 1 asks for nothing.
+    of: [u64; 4],
+}
+
+fn multiples(inst: &Inst, src: &TileArg, dst: &TileArg) -> Multiples {
+    let (s, d) = (&src.tile, &dst.tile);
+    let c0 = s.elem.c0();
+    let of = match (s.loc, d.loc, s.layout_name()) {
+        // One row of Left is 512 bytes at a time, whatever the source's boxes are.
+        (Loc::Mat, Loc::Left, _) if d.rows == 1 => [0, 0, c0 * 16, c0 * 16],
+        (Loc::Mat, Loc::Left, LayoutName::Nz) => [16, 16, c0, c0],
+        (Loc::Mat, Loc::Right, LayoutName::Zn) => [c0, c0, 16, 16],
+        (Loc::Mat, Loc::Left, LayoutName::Zn) | (Loc::Mat, Loc::Right, LayoutName::Nz) => {
+            let f = if s.elem.bits() == 8 { 32 } else { 16 };
+            [f; 4]
+        }
+        (Loc::Mat, Loc::ScaleLeft, _) => [0, 16, 0, 2],
+        (Loc::Mat, Loc::ScaleRight, _) => [0, 2, 0, 16],
+        (Loc::Vec, _, LayoutName::Nz) => [0, 16, 0, c0],
+        (Loc::Vec, _, LayoutName::Nd) if inst.profile == Profile::A2a3 => match dst.valid {
+            // One element goes by itself; an extent that is not known may be that one.
+            [Some(1) | None, Some(1) | None] => [0; 4],
+            _ => [0, 0, 0, c0],
+        },
+        _ => [0; 4],
+    };
+    Multiples { of }
+}
+
+fn align(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
+    if !inst.profile.is_npu() || inst.form == Form::TwoWindows {
+        return None;
+    }
+    let dst = &window.dst.tile;
+    let Multiples { of } = multiples(inst, src, window.dst);
+    let values = [
+        ("the destination's rows", Some(i128::from(dst.rows))),
+        ("indexRow", inst.index(window.row)),
+        ("the destination's cols", Some(i128::from(dst.cols))),
+        ("indexCol", inst.index(window.col)),
+    ];
+    let (name, v, n) = values.into_iter().zip(of).find_map(|((name, v), n)| {
+        let v = v?;
+        (n > 1 && v.rem_euclid(i128::from(n)) != 0).then_some((name, v, i128::from(n)))
+    })?;
+    let what = format!(
+        "{name} {v} is no multiple of {n}, in which {} moves {}→{} {}→{} of {}",
+        inst.profile,
+        src.tile.loc.cpp(),
+        dst.loc.cpp(),
+        path::layout(&src.tile),
+        path::layout(dst),
+        dst.elem
+    );
+    let down = v.div_euclid(n) * n;
+    let up = down + n;
+    let near: Vec<i128> = [down, up]
+        .into_iter()
+        .filter(|x| *x > 0 || name.starts_with("index") && *x == 0)
+        .collect();
+    Some(Fault::new("textract-align", what).help(format!("use {}", join(near, "or"))))
+}
+
+fn bounds(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
+    let s = &src.tile;
+    let dst = window.dst;
+    let (halves_m, halves_n) = if super::fixpipe::mode_applies(inst) {
+        inst.dual_division()
+    } else {
+        (1, 1)
+    };
+    // a2a3 always moves the declared window, a5 where the source is Mat (ops.md 3.1); two windows go by what is valid.
+    let declared = inst.form != Form::TwoWindows
+        && match inst.profile {
+            Profile::Cpu => false,
+            Profile::A2a3 => true,
+            Profile::A5 => s.loc == Loc::Mat,
+        };
+    let axes = [
+        (window.row, s.rows, dst.tile.rows, dst.valid[0], halves_m, "rows"),
+        (window.col, s.cols, dst.tile.cols, dst.valid[1], halves_n, "cols"),
+    ];
+    for (role, limit, whole, valid, halves, word) in axes {
+        let Some(index) = inst.index(role) else { continue };
+        let name = role.cpp();
+        let limit = i128::from(limit);
+        if index < 0 || index >= limit {
+            let what = format!("{name}={index} is outside the source's {limit} declared {word}");
+            return Some(Fault::new("textract-bounds", what).help(format!("{name} is at most {}", limit - 1)));
+        }
+        let extent = match valid {
+            _ if declared => Some(whole.max(valid.unwrap_or(0))),
+            valid => valid.map(|v| v.saturating_mul(halves)),
+        };
+        let Some(extent) = extent else { continue };
+        let extent = i128::from(extent);
+        if index + extent > limit {
+            let what = format!(
+                "the window of {extent} {word} at {name}={index} ends at {}, and the source has {limit} declared {word}",
+                index + extent
+            );
+            let help = if extent <= limit {
+                format!("{name} is at most {}", limit - extent)
+            } else {
+                format!("the destination has at most {} {word}", limit / i128::from(halves))
+            };
+            return Some(Fault::new("textract-bounds", what).help(help));
+        }
+    }
+    None
+}
+
+/// `textract-divides`: the family page wants whole parts.
+pub(super) fn divides(inst: &Inst) -> Option<Fault> {
+    let src = &inst.tile(Role::Src)?.tile;
+    let window = windows(inst).into_iter().find(|w| {
+        let dst = &w.dst.tile;
+        src.rows % dst.rows.max(1) != 0 || src.cols % dst.cols.max(1) != 0
+    })?;
+    let dst = &window.dst.tile;
+    let what = format!(
+        "the declared {}x{} of {} does not divide the source's {}x{}",
+        dst.rows, dst.cols, window.dst.role, src.rows, src.cols
+    );
+    let fault = Fault::warning("textract-divides", what).help("declare shapes of which one is a multiple of the other");
+    Some(about(inst, window.dst.role, fault))
+}

@@ -1,0 +1,174 @@
+//! TFILLPAD, TFILLPAD_INPLACE and TFILLPAD_EXPAND, from a tile or from a value (ops.md 6).
+
+use super::about;
+use super::path::{self, Flow, Ids};
+use tessera_isa::codec::Number;
+use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::tile::{Loc, Pad};
+use tessera_isa::tile_rules::Fault;
+
+const IDS: Ids = Ids::new("tfillpad-loc", "tfillpad-layout", "tfillpad-dtype");
+
+pub(super) fn check(inst: &Inst) -> Option<Fault> {
+    let d = inst.tile_index(Role::Dst)?;
+    let dst = inst.tile(Role::Dst)?;
+    // A value has no location and no layout of its own.
+    let s = inst.tile_index(Role::Src).unwrap_or(d);
+    let flow = Flow::tiles(inst, s, d)?;
+    let table = path::check(inst, &IDS, &[flow]);
+    if table.as_ref().is_some_and(|f| f.rule != "tfillpad-dtype") {
+        return table;
+    }
+    let src = inst.tile(Role::Src);
+    let layout = mat(inst, src, dst).or(table);
+    let Some(src) = src else { return layout };
+    layout
+        .or_else(|| shape(inst, src, dst))
+        .or_else(|| valid(inst, src, dst))
+        .or_else(|| pad(inst, dst))
+        .or_else(|| inplace(inst, src, dst))
+}
+
+/// a2a3 and a5 fill a Mat tile where it lies, with zero: that is a matter of `tfillpad-layout`.
+fn mat(inst: &Inst, src: Option<&TileArg>, dst: &TileArg) -> Option<Fault> {
+    if !inst.profile.is_npu() || dst.tile.loc != Loc::Mat {
+        return None;
+    }
+    let apart = src.is_some_and(|src| matches!((src.place, dst.place), (Some(a), Some(b)) if a != b));
+    if apart {
+        let what = format!(
+            "{} fills a Mat tile where it lies, and src and dst are two storages",
+            inst.profile
+        );
+        let help = "give both tiles one address, or use tfillpad_inplace";
+        return Some(about(inst, Role::Dst, Fault::new("tfillpad-layout", what).help(help)));
+    }
+    let value = match src {
+        // A missing pad is a rule of its own.
+        Some(_) => dst
+            .tile
+            .pad_bits()
+            .filter(|bits| *bits != 0)
+            .map(|bits| dst.tile.elem.format_bits(bits)),
+        None => inst.scalar(Role::Fill).filter(|v| !is_zero(v)).map(|v| number(&v)),
+    }?;
+    let what = format!("{} fills Mat tiles with zero, and the value is {value}", inst.profile);
+    let fault = Fault::new("tfillpad-layout", what).help("pad=zero; cpu fills with any value");
+    Some(about(inst, Role::Dst, fault))
+}
+
+fn is_zero(v: &Number) -> bool {
+    match v {
+        Number::Int(v) => *v == 0,
+        // Zero as bits: -0.0 is another value.
+        Number::Float(v) => v.to_bits() == 0,
+    }
+}
+
+/// A number as a sentence shows it.
+pub(super) fn number(v: &Number) -> String {
+    match v {
+        Number::Int(v) => v.to_string(),
+        Number::Float(v) => format!("{v:?}"),
+    }
+}
+
+fn shape(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+    let (s, d) = (&src.tile, &dst.tile);
+    let fits = if inst.op == Opcode::TfillpadExpand {
+        d.rows >= s.rows && d.cols >= s.cols
+    } else {
+        (d.rows, d.cols) == (s.rows, s.cols)
+    };
+    if fits {
+        return None;
+    }
+    let sizes = format!("src is declared {}x{} and dst {}x{}", s.rows, s.cols, d.rows, d.cols);
+    let (what, help) = if inst.op == Opcode::TfillpadExpand {
+        (
+            format!("dst is at least as large as src, and {sizes}"),
+            format!("declare dst {}x{}", d.rows.max(s.rows), d.cols.max(s.cols)),
+        )
+    } else if d.rows >= s.rows && d.cols >= s.cols {
+        (
+            format!("the declared shapes are equal, and {sizes}"),
+            "tfillpad_expand fills a larger tile".into(),
+        )
+    } else {
+        (
+            format!("the declared shapes are equal, and {sizes}"),
+            format!("declare dst {}x{}", s.rows, s.cols),
+        )
+    };
+    Some(about(inst, Role::Dst, Fault::new("tfillpad-shape", what).help(help)))
+}
+
+/// A static valid region of EXPAND's destination covers the source's; a dynamic one will be the declared area.
+fn valid(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+    if inst.op != Opcode::TfillpadExpand {
+        return None;
+    }
+    let axes = [
+        ("v_row", dst.tile.v_row.known(), src.valid[0]),
+        ("v_col", dst.tile.v_col.known(), src.valid[1]),
+    ];
+    let (name, have, need) = axes.into_iter().find_map(|(name, have, need)| {
+        let (have, need) = (have?, need?);
+        (have < need).then_some((name, have, need))
+    })?;
+    let what = format!("dst's {name}={have} does not cover src's {name}={need}");
+    let fault = Fault::new("tfillpad-valid", what).help(format!("{name} {have} → {need}, or `?` in dst"));
+    Some(about(inst, Role::Dst, fault))
+}
+
+fn pad(inst: &Inst, dst: &TileArg) -> Option<Fault> {
+    if dst.tile.pad != Pad::Null {
+        return None;
+    }
+    let what = "dst's pad is null, so there is no value to fill with";
+    let fault = Fault::new("tfillpad-pad", what).help("write pad=zero, max, min or custom(…) in dst's type");
+    Some(about(inst, Role::Dst, fault))
+}
+
+fn inplace(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+    if inst.op != Opcode::TfillpadInplace {
+        return None;
+    }
+    let (Some(a), Some(b)) = (src.place, dst.place) else {
+        return None;
+    };
+    let what = if a != b {
+        "TFILLPAD_INPLACE fills a tile where it lies, and src and dst are two storages"
+    } else if src.layout != dst.layout {
+        "TFILLPAD_INPLACE fills a tile where it lies, and src and dst lay out one storage differently"
+    } else {
+        return None;
+    };
+    let help = "give dst the address and layout of src, or no address, or use tfillpad";
+    Some(about(inst, Role::Dst, Fault::new("tfillpad-inplace", what).help(help)))
+}
+
+/// `tfillpad-noop`: what is kept is all there is.
+pub(super) fn noop(inst: &Inst) -> Option<Fault> {
+    let dst = inst.tile(Role::Dst)?;
+    let kept = if inst.form == Form::Fill {
+        dst
+    } else {
+        inst.tile(Role::Src)?
+    };
+    let [rows, cols] = kept.valid;
+    if rows? < dst.tile.rows || cols? < dst.tile.cols {
+        return None;
+    }
+    let what = format!(
+        "nothing is padded: the valid region covers all of dst's {}x{}",
+        dst.tile.rows, dst.tile.cols
+    );
+    let help = if inst.form == Form::Fill {
+        "leave the instruction out"
+    } else {
+        "use tmov"
+    };
+    Some(Fault::warning("tfillpad-noop", what).help(help))
+}

@@ -1,0 +1,59 @@
+//! TINTERLEAVE and TDEINTERLEAVE (tinterleave seed; ops.md 8).
+
+use super::about;
+use super::path::{self, Flow, Ids};
+use tessera_isa::inst::Inst;
+use tessera_isa::ops::{Form, Role};
+use tessera_isa::tile_rules::Fault;
+
+const IDS: Ids = Ids {
+    profile: Some("tinterleave-profile"),
+    ..Ids::new("tinterleave-loc", "tinterleave-layout", "tinterleave-dtype")
+};
+
+pub(super) fn check(inst: &Inst) -> Option<Fault> {
+    let is_dst = |i: &usize| inst.tiles.get(*i).is_some_and(|t| t.role.is_dst());
+    let (dsts, srcs): (Vec<usize>, Vec<usize>) = (0..inst.tiles.len()).partition(is_dst);
+    let mut flows = Vec::new();
+    for s in &srcs {
+        flows.extend(dsts.iter().filter_map(|d| Flow::tiles(inst, *s, *d)));
+    }
+    path::check(inst, &IDS, &flows)
+        .or_else(|| shape(inst))
+        .or_else(|| even(inst))
+}
+
+fn shape(inst: &Inst) -> Option<Fault> {
+    let one_source = inst.form == Form::OneSource;
+    for (axis, word) in ["rows", "columns"].into_iter().enumerate() {
+        // In units of a destination's extent: the only source holds the columns of both.
+        let mut known = inst.tiles.iter().filter_map(|t| {
+            let whole = one_source && t.role == Role::Src0 && axis == 1;
+            Some((t.role, t.valid[axis]?, if whole { 2 } else { 1 }))
+        });
+        let Some((first, n, k)) = known.next() else { continue };
+        if let Some((role, m, l)) = known.find(|(_, m, l)| n * l != m * k) {
+            let what = if k == l {
+                format!("{first} has {n} valid {word} and {role} has {m}")
+            } else {
+                format!("the source has {n} valid {word}, which is not twice the {m} of {role}")
+            };
+            let fault =
+                Fault::new("tinterleave-shape", what).help(format!("set the valid {word} of {role} to {}", n * l / k));
+            return Some(about(inst, role, fault));
+        }
+    }
+    None
+}
+
+fn even(inst: &Inst) -> Option<Fault> {
+    let role = if inst.form == Form::OneSource {
+        Role::Src0
+    } else {
+        Role::Dst0
+    };
+    let v = inst.tile(role)?.valid[1].filter(|v| v % 2 == 1)?;
+    let what = format!("{v} valid columns cannot be taken in pairs");
+    let fault = Fault::new("tinterleave-even", what).help(format!("v_col {v} → {}", v + 1));
+    Some(about(inst, role, fault))
+}

@@ -1,0 +1,81 @@
+//! TTRANS (ttrans seed; ops.md 5).
+
+use super::about;
+use super::path::{self, Ids};
+use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::ops::Role;
+use tessera_isa::profile::Profile;
+use tessera_isa::tile_rules::Fault;
+
+const IDS: Ids = Ids::new("ttrans-loc", "ttrans-layout", "ttrans-dtype");
+
+pub(super) fn check(inst: &Inst) -> Option<Fault> {
+    let flow = path::single(inst)?;
+    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
+    path::check(inst, &IDS, &[flow])
+        .or_else(|| size(src, dst))
+        .or_else(|| tmp(inst, src))
+        .or_else(|| shape(inst, src, dst))
+}
+
+fn size(src: &TileArg, dst: &TileArg) -> Option<Fault> {
+    let (s, d) = (src.tile.elem, dst.tile.elem);
+    if s.bits() == d.bits() {
+        return None;
+    }
+    let what = format!(
+        "TTRANS moves bits of one size, and {s} has {} while {d} has {}",
+        s.bits(),
+        d.bits()
+    );
+    Some(Fault::new("ttrans-size", what).help(format!("make the destination {s}")))
+}
+
+fn tmp(inst: &Inst, src: &TileArg) -> Option<Fault> {
+    let tmp = &inst.tile(Role::Tmp)?.tile;
+    let src = &src.tile;
+    let what = if tmp.loc != src.loc {
+        format!("tmp is in {}, and the source in {}", tmp.loc.cpp(), src.loc.cpp())
+    } else if tmp.elem.bits() != src.elem.bits() {
+        format!(
+            "tmp's {} has {} bits, and the source's {} has {}",
+            tmp.elem,
+            tmp.elem.bits(),
+            src.elem,
+            src.elem.bits()
+        )
+    } else {
+        return None;
+    };
+    let fault = Fault::new("ttrans-tmp", what).help("leave tmp out, or give it the source's location and type");
+    Some(about(inst, Role::Tmp, fault))
+}
+
+fn shape(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+    let (s, d) = (&src.tile, &dst.tile);
+    let a5 = inst.profile == Profile::A5;
+    let domain = if a5 { [Some(s.rows), Some(s.cols)] } else { src.valid };
+    let word = if a5 { "declared" } else { "valid" };
+    let axes = [
+        (domain[1], "columns", d.rows, dst.valid[0], "rows"),
+        (domain[0], "rows", d.cols, dst.valid[1], "columns"),
+    ];
+    for (from, name, declared, valid, into) in axes {
+        let Some(from) = from else { continue };
+        if from > declared {
+            let what = format!(
+                "the source's {from} {word} {name} become {into} of the destination, which has {declared} declared {into}"
+            );
+            let help = format!("declare at least {from} {into} in the destination");
+            return Some(about(inst, Role::Dst, Fault::new("ttrans-shape", what).help(help)));
+        }
+        if let Some(valid) = valid.filter(|v| !a5 && *v != from) {
+            let what = format!(
+                "the source's {from} valid {name} become the destination's valid {into}, and those are {valid}"
+            );
+            let help = format!("set the destination's valid {into} to {from}");
+            return Some(about(inst, Role::Dst, Fault::new("ttrans-shape", what).help(help)));
+        }
+    }
+    None
+}
