@@ -1,0 +1,77 @@
+//! `tessera layout`: where the elements of a tile lie in memory.
+
+use crate::render::table::paragraph;
+use crate::render::{grid, svg};
+use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
+use std::fmt::Write;
+use std::path::PathBuf;
+use tessera_ir::Type;
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::TileType;
+
+/// Draw where the elements of a tile lie in memory
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tessera layout '!pto.tile_buf<vec, 33x32xf16, blayout=col_major, \
+                        slayout=row_major>'\n  tessera layout '!pto.tile<loc=left, f16, 32, 32>' --profile a2a3\n  \
+                        tessera layout 16x64xf4e2m1x2 --profile a5 --svg fp4.svg"
+)]
+pub struct Args {
+    /// A tile type in any spelling; `!pto.tile<…>` around it may be left out
+    #[arg(value_name = "TYPE")]
+    ty: String,
+    /// The profile: cpu, a2a3 or a5, or a device name
+    #[arg(long, value_name = "P", default_value = "cpu", value_parser = super::profile)]
+    profile: Profile,
+    /// Also write the picture to this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
+    let ty = parse(&args.ty)?;
+    let tile = ty.resolve(args.profile);
+    if let Some(fault) = tile.fault(args.profile) {
+        let word = if fault.warning { "warning" } else { "error" };
+        let help = fault.help.map(|h| format!("\n  help: {h}")).unwrap_or_default();
+        writeln!(
+            session.stderr,
+            "{word}[{}]: {} (profile {}){help}",
+            fault.rule, fault.message, args.profile
+        )?;
+        if !fault.warning {
+            return Ok(PROGRAM_ERROR);
+        }
+    }
+    let title = format!("{tile} on {}", args.profile);
+    let mut out = format!("{title}\n\n{}\n", grid::draw(&tile, 24));
+    for (key, text) in grid::legend(&tile, "· marks padding") {
+        let _ = write!(out, "{}", paragraph(&format!("{key:<10} {text}"), 2));
+    }
+    session.stdout.write_all(out.as_bytes())?;
+    if let Some(file) = &args.svg {
+        session.write(file, svg::draw(&tile, &title).as_bytes())?;
+    }
+    Ok(FINE)
+}
+
+fn parse(text: &str) -> Result<TileType, Failure> {
+    let written = text.trim();
+    let full = if written.starts_with('!') {
+        written.to_string()
+    } else {
+        format!("!pto.tile<{written}>")
+    };
+    let shown: String = written.chars().take(80).collect();
+    match tessera_asm::parse_type(&full) {
+        Ok(Type::Tile(tile)) => Ok(tile),
+        Ok(_) => Err(Failure::usage(format!(
+            "'{shown}' is not a tile type; write one such as !pto.tile<16x32xf16>"
+        ))),
+        Err(d) => {
+            let help = d.help.map(|h| format!("; {h}")).unwrap_or_default();
+            Err(Failure::usage(format!("'{shown}' is not a type: {}{help}", d.message)))
+        }
+    }
+}

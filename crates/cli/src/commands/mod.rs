@@ -1,0 +1,59 @@
+//! The subcommands, one file each.
+
+mod completions;
+mod explain;
+// mod layout;
+
+use crate::session::{Outcome, Session};
+use clap::{Parser, Subcommand};
+use tessera_isa::diag::nearest;
+use tessera_isa::profile::Profile;
+
+/// Assemble, verify, place and run programs of the PTO tile ISA's layout instructions.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tessera",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+#[command(
+    after_help = "Exit codes: 0 fine (warnings too), 1 the program has errors, also at run time, 2 the command \
+                        line or a file is wrong, 3 undecided."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Explain an instruction, rule, element type, profile, layout or location
+    Explain(explain::Args),
+    /// Draw where the elements of a tile lie in memory
+    //L    Layout(layout::Args),
+    /// Print a shell's completion script
+    Completions(completions::Args),
+}
+
+impl Command {
+    /// Runs the subcommand.
+    pub fn run(self, session: &mut Session<'_>) -> Outcome {
+        match self {
+            Command::Explain(args) => explain::run(&args, session),
+            //L            Command::Layout(args) => layout::run(&args, session),
+            Command::Completions(args) => completions::run(&args, session),
+        }
+    }
+}
+
+/// A profile of the command line, in any spelling.
+fn profile(text: &str) -> Result<Profile, String> {
+    Profile::parse(text).ok_or_else(|| {
+        let near = nearest(text, Profile::spellings()).unwrap_or("cpu");
+        format!("there is no profile '{text}'; did you mean '{near}'? (cpu, a2a3, a5)")
+    })
+}

@@ -1,0 +1,44 @@
+//! The `tessera` command as a library, so that tests can run it without a process.
+//!
+//! Each subcommand is a file of [`commands`]; how things look is in [`render`]. [`run`] takes a command line and a
+//! [`Session`] (streams, directory) and gives the exit code: 0 fine, 1 the program has errors, 2 the command line or a
+//! file is wrong, 3 undecided.
+
+pub mod commands;
+pub mod npy;
+pub mod policy;
+pub mod render;
+pub mod session;
+pub mod source;
+
+pub use commands::Cli;
+pub use session::{Failure, Session};
+
+use clap::Parser;
+use session::USAGE_ERROR;
+use std::ffi::OsString;
+
+/// Runs a command line (the program's name first) and gives its exit code.
+pub fn run(args: impl IntoIterator<Item = OsString>, session: &mut Session<'_>) -> u8 {
+    match Cli::try_parse_from(args) {
+        Ok(cli) => match cli.command.run(session) {
+            Ok(code) => code,
+            Err(failure) => {
+                if !failure.message.is_empty() {
+                    let _ = writeln!(session.stderr, "error: {failure}");
+                }
+                failure.code
+            }
+        },
+        Err(error) => {
+            let text = error.render();
+            // Help and version are answers, everything else is a complaint.
+            let (stream, code) = match error.use_stderr() {
+                true => (&mut *session.stderr, USAGE_ERROR),
+                false => (&mut *session.stdout, session::FINE),
+            };
+            let _ = write!(stream, "{text}");
+            code
+        }
+    }
+}

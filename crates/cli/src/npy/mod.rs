@@ -1,0 +1,335 @@
+//! npy files: arrays of elements with a shape, as numpy reads and writes them.
+//!
+//! In memory an [`Array`] is always dense, row-major and little-endian; reading converts Fortran order and big-endian
+//! files. A bad file is a sentence, never a panic and never an allocation beyond the file's own size.
+
+mod header;
+
+use header::Header;
+use tessera_isa::elem::{Elem, ElemKind};
+
+/// More dimensions than a conv tile with depth are not needed by anything.
+pub const MAX_DIMS: usize = 6;
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// A numpy element type: what the descriptor says besides the byte order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dtype {
+    /// A kind character (`f`, `i`, `u`, `V`, …) and bytes per element, as in `<f4`.
+    Kind(char, usize),
+    /// A name of `ml_dtypes`, as in `bfloat16`.
+    Named(String),
+}
+
+/// An array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// The element type.
+    pub dtype: Dtype,
+    /// The descriptor as written.
+    pub descr: String,
+    /// The extents.
+    pub shape: Vec<u64>,
+    /// The elements: row-major, little-endian.
+    pub bytes: Vec<u8>,
+}
+
+impl Array {
+    /// Reads a file's bytes.
+    pub fn parse(file: &[u8]) -> Result<Array, String> {
+        let (header, data) = split(file)?;
+        let (dtype, width, big_endian) = descriptor(&header.descr)?;
+        if header.shape.len() > MAX_DIMS {
+            return Err(format!(
+                "it has {} dimensions, and at most {MAX_DIMS} are read",
+                header.shape.len()
+            ));
+        }
+        let count = header.shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
+        let wanted = count.and_then(|n| n.checked_mul(width as u64));
+        let shape = shape_text(&header.shape);
+        let wanted = wanted.ok_or_else(|| format!("its shape {shape} is more than any file holds"))?;
+        if data.len() as u64 != wanted {
+            let how = if (data.len() as u64) < wanted {
+                "is cut short"
+            } else {
+                "has bytes left over"
+            };
+            return Err(format!(
+                "it {how}: shape {shape} of {} needs {wanted} bytes of data, and it has {}",
+                header.descr,
+                data.len()
+            ));
+        }
+        let mut bytes = data.to_vec();
+        if header.fortran_order {
+            bytes = to_row_major(&bytes, &header.shape, width);
+        }
+        if big_endian && width > 1 {
+            bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+        }
+        Ok(Array {
+            dtype,
+            descr: header.descr,
+            shape: header.shape,
+            bytes,
+        })
+    }
+
+    /// An array of an element type, with the descriptor that files are written with (syntax.md 4). The last extent of
+    /// an fp4 array counts elements; the file's counts bytes.
+    pub fn of_elem(elem: Elem, mut shape: Vec<u64>, bytes: Vec<u8>) -> Array {
+        if let (true, Some(last)) = (elem.is_fp4(), shape.last_mut()) {
+            *last = last.div_ceil(2);
+        }
+        let descr = elem.info().npy.to_string();
+        let dtype = descriptor(&descr).map_or(Dtype::Kind('V', 1), |(dtype, _, _)| dtype);
+        Array {
+            dtype,
+            descr,
+            shape,
+            bytes,
+        }
+    }
+
+    /// The file of the array.
+    pub fn to_file(&self) -> Vec<u8> {
+        let dims: Vec<String> = self.shape.iter().map(u64::to_string).collect();
+        let tuple = match dims.as_slice() {
+            [one] => format!("({one},)"),
+            many => format!("({})", many.join(", ")),
+        };
+        let mut header = format!(
+            "{{'descr': '{}', 'fortran_order': False, 'shape': {tuple}, }}",
+            self.descr
+        );
+        // Numpy aligns the data to 64 bytes; 10 bytes stand before the header and a newline ends it.
+        while !(10 + header.len() + 1).is_multiple_of(64) {
+            header.push(' ');
+        }
+        header.push('\n');
+        let mut file = MAGIC.to_vec();
+        file.extend([1, 0]);
+        file.extend((header.len() as u16).to_le_bytes());
+        file.extend(header.as_bytes());
+        file.extend(&self.bytes);
+        file
+    }
+
+    /// Does the array hold elements of this type (syntax.md 4)?
+    pub fn holds(&self, elem: Elem) -> bool {
+        let info = elem.info();
+        match &self.dtype {
+            Dtype::Named(name) => info.dtype_names.contains(&name.as_str()),
+            Dtype::Kind(kind, width) => {
+                let bytes = (elem.bits() as usize).div_ceil(8);
+                let own = if has_numpy_type(elem) { kind_of(elem) } else { 'u' };
+                *width == bytes && (*kind == own || *kind == 'V')
+            }
+        }
+    }
+}
+
+/// The descriptors that a file of this element type may have, for messages.
+pub fn accepted(elem: Elem) -> String {
+    let info = elem.info();
+    let bytes = elem.bits().div_ceil(8);
+    let mut all = vec![info.npy.to_string()];
+    if !has_numpy_type(elem) {
+        all.push(format!("V{bytes}"));
+        all.extend(info.dtype_names.iter().map(|n| n.to_string()));
+    }
+    all.join(", ")
+}
+
+/// A shape as numpy writes it.
+pub fn shape_text(shape: &[u64]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        many => format!("({})", many.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn has_numpy_type(elem: Elem) -> bool {
+    !elem.is_float() || matches!(elem, Elem::F32 | Elem::F16)
+}
+
+fn kind_of(elem: Elem) -> char {
+    match elem.kind() {
+        ElemKind::Float => 'f',
+        ElemKind::SignedInt => 'i',
+        ElemKind::UnsignedInt => 'u',
+    }
+}
+
+/// The header and the data of a file.
+fn split(file: &[u8]) -> Result<(Header, &[u8]), String> {
+    let rest = file
+        .strip_prefix(MAGIC)
+        .ok_or("it is no npy file: it does not begin with \\x93NUMPY")?;
+    let short = "it is cut short inside its header";
+    let (&[major, _minor], rest) = rest.split_first_chunk().ok_or(short)?;
+    let (len, rest) = match major {
+        1 => {
+            let (len, rest) = rest.split_first_chunk().ok_or(short)?;
+            (u64::from(u16::from_le_bytes(*len)), rest)
+        }
+        2 | 3 => {
+            let (len, rest) = rest.split_first_chunk().ok_or(short)?;
+            (u64::from(u32::from_le_bytes(*len)), rest)
+        }
+        other => return Err(format!("its npy version is {other}, and 1 to 3 are read")),
+    };
+    let len = usize::try_from(len).ok().filter(|n| *n <= rest.len()).ok_or(short)?;
+    let (header, data) = rest.split_at(len);
+    Ok((Header::parse(header)?, data))
+}
+
+/// The element type, its bytes and its byte order.
+fn descriptor(descr: &str) -> Result<(Dtype, usize, bool), String> {
+    let named = |name: &&&str| **name == descr;
+    let by_name = Elem::ALL
+        .iter()
+        .find(|e| e.info().dtype_names.iter().any(|n| named(&n)));
+    if let Some(elem) = by_name {
+        return Ok((Dtype::Named(descr.into()), (elem.bits() as usize).div_ceil(8), false));
+    }
+    let big_endian = descr.starts_with('>');
+    let bare = descr.strip_prefix(['<', '>', '|', '=']).unwrap_or(descr);
+    let mut chars = bare.chars();
+    let kind = chars.next();
+    let width: Option<usize> = chars.as_str().parse().ok();
+    match (kind, width) {
+        (Some(kind @ ('f' | 'i' | 'u' | 'V' | 'b')), Some(width @ (1 | 2 | 4 | 8))) => {
+            Ok((Dtype::Kind(kind, width), width, big_endian))
+        }
+        _ => {
+            let shown: String = descr.chars().take(40).collect();
+            Err(format!("its element type '{shown}' is none that tiles have"))
+        }
+    }
+}
+
+/// Elements in column-major order, reordered: the first index runs fastest in the file.
+fn to_row_major(bytes: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
+    let dims: Vec<usize> = shape.iter().map(|d| *d as usize).collect();
+    let mut strides = Vec::with_capacity(dims.len());
+    let mut stride = width;
+    for d in &dims {
+        strides.push(stride);
+        stride = stride.saturating_mul(*d);
+    }
+    let mut index = vec![0usize; dims.len()];
+    let mut at = 0usize;
+    let mut out = Vec::with_capacity(bytes.len());
+    while out.len() < bytes.len() {
+        out.extend_from_slice(bytes.get(at..at + width).unwrap_or(&[]));
+        // The next index, the last one fastest; `at` follows.
+        for ((i, d), s) in index.iter_mut().zip(&dims).zip(&strides).rev() {
+            *i += 1;
+            at += s;
+            if *i < *d {
+                break;
+            }
+            at -= *i * s;
+            *i = 0;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(header: &str, data: &[u8]) -> Vec<u8> {
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    #[test]
+    fn orders_and_byte_orders_are_read() {
+        let c = file(
+            "{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3), }",
+            &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+        );
+        let f = file(
+            "{'descr': '<u2', 'fortran_order': True, 'shape': (2, 3), }",
+            &[0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11],
+        );
+        let big = file(
+            "{'descr': '>u2', 'fortran_order': False, 'shape': (2, 3), }",
+            &[1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10],
+        );
+        let wanted = Array::parse(&c).unwrap();
+        assert_eq!(wanted.shape, [2, 3]);
+        assert_eq!(Array::parse(&f).unwrap().bytes, wanted.bytes);
+        assert_eq!(Array::parse(&big).unwrap().bytes, wanted.bytes);
+        assert_eq!(Array::parse(&wanted.to_file()).unwrap(), wanted);
+        assert_eq!(wanted.to_file().len() % 64, 12);
+    }
+
+    #[test]
+    fn types_match_by_kind_and_width() {
+        let of = |descr: &str, n: usize| {
+            Array::parse(&file(
+                &format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (1,)}}"),
+                &vec![0; n],
+            ))
+            .unwrap()
+        };
+        assert!(of("<f4", 4).holds(Elem::F32) && !of("<f4", 4).holds(Elem::I32));
+        for descr in ["<u2", "V2", "bfloat16"] {
+            assert!(of(descr, 2).holds(Elem::Bf16), "{descr}");
+        }
+        assert!(!of("<i2", 2).holds(Elem::Bf16) && !of("<f2", 2).holds(Elem::Bf16));
+        assert!(of("|u1", 1).holds(Elem::F4e2m1x2) && of("|V1", 1).holds(Elem::Hif8));
+        assert!(of("float8_e4m3fn", 1).holds(Elem::F8e4m3) && !of("float8_e4m3fn", 1).holds(Elem::F8e5m2));
+    }
+
+    #[test]
+    fn bad_files_are_sentences() {
+        let huge = file(
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296, 8)}",
+            &[],
+        );
+        let cases: [(Vec<u8>, &str); 9] = [
+            (b"hello".to_vec(), "no npy file"),
+            (b"\x93NUMPY\x01".to_vec(), "cut short inside its header"),
+            (
+                b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}".to_vec(),
+                "cut short inside its header",
+            ),
+            (b"\x93NUMPY\x09\x00\x00\x00".to_vec(), "version is 9"),
+            (huge, "more than any file holds"),
+            (
+                file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)}", &[0; 15]),
+                "needs 16 bytes of data, and it has 15",
+            ),
+            (
+                file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)}", &[0; 17]),
+                "left over",
+            ),
+            (
+                file("{'descr': '<c8', 'fortran_order': False, 'shape': ()}", &[0; 8]),
+                "'<c8'",
+            ),
+            (
+                file(
+                    "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}",
+                    &[0; 4],
+                ),
+                "header",
+            ),
+        ];
+        for (bytes, text) in cases {
+            let message = Array::parse(&bytes).unwrap_err();
+            assert!(message.contains(text), "{message} should say {text}");
+        }
+        let empty = file("{'descr': '<f4', 'fortran_order': True, 'shape': (0, 5)}", &[]);
+        assert!(Array::parse(&empty).unwrap().bytes.is_empty());
+    }
+}

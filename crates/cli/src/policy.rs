@@ -1,0 +1,142 @@
+//! Which warnings count: `--strict`, `--allow`, `--deny`, and the two formats of a report.
+
+use crate::render::{diagnostic, json};
+use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
+use crate::source::Source;
+use clap::ValueEnum;
+use tessera_isa::diag::{Diagnostic, Severity, nearest};
+use tessera_isa::profile::Profile;
+use tessera_isa::rules::{RULES, rule};
+
+/// How diagnostics are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people, on standard error
+    Human,
+    /// One object per line, on standard output
+    Json,
+}
+
+/// The options that decide about warnings.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Policy {
+    /// Make every warning an error
+    #[arg(long)]
+    pub strict: bool,
+    /// Silence the warnings of a rule
+    #[arg(long, value_name = "RULE", value_parser = rule_id)]
+    pub allow: Vec<&'static str>,
+    /// Make the warnings of a rule errors
+    #[arg(long, value_name = "RULE", value_parser = rule_id)]
+    pub deny: Vec<&'static str>,
+    /// How diagnostics are written
+    #[arg(long, value_enum, default_value = "human")]
+    pub format: Format,
+}
+
+fn rule_id(text: &str) -> Result<&'static str, String> {
+    rule(text)
+        .map(|r| r.id)
+        .ok_or_else(|| match nearest(text, RULES.iter().map(|r| r.id)) {
+            Some(near) => format!("there is no rule '{text}'; did you mean '{near}'?"),
+            None => format!("there is no rule '{text}'; `tessera explain` lists them"),
+        })
+}
+
+impl Policy {
+    /// The diagnostics as the options want them: silenced ones left out, denied warnings made errors.
+    pub fn apply(&self, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        diagnostics.into_iter().filter_map(|d| self.decide(d)).collect()
+    }
+
+    fn decide(&self, mut d: Diagnostic) -> Option<Diagnostic> {
+        if d.severity == Severity::Error {
+            return Some(d);
+        }
+        let denied = self.deny.contains(&d.rule);
+        if self.allow.contains(&d.rule) && !denied {
+            return None;
+        }
+        if d.severity == Severity::Warning && (denied || self.strict) {
+            d.severity = Severity::Error;
+            let option = if denied {
+                format!("--deny {}", d.rule)
+            } else {
+                "--strict".into()
+            };
+            d.notes
+                .push(format!("a warning by default; {option} makes it an error"));
+        }
+        Some(d)
+    }
+
+    /// Writes a report of one source and gives the exit code that it means.
+    pub fn report(
+        &self,
+        session: &mut Session<'_>,
+        source: &Source,
+        diagnostics: &[Diagnostic],
+        profile: Profile,
+    ) -> Outcome {
+        for d in diagnostics {
+            match self.format {
+                Format::Json => session.stdout.write_all(json::line(d, source, profile).as_bytes())?,
+                Format::Human => {
+                    let text = diagnostic::human(d, source, session.color);
+                    session.stderr.write_all(text.as_bytes())?;
+                }
+            }
+        }
+        if self.format == Format::Human {
+            let text = diagnostic::summary(&source.name, diagnostics, profile);
+            session.stderr.write_all(text.as_bytes())?;
+        }
+        Ok(if diagnostics.iter().any(Diagnostic::is_error) {
+            PROGRAM_ERROR
+        } else {
+            FINE
+        })
+    }
+
+    /// Says which `--allow` options cannot do anything.
+    pub fn check_options(&self, session: &mut Session<'_>) -> Result<(), Failure> {
+        for id in &self.allow {
+            // An inexact custom pad is a warning of a rule that otherwise refuses (tile-model.md 6).
+            let is_error = rule(id).is_some_and(|r| r.severity == Severity::Error) && *id != "tile-pad";
+            if is_error && self.format == Format::Human {
+                writeln!(
+                    session.stderr,
+                    "note: --allow {id} has no effect, because {id} is an error"
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decided(strict: bool, allow: &[&'static str], deny: &[&'static str]) -> Option<Severity> {
+        let policy = Policy {
+            strict,
+            allow: allow.to_vec(),
+            deny: deny.to_vec(),
+            format: Format::Human,
+        };
+        policy
+            .apply(vec![Diagnostic::warning("footprint", "x")])
+            .first()
+            .map(|d| d.severity)
+    }
+
+    #[test]
+    fn allow_beats_strict_and_deny_beats_allow() {
+        assert_eq!(decided(false, &[], &[]), Some(Severity::Warning));
+        assert_eq!(decided(true, &[], &[]), Some(Severity::Error));
+        assert_eq!(decided(true, &["footprint"], &[]), None);
+        assert_eq!(decided(false, &["footprint"], &["footprint"]), Some(Severity::Error));
+        assert_eq!(decided(false, &["overlap"], &["overlap"]), Some(Severity::Warning));
+    }
+}

@@ -1,0 +1,157 @@
+//! Diagnostics for people: the source line, the place, labels, notes and a way out.
+
+use crate::source::Source;
+use annotate_snippets::{Annotation, AnnotationKind, Element, Level, Origin, Padding, Renderer, Snippet};
+use std::ops::Range;
+use tessera_isa::diag::{Diagnostic, Severity};
+use tessera_isa::profile::Profile;
+
+/// Longer lines are shown around the places that matter only.
+const MAX_LINE: usize = 400;
+/// How much of a long line is shown on either side of a place.
+const AROUND: usize = 60;
+/// Places further apart than this are shown as separate pieces of source.
+const MAX_DISTANCE: usize = 100;
+
+/// A diagnostic as text, as rustc would show it.
+pub fn human(diagnostic: &Diagnostic, source: &Source, color: bool) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let mut elements: Vec<Element<'_>> = Vec::new();
+    for piece in pieces(diagnostic, source) {
+        let at = source.position(piece.first);
+        elements.push(
+            Origin::path(source.name.as_str())
+                .line(at.line)
+                .char_column(at.column)
+                .into(),
+        );
+        elements.push(Padding.into());
+        elements.push(piece.snippet(source).into());
+    }
+    if elements.is_empty() {
+        elements.push(Origin::path(source.name.as_str()).into());
+    }
+    elements.extend(diagnostic.notes.iter().map(|n| Level::NOTE.message(n.as_str()).into()));
+    elements.extend(diagnostic.help.iter().map(|h| Level::HELP.message(h.as_str()).into()));
+    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.rule);
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut text = renderer.render(&[title.elements(elements)]);
+    text.push_str("\n\n");
+    text
+}
+
+/// How many findings there are, in one line that names the profile.
+pub fn summary(name: &str, diagnostics: &[Diagnostic], profile: Profile) -> String {
+    let count = |severity: Severity| diagnostics.iter().filter(|d| d.severity == severity).count();
+    let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    let counted = match (count(Severity::Error), count(Severity::Warning)) {
+        (0, 0) => "no errors".to_string(),
+        (errors, 0) => plural(errors, "error"),
+        (0, warnings) => plural(warnings, "warning"),
+        (errors, warnings) => format!("{}, {}", plural(errors, "error"), plural(warnings, "warning")),
+    };
+    format!("{name}: {counted} (profile {profile})\n")
+}
+
+struct Place {
+    range: Range<usize>,
+    kind: AnnotationKind,
+    label: String,
+}
+
+/// Lines that are shown together.
+struct Piece {
+    /// The place that the piece is about.
+    first: usize,
+    lines: Range<usize>,
+    places: Vec<Place>,
+}
+
+/// The places of a diagnostic, grouped by nearness, the primary one first.
+fn pieces(diagnostic: &Diagnostic, source: &Source) -> Vec<Piece> {
+    let primary = diagnostic
+        .span
+        .map(|s| (s, AnnotationKind::Primary, diagnostic.label.clone()));
+    let others = diagnostic
+        .secondary
+        .iter()
+        .map(|l| (l.span, AnnotationKind::Context, l.text.clone()));
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (span, kind, label) in primary.into_iter().chain(others) {
+        let range = source.clamp(span);
+        let line = source.line_of(range.start);
+        // A span over many lines is shown by its first one.
+        let range = range.start..range.end.min(source.line_range(line).end).max(range.start);
+        let place = Place { range, kind, label };
+        let near = |p: &&mut Piece| line + MAX_DISTANCE > p.lines.start && line < p.lines.end + MAX_DISTANCE;
+        match pieces.iter_mut().find(near) {
+            Some(piece) => {
+                piece.lines = piece.lines.start.min(line)..piece.lines.end.max(line + 1);
+                piece.places.push(place);
+            }
+            None => pieces.push(Piece {
+                first: place.range.start,
+                lines: line..line + 1,
+                places: vec![place],
+            }),
+        }
+    }
+    pieces
+}
+
+impl Piece {
+    /// The lines with their places; long lines are cut around them.
+    fn snippet<'a>(&self, source: &'a Source) -> Snippet<'a, Annotation<'a>> {
+        let mut text = String::new();
+        let mut annotations = Vec::new();
+        for line in self.lines.clone() {
+            let range = source.line_range(line);
+            let here: Vec<&Place> = self
+                .places
+                .iter()
+                .filter(|p| source.line_of(p.range.start) == line)
+                .collect();
+            let shown = if range.len() > MAX_LINE {
+                window(source, &range, &here)
+            } else {
+                range.clone()
+            };
+            if shown.start > range.start {
+                text.push('…');
+            }
+            let shift = |at: usize, base: usize| base + at.clamp(shown.start, shown.end) - shown.start;
+            for place in here {
+                let span = shift(place.range.start, text.len())..shift(place.range.end, text.len());
+                let label = (!place.label.is_empty()).then(|| place.label.clone());
+                annotations.push(place.kind.span(span).label(label));
+            }
+            text.push_str(source.text.get(shown.clone()).unwrap_or(""));
+            if shown.end < range.end {
+                text.push('…');
+            }
+            text.push('\n');
+        }
+        Snippet::source(text)
+            .line_start(self.lines.start + 1)
+            .annotations(annotations)
+    }
+}
+
+/// The part of a long line that its places lie in.
+fn window(source: &Source, line: &Range<usize>, places: &[&Place]) -> Range<usize> {
+    let first = places.iter().map(|p| p.range.start).min().unwrap_or(line.start);
+    let last = places.iter().map(|p| p.range.end).max().unwrap_or(line.start);
+    let floor = |mut at: usize| {
+        while !source.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = floor(first.saturating_sub(AROUND).max(line.start));
+    let end = floor((last + AROUND).min(start + MAX_LINE).min(line.end));
+    start..end.max(start)
+}

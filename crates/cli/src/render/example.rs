@@ -1,0 +1,183 @@
+//! One line of each instruction in each text form, made from its row of the instruction table.
+//!
+//! The lines are complete: a listing of one of them parses.
+
+use super::table::wrap;
+use tessera_isa::ops::{Form, FormInfo, Kind, OpInfo, Opcode, Role};
+
+/// The same instruction in the three forms of syntax.md 2.
+pub struct Examples {
+    /// Assembly.
+    pub asm: String,
+    /// SSA; empty where the form has nothing that could be a result.
+    pub ssa: String,
+    /// DPS.
+    pub dps: String,
+}
+
+/// The examples of one form of an instruction.
+pub fn examples(op: Opcode, form: &FormInfo) -> Examples {
+    let info = op.info();
+    let names = |roles: &[Role]| roles.iter().map(|r| operand(*r)).collect::<Vec<_>>().join(", ");
+    let types = |roles: &[Role]| roles.iter().map(|r| type_of(op, form.form, *r)).collect::<Vec<_>>();
+    let all_ins = types(form.ins);
+    let tiles: Vec<Role> = form.ins.iter().copied().filter(|r| r.kind() == Kind::Tile).collect();
+    let tail = attributes(info);
+    let dps_outs = match form.outs {
+        [] => String::new(),
+        outs => format!(" outs({} : {})", names(outs), types(outs).join(", ")),
+    };
+    let dps = format!(
+        "pto.{} ins({} : {}){dps_outs}{tail}",
+        info.mnemonic,
+        names(form.ins),
+        all_ins.join(", ")
+    );
+    // A view is not a value that an instruction makes, so TLOAD and TSTORE have the DPS form only.
+    if form.outs.iter().chain(form.ins).any(|r| *r == Role::Global) || form.outs.is_empty() {
+        return Examples {
+            asm: String::new(),
+            ssa: String::new(),
+            dps,
+        };
+    }
+    let results = names(form.outs);
+    let result_types = group(&types(form.outs));
+    Examples {
+        asm: format!(
+            "{results} = {} {} : {} -> {result_types}{tail}",
+            info.mnemonic,
+            bracketed(form.ins),
+            group(&types(&tiles)),
+        ),
+        ssa: format!(
+            "{results} = pto.{} {} : ({}) -> {result_types}{tail}",
+            info.mnemonic,
+            names(form.ins),
+            all_ins.join(", ")
+        ),
+        dps,
+    }
+}
+
+fn operand(role: Role) -> String {
+    match role {
+        Role::Quant => "%quant".into(),
+        Role::Global => "%view".into(),
+        _ => format!("%{role}"),
+    }
+}
+
+/// Operands of the assembly form: indices follow the source in brackets.
+fn bracketed(ins: &[Role]) -> String {
+    let window = |roles: &[Role]| {
+        let names: Vec<String> = roles.iter().filter(|r| ins.contains(r)).map(|r| operand(*r)).collect();
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!("[{}]", names.join(", "))
+        }
+    };
+    let indices =
+        window(&[Role::Row, Role::Col]) + &window(&[Role::Row1, Role::Col1]) + &window(&[Role::PosM, Role::PosK]);
+    let others = ins.iter().filter(|r| r.kind() != Kind::Index);
+    let mut parts: Vec<String> = others.map(|r| operand(*r)).collect();
+    if let Some(first) = parts.first_mut() {
+        first.push_str(&indices);
+    }
+    parts.join(", ")
+}
+
+fn group(types: &[String]) -> String {
+    match types {
+        [one] => one.clone(),
+        many => format!("({})", many.join(", ")),
+    }
+}
+
+/// Types that fit the instruction, so that the line is a program.
+fn type_of(op: Opcode, form: Form, role: Role) -> String {
+    let quantized = matches!(form, Form::ScalarQuant | Form::VectorQuant);
+    let text = match (op, role) {
+        (_, r) if r.kind() == Kind::Index => "index",
+        (_, Role::Quant) => "i64",
+        (_, Role::Fill) => "f16",
+        (_, Role::Fp) => "!pto.tile<loc=scaling, u64, 1, 16>",
+        (_, Role::Global) => "!pto.partition_tensor_view<16x32xf16>",
+        (_, Role::Idx0 | Role::Idx1 | Role::DstIdx) => "!pto.tile<vec, 16x8xi32, valid=16x1>",
+        (Opcode::Timg2col, Role::Src) => "!pto.conv_tile<mat, NC1HWC0, 1x1x4x4x16xf16>",
+        (Opcode::Timg2col, _) => "!pto.tile<loc=left, f16, 16, 16>",
+        (_, Role::Src) if quantized => "!pto.tile<loc=acc, f32, 16, 16>",
+        (
+            Opcode::Textract | Opcode::TextractFp | Opcode::Tinsert | Opcode::TinsertFp | Opcode::Tmov | Opcode::TmovFp,
+            _,
+        ) if quantized => "!pto.tile<loc=mat, i8, 16, 32>",
+        (Opcode::Ttrans, Role::Dst) => "!pto.tile<32x16xf16>",
+        (Opcode::Tpack, Role::Src) => "!pto.tile<16x32xf32>",
+        (Opcode::Tconcat, Role::Dst) => "!pto.tile<16x64xf16>",
+        (Opcode::Textract | Opcode::TextractFp | Opcode::Tsubview, Role::Src) => "!pto.tile<32x64xf16>",
+        (Opcode::Textract, Role::Dst0 | Role::Dst1) => {
+            "!pto.tile<vec, 16x32xf16, blayout=col_major, slayout=row_major>"
+        }
+        (Opcode::Tinsert | Opcode::TinsertFp, Role::Dst) => "!pto.tile<32x64xf16>",
+        (Opcode::TfillpadExpand, Role::Dst) => "!pto.tile<vec, 32x64xf16, pad=zero>",
+        (Opcode::Tfillpad | Opcode::TfillpadInplace, Role::Dst) => "!pto.tile<vec, 16x32xf16, valid=16x20, pad=zero>",
+        (Opcode::Tfillpad | Opcode::TfillpadInplace, Role::Src) => "!pto.tile<vec, 16x32xf16, valid=16x20>",
+        (Opcode::Tdeinterleave, Role::Src) => "!pto.tile<16x64xf16>",
+        (Opcode::Bitcast, Role::Dst) => "!pto.tile<16x32xbf16>",
+        (Opcode::Treshape, Role::Dst) => "!pto.tile<32x16xf16>",
+        _ => "!pto.tile<16x32xf16>",
+    };
+    text.into()
+}
+
+/// The one attribute that an instruction cannot do without.
+fn attributes(info: &OpInfo) -> &'static str {
+    if info.mnemonic == "timg2col" {
+        " {kernel = [3, 3]}"
+    } else {
+        ""
+    }
+}
+
+/// An example cut into lines where the language lets a line end: before `:`, `->` and `outs`, else inside brackets.
+pub fn cut(line: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts(line) {
+        match lines.last_mut() {
+            Some(last) if last.chars().count() + 1 + part.chars().count() <= width => {
+                last.push(' ');
+                last.push_str(&part);
+            }
+            last => {
+                let indent = if last.is_some() { "  " } else { "" };
+                let wrapped = wrap(&part, width - indent.len());
+                lines.extend(wrapped.iter().enumerate().map(|(n, l)| match n {
+                    0 => format!("{indent}{l}"),
+                    _ => format!("    {l}"),
+                }));
+            }
+        }
+    }
+    lines
+}
+
+/// The pieces between the places outside brackets where a line may end.
+fn parts(line: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut depth = 0i32;
+    for word in line.split(' ') {
+        let breaks = depth == 0 && (word.starts_with("outs(") || matches!(word, ":" | "->"));
+        match parts.last_mut() {
+            Some(last) if !breaks => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => parts.push(word.into()),
+        }
+        if word != "->" {
+            depth += word.matches(['(', '<', '[']).count() as i32 - word.matches([')', '>', ']']).count() as i32;
+        }
+    }
+    parts
+}

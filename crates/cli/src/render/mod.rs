@@ -1,0 +1,12 @@
+//! How things look: diagnostics, tables, tile layouts. Nothing here decides anything.
+
+pub mod diagnostic;
+pub mod example;
+pub mod grid;
+pub mod json;
+pub mod legality;
+pub mod svg;
+pub mod table;
+
+/// Every page fits a terminal of this many columns.
+pub const WIDTH: usize = 100;

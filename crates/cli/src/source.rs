@@ -1,0 +1,89 @@
+//! A source text with its lines, so that spans can be shown as line and column.
+
+use tessera_isa::diag::Span;
+
+/// A named text.
+#[derive(Debug)]
+pub struct Source {
+    /// What messages call it.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// Where each line starts.
+    lines: Vec<usize>,
+}
+
+/// A line and a column, both counted from 1; columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+impl Source {
+    /// A text under a name.
+    pub fn new(name: impl Into<String>, text: String) -> Self {
+        let starts = text
+            .bytes()
+            .enumerate()
+            .filter(|(_, b)| *b == b'\n')
+            .map(|(i, _)| i + 1);
+        Source {
+            name: name.into(),
+            lines: std::iter::once(0).chain(starts).collect(),
+            text,
+        }
+    }
+
+    /// The line (from 0) that a byte stands in.
+    pub fn line_of(&self, byte: usize) -> usize {
+        self.lines.partition_point(|start| *start <= byte).saturating_sub(1)
+    }
+
+    /// The bytes of a line (from 0), without its end.
+    pub fn line_range(&self, line: usize) -> std::ops::Range<usize> {
+        let start = self.lines.get(line).copied().unwrap_or(self.text.len());
+        let end = self.lines.get(line + 1).map_or(self.text.len(), |next| next - 1);
+        start..end.max(start)
+    }
+
+    /// A span as byte positions that lie inside the text, between characters.
+    pub fn clamp(&self, span: Span) -> std::ops::Range<usize> {
+        let floor = |at: u32| {
+            let mut at = (at as usize).min(self.text.len());
+            while !self.text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let start = floor(span.start);
+        start..floor(span.end).max(start)
+    }
+
+    /// Line and column of a byte position.
+    pub fn position(&self, byte: usize) -> Position {
+        let line = self.line_of(byte);
+        let start = self.line_range(line).start;
+        let column = self.text.get(start..byte).map_or(0, |head| head.chars().count());
+        Position {
+            line: line + 1,
+            column: column + 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters() {
+        let s = Source::new("x", "ab\n→cd\n".into());
+        assert_eq!(s.position(0), Position { line: 1, column: 1 });
+        assert_eq!(s.position(3 + "→c".len()), Position { line: 2, column: 3 });
+        assert_eq!(s.clamp(Span::new(4, 900)), 3..s.text.len());
+        assert_eq!(s.line_range(1), 3..3 + "→cd".len());
+    }
+}
