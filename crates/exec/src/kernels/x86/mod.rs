@@ -5,6 +5,7 @@ mod narrow;
 mod pair;
 mod rows;
 mod transpose;
+mod vector;
 
 pub(super) use convert::convert;
 pub(super) use narrow::narrow;

@@ -1,30 +1,33 @@
 //! Blocked transposes of units of 1, 2, 4 and 8 bytes.
 //!
 //! Loop `a` is contiguous in the source, loop `b` in the destination: a row of the source is a column of the
-//! destination. Blocks at the end overlap the ones before, so there is no scalar remainder; an extent below one block
-//! leaves the transpose to the strided loop.
+//! destination. A block takes sixteen bytes of as many source rows as fill a register of the destination; rows that are
+//! as far apart as a lane holds units share a register from the start, so that only the units of one lane have to be
+//! sorted. Zipping register `i` with register `i + N/2` does that in log₂ N rounds. Blocks at the end overlap the ones
+//! before, so there is no scalar remainder; an extent below one block leaves the transpose to the strided loop.
 
 use super::super::{Inner, Level, Loop, Raw};
+use super::vector::Vector;
 use smallvec::SmallVec;
-use std::arch::x86_64::*;
+use std::arch::x86_64::{__m128i, __m256i, __m512i};
+use std::mem::MaybeUninit;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// The kernel for a transpose of units of `run` bytes, with its two loops moved to the end.
-pub(crate) fn transpose(loops: &mut SmallVec<[Loop; 8]>, run: usize, _: Level) -> Option<Raw> {
+pub(crate) fn transpose(loops: &mut SmallVec<[Loop; 8]>, run: usize, level: Level) -> Option<Raw> {
     let unit = run as isize;
     let a = loops.iter().position(|l| l.src == unit && l.dst != unit)?;
     let b = loops.iter().position(|l| l.dst == unit && l.src != unit)?;
     let (across, along) = (loops[a], loops[b]);
-    let fits = |m: usize, n: usize| across.n >= m && along.n >= n;
-    let raw: Raw = match run {
-        1 if fits(16, 32) => drive::<Bytes16x32>,
-        1 if fits(8, 8) => drive::<Bytes8x8>,
-        2 if fits(8, 16) => drive::<Words8x16>,
-        2 if fits(8, 8) => drive::<Words8x8>,
-        4 if fits(8, 8) => drive::<Dwords8x8>,
-        4 if fits(4, 4) => drive::<Dwords4x4>,
-        8 if fits(4, 4) => drive::<Qwords4x4>,
-        _ => return None,
-    };
+    let raw = match run {
+        1 => kernel::<1, 16>(&across, &along, level),
+        2 => kernel::<2, 8>(&across, &along, level),
+        4 => kernel::<4, 4>(&across, &along, level),
+        8 => kernel::<8, 2>(&across, &along, level),
+        _ => None,
+    }?;
     let mut k = 0;
     loops.retain(|_| {
         k += 1;
@@ -34,300 +37,188 @@ pub(crate) fn transpose(loops: &mut SmallVec<[Loop; 8]>, run: usize, _: Level) -
     Some(raw)
 }
 
-/// A block of `ALONG` source rows of `ACROSS` units, written as `ACROSS` destination rows of `ALONG` units.
-trait Block {
-    const ACROSS: usize;
-    const ALONG: usize;
-    const UNIT: usize;
+/// The kernel for the extents and strides of two loops: a block is `N` units across and `N` per lane along.
+fn kernel<const UNIT: usize, const N: usize>(across: &Loop, along: &Loop, level: Level) -> Option<Raw> {
+    let fits = |lanes: usize| across.n >= N && along.n >= N * lanes;
+    // Rows this far apart share so few sets of the first-level cache that a square of them does not stay there.
+    let crowded = |pitch: isize| pitch % (8 * LINE * UNIT) as isize == 0;
+    if level >= Level::Avx512 && fits(4) && (crowded(along.src) || crowded(across.dst)) {
+        Some(staged::<UNIT, N>)
+    } else if fits(2) {
+        Some(pairs::<UNIT, N>)
+    } else if fits(1) {
+        Some(singles::<UNIT, N>)
+    } else {
+        None
+    }
+}
 
-    /// # Safety
-    ///
-    /// The rows of the block are readable `src_stride` bytes and writable `dst_stride` bytes apart; the machine has AVX2.
-    unsafe fn run(src: *const u8, src_stride: isize, dst: *mut u8, dst_stride: isize);
+/// Through a staging block that takes each source line once, with registers that write each destination line once.
+///
+/// # Safety
+///
+/// The contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX-512 F and BW.
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn staged<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
+    let mut stage = Stage([const { MaybeUninit::uninit() }; LINE * LINE]);
+    // SAFETY: the contract of this function.
+    unsafe {
+        squares::<UNIT>(src, dst, inner, |mut square, room, reach| {
+            if square.across * UNIT == LINE {
+                stage.take(&mut square);
+            }
+            square.cover::<__m512i, UNIT, N>(room, reach);
+        });
+    }
 }
 
 /// # Safety
 ///
 /// The contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
-unsafe fn drive<B: Block>(src: *const u8, dst: *mut u8, inner: &Inner) {
-    // Blocks are taken in squares of one line by one line: every line of either side is used up while it is at hand,
-    // however many lines share a set of the first-level cache.
-    let square = 64 / B::UNIT;
-    let Inner { a, b, .. } = inner;
-    let mut i0 = 0;
-    while i0 < a.n {
-        let i1 = a.n.min(i0 + square);
-        let mut j0 = 0;
-        while j0 < b.n {
-            let j1 = b.n.min(j0 + square);
-            let mut i = i0;
-            while i < i1 {
-                let across = i.min(a.n - B::ACROSS);
-                let mut j = j0;
-                while j < j1 {
-                    let along = j.min(b.n - B::ALONG);
-                    let s = src
-                        .wrapping_add(across * B::UNIT)
-                        .wrapping_offset(along as isize * b.src);
-                    let d = dst
-                        .wrapping_add(along * B::UNIT)
-                        .wrapping_offset(across as isize * a.dst);
-                    // SAFETY: `across + ACROSS ≤ a.n` and `along + ALONG ≤ b.n`.
-                    unsafe { B::run(s, b.src, d, a.dst) };
-                    j += B::ALONG;
-                }
-                i += B::ACROSS;
-            }
-            j0 = j1;
-        }
-        i0 = i1;
-    }
-}
-
-/// Sixteen bytes of row `i`, and of row `i + far` in the upper half.
-///
-/// # Safety
-///
-/// Both are readable; the machine has AVX2.
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn load2(src: *const u8, stride: isize, i: isize, far: isize) -> __m256i {
+unsafe fn pairs<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     // SAFETY: the contract of this function.
     unsafe {
-        let low = _mm_loadu_si128(src.wrapping_offset(i * stride).cast());
-        let high = _mm_loadu_si128(src.wrapping_offset((i + far) * stride).cast());
-        _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
+        squares::<UNIT>(src, dst, inner, |square, room, reach| {
+            square.cover::<__m256i, UNIT, N>(room, reach)
+        })
     }
 }
 
-struct Dwords8x8;
+/// # Safety
+///
+/// The contract of [`Raw`], with both loops at least as long as a block.
+unsafe fn singles<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
+    // SAFETY: the contract of this function.
+    unsafe {
+        squares::<UNIT>(src, dst, inner, |square, room, reach| {
+            square.cover::<__m128i, UNIT, N>(room, reach)
+        })
+    }
+}
 
-impl Block for Dwords8x8 {
-    const ACROSS: usize = 8;
-    const ALONG: usize = 8;
-    const UNIT: usize = 4;
+/// Cuts both loops into squares of one line by one line, so that every line of either side is used up while it is at
+/// hand. With each square comes how far the loops go on from its origin.
+#[inline(always)]
+fn squares<const UNIT: usize>(src: *const u8, dst: *mut u8, inner: &Inner, mut f: impl FnMut(Square, usize, usize)) {
+    // Up to the next line; tiles start at half lines, and less than half a line would cut blocks.
+    let edge = |at: usize| (LINE - at % LINE / 32 * 32) / UNIT;
+    let Inner { a, b, .. } = inner;
+    let mut i = 0;
+    while i < a.n {
+        let across = edge(src.addr() + i * UNIT).min(a.n - i);
+        let mut j = 0;
+        while j < b.n {
+            let along = edge(dst.addr() + j * UNIT).min(b.n - j);
+            let s = src.wrapping_add(i * UNIT).wrapping_offset(j as isize * b.src);
+            let d = dst.wrapping_add(j * UNIT).wrapping_offset(i as isize * a.dst);
+            f(
+                Square {
+                    src: s,
+                    step: b.src,
+                    dst: d,
+                    pitch: a.dst,
+                    across,
+                    along,
+                },
+                a.n - i,
+                b.n - j,
+            );
+            j += along;
+        }
+        i += across;
+    }
+}
 
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn run(src: *const u8, src_stride: isize, dst: *mut u8, dst_stride: isize) {
-        for half in 0..2isize {
-            // SAFETY: rows 0 to 7 of the block, sixteen bytes from `half · 16` on; destination rows 0 to 7.
-            unsafe {
-                let s = src.wrapping_offset(half * 16);
-                let r: [__m256i; 4] = [0, 1, 2, 3].map(|i| load2(s, src_stride, i, 4));
-                let t0 = _mm256_unpacklo_epi32(r[0], r[1]);
-                let t1 = _mm256_unpackhi_epi32(r[0], r[1]);
-                let t2 = _mm256_unpacklo_epi32(r[2], r[3]);
-                let t3 = _mm256_unpackhi_epi32(r[2], r[3]);
-                let columns = [
-                    _mm256_unpacklo_epi64(t0, t2),
-                    _mm256_unpackhi_epi64(t0, t2),
-                    _mm256_unpacklo_epi64(t1, t3),
-                    _mm256_unpackhi_epi64(t1, t3),
-                ];
-                for (k, column) in columns.into_iter().enumerate() {
-                    let d = dst.wrapping_offset((half * 4 + k as isize) * dst_stride);
-                    _mm256_storeu_si256(d.cast(), column);
-                }
+/// A part of the loops, at most one line by one line.
+struct Square {
+    src: *const u8,
+    /// From one source row to the next.
+    step: isize,
+    dst: *mut u8,
+    /// From one destination row to the next.
+    pitch: isize,
+    across: usize,
+    along: usize,
+}
+
+impl Square {
+    /// Covers the square with blocks. The loops go on for `room` and `reach` units from its origin, so that a block
+    /// that does not fit before their end can reach back.
+    ///
+    /// # Safety
+    ///
+    /// The contract of [`Raw`] for the loops around the square, which are at least as long as a block, on a machine that
+    /// has the vectors.
+    #[inline(always)]
+    unsafe fn cover<V: Vector, const UNIT: usize, const N: usize>(&self, room: usize, reach: usize) {
+        let rows = N * V::LANES;
+        let mut i = 0;
+        while i < self.across {
+            let across = (i as isize).min(room as isize - N as isize);
+            let mut j = 0;
+            while j < self.along {
+                let along = (j as isize).min(reach as isize - rows as isize);
+                let s = self
+                    .src
+                    .wrapping_offset(across * UNIT as isize)
+                    .wrapping_offset(along * self.step);
+                let d = self
+                    .dst
+                    .wrapping_offset(along * UNIT as isize)
+                    .wrapping_offset(across * self.pitch);
+                // SAFETY: the block ends at or before the end of both loops.
+                unsafe { block::<V, UNIT, N>(s, self.step, d, self.pitch) };
+                j += rows;
             }
+            i += N;
         }
     }
 }
 
-struct Dwords4x4;
+/// Room for the source lines of a square, one after the other.
+#[repr(align(64))]
+struct Stage([MaybeUninit<u8>; LINE * LINE]);
 
-impl Block for Dwords4x4 {
-    const ACROSS: usize = 4;
-    const ALONG: usize = 4;
-    const UNIT: usize = 4;
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn run(src: *const u8, src_stride: isize, dst: *mut u8, dst_stride: isize) {
-        // SAFETY: rows 0 to 3 on both sides.
-        unsafe {
-            let r: [__m128i; 4] = [0, 1, 2, 3].map(|i| _mm_loadu_si128(src.wrapping_offset(i * src_stride).cast()));
-            let t0 = _mm_unpacklo_epi32(r[0], r[1]);
-            let t1 = _mm_unpackhi_epi32(r[0], r[1]);
-            let t2 = _mm_unpacklo_epi32(r[2], r[3]);
-            let t3 = _mm_unpackhi_epi32(r[2], r[3]);
-            let columns = [
-                _mm_unpacklo_epi64(t0, t2),
-                _mm_unpackhi_epi64(t0, t2),
-                _mm_unpacklo_epi64(t1, t3),
-                _mm_unpackhi_epi64(t1, t3),
-            ];
-            for (k, column) in columns.into_iter().enumerate() {
-                _mm_storeu_si128(dst.wrapping_offset(k as isize * dst_stride).cast(), column);
-            }
+impl Stage {
+    /// Copies the source of a square and makes the square read the copy.
+    ///
+    /// # Safety
+    ///
+    /// A line of every source row of the square is readable.
+    #[inline(always)]
+    unsafe fn take(&mut self, square: &mut Square) {
+        let start = self.0.as_mut_ptr().cast::<u8>();
+        for k in 0..square.along.min(LINE) {
+            let line = square
+                .src
+                .wrapping_offset(k as isize * square.step)
+                .cast::<[u8; LINE]>();
+            // SAFETY: the contract of this function, and at most `LINE` lines fit the stage.
+            unsafe { start.add(k * LINE).cast::<[u8; LINE]>().write(line.read_unaligned()) };
         }
+        (square.src, square.step) = (start.cast_const(), LINE as isize);
     }
 }
 
-struct Qwords4x4;
-
-impl Block for Qwords4x4 {
-    const ACROSS: usize = 4;
-    const ALONG: usize = 4;
-    const UNIT: usize = 8;
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn run(src: *const u8, src_stride: isize, dst: *mut u8, dst_stride: isize) {
-        for half in 0..2isize {
-            // SAFETY: rows 0 to 3 of the block, sixteen bytes from `half · 16` on; destination rows 0 to 3.
-            unsafe {
-                let s = src.wrapping_offset(half * 16);
-                let (even, odd) = (load2(s, src_stride, 0, 2), load2(s, src_stride, 1, 2));
-                let d = dst.wrapping_offset(half * 2 * dst_stride);
-                _mm256_storeu_si256(d.cast(), _mm256_unpacklo_epi64(even, odd));
-                _mm256_storeu_si256(d.wrapping_offset(dst_stride).cast(), _mm256_unpackhi_epi64(even, odd));
-            }
+/// # Safety
+///
+/// Sixteen bytes of `N · LANES` source rows are readable, and a vector of `N` destination rows is writable, the rows as
+/// far apart as the strides say, on a machine that has the vectors.
+#[inline(always)]
+unsafe fn block<V: Vector, const UNIT: usize, const N: usize>(src: *const u8, step: isize, dst: *mut u8, pitch: isize) {
+    // SAFETY: the contract of this function.
+    unsafe {
+        let mut r: [V; N] =
+            std::array::from_fn(|i| V::gather(src.wrapping_offset(i as isize * step), N as isize * step));
+        let mut round = 1;
+        while round < N {
+            let zipped: [(V, V); N] = std::array::from_fn(|i| r[i % (N / 2)].zip::<UNIT>(r[i % (N / 2) + N / 2]));
+            r = std::array::from_fn(|i| if i % 2 == 0 { zipped[i / 2].0 } else { zipped[i / 2].1 });
+            round *= 2;
         }
-    }
-}
-
-struct Words8x16;
-
-impl Block for Words8x16 {
-    const ACROSS: usize = 8;
-    const ALONG: usize = 16;
-    const UNIT: usize = 2;
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn run(src: *const u8, src_stride: isize, dst: *mut u8, dst_stride: isize) {
-        // SAFETY: source rows 0 to 15, destination rows 0 to 7.
-        unsafe {
-            let r: [__m256i; 8] = [0, 1, 2, 3, 4, 5, 6, 7].map(|i| load2(src, src_stride, i, 8));
-            let mut t = [r[0]; 8];
-            for i in 0..4 {
-                t[2 * i] = _mm256_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
-                t[2 * i + 1] = _mm256_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
-            }
-            for half in 0..2 {
-                let (a, b, c, d) = (t[half], t[2 + half], t[4 + half], t[6 + half]);
-                let (x0, x1) = (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
-                let (y0, y1) = (_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
-                let columns = [
-                    _mm256_unpacklo_epi64(x0, y0),
-                    _mm256_unpackhi_epi64(x0, y0),
-                    _mm256_unpacklo_epi64(x1, y1),
-                    _mm256_unpackhi_epi64(x1, y1),
-                ];
-                for (k, column) in columns.into_iter().enumerate() {
-                    let row = dst.wrapping_offset((half * 4 + k) as isize * dst_stride);
-                    _mm256_storeu_si256(row.cast(), column);
-                }
-            }
-        }
-    }
-}
-
-struct Words8x8;
-
-impl Block for Words8x8 {
-    const ACROSS: usize = 8;
-    const ALONG: usize = 8;
-    const UNIT: usize = 2;
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn run(src: *const u8, src_stride: isize, dst: *mut u8, dst_stride: isize) {
-        // SAFETY: rows 0 to 7 on both sides.
-        unsafe {
-            let r: [__m128i; 8] =
-                [0, 1, 2, 3, 4, 5, 6, 7].map(|i| _mm_loadu_si128(src.wrapping_offset(i * src_stride).cast()));
-            let mut t = [r[0]; 8];
-            for i in 0..4 {
-                t[2 * i] = _mm_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
-                t[2 * i + 1] = _mm_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
-            }
-            for half in 0..2 {
-                let (a, b, c, d) = (t[half], t[2 + half], t[4 + half], t[6 + half]);
-                let (x0, x1) = (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
-                let (y0, y1) = (_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
-                let columns = [
-                    _mm_unpacklo_epi64(x0, y0),
-                    _mm_unpackhi_epi64(x0, y0),
-                    _mm_unpacklo_epi64(x1, y1),
-                    _mm_unpackhi_epi64(x1, y1),
-                ];
-                for (k, column) in columns.into_iter().enumerate() {
-                    let row = dst.wrapping_offset((half * 4 + k) as isize * dst_stride);
-                    _mm_storeu_si128(row.cast(), column);
-                }
-            }
-        }
-    }
-}
-
-struct Bytes16x32;
-
-impl Block for Bytes16x32 {
-    const ACROSS: usize = 16;
-    const ALONG: usize = 32;
-    const UNIT: usize = 1;
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn run(src: *const u8, src_stride: isize, dst: *mut u8, dst_stride: isize) {
-        // SAFETY: source rows 0 to 31, destination rows 0 to 15.
-        unsafe {
-            let mut r = [_mm256_setzero_si256(); 16];
-            for (i, row) in r.iter_mut().enumerate() {
-                *row = load2(src, src_stride, i as isize, 16);
-            }
-            // Pairs of rows i and i + 8 zip to bytes; four such rounds sort sixteen rows.
-            for _ in 0..4 {
-                let mut t = [r[0]; 16];
-                for i in 0..8 {
-                    t[2 * i] = _mm256_unpacklo_epi8(r[i], r[i + 8]);
-                    t[2 * i + 1] = _mm256_unpackhi_epi8(r[i], r[i + 8]);
-                }
-                r = t;
-            }
-            for (k, column) in r.into_iter().enumerate() {
-                _mm256_storeu_si256(dst.wrapping_offset(k as isize * dst_stride).cast(), column);
-            }
-        }
-    }
-}
-
-struct Bytes8x8;
-
-impl Block for Bytes8x8 {
-    const ACROSS: usize = 8;
-    const ALONG: usize = 8;
-    const UNIT: usize = 1;
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn run(src: *const u8, src_stride: isize, dst: *mut u8, dst_stride: isize) {
-        // SAFETY: eight bytes of rows 0 to 7 on both sides.
-        unsafe {
-            let r: [__m128i; 8] =
-                [0, 1, 2, 3, 4, 5, 6, 7].map(|i| _mm_loadl_epi64(src.wrapping_offset(i * src_stride).cast()));
-            // Zipping rows i and i + 4 three times sorts eight rows, two of them in one register at the end.
-            let a: [__m128i; 4] = [0, 1, 2, 3].map(|i| _mm_unpacklo_epi8(r[i], r[i + 4]));
-            let b = [
-                _mm_unpacklo_epi8(a[0], a[2]),
-                _mm_unpackhi_epi8(a[0], a[2]),
-                _mm_unpacklo_epi8(a[1], a[3]),
-                _mm_unpackhi_epi8(a[1], a[3]),
-            ];
-            let columns = [
-                _mm_unpacklo_epi8(b[0], b[2]),
-                _mm_unpackhi_epi8(b[0], b[2]),
-                _mm_unpacklo_epi8(b[1], b[3]),
-                _mm_unpackhi_epi8(b[1], b[3]),
-            ];
-            for (k, two) in columns.into_iter().enumerate() {
-                let row = dst.wrapping_offset(2 * k as isize * dst_stride);
-                _mm_storel_epi64(row.cast(), two);
-                _mm_storel_epi64(row.wrapping_offset(dst_stride).cast(), _mm_unpackhi_epi64(two, two));
-            }
+        for (k, row) in r.into_iter().enumerate() {
+            row.store(dst.wrapping_offset(k as isize * pitch));
         }
     }
 }
