@@ -7,6 +7,7 @@ pub mod json;
 pub mod legality;
 pub mod svg;
 pub mod table;
+pub mod values;
 
 /// Every page fits a terminal of this many columns.
 pub const WIDTH: usize = 100;

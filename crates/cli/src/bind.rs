@@ -1,0 +1,128 @@
+//! Names and files of the command line: `NAME=FILE`, `NAME=VALUE`, `NAME@1`, and output files that appear together.
+
+use crate::session::{Failure, Session};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tessera_isa::codec::Number;
+
+/// A name of the program with what the command line binds it to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound<T> {
+    /// The name, without `%` and without `@1`.
+    pub name: String,
+    /// Core 1's copy is meant.
+    pub core1: bool,
+    /// The file or value.
+    pub to: T,
+}
+
+fn split(text: &str, what: &str) -> Result<(String, bool, String), String> {
+    let (name, to) = text
+        .split_once('=')
+        .ok_or_else(|| format!("'{text}' is not NAME={what}"))?;
+    let name = name.strip_prefix('%').unwrap_or(name);
+    let (name, core1) = match name.rsplit_once('@') {
+        Some((name, "1")) => (name, true),
+        Some((name, "0")) => (name, false),
+        _ => (name, false),
+    };
+    if name.is_empty() || to.is_empty() {
+        return Err(format!("'{text}' is not NAME={what}"));
+    }
+    Ok((name.to_string(), core1, to.to_string()))
+}
+
+/// `NAME=FILE`.
+pub fn file(text: &str) -> Result<Bound<PathBuf>, String> {
+    let (name, core1, to) = split(text, "FILE")?;
+    Ok(Bound {
+        name,
+        core1,
+        to: to.into(),
+    })
+}
+
+/// `NAME=VALUE`: an integer (decimal or `0x…`), a float, `true` or `false`.
+pub fn value(text: &str) -> Result<Bound<Number>, String> {
+    let (name, core1, to) = split(text, "VALUE")?;
+    let number = number(&to).ok_or_else(|| format!("'{to}' is no number"))?;
+    if core1 {
+        return Err(format!("'{name}@1': a scalar has no copy on core 1"));
+    }
+    Ok(Bound {
+        name,
+        core1,
+        to: number,
+    })
+}
+
+fn number(text: &str) -> Option<Number> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text),
+    };
+    let hex = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
+    let int = match hex {
+        Some(hex) => i128::from_str_radix(hex, 16).ok(),
+        None if digits.starts_with(['+', '-']) => None,
+        None => digits.parse::<i128>().ok(),
+    };
+    match (int, text) {
+        (Some(v), _) => v.checked_mul(sign).map(Number::Int),
+        (None, "true") => Some(Number::Int(1)),
+        (None, "false") => Some(Number::Int(0)),
+        (None, _) => text.parse::<f64>().ok().map(Number::Float),
+    }
+}
+
+/// Writes all files or none: each beside its place first, then all are renamed.
+pub fn write_all(session: &Session<'_>, files: &[(PathBuf, Vec<u8>)]) -> Result<(), Failure> {
+    let staged = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+    };
+    let targets: Vec<(PathBuf, PathBuf)> = files
+        .iter()
+        .map(|(name, _)| session.path(name))
+        .map(|path| (staged(&path), path))
+        .collect();
+    let write = || -> Result<(), Failure> {
+        for ((name, bytes), (temporary, path)) in files.iter().zip(&targets) {
+            if path.is_dir() {
+                return Err(Failure::file("write", name, &std::io::ErrorKind::IsADirectory.into()));
+            }
+            fs::write(temporary, bytes).map_err(|e| Failure::file("write", name, &e))?;
+        }
+        for ((name, _), (temporary, path)) in files.iter().zip(&targets) {
+            fs::rename(temporary, path).map_err(|e| Failure::file("write", name, &e))?;
+        }
+        Ok(())
+    };
+    let result = write();
+    if result.is_err() {
+        for (temporary, _) in &targets {
+            let _ = fs::remove_file(temporary);
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_values_are_read() {
+        let bound = file("%dst@1=a=b.npy").unwrap();
+        assert_eq!(
+            (bound.name.as_str(), bound.core1, bound.to),
+            ("dst", true, PathBuf::from("a=b.npy"))
+        );
+        assert_eq!(value("n=0x10").unwrap().to, Number::Int(16));
+        assert_eq!(value("n=-3").unwrap().to, Number::Int(-3));
+        assert_eq!(value("n=1.5").unwrap().to, Number::Float(1.5));
+        for bad in ["n", "n=", "=3", "n=abc", "n=--3"] {
+            assert!(value(bad).is_err(), "{bad}");
+        }
+    }
+}

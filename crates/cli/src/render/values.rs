@@ -1,0 +1,110 @@
+//! Arrays as small tables: the corners of big ones, every element of small ones.
+
+use super::WIDTH;
+use super::grid::{Slot, choose};
+use std::fmt::Write;
+use tessera_isa::elem::Elem;
+
+/// Rows that a table shows at most.
+const MAX_ROWS: u64 = 8;
+
+/// A dense row-major array of elements.
+pub struct Values<'a> {
+    /// The element type.
+    pub elem: Elem,
+    /// The extents, in elements.
+    pub shape: &'a [u64],
+    /// The bytes; fp4 elements are packed two to a byte.
+    pub bytes: &'a [u8],
+}
+
+impl Values<'_> {
+    /// The bits of an element.
+    fn bits(&self, index: u64) -> u64 {
+        if self.elem.is_fp4() {
+            let byte = self.bytes.get((index / 2) as usize).copied().unwrap_or(0);
+            return u64::from(if index % 2 == 0 { byte & 15 } else { byte >> 4 });
+        }
+        let size = self.elem.size().unwrap_or(1) as usize;
+        let start = (index as usize).saturating_mul(size);
+        let bytes = self.bytes.get(start..start + size).unwrap_or(&[]);
+        bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+    }
+
+    /// The table, indented by two. All dimensions but the last make up the rows.
+    pub fn table(&self) -> String {
+        let cols = self.shape.last().copied().unwrap_or(1);
+        let rows = self.shape.iter().rev().skip(1).fold(1u64, |n, d| n.saturating_mul(*d));
+        if rows == 0 || cols == 0 {
+            return "  (empty)\n".into();
+        }
+        let row_slots = choose(rows, 1, MAX_ROWS);
+        let mut budget = 40;
+        loop {
+            let text = self.lines(&row_slots, &choose(cols, 1, budget), cols);
+            let width = text.lines().map(|l| l.chars().count()).max().unwrap_or(0);
+            if width <= WIDTH || budget <= 3 {
+                return text;
+            }
+            budget -= 1;
+        }
+    }
+
+    fn lines(&self, rows: &[Slot], cols: &[Slot], pitch: u64) -> String {
+        let cell = |row: Slot, col: Slot| match (row.index(), col.index()) {
+            (Some(r), Some(c)) => self.elem.format_bits(self.bits(r * pitch + c)),
+            (Some(_), None) => "…".into(),
+            (None, _) => "⋮".into(),
+        };
+        let grid: Vec<Vec<String>> = rows
+            .iter()
+            .map(|r| cols.iter().map(|c| cell(*r, *c)).collect())
+            .collect();
+        let width = |n: usize| {
+            grid.iter()
+                .filter_map(|row| row.get(n))
+                .map(|t| t.chars().count())
+                .max()
+                .unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..cols.len()).map(width).collect();
+        let mut out = String::new();
+        for row in &grid {
+            let cells: Vec<String> = row.iter().zip(&widths).map(|(text, w)| format!("{text:>w$}")).collect();
+            let _ = writeln!(out, "  {}", cells.join(" "));
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_arrays_are_whole_and_big_ones_show_their_corners() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let small = Values {
+            elem: Elem::U8,
+            shape: &[2, 3],
+            bytes: &bytes,
+        };
+        assert_eq!(small.table(), "  0 1 2\n  3 4 5\n");
+        let big = Values {
+            elem: Elem::U8,
+            shape: &[4, 4, 16],
+            bytes: &bytes,
+        };
+        assert!(
+            big.table().ends_with("255\n") && big.table().contains('⋮'),
+            "{}",
+            big.table()
+        );
+        let fp4 = Values {
+            elem: Elem::F4e2m1x2,
+            shape: &[1, 2],
+            bytes: &[0x72],
+        };
+        assert_eq!(fp4.table(), "  1.0 6.0\n");
+    }
+}
