@@ -9,11 +9,13 @@
 //! again and again.
 
 mod fill;
+mod fold;
 mod lower;
 mod plan;
 mod runs;
 
 pub use fill::Fill;
+pub use fold::fold;
 pub use lower::{DomainAxis, lower, lower_axes, lower_fill, lower_fill_axes, lower_with_params};
 pub use plan::{Place, Plan, Step};
 pub use runs::{Runs, Side};

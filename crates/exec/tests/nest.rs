@@ -386,3 +386,80 @@ fn what_should_be_one_run_is_one_run() {
     assert_eq!(nests.len(), 1);
     assert_eq!(nests[0].dims.len(), 3);
 }
+
+#[test]
+fn folding_moves_the_same_elements() {
+    let mut random = Random(6);
+    for round in 0..300 {
+        // Every nest of a move cut into rows, in random order, comes together again.
+        let bits = WIDTHS[round % WIDTHS.len()];
+        let case = case(&mut random, bits);
+        let src = random.bytes(bytes_of(footprint(&case.src), bits.src));
+        let mut dst = random.bytes(bytes_of(footprint(&case.dst), bits.dst));
+        let want = case.expected(&src, &dst);
+        let mut rows = Vec::new();
+        for i in 0..case.mv.rows {
+            let moved = |m: &Map| Map {
+                origin: at(m, i, 0).into(),
+                ..*m
+            };
+            let row = Move {
+                rows: 1,
+                src: moved(&case.mv.src),
+                dst: moved(&case.mv.dst),
+                ..case.mv
+            };
+            rows.extend(lower(&row, &case.src, &case.dst, bits));
+        }
+        let mut shuffled = rows.clone();
+        shuffled.sort_by_cached_key(|_| random.next());
+        let folded = fold(shuffled.into_iter().collect());
+        assert!(folded.len() <= rows.len());
+        for nest in folded {
+            nest.run(&src, &mut dst).unwrap();
+        }
+        assert_eq!(dst, want, "round {round}");
+    }
+}
+
+#[test]
+fn plans_fold_copies_and_fills() {
+    let nd = Layout::row_major(32, 64, 64);
+    let mut random = Random(8);
+    let src = random.bytes(32 * 64);
+    let mut want = src.clone();
+    let mut steps = Vec::new();
+    for r in 0..32 {
+        let row = Move {
+            rows: 1,
+            cols: 40,
+            src: Map::window(r, 0),
+            dst: Map::window(r, 0),
+        };
+        steps.extend(
+            lower(&row, &nd, &nd, Bits::same(8))
+                .into_iter()
+                .map(|nest| Step::Copy { src: 0, dst: 1, nest }),
+        );
+    }
+    for r in 0..32 {
+        want[r * 64 + 40..r * 64 + 64].fill(0x77);
+        let fills = lower_fill([r as u64, 40], 1, 24, &nd, 8, 0x77);
+        steps.extend(fills.into_iter().map(|fill| Step::Fill { dst: 1, fill }));
+    }
+    // A later fill wins over an earlier one.
+    want[..5].fill(0x11);
+    steps.extend(
+        lower_fill([0, 0], 1, 5, &nd, 8, 0x11)
+            .into_iter()
+            .map(|fill| Step::Fill { dst: 1, fill }),
+    );
+    for level in Level::available() {
+        let plan = Plan::with_level(steps.clone(), level);
+        assert_eq!(plan.len(), 3);
+        let mut memories = [src.clone(), vec![0; 32 * 64]];
+        plan.run(&mut memories, &[Place { memory: 0, at: 0 }, Place { memory: 1, at: 0 }])
+            .unwrap();
+        assert_eq!(memories[1], want);
+    }
+}

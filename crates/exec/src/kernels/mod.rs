@@ -10,12 +10,14 @@
 //! pointers and never references to the bytes. Scalar twins (module `scalar`) are safe code and run on every machine.
 
 mod convert;
+mod fill;
 mod pair;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub use convert::{Conversion, Convert, Params};
+pub(crate) use fill::fill;
 pub use pair::Pair;
 
 use crate::nest::{Bits, Nest, OutOfBounds, Side};

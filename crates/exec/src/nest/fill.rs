@@ -1,7 +1,9 @@
 //! Fills: a nest without a source.
 
-use super::OutOfBounds;
 use super::runs::{Runs, write};
+use super::{Bits, Dim, Nest, OutOfBounds, Side, fold};
+use crate::kernels;
+use smallvec::SmallVec;
 
 /// Writes one bit pattern to every element that its loops reach.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +26,10 @@ impl Fill {
                 write(element, 0, bits, pattern);
             }
         }
-        let runs = runs.in_bytes().unwrap_or(runs);
+        Fill::of(runs.in_bytes().unwrap_or(runs), block)
+    }
+
+    fn of(runs: Runs, block: [u8; 64]) -> Self {
         Fill {
             span: runs.span(),
             runs,
@@ -49,46 +54,48 @@ impl Fill {
             let nibble = u64::from(self.block[0]);
             self.runs
                 .for_each_nibbles(|at, len| (at..at + len as i64).for_each(|at| write(memory, at, 4, nibble)));
-            return Ok(());
+        } else {
+            kernels::fill(memory, &self.runs, &self.block);
         }
-        self.runs.for_each(|at, len| {
-            let row = usize::try_from(at)
-                .ok()
-                .and_then(|at| memory.get_mut(at..at.checked_add(len as usize)?));
-            if let Some(row) = row {
-                fill_row(row, &self.block);
-            }
-        });
         Ok(())
     }
-}
 
-/// Fills a row whose length is a multiple of the pattern's period with pieces of fixed size, the last one overlapping
-/// its neighbour: a call of memset or memcpy for each row would cost more than the row.
-#[inline]
-fn fill_row(row: &mut [u8], block: &[u8; 64]) {
-    #[inline]
-    fn pieces<const N: usize>(row: &mut [u8], block: &[u8; 64]) -> bool {
-        let Some(piece) = block.first_chunk::<N>() else {
-            return false;
-        };
-        if row.len() < N {
-            return false;
-        }
-        let (whole, _) = row.as_chunks_mut::<N>();
-        for chunk in whole {
-            *chunk = *piece;
-        }
-        if let Some(last) = row.last_chunk_mut::<N>() {
-            *last = *piece;
-        }
-        true
+    /// Do both write the same value?
+    pub(super) fn same_value(&self, other: &Fill) -> bool {
+        self.block == other.block
     }
-    let _ = pieces::<64>(row, block)
-        || pieces::<32>(row, block)
-        || pieces::<16>(row, block)
-        || pieces::<8>(row, block)
-        || pieces::<4>(row, block)
-        || pieces::<2>(row, block)
-        || pieces::<1>(row, block);
+
+    /// Folds fills of one value (see [`fold`]).
+    pub(super) fn fold<'a>(fills: impl IntoIterator<Item = &'a Fill>) -> SmallVec<[Fill; 4]> {
+        let mut folded = SmallVec::new();
+        let mut nests = SmallVec::new();
+        let mut block = [0u8; 64];
+        for fill in fills {
+            if fill.runs.nibbles() {
+                folded.push(fill.clone());
+            } else {
+                // A fill is a nest over bytes whose source stands still.
+                let dims = fill.runs.dims().map(|(extent, dst)| Dim {
+                    extent,
+                    src: 0,
+                    dst,
+                    param: 0,
+                });
+                nests.push(Nest {
+                    bits: Bits::same(8),
+                    src: 0,
+                    dst: fill.runs.base(),
+                    param: 0,
+                    dims: dims.collect(),
+                });
+                block = fill.block;
+            }
+        }
+        folded.extend(
+            fold(nests)
+                .into_iter()
+                .map(|nest| Fill::of(nest.runs(Side::Destination), block)),
+        );
+        folded
+    }
 }

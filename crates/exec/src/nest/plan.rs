@@ -1,6 +1,6 @@
 //! Plans: the nests and fills of one instruction with their kernels chosen, to be run any number of times.
 
-use super::{Fill, Nest, OutOfBounds};
+use super::{Fill, Nest, OutOfBounds, fold};
 use crate::kernels::{Conversion, Convert, Kernel, Level, Pair, Params};
 use smallvec::SmallVec;
 
@@ -48,7 +48,7 @@ pub enum Step {
 /// The steps of an instruction, ready to run.
 ///
 /// Neighbouring copies may run in any order and together (an instruction whose result depends on their order is an error:
-/// ops.md 1, rule 4); a fill keeps its place among them.
+/// ops.md 1, rule 4); fills and conversions keep their place among them.
 #[derive(Clone, Debug)]
 pub struct Plan {
     actions: SmallVec<[Action; 2]>,
@@ -86,30 +86,44 @@ impl Plan {
     /// Chooses kernels of one level; all levels give the same bytes.
     pub fn with_level(steps: impl IntoIterator<Item = Step>, level: Level) -> Self {
         let mut actions = SmallVec::new();
-        let mut copies: SmallVec<[(u8, u8, Nest); 4]> = SmallVec::new();
+        let mut copies: Vec<(u8, u8, Nest)> = Vec::new();
+        let mut fills: Vec<(u8, Fill)> = Vec::new();
         for step in steps {
-            let action = match step {
+            match step {
                 Step::Copy { src, dst, nest } => {
+                    flush_fills(&mut fills, &mut actions);
                     copies.push((src, dst, nest));
-                    continue;
+                }
+                Step::Fill { dst, fill } => {
+                    flush_copies(&mut copies, level, &mut actions);
+                    fills.push((dst, fill));
                 }
                 Step::Convert {
                     src,
                     dst,
                     nest,
                     conversion,
-                } => Action::Convert {
-                    src,
-                    dst,
-                    convert: Box::new(Convert::new(nest, conversion, level)),
-                },
-                Step::Fill { dst, fill } => Action::Fill { dst, fill },
-            };
-            fuse(&mut copies, level, &mut actions);
-            actions.push(action);
+                } => {
+                    flush_copies(&mut copies, level, &mut actions);
+                    flush_fills(&mut fills, &mut actions);
+                    let convert = Box::new(Convert::new(nest, conversion, level));
+                    actions.push(Action::Convert { src, dst, convert });
+                }
+            }
         }
-        fuse(&mut copies, level, &mut actions);
+        flush_copies(&mut copies, level, &mut actions);
+        flush_fills(&mut fills, &mut actions);
         Plan { actions }
+    }
+
+    /// How many kernels a run calls.
+    pub fn len(&self) -> usize {
+        self.actions.len()
+    }
+
+    /// Does a run do nothing?
+    pub fn is_empty(&self) -> bool {
+        self.actions.is_empty()
     }
 
     /// Runs every step of a plan without quantization; see [`Plan::run_with`].
@@ -117,8 +131,9 @@ impl Plan {
         self.run_with(memories, places, &Params::default())
     }
 
-    /// Runs every step, converting ones with these quantization parameters. `places` says where each operand lies; nothing is written outside the memories, and an operand
-    /// without a place, or a step that leaves its memory, is an error before that step.
+    /// Runs every step, converting ones with these quantization parameters. `places` says where each operand lies;
+    /// nothing is written outside the memories, and an operand without a place, or a step that leaves its memory, is an
+    /// error before that step.
     pub fn run_with<M: AsMut<[u8]>>(
         &self,
         memories: &mut [M],
@@ -175,35 +190,54 @@ const NOWHERE: OutOfBounds = OutOfBounds {
     len: 0,
 };
 
-/// Turns copies into actions, two at once where one side of them interleaves.
-fn fuse(copies: &mut SmallVec<[(u8, u8, Nest); 4]>, level: Level, actions: &mut SmallVec<[Action; 2]>) {
-    let mut rest = std::mem::take(copies);
+/// Turns copies into actions: folded per pair of operands, and two at once where one side of them interleaves.
+fn flush_copies(copies: &mut Vec<(u8, u8, Nest)>, level: Level, actions: &mut SmallVec<[Action; 2]>) {
+    let mut rest: SmallVec<[(u8, u8, Nest); 4]> = SmallVec::new();
+    while let Some(&(src, dst, _)) = copies.first() {
+        let same = copies
+            .extract_if(.., |c| (c.0, c.1) == (src, dst))
+            .map(|c| c.2)
+            .collect();
+        rest.extend(fold(same).into_iter().map(|nest| (src, dst, nest)));
+    }
+    // Every nest looks for a partner; a plan of so many nests that this takes long has none.
+    let pairs = rest.len() <= 64;
     while !rest.is_empty() {
         let (src, dst, nest) = rest.remove(0);
-        let found = rest.iter().enumerate().find_map(|(k, (other_src, other_dst, other))| {
-            let (kernel, swapped) = Pair::new(&nest, other, src == *other_src, dst == *other_dst, level)?;
-            let (first, second) = if swapped {
-                ((other_src, other_dst), (&src, &dst))
-            } else {
-                ((&src, &dst), (other_src, other_dst))
-            };
-            let operands = if kernel.is_zip() {
-                [*first.0, *second.0, *first.1]
-            } else {
-                [*first.1, *second.1, *first.0]
-            };
-            Some((k, operands, kernel))
-        });
-        match found {
-            Some((k, operands, kernel)) => {
-                rest.remove(k);
-                actions.push(Action::Pair { operands, kernel });
-            }
-            None => actions.push(Action::Copy {
+        let partner = rest
+            .iter()
+            .enumerate()
+            .filter(|_| pairs)
+            .find_map(|(k, (other_src, other_dst, other))| {
+                let (kernel, swapped) = Pair::new(&nest, other, src == *other_src, dst == *other_dst, level)?;
+                let (even, odd) = ((src, dst), (*other_src, *other_dst));
+                let (even, odd) = if swapped { (odd, even) } else { (even, odd) };
+                let operands = if kernel.is_zip() {
+                    [even.0, odd.0, even.1]
+                } else {
+                    [even.1, odd.1, even.0]
+                };
+                Some((k, operands, kernel))
+            });
+        if let Some((k, operands, kernel)) = partner {
+            rest.remove(k);
+            actions.push(Action::Pair { operands, kernel });
+        } else {
+            actions.push(Action::Copy {
                 src,
                 dst,
                 kernel: Kernel::new(&nest, level),
-            }),
+            });
         }
     }
+}
+
+/// Turns fills into actions. Fills of one value may run in any order, so they are folded as copies are.
+fn flush_fills(fills: &mut Vec<(u8, Fill)>, actions: &mut SmallVec<[Action; 2]>) {
+    for same in fills.chunk_by(|a, b| a.0 == b.0 && a.1.same_value(&b.1)) {
+        let Some(&(dst, _)) = same.first() else { continue };
+        let folded = Fill::fold(same.iter().map(|f| &f.1));
+        actions.extend(folded.into_iter().map(|fill| Action::Fill { dst, fill }));
+    }
+    fills.clear();
 }

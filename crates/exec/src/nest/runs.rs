@@ -59,12 +59,20 @@ impl Runs {
 
     /// The first and one past the last byte of all runs, relative to where the operand starts.
     pub fn span(&self) -> (i128, i128) {
-        let dims = self
-            .dims
+        span(self.base, if self.nibbles { 4 } else { 8 }, self.dims())
+    }
+
+    /// Offset of the first run.
+    pub(super) fn base(&self) -> i64 {
+        self.base
+    }
+
+    /// The loops, with the run as the innermost one.
+    pub(super) fn dims(&self) -> impl Iterator<Item = (u64, i64)> {
+        self.dims
             .iter()
             .map(|&(n, [stride])| (n, stride))
-            .chain([(self.len, 1)]);
-        span(self.base, if self.nibbles { 4 } else { 8 }, dims)
+            .chain([(self.len, 1)])
     }
 
     /// Do nibbles fill whole bytes? Then the runs over bytes.

@@ -1,0 +1,76 @@
+//! Fills: one pattern to rows of bytes. Safe code throughout; for wider registers it is only compiled again.
+
+use super::Level;
+use crate::nest::Runs;
+
+/// Writes the pattern to every run. A run's length is a multiple of the pattern's period, which divides the block's.
+pub(crate) fn fill(memory: &mut [u8], runs: &Runs, block: &[u8; 64]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        /// # Safety
+        ///
+        /// The machine has AVX-512.
+        #[target_feature(enable = "avx512f,avx512vl,avx512bw")]
+        unsafe fn avx512(memory: &mut [u8], runs: &Runs, block: &[u8; 64]) {
+            rows(memory, runs, block);
+        }
+
+        /// # Safety
+        ///
+        /// The machine has AVX2.
+        #[target_feature(enable = "avx2")]
+        unsafe fn avx2(memory: &mut [u8], runs: &Runs, block: &[u8; 64]) {
+            rows(memory, runs, block);
+        }
+
+        match Level::best() {
+            // SAFETY: the level says that the machine has the instructions.
+            Level::Avx512 => return unsafe { avx512(memory, runs, block) },
+            // SAFETY: likewise.
+            Level::Avx2 => return unsafe { avx2(memory, runs, block) },
+            Level::Scalar => {}
+        }
+    }
+    rows(memory, runs, block);
+}
+
+#[inline(always)]
+fn rows(memory: &mut [u8], runs: &Runs, block: &[u8; 64]) {
+    runs.for_each(|at, len| {
+        let row = usize::try_from(at)
+            .ok()
+            .and_then(|at| memory.get_mut(at..at.checked_add(len as usize)?));
+        if let Some(row) = row {
+            fill_row(row, block);
+        }
+    });
+}
+
+/// Fills a row with pieces of fixed size, the last one overlapping its neighbour: a call of memset or memcpy for each row
+/// would cost more than the row.
+#[inline(always)]
+fn fill_row(row: &mut [u8], block: &[u8; 64]) {
+    let _ = pieces::<64>(row, block)
+        || pieces::<32>(row, block)
+        || pieces::<16>(row, block)
+        || pieces::<8>(row, block)
+        || pieces::<4>(row, block)
+        || pieces::<2>(row, block)
+        || pieces::<1>(row, block);
+}
+
+/// Fills a row of at least `N` bytes.
+#[inline(always)]
+fn pieces<const N: usize>(row: &mut [u8], block: &[u8; 64]) -> bool {
+    let (Some(piece), true) = (block.first_chunk::<N>(), row.len() >= N) else {
+        return false;
+    };
+    let (whole, _) = row.as_chunks_mut::<N>();
+    for chunk in whole {
+        *chunk = *piece;
+    }
+    if let Some(last) = row.last_chunk_mut::<N>() {
+        *last = *piece;
+    }
+    true
+}
