@@ -223,3 +223,50 @@ fn levels_are_ordered_and_start_with_scalar() {
     assert_eq!(levels.last(), Some(&Level::best()));
     assert!(levels.is_sorted());
 }
+
+/// Rows copied and padded on either side, apart, touching or overlapping, at every level.
+#[test]
+fn padded_rows() {
+    let mut random = Random(17);
+    for round in 0..400 {
+        let (rows, run, len) = (random.range(1, 70), random.range(1, 300), random.range(1, 150));
+        let pitch = [run + len, run + len + random.range(0, 40), run.max(len)][round % 3];
+        let (at, pad) = (random.range(0, 20), random.range(0, pitch));
+        let (mut copy, src_len, _) = nest(Bits::same(8), &[(rows, run + 3, pitch), (run, 1, 1)]);
+        copy.dst = at as i64;
+        let fill = Fill::new(8, random.next(), pad as i64, [(rows, pitch as i64), (len, 1)]);
+        let steps = [
+            Step::Copy {
+                src: 0,
+                dst: 1,
+                nest: copy.clone(),
+            },
+            Step::Fill {
+                dst: 1,
+                fill: fill.clone(),
+            },
+        ];
+        let dst_len = copy.span(Side::Destination).1.max(fill.span().1) as usize;
+        let memories = [random.bytes(src_len), random.bytes(dst_len)];
+        let places = [0, 1].map(|memory| Place { memory, at: 0 });
+        let mut want = memories.clone();
+        copy.run(&memories[0], &mut want[1]).unwrap();
+        fill.run(&mut want[1]).unwrap();
+        for level in Level::available() {
+            let plan = Plan::with_level(steps.clone(), level);
+            let mut got = memories.clone();
+            plan.run(&mut got, &places).unwrap();
+            assert!(got == want, "{level:?} {copy:?} {fill:?}");
+            let mut one = [memories.concat()];
+            plan.run(
+                &mut one,
+                &[Place { memory: 0, at: 0 }, Place { memory: 0, at: src_len }],
+            )
+            .unwrap();
+            assert!(one[0] == want.concat(), "one memory, {level:?} {copy:?} {fill:?}");
+            let mut short = memories.clone();
+            short[1].pop();
+            assert!(plan.run(&mut short, &places).is_err());
+        }
+    }
+}

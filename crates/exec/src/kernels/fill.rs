@@ -1,49 +1,58 @@
 //! Fills: one pattern to rows of bytes. Safe code throughout; for wider registers it is only compiled again.
 
 use super::Level;
-use crate::nest::Runs;
 
-/// Writes the pattern to every run. A run's length is a multiple of the pattern's period, which divides the block's.
-pub(crate) fn fill(memory: &mut [u8], runs: &Runs, block: &[u8; 64]) {
+/// `n` rows of `len` bytes from `at` on, `stride` bytes apart.
+pub(crate) struct Rows {
+    pub at: i64,
+    pub n: u64,
+    pub stride: i64,
+    pub len: u64,
+}
+
+/// Writes the pattern to every row. A row's length is a multiple of the pattern's period, which divides the block's.
+pub(crate) fn fill(memory: &mut [u8], rows: &Rows, block: &[u8; 64]) {
     #[cfg(target_arch = "x86_64")]
     {
         /// # Safety
         ///
         /// The machine has AVX-512.
         #[target_feature(enable = "avx512f,avx512vl,avx512bw")]
-        unsafe fn avx512(memory: &mut [u8], runs: &Runs, block: &[u8; 64]) {
-            rows(memory, runs, block);
+        unsafe fn avx512(memory: &mut [u8], rows: &Rows, block: &[u8; 64]) {
+            fill_rows(memory, rows, block);
         }
 
         /// # Safety
         ///
         /// The machine has AVX2.
         #[target_feature(enable = "avx2")]
-        unsafe fn avx2(memory: &mut [u8], runs: &Runs, block: &[u8; 64]) {
-            rows(memory, runs, block);
+        unsafe fn avx2(memory: &mut [u8], rows: &Rows, block: &[u8; 64]) {
+            fill_rows(memory, rows, block);
         }
 
         match Level::best() {
             // SAFETY: the level says that the machine has the instructions.
-            Level::Avx512 => return unsafe { avx512(memory, runs, block) },
+            Level::Avx512 => return unsafe { avx512(memory, rows, block) },
             // SAFETY: likewise.
-            Level::Avx2 => return unsafe { avx2(memory, runs, block) },
+            Level::Avx2 => return unsafe { avx2(memory, rows, block) },
             Level::Scalar => {}
         }
     }
-    rows(memory, runs, block);
+    fill_rows(memory, rows, block);
 }
 
 #[inline(always)]
-fn rows(memory: &mut [u8], runs: &Runs, block: &[u8; 64]) {
-    runs.for_each(|at, len| {
+fn fill_rows(memory: &mut [u8], rows: &Rows, block: &[u8; 64]) {
+    let mut at = rows.at;
+    for _ in 0..rows.n {
         let row = usize::try_from(at)
             .ok()
-            .and_then(|at| memory.get_mut(at..at.checked_add(len as usize)?));
+            .and_then(|at| memory.get_mut(at..at.checked_add(rows.len as usize)?));
         if let Some(row) = row {
             fill_row(row, block);
         }
-    });
+        at = at.wrapping_add(rows.stride);
+    }
 }
 
 /// Fills a row with pieces of fixed size, the last one overlapping its neighbour: a call of memset or memcpy for each row

@@ -17,7 +17,7 @@ mod scalar;
 mod x86;
 
 pub use convert::{Conversion, Convert, Params};
-pub(crate) use fill::fill;
+pub(crate) use fill::{Rows, fill};
 pub use pair::Pair;
 
 use crate::nest::{Bits, Nest, OutOfBounds, Side};

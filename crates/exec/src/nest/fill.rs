@@ -55,7 +55,8 @@ impl Fill {
             self.runs
                 .for_each_nibbles(|at, len| (at..at + len as i64).for_each(|at| write(memory, at, 4, nibble)));
         } else {
-            kernels::fill(memory, &self.runs, &self.block);
+            self.runs
+                .for_each_rows(|rows| kernels::fill(memory, &rows, &self.block));
         }
         Ok(())
     }

@@ -143,28 +143,14 @@ impl Plan {
         let place = |operand: u8| places.get(usize::from(operand)).copied().ok_or(NOWHERE);
         for action in &self.actions {
             match action {
-                Action::Copy { src, dst, kernel } => {
-                    let (src, dst) = (place(*src)?, place(*dst)?);
-                    if src.memory == dst.memory {
-                        let memory = memories.get_mut(src.memory).ok_or(NOWHERE)?;
-                        kernel.run_within(memory.as_mut(), src.at, dst.at)?;
-                    } else {
-                        let pair = memories.get_disjoint_mut([src.memory, dst.memory]);
-                        let [from, to] = pair.map_err(|_| NOWHERE)?;
-                        kernel.run((from.as_mut(), src.at), (to.as_mut(), dst.at))?;
-                    }
-                }
-                Action::Convert { src, dst, convert } => {
-                    let (src, dst) = (place(*src)?, place(*dst)?);
-                    if src.memory == dst.memory {
-                        let memory = memories.get_mut(src.memory).ok_or(NOWHERE)?;
-                        convert.run_within(memory.as_mut(), src.at, dst.at, params)?;
-                    } else {
-                        let pair = memories.get_disjoint_mut([src.memory, dst.memory]);
-                        let [from, to] = pair.map_err(|_| NOWHERE)?;
-                        convert.run((from.as_mut(), src.at), (to.as_mut(), dst.at), params)?;
-                    }
-                }
+                Action::Copy { src, dst, kernel } => match reach(memories, place(*src)?, place(*dst)?)? {
+                    Reach::Two(src, dst) => kernel.run(src, dst)?,
+                    Reach::One(memory, src, dst) => kernel.run_within(memory, src, dst)?,
+                },
+                Action::Convert { src, dst, convert } => match reach(memories, place(*src)?, place(*dst)?)? {
+                    Reach::Two(src, dst) => convert.run(src, dst, params)?,
+                    Reach::One(memory, src, dst) => convert.run_within(memory, src, dst, params)?,
+                },
                 Action::Fill { dst, fill } => {
                     let dst = place(*dst)?;
                     let memory = memories.get_mut(dst.memory).ok_or(NOWHERE)?.as_mut();
@@ -181,6 +167,23 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// Two operands in two memories, or both in one.
+enum Reach<'a> {
+    Two((&'a [u8], usize), (&'a mut [u8], usize)),
+    One(&'a mut [u8], usize, usize),
+}
+
+#[inline]
+fn reach<M: AsMut<[u8]>>(memories: &mut [M], src: Place, dst: Place) -> Result<Reach<'_>, OutOfBounds> {
+    if src.memory == dst.memory {
+        let memory = memories.get_mut(src.memory).ok_or(NOWHERE)?;
+        return Ok(Reach::One(memory.as_mut(), src.at, dst.at));
+    }
+    let pair = memories.get_disjoint_mut([src.memory, dst.memory]);
+    let [from, to] = pair.map_err(|_| NOWHERE)?;
+    Ok(Reach::Two((from.as_mut(), src.at), (to.as_mut(), dst.at)))
 }
 
 /// An operand that has no place.

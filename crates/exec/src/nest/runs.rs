@@ -1,6 +1,7 @@
 //! One side of a nest: the bytes it touches, and single elements of it.
 
 use super::Dim;
+use crate::kernels::Rows;
 use smallvec::SmallVec;
 
 /// The side of a nest.
@@ -105,6 +106,20 @@ impl Runs {
         } else {
             walk(&self.dims, [self.base], &mut |[at]| f(at, self.len));
         }
+    }
+
+    /// Calls `f` for every innermost loop of runs over whole bytes.
+    pub(super) fn for_each_rows(&self, mut f: impl FnMut(Rows)) {
+        let one = (1, [0]);
+        let (&(n, [stride]), outer) = self.dims.split_last().unwrap_or((&one, &[]));
+        walk(outer, [self.base], &mut |[at]| {
+            f(Rows {
+                at,
+                n,
+                stride,
+                len: self.len,
+            })
+        });
     }
 
     /// Are offsets and lengths in nibbles?
