@@ -44,8 +44,8 @@ pub struct Root {
     pub home: BlockId,
     /// The block it is alive in: wider than `home` where a tile from outside is bound to it.
     pub scope: BlockId,
-    /// Does it hold contents from the start?
-    pub is_input: bool,
+    /// The operation that defines it, a loop for what it carries; none for what holds contents from the start.
+    pub definition: Option<OpId>,
 }
 
 /// What the walk found.
@@ -158,11 +158,13 @@ impl Walk<'_> {
         let Some(tile) = tile_of(self.module, self.func, self.profile, value) else {
             return Binding::default();
         };
-        let home = match self.func.value(value).def {
+        let definition = match self.func.value(value).def {
             // The buffer of a carried value belongs to the loop as a whole.
-            Def::BlockArg(block, _) => self.points.owner(block).map_or(block, |op| self.points.block_of(op)),
-            _ => self.points.home(self.func, value),
+            Def::BlockArg(block, _) => self.points.owner(block),
+            Def::Result(op, _) => Some(op),
+            Def::Arg(_) | Def::Input | Def::ListingOut => None,
         };
+        let home = definition.map_or(self.func.body, |op| self.points.block_of(op));
         let id = self.flow.roots.len() as RootId;
         self.flow.roots.push(Root {
             value,
@@ -170,7 +172,7 @@ impl Walk<'_> {
             bytes: tile.bytes(),
             home,
             scope: home,
-            is_input: !matches!(self.func.value(value).def, Def::Result(..) | Def::BlockArg(..)),
+            definition,
         });
         self.flow.pinned.push(false);
         self.own[value.index()] = Some(id);
@@ -353,12 +355,13 @@ impl Walk<'_> {
         }
     }
 
-    fn yielded(&self, block: BlockId) -> SmallVec<[ValueId; 4]> {
+    /// What the end of a block hands on, by position; none for a literal.
+    fn yielded(&self, block: BlockId) -> SmallVec<[Option<ValueId>; 4]> {
         let last = self.func.block(block).ops.last().map(|id| self.func.op(*id));
         match last {
-            Some(op) if op.kind == OpKind::Yield => op.values().collect(),
+            Some(op) if op.kind == OpKind::Yield => op.operands.iter().map(|o| o.arg.value()).collect(),
             // scf.condition hands on all but the condition itself.
-            Some(op) if op.kind == OpKind::Condition => op.values().skip(1).collect(),
+            Some(op) if op.kind == OpKind::Condition => op.operands.iter().skip(1).map(|o| o.arg.value()).collect(),
             _ => SmallVec::new(),
         }
     }
@@ -371,7 +374,9 @@ impl Walk<'_> {
         for block in &op.blocks {
             self.block(*block);
             for (result, v) in results.iter_mut().zip(self.yielded(*block)) {
-                result.join(&self.bound[v.index()], &mut self.flow.pinned);
+                if let Some(v) = v {
+                    result.join(&self.bound[v.index()], &mut self.flow.pinned);
+                }
             }
             for (v, _) in self.changed(mark) {
                 after.entry(v).or_default().push(self.bound[v.index()].clone());
@@ -398,19 +403,18 @@ impl Walk<'_> {
             return;
         };
         let last = op.blocks.last().copied().unwrap_or(first);
-        let skip = if is_for { 1 } else { 0 };
-        let args: SmallVec<[ValueId; 4]> = self.func.block(first).args.iter().skip(skip).copied().collect();
-        let inits: SmallVec<[ValueId; 4]> = op
-            .operands
-            .iter()
-            .skip(if is_for { 3 } else { 0 })
-            .filter_map(|o| o.arg.value())
-            .collect();
+        // scf.for has an induction variable, and bounds and step before the initial values.
+        let (skip_args, skip_operands) = if is_for { (1, 3) } else { (0, 0) };
+        let args: SmallVec<[ValueId; 4]> = self.func.block(first).args.iter().skip(skip_args).copied().collect();
         loop {
             let mark = self.journal.len();
             let entry = self.entries.get(&id).cloned().unwrap_or_default();
-            for (arg, init) in args.iter().zip(&inits) {
-                self.bound[arg.index()] = self.bound[init.index()].clone();
+            for (arg, init) in args.iter().zip(op.operands.iter().skip(skip_operands)) {
+                self.bound[arg.index()] = init
+                    .arg
+                    .value()
+                    .map(|v| self.bound[v.index()].clone())
+                    .unwrap_or_default();
             }
             for (v, more) in entry {
                 let all = self.joined(&self.bound[v.index()].clone(), &more);
@@ -424,7 +428,7 @@ impl Walk<'_> {
                 exit = self.journal.len();
                 let receivers = [&self.func.block(last).args, &op.results];
                 for (to, from) in receivers.into_iter().flat_map(|r| r.iter().zip(&handed)) {
-                    self.bound[to.index()] = self.bound[from.index()].clone();
+                    self.bound[to.index()] = from.map(|v| self.bound[v.index()].clone()).unwrap_or_default();
                 }
                 if last != first {
                     self.block(last);
@@ -445,12 +449,12 @@ impl Walk<'_> {
     }
 
     /// Remembers what an iteration hands to the next one; does that say more than was known?
-    fn back_edge(&mut self, id: OpId, args: &[ValueId], handed: &[ValueId], mark: usize) -> bool {
+    fn back_edge(&mut self, id: OpId, args: &[ValueId], handed: &[Option<ValueId>], mark: usize) -> bool {
         let mut next: Vec<(ValueId, Binding)> = Vec::new();
         for (arg, from) in args.iter().zip(handed) {
-            if !self.is_tile(*arg) || arg == from {
+            let Some(from) = from.filter(|from| self.is_tile(*arg) && from != arg) else {
                 continue;
-            }
+            };
             let binding = self.bound[from.index()].clone();
             if self.needs_buffer(id, *arg, args, &binding) {
                 let own = self.own(*arg);

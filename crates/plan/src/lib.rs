@@ -25,9 +25,11 @@ mod flow;
 mod life;
 mod place;
 mod points;
+mod validate;
 
 pub use flow::Manual;
 pub use points::Points;
+pub use validate::validate;
 
 use smallvec::SmallVec;
 use tessera_ir::{Func, Module, OpId, Type, ValueId};

@@ -34,13 +34,15 @@ pub fn lives(func: &Func, points: &Points, flow: &Flow) -> Vec<Life> {
     for root in &flow.kept {
         if let Some((root, life)) = entry(flow, &mut lives, *root) {
             life.end = points.exit();
-            // A kept tile of an inner block must survive whatever the blocks around it do next.
-            if let Some(op) = life.fresh {
-                let (_, outermost) = points.reach(func, op, func.body);
-                life.start = outermost.map_or(life.start, |l| life.start.min(points.begin(l)));
-            }
-            if root.is_input || life.start == u32::MAX {
+            let Some(definition) = root.definition else {
                 life.start = 0;
+                continue;
+            };
+            life.fresh.get_or_insert(definition);
+            // A kept tile of an inner block must survive whatever the blocks around it do next.
+            let (_, outermost) = points.reach(func, definition, func.body);
+            if outermost.is_some() || life.start == u32::MAX {
+                life.start = life.start.min(points.begin(outermost.unwrap_or(definition)));
             }
         }
     }
@@ -82,13 +84,20 @@ fn extend(func: &Func, points: &Points, root: &Root, life: &mut Life, op: OpId) 
     if is_buffer_of(func, root, op) {
         end = end.max(points.end(op));
     }
-    life.start = if root.is_input { 0 } else { life.start.min(start) };
+    life.start = if root.definition.is_none() {
+        0
+    } else {
+        life.start.min(start)
+    };
     life.end = life.end.max(end);
-    if !root.is_input {
-        let first = points.reach(func, op, root.home).0;
-        let earlier = |now: OpId| first.is_some_and(|f| points.begin(f) < points.begin(now));
+    // Contents begin at the first use after the definition; a use before it, through a tile from outside that an
+    // earlier iteration bound to this storage, means the old contents.
+    let first = points.reach(func, op, root.home).0;
+    let after = |f: &OpId| root.definition.is_some_and(|d| points.begin(*f) >= points.begin(d));
+    if let Some(first) = first.filter(after) {
+        let earlier = |now: OpId| points.begin(first) < points.begin(now);
         if life.fresh.is_none_or(earlier) {
-            life.fresh = first.or(life.fresh);
+            life.fresh = Some(first);
         }
     }
 }
