@@ -1,7 +1,7 @@
 //! Diagnostics for people: the source line, the place, labels, notes and a way out.
 
 use crate::source::Source;
-use annotate_snippets::{Annotation, AnnotationKind, Element, Level, Origin, Padding, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Element, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::profile::Profile;
@@ -21,17 +21,8 @@ pub fn human(diagnostic: &Diagnostic, source: &Source, color: bool) -> String {
         Severity::Note => Level::NOTE,
     };
     let mut elements: Vec<Element<'_>> = Vec::new();
-    for piece in pieces(diagnostic, source) {
-        let at = source.position(piece.first);
-        elements.push(
-            Origin::path(source.name.as_str())
-                .line(at.line)
-                .char_column(at.column)
-                .into(),
-        );
-        elements.push(Padding.into());
-        elements.push(piece.snippet(source).into());
-    }
+    let pieces = pieces(diagnostic, source);
+    elements.extend(pieces.iter().map(|piece| piece.snippet(source).into()));
     if elements.is_empty() {
         elements.push(Origin::path(source.name.as_str()).into());
     }
@@ -41,6 +32,14 @@ pub fn human(diagnostic: &Diagnostic, source: &Source, color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut text = renderer.render(&[title.elements(elements)]);
     text.push_str("\n\n");
+    for piece in &pieces {
+        // A cut line counts its columns from the cut; the header names the place in the file.
+        let (at, shown) = (source.position(piece.first), piece.shown_column(source));
+        if shown != at.column {
+            let header = |column: usize| format!("{}:{}:{column}", source.name, at.line);
+            text = text.replacen(&header(shown), &header(at.column), 1);
+        }
+    }
     text
 }
 
@@ -104,22 +103,39 @@ fn pieces(diagnostic: &Diagnostic, source: &Source) -> Vec<Piece> {
 }
 
 impl Piece {
-    /// The lines with their places; long lines are cut around them.
+    /// The part of a line that is shown: a long one is cut around its places.
+    fn shown(&self, source: &Source, line: usize) -> Range<usize> {
+        let range = source.line_range(line);
+        if range.len() <= MAX_LINE {
+            return range;
+        }
+        window(source, &range, &self.places_on(source, line))
+    }
+
+    fn places_on(&self, source: &Source, line: usize) -> Vec<&Place> {
+        self.places
+            .iter()
+            .filter(|p| source.line_of(p.range.start) == line)
+            .collect()
+    }
+
+    /// The column of the first place as it is shown.
+    fn shown_column(&self, source: &Source) -> usize {
+        let line = source.line_of(self.first);
+        let shown = self.shown(source, line);
+        let mark = usize::from(shown.start > source.line_range(line).start);
+        let head = source.text.get(shown.start..self.first).unwrap_or("");
+        head.chars().count() + mark + 1
+    }
+
+    /// The lines with their places.
     fn snippet<'a>(&self, source: &'a Source) -> Snippet<'a, Annotation<'a>> {
         let mut text = String::new();
         let mut annotations = Vec::new();
         for line in self.lines.clone() {
             let range = source.line_range(line);
-            let here: Vec<&Place> = self
-                .places
-                .iter()
-                .filter(|p| source.line_of(p.range.start) == line)
-                .collect();
-            let shown = if range.len() > MAX_LINE {
-                window(source, &range, &here)
-            } else {
-                range.clone()
-            };
+            let here = self.places_on(source, line);
+            let shown = self.shown(source, line);
             if shown.start > range.start {
                 text.push('…');
             }
@@ -136,6 +152,7 @@ impl Piece {
             text.push('\n');
         }
         Snippet::source(text)
+            .path(source.name.as_str())
             .line_start(self.lines.start + 1)
             .annotations(annotations)
     }
@@ -154,4 +171,77 @@ fn window(source: &Source, line: &Range<usize>, places: &[&Place]) -> Range<usiz
     let start = floor(first.saturating_sub(AROUND).max(line.start));
     let end = floor((last + AROUND).min(start + MAX_LINE).min(line.end));
     start..end.max(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera_isa::diag::Span;
+
+    fn span_of(text: &str, word: &str) -> Span {
+        let start = text.find(word).unwrap();
+        Span::new(start as u32, (start + word.len()) as u32)
+    }
+
+    #[test]
+    fn places_labels_notes_and_help_are_shown() {
+        let text = "%a = pto.tmov %s : T\n// one\n// two\npto.ttrans ins(%a : T) outs(%b : U)\n";
+        let source = Source::new("p.pto", text.into());
+        let d = Diagnostic::error("ttrans-shape", "src is 16x32 and dst is 16x32")
+            .at(span_of(text, "%b : U"), "dst")
+            .and_at(span_of(text, "%s : T"), "src comes from here")
+            .note("the transposed domain is 32x16")
+            .help("make dst 32x16");
+        let wanted = "\
+error[ttrans-shape]: src is 16x32 and dst is 16x32
+ --> p.pto:4:29
+  |
+1 | %a = pto.tmov %s : T
+  |               ------ src comes from here
+...
+4 | pto.ttrans ins(%a : T) outs(%b : U)
+  |                             ^^^^^^ dst
+  |
+  = note: the transposed domain is 32x16
+  = help: make dst 32x16
+
+";
+        assert_eq!(human(&d, &source, false), wanted);
+        assert!(human(&d, &source, true).contains("\u{1b}["));
+    }
+
+    #[test]
+    fn a_huge_line_is_cut_around_the_place() {
+        let text = format!("{}HERE{}\n", "é".repeat(1 << 20), "x".repeat(1 << 20));
+        let source = Source::new("p.pto", text.clone());
+        let d = Diagnostic::error("syntax-token", "no").at(span_of(&text, "HERE"), "this");
+        let shown = human(&d, &source, false);
+        assert!(shown.contains(&format!("p.pto:1:{}", (1 << 20) + 1)), "{shown}");
+        assert!(
+            shown.contains("HERE") && shown.contains("^^^^ this") && shown.len() < 1500,
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn odd_spans_are_harmless() {
+        let source = Source::new("p.pto", "a\n\tb\r\n\nc".into());
+        for span in [
+            Span::new(0, 0),
+            Span::new(7, 9000),
+            Span::new(4, 1),
+            Span::new(u32::MAX, u32::MAX),
+            Span::new(0, 8),
+        ] {
+            let d = Diagnostic::warning("footprint", "m")
+                .at(span, "")
+                .and_at(Span::new(1, 2), "x");
+            assert!(
+                human(&d, &source, false).starts_with("warning[footprint]: m\n --> p.pto:"),
+                "{span:?}"
+            );
+        }
+        let nowhere = human(&Diagnostic::error("entry", "m"), &source, false);
+        assert_eq!(nowhere, "error[entry]: m\n--> p.pto\n\n");
+    }
 }
