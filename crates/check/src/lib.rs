@@ -16,16 +16,23 @@
 //! addresses ([`check_address`]), run-time valid extents ([`check_valid`]), and rules about data that only a run has
 //! ([`check_quant_params`], [`check_concat_counts`]).
 //!
+//! # Whole programs
+//!
+//! [`check_module`] and [`check_program`] walk the IR, find what is known at each instruction, and report with places.
+//! [`portability`] says which instruction is legal on which profile.
+//!
 //! Not here: `capacity` (what is alive together is known where tiles are placed), `undefined-*` and `not-executable`
 //! (found when the program runs), and everything about text.
 
+mod program;
 mod rules;
 
+pub use program::{Portability, PortabilityRow, check_module, check_program, portability};
 pub use rules::fixpipe::check_quant_params;
 pub use rules::memory::check_address;
 pub use rules::tconcat::check_concat_counts;
 pub use rules::tile::{check_conv, check_tile};
-pub use rules::valid::check_valid;
+pub use rules::valid::{check_valid, unset as valid_unset, uses_valid};
 
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Path;

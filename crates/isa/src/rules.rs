@@ -183,6 +183,7 @@ pub static RULES: &[Rule] = rules! {
     // Running.
     Warning ALL "profile-override", "the profile of the command line is the module's own", "tile-model.md 1";
     Note ALL "left-blayout", "a Left tile is written in the profile's own outer order; another one is replaced", "syntax.md 3";
+    Note NPU "treshape-address", "the destination of TRESHAPE lies where the source lies; an address of its own is given up", "ops.md 4";
     Error ALL "entry", "the program has one entry function with this name", "syntax.md 4";
     Error ALL "call", "a call names a function of the module, fits its signature and does not recurse", "syntax.md 4";
     Error ALL "arith", "integer arithmetic is defined: no division by zero, no shift beyond the width", "syntax.md 4";

@@ -1,0 +1,94 @@
+//! `treshape-alias`: after a TRESHAPE one of the tiles is written, then the other read (ops.md 4).
+//!
+//! cpu copies and the others share the storage, so such a program means two things. Reads and writes go through views
+//! to the storage behind them; a write of the whole tile makes what the other one wrote before it not matter.
+
+use super::operand::Operand;
+use super::state::Alias;
+use super::walk::Walk;
+use tessera_ir::Op;
+use tessera_isa::inst::Inst;
+use tessera_isa::ops::{Effect, Opcode, Role};
+use tessera_isa::tile_rules::Fault;
+
+impl Walk<'_> {
+    pub(super) fn alias(&mut self, op: &Op, inst: &Inst, operands: &[Operand]) {
+        let reshapes = matches!(inst.op, Opcode::Treshape | Opcode::Bitcast);
+        if self.state.aliases.is_empty() && !reshapes {
+            return;
+        }
+        let storage = |n: usize| self.state.objects.get(n).map_or(n, |o| o.storage);
+        // A view reads and writes nothing.
+        let views = matches!(inst.op, Opcode::Tsubview | Opcode::Subset);
+        let mut read = Vec::new();
+        let mut written = Vec::new();
+        for (n, operand) in operands.iter().enumerate().filter(|_| !views) {
+            match operand.role.effect() {
+                Effect::Read => read.push(storage(operand.object)),
+                Effect::Write | Effect::Scratch => written.push((storage(operand.object), covers(inst, n))),
+            }
+        }
+        let stale = |alias: &Alias| {
+            let reads = |side: usize| read.contains(&alias.tiles[side]) && alias.written[1 - side];
+            reads(0) || reads(1)
+        };
+        if self.state.aliases.iter().any(stale) {
+            let what = "the tile that is read shares its storage with one written since their TRESHAPE on a2a3 and a5, \
+                        and is a copy of its own on cpu";
+            let fault = Fault::warning("treshape-alias", what).help("read it before the write, or write another tile");
+            self.found(op, operands, fault);
+        }
+        if reshapes {
+            self.reshape(operands);
+            return;
+        }
+        for alias in &mut self.state.aliases {
+            for side in [0, 1] {
+                if let Some((_, whole)) = written.iter().find(|(tile, _)| *tile == alias.tiles[side]) {
+                    alias.written[side] = true;
+                    alias.written[1 - side] &= !whole;
+                }
+            }
+        }
+    }
+
+    /// From here on dst is src's storage, or a copy of it; what dst was before does not matter any more.
+    fn reshape(&mut self, operands: &[Operand]) {
+        let find = |role: Role| {
+            let object = operands.iter().find(|o| o.role == role)?.object;
+            Some(self.state.objects.get(object)?.storage)
+        };
+        let (Some(src), Some(dst)) = (find(Role::Src), find(Role::Dst)) else {
+            return;
+        };
+        if src == dst {
+            return;
+        }
+        self.state.aliases.retain(|alias| !alias.tiles.contains(&dst));
+        // Tiles that already share src's storage share dst's now.
+        let mut partners: Vec<usize> = vec![src];
+        for alias in &self.state.aliases {
+            match alias.tiles {
+                [a, b] if a == src => partners.push(b),
+                [a, b] if b == src => partners.push(a),
+                _ => {}
+            }
+        }
+        let new = partners.into_iter().map(|partner| Alias {
+            tiles: [partner, dst],
+            written: [false; 2],
+        });
+        self.state.aliases.extend(new);
+    }
+}
+
+/// Does the instruction write every element of its n-th operand, so that older contents do not matter?
+fn covers(inst: &Inst, n: usize) -> bool {
+    let Some(arg) = inst.tiles.get(n) else { return false };
+    match inst.op {
+        Opcode::Tinsert | Opcode::TinsertFp | Opcode::Tconcat => false,
+        Opcode::Tfillpad | Opcode::TfillpadExpand => inst.tile(Role::Src).is_some(),
+        Opcode::TfillpadInplace => false,
+        _ => arg.valid == [Some(arg.tile.rows), Some(arg.tile.cols)],
+    }
+}

@@ -1,0 +1,122 @@
+//! Whole programs: a walk over the IR that knows what can be known without running it.
+//!
+//! Scalars are known or not; tiles have a type, a layout, a place and valid extents, each known or not ([`state`]).
+//! Loops with constant bounds are walked iteration by iteration while a budget lasts, others once with everything that
+//! changes in them unknown; a branch whose condition is known is the only one walked. Code that is never reached is
+//! checked too, as far as types go. At every instruction the walk builds an `Inst` and asks [`crate::check`].
+//!
+//! Each operation reports a rule once, with the first iteration at which it is broken.
+
+mod alias;
+mod global;
+mod operand;
+mod report;
+mod scalar;
+mod state;
+mod tiles;
+mod walk;
+
+use report::Report;
+use rustc_hash::FxHashSet;
+use tessera_ir::inline::inline;
+use tessera_ir::{Func, Module, NameId, OpKind};
+use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::profile::Profile;
+use walk::Walk;
+
+/// The findings of one function of a module, whose calls are inlined ([`tessera_ir::inline`]).
+pub fn check_program(module: &Module, func: &Func, profile: Profile) -> Vec<Diagnostic> {
+    let mut report = Report::default();
+    Walk::new(module, func, profile, &mut report).run();
+    report.diagnostics
+}
+
+/// The findings of every function of a module: the entry with its calls inlined, then each function that it does not
+/// reach, with unknown arguments.
+pub fn check_module(module: &Module, profile: Profile) -> Vec<Diagnostic> {
+    walk_module(module, profile).diagnostics
+}
+
+fn walk_module(module: &Module, profile: Profile) -> Report {
+    let mut report = Report::default();
+    let called: FxHashSet<NameId> = module.funcs.iter().flat_map(|f| f.callees()).collect();
+    let entry = module.entry(None).map(|f| f.name);
+    let mut reached = FxHashSet::default();
+    // The entry first, then what nobody calls, then what is left: functions that call each other in a circle.
+    let order = |f: &&Func| (Some(f.name) != entry, called.contains(&f.name));
+    let mut funcs: Vec<&Func> = module.funcs.iter().collect();
+    funcs.sort_by_key(order);
+    for func in funcs {
+        if reached.contains(&func.name) {
+            continue;
+        }
+        reach(module, func, &mut reached);
+        match inline(module, func) {
+            Ok(inlined) => Walk::new(module, &inlined, profile, &mut report).run(),
+            Err(diagnostic) => {
+                if diagnostic.span.is_none_or(|span| report.is_new(span, diagnostic.rule)) {
+                    report.diagnostics.push(*diagnostic);
+                }
+            }
+        }
+    }
+    report
+}
+
+fn reach(module: &Module, func: &Func, reached: &mut FxHashSet<NameId>) {
+    let mut next = vec![func];
+    while let Some(func) = next.pop() {
+        if reached.insert(func.name) {
+            let callees = func.callees();
+            next.extend(module.funcs.iter().filter(|f| callees.contains(&f.name)));
+        }
+    }
+}
+
+/// Which instruction is legal on which profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Portability {
+    /// The instructions, in text order.
+    pub rows: Vec<PortabilityRow>,
+}
+
+/// One instruction of a [`Portability`] table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortabilityRow {
+    /// Where it stands.
+    pub span: Span,
+    /// Its mnemonic.
+    pub mnemonic: &'static str,
+    /// Per profile, in the order of [`Profile::ALL`]: the rule that refuses it, or `None` where it is legal.
+    pub refused: [Option<&'static str>; 3],
+}
+
+impl Portability {
+    /// Is every instruction legal on the profile?
+    pub fn is_legal(&self, profile: Profile) -> bool {
+        self.rows.iter().all(|row| row.refused[profile as usize].is_none())
+    }
+}
+
+/// Which instruction of a module is legal on which profile: every instruction that has rules, with the rule that
+/// refuses it first.
+pub fn portability(module: &Module) -> Portability {
+    let reports = Profile::ALL.map(|profile| walk_module(module, profile));
+    let mut rows = Vec::new();
+    for func in &module.funcs {
+        func.walk(&mut |_, op, _| {
+            if let OpKind::Pto(opcode, _) = op.kind
+                && !opcode.info().rules.is_empty()
+            {
+                let refused = [0, 1, 2].map(|i: usize| reports[i].refused.get(&op.span).copied());
+                rows.push(PortabilityRow {
+                    span: op.span,
+                    mnemonic: opcode.mnemonic(),
+                    refused,
+                });
+            }
+        });
+    }
+    rows.sort_by_key(|row| row.span.start);
+    Portability { rows }
+}

@@ -1,0 +1,321 @@
+//! Instructions on tiles: an `Inst` with what is known, its rules, and what it leaves behind.
+
+use super::report::diagnostic;
+use super::state::{Ext, Object, Setting, Val};
+use super::walk::Walk;
+use crate::rules::valid::uses_valid;
+use smallvec::SmallVec;
+use tessera_ir::Op;
+use tessera_isa::diag::{Diagnostic, Severity, Span};
+use tessera_isa::inst::{Attrs, Inst, Place, TileArg};
+use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::tile::Extent;
+use tessera_isa::tile_rules::Fault;
+
+/// A tile operand of the instruction at hand.
+#[derive(Clone, Copy)]
+pub(super) struct Operand {
+    pub role: Role,
+    pub object: usize,
+    type_span: Span,
+}
+
+type Operands = SmallVec<[Operand; 4]>;
+
+impl Walk<'_> {
+    pub(super) fn instruction(&mut self, op: &Op, opcode: Opcode, form: Form) {
+        use Opcode::*;
+        match opcode {
+            AllocTile => self.alloc(op),
+            Tassign => self.assign(op),
+            SetValidshape => self.set_validshape(op),
+            MakeTensorView => self.make_view(op),
+            PartitionView => self.partition_view(op),
+            Addptr => self.add_pointer(op),
+            LoadScalar | StoreScalar => self.scalar_access(op),
+            Setfmatrix | SetImg2colPadding => self.configure(op, opcode),
+            GetBlockIdx | GetBlockNum => {
+                for result in &op.results {
+                    self.set(*result, Val::Scalar(None));
+                }
+            }
+            SetImg2colRpt | SetFlag | WaitFlag | RecordEvent | WaitEvent | Barrier | Tsync => {}
+            _ => self.on_tiles(op, opcode, form),
+        }
+    }
+
+    fn on_tiles(&mut self, op: &Op, opcode: Opcode, form: Form) {
+        let Some(operands) = self.tile_operands(op, opcode, form) else {
+            return;
+        };
+        if opcode == Opcode::TfillpadInplace {
+            self.share_in_place(&operands);
+        }
+        let inst = self.inst(op, opcode, form, &operands);
+        let objects = || operands.iter().filter_map(|o| self.state.objects.get(o.object));
+        let broken = objects().find_map(|o| o.broken);
+        if let Some(rule) = broken {
+            self.report.refuse(op.span, rule);
+        } else if let Some(fault) = self.unset(&inst, &operands) {
+            self.found(op, &operands, fault);
+        } else {
+            for fault in crate::check(&inst) {
+                self.found(op, &operands, fault);
+            }
+        }
+        self.alias(op, &inst, &operands);
+        self.after(op, &inst, &operands);
+    }
+
+    /// The tiles of an instruction, ins before outs; `None` where one is not there (its definition was refused).
+    fn tile_operands(&mut self, op: &Op, opcode: Opcode, form: Form) -> Option<Operands> {
+        let mut operands = Operands::new();
+        let mut missing = false;
+        for operand in op.operands.iter().filter(|o| o.role != Role::Init) {
+            let Some(value) = operand.arg.value() else { continue };
+            match self.get(value) {
+                Val::Tile(object) => operands.push(Operand {
+                    role: operand.role,
+                    object,
+                    type_span: operand.type_span,
+                }),
+                Val::None => missing = true,
+                Val::Scalar(_) | Val::View(_) => {}
+            }
+        }
+        let outs = opcode
+            .info()
+            .forms
+            .iter()
+            .find(|f| f.form == form)
+            .map_or(&[Role::Dst][..], |f| f.outs);
+        for (result, role) in op.results.iter().zip(outs) {
+            if !self.module.types.get(self.func.value(*result).ty).is_tile() {
+                continue;
+            }
+            let object = self.result_tile(*result)?;
+            operands.push(Operand {
+                role: *role,
+                object,
+                type_span: self.func.value(*result).type_span,
+            });
+        }
+        (!missing).then_some(operands)
+    }
+
+    fn object(&self, operands: &[Operand], role: Role) -> Option<(usize, &Object)> {
+        let id = operands.iter().find(|o| o.role == role)?.object;
+        Some((id, self.state.objects.get(id)?))
+    }
+
+    /// A destination of TFILLPAD_INPLACE without an address becomes a view of the source (ops.md 6).
+    fn share_in_place(&mut self, operands: &[Operand]) {
+        let (Some((_, src)), Some((dst, object))) =
+            (self.object(operands, Role::Src), self.object(operands, Role::Dst))
+        else {
+            return;
+        };
+        if object.manual {
+            return;
+        }
+        let (place, storage) = (src.place, src.storage);
+        let layout = src.layout.clone();
+        // Other shapes and layouts are refused; a view of them would mean nothing.
+        let alike = src.tile.same_layout(&object.tile)
+            && (src.tile.rows, src.tile.cols, src.tile.elem) == (object.tile.rows, object.tile.cols, object.tile.elem);
+        self.state.change(dst, |object| {
+            object.place = place;
+            object.storage = storage;
+            if alike {
+                object.layout = layout;
+            }
+        });
+    }
+
+    fn inst(&self, op: &Op, opcode: Opcode, form: Form, operands: &[Operand]) -> Inst {
+        let mut inst = Inst::new(opcode, form, self.profile);
+        for operand in operands {
+            let Some(object) = self.state.objects.get(operand.object) else {
+                continue;
+            };
+            inst.tiles.push(TileArg {
+                role: operand.role,
+                tile: object.tile,
+                layout: object.layout.clone(),
+                valid: object.valid.map(Ext::known),
+                place: object.place,
+            });
+            inst.conv = inst.conv.or(object.conv);
+        }
+        for operand in op.operands.iter().filter(|o| o.role != Role::Init) {
+            match operand.arg.value().map_or(Val::Scalar(None), |v| self.get(v)) {
+                Val::Scalar(_) => inst.scalars.push((operand.role, self.number(operand.arg))),
+                Val::View(id) => inst.global = self.state.views.get(id).cloned(),
+                Val::Tile(_) | Val::None => {}
+            }
+        }
+        if let Some(attrs) = op.known_attrs() {
+            inst.attrs = attrs.clone();
+        }
+        if opcode == Opcode::Timg2col {
+            self.configured(&mut inst.attrs);
+        }
+        inst
+    }
+
+    /// Configuration that earlier instructions left; an attribute on the instruction wins.
+    fn configured(&self, attrs: &mut Attrs) {
+        let config = &self.state.config;
+        if let (None, Setting::Known(fmap)) = (attrs.fmap, config.fmap) {
+            attrs.fmap = Some(fmap);
+        }
+        if let (None, Setting::Known(value)) = (attrs.pad_value, config.pad_value) {
+            attrs.pad_value = Some(value);
+        }
+        attrs.pad = attrs.pad.or(match config.pad {
+            Setting::Known(pad) => Some(pad),
+            Setting::Unset => None,
+            // Padding that is not known makes no output empty.
+            Setting::Unknown => Some([255; 4]),
+        });
+    }
+
+    /// `valid-unset`: an extent that the instruction uses and that nothing ever set (tile-model.md 4).
+    fn unset(&mut self, inst: &Inst, operands: &[Operand]) -> Option<Fault> {
+        for (n, operand) in operands.iter().enumerate() {
+            let object = self.state.objects.get(operand.object)?;
+            if !object.valid.contains(&Ext::Unset) || !uses_valid(inst, operand.role) {
+                continue;
+            }
+            let name = if object.valid[0] == Ext::Unset {
+                "v_row"
+            } else {
+                "v_col"
+            };
+            // Reported once: from here on it counts as set to something.
+            self.state.change(operand.object, |object| {
+                object.valid = object.valid.map(|e| if e == Ext::Unset { Ext::Unknown } else { e });
+            });
+            return Some(crate::rules::valid::unset(inst.op, operand.role, name).on(n));
+        }
+        None
+    }
+
+    /// Reports a broken rule of an operation.
+    pub(super) fn found(&mut self, op: &Op, operands: &[Operand], mut fault: Fault) {
+        if !fault.warning {
+            self.report.refuse(op.span, fault.rule);
+        }
+        if !self.report.is_new(op.span, fault.rule) {
+            return;
+        }
+        fault.message.push_str(&self.iteration());
+        let about = fault.operand;
+        let mut found = diagnostic(fault, op.span, "");
+        for (n, operand) in operands.iter().enumerate() {
+            let Some(object) = self.state.objects.get(operand.object) else {
+                continue;
+            };
+            // A sentence about one operand needs only that one.
+            if about.is_some_and(|about| about != n) && operand.role.is_dst() == is_dst(operands, about) {
+                continue;
+            }
+            let what = match object.conv {
+                Some(conv) => format!("{}: a conv tile of {}", operand.role, conv.elem),
+                None => format!("{}: {}", operand.role, object.tile),
+            };
+            found = found.and_at(operand.type_span, what);
+        }
+        self.report.diagnostics.push(found);
+    }
+
+    /// What an instruction changes besides bytes.
+    fn after(&mut self, op: &Op, inst: &Inst, operands: &[Operand]) {
+        match inst.op {
+            Opcode::Tsubview | Opcode::Subset => self.window(inst, operands),
+            Opcode::Treshape | Opcode::Bitcast if inst.profile.is_npu() => self.rebind(op, operands),
+            Opcode::TfillpadExpand => {
+                if let Some((dst, _)) = self.object(operands, Role::Dst) {
+                    self.state.change(dst, |object| {
+                        let extents = [
+                            (object.tile.v_row, object.tile.rows),
+                            (object.tile.v_col, object.tile.cols),
+                        ];
+                        for (valid, (extent, declared)) in object.valid.iter_mut().zip(extents) {
+                            if extent == Extent::Dynamic {
+                                *valid = Ext::Known(declared);
+                            }
+                        }
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The destination becomes a window of the source, and keeps its pitch (ops.md 10).
+    fn window(&mut self, inst: &Inst, operands: &[Operand]) {
+        let (Some((_, src)), Some((dst, object))) =
+            (self.object(operands, Role::Src), self.object(operands, Role::Dst))
+        else {
+            return;
+        };
+        let (rows, cols) = (object.tile.rows, object.tile.cols);
+        let at = inst.index_u64(Role::Row).zip(inst.index_u64(Role::Col));
+        let bits = i64::from(src.tile.elem.bits());
+        let storage = src.storage;
+        let (place, layout) = match at {
+            Some((r, c)) => match src.layout.window(r, c, rows, cols) {
+                Some((start, layout)) => (
+                    src.place.and_then(|place| {
+                        let bytes = u64::try_from(start.checked_mul(bits)? / 8).ok()?;
+                        Some(Place {
+                            start: place.start.checked_add(bytes)?,
+                            ..place
+                        })
+                    }),
+                    Some(layout),
+                ),
+                None => (None, None),
+            },
+            // Somewhere in the source: the pitch is known all the same.
+            None => (None, src.layout.window(0, 0, rows, cols).map(|(_, layout)| layout)),
+        };
+        self.state.change(dst, |object| {
+            object.place = place;
+            object.storage = storage;
+            object.manual = false;
+            if let Some(layout) = layout {
+                object.layout = layout;
+            }
+        });
+    }
+
+    /// On a2a3 and a5 the destination of TRESHAPE lies where the source lies (ops.md 4).
+    fn rebind(&mut self, op: &Op, operands: &[Operand]) {
+        let (Some((_, src)), Some((dst, object))) =
+            (self.object(operands, Role::Src), self.object(operands, Role::Dst))
+        else {
+            return;
+        };
+        if let Some(place) = object.place.filter(|p| object.manual && src.place != Some(*p))
+            && self.report.is_new(op.span, "treshape-address")
+        {
+            let text = format!(
+                "on {} dst lies where src lies, and gives up its address {:#x}",
+                self.profile, place.start
+            );
+            let note = Diagnostic::new("treshape-address", Severity::Note, text).at(op.span, "");
+            self.report.diagnostics.push(note);
+        }
+        let place = self.object(operands, Role::Src).and_then(|(_, src)| src.place);
+        self.state.change(dst, |object| {
+            object.place = place;
+            object.manual = false;
+        });
+    }
+}
+
+fn is_dst(operands: &[Operand], n: Option<usize>) -> bool {
+    n.and_then(|n| operands.get(n)).is_some_and(|o| o.role.is_dst())
+}

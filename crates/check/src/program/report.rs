@@ -1,0 +1,38 @@
+//! Findings of a walk: each operation and rule once, with places.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tessera_isa::diag::{Diagnostic, Severity, Span};
+use tessera_isa::tile_rules::Fault;
+
+/// What was found so far.
+#[derive(Default)]
+pub(super) struct Report {
+    pub diagnostics: Vec<Diagnostic>,
+    seen: FxHashSet<(Span, &'static str)>,
+    /// The rule that refuses each operation, by the operation's place.
+    pub refused: FxHashMap<Span, &'static str>,
+}
+
+impl Report {
+    /// Is this the first time that the rule is broken at this place?
+    pub(super) fn is_new(&mut self, span: Span, rule: &'static str) -> bool {
+        self.seen.insert((span, rule))
+    }
+
+    /// The operation at this place is refused by the rule, unless another one was before.
+    pub(super) fn refuse(&mut self, op: Span, rule: &'static str) {
+        self.refused.entry(op).or_insert(rule);
+    }
+}
+
+/// A fault as a diagnostic.
+pub(super) fn diagnostic(fault: Fault, span: Span, label: impl Into<String>) -> Diagnostic {
+    let severity = if fault.warning {
+        Severity::Warning
+    } else {
+        Severity::Error
+    };
+    let mut found = Diagnostic::new(fault.rule, severity, fault.message).at(span, label);
+    found.help = fault.help;
+    found
+}

@@ -1,0 +1,264 @@
+//! What is known of a program's values while it is walked.
+//!
+//! Scalars and views of global memory are values. A tile is an **object**: `set_validshape`, TASSIGN, TRESHAPE and views
+//! change it in place, whichever name reaches it, so names hold an object's number. Every change of an object is logged
+//! with its old contents; a branch is undone by rolling the log back, and two branches are joined by comparing what
+//! either changed. So straight lines cost nothing for the sake of branches.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tessera_isa::codec::Number;
+use tessera_isa::inst::{ConvType, GlobalArg, Place};
+use tessera_isa::layout::Layout;
+use tessera_isa::tile::Tile;
+
+/// A value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Val {
+    /// Nothing: not defined yet, or without contents (an event).
+    #[default]
+    None,
+    /// A scalar, where known.
+    Scalar(Option<Number>),
+    /// A tile or conv tile: the number of its object.
+    Tile(usize),
+    /// A pointer, memref or view: its number in [`State::views`].
+    View(usize),
+}
+
+/// A valid extent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ext {
+    /// Known.
+    Known(u64),
+    /// Set to something.
+    Unknown,
+    /// `?`, and never set.
+    Unset,
+}
+
+impl Ext {
+    pub(super) fn known(self) -> Option<u64> {
+        match self {
+            Ext::Known(n) => Some(n),
+            Ext::Unknown | Ext::Unset => None,
+        }
+    }
+
+    fn join(self, other: Ext) -> Ext {
+        if self == other { self } else { Ext::Unknown }
+    }
+}
+
+/// A tile or conv tile.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Object {
+    pub tile: Tile,
+    pub conv: Option<ConvType>,
+    /// Differs from the type's own for views, which keep their source's pitch.
+    pub layout: Layout,
+    pub valid: [Ext; 2],
+    pub place: Option<Place>,
+    /// Has it an address of its own (and is no automatic tile)?
+    pub manual: bool,
+    /// The `tile-*` rule that its type breaks.
+    pub broken: Option<&'static str>,
+    /// The object whose storage it shares on every profile.
+    pub storage: usize,
+}
+
+impl Object {
+    fn join(&mut self, other: &Object) {
+        self.valid = [0, 1].map(|i| self.valid[i].join(other.valid[i]));
+        if self.place != other.place || self.layout != other.layout {
+            self.place = None;
+        }
+        self.manual |= other.manual;
+    }
+}
+
+/// Something that a configuration instruction set.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Setting<T> {
+    #[default]
+    Unset,
+    Known(T),
+    Unknown,
+}
+
+impl<T: PartialEq> Setting<T> {
+    fn join(&mut self, other: Self) {
+        if *self != other {
+            *self = Setting::Unknown;
+        }
+    }
+}
+
+/// What SETFMATRIX and SET_IMG2COL_PADDING left (ops.md 7).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Config {
+    pub fmap: Setting<[i64; 2]>,
+    pub pad: Setting<[i64; 4]>,
+    pub pad_value: Setting<Number>,
+}
+
+impl Config {
+    fn join(&mut self, other: Config) {
+        self.fmap.join(other.fmap);
+        self.pad.join(other.pad);
+        self.pad_value.join(other.pad_value);
+    }
+}
+
+/// Two tiles of one TRESHAPE, which share storage on a2a3 and a5 and do not on cpu, with who was written since.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Alias {
+    pub tiles: [usize; 2],
+    pub written: [bool; 2],
+}
+
+/// Everything known at one point of the walk.
+#[derive(Default)]
+pub(super) struct State {
+    /// By value of the function.
+    pub env: Vec<Val>,
+    pub objects: Vec<Object>,
+    pub views: Vec<GlobalArg>,
+    pub config: Config,
+    pub aliases: SmallVec<[Alias; 2]>,
+    log: Vec<(usize, Object)>,
+    /// How many branches are open; without one nothing is logged.
+    open: usize,
+}
+
+/// The point where a branch began.
+pub(super) struct Mark {
+    log: usize,
+    config: Config,
+    aliases: SmallVec<[Alias; 2]>,
+}
+
+/// What a branch did: the objects it changed, and the rest of the state at its end.
+pub(super) struct Outcome {
+    changed: FxHashMap<usize, Object>,
+    config: Config,
+    aliases: SmallVec<[Alias; 2]>,
+}
+
+impl State {
+    /// The state before anything of a function with this many values happened.
+    pub(super) fn new(values: usize) -> State {
+        State {
+            env: vec![Val::None; values],
+            ..State::default()
+        }
+    }
+
+    /// A new object.
+    pub(super) fn add(&mut self, object: Object) -> usize {
+        self.objects.push(object);
+        self.objects.len() - 1
+    }
+
+    /// Changes an object.
+    pub(super) fn change(&mut self, id: usize, with: impl FnOnce(&mut Object)) {
+        let Some(object) = self.objects.get_mut(id) else { return };
+        if self.open > 0 {
+            self.log.push((id, object.clone()));
+        }
+        with(object);
+    }
+
+    /// Begins a branch.
+    pub(super) fn branch(&mut self) -> Mark {
+        self.open += 1;
+        Mark {
+            log: self.log.len(),
+            config: self.config,
+            aliases: self.aliases.clone(),
+        }
+    }
+
+    /// Ends a branch: the state is what it was at the mark.
+    pub(super) fn undo(&mut self, mark: &Mark) -> Outcome {
+        self.open -= 1;
+        let mut changed = FxHashMap::default();
+        while self.log.len() > mark.log {
+            let Some((id, old)) = self.log.pop() else { break };
+            let Some(object) = self.objects.get_mut(id) else {
+                continue;
+            };
+            let new = std::mem::replace(object, old);
+            // The newest change is the first to be taken back.
+            changed.entry(id).or_insert(new);
+        }
+        Outcome {
+            changed,
+            config: std::mem::replace(&mut self.config, mark.config),
+            aliases: std::mem::replace(&mut self.aliases, mark.aliases.clone()),
+        }
+    }
+
+    /// Makes the state what holds after either branch.
+    pub(super) fn join(&mut self, a: Outcome, b: Outcome) {
+        for (id, left) in &a.changed {
+            let right = b.changed.get(id);
+            self.change(*id, |object| match right {
+                Some(right) => {
+                    *object = left.clone();
+                    object.join(right);
+                }
+                None => object.join(left),
+            });
+        }
+        for (id, right) in b.changed.iter().filter(|(id, _)| !a.changed.contains_key(id)) {
+            self.change(*id, |object| object.join(right));
+        }
+        self.config = a.config;
+        self.config.join(b.config);
+        self.aliases = a.aliases;
+        for alias in b.aliases {
+            match self.aliases.iter_mut().find(|x| x.tiles == alias.tiles) {
+                Some(same) => {
+                    same.written[0] |= alias.written[0];
+                    same.written[1] |= alias.written[1];
+                }
+                None => self.aliases.push(alias),
+            }
+        }
+    }
+
+    /// The tile that either of two values is.
+    pub(super) fn either(&mut self, a: Val, b: Val) -> Val {
+        match (a, b) {
+            _ if a == b => a,
+            (Val::Tile(x), Val::Tile(y)) => match (self.objects.get(x).cloned(), self.objects.get(y)) {
+                (Some(mut joined), Some(other)) => {
+                    joined.join(other);
+                    joined.place = None;
+                    Val::Tile(self.add(joined))
+                }
+                _ => Val::None,
+            },
+            (Val::Scalar(_), Val::Scalar(_)) => Val::Scalar(None),
+            (Val::View(x), Val::View(y)) => match (self.views.get(x).cloned(), self.views.get(y)) {
+                (Some(mut view), Some(other)) => {
+                    view.offset = view.offset.filter(|o| Some(*o) == other.offset);
+                    if view.dims.len() != other.dims.len() || view.tag != other.tag {
+                        return Val::None;
+                    }
+                    for (dim, o) in view.dims.iter_mut().zip(&other.dims) {
+                        *dim = dim.filter(|d| Some(*d) == *o);
+                    }
+                    for (stride, o) in view.strides.iter_mut().zip(&other.strides) {
+                        *stride = stride.filter(|s| Some(*s) == *o);
+                    }
+                    self.views.push(view);
+                    Val::View(self.views.len() - 1)
+                }
+                _ => Val::None,
+            },
+            _ => Val::None,
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Tiles: their types, and the instructions that make, bind and size them.
+
+use super::report::diagnostic;
+use super::state::{Ext, Object, Setting, Val};
+use super::walk::Walk;
+use crate::rules::{memory, tile, valid};
+use tessera_ir::{Arg, Def, Op, Type, TypeId, ValueId};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::{Diagnostic, Severity};
+use tessera_isa::inst::{ConvType, Place, Root};
+use tessera_isa::layout::Layout;
+use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::tile::{Extent, Tile};
+use tessera_isa::tile_rules::Fault;
+
+/// What a tile type is on the profile; worked out once per type.
+#[derive(Clone)]
+pub(super) struct TypeFacts {
+    tile: Tile,
+    conv: Option<ConvType>,
+    layout: Layout,
+    fault: Option<Fault>,
+    /// A Left tile's written outer order was replaced, and nobody was told yet.
+    replaced: bool,
+}
+
+impl Walk<'_> {
+    fn facts(&mut self, ty: TypeId) -> Option<TypeFacts> {
+        if self.types.len() <= ty.index() {
+            self.types.resize(ty.index() + 1, None);
+        }
+        let profile = self.profile;
+        let slot = self.types.get_mut(ty.index())?;
+        if slot.is_none() {
+            let (resolved, conv, replaced) = match self.module.types.get(ty) {
+                Type::Tile(t) => (t.resolve(profile), None, t.replaces_blayout(profile)),
+                Type::Conv(conv) => (conv.as_tile(), Some(*conv), false),
+                _ => return None,
+            };
+            let fault = match &conv {
+                Some(conv) => tile::check_conv(conv, profile),
+                None => tile::check_tile(&resolved, profile),
+            };
+            // The layout of a type that is no type may not even fit its own arithmetic.
+            let sane = fault.as_ref().is_none_or(|f| f.warning);
+            let layout = if sane {
+                resolved.layout()
+            } else {
+                Layout::row_major(1, 1, 1)
+            };
+            *slot = Some(TypeFacts {
+                tile: resolved,
+                conv,
+                layout,
+                fault,
+                replaced,
+            });
+        }
+        let facts = slot.clone();
+        if let Some(slot) = slot {
+            slot.replaced = false;
+        }
+        facts
+    }
+
+    /// A new tile of the value's type; breaks of `tile-*` are reported where the type is written.
+    fn tile(&mut self, value: ValueId, unset: Ext) -> Option<usize> {
+        let facts = self.facts(self.func.value(value).ty)?;
+        let defined = self.func.value(value);
+        let (name, span) = (self.module.names.text(defined.name), defined.type_span);
+        if facts.replaced {
+            let text = format!(
+                "%{name} is a Left tile, and {} lays those out {}: the written blayout is replaced",
+                self.profile,
+                facts.tile.layout_name()
+            );
+            let note = Diagnostic::new("left-blayout", Severity::Note, text).at(span, "");
+            self.report.diagnostics.push(note);
+        }
+        let mut broken = None;
+        if let Some(fault) = facts.fault {
+            if !fault.warning {
+                broken = Some(fault.rule);
+                if let Def::Result(op, _) = defined.def {
+                    self.report.refuse(self.func.op(op).span, fault.rule);
+                }
+            }
+            if self.report.is_new(span, fault.rule) {
+                self.report
+                    .diagnostics
+                    .push(diagnostic(fault, span, format!("the type of %{name}")));
+            }
+        }
+        let ext = |e: Extent| e.known().map_or(unset, Ext::Known);
+        let root = Root::Auto(self.next_auto);
+        self.next_auto += 1;
+        let id = self.state.add(Object {
+            tile: facts.tile,
+            conv: facts.conv,
+            layout: facts.layout,
+            valid: [ext(facts.tile.v_row), ext(facts.tile.v_col)],
+            place: Some(Place { root, start: 0 }),
+            manual: false,
+            broken,
+            storage: 0,
+        });
+        self.state.change(id, |object| object.storage = id);
+        Some(id)
+    }
+
+    /// A function's argument, or an input of a listing: its file or caller sets what is `?`.
+    pub(super) fn argument(&mut self, value: ValueId) -> Val {
+        match self.ty(value) {
+            Type::Tile(_) | Type::Conv(_) => self.tile(value, Ext::Unknown).map_or(Val::None, Val::Tile),
+            ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => self.global_argument(ty),
+            Type::Scalar(_) => Val::Scalar(None),
+            Type::Event => Val::None,
+        }
+    }
+
+    /// A value of which only the type is known.
+    pub(super) fn unknown(&mut self, value: ValueId) -> Val {
+        match self.ty(value) {
+            Type::Tile(_) | Type::Conv(_) => {
+                let Some(id) = self.tile(value, Ext::Unknown) else {
+                    return Val::None;
+                };
+                self.state.change(id, |object| object.place = None);
+                Val::Tile(id)
+            }
+            ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => self.global_of_type(ty),
+            Type::Scalar(_) => Val::Scalar(None),
+            Type::Event => Val::None,
+        }
+    }
+
+    /// The tile that an instruction's result is: `?` means all of it (syntax.md 5).
+    pub(super) fn result_tile(&mut self, value: ValueId) -> Option<usize> {
+        let id = self.tile(value, Ext::Unknown)?;
+        self.state.change(id, |object| {
+            let declared = [object.tile.rows, object.tile.cols];
+            let extents = [object.tile.v_row, object.tile.v_col];
+            for axis in [0, 1] {
+                if extents[axis] == Extent::Dynamic {
+                    object.valid[axis] = Ext::Known(declared[axis]);
+                }
+            }
+        });
+        self.bind_early(value, id);
+        self.set(value, Val::Tile(id));
+        Some(id)
+    }
+
+    fn bind_early(&mut self, value: ValueId, id: usize) {
+        if let Some(address) = self.early.get(&value).copied() {
+            self.bind(id, address);
+        }
+    }
+
+    /// Binds a tile to an address that is in order, or to one that is not known.
+    fn bind(&mut self, id: usize, address: Option<i128>) {
+        self.state.change(id, |object| {
+            object.manual = true;
+            object.storage = id;
+            object.place = address.and_then(|a| u64::try_from(a).ok()).map(|start| Place {
+                root: Root::Memory(object.tile.loc),
+                start,
+            });
+        });
+        self.state.aliases.retain(|alias| !alias.tiles.contains(&id));
+    }
+
+    /// The address of an operation, once `tassign-*` let it pass; what they refuse is not known any more.
+    fn address(&mut self, op: &Op, tile: &Tile, bytes: u64) -> Option<Option<i128>> {
+        let operand = op.operand(Role::Addr)?;
+        let address = self.int(operand.arg);
+        let fault = address.and_then(|a| memory::check_address(tile.loc, bytes, a, self.profile));
+        match fault {
+            Some(fault) => {
+                self.found(op, &[], fault);
+                Some(None)
+            }
+            None => Some(address),
+        }
+    }
+
+    /// `pto.alloc_tile [addr = %a] [valid_row = %r] [valid_col = %c]`.
+    pub(super) fn alloc(&mut self, op: &Op) {
+        let Some(result) = op.results.first().copied() else {
+            return;
+        };
+        let unset = if self.dead { Ext::Unknown } else { Ext::Unset };
+        let Some(id) = self.tile(result, unset) else { return };
+        self.set(result, Val::Tile(id));
+        self.bind_early(result, id);
+        let Some((tile, bytes)) = self.sound(id) else {
+            if op.operand(Role::Addr).is_some() {
+                self.bind(id, None);
+            }
+            return;
+        };
+        if let Some(address) = self.address(op, &tile, bytes) {
+            self.bind(id, address);
+        }
+        self.size(
+            op,
+            id,
+            op.operand(Role::ValidRow).map(|o| o.arg),
+            op.operand(Role::ValidCol).map(|o| o.arg),
+        );
+    }
+
+    /// A tile whose type is in order, with its bytes.
+    fn sound(&self, id: usize) -> Option<(Tile, u64)> {
+        let object = self.state.objects.get(id).filter(|o| o.broken.is_none())?;
+        let bytes = object.conv.map_or(object.tile.bytes(), |conv| conv.bytes());
+        Some((object.tile, bytes))
+    }
+
+    /// `pto.tassign %t, @tile(0x…)` and `%r = pto.tassign %t, %a : T -> T`.
+    pub(super) fn assign(&mut self, op: &Op) {
+        let named = op
+            .operands
+            .iter()
+            .find(|o| o.role != Role::Addr)
+            .and_then(|o| o.arg.value());
+        let Some(named) = named else { return };
+        let Val::Tile(id) = self.get(named) else {
+            // Named before it is defined: the address waits.
+            let Some(facts) = self.facts(self.func.value(named).ty) else {
+                return;
+            };
+            let bytes = facts.conv.map_or(facts.tile.bytes(), |conv| conv.bytes());
+            if let Some(address) = self.address(op, &facts.tile, bytes) {
+                self.early.insert(named, address);
+            }
+            return;
+        };
+        let address = match self.sound(id) {
+            Some((tile, bytes)) => self.address(op, &tile, bytes).flatten(),
+            None => None,
+        };
+        self.bind(id, address);
+        if let Some(result) = op.results.first() {
+            self.set(*result, Val::Tile(id));
+        }
+    }
+
+    /// `pto.set_validshape %t, %r, %c`.
+    pub(super) fn set_validshape(&mut self, op: &Op) {
+        let tile = op.operands.first().and_then(|o| o.arg.value());
+        if let Some(Val::Tile(id)) = tile.map(|v| self.get(v)) {
+            let arg = |n: usize| op.operands.get(n).map(|o| o.arg);
+            self.size(op, id, arg(1), arg(2));
+        }
+    }
+
+    fn size(&mut self, op: &Op, id: usize, rows: Option<Arg>, cols: Option<Arg>) {
+        let Some((tile, _)) = self.sound(id) else { return };
+        let given = [rows, cols];
+        let values = given.map(|arg| arg.and_then(|arg| self.int(arg)));
+        let fault = valid::check_valid(&tile, values);
+        let refused = fault.is_some();
+        self.state.change(id, |object| {
+            let extents = [tile.v_row, tile.v_col];
+            for axis in [0, 1] {
+                if given[axis].is_some() && extents[axis] == Extent::Dynamic {
+                    let known = values[axis].filter(|_| !refused).and_then(|v| u64::try_from(v).ok());
+                    object.valid[axis] = known.map_or(Ext::Unknown, Ext::Known);
+                }
+            }
+        });
+        if let Some(fault) = fault {
+            self.found(op, &[], fault);
+        }
+    }
+
+    /// Inside a loop that is walked once: what an instruction may change in a tile is not known.
+    pub(super) fn forget_tile(&mut self, id: usize, opcode: Opcode, role: Role) {
+        let moves = match opcode {
+            Opcode::Tassign => true,
+            Opcode::Treshape | Opcode::Bitcast | Opcode::Tsubview | Opcode::TfillpadInplace => role == Role::Dst,
+            _ => false,
+        };
+        let resizes = match opcode {
+            Opcode::SetValidshape => true,
+            Opcode::TfillpadExpand => role == Role::Dst,
+            _ => false,
+        };
+        if !moves && !resizes {
+            return;
+        }
+        self.state.change(id, |object| {
+            if moves {
+                object.place = None;
+            }
+            let extents = [object.tile.v_row, object.tile.v_col];
+            for axis in [0, 1] {
+                if resizes && extents[axis] == Extent::Dynamic {
+                    object.valid[axis] = Ext::Unknown;
+                }
+            }
+        });
+    }
+
+    pub(super) fn forget_config(&mut self) {
+        self.state.config.fmap = Setting::Unknown;
+        self.state.config.pad = Setting::Unknown;
+        self.state.config.pad_value = Setting::Unknown;
+    }
+
+    /// `pto.setfmatrix` and `pto.set_img2col_padding` (ops.md 7).
+    pub(super) fn configure(&mut self, op: &Op, opcode: Opcode) {
+        if opcode == Opcode::SetImg2colPadding {
+            let value: Option<Number> = op.operands.first().and_then(|o| self.number(o.arg));
+            let given = value.or(op.known_attrs().and_then(|a| a.pad_value));
+            self.state.config.pad_value = given.map_or(Setting::Unknown, Setting::Known);
+            return;
+        }
+        let Some(attrs) = op.known_attrs() else { return };
+        if let Some(fmap) = attrs.fmap {
+            self.state.config.fmap = Setting::Known(fmap);
+        }
+        if let Some(pad) = attrs.pad {
+            self.state.config.pad = Setting::Known(pad);
+        }
+    }
+}
