@@ -295,7 +295,7 @@ impl Program<'_> {
                     .filter_map(|o| o.arg.value());
                 for v in outs.chain(op.results.iter().copied()) {
                     let old = state.get(&v).cloned().unwrap_or_default();
-                    let unplaced = old == BTreeSet::from([(v, Means::Contents)]);
+                    let unplaced = !old.is_empty() && old.iter().all(|(root, _)| *root == v);
                     if op.results.contains(&v) {
                         self.bind(state, effect, v, items.clone());
                     } else if opcode == Opcode::TfillpadInplace && !unplaced {
