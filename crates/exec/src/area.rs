@@ -1,0 +1,119 @@
+//! Areas: the bytes that one side of a step touches, as few ranges as possible.
+//!
+//! Whether bytes are defined does not depend on the order in which they move, so the runs of all nests of a step are
+//! sorted and merged: a whole tile is one range in every layout.
+
+use crate::memory::ByteSet;
+use crate::nest::{Nest, Runs, Side};
+use smallvec::SmallVec;
+
+/// Ranges of bytes relative to where an operand starts, rising and apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Area {
+    ranges: SmallVec<[(i64, u64); 1]>,
+}
+
+impl Area {
+    /// The area of some runs.
+    pub fn of_runs<'a>(all: impl IntoIterator<Item = &'a Runs>) -> Self {
+        let mut ranges: SmallVec<[(i64, u64); 1]> = SmallVec::new();
+        for runs in all {
+            runs.for_each(|start, len| push(&mut ranges, start, len));
+        }
+        if !ranges.is_sorted() {
+            ranges.sort_unstable();
+            let sorted = std::mem::take(&mut ranges);
+            for (start, len) in sorted {
+                push(&mut ranges, start, len);
+            }
+        }
+        Area { ranges }
+    }
+
+    /// The area that one side of some nests touches.
+    pub fn of_nests<'a>(nests: impl IntoIterator<Item = &'a Nest>, side: Side) -> Self {
+        let runs: SmallVec<[Runs; 4]> = nests.into_iter().map(|n| n.runs(side)).collect();
+        Area::of_runs(&runs)
+    }
+
+    /// One range.
+    pub fn range(start: i64, len: u64) -> Self {
+        let mut ranges = SmallVec::new();
+        push(&mut ranges, start, len);
+        Area { ranges }
+    }
+
+    /// Has it no bytes?
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// The first byte and one past the last one, where there are any.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        let (first, last) = (self.ranges.first()?, self.ranges.last()?);
+        Some((first.0, last.0.saturating_add_unsigned(last.1)))
+    }
+
+    /// The ranges, with the operand at byte `at` of its memory. Ranges before the memory's start are left out; whoever
+    /// moved the data has refused them.
+    #[inline]
+    pub fn at(&self, at: usize) -> impl Iterator<Item = (usize, usize)> {
+        self.ranges.iter().filter_map(move |(start, len)| {
+            let start = usize::try_from(at as i64 + start).ok()?;
+            Some((start, *len as usize))
+        })
+    }
+
+    /// Is every byte in the set?
+    #[inline]
+    pub fn is_in(&self, set: &ByteSet, at: usize) -> bool {
+        self.at(at).all(|(start, len)| set.has_all(start, len))
+    }
+
+    /// Does the area contain the byte?
+    pub fn contains(&self, at: usize, byte: usize) -> bool {
+        self.at(at).any(|(start, len)| (start..start + len).contains(&byte))
+    }
+}
+
+/// Adds a range; one that continues or overlaps the last is merged with it.
+fn push(ranges: &mut SmallVec<[(i64, u64); 1]>, start: i64, len: u64) {
+    if len == 0 {
+        return;
+    }
+    if let Some((last, n)) = ranges.last_mut() {
+        let end = last.saturating_add_unsigned(*n);
+        if *last <= start && start <= end {
+            *n = (*n).max(start.abs_diff(*last).saturating_add(len));
+            return;
+        }
+    }
+    ranges.push((start, len));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nest::{Bits, Map, Move, lower};
+    use tessera_isa::elem::Elem;
+    use tessera_isa::profile::Profile;
+    use tessera_isa::tile::{Loc, TileType};
+
+    #[test]
+    fn a_whole_tile_is_one_range_on_both_sides() {
+        let nd = TileType::new(Loc::Vec, Elem::F16, 32, 64).resolve(Profile::Cpu);
+        let nz = TileType::new(Loc::Mat, Elem::F16, 32, 64).resolve(Profile::Cpu);
+        let whole = Move {
+            rows: 32,
+            cols: 64,
+            src: Map::IDENTITY,
+            dst: Map::IDENTITY,
+        };
+        let nests = lower(&whole, &nd.layout(), &nz.layout(), Bits::same(16));
+        for side in [Side::Source, Side::Destination] {
+            let area = Area::of_nests(&nests, side);
+            assert_eq!(area, Area::range(0, 4096));
+            assert_eq!(area.span(), Some((0, 4096)));
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The interpreter: runs an inlined function, once per block.
+//!
+//! Plain data in, plain data out: no files, no printing. The function is compiled once ([`code`]); a block then runs on
+//! memories of its own. **Global memory**: every block sees the initial contents plus its own writes; where two blocks
+//! write the same byte, the higher block wins. So the result does not depend on the order or the number of threads.
+
+mod code;
+mod compile;
+mod exec;
+mod global;
+mod issue;
+mod objects;
+mod output;
+mod parallel;
+mod report;
+mod scalar;
+
+use tessera_ir::{Func, Module, OpId, ValueId};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::ConvType;
+use tessera_isa::ops::Opcode;
+use tessera_isa::profile::Profile;
+use tessera_plan::Placement;
+
+/// A program and everything that it runs with.
+#[derive(Debug)]
+pub struct Run<'a> {
+    /// The module that the function's types and names belong to.
+    pub module: &'a Module,
+    /// The function, without calls ([`tessera_ir::inline`]).
+    pub func: &'a Func,
+    /// The profile.
+    pub profile: Profile,
+    /// Where automatic tiles lie.
+    pub placement: &'a Placement,
+    /// How often the kernel runs, at least once.
+    pub blocks: u32,
+    /// Whether defined bits are kept.
+    pub tracked: bool,
+    /// What is bound to arguments, and to the inputs of a listing.
+    pub inputs: Vec<(ValueId, Input)>,
+    /// The tiles that are read when everything is done, each as one vector core sees it; with several blocks, those of
+    /// the highest one. Buffers come back without being asked for; asking for one reports its undefined bytes.
+    pub outputs: Vec<(ValueId, u8)>,
+    /// Whether every instruction leaves a line.
+    pub trace: bool,
+}
+
+/// What is bound to a value before the program runs.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A scalar.
+    Scalar(Number),
+    /// The buffer behind a pointer, view or memref.
+    Buffer {
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// The type of the file's elements.
+        elem: Elem,
+        /// The extents of the file, which a `?` of the argument's type stands for.
+        dims: Vec<u64>,
+    },
+    /// A tile's valid region in logical order.
+    Tile {
+        /// Rows; a `?` extent of the tile takes them.
+        rows: u64,
+        /// Columns, likewise.
+        cols: u64,
+        /// The elements, row by row, packed.
+        elements: Vec<u8>,
+    },
+    /// A tile's declared bytes as they lie in memory.
+    TileBytes(Vec<u8>),
+}
+
+/// The contents of a tile.
+#[derive(Clone, Debug)]
+pub struct TileData {
+    /// Valid rows.
+    pub rows: u64,
+    /// Valid columns.
+    pub cols: u64,
+    /// The element type.
+    pub elem: Elem,
+    /// The type, for a conv tile, whose elements are the dense array.
+    pub conv: Option<ConvType>,
+    /// The valid region row by row, packed; undefined bytes are 0.
+    pub elements: Vec<u8>,
+    /// For each byte of it, 0xFF where it is defined.
+    pub defined: Vec<u8>,
+    /// The declared bytes as they lie in memory; undefined ones are 0.
+    pub raw: Vec<u8>,
+    /// For each of them, 0xFF where it is defined.
+    pub raw_defined: Vec<u8>,
+}
+
+/// A tile that was asked for.
+#[derive(Clone, Debug)]
+pub struct TileOutput {
+    /// The value.
+    pub value: ValueId,
+    /// The vector core.
+    pub core: u8,
+    /// The contents.
+    pub data: TileData,
+}
+
+/// A buffer after the run.
+#[derive(Clone, Debug)]
+pub struct BufferOutput {
+    /// The argument.
+    pub value: ValueId,
+    /// The bytes; undefined ones are 0.
+    pub bytes: Vec<u8>,
+}
+
+/// What `pto.tprint` printed.
+#[derive(Clone, Debug)]
+pub struct Printed {
+    /// The operation.
+    pub op: OpId,
+    /// The tile.
+    pub value: ValueId,
+    /// The block.
+    pub block: u32,
+    /// The contents.
+    pub data: TileData,
+}
+
+/// One instruction of a trace.
+#[derive(Clone, Debug)]
+pub struct TraceLine {
+    /// How many instructions of the block ran before.
+    pub index: u64,
+    /// The block.
+    pub block: u32,
+    /// The operation.
+    pub op: OpId,
+    /// Where it stands.
+    pub span: Span,
+    /// The instruction.
+    pub opcode: Opcode,
+    /// Its operands: role, name, address, valid region; scalars with their values.
+    pub operands: String,
+    /// What it wrote.
+    pub written: Vec<TraceWrite>,
+}
+
+/// A tile that an instruction wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceWrite {
+    /// Its name; `NAME@1` on vector core 1.
+    pub name: String,
+    /// A hash of its declared bytes, undefined ones told apart.
+    pub hash: u64,
+}
+
+/// What a run comes to. With an error there are no outputs.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// The error that stopped it, if any, and warnings, each once per operation.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Every buffer.
+    pub buffers: Vec<BufferOutput>,
+    /// The tiles that were asked for, in that order.
+    pub tiles: Vec<TileOutput>,
+    /// What was printed, by block.
+    pub printed: Vec<Printed>,
+    /// The trace, by block.
+    pub trace: Vec<TraceLine>,
+}
+
+impl Outcome {
+    /// Did an error stop the run?
+    pub fn failed(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Runs a program.
+pub fn run(run: Run<'_>) -> Outcome {
+    match parallel::run(&run) {
+        Ok(outcome) => outcome,
+        Err(outcome) => *outcome,
+    }
+}

@@ -1,0 +1,343 @@
+//! Blocks: several at once, each on memories of its own.
+//!
+//! A thread keeps one copy of the global buffers. After a block it takes out what the block wrote and puts back what was
+//! there before, so the next block begins with the initial contents again; what was taken out is merged in block order.
+
+use super::code::Var;
+use super::compile::{compile, global_elem};
+use super::exec::{Context, Exec};
+use super::global::Global;
+use super::objects::refused;
+use super::{BufferOutput, Input, Outcome, Printed, Run, TileOutput, TraceLine};
+use crate::memory::{Memories, Memory, MemoryId};
+use crate::nest::{Bits, Map, Move, lower};
+use crate::prepared::Failure;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use tessera_ir::{Def, Type, ValueId};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::layout::Layout;
+use tessera_isa::tile::Extent;
+
+/// A buffer before the run, and the argument it is bound to.
+struct Buffer {
+    value: ValueId,
+    memory: Memory,
+    dims: Vec<u64>,
+    grows: bool,
+}
+
+/// What one block leaves behind.
+#[derive(Default)]
+struct Left {
+    failure: Option<Failure>,
+    warnings: Vec<Diagnostic>,
+    writes: Vec<Vec<(usize, Vec<u8>)>>,
+    tiles: Vec<TileOutput>,
+    printed: Vec<Printed>,
+    trace: Vec<TraceLine>,
+}
+
+pub(crate) fn run(run: &Run<'_>) -> Result<Outcome, Box<Outcome>> {
+    let failed = |e: Failure| {
+        Box::new(Outcome {
+            diagnostics: vec![*e],
+            ..Outcome::default()
+        })
+    };
+    let program = compile(run.module, run.func, run.profile, run.placement).map_err(failed)?;
+    let blocks = run.blocks.max(1);
+    let cx = Context {
+        module: run.module,
+        func: run.func,
+        profile: run.profile,
+        program: &program,
+        blocks,
+    };
+    let mut buffers = buffers(run);
+    let threads = std::thread::available_parallelism()
+        .map_or(1, |n| n.get())
+        .min(blocks as usize);
+    let left = if blocks == 1 {
+        vec![alone(run, &cx, &mut buffers)]
+    } else {
+        together(run, &cx, &buffers, blocks, threads)
+    };
+    Ok(merge(run, buffers, left))
+}
+
+/// One block: it works on the buffers themselves.
+fn alone(run: &Run<'_>, cx: &Context<'_>, buffers: &mut [Buffer]) -> Left {
+    let mut memories = Memories::new(run.tracked);
+    for buffer in buffers.iter_mut() {
+        memories.add_buffer(std::mem::take(&mut buffer.memory));
+    }
+    let mut exec = Exec::new(cx, memories, run.trace);
+    let left = one(run, &mut exec, buffers, 0);
+    for (k, buffer) in buffers.iter_mut().enumerate() {
+        if let Some(memory) = exec.memories.get_mut(crate::memory::BUFFERS + k) {
+            buffer.memory = std::mem::take(memory);
+        }
+    }
+    left
+}
+
+/// Several blocks on several threads, each thread with a copy of the buffers.
+fn together(run: &Run<'_>, cx: &Context<'_>, buffers: &[Buffer], blocks: u32, threads: usize) -> Vec<Left> {
+    let next = AtomicU32::new(0);
+    let all: Mutex<Vec<(u32, Left)>> = Mutex::new(Vec::new());
+    let work = || {
+        let mut memories = Memories::new(run.tracked);
+        for buffer in buffers {
+            let mut memory = buffer.memory.clone();
+            memory.watch();
+            memories.add_buffer(memory);
+        }
+        let mut exec = Exec::new(cx, memories, run.trace);
+        loop {
+            let block = next.fetch_add(1, Ordering::Relaxed);
+            if block >= blocks {
+                return;
+            }
+            let mut left = one(run, &mut exec, buffers, block);
+            for (k, buffer) in buffers.iter().enumerate() {
+                if let Some(memory) = exec.memories.get_mut(crate::memory::BUFFERS + k) {
+                    left.writes.push(memory.take_written(&buffer.memory));
+                }
+            }
+            if left.failure.is_some() {
+                // Blocks that have begun still end, so that the lowest failure is always the one that is told.
+                next.store(blocks, Ordering::Relaxed);
+            }
+            if let Ok(mut all) = all.lock() {
+                all.push((block, left));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut all = all.into_inner().unwrap_or_default();
+    all.sort_by_key(|(block, _)| *block);
+    all.into_iter().map(|(_, left)| left).collect()
+}
+
+fn one(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer], block: u32) -> Left {
+    exec.reset(block);
+    let mut left = Left::default();
+    let result = set_up(run, exec, buffers).and_then(|()| exec.run());
+    let result = result.and_then(|()| read_outputs(run, exec, block, &mut left));
+    left.failure = result.err();
+    left.warnings = std::mem::take(&mut exec.found.warnings);
+    left.printed = std::mem::take(&mut exec.printed);
+    if let Some(trace) = &mut exec.trace {
+        left.trace = std::mem::take(trace);
+    }
+    left
+}
+
+/// A buffer for every argument that is global memory, in the order of the arguments.
+fn buffers(run: &Run<'_>) -> Vec<Buffer> {
+    let mut all = Vec::new();
+    for (i, value) in run.func.values.iter().enumerate() {
+        let id = ValueId(i as u32);
+        let is_argument = matches!(value.def, Def::Arg(_) | Def::Input | Def::ListingOut);
+        if !is_argument || global_elem(run.module.types.get(value.ty)).is_none() {
+            continue;
+        }
+        let bound = run.inputs.iter().find_map(|(v, input)| match input {
+            Input::Buffer { bytes, dims, .. } if *v == id => Some((bytes, dims)),
+            _ => None,
+        });
+        all.push(match bound {
+            Some((bytes, dims)) => Buffer {
+                value: id,
+                memory: Memory::new(bytes.clone(), true),
+                dims: dims.clone(),
+                grows: false,
+            },
+            None => Buffer {
+                value: id,
+                memory: Memory::default(),
+                dims: Vec::new(),
+                grows: true,
+            },
+        });
+    }
+    all
+}
+
+/// Binds arguments and inputs.
+fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> Result<(), Failure> {
+    for (k, buffer) in buffers.iter().enumerate() {
+        let memory: MemoryId = crate::memory::BUFFERS + k;
+        let ty = run.module.types.get(run.func.value(buffer.value).ty);
+        let global = Global::argument(ty, memory, &buffer.dims, buffer.grows);
+        if let (Some(Var::Global(slot)), Some(global)) = (exec.cx.program.vars.get(buffer.value.index()), global)
+            && let Some(place) = exec.globals.get_mut(*slot as usize)
+        {
+            *place = global;
+        }
+    }
+    exec.reserve_pool()?;
+    for (object, address) in &exec.cx.program.bound {
+        let slot = exec.cx.program.given.iter().find(|(_, o)| o == object).map(|g| g.0);
+        if let Some(slot) = slot {
+            exec.assign(slot, *address)?;
+        }
+    }
+    for (value, input) in &run.inputs {
+        let var = exec.cx.program.vars.get(value.index()).copied();
+        match (var, input) {
+            (Some(Var::Int(slot)), Input::Scalar(number)) => {
+                let Type::Scalar(ty) = run.module.types.get(run.func.value(*value).ty) else {
+                    continue;
+                };
+                let float = matches!(ty, tessera_ir::ScalarType::Float(_));
+                let bits = match number {
+                    Number::Int(v) if float => (*v as f64).to_bits() as i64,
+                    Number::Int(v) => super::scalar::wrap(*v as i64, ty.bits()),
+                    Number::Float(v) => v.to_bits() as i64,
+                };
+                exec.set(slot, bits);
+            }
+            (Some(Var::Tile(slot)), Input::Tile { rows, cols, elements }) => {
+                give_tile(exec, slot, *rows, *cols, elements)?;
+            }
+            (Some(Var::Tile(slot)), Input::TileBytes(bytes)) => {
+                let object = exec.object_of(slot);
+                exec.reserve_tile(object, 0)?;
+                let o = exec.tile(slot)?;
+                let (place, len) = (o.place, (o.tile.bytes() as usize).min(bytes.len()));
+                if let Some(memory) = exec.memories.get_mut(place.memory) {
+                    memory.put(place.at, bytes.get(..len).unwrap_or(&[]));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Writes an input's valid region into its tile.
+fn give_tile(exec: &mut Exec<'_>, slot: u32, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
+    let tile = exec.tile(slot)?.tile;
+    let given = [(tile.v_row, rows), (tile.v_col, cols)];
+    let valid = given.map(|(extent, n)| (extent == Extent::Dynamic).then_some(n as i64));
+    exec.set_valid(slot, valid)?;
+    let object = exec.object_of(slot);
+    exec.reserve_tile(object, 0)?;
+    let o = exec.tile(slot)?;
+    let place = o.place;
+    let (conv, valid) = (o.conv, o.valid);
+    let (rows, cols) = match conv {
+        Some(conv) => (1, conv.elements()),
+        None => (rows.min(valid[0]), cols.min(valid[1])),
+    };
+    let mv = Move {
+        rows,
+        cols,
+        src: Map::IDENTITY,
+        dst: Map::IDENTITY,
+    };
+    let layout = exec.layouts.get(o.layout);
+    let nests = lower(
+        &mv,
+        &Layout::row_major(rows, cols, cols),
+        &layout,
+        Bits::same(tile.elem.bits()),
+    );
+    let Some(memory) = exec.memories.get_mut(place.memory) else {
+        return Ok(());
+    };
+    for nest in &nests {
+        let to = memory.as_mut().get_mut(place.at..).unwrap_or(&mut []);
+        nest.run(elements, to).map_err(|_| {
+            let what = format!("the input has {} bytes, and {tile} needs more", elements.len());
+            refused(tessera_isa::tile_rules::Fault::new("input", what).help("give all elements of the valid region"))
+        })?;
+        nest.for_each_run(crate::nest::Side::Destination, |at, len| {
+            if let Ok(at) = usize::try_from(place.at as i64 + at) {
+                memory.defined_mut().insert(at, len as usize);
+            }
+        });
+    }
+    Ok(())
+}
+
+fn read_outputs(run: &Run<'_>, exec: &mut Exec<'_>, block: u32, left: &mut Left) -> Result<(), Failure> {
+    if block + 1 != exec.cx.blocks {
+        return Ok(());
+    }
+    for (value, core) in &run.outputs {
+        let Some(Var::Tile(slot)) = exec.cx.program.vars.get(value.index()).copied() else {
+            continue;
+        };
+        let data = exec.tile_data(slot, *core)?;
+        if data.defined.iter().any(|d| *d != 0xFF)
+            && let Some(mut d) = exec.undefined_read(slot, *core, "is put out")
+        {
+            d.span = Some(run.func.value(*value).span);
+            exec.found.warnings.push(d);
+        }
+        left.tiles.push(TileOutput {
+            value: *value,
+            core: *core,
+            data,
+        });
+    }
+    Ok(())
+}
+
+/// Everything together, in block order.
+fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut told: Vec<(&'static str, Option<tessera_isa::diag::Span>)> = Vec::new();
+    for block in left {
+        for d in block.warnings {
+            // Every block would say the same.
+            if !told.contains(&(d.rule, d.span)) {
+                told.push((d.rule, d.span));
+                outcome.diagnostics.push(d);
+            }
+        }
+        outcome.printed.extend(block.printed);
+        outcome.trace.extend(block.trace);
+        outcome.tiles.extend(block.tiles);
+        for (buffer, writes) in buffers.iter_mut().zip(block.writes) {
+            for (start, bytes) in writes {
+                buffer.memory.put(start, &bytes);
+            }
+        }
+        if let Some(failure) = block.failure {
+            outcome.diagnostics.push(*failure);
+            outcome.tiles.clear();
+            return outcome;
+        }
+    }
+    for buffer in buffers {
+        let memory = &buffer.memory;
+        let missing = memory.defined().first_missing(0, memory.bytes().len());
+        if let (true, Some(byte)) = (run.outputs.iter().any(|o| o.0 == buffer.value), missing)
+            && run.tracked
+        {
+            let name = run.module.names.text(run.func.value(buffer.value).name);
+            let what = format!("byte {byte} of %{name} was never written and is put out as 0");
+            let place = run.func.value(buffer.value).span;
+            outcome.diagnostics.push(
+                Diagnostic::warning("undefined-read", what)
+                    .at(place, "this argument")
+                    .help("bind a file to it with --in, or store all of it"),
+            );
+        }
+        outcome.buffers.push(BufferOutput {
+            value: buffer.value,
+            bytes: memory.bytes().to_vec(),
+        });
+    }
+    outcome
+}

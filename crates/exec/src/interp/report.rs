@@ -1,0 +1,204 @@
+//! What a run finds out: warnings, undefined bytes, and where they came from.
+
+use super::code::{Site, Slot};
+use super::exec::Exec;
+use crate::memory::{MemoryId, on_core};
+use crate::prepared::{Failure, Shadow};
+use rustc_hash::FxHashSet;
+use tessera_ir::OpId;
+use tessera_isa::diag::{Diagnostic, Severity};
+use tessera_isa::inst::Inst;
+
+/// How many moves back the origin of an undefined byte is followed.
+const MAX_HOPS: usize = 4;
+
+/// Warnings, each once per operation.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub warnings: Vec<Diagnostic>,
+    seen: FxHashSet<(OpId, &'static str)>,
+}
+
+impl Found {
+    /// Keeps a warning, unless the operation has given it before.
+    pub fn warn(&mut self, at: OpId, mut d: Diagnostic) {
+        if self.seen.insert((at, d.rule)) {
+            d.severity = Severity::Warning;
+            self.warnings.push(d);
+        }
+    }
+
+    /// Has the operation given this warning?
+    pub fn has(&self, at: OpId, rule: &'static str) -> bool {
+        self.seen.contains(&(at, rule))
+    }
+}
+
+/// An element that is not defined.
+pub(crate) struct UndefinedElement {
+    pub row: u64,
+    pub col: u64,
+    pub memory: MemoryId,
+    /// The first of its bytes that is not defined.
+    pub byte: usize,
+}
+
+/// An instruction that left a byte undefined.
+struct Left {
+    when: u64,
+    at: OpId,
+    /// Where the byte came from, if it was moved.
+    source: Option<(MemoryId, usize)>,
+}
+
+impl Exec<'_> {
+    /// The name of the tile in a slot.
+    pub fn tile_name(&self, slot: Slot) -> String {
+        let object = self.cx.program.objects.get(self.object_of(slot) as usize);
+        object.map_or("the tile".into(), |o| self.cx.name(o.value))
+    }
+
+    /// One note per operand: what it is while the instruction runs.
+    pub fn operand_notes(&self, at: OpId, inst: &Inst) -> Vec<String> {
+        let op = self.cx.func.op(at);
+        let mut notes = Vec::new();
+        for arg in &inst.tiles {
+            let value = op
+                .operand(arg.role)
+                .and_then(|o| o.arg.value())
+                .or_else(|| op.dsts().iter().find(|d| d.0 == arg.role).map(|d| d.1));
+            let name = value.map_or(arg.role.to_string(), |v| self.cx.name(v));
+            let start = arg.place.map_or(0, |p| p.start);
+            let extent = |v: Option<u64>| v.map_or("?".into(), |v| v.to_string());
+            let [r, c] = arg.valid;
+            notes.push(format!(
+                "{name} is {} at {start:#x}, valid {}x{}",
+                arg.tile,
+                extent(r),
+                extent(c)
+            ));
+        }
+        for (role, value) in &inst.scalars {
+            if let Some(tessera_isa::codec::Number::Int(v)) = value {
+                notes.push(format!("{role} is {v}"));
+            }
+        }
+        notes
+    }
+
+    /// The first element of a tile's valid region that is not defined.
+    pub fn first_undefined(&self, slot: Slot, core: u8) -> Option<UndefinedElement> {
+        let o = self.tile(slot).ok()?;
+        let layout = self.layouts.get(o.layout);
+        let id = on_core(o.place.memory, core);
+        let memory = self.memories.get(id)?;
+        let bits = i64::from(o.tile.elem.bits());
+        let [rows, cols] = [o.valid[0].min(o.tile.rows), o.valid[1].min(o.tile.cols)];
+        for row in 0..rows {
+            for col in 0..cols {
+                let start = o.place.at + (layout.offset(row, col) * bits / 8).max(0) as usize;
+                let len = (bits as usize / 8).max(1);
+                if let Some(byte) = memory.defined().first_missing(start, len) {
+                    return Some(UndefinedElement {
+                        row,
+                        col,
+                        memory: id,
+                        byte,
+                    });
+                }
+            }
+        }
+        None
+    }
+
+    /// `undefined-read`: a store wrote zeros where its tile is undefined.
+    pub fn report_store(&mut self, site: &Site) -> Result<(), Failure> {
+        if self.found.has(site.at, "undefined-read") {
+            return Ok(());
+        }
+        if let Some((_, slot)) = site.tiles.first()
+            && let Some(d) = self.undefined_read(*slot, 0, "is stored")
+        {
+            let d = self.at(site.at, Box::new(d));
+            self.found.warn(site.at, *d);
+        }
+        Ok(())
+    }
+
+    /// The warning about the first undefined element of a tile that leaves the chip.
+    pub fn undefined_read(&self, slot: Slot, core: u8, how: &str) -> Option<Diagnostic> {
+        let element = self.first_undefined(slot, core)?;
+        let name = self.tile_name(slot);
+        let UndefinedElement { row, col, memory, byte } = element;
+        let what =
+            format!("{name}({row}, {col}) at byte {byte:#x} is undefined and {how}; a 0 is written in its place");
+        let mut d = Diagnostic::warning("undefined-read", what);
+        d = self.origin(d, memory, byte);
+        if self.cx.blocks > 1 {
+            d.notes.push(format!("in block {} of {}", self.block, self.cx.blocks));
+        }
+        Some(d.help("write the element before it is read, or make the valid region smaller"))
+    }
+
+    /// Says where an undefined byte came from, as far as the instructions that were made ready tell.
+    fn origin(&self, mut d: Diagnostic, memory: MemoryId, byte: usize) -> Diagnostic {
+        let (mut memory, mut byte, mut before) = (memory, byte, u64::MAX);
+        for _ in 0..MAX_HOPS {
+            // The latest instruction before this point that left the byte undefined.
+            let mut latest: Option<Left> = None;
+            for (cache, site) in self.caches.iter().zip(&self.cx.program.sites) {
+                for entry in cache.entries.iter().filter(|e| (1..before).contains(&e.undefined_at)) {
+                    let Some(prepared) = &entry.prepared else { continue };
+                    if latest.as_ref().is_some_and(|l| l.when >= entry.undefined_at) {
+                        continue;
+                    }
+                    for step in &prepared.shadow {
+                        let (operand, area) = match step {
+                            Shadow::Clear { operand, area } => (*operand, area),
+                            Shadow::Move(mv) => (mv.dst, &mv.to),
+                            Shadow::Set { .. } => continue,
+                        };
+                        let Some(place) = prepared.places.get(usize::from(operand)) else {
+                            continue;
+                        };
+                        if place.memory != memory || !area.contains(place.at, byte) {
+                            continue;
+                        }
+                        let source = match step {
+                            Shadow::Move(mv) => {
+                                let from = mv.source_of(byte as i64 - place.at as i64);
+                                let src = prepared.places.get(usize::from(mv.src));
+                                src.zip(from)
+                                    .and_then(|(p, f)| Some((p.memory, usize::try_from(p.at as i64 + f).ok()?)))
+                            }
+                            _ => None,
+                        };
+                        latest = Some(Left {
+                            when: entry.undefined_at,
+                            at: site.at,
+                            source,
+                        });
+                    }
+                }
+            }
+            match latest {
+                Some(Left { at, source: None, .. }) => {
+                    return d.and_at(
+                        self.cx.span(at),
+                        "hardware writes whole blocks here, and its footprint covers the byte",
+                    );
+                }
+                Some(Left {
+                    when,
+                    at,
+                    source: Some(source),
+                }) => {
+                    d = d.and_at(self.cx.span(at), "moved here, undefined already");
+                    (memory, byte, before) = (source.0, source.1, when);
+                }
+                None => return d.note("nothing has written it: it is padding, or the tile was never filled"),
+            }
+        }
+        d
+    }
+}

@@ -1,0 +1,170 @@
+//! Indexed TCONCAT (ops.md 6): how many columns of each source a row takes is data.
+
+use crate::memory::Memories;
+use crate::nest::Place;
+use crate::prepared::{Effect, Failure, Places, Prepared, operand};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::maps::{How, Map, Move, Side, Step};
+use tessera_isa::ops::{Form, Opcode, Role};
+
+/// An indexed TCONCAT, lowered again whenever its counts change.
+#[derive(Clone, Debug)]
+pub(crate) struct Joined {
+    inst: Inst,
+    tiles: Vec<Place>,
+    /// The counts that `lowered` was made for.
+    counts: Vec<[u64; 2]>,
+    lowered: Option<Prepared>,
+}
+
+impl Joined {
+    /// `None` for every other instruction.
+    pub fn new(inst: &Inst, tiles: &[Place]) -> Option<Self> {
+        let indexed = matches!(inst.form, Form::Indexed | Form::IndexedOut);
+        (inst.op == Opcode::Tconcat && indexed).then(|| Joined {
+            inst: inst.clone(),
+            tiles: tiles.to_vec(),
+            counts: Vec::new(),
+            lowered: None,
+        })
+    }
+
+    /// Reads the counts, then joins.
+    pub fn run(&mut self, memories: &mut Memories, places: &[Place]) -> Result<Effect, Failure> {
+        let counts = self.read_counts(memories, places)?;
+        if self.lowered.is_none() || counts != self.counts {
+            let steps = self.steps(&counts);
+            let at = Places {
+                tiles: &self.tiles,
+                global: None,
+                tracked: memories.tracked,
+            };
+            self.lowered = Some(Prepared::of_steps(&self.inst, &steps, at)?);
+            self.counts = counts;
+        }
+        let effect = match &mut self.lowered {
+            Some(lowered) => lowered.run(memories, 0)?,
+            None => Effect::default(),
+        };
+        self.write_counts(memories, places);
+        Ok(effect)
+    }
+
+    fn tile(&self, role: Role) -> Option<(u8, &TileArg)> {
+        let index = self.inst.tile_index(role)?;
+        Some((operand(index, 0), self.inst.tiles.get(index)?))
+    }
+
+    /// Rows and columns of the destination.
+    fn extent(&self) -> [u64; 2] {
+        let valid = self.tile(Role::Dst).map_or([None; 2], |(_, t)| t.valid);
+        valid.map(|v| v.unwrap_or(0))
+    }
+
+    fn read_counts(&self, memories: &Memories, places: &[Place]) -> Result<Vec<[u64; 2]>, Failure> {
+        let [rows, _] = self.extent();
+        let mut all = vec![[0; 2]; rows as usize];
+        for (k, (idx, src)) in [(Role::Idx0, Role::Src0), (Role::Idx1, Role::Src1)]
+            .into_iter()
+            .enumerate()
+        {
+            let (Some((number, idx_tile)), Some((_, src_tile))) = (self.tile(idx), self.tile(src)) else {
+                continue;
+            };
+            let (elem, available) = (idx_tile.tile.elem, src_tile.valid[1].unwrap_or(0));
+            let size = elem.size().unwrap_or(1);
+            let Some(place) = places.get(usize::from(number)) else {
+                continue;
+            };
+            let Some(memory) = memories.get(place.memory) else {
+                continue;
+            };
+            for (row, counts) in all.iter_mut().enumerate() {
+                let start = place.at + (idx_tile.layout.offset(row as u64, 0) * size as i64) as usize;
+                if memories.tracked && !memory.defined().has_all(start, size as usize) {
+                    let what =
+                        format!("the count {idx}({row}, 0) was never written, and it decides how much is joined");
+                    return Err(Box::new(
+                        Diagnostic::error("undefined-use", what).help("write the index tile first"),
+                    ));
+                }
+                let mut bits = [0; 8];
+                let from = memory.bytes().get(start..start + size as usize);
+                if let (Some(from), Some(to)) = (from, bits.get_mut(..size as usize)) {
+                    to.copy_from_slice(from);
+                }
+                let value = match elem.decode(u64::from_le_bytes(bits)) {
+                    Number::Int(v) => v,
+                    Number::Float(_) => -1,
+                };
+                let count = value.div_euclid(i128::from(size));
+                if value < 0 || count > i128::from(available) {
+                    let what = format!(
+                        "{idx}({row}, 0) is {value}, which asks for {count} columns of {src}, and {available} are valid"
+                    );
+                    return Err(Box::new(Diagnostic::error("tconcat-index", what).help(format!(
+                        "a count is a number of columns times {size}, the bytes of an index: 0 to {}",
+                        available * size
+                    ))));
+                }
+                if let Some(slot) = counts.get_mut(k) {
+                    *slot = count as u64;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The moves; neighbouring rows with equal counts go together.
+    fn steps(&self, counts: &[[u64; 2]]) -> Vec<Step> {
+        let [_, cols] = self.extent();
+        let mut steps = Vec::new();
+        let mut row = 0;
+        for rows in counts.chunk_by(|a, b| a == b) {
+            let [n0, n1] = rows.first().copied().unwrap_or([0, 0]);
+            let n0 = n0.min(cols);
+            let n1 = n1.min(cols - n0);
+            for (role, n, at) in [(Role::Src0, n0, 0), (Role::Src1, n1, n0)] {
+                let (Some(src), Some(dst)) = (self.inst.tile_index(role), self.inst.tile_index(Role::Dst)) else {
+                    continue;
+                };
+                let geometry = Move {
+                    rows: rows.len() as u64,
+                    cols: n,
+                    src: Map::at(row, 0),
+                    dst: Map::at(row, at),
+                };
+                steps.push(Step::Move {
+                    src: Side::Tile(src),
+                    dst: Side::Tile(dst),
+                    core: 0,
+                    how: How::Bits,
+                    geometry,
+                });
+            }
+            row += rows.len() as u64;
+        }
+        steps
+    }
+
+    fn write_counts(&self, memories: &mut Memories, places: &[Place]) {
+        let [_, cols] = self.extent();
+        let Some((number, tile)) = self.tile(Role::DstIdx) else {
+            return;
+        };
+        let size = tile.tile.elem.size().unwrap_or(1) as usize;
+        let Some(place) = places.get(usize::from(number)) else {
+            return;
+        };
+        let Some(memory) = memories.get_mut(place.memory) else {
+            return;
+        };
+        for (row, [n0, n1]) in self.counts.iter().enumerate() {
+            let bytes = ((n0 + n1).min(cols) * size as u64).to_le_bytes();
+            let start = place.at + tile.layout.offset(row as u64, 0) as usize * size;
+            memory.put(start, bytes.get(..size).unwrap_or(&[]));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Where the parameters of a quantizing instruction come from (fixpipe.md 1 and 3).
+
+use crate::kernels::Params;
+use crate::memory::Memories;
+use crate::nest::Place;
+use crate::prepared::Failure;
+use tessera_isa::codec::{QuantFault, QuantParam};
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::elem::Elem;
+
+/// The parameters of a prepared instruction.
+#[derive(Clone, Debug)]
+pub(crate) enum ParamSource {
+    /// None, or the same ones every time.
+    Fixed(Params),
+    /// Those that lie in a Scaling tile when the instruction runs.
+    Tile(Box<FromTile>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct FromTile {
+    /// The operand, and where the first parameter lies in it.
+    pub operand: u8,
+    pub offset: usize,
+    /// The column of that parameter in the tile, for messages.
+    pub first: u64,
+    pub count: usize,
+    /// The types that it converts between.
+    pub src: Elem,
+    pub dst: Elem,
+    /// The parameters, and the bytes that they were made from.
+    pub bytes: Vec<u8>,
+    pub params: Params,
+}
+
+impl ParamSource {
+    /// Reads the parameters for the next run.
+    pub fn load(&mut self, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
+        match self {
+            ParamSource::Fixed(_) => Ok(()),
+            ParamSource::Tile(tile) => tile.load(memories, places),
+        }
+    }
+
+    /// The parameters that were read last.
+    pub fn loaded(&self) -> &Params {
+        match self {
+            ParamSource::Fixed(params) => params,
+            ParamSource::Tile(tile) => &tile.params,
+        }
+    }
+}
+
+impl FromTile {
+    fn load(&mut self, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
+        let Some(place) = places.get(usize::from(self.operand)) else {
+            return Ok(());
+        };
+        let (start, len) = (place.at + self.offset, self.count * 8);
+        let Some(memory) = memories.get(place.memory) else {
+            return Ok(());
+        };
+        if memories.tracked
+            && let Some(missing) = memory.defined().first_missing(start, len)
+        {
+            let column = self.first + ((missing - start) / 8) as u64;
+            return Err(Box::new(
+                Diagnostic::error(
+                    "undefined-use",
+                    format!("the quantization parameter fp[{column}] was never written, and it decides what is stored"),
+                )
+                .help("load the parameters into the Scaling tile first"),
+            ));
+        }
+        let bytes = memory.bytes().get(start..start + len).unwrap_or(&[]);
+        if bytes == self.bytes.as_slice() {
+            return Ok(());
+        }
+        let raw = || bytes.as_chunks::<8>().0.iter().map(|b| u64::from_le_bytes(*b));
+        for (k, bits) in raw().enumerate() {
+            if let Err(fault) = QuantParam::vector(bits).check(self.src, self.dst) {
+                return Err(refuse(fault, bits, Some(self.first + k as u64), self.dst));
+            }
+        }
+        self.params.set(raw().map(QuantParam::vector));
+        self.bytes = bytes.to_vec();
+        Ok(())
+    }
+}
+
+/// The message about a parameter that does not fit.
+pub(crate) fn refuse(fault: QuantFault, bits: u64, column: Option<u64>, dst: Elem) -> Failure {
+    let which = column.map_or("the quantization parameter".to_string(), |c| format!("fp[{c}]"));
+    let signed = bits >> 46 & 1;
+    Box::new(match fault {
+        QuantFault::Sign => Diagnostic::error(
+            fault.rule(),
+            format!("{which} is 0x{bits:x}: bit 46 is {signed}, and the destination is {dst}"),
+        )
+        .help(if dst == Elem::I8 { "set bit 46" } else { "clear bit 46" }),
+        QuantFault::Scale => Diagnostic::error(
+            fault.rule(),
+            format!(
+                "{which} is 0x{bits:x}: its scale {} is not finite",
+                QuantParam::scalar(bits).scale
+            ),
+        )
+        .help("give it a finite scale in bits 31:0"),
+    })
+}
