@@ -1,4 +1,4 @@
-//! Vector conversions against the scalar definition, bit for bit.
+//! Conversions of whole rows against the definition, element by element and bit for bit.
 
 #[path = "nest_support/random.rs"]
 mod random;
@@ -34,20 +34,22 @@ fn value(random: &mut Random) -> u32 {
     }
 }
 
-fn params(random: &mut Random, n: usize) -> Params {
-    Params::new((0..n).map(|_| {
+fn params(random: &mut Random, n: usize) -> Vec<QuantParam> {
+    let param = |_| {
         let scale = [1.0f32, 0.1, -2.5, 1e-3, 1e30, 0.0, 3e38][random.range(0, 6) as usize];
-        let bits = u64::from(scale.to_bits()) | random.range(0, 15) << 32 | random.range(0, 511) << 37;
-        if random.range(0, 1) == 0 {
-            QuantParam::scalar(bits)
+        let bits = u64::from(scale.to_bits()) | random.range(0, 15) << 32;
+        let offset = if random.range(0, 1) == 0 {
+            random.range(0, 511)
         } else {
-            QuantParam::scalar(bits & !(511 << 37))
-        }
-    }))
+            0
+        };
+        QuantParam::scalar(bits | offset << 37)
+    };
+    (0..n).map(param).collect()
 }
 
 #[test]
-fn every_form_matches_its_scalar_twin() {
+fn every_form_matches_its_definition() {
     let mut random = Random(7);
     for round in 0..3000 {
         let src = [Elem::F32, Elem::F32, Elem::I32][round % 3];
@@ -118,15 +120,15 @@ fn every_form_matches_its_scalar_twin() {
             from[s as usize..s as usize + 4].copy_from_slice(&x.to_le_bytes());
         });
         let to = random.bytes(dst_len);
-        let params = match (quant, per_column) {
-            (false, _) => Params::default(),
+        let list = match (quant, per_column) {
+            (false, _) => Vec::new(),
             (true, false) => params(&mut random, 1),
             (true, true) => params(&mut random, (blocks * cols) as usize),
         };
         let mut want = to.clone();
-        Convert::new(nest.clone(), conversion, Level::Scalar)
-            .run((&from, 0), (&mut want, 0), &params)
+        nest.convert_with(&from, &mut want, |bits, p| conversion.apply(bits, list.get(p as usize)))
             .unwrap();
+        let params = Params::new(list);
         for level in Level::available() {
             let convert = Convert::new(nest.clone(), conversion, level);
             let mut got = to.clone();

@@ -1,14 +1,14 @@
 //! Nests that change values: out of an accumulator (fixpipe.md 4), and the converting moves of the `cpu` profile.
 //!
 //! The scalar twin is the definition itself, [`Conversion::apply`], element by element. Where the innermost loop is
-//! contiguous on both sides a vector kernel may exist; it takes the columns sixteen at a time, so that the parameters of
-//! a column are loaded once for all its rows.
+//! contiguous on both sides, whole rows go through [`Fixpipe::apply_run`] or, where one exists, a vector kernel; that
+//! takes the columns sixteen at a time, so that the parameters of a column are loaded once for all its rows.
 
 use super::scalar::{self, Bytes};
 use super::{Level, Loop, ONCE};
 use crate::convert::convert;
-use crate::fixpipe::Fixpipe;
-use crate::nest::{Nest, OutOfBounds, Side};
+use crate::fixpipe::{Fixpipe, Params as RunParams};
+use crate::nest::{Dim, Nest, OutOfBounds, Side};
 use smallvec::SmallVec;
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
@@ -204,12 +204,34 @@ impl Convert {
     fn scalar(&self, bytes: &mut impl Bytes, src_at: usize, dst_at: usize, params: &Params) {
         let bits = self.nest.bits;
         let unit = |at: usize, bits: u32| at as i64 * if bits == 4 { 2 } else { 1 };
-        let (src_at, dst_at) = (unit(src_at, bits.src), unit(dst_at, bits.dst));
-        self.nest.for_each_element(|s, d, p| {
+        let mut moved = self.nest.clone();
+        moved.src = moved.src.wrapping_add(unit(src_at, bits.src));
+        moved.dst = moved.dst.wrapping_add(unit(dst_at, bits.dst));
+        match (&self.vector, moved.dims.pop()) {
+            (Some(vector), Some(row)) => moved.for_each_element(|s, d, p| {
+                if vector.row(bytes, &row, [s, d, p], params).is_none() {
+                    let row = Nest {
+                        bits,
+                        src: s,
+                        dst: d,
+                        param: p,
+                        dims: [row].into_iter().collect(),
+                    };
+                    self.elements(bytes, &row, params);
+                }
+            }),
+            (_, row) => {
+                moved.dims.extend(row);
+                self.elements(bytes, &moved, params);
+            }
+        }
+    }
+
+    /// Element by element, straight from the definition.
+    fn elements(&self, bytes: &mut impl Bytes, nest: &Nest, params: &Params) {
+        nest.for_each_element(|s, d, p| {
             let param = usize::try_from(p).ok().and_then(|p| params.list.get(p));
-            bytes.map(s.wrapping_add(src_at), d.wrapping_add(dst_at), bits, |x| {
-                self.conversion.apply(x, param)
-            });
+            bytes.map(s, d, nest.bits, |x| self.conversion.apply(x, param));
         });
     }
 
@@ -228,16 +250,13 @@ impl Vector {
     fn new(nest: &Nest, conversion: &Conversion, level: Level) -> Option<Vector> {
         let fixpipe = conversion.as_fixpipe()?;
         let (plain, quant) = kernels(&fixpipe, level);
-        if plain.is_none() && quant.is_none() {
-            return None;
-        }
         let (last, outer) = nest.dims.split_last()?;
         let contiguous = last.src == i64::from(nest.bits.src / 8) && last.dst == i64::from(nest.bits.dst / 8);
         let widths = nest.bits.src == 32 && nest.bits.dst == fixpipe.dst.bits();
         if !contiguous || !widths || !matches!(last.param, 0 | 1) || nest.elements() == 0 {
             return None;
         }
-        let as_loop = |d: &crate::nest::Dim| Loop {
+        let as_loop = |d: &Dim| Loop {
             n: d.extent as usize,
             src: d.src as isize,
             dst: d.dst as isize,
@@ -256,6 +275,23 @@ impl Vector {
             rows: longest.map_or(ONCE, |k| as_loop(&outer[k])),
             outer: others.map(|(_, d)| (as_loop(d), d.param as isize)).collect(),
         })
+    }
+
+    /// One row without vectors of our own, where its two sides do not overlap.
+    fn row(&self, bytes: &mut impl Bytes, row: &Dim, at: [i64; 3], params: &Params) -> Option<()> {
+        let range = |at: i64, stride: i64| {
+            let start = usize::try_from(at).ok()?;
+            Some(start..start.checked_add(usize::try_from(stride).ok()?.checked_mul(self.n)?)?)
+        };
+        let first = usize::try_from(at[2]).ok()?;
+        let params = match (params.is_empty(), self.per_column) {
+            (true, _) => RunParams::Plain,
+            (false, false) => RunParams::Same(params.list.get(first)?),
+            (false, true) => RunParams::Each(params.list.get(first..first.checked_add(self.n)?)?),
+        };
+        let (src, dst) = bytes.runs(range(at[0], row.src)?, range(at[1], row.dst)?)?;
+        self.fixpipe.apply_run(src, params, dst);
+        Some(())
     }
 
     /// # Safety

@@ -2,11 +2,14 @@
 
 use super::Loop;
 use crate::nest::{Bits, read_bits, write_bits};
+use std::ops::Range;
 
 /// Two memories, or one that holds both sides.
 pub(super) trait Bytes {
     /// Copies `len` bytes.
     fn copy(&mut self, src: usize, dst: usize, len: usize);
+    /// The bytes of a source and of a destination run, where both exist and do not overlap.
+    fn runs(&mut self, src: Range<usize>, dst: Range<usize>) -> Option<(&[u8], &mut [u8])>;
     /// Replaces the destination element by a function of the source element; offsets count nibbles where there are 4 bits.
     fn map(&mut self, src: i64, dst: i64, bits: Bits, f: impl FnOnce(u64) -> u64);
 }
@@ -27,6 +30,10 @@ impl Bytes for Two<'_> {
         }
     }
 
+    fn runs(&mut self, src: Range<usize>, dst: Range<usize>) -> Option<(&[u8], &mut [u8])> {
+        Some((self.src.get(src)?, self.dst.get_mut(dst)?))
+    }
+
     fn map(&mut self, src: i64, dst: i64, bits: Bits, f: impl FnOnce(u64) -> u64) {
         write_bits(self.dst, dst, bits.dst, f(read_bits(self.src, src, bits.src)));
     }
@@ -41,6 +48,18 @@ impl Bytes for One<'_> {
         let end = src.checked_add(len).filter(|&end| end <= self.memory.len());
         if end.is_some() && dst.checked_add(len).is_some_and(|end| end <= self.memory.len()) {
             self.memory.copy_within(src..src + len, dst);
+        }
+    }
+
+    fn runs(&mut self, src: Range<usize>, dst: Range<usize>) -> Option<(&[u8], &mut [u8])> {
+        if src.end <= dst.start {
+            let (low, high) = self.memory.split_at_mut_checked(dst.start)?;
+            Some((low.get(src)?, high.get_mut(..dst.len())?))
+        } else if dst.end <= src.start {
+            let (low, high) = self.memory.split_at_mut_checked(src.start)?;
+            Some((high.get(..src.len())?, low.get_mut(dst)?))
+        } else {
+            None
         }
     }
 

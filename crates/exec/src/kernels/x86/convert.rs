@@ -9,37 +9,82 @@ use tessera_isa::elem::Elem;
 /// The kernel of a form, where there is one.
 pub(crate) fn convert(fixpipe: &Fixpipe, quant: bool) -> Option<RawConvert> {
     Some(match (fixpipe.src, fixpipe.dst, quant) {
-        (Elem::F32, Elem::F16, false) => rows::<ToF16, false, false>,
-        (Elem::F32, Elem::Bf16, false) => rows::<ToBf16, false, false>,
-        (Elem::F32, Elem::F32, false) => rows::<Same, false, false>,
-        (Elem::F32, Elem::F16, true) => rows::<ToF16, false, true>,
-        (Elem::I32, Elem::F16, true) => rows::<ToF16, true, true>,
-        (Elem::F32, Elem::Bf16, true) => rows::<ToBf16, false, true>,
-        (Elem::I32, Elem::Bf16, true) => rows::<ToBf16, true, true>,
-        (Elem::F32, Elem::I8 | Elem::U8, true) => rows::<ToInteger, false, true>,
-        (Elem::I32, Elem::I8 | Elem::U8, true) => rows::<ToInteger, true, true>,
+        (Elem::F32, Elem::F16, false) => rows::<ToF16<false>, false>,
+        (Elem::F32, Elem::F16, true) => rows::<ToF16<true>, false>,
+        (Elem::I32, Elem::F16, true) => rows::<ToF16<true>, true>,
+        (Elem::F32, Elem::Bf16, false) => rows::<ToBf16<false>, false>,
+        (Elem::F32, Elem::Bf16, true) => rows::<ToBf16<true>, false>,
+        (Elem::I32, Elem::Bf16, true) => rows::<ToBf16<true>, true>,
+        (Elem::F32, Elem::F32, false) => rows::<Same, false>,
+        (Elem::F32, Elem::I8, true) => rows::<ToInteger<true>, false>,
+        (Elem::I32, Elem::I8, true) => rows::<ToInteger<true>, true>,
+        (Elem::F32, Elem::U8, true) => rows::<ToInteger<false>, false>,
+        (Elem::I32, Elem::U8, true) => rows::<ToInteger<false>, true>,
         _ => return None,
     })
 }
 
 /// What becomes of sixteen values.
 trait Form {
-    /// Bytes of a result.
-    const BYTES: usize;
+    /// Sixteen results.
+    type Out: Out;
 
-    /// The results after ReLU, each in the low bits of its lane.
+    /// Does it take parameters?
+    const QUANT: bool;
+
+    /// The results after ReLU.
     ///
     /// # Safety
     ///
     /// The machine has AVX-512 F, BW, DQ and VL.
-    unsafe fn apply(t: __m512, offset: __m512i, quant: bool, fixpipe: &Fixpipe) -> __m512i;
+    unsafe fn apply(t: __m512, offset: __m512i, fixpipe: &Fixpipe) -> Self::Out;
 }
+
+/// Sixteen elements in the register that they fill.
+trait Out: Copy {
+    /// Bytes of an element.
+    const BYTES: usize;
+
+    /// # Safety
+    ///
+    /// All sixteen are writable at `dst`.
+    unsafe fn store(self, dst: *mut u8);
+
+    /// # Safety
+    ///
+    /// Those in the mask are writable at `dst`, and the machine has AVX-512 BW and VL.
+    unsafe fn store_some(self, dst: *mut u8, mask: __mmask16);
+}
+
+macro_rules! out {
+    ($register:ty, $bytes:literal, $store:ident, $store_some:ident) => {
+        impl Out for $register {
+            const BYTES: usize = $bytes;
+
+            #[inline(always)]
+            unsafe fn store(self, dst: *mut u8) {
+                // SAFETY: the contract of the method.
+                unsafe { $store(dst.cast(), self) }
+            }
+
+            #[inline(always)]
+            unsafe fn store_some(self, dst: *mut u8, mask: __mmask16) {
+                // SAFETY: the contract of the method.
+                unsafe { $store_some(dst.cast(), mask, self) }
+            }
+        }
+    };
+}
+
+out!(__m128i, 1, _mm_storeu_si128, _mm_mask_storeu_epi8);
+out!(__m256i, 2, _mm256_storeu_si256, _mm256_mask_storeu_epi16);
+out!(__m512i, 4, _mm512_storeu_si512, _mm512_mask_storeu_epi32);
 
 /// # Safety
 ///
 /// The contract of [`RawConvert`], on a machine with AVX-512 F, BW, DQ and VL.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn rows<F: Form, const INTEGER: bool, const QUANT: bool>(
+unsafe fn rows<F: Form, const INTEGER: bool>(
     src: *const u8,
     dst: *mut u8,
     rows: &Loop,
@@ -52,11 +97,11 @@ unsafe fn rows<F: Form, const INTEGER: bool, const QUANT: bool>(
     unsafe {
         let mut at = 0;
         while at < whole {
-            strip::<F, INTEGER, QUANT, true>(src, dst, rows, at, !0, lanes, fixpipe);
+            strip::<F, INTEGER, true>(src, dst, rows, at, !0, lanes, fixpipe);
             at += 16;
         }
         if whole < n {
-            strip::<F, INTEGER, QUANT, false>(src, dst, rows, whole, (1 << (n - whole)) - 1, lanes, fixpipe);
+            strip::<F, INTEGER, false>(src, dst, rows, whole, (1 << (n - whole)) - 1, lanes, fixpipe);
         }
     }
 }
@@ -66,9 +111,8 @@ unsafe fn rows<F: Form, const INTEGER: bool, const QUANT: bool>(
 /// # Safety
 ///
 /// The contract of [`rows`], for the columns in the mask.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn strip<F: Form, const INTEGER: bool, const QUANT: bool, const WHOLE: bool>(
+#[inline(always)]
+unsafe fn strip<F: Form, const INTEGER: bool, const WHOLE: bool>(
     src: *const u8,
     dst: *mut u8,
     rows: &Loop,
@@ -77,17 +121,17 @@ unsafe fn strip<F: Form, const INTEGER: bool, const QUANT: bool, const WHOLE: bo
     lanes: &Lanes,
     fixpipe: &Fixpipe,
 ) {
-    let (mut scale, mut offset) = (_mm512_setzero_ps(), _mm512_setzero_si512());
     // SAFETY: the contract of this function; parameters of one column, or of each column in the mask.
     unsafe {
-        if QUANT && lanes.per_column {
+        let (mut scale, mut offset) = (_mm512_setzero_ps(), _mm512_setzero_si512());
+        if F::QUANT && lanes.per_column {
             scale = _mm512_maskz_loadu_ps(mask, lanes.scale.add(at));
             offset = _mm512_maskz_loadu_epi32(mask, lanes.offset.add(at));
-        } else if QUANT {
+        } else if F::QUANT {
             scale = _mm512_set1_ps(*lanes.scale);
             offset = _mm512_set1_epi32(*lanes.offset);
         }
-        let (mut s, mut d) = (src.wrapping_add(4 * at), dst.wrapping_add(F::BYTES * at));
+        let (mut s, mut d) = (src.wrapping_add(4 * at), dst.wrapping_add(F::Out::BYTES * at));
         for _ in 0..rows.n {
             let x = if WHOLE {
                 _mm512_loadu_si512(s.cast())
@@ -99,17 +143,14 @@ unsafe fn strip<F: Form, const INTEGER: bool, const QUANT: bool, const WHOLE: bo
             } else {
                 _mm512_castsi512_ps(x)
             };
-            if QUANT {
+            if F::QUANT {
                 t = _mm512_mul_ps(t, scale);
             }
-            let y = F::apply(t, offset, QUANT, fixpipe);
-            match (F::BYTES, WHOLE) {
-                (1, true) => _mm_storeu_si128(d.cast(), _mm512_cvtepi32_epi8(y)),
-                (1, false) => _mm_mask_storeu_epi8(d.cast(), mask, _mm512_cvtepi32_epi8(y)),
-                (2, true) => _mm256_storeu_si256(d.cast(), _mm512_cvtepi32_epi16(y)),
-                (2, false) => _mm256_mask_storeu_epi16(d.cast(), mask, _mm512_cvtepi32_epi16(y)),
-                (_, true) => _mm512_storeu_si512(d.cast(), y),
-                (_, false) => _mm512_mask_storeu_epi32(d.cast(), mask, y),
+            let y = F::apply(t, offset, fixpipe);
+            if WHOLE {
+                y.store(d);
+            } else {
+                y.store_some(d, mask);
             }
             s = s.wrapping_offset(rows.src);
             d = d.wrapping_offset(rows.dst);
@@ -122,58 +163,71 @@ unsafe fn strip<F: Form, const INTEGER: bool, const QUANT: bool, const WHOLE: bo
 /// # Safety
 ///
 /// The machine has AVX-512 F and DQ.
-#[inline]
-#[target_feature(enable = "avx512f,avx512dq")]
+#[inline(always)]
 unsafe fn saturate(t: __m512, limit: f32) -> __m512 {
-    // Infinities of both signs and both kinds of NaN.
-    let special = _mm512_fpclass_ps_mask::<0b1001_1001>(t);
-    let clamped = _mm512_max_ps(_mm512_min_ps(t, _mm512_set1_ps(limit)), _mm512_set1_ps(-limit));
-    _mm512_mask_mov_ps(clamped, special, t)
+    // SAFETY: the contract of this function.
+    unsafe {
+        // Infinities of both signs and both kinds of NaN.
+        let special = _mm512_fpclass_ps_mask::<0b1001_1001>(t);
+        let clamped = _mm512_max_ps(_mm512_min_ps(t, _mm512_set1_ps(limit)), _mm512_set1_ps(-limit));
+        _mm512_mask_mov_ps(clamped, special, t)
+    }
 }
 
-/// Replaces the results of NaN by `nan`, and with ReLU those that do not come from a positive value by +0. A positive
-/// value never rounds below +0, so looking at the value before rounding is the same.
+/// The values that ReLU keeps. A positive value never rounds below +0, so looking at it before rounding is the same.
 ///
 /// # Safety
 ///
 /// The machine has AVX-512 F.
-#[inline]
-#[target_feature(enable = "avx512f")]
-unsafe fn finish(t: __m512, y: __m512i, nan: i32, relu: bool) -> __m512i {
-    if relu {
-        return _mm512_maskz_mov_epi32(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(t, _mm512_setzero_ps()), y);
-    }
-    _mm512_mask_mov_epi32(y, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(t, t), _mm512_set1_epi32(nan))
+#[inline(always)]
+unsafe fn positive(t: __m512) -> __mmask16 {
+    // SAFETY: the contract of this function.
+    unsafe { _mm512_cmp_ps_mask::<_CMP_GT_OQ>(t, _mm512_setzero_ps()) }
 }
 
-struct ToF16;
+/// The values that are NaN.
+///
+/// # Safety
+///
+/// The machine has AVX-512 F.
+#[inline(always)]
+unsafe fn nan(t: __m512) -> __mmask16 {
+    // SAFETY: the contract of this function.
+    unsafe { _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(t, t) }
+}
 
-impl Form for ToF16 {
-    const BYTES: usize = 2;
+struct ToF16<const QUANT: bool>;
 
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn apply(t: __m512, _: __m512i, quant: bool, fixpipe: &Fixpipe) -> __m512i {
-        // SAFETY: the contract of this function.
+impl<const QUANT: bool> Form for ToF16<QUANT> {
+    type Out = __m256i;
+    const QUANT: bool = QUANT;
+
+    #[inline(always)]
+    unsafe fn apply(t: __m512, _: __m512i, fixpipe: &Fixpipe) -> __m256i {
+        // SAFETY: the contract of the method.
         unsafe {
-            let t = if quant { saturate(t, 65504.0) } else { t };
+            let t = if QUANT { saturate(t, 65504.0) } else { t };
             let y = _mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(t);
-            finish(t, _mm512_cvtepu16_epi32(y), 0x7e00, fixpipe.relu)
+            if fixpipe.relu {
+                _mm256_maskz_mov_epi16(positive(t), y)
+            } else {
+                _mm256_mask_mov_epi16(y, nan(t), _mm256_set1_epi16(0x7e00))
+            }
         }
     }
 }
 
-struct ToBf16;
+struct ToBf16<const QUANT: bool>;
 
-impl Form for ToBf16 {
-    const BYTES: usize = 2;
+impl<const QUANT: bool> Form for ToBf16<QUANT> {
+    type Out = __m256i;
+    const QUANT: bool = QUANT;
 
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn apply(t: __m512, _: __m512i, quant: bool, fixpipe: &Fixpipe) -> __m512i {
-        // SAFETY: the contract of this function.
+    #[inline(always)]
+    unsafe fn apply(t: __m512, _: __m512i, fixpipe: &Fixpipe) -> __m256i {
+        // SAFETY: the contract of the method.
         unsafe {
-            let t = if quant {
+            let t = if QUANT {
                 saturate(t, f32::from_bits(0x7f7f_0000))
             } else {
                 t
@@ -182,7 +236,12 @@ impl Form for ToBf16 {
             // Half of the last place, less one where the last place is even: ties go to even.
             let odd = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
             let rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
-            finish(t, _mm512_srli_epi32::<16>(rounded), 0x7fc0, fixpipe.relu)
+            let y = _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(rounded));
+            if fixpipe.relu {
+                _mm256_maskz_mov_epi16(positive(t), y)
+            } else {
+                _mm256_mask_mov_epi16(y, nan(t), _mm256_set1_epi16(0x7fc0))
+            }
         }
     }
 }
@@ -191,42 +250,51 @@ impl Form for ToBf16 {
 struct Same;
 
 impl Form for Same {
-    const BYTES: usize = 4;
+    type Out = __m512i;
+    const QUANT: bool = false;
 
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn apply(t: __m512, _: __m512i, _: bool, fixpipe: &Fixpipe) -> __m512i {
-        let y = _mm512_castps_si512(t);
-        // SAFETY: the contract of this function.
-        if fixpipe.relu {
-            unsafe { finish(t, y, 0, true) }
-        } else {
-            y
+    #[inline(always)]
+    unsafe fn apply(t: __m512, _: __m512i, fixpipe: &Fixpipe) -> __m512i {
+        // SAFETY: the contract of the method.
+        unsafe {
+            let y = _mm512_castps_si512(t);
+            if fixpipe.relu {
+                _mm512_maskz_mov_epi32(positive(t), y)
+            } else {
+                y
+            }
         }
     }
 }
 
-struct ToInteger;
+struct ToInteger<const SIGNED: bool>;
 
-impl Form for ToInteger {
-    const BYTES: usize = 1;
+impl<const SIGNED: bool> Form for ToInteger<SIGNED> {
+    type Out = __m128i;
+    const QUANT: bool = true;
 
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn apply(t: __m512, offset: __m512i, _: bool, fixpipe: &Fixpipe) -> __m512i {
-        let (low, high) = if fixpipe.dst == Elem::I8 { (-128, 127) } else { (0, 255) };
-        let low = if fixpipe.relu { 0 } else { low };
-        let number = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(t, t);
-        // Clamping to whole numbers before rounding to whole numbers gives what clamping afterwards would.
-        let y = if fixpipe.hardware_rounding {
-            let t = _mm512_max_ps(_mm512_min_ps(t, _mm512_set1_ps(255.0)), _mm512_set1_ps(-256.0));
-            let sum = _mm512_add_epi32(_mm512_cvtps_epi32(t), offset);
-            _mm512_max_epi32(_mm512_min_epi32(sum, _mm512_set1_epi32(high)), _mm512_set1_epi32(low))
-        } else {
-            let sum = _mm512_add_ps(t, _mm512_cvtepi32_ps(offset));
-            let (low, high) = (_mm512_set1_ps(low as f32), _mm512_set1_ps(high as f32));
-            _mm512_cvtps_epi32(_mm512_max_ps(_mm512_min_ps(sum, high), low))
-        };
-        _mm512_maskz_mov_epi32(number, y)
+    #[inline(always)]
+    unsafe fn apply(t: __m512, offset: __m512i, fixpipe: &Fixpipe) -> __m128i {
+        // SAFETY: the contract of the method.
+        unsafe {
+            // Clamping to whole numbers before rounding to whole numbers gives what clamping afterwards would. Below the
+            // range of i32 the rounding itself gives its smallest number.
+            let number = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(t, t);
+            let mut y = if fixpipe.hardware_rounding {
+                let t = _mm512_max_ps(_mm512_min_ps(t, _mm512_set1_ps(255.0)), _mm512_set1_ps(-256.0));
+                _mm512_maskz_add_epi32(number, _mm512_cvtps_epi32(t), offset)
+            } else {
+                let sum = _mm512_add_ps(t, _mm512_cvtepi32_ps(offset));
+                _mm512_maskz_cvtps_epi32(number, _mm512_min_ps(sum, _mm512_set1_ps(255.0)))
+            };
+            if fixpipe.relu || !SIGNED {
+                y = _mm512_max_epi32(y, _mm512_setzero_si512());
+            }
+            if SIGNED {
+                _mm512_cvtsepi32_epi8(y)
+            } else {
+                _mm512_cvtusepi32_epi8(y)
+            }
+        }
     }
 }
