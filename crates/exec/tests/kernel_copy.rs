@@ -5,7 +5,7 @@
 mod random;
 
 use random::Random;
-use tessera_exec::kernels::{Kernel, Level};
+use tessera_exec::kernels::{AlignedBytes, Kernel, Level};
 use tessera_exec::nest::*;
 
 /// A nest of the given loops (extent, source stride, destination stride), and the bytes of both sides.
@@ -268,5 +268,25 @@ fn padded_rows() {
             short[1].pop();
             assert!(plan.run(&mut short, &places).is_err());
         }
+    }
+}
+
+#[test]
+fn aligned_bytes_stay_aligned() {
+    let mut random = Random(18);
+    for len in [0usize, 1, 63, 64, 65, 4096, 100_000] {
+        let bytes = random.bytes(len);
+        let mut aligned = AlignedBytes::from(&bytes[..]);
+        let copy = aligned.clone();
+        assert_eq!((&aligned[..], &copy[..]), (&bytes[..], &bytes[..]));
+        assert_eq!(
+            (aligned.as_ptr().align_offset(64), copy.as_ptr().align_offset(64)),
+            (0, 0)
+        );
+        aligned.truncate(len / 2);
+        aligned.truncate(len);
+        assert_eq!(&aligned[..], &bytes[..len / 2]);
+        aligned.as_mut().fill(7);
+        assert!(aligned.iter().all(|&b| b == 7));
     }
 }

@@ -9,6 +9,7 @@
 //! memories before any pointer is made. Source and destination may lie in one memory and interleave, so kernels hold raw
 //! pointers and never references to the bytes. Scalar twins (module `scalar`) are safe code and run on every machine.
 
+mod bytes;
 mod convert;
 mod fill;
 mod pair;
@@ -16,6 +17,7 @@ mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use bytes::AlignedBytes;
 pub use convert::{Conversion, Convert, Params};
 pub(crate) use fill::{Rows, fill};
 pub use pair::Pair;
