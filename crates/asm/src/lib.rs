@@ -1,1 +1,103 @@
-//! Placeholder.
+//! PTO text to IR and back (syntax.md): a hand-written lexer and parser that report every error of a file with its
+//! place, a canonical printer, and conversion between the three forms.
+//!
+//! ```
+//! let parsed = tessera_asm::parse("%dst = tmov %src : !pto.tile<16x64xf32> -> !pto.tile<16x64xf32>", None);
+//! assert!(!parsed.has_errors());
+//! let listing = &parsed.module.funcs[0];
+//! assert_eq!(parsed.module.names.text(listing.value(listing.args[0]).name), "src");
+//! ```
+
+mod lex;
+mod parse;
+mod print;
+mod sink;
+mod trivia;
+mod types;
+mod words;
+
+pub use print::print_type;
+pub use trivia::{Comment, Trivia};
+
+use tessera_ir::{Module, Type};
+use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::profile::Profile;
+
+/// Longer texts are refused: places in a text are 32-bit.
+pub const MAX_TEXT: usize = 256 * 1024 * 1024;
+
+/// What a text says.
+#[derive(Clone, Debug, Default)]
+pub struct Parsed {
+    /// The program. After errors it is incomplete and only fit for looking at.
+    pub module: Module,
+    /// Everything that is wrong or worth knowing, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Comments and the like, which formatting keeps.
+    pub trivia: Trivia,
+}
+
+impl Parsed {
+    /// Is there an error among the diagnostics?
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Reads a module or listing. Types are compared on `profile`, or on the module's own target, or on `cpu`.
+pub fn parse(text: &str, profile: Option<Profile>) -> Parsed {
+    if text.len() > MAX_TEXT {
+        let what = format!("a text of {} bytes is longer than the limit of {MAX_TEXT}", text.len());
+        return refuse(Diagnostic::error("syntax-limit", what).help("split the program"));
+    }
+    if text.trim().is_empty() {
+        let what = "the text is empty and says no program";
+        return refuse(
+            Diagnostic::error("syntax-expected", what)
+                .at(Span::default(), "")
+                .help("write an instruction, or a module with a function"),
+        );
+    }
+    let mut parser = parse::Parser::new(text, profile);
+    parser.file();
+    let mut diagnostics = parser.sink.list;
+    diagnostics.sort_by_key(|d| d.span.map_or(0, |s| s.start));
+    let mut trivia = parser.trivia;
+    trivia.text = text.to_string();
+    Parsed {
+        module: parser.module,
+        diagnostics,
+        trivia,
+    }
+}
+
+fn refuse(diagnostic: Diagnostic) -> Parsed {
+    Parsed {
+        diagnostics: vec![diagnostic],
+        ..Parsed::default()
+    }
+}
+
+/// Reads the bytes of a file, which may not be text at all.
+pub fn parse_bytes(bytes: &[u8], profile: Option<Profile>) -> Parsed {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => parse(text, profile),
+        Err(error) => {
+            let at = error.valid_up_to();
+            let byte = bytes.get(at).copied().unwrap_or(0);
+            let what = format!("byte {at} of the file, 0x{byte:02X}, is no UTF-8 text");
+            let at = u32::try_from(at).unwrap_or(u32::MAX - 1);
+            refuse(
+                Diagnostic::error("syntax-encoding", what)
+                    .at(Span::new(at, at + 1), "not UTF-8")
+                    .help("save the program as UTF-8"),
+            )
+        }
+    }
+}
+
+/// Reads one type.
+pub fn parse_type(text: &str) -> Result<Type, Box<Diagnostic>> {
+    let piece = types::Piece { text, start: 0 };
+    types::parse(piece, &|_| None, &mut types::Fields::default())
+}

@@ -50,7 +50,9 @@ pub struct Func {
     pub name: NameId,
     /// Marked `pto.entry`.
     pub is_entry: bool,
-    /// Other attributes, as written.
+    /// A declaration: there is no body, and nothing runs.
+    pub is_declaration: bool,
+    /// Other attributes, as written. Those of the n-th argument have the key `%n`, those of the n-th result `->n`.
     pub attrs: Vec<(String, String)>,
     /// The arguments. For a listing: the inputs, then the tiles that it only writes.
     pub args: Vec<ValueId>,
@@ -76,6 +78,7 @@ impl Func {
         Func {
             name,
             is_entry: false,
+            is_declaration: false,
             attrs: Vec::new(),
             args: Vec::new(),
             results: Vec::new(),

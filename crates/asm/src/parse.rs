@@ -1,0 +1,132 @@
+//! The parser: recursive descent over tokens, driven by the instruction table.
+//!
+//! A parse function that fails has reported why and gives [`Failed`]; the list of statements then goes on at the next
+//! one. Names that a broken statement would have defined count as defined, so that one mistake is one message.
+
+mod arith;
+mod attr;
+mod cursor;
+mod flow;
+mod form;
+mod generic;
+mod inst;
+mod listing;
+mod mismatch;
+mod module;
+mod names;
+mod region;
+mod special;
+mod statement;
+
+use crate::lex::{Lexer, Tok, Token};
+use crate::sink::Sink;
+use crate::trivia::Trivia;
+use attr::AliasValue;
+use names::Scope;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tessera_ir::{BlockId, Func, Module, NameId, OpId, TypeId};
+use tessera_isa::diag::Span;
+use tessera_isa::profile::Profile;
+
+/// Brackets and regions nest at most this deep.
+pub(crate) const MAX_DEPTH: u32 = 256;
+
+/// The parse function has failed and has said why.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failed;
+
+pub(crate) type Res<T> = Result<T, Failed>;
+
+/// The type of a value whose type is not known yet.
+pub(crate) const UNKNOWN: TypeId = TypeId(u32::MAX);
+
+/// What stands at an operand's place before names are looked up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Raw {
+    pub what: RawArg,
+    pub span: Span,
+    /// The type written for it, with its place.
+    pub ty: Option<(TypeId, Span)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum RawArg {
+    Name(NameId),
+    Int(i64),
+}
+
+/// The names on the left of `=`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Results {
+    pub names: SmallVec<[(NameId, Span); 2]>,
+}
+
+/// Types with their places.
+pub(crate) type Types = SmallVec<[(TypeId, Span); 4]>;
+
+pub(crate) struct Parser<'a> {
+    text: &'a str,
+    lex: Lexer<'a>,
+    /// The next token.
+    tok: Token,
+    /// Where the last token ended.
+    prev: Span,
+    pub sink: Sink,
+    pub trivia: Trivia,
+    pub module: Module,
+    /// The function that is being read.
+    func: Func,
+    /// The block that is being read.
+    block: BlockId,
+    scope: Scope,
+    given: Option<Profile>,
+    profile: Profile,
+    /// Types by their text: a program repeats a few spellings thousands of times.
+    types: FxHashMap<&'a str, TypeId>,
+    type_aliases: FxHashMap<&'a str, (TypeId, Span)>,
+    attr_aliases: FxHashMap<&'a str, AliasValue>,
+    /// Locations that name aliases, which may be defined at the end of the file: function, operation.
+    open_locs: Vec<(usize, OpId)>,
+    depth: u32,
+    /// Was the text given up? Then brackets that stay open are no news.
+    stopped: bool,
+    block_ends: Vec<u32>,
+    common: names::CommonTypes,
+}
+
+impl<'a> Parser<'a> {
+    pub fn new(text: &'a str, given: Option<Profile>) -> Self {
+        let mut module = Module::default();
+        let common = names::CommonTypes::new(&mut module.types);
+        let name = module.names.intern("listing");
+        let mut parser = Parser {
+            text,
+            lex: Lexer::new(text),
+            tok: Token {
+                kind: Tok::Eof,
+                span: Span::default(),
+                first: true,
+            },
+            prev: Span::default(),
+            sink: Sink::default(),
+            trivia: Trivia::default(),
+            module,
+            func: Func::new(name, Span::default()),
+            block: BlockId(0),
+            scope: Scope::default(),
+            given,
+            profile: given.unwrap_or(Profile::Cpu),
+            types: FxHashMap::default(),
+            type_aliases: FxHashMap::default(),
+            attr_aliases: FxHashMap::default(),
+            open_locs: Vec::new(),
+            depth: 0,
+            stopped: false,
+            block_ends: vec![0],
+            common,
+        };
+        parser.bump();
+        parser
+    }
+}

@@ -1,0 +1,541 @@
+//! Attributes: values, dictionaries, aliases, and the typed ones of the instruction table.
+
+use super::{Parser, Res, Types};
+use crate::lex::Tok;
+use crate::sink::shown;
+use tessera_ir::{OpAttrs, ScalarType, Type, TypeId};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::{Diagnostic, Span, nearest};
+use tessera_isa::inst::{AccToVec, Attrs, Relu, Split, ViewTag};
+use tessera_isa::ops::AttrName;
+
+/// The value of an attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Attr {
+    Unit,
+    Bool(bool),
+    /// An integer, with the type written behind it.
+    Int(i128, Option<TypeId>),
+    Float(f64, Option<TypeId>),
+    Str(String),
+    List(Vec<Attr>),
+    /// `#pto.layout<nd>`: the name and what stands between the brackets.
+    Dialect(String, String),
+    Symbol(String),
+    Type(TypeId),
+    /// `(T, T) -> T`.
+    Function(Types, Types),
+    Other,
+}
+
+/// What an attribute alias stands for.
+#[derive(Clone, Debug)]
+pub(super) struct AliasValue {
+    pub attr: Attr,
+    /// Its text, on one line and without aliases.
+    pub text: String,
+}
+
+/// `key = value`, with places.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub key: String,
+    pub key_span: Span,
+    pub value: Attr,
+    pub value_span: Span,
+}
+
+impl Entry {
+    pub fn span(&self) -> Span {
+        self.key_span.to(self.value_span)
+    }
+}
+
+/// Aliases do not grow beyond this when they are replaced by what they stand for.
+const MAX_EXPANSION: usize = 64 * 1024;
+
+impl<'a> Parser<'a> {
+    /// `{key = value, key}`, the opening brace being next.
+    pub(super) fn dictionary(&mut self) -> Res<Vec<Entry>> {
+        let open = self.bump().span;
+        self.enter(open)?;
+        let mut out: Vec<Entry> = Vec::new();
+        while !self.at(Tok::RBrace) {
+            let entry = self.entry()?;
+            if let Some(first) = out.iter().find(|e| e.key == entry.key) {
+                let at = first.key_span;
+                let text = format!("the attribute {} is written twice", shown(&entry.key));
+                self.push(
+                    Diagnostic::error("syntax-attribute", text)
+                        .at(entry.key_span, "again")
+                        .and_at(at, "first written here")
+                        .help("remove one of them"),
+                );
+            } else {
+                out.push(entry);
+            }
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.close(Tok::RBrace, open)?;
+        self.leave();
+        Ok(out)
+    }
+
+    fn entry(&mut self) -> Res<Entry> {
+        let key_span = self.tok.span;
+        let key = match self.tok.kind {
+            Tok::Word => self.here().to_string(),
+            Tok::Str => unquote(self.here()),
+            _ => return self.expected("the name of an attribute"),
+        };
+        self.bump();
+        self.entry_value(key, key_span)
+    }
+
+    fn entry_value(&mut self, key: String, key_span: Span) -> Res<Entry> {
+        if !self.eat(Tok::Equal) {
+            return Ok(Entry {
+                key,
+                key_span,
+                value: Attr::Unit,
+                value_span: key_span,
+            });
+        }
+        let start = self.tok.span;
+        let value = self.attr()?;
+        Ok(Entry {
+            key,
+            key_span,
+            value,
+            value_span: start.to(self.prev),
+        })
+    }
+
+    /// `#key=value` behind operands or types (assembly form).
+    pub(super) fn hash_entry(&mut self) -> Res<Entry> {
+        let span = self.bump().span;
+        let key = self.slice(span).get(1..).unwrap_or_default().to_string();
+        if !self.at(Tok::Equal) {
+            return self.expected("`=`");
+        }
+        self.entry_value(key, span)
+    }
+
+    /// One value.
+    pub(super) fn attr(&mut self) -> Res<Attr> {
+        self.enter(self.tok.span)?;
+        let value = self.attr_inside()?;
+        self.leave();
+        Ok(value)
+    }
+
+    fn attr_inside(&mut self) -> Res<Attr> {
+        match self.tok.kind {
+            Tok::Int | Tok::Float | Tok::Minus => self.number_attr(),
+            Tok::Str => {
+                let text = unquote(self.here());
+                self.bump();
+                self.skip_attr_type()?;
+                Ok(Attr::Str(text))
+            }
+            Tok::At => self.symbol_attr(),
+            Tok::Hash => self.hash_attr(),
+            Tok::Bang => Ok(Attr::Type(self.ty()?.0)),
+            Tok::LBrace => {
+                self.dictionary()?;
+                Ok(Attr::Other)
+            }
+            Tok::LBracket => self.list_attr(),
+            Tok::LParen => {
+                let ins = self.type_list()?;
+                self.expect(Tok::Arrow, "`->`")?;
+                let outs = self.type_list()?;
+                Ok(Attr::Function(ins, outs))
+            }
+            Tok::Word => self.word_attr(),
+            _ => self.expected("the value of an attribute"),
+        }
+    }
+
+    fn skip_attr_type(&mut self) -> Res<Option<TypeId>> {
+        if self.eat(Tok::Colon) {
+            return Ok(Some(self.ty()?.0));
+        }
+        Ok(None)
+    }
+
+    fn number_attr(&mut self) -> Res<Attr> {
+        let negative = self.eat(Tok::Minus);
+        if self.at(Tok::Float) {
+            let v = self.float()?;
+            let ty = self.skip_attr_type()?;
+            return Ok(Attr::Float(if negative { -v } else { v }, ty));
+        }
+        let is_hex = self.here().starts_with("0x");
+        let n = self.integer()?;
+        let n = if negative { -n } else { n };
+        let ty = self.skip_attr_type()?;
+        if let Some(Type::Scalar(ScalarType::Float(elem))) = ty.map(|t| self.module.types.get(t)) {
+            // A hexadecimal literal of a float type is its bits.
+            let v = match (is_hex, elem.decode(n as u64)) {
+                (true, Number::Float(v)) => v,
+                _ => n as f64,
+            };
+            return Ok(Attr::Float(v, ty));
+        }
+        Ok(Attr::Int(n, ty))
+    }
+
+    fn symbol_attr(&mut self) -> Res<Attr> {
+        let span = self.bump().span;
+        let name = self.name_of(span);
+        while self.at(Tok::Colon) && self.second().kind == Tok::Colon {
+            self.bump();
+            self.bump();
+            self.expect(Tok::At, "`@name`")?;
+        }
+        Ok(Attr::Symbol(self.module.names.text(name).to_string()))
+    }
+
+    fn list_attr(&mut self) -> Res<Attr> {
+        let open = self.bump().span;
+        let mut out = Vec::new();
+        while !self.at(Tok::RBracket) {
+            out.push(self.attr()?);
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.close(Tok::RBracket, open)?;
+        Ok(Attr::List(out))
+    }
+
+    /// `#alias`, `#pto.layout<nd>` or `#pto<relu_pre_mode no_relu>`.
+    fn hash_attr(&mut self) -> Res<Attr> {
+        let span = self.bump().span;
+        let name = self.slice(span).get(1..).unwrap_or_default();
+        if self.at(Tok::Less) && self.adjacent() {
+            let body = self.raw_angles()?;
+            return Ok(Attr::Dialect(name.to_string(), body.trim().to_string()));
+        }
+        match self.attr_aliases.get(name) {
+            Some(alias) => Ok(alias.attr.clone()),
+            None if name.contains('.') => Ok(Attr::Dialect(name.to_string(), String::new())),
+            None => {
+                let text = format!("the attribute alias #{} is not defined", shown(name));
+                let help = format!("write #{} = … before its first use", shown(name));
+                self.fail("undefined-name", span, text, help)
+            }
+        }
+    }
+
+    /// What stands between `<` and its `>`, the `<` being next.
+    fn raw_angles(&mut self) -> Res<&'a str> {
+        let open = self.tok.span;
+        let mut depth = 0u32;
+        loop {
+            match self.tok.kind {
+                Tok::Less => depth += 1,
+                Tok::Greater => depth = depth.saturating_sub(1),
+                Tok::Eof => return self.unclosed(open),
+                Tok::Percent => return self.expected("`>`"),
+                _ => {}
+            }
+            self.bump();
+            if depth == 0 {
+                return Ok(self.slice(Span::new(open.end, self.prev.start)));
+            }
+        }
+    }
+
+    fn word_attr(&mut self) -> Res<Attr> {
+        let word = self.here();
+        match word {
+            "true" | "false" => {
+                self.bump();
+                self.skip_attr_type()?;
+                return Ok(Attr::Bool(word == "true"));
+            }
+            "unit" => {
+                self.bump();
+                return Ok(Attr::Unit);
+            }
+            "loc" => {
+                self.location()?;
+                return Ok(Attr::Other);
+            }
+            "array" => {
+                self.bump();
+                let body = if self.at(Tok::Less) { self.raw_angles()? } else { "" };
+                let list = body.split_once(':').map_or("", |(_, list)| list);
+                let numbers = list.split(',').filter_map(|n| n.trim().parse::<i64>().ok());
+                return Ok(Attr::List(numbers.map(|n| Attr::Int(n.into(), None)).collect()));
+            }
+            "dense" | "sparse" | "affine_map" | "affine_set" | "strided" | "opaque" | "distinct" => {
+                self.bump();
+                if self.at(Tok::Less) {
+                    self.raw_angles()?;
+                }
+                self.skip_attr_type()?;
+                return Ok(Attr::Other);
+            }
+            _ => {}
+        }
+        Ok(Attr::Type(self.ty()?.0))
+    }
+
+    /// `loc(…)`: what stands between the parentheses, on one line.
+    pub(super) fn location(&mut self) -> Res<String> {
+        self.bump();
+        let open = self.expect(Tok::LParen, "`(`")?.span;
+        let mut depth = 1u32;
+        loop {
+            match self.tok.kind {
+                Tok::LParen => depth += 1,
+                Tok::RParen => depth -= 1,
+                Tok::Eof => return self.unclosed(open),
+                Tok::Percent => return self.expected("`)`"),
+                _ => {}
+            }
+            if depth == 0 {
+                let span = Span::new(open.end, self.tok.span.start);
+                self.bump();
+                return Ok(one_line(self.slice(span)).trim().to_string());
+            }
+            self.bump();
+        }
+    }
+
+    /// `#name = value`, the name being next.
+    pub(super) fn attr_alias(&mut self) -> Res<()> {
+        let span = self.bump().span;
+        let name = self.slice(span).get(1..).unwrap_or_default();
+        self.expect(Tok::Equal, "`=`")?;
+        let start = self.tok.span;
+        let attr = self.attr()?;
+        let text = self.expand(self.slice(start.to(self.prev)));
+        if self.attr_aliases.insert(name, AliasValue { attr, text }).is_some() {
+            let text = format!("the attribute alias #{} is defined twice", shown(name));
+            return self.fail("redefined-name", span, text, "give one of them another name");
+        }
+        Ok(())
+    }
+
+    /// Text of an attribute on one line, with aliases replaced by what they stand for.
+    pub(super) fn expand(&self, text: &str) -> String {
+        let line = one_line(text);
+        let mut out = String::new();
+        let mut rest = line.as_str();
+        while let Some(at) = find_outside_strings(rest, b'#') {
+            out.push_str(rest.get(..at).unwrap_or_default());
+            let tail = rest.get(at + 1..).unwrap_or_default();
+            let len = tail
+                .bytes()
+                .position(|b| !b.is_ascii_alphanumeric() && !matches!(b, b'_' | b'$' | b'.'))
+                .unwrap_or(tail.len());
+            let name = tail.get(..len).unwrap_or_default();
+            match self.attr_aliases.get(name) {
+                Some(alias) if out.len() + alias.text.len() < MAX_EXPANSION => {
+                    // Inside `loc(…)` an alias of a location stands for what is between its parentheses.
+                    let inner = alias.text.strip_prefix("loc(").and_then(|t| t.strip_suffix(')'));
+                    out.push_str(inner.unwrap_or(&alias.text));
+                }
+                Some(_) => out.push_str("unknown"),
+                None => {
+                    out.push('#');
+                    out.push_str(name);
+                }
+            }
+            rest = tail.get(len..).unwrap_or_default();
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// Sorts attributes into those the instruction knows and the others, which are kept and warned about.
+    pub(super) fn sort_attrs(&mut self, entries: Vec<Entry>, known: &[AttrName], op: &str) -> Option<Box<OpAttrs>> {
+        if entries.is_empty() {
+            return None;
+        }
+        let mut out = Box::<OpAttrs>::default();
+        for entry in entries {
+            match known.iter().find(|name| name.name() == entry.key) {
+                Some(name) => {
+                    let _ = self.typed(&mut out.known, *name, &entry);
+                }
+                None => self.unknown_attr(&mut out, entry, known, op),
+            }
+        }
+        Some(out)
+    }
+
+    fn unknown_attr(&mut self, out: &mut OpAttrs, entry: Entry, known: &[AttrName], op: &str) {
+        let text = match entry.value {
+            Attr::Unit => String::new(),
+            _ => self.expand(self.slice(entry.value_span)),
+        };
+        let mut diagnostic = Diagnostic::warning(
+            "unknown-attribute",
+            format!("{op} does not know the attribute {}, which is kept", shown(&entry.key)),
+        )
+        .at(entry.span(), "without effect");
+        diagnostic = match nearest(&entry.key, known.iter().map(|a| a.name())) {
+            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+            None if known.is_empty() => diagnostic.help(format!("{op} has no attributes")),
+            None => {
+                let names: Vec<&str> = known.iter().map(|a| a.name()).collect();
+                diagnostic.help(format!("{op} has {}", names.join(", ")))
+            }
+        };
+        self.push(diagnostic);
+        out.unknown.push((entry.key, text, entry.key_span));
+    }
+
+    fn typed(&mut self, attrs: &mut Attrs, name: AttrName, entry: &Entry) -> Res<()> {
+        match name {
+            AttrName::ReluPreMode => attrs.relu = Some(self.word_of(entry, Relu::ALL, Relu::name)?),
+            AttrName::AccToVecMode => attrs.acc_to_vec = Some(self.word_of(entry, AccToVec::ALL, AccToVec::name)?),
+            AttrName::Mode => attrs.split = Some(self.word_of(entry, Split::ALL, Split::name)?),
+            AttrName::Layout => attrs.layout = Some(self.word_of(entry, ViewTag::ALL, ViewTag::name)?),
+            AttrName::Dim => match &entry.value {
+                Attr::Int(n, _) => attrs.dim = Some(i64::try_from(*n).unwrap_or(i64::MAX)),
+                _ => return self.bad_attr(entry, "an integer"),
+            },
+            AttrName::PadValue => match &entry.value {
+                Attr::Int(n, _) => attrs.pad_value = Some(Number::Int(*n)),
+                Attr::Float(v, _) => attrs.pad_value = Some(Number::Float(*v)),
+                _ => return self.bad_attr(entry, "a number"),
+            },
+            AttrName::Kernel => attrs.kernel = Some(self.numbers(entry)?),
+            AttrName::Stride => attrs.stride = Some(self.numbers(entry)?),
+            AttrName::Dilation => attrs.dilation = Some(self.numbers(entry)?),
+            AttrName::Pad => attrs.pad = Some(self.numbers(entry)?),
+            AttrName::Fmap => attrs.fmap = Some(self.numbers(entry)?),
+            AttrName::Shape => attrs.shape = Some(self.numbers(entry)?),
+        }
+        Ok(())
+    }
+
+    fn bad_attr<T>(&mut self, entry: &Entry, wanted: &str) -> Res<T> {
+        let text = format!(
+            "{} is {wanted}, and `{}` is written",
+            entry.key,
+            shown(self.slice(entry.value_span))
+        );
+        self.fail("syntax-attribute", entry.value_span, text, format!("write {wanted}"))
+    }
+
+    fn numbers<const N: usize>(&mut self, entry: &Entry) -> Res<[i64; N]> {
+        let mut out = [0i64; N];
+        if let Attr::List(list) = &entry.value {
+            let mut found = 0;
+            for (slot, item) in out.iter_mut().zip(list) {
+                if let Attr::Int(n, _) = item {
+                    *slot = i64::try_from(*n).unwrap_or(i64::MAX);
+                    found += 1;
+                }
+            }
+            if found == N && list.len() == N {
+                return Ok(out);
+            }
+        }
+        self.bad_attr(entry, &format!("a list of {N} integers"))
+    }
+
+    /// A word in the dialect's spelling or as a string.
+    fn word_of<T: Copy>(&mut self, entry: &Entry, all: &'static [T], name: fn(T) -> &'static str) -> Res<T> {
+        let word = match &entry.value {
+            Attr::Str(text) => text.as_str(),
+            Attr::Dialect(_, body) => body.rsplit([' ', '\t']).next().unwrap_or_default().trim_matches('"'),
+            _ => "",
+        };
+        if let Some(found) = all.iter().find(|w| name(**w) == word) {
+            return Ok(*found);
+        }
+        let names: Vec<&str> = all.iter().map(|w| name(*w)).collect();
+        let text = format!(
+            "{} is one of {}, and `{}` is written",
+            entry.key,
+            names.join(", "),
+            shown(self.slice(entry.value_span))
+        );
+        let help = match nearest(word, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("write \"{}\"", names.first().copied().unwrap_or_default()),
+        };
+        self.fail("syntax-attribute", entry.value_span, text, help)
+    }
+
+    /// `loc(…)` and `#key=value` behind an operation.
+    pub(super) fn tail(&mut self, entries: &mut Vec<Entry>) -> Res<Option<Box<str>>> {
+        loop {
+            let at_loc = self.at_word("loc") && self.second().kind == Tok::LParen;
+            match self.tok.kind {
+                Tok::LBrace => entries.extend(self.dictionary()?),
+                Tok::Hash if !self.tok.first => entries.push(self.hash_entry()?),
+                Tok::Word if at_loc => {
+                    return self.location().map(|text| Some(text.into_boxed_str()));
+                }
+                _ => return Ok(None),
+            }
+        }
+    }
+}
+
+/// The text of a string literal.
+pub(super) fn unquote(text: &str) -> String {
+    let inner = text.strip_prefix('"').unwrap_or(text);
+    inner.strip_suffix('"').unwrap_or(inner).to_string()
+}
+
+/// Text without comments and with every run of blanks as one space, strings left alone.
+pub(crate) fn one_line(text: &str) -> String {
+    if !text.contains(['\n', '\t', '\r']) && !text.contains("//") && !text.contains("  ") {
+        return text.to_string();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    let mut quoted = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if quoted => {
+                out.push(c);
+                out.extend(chars.next());
+            }
+            '"' => {
+                quoted = !quoted;
+                out.push(c);
+            }
+            _ if quoted => out.push(c),
+            '/' if chars.peek() == Some(&'/') => {
+                while chars.peek().is_some_and(|c| *c != '\n') {
+                    chars.next();
+                }
+            }
+            c if c.is_whitespace() => {
+                if !out.ends_with(' ') {
+                    out.push(' ');
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn find_outside_strings(text: &str, wanted: u8) -> Option<usize> {
+    let mut quoted = false;
+    let mut escaped = false;
+    for (i, b) in text.bytes().enumerate() {
+        match b {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b if b == wanted && !quoted => return Some(i),
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,350 @@
+//! Moving over tokens, and saying what is missing.
+
+use super::{Failed, MAX_DEPTH, Parser, Raw, RawArg, Res, Types};
+use crate::lex::{MAX_TOKEN, Tok, Token};
+use crate::sink::shown;
+use crate::types::{self, Fields, Piece};
+use tessera_ir::{Type, TypeId};
+use tessera_isa::diag::{Diagnostic, Span};
+
+impl<'a> Parser<'a> {
+    /// Takes the next token.
+    pub(super) fn bump(&mut self) -> Token {
+        let token = self.tok;
+        if token.kind != Tok::End || token.span.start < token.span.end {
+            self.prev = token.span;
+        }
+        self.tok = self.lex.next(&mut self.sink, &mut self.trivia);
+        token
+    }
+
+    /// The token after the next one.
+    pub(super) fn second(&mut self) -> Token {
+        let mut ahead = self.lex;
+        let mut quiet = crate::sink::Sink::default();
+        ahead.next(&mut quiet, &mut self.trivia)
+    }
+
+    pub(super) fn at(&self, kind: Tok) -> bool {
+        self.tok.kind == kind
+    }
+
+    pub(super) fn eat(&mut self, kind: Tok) -> bool {
+        let here = self.at(kind);
+        if here {
+            self.bump();
+        }
+        here
+    }
+
+    /// The text of a place.
+    pub(super) fn slice(&self, span: Span) -> &'a str {
+        self.text
+            .get(span.start as usize..span.end as usize)
+            .unwrap_or_default()
+    }
+
+    /// The text of the next token.
+    pub(super) fn here(&self) -> &'a str {
+        self.slice(self.tok.span)
+    }
+
+    pub(super) fn at_word(&self, word: &str) -> bool {
+        self.at(Tok::Word) && self.here() == word
+    }
+
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+        let here = self.at_word(word);
+        if here {
+            self.bump();
+        }
+        here
+    }
+
+    /// Does the statement end here?
+    pub(super) fn at_end(&self) -> bool {
+        matches!(self.tok.kind, Tok::End | Tok::Eof | Tok::RBrace)
+    }
+
+    /// Reports an error at a place.
+    pub(super) fn fail<T>(
+        &mut self,
+        rule: &'static str,
+        span: Span,
+        what: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Res<T> {
+        self.sink.push(Diagnostic::error(rule, what).at(span, "").help(help));
+        Err(Failed)
+    }
+
+    pub(super) fn push(&mut self, diagnostic: Diagnostic) {
+        self.sink.push(diagnostic);
+    }
+
+    /// How messages call the next token.
+    pub(super) fn found(&self) -> String {
+        match self.tok.kind {
+            Tok::Eof => "the end of the text".into(),
+            Tok::End if self.here() == ";" => "`;`".into(),
+            Tok::End => "the end of the line".into(),
+            _ => format!("`{}`", shown(self.here())),
+        }
+    }
+
+    /// Reports that something else belongs here.
+    pub(super) fn expected<T>(&mut self, what: &str) -> Res<T> {
+        if self.stopped {
+            return Err(Failed);
+        }
+        let found = self.found();
+        // An end of line has no text to mark; what stands before it has.
+        let span = if self.here().is_empty() {
+            self.prev
+        } else {
+            self.tok.span
+        };
+        let text = format!("{what} is expected here, and {found} is written");
+        self.fail("syntax-expected", span, text, format!("write {what} here"))
+    }
+
+    pub(super) fn expect(&mut self, kind: Tok, what: &str) -> Res<Token> {
+        if self.at(kind) {
+            Ok(self.bump())
+        } else {
+            self.expected(what)
+        }
+    }
+
+    /// Takes the bracket that closes `open`.
+    pub(super) fn close(&mut self, kind: Tok, open: Span) -> Res<Token> {
+        if self.at(kind) {
+            return Ok(self.bump());
+        }
+        let what = match kind {
+            Tok::RParen => "`)`",
+            Tok::RBrace => "`}`",
+            Tok::RBracket => "`]`",
+            _ => "`>`",
+        };
+        if self.at(Tok::Eof) {
+            return self.unclosed(open);
+        }
+        self.expected(what)
+    }
+
+    pub(super) fn unclosed<T>(&mut self, open: Span) -> Res<T> {
+        if !self.stopped {
+            let bracket = shown(self.slice(open));
+            let text = format!("this `{bracket}` is never closed");
+            self.push(
+                Diagnostic::error("syntax-unclosed", text)
+                    .at(open, "opened here")
+                    .help("add the closing bracket"),
+            );
+            self.give_up();
+        }
+        Err(Failed)
+    }
+
+    /// Reads no further.
+    pub(super) fn give_up(&mut self) {
+        self.stopped = true;
+        self.lex.stop();
+        self.tok = Token {
+            kind: Tok::Eof,
+            span: Span::new(self.text.len() as u32, self.text.len() as u32),
+            first: true,
+        };
+    }
+
+    /// One level deeper; text that nests too deep is given up.
+    pub(super) fn enter(&mut self, at: Span) -> Res<()> {
+        if self.depth >= MAX_DEPTH {
+            if !self.stopped {
+                let text = format!("brackets and regions nest deeper than {MAX_DEPTH}");
+                self.push(
+                    Diagnostic::error("syntax-nesting", text)
+                        .at(at, "one too deep")
+                        .help("move the inner part into a function of its own"),
+                );
+                self.give_up();
+            }
+            return Err(Failed);
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Is the next token directly behind the last one?
+    pub(super) fn adjacent(&self) -> bool {
+        self.tok.span.start == self.prev.end
+    }
+
+    /// An integer literal without sign, of at most 64 bits.
+    pub(super) fn integer(&mut self) -> Res<i128> {
+        let token = self.expect(Tok::Int, "an integer")?;
+        let text = self.slice(token.span);
+        let parsed = match text.strip_prefix("0x") {
+            Some(hex) => u64::from_str_radix(hex, 16),
+            None => text.parse::<u64>(),
+        };
+        match parsed {
+            Ok(n) => Ok(n.into()),
+            Err(_) => {
+                let what = format!("{} does not fit into 64 bits", shown(text));
+                self.fail("syntax-integer", token.span, what, "use a smaller number")
+            }
+        }
+    }
+
+    /// An integer literal that fits i64, with optional sign.
+    pub(super) fn signed(&mut self) -> Res<i64> {
+        let start = self.tok.span;
+        let negative = self.eat(Tok::Minus);
+        let n = self.integer()?;
+        let n = if negative { -n } else { n };
+        match i64::try_from(n) {
+            Ok(n) => Ok(n),
+            Err(_) => {
+                let span = start.to(self.prev);
+                let what = format!("{n} does not fit into a signed 64-bit integer");
+                self.fail("syntax-integer", span, what, "use a smaller number")
+            }
+        }
+    }
+
+    /// A float literal without sign.
+    pub(super) fn float(&mut self) -> Res<f64> {
+        let token = self.bump();
+        let text = self.slice(token.span);
+        match text.parse::<f64>() {
+            Ok(v) if v.is_finite() => Ok(v),
+            _ => {
+                let what = format!("{} is no float of 64 bits", shown(text));
+                self.fail("syntax-float", token.span, what, "use a smaller number")
+            }
+        }
+    }
+
+    /// `%name` or a literal.
+    pub(super) fn operand(&mut self) -> Res<Raw> {
+        let start = self.tok.span;
+        let what = match self.tok.kind {
+            Tok::Percent => {
+                self.bump();
+                RawArg::Name(self.name_of(start))
+            }
+            Tok::Int | Tok::Minus => RawArg::Int(self.signed()?),
+            Tok::Float => {
+                let text = "a float literal cannot be an operand";
+                return self.fail("syntax-form", start, text, "define it with arith.constant");
+            }
+            _ => return self.expected("an operand `%name`"),
+        };
+        Ok(Raw {
+            what,
+            span: start.to(self.prev),
+            ty: None,
+        })
+    }
+
+    /// A type with its place.
+    pub(super) fn ty(&mut self) -> Res<(TypeId, Span)> {
+        let piece = self.scan_type()?;
+        let span = piece.span();
+        if let Some(id) = self.types.get(piece.text) {
+            return Ok((*id, span));
+        }
+        match self.type_of(piece, &mut Fields::default()) {
+            Ok(ty) => {
+                let id = self.module.types.intern(ty);
+                self.types.insert(piece.text, id);
+                Ok((id, span))
+            }
+            Err(diagnostic) => {
+                self.push(*diagnostic);
+                Err(Failed)
+            }
+        }
+    }
+
+    pub(super) fn type_of(&self, piece: Piece<'_>, fields: &mut Fields) -> types::Res<Type> {
+        let aliases = |name: &str| {
+            let (id, _) = self.type_aliases.get(name)?;
+            Some(self.module.types.get(*id).clone())
+        };
+        types::parse(piece, &aliases, fields)
+    }
+
+    /// The text of the type that starts here; goes on behind it.
+    fn scan_type(&mut self) -> Res<Piece<'a>> {
+        if !matches!(self.tok.kind, Tok::Bang | Tok::Word) {
+            return self.expected("a type");
+        }
+        let start = self.tok.span;
+        let bytes = self.text.as_bytes();
+        let mut end = start.end as usize;
+        if bytes.get(end) == Some(&b'<') {
+            let open = Span::new(end as u32, end as u32 + 1);
+            let limit = bytes.len().min(end + MAX_TOKEN);
+            let mut depth = 0u32;
+            loop {
+                let b = if end < limit { bytes.get(end).copied() } else { None };
+                match b {
+                    Some(b'<') => depth += 1,
+                    Some(b'>') if bytes.get(end.wrapping_sub(1)) == Some(&b'-') => {}
+                    Some(b'>') => depth = depth.saturating_sub(1),
+                    Some(b'"') => {
+                        let rest = bytes.get(end + 1..limit).unwrap_or_default();
+                        match rest.iter().position(|b| matches!(b, b'"' | b'\n')) {
+                            Some(n) => end += n + 1,
+                            None => end = limit,
+                        }
+                    }
+                    // A type has none of these, so its `>` is missing.
+                    Some(b'%' | b';' | b'{' | b'}') | None => {
+                        self.lex.seek(end);
+                        self.tok = self.lex.next(&mut self.sink, &mut self.trivia);
+                        let text = "the type's `<` is never closed";
+                        return self.fail("syntax-unclosed", open, text, "add the closing `>`");
+                    }
+                    _ => {}
+                }
+                end += 1;
+                if depth == 0 {
+                    break;
+                }
+            }
+            self.lex.seek(end);
+        }
+        self.prev = Span::new(start.start, end as u32);
+        self.tok = self.lex.next(&mut self.sink, &mut self.trivia);
+        Ok(Piece {
+            text: self.slice(self.prev),
+            start: start.start,
+        })
+    }
+
+    /// `T`, `(T, T)` or `()`.
+    pub(super) fn type_list(&mut self) -> Res<Types> {
+        let mut out = Types::new();
+        if !self.at(Tok::LParen) {
+            out.push(self.ty()?);
+            return Ok(out);
+        }
+        let open = self.bump().span;
+        while !self.at(Tok::RParen) {
+            out.push(self.ty()?);
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.close(Tok::RParen, open)?;
+        Ok(out)
+    }
+}

@@ -1,0 +1,463 @@
+//! Which form of an instruction is written, and what each operand is to it: the instruction table decides.
+
+use super::inst::{Signature, Written};
+use super::{Parser, Raw, RawArg, Res, Results, Types, UNKNOWN};
+use crate::print::print_type;
+use crate::sink::shown;
+use smallvec::SmallVec;
+use tessera_ir::{Arg, Def, Op, OpId, OpKind, ScalarType, TextForm, Type, TypeId};
+use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::elem::Elem;
+use tessera_isa::ops::{FormInfo, Kind, Opcode, Role};
+
+/// How a signature's input types belong to operands.
+#[derive(Clone, Copy, PartialEq)]
+enum Lists {
+    /// One per operand.
+    All,
+    /// One per tile operand.
+    Tiles,
+    /// One per tile operand, the type of `init` left to the result.
+    TilesWithoutInit,
+    /// One for all tile operands.
+    Once,
+    /// None.
+    Nothing,
+}
+
+/// Can a value of this type play this role?
+pub(super) fn plays(role: Role, ty: &Type) -> bool {
+    match (role, role.kind()) {
+        (Role::Global, _) => matches!(ty, Type::Ptr(..) | Type::View(_) | Type::Memref(_)),
+        (_, Kind::Tile | Kind::Conv) => ty.is_tile(),
+        (_, Kind::Index) => matches!(ty, Type::Scalar(ScalarType::Index | ScalarType::Int(..))),
+        (_, Kind::Quant) => matches!(ty, Type::Scalar(ScalarType::Index | ScalarType::Int(64, _))),
+        (_, Kind::Fill) => matches!(ty, Type::Scalar(_)),
+    }
+}
+
+/// Is the role one whose type every signature lists?
+fn listed(role: Role) -> bool {
+    matches!(role.kind(), Kind::Tile | Kind::Conv)
+}
+
+impl Parser<'_> {
+    /// Builds an instruction from what is written.
+    pub(super) fn build(
+        &mut self,
+        start: Span,
+        results: &Results,
+        opcode: Opcode,
+        mut text_form: TextForm,
+        mut w: Written,
+    ) -> Res<()> {
+        if w.outs.is_some() {
+            text_form = TextForm::Dps;
+            if !results.names.is_empty() {
+                let text = format!("{opcode} has results and outs(…)");
+                return self.fail(
+                    "syntax-form",
+                    start,
+                    text,
+                    "write results (SSA) or outs(…) (DPS), not both",
+                );
+            }
+        }
+        let n_outs = w.outs.as_ref().map_or(results.names.len(), |o| o.len());
+        let (form, lists) = self.select(start, opcode, &w, n_outs)?;
+        if let (Some(init), true) = (&w.init, n_outs != 1 || text_form == TextForm::Dps) {
+            let text = format!("init(…) belongs to one result, and {opcode} has {n_outs} destinations here");
+            return self.fail(
+                "operand-count",
+                init.span,
+                text,
+                "use the DPS form, whose outs keep their contents",
+            );
+        }
+        let mut ins = arrange(form, &mut w);
+        let mut result_types = Types::new();
+        self.spread(opcode, form, lists, &mut w, &mut ins, n_outs, &mut result_types)?;
+        if text_form != TextForm::Dps && result_types.len() != n_outs {
+            let text = format!("the types of the results of {opcode} are not known");
+            return self.fail("syntax-expected", start.to(self.prev), text, "write `: types -> types`");
+        }
+        let mut op = Op::new(OpKind::Pto(opcode, form.form), text_form, start);
+        let elem = self.fill_elem(&w, &ins, form, &result_types);
+        for (role, raw) in form.ins.iter().zip(&ins) {
+            if matches!(raw.what, RawArg::Int(_)) && text_form != TextForm::Asm {
+                let text = format!("the literal {} stands in an operand's place", self.slice(raw.span));
+                let help = "only the assembly form takes literals; define it with arith.constant";
+                let _: Res<()> = self.fail("syntax-form", raw.span, text, help);
+                continue;
+            }
+            let usual = self.usual_type(*role, elem);
+            op.operands.extend(self.resolve(raw, *role, usual));
+        }
+        if let Some(init) = &w.init {
+            if let Some(operand) = self.resolve(init, Role::Init, None) {
+                self.check_init(&operand.arg, operand.type_span, &result_types);
+                op.operands.push(operand);
+            }
+        }
+        for (role, raw) in form.outs.iter().zip(w.outs.iter().flatten()) {
+            // An undefined name in outs(…) of a listing is a tile allocated here (syntax.md 1); a view is an input.
+            op.operands.extend(self.resolve(raw, *role, None));
+        }
+        let info = opcode.info();
+        op.attrs = self.sort_attrs(std::mem::take(&mut w.entries), info.attrs, info.mnemonic);
+        self.finish(op, start, results, &result_types, w.loc)
+    }
+
+    /// The form whose operands fit, and how the signature lists their types.
+    fn select(&mut self, start: Span, opcode: Opcode, w: &Written, n_outs: usize) -> Res<(&'static FormInfo, Lists)> {
+        let info = opcode.info();
+        let counted = |f: &&FormInfo| f.outs.len() == n_outs && counts(f, w);
+        if !info.forms.iter().any(|f| counted(&f)) {
+            return self.wrong_count(start, opcode, w, n_outs);
+        }
+        // A form that takes the signature as it is goes before one that takes it as "one type for all".
+        for once in [false, true] {
+            for form in info.forms.iter().filter(counted) {
+                let Some(lists) = lists(form, w, once) else { continue };
+                if self.fits(form, lists, w, None) {
+                    return Ok((form, lists));
+                }
+            }
+        }
+        // Nothing fits: say what is wrong with the form that comes nearest.
+        for once in [false, true] {
+            for form in info.forms.iter().filter(counted) {
+                if let Some(lists) = lists(form, w, once) {
+                    let mut found = None;
+                    self.fits(form, lists, w, Some(&mut found));
+                    if let Some((role, raw)) = found {
+                        return self.wrong_role(opcode, role, &raw);
+                    }
+                }
+            }
+        }
+        let listed = match &w.signature {
+            Signature::Arrow(ins, _) => ins.len(),
+            _ => 1,
+        };
+        let operands = w.ins.len() + w.indices.as_ref().map_or(0, |i| i.len()) + usize::from(w.init.is_some());
+        let text = format!("the signature of {opcode} lists {listed} types for {operands} operands");
+        let help = "write one type per operand (assembly: one per tile)";
+        self.fail("operand-count", start.to(self.prev), text, help)
+    }
+
+    /// Do the operands that are known fit the form's roles?
+    fn fits(&self, form: &FormInfo, lists: Lists, w: &Written, mut wrong: Option<&mut Option<(Role, Raw)>>) -> bool {
+        let mut plain = w.ins.iter();
+        let mut indices = w.indices.iter().flatten();
+        let mut position = 0usize;
+        for role in form.ins {
+            let bracketed = w.indices.is_some() && role.kind() == Kind::Index;
+            let Some(raw) = (if bracketed { indices.next() } else { plain.next() }) else {
+                return false;
+            };
+            let from_signature = match (&w.signature, lists) {
+                (Signature::Arrow(ins, _), Lists::All) => ins.get(position).map(|(id, _)| *id),
+                _ => None,
+            };
+            position += 1;
+            let ok = match (raw.what, self.raw_type(raw).or(from_signature)) {
+                (RawArg::Int(_), _) => !listed(*role),
+                (RawArg::Name(_), Some(id)) => plays(*role, self.module.types.get(id)),
+                (RawArg::Name(name), None) => {
+                    // A broken statement's value fits everywhere, an unknown name too.
+                    let _ = name;
+                    true
+                }
+            };
+            if !ok {
+                if let Some(slot) = wrong.as_deref_mut() {
+                    *slot = Some((*role, *raw));
+                }
+                return false;
+            }
+        }
+        for (role, raw) in form.outs.iter().zip(w.outs.iter().flatten()) {
+            if let Some(id) = self.raw_type(raw) {
+                if !plays(*role, self.module.types.get(id)) {
+                    if let Some(slot) = wrong {
+                        *slot = Some((*role, *raw));
+                    }
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn wrong_count<T>(&mut self, start: Span, opcode: Opcode, w: &Written, n_outs: usize) -> Res<T> {
+        let ins = w.ins.len() + w.indices.as_ref().map_or(0, |i| i.len());
+        let forms: Vec<String> = opcode
+            .info()
+            .forms
+            .iter()
+            .map(|f| {
+                let names = |roles: &[Role]| roles.iter().map(|r| r.name()).collect::<Vec<_>>().join(", ");
+                format!("{opcode} ({}) -> ({})", names(f.ins), names(f.outs))
+            })
+            .collect();
+        let text = format!(
+            "{opcode} is written with {ins} operand{} and {n_outs} destination{}",
+            if ins == 1 { "" } else { "s" },
+            if n_outs == 1 { "" } else { "s" },
+        );
+        self.fail(
+            "operand-count",
+            start.to(self.prev),
+            text,
+            format!("write {}", forms.join(" or ")),
+        )
+    }
+
+    fn wrong_role<T>(&mut self, opcode: Opcode, role: Role, raw: &Raw) -> Res<T> {
+        let wanted = match role.kind() {
+            _ if role == Role::Global => "a pointer, view or memref",
+            Kind::Tile | Kind::Conv => "a tile",
+            Kind::Index => "an index or integer",
+            Kind::Quant => "a 64-bit integer",
+            Kind::Fill => "a scalar",
+        };
+        let is = match self.raw_type(raw) {
+            Some(id) => print_type(self.module.types.get(id)),
+            None => "a literal".into(),
+        };
+        let text = format!(
+            "{} of {opcode} is {wanted}, and {} is {is}",
+            role.name(),
+            shown(self.slice(raw.span)),
+        );
+        self.fail("type-mismatch", raw.span, text, format!("give {wanted}"))
+    }
+
+    /// Gives the signature's types to the operands and results they belong to.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one step of `build`, cut out to keep it readable"
+    )]
+    fn spread(
+        &mut self,
+        opcode: Opcode,
+        form: &FormInfo,
+        lists: Lists,
+        w: &mut Written,
+        ins: &mut SmallVec<[Raw; 6]>,
+        n_outs: usize,
+        result_types: &mut Types,
+    ) -> Res<()> {
+        match &w.signature {
+            Signature::None => {
+                // `init` has the type of the result.
+                if let Some(id) = w.init.as_ref().and_then(|raw| self.raw_type(raw)) {
+                    result_types.push((id, w.init.as_ref().map_or(self.prev, |r| r.span)));
+                }
+            }
+            Signature::Once(ty) => {
+                // TRESHAPE writes its result's type; the source keeps its own, where it has one (syntax.md 2).
+                let keeps = matches!(opcode, Opcode::Treshape | Opcode::Bitcast);
+                for (role, raw) in form.ins.iter().zip(ins.iter_mut()) {
+                    if listed(*role) && !(keeps && self.raw_type(raw).is_some()) {
+                        raw.ty = Some(*ty);
+                    }
+                }
+                if let Some(init) = &mut w.init {
+                    init.ty = Some(*ty);
+                }
+                result_types.extend((0..n_outs).map(|_| *ty));
+            }
+            Signature::Arrow(types, outs) => {
+                let mut next = types.iter().copied();
+                for (role, raw) in form.ins.iter().zip(ins.iter_mut()) {
+                    if lists == Lists::All || listed(*role) {
+                        raw.ty = if lists == Lists::Once {
+                            types.first().copied()
+                        } else {
+                            next.next()
+                        };
+                    }
+                }
+                if let Some(init) = &mut w.init {
+                    init.ty = match lists {
+                        Lists::Once => types.first().copied(),
+                        _ => next.next().or(outs.first().copied()),
+                    };
+                }
+                match outs.as_slice() {
+                    all if all.len() == n_outs => result_types.extend(all.iter().copied()),
+                    [one] => result_types.extend((0..n_outs).map(|_| *one)),
+                    all => {
+                        let text = format!("{n_outs} results of {opcode} have {} types", all.len());
+                        let span = all.first().map_or(self.prev, |t| t.1);
+                        return self.fail("operand-count", span, text, "write one type per result");
+                    }
+                }
+            }
+        }
+        for (role, (id, span)) in form.outs.iter().zip(result_types.iter()) {
+            if !plays(*role, self.module.types.get(*id)) {
+                let text = format!(
+                    "{} of {opcode} is a tile, and its type is {}",
+                    role.name(),
+                    print_type(self.module.types.get(*id))
+                );
+                return self.fail("type-mismatch", *span, text, "write a tile type");
+            }
+        }
+        Ok(())
+    }
+
+    /// The element type of a fill value that has none written: the destination's.
+    fn fill_elem(&self, w: &Written, ins: &[Raw], form: &FormInfo, result_types: &Types) -> Option<Elem> {
+        let out = w.outs.iter().flatten().next().and_then(|raw| self.raw_type(raw));
+        let src = form
+            .ins
+            .iter()
+            .zip(ins)
+            .find(|(role, _)| listed(**role))
+            .and_then(|(_, raw)| self.raw_type(raw));
+        let id = result_types.first().map(|(id, _)| *id).or(out).or(src)?;
+        self.module.types.get(id).tile().map(|t| t.elem)
+    }
+
+    fn check_init(&mut self, arg: &Arg, span: Span, result_types: &Types) {
+        let (Some(value), Some((result, _))) = (arg.value(), result_types.first()) else {
+            return;
+        };
+        let known = self.func.value(value).ty;
+        let types = &self.module.types;
+        if known != UNKNOWN && !types.get(known).same(types.get(*result), self.profile) {
+            let text = format!(
+                "init(…) is {}, and the result is {}",
+                print_type(types.get(known)),
+                print_type(types.get(*result))
+            );
+            self.wrong_kind(span, text, "give the old contents of the result, in its type");
+        }
+    }
+
+    /// Puts an operation into the block that is being read and defines its results.
+    pub(super) fn finish(
+        &mut self,
+        mut op: Op,
+        start: Span,
+        results: &Results,
+        types: &[(TypeId, Span)],
+        loc: Option<Box<str>>,
+    ) -> Res<()> {
+        if types.len() != results.names.len() {
+            let text = format!(
+                "the operation has {} results, and {} names stand before `=`",
+                types.len(),
+                results.names.len()
+            );
+            return self.fail("operand-count", start.to(self.prev), text, "write one name per result");
+        }
+        op.span = start.to(self.prev);
+        let id = OpId(self.func.ops.len() as u32);
+        self.set_loc(&mut op, id, loc);
+        for (n, ((name, span), ty)) in results.names.iter().zip(types).enumerate() {
+            let value = self.define(*name, *ty, Def::Result(id, n as u32), *span);
+            op.results.push(value);
+        }
+        self.func.push_op(self.block, op);
+        Ok(())
+    }
+
+    pub(super) fn set_loc(&mut self, op: &mut Op, id: OpId, loc: Option<Box<str>>) {
+        if let Some(loc) = loc {
+            if loc.contains('#') {
+                self.open_locs.push((self.module.funcs.len(), id));
+            }
+            op.attrs_mut().loc = Some(loc);
+        }
+    }
+
+    /// Replaces aliases in locations once all of them are known.
+    pub(super) fn close_locs(&mut self) {
+        for (func, id) in std::mem::take(&mut self.open_locs) {
+            let Some(op) = self.module.funcs.get(func).and_then(|f| f.ops.get(id.index())) else {
+                continue;
+            };
+            let Some(loc) = op.attrs.as_ref().and_then(|a| a.loc.as_deref()) else {
+                continue;
+            };
+            let mut text = loc.to_string();
+            for _ in 0..16 {
+                let next = self.expand(&text);
+                if next == text || next.len() > 4096 {
+                    break;
+                }
+                text = next;
+            }
+            if text.contains('#') {
+                let span = op.span;
+                self.push(
+                    Diagnostic::error(
+                        "undefined-name",
+                        format!("the location {} names no alias", shown(&text)),
+                    )
+                    .at(span, "")
+                    .help("define it as `#loc = loc(…)`"),
+                );
+                text = "unknown".into();
+            }
+            if let Some(op) = self.module.funcs.get_mut(func).and_then(|f| f.ops.get_mut(id.index())) {
+                op.attrs_mut().loc = Some(text.into_boxed_str());
+            }
+        }
+    }
+}
+
+/// Has the form as many operands as are written?
+fn counts(form: &FormInfo, w: &Written) -> bool {
+    match &w.indices {
+        None => form.ins.len() == w.ins.len(),
+        Some(indices) => {
+            let wanted = form.ins.iter().filter(|r| r.kind() == Kind::Index).count();
+            wanted == indices.len() && form.ins.len() - wanted == w.ins.len()
+        }
+    }
+}
+
+/// How the signature lists the form's types; `once` also allows one type for all tiles.
+fn lists(form: &FormInfo, w: &Written, once: bool) -> Option<Lists> {
+    let Signature::Arrow(ins, _) = &w.signature else {
+        return Some(if matches!(w.signature, Signature::Once(_)) {
+            Lists::Once
+        } else {
+            Lists::Nothing
+        });
+    };
+    let init = usize::from(w.init.is_some());
+    let tiles = form.ins.iter().filter(|r| listed(**r)).count();
+    match ins.len() {
+        n if n == form.ins.len() + init => Some(Lists::All),
+        n if n == tiles + init => Some(Lists::Tiles),
+        n if init == 1 && n == tiles => Some(Lists::TilesWithoutInit),
+        1 if once => Some(Lists::Once),
+        _ => None,
+    }
+}
+
+/// The operands in the form's order: those in brackets are its indices.
+fn arrange(form: &FormInfo, w: &mut Written) -> SmallVec<[Raw; 6]> {
+    let Some(indices) = w.indices.take() else {
+        return std::mem::take(&mut w.ins);
+    };
+    let mut plain = w.ins.iter().copied();
+    let mut bracketed = indices.iter().copied();
+    form.ins
+        .iter()
+        .filter_map(|role| {
+            if role.kind() == Kind::Index {
+                bracketed.next()
+            } else {
+                plain.next()
+            }
+        })
+        .collect()
+}

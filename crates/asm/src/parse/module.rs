@@ -1,0 +1,476 @@
+//! Files: modules with functions, or a listing (syntax.md 1).
+
+use super::attr::{Attr, Entry};
+use super::region::BlockArg;
+use super::{Failed, Parser, Res, Types, UNKNOWN};
+use crate::lex::Tok;
+use crate::sink::shown;
+use smallvec::SmallVec;
+use tessera_ir::{BlockId, Def, Func, OpKind, TypeId};
+use tessera_isa::diag::{Diagnostic, Span, nearest};
+use tessera_isa::profile::Profile;
+
+/// What the head of a function says.
+#[derive(Default)]
+struct Head {
+    name: Span,
+    visibility: Option<&'static str>,
+    args: SmallVec<[BlockArg; 4]>,
+    results: Types,
+    entries: Vec<Entry>,
+    /// Attributes of arguments and results, as written.
+    inner: Vec<(String, String)>,
+}
+
+impl Parser<'_> {
+    /// The whole text.
+    pub fn file(&mut self) {
+        let mut listing_at: Option<Span> = None;
+        let mut is_module = false;
+        while !self.at(Tok::Eof) && !self.sink.is_full() {
+            if self.eat(Tok::End) {
+                continue;
+            }
+            if self.at_alias() {
+                self.statement_or_skip();
+            } else if self.at_module_op() {
+                self.lex.listing = false;
+                is_module = true;
+                if let Some(first) = listing_at {
+                    self.mixed(self.tok.span, first);
+                    break;
+                }
+                self.top();
+            } else if self.at(Tok::RBrace) {
+                let _: Res<()> = self.fail("syntax-expected", self.tok.span, "this `}` closes nothing", "remove it");
+                self.bump();
+            } else if is_module {
+                self.mixed(self.tok.span, self.tok.span);
+                break;
+            } else {
+                listing_at.get_or_insert(self.tok.span);
+                self.statement_or_skip();
+            }
+        }
+        if !is_module {
+            self.finish_listing();
+        }
+        self.close_locs();
+    }
+
+    fn mixed(&mut self, at: Span, listing: Span) {
+        self.push(
+            Diagnostic::error("syntax-mixed", "the text has a module and statements outside of it")
+                .at(at, "")
+                .and_at(listing, "a listing's statement")
+                .help("move the statements into a function, or remove the module"),
+        );
+        self.give_up();
+    }
+
+    pub(super) fn at_alias(&mut self) -> bool {
+        matches!(self.tok.kind, Tok::Bang | Tok::Hash) && self.second().kind == Tok::Equal
+    }
+
+    fn at_module_op(&self) -> bool {
+        match self.tok.kind {
+            Tok::Word => matches!(self.here(), "module" | "func.func" | "builtin.module"),
+            Tok::Str => matches!(self.here(), "\"builtin.module\"" | "\"func.func\""),
+            _ => false,
+        }
+    }
+
+    /// A module or function; after a broken head everything up to the next one is skipped.
+    fn top(&mut self) {
+        let (depth, brackets, braces) = (self.depth, self.lex.depth, self.lex.braces);
+        let start = self.tok.span.start;
+        let outcome = match (self.tok.kind, self.here()) {
+            (Tok::Word, "func.func") => self.function(),
+            (Tok::Word, _) => self.module_op(),
+            (_, "\"func.func\"") => self.generic_function(),
+            _ => self.generic_module(),
+        };
+        if outcome.is_err() {
+            self.depth = depth;
+            self.skip(start, brackets, braces);
+        }
+    }
+
+    /// `module [@name] [attributes {…}] { … }`.
+    fn module_op(&mut self) -> Res<()> {
+        self.bump();
+        self.eat(Tok::At);
+        if self.eat_word("attributes") {
+            if !self.at(Tok::LBrace) {
+                return self.expected("`{`");
+            }
+            let entries = self.dictionary()?;
+            self.module_attrs(entries);
+        }
+        if !self.at(Tok::LBrace) {
+            return self.expected("`{`");
+        }
+        self.module_body()?;
+        if self.at_word("loc") {
+            self.location()?;
+        }
+        Ok(())
+    }
+
+    fn module_body(&mut self) -> Res<()> {
+        self.module.has_wrapper = true;
+        let open = self.tok.span;
+        self.enter(open)?;
+        self.bump();
+        if self.at(Tok::Caret) {
+            self.label()?;
+        }
+        while !self.at(Tok::RBrace) && !self.at(Tok::Eof) && !self.sink.is_full() {
+            if self.eat(Tok::End) {
+            } else if self.at_module_op() {
+                self.top();
+            } else if self.at_alias() {
+                self.statement_or_skip();
+            } else {
+                let text = format!("a module has functions, and {} is written", self.found());
+                let (brackets, braces) = (self.lex.depth, self.lex.braces);
+                let _: Res<()> = self.fail("syntax-mixed", self.tok.span, text, "put it into a function");
+                self.skip(self.tok.span.start, brackets, braces);
+            }
+        }
+        if self.sink.is_full() {
+            self.give_up();
+        }
+        self.close(Tok::RBrace, open)?;
+        self.leave();
+        Ok(())
+    }
+
+    /// `"builtin.module"() <{…}> ({ … }) {…} : () -> ()`.
+    fn generic_module(&mut self) -> Res<()> {
+        let mut g = self.generic_head()?;
+        self.module_attrs(std::mem::take(&mut g.entries));
+        let open = self.expect(Tok::LParen, "`({`")?.span;
+        if !self.at(Tok::LBrace) {
+            return self.expected("`{`");
+        }
+        self.module_body()?;
+        self.close(Tok::RParen, open)?;
+        self.generic_tail(&mut g)?;
+        self.module_attrs(g.entries);
+        Ok(())
+    }
+
+    fn module_attrs(&mut self, entries: Vec<Entry>) {
+        for entry in entries {
+            let value = match entry.value {
+                Attr::Unit => String::new(),
+                _ => self.expand(self.slice(entry.value_span)),
+            };
+            match (entry.key.as_str(), &entry.value) {
+                ("sym_name", _) => {}
+                ("pto.target_arch" | "pto.device-spec" | "pto.device_spec", Attr::Str(text)) => {
+                    let Some(profile) = Profile::parse(text) else {
+                        self.unknown_profile(text, entry.value_span);
+                        continue;
+                    };
+                    if self.module.target.is_none() || entry.key == "pto.target_arch" {
+                        self.module.target = Some((profile, entry.value_span));
+                        self.profile = self.given.unwrap_or(profile);
+                    }
+                    if entry.key != "pto.target_arch" || text != profile.name() {
+                        self.module.attrs.push((entry.key, value));
+                    }
+                }
+                ("pto.target_arch", _) => {
+                    let text = format!("pto.target_arch is a string, and {} is written", shown(&value));
+                    let _: Res<()> = self.fail("syntax-attribute", entry.value_span, text, "write \"a5\"");
+                }
+                _ => self.module.attrs.push((entry.key, value)),
+            }
+        }
+    }
+
+    fn unknown_profile(&mut self, text: &str, span: Span) {
+        let help = match nearest(text, Profile::spellings()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                let names: Vec<&str> = Profile::spellings().collect();
+                format!("profiles are {}", names.join(", "))
+            }
+        };
+        self.push(
+            Diagnostic::error("unknown-profile", format!("there is no profile {}", shown(text)))
+                .at(span, "unknown")
+                .help(help),
+        );
+    }
+
+    /// `func.func [private] @name(%a: T, …) [-> T] [attributes {…}] { … }`.
+    fn function(&mut self) -> Res<()> {
+        let start = self.bump().span;
+        let mut head = Head::default();
+        for word in ["private", "public", "nested"] {
+            if self.eat_word(word) {
+                head.visibility = Some(word);
+            }
+        }
+        head.name = self.expect(Tok::At, "`@name`")?.span;
+        self.parameters(&mut head)?;
+        if self.eat(Tok::Arrow) {
+            self.function_results(&mut head)?;
+        }
+        if self.eat_word("attributes") {
+            if !self.at(Tok::LBrace) {
+                return self.expected("`{`");
+            }
+            head.entries = self.dictionary()?;
+        }
+        let span = start.to(self.prev);
+        self.begin_function(&head, span);
+        if self.at(Tok::LBrace) {
+            self.body(&head, span)?;
+        } else {
+            self.func.is_declaration = true;
+        }
+        if self.at_word("loc") {
+            self.location()?;
+        }
+        self.end_function();
+        Ok(())
+    }
+
+    fn parameters(&mut self, head: &mut Head) -> Res<()> {
+        let open = self.expect(Tok::LParen, "`(` and the arguments")?.span;
+        while !self.at(Tok::RParen) {
+            let n = head.args.len();
+            let span = self.tok.span;
+            if self.at(Tok::Percent) {
+                self.bump();
+                let name = self.name_of(span);
+                self.expect(Tok::Colon, "`:` and the argument's type")?;
+                let ty = self.ty()?;
+                head.args.push((name, span, ty));
+            } else {
+                // A declaration may name only types.
+                let ty = self.ty()?;
+                let name = self.module.names.intern(&format!("arg{n}"));
+                head.args.push((name, span, ty));
+            }
+            if self.at(Tok::LBrace) {
+                let at = self.tok.span;
+                self.dictionary()?;
+                let text = self.expand(self.slice(at.to(self.prev)));
+                head.inner.push((format!("%{n}"), text));
+            }
+            if self.at_word("loc") {
+                self.location()?;
+            }
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.close(Tok::RParen, open)?;
+        Ok(())
+    }
+
+    fn function_results(&mut self, head: &mut Head) -> Res<()> {
+        if !self.at(Tok::LParen) {
+            head.results.push(self.ty()?);
+            return Ok(());
+        }
+        let open = self.bump().span;
+        while !self.at(Tok::RParen) {
+            let n = head.results.len();
+            head.results.push(self.ty()?);
+            if self.at(Tok::LBrace) {
+                let at = self.tok.span;
+                self.dictionary()?;
+                let text = self.expand(self.slice(at.to(self.prev)));
+                head.inner.push((format!("->{n}"), text));
+            }
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.close(Tok::RParen, open)?;
+        Ok(())
+    }
+
+    /// Starts the function of a head: name, arguments and attributes.
+    fn begin_function(&mut self, head: &Head, span: Span) {
+        let name = self.name_of(head.name);
+        if let Some(other) = self.module.funcs.iter().find(|f| f.name == name) {
+            let first = other.span;
+            let text = format!("@{} is defined twice", shown(self.module.names.text(name)));
+            self.push(
+                Diagnostic::error("redefined-name", text)
+                    .at(head.name, "defined again")
+                    .and_at(first, "first defined here")
+                    .help("give one of them another name"),
+            );
+        }
+        self.func = Func::new(name, span);
+        self.block = BlockId(0);
+        self.block_ends = vec![0];
+        self.clear_scope();
+        self.func.results = head.results.iter().map(|(id, _)| *id).collect();
+        if let Some(word) = head.visibility.filter(|w| *w != "public") {
+            self.func.attrs.push(("sym_visibility".into(), format!("\"{word}\"")));
+        }
+        for entry in &head.entries {
+            let value = match entry.value {
+                Attr::Unit => String::new(),
+                _ => self.expand(self.slice(entry.value_span)),
+            };
+            match (entry.key.as_str(), &entry.value) {
+                ("pto.entry", Attr::Unit | Attr::Bool(true)) => self.func.is_entry = true,
+                ("pto.entry", Attr::Bool(false)) => {}
+                _ => {
+                    if !entry.key.contains('.') && entry.key != "sym_visibility" {
+                        self.push(
+                            Diagnostic::warning(
+                                "unknown-attribute",
+                                format!(
+                                    "a function does not know the attribute {}, which is kept",
+                                    shown(&entry.key)
+                                ),
+                            )
+                            .at(entry.key_span, "without effect")
+                            .help("the entry is marked pto.entry"),
+                        );
+                    }
+                    self.func.attrs.push((entry.key.clone(), value));
+                }
+            }
+        }
+        self.func.attrs.extend(head.inner.iter().cloned());
+        for (n, (name, at, ty)) in head.args.iter().enumerate() {
+            let value = self.define(*name, *ty, Def::Arg(n as u32), *at);
+            self.func.args.push(value);
+        }
+    }
+
+    fn body(&mut self, head: &Head, span: Span) -> Res<()> {
+        let open = self.tok.span;
+        self.enter(open)?;
+        self.bump();
+        self.statements();
+        self.end_block(BlockId(0));
+        let closed = self.close(Tok::RBrace, open);
+        self.leave();
+        if closed.is_ok() {
+            let _ = self.check_return(&head.results, span);
+        }
+        closed.map(|_| ())
+    }
+
+    fn check_return(&mut self, results: &Types, span: Span) -> Res<()> {
+        // After errors the last statement may be among the skipped ones.
+        if self.sink.has_errors() && self.func.blocks.first().is_none_or(|b| b.ops.is_empty()) {
+            return Err(Failed);
+        }
+        self.check_yield(BlockId(0), &OpKind::Return, 0, results, span)
+    }
+
+    fn end_function(&mut self) {
+        let placeholder = Func::new(self.func.name, Span::default());
+        let func = std::mem::replace(&mut self.func, placeholder);
+        self.module.funcs.push(func);
+        self.trivia.block_ends.push(std::mem::take(&mut self.block_ends));
+        self.block_ends = vec![0];
+    }
+
+    /// `"func.func"() <{function_type = …, sym_name = "f"}> ({ ^bb0(…): … }) {…} : () -> ()`.
+    fn generic_function(&mut self) -> Res<()> {
+        let start = self.tok.span;
+        let mut g = self.generic_head()?;
+        let mut head = Head::default();
+        let types = match g.take("function_type").map(|e| e.value) {
+            Some(Attr::Function(ins, outs)) => (ins, outs),
+            _ => {
+                let text = "the function has no function_type";
+                let help = "add <{function_type = (T) -> (), sym_name = \"f\"}>";
+                return self.fail("syntax-attribute", start, text, help);
+            }
+        };
+        let Some(name) = g.take("sym_name") else {
+            return self.fail(
+                "syntax-attribute",
+                start,
+                "the function has no sym_name",
+                "add sym_name = \"f\"",
+            );
+        };
+        head.name = name.value_span;
+        head.results = types.1;
+        head.entries = std::mem::take(&mut g.entries);
+        let span = start.to(self.prev);
+        let open = self.expect(Tok::LParen, "`({`")?.span;
+        let brace = self.tok.span;
+        self.expect(Tok::LBrace, "`{`")?;
+        self.enter(brace)?;
+        if self.at(Tok::Caret) {
+            head.args = self.label()?;
+        }
+        let declared = self.at(Tok::RBrace);
+        if declared {
+            let names = types.0.iter().enumerate();
+            let args: Vec<BlockArg> = names
+                .map(|(n, ty)| (self.module.names.intern(&format!("arg{n}")), ty.1, *ty))
+                .collect();
+            head.args.extend(args);
+        }
+        self.begin_function(&head, span);
+        self.func.is_declaration = declared;
+        self.check_parameters(&head, &types.0, start)?;
+        self.statements();
+        self.end_block(BlockId(0));
+        self.close(Tok::RBrace, brace)?;
+        self.leave();
+        if !declared {
+            let _ = self.check_return(&head.results, span);
+        }
+        self.close(Tok::RParen, open)?;
+        self.generic_tail(&mut g)?;
+        let late = Head {
+            name: head.name,
+            entries: g.entries,
+            ..Head::default()
+        };
+        for entry in &late.entries {
+            match (entry.key.as_str(), &entry.value) {
+                ("pto.entry", Attr::Unit | Attr::Bool(true)) => self.func.is_entry = true,
+                (key, value) => {
+                    let text = match value {
+                        Attr::Unit => String::new(),
+                        _ => self.expand(self.slice(entry.value_span)),
+                    };
+                    self.func.attrs.push((key.to_string(), text));
+                }
+            }
+        }
+        self.end_function();
+        Ok(())
+    }
+
+    fn check_parameters(&mut self, head: &Head, types: &Types, at: Span) -> Res<()> {
+        let ids = |list: &[TypeId]| list.iter().map(|id| *id != UNKNOWN).count();
+        let written: SmallVec<[TypeId; 4]> = head.args.iter().map(|(_, _, ty)| ty.0).collect();
+        let wanted: SmallVec<[TypeId; 4]> = types.iter().map(|ty| ty.0).collect();
+        if written == wanted {
+            return Ok(());
+        }
+        let text = format!(
+            "function_type lists {} arguments, and the body's label {} (their types must agree)",
+            ids(&wanted),
+            ids(&written)
+        );
+        self.fail(
+            "type-mismatch",
+            at,
+            text,
+            "write the types of function_type behind ^bb0",
+        )
+    }
+}

@@ -1,0 +1,321 @@
+//! Names: what is visible where, definitions, and uses with their types.
+
+use super::{Parser, Raw, RawArg, Results, UNKNOWN};
+use crate::sink::shown;
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+use tessera_ir::{Arg, Def, NameId, Operand, ScalarType, Sign, Type, TypeId, TypeTable, Value, ValueId};
+use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::elem::{Elem, ElemKind};
+use tessera_isa::ops::{Kind, Role};
+
+/// Types that the parser gives to operands without a written one.
+pub(super) struct CommonTypes {
+    pub index: TypeId,
+    pub i1: TypeId,
+    pub i64: TypeId,
+}
+
+impl CommonTypes {
+    pub fn new(types: &mut TypeTable) -> Self {
+        CommonTypes {
+            index: types.intern(Type::Scalar(ScalarType::Index)),
+            i1: types.intern(Type::Scalar(ScalarType::Int(1, Sign::None))),
+            i64: types.intern(Type::Scalar(ScalarType::Int(64, Sign::None))),
+        }
+    }
+}
+
+/// The scalar type of an element type's values.
+pub(crate) fn scalar_of(elem: Elem) -> ScalarType {
+    match elem.kind() {
+        ElemKind::Float => ScalarType::Float(elem),
+        ElemKind::SignedInt => ScalarType::Int(elem.bits() as u8, Sign::None),
+        ElemKind::UnsignedInt => ScalarType::Int(elem.bits() as u8, Sign::Unsigned),
+    }
+}
+
+/// What names mean at the place that is being read.
+#[derive(Default)]
+pub(super) struct Scope {
+    /// By name: the value, if it is visible.
+    visible: Vec<Option<ValueId>>,
+    /// The names that each open region has defined.
+    regions: Vec<Vec<NameId>>,
+    /// By name: where it was defined in a region that has ended.
+    ended: rustc_hash::FxHashMap<NameId, Span>,
+    /// Names whose absence has been reported.
+    reported: FxHashSet<NameId>,
+    /// Values of broken statements, whose type is not known.
+    pub poisoned: FxHashSet<ValueId>,
+    /// Values that a listing's `tassign` has named before they are defined.
+    pub forward: FxHashSet<ValueId>,
+    /// Inputs of a listing whose type is only the usual one for their role.
+    pub defaulted: FxHashSet<ValueId>,
+}
+
+impl Scope {
+    pub fn find(&self, name: NameId) -> Option<ValueId> {
+        self.visible.get(name.index()).copied().flatten()
+    }
+
+    fn set(&mut self, name: NameId, value: ValueId) {
+        if self.visible.len() <= name.index() {
+            self.visible.resize(name.index() + 1, None);
+        }
+        if let Some(slot) = self.visible.get_mut(name.index()) {
+            *slot = Some(value);
+        }
+    }
+
+    pub fn open(&mut self) {
+        self.regions.push(Vec::new());
+    }
+}
+
+impl Parser<'_> {
+    /// The id of a `%name` or `@name` token.
+    pub(super) fn name_of(&mut self, span: Span) -> NameId {
+        let text = self.slice(span);
+        let text = text.strip_prefix(['%', '@', '^']).unwrap_or(text);
+        let text = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(text);
+        self.module.names.intern(text)
+    }
+
+    /// Makes names of the region that ends invisible.
+    pub(super) fn close_scope(&mut self) {
+        for name in self.scope.regions.pop().unwrap_or_default() {
+            if let Some(slot) = self.scope.visible.get_mut(name.index()) {
+                if let Some(v) = slot.take() {
+                    let span = self.func.values.get(v.index()).map(|v| v.span).unwrap_or_default();
+                    self.scope.ended.insert(name, span);
+                }
+            }
+        }
+    }
+
+    /// Forgets every name, for the next function.
+    pub(super) fn clear_scope(&mut self) {
+        self.scope = Scope::default();
+    }
+
+    fn add_value(&mut self, name: NameId, ty: (TypeId, Span), def: Def, span: Span) -> ValueId {
+        let value = self.func.add_value(Value {
+            name,
+            ty: ty.0,
+            def,
+            span,
+            type_span: ty.1,
+        });
+        self.scope.set(name, value);
+        if let Some(region) = self.scope.regions.last_mut() {
+            region.push(name);
+        }
+        value
+    }
+
+    /// A new value; a name that is taken is reported, and the new value hides the old one.
+    pub(super) fn define(&mut self, name: NameId, ty: (TypeId, Span), def: Def, span: Span) -> ValueId {
+        let Some(old) = self.scope.find(name) else {
+            return self.add_value(name, ty, def, span);
+        };
+        if self.scope.forward.remove(&old) {
+            if let Some(value) = self.func.values.get_mut(old.index()) {
+                (value.ty, value.def, value.span, value.type_span) = (ty.0, def, span, ty.1);
+            }
+            return old;
+        }
+        if !self.scope.poisoned.contains(&old) {
+            let first = self.func.value(old).span;
+            let text = shown(self.module.names.text(name));
+            let is_input = matches!(self.func.value(old).def, Def::Input | Def::ListingOut);
+            let diagnostic = if is_input {
+                Diagnostic::error("undefined-name", format!("%{text} is used before it is defined"))
+                    .at(first, "used here")
+                    .and_at(span, "defined here")
+                    .help("move the definition up, or give it another name")
+            } else {
+                Diagnostic::error("redefined-name", format!("%{text} is defined twice"))
+                    .at(span, "defined again")
+                    .and_at(first, "first defined here")
+                    .help("give one of them another name")
+            };
+            self.push(diagnostic);
+        }
+        self.add_value(name, ty, def, span)
+    }
+
+    /// Lets the results of a broken statement count as defined.
+    pub(super) fn poison(&mut self, results: &Results) {
+        for (name, span) in &results.names {
+            let value = match self.scope.find(*name) {
+                Some(v) if self.scope.forward.remove(&v) => v,
+                Some(_) => continue,
+                None => self.add_value(*name, (UNKNOWN, *span), Def::Input, *span),
+            };
+            self.scope.poisoned.insert(value);
+        }
+    }
+
+    /// The type of a value.
+    pub(super) fn type_of_value(&self, value: ValueId) -> Option<&Type> {
+        let id = self.func.value(value).ty;
+        (id != UNKNOWN).then(|| self.module.types.get(id))
+    }
+
+    /// What is known of an operand's type before it is resolved.
+    pub(super) fn raw_type(&self, raw: &Raw) -> Option<TypeId> {
+        if let RawArg::Name(name) = raw.what {
+            if let Some(v) = self.scope.find(name) {
+                let id = self.func.value(v).ty;
+                let usual = self.scope.defaulted.contains(&v) && raw.ty.is_some();
+                if id != UNKNOWN && !usual {
+                    return Some(id);
+                }
+            }
+        }
+        raw.ty.map(|(id, _)| id)
+    }
+
+    /// An operand that is looked up, with its type checked. `usual` is the type of a listing's input that has none.
+    ///
+    /// Gives `None` where the name is not defined, which is reported.
+    pub(super) fn resolve(&mut self, raw: &Raw, role: Role, usual: Option<TypeId>) -> Option<Operand> {
+        let type_span = raw.ty.map_or(raw.span, |(_, span)| span);
+        let name = match raw.what {
+            RawArg::Name(name) => name,
+            RawArg::Int(n) => {
+                return Some(Operand {
+                    role,
+                    arg: Arg::Int(n),
+                    span: raw.span,
+                    type_span,
+                });
+            }
+        };
+        let value = match self.scope.find(name) {
+            Some(v) => {
+                self.check_use(v, raw, role);
+                v
+            }
+            None if self.lex.listing => self.new_input(name, raw, role, usual)?,
+            None => {
+                self.undefined(name, raw.span);
+                return None;
+            }
+        };
+        Some(Operand {
+            role,
+            arg: Arg::Value(value),
+            span: raw.span,
+            type_span,
+        })
+    }
+
+    /// A name that a listing uses and has not defined: an input, or a tile that it only writes.
+    fn new_input(&mut self, name: NameId, raw: &Raw, role: Role, usual: Option<TypeId>) -> Option<ValueId> {
+        let def = input_def(role);
+        // Inputs belong to the whole listing, also when a loop uses them first.
+        let frames = std::mem::take(&mut self.scope.regions);
+        let value = match (raw.ty, usual) {
+            (Some(ty), _) => Some(self.add_value(name, ty, def, raw.span)),
+            (None, Some(usual)) => {
+                let v = self.add_value(name, (usual, raw.span), def, raw.span);
+                self.scope.defaulted.insert(v);
+                Some(v)
+            }
+            (None, None) => None,
+        };
+        self.scope.regions = frames;
+        if value.is_none() && self.scope.reported.insert(name) {
+            let text = shown(self.module.names.text(name));
+            self.push(
+                Diagnostic::error("undefined-name", format!("%{text} is not defined and has no type here"))
+                    .at(raw.span, "an input needs a type")
+                    .help("write the types behind `:`"),
+            );
+        }
+        value
+    }
+
+    /// A use of a value that is known: the written type is the definition's.
+    fn check_use(&mut self, value: ValueId, raw: &Raw, role: Role) {
+        if self.scope.poisoned.contains(&value) {
+            return;
+        }
+        if self.scope.forward.contains(&value) {
+            // A listing's `tassign` has named it; now it is an input or output, if this use says its type.
+            if let Some(ty) = raw.ty {
+                self.scope.forward.remove(&value);
+                if let Some(v) = self.func.values.get_mut(value.index()) {
+                    (v.ty, v.type_span, v.def) = (ty.0, ty.1, input_def(role));
+                }
+            }
+            return;
+        }
+        let Some((written, span)) = raw.ty else { return };
+        let known = self.func.value(value).ty;
+        if known == written || known == UNKNOWN {
+            return;
+        }
+        if self.scope.defaulted.contains(&value) && self.is_scalar(written) {
+            self.scope.defaulted.remove(&value);
+            if let Some(v) = self.func.values.get_mut(value.index()) {
+                (v.ty, v.type_span) = (written, span);
+            }
+            return;
+        }
+        let same = self
+            .module
+            .types
+            .get(known)
+            .same(self.module.types.get(written), self.profile);
+        if !same {
+            self.mismatch(value, written, span);
+        }
+    }
+
+    fn is_scalar(&self, id: TypeId) -> bool {
+        matches!(self.module.types.get(id), Type::Scalar(_))
+    }
+
+    pub(super) fn undefined(&mut self, name: NameId, span: Span) {
+        if !self.scope.reported.insert(name) {
+            return;
+        }
+        let text = shown(self.module.names.text(name));
+        let mut diagnostic = Diagnostic::error("undefined-name", format!("%{text} is not defined here"))
+            .at(span, "not defined")
+            .help("define it before its first use");
+        if let Some(at) = self.scope.ended.get(&name) {
+            diagnostic = diagnostic
+                .and_at(*at, "this definition ends with its region")
+                .help("define it outside of the region, or yield it as a result");
+        } else {
+            let visible = self.scope.visible.iter().enumerate().filter(|(_, v)| v.is_some());
+            let names: SmallVec<[&str; 16]> = visible
+                .take(1000)
+                .map(|(i, _)| self.module.names.text(NameId(i as u32)))
+                .collect();
+            let known = self.module.names.text(name);
+            if let Some(near) = tessera_isa::diag::nearest(known, names.iter().copied().filter(|n| *n != known)) {
+                diagnostic = diagnostic.help(format!("did you mean `%{near}`?"));
+            }
+        }
+        self.push(diagnostic);
+    }
+
+    /// The type of an input that plays a role and has none written (syntax.md 1).
+    pub(super) fn usual_type(&mut self, role: Role, elem: Option<Elem>) -> Option<TypeId> {
+        match role.kind() {
+            Kind::Index => Some(self.common.index),
+            Kind::Quant => Some(self.common.i64),
+            Kind::Fill => elem.map(|e| self.module.types.intern(Type::Scalar(scalar_of(e)))),
+            Kind::Tile | Kind::Conv => None,
+        }
+    }
+}
+
+fn input_def(role: Role) -> Def {
+    if role.is_dst() { Def::ListingOut } else { Def::Input }
+}

@@ -1,0 +1,166 @@
+//! Regions: one block between braces, with its arguments and its end.
+
+use super::{Failed, Parser, Res, Types};
+use crate::lex::Tok;
+use smallvec::SmallVec;
+use tessera_ir::{BlockId, Def, NameId, OpKind, TypeId};
+use tessera_isa::diag::{Diagnostic, Span};
+
+/// An argument of a block before the block exists.
+pub(super) type BlockArg = (NameId, Span, (TypeId, Span));
+
+impl Parser<'_> {
+    /// `{ … }` as a new block. Arguments stand in the operation's head or behind the label `^bb0(…):`.
+    pub(super) fn region(&mut self, args: &[BlockArg]) -> Res<BlockId> {
+        if !self.at(Tok::LBrace) {
+            return self.expected("`{`");
+        }
+        let open = self.tok.span;
+        self.enter(open)?;
+        self.bump();
+        let block = self.func.add_block();
+        self.block_ends.push(0);
+        let outer = std::mem::replace(&mut self.block, block);
+        self.scope.open();
+        let outcome = self.region_body(block, args, open);
+        self.close_scope();
+        self.block = outer;
+        self.leave();
+        outcome.map(|()| block)
+    }
+
+    fn region_body(&mut self, block: BlockId, args: &[BlockArg], open: Span) -> Res<()> {
+        for arg in args {
+            self.block_arg(block, arg);
+        }
+        if self.at(Tok::Caret) {
+            let label = self.label()?;
+            for arg in &label {
+                self.block_arg(block, arg);
+            }
+        }
+        self.statements();
+        self.end_block(block);
+        self.close(Tok::RBrace, open)?;
+        Ok(())
+    }
+
+    pub(super) fn end_block(&mut self, block: BlockId) {
+        if let Some(end) = self.block_ends.get_mut(block.index()) {
+            *end = self.tok.span.start;
+        }
+        self.check_order(block);
+    }
+
+    fn block_arg(&mut self, block: BlockId, arg: &BlockArg) {
+        let n = self.func.block(block).args.len() as u32;
+        let value = self.define(arg.0, arg.2, Def::BlockArg(block, n), arg.1);
+        if let Some(b) = self.func.blocks.get_mut(block.index()) {
+            b.args.push(value);
+        }
+    }
+
+    /// `^bb0(%a: T, %b: T):`, the label being next.
+    pub(super) fn label(&mut self) -> Res<SmallVec<[BlockArg; 4]>> {
+        self.bump();
+        let mut out = SmallVec::new();
+        if self.at(Tok::LParen) {
+            let open = self.bump().span;
+            while !self.at(Tok::RParen) {
+                let span = self.expect(Tok::Percent, "an argument `%name`")?.span;
+                let name = self.name_of(span);
+                self.expect(Tok::Colon, "`:` and a type")?;
+                let ty = self.ty()?;
+                if self.at_word("loc") {
+                    self.location()?;
+                }
+                out.push((name, span, ty));
+                if !self.eat(Tok::Comma) {
+                    break;
+                }
+            }
+            self.close(Tok::RParen, open)?;
+        }
+        self.expect(Tok::Colon, "`:`")?;
+        Ok(out)
+    }
+
+    /// Nothing follows the operation that ends a block.
+    fn check_order(&mut self, block: BlockId) {
+        let ops = &self.func.block(block).ops;
+        let last = ops.len().saturating_sub(1);
+        let early = ops.iter().take(last).find(|id| {
+            matches!(
+                self.func.op(**id).kind,
+                OpKind::Return | OpKind::Yield | OpKind::Condition
+            )
+        });
+        if let Some(id) = early {
+            let span = self.func.op(*id).span;
+            self.push(
+                Diagnostic::error("syntax-region", "operations follow the one that ends the block")
+                    .at(span, "the block ends here")
+                    .help("move it to the end of the block"),
+            );
+        }
+    }
+
+    /// The block ends with `kind`, whose operands from `skip` on have these types; without results it may be left out.
+    pub(super) fn check_yield(
+        &mut self,
+        block: BlockId,
+        kind: &OpKind,
+        skip: usize,
+        types: &Types,
+        at: Span,
+    ) -> Res<()> {
+        let word = match kind {
+            OpKind::Condition => "scf.condition",
+            OpKind::Return => "return",
+            _ => "scf.yield",
+        };
+        let last = self.func.block(block).ops.last().copied();
+        let found = last.filter(|id| self.func.op(*id).kind == *kind);
+        let Some(id) = found else {
+            if types.is_empty() && *kind == OpKind::Yield {
+                return Ok(());
+            }
+            let text = format!("the region does not end in {word}");
+            let help = format!("add `{word}` with {} values at its end", types.len());
+            return self.fail("syntax-region", at, text, help);
+        };
+        let op = self.func.op(id);
+        let (span, given) = (op.span, op.operands.len().saturating_sub(skip));
+        if given != types.len() {
+            let text = format!("{word} hands on {given} values, and {} are wanted", types.len());
+            return self.fail("operand-count", span, text, format!("hand on {} values", types.len()));
+        }
+        let values: SmallVec<[_; 4]> = op.operands.iter().skip(skip).filter_map(|o| o.arg.value()).collect();
+        for (value, (wanted, _)) in values.iter().zip(types) {
+            let known = self.func.value(*value).ty;
+            if known == *wanted || self.scope.poisoned.contains(value) {
+                continue;
+            }
+            let table = &self.module.types;
+            if !table.get(known).same(table.get(*wanted), self.profile) {
+                let text = format!(
+                    "{word} hands on {}, and {} is wanted",
+                    crate::print::print_type(table.get(known)),
+                    crate::print::print_type(table.get(*wanted))
+                );
+                self.wrong_kind(span, text, "hand on a value of that type");
+                return Err(Failed);
+            }
+        }
+        // A yield of nothing says nothing.
+        if *kind == OpKind::Yield && types.is_empty() {
+            if let Some(b) = self.func.blocks.get_mut(block.index()) {
+                b.ops.pop();
+            }
+            if id.index() + 1 == self.func.ops.len() {
+                self.func.ops.pop();
+            }
+        }
+        Ok(())
+    }
+}

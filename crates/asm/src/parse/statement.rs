@@ -1,0 +1,214 @@
+//! Statements: results, the operation's name, and going on after a broken one.
+
+use super::{Failed, Parser, Res, Results};
+use crate::lex::Tok;
+use crate::sink::shown;
+use crate::words::{self, Pto};
+use tessera_ir::TextForm;
+use tessera_isa::diag::{Diagnostic, Span, nearest};
+
+impl Parser<'_> {
+    /// Statements up to the end of the region or text.
+    pub(super) fn statements(&mut self) {
+        while !self.at(Tok::RBrace) && !self.at(Tok::Eof) && !self.sink.is_full() {
+            if self.eat(Tok::End) {
+                continue;
+            }
+            self.statement_or_skip();
+        }
+        if self.sink.is_full() {
+            self.give_up();
+        }
+    }
+
+    /// One statement; after a broken one, everything up to the next is skipped.
+    pub(super) fn statement_or_skip(&mut self) {
+        let (depth, brackets, braces) = (self.depth, self.lex.depth, self.lex.braces);
+        let start = self.tok.span.start;
+        if self.statement().is_err() {
+            self.depth = depth;
+            self.skip(start, brackets, braces);
+        } else if self.lex.listing && self.lex.depth == 0 && !self.at_end() {
+            // In a listing a statement ends with its line.
+            let _: Res<()> = self.expected("the end of the line");
+            self.skip(self.tok.span.start, brackets, braces);
+        }
+    }
+
+    /// Skips to the next statement: a line of its own that starts like one, outside of the broken one's braces.
+    pub(super) fn skip(&mut self, start: u32, brackets: u32, braces: u32) {
+        if self.tok.span.start == start && !self.at(Tok::Eof) && !self.at(Tok::RBrace) {
+            self.bump();
+        }
+        loop {
+            let inside = self.lex.braces > braces;
+            match self.tok.kind {
+                Tok::Eof => break,
+                Tok::RBrace if self.lex.braces < braces => break,
+                Tok::LBrace | Tok::RBrace => {}
+                Tok::End if !inside => break,
+                _ if self.tok.first && !inside && self.starts_statement() => break,
+                _ => {}
+            }
+            self.bump();
+        }
+        // Brackets that the broken statement left open do not hold for the next one.
+        self.lex.depth = brackets.saturating_sub(u32::from(self.at(Tok::RBrace)));
+    }
+
+    fn starts_statement(&self) -> bool {
+        match self.tok.kind {
+            Tok::Percent | Tok::Bang | Tok::Hash | Tok::Str | Tok::Caret => true,
+            Tok::Word => {
+                let word = self.here();
+                word.contains('.') || matches!(word, "module" | "return" | "call") || words::pto(word).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    fn statement(&mut self) -> Res<()> {
+        let is_alias = self.at_alias();
+        match self.tok.kind {
+            Tok::Bang if is_alias => return self.type_alias(),
+            Tok::Hash if is_alias => return self.attr_alias(),
+            Tok::Caret => {
+                let span = self.tok.span;
+                let text = "a region has one block here, and another label is written";
+                return self.fail("syntax-region", span, text, "use scf.if and scf.for for control flow");
+            }
+            _ => {}
+        }
+        let start = self.tok.span;
+        let results = self.results()?;
+        let outcome = self.operation(start, &results);
+        if outcome.is_err() {
+            self.poison(&results);
+        }
+        outcome
+    }
+
+    /// `%a, %b =` or `%0:2 =`, or nothing.
+    fn results(&mut self) -> Res<Results> {
+        let mut out = Results::default();
+        if !self.at(Tok::Percent) {
+            return Ok(out);
+        }
+        loop {
+            let span = self.expect(Tok::Percent, "a result `%name`")?.span;
+            if self.at(Tok::Colon) && self.second().kind == Tok::Int {
+                self.bump();
+                let count = self.integer()?;
+                self.pack(&mut out, span, count)?;
+            } else {
+                let name = self.name_of(span);
+                out.names.push((name, span));
+            }
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.expect(Tok::Equal, "`=`")?;
+        Ok(out)
+    }
+
+    /// `%0:2` defines `%0#0` and `%0#1`.
+    fn pack(&mut self, out: &mut Results, span: Span, count: i128) -> Res<()> {
+        const MOST: i128 = 64;
+        if !(1..=MOST).contains(&count) {
+            let text = format!("a pack of {count} results does not exist");
+            return self.fail("syntax-limit", span, text, format!("packs have 1 to {MOST} results"));
+        }
+        let base = self.slice(span).get(1..).unwrap_or_default();
+        if count == 1 {
+            let name = self.module.names.intern(base);
+            out.names.push((name, span));
+            return Ok(());
+        }
+        for n in 0..count {
+            let name = self.module.names.intern(&format!("{base}#{n}"));
+            out.names.push((name, span));
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, start: Span, results: &Results) -> Res<()> {
+        match self.tok.kind {
+            Tok::Str => return self.generic(start, results),
+            Tok::Word => {}
+            _ => return self.expected("an operation"),
+        }
+        let word = self.here();
+        let span = self.tok.span;
+        if let Some(mnemonic) = word.strip_prefix("pto.") {
+            if let Some(known) = words::pto(mnemonic) {
+                self.bump();
+                return self.pto(start, results, known, TextForm::Ssa);
+            }
+        } else if let Some(name) = word.strip_prefix("arith.") {
+            if let Some(outcome) = self.arith(start, results, name) {
+                return outcome;
+            }
+        } else if let Some(outcome) = self.flow(start, results, word) {
+            return outcome;
+        } else if let Some(known) = words::pto(word) {
+            self.bump();
+            return self.pto(start, results, known, TextForm::Asm);
+        }
+        self.unknown_op(word, span)
+    }
+
+    fn pto(&mut self, start: Span, results: &Results, known: Pto, form: TextForm) -> Res<()> {
+        match known {
+            Pto::Other(name) => self.other(start, results, name),
+            Pto::Table(op) if op.info().forms.is_empty() => self.special(start, results, op, form),
+            Pto::Table(op) => self.instruction(start, results, op, form),
+        }
+    }
+
+    pub(super) fn unknown_op<T>(&mut self, word: &str, span: Span) -> Res<T> {
+        let names: Vec<String> = words::all().collect();
+        // A bare word is an assembly mnemonic.
+        let candidates = names.iter().map(|n| {
+            if word.contains('.') {
+                n
+            } else {
+                n.trim_start_matches("pto.")
+            }
+        });
+        let help = match nearest(word, candidates) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`tessera explain` lists the operations".to_string(),
+        };
+        self.push(
+            Diagnostic::error("unknown-op", format!("there is no operation `{}`", shown(word)))
+                .at(span, "unknown")
+                .help(help),
+        );
+        Err(Failed)
+    }
+
+    /// `!name = type`.
+    pub(super) fn type_alias(&mut self) -> Res<()> {
+        let span = self.bump().span;
+        let name = self.slice(span).get(1..).unwrap_or_default();
+        self.expect(Tok::Equal, "`=`")?;
+        // MLIR's older printers write `!a = type !b`.
+        if self.at_word("type") {
+            self.bump();
+        }
+        let (id, _) = self.ty()?;
+        if let Some((_, first)) = self.type_aliases.insert(name, (id, span)) {
+            let text = format!("the type alias !{} is defined twice", shown(name));
+            self.push(
+                Diagnostic::error("redefined-name", text)
+                    .at(span, "defined again")
+                    .and_at(first, "first defined here")
+                    .help("give one of them another name"),
+            );
+            return Err(Failed);
+        }
+        self.trivia.type_aliases.push((name.to_string(), id, span));
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! Canonical text of types (syntax.md 3).
+//!
+//! A tile type with its layout written is printed compact, one with its layout left out short or verbose, so that what
+//! was left out stays left out.
+
+use std::fmt::Write;
+use tessera_ir::{MemrefType, ScalarType, Sign, Strided, Type};
+use tessera_isa::inst::ConvType;
+use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, SLayout, TileType};
+
+/// The canonical text of a type.
+///
+/// ```
+/// let ty = tessera_asm::parse_type("!pto.tile<loc=vec, dtype=half, rows=16, cols=32>").unwrap();
+/// assert_eq!(tessera_asm::print_type(&ty), "!pto.tile<16x32xf16>");
+/// ```
+pub fn print_type(ty: &Type) -> String {
+    let mut out = String::new();
+    write_type(&mut out, ty, "!pto.tile");
+    out
+}
+
+/// The name of a pad value as types write it.
+pub(crate) fn pad_text(pad: &Pad) -> String {
+    match pad {
+        Pad::Null => "null".into(),
+        Pad::Zero => "zero".into(),
+        Pad::Max => "max".into(),
+        Pad::Min => "min".into(),
+        Pad::Custom(literal) => format!("custom({literal})"),
+    }
+}
+
+/// Writes a type; `tile` is the name that tiles get here, `!pto.tile` or `!pto.tile_buf`.
+pub(crate) fn write_type(out: &mut String, ty: &Type, tile: &str) {
+    // Writing to a string cannot fail.
+    let _ = match ty {
+        Type::Tile(t) => {
+            let _ = write!(out, "{tile}<");
+            write_tile(out, t);
+            out.write_char('>')
+        }
+        Type::Conv(c) => write_conv(out, c),
+        Type::Ptr(elem, None) => write!(out, "!pto.ptr<{}>", elem.mlir()),
+        Type::Ptr(elem, Some(space)) => write!(out, "!pto.ptr<{}, {space}>", elem.mlir()),
+        Type::View(v) => {
+            let name = if v.partition {
+                "partition_tensor_view"
+            } else {
+                "tensor_view"
+            };
+            let _ = write!(out, "!pto.{name}<");
+            write_dims(out, &v.dims);
+            write!(out, "{}>", v.elem.mlir())
+        }
+        Type::Memref(m) => write_memref(out, m),
+        Type::Event => out.write_str("!pto.event"),
+        Type::Scalar(s) => write_scalar(out, *s),
+    };
+}
+
+fn write_scalar(out: &mut String, scalar: ScalarType) -> std::fmt::Result {
+    match scalar {
+        ScalarType::Index => out.write_str("index"),
+        ScalarType::Int(bits, Sign::None) => write!(out, "i{bits}"),
+        ScalarType::Int(bits, Sign::Signed) => write!(out, "si{bits}"),
+        ScalarType::Int(bits, Sign::Unsigned) => write!(out, "ui{bits}"),
+        ScalarType::Float(elem) => out.write_str(elem.mlir()),
+    }
+}
+
+fn write_dims(out: &mut String, dims: &[Option<u64>]) {
+    for dim in dims {
+        let _ = match dim {
+            Some(n) => write!(out, "{n}x"),
+            None => out.write_str("?x"),
+        };
+    }
+}
+
+fn write_tile(out: &mut String, t: &TileType) {
+    let whole = t.v_row == Extent::Static(t.rows) && t.v_col == Extent::Static(t.cols);
+    if let (Some(b), Some(s), Some(fractal)) = (t.blayout, t.slayout, t.fractal) {
+        let _ = write!(out, "{}, {}x{}x{}", t.loc, t.rows, t.cols, t.elem);
+        if !whole {
+            let _ = write!(out, ", valid={}x{}", t.v_row, t.v_col);
+        }
+        // What the compact spelling means when it says nothing.
+        if b != BLayout::RowMajor {
+            let _ = write!(out, ", blayout={b}");
+        }
+        if s != SLayout::NoneBox {
+            let _ = write!(out, ", slayout={s}");
+        }
+        if fractal != 512 {
+            let _ = write!(out, ", fractal={fractal}");
+        }
+    } else {
+        let plain = whole && t.pad == Pad::Null && t.compact == Compact::Null;
+        let left_out = t.blayout.is_none() && t.slayout.is_none() && t.fractal.is_none();
+        if plain && left_out && t.loc == Loc::Vec {
+            let _ = write!(out, "{}x{}x{}", t.rows, t.cols, t.elem);
+            return;
+        }
+        let _ = write!(out, "loc={}, dtype={}, rows={}, cols={}", t.loc, t.elem, t.rows, t.cols);
+        if !whole {
+            let _ = write!(out, ", v_row={}, v_col={}", t.v_row, t.v_col);
+        }
+        if let Some(b) = t.blayout {
+            let _ = write!(out, ", blayout={b}");
+        }
+        if let Some(s) = t.slayout {
+            let _ = write!(out, ", slayout={s}");
+        }
+        if let Some(fractal) = t.fractal {
+            let _ = write!(out, ", fractal={fractal}");
+        }
+    }
+    if t.pad != Pad::Null {
+        let _ = write!(out, ", pad={}", pad_text(&t.pad));
+    }
+    if t.compact != Compact::Null {
+        let _ = write!(out, ", compact={}", t.compact);
+    }
+}
+
+fn write_conv(out: &mut String, c: &ConvType) -> std::fmt::Result {
+    let _ = write!(out, "!pto.conv_tile<{}, {}, ", c.loc, c.format());
+    for n in c.written_dims() {
+        let _ = write!(out, "{n}x");
+    }
+    write!(out, "{}>", c.elem)
+}
+
+fn write_memref(out: &mut String, m: &MemrefType) -> std::fmt::Result {
+    let _ = out.write_str("memref<");
+    write_dims(out, &m.dims);
+    let _ = out.write_str(m.elem.mlir());
+    if let Some(Strided { strides, offset }) = &m.strided {
+        let show = |n: &Option<i64>| n.map_or("?".into(), |n| n.to_string());
+        let list: Vec<String> = strides.iter().map(show).collect();
+        let _ = write!(out, ", strided<[{}]", list.join(", "));
+        if *offset != Some(0) {
+            let _ = write!(out, ", offset: {}", show(offset));
+        }
+        let _ = out.write_char('>');
+    }
+    if let Some(space) = &m.space {
+        let _ = write!(out, ", {space}");
+    }
+    out.write_char('>')
+}

@@ -1,0 +1,52 @@
+//! What text has besides its program: comments, blank lines, the ends of regions and the names of types.
+
+use tessera_ir::TypeId;
+use tessera_isa::diag::Span;
+
+/// A comment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comment {
+    /// Its place, marker included.
+    pub span: Span,
+    /// Does something else stand before it on its line?
+    pub trailing: bool,
+}
+
+/// Comments and other parts of a text that do not change what it means; formatting keeps them.
+#[derive(Clone, Debug, Default)]
+pub struct Trivia {
+    /// The text that the places below count in.
+    pub text: String,
+    /// All comments, in order.
+    pub comments: Vec<Comment>,
+    /// Where something follows a blank line, in order.
+    pub blanks: Vec<u32>,
+    /// Per function and block, where the block's text ends.
+    pub block_ends: Vec<Vec<u32>>,
+    /// Type aliases: name without `!`, type, place.
+    pub type_aliases: Vec<(String, TypeId, Span)>,
+    /// The end of what has been noted; text read twice is noted once.
+    noted: u32,
+}
+
+impl Trivia {
+    pub(crate) fn comment(&mut self, span: Span, trailing: bool) {
+        if span.end > self.noted {
+            self.comments.push(Comment { span, trailing });
+            self.noted = span.end;
+        }
+    }
+
+    pub(crate) fn blank_before(&mut self, at: u32) {
+        if self.blanks.last().is_none_or(|last| *last < at) {
+            self.blanks.push(at);
+        }
+    }
+
+    /// The text of a comment.
+    pub fn comment_text(&self, comment: &Comment) -> &str {
+        self.text
+            .get(comment.span.start as usize..comment.span.end as usize)
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,432 @@
+//! Types from text (syntax.md 3): all spellings of tiles, and the other types a program names.
+
+mod tile;
+
+pub(crate) use tile::{Field, Fields};
+
+use crate::sink::shown;
+use smallvec::SmallVec;
+use tessera_ir::{MemrefType, ScalarType, Sign, Strided, Type, ViewType};
+use tessera_isa::diag::{Diagnostic, Span, nearest};
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::ConvType;
+use tessera_isa::tile::Loc;
+
+/// A diagnostic is large, and types are read in the innermost loop.
+pub(crate) type Res<T> = Result<T, Box<Diagnostic>>;
+
+/// A piece of text with its place in the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece<'a> {
+    pub text: &'a str,
+    pub start: u32,
+}
+
+impl<'a> Piece<'a> {
+    pub fn span(self) -> Span {
+        Span::new(self.start, self.start + self.text.len() as u32)
+    }
+
+    pub fn trim(self) -> Self {
+        let front = self.text.trim_start();
+        Piece {
+            text: front.trim_end(),
+            start: self.start + (self.text.len() - front.len()) as u32,
+        }
+    }
+
+    /// The pieces before and after a byte offset, with `skip` bytes between them left out.
+    fn cut(self, at: usize, skip: usize) -> (Self, Self) {
+        let head = self.text.get(..at).unwrap_or(self.text);
+        let tail = self.text.get(at + skip..).unwrap_or("");
+        (
+            Piece {
+                text: head,
+                start: self.start,
+            },
+            Piece {
+                text: tail,
+                start: self.start + (at + skip) as u32,
+            },
+        )
+    }
+
+    /// `key=value`, where there is a `=`.
+    fn key_value(self) -> Option<(Self, Self)> {
+        let at = self.text.find('=')?;
+        let (key, value) = self.cut(at, 1);
+        Some((key.trim(), value.trim()))
+    }
+
+    /// The parts between commas that stand in no bracket and no string.
+    fn items(self) -> SmallVec<[Piece<'a>; 12]> {
+        let mut out = SmallVec::new();
+        let (mut depth, mut from, mut quoted) = (0u32, 0usize, false);
+        for (i, b) in self.text.bytes().enumerate() {
+            match b {
+                b'"' => quoted = !quoted,
+                _ if quoted => {}
+                b'<' | b'(' | b'[' | b'{' => depth += 1,
+                b'>' | b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+                b',' if depth == 0 => {
+                    out.push(self.cut(from, 0).1.cut(i - from, 0).0.trim());
+                    from = i + 1;
+                }
+                _ => {}
+            }
+        }
+        out.push(self.cut(from, 0).1.trim());
+        out
+    }
+}
+
+pub(crate) fn fault<T>(piece: Piece<'_>, what: impl Into<String>, help: impl Into<String>) -> Res<T> {
+    Err(Box::new(
+        Diagnostic::error("syntax-type", what).at(piece.span(), "").help(help),
+    ))
+}
+
+/// What the type parser needs to know about the module: its aliases.
+pub(crate) type Aliases<'a> = &'a dyn Fn(&str) -> Option<Type>;
+
+const TYPE_NAMES: &[&str] = &[
+    "!pto.tile",
+    "!pto.tile_buf",
+    "!pto.conv_tile",
+    "!pto.ptr",
+    "!pto.tensor_view",
+    "!pto.partition_tensor_view",
+    "!pto.event",
+    "memref",
+    "index",
+    "i1",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "ui8",
+    "ui16",
+    "ui32",
+    "ui64",
+    "f16",
+    "bf16",
+    "f32",
+];
+
+/// A type. `fields` receives the places of a tile's fields.
+pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields) -> Res<Type> {
+    let piece = piece.trim();
+    let (name, body) = match piece.text.find('<') {
+        Some(at) => {
+            let (name, rest) = piece.cut(at, 1);
+            let Some(inner) = rest.text.strip_suffix('>') else {
+                return fault(piece, "the type's `<` is not closed", "add the closing `>`");
+            };
+            let body = Piece {
+                text: inner,
+                start: rest.start,
+            };
+            (name.trim(), Some(body))
+        }
+        None => (piece, None),
+    };
+    let plain = name.text.strip_prefix("!pto.");
+    match (name.text, plain, body) {
+        (_, Some("tile" | "tile_buf"), Some(body)) => tile::parse(body, fields).map(Type::Tile),
+        (_, Some("conv_tile"), Some(body)) => conv(body).map(Type::Conv),
+        (_, Some("ptr"), Some(body)) => pointer(body),
+        (_, Some("tensor_view"), Some(body)) => view(body, false),
+        (_, Some("partition_tensor_view"), Some(body)) => view(body, true),
+        (_, Some("event"), None) => Ok(Type::Event),
+        ("!pto", _, Some(body)) => wrapped(body, aliases, fields),
+        ("memref", _, Some(body)) => memref(body).map(Type::Memref),
+        (word, None, None) if word.starts_with('!') => match aliases(word.get(1..).unwrap_or("")) {
+            Some(ty) => Ok(ty),
+            None => Err(Box::new(
+                Diagnostic::error(
+                    "undefined-name",
+                    format!("the type alias `{}` is not defined", shown(word)),
+                )
+                .at(piece.span(), "")
+                .help(format!("write `{} = …` before its first use", shown(word))),
+            )),
+        },
+        (word, None, None) => match scalar(word) {
+            Some(ty) => Ok(Type::Scalar(ty)),
+            None => unknown(name),
+        },
+        _ => unknown(name),
+    }
+}
+
+/// `!pto<tile_buf<…>>`: the same types with the dialect's name around them.
+fn wrapped(body: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields) -> Res<Type> {
+    let body = body.trim();
+    if body.text.starts_with('!') || body.text.starts_with("memref") || body.text.starts_with("pto") {
+        return unknown(body);
+    }
+    let renamed = format!("!pto.{}", body.text);
+    let shift = "!pto.".len() as u32;
+    let start = body.start.saturating_sub(shift);
+    parse(Piece { text: &renamed, start }, aliases, fields)
+}
+
+fn unknown<T>(name: Piece<'_>) -> Res<T> {
+    let help = match nearest(name.text, TYPE_NAMES.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "types are !pto.tile<…>, !pto.ptr<…>, views, memref<…>, index, iN, f16, bf16, f32".to_string(),
+    };
+    fault(name, format!("`{}` is no type", shown(name.text)), help)
+}
+
+/// `index`, `i32`, `f16` and so on.
+pub(crate) fn scalar(word: &str) -> Option<ScalarType> {
+    if word == "index" {
+        return Some(ScalarType::Index);
+    }
+    let (sign, digits) = if let Some(rest) = word.strip_prefix("si") {
+        (Sign::Signed, rest)
+    } else if let Some(rest) = word.strip_prefix("ui") {
+        (Sign::Unsigned, rest)
+    } else if let Some(rest) = word.strip_prefix('i') {
+        (Sign::None, rest)
+    } else {
+        return Elem::parse(word).filter(|e| e.is_float()).map(ScalarType::Float);
+    };
+    if digits.is_empty() || digits.len() > 2 || digits.starts_with('0') || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let bits: u8 = digits.parse().ok()?;
+    (1..=64).contains(&bits).then_some(ScalarType::Int(bits, sign))
+}
+
+pub(crate) fn elem(piece: Piece<'_>) -> Res<Elem> {
+    match Elem::parse(piece.text) {
+        Some(e) => Ok(e),
+        None => {
+            let help = match Elem::nearest(piece.text) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "element types are f32, f16, bf16, i8 to i64, u8 to u64 and the fp8 and fp4 types".into(),
+            };
+            fault(piece, format!("`{}` is no element type", shown(piece.text)), help)
+        }
+    }
+}
+
+/// A decimal number.
+pub(crate) fn number(piece: Piece<'_>) -> Res<u64> {
+    let digits = !piece.text.is_empty() && piece.text.bytes().all(|b| b.is_ascii_digit());
+    if !digits {
+        return fault(
+            piece,
+            format!("`{}` is no number", shown(piece.text)),
+            "write a decimal number",
+        );
+    }
+    piece.text.parse().map_err(|_| {
+        Box::new(
+            Diagnostic::error(
+                "syntax-integer",
+                format!("{} does not fit into 64 bits", shown(piece.text)),
+            )
+            .at(piece.span(), "")
+            .help("no extent is larger than 2^32"),
+        )
+    })
+}
+
+type Dims = SmallVec<[Option<u64>; 5]>;
+
+/// `16x?xf32`: extents, then whatever follows the last `x` that ends an extent.
+pub(crate) fn dims(piece: Piece<'_>) -> Res<(Dims, SmallVec<[Span; 6]>, Piece<'_>)> {
+    let mut out = Dims::new();
+    let mut spans = SmallVec::new();
+    let mut rest = piece;
+    loop {
+        let first = rest.text.as_bytes().first().copied().unwrap_or(0);
+        if !first.is_ascii_digit() && first != b'?' {
+            return Ok((out, spans, rest));
+        }
+        let Some(at) = rest.text.find('x') else {
+            return fault(
+                rest,
+                format!("`{}` has no element type", shown(piece.text)),
+                "write extents and element type joined by `x`, as in 16x64xf32",
+            );
+        };
+        let (head, tail) = rest.cut(at, 1);
+        out.push(if head.text == "?" { None } else { Some(number(head)?) });
+        spans.push(head.span());
+        if out.len() > 8 {
+            return fault(piece, "the type has more than 8 dimensions", "views have one to five");
+        }
+        rest = tail;
+    }
+}
+
+fn view(body: Piece<'_>, partition: bool) -> Res<Type> {
+    let (dims, _, rest) = dims(body.trim())?;
+    if dims.is_empty() || dims.len() > 5 {
+        return fault(
+            body,
+            format!("a view of {} dimensions does not exist", dims.len()),
+            "write one to five extents, as in ?x?xf32",
+        );
+    }
+    let elem = elem(rest)?;
+    Ok(Type::View(ViewType { partition, dims, elem }))
+}
+
+fn pointer(body: Piece<'_>) -> Res<Type> {
+    let items = body.items();
+    match items.as_slice() {
+        [e] => Ok(Type::Ptr(elem(*e)?, None)),
+        [e, space] if !space.text.is_empty() => Ok(Type::Ptr(elem(*e)?, Some(space.text.into()))),
+        _ => fault(
+            body,
+            "a pointer has an element type and at most an address space",
+            "write !pto.ptr<f32>",
+        ),
+    }
+}
+
+fn conv(body: Piece<'_>) -> Res<ConvType> {
+    let items = body.items();
+    let [loc, format, shape] = items.as_slice() else {
+        return fault(
+            body,
+            format!("a conv tile has 3 parts, and {} are written", items.len()),
+            "write location, NC1HWC0 or NDC1HWC0, and extents, as in mat, NC1HWC0, 1x2x16x16x16xf16",
+        );
+    };
+    let loc = tile::loc(*loc)?;
+    let has_depth = match format.text {
+        "NC1HWC0" => false,
+        "NDC1HWC0" => true,
+        _ => {
+            return fault(
+                *format,
+                format!("`{}` is no format of a conv tile", shown(format.text)),
+                "write NC1HWC0 or NDC1HWC0",
+            );
+        }
+    };
+    let (written, _, rest) = dims(*shape)?;
+    let wanted = if has_depth { 6 } else { 5 };
+    let known: SmallVec<[u64; 6]> = written.iter().copied().flatten().collect();
+    if written.len() != wanted || known.len() != wanted {
+        return fault(
+            *shape,
+            format!(
+                "{} has {wanted} known extents, and {} are written",
+                format.text,
+                known.len()
+            ),
+            format!("write {wanted} numbers, then the element type"),
+        );
+    }
+    let mut dims = [1u64; 6];
+    let slots = [0, 1, 2, 3, 4, 5].into_iter().filter(|i| has_depth || *i != 1);
+    for (slot, n) in slots.zip(&known) {
+        if let Some(d) = dims.get_mut(slot) {
+            *d = *n;
+        }
+    }
+    Ok(ConvType {
+        loc,
+        has_depth,
+        dims,
+        elem: elem(rest)?,
+    })
+}
+
+fn memref(body: Piece<'_>) -> Res<MemrefType> {
+    let items = body.items();
+    let mut items = items.into_iter();
+    let (dims, _, rest) = dims(items.next().unwrap_or(body))?;
+    if dims.len() > 6 {
+        return fault(body, "a memref has at most six dimensions here", "use a tensor view");
+    }
+    let mut out = MemrefType {
+        dims,
+        elem: elem(rest)?,
+        strided: None,
+        space: None,
+    };
+    for item in items {
+        let is_strided = item.text.starts_with("strided<") && item.text.ends_with('>');
+        if is_strided && out.strided.is_none() {
+            let (_, inner) = item.cut("strided<".len(), 0);
+            let (inner, _) = inner.cut(inner.text.len().saturating_sub(1), 1);
+            out.strided = Some(strided(inner, out.dims.len())?);
+        } else if out.space.is_none() && !item.text.is_empty() && !item.text.starts_with("affine_map") {
+            out.space = Some(item.text.into());
+        } else {
+            return fault(
+                item,
+                format!("`{}` is no layout or address space of a memref", shown(item.text)),
+                "write strided<[…], offset: n> or #pto.address_space<…>",
+            );
+        }
+    }
+    Ok(out)
+}
+
+fn strided(body: Piece<'_>, rank: usize) -> Res<Strided> {
+    let items = body.items();
+    let mut items = items.into_iter();
+    let list = items.next().unwrap_or(body);
+    let inner = list.text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+    let Some(inner) = inner else {
+        return fault(list, "the strides are not in brackets", "write strided<[16, 1]>");
+    };
+    let inner = Piece {
+        text: inner,
+        start: list.start + 1,
+    };
+    let mut strides = SmallVec::new();
+    if !inner.text.trim().is_empty() {
+        for item in inner.items() {
+            strides.push(signed(item)?);
+        }
+    }
+    if strides.len() != rank {
+        return fault(
+            list,
+            format!("{} strides do not fit {rank} dimensions", strides.len()),
+            "write one stride per dimension",
+        );
+    }
+    let mut offset = Some(0);
+    if let Some(item) = items.next() {
+        let Some(value) = item.text.strip_prefix("offset:") else {
+            return fault(item, format!("`{}` is no offset", shown(item.text)), "write offset: 0");
+        };
+        let at = item.start + (item.text.len() - value.len()) as u32;
+        offset = signed(Piece { text: value, start: at }.trim())?;
+    }
+    if let Some(extra) = items.next() {
+        return fault(extra, "nothing follows the offset", "remove it");
+    }
+    Ok(Strided { strides, offset })
+}
+
+fn signed(piece: Piece<'_>) -> Res<Option<i64>> {
+    if piece.text == "?" {
+        return Ok(None);
+    }
+    match piece.text.parse() {
+        Ok(n) => Ok(Some(n)),
+        Err(_) => fault(
+            piece,
+            format!("`{}` is no stride", shown(piece.text)),
+            "write an integer or `?`",
+        ),
+    }
+}
+
+/// The names of all locations, for messages.
+pub(crate) fn loc_names() -> String {
+    let names: Vec<&str> = Loc::ALL.iter().map(|l| l.name()).collect();
+    names.join(", ")
+}

@@ -1,0 +1,428 @@
+//! The four spellings of a tile type: verbose, compact, short and page.
+
+use super::{Piece, Res, dims, elem, fault, loc_names, number};
+use crate::sink::shown;
+use tessera_isa::diag::{Diagnostic, Span, nearest};
+use tessera_isa::elem::Elem;
+use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, TileType};
+
+/// A field of a tile type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    Loc,
+    Elem,
+    Rows,
+    Cols,
+    ValidRow,
+    ValidCol,
+    BLayout,
+    SLayout,
+    Fractal,
+    Pad,
+    Compact,
+}
+
+impl Field {
+    pub const ALL: [Field; 11] = [
+        Field::Loc,
+        Field::Elem,
+        Field::Rows,
+        Field::Cols,
+        Field::ValidRow,
+        Field::ValidCol,
+        Field::BLayout,
+        Field::SLayout,
+        Field::Fractal,
+        Field::Pad,
+        Field::Compact,
+    ];
+
+    /// The key of the verbose spelling.
+    pub fn key(self) -> &'static str {
+        match self {
+            Field::Loc => "loc",
+            Field::Elem => "dtype",
+            Field::Rows => "rows",
+            Field::Cols => "cols",
+            Field::ValidRow => "v_row",
+            Field::ValidCol => "v_col",
+            Field::BLayout => "blayout",
+            Field::SLayout => "slayout",
+            Field::Fractal => "fractal",
+            Field::Pad => "pad",
+            Field::Compact => "compact",
+        }
+    }
+
+    fn of_key(key: &str) -> Option<Field> {
+        Field::ALL.into_iter().find(|f| f.key() == key)
+    }
+}
+
+/// Where the fields of a tile type are written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fields([Option<Span>; 11]);
+
+impl Fields {
+    pub fn get(&self, field: Field) -> Option<Span> {
+        self.0.get(field as usize).copied().flatten()
+    }
+
+    /// Notes a field; false if it was there already.
+    fn set(&mut self, field: Field, span: Span) -> bool {
+        match self.0.get_mut(field as usize) {
+            Some(slot) => slot.replace(span).is_none(),
+            None => false,
+        }
+    }
+}
+
+/// A tile type under construction.
+#[derive(Default)]
+struct Draft {
+    loc: Option<Loc>,
+    elem: Option<Elem>,
+    rows: Option<u64>,
+    cols: Option<u64>,
+    v_row: Option<Extent>,
+    v_col: Option<Extent>,
+    blayout: Option<BLayout>,
+    slayout: Option<SLayout>,
+    fractal: Option<u32>,
+    pad: Option<Pad>,
+    compact: Option<Compact>,
+}
+
+pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
+    let body = body.trim();
+    let items = body.items();
+    let mut draft = Draft::default();
+    let first = items.first().copied().unwrap_or(body);
+    let keyed = |p: &Piece<'_>| p.text.contains('=');
+    if keyed(&first) && items.get(1).is_none_or(keyed) {
+        for item in &items {
+            draft.keyed(*item, fields)?;
+        }
+    } else if keyed(&first) {
+        page(&mut draft, &items, fields)?;
+    } else if first.text.starts_with(|c: char| c.is_ascii_digit()) {
+        draft.shape(first, fields)?;
+        draft.loc = Some(Loc::Vec);
+        if let Some(extra) = items.get(1) {
+            return fault(
+                *extra,
+                "the short spelling of a tile type is only extents and element",
+                format!(
+                    "write the location first: vec, {}, {}",
+                    shown(first.text),
+                    shown(extra.text)
+                ),
+            );
+        }
+    } else {
+        draft.loc = Some(loc(first)?);
+        fields.set(Field::Loc, first.span());
+        let Some(shape) = items.get(1) else {
+            return fault(
+                body,
+                "a tile type has extents and an element type",
+                "write them after the location, as in vec, 16x64xf32",
+            );
+        };
+        draft.shape(*shape, fields)?;
+        for item in items.iter().skip(2) {
+            draft.keyed(*item, fields)?;
+        }
+        // The compact spelling means ND where it does not say otherwise (syntax.md 3).
+        draft.blayout = draft.blayout.or(Some(BLayout::RowMajor));
+        draft.slayout = draft.slayout.or(Some(SLayout::NoneBox));
+        draft.fractal = draft.fractal.or(Some(512));
+    }
+    draft.finish(body)
+}
+
+impl Draft {
+    fn finish(self, body: Piece<'_>) -> Res<TileType> {
+        let missing = match (self.loc, self.elem, self.rows, self.cols) {
+            (Some(loc), Some(elem), Some(rows), Some(cols)) => {
+                return Ok(TileType {
+                    loc,
+                    elem,
+                    rows,
+                    cols,
+                    v_row: self.v_row.unwrap_or(Extent::Static(rows)),
+                    v_col: self.v_col.unwrap_or(Extent::Static(cols)),
+                    blayout: self.blayout,
+                    slayout: self.slayout,
+                    fractal: self.fractal,
+                    pad: self.pad.unwrap_or(Pad::Null),
+                    compact: self.compact.unwrap_or(Compact::Null),
+                });
+            }
+            (None, ..) => "loc",
+            (_, None, ..) => "dtype",
+            (_, _, None, _) => "rows",
+            _ => "cols",
+        };
+        fault(
+            body,
+            format!("the tile type has no {missing}"),
+            format!("add `{missing}=…`"),
+        )
+    }
+
+    /// `16x64xf32`.
+    fn shape(&mut self, piece: Piece<'_>, fields: &mut Fields) -> Res<()> {
+        let (extents, spans, rest) = dims(piece)?;
+        let (&[Some(rows), Some(cols)], &[rows_at, cols_at]) = (extents.as_slice(), spans.as_slice()) else {
+            return fault(
+                piece,
+                format!("a tile has 2 known extents, and `{}` has not", shown(piece.text)),
+                "write rows, columns and element type joined by `x`, as in 16x64xf32",
+            );
+        };
+        self.elem = Some(elem(rest)?);
+        (self.rows, self.cols) = (Some(rows), Some(cols));
+        fields.set(Field::Rows, rows_at);
+        fields.set(Field::Cols, cols_at);
+        fields.set(Field::Elem, rest.span());
+        Ok(())
+    }
+
+    /// One `key=value`.
+    fn keyed(&mut self, item: Piece<'_>, fields: &mut Fields) -> Res<()> {
+        let Some((key, value)) = item.key_value() else {
+            return fault(
+                item,
+                format!("`{}` is no field of a tile type", shown(item.text)),
+                "fields are written key=value, as in pad=zero",
+            );
+        };
+        if key.text == "valid" {
+            return self.valid(item, value, fields);
+        }
+        let Some(field) = Field::of_key(key.text) else {
+            let keys = Field::ALL.map(Field::key);
+            let help = match nearest(key.text, keys) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("fields are {}, valid", keys.join(", ")),
+            };
+            return fault(key, format!("`{}` is no field of a tile type", shown(key.text)), help);
+        };
+        if !fields.set(field, item.span()) {
+            return fault(item, format!("{} is written twice", field.key()), "remove one of them");
+        }
+        match field {
+            Field::Loc => self.loc = Some(loc(value)?),
+            Field::Elem => self.elem = Some(elem(value)?),
+            Field::Rows => self.rows = Some(number(value)?),
+            Field::Cols => self.cols = Some(number(value)?),
+            Field::ValidRow => self.v_row = Some(extent(value)?),
+            Field::ValidCol => self.v_col = Some(extent(value)?),
+            Field::BLayout => self.blayout = Some(word(value, "blayout", BLayout::ALL, BLayout::name, &[])?),
+            Field::SLayout => self.slayout = Some(word(value, "slayout", SLayout::ALL, SLayout::name, &[])?),
+            Field::Fractal => self.fractal = Some(fractal(value)?),
+            Field::Pad => self.pad = Some(pad(value)?),
+            Field::Compact => {
+                self.compact = Some(word(
+                    value,
+                    "compact mode",
+                    Compact::ALL,
+                    Compact::name,
+                    &["0", "1", "2", "3"],
+                )?);
+            }
+        }
+        Ok(())
+    }
+
+    /// `valid=4x?`; never hexadecimal, so `0x12` is 0 rows and 12 columns.
+    fn valid(&mut self, item: Piece<'_>, value: Piece<'_>, fields: &mut Fields) -> Res<()> {
+        let Some(at) = value.text.find('x') else {
+            return fault(
+                value,
+                format!("`{}` is no valid region", shown(value.text)),
+                "write rows x columns, as in valid=4x8 or valid=?x8",
+            );
+        };
+        let (rows, cols) = value.cut(at, 1);
+        if !fields.set(Field::ValidRow, rows.span()) || !fields.set(Field::ValidCol, cols.span()) {
+            return fault(item, "the valid region is written twice", "remove one of them");
+        }
+        self.v_row = Some(extent(rows)?);
+        self.v_col = Some(extent(cols)?);
+        Ok(())
+    }
+}
+
+/// `loc=vec, f16, 16, 32[, RowMajor, NoneBox, 512, Null]`, as the reference pages write C++ template arguments.
+fn page(draft: &mut Draft, items: &[Piece<'_>], fields: &mut Fields) -> Res<()> {
+    let mut at = items.iter().copied();
+    let Some(first) = at.next() else { return Ok(()) };
+    draft.keyed(first, fields)?;
+    if draft.loc.is_none() {
+        return fault(
+            first,
+            "a tile type starts with its location",
+            "write loc=vec or another location first",
+        );
+    }
+    if items.len() != 4 && items.len() != 8 {
+        return fault(
+            first,
+            format!(
+                "the page spelling of a tile type has 4 or 8 parts, and {} are written",
+                items.len()
+            ),
+            "write loc, element, rows, cols, and all or none of outer layout, inner layout, fractal, pad",
+        );
+    }
+    let order = [
+        Field::Elem,
+        Field::Rows,
+        Field::Cols,
+        Field::BLayout,
+        Field::SLayout,
+        Field::Fractal,
+        Field::Pad,
+    ];
+    for (field, item) in order.into_iter().zip(at) {
+        fields.set(field, item.span());
+        match field {
+            Field::Elem => draft.elem = Some(elem(item)?),
+            Field::Rows => draft.rows = Some(number(item)?),
+            Field::Cols => draft.cols = Some(number(item)?),
+            Field::BLayout => draft.blayout = Some(word(item, "outer layout", BLayout::ALL, BLayout::cpp, &[])?),
+            Field::SLayout => draft.slayout = Some(word(item, "inner layout", SLayout::ALL, SLayout::cpp, &[])?),
+            Field::Fractal if item.text == "None" => draft.fractal = Some(512),
+            Field::Fractal => draft.fractal = Some(fractal(item)?),
+            _ => {
+                draft.pad = Some(match item.text {
+                    "Null" => Pad::Null,
+                    "Zero" => Pad::Zero,
+                    "Max" => Pad::Max,
+                    "Min" => Pad::Min,
+                    _ => pad(item)?,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn loc(piece: Piece<'_>) -> Res<Loc> {
+    let bare = piece
+        .text
+        .strip_prefix('"')
+        .and_then(|t| t.strip_suffix('"'))
+        .unwrap_or(piece.text);
+    if bare == "ub" {
+        return Ok(Loc::Vec);
+    }
+    match Loc::parse(bare) {
+        Some(loc) => Ok(loc),
+        None => {
+            let help = match nearest(bare, Loc::ALL.iter().map(|l| l.name())) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("locations are {}", loc_names()),
+            };
+            fault(piece, format!("`{}` is no location", shown(bare)), help)
+        }
+    }
+}
+
+fn extent(piece: Piece<'_>) -> Res<Extent> {
+    match piece.text {
+        "?" | "-1" => Ok(Extent::Dynamic),
+        _ => number(piece).map(Extent::Static),
+    }
+}
+
+fn fractal(piece: Piece<'_>) -> Res<u32> {
+    let n = number(piece)?;
+    u32::try_from(n).or_else(|_| {
+        fault(
+            piece,
+            format!("a fractal of {n} does not exist"),
+            "fractal is 512, 1024 or 32",
+        )
+    })
+}
+
+/// One of a few words, or its number.
+fn word<T: Copy>(
+    piece: Piece<'_>,
+    what: &str,
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+    numbers: &[&str],
+) -> Res<T> {
+    if let Some(found) = all.iter().find(|w| name(**w) == piece.text) {
+        return Ok(*found);
+    }
+    if let Some(found) = numbers.iter().position(|n| *n == piece.text).and_then(|i| all.get(i)) {
+        return Ok(*found);
+    }
+    let names: Vec<&str> = all.iter().map(|w| name(*w)).collect();
+    let help = match nearest(piece.text, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("write one of {}", names.join(", ")),
+    };
+    fault(piece, format!("`{}` is no {what}", shown(piece.text)), help)
+}
+
+fn pad(piece: Piece<'_>) -> Res<Pad> {
+    Ok(match piece.text {
+        "0" | "null" => Pad::Null,
+        "1" | "zero" => Pad::Zero,
+        "2" | "max" => Pad::Max,
+        "3" | "min" => Pad::Min,
+        text => {
+            let inner = text.strip_prefix("custom(").and_then(|t| t.strip_suffix(')'));
+            let Some(inner) = inner else {
+                let names = ["null", "zero", "max", "min", "custom"];
+                let help = match nearest(text, names) {
+                    Some(near) if near != "custom" => format!("did you mean `{near}`?"),
+                    _ => "write null, zero, max, min or custom(value)".to_string(),
+                };
+                return fault(piece, format!("`{}` is no pad value", shown(text)), help);
+            };
+            let start = piece.start + "custom(".len() as u32;
+            Pad::Custom(literal(Piece { text: inner, start }.trim())?)
+        }
+    })
+}
+
+/// The literal of `custom(…)`: bits in hexadecimal, a whole number, or a float.
+fn literal(piece: Piece<'_>) -> Res<PadLiteral> {
+    let text = piece.text;
+    if let Some(hex) = text.strip_prefix("0x") {
+        let is_hex = !hex.is_empty() && hex.bytes().all(|b| b.is_ascii_hexdigit());
+        if let (true, Ok(bits)) = (is_hex, u64::from_str_radix(hex, 16)) {
+            return Ok(PadLiteral::Bits(bits));
+        }
+    } else if text.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
+        if let Ok(n) = text.parse() {
+            return Ok(PadLiteral::Int(n));
+        }
+    } else if text
+        .bytes()
+        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'))
+    {
+        if let Ok(v) = text.parse::<f64>() {
+            if v.is_finite() {
+                return Ok(PadLiteral::Float(v.to_bits()));
+            }
+        }
+    }
+    let rule = if text.contains('.') {
+        "syntax-float"
+    } else {
+        "syntax-integer"
+    };
+    Err(Box::new(
+        Diagnostic::error(rule, format!("`{}` is no pad value of at most 64 bits", shown(text)))
+            .at(piece.span(), "")
+            .help("write bits as 0x7FC0, an integer, or a float"),
+    ))
+}
