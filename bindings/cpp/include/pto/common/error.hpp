@@ -1,0 +1,84 @@
+// What goes wrong when a kernel runs: a broken rule is thrown, or handed to a handler; warnings go to a handler only.
+
+#ifndef PTO_COMMON_ERROR_HPP
+#define PTO_COMMON_ERROR_HPP
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace pto {
+
+// A broken rule: rule() is its id, what() the whole finding with values and a way out.
+class Error : public std::runtime_error {
+public:
+    Error(std::string rule, std::string message, const std::string &text)
+        : std::runtime_error(text), rule_(std::move(rule)), message_(std::move(message))
+    {}
+
+    const std::string &rule() const noexcept { return rule_; }
+    const std::string &message() const noexcept { return message_; }
+
+private:
+    std::string rule_;
+    std::string message_;
+};
+
+// Called instead of throwing. When it returns, the instruction had no effect and the kernel goes on.
+using ErrorHandler = std::function<void(const Error &)>;
+// Called with every warning.
+using WarningHandler = std::function<void(const Error &)>;
+
+namespace model {
+
+inline ErrorHandler &CurrentErrorHandler()
+{
+    static thread_local ErrorHandler handler;
+    return handler;
+}
+
+inline WarningHandler &CurrentWarningHandler()
+{
+    static thread_local WarningHandler handler;
+    return handler;
+}
+
+inline void Fail(const Error &error)
+{
+    if (CurrentErrorHandler()) {
+        CurrentErrorHandler()(error);
+        return;
+    }
+#if defined(__cpp_exceptions)
+    throw error;
+#else
+    std::fprintf(stderr, "%s\n", error.what());
+    std::abort();
+#endif
+}
+
+inline void Fail(const char *rule, const std::string &message)
+{
+    Fail(Error(rule, message, std::string("error[") + rule + "]: " + message));
+}
+
+} // namespace model
+
+// Sets this thread's error handler and gives the one before; an empty one means: throw.
+inline ErrorHandler SetErrorHandler(ErrorHandler handler)
+{
+    return std::exchange(model::CurrentErrorHandler(), std::move(handler));
+}
+
+// Sets this thread's warning handler and gives the one before; an empty one means: warnings are dropped.
+inline WarningHandler SetWarningHandler(WarningHandler handler)
+{
+    return std::exchange(model::CurrentWarningHandler(), std::move(handler));
+}
+
+} // namespace pto
+
+#endif

@@ -1,0 +1,169 @@
+// TIMG2COL and the configuration that persists between instructions (ops.md 7).
+
+#ifndef PTO_COMMON_IMG2COL_HPP
+#define PTO_COMMON_IMG2COL_HPP
+
+#include <pto/common/issue.hpp>
+
+namespace pto {
+inline namespace PTO_PROFILE_NAMESPACE {
+
+// The configuration of a TIMG2COL. What is left at its default is taken from SETFMATRIX and SET_IMG2COL_PADDING.
+struct Img2colConfig {
+    static constexpr int64_t kUnset = INT64_MIN;
+
+    int64_t kernelH = kUnset;
+    int64_t kernelW = kUnset;
+    int64_t strideH = 1;
+    int64_t strideW = 1;
+    int64_t dilationH = 1;
+    int64_t dilationW = 1;
+    int64_t padLeft = kUnset;
+    int64_t padRight = kUnset;
+    int64_t padTop = kUnset;
+    int64_t padBottom = kUnset;
+    int64_t fmapH = kUnset;
+    int64_t fmapW = kUnset;
+    int64_t posM = 0;
+    int64_t posK = 0;
+
+    // What is read outside the image.
+    template <typename V>
+    Img2colConfig &SetPadValue(V value)
+    {
+        padValue = detail::MakeScalar(TESSERA_ROLE_FILL, value);
+        hasPadValue = true;
+        return *this;
+    }
+
+    TesseraScalar padValue{};
+    bool hasPadValue = false;
+};
+
+namespace detail {
+
+inline void Apply(const Img2colConfig &cfg, Call &call)
+{
+    constexpr int64_t unset = Img2colConfig::kUnset;
+    const auto two = [&call](uint32_t bit, int64_t (TesseraAttrs::*field)[2], int64_t h, int64_t w, int64_t missing) {
+        if (h != unset || w != unset) {
+            call.Attrs(bit, [=](TesseraAttrs &attrs) {
+                (attrs.*field)[0] = h != unset ? h : missing;
+                (attrs.*field)[1] = w != unset ? w : missing;
+            });
+        }
+    };
+    two(TESSERA_HAS_KERNEL, &TesseraAttrs::kernel, cfg.kernelH, cfg.kernelW, 0);
+    two(TESSERA_HAS_STRIDE, &TesseraAttrs::stride, cfg.strideH, cfg.strideW, 1);
+    two(TESSERA_HAS_DILATION, &TesseraAttrs::dilation, cfg.dilationH, cfg.dilationW, 1);
+    two(TESSERA_HAS_FMAP, &TesseraAttrs::fmap, cfg.fmapH, cfg.fmapW, 0);
+    const int64_t pad[] = {cfg.padLeft, cfg.padRight, cfg.padTop, cfg.padBottom};
+    if (pad[0] != unset || pad[1] != unset || pad[2] != unset || pad[3] != unset) {
+        call.Attrs(TESSERA_HAS_PAD, [&pad](TesseraAttrs &attrs) {
+            for (int i = 0; i < 4; ++i) {
+                attrs.pad[i] = pad[i] != unset ? pad[i] : 0;
+            }
+        });
+    }
+    if (cfg.hasPadValue) {
+        call.Attrs(TESSERA_HAS_PAD_VALUE, [&cfg](TesseraAttrs &attrs) { attrs.pad_value = cfg.padValue; });
+    }
+}
+
+template <typename Dst, typename Src>
+inline RecordEvent Img2col(Dst &dst, Src &src, const Img2colConfig &cfg, int64_t posM, int64_t posK)
+{
+    PTO_STATIC_PATH("timg2col", kTimg2colPaths, Form::Plain, Src::Info, Dst::Info);
+    Call call(TESSERA_OP_TIMG2COL);
+    call.Dst(dst).Conv(src).Scalar(TESSERA_ROLE_POS_M, posM).Scalar(TESSERA_ROLE_POS_K, posK);
+    Apply(cfg, call);
+    return call.Issue();
+}
+
+// What SET_IMG2COL_KERNEL left for the TIMG2COLs of this thread that bring no configuration of their own.
+inline Img2colConfig &CurrentImg2col()
+{
+    static thread_local Img2colConfig cfg;
+    return cfg;
+}
+
+} // namespace detail
+
+template <typename TileDst, typename TileSrc, typename... WaitEvents>
+PTO_INST detail::EventIf<WaitEvents...> TIMG2COL(TileDst &dst, TileSrc &src, const Img2colConfig &cfg, WaitEvents &...)
+{
+    return detail::Img2col(dst, src, cfg, cfg.posM, cfg.posK);
+}
+
+// With the kernel, stride and dilation of SET_IMG2COL_KERNEL.
+template <typename TileDst, typename TileSrc, typename... WaitEvents>
+PTO_INST detail::EventIf<WaitEvents...> TIMG2COL(TileDst &dst, TileSrc &src, int64_t posM, int64_t posK, WaitEvents &...)
+{
+    return detail::Img2col(dst, src, detail::CurrentImg2col(), posM, posK);
+}
+
+// Size of the image and padding of later TIMG2COLs.
+PTO_INST RecordEvent SETFMATRIX(int64_t fmapH, int64_t fmapW, int64_t padLeft = 0, int64_t padRight = 0,
+                                int64_t padTop = 0, int64_t padBottom = 0)
+{
+    return detail::Call(TESSERA_OP_SETFMATRIX)
+        .Attrs(TESSERA_HAS_FMAP | TESSERA_HAS_PAD,
+               [=](TesseraAttrs &attrs) {
+                   attrs.fmap[0] = fmapH;
+                   attrs.fmap[1] = fmapW;
+                   attrs.pad[0] = padLeft;
+                   attrs.pad[1] = padRight;
+                   attrs.pad[2] = padTop;
+                   attrs.pad[3] = padBottom;
+               })
+        .Issue();
+}
+
+// The parts of a configuration that SETFMATRIX sets.
+PTO_INST RecordEvent SETFMATRIX(const Img2colConfig &cfg)
+{
+    Img2colConfig part;
+    part.fmapH = cfg.fmapH;
+    part.fmapW = cfg.fmapW;
+    part.padLeft = cfg.padLeft;
+    part.padRight = cfg.padRight;
+    part.padTop = cfg.padTop;
+    part.padBottom = cfg.padBottom;
+    part.strideH = part.strideW = part.dilationH = part.dilationW = Img2colConfig::kUnset;
+    detail::Call call(TESSERA_OP_SETFMATRIX);
+    detail::Apply(part, call);
+    return call.Issue();
+}
+
+// Kernel, stride and dilation of later TIMG2COLs that are given by position only.
+PTO_INST RecordEvent SET_IMG2COL_KERNEL(int64_t kernelH, int64_t kernelW, int64_t strideH = 1, int64_t strideW = 1,
+                                        int64_t dilationH = 1, int64_t dilationW = 1)
+{
+    Img2colConfig &cfg = detail::CurrentImg2col();
+    cfg.kernelH = kernelH;
+    cfg.kernelW = kernelW;
+    cfg.strideH = strideH;
+    cfg.strideW = strideW;
+    cfg.dilationH = dilationH;
+    cfg.dilationW = dilationW;
+    return {};
+}
+
+// What later TIMG2COLs read outside the image.
+template <typename FillT>
+PTO_INST detail::ScalarEventIf<FillT> SET_IMG2COL_PADDING(FillT value)
+{
+    return detail::Call(TESSERA_OP_SET_IMG2COL_PADDING).Scalar(TESSERA_ROLE_FILL, value).Issue();
+}
+
+// Repetition has no effect here.
+template <typename... Arguments>
+PTO_INST RecordEvent SET_IMG2COL_RPT(const Arguments &...)
+{
+    return {};
+}
+
+} // namespace PTO_PROFILE_NAMESPACE
+} // namespace pto
+
+#endif

@@ -1,0 +1,167 @@
+// TASSIGN, TSUBVIEW, TLOAD and TSTORE (ops.md 10, tile-model.md 7).
+
+#ifndef PTO_COMMON_MEMORY_HPP
+#define PTO_COMMON_MEMORY_HPP
+
+#include <pto/common/global_tensor.hpp>
+#include <pto/common/issue.hpp>
+
+namespace pto {
+inline namespace PTO_PROFILE_NAMESPACE {
+namespace detail {
+
+template <typename TileT>
+inline bool CheckAssign(const TileT &tile)
+{
+    TesseraTile descriptor;
+    const auto &machine = CurrentMachine();
+    return Access::Describe(tile, descriptor, false) &&
+           machine->Done(tessera_assign(machine->handle(), &descriptor));
+}
+
+template <TileType Loc, typename T, Layout Format, int... Dims>
+inline bool CheckAssign(const ConvTile<Loc, T, Format, Dims...> &tile)
+{
+    TesseraConv descriptor;
+    const auto &machine = CurrentMachine();
+    return Access::DescribeConv(tile, descriptor) &&
+           machine->Done(tessera_assign_conv(machine->handle(), &descriptor));
+}
+
+template <typename TileT>
+inline RecordEvent Assign(TileT &tile, const TileAddress &address)
+{
+    TileT moved = tile;
+    Access::Rebind(moved, address);
+    if (CheckAssign(moved)) {
+        Access::Rebind(tile, address);
+    }
+    return {};
+}
+
+template <typename Global>
+constexpr TileInfo ViewInfo()
+{
+    const bool nd = Global::Format == Layout::ND;
+    return TileInfo{TileType::Vec,
+                    ElemOf<typename Global::DType>::tag,
+                    ElemOf<typename Global::DType>::bits,
+                    1,
+                    1,
+                    1,
+                    1,
+                    nd ? BLayout::RowMajor : BLayout::ColMajor,
+                    Global::Format == Layout::NZ ? SLayout::RowMajor : SLayout::NoneBox,
+                    512,
+                    PadValue::Null,
+                    CompactMode::Null};
+}
+
+} // namespace detail
+
+// Manual mode: the tile lies at this byte address of its memory from here on. Moves no data.
+template <typename TileT, typename Address>
+PTO_INST std::enable_if_t<std::is_integral_v<Address>, RecordEvent> TASSIGN(TileT &tile, Address address)
+{
+    if (std::is_signed_v<Address> && address < Address{}) {
+        detail::Fail("tassign-range", "the address " + std::to_string(static_cast<int64_t>(address)) +
+                                          " is negative: addresses start at 0");
+        return {};
+    }
+    return detail::Assign(tile, TileAddress(static_cast<uint64_t>(address)));
+}
+
+template <uint64_t address, typename TileT>
+PTO_INST RecordEvent TASSIGN(TileT &tile)
+{
+    PTO_STATIC_RULE(address % 32 == 0, "tassign-align: a tile's address is a multiple of 32");
+    return detail::Assign(tile, TileAddress(address));
+}
+
+// The tile lies where another one does.
+template <typename TileT>
+PTO_INST RecordEvent TASSIGN(TileT &tile, const TileAddress &address)
+{
+    return detail::Assign(tile, address);
+}
+
+template <typename TileT, typename OtherT>
+PTO_INST std::enable_if_t<detail::IsTile<OtherT>, RecordEvent> TASSIGN(TileT &tile, const OtherT &other)
+{
+    PTO_STATIC_RULE(TileT::Loc == OtherT::Loc, "tassign-range: both tiles are in one memory");
+    if (TileT::Loc != OtherT::Loc) {
+        detail::Fail("tassign-range", "the two tiles are in different memories: give both one location");
+        return {};
+    }
+    return detail::Assign(tile, other.data());
+}
+
+// dst becomes a view of the window of src at (row, col); it keeps the pitch of src.
+template <typename DstTileData, typename SrcTileData, typename... WaitEvents>
+PTO_INST detail::EventIf<WaitEvents...> TSUBVIEW(DstTileData &dst, SrcTileData &src, int64_t row, int64_t col,
+                                                 WaitEvents &...)
+{
+    detail::Call call(TESSERA_OP_TSUBVIEW);
+    call.Tile(TESSERA_ROLE_DST, dst, false).Src(src).At(row, col);
+    if (call.Done()) {
+        const uint64_t own = SrcTileData::isRowMajor ? SrcTileData::Cols : SrcTileData::Rows;
+        const uint64_t pitch = detail::Access::Pitch(src) != 0 ? detail::Access::Pitch(src) : own;
+        const uint64_t elements = SrcTileData::isRowMajor
+                                      ? static_cast<uint64_t>(row) * pitch + static_cast<uint64_t>(col)
+                                      : static_cast<uint64_t>(col) * pitch + static_cast<uint64_t>(row);
+        detail::Access::Rebind(
+            dst, detail::Access::Window(src.data(), elements * SrcTileData::Info.bits / 8, pitch));
+    }
+    return {};
+}
+
+// The view into the tile's valid region; the padding is filled where the tile's pad is not Null.
+template <typename TileT, typename T, typename ShapeT, typename StrideT, Layout L, typename... WaitEvents>
+PTO_INST detail::EventIf<WaitEvents...> TLOAD(TileT &dst, const GlobalTensor<T, ShapeT, StrideT, L> &src, WaitEvents &...)
+{
+    using Global = GlobalTensor<T, ShapeT, StrideT, L>;
+    PTO_STATIC_PATH("tload", kTloadPaths, detail::Form::Plain, detail::ViewInfo<Global>(), TileT::Info);
+    const auto &machine = detail::CurrentMachine();
+    const TesseraView view = src.Describe();
+    TesseraTile tile;
+    if (detail::Access::Describe(dst, tile)) {
+        machine->Done(tessera_load(machine->handle(), &tile, &view));
+    }
+    return {};
+}
+
+// The view, which has the dimensions of the conv tile, as it lies.
+template <TileType Loc, typename E, Layout Format, int... Dims, typename T, typename ShapeT, typename StrideT, Layout L,
+          typename... WaitEvents>
+PTO_INST detail::EventIf<WaitEvents...> TLOAD(ConvTile<Loc, E, Format, Dims...> &dst,
+                                              const GlobalTensor<T, ShapeT, StrideT, L> &src, WaitEvents &...)
+{
+    const auto &machine = detail::CurrentMachine();
+    const TesseraView view = src.Describe();
+    TesseraConv tile;
+    if (detail::Access::DescribeConv(dst, tile)) {
+        machine->Done(tessera_load_conv(machine->handle(), &tile, &view));
+    }
+    return {};
+}
+
+// The tile's valid region into the view. What has no defined value is written as 0, with a warning.
+template <typename T, typename ShapeT, typename StrideT, Layout L, typename TileT, typename... WaitEvents>
+PTO_INST detail::EventIf<WaitEvents...> TSTORE(const GlobalTensor<T, ShapeT, StrideT, L> &dst, TileT &src, WaitEvents &...)
+{
+    using Global = GlobalTensor<T, ShapeT, StrideT, L>;
+    static_assert(!Global::IsConst, "TSTORE writes, and this is a view of const elements");
+    PTO_STATIC_PATH("tstore", kTstorePaths, detail::Form::Plain, TileT::Info, detail::ViewInfo<Global>());
+    const auto &machine = detail::CurrentMachine();
+    const TesseraView view = dst.Describe();
+    TesseraTile tile;
+    if (detail::Access::Describe(src, tile)) {
+        machine->Done(tessera_store(machine->handle(), &view, &tile));
+    }
+    return {};
+}
+
+} // namespace PTO_PROFILE_NAMESPACE
+} // namespace pto
+
+#endif

@@ -1,0 +1,604 @@
+/* The C ABI of Tessera: the layout instructions of the PTO tile ISA on a simulated core.
+ *
+ * Generated from bindings/cpp/src by the test `generated`; do not edit.
+ *
+ * A machine is made by tessera_machine_create and belongs to one thread at a time until it is destroyed.
+ * Descriptors are copied; nothing of the caller's is kept after a call.
+ * Every call checks its arguments: null pointers, unknown tags and wrong sizes end in a status, rules that an
+ * instruction breaks in TESSERA_STATUS_RULE with diagnostics, and then nothing was changed.
+ */
+
+#ifndef TESSERA_H
+#define TESSERA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The version of this ABI: it changes when a structure, a tag or a function's meaning does.
+#define TESSERA_ABI_VERSION 1
+
+// `relu` is given.
+#define TESSERA_HAS_RELU 1
+
+// `acc_to_vec` is given.
+#define TESSERA_HAS_ACC_TO_VEC 2
+
+// `split` is given.
+#define TESSERA_HAS_SPLIT 4
+
+// `dim` is given.
+#define TESSERA_HAS_DIM 8
+
+// `kernel` is given.
+#define TESSERA_HAS_KERNEL 16
+
+// `stride` is given.
+#define TESSERA_HAS_STRIDE 32
+
+// `dilation` is given.
+#define TESSERA_HAS_DILATION 64
+
+// `pad` is given.
+#define TESSERA_HAS_PAD 128
+
+// `pad_value` is given.
+#define TESSERA_HAS_PAD_VALUE 256
+
+// `fmap` is given.
+#define TESSERA_HAS_FMAP 512
+
+// `shape` is given.
+#define TESSERA_HAS_SHAPE 1024
+
+// How a call ended.
+typedef enum TesseraStatus {
+  // It did what it says; warnings may be there.
+  TESSERA_STATUS_OK = 0,
+  // A rule is broken, nothing was changed; the diagnostics say which.
+  TESSERA_STATUS_RULE = 1,
+  // A pointer that must not be null is.
+  TESSERA_STATUS_NULL = 2,
+  // A tag, size, count or handle is not one that the call knows; the diagnostics say which.
+  TESSERA_STATUS_ARGUMENT = 3,
+  // A defect of the library; the machine is not to be used any more.
+  TESSERA_STATUS_INTERNAL = 4,
+} TesseraStatus;
+
+// Target profiles.
+typedef enum TesseraProfile {
+  // The CPU simulator.
+  TESSERA_PROFILE_CPU = 0,
+  // Ascend A2 and A3.
+  TESSERA_PROFILE_A2A3 = 1,
+  // Ascend A5.
+  TESSERA_PROFILE_A5 = 2,
+} TesseraProfile;
+
+// Locations of tiles.
+typedef enum TesseraLoc {
+  // UB.
+  TESSERA_LOC_VEC = 0,
+  // L1.
+  TESSERA_LOC_MAT = 1,
+  // L0A.
+  TESSERA_LOC_LEFT = 2,
+  // L0B.
+  TESSERA_LOC_RIGHT = 3,
+  // L0C.
+  TESSERA_LOC_ACC = 4,
+  // The bias table.
+  TESSERA_LOC_BIAS = 5,
+  // The fixpipe buffer.
+  TESSERA_LOC_SCALING = 6,
+  // The L0A scale area.
+  TESSERA_LOC_SCALE_LEFT = 7,
+  // The L0B scale area.
+  TESSERA_LOC_SCALE_RIGHT = 8,
+} TesseraLoc;
+
+// Outer orders of a layout.
+typedef enum TesseraBLayout {
+  // Rows of boxes lie one after the other.
+  TESSERA_B_LAYOUT_ROW_MAJOR = 0,
+  // Columns of boxes lie one after the other.
+  TESSERA_B_LAYOUT_COL_MAJOR = 1,
+} TesseraBLayout;
+
+// Inner orders of a layout.
+typedef enum TesseraSLayout {
+  // No boxes.
+  TESSERA_S_LAYOUT_NONE_BOX = 0,
+  // Rows of a box lie one after the other.
+  TESSERA_S_LAYOUT_ROW_MAJOR = 1,
+  // Columns of a box lie one after the other.
+  TESSERA_S_LAYOUT_COL_MAJOR = 2,
+} TesseraSLayout;
+
+// Pad values.
+typedef enum TesseraPad {
+  // No padding asked for.
+  TESSERA_PAD_NULL = 0,
+  // Zero.
+  TESSERA_PAD_ZERO = 1,
+  // The largest value.
+  TESSERA_PAD_MAX = 2,
+  // The smallest value.
+  TESSERA_PAD_MIN = 3,
+  // The value whose binary32 bits are in `pad_bits`, rounded to the element type.
+  TESSERA_PAD_CUSTOM = 4,
+} TesseraPad;
+
+// Compact modes.
+typedef enum TesseraCompact {
+  // None.
+  TESSERA_COMPACT_NULL = 0,
+  // Carried only.
+  TESSERA_COMPACT_NORMAL = 1,
+  // NZ with one extra row.
+  TESSERA_COMPACT_ROW_PLUS_ONE = 2,
+  // Carried only.
+  TESSERA_COMPACT_ROW_ALIGNED_PADDING = 3,
+} TesseraCompact;
+
+// Layout tags of views.
+typedef enum TesseraViewLayout {
+  // Row-major.
+  TESSERA_VIEW_LAYOUT_ND = 0,
+  // Column-major.
+  TESSERA_VIEW_LAYOUT_DN = 1,
+  // Boxed, five dimensions.
+  TESSERA_VIEW_LAYOUT_NZ = 2,
+} TesseraViewLayout;
+
+// Where a tile's bytes are.
+typedef enum TesseraStorage {
+  // Nowhere: the tile is only a type. TFILLPAD_INPLACE and views take such destinations.
+  TESSERA_STORAGE_NONE = 0,
+  // At the byte address `storage` of the location's memory.
+  TESSERA_STORAGE_ADDRESS = 1,
+  // In the automatic storage with the handle `storage`.
+  TESSERA_STORAGE_AUTOMATIC = 2,
+} TesseraStorage;
+
+// ReLU on the way out of an accumulator.
+typedef enum TesseraRelu {
+  // None.
+  TESSERA_RELU_NO_RELU = 0,
+  // `v > 0 ? v : +0`.
+  TESSERA_RELU_NORMAL_RELU = 1,
+} TesseraRelu;
+
+// Which vector core an Acc→Vec form writes.
+typedef enum TesseraAccToVec {
+  // Core 0.
+  TESSERA_ACC_TO_VEC_SINGLE_MODE_VEC0 = 0,
+  // Core 1.
+  TESSERA_ACC_TO_VEC_SINGLE_MODE_VEC1 = 1,
+  // Rows halved between both.
+  TESSERA_ACC_TO_VEC_DUAL_MODE_SPLIT_M = 2,
+  // Columns halved between both.
+  TESSERA_ACC_TO_VEC_DUAL_MODE_SPLIT_N = 3,
+} TesseraAccToVec;
+
+// The NZ split forms of TINSERT.
+typedef enum TesseraSplit {
+  // Two groups of column blocks.
+  TESSERA_SPLIT_SPLIT2 = 0,
+  // Four groups of column blocks.
+  TESSERA_SPLIT_SPLIT4 = 1,
+} TesseraSplit;
+
+// What a scalar is.
+typedef enum TesseraNumber {
+  // `bits` is an int64_t.
+  TESSERA_NUMBER_INT = 0,
+  // `bits` is a uint64_t.
+  TESSERA_NUMBER_UINT = 1,
+  // `bits` are the bits of a double.
+  TESSERA_NUMBER_FLOAT = 2,
+} TesseraNumber;
+
+// Severities of diagnostics.
+typedef enum TesseraSeverity {
+  // Worth knowing.
+  TESSERA_SEVERITY_NOTE = 0,
+  // Legal, and probably not meant.
+  TESSERA_SEVERITY_WARNING = 1,
+  // Refused.
+  TESSERA_SEVERITY_ERROR = 2,
+} TesseraSeverity;
+
+// Element types.
+typedef enum TesseraElem {
+  TESSERA_ELEM_F32 = 0,
+  TESSERA_ELEM_F16 = 1,
+  TESSERA_ELEM_BF16 = 2,
+  TESSERA_ELEM_I8 = 3,
+  TESSERA_ELEM_I16 = 4,
+  TESSERA_ELEM_I32 = 5,
+  TESSERA_ELEM_I64 = 6,
+  TESSERA_ELEM_U8 = 7,
+  TESSERA_ELEM_U16 = 8,
+  TESSERA_ELEM_U32 = 9,
+  TESSERA_ELEM_U64 = 10,
+  TESSERA_ELEM_F8E4M3 = 11,
+  TESSERA_ELEM_F8E5M2 = 12,
+  TESSERA_ELEM_F8E8M0 = 13,
+  TESSERA_ELEM_HIF8 = 14,
+  TESSERA_ELEM_F4E2M1X2 = 15,
+  TESSERA_ELEM_F4E1M2X2 = 16,
+} TesseraElem;
+
+// Instructions that `tessera_issue` takes.
+typedef enum TesseraOp {
+  TESSERA_OP_TMOV = 0,
+  TESSERA_OP_TMOV_FP = 1,
+  TESSERA_OP_TRESHAPE = 2,
+  TESSERA_OP_TTRANS = 3,
+  TESSERA_OP_TCONCAT = 4,
+  TESSERA_OP_TPACK = 5,
+  TESSERA_OP_TEXTRACT = 6,
+  TESSERA_OP_TEXTRACT_FP = 7,
+  TESSERA_OP_TINSERT = 8,
+  TESSERA_OP_TINSERT_FP = 9,
+  TESSERA_OP_TFILLPAD = 10,
+  TESSERA_OP_TFILLPAD_INPLACE = 11,
+  TESSERA_OP_TFILLPAD_EXPAND = 12,
+  TESSERA_OP_TIMG2COL = 13,
+  TESSERA_OP_TINTERLEAVE = 14,
+  TESSERA_OP_TDEINTERLEAVE = 15,
+  TESSERA_OP_TSUBVIEW = 16,
+  TESSERA_OP_SETFMATRIX = 17,
+  TESSERA_OP_SET_IMG2COL_PADDING = 18,
+  TESSERA_OP_SET_IMG2COL_RPT = 19,
+} TesseraOp;
+
+// What an operand is to its instruction.
+typedef enum TesseraRole {
+  TESSERA_ROLE_SRC = 0,
+  TESSERA_ROLE_SRC0 = 1,
+  TESSERA_ROLE_SRC1 = 2,
+  TESSERA_ROLE_DST = 3,
+  TESSERA_ROLE_DST0 = 4,
+  TESSERA_ROLE_DST1 = 5,
+  TESSERA_ROLE_TMP = 6,
+  TESSERA_ROLE_FP = 7,
+  TESSERA_ROLE_QUANT = 8,
+  TESSERA_ROLE_FILL = 9,
+  TESSERA_ROLE_ROW = 10,
+  TESSERA_ROLE_COL = 11,
+  TESSERA_ROLE_ROW1 = 12,
+  TESSERA_ROLE_COL1 = 13,
+  TESSERA_ROLE_IDX0 = 14,
+  TESSERA_ROLE_IDX1 = 15,
+  TESSERA_ROLE_DST_IDX = 16,
+  TESSERA_ROLE_POS_M = 17,
+  TESSERA_ROLE_POS_K = 18,
+} TesseraRole;
+
+// A simulated core. C sees only pointers to it.
+typedef struct TesseraMachine TesseraMachine;
+
+// A tile: its type, its valid region and where its bytes are.
+typedef struct TesseraTile {
+  // A `TesseraLoc`.
+  uint32_t loc;
+  // A `TesseraElem`.
+  uint32_t elem;
+  // Declared rows.
+  uint64_t rows;
+  // Declared columns.
+  uint64_t cols;
+  // A `TesseraBLayout`.
+  uint32_t blayout;
+  // A `TesseraSLayout`.
+  uint32_t slayout;
+  // 512, 1024 or 32.
+  uint32_t fractal;
+  // A `TesseraCompact`.
+  uint32_t compact;
+  // A `TesseraPad`.
+  uint32_t pad;
+  // The binary32 bits of a custom pad value.
+  uint32_t pad_bits;
+  // Valid rows as the type has them; -1 is dynamic.
+  int64_t type_valid_row;
+  // Valid columns as the type has them; -1 is dynamic.
+  int64_t type_valid_col;
+  // Valid rows now; -1 is not set yet.
+  int64_t valid_row;
+  // Valid columns now; -1 is not set yet.
+  int64_t valid_col;
+  // A `TesseraStorage`.
+  uint32_t storage_kind;
+  // Zero.
+  uint32_t reserved;
+  // A byte address or a handle, as `storage_kind` says.
+  uint64_t storage;
+  // Bytes from there to the first element; views of windows have one.
+  uint64_t offset;
+  // Elements between two rows (row_major) or columns (col_major) of a view; 0 is the tile's own.
+  uint64_t pitch;
+} TesseraTile;
+
+// A conv tile: a dense array in L1.
+typedef struct TesseraConv {
+  // A `TesseraLoc`.
+  uint32_t loc;
+  // A `TesseraElem`.
+  uint32_t elem;
+  // 1 for NDC1HWC0, 0 for NC1HWC0.
+  uint32_t has_depth;
+  // A `TesseraStorage`.
+  uint32_t storage_kind;
+  // N, D, C1, H, W, C0; D is 1 without depth.
+  uint64_t dims[6];
+  // A byte address or a handle, as `storage_kind` says.
+  uint64_t storage;
+} TesseraConv;
+
+// A tile operand.
+typedef struct TesseraTileArg {
+  // A `TesseraRole`.
+  uint32_t role;
+  // Zero.
+  uint32_t reserved;
+  // The tile.
+  struct TesseraTile tile;
+} TesseraTileArg;
+
+// A scalar operand.
+typedef struct TesseraScalar {
+  // A `TesseraRole`.
+  uint32_t role;
+  // A `TesseraNumber`.
+  uint32_t kind;
+  // The value, read as `kind` says.
+  uint64_t bits;
+} TesseraScalar;
+
+// Attributes; `set` says which are given.
+typedef struct TesseraAttrs {
+  // The sum of the `TESSERA_HAS_…` bits of the fields that are given.
+  uint32_t set;
+  // A `TesseraRelu`.
+  uint32_t relu;
+  // A `TesseraAccToVec`.
+  uint32_t acc_to_vec;
+  // A `TesseraSplit`.
+  uint32_t split;
+  // The axis that TCONCAT joins.
+  int64_t dim;
+  // Kernel height and width.
+  int64_t kernel[2];
+  // Stride, vertical and horizontal.
+  int64_t stride[2];
+  // Dilation, vertical and horizontal.
+  int64_t dilation[2];
+  // Padding: left, right, top, bottom.
+  int64_t pad[4];
+  // Height and width of the image.
+  int64_t fmap[2];
+  // Rows and columns that TRESHAPE's destination must have.
+  int64_t shape[2];
+  // What TIMG2COL reads outside the image; its role is not looked at.
+  struct TesseraScalar pad_value;
+} TesseraAttrs;
+
+// One instruction. Its form follows from the operands that are there.
+typedef struct TesseraInst {
+  // A `TesseraOp`.
+  uint32_t op;
+  // How many tiles.
+  uint32_t tile_count;
+  // How many scalars.
+  uint32_t scalar_count;
+  // Zero.
+  uint32_t reserved;
+  // The tile operands, destinations included, in any order; at most 8.
+  const struct TesseraTileArg *tiles;
+  // The scalar operands, in any order; at most 8. May be null if there are none.
+  const struct TesseraScalar *scalars;
+  // The attributes; null for none.
+  const struct TesseraAttrs *attrs;
+  // The source of TIMG2COL; null otherwise.
+  const struct TesseraConv *conv;
+} TesseraInst;
+
+// A view of the caller's memory.
+typedef struct TesseraView {
+  // The element at index 0 of every dimension.
+  void *data;
+  // A `TesseraElem`.
+  uint32_t elem;
+  // A `TesseraViewLayout`.
+  uint32_t layout;
+  // How many dimensions, 1 to 5.
+  uint32_t dims;
+  // Zero.
+  uint32_t reserved;
+  // Extents in elements, outermost first.
+  int64_t shape[5];
+  // Strides in elements.
+  int64_t stride[5];
+  // Elements of the buffer from `data` on; -1 where unknown: then the view itself is believed.
+  int64_t extent;
+} TesseraView;
+
+// One finding about the last call. The strings end in NUL, are never null, and live until the next call on the machine.
+typedef struct TesseraDiagnostic {
+  // The id of the broken rule.
+  const char *rule;
+  // One sentence with the actual values.
+  const char *message;
+  // Severity, rule, message, notes and help, on one line each.
+  const char *text;
+  // A `TesseraSeverity`.
+  uint32_t severity;
+  // Zero.
+  uint32_t reserved;
+} TesseraDiagnostic;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// The version of the library's ABI; headers compare it with `TESSERA_ABI_VERSION`.
+uint32_t tessera_abi_version(void);
+
+// Makes a core of a profile with empty memories. `machine` receives it, or null if the call fails.
+//
+// # Safety
+// Pointers are null or valid for the call.
+enum TesseraStatus tessera_machine_create(uint32_t profile, struct TesseraMachine **machine);
+
+// Frees a core and all its storage. Null is allowed.
+//
+// # Safety
+// Pointers are null or valid for the call; the pointer is not used again.
+void tessera_machine_destroy(struct TesseraMachine *machine);
+
+// Allocates automatic storage for a tile in the memory of its location; its contents are undefined.
+//
+// # Safety
+// Pointers are null or valid for the call.
+enum TesseraStatus tessera_storage_alloc(struct TesseraMachine *machine,
+                                         const struct TesseraTile *tile,
+                                         uint64_t *handle);
+
+// Allocates automatic storage for a conv tile.
+//
+// # Safety
+// Pointers are null or valid for the call.
+enum TesseraStatus tessera_storage_alloc_conv(struct TesseraMachine *machine,
+                                              const struct TesseraConv *tile,
+                                              uint64_t *handle);
+
+// Frees automatic storage. Tiles that name it are refused from then on.
+//
+// # Safety
+// Pointers are null or valid for the call.
+enum TesseraStatus tessera_storage_free(struct TesseraMachine *machine, uint64_t handle);
+
+// TASSIGN: may the tile lie where its descriptor says? Nothing is changed.
+//
+// # Safety
+// Pointers are null or valid for the call.
+enum TesseraStatus tessera_assign(struct TesseraMachine *machine, const struct TesseraTile *tile);
+
+// TASSIGN of a conv tile.
+//
+// # Safety
+// Pointers are null or valid for the call.
+enum TesseraStatus tessera_assign_conv(struct TesseraMachine *machine, const struct TesseraConv *tile);
+
+// Checks and executes one instruction. What happens to descriptors is the caller's business: after TRESHAPE on a2a3 and
+// a5, TFILLPAD_INPLACE and TSUBVIEW the destination is a view of the source, and TFILLPAD_EXPAND makes a dynamic valid
+// region the whole declared area.
+//
+// # Safety
+// Pointers are null or valid for the call.
+enum TesseraStatus tessera_issue(struct TesseraMachine *machine, const struct TesseraInst *inst);
+
+// TLOAD: the view into the tile's valid region.
+//
+// # Safety
+// Pointers are null or valid for the call; every element of the view, or of its extent where given, is in the caller's memory.
+enum TesseraStatus tessera_load(struct TesseraMachine *machine,
+                                const struct TesseraTile *tile,
+                                const struct TesseraView *view);
+
+// TLOAD of a conv tile from a view of the same dimensions.
+//
+// # Safety
+// As for `tessera_load`.
+enum TesseraStatus tessera_load_conv(struct TesseraMachine *machine,
+                                     const struct TesseraConv *tile,
+                                     const struct TesseraView *view);
+
+// TSTORE: the tile's valid region into the view. Bytes without a defined value are written as 0, counted, and reported
+// in a warning.
+//
+// # Safety
+// As for `tessera_load`, and the memory is writable.
+enum TesseraStatus tessera_store(struct TesseraMachine *machine,
+                                 const struct TesseraView *view,
+                                 const struct TesseraTile *tile);
+
+// How many bytes without a defined value `tessera_store` has written as 0; 0 for null.
+//
+// # Safety
+// Pointers are null or valid for the call.
+uint64_t tessera_undefined_stored(const struct TesseraMachine *machine);
+
+// Reads the bytes of a tile's declared area as they lie in memory; `len` is their number. Undefined bytes read as 0.
+//
+// # Safety
+// Pointers are null or valid for the call; `bytes` has room for `len` bytes.
+enum TesseraStatus tessera_read(struct TesseraMachine *machine,
+                                const struct TesseraTile *tile,
+                                void *bytes,
+                                size_t len);
+
+// Writes the bytes of a tile's declared area as they lie in memory; `len` is their number.
+//
+// # Safety
+// Pointers are null or valid for the call; `bytes` are `len` bytes.
+enum TesseraStatus tessera_write(struct TesseraMachine *machine,
+                                 const struct TesseraTile *tile,
+                                 const void *bytes,
+                                 size_t len);
+
+// Reads one element of a tile's declared area; `len` is its size in bytes. An undefined one reads as 0.
+//
+// # Safety
+// Pointers are null or valid for the call; `value` has room for `len` bytes.
+enum TesseraStatus tessera_read_element(struct TesseraMachine *machine,
+                                        const struct TesseraTile *tile,
+                                        int64_t row,
+                                        int64_t col,
+                                        void *value,
+                                        size_t len);
+
+// Writes one element of a tile's declared area; `len` is its size in bytes.
+//
+// # Safety
+// Pointers are null or valid for the call; `value` are `len` bytes.
+enum TesseraStatus tessera_write_element(struct TesseraMachine *machine,
+                                         const struct TesseraTile *tile,
+                                         int64_t row,
+                                         int64_t col,
+                                         const void *value,
+                                         size_t len);
+
+// How many findings the last call left: errors if it failed, warnings if not. 0 for null.
+//
+// # Safety
+// Pointers are null or valid for the call.
+uint32_t tessera_diagnostic_count(const struct TesseraMachine *machine);
+
+// One finding of the last call.
+//
+// # Safety
+// Pointers are null or valid for the call.
+enum TesseraStatus tessera_diagnostic(const struct TesseraMachine *machine,
+                                      uint32_t index,
+                                      struct TesseraDiagnostic *diagnostic);
+
+// The value of an element's bits.
+//
+// # Safety
+// Pointers are null or valid for the call.
+enum TesseraStatus tessera_decode(uint32_t elem, uint64_t bits, double *value);
+
+// The bits of the element nearest to a value; beyond the largest one it is that one, infinities stay where there are.
+//
+// # Safety
+// Pointers are null or valid for the call.
+enum TesseraStatus tessera_encode(uint32_t elem, double value, uint64_t *bits);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* TESSERA_H */

@@ -1,0 +1,345 @@
+//! From descriptors of the C ABI to the types of `tessera-isa`. Every tag and number is checked here.
+
+use crate::abi::*;
+use smallvec::SmallVec;
+use tessera_isa::codec::Number;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::{AccToVec, Attrs, ConvType, Inst, Place, Relu, Root, Split, TileArg, ViewTag};
+use tessera_isa::layout::Layout;
+use tessera_isa::ops::{FormInfo, Opcode, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
+use tessera_isa::tile_rules::Fault;
+
+/// The instructions behind [`TesseraOp`], in its order.
+pub(crate) const OPS: &[Opcode] = &[
+    Opcode::Tmov,
+    Opcode::TmovFp,
+    Opcode::Treshape,
+    Opcode::Ttrans,
+    Opcode::Tconcat,
+    Opcode::Tpack,
+    Opcode::Textract,
+    Opcode::TextractFp,
+    Opcode::Tinsert,
+    Opcode::TinsertFp,
+    Opcode::Tfillpad,
+    Opcode::TfillpadInplace,
+    Opcode::TfillpadExpand,
+    Opcode::Timg2col,
+    Opcode::Tinterleave,
+    Opcode::Tdeinterleave,
+    Opcode::Tsubview,
+    Opcode::Setfmatrix,
+    Opcode::SetImg2colPadding,
+    Opcode::SetImg2colRpt,
+];
+
+/// The roles behind [`TesseraRole`], in its order.
+pub(crate) const ROLES: &[Role] = &[
+    Role::Src,
+    Role::Src0,
+    Role::Src1,
+    Role::Dst,
+    Role::Dst0,
+    Role::Dst1,
+    Role::Tmp,
+    Role::Fp,
+    Role::Quant,
+    Role::Fill,
+    Role::Row,
+    Role::Col,
+    Role::Row1,
+    Role::Col1,
+    Role::Idx0,
+    Role::Idx1,
+    Role::DstIdx,
+    Role::PosM,
+    Role::PosK,
+];
+
+/// Why a call did nothing.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub status: TesseraStatus,
+    pub found: Vec<Diagnostic>,
+}
+
+impl Refusal {
+    /// A pointer is null.
+    pub fn null() -> Self {
+        Refusal {
+            status: TesseraStatus::Null,
+            found: vec![Diagnostic::error("binding", "a pointer that must not be null is null")],
+        }
+    }
+
+    /// A tag, size, count or handle is not one that the call knows.
+    pub fn argument(message: impl Into<String>) -> Self {
+        Refusal {
+            status: TesseraStatus::Argument,
+            found: vec![Diagnostic::error("binding", message)],
+        }
+    }
+
+    /// Rules are broken.
+    pub fn rules(found: Vec<Diagnostic>) -> Self {
+        Refusal {
+            status: TesseraStatus::Rule,
+            found,
+        }
+    }
+}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        Refusal::rules(vec![diagnostic(&fault)])
+    }
+}
+
+/// A fault of the checker as a diagnostic without a place in a text.
+pub(crate) fn diagnostic(fault: &Fault) -> Diagnostic {
+    let found = if fault.warning {
+        Diagnostic::warning(fault.rule, fault.message.clone())
+    } else {
+        Diagnostic::error(fault.rule, fault.message.clone())
+    };
+    match &fault.help {
+        Some(help) => found.help(help.clone()),
+        None => found,
+    }
+}
+
+pub(crate) type Answer<T> = Result<T, Refusal>;
+
+fn word<T: Copy>(all: &[T], tag: u32, what: &str) -> Answer<T> {
+    let known = all.get(tag as usize).copied();
+    known.ok_or_else(|| Refusal::argument(format!("{tag} is no tag of a {what}; there are 0 to {}", all.len() - 1)))
+}
+
+/// The profile of a tag.
+pub(crate) fn profile(tag: u32) -> Answer<Profile> {
+    word(&Profile::ALL, tag, "profile")
+}
+
+/// The element type of a tag.
+pub(crate) fn elem(tag: u32) -> Answer<Elem> {
+    word(Elem::ALL, tag, "element type")
+}
+
+/// The layout tag of a view.
+pub(crate) fn view_tag(tag: u32) -> Answer<ViewTag> {
+    word(ViewTag::ALL, tag, "view layout")
+}
+
+/// The instruction of a tag.
+pub(crate) fn op(tag: u32) -> Answer<Opcode> {
+    word(OPS, tag, "instruction")
+}
+
+fn extent(v: i64, what: &str) -> Answer<Extent> {
+    match v {
+        -1 => Ok(Extent::Dynamic),
+        _ => u64::try_from(v)
+            .map(Extent::Static)
+            .map_err(|_| Refusal::argument(format!("a tile type has {v} {what}; they are -1 (dynamic) or at least 0"))),
+    }
+}
+
+/// The tile type of a descriptor on a profile.
+pub(crate) fn tile(t: &TesseraTile, profile: Profile) -> Answer<Tile> {
+    let pad = match t.pad {
+        0 => Pad::Null,
+        1 => Pad::Zero,
+        2 => Pad::Max,
+        3 => Pad::Min,
+        // The payload is the binary32 bits of the value (tile-model.md 6).
+        4 => Pad::Custom(PadLiteral::Float(f64::from(f32::from_bits(t.pad_bits)).to_bits())),
+        other => return Err(Refusal::argument(format!("{other} is no tag of a pad value; there are 0 to 4"))),
+    };
+    let ty = TileType {
+        loc: word(Loc::ALL, t.loc, "location")?,
+        elem: elem(t.elem)?,
+        rows: t.rows,
+        cols: t.cols,
+        v_row: extent(t.type_valid_row, "valid rows")?,
+        v_col: extent(t.type_valid_col, "valid columns")?,
+        blayout: Some(word(BLayout::ALL, t.blayout, "outer layout")?),
+        slayout: Some(word(SLayout::ALL, t.slayout, "inner layout")?),
+        fractal: Some(t.fractal),
+        pad,
+        compact: word(Compact::ALL, t.compact, "compact mode")?,
+    };
+    Ok(ty.resolve(profile))
+}
+
+/// Where a descriptor's storage is; `None` for a tile that is only a type.
+pub(crate) fn place(kind: u32, storage: u64, offset: u64, loc: Loc) -> Answer<Option<Place>> {
+    let overflow = || Refusal::argument(format!("address {storage:#x} plus offset {offset:#x} is beyond 2^64"));
+    match kind {
+        0 => Ok(None),
+        1 => Ok(Some(Place {
+            root: Root::Memory(loc),
+            start: storage.checked_add(offset).ok_or_else(overflow)?,
+        })),
+        2 => Ok(Some(Place {
+            root: Root::Auto(
+                u32::try_from(storage).map_err(|_| Refusal::argument(format!("{storage} is no handle of a storage")))?,
+            ),
+            start: offset,
+        })),
+        other => Err(Refusal::argument(format!("{other} is no tag of a storage; there are 0 to 2"))),
+    }
+}
+
+/// A tile operand: type, layout, valid region and place, with the rules about them that no instruction owns.
+pub(crate) fn tile_arg(role: Role, t: &TesseraTile, profile: Profile) -> Answer<TileArg> {
+    let tile = tile(t, profile)?;
+    // Type rules come first, so that later ones need not fear impossible shapes.
+    if let Some(fault) = tile.fault(profile).filter(|f| !f.warning) {
+        return Err(fault.into());
+    }
+    let now = |v: i64, ty: Extent| if v == -1 { ty.known().map(i128::from) } else { Some(i128::from(v)) };
+    let valid = [now(t.valid_row, tile.v_row), now(t.valid_col, tile.v_col)];
+    if let Some(fault) = tessera_check::check_valid(&tile, valid) {
+        return Err(fault.into());
+    }
+    if valid.contains(&None) {
+        let what = format!("{} of the {role} tile is dynamic and was never set", if valid[0].is_none() { "v_row" } else { "v_col" });
+        return Err(Fault::new("valid-unset", what).help("give it when the tile is made, or set it before").into());
+    }
+    let place = place(t.storage_kind, t.storage, t.offset, tile.loc)?;
+    Ok(TileArg {
+        role,
+        layout: layout(&tile, t.pitch)?,
+        valid: valid.map(|v| v.and_then(|v| u64::try_from(v).ok())),
+        tile,
+        place,
+    })
+}
+
+/// The layout of a tile, or of a view with a pitch of its own.
+fn layout(tile: &Tile, pitch: u64) -> Answer<Layout> {
+    if pitch == 0 {
+        return Ok(tile.layout());
+    }
+    let (rows, cols) = (tile.rows, tile.cols);
+    let own = if tile.blayout == BLayout::RowMajor { cols } else { rows };
+    if tile.is_boxed() || pitch < own || pitch > u64::from(u32::MAX) {
+        return Err(Refusal::argument(format!(
+            "a pitch of {pitch} elements does not fit {tile}; a view has no boxes and a pitch of at least {own}"
+        )));
+    }
+    Ok(match tile.blayout {
+        BLayout::RowMajor => Layout::row_major(rows, cols, pitch),
+        BLayout::ColMajor => Layout::col_major(rows, cols, pitch),
+    })
+}
+
+/// The conv tile type of a descriptor.
+pub(crate) fn conv(c: &TesseraConv) -> Answer<ConvType> {
+    let has_depth = match c.has_depth {
+        0 => false,
+        1 => true,
+        other => return Err(Refusal::argument(format!("has_depth is {other}; it is 0 or 1"))),
+    };
+    if !has_depth && c.dims[1] != 1 {
+        return Err(Refusal::argument(format!("a conv tile without depth has D = {}; D is 1", c.dims[1])));
+    }
+    Ok(ConvType {
+        loc: word(Loc::ALL, c.loc, "location")?,
+        has_depth,
+        dims: c.dims,
+        elem: elem(c.elem)?,
+    })
+}
+
+/// The value of a scalar.
+pub(crate) fn number(s: &TesseraScalar) -> Answer<Number> {
+    match s.kind {
+        0 => Ok(Number::Int(i128::from(s.bits as i64))),
+        1 => Ok(Number::Int(i128::from(s.bits))),
+        2 => Ok(Number::Float(f64::from_bits(s.bits))),
+        other => Err(Refusal::argument(format!("{other} is no tag of a number; there are 0 to 2"))),
+    }
+}
+
+/// The attributes that are set.
+pub(crate) fn attrs(a: &TesseraAttrs) -> Answer<Attrs> {
+    let has = |bit: u32| a.set & bit != 0;
+    let given = |bit: u32, v: [i64; 2]| has(bit).then_some(v);
+    let tag = |bit: u32| has(bit).then_some(());
+    Ok(Attrs {
+        relu: tag(TESSERA_HAS_RELU).map(|()| word(Relu::ALL, a.relu, "relu mode")).transpose()?,
+        acc_to_vec: tag(TESSERA_HAS_ACC_TO_VEC)
+            .map(|()| word(AccToVec::ALL, a.acc_to_vec, "AccToVecMode"))
+            .transpose()?,
+        split: tag(TESSERA_HAS_SPLIT).map(|()| word(Split::ALL, a.split, "TInsertMode")).transpose()?,
+        dim: has(TESSERA_HAS_DIM).then_some(a.dim),
+        kernel: given(TESSERA_HAS_KERNEL, a.kernel),
+        stride: given(TESSERA_HAS_STRIDE, a.stride),
+        dilation: given(TESSERA_HAS_DILATION, a.dilation),
+        pad: has(TESSERA_HAS_PAD).then_some(a.pad),
+        pad_value: tag(TESSERA_HAS_PAD_VALUE).map(|()| number(&a.pad_value)).transpose()?,
+        fmap: given(TESSERA_HAS_FMAP, a.fmap),
+        shape: given(TESSERA_HAS_SHAPE, a.shape),
+        layout: None,
+    })
+}
+
+/// The operands of an instruction, as a caller gave them.
+pub(crate) struct Operands<'a> {
+    pub tiles: &'a [TesseraTileArg],
+    pub scalars: &'a [TesseraScalar],
+    pub attrs: Attrs,
+    pub conv: Option<(&'a TesseraConv, ConvType)>,
+}
+
+/// The instruction in the form that its operands make.
+pub(crate) fn inst(op: Opcode, profile: Profile, from: Operands<'_>) -> Answer<Inst> {
+    let mut tiles: SmallVec<[(Role, &TesseraTile); 8]> = SmallVec::new();
+    for arg in from.tiles {
+        tiles.push((word(ROLES, arg.role, "role")?, &arg.tile));
+    }
+    let mut scalars: SmallVec<[(Role, Option<Number>); 4]> = SmallVec::new();
+    for s in from.scalars {
+        scalars.push((word(ROLES, s.role, "role")?, Some(number(s)?)));
+    }
+    let conv_role = from.conv.as_ref().map(|_| Role::Src);
+    let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.0)).chain(conv_role);
+    let form = op.info().forms.iter().find(|f| same_roles(f, given())).ok_or_else(|| {
+        let roles: Vec<&str> = given().map(Role::name).collect();
+        Refusal::argument(format!("{} has no form with the operands {}", op.title(), roles.join(", ")))
+    })?;
+    let mut inst = Inst::new(op, form.form, profile);
+    for role in form.ins.iter().chain(form.outs) {
+        if let Some((_, t)) = tiles.iter().find(|t| t.0 == *role) {
+            inst.tiles.push(tile_arg(*role, t, profile)?);
+        } else if let Some(scalar) = scalars.iter().find(|s| s.0 == *role) {
+            inst.scalars.push(*scalar);
+        } else if let Some((descriptor, conv)) = from.conv.as_ref().filter(|_| *role == Role::Src) {
+            inst.tiles.push(conv_arg(*role, descriptor, conv, profile)?);
+        }
+    }
+    inst.conv = from.conv.map(|(_, conv)| conv);
+    inst.attrs = from.attrs;
+    Ok(inst)
+}
+
+/// A conv tile as an operand: placement and paths see it as one row.
+pub(crate) fn conv_arg(role: Role, c: &TesseraConv, conv: &ConvType, profile: Profile) -> Answer<TileArg> {
+    if let Some(fault) = tessera_check::check_conv(conv, profile) {
+        return Err(fault.into());
+    }
+    Ok(TileArg {
+        place: place(c.storage_kind, c.storage, 0, conv.loc)?,
+        ..TileArg::of_type(role, conv.as_tile())
+    })
+}
+
+/// Has the form exactly these operands?
+fn same_roles(form: &FormInfo, given: impl Iterator<Item = Role> + Clone) -> bool {
+    let wanted = || form.ins.iter().chain(form.outs);
+    given.clone().count() == wanted().count() && wanted().all(|role| given.clone().filter(|g| g == role).count() == 1)
+}
