@@ -152,8 +152,8 @@ impl Elem {
             Number::Int(v) => {
                 let bits = self.encode_int(v, Overflow::Infinity);
                 match self.decode(bits) {
-                    // The bound keeps `as` from saturating onto i128::MAX.
-                    Number::Float(back) => back < TWO_TO_127 && back as i128 == v && back.is_finite(),
+                    // The bound keeps `as` from saturating onto i128::MAX; a fraction (2^-127 of f8e8m0) is no integer.
+                    Number::Float(back) => back < TWO_TO_127 && back as i128 == v && back.trunc() == back,
                     Number::Int(back) => back == v,
                 }
                 .then_some(bits)
