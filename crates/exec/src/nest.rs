@@ -199,7 +199,7 @@ impl Nest {
     }
 
     /// Brings the loops into normal form: no loop of extent 1, falling destination stride, nothing left to merge.
-    fn normalise(&mut self) {
+    pub(crate) fn normalise(&mut self) {
         self.dims.retain(|d| d.extent != 1);
         self.dims
             .sort_by_key(|d| std::cmp::Reverse((d.dst.unsigned_abs(), d.src.unsigned_abs())));

@@ -79,16 +79,22 @@ fn every_form_matches_its_definition() {
         let step = u64::from(dst.bits() / 8);
         // Rows apart by more than their length on both sides, blocks of columns far apart.
         let (src_gap, dst_gap) = (random.range(0, 5), random.range(0, 5));
-        let dims = [
-            (
-                blocks,
-                (rows * (cols * 4 + src_gap)),
-                rows * (cols * step + dst_gap),
-                if per_column { cols } else { 0 },
-            ),
-            (rows, cols * 4 + src_gap, cols * step + dst_gap, 0),
-            (cols, 4, step, u64::from(per_column)),
-        ];
+        let (block, param) = (rows * (cols * 4 + src_gap), if per_column { cols } else { 0 });
+        // Rows go to rows, or to columns as into a DN tile.
+        let transposed = random.range(0, 2) == 0;
+        let (count, pitch) = if transposed {
+            (cols, rows * step + dst_gap)
+        } else {
+            (rows, cols * step + dst_gap)
+        };
+        let row = (rows, cols * 4 + src_gap, if transposed { step } else { pitch }, 0);
+        let col = (cols, 4, if transposed { pitch } else { step }, u64::from(per_column));
+        let outer = (blocks, block, count * pitch, param);
+        let dims = if transposed {
+            [outer, col, row]
+        } else {
+            [outer, row, col]
+        };
         let nest = Nest {
             bits: Bits {
                 src: 32,
@@ -109,7 +115,7 @@ fn every_form_matches_its_definition() {
         };
         // Not one byte more than the nest touches.
         let src_len = (blocks * rows * (cols * 4 + src_gap) - src_gap) as usize;
-        let dst_len = (blocks * rows * (cols * step + dst_gap) - dst_gap) as usize;
+        let dst_len = (blocks * count * pitch - dst_gap) as usize;
         let mut from = random.bytes(src_len);
         nest.for_each_element(|s, _, _| {
             let x = if src == Elem::I32 {

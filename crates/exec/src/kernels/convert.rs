@@ -5,10 +5,10 @@
 //! takes the columns sixteen at a time, so that the parameters of a column are loaded once for all its rows.
 
 use super::scalar::{self, Bytes};
-use super::{Level, Loop, ONCE};
+use super::{Kernel, Level, Loop, ONCE};
 use crate::convert::convert;
 use crate::fixpipe::{Fixpipe, Params as RunParams};
-use crate::nest::{Dim, Nest, OutOfBounds, Side};
+use crate::nest::{Bits, Dim, Nest, OutOfBounds, Side};
 use smallvec::SmallVec;
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
@@ -114,6 +114,7 @@ pub struct Convert {
     nest: Nest,
     conversion: Conversion,
     vector: Option<Vector>,
+    staged: Option<Box<Staged>>,
     src_span: (i128, i128),
     dst_span: (i128, i128),
     param_span: (i128, i128),
@@ -134,8 +135,14 @@ struct Vector {
 impl Convert {
     /// Chooses the kernels of a converting nest, which was lowered with the widths of both element types.
     pub fn new(nest: Nest, conversion: Conversion, level: Level) -> Convert {
+        let vector = Vector::new(&nest, &conversion, level.clamped());
         Convert {
-            vector: Vector::new(&nest, &conversion, level.clamped()),
+            staged: if vector.is_none() {
+                Staged::new(&nest, &conversion, level).map(Box::new)
+            } else {
+                None
+            },
+            vector,
             conversion,
             src_span: nest.span(Side::Source),
             dst_span: nest.span(Side::Destination),
@@ -148,6 +155,10 @@ impl Convert {
     pub fn run(&self, src: (&[u8], usize), dst: (&mut [u8], usize), params: &Params) -> Result<(), OutOfBounds> {
         let ((src, src_at), (dst, dst_at)) = (src, dst);
         self.check((src_at, src.len()), (dst_at, dst.len()), params)?;
+        if let Some(staged) = &self.staged {
+            let rows = staged.rows((src, src_at), params)?;
+            return staged.spread.run((&rows, 0), (dst, dst_at));
+        }
         match self.raw(params) {
             // SAFETY: both spans lie inside their slices, and that of the parameters inside theirs.
             Some((raw, vector)) => unsafe {
@@ -168,6 +179,10 @@ impl Convert {
         params: &Params,
     ) -> Result<(), OutOfBounds> {
         self.check((src_at, memory.len()), (dst_at, memory.len()), params)?;
+        if let Some(staged) = &self.staged {
+            let rows = staged.rows((memory, src_at), params)?;
+            return staged.spread.run((&rows, 0), (memory, dst_at));
+        }
         match self.raw(params) {
             // SAFETY: all spans lie inside their slices; both pointers come from the one mutable borrow of the memory.
             Some((raw, vector)) => unsafe {
@@ -243,6 +258,59 @@ impl Convert {
         let dst = dst.wrapping_offset(self.nest.dst as isize);
         // SAFETY: the contract of this function.
         unsafe { vector.run(raw, &vector.outer, src, dst, self.nest.param as isize, params) }
+    }
+}
+
+/// A nest whose rows are contiguous in the source only, such as an accumulator's into a column-major tile: converted row
+/// by row into a buffer, then spread by a copying kernel.
+#[derive(Clone, Debug)]
+struct Staged {
+    convert: Convert,
+    spread: Kernel,
+    bytes: usize,
+}
+
+impl Staged {
+    /// Longer nests go element by element rather than through a buffer of any size.
+    const LIMIT: u64 = 1 << 24;
+
+    fn new(nest: &Nest, conversion: &Conversion, level: Level) -> Option<Staged> {
+        conversion.as_fixpipe()?;
+        let (from, to) = (i64::from(nest.bits.src / 8), u64::from(nest.bits.dst / 8));
+        let row = nest
+            .dims
+            .iter()
+            .position(|d| d.src == from && matches!(d.param, 0 | 1))?;
+        let elements = nest.elements();
+        if !(1..=Self::LIMIT).contains(&elements) || nest.bits.dst < 8 {
+            return None;
+        }
+        let mut convert = nest.clone();
+        convert.dst = 0;
+        let row = convert.dims.remove(row);
+        convert.dims.push(row);
+        let mut spread = convert.clone();
+        (spread.bits, spread.src, spread.dst, spread.param) = (Bits::same(nest.bits.dst), 0, nest.dst, 0);
+        let mut stride = to as i64;
+        for (inner, outer) in convert.dims.iter_mut().zip(&mut spread.dims).rev() {
+            inner.dst = stride;
+            (outer.src, outer.param) = (stride, 0);
+            stride *= inner.extent as i64;
+        }
+        spread.normalise();
+        let bytes = usize::try_from(elements * to).ok()?;
+        Vector::new(&convert, conversion, level.clamped())?;
+        Some(Staged {
+            convert: Convert::new(convert, *conversion, level),
+            spread: Kernel::new(&spread, level),
+            bytes,
+        })
+    }
+
+    fn rows(&self, src: (&[u8], usize), params: &Params) -> Result<Vec<u8>, OutOfBounds> {
+        let mut rows = vec![0; self.bytes];
+        self.convert.run(src, (&mut rows, 0), params)?;
+        Ok(rows)
     }
 }
 
