@@ -290,3 +290,25 @@ fn aligned_bytes_stay_aligned() {
         assert!(aligned.iter().all(|&b| b == 7));
     }
 }
+
+/// Nests that lowering never makes, but that the type allows.
+#[test]
+fn degenerate_nests_do_nothing() {
+    for bits in [0, 4, 8, 12, 32] {
+        for dims in [
+            vec![(0, 1, 1)],
+            vec![(0, 8, 8), (4, 1, 1)],
+            vec![(4, 8, 8), (0, 1, 1)],
+            vec![(3, 0, 0), (0, 2, 4)],
+        ] {
+            let (nest, ..) = nest(Bits::same(bits), &dims);
+            for level in Level::available() {
+                assert_eq!(Kernel::new(&nest, level).run((&[], 0), (&mut [], 0)), Ok(()));
+            }
+        }
+    }
+    let (one, ..) = nest(Bits::same(0), &[]);
+    for level in Level::available() {
+        assert_eq!(Kernel::new(&one, level).run((&[], 0), (&mut [], 0)), Ok(()));
+    }
+}

@@ -245,7 +245,8 @@ unsafe fn outer(loops: &[Loop], src: *const u8, dst: *mut u8, f: &mut impl FnMut
 /// The kernel for runs of `run` bytes in these loops; moves the loops it wants innermost to the end.
 #[cfg(target_arch = "x86_64")]
 fn choose(loops: &mut SmallVec<[Loop; 8]>, run: usize, bits: Bits, level: Level) -> Kind {
-    if level == Level::Scalar || loops.iter().any(|l| l.n == 0) {
+    // Raw kernels may rely on at least one point with at least one byte.
+    if level == Level::Scalar || run == 0 || loops.iter().any(|l| l.n == 0) {
         return Kind::Scalar;
     }
     if let Some(raw) = x86::transpose(loops, run, level) {

@@ -81,26 +81,16 @@ impl Pair {
 
     /// Runs both nests. The places are those of the even half, the odd half and the interleaved side.
     pub(crate) fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: [Place; 3]) -> Result<(), OutOfBounds> {
-        let mut starts = [std::ptr::null_mut::<u8>(); 3];
-        let mut lens = [0usize; 3];
-        for k in 0..3 {
-            // Borrowing a memory again would end the pointer made from the first borrow, so operands of one memory share it.
-            match (0..k).find(|&j| places[j].memory == places[k].memory) {
-                Some(j) => (starts[k], lens[k]) = (starts[j], lens[j]),
-                None => {
-                    let nowhere = OutOfBounds {
-                        first: 0,
-                        end: 0,
-                        len: 0,
-                    };
-                    let memory = memories.get_mut(places[k].memory).ok_or(nowhere)?.as_mut();
-                    (starts[k], lens[k]) = (memory.as_mut_ptr(), memory.len());
-                }
-            }
-            OutOfBounds::check(self.spans[k], places[k].at, lens[k])?;
+        let parts = parts(memories, places.map(|p| p.memory)).ok_or(OutOfBounds {
+            first: 0,
+            end: 0,
+            len: 0,
+        })?;
+        for (k, (_, len)) in parts.into_iter().enumerate() {
+            OutOfBounds::check(self.spans[k], places[k].at, len)?;
         }
         let [x, y, both] =
-            [0, 1, 2].map(|k: usize| starts[k].wrapping_add(places[k].at).wrapping_offset(self.starts[k]));
+            [0, 1, 2].map(|k: usize| parts[k].0.wrapping_add(places[k].at).wrapping_offset(self.starts[k]));
         // SAFETY: every operand's span was checked against its memory, and the pointers come from mutable borrows that
         // last until the end of this call; the level was clamped to what the machine has.
         unsafe { self.rows(&self.outer, x, y, both) };
@@ -128,6 +118,26 @@ impl Pair {
             };
         }
     }
+}
+
+/// Where three memories start and how long they are. They are borrowed once, all together: borrowing one again would end
+/// the pointer made from the first borrow.
+fn parts<M: AsMut<[u8]>>(memories: &mut [M], ids: [usize; 3]) -> Option<[(*mut u8, usize); 3]> {
+    let part = |memory: &mut M| {
+        let bytes = memory.as_mut();
+        (bytes.as_mut_ptr(), bytes.len())
+    };
+    let [x, y, z] = ids;
+    if x == y && y == z {
+        let one = part(memories.get_mut(x)?);
+        return Some([one; 3]);
+    }
+    if x != y && y != z && x != z {
+        return Some(memories.get_disjoint_mut(ids).ok()?.map(part));
+    }
+    let other = if x == y { z } else { y };
+    let [first, second] = memories.get_disjoint_mut([x, other]).ok()?.map(part);
+    Some(ids.map(|id| if id == x { first } else { second }))
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -13,7 +13,7 @@ const LARGE: usize = 1 << 20;
 /// The kernel for runs of this length.
 pub(crate) fn rows(run: usize, level: Level) -> Raw {
     match run {
-        0 | 1 => units::<u8>,
+        1 => units::<u8>,
         2 => units::<u16>,
         3 => halves::<u16>,
         4 => units::<u32>,
@@ -28,7 +28,7 @@ pub(crate) fn rows(run: usize, level: Level) -> Raw {
         33..=63 => halves::<[u8; 32]>,
         65..LARGE if level >= Level::Avx512 => long_lines,
         65..LARGE => long,
-        _ => moves,
+        0 | LARGE.. => moves,
     }
 }
 
