@@ -5,14 +5,18 @@
 //! of them are defined; [`prepared`] is an instruction made ready to run again and again.
 
 pub mod area;
+mod chip;
 pub mod convert;
 pub mod fixpipe;
+mod global;
 mod img2col;
 pub mod interp;
 mod joined;
 pub mod kernels;
 mod lower;
+pub mod machine;
 pub mod memory;
 pub mod nest;
 pub mod prepared;
 mod quant;
+mod ready;

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use tessera_isa::codec::{Number, QuantParam};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::inst::{AccToVec, Inst, TileArg};
 use tessera_isa::layout::Layout;
 use tessera_isa::maps::{How, Map, Move, Rect, Side, Step};
 use tessera_isa::ops::Role;
@@ -277,13 +277,21 @@ impl Lowering<'_> {
         let tile = self.tile(dst)?;
         let (layout, width) = (&tile.layout, tile.tile.elem.bits());
         let fills = lower_fill([rect.row, rect.col], rect.rows, rect.cols, layout, width, bits);
-        let dst = operand(dst, 0);
-        if self.tracked {
-            let area = Area::of_runs(fills.iter().map(|f| f.runs()));
-            self.shadow.push(Shadow::Set { operand: dst, area });
+        // Padding is filled where the instruction writes (fixpipe.md 6).
+        let cores: &[u8] = match self.inst.attrs.acc_to_vec {
+            Some(AccToVec::SingleModeVec1) => &[1],
+            Some(AccToVec::DualModeSplitM | AccToVec::DualModeSplitN) => &[0, 1],
+            _ => &[0],
+        };
+        for core in cores {
+            let dst = operand(dst, *core);
+            if self.tracked {
+                let area = Area::of_runs(fills.iter().map(|f| f.runs()));
+                self.shadow.push(Shadow::Set { operand: dst, area });
+            }
+            let steps = fills.iter().cloned().map(|fill| nest::Step::Fill { dst, fill });
+            self.steps.extend(steps);
         }
-        self.steps
-            .extend(fills.into_iter().map(|fill| nest::Step::Fill { dst, fill }));
         Ok(())
     }
 

@@ -9,8 +9,7 @@ use tessera_isa::tile::Tile;
 
 /// The number of a slot of one kind.
 pub(crate) type Slot = u32;
-/// The number of a tile object.
-pub(crate) type ObjectId = u32;
+pub(crate) use crate::chip::ObjectId;
 
 /// An integer operand. A float lives in the same slots, as the bits of its binary64 value.
 #[derive(Clone, Copy, Debug)]
@@ -201,8 +200,11 @@ pub(crate) enum Code {
         fmap: Option<[i64; 2]>,
         pad: Option<[i64; 4]>,
     },
-    /// SET_IMG2COL_PADDING.
-    PadValue(Scalar),
+    /// SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
+    PadValue {
+        scalar: Option<Scalar>,
+        attr: Option<Number>,
+    },
     BlockIndex(Slot),
     BlockCount(Slot),
     Print {
@@ -233,6 +235,8 @@ pub(crate) struct Site {
     pub results: Vec<(Slot, ObjectId)>,
     /// The old contents of the result.
     pub init: Option<Slot>,
+    /// Source and destination, where the instruction may bind one to the other.
+    pub binds: Option<(Slot, Slot)>,
 }
 
 /// A tile that the program makes, as it is before anything happens to it.

@@ -1,10 +1,11 @@
 //! From an inlined function to [`Program`]: values become slots, tiles become objects.
 
 use super::code::*;
+use super::issue::binding_operands;
 use super::scalar::wrap;
 use crate::prepared::Failure;
 use tessera_ir::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, ScalarType, Type, ValueId};
-use tessera_isa::codec::Number;
+use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::ViewTag;
 use tessera_isa::ops::{Form, Opcode, Role};
@@ -274,9 +275,18 @@ impl Compiler<'_> {
             OpKind::Pto(opcode, form) => self.pto(id, op, *opcode, *form, code)?,
             OpKind::Other(name) => code.push(Code::Refuse { at: id, name }),
             OpKind::Constant(value) => {
-                let value = match value {
-                    Number::Int(v) => wrap(*v as i64, width(self, Arg::Int(0))),
-                    Number::Float(v) => v.to_bits() as i64,
+                let ty = result.map(|r| self.scalar_type(r));
+                let value = match (value, ty) {
+                    // A float constant is what its type makes of it.
+                    (Number::Float(v), Some(ScalarType::Float(elem))) => {
+                        match elem.decode(elem.encode_f64(*v, Overflow::Infinity)) {
+                            Number::Float(v) => v.to_bits() as i64,
+                            Number::Int(v) => v as i64,
+                        }
+                    }
+                    (Number::Float(v), _) => v.to_bits() as i64,
+                    (Number::Int(v), Some(ScalarType::Float(_))) => (*v as f64).to_bits() as i64,
+                    (Number::Int(v), _) => wrap(*v as i64, width(self, Arg::Int(0))),
                 };
                 code.push(Code::Set { dst, value });
             }
@@ -496,9 +506,9 @@ impl Compiler<'_> {
                 });
             }
             SetImg2colPadding => {
-                if let Some(operand) = op.operands.first() {
-                    code.push(Code::PadValue(self.scalar(operand.arg)));
-                }
+                let attr = op.known_attrs().and_then(|a| a.pad_value);
+                let scalar = op.operands.first().map(|o| self.scalar(o.arg));
+                code.push(Code::PadValue { scalar, attr });
             }
             GetBlockIdx => code.push(Code::BlockIndex(int_result())),
             GetBlockNum => code.push(Code::BlockCount(int_result())),
@@ -543,6 +553,7 @@ impl Compiler<'_> {
         }
         tiles.extend(written);
         Site {
+            binds: binding_operands(opcode, &tiles),
             at: id,
             opcode,
             form,

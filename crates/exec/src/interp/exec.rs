@@ -1,14 +1,14 @@
 //! The state of one block, and control flow.
 
 use super::code::*;
-use super::global::Global;
-use super::issue::Cache;
-use super::objects::{Layouts, Object};
 use super::report::Found;
 use super::scalar;
 use super::{Printed, TraceLine};
+use crate::chip::Chip;
+use crate::global::Global;
 use crate::memory::Memories;
 use crate::prepared::Failure;
+use crate::ready::Cache;
 use smallvec::SmallVec;
 use tessera_ir::{Func, Module, OpId, ValueId};
 use tessera_isa::codec::Number;
@@ -50,12 +50,10 @@ pub(crate) struct Config {
 /// One block that runs, and what it leaves behind.
 pub(crate) struct Exec<'a> {
     pub cx: &'a Context<'a>,
-    pub memories: Memories,
+    pub chip: Chip,
     pub ints: Vec<i64>,
     pub tiles: Vec<ObjectId>,
     pub globals: Vec<Global>,
-    pub objects: Vec<Object>,
-    pub layouts: Layouts,
     pub caches: Vec<Cache>,
     pub key: Vec<u64>,
     pub config: Config,
@@ -72,16 +70,16 @@ impl<'a> Exec<'a> {
     /// A block before its first operation; buffers and arguments are the caller's to set.
     pub fn new(cx: &'a Context<'a>, memories: Memories, trace: bool) -> Self {
         let program = cx.program;
-        let mut layouts = Layouts::default();
-        let objects = program.objects.iter().map(|o| Object::new(o, &mut layouts)).collect();
+        let mut chip = Chip::new(cx.profile, memories);
+        for o in &program.objects {
+            chip.add(o.tile, o.conv, o.address, o.pool);
+        }
         Exec {
             cx,
-            memories,
+            chip,
             ints: vec![0; program.ints],
             tiles: vec![0; program.tiles],
             globals: vec![Global::default(); program.globals],
-            objects,
-            layouts,
             caches: program.sites.iter().map(|_| Cache::default()).collect(),
             key: Vec::new(),
             config: Config::default(),
@@ -100,10 +98,8 @@ impl<'a> Exec<'a> {
         self.config = Config::default();
         self.steps = 0;
         self.issued = 0;
-        self.memories.clear_chip();
-        for (object, info) in self.objects.iter_mut().zip(&self.cx.program.objects) {
-            *object = Object::new(info, &mut self.layouts);
-        }
+        self.chip.memories.clear_chip();
+        self.chip.objects.iter_mut().for_each(|o| o.restart());
         for (slot, object) in &self.cx.program.given {
             if let Some(tile) = self.tiles.get_mut(*slot as usize) {
                 *tile = *object;
@@ -196,17 +192,22 @@ impl<'a> Exec<'a> {
     /// The operations around the instructions.
     fn support(&mut self, code: &Code) -> Result<(), Failure> {
         match code {
-            Code::Fresh(objects) => objects.iter().for_each(|o| self.undefine(*o)),
-            Code::Alloc(alloc) => self.alloc(alloc)?,
+            Code::Fresh(objects) => objects.iter().for_each(|o| self.chip.undefine(*o)),
+            Code::Alloc(alloc) => self.alloc(alloc).map_err(|e| self.at(alloc.at, e))?,
             Code::Assign { at, tile, addr, result } => {
-                self.assign(*tile, self.int(*addr)).map_err(|e| self.at(*at, e))?;
+                let address = self.int(*addr);
+                self.chip
+                    .assign(self.object_of(*tile), address)
+                    .map_err(|e| self.at(*at, e))?;
                 if let Some(result) = result {
                     self.hand_tile(*result, *tile);
                 }
             }
             Code::SetValid { at, tile, valid } => {
                 let valid = valid.map(|v| v.map(|v| self.int(v)));
-                self.set_valid(*tile, valid).map_err(|e| self.at(*at, e))?;
+                self.chip
+                    .set_valid(self.object_of(*tile), valid)
+                    .map_err(|e| self.at(*at, e))?;
             }
             Code::Window(window) => self.window(window).map_err(|e| self.at(window.at, e))?,
             Code::MakeView(view) => self.make_view(view).map_err(|e| self.at(view.at, e))?,
@@ -221,7 +222,9 @@ impl<'a> Exec<'a> {
                 self.config.fmap = fmap.or(self.config.fmap);
                 self.config.pad = pad.or(self.config.pad);
             }
-            Code::PadValue(scalar) => self.config.pad_value = Some(scalar.number(self.int(scalar.int))),
+            Code::PadValue { scalar, attr } => {
+                self.config.pad_value = scalar.map(|s| s.number(self.int(s.int))).or(*attr);
+            }
             Code::BlockIndex(slot) => self.set(*slot, i64::from(self.block)),
             Code::BlockCount(slot) => self.set(*slot, i64::from(self.cx.blocks)),
             Code::Print { at, tile } => self.print(*at, *tile)?,

@@ -1,119 +1,17 @@
-//! Global memory: pointers, views, and single elements (tile-model.md 7).
+//! The operations on pointers, views and single elements of global memory (tile-model.md 7).
 
 use super::code::{Access, Int, MakeView, Slot};
 use super::exec::Exec;
-use crate::memory::MemoryId;
+use crate::global::Global;
 use crate::nest::{read_bits, write_bits};
 use crate::prepared::Failure;
 use smallvec::SmallVec;
-use tessera_ir::{ScalarType, Type};
+use tessera_ir::ScalarType;
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::elem::Elem;
-use tessera_isa::inst::{GlobalArg, ViewTag};
-
-/// A pointer or a view.
-#[derive(Clone, Debug)]
-pub(crate) struct Global {
-    /// The buffer's memory.
-    pub buffer: MemoryId,
-    pub elem: Elem,
-    /// The first element, counted from the buffer's start.
-    pub offset: i64,
-    /// Extents; none for a pointer.
-    pub dims: SmallVec<[u64; 6]>,
-    pub strides: SmallVec<[i64; 6]>,
-    pub tag: ViewTag,
-    /// May stores make the buffer longer?
-    pub grows: bool,
-}
-
-impl Default for Global {
-    fn default() -> Self {
-        Global {
-            buffer: 0,
-            elem: Elem::U8,
-            offset: 0,
-            dims: SmallVec::new(),
-            strides: SmallVec::new(),
-            tag: ViewTag::Nd,
-            grows: false,
-        }
-    }
-}
 
 fn out_of_bounds(what: String, help: impl Into<String>) -> Failure {
     Box::new(Diagnostic::error("gm-bounds", what).help(help))
-}
-
-/// Row-major strides of some extents.
-pub(crate) fn dense_strides(dims: &[u64]) -> SmallVec<[i64; 6]> {
-    let mut strides: SmallVec<[i64; 6]> = SmallVec::from_elem(1, dims.len());
-    let mut next = 1i64;
-    for (stride, dim) in strides.iter_mut().zip(dims).rev() {
-        *stride = next;
-        next = next.saturating_mul(*dim as i64);
-    }
-    strides
-}
-
-impl Global {
-    /// An argument of the kernel: its extents come from the type, and from the file where the type has `?`.
-    pub fn argument(ty: &Type, buffer: MemoryId, file_dims: &[u64], grows: bool) -> Option<Global> {
-        let (elem, dims, strided) = match ty {
-            Type::Ptr(elem, _) => (*elem, None, None),
-            Type::View(v) => (v.elem, Some(&v.dims), None),
-            Type::Memref(m) => (m.elem, Some(&m.dims), m.strided.as_ref()),
-            _ => return None,
-        };
-        let given = |k: usize| file_dims.get(k).copied().unwrap_or(0);
-        let dims: SmallVec<[u64; 6]> = dims
-            .into_iter()
-            .flatten()
-            .enumerate()
-            .map(|(k, d)| d.unwrap_or_else(|| given(k)))
-            .collect();
-        let dense = dense_strides(&dims);
-        let strides = match strided {
-            Some(s) => s.strides.iter().zip(&dense).map(|(s, d)| s.unwrap_or(*d)).collect(),
-            None => dense,
-        };
-        Some(Global {
-            buffer,
-            elem,
-            offset: strided.and_then(|s| s.offset).unwrap_or(0),
-            dims,
-            strides,
-            tag: ViewTag::Nd,
-            grows,
-        })
-    }
-
-    /// The view as an operand; a pointer is a dense view of the given extents.
-    pub fn arg(&self, elements: u64, dense: Option<[u64; 2]>) -> GlobalArg {
-        let mut arg = GlobalArg {
-            elem: self.elem,
-            tag: self.tag,
-            dims: self.dims.iter().map(|d| Some(*d)).collect(),
-            strides: self.strides.iter().map(|s| Some(*s)).collect(),
-            offset: Some(self.offset),
-            buffer: Some(elements),
-        };
-        if let (true, Some([rows, cols])) = (self.dims.is_empty(), dense) {
-            arg.dims = SmallVec::from_slice(&[Some(rows), Some(cols)]);
-            arg.strides = SmallVec::from_slice(&[Some(cols as i64), Some(1)]);
-        }
-        arg
-    }
-
-    /// The first byte of the view; `None` where it is no byte (before the buffer, or in the middle of one).
-    pub fn byte(&self) -> Option<usize> {
-        let offset = u64::try_from(self.offset).ok()?;
-        if self.elem.is_fp4() {
-            return (offset % 2 == 0).then_some((offset / 2) as usize);
-        }
-        usize::try_from(offset.checked_mul(self.elem.size()?)?).ok()
-    }
 }
 
 impl Exec<'_> {
@@ -121,12 +19,6 @@ impl Exec<'_> {
         self.globals
             .get(slot as usize)
             .ok_or_else(|| out_of_bounds("the operation names no global memory".into(), "give it a pointer"))
-    }
-
-    /// Elements of the buffer behind a view.
-    pub fn elements(&self, global: &Global) -> u64 {
-        let bytes = self.memories.get(global.buffer).map_or(0, |m| m.bytes().len() as u64);
-        bytes * 8 / u64::from(global.elem.bits())
     }
 
     fn put_global(&mut self, slot: Slot, global: Global) {
@@ -209,7 +101,7 @@ impl Exec<'_> {
         let pointer = self.global(access.pointer)?.clone();
         let index = self.int(access.index);
         let at = pointer.offset.saturating_add(index);
-        let elements = self.elements(&pointer);
+        let elements = pointer.elements(&self.chip.memories);
         let beyond = u64::try_from(at).map_or(true, |at| at >= elements);
         let grows = pointer.grows && matches!(at, 0..=0x4000_0000);
         if beyond && !grows {
@@ -228,7 +120,7 @@ impl Exec<'_> {
         let bits = pointer.elem.bits();
         let byte = if bits == 4 { at / 2 } else { at } as usize;
         let len = (bits as usize / 8).max(1);
-        let memory = self.memories.get(pointer.buffer);
+        let memory = self.chip.memories.get(pointer.buffer);
         let exists = memory.is_some_and(|m| byte + len <= m.bytes().len());
         let defined = memory.is_some_and(|m| m.defined().has_all(byte, len));
         if !exists {
@@ -238,7 +130,7 @@ impl Exec<'_> {
             );
             return Err(out_of_bounds(what, "give the argument a file"));
         }
-        if self.memories.tracked && !defined {
+        if self.chip.memories.tracked && !defined {
             let what = format!(
                 "element {} of the buffer was never written, and its value is used",
                 pointer.offset.saturating_add(self.int(access.index))
@@ -267,8 +159,8 @@ impl Exec<'_> {
         };
         let byte = if elem.is_fp4() { at / 2 } else { at } as usize;
         let len = elem.size().unwrap_or(1) as usize;
-        self.reserve(pointer.buffer, (byte + len) as u64)?;
-        if let Some(memory) = self.memories.get_mut(pointer.buffer) {
+        self.chip.reserve(pointer.buffer, (byte + len) as u64)?;
+        if let Some(memory) = self.chip.memories.get_mut(pointer.buffer) {
             write_bits(memory.as_mut(), at, elem.bits(), raw);
             memory.defined_mut().insert(byte, len);
             memory.note_written(byte, len);

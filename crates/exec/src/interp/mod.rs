@@ -15,11 +15,12 @@ mod parallel;
 mod report;
 mod scalar;
 
+pub use crate::chip::TileData;
+
 use tessera_ir::{Func, Module, OpId, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::ConvType;
 use tessera_isa::ops::Opcode;
 use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
@@ -73,27 +74,6 @@ pub enum Input {
     },
     /// A tile's declared bytes as they lie in memory.
     TileBytes(Vec<u8>),
-}
-
-/// The contents of a tile.
-#[derive(Clone, Debug)]
-pub struct TileData {
-    /// Valid rows.
-    pub rows: u64,
-    /// Valid columns.
-    pub cols: u64,
-    /// The element type.
-    pub elem: Elem,
-    /// The type, for a conv tile, whose elements are the dense array.
-    pub conv: Option<ConvType>,
-    /// The valid region row by row, packed; undefined bytes are 0.
-    pub elements: Vec<u8>,
-    /// For each byte of it, 0xFF where it is defined.
-    pub defined: Vec<u8>,
-    /// The declared bytes as they lie in memory; undefined ones are 0.
-    pub raw: Vec<u8>,
-    /// For each of them, 0xFF where it is defined.
-    pub raw_defined: Vec<u8>,
 }
 
 /// A tile that was asked for.

@@ -6,18 +6,15 @@
 use super::code::Var;
 use super::compile::{compile, global_elem};
 use super::exec::{Context, Exec};
-use super::global::Global;
-use super::objects::refused;
 use super::{BufferOutput, Input, Outcome, Printed, Run, TileOutput, TraceLine};
+use crate::global::Global;
 use crate::memory::{Memories, Memory, MemoryId};
-use crate::nest::{Bits, Map, Move, lower};
 use crate::prepared::Failure;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tessera_ir::{Def, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::layout::Layout;
 use tessera_isa::tile::Extent;
 
 /// A buffer before the run, and the argument it is bound to.
@@ -76,7 +73,7 @@ fn alone(run: &Run<'_>, cx: &Context<'_>, buffers: &mut [Buffer]) -> Left {
     let mut exec = Exec::new(cx, memories, run.trace);
     let left = one(run, &mut exec, buffers, 0);
     for (k, buffer) in buffers.iter_mut().enumerate() {
-        if let Some(memory) = exec.memories.get_mut(crate::memory::BUFFERS + k) {
+        if let Some(memory) = exec.chip.memories.get_mut(crate::memory::BUFFERS + k) {
             buffer.memory = std::mem::take(memory);
         }
     }
@@ -102,7 +99,7 @@ fn together(run: &Run<'_>, cx: &Context<'_>, buffers: &[Buffer], blocks: u32, th
             }
             let mut left = one(run, &mut exec, buffers, block);
             for (k, buffer) in buffers.iter().enumerate() {
-                if let Some(memory) = exec.memories.get_mut(crate::memory::BUFFERS + k) {
+                if let Some(memory) = exec.chip.memories.get_mut(crate::memory::BUFFERS + k) {
                     left.writes.push(memory.take_written(&buffer.memory));
                 }
             }
@@ -187,7 +184,7 @@ fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> Result<(), 
     for (object, address) in &exec.cx.program.bound {
         let slot = exec.cx.program.given.iter().find(|(_, o)| o == object).map(|g| g.0);
         if let Some(slot) = slot {
-            exec.assign(slot, *address)?;
+            exec.chip.assign(exec.object_of(slot), *address)?;
         }
     }
     for (value, input) in &run.inputs {
@@ -209,13 +206,7 @@ fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> Result<(), 
                 give_tile(exec, slot, *rows, *cols, elements)?;
             }
             (Some(Var::Tile(slot)), Input::TileBytes(bytes)) => {
-                let object = exec.object_of(slot);
-                exec.reserve_tile(object, 0)?;
-                let o = exec.tile(slot)?;
-                let (place, len) = (o.place, (o.tile.bytes() as usize).min(bytes.len()));
-                if let Some(memory) = exec.memories.get_mut(place.memory) {
-                    memory.put(place.at, bytes.get(..len).unwrap_or(&[]));
-                }
+                exec.chip.give_raw(exec.object_of(slot), bytes)?;
             }
             _ => {}
         }
@@ -223,50 +214,15 @@ fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> Result<(), 
     Ok(())
 }
 
-/// Writes an input's valid region into its tile.
+/// Writes an input's valid region into its tile; `?` extents take the input's.
 fn give_tile(exec: &mut Exec<'_>, slot: u32, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
-    let tile = exec.tile(slot)?.tile;
+    let id = exec.object_of(slot);
+    let tile = exec.chip.object(id)?.tile;
     let given = [(tile.v_row, rows), (tile.v_col, cols)];
     let valid = given.map(|(extent, n)| (extent == Extent::Dynamic).then_some(n as i64));
-    exec.set_valid(slot, valid)?;
-    let object = exec.object_of(slot);
-    exec.reserve_tile(object, 0)?;
-    let o = exec.tile(slot)?;
-    let place = o.place;
-    let (conv, valid) = (o.conv, o.valid);
-    let (rows, cols) = match conv {
-        Some(conv) => (1, conv.elements()),
-        None => (rows.min(valid[0]), cols.min(valid[1])),
-    };
-    let mv = Move {
-        rows,
-        cols,
-        src: Map::IDENTITY,
-        dst: Map::IDENTITY,
-    };
-    let layout = exec.layouts.get(o.layout);
-    let nests = lower(
-        &mv,
-        &Layout::row_major(rows, cols, cols),
-        &layout,
-        Bits::same(tile.elem.bits()),
-    );
-    let Some(memory) = exec.memories.get_mut(place.memory) else {
-        return Ok(());
-    };
-    for nest in &nests {
-        let to = memory.as_mut().get_mut(place.at..).unwrap_or(&mut []);
-        nest.run(elements, to).map_err(|_| {
-            let what = format!("the input has {} bytes, and {tile} needs more", elements.len());
-            refused(tessera_isa::tile_rules::Fault::new("input", what).help("give all elements of the valid region"))
-        })?;
-        nest.for_each_run(crate::nest::Side::Destination, |at, len| {
-            if let Ok(at) = usize::try_from(place.at as i64 + at) {
-                memory.defined_mut().insert(at, len as usize);
-            }
-        });
-    }
-    Ok(())
+    exec.chip.set_valid(id, valid)?;
+    let [rows, cols] = exec.chip.object(id)?.extent();
+    exec.chip.give(id, rows, cols, elements)
 }
 
 fn read_outputs(run: &Run<'_>, exec: &mut Exec<'_>, block: u32, left: &mut Left) -> Result<(), Failure> {
@@ -277,7 +233,7 @@ fn read_outputs(run: &Run<'_>, exec: &mut Exec<'_>, block: u32, left: &mut Left)
         let Some(Var::Tile(slot)) = exec.cx.program.vars.get(value.index()).copied() else {
             continue;
         };
-        let data = exec.tile_data(slot, *core)?;
+        let data = exec.chip.tile_data(exec.object_of(slot), *core)?;
         if data.defined.iter().any(|d| *d != 0xFF)
             && let Some(mut d) = exec.undefined_read(slot, *core, "is put out")
         {

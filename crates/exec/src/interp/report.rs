@@ -2,8 +2,9 @@
 
 use super::code::{Site, Slot};
 use super::exec::Exec;
-use crate::memory::{MemoryId, on_core};
-use crate::prepared::{Failure, Shadow};
+use crate::chip::UndefinedElement;
+use crate::memory::MemoryId;
+use crate::prepared::Shadow;
 use rustc_hash::FxHashSet;
 use tessera_ir::OpId;
 use tessera_isa::diag::{Diagnostic, Severity};
@@ -32,15 +33,6 @@ impl Found {
     pub fn has(&self, at: OpId, rule: &'static str) -> bool {
         self.seen.contains(&(at, rule))
     }
-}
-
-/// An element that is not defined.
-pub(crate) struct UndefinedElement {
-    pub row: u64,
-    pub col: u64,
-    pub memory: MemoryId,
-    /// The first of its bytes that is not defined.
-    pub byte: usize,
 }
 
 /// An instruction that left a byte undefined.
@@ -86,35 +78,10 @@ impl Exec<'_> {
         notes
     }
 
-    /// The first element of a tile's valid region that is not defined.
-    pub fn first_undefined(&self, slot: Slot, core: u8) -> Option<UndefinedElement> {
-        let o = self.tile(slot).ok()?;
-        let layout = self.layouts.get(o.layout);
-        let id = on_core(o.place.memory, core);
-        let memory = self.memories.get(id)?;
-        let bits = i64::from(o.tile.elem.bits());
-        let [rows, cols] = [o.valid[0].min(o.tile.rows), o.valid[1].min(o.tile.cols)];
-        for row in 0..rows {
-            for col in 0..cols {
-                let start = o.place.at + (layout.offset(row, col) * bits / 8).max(0) as usize;
-                let len = (bits as usize / 8).max(1);
-                if let Some(byte) = memory.defined().first_missing(start, len) {
-                    return Some(UndefinedElement {
-                        row,
-                        col,
-                        memory: id,
-                        byte,
-                    });
-                }
-            }
-        }
-        None
-    }
-
     /// `undefined-read`: a store wrote zeros where its tile is undefined.
-    pub fn report_store(&mut self, site: &Site) -> Result<(), Failure> {
+    pub fn report_store(&mut self, site: &Site) {
         if self.found.has(site.at, "undefined-read") {
-            return Ok(());
+            return;
         }
         if let Some((_, slot)) = site.tiles.first()
             && let Some(d) = self.undefined_read(*slot, 0, "is stored")
@@ -122,12 +89,11 @@ impl Exec<'_> {
             let d = self.at(site.at, Box::new(d));
             self.found.warn(site.at, *d);
         }
-        Ok(())
     }
 
     /// The warning about the first undefined element of a tile that leaves the chip.
     pub fn undefined_read(&self, slot: Slot, core: u8, how: &str) -> Option<Diagnostic> {
-        let element = self.first_undefined(slot, core)?;
+        let element = self.chip.first_undefined(self.object_of(slot), core)?;
         let name = self.tile_name(slot);
         let UndefinedElement { row, col, memory, byte } = element;
         let what =

@@ -1,0 +1,605 @@
+//! The chip: memories, and the tiles that lie in them.
+//!
+//! A tile at run time is an [`Object`]: a type, a place, a layout and a valid region. The interpreter and the
+//! single-instruction [`Machine`](crate::machine::Machine) share everything here; they differ in where instructions come
+//! from.
+
+use crate::area::Area;
+use crate::lower::byte_rows;
+use crate::memory::{Memories, MemoryId, POOL, of_loc, on_core};
+use crate::nest::{Bits, Map, Move, Nest, Place, Side, lower};
+use crate::prepared::Failure;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tessera_isa::codec::Number;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
+use tessera_isa::layout::{Axis, Layout};
+use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::{BLayout, Extent, Tile};
+use tessera_isa::tile_rules::Fault;
+
+/// The number of a tile object.
+pub(crate) type ObjectId = u32;
+
+/// A valid extent that nobody has set.
+pub(crate) const UNSET: u64 = u64::MAX;
+
+/// What decides where a tile lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binding {
+    /// Placement, or the pool.
+    Own,
+    /// An address in the program.
+    Manual,
+    /// The storage of another tile.
+    View,
+    /// The storage of another tile, because TFILLPAD_INPLACE needs one.
+    Inplace,
+}
+
+/// A tile at run time.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    pub tile: Tile,
+    pub conv: Option<ConvType>,
+    pub place: Place,
+    /// The number of its layout; views keep their source's pitch.
+    pub layout: u32,
+    pub valid: [u64; 2],
+    pub binding: Binding,
+    /// Where it lies, and how, unless it is bound elsewhere.
+    home: Place,
+    own_layout: u32,
+}
+
+/// The contents of a tile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TileData {
+    /// Valid rows.
+    pub rows: u64,
+    /// Valid columns.
+    pub cols: u64,
+    /// The element type.
+    pub elem: Elem,
+    /// The type, for a conv tile, whose elements are the dense array.
+    pub conv: Option<ConvType>,
+    /// The valid region row by row, packed; undefined bytes are 0.
+    pub elements: Vec<u8>,
+    /// For each byte of it, 0xFF where it is defined.
+    pub defined: Vec<u8>,
+    /// The declared bytes as they lie in memory; undefined ones are 0.
+    pub raw: Vec<u8>,
+    /// For each of them, 0xFF where it is defined.
+    pub raw_defined: Vec<u8>,
+}
+
+/// An element that is not defined.
+pub(crate) struct UndefinedElement {
+    pub row: u64,
+    pub col: u64,
+    pub memory: MemoryId,
+    /// The first of its bytes that is not defined.
+    pub byte: usize,
+}
+
+/// Every layout that occurs, once.
+#[derive(Debug, Default)]
+struct Layouts {
+    list: Vec<Layout>,
+    ids: FxHashMap<Layout, u32>,
+}
+
+/// Memories and tiles.
+#[derive(Debug)]
+pub(crate) struct Chip {
+    pub profile: Profile,
+    pub memories: Memories,
+    pub objects: Vec<Object>,
+    layouts: Layouts,
+}
+
+impl Object {
+    /// The tile as it is before anything happens to it.
+    pub fn restart(&mut self) {
+        let known = |e: Extent| e.known().unwrap_or(UNSET);
+        self.place = self.home;
+        self.layout = self.own_layout;
+        self.valid = [known(self.tile.v_row), known(self.tile.v_col)];
+        self.binding = Binding::Own;
+    }
+
+    /// Bytes of the declared area.
+    pub fn bytes(&self) -> u64 {
+        self.tile.bytes()
+    }
+
+    /// The valid region, where all that is unset counts as declared.
+    pub fn extent(&self) -> [u64; 2] {
+        [self.valid[0].min(self.tile.rows), self.valid[1].min(self.tile.cols)]
+    }
+}
+
+/// A broken rule as a failure.
+pub(crate) fn refused(fault: Fault) -> Failure {
+    let mut d = Diagnostic::error(fault.rule, fault.message);
+    d.help = fault.help;
+    Box::new(d)
+}
+
+fn no_tile() -> Failure {
+    Box::new(Diagnostic::error(
+        "undefined-name",
+        "the operation names no tile; give it one",
+    ))
+}
+
+impl Chip {
+    pub fn new(profile: Profile, memories: Memories) -> Self {
+        Chip {
+            profile,
+            memories,
+            objects: Vec::new(),
+            layouts: Layouts::default(),
+        }
+    }
+
+    /// A new tile, at an address of its memory or at a place in the pool.
+    pub fn add(&mut self, tile: Tile, conv: Option<ConvType>, address: Option<u64>, pool: u64) -> ObjectId {
+        let home = match address {
+            Some(address) => Place {
+                memory: of_loc(tile.loc),
+                at: address as usize,
+            },
+            None => Place {
+                memory: POOL,
+                at: pool as usize,
+            },
+        };
+        let own_layout = self.intern(tile.layout());
+        let mut object = Object {
+            tile,
+            conv,
+            place: home,
+            layout: own_layout,
+            valid: [UNSET; 2],
+            binding: Binding::Own,
+            home,
+            own_layout,
+        };
+        object.restart();
+        self.objects.push(object);
+        self.objects.len() as ObjectId - 1
+    }
+
+    fn intern(&mut self, layout: Layout) -> u32 {
+        if let Some(id) = self.layouts.ids.get(&layout) {
+            return *id;
+        }
+        let id = self.layouts.list.len() as u32;
+        self.layouts.list.push(layout.clone());
+        self.layouts.ids.insert(layout, id);
+        id
+    }
+
+    /// The layout of an object.
+    pub fn layout(&self, object: &Object) -> Layout {
+        let layout = self.layouts.list.get(object.layout as usize).cloned();
+        layout.unwrap_or_else(|| object.tile.layout())
+    }
+
+    pub fn object(&self, id: ObjectId) -> Result<&Object, Failure> {
+        self.objects.get(id as usize).ok_or_else(no_tile)
+    }
+
+    pub fn object_mut(&mut self, id: ObjectId) -> Result<&mut Object, Failure> {
+        self.objects.get_mut(id as usize).ok_or_else(no_tile)
+    }
+
+    /// The object as an operand.
+    pub fn arg(&self, object: &Object, role: Role) -> TileArg {
+        let root = if object.place.memory == POOL {
+            // All of the pool is one address space, so that views of one tile can be compared.
+            Root::Auto(0)
+        } else {
+            Root::Memory(object.tile.loc)
+        };
+        TileArg {
+            role,
+            tile: object.tile,
+            layout: self.layout(object),
+            valid: object.valid.map(|v| (v != UNSET).then_some(v)),
+            place: Some(TilePlace {
+                root,
+                start: object.place.at as u64,
+            }),
+        }
+    }
+
+    /// Makes a memory long enough.
+    pub fn reserve(&mut self, memory: MemoryId, end: u64) -> Result<(), Failure> {
+        self.memories.reserve(memory, end).map_err(|over| {
+            let what = format!(
+                "the program needs {} bytes of memory, and a run may have {}",
+                over.wanted, over.limit
+            );
+            Box::new(Diagnostic::error("memory-limit", what).help("use lower addresses or smaller tiles"))
+        })
+    }
+
+    /// Makes the memory of a tile long enough.
+    pub fn reserve_tile(&mut self, id: ObjectId, core: u8) -> Result<(), Failure> {
+        let o = self.object(id)?;
+        let bytes = if o.layout == o.own_layout {
+            o.bytes()
+        } else {
+            o.tile.elem.bytes_of(self.layout(o).footprint())
+        };
+        let (memory, at) = (on_core(o.place.memory, core), o.place.at as u64);
+        self.reserve(memory, at.saturating_add(bytes))
+    }
+
+    /// The contents of a tile's own storage begin, undefined.
+    pub fn undefine(&mut self, id: ObjectId) {
+        let (Some(o), true) = (self.objects.get(id as usize), self.memories.tracked) else {
+            return;
+        };
+        let place = if o.binding == Binding::Manual { o.place } else { o.home };
+        let bytes = o.bytes() as usize;
+        for core in [0, 1] {
+            let memory = on_core(place.memory, core);
+            if (core == 0 || memory != place.memory)
+                && let Some(memory) = self.memories.get_mut(memory)
+            {
+                // What lies beyond the memory's end has never been touched.
+                let end = (place.at + bytes).min(memory.bytes().len());
+                memory.defined_mut().remove(place.at, end.saturating_sub(place.at));
+            }
+        }
+    }
+
+    /// An instruction's result begins: all of it valid, at its own place unless TASSIGN named one before.
+    pub fn begin(&mut self, id: ObjectId) {
+        if let Some(o) = self.objects.get_mut(id as usize) {
+            let manual = (o.binding == Binding::Manual).then_some(o.place);
+            o.restart();
+            o.valid = o.extent();
+            if let Some(place) = manual {
+                (o.place, o.binding) = (place, Binding::Manual);
+            }
+        }
+    }
+
+    /// TASSIGN: binds a tile to an address; moves no data.
+    pub fn assign(&mut self, id: ObjectId, addr: i64) -> Result<(), Failure> {
+        let profile = self.profile;
+        let o = self.object_mut(id)?;
+        if let Some(fault) = tessera_check::check_address(o.tile.loc, o.bytes(), addr.into(), profile) {
+            return Err(refused(fault));
+        }
+        o.place = Place {
+            memory: of_loc(o.tile.loc),
+            at: addr as usize,
+        };
+        o.binding = Binding::Manual;
+        o.layout = o.own_layout;
+        Ok(())
+    }
+
+    /// Sets valid extents.
+    pub fn set_valid(&mut self, id: ObjectId, valid: [Option<i64>; 2]) -> Result<(), Failure> {
+        if valid == [None, None] {
+            return Ok(());
+        }
+        let o = self.object_mut(id)?;
+        if let Some(fault) = tessera_check::check_valid(&o.tile, valid.map(|v| v.map(i128::from))) {
+            return Err(refused(fault));
+        }
+        for (extent, v) in o.valid.iter_mut().zip(valid) {
+            if let Some(v) = v {
+                *extent = v as u64;
+            }
+        }
+        Ok(())
+    }
+
+    /// What TFILLPAD_EXPAND does to a dynamic valid region.
+    pub fn expand_valid(&mut self, id: ObjectId) {
+        if let Some(o) = self.objects.get_mut(id as usize) {
+            let declared = [(o.tile.v_row, o.tile.rows), (o.tile.v_col, o.tile.cols)];
+            for (v, (extent, declared)) in o.valid.iter_mut().zip(declared) {
+                if extent == Extent::Dynamic {
+                    *v = declared;
+                }
+            }
+        }
+    }
+
+    /// TSUBVIEW and `pto.subset` as an instruction.
+    pub fn window_inst(&self, opcode: Opcode, src: ObjectId, dst: ObjectId, at: [i64; 2]) -> Result<Inst, Failure> {
+        let mut inst = Inst::new(opcode, Form::Plain, self.profile);
+        inst.tiles.push(self.arg(self.object(src)?, Role::Src));
+        inst.tiles.push(self.arg(self.object(dst)?, Role::Dst));
+        for (role, v) in [Role::Row, Role::Col].into_iter().zip(at) {
+            inst.scalars.push((role, Some(Number::Int(v.into()))));
+        }
+        Ok(inst)
+    }
+
+    /// The destination becomes a window of the source's storage (ops.md 10).
+    pub fn window(&mut self, src: ObjectId, dst: ObjectId, at: [i64; 2]) -> Result<(), Failure> {
+        let (from, to) = (self.object(src)?, self.object(dst)?);
+        let [r, c] = at.map(u64::try_from);
+        let found = r
+            .ok()
+            .zip(c.ok())
+            .and_then(|(r, c)| self.layout(from).window(r, c, to.tile.rows, to.tile.cols));
+        let Some((offset, layout)) = found else {
+            let what = format!("the window at ({}, {}) is no window of {}", at[0], at[1], from.tile);
+            return Err(Box::new(
+                Diagnostic::error("tsubview-window", what).help("move it inside the source"),
+            ));
+        };
+        let bytes = from.tile.elem.bytes_of(u64::try_from(offset).unwrap_or(0));
+        let place = Place {
+            memory: from.place.memory,
+            at: from.place.at + bytes as usize,
+        };
+        let layout = self.intern(layout);
+        let o = self.object_mut(dst)?;
+        (o.place, o.layout, o.binding) = (place, layout, Binding::View);
+        Ok(())
+    }
+
+    /// Instructions that make their destination a view of their source: TRESHAPE on hardware, and TFILLPAD_INPLACE
+    /// where the destination has no address of its own.
+    pub fn bind(&mut self, opcode: Opcode, src: ObjectId, dst: ObjectId, is_result: bool) -> Result<(), Failure> {
+        let binding = match opcode {
+            Opcode::Treshape | Opcode::Bitcast if self.profile != Profile::Cpu => Binding::View,
+            Opcode::TfillpadInplace => Binding::Inplace,
+            _ => return Ok(()),
+        };
+        let (from, to) = (self.object(src)?, self.object(dst)?);
+        let keeps = !is_result && !matches!(to.binding, Binding::Own | Binding::Inplace);
+        if binding == Binding::Inplace && keeps {
+            return Ok(());
+        }
+        let place = from.place;
+        let layout = if from.layout == from.own_layout {
+            to.own_layout
+        } else if binding == Binding::Inplace {
+            from.layout
+        } else {
+            let layout = pitched(&from.tile, &self.layout(from), &to.tile)?;
+            self.intern(layout)
+        };
+        let o = self.object_mut(dst)?;
+        (o.place, o.layout, o.binding) = (place, layout, binding);
+        Ok(())
+    }
+
+    /// Copies tiles, all at once: several may exchange their places.
+    pub fn copy_tiles(&mut self, copies: &[(ObjectId, ObjectId)]) -> Result<(), Failure> {
+        for (from, to) in copies {
+            let valid = self.object(*from)?.valid;
+            self.object_mut(*to)?.valid = valid;
+            self.reserve_tile(*from, 0)?;
+            self.reserve_tile(*to, 0)?;
+        }
+        if let [(from, to)] = copies
+            && self.copy_whole(*from, *to)?
+        {
+            return Ok(());
+        }
+        let contents: SmallVec<[_; 2]> = copies
+            .iter()
+            .map(|(from, _)| [self.contents(*from, 0), self.contents(*from, 1)])
+            .collect();
+        for ((_, to), cores) in copies.iter().zip(contents) {
+            let place = self.object(*to)?.place;
+            for (core, contents) in (0u8..).zip(cores) {
+                let Some((bytes, defined)) = contents else { continue };
+                let memory = on_core(place.memory, core);
+                self.reserve(memory, (place.at + bytes.len()) as u64)?;
+                if let Some(memory) = self.memories.get_mut(memory) {
+                    memory.put(place.at, &bytes);
+                    memory.defined_mut().assign(place.at, &defined);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies a tile whose bytes lie together, on core 0 only; tells whether it is one.
+    fn copy_whole(&mut self, from: ObjectId, to: ObjectId) -> Result<bool, Failure> {
+        let (src, dst) = (self.object(from)?, self.object(to)?);
+        let (a, b, bytes) = (src.place, dst.place, src.bytes() as usize);
+        if a == b {
+            return Ok(true);
+        }
+        let apart = a.memory != b.memory || a.at + bytes <= b.at || b.at + bytes <= a.at;
+        let core1 = on_core(a.memory, 1);
+        let other_core = core1 != a.memory && self.memories.get(core1).is_some_and(|m| !m.bytes().is_empty());
+        if src.layout != src.own_layout || !apart || other_core {
+            return Ok(false);
+        }
+        self.memories.copy((a.memory, a.at), (b.memory, b.at), bytes);
+        Ok(true)
+    }
+
+    /// The bytes of a tile's declared area and which of them are defined; nothing where the core has none.
+    pub fn contents(&self, id: ObjectId, core: u8) -> Option<(Vec<u8>, Vec<u8>)> {
+        let o = self.object(id).ok()?;
+        let arg = self.arg(o, Role::Tile);
+        let len = o.bytes();
+        let dense = Layout::row_major(1, len, len);
+        self.gather(o, core, &byte_rows(&arg), &dense, Bits::same(8))
+    }
+
+    /// Elements of a tile in another order, with their definedness, as one core sees them. A tile that nothing ever
+    /// touched may lie beyond the memory's end; then nothing of it is defined.
+    fn gather(&self, o: &Object, core: u8, from: &Layout, to: &Layout, bits: Bits) -> Option<(Vec<u8>, Vec<u8>)> {
+        let memory = on_core(o.place.memory, core);
+        if core == 1 && memory == o.place.memory {
+            return None;
+        }
+        let memory = self.memories.get(memory)?;
+        let (rows, cols) = (to.rows(), to.cols());
+        let whole = Move {
+            rows,
+            cols,
+            src: Map::IDENTITY,
+            dst: Map::IDENTITY,
+        };
+        let nests = lower(&whole, from, to, bits);
+        let len = (rows.saturating_mul(cols) * u64::from(bits.dst)).div_ceil(8) as usize;
+        let (mut bytes, mut defined) = (vec![0; len], vec![0; len]);
+        let span = Area::of_nests(&nests, Side::Source)
+            .span()
+            .map_or(0, |s| s.1.max(0) as usize);
+        let Some(source) = memory.bytes().get(o.place.at..o.place.at.saturating_add(span)) else {
+            return (core == 0).then_some((bytes, defined));
+        };
+        let shadow = if self.memories.tracked {
+            memory.defined().expand(o.place.at, span)
+        } else {
+            vec![0xFF; span]
+        };
+        for nest in &nests {
+            // The source is as long as the nests reach.
+            let moved = nest
+                .run(source, &mut bytes)
+                .and_then(|()| nest.run(&shadow, &mut defined));
+            debug_assert!(moved.is_ok(), "{moved:?}");
+        }
+        bytes.iter_mut().zip(&defined).for_each(|(b, d)| *b &= d);
+        Some((bytes, defined))
+    }
+
+    /// A tile's valid region in logical order and its declared bytes, as one core sees them.
+    pub fn tile_data(&self, id: ObjectId, core: u8) -> Result<TileData, Failure> {
+        let o = self.object(id)?;
+        let [rows, cols] = o.extent();
+        let elem = o.tile.elem;
+        let to = Layout::row_major(rows, cols, cols);
+        let none = |bytes: u64| (vec![0; bytes as usize], vec![0; bytes as usize]);
+        let (elements, defined) = self
+            .gather(o, core, &self.layout(o), &to, Bits::same(elem.bits()))
+            .unwrap_or_else(|| none(elem.bytes_of(rows * cols)));
+        let (raw, raw_defined) = self.contents(id, core).unwrap_or_else(|| none(o.bytes()));
+        Ok(TileData {
+            rows,
+            cols,
+            elem,
+            conv: o.conv,
+            elements,
+            defined,
+            raw,
+            raw_defined,
+        })
+    }
+
+    /// Writes elements in logical order, row by row, into a tile's first rows and columns.
+    pub fn give(&mut self, id: ObjectId, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
+        self.reserve_tile(id, 0)?;
+        let o = self.object(id)?;
+        let whole = Move {
+            rows,
+            cols,
+            src: Map::IDENTITY,
+            dst: Map::IDENTITY,
+        };
+        let from = Layout::row_major(rows, cols, cols);
+        let nests = lower(&whole, &from, &self.layout(o), Bits::same(o.tile.elem.bits()));
+        self.put(id, &nests, elements)
+    }
+
+    /// Writes a tile's declared bytes as they lie in memory.
+    pub fn give_raw(&mut self, id: ObjectId, bytes: &[u8]) -> Result<(), Failure> {
+        self.reserve_tile(id, 0)?;
+        let arg = self.arg(self.object(id)?, Role::Tile);
+        let len = arg.tile.bytes();
+        let whole = Move {
+            rows: 1,
+            cols: len,
+            src: Map::IDENTITY,
+            dst: Map::IDENTITY,
+        };
+        let nests = lower(&whole, &Layout::row_major(1, len, len), &byte_rows(&arg), Bits::same(8));
+        self.put(id, &nests, bytes)
+    }
+
+    fn put(&mut self, id: ObjectId, nests: &[Nest], bytes: &[u8]) -> Result<(), Failure> {
+        let o = self.object(id)?;
+        let (place, tile) = (o.place, o.tile);
+        let Some(memory) = self.memories.get_mut(place.memory) else {
+            return Ok(());
+        };
+        for nest in nests {
+            let to = memory.as_mut().get_mut(place.at..).unwrap_or(&mut []);
+            nest.run(bytes, to).map_err(|_| {
+                let what = format!("{} bytes are given, and {tile} needs more", bytes.len());
+                Box::new(Diagnostic::error("input", what).help("give all elements"))
+            })?;
+        }
+        for (start, len) in Area::of_nests(nests, Side::Destination).at(place.at) {
+            memory.defined_mut().insert(start, len);
+        }
+        Ok(())
+    }
+
+    /// The first element of a tile's valid region that is not defined.
+    pub fn first_undefined(&self, id: ObjectId, core: u8) -> Option<UndefinedElement> {
+        let o = self.object(id).ok()?;
+        let layout = self.layout(o);
+        let memory_id = on_core(o.place.memory, core);
+        let memory = self.memories.get(memory_id)?;
+        let bits = i64::from(o.tile.elem.bits());
+        let [rows, cols] = o.extent();
+        for row in 0..rows {
+            for col in 0..cols {
+                let start = o.place.at + (layout.offset(row, col) * bits / 8).max(0) as usize;
+                let len = (bits as usize / 8).max(1);
+                if let Some(byte) = memory.defined().first_missing(start, len) {
+                    return Some(UndefinedElement {
+                        row,
+                        col,
+                        memory: memory_id,
+                        byte,
+                    });
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The layout of a reinterpreted view that keeps its source's pitch.
+fn pitched(from: &Tile, source: &Layout, to: &Tile) -> Result<Layout, Failure> {
+    let lines = |t: &Tile| match t.blayout {
+        BLayout::RowMajor => (t.rows, t.cols * u64::from(t.elem.bits())),
+        BLayout::ColMajor => (t.cols, t.rows * u64::from(t.elem.bits())),
+    };
+    if to.is_boxed() || lines(from) != lines(to) {
+        let what = format!("{from} is a window of a wider tile, and {to} has other lines");
+        let help = "move the window to a tile of its own first";
+        return Err(Box::new(Diagnostic::error("treshape-bytes", what).help(help)));
+    }
+    let stride = match from.blayout {
+        BLayout::RowMajor => source.offset(1, 0),
+        BLayout::ColMajor => source.offset(0, 1),
+    };
+    let stride = stride.saturating_mul(i64::from(from.elem.bits())) / i64::from(to.elem.bits());
+    Ok(match to.blayout {
+        BLayout::RowMajor => Layout {
+            row: Axis::linear(to.rows, stride),
+            col: Axis::linear(to.cols, 1),
+        },
+        BLayout::ColMajor => Layout {
+            row: Axis::linear(to.rows, 1),
+            col: Axis::linear(to.cols, stride),
+        },
+    })
+}

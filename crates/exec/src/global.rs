@@ -1,0 +1,121 @@
+//! Pointers and views of global memory at run time (tile-model.md 7).
+
+use crate::memory::{Memories, MemoryId};
+use smallvec::SmallVec;
+use tessera_ir::Type;
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::{GlobalArg, ViewTag};
+
+/// A pointer or a view.
+#[derive(Clone, Debug)]
+pub(crate) struct Global {
+    /// The buffer's memory.
+    pub buffer: MemoryId,
+    pub elem: Elem,
+    /// The first element, counted from the buffer's start.
+    pub offset: i64,
+    /// Extents; none for a pointer.
+    pub dims: SmallVec<[u64; 6]>,
+    pub strides: SmallVec<[i64; 6]>,
+    pub tag: ViewTag,
+    /// May stores make the buffer longer?
+    pub grows: bool,
+}
+
+impl Default for Global {
+    fn default() -> Self {
+        Global {
+            buffer: 0,
+            elem: Elem::U8,
+            offset: 0,
+            dims: SmallVec::new(),
+            strides: SmallVec::new(),
+            tag: ViewTag::Nd,
+            grows: false,
+        }
+    }
+}
+
+/// Row-major strides of some extents.
+fn dense_strides(dims: &[u64]) -> SmallVec<[i64; 6]> {
+    let mut strides: SmallVec<[i64; 6]> = SmallVec::from_elem(1, dims.len());
+    let mut next = 1i64;
+    for (stride, dim) in strides.iter_mut().zip(dims).rev() {
+        *stride = next;
+        next = next.saturating_mul(i64::try_from(*dim).unwrap_or(i64::MAX));
+    }
+    strides
+}
+
+impl Global {
+    /// An argument of the kernel: its extents come from the type, and from the file where the type has `?`.
+    pub fn argument(ty: &Type, buffer: MemoryId, file_dims: &[u64], grows: bool) -> Option<Global> {
+        let (elem, dims, strided) = match ty {
+            Type::Ptr(elem, _) => (*elem, None, None),
+            Type::View(v) => (v.elem, Some(&v.dims), None),
+            Type::Memref(m) => (m.elem, Some(&m.dims), m.strided.as_ref()),
+            _ => return None,
+        };
+        let given = |k: usize| file_dims.get(k).copied().unwrap_or(0);
+        let dims: SmallVec<[u64; 6]> = dims
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .map(|(k, d)| d.unwrap_or_else(|| given(k)))
+            .collect();
+        let dense = dense_strides(&dims);
+        let strides = match strided {
+            Some(s) => s.strides.iter().zip(&dense).map(|(s, d)| s.unwrap_or(*d)).collect(),
+            None => dense,
+        };
+        Some(Global {
+            buffer,
+            elem,
+            offset: strided.and_then(|s| s.offset).unwrap_or(0),
+            dims,
+            strides,
+            tag: ViewTag::Nd,
+            grows,
+        })
+    }
+
+    /// The view that an operand describes, in this buffer; what is not known counts as 0.
+    pub fn of_arg(arg: &GlobalArg, buffer: MemoryId) -> Global {
+        Global {
+            buffer,
+            elem: arg.elem,
+            offset: arg.offset.unwrap_or(0),
+            dims: arg.dims.iter().map(|d| d.unwrap_or(0)).collect(),
+            strides: arg.strides.iter().map(|s| s.unwrap_or(0)).collect(),
+            tag: arg.tag,
+            grows: false,
+        }
+    }
+
+    /// The view as an operand, of a buffer with this many elements.
+    pub fn arg(&self, elements: u64) -> GlobalArg {
+        GlobalArg {
+            elem: self.elem,
+            tag: self.tag,
+            dims: self.dims.iter().map(|d| Some(*d)).collect(),
+            strides: self.strides.iter().map(|s| Some(*s)).collect(),
+            offset: Some(self.offset),
+            buffer: Some(elements),
+        }
+    }
+
+    /// The first byte of the view; `None` where it is no byte (before the buffer, or in the middle of one).
+    pub fn byte(&self) -> Option<usize> {
+        let offset = u64::try_from(self.offset).ok()?;
+        if self.elem.is_fp4() {
+            return offset.is_multiple_of(2).then_some((offset / 2) as usize);
+        }
+        usize::try_from(offset.checked_mul(self.elem.size()?)?).ok()
+    }
+
+    /// Elements of the buffer behind it.
+    pub fn elements(&self, memories: &Memories) -> u64 {
+        let bytes = memories.get(self.buffer).map_or(0, |m| m.bytes().len() as u64);
+        bytes * 8 / u64::from(self.elem.bits())
+    }
+}
