@@ -209,7 +209,7 @@ impl<'a> Lexer<'a> {
         match self.at(start) {
             b':' | b'{' => false,
             b'-' => self.at(start + 1) != b'>',
-            b'o' => !(self.bytes.get(start..start + 4) == Some(b"outs".as_slice()) && !is_word(self.at(start + 4))),
+            b'o' => self.bytes.get(start..start + 4) != Some(b"outs".as_slice()) || is_word(self.at(start + 4)),
             _ => true,
         }
     }

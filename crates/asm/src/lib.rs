@@ -16,7 +16,7 @@ mod trivia;
 mod types;
 mod words;
 
-pub use print::print_type;
+pub use print::{print, print_module, print_op, print_type};
 pub use trivia::{Comment, Trivia};
 
 use tessera_ir::{Module, Type};

@@ -1,6 +1,6 @@
 //! Where errors go: a list with an end, so that hostile text cannot fill the memory with messages.
 
-use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::diag::Diagnostic;
 
 /// More errors than this are not listed.
 pub(crate) const MAX_DIAGNOSTICS: usize = 100;
@@ -20,7 +20,7 @@ impl Sink {
         }
         if self.list.len() >= MAX_DIAGNOSTICS {
             self.full = true;
-            let span = diagnostic.span.unwrap_or(Span::default());
+            let span = diagnostic.span.unwrap_or_default();
             self.list.push(
                 Diagnostic::error(
                     "syntax-limit",

@@ -23,6 +23,8 @@ pub struct Trivia {
     pub blanks: Vec<u32>,
     /// Per function and block, where the block's text ends.
     pub block_ends: Vec<Vec<u32>>,
+    /// Where the `module { … }` around the functions starts and ends.
+    pub wrapper: Option<(u32, u32)>,
     /// Type aliases: name without `!`, type, place.
     pub type_aliases: Vec<(String, TypeId, Span)>,
     /// The end of what has been noted; text read twice is noted once.

@@ -8,6 +8,9 @@ use tessera_ir::{NameId, Op, OpKind, TextForm};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::Role;
 
+/// The names of carried values, with their places.
+type CarriedNames = SmallVec<[(NameId, Span); 4]>;
+
 impl Parser<'_> {
     /// An operation of control flow, or `None` if the word names none.
     pub(super) fn flow(&mut self, start: Span, results: &Results, word: &str) -> Option<Res<()>> {
@@ -32,7 +35,7 @@ impl Parser<'_> {
     }
 
     /// `iter_args(%a = %init, …)`, or `(%a = %init, …)` of `scf.while`: names and initial values.
-    fn carried(&mut self) -> Res<(SmallVec<[(NameId, Span); 4]>, SmallVec<[Raw; 4]>)> {
+    fn carried(&mut self) -> Res<(CarriedNames, SmallVec<[Raw; 4]>)> {
         let (mut names, mut inits) = (SmallVec::new(), SmallVec::new());
         let open = self.expect(Tok::LParen, "`(`")?.span;
         while !self.at(Tok::RParen) {

@@ -93,11 +93,11 @@ impl Parser<'_> {
             let usual = self.usual_type(*role, elem);
             op.operands.extend(self.resolve(raw, *role, usual));
         }
-        if let Some(init) = &w.init {
-            if let Some(operand) = self.resolve(init, Role::Init, None) {
-                self.check_init(&operand.arg, operand.type_span, &result_types);
-                op.operands.push(operand);
-            }
+        if let Some(init) = &w.init
+            && let Some(operand) = self.resolve(init, Role::Init, None)
+        {
+            self.check_init(&operand.arg, operand.type_span, &result_types);
+            op.operands.push(operand);
         }
         for (role, raw) in form.outs.iter().zip(w.outs.iter().flatten()) {
             // An undefined name in outs(…) of a listing is a tile allocated here (syntax.md 1); a view is an input.
@@ -150,8 +150,7 @@ impl Parser<'_> {
     fn fits(&self, form: &FormInfo, lists: Lists, w: &Written, mut wrong: Option<&mut Option<(Role, Raw)>>) -> bool {
         let mut plain = w.ins.iter();
         let mut indices = w.indices.iter().flatten();
-        let mut position = 0usize;
-        for role in form.ins {
+        for (position, role) in form.ins.iter().enumerate() {
             let bracketed = w.indices.is_some() && role.kind() == Kind::Index;
             let Some(raw) = (if bracketed { indices.next() } else { plain.next() }) else {
                 return false;
@@ -160,7 +159,6 @@ impl Parser<'_> {
                 (Signature::Arrow(ins, _), Lists::All) => ins.get(position).map(|(id, _)| *id),
                 _ => None,
             };
-            position += 1;
             let ok = match (raw.what, self.raw_type(raw).or(from_signature)) {
                 (RawArg::Int(_), _) => !listed(*role),
                 (RawArg::Name(_), Some(id)) => plays(*role, self.module.types.get(id)),
@@ -178,13 +176,13 @@ impl Parser<'_> {
             }
         }
         for (role, raw) in form.outs.iter().zip(w.outs.iter().flatten()) {
-            if let Some(id) = self.raw_type(raw) {
-                if !plays(*role, self.module.types.get(id)) {
-                    if let Some(slot) = wrong {
-                        *slot = Some((*role, *raw));
-                    }
-                    return false;
+            if let Some(id) = self.raw_type(raw)
+                && !plays(*role, self.module.types.get(id))
+            {
+                if let Some(slot) = wrong {
+                    *slot = Some((*role, *raw));
                 }
+                return false;
             }
         }
         true

@@ -224,13 +224,12 @@ impl Parser<'_> {
                 format!("write {} operands", roles.len()),
             );
         }
-        if let Some(entry) = g.take("sizes") {
-            if let Attr::List(list) = &entry.value {
-                if let [Attr::Int(rows, _), Attr::Int(cols, _)] = list.as_slice() {
-                    let size = |n: i128| u64::try_from(n).unwrap_or(u64::MAX);
-                    draft.sizes = Some([size(*rows), size(*cols)]);
-                }
-            }
+        if let Some(entry) = g.take("sizes")
+            && let Attr::List(list) = &entry.value
+            && let [Attr::Int(rows, _), Attr::Int(cols, _)] = list.as_slice()
+        {
+            let size = |n: i128| u64::try_from(n).unwrap_or(u64::MAX);
+            draft.sizes = Some([size(*rows), size(*cols)]);
         }
         draft.operands = roles.into_iter().zip(g.operands).collect();
         draft.entries = g.entries;
@@ -245,11 +244,7 @@ impl Parser<'_> {
             let entry = g.take("value")?;
             let hex = self.slice(entry.value_span).starts_with("0x");
             let ty = out?;
-            let value = match entry.value {
-                // The reader of attributes has decoded the bits already.
-                Attr::Float(v, t) => Attr::Float(v, t),
-                other => other,
-            };
+            let value = entry.value;
             let is_bits = hex && matches!(value, Attr::Int(..));
             self.build_constant(start, results, &value, is_bits, entry.value_span, ty)
         } else if let Some(op) = words::named(ARITH, name) {
@@ -275,12 +270,12 @@ impl Parser<'_> {
     fn late_loc(&mut self, loc: Option<Box<str>>) {
         if loc.is_some() {
             let id = self.func.block(self.block).ops.last().copied();
-            if let Some(id) = id {
-                if let Some(mut op) = self.func.ops.get(id.index()).cloned() {
-                    self.set_loc(&mut op, id, loc);
-                    if let Some(slot) = self.func.ops.get_mut(id.index()) {
-                        *slot = op;
-                    }
+            if let Some(id) = id
+                && let Some(mut op) = self.func.ops.get(id.index()).cloned()
+            {
+                self.set_loc(&mut op, id, loc);
+                if let Some(slot) = self.func.ops.get_mut(id.index()) {
+                    *slot = op;
                 }
             }
         }

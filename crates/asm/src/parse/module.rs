@@ -2,7 +2,7 @@
 
 use super::attr::{Attr, Entry};
 use super::region::BlockArg;
-use super::{Failed, Parser, Res, Types, UNKNOWN};
+use super::{Failed, Parser, Res, Types};
 use crate::lex::Tok;
 use crate::sink::shown;
 use smallvec::SmallVec;
@@ -98,8 +98,13 @@ impl Parser<'_> {
 
     /// `module [@name] [attributes {…}] { … }`.
     fn module_op(&mut self) -> Res<()> {
-        self.bump();
-        self.eat(Tok::At);
+        let start = self.bump().span;
+        if self.at(Tok::At) {
+            let name = self.bump().span;
+            let name = self.name_of(name);
+            let text = format!("\"{}\"", self.module.names.text(name));
+            self.module.attrs.push(("sym_name".into(), text));
+        }
         if self.eat_word("attributes") {
             if !self.at(Tok::LBrace) {
                 return self.expected("`{`");
@@ -110,15 +115,17 @@ impl Parser<'_> {
         if !self.at(Tok::LBrace) {
             return self.expected("`{`");
         }
-        self.module_body()?;
+        self.module_body(start)?;
         if self.at_word("loc") {
             self.location()?;
         }
         Ok(())
     }
 
-    fn module_body(&mut self) -> Res<()> {
+    fn module_body(&mut self, start: Span) -> Res<()> {
         self.module.has_wrapper = true;
+        let wrapper = self.trivia.wrapper.get_or_insert((start.start, 0));
+        let outer = wrapper.0;
         let open = self.tok.span;
         self.enter(open)?;
         self.bump();
@@ -141,6 +148,7 @@ impl Parser<'_> {
         if self.sink.is_full() {
             self.give_up();
         }
+        self.trivia.wrapper = Some((outer, self.tok.span.start));
         self.close(Tok::RBrace, open)?;
         self.leave();
         Ok(())
@@ -148,13 +156,14 @@ impl Parser<'_> {
 
     /// `"builtin.module"() <{…}> ({ … }) {…} : () -> ()`.
     fn generic_module(&mut self) -> Res<()> {
+        let start = self.tok.span;
         let mut g = self.generic_head()?;
         self.module_attrs(std::mem::take(&mut g.entries));
         let open = self.expect(Tok::LParen, "`({`")?.span;
         if !self.at(Tok::LBrace) {
             return self.expected("`{`");
         }
-        self.module_body()?;
+        self.module_body(start)?;
         self.close(Tok::RParen, open)?;
         self.generic_tail(&mut g)?;
         self.module_attrs(g.entries);
@@ -168,7 +177,10 @@ impl Parser<'_> {
                 _ => self.expand(self.slice(entry.value_span)),
             };
             match (entry.key.as_str(), &entry.value) {
-                ("sym_name", _) => {}
+                ("sym_name", Attr::Str(text)) => {
+                    self.module.names.intern(text);
+                    self.module.attrs.push((entry.key, value));
+                }
                 ("pto.target_arch" | "pto.device-spec" | "pto.device_spec", Attr::Str(text)) => {
                     let Some(profile) = Profile::parse(text) else {
                         self.unknown_profile(text, entry.value_span);
@@ -455,7 +467,6 @@ impl Parser<'_> {
     }
 
     fn check_parameters(&mut self, head: &Head, types: &Types, at: Span) -> Res<()> {
-        let ids = |list: &[TypeId]| list.iter().map(|id| *id != UNKNOWN).count();
         let written: SmallVec<[TypeId; 4]> = head.args.iter().map(|(_, _, ty)| ty.0).collect();
         let wanted: SmallVec<[TypeId; 4]> = types.iter().map(|ty| ty.0).collect();
         if written == wanted {
@@ -463,8 +474,8 @@ impl Parser<'_> {
         }
         let text = format!(
             "function_type lists {} arguments, and the body's label {} (their types must agree)",
-            ids(&wanted),
-            ids(&written)
+            wanted.len(),
+            written.len()
         );
         self.fail(
             "type-mismatch",

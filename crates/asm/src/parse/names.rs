@@ -85,11 +85,11 @@ impl Parser<'_> {
     /// Makes names of the region that ends invisible.
     pub(super) fn close_scope(&mut self) {
         for name in self.scope.regions.pop().unwrap_or_default() {
-            if let Some(slot) = self.scope.visible.get_mut(name.index()) {
-                if let Some(v) = slot.take() {
-                    let span = self.func.values.get(v.index()).map(|v| v.span).unwrap_or_default();
-                    self.scope.ended.insert(name, span);
-                }
+            if let Some(slot) = self.scope.visible.get_mut(name.index())
+                && let Some(v) = slot.take()
+            {
+                let span = self.func.values.get(v.index()).map(|v| v.span).unwrap_or_default();
+                self.scope.ended.insert(name, span);
             }
         }
     }
@@ -165,13 +165,13 @@ impl Parser<'_> {
 
     /// What is known of an operand's type before it is resolved.
     pub(super) fn raw_type(&self, raw: &Raw) -> Option<TypeId> {
-        if let RawArg::Name(name) = raw.what {
-            if let Some(v) = self.scope.find(name) {
-                let id = self.func.value(v).ty;
-                let usual = self.scope.defaulted.contains(&v) && raw.ty.is_some();
-                if id != UNKNOWN && !usual {
-                    return Some(id);
-                }
+        if let RawArg::Name(name) = raw.what
+            && let Some(v) = self.scope.find(name)
+        {
+            let id = self.func.value(v).ty;
+            let usual = self.scope.defaulted.contains(&v) && raw.ty.is_some();
+            if id != UNKNOWN && !usual {
+                return Some(id);
             }
         }
         raw.ty.map(|(id, _)| id)

@@ -132,11 +132,12 @@ impl Parser<'_> {
 
     /// A listing's `tassign` may name a value that is defined later (syntax.md 1).
     fn name_forward(&mut self, raw: &Raw) {
-        if let (RawArg::Name(name), None) = (raw.what, raw.ty) {
-            if self.lex.listing && self.scope.find(name).is_none() {
-                let value = self.define(name, (super::UNKNOWN, raw.span), Def::Input, raw.span);
-                self.scope.forward.insert(value);
-            }
+        if let (RawArg::Name(name), None) = (raw.what, raw.ty)
+            && self.lex.listing
+            && self.scope.find(name).is_none()
+        {
+            let value = self.define(name, (super::UNKNOWN, raw.span), Def::Input, raw.span);
+            self.scope.forward.insert(value);
         }
     }
 

@@ -408,12 +408,10 @@ fn literal(piece: Piece<'_>) -> Res<PadLiteral> {
     } else if text
         .bytes()
         .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'))
+        && let Ok(v) = text.parse::<f64>()
+        && v.is_finite()
     {
-        if let Ok(v) = text.parse::<f64>() {
-            if v.is_finite() {
-                return Ok(PadLiteral::Float(v.to_bits()));
-            }
-        }
+        return Ok(PadLiteral::Float(v.to_bits()));
     }
     let rule = if text.contains('.') {
         "syntax-float"

@@ -1,0 +1,216 @@
+//! Instructions in their three forms.
+
+use super::Printer;
+use smallvec::SmallVec;
+use std::fmt::Write;
+use tessera_ir::{Arg, Def, Op, Operand, TextForm, Type};
+use tessera_isa::codec::Number;
+use tessera_isa::ops::{AttrName, FormInfo, Kind, Opcode, Role};
+
+/// The name of tile types: as the reference pages write them in each form.
+pub(super) fn tile_name(form: TextForm) -> &'static str {
+    match form {
+        TextForm::Dps => "!pto.tile_buf",
+        TextForm::Asm | TextForm::Ssa => "!pto.tile",
+    }
+}
+
+impl Printer<'_> {
+    pub(super) fn instruction(&mut self, op: &Op, opcode: Opcode, form: &FormInfo) {
+        if op.form != TextForm::Asm {
+            self.text("pto.");
+        }
+        self.text(opcode.mnemonic());
+        let n = form.ins.len().min(op.operands.len());
+        let (ins, rest) = op.operands.split_at(n);
+        match op.form {
+            TextForm::Dps => {
+                self.groups(ins, rest);
+                self.attrs(op, opcode);
+            }
+            TextForm::Ssa => {
+                self.positional(op, ins, rest);
+                self.attrs(op, opcode);
+                self.signature(op, &op.operands, false);
+            }
+            TextForm::Asm => {
+                self.bracketed(ins);
+                self.init(rest, ins.is_empty());
+                self.attrs(op, opcode);
+                let tiles_only = !self.needs_scalar_types(op);
+                self.signature(op, &op.operands, tiles_only);
+            }
+        }
+    }
+
+    /// `ins(…) outs(…)`.
+    fn groups(&mut self, ins: &[Operand], outs: &[Operand]) {
+        for (word, group) in [("ins", ins), ("outs", outs)] {
+            if group.is_empty() {
+                continue;
+            }
+            let _ = write!(self.out, " {word}(");
+            self.operands(group);
+            self.text(" : ");
+            self.list(group.iter().map(|o| o.arg), |p, arg| p.arg_type(arg, "!pto.tile_buf"));
+            self.text(")");
+        }
+    }
+
+    fn positional(&mut self, op: &Op, ins: &[Operand], rest: &[Operand]) {
+        if !op.operands.is_empty() {
+            self.text(" ");
+        }
+        self.operands(ins);
+        self.init(rest, ins.is_empty());
+    }
+
+    fn init(&mut self, rest: &[Operand], first: bool) {
+        for operand in rest.iter().filter(|o| o.role == Role::Init) {
+            self.text(if first { "init(" } else { ", init(" });
+            self.arg(operand.arg);
+            self.text(")");
+        }
+    }
+
+    /// `%src[%row, %col], %other`: indices stand behind the first operand, two by two.
+    fn bracketed(&mut self, ins: &[Operand]) {
+        let (indices, plain): (SmallVec<[&Operand; 4]>, SmallVec<[&Operand; 4]>) =
+            ins.iter().partition(|o| o.role.kind() == Kind::Index);
+        for (n, operand) in plain.iter().enumerate() {
+            self.text(if n == 0 { " " } else { ", " });
+            self.arg(operand.arg);
+            if n == 0 {
+                for pair in indices.chunks(2) {
+                    self.text("[");
+                    self.list(pair.iter().map(|o| o.arg), Self::arg);
+                    self.text("]");
+                }
+            }
+        }
+    }
+
+    /// Does the assembly signature have to list scalars too, because an input's type is not the usual one?
+    fn needs_scalar_types(&self, op: &Op) -> bool {
+        let dst = op.dsts().first().map(|(_, v)| *v);
+        let elem = dst.and_then(|v| self.module.types.get(self.func.value(v).ty).tile().map(|t| t.elem));
+        op.operands.iter().any(|o| {
+            let Some(value) = o.arg.value().map(|v| self.func.value(v)) else {
+                return false;
+            };
+            let ty = self.module.types.get(value.ty);
+            if value.def != Def::Input || !matches!(ty, Type::Scalar(_)) {
+                return false;
+            }
+            match o.role.kind() {
+                Kind::Index => *ty != Type::Scalar(tessera_ir::ScalarType::Index),
+                Kind::Quant => *ty != Type::Scalar(tessera_ir::ScalarType::Int(64, tessera_ir::Sign::None)),
+                _ => elem.map(|e| Type::Scalar(crate::parse::scalar_of(e))).as_ref() != Some(ty),
+            }
+        })
+    }
+
+    /// ` : (types) -> types`.
+    fn signature(&mut self, op: &Op, operands: &[Operand], tiles_only: bool) {
+        let listed: SmallVec<[Arg; 6]> = operands
+            .iter()
+            .filter(|o| !tiles_only || o.role.kind() == Kind::Tile)
+            .map(|o| o.arg)
+            .collect();
+        let tile = tile_name(op.form);
+        self.text(" : ");
+        let parens = listed.len() != 1;
+        if parens {
+            self.text("(");
+        }
+        self.list(listed.iter().copied(), |p, arg| p.arg_type(arg, tile));
+        if parens {
+            self.text(")");
+        }
+        if op.results.is_empty() {
+            // Nothing comes out: the one type of what goes in is all.
+            if parens {
+                self.text(" -> ()");
+            }
+            return;
+        }
+        self.text(" -> ");
+        let types: SmallVec<[_; 2]> = op.results.iter().map(|v| self.func.value(*v).ty).collect();
+        let parens = types.len() > 1;
+        if parens {
+            self.text("(");
+        }
+        self.list(types.iter().copied(), |p, ty| p.ty(ty, tile));
+        if parens {
+            self.text(")");
+        }
+    }
+
+    /// ` {key = value}`: the attributes that the instruction knows in the table's order, then the others.
+    pub(super) fn attrs(&mut self, op: &Op, opcode: Opcode) {
+        let Some(attrs) = op.attrs.as_deref() else { return };
+        let a = &attrs.known;
+        let mut first = true;
+        for name in opcode.info().attrs {
+            let list = |n: &[i64]| {
+                let all: Vec<String> = n.iter().map(i64::to_string).collect();
+                format!("[{}]", all.join(", "))
+            };
+            let text = match name {
+                AttrName::AccToVecMode => a.acc_to_vec.map(|w| format!("#pto.acc_to_vec_mode<{w}>")),
+                AttrName::ReluPreMode => a.relu.map(|w| format!("#pto<relu_pre_mode {w}>")),
+                AttrName::Mode => a.split.map(|w| format!("\"{w}\"")),
+                AttrName::Layout => a.layout.map(|w| format!("#pto.layout<{w}>")),
+                AttrName::Dim => a.dim.map(|n| n.to_string()),
+                AttrName::PadValue => a.pad_value.map(|v| match v {
+                    Number::Int(n) => n.to_string(),
+                    Number::Float(v) if v.is_finite() => super::flow::decimal(v),
+                    Number::Float(v) => format!("0x{:X} : f32", (v as f32).to_bits()),
+                }),
+                AttrName::Kernel => a.kernel.map(|n| list(&n)),
+                AttrName::Stride => a.stride.map(|n| list(&n)),
+                AttrName::Dilation => a.dilation.map(|n| list(&n)),
+                AttrName::Pad => a.pad.map(|n| list(&n)),
+                AttrName::Fmap => a.fmap.map(|n| list(&n)),
+                AttrName::Shape => a.shape.map(|n| list(&n)),
+            };
+            if let Some(text) = text {
+                let _ = write!(self.out, "{}{} = {text}", if first { " {" } else { ", " }, name.name());
+                first = false;
+            }
+        }
+        if !attrs.unknown.is_empty() {
+            self.text(if first { " {" } else { ", " });
+            self.unknown_attrs(attrs, true);
+            first = false;
+        }
+        if !first {
+            self.text("}");
+        }
+    }
+
+    /// A PTO instruction outside the table.
+    pub(super) fn other(&mut self, op: &Op, name: &str) {
+        let _ = write!(self.out, "pto.{name}");
+        let split = op
+            .operands
+            .iter()
+            .position(|o| o.role.is_dst())
+            .unwrap_or(op.operands.len());
+        let (ins, outs) = op.operands.split_at(split);
+        if op.form == TextForm::Dps {
+            self.groups(ins, outs);
+        } else if !op.operands.is_empty() {
+            self.text(" ");
+            self.operands(&op.operands);
+        }
+        if let Some(attrs) = op.attrs.as_deref().filter(|a| !a.unknown.is_empty()) {
+            self.text(" {");
+            self.unknown_attrs(attrs, true);
+            self.text("}");
+        }
+        if op.form != TextForm::Dps && !(op.operands.is_empty() && op.results.is_empty()) {
+            self.signature(op, &op.operands, false);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Modules, functions, listings and blocks.
+
+use super::Printer;
+use std::fmt::Write;
+use tessera_ir::{BlockId, Func};
+
+impl<'a> Printer<'a> {
+    /// The whole program.
+    pub(super) fn module(&mut self) {
+        self.type_aliases();
+        if self.module.has_wrapper {
+            let (start, _) = self.trivia.wrapper.unwrap_or_default();
+            self.lead(start);
+            self.text("module");
+            if let Some((_, name)) = self.module.attrs.iter().find(|(key, _)| key == "sym_name") {
+                let name = name.trim_matches('"');
+                let id = self.module.names.find(name);
+                self.text(" ");
+                match id {
+                    Some(id) => self.symbol(id),
+                    None => self.text("@module"),
+                }
+            }
+            self.module_attrs();
+            self.text(" {");
+            let first = self.module.funcs.first().map_or(u32::MAX, |f| f.span.start);
+            self.end_line(first);
+            self.indent += 1;
+        }
+        for (n, func) in self.module.funcs.iter().enumerate() {
+            self.func = func;
+            self.func_index = n;
+            if self.module.is_listing {
+                self.block(func.body);
+            } else {
+                let next = self.module.funcs.get(n + 1).map(|f| f.span.start);
+                let end = self.trivia.wrapper.map(|(_, end)| end);
+                self.function(func, next.or(end).unwrap_or(u32::MAX));
+            }
+        }
+        if self.module.has_wrapper {
+            let (_, end) = self.trivia.wrapper.unwrap_or_default();
+            self.close_block(end);
+            self.text("}");
+            self.end_line(u32::MAX);
+        }
+        self.lead(u32::MAX);
+    }
+
+    fn type_aliases(&mut self) {
+        let first = self.module.funcs.first();
+        let body = first.and_then(|f| f.block(f.body).ops.first().map(|op| f.op(*op).span.start));
+        let start = match self.trivia.wrapper {
+            Some((start, _)) => start,
+            None if self.module.is_listing => body.unwrap_or(u32::MAX),
+            None => first.map_or(u32::MAX, |f| f.span.start),
+        };
+        let aliases = &self.trivia.type_aliases;
+        for (n, (name, id, span)) in aliases.iter().enumerate() {
+            // An alias between functions moves up; the comments around it stay.
+            let above = span.start < start;
+            if above {
+                self.lead(span.start);
+            }
+            let _ = write!(self.out, "!{name} = ");
+            super::types::write_type(&mut self.out, self.module.types.get(*id), "!pto.tile_buf");
+            let next = aliases.get(n + 1).map_or(start, |(_, _, s)| s.start.min(start));
+            self.end_line(if above { next } else { 0 });
+        }
+    }
+
+    fn module_attrs(&mut self) {
+        let attrs: Vec<_> = self.module.attrs.iter().filter(|(key, _)| key != "sym_name").collect();
+        let names_target =
+            |(key, _): &&(String, String)| key.starts_with("pto.target_arch") || key.starts_with("pto.device");
+        let target = self.module.target.filter(|_| !attrs.iter().any(names_target));
+        if target.is_none() && attrs.is_empty() {
+            return;
+        }
+        self.text(" attributes {");
+        if let Some((profile, _)) = target {
+            let _ = write!(self.out, "pto.target_arch = \"{profile}\"");
+        }
+        for (n, (key, value)) in attrs.iter().enumerate() {
+            if n > 0 || target.is_some() {
+                self.text(", ");
+            }
+            self.attr(key, value);
+        }
+        self.text("}");
+    }
+
+    fn function(&mut self, func: &'a Func, next: u32) {
+        self.lead(func.span.start);
+        self.margin();
+        self.text("func.func ");
+        let inner = |key: &str| func.attrs.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
+        if let Some(word) = inner("sym_visibility") {
+            let _ = write!(self.out, "{} ", word.trim_matches('"'));
+        }
+        self.symbol(func.name);
+        self.text("(");
+        for (n, arg) in func.args.iter().enumerate() {
+            if n > 0 {
+                self.text(", ");
+            }
+            self.name(*arg);
+            self.text(": ");
+            self.ty(func.value(*arg).ty, "!pto.tile_buf");
+            if let Some(attrs) = inner(&format!("%{n}")) {
+                let _ = write!(self.out, " {attrs}");
+            }
+        }
+        self.text(")");
+        if !func.results.is_empty() {
+            let attributed = func.attrs.iter().any(|(key, _)| key.starts_with("->"));
+            let parens = func.results.len() > 1 || attributed;
+            self.text(if parens { " -> (" } else { " -> " });
+            for (n, id) in func.results.iter().enumerate() {
+                if n > 0 {
+                    self.text(", ");
+                }
+                self.ty(*id, "!pto.tile_buf");
+                if let Some(attrs) = inner(&format!("->{n}")) {
+                    let _ = write!(self.out, " {attrs}");
+                }
+            }
+            if parens {
+                self.text(")");
+            }
+        }
+        self.function_attrs(func);
+        if func.is_declaration {
+            self.end_line(next);
+            return;
+        }
+        self.text(" {");
+        let first = func.block(func.body).ops.first().map(|op| func.op(*op).span.start);
+        let end = self.block_end(func.body);
+        self.end_line(first.unwrap_or(end));
+        self.indent += 1;
+        self.block(func.body);
+        self.close_block(end);
+        self.margin();
+        self.text("}");
+        self.end_line(next);
+    }
+
+    fn function_attrs(&mut self, func: &Func) {
+        let shown = |(key, _): &&(String, String)| !key.starts_with(['%', '-']) && key != "sym_visibility";
+        let mut first = true;
+        let entry = func.is_entry.then_some(("pto.entry", ""));
+        let others = func.attrs.iter().filter(shown).map(|(k, v)| (k.as_str(), v.as_str()));
+        for (key, value) in entry.into_iter().chain(others) {
+            self.text(if first { " attributes {" } else { ", " });
+            first = false;
+            self.attr(key, value);
+        }
+        if !first {
+            self.text("}");
+        }
+    }
+
+    pub(super) fn block_end(&self, block: BlockId) -> u32 {
+        let ends = self.trivia.block_ends.get(self.func_index);
+        let end = ends.and_then(|e| e.get(block.index())).copied();
+        end.unwrap_or(0)
+    }
+
+    /// Comments at the end of a block, and one level up.
+    pub(super) fn close_block(&mut self, end: u32) {
+        while let Some(comment) = self.trivia.comments.get(self.comment) {
+            if comment.span.start >= end {
+                break;
+            }
+            // `lead` would also print a blank line before the brace.
+            self.lead(comment.span.start + 1);
+        }
+        self.indent = self.indent.saturating_sub(1);
+    }
+
+    /// The operations of a block, one a line.
+    pub(super) fn block(&mut self, block: BlockId) {
+        let ops = &self.func.block(block).ops;
+        let end = if self.module.is_listing && block == self.func.body {
+            u32::MAX
+        } else {
+            self.block_end(block)
+        };
+        for (n, id) in ops.iter().enumerate() {
+            let op = self.func.op(*id);
+            let next = ops.get(n + 1).map_or(end, |id| self.func.op(*id).span.start);
+            self.lead(op.span.start);
+            self.margin();
+            self.op(op);
+            self.regions(op);
+            self.tail(op);
+            self.end_line(next);
+        }
+    }
+}

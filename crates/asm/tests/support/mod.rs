@@ -1,0 +1,113 @@
+//! What tests share: programs as text without places, so that two of them can be compared, and the corpus.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use tessera_asm::{Parsed, parse};
+use tessera_ir::{Arg, BlockId, Func, Module, OpKind, ValueId};
+
+/// The files of the corpus, sorted.
+pub fn corpus() -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    for folder in ["corpus", "pages"] {
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+        for entry in std::fs::read_dir(root).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|e| e == "pto") {
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                files.push((name, std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+/// Reads a text that must have no errors.
+pub fn read(text: &str) -> Parsed {
+    let parsed = parse(text, None);
+    assert!(!parsed.has_errors(), "{:#?}\n{text}", parsed.diagnostics);
+    parsed
+}
+
+/// Everything that a program says, without places and ids.
+pub fn dump(module: &Module) -> String {
+    let mut out = format!(
+        "listing {} wrapper {} target {:?} attrs {:?}\n",
+        module.is_listing,
+        module.has_wrapper,
+        module.target.map(|t| t.0),
+        module.attrs
+    );
+    for func in &module.funcs {
+        let value = |v: &ValueId| name(module, func, *v);
+        let _ = writeln!(
+            out,
+            "func {} entry {} declaration {} attrs {:?} args {:?} results {:?} outputs {:?}",
+            module.names.text(func.name),
+            func.is_entry,
+            func.is_declaration,
+            func.attrs,
+            func.args.iter().map(value).collect::<Vec<_>>(),
+            func.results.iter().map(|t| module.types.get(*t)).collect::<Vec<_>>(),
+            func.outputs.iter().map(value).collect::<Vec<_>>(),
+        );
+        block(module, func, func.body, 1, &mut out);
+    }
+    out
+}
+
+fn name(module: &Module, func: &Func, v: ValueId) -> String {
+    let value = func.value(v);
+    format!("%{}: {:?}", module.names.text(value.name), module.types.get(value.ty))
+}
+
+fn block(module: &Module, func: &Func, id: BlockId, depth: usize, out: &mut String) {
+    let b = func.block(id);
+    let args: Vec<_> = b.args.iter().map(|v| name(module, func, *v)).collect();
+    let _ = writeln!(out, "{:depth$}block {args:?}", "");
+    for id in &b.ops {
+        let op = func.op(*id);
+        let results: Vec<_> = op.results.iter().map(|v| name(module, func, *v)).collect();
+        let kind = match &op.kind {
+            OpKind::Call(callee) => format!("Call({})", module.names.text(*callee)),
+            other => format!("{other:?}"),
+        };
+        let _ = write!(out, "{:depth$}{results:?} {kind} {:?}", "", op.form);
+        for o in &op.operands {
+            let _ = match o.arg {
+                Arg::Value(v) => write!(out, " {:?}={}", o.role, name(module, func, v)),
+                Arg::Int(n) => write!(out, " {:?}={n}", o.role),
+            };
+        }
+        if let Some(a) = op.attrs.as_deref() {
+            let unknown: Vec<_> = a.unknown.iter().map(|(k, v, _)| (k, v)).collect();
+            let _ = write!(
+                out,
+                " {:?} {unknown:?} {:?} {:?} {:?}",
+                a.known, a.sizes, a.words, a.loc
+            );
+        }
+        out.push('\n');
+        for b in &op.blocks {
+            block(module, func, *b, depth + 1, out);
+        }
+    }
+}
+
+/// A small random number generator (xorshift), so that runs repeat.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
