@@ -13,9 +13,9 @@ use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, TileArg};
 use tessera_isa::layout::Layout;
 use tessera_isa::maps::{How, Map, Move, Rect, Side, Step};
-use tessera_isa::ops::Role;
+use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::tile::BLayout;
+use tessera_isa::tile::{BLayout, Loc};
 
 /// Steps that are being lowered.
 pub(crate) struct Lowering<'a> {
@@ -171,6 +171,18 @@ impl Lowering<'_> {
         let mv = nest_move(geometry);
         let plain = |bits| nest::lower(&mv, &from.layout, &to.layout, bits);
         match how {
+            How::Bits if self.into_bias(from.elem, to.elem) => {
+                // Multiplied by one, a number stays what it is and a NaN becomes the canonical one.
+                let one = QuantParam::scalar(u64::from(1f32.to_bits()));
+                self.params = ParamSource::Fixed(Params::new([one]));
+                let canonical = Conversion::Fixpipe(Fixpipe {
+                    src: from.elem,
+                    dst: to.elem,
+                    relu: false,
+                    hardware_rounding: true,
+                });
+                self.convert(from.number, to.number, plain(bits), canonical);
+            }
             How::Bits | How::LowBytes => self.copy(from.number, to.number, plain(bits)),
             How::Convert => {
                 let conversion = Conversion::Value {
@@ -202,6 +214,13 @@ impl Lowering<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Does hardware convert f32 to f32 on the way to the bias table (`tmov-bias`)?
+    fn into_bias(&self, from: Elem, to: Elem) -> bool {
+        let is_move = matches!(self.inst.op, Opcode::Tmov | Opcode::TmovFp);
+        let into_bias = self.inst.dst().is_some_and(|d| d.tile.loc == Loc::Bias);
+        (from, to) == (Elem::F32, Elem::F32) && is_move && into_bias && self.inst.profile != Profile::Cpu
     }
 
     /// Finds the quantization parameters; tells whether there is one for each column.

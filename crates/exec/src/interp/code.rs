@@ -264,9 +264,7 @@ pub(crate) struct Program {
     pub vars: Vec<Var>,
     /// Bytes of the pool.
     pub pool: u64,
-    /// The tiles that exist from the start: slot and object.
-    pub given: Vec<(Slot, ObjectId)>,
-    /// Addresses that a first TASSIGN gives to such tiles.
+    /// Addresses that a first TASSIGN gives to tiles that exist from the start.
     pub bound: Vec<(ObjectId, i64)>,
 }
 

@@ -56,9 +56,8 @@ pub(crate) fn compile(
     }
     for (i, value) in func.values.iter().enumerate() {
         let id = ValueId(i as u32);
-        if let (Def::Arg(_) | Def::Input | Def::ListingOut, Var::Tile(slot)) = (value.def, c.var(id)) {
-            let object = c.object(id);
-            c.program.given.push((slot, object));
+        if let (Def::Arg(_) | Def::Input | Def::ListingOut, Var::Tile(_)) = (value.def, c.var(id)) {
+            c.object(id);
         }
     }
     c.bind_given();

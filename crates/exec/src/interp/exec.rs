@@ -100,9 +100,13 @@ impl<'a> Exec<'a> {
         self.issued = 0;
         self.chip.memories.clear_chip();
         self.chip.objects.iter_mut().for_each(|o| o.restart());
-        for (slot, object) in &self.cx.program.given {
-            if let Some(tile) = self.tiles.get_mut(*slot as usize) {
-                *tile = *object;
+        // A value may be named before its definition (syntax.md 1), so its own tile is there from the start.
+        let program = self.cx.program;
+        for (object, info) in (0..).zip(&program.objects) {
+            if let Some(Var::Tile(slot)) = program.vars.get(info.value.index())
+                && let Some(tile) = self.tiles.get_mut(*slot as usize)
+            {
+                *tile = object;
             }
         }
     }

@@ -182,10 +182,7 @@ fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> Result<(), 
     }
     exec.reserve_pool()?;
     for (object, address) in &exec.cx.program.bound {
-        let slot = exec.cx.program.given.iter().find(|(_, o)| o == object).map(|g| g.0);
-        if let Some(slot) = slot {
-            exec.chip.assign(exec.object_of(slot), *address)?;
-        }
+        exec.chip.assign(*object, *address)?;
     }
     for (value, input) in &run.inputs {
         let var = exec.cx.program.vars.get(value.index()).copied();
