@@ -1,21 +1,60 @@
-//! What a handle may stand for.
+//! What a tile may be, and where it may lie.
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
+use tessera_ir::ValueId;
 
 /// A root, as a position in the list of roots.
 pub type RootId = u32;
 
-/// More roots than this are not followed one by one: they live for the whole function instead, which keeps the analysis
-/// near linear on programs that rebind one tile thousands of times.
-const MAX_ROOTS: usize = 32;
+/// More of them are not followed one by one: what is beyond lives for the whole function instead, which keeps the
+/// analysis near linear on programs that hand on or rebind thousands of tiles.
+const MAX: usize = 32;
 
-/// The storages that a handle may stand for at one point of the program.
+/// The tiles that a handle may stand for: control flow hands tiles on by reference, so a carried value or a result of
+/// `scf.if` is one of those that flow into it. Every other value of tile type is its own tile.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Refs {
+    /// The tiles by the values that define them, sorted.
+    pub tiles: SmallVec<[ValueId; 1]>,
+    /// Tiles beyond those listed.
+    pub many: bool,
+}
+
+impl Refs {
+    /// One tile.
+    pub fn tile(value: ValueId) -> Self {
+        Refs {
+            tiles: SmallVec::from_slice(&[value]),
+            many: false,
+        }
+    }
+
+    /// Stands for everything that either may stand for; gives the tiles that are no longer listed from here on.
+    /// `unlisted` are those that no longer were before.
+    #[must_use]
+    pub fn join(&mut self, other: &Refs, unlisted: &FxHashSet<ValueId>) -> SmallVec<[ValueId; 1]> {
+        self.many |= other.many;
+        for tile in &other.tiles {
+            if unlisted.contains(tile) {
+                self.many = true;
+            } else if let Err(at) = self.tiles.binary_search(tile) {
+                self.tiles.insert(at, *tile);
+            }
+        }
+        if self.tiles.len() <= MAX {
+            return SmallVec::new();
+        }
+        self.many = true;
+        std::mem::take(&mut self.tiles)
+    }
+}
+
+/// The storages that a tile may be bound to at one point of the program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Binding {
     /// Roots, sorted.
     pub roots: SmallVec<[RootId; 2]>,
-    /// It may have an address of its own.
-    pub manual: bool,
     /// It may stand for roots that are pinned and no longer listed.
     pub pinned: bool,
 }
@@ -29,17 +68,8 @@ impl Binding {
         }
     }
 
-    /// An address in the text.
-    pub fn manual() -> Self {
-        Binding {
-            manual: true,
-            ..Binding::default()
-        }
-    }
-
     /// Stands for everything that either may stand for. `pinned` tells, by root, which ones are no longer followed.
     pub fn join(&mut self, other: &Binding, pinned: &mut [bool]) {
-        self.manual |= other.manual;
         self.pinned |= other.pinned;
         for root in &other.roots {
             if pinned.get(*root as usize).copied().unwrap_or(true) {
@@ -48,7 +78,7 @@ impl Binding {
                 self.roots.insert(at, *root);
             }
         }
-        if self.roots.len() > MAX_ROOTS {
+        if self.roots.len() > MAX {
             for root in self.roots.drain(..) {
                 if let Some(p) = pinned.get_mut(root as usize) {
                     *p = true;
@@ -63,6 +93,6 @@ impl Binding {
         let has = |r: &RootId| {
             self.roots.binary_search(r).is_ok() || self.pinned && pinned.get(*r as usize).copied().unwrap_or(true)
         };
-        (self.manual || !other.manual) && (self.pinned || !other.pinned) && other.roots.iter().all(has)
+        (self.pinned || !other.pinned) && other.roots.iter().all(has)
     }
 }

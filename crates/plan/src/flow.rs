@@ -5,14 +5,14 @@
 //! enters them no longer grows. What enters a loop is remembered across walks and only ever grows, so nested loops add
 //! up instead of multiplying.
 
-use crate::binding::{Binding, RootId};
+use crate::binding::{Binding, Refs, RootId};
 use crate::consts::{constants, known_arg};
 use crate::points::Points;
 use crate::tile_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use tessera_ir::{BlockId, Def, Func, Module, Op, OpId, OpKind, ValueId};
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Effect, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
 
@@ -29,9 +29,13 @@ pub struct Manual {
     pub addr: u64,
     /// How many bytes.
     pub bytes: u64,
+    /// The position of its first use; the exit if there is none.
+    pub start: u32,
+    /// The position of its last use, itself included.
+    pub end: u32,
 }
 
-/// A value that owns storage.
+/// A storage: of a value that owns one, or of an address in the text.
 #[derive(Clone, Debug)]
 pub struct Root {
     /// The value.
@@ -46,6 +50,19 @@ pub struct Root {
     pub scope: BlockId,
     /// The operation that defines it, a loop for what it carries; none for what holds contents from the start.
     pub definition: Option<OpId>,
+    /// The bytes are where the text says: at a constant address, or at one that is computed.
+    pub manual: Option<Option<u64>>,
+}
+
+/// An operation touches a storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// The storage.
+    pub root: RootId,
+    /// The operation.
+    pub op: OpId,
+    /// Does it write?
+    pub writes: bool,
 }
 
 /// What the walk found.
@@ -54,14 +71,10 @@ pub struct Flow {
     pub roots: Vec<Root>,
     /// By root: too entangled to follow; it lives for the whole function.
     pub pinned: Vec<bool>,
-    /// Which operation uses which root; repeated and in no order.
-    pub uses: Vec<(RootId, OpId)>,
+    /// Which operation uses which root; loops say it repeatedly.
+    pub uses: Vec<Use>,
     /// Roots that are read after the end.
     pub kept: Vec<RootId>,
-    /// Tiles with a constant address.
-    pub manual: Vec<Manual>,
-    /// By location: is there a tile with a computed address?
-    pub computed: [bool; 9],
 }
 
 /// Walks a function.
@@ -76,12 +89,13 @@ pub fn trace(module: &Module, func: &Func, profile: Profile, keep: &[ValueId], p
             pinned: Vec::new(),
             uses: Vec::new(),
             kept: Vec::new(),
-            manual: Vec::new(),
-            computed: [false; 9],
         },
         own: vec![None; func.values.len()],
+        refs: vec![Refs::default(); func.values.len()],
         bound: vec![Binding::default(); func.values.len()],
+        unlisted: FxHashSet::default(),
         early: FxHashSet::default(),
+        addresses: FxHashMap::default(),
         journal: Vec::new(),
         entries: FxHashMap::default(),
         kept: keep.iter().chain(&func.outputs).copied().collect(),
@@ -89,13 +103,24 @@ pub fn trace(module: &Module, func: &Func, profile: Profile, keep: &[ValueId], p
     walk.manual_tiles();
     for (i, value) in func.values.iter().enumerate() {
         if matches!(value.def, Def::Arg(_) | Def::Input | Def::ListingOut) {
-            let id = ValueId(i as u32);
-            walk.bound[i] = walk.own(id);
+            walk.define(ValueId(i as u32));
         }
     }
     walk.block(func.body);
-    walk.keep();
+    for v in walk.kept.clone() {
+        if v.index() < func.values.len() {
+            let binding = walk.binding(v);
+            walk.flow.kept.extend(binding.roots);
+        }
+    }
     walk.flow
+}
+
+/// What enters an iteration of a loop, besides what entered the loop.
+#[derive(Default)]
+struct Entry {
+    refs: FxHashMap<ValueId, Refs>,
+    bound: FxHashMap<ValueId, Binding>,
 }
 
 struct Walk<'a> {
@@ -106,14 +131,19 @@ struct Walk<'a> {
     flow: Flow,
     /// By value: its own root, once it has one.
     own: Vec<Option<RootId>>,
-    /// By value: what it stands for now.
+    /// By value: the tiles it may be.
+    refs: Vec<Refs>,
+    /// By tile: where it may lie now.
     bound: Vec<Binding>,
-    /// Values that TASSIGN names before their definition (syntax.md 1).
+    /// Tiles that some handle may be without listing them: wherever they lie, it is pinned.
+    unlisted: FxHashSet<ValueId>,
+    /// Tiles that TASSIGN names before their definition (syntax.md 1).
     early: FxHashSet<ValueId>,
+    /// By operation that says an address: the storage there.
+    addresses: FxHashMap<OpId, RootId>,
     /// Older bindings, newest last.
     journal: Vec<(ValueId, Binding)>,
-    /// By loop: what its values may stand for when an iteration begins.
-    entries: FxHashMap<OpId, FxHashMap<ValueId, Binding>>,
+    entries: FxHashMap<OpId, Entry>,
     kept: FxHashSet<ValueId>,
 }
 
@@ -135,18 +165,18 @@ impl Walk<'_> {
             let Some(tile) = tile_of(self.module, self.func, self.profile, value) else {
                 continue;
             };
-            match addr.map(u64::try_from) {
-                Some(Ok(addr)) => self.flow.manual.push(Manual {
-                    value,
-                    op,
-                    loc: tile.loc,
-                    addr,
-                    bytes: tile.bytes(),
-                }),
-                // A negative address is refused when it is checked; it blocks nothing.
-                Some(Err(_)) => {}
-                None => self.flow.computed[tile.loc as usize] = true,
-            }
+            self.addresses.insert(op, self.flow.roots.len() as RootId);
+            self.flow.roots.push(Root {
+                value,
+                loc: tile.loc,
+                bytes: tile.bytes(),
+                home: self.points.block_of(op),
+                scope: self.points.block_of(op),
+                definition: Some(op),
+                // A negative address is refused when it is checked.
+                manual: Some(addr.map(|a| u64::try_from(a).unwrap_or(u64::MAX))),
+            });
+            self.flow.pinned.push(false);
         }
     }
 
@@ -173,51 +203,114 @@ impl Walk<'_> {
             home,
             scope: home,
             definition,
+            manual: None,
         });
         self.flow.pinned.push(false);
         self.own[value.index()] = Some(id);
         Binding::root(id)
     }
 
-    fn joined(&mut self, a: &Binding, b: &Binding) -> Binding {
-        let mut all = a.clone();
-        all.join(b, &mut self.flow.pinned);
+    /// A value that is a tile of its own, in its own storage unless TASSIGN came first.
+    fn define(&mut self, value: ValueId) {
+        self.refs[value.index()] = Refs::tile(value);
+        if !self.early.contains(&value) {
+            self.bound[value.index()] = self.own(value);
+        }
+    }
+
+    /// Where a handle's tile may lie.
+    fn binding(&mut self, value: ValueId) -> Binding {
+        let mut all = Binding::default();
+        for tile in &self.refs[value.index()].tiles {
+            all.join(&self.bound[tile.index()], &mut self.flow.pinned);
+        }
+        all.pinned |= self.refs[value.index()].many;
         all
     }
 
+    fn pin(&mut self, roots: &[RootId]) {
+        for root in roots {
+            if let Some(p) = self.flow.pinned.get_mut(*root as usize) {
+                *p = true;
+            }
+        }
+    }
+
+    /// Makes a handle one of these tiles.
+    fn refer(&mut self, value: ValueId, refs: Refs) {
+        if self.kept.contains(&value) {
+            self.kept.extend(refs.tiles.iter().copied());
+        }
+        self.refs[value.index()] = refs;
+    }
+
+    fn join_refs(&mut self, into: &mut Refs, more: &Refs) {
+        for tile in into.join(more, &self.unlisted) {
+            self.unlisted.insert(tile);
+            let roots = self.bound[tile.index()].roots.clone();
+            self.pin(&roots);
+        }
+    }
+
     /// Binds a tile that exists already.
-    fn rebind(&mut self, value: ValueId, to: Binding) {
-        let old = std::mem::replace(&mut self.bound[value.index()], to);
-        self.journal.push((value, old));
+    fn rebind(&mut self, tile: ValueId, to: Binding) {
+        if self.unlisted.contains(&tile) {
+            self.pin(&to.roots);
+        }
+        let old = std::mem::replace(&mut self.bound[tile.index()], to);
+        self.journal.push((tile, old));
+    }
+
+    /// Binds whichever tile a handle is.
+    fn bind(&mut self, handle: ValueId, to: &Binding) {
+        let refs = self.refs[handle.index()].clone();
+        for tile in &refs.tiles {
+            let home = self.points.home(self.func, *tile);
+            for root in &to.roots {
+                if let Some(r) = self.flow.roots.get_mut(*root as usize) {
+                    r.scope = self.points.common(r.scope, home);
+                }
+            }
+            let mut binding = to.clone();
+            if refs.tiles.len() > 1 || refs.many {
+                binding.join(&self.bound[tile.index()], &mut self.flow.pinned);
+            }
+            self.rebind(*tile, binding);
+        }
+        if refs.many {
+            self.pin(&to.roots);
+        }
     }
 
     /// Takes back all bindings since a mark.
     fn restore(&mut self, mark: usize) {
         while self.journal.len() > mark {
-            let Some((value, old)) = self.journal.pop() else {
+            let Some((tile, old)) = self.journal.pop() else {
                 return;
             };
-            let newer = std::mem::replace(&mut self.bound[value.index()], old);
-            if self.kept.contains(&value) {
+            let newer = std::mem::replace(&mut self.bound[tile.index()], old);
+            if self.kept.contains(&tile) {
                 self.flow.kept.extend(newer.roots);
             }
         }
     }
 
-    /// The values that were bound anew since a mark, with what they stood for before.
-    fn changed(&self, mark: usize) -> Vec<(ValueId, Binding)> {
-        let mut seen = FxHashSet::default();
+    /// The tiles that were bound anew since a mark.
+    fn changed(&self, mark: usize) -> FxHashSet<ValueId> {
         let since = self.journal.get(mark..).unwrap_or_default();
-        since.iter().filter(|(v, _)| seen.insert(*v)).cloned().collect()
+        since.iter().map(|(tile, _)| *tile).collect()
     }
 
     fn is_tile(&self, value: ValueId) -> bool {
         self.module.types.get(self.func.value(value).ty).is_tile()
     }
 
-    fn use_value(&mut self, value: ValueId, op: OpId) {
-        for root in &self.bound[value.index()].roots {
-            self.flow.uses.push((*root, op));
+    fn use_value(&mut self, value: ValueId, op: OpId, writes: bool) {
+        for tile in &self.refs[value.index()].tiles {
+            for root in &self.bound[tile.index()].roots {
+                let root = *root;
+                self.flow.uses.push(Use { root, op, writes });
+            }
         }
     }
 
@@ -231,30 +324,31 @@ impl Walk<'_> {
     fn op(&mut self, id: OpId, op: &Op) {
         match &op.kind {
             OpKind::Pto(opcode, _) => self.instruction(id, op, *opcode),
-            OpKind::For | OpKind::While => self.uses(id, op, |_| true),
-            OpKind::If => {}
-            // Handed on: the result stands for any of the operands.
+            OpKind::If => self.branch(op),
+            OpKind::For | OpKind::While => {
+                self.uses(id, op, |_| true);
+                self.repeat(id, op);
+            }
             OpKind::Select => {
                 self.uses(id, op, |_| true);
-                let all = self.union(op.values());
-                op.results.iter().for_each(|r| self.bound[r.index()] = all.clone());
+                let mut all = Refs::default();
+                for v in op.values() {
+                    let more = self.refs[v.index()].clone();
+                    self.join_refs(&mut all, &more);
+                }
+                op.results.iter().for_each(|r| self.refer(*r, all.clone()));
             }
             _ => {
                 self.uses(id, op, |_| true);
                 self.define_results(id, op);
             }
         }
-        match op.kind {
-            OpKind::If => self.branch(op),
-            OpKind::For | OpKind::While => self.repeat(id, op),
-            _ => {}
-        }
     }
 
     fn uses(&mut self, id: OpId, op: &Op, counts: impl Fn(Role) -> bool) {
         for operand in &op.operands {
             if let Some(v) = operand.arg.value().filter(|_| counts(operand.role)) {
-                self.use_value(v, id);
+                self.use_value(v, id, operand.role.effect() != Effect::Read);
             }
         }
     }
@@ -262,45 +356,25 @@ impl Walk<'_> {
     /// Results that own storage; each execution initialises it anew.
     fn define_results(&mut self, id: OpId, op: &Op) {
         for r in &op.results {
-            if self.is_tile(*r) && !self.early.contains(r) {
-                self.bound[r.index()] = self.own(*r);
+            if self.is_tile(*r) {
+                self.define(*r);
+                self.use_value(*r, id, true);
             }
-            self.use_value(*r, id);
         }
-    }
-
-    fn union(&mut self, values: impl Iterator<Item = ValueId>) -> Binding {
-        let mut all = Binding::default();
-        for v in values {
-            all.join(&self.bound[v.index()], &mut self.flow.pinned);
-        }
-        all
     }
 
     fn instruction(&mut self, id: OpId, op: &Op, opcode: Opcode) {
         let src = op.operand(Role::Src).and_then(|o| o.arg.value());
         match (opcode, src) {
             (Opcode::AllocTile, _) => {
-                if let Some(r) = op.results.first().filter(|r| !self.early.contains(r)) {
-                    self.bound[r.index()] = if op.operand(Role::Addr).is_some() {
-                        Binding::manual()
-                    } else {
-                        self.own(*r)
-                    };
-                }
-            }
-            (Opcode::Tassign, _) => {
-                if let Some(tile) = tassign_tile(op) {
-                    self.rebind(tile, Binding::manual());
-                    if matches!(self.func.value(tile).def, Def::Result(d, _) if self.points.begin(d) > self.points.begin(id))
-                    {
-                        self.early.insert(tile);
+                for r in &op.results {
+                    self.define(*r);
+                    if let Some(address) = self.addresses.get(&id) {
+                        self.bound[r.index()] = Binding::root(*address);
                     }
                 }
-                op.results
-                    .iter()
-                    .for_each(|r| self.bound[r.index()] = Binding::manual());
             }
+            (Opcode::Tassign, _) => self.assign(id, op),
             // Sets extents, touches no byte.
             (Opcode::SetValidshape, _) => {}
             (_, Some(src)) if self.is_view(opcode) => self.view(id, op, opcode, src),
@@ -309,6 +383,19 @@ impl Walk<'_> {
                 self.define_results(id, op);
             }
         }
+    }
+
+    fn assign(&mut self, id: OpId, op: &Op) {
+        let Some(tile) = tassign_tile(op) else { return };
+        let later = |def: OpId| self.points.begin(def) > self.points.begin(id);
+        if matches!(self.func.value(tile).def, Def::Result(def, _) if later(def)) {
+            self.early.insert(tile);
+            self.refs[tile.index()] = Refs::tile(tile);
+        }
+        let address = self.addresses.get(&id).copied().map(Binding::root).unwrap_or_default();
+        self.bind(tile, &address);
+        let refs = self.refs[tile.index()].clone();
+        op.results.iter().for_each(|r| self.refer(*r, refs.clone()));
     }
 
     /// Does the instruction bind its destination to its source's storage? On `cpu` TRESHAPE copies (ops.md 4).
@@ -322,35 +409,28 @@ impl Walk<'_> {
 
     fn view(&mut self, id: OpId, op: &Op, opcode: Opcode, src: ValueId) {
         self.uses(id, op, |role| !role.is_dst());
-        let source = self.bound[src.index()].clone();
+        let source = self.binding(src);
         for r in &op.results {
+            self.refs[r.index()] = Refs::tile(*r);
             self.bound[r.index()] = source.clone();
         }
-        let dsts: SmallVec<[ValueId; 2]> = op
+        let dsts = op
             .operands
             .iter()
             .filter(|o| o.role.is_dst())
-            .filter_map(|o| o.arg.value())
-            .collect();
+            .filter_map(|o| o.arg.value());
         for dst in dsts {
-            let old = self.bound[dst.index()].clone();
-            // In place, a destination that has an address keeps it, and one that is a view already stays one (ops.md 6).
-            let stays = opcode == Opcode::TfillpadInplace
-                && old != self.own[dst.index()].map(Binding::root).unwrap_or_default();
-            let new = if stays {
-                self.joined(&old, &source)
-            } else {
-                source.clone()
-            };
-            let home = self.points.home(self.func, dst);
-            for root in &new.roots {
-                if let Some(r) = self.flow.roots.get_mut(*root as usize) {
-                    r.scope = self.points.common(r.scope, home);
+            let mut to = source.clone();
+            if opcode == Opcode::TfillpadInplace {
+                // A destination that has an address keeps it, and one that is a view already stays one (ops.md 6).
+                let old = self.binding(dst);
+                if old != self.own[dst.index()].map(Binding::root).unwrap_or_default() {
+                    to.join(&old, &mut self.flow.pinned);
                 }
             }
-            self.rebind(dst, new);
+            self.bind(dst, &to);
             if opcode == Opcode::TfillpadInplace {
-                self.use_value(dst, id);
+                self.use_value(dst, id, true);
             }
         }
     }
@@ -367,33 +447,33 @@ impl Walk<'_> {
     }
 
     fn branch(&mut self, op: &Op) {
-        let mut results = vec![Binding::default(); op.results.len()];
+        let mut results = vec![Refs::default(); op.results.len()];
         let mark = self.journal.len();
-        // What each branch leaves bound anew, and what it was before.
         let mut after: FxHashMap<ValueId, SmallVec<[Binding; 2]>> = FxHashMap::default();
         for block in &op.blocks {
             self.block(*block);
             for (result, v) in results.iter_mut().zip(self.yielded(*block)) {
-                if let Some(v) = v {
-                    result.join(&self.bound[v.index()], &mut self.flow.pinned);
-                }
+                let more = v.map(|v| self.refs[v.index()].clone()).unwrap_or_default();
+                self.join_refs(result, &more);
             }
-            for (v, _) in self.changed(mark) {
-                after.entry(v).or_default().push(self.bound[v.index()].clone());
+            for tile in self.changed(mark) {
+                after.entry(tile).or_default().push(self.bound[tile.index()].clone());
             }
             self.restore(mark);
         }
-        for (v, bindings) in after {
-            // A branch that does not bind it leaves it as it was.
-            let unchanged = (bindings.len() < 2).then(|| self.bound[v.index()].clone());
-            let mut all = Binding::default();
-            for b in bindings.iter().chain(&unchanged) {
-                all.join(b, &mut self.flow.pinned);
-            }
-            self.rebind(v, all);
+        for (tile, bindings) in after {
+            // A branch that does not bind the tile leaves it where it was, unless the tile is the other branch's own.
+            let stays = bindings.len() < 2 && !self.is_inside(op, self.points.home(self.func, tile));
+            let mut all = if stays {
+                self.bound[tile.index()].clone()
+            } else {
+                Binding::default()
+            };
+            bindings.iter().for_each(|b| all.join(b, &mut self.flow.pinned));
+            self.rebind(tile, all);
         }
-        for (r, binding) in op.results.iter().zip(results) {
-            self.bound[r.index()] = binding;
+        for (r, refs) in op.results.iter().zip(results) {
+            self.refer(*r, refs);
         }
     }
 
@@ -408,18 +488,24 @@ impl Walk<'_> {
         let args: SmallVec<[ValueId; 4]> = self.func.block(first).args.iter().skip(skip_args).copied().collect();
         loop {
             let mark = self.journal.len();
-            let entry = self.entries.get(&id).cloned().unwrap_or_default();
             for (arg, init) in args.iter().zip(op.operands.iter().skip(skip_operands)) {
-                self.bound[arg.index()] = init
-                    .arg
-                    .value()
-                    .map(|v| self.bound[v.index()].clone())
-                    .unwrap_or_default();
+                let refs = init.arg.value().map(|v| self.refs[v.index()].clone());
+                self.refer(*arg, refs.unwrap_or_default());
+                // A buffer, once the loop is known to need one, is where it is whenever an iteration begins.
+                self.bound[arg.index()] = self.own[arg.index()].map(Binding::root).unwrap_or_default();
             }
-            for (v, more) in entry {
-                let all = self.joined(&self.bound[v.index()].clone(), &more);
-                self.rebind(v, all);
+            let entry = self.entries.remove(&id).unwrap_or_default();
+            for (arg, more) in &entry.refs {
+                let mut all = self.refs[arg.index()].clone();
+                self.join_refs(&mut all, more);
+                self.refer(*arg, all);
             }
+            for (tile, more) in &entry.bound {
+                let mut all = self.bound[tile.index()].clone();
+                all.join(more, &mut self.flow.pinned);
+                self.rebind(*tile, all);
+            }
+            self.entries.insert(id, entry);
             let mut exit = self.journal.len();
             self.block(first);
             let mut handed = self.yielded(first);
@@ -428,17 +514,18 @@ impl Walk<'_> {
                 exit = self.journal.len();
                 let receivers = [&self.func.block(last).args, &op.results];
                 for (to, from) in receivers.into_iter().flat_map(|r| r.iter().zip(&handed)) {
-                    self.bound[to.index()] = from.map(|v| self.bound[v.index()].clone()).unwrap_or_default();
+                    let refs = from.map(|v| self.refs[v.index()].clone());
+                    self.refer(*to, refs.unwrap_or_default());
                 }
                 if last != first {
                     self.block(last);
                     handed = self.yielded(last);
                 }
             }
-            let grown = self.back_edge(id, &args, &handed, mark);
+            let grown = self.back_edge(id, op, &args, &handed, mark);
             if is_for {
                 for (r, arg) in op.results.iter().zip(&args) {
-                    self.bound[r.index()] = self.bound[arg.index()].clone();
+                    self.refer(*r, self.refs[arg.index()].clone());
                 }
             }
             self.restore(if grown { mark } else { exit });
@@ -449,61 +536,48 @@ impl Walk<'_> {
     }
 
     /// Remembers what an iteration hands to the next one; does that say more than was known?
-    fn back_edge(&mut self, id: OpId, args: &[ValueId], handed: &[Option<ValueId>], mark: usize) -> bool {
-        let mut next: Vec<(ValueId, Binding)> = Vec::new();
+    fn back_edge(&mut self, id: OpId, op: &Op, args: &[ValueId], handed: &[Option<ValueId>], mark: usize) -> bool {
+        let mut entry = self.entries.remove(&id).unwrap_or_default();
+        let mut grown = false;
         for (arg, from) in args.iter().zip(handed) {
             let Some(from) = from.filter(|from| self.is_tile(*arg) && from != arg) else {
                 continue;
             };
-            let binding = self.bound[from.index()].clone();
-            if self.needs_buffer(id, *arg, args, &binding) {
-                let own = self.own(*arg);
-                self.flow.uses.extend(own.roots.iter().map(|r| (*r, id)));
-                next.push((*arg, own));
-            } else {
-                next.push((*arg, binding));
+            let mut next = self.refs[from.index()].clone();
+            // What the next iteration makes anew cannot be handed to it by reference: the loop copies it.
+            let local = |tile: &ValueId| tile != arg && self.is_inside(op, self.points.home(self.func, *tile));
+            if next.many || next.tiles.iter().any(local) {
+                next = Refs::tile(*arg);
+                let buffer = self.own(*arg);
+                let written = |root: &RootId| Use {
+                    root: *root,
+                    op: id,
+                    writes: true,
+                };
+                self.flow.uses.extend(buffer.roots.iter().map(written));
             }
+            let known = entry.refs.entry(*arg).or_default();
+            let before = known.clone();
+            self.join_refs(known, &next);
+            grown |= *known != before;
         }
-        for (v, _) in self.changed(mark) {
-            if !self.is_local(id, v) {
-                next.push((v, self.bound[v.index()].clone()));
+        for tile in self.changed(mark) {
+            if self.is_inside(op, self.points.home(self.func, tile)) {
+                continue;
             }
-        }
-        let mut grown = false;
-        let entry = self.entries.entry(id).or_default();
-        for (v, binding) in next {
-            let known = entry.entry(v).or_default();
-            if !known.covers(&binding, &self.flow.pinned) {
-                known.join(&binding, &mut self.flow.pinned);
+            let known = entry.bound.entry(tile).or_default();
+            if !known.covers(&self.bound[tile.index()], &self.flow.pinned) {
+                known.join(&self.bound[tile.index()], &mut self.flow.pinned);
                 grown = true;
             }
         }
+        self.entries.insert(id, entry);
         grown
     }
 
-    /// Is a value or home block inside a loop?
-    fn is_local(&self, id: OpId, value: ValueId) -> bool {
-        let home = self.points.home(self.func, value);
-        self.func.op(id).blocks.iter().any(|b| self.points.is_inside(home, *b))
-    }
-
-    /// Must the loop copy what it yields? Yes if that may lie in storage which the next iteration writes anew: a root of
-    /// the loop's own blocks, or the buffer of another carried value.
-    fn needs_buffer(&self, id: OpId, arg: ValueId, args: &[ValueId], yielded: &Binding) -> bool {
-        let others = |r: &RootId| args.iter().any(|a| *a != arg && self.own[a.index()] == Some(*r));
-        let inside = |r: &RootId| {
-            let home = self.flow.roots.get(*r as usize).map(|root| root.home);
-            home.is_some_and(|home| self.func.op(id).blocks.iter().any(|b| self.points.is_inside(home, *b)))
-        };
-        yielded.pinned || yielded.roots.iter().any(|r| others(r) || inside(r))
-    }
-
-    fn keep(&mut self) {
-        for v in self.kept.clone() {
-            if let Some(binding) = self.bound.get(v.index()) {
-                self.flow.kept.extend_from_slice(&binding.roots);
-            }
-        }
+    /// Is a block inside control flow?
+    fn is_inside(&self, op: &Op, block: BlockId) -> bool {
+        op.blocks.iter().any(|b| self.points.is_inside(block, *b))
     }
 }
 

@@ -23,12 +23,19 @@ mod capacity;
 mod consts;
 mod flow;
 mod life;
+mod map;
+mod pipes;
 mod place;
 mod points;
+mod svg;
 mod validate;
 
 pub use flow::Manual;
+pub use map::{MemoryMap, MemoryRows, Row, map};
+pub use pipes::{Hazard, Pipes, Wait, pipes};
+pub use place::Peak;
 pub use points::Points;
+pub use svg::svg;
 pub use validate::validate;
 
 use smallvec::SmallVec;
@@ -71,7 +78,7 @@ pub struct Placement {
     /// By location ([`Loc::ALL`]): one past the highest byte that a tile with a known address uses.
     pub high_water: [u64; 9],
     /// By location: the most bytes that automatic tiles hold at one point.
-    pub peak: [u64; 9],
+    pub peak: [Peak; 9],
     /// The tiles with a constant address.
     pub manual: Vec<Manual>,
     /// By location: is there a tile whose address is computed at run time?
@@ -98,14 +105,29 @@ pub fn plan(module: &Module, func: &Func, profile: Profile, keep: &[ValueId]) ->
         tiles: vec![None; func.values.len()],
         fresh: vec![SmallVec::new(); func.ops.len()],
         high_water: [0; 9],
-        peak: [0; 9],
-        manual: flow.manual,
-        computed: flow.computed,
+        peak: [Peak::default(); 9],
+        manual: Vec::new(),
+        computed: [false; 9],
         points,
     };
+    let (manual, lives): (Vec<_>, Vec<_>) = lives.into_iter().partition(|l| l.manual.is_some());
     for life in &lives {
         if let Some(list) = life.fresh.and_then(|op| placement.fresh.get_mut(op.index())) {
             list.push(life.value);
+        }
+    }
+    for life in manual {
+        match life.manual {
+            Some((op, Some(addr))) => placement.manual.push(Manual {
+                value: life.value,
+                op,
+                loc: life.loc,
+                addr,
+                bytes: life.bytes,
+                start: life.start,
+                end: life.end,
+            }),
+            _ => placement.computed[life.loc as usize] = true,
         }
     }
     for loc in Loc::ALL.iter().copied() {
@@ -132,7 +154,7 @@ fn place_memory(
             end: l.end,
         })
         .collect();
-    placement.peak[loc as usize] = place::peak(&blocks).bytes;
+    placement.peak[loc as usize] = place::peak(&blocks);
     let addrs = place::place(&blocks, &space)
         .map_err(|overflow| capacity::report(module, func, profile, loc, &here, &space, placement, overflow))?;
     let mut high = space.manual_limit();

@@ -21,14 +21,16 @@ pub struct Life {
     pub end: u32,
     /// The operation where its contents begin; none for inputs.
     pub fresh: Option<OpId>,
+    /// The address that the text says, and the operation that says it; the address is none where it is computed.
+    pub manual: Option<(OpId, Option<u64>)>,
 }
 
 /// The lives of all roots that are used, in the order of the roots.
 pub fn lives(func: &Func, points: &Points, flow: &Flow) -> Vec<Life> {
     let mut lives: Vec<Option<Life>> = vec![None; flow.roots.len()];
-    for (root, op) in &flow.uses {
-        if let Some((root, life)) = entry(flow, &mut lives, *root) {
-            extend(func, points, root, life, *op);
+    for u in &flow.uses {
+        if let Some((root, life)) = entry(flow, &mut lives, u.root) {
+            extend(func, points, root, life, u.op);
         }
     }
     for root in &flow.kept {
@@ -66,6 +68,7 @@ fn entry<'f, 'l>(flow: &'f Flow, lives: &'l mut [Option<Life>], root: RootId) ->
         start: u32::MAX,
         end: 0,
         fresh: None,
+        manual: r.definition.zip(r.manual),
     });
     Some((r, life))
 }

@@ -7,22 +7,43 @@ use tessera_ir::{Def, Func, Module, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::profile::Profile;
 
-/// What a handle means by a storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Means {
-    /// The contents it had when control flow handed it on.
-    Contents,
-    /// Contents that were overwritten since.
-    Gone,
-    /// The storage, whatever it holds: an instruction bound a tile to it, "as by TASSIGN" (ops.md 4).
-    Storage,
+/// A tile that a handle may be, by the value that defines it, and whether it was made anew since the handle got it.
+pub type Ref = (ValueId, bool);
+
+/// What is known before or after a step.
+#[derive(Clone, Default)]
+pub struct State {
+    /// By handle: the tiles it may be.
+    pub refs: BTreeMap<ValueId, BTreeSet<Ref>>,
+    /// By tile: the storages, by their roots, that it may be bound to. A manual tile is bound to none of them.
+    pub places: BTreeMap<ValueId, BTreeSet<ValueId>>,
 }
 
-/// A storage that a handle refers to, by its root.
-pub type Item = (ValueId, Means);
+impl State {
+    /// The storages that a handle may refer to.
+    pub fn storages(&self, v: ValueId) -> BTreeSet<ValueId> {
+        let tiles = self.refs.get(&v).into_iter().flatten();
+        tiles
+            .filter_map(|(tile, _)| self.places.get(tile))
+            .flatten()
+            .copied()
+            .collect()
+    }
 
-/// By handle: what it may refer to. A manual tile refers to nothing here.
-pub type State = BTreeMap<ValueId, BTreeSet<Item>>;
+    /// Knows also what another path knows; was that news?
+    pub fn join(&mut self, other: &State) -> bool {
+        let mut grown = false;
+        for (v, refs) in &other.refs {
+            let known = self.refs.entry(*v).or_default();
+            refs.iter().for_each(|r| grown |= known.insert(*r));
+        }
+        for (tile, places) in &other.places {
+            let known = self.places.entry(*tile).or_default();
+            places.iter().for_each(|p| grown |= known.insert(*p));
+        }
+        grown
+    }
+}
 
 /// What a step does.
 #[derive(Default)]
@@ -33,8 +54,12 @@ pub struct Effect {
     pub sure: BTreeSet<ValueId>,
     /// Handles that it reads.
     pub uses: BTreeSet<ValueId>,
-    /// Handles that it makes refer to something else.
+    /// Handles that it makes other tiles.
     pub binds: BTreeSet<ValueId>,
+    /// Tiles whose place it needs to know.
+    pub reads: BTreeSet<ValueId>,
+    /// Tiles that it puts into another place.
+    pub moves: BTreeSet<ValueId>,
     /// Storages that get new contents before it touches anything.
     pub renew: BTreeSet<ValueId>,
     /// A handle whose contents were overwritten before this use of it.
@@ -79,26 +104,40 @@ impl Program<'_> {
 
     fn touch(&self, state: &State, v: ValueId, effect: &mut Effect) {
         effect.uses.insert(v);
-        let items = state.get(&v);
-        for (root, means) in items.into_iter().flatten() {
-            effect.touch.insert(*root);
-            if *root == v && items.is_some_and(|i| i.len() == 1) {
-                effect.sure.insert(*root);
-            }
-            if *means == Means::Gone {
-                effect.stale = Some(v);
-            }
+        let storages = state.storages(v);
+        if storages == BTreeSet::from([v]) {
+            effect.sure.insert(v);
+        }
+        effect.touch.extend(storages);
+        let tiles = state.refs.get(&v).into_iter().flatten();
+        effect.reads.extend(tiles.map(|(tile, _)| *tile));
+        if state
+            .refs
+            .get(&v)
+            .is_some_and(|refs| refs.iter().any(|(_, anew)| *anew))
+        {
+            effect.stale = Some(v);
         }
     }
 
-    /// New contents for a storage: what control flow handed on by reference no longer means the same.
-    fn renew(&self, state: &mut State, root: ValueId, effect: &mut Effect) {
-        effect.renew.insert(root);
-        for (v, items) in state.iter_mut() {
-            if self.is_handed_on(*v) && items.remove(&(root, Means::Contents)) {
-                items.insert((root, Means::Gone));
+    /// A tile of its own, bound to these storages.
+    fn define(&self, state: &mut State, effect: &mut Effect, v: ValueId, places: BTreeSet<ValueId>) {
+        effect.binds.insert(v);
+        effect.moves.insert(v);
+        for (handle, refs) in state.refs.iter_mut() {
+            // What control flow handed on no longer means the same.
+            if self.is_handed_on(*handle) && refs.remove(&(v, false)) {
+                refs.insert((v, true));
             }
         }
+        state.refs.insert(v, BTreeSet::from([(v, false)]));
+        state.places.insert(v, places);
+    }
+
+    /// The same with storage of its own, which begins anew.
+    fn define_own(&self, state: &mut State, effect: &mut Effect, v: ValueId) {
+        effect.renew.insert(v);
+        self.define(state, effect, v, BTreeSet::from([v]));
     }
 
     /// Does control flow hand the value on?
@@ -115,10 +154,9 @@ impl Program<'_> {
         let mut effect = Effect::default();
         match step {
             Step::Entry => {
-                for i in 0..self.func.values.len() {
-                    let v = ValueId(i as u32);
+                for v in (0..self.func.values.len()).map(|i| ValueId(i as u32)) {
                     if self.is_input(v) && self.is_tile(v) {
-                        state.insert(v, BTreeSet::from([(v, Means::Contents)]));
+                        self.define(state, &mut effect, v, BTreeSet::from([v]));
                     }
                 }
             }
@@ -130,12 +168,12 @@ impl Program<'_> {
                 effect.stale = None;
             }
             Step::Enter(id) => self.enter(id, state, &mut effect),
-            Step::Head(_) => {}
+            Step::Head(id) => self.forget(id, state),
             Step::Leave(id) => {
                 let op = self.func.op(id);
                 if op.kind == OpKind::For {
                     let args = self.carried(op);
-                    self.assign(
+                    self.hand(
                         state,
                         &mut effect,
                         op.results.iter().copied().zip(args.into_iter().map(Some)),
@@ -147,6 +185,20 @@ impl Program<'_> {
         effect
     }
 
+    /// A new iteration defines the tiles of the loop's blocks before it uses them. (Nobody knows that of those which are
+    /// kept: they may be of any iteration.)
+    fn forget(&self, id: OpId, state: &mut State) {
+        let op = self.func.op(id);
+        let args = self.carried(op);
+        let kept = self.keep.iter().filter_map(|v| state.refs.get(v)).flatten();
+        let kept: BTreeSet<ValueId> = kept.map(|(tile, _)| *tile).collect();
+        state.places.retain(|tile, _| {
+            let home = self.placement.points.home(self.func, *tile);
+            let local = op.blocks.iter().any(|b| self.placement.points.is_inside(home, *b));
+            !local || args.contains(tile) || kept.contains(tile)
+        });
+    }
+
     /// The values that a loop carries.
     fn carried(&self, op: &Op) -> Vec<ValueId> {
         let skip = usize::from(op.kind == OpKind::For);
@@ -154,20 +206,15 @@ impl Program<'_> {
         first.map_or_else(Vec::new, |b| b.args.iter().skip(skip).copied().collect())
     }
 
-    /// All at once: each value refers to what the other one refers to now.
-    fn assign(&self, state: &mut State, effect: &mut Effect, pairs: impl Iterator<Item = (ValueId, Option<ValueId>)>) {
-        let mut new: Vec<(ValueId, BTreeSet<Item>)> = Vec::new();
+    /// Hands tiles on by reference, all at once.
+    fn hand(&self, state: &mut State, effect: &mut Effect, pairs: impl Iterator<Item = (ValueId, Option<ValueId>)>) {
+        let mut new = Vec::new();
         for (to, from) in pairs.filter(|(to, _)| self.is_tile(*to)) {
             effect.uses.extend(from);
             effect.binds.insert(to);
-            new.push((to, from.and_then(|v| state.get(&v).cloned()).unwrap_or_default()));
+            new.push((to, from.and_then(|v| state.refs.get(&v).cloned()).unwrap_or_default()));
         }
-        state.extend(new);
-    }
-
-    fn bind(&self, state: &mut State, effect: &mut Effect, v: ValueId, items: BTreeSet<Item>) {
-        effect.binds.insert(v);
-        state.insert(v, items);
+        state.refs.extend(new);
     }
 
     fn enter(&self, id: OpId, state: &mut State, effect: &mut Effect) {
@@ -178,10 +225,11 @@ impl Program<'_> {
         let args = self.carried(op);
         let inits = op.operands.iter().skip(if op.kind == OpKind::For { 3 } else { 0 });
         let inits: Vec<Option<ValueId>> = inits.map(|o| o.arg.value()).collect();
-        self.assign(state, effect, args.iter().copied().zip(inits));
+        // The buffers begin with the loop; the first iteration does not use them.
         for arg in args.iter().filter(|a| self.placement.slot(**a).is_some()) {
-            self.renew(state, *arg, effect);
+            self.define_own(state, effect, *arg);
         }
+        self.hand(state, effect, args.iter().copied().zip(inits));
     }
 
     fn op(&self, id: OpId, state: &mut State, effect: &mut Effect) {
@@ -191,7 +239,7 @@ impl Program<'_> {
         match (&op.kind, owner) {
             (OpKind::Yield, Some(owner)) if owner.kind == OpKind::If => {
                 let from = op.operands.iter().map(|o| o.arg.value());
-                self.assign(state, effect, owner.results.iter().copied().zip(from));
+                self.hand(state, effect, owner.results.iter().copied().zip(from));
             }
             (OpKind::Yield, Some(owner)) => self.back(op, owner, state, effect),
             (OpKind::Condition, Some(owner)) => {
@@ -200,18 +248,19 @@ impl Program<'_> {
                 let to = second.unwrap_or_default();
                 let pairs = to.iter().zip(&from).chain(owner.results.iter().zip(&from));
                 let pairs: Vec<_> = pairs.map(|(a, b)| (*a, *b)).collect();
-                self.assign(state, effect, pairs.into_iter());
+                self.hand(state, effect, pairs.into_iter());
             }
             (OpKind::Pto(opcode, _), _) => self.instruction(op, *opcode, state, effect),
             (OpKind::Select, _) => {
                 effect.uses.extend(op.values());
-                let all: BTreeSet<Item> = op
+                let refs = op
                     .values()
-                    .flat_map(|v| state.get(&v).cloned().unwrap_or_default())
-                    .collect();
-                op.results
-                    .iter()
-                    .for_each(|r| self.bind(state, effect, *r, all.clone()));
+                    .flat_map(|v| state.refs.get(&v).cloned().unwrap_or_default());
+                let all: BTreeSet<Ref> = refs.collect();
+                for r in &op.results {
+                    effect.binds.insert(*r);
+                    state.refs.insert(*r, all.clone());
+                }
             }
             _ => self.execute(op, state, effect),
         }
@@ -221,34 +270,44 @@ impl Program<'_> {
     fn back(&self, op: &Op, owner: &Op, state: &mut State, effect: &mut Effect) {
         let args = self.carried(owner);
         let from: Vec<Option<ValueId>> = op.operands.iter().map(|o| o.arg.value()).collect();
-        let copied = |arg: &ValueId, from: &Option<ValueId>| self.placement.slot(*arg).is_some() && *from != Some(*arg);
-        for (_, from) in args.iter().zip(&from).filter(|(a, f)| copied(a, f)) {
+        let pairs: Vec<(ValueId, Option<ValueId>)> = args.iter().copied().zip(from).collect();
+        let copied =
+            |(arg, from): &&(ValueId, Option<ValueId>)| self.placement.slot(*arg).is_some() && *from != Some(*arg);
+        for (_, from) in pairs.iter().filter(copied) {
             from.iter().for_each(|v| self.touch(state, *v, effect));
         }
-        let read = std::mem::take(&mut effect.touch);
-        self.assign(state, effect, args.iter().copied().zip(from.iter().copied()));
-        for (arg, _) in args.iter().zip(&from).filter(|(a, f)| copied(a, f)) {
-            self.renew(state, *arg, effect);
-            self.bind(state, effect, *arg, BTreeSet::from([(*arg, Means::Contents)]));
+        self.hand(state, effect, pairs.iter().copied());
+        for (arg, _) in pairs.iter().filter(copied) {
+            self.define_own(state, effect, *arg);
             effect.touch.insert(*arg);
         }
-        effect.touch.extend(read);
     }
 
     /// Touches all operands, then defines the results.
     fn execute(&self, op: &Op, state: &mut State, effect: &mut Effect) {
         op.values().for_each(|v| self.touch(state, v, effect));
         for r in op.results.iter().filter(|r| self.is_tile(**r)) {
+            let is = |v: &ValueId| state.refs.get(v).is_some_and(|refs| refs.contains(&(*r, false)));
+            effect.stale = effect.stale.or(op.values().find(|v| self.is_handed_on(*v) && is(v)));
             if self.is_bound_early(*r) {
-                continue;
+                self.define(state, effect, *r, BTreeSet::new());
+            } else {
+                self.define_own(state, effect, *r);
+                effect.touch.insert(*r);
             }
-            let refers = |v: &ValueId| state.get(v).is_some_and(|i| i.contains(&(*r, Means::Contents)));
-            effect.stale = effect
-                .stale
-                .or(op.values().find(|v| self.is_handed_on(*v) && refers(v)));
-            self.renew(state, *r, effect);
-            self.bind(state, effect, *r, BTreeSet::from([(*r, Means::Contents)]));
-            effect.touch.insert(*r);
+        }
+    }
+
+    /// Binds whichever tile a handle is to storages.
+    fn bind(&self, state: &mut State, effect: &mut Effect, v: ValueId, to: &BTreeSet<ValueId>) {
+        let tiles = state.refs.get(&v).cloned().unwrap_or_default();
+        for (tile, _) in &tiles {
+            let places = state.places.entry(*tile).or_default();
+            if tiles.len() == 1 {
+                effect.moves.insert(*tile);
+                places.clear();
+            }
+            places.extend(to);
         }
     }
 
@@ -263,49 +322,48 @@ impl Program<'_> {
         match (opcode, view) {
             (Opcode::SetValidshape, _) => {}
             (Opcode::Tassign, _) => {
-                let tiles = op
+                for v in op
                     .operands
                     .iter()
                     .filter(|o| o.role != Role::Addr)
-                    .filter_map(|o| o.arg.value());
-                for v in tiles.chain(op.results.iter().copied()) {
-                    self.bind(state, effect, v, BTreeSet::new());
+                    .filter_map(|o| o.arg.value())
+                {
+                    self.bind(state, effect, v, &BTreeSet::new());
+                    self.hand(state, effect, op.results.iter().map(|r| (*r, Some(v))));
                 }
             }
             (Opcode::AllocTile, _) => {
                 for r in &op.results {
-                    let manual = op.operand(Role::Addr).is_some() || self.is_bound_early(*r);
-                    let items = if manual {
-                        BTreeSet::new()
+                    if op.operand(Role::Addr).is_some() || self.is_bound_early(*r) {
+                        self.define(state, effect, *r, BTreeSet::new());
                     } else {
-                        BTreeSet::from([(*r, Means::Contents)])
-                    };
-                    self.bind(state, effect, *r, items);
-                    effect.renew.extend((!manual).then_some(*r));
+                        self.define_own(state, effect, *r);
+                    }
                 }
             }
             (_, Some(src)) => {
                 self.touch(state, src, effect);
-                let items = state.get(&src).cloned().unwrap_or_default();
-                let bound: BTreeSet<Item> = items.iter().map(|(root, _)| (*root, Means::Storage)).collect();
-                let outs = op
+                let storages = state.storages(src);
+                for v in op
                     .operands
                     .iter()
                     .filter(|o| o.role.is_dst())
-                    .filter_map(|o| o.arg.value());
-                for v in outs.chain(op.results.iter().copied()) {
-                    let old = state.get(&v).cloned().unwrap_or_default();
-                    let unplaced = !old.is_empty() && old.iter().all(|(root, _)| *root == v);
-                    if op.results.contains(&v) {
-                        self.bind(state, effect, v, items.clone());
-                    } else if opcode == Opcode::TfillpadInplace && !unplaced {
-                        // It has an address, or is a view already.
+                    .filter_map(|o| o.arg.value())
+                {
+                    let old = state.storages(v);
+                    let mut to = storages.clone();
+                    // In place: it has an address, or is a view already.
+                    if opcode == Opcode::TfillpadInplace && old != BTreeSet::from([v]) {
                         effect.uses.insert(v);
-                        state.entry(v).or_default().extend(bound.iter().copied());
-                    } else {
-                        self.bind(state, effect, v, bound.clone());
+                        let tiles = state.refs.get(&v).into_iter().flatten();
+                        effect.reads.extend(tiles.map(|(tile, _)| *tile));
+                        to.extend(old);
                     }
+                    self.bind(state, effect, v, &to);
                 }
+                op.results
+                    .iter()
+                    .for_each(|r| self.define(state, effect, *r, storages.clone()));
             }
             _ => self.execute(op, state, effect),
         }

@@ -104,20 +104,13 @@ struct Facts {
 
 /// Runs all steps until no handle may refer to anything new.
 fn follow(p: &Program, graph: &Graph) -> Vec<Facts> {
-    let mut before: Vec<State> = vec![State::new(); graph.steps.len()];
+    let mut before: Vec<State> = vec![State::default(); graph.steps.len()];
     let mut work: BTreeSet<usize> = (0..graph.steps.len()).collect();
     while let Some(node) = work.pop_first() {
         let mut state = before[node].clone();
         p.run(graph.steps[node], &mut state);
         for next in &graph.next[node] {
-            let mut grown = false;
-            for (v, items) in &state {
-                let known = before[*next].entry(*v).or_default();
-                for item in items {
-                    grown |= known.insert(*item);
-                }
-            }
-            if grown {
+            if before[*next].join(&state) {
                 work.insert(*next);
             }
         }
@@ -149,8 +142,13 @@ fn forward(graph: &Graph, entry: &Values, step: impl Fn(usize, &Values) -> Value
     into
 }
 
-/// Backward over all paths: the handles that will be read before they are bound anew, before and after each node.
-fn live(graph: &Graph, facts: &[Facts]) -> (Vec<Values>, Vec<Values>) {
+/// Backward over all paths: what will be used before it is replaced, before and after each node.
+fn live<'f>(
+    graph: &Graph,
+    facts: &'f [Facts],
+    used: impl Fn(&'f Effect) -> &'f Values,
+    replaced: impl Fn(&'f Effect) -> &'f Values,
+) -> [Vec<Values>; 2] {
     let mut before: Vec<Values> = vec![Values::new(); graph.steps.len()];
     let after = |before: &[Values], node: usize| -> Values {
         graph.next[node]
@@ -162,24 +160,25 @@ fn live(graph: &Graph, facts: &[Facts]) -> (Vec<Values>, Vec<Values>) {
     while let Some(node) = work.pop_last() {
         let effect = &facts[node].effect;
         let mut here = after(&before, node);
-        here.retain(|v| !effect.binds.contains(v));
-        here.extend(&effect.uses);
+        here.retain(|v| !replaced(effect).contains(v));
+        here.extend(used(effect));
         if here != before[node] {
             before[node] = here;
             work.extend(&graph.before[node]);
         }
     }
     let after = (0..graph.steps.len()).map(|n| after(&before, n)).collect();
-    (before, after)
+    [before, after]
 }
 
-/// The storages of handles.
-fn storages(handles: &Values, state: &State) -> Values {
-    handles
-        .iter()
-        .filter_map(|v| state.get(v))
+/// The storages of tiles that are still needed, as seen through handles that are still needed.
+fn storages(handles: &Values, tiles: &Values, state: &State) -> Values {
+    let refs = handles.iter().filter_map(|v| state.refs.get(v)).flatten();
+    let needed = refs.map(|(tile, _)| tile).filter(|tile| tiles.contains(tile));
+    needed
+        .filter_map(|tile| state.places.get(tile))
         .flatten()
-        .map(|(root, _)| *root)
+        .copied()
         .collect()
 }
 
@@ -191,13 +190,14 @@ fn touched(effect: &Effect, before: &Values) -> Values {
 
 /// Before and after each step: the storages whose contents will be needed again.
 fn occupied(p: &Program, graph: &Graph, facts: &[Facts]) -> Vec<[Values; 2]> {
-    let (live_before, live_after) = live(graph, facts);
+    let handles = live(graph, facts, |e| &e.uses, |e| &e.binds);
+    let tiles = live(graph, facts, |e| &e.reads, |e| &e.moves);
     let all = (0..p.func.values.len()).map(|i| ValueId(i as u32));
     let inputs: Values = all.filter(|v| p.is_input(*v) && p.is_tile(*v)).collect();
     let started = forward(graph, &inputs, |node, before| touched(&facts[node].effect, before));
     let each = facts.iter().enumerate().map(|(node, f)| {
-        let before = &storages(&live_before[node], &f.before) & &started[node];
-        let after = &storages(&live_after[node], &f.after) & &touched(&f.effect, &started[node]);
+        let before = &storages(&handles[0][node], &tiles[0][node], &f.before) & &started[node];
+        let after = &storages(&handles[1][node], &tiles[1][node], &f.after) & &touched(&f.effect, &started[node]);
         [before, after]
     });
     each.collect()

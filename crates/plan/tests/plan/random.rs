@@ -1,8 +1,6 @@
 //! Random structured programs: whatever the planner places, the independent checker accepts.
 
-mod common;
-
-use common::{Builder, dump};
+use crate::build::{Builder, dump};
 use proptest::prelude::*;
 use tessera_ir::{TypeId, ValueId};
 use tessera_isa::profile::Profile;
@@ -41,8 +39,11 @@ impl Random<'_> {
         same[self.dice.below(same.len())]
     }
 
-    fn alloc_of(&mut self, ty: usize) -> Option<ValueId> {
-        let same: Vec<ValueId> = self.scope.iter().filter(|s| s.1 == ty && s.2).map(|s| s.0).collect();
+    /// A tile that is bound anew: mostly one that was allocated, sometimes one that control flow handed on.
+    fn target(&mut self, ty: usize) -> Option<ValueId> {
+        let any = self.dice.below(3) == 0;
+        let same = self.scope.iter().filter(|s| s.1 == ty && (s.2 || any));
+        let same: Vec<ValueId> = same.map(|s| s.0).collect();
         (!same.is_empty()).then(|| same[self.dice.below(same.len())])
     }
 
@@ -98,7 +99,7 @@ impl Random<'_> {
             }
             8 | 9 => {
                 let (s, ty) = self.any();
-                if let Some(d) = self.alloc_of(ty).filter(|d| *d != s) {
+                if let Some(d) = self.target(ty).filter(|d| *d != s) {
                     match self.dice.below(3) {
                         0 => self.b.subview_into(s, d),
                         1 => self.b.fill_inplace(s, d),
@@ -113,7 +114,7 @@ impl Random<'_> {
             }
             11 => {
                 let (s, ty) = self.any();
-                if let Some(t) = self.alloc_of(ty).filter(|_| s.0 % 3 == 0) {
+                if let Some(t) = self.target(ty).filter(|_| s.0 % 3 == 0) {
                     let addr = 64 * self.dice.below(32) as i64;
                     self.b.tassign(t, addr);
                 }
@@ -132,7 +133,7 @@ impl Random<'_> {
         (0..self.dice.below(4)).map(|_| self.any()).collect()
     }
 
-    /// Runs `f` with the builder taken out, so that closures of the builder can use the rest.
+    /// A block that takes `args` and hands on values of the same types; `b` is the builder meanwhile.
     fn inner(&mut self, b: &mut Builder, depth: usize, args: &[ValueId], types: &[usize]) -> Vec<ValueId> {
         std::mem::swap(&mut self.b, b);
         let outer = self.scope.len();
@@ -213,7 +214,7 @@ fn program(numbers: &[u8]) -> (Builder, Vec<ValueId>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn placements_are_valid(numbers in prop::collection::vec(any::<u8>(), 20..400), profile in 0..3usize) {

@@ -1,0 +1,105 @@
+//! Pipes, the memory map and its picture.
+
+use crate::build::Builder;
+use tessera_isa::ops::Pipe;
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::Loc;
+use tessera_plan::{Hazard, map, pipes, plan, svg};
+
+#[test]
+fn pipes_and_waits() {
+    let mut b = Builder::new();
+    let (u, l) = (b.tile(Loc::Vec, 16), b.tile(Loc::Mat, 16));
+    let (x, y, m) = (b.alloc(u), b.alloc(u), b.alloc(l));
+    let first = b.mov(x, y);
+    let second = b.mov(y, m);
+    let third = b.mov(x, y);
+    let p = pipes(&b.module, &b.func, Profile::Cpu);
+    assert_eq!(p.ops.len(), 3);
+    assert!(p.waits.is_empty(), "on cpu all moves are of one pipe: {:?}", p.waits);
+    let p = pipes(&b.module, &b.func, Profile::A5);
+    let of = |op| p.ops.iter().find(|o| o.0 == op).map(|o| o.1);
+    assert_eq!([of(first), of(third)], [Some(Pipe::V); 2]);
+    let waits: Vec<_> = p.waits.iter().map(|w| (w.from, w.to, w.hazard)).collect();
+    if of(second) != Some(Pipe::V) {
+        assert_eq!(
+            waits,
+            [
+                (first, second, Hazard::ReadAfterWrite),
+                (second, third, Hazard::WriteAfterRead)
+            ]
+        );
+    }
+}
+
+#[test]
+fn waits_cross_iterations() {
+    let mut b = Builder::new();
+    let u = b.tile(Loc::Vec, 16);
+    let x = b.alloc(u);
+    let mut ops = Vec::new();
+    b.for_loop(&[], |b, _| {
+        ops.push(b.mov(x, x));
+        ops.push(b.print(x));
+        Vec::new()
+    });
+    let p = pipes(&b.module, &b.func, Profile::A5);
+    let waits: Vec<_> = p.waits.iter().map(|w| (w.from, w.to, w.hazard)).collect();
+    assert_eq!(
+        waits,
+        [
+            (ops[0], ops[1], Hazard::ReadAfterWrite),
+            (ops[1], ops[0], Hazard::WriteAfterRead)
+        ]
+    );
+}
+
+#[test]
+fn manual_tiles_at_one_address_wait_for_each_other() {
+    let mut b = Builder::new();
+    let u = b.tile(Loc::Vec, 16);
+    let (x, y, z) = (b.alloc_at(u, 0), b.alloc_at(u, 64), b.alloc_at(u, 4096));
+    b.mov(z, x);
+    b.print(y);
+    let p = pipes(&b.module, &b.func, Profile::A5);
+    assert_eq!(p.waits.len(), 1);
+}
+
+#[test]
+fn the_map_lists_every_tile_and_the_picture_shows_it() {
+    let mut b = Builder::new();
+    let (u, l) = (b.tile(Loc::Vec, 16), b.tile(Loc::Mat, 16));
+    let (x, y, m, a) = (b.alloc(u), b.alloc(u), b.alloc_at(l, 512), b.alloc(l));
+    b.mov(x, y);
+    b.mov(y, m);
+    b.mov(m, a);
+    let p = plan(&b.module, &b.func, Profile::A5, &[]).expect("it fits");
+    let map = map(&b.module, &b.func, Profile::A5, &p);
+    let locs: Vec<Loc> = map.memories.iter().map(|m| m.loc).collect();
+    assert_eq!(locs, [Loc::Vec, Loc::Mat]);
+    let ub = &map.memories[0];
+    assert_eq!(
+        (ub.rows.len(), ub.capacity, ub.reserved, ub.peak),
+        (2, Some(248 * 1024), 8192, 1024)
+    );
+    let manual = map.memories[1].rows.iter().find(|r| r.is_manual).expect("m is manual");
+    assert_eq!((manual.addr, manual.value), (512, m));
+    let picture = svg(&map);
+    assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+    for row in map.memories.iter().flat_map(|m| &m.rows) {
+        assert!(
+            picture.contains(&format!("<title>{} ", row.name)),
+            "{} is drawn",
+            row.name
+        );
+    }
+}
+
+#[test]
+fn an_empty_function_has_an_empty_map() {
+    let b = Builder::new();
+    let p = plan(&b.module, &b.func, Profile::Cpu, &[]).expect("nothing fits everywhere");
+    let map = map(&b.module, &b.func, Profile::Cpu, &p);
+    assert!(map.memories.is_empty());
+    assert!(svg(&map).contains("no tile"));
+}
