@@ -70,9 +70,8 @@ impl Walk<'_> {
         let (name, span) = (self.module.names.text(defined.name), defined.type_span);
         if facts.replaced {
             let text = format!(
-                "%{name} is a Left tile, and {} lays those out {}: the written blayout is replaced",
-                self.profile,
-                facts.tile.layout_name()
+                "{} keeps Left tiles {}, so the written blayout of %{name} is replaced",
+                self.profile, facts.tile.blayout
             );
             let note = Diagnostic::new("left-blayout", Severity::Note, text).at(span, "");
             self.report.diagnostics.push(note);

@@ -220,7 +220,7 @@ pub(super) fn exact(name: &str, value: &Number, elem: Elem) -> Option<Fault> {
     let what = format!("{name} {} is not a value of {elem}", number(value));
     let fault = Fault::new("fp-value", what);
     Some(match elem.encode_in_range(value) {
-        Some(bits) => fault.help(format!("the nearest one is {}", elem.format_bits(bits))),
+        Some(bits) => fault.help(format!("the nearest one is {}", number(&elem.decode(bits)))),
         None => {
             let (low, high) = elem.range();
             fault.help(format!("{elem} goes from {} to {}", number(&low), number(&high)))

@@ -1,7 +1,7 @@
 //! `footprint`: blocks that hardware writes and that leave the tile (ops.md 1 rule 3, fixpipe.md 5).
 
 use tessera_isa::inst::Inst;
-use tessera_isa::maps::{Step, steps};
+use tessera_isa::maps::{Step, ceil_to, steps};
 use tessera_isa::tile_rules::Fault;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
@@ -20,9 +20,10 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
             "{} writes {}x{} elements at ({}, {}), past the destination's declared {}x{}",
             inst.profile, rect.rows, rect.cols, rect.row, rect.col, tile.rows, tile.cols
         );
+        let (ir, ic) = tile.box_dims()?;
         let (rows, cols) = (
-            tile.rows.max(rect.row.saturating_add(rect.rows)),
-            tile.cols.max(rect.col.saturating_add(rect.cols)),
+            ceil_to(tile.rows.max(rect.row.saturating_add(rect.rows)), ir),
+            ceil_to(tile.cols.max(rect.col.saturating_add(rect.cols)), ic),
         );
         let fault = Fault::warning("footprint", what).help(format!("declare the destination {rows}x{cols}"));
         Some(fault.on(dst))

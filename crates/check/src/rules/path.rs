@@ -253,7 +253,11 @@ fn layout_text(inst: &Inst, flow: &Flow) -> (String, String) {
             push_new(&mut pairs, text);
         }
     }
-    let this = format!("{}→{}", layout(flow.src), layout(flow.dst));
+    // An image has no layout of a tile.
+    let this = match inst.op {
+        Opcode::Timg2col => format!("any→{}", layout(flow.dst)),
+        _ => format!("{}→{}", layout(flow.src), layout(flow.dst)),
+    };
     let what = format!(
         "on {} {} {} takes {}, and this is {this}",
         inst.profile,
@@ -311,14 +315,27 @@ fn dtype_text(inst: &Inst, flow: &Flow) -> (String, String) {
         join(&lists, "or")
     );
     let other = takes(&elsewhere(inst, flow, Miss::Dtype), &this);
-    let help = if equal_helps && src != dst {
+    let help = if let Some(forms) = other_forms(inst, flow) {
+        format!("{this} is a matter of the {forms} form (fixpipe)")
+    } else if equal_helps && src != dst {
         format!("make both {src}")
     } else if let Some(other) = other {
         other
-    } else if matches!(inst.op, Opcode::Tmov | Opcode::Textract | Opcode::Tinsert) && flow.src.loc == Loc::Acc {
-        "another type pair may need another form: plain, scalar quant or vector quant".into()
     } else {
         "use one of these types, or TRESHAPE both tiles to a type of the same size".into()
     };
     (what, help)
+}
+
+/// The other forms in which an accumulator's types have a path: what quantizes is not what converts.
+fn other_forms(inst: &Inst, flow: &Flow) -> Option<String> {
+    if flow.src.loc != Loc::Acc || inst.form == Form::Fill {
+        return None;
+    }
+    let forms = [Form::Plain, Form::ScalarQuant, Form::VectorQuant]
+        .into_iter()
+        .filter(|form| {
+            *form != inst.form && find(inst.op.info().paths, inst.profile, *form, flow.src, flow.dst).is_ok()
+        });
+    Some(join(forms, "or")).filter(|text| !text.is_empty())
 }

@@ -153,16 +153,17 @@ fn bounds(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
         let Some(index) = inst.index(role) else { continue };
         let name = role.cpp();
         let limit = i128::from(limit);
-        if index < 0 || index >= limit {
-            let what = format!("{name}={index} is outside the source's {limit} declared {word}");
-            return Some(Fault::new("textract-bounds", what).help(format!("{name} is at most {}", limit - 1)));
-        }
         let extent = match valid {
             _ if declared => Some(whole.max(valid.unwrap_or(0))),
             valid => valid.map(|v| v.saturating_mul(halves)),
         };
+        let extent = extent.map(i128::from);
+        if index < 0 || index >= limit {
+            let what = format!("{name}={index} is outside the source's {limit} declared {word}");
+            let last = limit - extent.filter(|n| (1..=limit).contains(n)).unwrap_or(1);
+            return Some(Fault::new("textract-bounds", what).help(format!("{name} is at most {last}")));
+        }
         let Some(extent) = extent else { continue };
-        let extent = i128::from(extent);
         if index + extent > limit {
             let what = format!(
                 "the window of {extent} {word} at {name}={index} ends at {}, and the source has {limit} declared {word}",

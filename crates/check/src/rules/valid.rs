@@ -17,7 +17,7 @@ pub fn check_valid(tile: &Tile, valid: [Option<i128>; 2]) -> Option<Fault> {
         let Some(v) = v else { continue };
         if v < 0 || v > i128::from(declared) {
             let what = format!("{name}={v} is outside 0…{declared}, the tile's declared extent");
-            return Some(Fault::new("valid-range", what).help(format!("{name} is at most {declared}")));
+            return Some(Fault::new("valid-range", what).help(format!("{name} is 0 to {declared}")));
         }
         if let Extent::Static(fixed) = extent
             && v != i128::from(fixed)
