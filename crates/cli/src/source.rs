@@ -1,5 +1,6 @@
 //! A source text with its lines, so that spans can be shown as line and column.
 
+use std::path::Path;
 use tessera_isa::diag::Span;
 
 /// A named text.
@@ -35,6 +36,13 @@ impl Source {
             lines: std::iter::once(0).chain(starts).collect(),
             text,
         }
+    }
+
+    /// The text of a file; `-` is standard input. Bytes that are no text are shown as such.
+    pub fn of_file(file: &Path, bytes: Vec<u8>) -> Self {
+        let name = if file == Path::new("-") { "<stdin>".into() } else { file.display().to_string() };
+        let text = String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        Source::new(name, text)
     }
 
     /// The line (from 0) that a byte stands in.

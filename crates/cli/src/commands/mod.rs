@@ -1,11 +1,17 @@
 //! The subcommands, one file each.
 
+mod check;
 mod completions;
 mod explain;
-// mod layout;
+mod layout;
+mod plan;
+mod run;
 
-use crate::session::{Outcome, Session};
+use crate::session::{Failure, Outcome, Session};
+use crate::source::Source;
 use clap::{Parser, Subcommand};
+use std::path::Path;
+use tessera::Program;
 use tessera_isa::diag::nearest;
 use tessera_isa::profile::Profile;
 
@@ -34,7 +40,13 @@ pub enum Command {
     /// Explain an instruction, rule, element type, profile, layout or location
     Explain(explain::Args),
     /// Draw where the elements of a tile lie in memory
-    //L    Layout(layout::Args),
+        Layout(layout::Args),
+    /// Check programs against every rule of a profile, or of all profiles
+    Check(check::Args),
+    /// Run a program
+    Run(run::Args),
+    /// Show where tiles are placed, and which instruction waits for which
+    Plan(plan::Args),
     /// Print a shell's completion script
     Completions(completions::Args),
 }
@@ -44,7 +56,10 @@ impl Command {
     pub fn run(self, session: &mut Session<'_>) -> Outcome {
         match self {
             Command::Explain(args) => explain::run(&args, session),
-            //L            Command::Layout(args) => layout::run(&args, session),
+                        Command::Layout(args) => layout::run(&args, session),
+            Command::Check(args) => check::run(&args, session),
+            Command::Run(args) => run::run(&args, session),
+            Command::Plan(args) => plan::run(&args, session),
             Command::Completions(args) => completions::run(&args, session),
         }
     }
@@ -56,4 +71,11 @@ fn profile(text: &str) -> Result<Profile, String> {
         let near = nearest(text, Profile::spellings()).unwrap_or("cpu");
         format!("there is no profile '{text}'; did you mean '{near}'? (cpu, a2a3, a5)")
     })
+}
+
+/// A program of the command line, with its text for messages.
+fn load(session: &mut Session<'_>, file: &Path, profile: Option<Profile>) -> Result<(Source, Program), Failure> {
+    let bytes = session.read_source(file)?;
+    let program = Program::parse_bytes(&bytes, profile);
+    Ok((Source::of_file(file, bytes), program))
 }

@@ -16,19 +16,27 @@ pub struct Values<'a> {
     pub shape: &'a [u64],
     /// The bytes; fp4 elements are packed two to a byte.
     pub bytes: &'a [u8],
+    /// For each byte, 0xFF where it is defined; empty where that is not known.
+    pub defined: &'a [u8],
 }
 
 impl Values<'_> {
-    /// The bits of an element.
-    fn bits(&self, index: u64) -> u64 {
-        if self.elem.is_fp4() {
-            let byte = self.bytes.get((index / 2) as usize).copied().unwrap_or(0);
-            return u64::from(if index % 2 == 0 { byte & 15 } else { byte >> 4 });
-        }
+    /// An element as text; `?` where it is undefined.
+    fn text(&self, index: u64) -> String {
+        let fp4 = self.elem.is_fp4();
         let size = self.elem.size().unwrap_or(1) as usize;
-        let start = (index as usize).saturating_mul(size);
-        let bytes = self.bytes.get(start..start + size).unwrap_or(&[]);
-        bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+        let start = (if fp4 { index / 2 } else { index } as usize).saturating_mul(size);
+        let range = start..start.saturating_add(size);
+        if self.defined.get(range.clone()).is_some_and(|d| d.iter().any(|d| *d != 0xFF)) {
+            return "?".into();
+        }
+        let bytes = self.bytes.get(range).unwrap_or(&[]);
+        let bits = bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+        self.elem.format_bits(match (fp4, index % 2) {
+            (true, 0) => bits & 15,
+            (true, _) => bits >> 4,
+            (false, _) => bits,
+        })
     }
 
     /// The table, indented by two. All dimensions but the last make up the rows.
@@ -52,21 +60,12 @@ impl Values<'_> {
 
     fn lines(&self, rows: &[Slot], cols: &[Slot], pitch: u64) -> String {
         let cell = |row: Slot, col: Slot| match (row.index(), col.index()) {
-            (Some(r), Some(c)) => self.elem.format_bits(self.bits(r * pitch + c)),
+            (Some(r), Some(c)) => self.text(r * pitch + c),
             (Some(_), None) => "…".into(),
             (None, _) => "⋮".into(),
         };
-        let grid: Vec<Vec<String>> = rows
-            .iter()
-            .map(|r| cols.iter().map(|c| cell(*r, *c)).collect())
-            .collect();
-        let width = |n: usize| {
-            grid.iter()
-                .filter_map(|row| row.get(n))
-                .map(|t| t.chars().count())
-                .max()
-                .unwrap_or(0)
-        };
+        let grid: Vec<Vec<String>> = rows.iter().map(|r| cols.iter().map(|c| cell(*r, *c)).collect()).collect();
+        let width = |n: usize| grid.iter().filter_map(|row| row.get(n)).map(|t| t.chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..cols.len()).map(width).collect();
         let mut out = String::new();
         for row in &grid {
@@ -88,12 +87,14 @@ mod tests {
             elem: Elem::U8,
             shape: &[2, 3],
             bytes: &bytes,
+            defined: &[],
         };
         assert_eq!(small.table(), "  0 1 2\n  3 4 5\n");
         let big = Values {
             elem: Elem::U8,
             shape: &[4, 4, 16],
             bytes: &bytes,
+            defined: &[],
         };
         assert!(
             big.table().ends_with("255\n") && big.table().contains('⋮'),
@@ -104,6 +105,7 @@ mod tests {
             elem: Elem::F4e2m1x2,
             shape: &[1, 2],
             bytes: &[0x72],
+            defined: &[],
         };
         assert_eq!(fp4.table(), "  1.0 6.0\n");
     }

@@ -1,0 +1,113 @@
+//! `tessera check`: every finding of a program without running it.
+
+use super::load;
+use crate::policy::{Format, Policy};
+use crate::render::table::Table;
+use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session};
+use crate::source::Source;
+use std::path::{Path, PathBuf};
+use tessera::Program;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::profile::Profile;
+
+/// Check programs against every rule of a profile, or of all profiles
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tessera check kernel.pto --profile a5\n  tessera check kernel.pto --profile all\n  \
+                        tessera check *.pto --strict --allow textract-divides --format json")]
+pub struct Args {
+    /// Programs; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// cpu, a2a3, a5 or a device name; `all` compares the three. Default: the module's own, else cpu
+    #[arg(long, value_name = "P", value_parser = target)]
+    profile: Option<Target>,
+    #[command(flatten)]
+    policy: Policy,
+}
+
+/// One profile, or all of them.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    One(Profile),
+    All,
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    match text.eq_ignore_ascii_case("all") {
+        true => Ok(Target::All),
+        false => super::profile(text).map(Target::One),
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
+    args.policy.check_options(session)?;
+    let mut worst = FINE;
+    for file in &args.files {
+        let code = match args.profile {
+            Some(Target::All) => check_all(args, session, file)?,
+            Some(Target::One(profile)) => check(args, session, file, Some(profile))?,
+            None => check(args, session, file, None)?,
+        };
+        worst = worst.max(code);
+    }
+    Ok(worst)
+}
+
+fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Profile>) -> Outcome {
+    let (source, program) = load(session, file, profile)?;
+    let diagnostics = args.policy.apply(program.check());
+    args.policy.report(session, &source, &diagnostics, program.profile())
+}
+
+fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
+    let bytes = session.read_source(file)?;
+    // The three readings differ where the text leaves a layout to the profile. The module's own profile is one of the
+    // three here, so nothing is overridden.
+    let findings = Profile::ALL.map(|p| {
+        let program = Program::parse_bytes(&bytes, Some(p));
+        let mut found = args.policy.apply(program.check());
+        found.retain(|d| d.rule != "profile-override");
+        (program, found)
+    });
+    let source = Source::of_file(file, bytes);
+    if args.policy.format == Format::Json {
+        let mut worst = FINE;
+        for (profile, (_, found)) in Profile::ALL.into_iter().zip(&findings) {
+            worst = worst.max(args.policy.report(session, &source, found, profile)?);
+        }
+        return Ok(worst);
+    }
+    let [(first, found), ..] = &findings;
+    if first.has_errors() {
+        return args.policy.report(session, &source, found, first.profile());
+    }
+    let rows = first.portability().rows;
+    let mut table = Table::new(["line", "instruction", "cpu", "a2a3", "a5"]);
+    for row in &rows {
+        let line = source.position(source.clamp(row.span).start).line.to_string();
+        let cells = row.refused.map(|rule| rule.unwrap_or("legal").to_string());
+        table.row([line, row.mnemonic.to_string()].into_iter().chain(cells));
+    }
+    let refused = Profile::ALL.map(|p| rows.iter().filter(|r| r.refused[p as usize].is_some()).count());
+    let verdicts = Profile::ALL.map(|p| verdict(p, refused[p as usize], &findings[p as usize].1));
+    let runs: Vec<&str> = Profile::ALL.iter().zip(&verdicts).filter(|(_, v)| v.is_none()).map(|(p, _)| p.name()).collect();
+    let mut parts = vec![match runs.as_slice() {
+        [] => "runs on no profile".to_string(),
+        some => format!("runs on {}", some.join(", ")),
+    }];
+    parts.extend(verdicts.into_iter().flatten());
+    let code = if parts.len() == 1 { FINE } else { PROGRAM_ERROR };
+    writeln!(session.stdout, "{}\n{}\n{}", source.name, table.render(), parts.join("; "))?;
+    Ok(code)
+}
+
+/// Why a profile refuses the program, if it does.
+fn verdict(profile: Profile, refused: usize, found: &[Diagnostic]) -> Option<String> {
+    let first = found.iter().find(|d| d.is_error())?;
+    Some(match refused {
+        0 => format!("{profile} refuses it ({})", first.rule),
+        1 => format!("{profile} refuses 1 instruction"),
+        n => format!("{profile} refuses {n} instructions"),
+    })
+}

@@ -1,0 +1,357 @@
+//! Tiles and instructions whose types are known at run time only, for tools.
+//!
+//! A [`TileBuf`] goes wherever a typed tile goes, so every intrinsic takes it; an [`Instruction`] is built from an
+//! opcode, roles and attributes, which is what a front end has in hand.
+//!
+//! ```
+//! use tessera::dynamic::Instruction;
+//! use tessera::isa::{elem::Elem, ops::{Opcode, Role}, tile::{Loc, TileType}};
+//! use tessera::prelude::*;
+//!
+//! let machine = Machine::new(Profile::A5);
+//! let src = machine.alloc(&TileType::new(Loc::Vec, Elem::U8, 32, 32))?;
+//! let mut dst = machine.alloc(&TileType::new(Loc::Vec, Elem::U8, 32, 32))?;
+//! src.write(&(0..1024).map(|i| i as u8).collect::<Vec<u8>>())?;
+//!
+//! Instruction::new(Opcode::Ttrans).tile(Role::Src, &src).tile(Role::Dst, &dst).issue()?;
+//! assert_eq!(dst.to_vec::<u8>()?[..3], [0, 32, 64]);
+//!
+//! // The intrinsics take it too, and report what a typed tile would not have let compile.
+//! let wide = machine.alloc(&TileType::new(Loc::Vec, Elem::F32, 32, 32))?;
+//! assert_eq!(ttrans(&mut dst, &wide).unwrap_err().rule(), "ttrans-size");
+//! # Ok::<(), tessera::Error>(())
+//! ```
+
+use crate::error::{Error, Result};
+use crate::machine::{Machine, RecordEvent, Slot};
+use crate::typed::element::{pack, unpack};
+use crate::typed::known::Known;
+use crate::typed::{AsTile, Element};
+use std::cell::RefCell;
+use std::rc::Rc;
+use tessera_exec::machine::Issue;
+use tessera_isa::codec::Number;
+use tessera_isa::inst::Attrs;
+use tessera_isa::ops::{AttrName, Form, FormInfo, Kind, Opcode, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::Tile as TileOnProfile;
+
+pub use tessera_exec::chip::TileData;
+
+/// A tile whose type is known at run time.
+#[derive(Debug)]
+pub struct TileBuf {
+    slot: Rc<Slot>,
+    /// The storages that this tile is a view of, which must not be given back before it.
+    views: RefCell<Vec<Rc<Slot>>>,
+}
+
+impl AsTile for TileBuf {
+    const KNOWN: Option<Known> = None;
+
+    fn buf(&self) -> &TileBuf {
+        self
+    }
+}
+
+impl TileBuf {
+    pub(crate) fn new(slot: Slot) -> Self {
+        TileBuf {
+            slot: Rc::new(slot),
+            views: RefCell::new(Vec::new()),
+        }
+    }
+
+    /// The machine that the tile lives on.
+    pub fn machine(&self) -> &Machine {
+        &self.slot.machine
+    }
+
+    /// The tile's type on the machine's profile.
+    pub fn tile_type(&self) -> Result<TileOnProfile> {
+        let state = self.machine().state()?;
+        let ty = state.engine.type_of(self.slot.id);
+        ty.ok_or_else(|| Error::new("undefined-name", "the tile is not on its machine any more").help("make a new one"))
+    }
+
+    /// Valid rows and columns; `valid-unset` where one was never set.
+    pub fn valid(&self) -> Result<(usize, usize)> {
+        match self.machine().state()?.engine.valid(self.slot.id) {
+            [Some(rows), Some(cols)] => Ok((rows as usize, cols as usize)),
+            _ => Err(Error::new("valid-unset", "the tile's valid region was never set").help("call set_valid first")),
+        }
+    }
+
+    /// Sets a dynamic valid region (`set_validshape`).
+    pub fn set_valid(&self, rows: usize, cols: usize) -> Result<()> {
+        let [rows, cols] = [rows, cols].map(|n| Some(saturated(n)));
+        Ok(self.machine().state()?.engine.set_valid(self.slot.id, rows, cols)?)
+    }
+
+    /// TASSIGN: binds the tile to a byte address of its memory; moves no data.
+    pub fn assign(&self, address: u64) -> Result<()> {
+        let address = i64::try_from(address).unwrap_or(i64::MAX);
+        Ok(self.machine().state()?.engine.assign(self.slot.id, address)?)
+    }
+
+    /// The tile's contents: elements, declared bytes, and which of them are defined.
+    pub fn data(&self) -> Result<TileData> {
+        self.data_on(0)
+    }
+
+    /// The tile's contents as vector core 0 or 1 sees them (fixpipe.md 6).
+    pub fn data_on(&self, core: u8) -> Result<TileData> {
+        if core > 1 {
+            let what = format!("there is no vector core {core}");
+            return Err(Error::new("acc-mode", what).help("the cores are 0 and 1"));
+        }
+        Ok(self.machine().state()?.engine.read(self.slot.id, core)?)
+    }
+
+    /// The valid region, row by row; elements that nobody has written are 0.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        let data = self.data()?;
+        self.check_elem::<T>("tstore-dtype")?;
+        Ok(elements(&data.elements, data.rows, data.cols))
+    }
+
+    /// Writes the valid region, row by row, whatever the tile's location and layout.
+    pub fn write<T: Element>(&self, values: &[T]) -> Result<()> {
+        self.check_elem::<T>("tload-dtype")?;
+        let tile = self.tile_type()?;
+        let mut state = self.machine().state()?;
+        let valid = state.engine.valid(self.slot.id);
+        let [rows, cols] = [valid[0].unwrap_or(tile.rows), valid[1].unwrap_or(tile.cols)];
+        if rows.saturating_mul(cols) != values.len() as u64 {
+            let what = format!("{} values are given, and the valid region of {tile} is {rows}x{cols}", values.len());
+            return Err(Error::new("tload-shape", what).help(format!("give {} values", rows.saturating_mul(cols))));
+        }
+        Ok(state.engine.write(self.slot.id, &pack(values))?)
+    }
+
+    /// Writes the declared bytes as they lie in memory.
+    pub fn write_raw(&self, bytes: &[u8]) -> Result<()> {
+        let tile = self.tile_type()?;
+        if tile.bytes() != bytes.len() as u64 {
+            let what = format!("{} bytes are given, and {tile} has {}", bytes.len(), tile.bytes());
+            return Err(Error::new("tload-shape", what).help(format!("give {} bytes", tile.bytes())));
+        }
+        Ok(self.machine().state()?.engine.write_raw(self.slot.id, bytes)?)
+    }
+
+    fn check_elem<T: Element>(&self, rule: &'static str) -> Result<()> {
+        let elem = self.tile_type()?.elem;
+        if elem == T::ELEM {
+            return Ok(());
+        }
+        let what = format!("the tile's elements are {elem}, and the slice's are {}", T::ELEM);
+        Err(Error::new(rule, what).help(format!("use a slice of {elem}")))
+    }
+
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.slot
+    }
+
+    /// From here on the tile may lie in another one's storage.
+    fn becomes_view_of(&self, src: &TileBuf, keeps_own: bool) {
+        let mut roots = src.views.borrow().clone();
+        roots.push(src.slot.clone());
+        let mut views = self.views.borrow_mut();
+        if !keeps_own {
+            views.clear();
+        }
+        for root in roots {
+            if !Rc::ptr_eq(&root, &self.slot) && !views.iter().any(|v| Rc::ptr_eq(v, &root)) {
+                views.push(root);
+            }
+        }
+    }
+}
+
+/// Elements out of packed bytes; fp4 may have half a byte too many.
+pub(crate) fn elements<T: Element>(bytes: &[u8], rows: u64, cols: u64) -> Vec<T> {
+    let mut elements = unpack(bytes);
+    elements.truncate(rows.saturating_mul(cols) as usize);
+    elements
+}
+
+/// An index or extent; what no machine has stays out of range.
+pub(crate) fn saturated(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// An instruction that is put together at run time.
+///
+/// Operands come in any order; which form it is follows from their roles.
+#[derive(Clone, Debug)]
+pub struct Instruction<'a> {
+    op: Opcode,
+    tiles: Vec<(Role, &'a TileBuf)>,
+    scalars: Vec<(Role, Number)>,
+    attrs: Attrs,
+}
+
+impl<'a> Instruction<'a> {
+    /// An instruction without operands.
+    pub fn new(op: Opcode) -> Self {
+        Instruction {
+            op,
+            tiles: Vec::new(),
+            scalars: Vec::new(),
+            attrs: Attrs::default(),
+        }
+    }
+
+    /// With a tile.
+    pub fn tile(mut self, role: Role, tile: &'a TileBuf) -> Self {
+        self.tiles.push((role, tile));
+        self
+    }
+
+    /// With a scalar: a fill value or a quantization parameter.
+    pub fn scalar(mut self, role: Role, value: Number) -> Self {
+        self.scalars.push((role, value));
+        self
+    }
+
+    /// With an index.
+    pub fn index(self, role: Role, value: usize) -> Self {
+        self.scalar(role, Number::Int(value as i128))
+    }
+
+    /// With attributes.
+    pub fn attrs(mut self, attrs: Attrs) -> Self {
+        self.attrs = attrs;
+        self
+    }
+
+    /// Checks the instruction and runs it.
+    pub fn issue(self) -> Result<RecordEvent> {
+        let form = self.form()?;
+        self.check_attrs()?;
+        self.issue_as(form.form)
+    }
+
+    /// The form whose operands these are.
+    fn form(&self) -> Result<&'static FormInfo> {
+        let given: Vec<Role> = self.tiles.iter().map(|t| t.0).chain(self.scalars.iter().map(|s| s.0)).collect();
+        let fits = |form: &&FormInfo| {
+            let mut roles = form.ins.iter().chain(form.outs);
+            roles.clone().count() == given.len()
+                && roles.all(|r| given.contains(r))
+                && self.tiles.iter().all(|t| t.0.kind() == Kind::Tile)
+                && self.scalars.iter().all(|s| s.0.kind() != Kind::Tile)
+        };
+        let words = |roles: &mut dyn Iterator<Item = &Role>| {
+            let words: Vec<&str> = roles.map(|r| r.name()).collect();
+            words.join(", ")
+        };
+        let forms = self.op.info().forms;
+        forms.iter().find(fits).ok_or_else(|| {
+            let what = format!("{} has no form with the operands ({})", self.op.title(), words(&mut given.iter()));
+            let known: Vec<String> = forms
+                .iter()
+                .map(|f| format!("({})", words(&mut f.ins.iter().chain(f.outs))))
+                .collect();
+            let help = match known.as_slice() {
+                [] => "build one of the layout instructions".to_string(),
+                _ => format!("give {}", known.join(" or ")),
+            };
+            Error::new("operand-count", what).help(help)
+        })
+    }
+
+    fn check_attrs(&self) -> Result<()> {
+        let a = &self.attrs;
+        let given = [
+            (AttrName::ReluPreMode, a.relu.is_some()),
+            (AttrName::AccToVecMode, a.acc_to_vec.is_some()),
+            (AttrName::Mode, a.split.is_some()),
+            (AttrName::Dim, a.dim.is_some()),
+            (AttrName::Kernel, a.kernel.is_some()),
+            (AttrName::Stride, a.stride.is_some()),
+            (AttrName::Dilation, a.dilation.is_some()),
+            (AttrName::Pad, a.pad.is_some()),
+            (AttrName::PadValue, a.pad_value.is_some()),
+            (AttrName::Fmap, a.fmap.is_some()),
+            (AttrName::Shape, a.shape.is_some()),
+            (AttrName::Layout, a.layout.is_some()),
+        ];
+        let known = self.op.info().attrs;
+        match given.iter().find(|(name, is)| *is && !known.contains(name)) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let what = format!("{} has no attribute {name}", self.op.title());
+                Err(Error::new("unknown-attribute", what).help("leave it out"))
+            }
+        }
+    }
+
+    /// Issues the instruction in a form that its operands are known to have.
+    pub(crate) fn issue_as(self, form: Form) -> Result<RecordEvent> {
+        let Some((_, first)) = self.tiles.first() else {
+            let what = format!("{} has no tile", self.op.title());
+            return Err(Error::new("operand-count", what).help("give it its tiles"));
+        };
+        let machine = first.machine();
+        if self.tiles.iter().any(|(_, t)| !t.machine().is(machine)) {
+            let what = format!("the tiles of {} live on different machines", self.op.title());
+            return Err(Error::new("undefined-name", what).help("make all tiles on one machine"));
+        }
+        let mut issue = Issue::new(self.op, form);
+        // The engine wants the form's order: what is read, then what is written.
+        let info = self.op.info().forms.iter().find(|f| f.form == form);
+        for role in info.into_iter().flat_map(|f| f.ins.iter().chain(f.outs)) {
+            if let Some((_, tile)) = self.tiles.iter().find(|t| t.0 == *role) {
+                issue.tiles.push((*role, tile.slot.id));
+            }
+        }
+        issue.scalars.extend(self.scalars.iter().copied());
+        issue.attrs = self.attrs.clone();
+        self.bind(machine.profile());
+        let mut state = machine.state()?;
+        if self.op == Opcode::Timg2col {
+            // An attribute on the instruction wins (ops.md 7).
+            let left = &state.img2col;
+            issue.attrs.fmap = issue.attrs.fmap.or(left.fmap);
+            issue.attrs.pad = issue.attrs.pad.or(left.pad);
+            issue.attrs.pad_value = issue.attrs.pad_value.or(left.pad_value);
+        }
+        match self.op {
+            Opcode::Tsubview => {
+                let [src, dst] = [Role::Src, Role::Dst].map(|role| self.operand(role).map(|t| t.slot.id));
+                let [row, col] = [Role::Row, Role::Col].map(|role| self.index_of(role));
+                if let (Some(src), Some(dst)) = (src, dst) {
+                    state.engine.subview(dst, src, row, col)?;
+                }
+            }
+            _ => state.engine.issue(&issue)?,
+        }
+        Ok(RecordEvent::new())
+    }
+
+    fn operand(&self, role: Role) -> Option<&'a TileBuf> {
+        self.tiles.iter().find(|t| t.0 == role).map(|t| t.1)
+    }
+
+    fn index_of(&self, role: Role) -> i64 {
+        let value = self.scalars.iter().find(|s| s.0 == role).map(|s| s.1);
+        match value {
+            Some(Number::Int(v)) => i64::try_from(v).unwrap_or(i64::MAX),
+            _ => i64::MAX,
+        }
+    }
+
+    /// Destinations that become views keep their source's storage alive.
+    fn bind(&self, profile: Profile) {
+        let keeps_own = match self.op {
+            Opcode::Treshape | Opcode::Bitcast if profile != Profile::Cpu => false,
+            Opcode::Tsubview => false,
+            Opcode::TfillpadInplace => true,
+            _ => return,
+        };
+        if let (Some(src), Some(dst)) = (self.operand(Role::Src), self.operand(Role::Dst)) {
+            dst.becomes_view_of(src, keeps_own);
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The machine that tiles live on.
+
+use crate::dynamic::TileBuf;
+use crate::error::{Error, Result};
+use crate::typed::known::{Known, legal};
+use crate::typed::{ConvTile, Element, LayoutMarker, Location, Tile};
+use std::cell::{RefCell, RefMut};
+use std::rc::Rc;
+use tessera_exec::machine::{Machine as Engine, TileId};
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::inst::{Attrs, ConvType};
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::{Compact, Extent, Pad, TileType};
+
+/// A simulated core with a profile: its memories, and the tiles in them.
+///
+/// A machine is a handle; clones are the same machine, and every tile carries one. Instructions find the machine by
+/// their tiles. It lives on one thread.
+///
+/// ```
+/// use tessera::prelude::*;
+///
+/// let machine = Machine::new(Profile::Cpu);
+/// let mut src: Tile<loc::Vec, i32, 8, 8> = machine.tile()?;
+/// let mut dst: Tile<loc::Mat, i32, 16, 16> = machine.tile()?;
+/// tload(&mut src, &[7; 64])?;
+/// tinsert(&mut dst, &src, 8, 8)?;
+/// assert_eq!(dst.get(15, 15)?, Some(7));
+/// assert_eq!(dst.get(0, 0)?, None, "nobody has written it");
+/// # Ok::<(), tessera::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Machine(Rc<Core>);
+
+#[derive(Debug)]
+struct Core {
+    profile: Profile,
+    state: RefCell<State>,
+}
+
+#[derive(Debug)]
+pub(crate) struct State {
+    pub engine: Engine,
+    /// What SETFMATRIX and SET_IMG2COL_PADDING left (ops.md 7).
+    pub img2col: Attrs,
+}
+
+/// A tile's storage; it is given back when nobody uses it any more.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub machine: Machine,
+    pub id: TileId,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // Nothing holds the state while a tile is dropped; if something did, the storage would only stay taken.
+        if let Ok(mut state) = self.machine.0.state.try_borrow_mut() {
+            state.engine.release(self.id);
+        }
+    }
+}
+
+/// What a tile is besides its Rust type: pad value, compact mode, valid region, address.
+///
+/// ```
+/// use tessera::prelude::*;
+///
+/// let machine = Machine::new(Profile::A5);
+/// let options = TileOptions::new().pad(Pad::Zero).valid(3, 40).address(0x1000);
+/// let tile: Tile<loc::Vec, f32, 8, 64> = machine.tile_with(options)?;
+/// assert_eq!(tile.valid()?, (3, 40));
+/// # Ok::<(), tessera::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct TileOptions {
+    pad: Pad,
+    compact: Compact,
+    valid: Region,
+    address: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Region {
+    /// Set at run time, at first all of the declared area.
+    Whole,
+    /// Part of the type.
+    Fixed(usize, usize),
+    /// Set at run time, at first not at all.
+    Unset,
+}
+
+impl Default for TileOptions {
+    fn default() -> Self {
+        TileOptions::new()
+    }
+}
+
+impl TileOptions {
+    /// No pad value, no compact mode, no address; the valid region is the declared area until
+    /// [`set_valid`](Tile::set_valid) changes it.
+    pub const fn new() -> Self {
+        TileOptions {
+            pad: Pad::Null,
+            compact: Compact::Null,
+            valid: Region::Whole,
+            address: None,
+        }
+    }
+
+    /// The value that padding is filled with (tile-model.md 6).
+    pub const fn pad(mut self, pad: Pad) -> Self {
+        self.pad = pad;
+        self
+    }
+
+    /// The compact mode (tile-model.md 5).
+    pub const fn compact(mut self, compact: Compact) -> Self {
+        self.compact = compact;
+        self
+    }
+
+    /// A valid region that is part of the type, and does not change.
+    pub const fn valid(mut self, rows: usize, cols: usize) -> Self {
+        self.valid = Region::Fixed(rows, cols);
+        self
+    }
+
+    /// A valid region that has to be set before it is used (`valid-unset`).
+    pub const fn unset(mut self) -> Self {
+        self.valid = Region::Unset;
+        self
+    }
+
+    /// TASSIGN: the tile lies at this byte address of its memory.
+    pub const fn address(mut self, address: u64) -> Self {
+        self.address = Some(address);
+        self
+    }
+}
+
+impl Machine {
+    /// A machine with nothing in its memories.
+    pub fn new(profile: Profile) -> Self {
+        Machine(Rc::new(Core {
+            profile,
+            state: RefCell::new(State {
+                engine: Engine::new(profile),
+                img2col: Attrs::default(),
+            }),
+        }))
+    }
+
+    /// The profile.
+    pub fn profile(&self) -> Profile {
+        self.0.profile
+    }
+
+    /// A new tile of a Rust type; its contents are undefined, its valid region is all of it.
+    ///
+    /// A type that no profile allows is a compile error, one that this profile does not allow an error here.
+    pub fn tile<L, T, const R: usize, const C: usize, Lay>(&self) -> Result<Tile<L, T, R, C, Lay>>
+    where
+        L: Location,
+        T: Element,
+        Lay: LayoutMarker,
+    {
+        self.tile_with(TileOptions::new())
+    }
+
+    /// A new tile of a Rust type, with options.
+    pub fn tile_with<L, T, const R: usize, const C: usize, Lay>(
+        &self,
+        options: TileOptions,
+    ) -> Result<Tile<L, T, R, C, Lay>>
+    where
+        L: Location,
+        T: Element,
+        Lay: LayoutMarker,
+    {
+        legal!(Tile::<L, T, R, C, Lay>::TYPE.tile());
+        let known: Known = Tile::<L, T, R, C, Lay>::TYPE;
+        let mut ty = TileType::new(known.loc, known.elem, known.rows, known.cols);
+        if let Some((outer, inner, fractal)) = known.order {
+            ty = ty.with_layout(outer, inner, fractal);
+        }
+        (ty.pad, ty.compact) = (options.pad, options.compact);
+        ty = match options.valid {
+            Region::Fixed(rows, cols) => ty.with_valid(Extent::Static(rows as u64), Extent::Static(cols as u64)),
+            Region::Whole | Region::Unset => ty.with_valid(Extent::Dynamic, Extent::Dynamic),
+        };
+        let buf = self.alloc(&ty)?;
+        if let Region::Whole = options.valid {
+            buf.set_valid(R, C)?;
+        }
+        if let Some(address) = options.address {
+            buf.assign(address)?;
+        }
+        Ok(Tile::new(buf))
+    }
+
+    /// A new tile of a run-time type; its contents are undefined.
+    pub fn alloc(&self, ty: &TileType) -> Result<TileBuf> {
+        let id = self.state()?.engine.tile(ty)?;
+        Ok(TileBuf::new(Slot {
+            machine: self.clone(),
+            id,
+        }))
+    }
+
+    /// A new conv tile in L1: NC1HWC0 with five extents, NDC1HWC0 with six (tile-model.md 7).
+    ///
+    /// ```
+    /// use tessera::prelude::*;
+    ///
+    /// let machine = Machine::new(Profile::A5);
+    /// let image = machine.conv_tile::<f16>(&[1, 2, 8, 8, 16])?;
+    /// assert_eq!(image.len(), 2048);
+    /// assert_eq!(machine.conv_tile::<f16>(&[1, 2]).unwrap_err().rule(), "timg2col-config");
+    /// # Ok::<(), tessera::Error>(())
+    /// ```
+    pub fn conv_tile<T: Element>(&self, extents: &[usize]) -> Result<ConvTile<T>> {
+        let mut dims = [1u64; 6];
+        match *extents {
+            [n, c1, h, w, c0] => dims = [n, 1, c1, h, w, c0].map(|d| d as u64),
+            [n, d, c1, h, w, c0] => dims = [n, d, c1, h, w, c0].map(|d| d as u64),
+            _ => {
+                let what = format!("a conv tile has 5 or 6 extents, and these are {}", extents.len());
+                return Err(Error::new("timg2col-config", what).help("give [N, C1, H, W, C0] or [N, D, C1, H, W, C0]"));
+            }
+        }
+        let conv = ConvType {
+            loc: tessera_isa::tile::Loc::Mat,
+            has_depth: extents.len() == 6,
+            dims,
+            elem: T::ELEM,
+        };
+        let id = self.state()?.engine.conv_tile(conv)?;
+        let slot = Slot {
+            machine: self.clone(),
+            id,
+        };
+        Ok(ConvTile::new(TileBuf::new(slot), conv))
+    }
+
+    /// SETFMATRIX: the image's size and padding for every TIMG2COL that does not say otherwise (ops.md 7).
+    pub fn setfmatrix(&self, fmap: [i64; 2], pad: [i64; 4]) -> Result<()> {
+        let mut state = self.state()?;
+        (state.img2col.fmap, state.img2col.pad) = (Some(fmap), Some(pad));
+        Ok(())
+    }
+
+    /// SET_IMG2COL_PADDING: the pad value for every TIMG2COL that does not say otherwise (ops.md 7).
+    pub fn set_img2col_padding<T: Element>(&self, value: T) -> Result<()> {
+        self.state()?.img2col.pad_value = Some(value.number());
+        Ok(())
+    }
+
+    /// SET_IMG2COL_RPT: accepted, without effect (ops.md 7).
+    pub fn set_img2col_rpt(&self) {}
+
+    /// The warnings since the last call (`undefined-read`, `value-conversion`, `footprint`, …).
+    pub fn take_warnings(&self) -> Vec<Diagnostic> {
+        self.state().map(|mut s| s.engine.take_warnings()).unwrap_or_default()
+    }
+
+    pub(crate) fn is(&self, other: &Machine) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The state. It is never kept across a call into user code, so it is always free.
+    pub(crate) fn state(&self) -> Result<RefMut<'_, State>> {
+        self.0
+            .state
+            .try_borrow_mut()
+            .map_err(|_| Error::new("binding", "the machine is in use").help("issue one instruction after the other"))
+    }
+}
+
+/// What an intrinsic returns: a mark in the order of a pipe.
+///
+/// The simulator finishes each instruction before the next begins, so a wait has nothing to do; programs written for
+/// hardware keep their events.
+///
+/// ```
+/// use tessera::prelude::*;
+///
+/// let machine = Machine::new(Profile::Cpu);
+/// let mut tile: Tile<loc::Vec, i32, 1, 8> = machine.tile()?;
+/// let loaded = tload(&mut tile, &[1; 8])?;
+/// loaded.wait();
+/// tsync([loaded]);
+/// # Ok::<(), tessera::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordEvent(());
+
+impl RecordEvent {
+    pub(crate) fn new() -> Self {
+        RecordEvent(())
+    }
+
+    /// Waits until the instruction is done.
+    pub fn wait(self) {}
+}
+
+/// TSYNC: waits for events.
+pub fn tsync(events: impl IntoIterator<Item = RecordEvent>) {
+    events.into_iter().for_each(RecordEvent::wait);
+}

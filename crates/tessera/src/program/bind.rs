@@ -1,0 +1,301 @@
+//! What a kernel's arguments need, and whether what is given fits (syntax.md 4).
+
+use super::Kernel;
+use tessera_exec::interp::Input;
+use tessera_ir::{Arg, ArithOp, Def, OpKind, ScalarType, Sign, Type, ValueId};
+use tessera_isa::codec::{Number, Overflow};
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::ConvType;
+use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::tile::{Extent, Tile};
+
+/// What can be bound to a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Need {
+    /// A scalar.
+    Scalar(ScalarType),
+    /// The buffer behind a pointer (no extents) or a view (extents, where known).
+    Buffer(Elem, Option<Vec<Option<u64>>>),
+    /// A tile.
+    Tile(Tile),
+    /// A conv tile.
+    Conv(ConvType),
+    /// Nothing: an event.
+    Nothing,
+}
+
+/// An argument of a function, or an input of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// The value.
+    pub value: ValueId,
+    /// Is its memory read?
+    pub is_read: bool,
+    /// Is its memory written?
+    pub is_written: bool,
+    /// May it be left unbound?
+    pub is_optional: bool,
+}
+
+impl Kernel<'_> {
+    /// What can be bound to a value.
+    pub fn need(&self, value: ValueId) -> Need {
+        match self.module().types.get(self.func().value(value).ty) {
+            Type::Scalar(ty) => Need::Scalar(*ty),
+            Type::Tile(ty) => Need::Tile(ty.resolve(self.profile())),
+            Type::Conv(conv) => Need::Conv(*conv),
+            Type::Ptr(elem, _) => Need::Buffer(*elem, None),
+            Type::View(view) => Need::Buffer(view.elem, Some(view.dims.to_vec())),
+            // A strided memref's buffer has room between the elements; the file is the buffer.
+            Type::Memref(memref) if memref.strided.is_some() => Need::Buffer(memref.elem, None),
+            Type::Memref(memref) => Need::Buffer(memref.elem, Some(memref.dims.to_vec())),
+            Type::Event => Need::Nothing,
+        }
+    }
+
+    /// The arguments, in order, with what happens to the memory behind them.
+    pub fn arguments(&self) -> Vec<Argument> {
+        let func = self.func();
+        let mut all: Vec<Argument> = func
+            .args
+            .iter()
+            .map(|v| Argument {
+                value: *v,
+                is_read: false,
+                is_written: false,
+                is_optional: func.value(*v).def == Def::ListingOut,
+            })
+            .collect();
+        // By value: the argument whose memory it points into.
+        let mut origin: Vec<Option<usize>> = vec![None; func.values.len()];
+        for (n, value) in func.args.iter().enumerate() {
+            origin[value.index()] = Some(n);
+        }
+        let mut accesses = Vec::new();
+        func.walk(&mut |_, op, _| {
+            let from = |n: usize| {
+                op.operands
+                    .get(n)
+                    .and_then(|o| o.arg.value())
+                    .and_then(|v| origin[v.index()])
+            };
+            match op.kind {
+                OpKind::Pto(opcode, _) => {
+                    let global = op.operands.iter().position(|o| o.role == Role::Global).and_then(from);
+                    match opcode {
+                        Opcode::Tload | Opcode::LoadScalar => accesses.extend(global.map(|n| (n, true))),
+                        Opcode::Tstore | Opcode::StoreScalar => accesses.extend(global.map(|n| (n, false))),
+                        _ => {}
+                    }
+                    for result in &op.results {
+                        origin[result.index()] = global;
+                    }
+                }
+                OpKind::For => {
+                    let carried: Vec<Option<usize>> = (3..op.operands.len()).map(from).collect();
+                    let inside = op.blocks.first().map(|b| func.block(*b).args.get(1..).unwrap_or(&[]));
+                    for list in [inside.unwrap_or(&[]), &op.results] {
+                        for (value, n) in list.iter().zip(&carried) {
+                            origin[value.index()] = *n;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        });
+        for (n, is_read) in accesses {
+            if let Some(argument) = all.get_mut(n) {
+                argument.is_read |= is_read;
+                argument.is_written |= !is_read;
+            }
+        }
+        all
+    }
+
+    /// The first argument that must be bound and is not.
+    pub fn unbound(&self, inputs: &[(ValueId, Input)]) -> Option<Diagnostic> {
+        let missing = |a: &Argument| {
+            let wanted = match self.need(a.value) {
+                Need::Nothing => false,
+                Need::Scalar(_) => true,
+                Need::Tile(_) | Need::Conv(_) => !a.is_optional,
+                // A buffer that is only written grows as it needs to, as long as its extents are known.
+                Need::Buffer(_, dims) => {
+                    a.is_read && !a.is_written || dims.is_some_and(|d| d.iter().any(Option::is_none))
+                }
+            };
+            wanted && !inputs.iter().any(|(v, _)| *v == a.value)
+        };
+        let argument = self.arguments().into_iter().find(missing)?;
+        let name = self.name(argument.value);
+        let (what, how) = match self.need(argument.value) {
+            Need::Scalar(ty) => (
+                format!("the scalar %{name} of type {}", scalar_name(ty)),
+                format!("--set {name}=VALUE"),
+            ),
+            Need::Tile(tile) => (format!("the tile %{name} ({tile})"), format!("--in {name}=FILE.npy")),
+            _ => (format!("the buffer of %{name}"), format!("--in {name}=FILE.npy")),
+        };
+        let place = self.func().value(argument.value).span;
+        Some(
+            Diagnostic::error("binding", format!("{what} is not bound to anything"))
+                .at(place, "needs a value")
+                .help(format!("add {how}")),
+        )
+    }
+
+    /// The input that an array is for a value; the array's elements already have its element type. `shape` counts
+    /// elements, `bytes` are dense and row-major.
+    pub fn input(&self, value: ValueId, shape: &[u64], bytes: Vec<u8>) -> Result<Input, String> {
+        let wrong = |wanted: String| format!("its shape is {}, and %{} takes {wanted}", dims(shape), self.name(value));
+        match self.need(value) {
+            Need::Tile(tile) => {
+                let fits = |v: Extent, n: u64, declared: u64| v.known().map_or(n <= declared, |v| v == n);
+                match *shape {
+                    [rows, cols] if fits(tile.v_row, rows, tile.rows) && fits(tile.v_col, cols, tile.cols) => {
+                        Ok(Input::Tile {
+                            rows,
+                            cols,
+                            elements: bytes,
+                        })
+                    }
+                    _ => {
+                        let side =
+                            |v: Extent, n: u64| v.known().map_or_else(|| format!("up to {n}"), |v| v.to_string());
+                        let region = format!("({}, {})", side(tile.v_row, tile.rows), side(tile.v_col, tile.cols));
+                        Err(wrong(format!("{region}, the valid region of {tile}")))
+                    }
+                }
+            }
+            Need::Conv(conv) => {
+                if *shape != conv.written_dims()[..] {
+                    return Err(wrong(format!("{} ({})", dims(&conv.written_dims()), conv.format())));
+                }
+                Ok(Input::Tile {
+                    rows: 1,
+                    cols: conv.elements(),
+                    elements: bytes,
+                })
+            }
+            Need::Buffer(elem, wanted) => {
+                let fits = |w: &Vec<Option<u64>>| {
+                    w.len() == shape.len() && w.iter().zip(shape).all(|(w, n)| w.is_none_or(|w| w == *n))
+                };
+                if let Some(wanted) = wanted.filter(|w| !fits(w)) {
+                    let text: Vec<String> = wanted.iter().map(|d| d.map_or("?".into(), |d| d.to_string())).collect();
+                    return Err(wrong(format!("({})", text.join(", "))));
+                }
+                Ok(Input::Buffer {
+                    bytes,
+                    elem,
+                    dims: shape.to_vec(),
+                })
+            }
+            Need::Scalar(_) => Err(format!("%{0} is a scalar; use --set {0}=VALUE", self.name(value))),
+            Need::Nothing => Err(format!(
+                "%{} is an event, which nothing can be bound to",
+                self.name(value)
+            )),
+        }
+    }
+
+    /// The input that a number is for a scalar.
+    pub fn scalar_input(&self, value: ValueId, number: Number) -> Result<Input, String> {
+        let name = self.name(value);
+        let Need::Scalar(ty) = self.need(value) else {
+            return Err(format!("%{name} is no scalar; use --in {name}=FILE.npy"));
+        };
+        match (ty, number) {
+            (ScalarType::Float(elem), _) => {
+                let v = match number {
+                    Number::Int(v) => v as f64,
+                    Number::Float(v) => v,
+                };
+                // A scalar holds what its type can hold, as a constant of the text does.
+                Ok(Input::Scalar(elem.decode(elem.encode_f64(v, Overflow::Infinity))))
+            }
+            (_, Number::Float(v)) => Err(format!(
+                "%{name} is an integer ({}), and {v:?} is none",
+                scalar_name(ty)
+            )),
+            (_, Number::Int(v)) => {
+                let bits = ty.bits().min(64);
+                let (low, high) = match ty {
+                    ScalarType::Int(_, Sign::Unsigned) => (0, (1i128 << bits) - 1),
+                    ScalarType::Int(_, Sign::Signed) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+                    // A type without a sign takes both readings of its bits.
+                    _ => (-(1i128 << (bits - 1)), (1i128 << bits) - 1),
+                };
+                if v < low || v > high {
+                    return Err(format!(
+                        "%{name} is {} ({low} to {high}), and {v} is outside",
+                        scalar_name(ty)
+                    ));
+                }
+                Ok(Input::Scalar(number))
+            }
+        }
+    }
+
+    /// The extents of a buffer that no file was bound to: those of its type, or of a view of all of it.
+    pub fn buffer_dims(&self, value: ValueId, elements: u64) -> Vec<u64> {
+        let known = match self.need(value) {
+            Need::Buffer(_, Some(dims)) => dims.into_iter().collect::<Option<Vec<u64>>>(),
+            _ => None,
+        };
+        let is_all = |d: &Vec<u64>| d.iter().try_fold(1u64, |n, d| n.checked_mul(*d)) == Some(elements);
+        known
+            .filter(is_all)
+            .or_else(|| self.view_dims(value).into_iter().find(is_all))
+            .unwrap_or_else(|| vec![elements])
+    }
+
+    /// The constant shapes of the views of a pointer.
+    fn view_dims(&self, pointer: ValueId) -> Vec<Vec<u64>> {
+        let func = self.func();
+        let mut constants: Vec<Option<i128>> = vec![None; func.values.len()];
+        let mut shapes = Vec::new();
+        func.walk(&mut |_, op, _| {
+            let number = |n: usize| match op.operands.get(n).map(|o| o.arg) {
+                Some(Arg::Value(v)) => constants[v.index()],
+                Some(Arg::Int(v)) => Some(v.into()),
+                None => None,
+            };
+            let known = match op.kind {
+                OpKind::Constant(Number::Int(v)) => Some(v),
+                OpKind::Arith(ArithOp::Addi) => number(0).zip(number(1)).and_then(|(a, b)| a.checked_add(b)),
+                OpKind::Arith(ArithOp::Muli) => number(0).zip(number(1)).and_then(|(a, b)| a.checked_mul(b)),
+                _ => None,
+            };
+            if op.opcode() == Some(Opcode::MakeTensorView)
+                && op.operands.first().and_then(|o| o.arg.value()) == Some(pointer)
+            {
+                let rank = op.operands.len() / 2;
+                let shape: Option<Vec<u64>> = (1..=rank)
+                    .map(|n| number(n).and_then(|v| u64::try_from(v).ok()))
+                    .collect();
+                shapes.extend(shape);
+            }
+            if let (Some(result), Some(_)) = (op.results.first(), known) {
+                constants[result.index()] = known;
+            }
+        });
+        shapes
+    }
+}
+
+fn dims(shape: &[u64]) -> String {
+    let text: Vec<String> = shape.iter().map(u64::to_string).collect();
+    format!("({})", text.join(", "))
+}
+
+fn scalar_name(ty: ScalarType) -> String {
+    match ty {
+        ScalarType::Index => "index".into(),
+        ScalarType::Int(n, Sign::None) => format!("i{n}"),
+        ScalarType::Int(n, Sign::Signed) => format!("si{n}"),
+        ScalarType::Int(n, Sign::Unsigned) => format!("ui{n}"),
+        ScalarType::Float(elem) => elem.to_string(),
+    }
+}

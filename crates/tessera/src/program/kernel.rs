@@ -1,0 +1,117 @@
+//! The function that runs: its arguments, what is bound to them, and the run.
+
+use super::Program;
+use tessera_exec::interp::{Input, Outcome, Run, run};
+use tessera_ir::{Func, Module, ValueId};
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::profile::Profile;
+use tessera_plan::Placement;
+
+/// The entry of a program, without calls.
+#[derive(Debug)]
+pub struct Kernel<'a> {
+    program: &'a Program,
+    func: Func,
+}
+
+/// What a kernel runs with.
+#[derive(Debug)]
+pub struct Bindings {
+    /// What is bound to arguments and inputs.
+    pub inputs: Vec<(ValueId, Input)>,
+    /// The values that are wanted, each as one vector core sees it.
+    pub outputs: Vec<(ValueId, u8)>,
+    /// How often the kernel runs.
+    pub blocks: u32,
+    /// Whether undefined bytes are followed.
+    pub tracked: bool,
+    /// Whether every instruction leaves a line.
+    pub trace: bool,
+}
+
+impl Default for Bindings {
+    fn default() -> Self {
+        Bindings {
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            blocks: 1,
+            tracked: true,
+            trace: false,
+        }
+    }
+}
+
+impl<'a> Kernel<'a> {
+    pub(super) fn new(program: &'a Program, func: Func) -> Self {
+        Kernel { program, func }
+    }
+
+    /// The program it belongs to.
+    pub fn program(&self) -> &'a Program {
+        self.program
+    }
+
+    /// The module that its names and types belong to.
+    pub fn module(&self) -> &'a Module {
+        self.program.module()
+    }
+
+    /// The profile.
+    pub fn profile(&self) -> Profile {
+        self.program.profile()
+    }
+
+    /// The function.
+    pub fn func(&self) -> &Func {
+        &self.func
+    }
+
+    /// The name of a value, without `%`.
+    pub fn name(&self, value: ValueId) -> &'a str {
+        self.module().names.text(self.func.value(value).name)
+    }
+
+    /// The value of a name, with or without `%`: an argument, else the last definition of that name.
+    pub fn find(&self, name: &str) -> Option<ValueId> {
+        let name = self.module().names.find(name.strip_prefix('%').unwrap_or(name))?;
+        let argument = self
+            .func
+            .args
+            .iter()
+            .copied()
+            .find(|v| self.func.value(*v).name == name);
+        argument.or_else(|| self.func.find(name))
+    }
+
+    /// Where automatic tiles lie; the tiles in `keep` live to the end.
+    pub fn plan(&self, keep: &[ValueId]) -> Result<Placement, Box<Diagnostic>> {
+        tessera_plan::plan(self.module(), &self.func, self.profile(), keep)
+    }
+
+    /// Runs the kernel. Static errors are [`Program::check`]'s to find; a run reports what it comes across.
+    pub fn run(&self, bindings: Bindings) -> Outcome {
+        let keep: Vec<ValueId> = bindings.outputs.iter().map(|o| o.0).collect();
+        let placement = match self.plan(&keep) {
+            Ok(placement) => placement,
+            Err(diagnostic) => {
+                return Outcome {
+                    diagnostics: self.program.with_locations(vec![*diagnostic]),
+                    ..Outcome::default()
+                };
+            }
+        };
+        let mut outcome = run(Run {
+            module: self.module(),
+            func: &self.func,
+            profile: self.profile(),
+            placement: &placement,
+            blocks: bindings.blocks,
+            tracked: bindings.tracked,
+            inputs: bindings.inputs,
+            outputs: bindings.outputs,
+            trace: bindings.trace,
+        });
+        outcome.diagnostics = self.program.with_locations(outcome.diagnostics);
+        outcome
+    }
+}
