@@ -525,6 +525,39 @@ enum TesseraStatus tessera_store(struct TesseraMachine *machine,
                                  const struct TesseraView *view,
                                  const struct TesseraTile *tile);
 
+// Gives a tile's valid region its contents from a view, whatever location and layout the tile has: how a host puts
+// operands where no TLOAD reaches. The padding is left alone.
+//
+// # Safety
+// As for `tessera_load`.
+enum TesseraStatus tessera_host_load(struct TesseraMachine *machine,
+                                     const struct TesseraTile *tile,
+                                     const struct TesseraView *view);
+
+// Takes a tile's valid region into a view, whatever location and layout the tile has; `core` is the vector core whose
+// copy of a Vec tile is meant, 0 or 1. Undefined bytes are treated as in `tessera_store`.
+//
+// # Safety
+// As for `tessera_store`.
+enum TesseraStatus tessera_host_store(struct TesseraMachine *machine,
+                                      const struct TesseraView *view,
+                                      const struct TesseraTile *tile,
+                                      uint32_t core);
+
+// Copies all bytes of a tile's declared area to another tile of as many bytes; what is undefined stays so.
+//
+// # Safety
+// Pointers are null or valid for the call.
+enum TesseraStatus tessera_copy(struct TesseraMachine *machine,
+                                const struct TesseraTile *dst,
+                                const struct TesseraTile *src);
+
+// Makes the contents of a tile undefined, as those of a new tile are.
+//
+// # Safety
+// Pointers are null or valid for the call.
+enum TesseraStatus tessera_undefine(struct TesseraMachine *machine, const struct TesseraTile *tile);
+
 // How many bytes without a defined value `tessera_store` has written as 0; 0 for null.
 //
 // # Safety

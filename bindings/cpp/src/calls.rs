@@ -32,7 +32,9 @@ unsafe fn given<'a, T>(pointer: *const T) -> Answer<&'a T> {
 unsafe fn array<'a, T>(pointer: *const T, count: u32, what: &str) -> Answer<&'a [T]> {
     match count {
         0 => Ok(&[]),
-        _ if count > MAX_OPERANDS => Err(Refusal::argument(format!("{count} {what}; there are at most {MAX_OPERANDS}"))),
+        _ if count > MAX_OPERANDS => Err(Refusal::argument(format!(
+            "{count} {what}; there are at most {MAX_OPERANDS}"
+        ))),
         _ if pointer.is_null() => Err(Refusal::null()),
         // SAFETY: not null, and the caller of the ABI vouches for the count (module comment).
         _ => Ok(unsafe { std::slice::from_raw_parts(pointer, count as usize) }),
@@ -192,8 +194,7 @@ pub unsafe extern "C" fn tessera_load(
         let mut inst = Inst::new(Opcode::Tload, Form::Plain, m.profile());
         inst.tiles.push(convert::tile_arg(Role::Dst, tile, m.profile())?);
         inst.global = Some(view.global.clone());
-        // SAFETY: the caller vouches for the memory of the view (above).
-        m.load(&inst, unsafe { view.bytes() })
+        m.load(&inst, &view)
     })
 }
 
@@ -215,8 +216,7 @@ pub unsafe extern "C" fn tessera_load_conv(
         inst.tiles.push(convert::conv_arg(Role::Dst, tile, &conv, m.profile())?);
         inst.conv = Some(conv);
         inst.global = Some(view.global.clone());
-        // SAFETY: the caller vouches for the memory of the view.
-        m.load(&inst, unsafe { view.bytes() })
+        m.load(&inst, &view)
     })
 }
 
@@ -237,8 +237,73 @@ pub unsafe extern "C" fn tessera_store(
         let mut inst = Inst::new(Opcode::Tstore, Form::Plain, m.profile());
         inst.tiles.push(convert::tile_arg(Role::Src, tile, m.profile())?);
         inst.global = Some(view.global.clone());
-        // SAFETY: the caller vouches for the memory of the view.
-        m.store(&inst, unsafe { view.bytes_mut() })
+        m.store(&inst, &mut view)
+    })
+}
+
+/// Gives a tile's valid region its contents from a view, whatever location and layout the tile has: how a host puts
+/// operands where no TLOAD reaches. The padding is left alone.
+///
+/// # Safety
+/// As for `tessera_load`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_host_load(
+    machine: *mut TesseraMachine,
+    tile: *const TesseraTile,
+    view: *const TesseraView,
+) -> TesseraStatus {
+    TesseraMachine::call(machine, |m| {
+        // SAFETY: module comment.
+        let (tile, view) = unsafe { (given(tile)?, View::new(given(view)?)?) };
+        m.host_load(tile, &view).map(|()| Vec::new())
+    })
+}
+
+/// Takes a tile's valid region into a view, whatever location and layout the tile has; `core` is the vector core whose
+/// copy of a Vec tile is meant, 0 or 1. Undefined bytes are treated as in `tessera_store`.
+///
+/// # Safety
+/// As for `tessera_store`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_host_store(
+    machine: *mut TesseraMachine,
+    view: *const TesseraView,
+    tile: *const TesseraTile,
+    core: u32,
+) -> TesseraStatus {
+    TesseraMachine::call(machine, |m| {
+        // SAFETY: module comment.
+        let (tile, mut view) = unsafe { (given(tile)?, View::new(given(view)?)?) };
+        m.host_store(&mut view, tile, core)
+    })
+}
+
+/// Copies all bytes of a tile's declared area to another tile of as many bytes; what is undefined stays so.
+///
+/// # Safety
+/// Pointers are null or valid for the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_copy(
+    machine: *mut TesseraMachine,
+    dst: *const TesseraTile,
+    src: *const TesseraTile,
+) -> TesseraStatus {
+    TesseraMachine::call(machine, |m| {
+        // SAFETY: module comment.
+        let (dst, src) = unsafe { (given(dst)?, given(src)?) };
+        m.copy(dst, src).map(|()| Vec::new())
+    })
+}
+
+/// Makes the contents of a tile undefined, as those of a new tile are.
+///
+/// # Safety
+/// Pointers are null or valid for the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_undefine(machine: *mut TesseraMachine, tile: *const TesseraTile) -> TesseraStatus {
+    TesseraMachine::call(machine, |m| {
+        // SAFETY: module comment.
+        m.undefine(unsafe { given(tile)? }).map(|()| Vec::new())
     })
 }
 
@@ -392,7 +457,11 @@ pub unsafe extern "C" fn tessera_diagnostic(
 pub unsafe extern "C" fn tessera_decode(elem: u32, bits: u64, value: *mut f64) -> TesseraStatus {
     // SAFETY: module comment.
     let (Ok(elem), Some(out)) = (convert::elem(elem), unsafe { value.as_mut() }) else {
-        return if value.is_null() { TesseraStatus::Null } else { TesseraStatus::Argument };
+        return if value.is_null() {
+            TesseraStatus::Null
+        } else {
+            TesseraStatus::Argument
+        };
     };
     *out = match elem.decode(bits) {
         Number::Int(v) => v as f64,
@@ -409,7 +478,11 @@ pub unsafe extern "C" fn tessera_decode(elem: u32, bits: u64, value: *mut f64) -
 pub unsafe extern "C" fn tessera_encode(elem: u32, value: f64, bits: *mut u64) -> TesseraStatus {
     // SAFETY: module comment.
     let (Ok(elem), Some(out)) = (convert::elem(elem), unsafe { bits.as_mut() }) else {
-        return if bits.is_null() { TesseraStatus::Null } else { TesseraStatus::Argument };
+        return if bits.is_null() {
+            TesseraStatus::Null
+        } else {
+            TesseraStatus::Argument
+        };
     };
     *out = elem.encode_f64(value, Overflow::Saturate);
     TesseraStatus::Ok

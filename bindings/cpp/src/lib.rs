@@ -11,6 +11,7 @@ pub mod calls;
 mod convert;
 mod engine;
 mod machine;
+mod pool;
 mod view;
 
 pub use machine::TesseraMachine;

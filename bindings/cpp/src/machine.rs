@@ -2,13 +2,16 @@
 
 use crate::abi::{TesseraConv, TesseraDiagnostic, TesseraSeverity, TesseraStatus, TesseraTile};
 use crate::convert::{self, Answer, Operands, Refusal};
-use crate::engine::Engine;
+use crate::engine::{Engine, Key, legal, span};
+use crate::view::View;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::tile::Pad;
 use tessera_isa::tile_rules::Fault;
 
 /// A simulated core. C sees only pointers to it.
@@ -35,7 +38,10 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> Answer<T>) -> Answer<T> {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
         Err(Refusal {
             status: TesseraStatus::Internal,
-            found: vec![Diagnostic::error("binding", "a defect of the library ended the call; please report it")],
+            found: vec![Diagnostic::error(
+                "binding",
+                "a defect of the library ended the call; please report it",
+            )],
         })
     })
 }
@@ -107,13 +113,7 @@ impl TesseraMachine {
     }
 
     pub(crate) fn check_tile_place(&self, t: &TesseraTile) -> Answer<()> {
-        // The valid region plays no part in binding a tile, so it need not be set yet.
-        let all = TesseraTile {
-            valid_row: if t.type_valid_row == -1 { 0 } else { t.type_valid_row },
-            valid_col: if t.type_valid_col == -1 { 0 } else { t.type_valid_col },
-            ..*t
-        };
-        self.check_place(&convert::tile_arg(Role::Tile, &all, self.profile)?)
+        self.check_place(&convert::tile_arg(Role::Tile, t, self.profile)?)
     }
 
     pub(crate) fn check_conv_place(&self, c: &TesseraConv) -> Answer<()> {
@@ -124,8 +124,7 @@ impl TesseraMachine {
     /// `tassign-range` and `tassign-align`; automatic storage is a memory of its own size.
     fn check_place(&self, arg: &TileArg) -> Answer<()> {
         let Some(place) = arg.place else { return Ok(()) };
-        let elements = arg.layout.footprint();
-        let bytes = arg.tile.elem.bytes_of(elements);
+        let bytes = span(arg);
         let fault = match place.root {
             Root::Memory(loc) => tessera_check::check_address(loc, bytes, place.start.into(), self.profile),
             Root::Auto(handle) => {
@@ -135,7 +134,10 @@ impl TesseraMachine {
                     Some(Fault::new("tassign-range", what).help("give both tiles one location"))
                 } else if place.start.checked_add(bytes).is_none_or(|end| end > size) {
                     let what = format!("{bytes} bytes at {:#x} leave the storage of {size} bytes", place.start);
-                    Some(Fault::new("tassign-range", what).help("bind the tile to the storage of a tile that is as large"))
+                    Some(
+                        Fault::new("tassign-range", what)
+                            .help("bind the tile to the storage of a tile that is as large"),
+                    )
                 } else {
                     None
                 }
@@ -168,35 +170,176 @@ impl TesseraMachine {
             }
             _ => {}
         }
+        let key = self.key(op, &operands)?;
+        if let Some(answer) = self.engine.again(&key) {
+            return answer;
+        }
         let inst = convert::inst(op, self.profile, operands)?;
         self.check_places(&inst)?;
-        self.engine.issue(&inst)
+        self.engine.issue(&inst, key)
     }
 
-    pub(crate) fn load(&mut self, inst: &Inst, bytes: &[u8]) -> Answer<Vec<Diagnostic>> {
-        self.check_places(inst)?;
-        self.engine.load(inst, bytes)
+    /// Everything that the instruction depends on besides the contents of memories. Automatic storage goes by its
+    /// place, not by its handle, so that tiles of a function that is called again are the same to it.
+    fn key(&self, op: Opcode, operands: &Operands<'_>) -> Answer<Key> {
+        let mut key = Key::new();
+        key.push(op as u64);
+        for arg in operands.tiles {
+            let t = &arg.tile;
+            let base = match t.storage_kind {
+                2 => self.engine.pool_start(t.storage)?,
+                _ => t.storage,
+            };
+            let two = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
+            key.extend_from_slice(&[
+                two(arg.role, t.storage_kind),
+                two(t.loc, t.elem),
+                t.rows,
+                t.cols,
+                two(t.blayout, t.slayout),
+                two(t.fractal, t.compact),
+                two(t.pad, t.pad_bits),
+                t.type_valid_row as u64,
+                t.type_valid_col as u64,
+                t.valid_row as u64,
+                t.valid_col as u64,
+                base,
+                t.offset,
+                t.pitch,
+            ]);
+        }
+        for s in operands.scalars {
+            key.extend_from_slice(&[u64::from(s.role) << 32 | u64::from(s.kind), s.bits]);
+        }
+        let attrs = &operands.attrs;
+        let small = |n: Option<u32>| u64::from(n.map_or(0, |n| n + 1));
+        key.push(
+            small(attrs.relu.map(|w| w as u32))
+                | small(attrs.acc_to_vec.map(|w| w as u32)) << 8
+                | small(attrs.split.map(|w| w as u32)) << 16,
+        );
+        let lists: [Option<&[i64]>; 7] = [
+            attrs.dim.as_ref().map(std::slice::from_ref),
+            attrs.kernel.as_ref().map(|v| v.as_slice()),
+            attrs.stride.as_ref().map(|v| v.as_slice()),
+            attrs.dilation.as_ref().map(|v| v.as_slice()),
+            attrs.pad.as_ref().map(|v| v.as_slice()),
+            attrs.fmap.as_ref().map(|v| v.as_slice()),
+            attrs.shape.as_ref().map(|v| v.as_slice()),
+        ];
+        for (i, list) in lists.iter().enumerate() {
+            if let Some(list) = list {
+                key.push(i as u64);
+                key.extend(list.iter().map(|v| *v as u64));
+            }
+        }
+        match attrs.pad_value {
+            Some(Number::Int(v)) => key.extend_from_slice(&[100, v as u64, (v >> 64) as u64]),
+            Some(Number::Float(v)) => key.extend_from_slice(&[101, v.to_bits()]),
+            None => {}
+        }
+        if let Some((c, _)) = &operands.conv {
+            let base = match c.storage_kind {
+                2 => self.engine.pool_start(c.storage)?,
+                _ => c.storage,
+            };
+            key.extend_from_slice(&[
+                u64::from(c.elem),
+                u64::from(c.loc),
+                u64::from(c.has_depth),
+                u64::from(c.storage_kind),
+                base,
+            ]);
+            key.extend_from_slice(&c.dims);
+        }
+        Ok(key)
     }
 
-    pub(crate) fn store(&mut self, inst: &Inst, bytes: &mut [u8]) -> Answer<Vec<Diagnostic>> {
+    pub(crate) fn load(&mut self, inst: &Inst, view: &View) -> Answer<Vec<Diagnostic>> {
         self.check_places(inst)?;
-        self.engine.store(inst, bytes)
+        let warnings = legal(inst)?;
+        self.engine.load(inst, view.read())?;
+        Ok(warnings)
+    }
+
+    pub(crate) fn store(&mut self, inst: &Inst, view: &mut View) -> Answer<Vec<Diagnostic>> {
+        self.check_places(inst)?;
+        let mut warnings = legal(inst)?;
+        let (written, found) = self.engine.store(inst, view.len(), 0)?;
+        view.write(&written);
+        warnings.extend(found);
+        Ok(warnings)
+    }
+
+    /// TLOAD or TSTORE as cpu has it, between any view and any tile.
+    fn host_inst(&self, op: Opcode, role: Role, t: &TesseraTile, view: &View) -> Answer<Inst> {
+        let mut arg = convert::tile_arg(role, t, self.profile)?;
+        if arg.place.is_none() {
+            return Err(Refusal::argument(
+                "the tile has no storage; allocate it or give it an address",
+            ));
+        }
+        self.check_place(&arg)?;
+        // Only the valid region is meant, also where TLOAD would fill the padding.
+        arg.tile.pad = Pad::Null;
+        let mut inst = Inst::new(op, Form::Plain, Profile::Cpu);
+        let (shape, valid) = (view.global.shape(), arg.valid);
+        if view.global.elem != arg.tile.elem || shape != valid {
+            return Err(Refusal::argument(format!(
+                "the view has {:?} elements of {}, and the tile {} has {:?} valid ones",
+                shape.map(|n| n.unwrap_or(0)),
+                view.global.elem,
+                arg.tile,
+                valid.map(|n| n.unwrap_or(0))
+            )));
+        }
+        inst.tiles.push(arg);
+        inst.global = Some(view.global.clone());
+        Ok(inst)
+    }
+
+    pub(crate) fn host_load(&mut self, t: &TesseraTile, view: &View) -> Answer<()> {
+        let inst = self.host_inst(Opcode::Tload, Role::Dst, t, view)?;
+        self.engine.load(&inst, view.read())
+    }
+
+    pub(crate) fn host_store(&mut self, view: &mut View, t: &TesseraTile, core: u32) -> Answer<Vec<Diagnostic>> {
+        let core = u8::try_from(core).ok().filter(|c| *c < 2);
+        let core = core.ok_or_else(|| Refusal::argument("there are vector cores 0 and 1"))?;
+        let inst = self.host_inst(Opcode::Tstore, Role::Src, t, view)?;
+        let (written, found) = self.engine.store(&inst, view.len(), core)?;
+        view.write(&written);
+        Ok(found)
+    }
+
+    pub(crate) fn copy(&mut self, dst: &TesseraTile, src: &TesseraTile) -> Answer<()> {
+        let (dst, src) = (self.whole(dst)?, self.whole(src)?);
+        if span(&dst) != span(&src) {
+            return Err(Refusal::argument(format!(
+                "{} bytes are copied to a tile of {}",
+                span(&src),
+                span(&dst)
+            )));
+        }
+        self.engine.copy(dst, src)
+    }
+
+    pub(crate) fn undefine(&mut self, t: &TesseraTile) -> Answer<()> {
+        let arg = self.whole(t)?;
+        self.engine.undefine(&arg)
     }
 
     fn check_places(&self, inst: &Inst) -> Answer<()> {
         inst.tiles.iter().try_for_each(|arg| self.check_place(arg))
     }
 
-    /// A tile that is read or written as bytes: it needs storage, and no valid region.
+    /// A tile that is read or written as bytes: it needs storage.
     fn whole(&self, t: &TesseraTile) -> Answer<TileArg> {
-        let all = TesseraTile {
-            valid_row: if t.type_valid_row == -1 { 0 } else { t.type_valid_row },
-            valid_col: if t.type_valid_col == -1 { 0 } else { t.type_valid_col },
-            ..*t
-        };
-        let arg = convert::tile_arg(Role::Tile, &all, self.profile)?;
+        let arg = convert::tile_arg(Role::Tile, t, self.profile)?;
         if arg.place.is_none() {
-            return Err(Refusal::argument("the tile has no storage; allocate it or give it an address"));
+            return Err(Refusal::argument(
+                "the tile has no storage; allocate it or give it an address",
+            ));
         }
         self.check_place(&arg)?;
         Ok(arg)
@@ -215,9 +358,11 @@ impl TesseraMachine {
     }
 
     fn check_len(&self, arg: &TileArg, len: usize) -> Answer<()> {
-        let bytes = arg.tile.elem.bytes_of(arg.layout.footprint());
+        let bytes = span(arg);
         if bytes != len as u64 {
-            return Err(Refusal::argument(format!("the tile has {bytes} bytes, and the call says {len}")));
+            return Err(Refusal::argument(format!(
+                "the tile has {bytes} bytes, and the call says {len}"
+            )));
         }
         Ok(())
     }
@@ -232,8 +377,13 @@ impl TesseraMachine {
         };
         match tile.elem.size() {
             Some(size) if size == len as u64 => Ok(arg.layout.offset(r, c).max(0) as u64 * size),
-            Some(size) => Err(Refusal::argument(format!("an element of {tile} has {size} bytes, and the call says {len}"))),
-            None => Err(Refusal::argument(format!("elements of {} share bytes; read the whole tile", tile.elem))),
+            Some(size) => Err(Refusal::argument(format!(
+                "an element of {tile} has {size} bytes, and the call says {len}"
+            ))),
+            None => Err(Refusal::argument(format!(
+                "elements of {} share bytes; read the whole tile",
+                tile.elem
+            ))),
         }
     }
 

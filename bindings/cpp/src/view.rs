@@ -2,6 +2,7 @@
 
 use crate::abi::TesseraView;
 use crate::convert::{Answer, Refusal, elem, view_tag};
+use crate::engine::Runs;
 use tessera_isa::inst::{GlobalArg, ViewTag};
 use tessera_isa::tile_rules::Fault;
 
@@ -19,7 +20,9 @@ impl View {
         let (elem, tag) = (elem(v.elem)?, view_tag(v.layout)?);
         let dims = v.dims as usize;
         let (Some(shape), Some(stride)) = (v.shape.get(..dims), v.stride.get(..dims)) else {
-            return Err(Refusal::argument(format!("a view has {dims} dimensions; it has 1 to 5")));
+            return Err(Refusal::argument(format!(
+                "a view has {dims} dimensions; it has 1 to 5"
+            )));
         };
         let fits = match tag {
             ViewTag::Nd => dims >= 1,
@@ -27,16 +30,24 @@ impl View {
             ViewTag::Nz => dims == 5,
         };
         if !fits {
-            return Err(Refusal::argument(format!("a view with layout {tag} has {dims} dimensions (tile-model.md 7)")));
+            return Err(Refusal::argument(format!(
+                "a view with layout {tag} has {dims} dimensions (tile-model.md 7)"
+            )));
         }
         if let Some((i, n)) = shape.iter().enumerate().find(|(_, n)| **n < 0) {
             let what = format!("dimension {i} of the view has extent {n}");
-            return Err(Fault::new("gm-bounds", what).help("give dynamic extents when the view is made").into());
+            return Err(Fault::new("gm-bounds", what)
+                .help("give dynamic extents when the view is made")
+                .into());
         }
         let (low, high) = span(shape, stride);
         // fp4 elements share bytes, so a buffer starts at an even one.
         let low = low.saturating_sub(if elem.is_fp4() { low.rem_euclid(2) } else { 0 });
-        let (first, count) = if v.extent >= 0 { (0, i128::from(v.extent)) } else { (low, high.saturating_sub(low)) };
+        let (first, count) = if v.extent >= 0 {
+            (0, i128::from(v.extent))
+        } else {
+            (low, high.saturating_sub(low))
+        };
         let too_large = || {
             let what = format!("the view spans {count} elements, which no memory has");
             Refusal::from(Fault::new("gm-bounds", what).help("check its extents and strides"))
@@ -62,28 +73,85 @@ impl View {
         })
     }
 
-    /// The bytes, to be read.
-    ///
-    /// # Safety
-    /// The caller of the ABI vouches for the memory of the view, as `tessera_load` says.
-    pub unsafe fn bytes(&self) -> &[u8] {
-        if self.len == 0 {
-            return &[];
-        }
-        // SAFETY: not null (checked in `new`), in the caller's object and initialised, by the contract above.
-        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    /// Bytes of the buffer.
+    pub fn len(&self) -> usize {
+        self.len
     }
 
-    /// The bytes, to be written.
-    ///
-    /// # Safety
-    /// As for [`View::bytes`], and nobody else uses the memory during the call.
-    pub unsafe fn bytes_mut(&mut self) -> &mut [u8] {
-        if self.len == 0 {
-            return &mut [];
+    /// The buffer, with what the view touches of the caller's memory and zeros elsewhere: bytes between the elements of
+    /// a view are not ours to read.
+    pub fn read(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.len];
+        self.for_each_run(|at, len| {
+            if let Some(to) = bytes.get_mut(at..at + len) {
+                // SAFETY: the run lies inside the view (`for_each_run`), whose memory the caller of the ABI vouches
+                // for; `to` is as long and our own.
+                unsafe { std::ptr::copy_nonoverlapping(self.start.add(at), to.as_mut_ptr(), len) };
+            }
+        });
+        bytes
+    }
+
+    /// Writes runs of bytes of the buffer to the caller's memory.
+    pub fn write(&mut self, runs: &Runs) {
+        for (at, bytes) in runs {
+            if at.checked_add(bytes.len()).is_some_and(|end| end <= self.len) {
+                // SAFETY: inside the view, whose memory the caller of the ABI vouches for as writable.
+                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.add(*at), bytes.len()) };
+            }
         }
-        // SAFETY: as in `bytes`; the view is borrowed for as long as the slice.
-        unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
+    }
+
+    /// Calls `f(first byte, bytes)` for runs of the buffer that cover the view's elements.
+    fn for_each_run(&self, mut f: impl FnMut(usize, usize)) {
+        let dims: Vec<(u64, i64)> = self
+            .global
+            .dims
+            .iter()
+            .zip(&self.global.strides)
+            .filter_map(|(d, s)| Some(((*d)?, (*s)?)))
+            .collect();
+        if dims.iter().any(|(n, _)| *n == 0) {
+            return;
+        }
+        // The innermost dimensions that lie densely make one run.
+        let mut run = 1u64;
+        let mut outer = dims.len();
+        while let Some((n, stride)) = outer.checked_sub(1).and_then(|i| dims.get(i)) {
+            if *n != 1 && u64::try_from(*stride) != Ok(run) {
+                break;
+            }
+            run = run.saturating_mul(*n);
+            outer -= 1;
+        }
+        let bits = i64::from(self.global.elem.bits());
+        let mut index = vec![0u64; outer];
+        loop {
+            let offset = index
+                .iter()
+                .zip(&dims)
+                .fold(self.global.offset.unwrap_or(0), |sum, (i, (_, stride))| {
+                    sum.saturating_add((*i as i64).saturating_mul(*stride))
+                });
+            // fp4 elements share bytes: a run starts and ends at whole ones.
+            let first = offset.saturating_mul(bits).div_euclid(8);
+            let last = offset
+                .saturating_add(run as i64)
+                .saturating_mul(bits)
+                .saturating_add(7)
+                .div_euclid(8);
+            if let (Ok(first), Ok(last)) = (usize::try_from(first), usize::try_from(last))
+                && first < last
+                && last <= self.len
+            {
+                f(first, last - first);
+            }
+            let Some(at) = (0..outer).rev().find(|d| index[*d] + 1 < dims[*d].0) else {
+                return;
+            };
+            index[at] += 1;
+            index[at + 1..].fill(0);
+        }
     }
 }
 
@@ -109,6 +177,9 @@ mod tests {
         assert_eq!(span(&[2, 3], &[3, 1]), (0, 6));
         assert_eq!(span(&[2, 3], &[-3, 1]), (-3, 3));
         assert_eq!(span(&[2, 0], &[3, 1]), (0, 0));
-        assert_eq!(span(&[i64::MAX, i64::MAX], &[i64::MAX, i64::MIN]).1, i128::from(i64::MAX) * (i128::from(i64::MAX) - 1) + 1);
+        assert_eq!(
+            span(&[i64::MAX, i64::MAX], &[i64::MAX, i64::MIN]).1,
+            i128::from(i64::MAX) * (i128::from(i64::MAX) - 1) + 1
+        );
     }
 }

@@ -89,8 +89,9 @@ inline Img2colConfig &CurrentImg2col()
 
 } // namespace detail
 
-template <typename TileDst, typename TileSrc, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TIMG2COL(TileDst &dst, TileSrc &src, const Img2colConfig &cfg, WaitEvents &...)
+template <typename TileDst, typename TileSrc, typename Cfg, typename... WaitEvents>
+PTO_INST std::enable_if_t<std::is_base_of_v<Img2colConfig, Cfg>, detail::EventIf<WaitEvents...>>
+TIMG2COL(TileDst &dst, TileSrc &src, Cfg cfg, WaitEvents &...)
 {
     return detail::Img2col(dst, src, cfg, cfg.posM, cfg.posK);
 }

@@ -161,6 +161,87 @@ PTO_INST detail::EventIf<WaitEvents...> TSTORE(const GlobalTensor<T, ShapeT, Str
     return {};
 }
 
+namespace detail {
+
+// A dense row-major view of a tile's valid region.
+template <typename TileT>
+inline TesseraView DenseView(const TileT &tile, const typename TileT::DType *elements)
+{
+    TesseraView view{};
+    // The library writes through the pointer in HostStore only, whose elements are not const.
+    view.data = const_cast<typename TileT::DType *>(elements);
+    view.elem = static_cast<uint32_t>(TileT::Info.elem);
+    view.layout = TESSERA_VIEW_LAYOUT_ND;
+    view.dims = 2;
+    view.shape[0] = tile.GetValidRow();
+    view.shape[1] = tile.GetValidCol();
+    view.stride[0] = tile.GetValidCol();
+    view.stride[1] = 1;
+    view.extent = -1;
+    return view;
+}
+
+} // namespace detail
+
+// The host's own access to a tile, in any location and layout and on every profile: the valid region row by row,
+// packed. No instruction does this; it is how operands get where no TLOAD reaches, and results out.
+template <typename TileT>
+inline void HostLoad(TileT &dst, const typename TileT::DType *elements)
+{
+    const auto &machine = detail::CurrentMachine();
+    const TesseraView view = detail::DenseView(dst, elements);
+    TesseraTile tile;
+    if (detail::Access::Describe(dst, tile)) {
+        machine->Done(tessera_host_load(machine->handle(), &tile, &view));
+    }
+}
+
+// The counterpart; core is the vector core whose copy of a Vec tile is taken.
+template <typename TileT>
+inline void HostStore(typename TileT::DType *elements, const TileT &src, uint32_t core = 0)
+{
+    const auto &machine = detail::CurrentMachine();
+    const TesseraView view = detail::DenseView(src, elements);
+    TesseraTile tile;
+    if (detail::Access::Describe(src, tile)) {
+        machine->Done(tessera_host_store(machine->handle(), &view, &tile, core));
+    }
+}
+
+// Copies the declared area as it lies, what is undefined included.
+template <typename DstTileData, typename SrcTileData>
+inline void HostCopy(DstTileData &dst, const SrcTileData &src)
+{
+    const auto &machine = detail::CurrentMachine();
+    TesseraTile to;
+    TesseraTile from;
+    if (detail::Access::Describe(dst, to) && detail::Access::Describe(src, from)) {
+        machine->Done(tessera_copy(machine->handle(), &to, &from));
+    }
+}
+
+// Makes the contents of a tile undefined, as those of a new tile are.
+template <typename TileT>
+inline void HostForget(TileT &tile)
+{
+    const auto &machine = detail::CurrentMachine();
+    TesseraTile descriptor;
+    if (detail::Access::Describe(tile, descriptor)) {
+        machine->Done(tessera_undefine(machine->handle(), &descriptor));
+    }
+}
+
+// The declared bytes as they lie in memory; undefined ones are 0.
+template <typename TileT>
+inline void HostBytes(const TileT &tile, void *bytes, std::size_t size)
+{
+    const auto &machine = detail::CurrentMachine();
+    TesseraTile descriptor;
+    if (detail::Access::Describe(tile, descriptor)) {
+        machine->Done(tessera_read(machine->handle(), &descriptor, bytes, size));
+    }
+}
+
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto
 
