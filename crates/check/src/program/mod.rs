@@ -51,6 +51,10 @@ fn walk_module(module: &Module, profile: Profile) -> Report {
             continue;
         }
         reach(module, func, &mut reached);
+        if func.callees().is_empty() {
+            Walk::new(module, func, profile, &mut report).run();
+            continue;
+        }
         match inline(module, func) {
             Ok(inlined) => Walk::new(module, &inlined, profile, &mut report).run(),
             Err(diagnostic) => {

@@ -138,14 +138,20 @@ impl Walk<'_> {
             let Some(object) = self.state.objects.get(operand.object) else {
                 continue;
             };
+            inst.conv = inst.conv.or(object.conv);
+            // In dead code only the type means anything.
+            let (valid, place) = if self.dead {
+                ([object.tile.v_row.known(), object.tile.v_col.known()], None)
+            } else {
+                (object.valid.map(Ext::known), object.place)
+            };
             inst.tiles.push(TileArg {
                 role: operand.role,
                 tile: object.tile,
                 layout: object.layout.clone(),
-                valid: object.valid.map(Ext::known),
-                place: object.place,
+                valid,
+                place,
             });
-            inst.conv = inst.conv.or(object.conv);
         }
         for operand in op.operands.iter().filter(|o| o.role != Role::Init) {
             match operand.arg.value().map_or(Val::Scalar(None), |v| self.get(v)) {
@@ -182,6 +188,9 @@ impl Walk<'_> {
 
     /// `valid-unset`: an extent that the instruction uses and that nothing ever set (tile-model.md 4).
     fn unset(&mut self, inst: &Inst, operands: &[Operand]) -> Option<Fault> {
+        if self.dead {
+            return None;
+        }
         for (n, operand) in operands.iter().enumerate() {
             let object = self.state.objects.get(operand.object)?;
             if !object.valid.contains(&Ext::Unset) || !uses_valid(inst, operand.role) {

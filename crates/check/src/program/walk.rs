@@ -93,8 +93,11 @@ impl<'a> Walk<'a> {
 
     /// The scalar at an operand's place, as its type reads it, where known.
     pub(super) fn number(&self, arg: Arg) -> Option<Number> {
+        if self.dead {
+            return None;
+        }
         let value = match arg {
-            Arg::Int(v) => return Some(Number::Int(v.into())).filter(|_| !self.dead),
+            Arg::Int(v) => return Some(Number::Int(v.into())),
             Arg::Value(value) => value,
         };
         let Val::Scalar(Some(number)) = self.get(value) else {
