@@ -8,6 +8,7 @@
 //! assert_eq!(parsed.module.names.text(listing.value(listing.args[0]).name), "src");
 //! ```
 
+mod convert;
 mod lex;
 mod parse;
 mod print;
@@ -16,6 +17,7 @@ mod trivia;
 mod types;
 mod words;
 
+pub use convert::convert;
 pub use print::{print, print_module, print_op, print_type};
 pub use trivia::{Comment, Trivia};
 

@@ -33,7 +33,7 @@ pub fn print_module(module: &Module) -> String {
     print_with(module, &Trivia::default())
 }
 
-fn print_with(module: &Module, trivia: &Trivia) -> String {
+pub(crate) fn print_with(module: &Module, trivia: &Trivia) -> String {
     let empty = Func::new(NameId(0), tessera_isa::diag::Span::default());
     let mut printer = Printer::new(module, &empty, trivia);
     printer.module();

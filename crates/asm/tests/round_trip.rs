@@ -6,8 +6,8 @@ use support::{corpus, dump, read};
 use tessera_asm::{parse, print};
 
 #[test]
-fn printing_and_reading_keep_every_program() {
-    for (name, text) in corpus() {
+fn printing_and_reading_keep_every_program() -> std::io::Result<()> {
+    for (name, text) in corpus()? {
         let first = parse(&text, None);
         assert!(!first.has_errors(), "{name}: {:#?}", first.diagnostics);
         let printed = print(&first);
@@ -16,6 +16,7 @@ fn printing_and_reading_keep_every_program() {
         assert_eq!(dump(&first.module), dump(&second.module), "{name} changed:\n{printed}");
         assert_eq!(printed, print(&second), "{name} is not printed the same twice");
     }
+    Ok(())
 }
 
 #[test]

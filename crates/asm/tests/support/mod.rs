@@ -7,21 +7,20 @@ use tessera_asm::{Parsed, parse};
 use tessera_ir::{Arg, BlockId, Func, Module, OpKind, ValueId};
 
 /// The files of the corpus, sorted.
-pub fn corpus() -> Vec<(String, String)> {
+pub fn corpus() -> std::io::Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     for folder in ["corpus", "pages"] {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
-        for entry in std::fs::read_dir(root).unwrap() {
-            let path = entry.unwrap().path();
+        for entry in std::fs::read_dir(root)? {
+            let path = entry?.path();
             if path.extension().is_some_and(|e| e == "pto") {
-                let name = path.file_name().unwrap().to_string_lossy().into_owned();
-                files.push((name, std::fs::read_to_string(&path).unwrap()));
+                files.push((path.display().to_string(), std::fs::read_to_string(&path)?));
             }
         }
     }
     files.sort();
     assert!(!files.is_empty());
-    files
+    Ok(files)
 }
 
 /// Reads a text that must have no errors.

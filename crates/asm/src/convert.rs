@@ -1,0 +1,192 @@
+//! Conversion between the forms (syntax.md 5). No conversion changes what a program computes, so an instruction whose
+//! other form would differ in anything stays as it is; forms may mix.
+//!
+//! - DPS to SSA or assembly: a tile that `alloc_tile` makes, without address or run-time extents, and that one
+//!   instruction of the same block writes, becomes the result of that instruction. Where it was loaded before and the
+//!   instruction does not write all of it, the loaded tile becomes `init(…)`. A tile that a listing only writes stays,
+//!   because `--in` may give it contents under its name.
+//! - SSA or assembly to DPS: a result becomes an allocated tile. `init(%old)` becomes `outs(%old)` where nothing else
+//!   needs the old contents.
+
+mod events;
+mod to_dps;
+mod to_ssa;
+mod writes;
+
+use crate::Parsed;
+use crate::print::print_with;
+use events::Events;
+use rustc_hash::{FxHashMap, FxHashSet};
+use tessera_ir::{
+    Arg, BlockId, Def, Func, Module, NameId, Op, OpId, OpKind, Operand, ScalarType, TextForm, Type, TypeId, Value,
+    ValueId,
+};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::Span;
+use tessera_isa::ops::FormInfo;
+
+/// The text of a program in another form; what that form cannot express stays as it is.
+///
+/// ```
+/// use tessera_ir::TextForm;
+/// let parsed = tessera_asm::parse("%d = tmov %s : !pto.tile<16x8xf32> -> !pto.tile<16x8xf32>", None);
+/// let text = tessera_asm::convert(&parsed, TextForm::Dps);
+/// assert!(text.contains("pto.tmov ins(%s : !pto.tile_buf<16x8xf32>) outs(%d : !pto.tile_buf<16x8xf32>)"));
+/// ```
+pub fn convert(parsed: &Parsed, to: TextForm) -> String {
+    let mut module = parsed.module.clone();
+    for n in 0..module.funcs.len() {
+        let Some(func) = module.funcs.get(n) else { break };
+        let events = Events::of(func);
+        let mut convert = Convert::new(&mut module, n, events, to);
+        match to {
+            TextForm::Dps => convert.outs_for_results(),
+            TextForm::Ssa | TextForm::Asm => convert.results_for_outs(),
+        }
+        convert.finish();
+    }
+    print_with(&module, &parsed.trivia)
+}
+
+/// One function on its way to another form.
+struct Convert<'a> {
+    module: &'a mut Module,
+    index: usize,
+    func: Func,
+    events: Events,
+    to: TextForm,
+    used: FxHashSet<NameId>,
+    /// Operations to put before another one, in order.
+    before: FxHashMap<OpId, Vec<OpId>>,
+    /// Operations to take out.
+    gone: FxHashSet<OpId>,
+    /// Constants made for literals, per block.
+    constants: FxHashMap<(BlockId, i64), ValueId>,
+}
+
+impl<'a> Convert<'a> {
+    fn new(module: &'a mut Module, index: usize, events: Events, to: TextForm) -> Self {
+        let func = module.funcs.get(index).cloned();
+        let func = func.unwrap_or_else(|| Func::new(NameId(0), Span::default()));
+        let used = func.values.iter().map(|v| v.name).collect();
+        Convert {
+            module,
+            index,
+            func,
+            events,
+            to,
+            used,
+            before: FxHashMap::default(),
+            gone: FxHashSet::default(),
+            constants: FxHashMap::default(),
+        }
+    }
+
+    /// Puts the new operations into their blocks and the function back into its module.
+    fn finish(mut self) {
+        for block in &mut self.func.blocks {
+            let mut ops = Vec::with_capacity(block.ops.len());
+            for id in &block.ops {
+                ops.extend(self.before.remove(id).unwrap_or_default());
+                if !self.gone.contains(id) {
+                    ops.push(*id);
+                }
+            }
+            block.ops = ops;
+        }
+        if let Some(slot) = self.module.funcs.get_mut(self.index) {
+            *slot = self.func;
+        }
+    }
+
+    /// The table's row for an instruction that can change its form.
+    fn form_of(&self, op: &Op) -> Option<&'static FormInfo> {
+        let OpKind::Pto(opcode, form) = op.kind else {
+            return None;
+        };
+        let info = opcode.info();
+        info.forms.iter().find(|f| f.form == form && info.layout)
+    }
+
+    /// A name that nothing else has.
+    fn fresh(&mut self, base: &str) -> NameId {
+        let mut n = 0usize;
+        let mut text = base.to_string();
+        loop {
+            let id = self.module.names.intern(&text);
+            if self.used.insert(id) {
+                return id;
+            }
+            text = format!("{base}_{n}");
+            n += 1;
+        }
+    }
+
+    fn new_value(&mut self, name: NameId, ty: TypeId, def: Def, span: Span) -> ValueId {
+        self.func.add_value(Value {
+            name,
+            ty,
+            def,
+            span,
+            type_span: span,
+        })
+    }
+
+    /// The value of a constant index, made before `op`.
+    fn constant(&mut self, block: BlockId, op: OpId, n: i64) -> ValueId {
+        if let Some(value) = self.constants.get(&(block, n)) {
+            return *value;
+        }
+        let span = self.func.op(op).span;
+        let ty = self.module.types.intern(Type::Scalar(ScalarType::Index));
+        let base = if n < 0 {
+            format!("cm{}", n.unsigned_abs())
+        } else {
+            format!("c{n}")
+        };
+        let name = self.fresh(&base);
+        let mut constant = Op::new(OpKind::Constant(Number::Int(n.into())), TextForm::Ssa, span);
+        let id = OpId(self.func.ops.len() as u32);
+        let value = self.new_value(name, ty, Def::Result(id, 0), span);
+        constant.results.push(value);
+        self.func.add_op(constant);
+        self.before.entry(op).or_default().push(id);
+        self.constants.insert((block, n), value);
+        value
+    }
+
+    /// Replaces the literals of an instruction by constants: only the assembly form has literals.
+    fn define_literals(&mut self, block: BlockId, id: OpId) {
+        let literals: Vec<(usize, i64)> = self
+            .func
+            .op(id)
+            .operands
+            .iter()
+            .enumerate()
+            .filter_map(|(i, o)| if let Arg::Int(n) = o.arg { Some((i, n)) } else { None })
+            .collect();
+        for (i, n) in literals {
+            let value = self.constant(block, id, n);
+            if let Some(operand) = self.operand_mut(id, i) {
+                operand.arg = Arg::Value(value);
+            }
+        }
+    }
+
+    fn operand_mut(&mut self, op: OpId, n: usize) -> Option<&mut Operand> {
+        self.func.ops.get_mut(op.index())?.operands.get_mut(n)
+    }
+
+    /// Every operation with its block, outer before inner.
+    fn all_ops(&self) -> Vec<(BlockId, OpId)> {
+        let mut out = Vec::new();
+        let mut todo = vec![self.func.body];
+        while let Some(block) = todo.pop() {
+            for id in &self.func.block(block).ops {
+                out.push((block, *id));
+                todo.extend(self.func.op(*id).blocks.iter().copied());
+            }
+        }
+        out
+    }
+}

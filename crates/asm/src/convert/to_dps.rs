@@ -1,0 +1,161 @@
+//! SSA or assembly to DPS.
+
+use super::Convert;
+use tessera_ir::{Arg, BlockId, Def, Op, OpId, OpKind, Operand, TextForm, Type, ValueId};
+use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::tile::Extent;
+
+impl Convert<'_> {
+    pub(super) fn outs_for_results(&mut self) {
+        for (block, id) in self.all_ops() {
+            let op = self.func.op(id);
+            let is_instruction = self.form_of(op).is_some() && !op.results.is_empty();
+            if is_instruction && op.form != TextForm::Dps && self.names_are_plain(op) {
+                self.results_to_outs(block, id);
+            }
+        }
+    }
+
+    /// A pack `%0:2` has no names that could be written one by one.
+    fn names_are_plain(&self, op: &Op) -> bool {
+        let plain = |v: &ValueId| !self.module.names.text(self.func.value(*v).name).contains('#');
+        op.results.iter().all(plain)
+    }
+
+    fn results_to_outs(&mut self, block: BlockId, id: OpId) {
+        let op = self.func.op(id);
+        let Some(form) = self.form_of(op) else { return };
+        let results = op.results.clone();
+        let span = op.span;
+        let init = op.operand(Role::Init).and_then(|o| o.arg.value());
+        let mut outs = results.clone();
+        if let Some(old) = init {
+            if !self.can_overwrite(block, id, old) {
+                // The old contents are needed elsewhere; only the result's form is its own.
+                if op.form == TextForm::Asm {
+                    self.define_literals(block, id);
+                }
+                if let Some(op) = self.func.ops.get_mut(id.index()) {
+                    op.form = TextForm::Ssa;
+                }
+                return;
+            }
+            let Some(new) = results.first().copied() else { return };
+            self.overwrite(old, new);
+            outs.clear();
+            outs.push(old);
+        } else {
+            for value in &results {
+                self.allocate(block, id, *value);
+            }
+        }
+        self.define_literals(block, id);
+        if let Some(op) = self.func.ops.get_mut(id.index()) {
+            op.form = TextForm::Dps;
+            op.results.clear();
+            op.operands.retain(|o| o.role != Role::Init);
+            let new = form.outs.iter().zip(outs).map(|(role, value)| Operand {
+                role: *role,
+                arg: Arg::Value(value),
+                span,
+                type_span: span,
+            });
+            op.operands.extend(new);
+        }
+    }
+
+    /// An `alloc_tile` for a result, before its first use.
+    fn allocate(&mut self, block: BlockId, id: OpId, value: ValueId) {
+        // A listing's tassign may come first.
+        let first = self.events.of_value(value).first().map(|e| (e.op, e.at, e.nested));
+        let here = self.events.place(id).map_or(0, |(_, at)| at);
+        let before = match first {
+            Some((op, at, false)) if at < here => op,
+            _ => id,
+        };
+        let mut alloc = Op::new(
+            OpKind::Pto(Opcode::AllocTile, Form::Plain),
+            TextForm::Ssa,
+            self.func.op(before).span,
+        );
+        // A result's `?` extent is its declared extent (syntax.md 5).
+        if let Type::Tile(t) = self.module.types.get(self.func.value(value).ty) {
+            let extents = [(Role::ValidRow, t.v_row, t.rows), (Role::ValidCol, t.v_col, t.cols)];
+            for (role, extent, declared) in extents {
+                if extent == Extent::Dynamic {
+                    let n = i64::try_from(declared).unwrap_or(i64::MAX);
+                    let constant = self.constant(block, before, n);
+                    alloc.operands.push(Operand {
+                        role,
+                        arg: Arg::Value(constant),
+                        span: alloc.span,
+                        type_span: alloc.span,
+                    });
+                }
+            }
+        }
+        alloc.results.push(value);
+        let alloc = self.func.add_op(alloc);
+        self.events.stands_with(alloc, before);
+        self.before.entry(before).or_default().push(alloc);
+        if let Some(v) = self.func.values.get_mut(value.index()) {
+            v.def = Def::Result(alloc, 0);
+        }
+    }
+
+    /// May the instruction write into the old tile? Nothing else reads it from there on, or holds on to its storage.
+    fn can_overwrite(&self, block: BlockId, id: OpId, old: ValueId) -> bool {
+        let Def::Result(def, _) = self.func.value(old).def else {
+            return false;
+        };
+        let home = self.events.place(def).map(|(block, _)| block);
+        let Some((_, at)) = self.events.place(id) else {
+            return false;
+        };
+        let makes = self.func.op(def);
+        let plain = match makes.opcode() {
+            Some(Opcode::AllocTile) => makes.operands.is_empty(),
+            Some(Opcode::Treshape | Opcode::TfillpadInplace | Opcode::Bitcast) => false,
+            _ => self.form_of(makes).is_some(),
+        };
+        let is_output = self.func.outputs.contains(&old);
+        let events = self.events.of_value(old);
+        let free = events.iter().filter(|e| e.op != id).all(|e| {
+            let op = self.func.op(e.op);
+            let loads = op.opcode() == Some(Opcode::Tload) || op.opcode() == Some(Opcode::Tstore);
+            let moves =
+                self.form_of(op).is_some() && !matches!(op.opcode(), Some(Opcode::Treshape | Opcode::TfillpadInplace));
+            e.at < at && (loads || moves)
+        });
+        // Reading the old tile twice in one instruction is no overwriting.
+        let once = events.iter().filter(|e| e.op == id).count() == 1;
+        let same_type = self.func.op(id).results.first().is_some_and(|r| {
+            self.module
+                .types
+                .get(self.func.value(*r).ty)
+                .eq(self.module.types.get(self.func.value(old).ty))
+        });
+        plain && home == Some(block) && !is_output && free && once && same_type
+    }
+
+    /// The old tile takes the new one's name and uses.
+    fn overwrite(&mut self, old: ValueId, new: ValueId) {
+        let name = self.func.value(new).name;
+        if let Some(v) = self.func.values.get_mut(old.index()) {
+            v.name = name;
+        }
+        for op in &mut self.func.ops {
+            for operand in &mut op.operands {
+                if operand.arg == Arg::Value(new) {
+                    operand.arg = Arg::Value(old);
+                }
+            }
+        }
+        self.events.merge(old, new);
+        for output in &mut self.func.outputs {
+            if *output == new {
+                *output = old;
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! DPS to SSA or assembly.
+
+use super::Convert;
+use super::events::Event;
+use super::writes::writes_all;
+use tessera_ir::{Arg, BlockId, Def, OpId, Operand, TextForm, Type, TypeId, ValueId};
+use tessera_isa::inst::AccToVec;
+use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::tile::Extent;
+
+/// How a destination becomes a result.
+enum Plan {
+    /// The allocated tile is the result.
+    Result(OpId),
+    /// The allocated tile was loaded before: its contents are the result's old ones.
+    Init,
+}
+
+impl Convert<'_> {
+    pub(super) fn results_for_outs(&mut self) {
+        for (block, id) in self.all_ops() {
+            let op = self.func.op(id);
+            if self.form_of(op).is_none() {
+                continue;
+            }
+            if op.form == TextForm::Dps {
+                self.outs_to_results(block, id);
+            } else {
+                self.set_form(id);
+                if self.to == TextForm::Ssa {
+                    self.define_literals(block, id);
+                }
+            }
+        }
+    }
+
+    fn set_form(&mut self, id: OpId) {
+        let to = self.to;
+        if let Some(op) = self.func.ops.get_mut(id.index()) {
+            op.form = to;
+        }
+    }
+
+    fn outs_to_results(&mut self, block: BlockId, id: OpId) {
+        let op = self.func.op(id);
+        let outs: Vec<Operand> = op.operands.iter().filter(|o| o.role.is_dst()).copied().collect();
+        let reads = |v: Option<ValueId>| op.operands.iter().any(|o| !o.role.is_dst() && o.arg.value() == v);
+        // A mode that writes the other vector core says nothing about this one's copy (fixpipe.md 6).
+        let other_core = op
+            .known_attrs()
+            .and_then(|a| a.acc_to_vec)
+            .is_some_and(|mode| mode != AccToVec::SingleModeVec0);
+        if outs.is_empty() || other_core || outs.iter().any(|o| reads(o.arg.value())) {
+            return;
+        }
+        let values: Vec<ValueId> = outs.iter().filter_map(|o| o.arg.value()).collect();
+        let plans: Vec<Plan> = values.iter().filter_map(|v| self.plan(block, id, *v)).collect();
+        if plans.len() != outs.len() {
+            return;
+        }
+        match (plans.as_slice(), values.as_slice()) {
+            ([Plan::Init], [old]) => self.with_init(id, *old),
+            (plans, _) if plans.iter().all(|p| matches!(p, Plan::Result(_))) => {
+                for plan in plans {
+                    if let Plan::Result(alloc) = plan {
+                        self.gone.insert(*alloc);
+                    }
+                }
+                self.drop_outs(id, &values);
+            }
+            _ => {}
+        }
+    }
+
+    /// The destinations become results, in order.
+    fn drop_outs(&mut self, id: OpId, values: &[ValueId]) {
+        self.set_form(id);
+        for (n, value) in values.iter().enumerate() {
+            if let Some(v) = self.func.values.get_mut(value.index()) {
+                v.def = Def::Result(id, n as u32);
+            }
+        }
+        if let Some(op) = self.func.ops.get_mut(id.index()) {
+            op.operands.retain(|o| !o.role.is_dst());
+            op.results.extend(values.iter().copied());
+        }
+    }
+
+    /// How `value`, which `id` writes, can become a result, if it can.
+    fn plan(&self, block: BlockId, id: OpId, value: ValueId) -> Option<Plan> {
+        let Def::Result(alloc, _) = self.func.value(value).def else {
+            return None;
+        };
+        let (home, _) = self.events.place(alloc)?;
+        let (_, at) = self.events.place(id)?;
+        let alloc_op = self.func.op(alloc);
+        let plain = alloc_op.opcode() == Some(Opcode::AllocTile)
+            && alloc_op.operands.is_empty()
+            && alloc_op.attrs.as_ref().is_none_or(|a| a.unknown.is_empty())
+            && home == block
+            && self.is_static(self.func.value(value).ty);
+        if !plain {
+            return None;
+        }
+        let events = self.events.of_value(value);
+        let others = || events.iter().filter(|e| e.op != id);
+        if others().any(|e| self.writes(e) && e.at >= at) {
+            return None;
+        }
+        if others().all(|e| e.at > at) {
+            return Some(Plan::Result(alloc));
+        }
+        // Loaded, then partly overwritten: nothing else may hold on to the storage.
+        let loaded = others().all(|e| {
+            let before = e.at < at;
+            if self.writes(e) {
+                before && self.loads(e)
+            } else {
+                !before && self.only_reads(e)
+            }
+        });
+        let partial = !writes_all(self.module, &self.func, self.func.op(id));
+        let aliases = matches!(
+            self.func.op(id).opcode(),
+            Some(Opcode::Treshape | Opcode::Bitcast | Opcode::TfillpadInplace)
+        );
+        (loaded && partial && !aliases).then_some(Plan::Init)
+    }
+
+    fn is_static(&self, ty: TypeId) -> bool {
+        match self.module.types.get(ty) {
+            Type::Tile(t) => t.v_row != Extent::Dynamic && t.v_col != Extent::Dynamic,
+            _ => false,
+        }
+    }
+
+    /// Does the use change the tile, or might it?
+    fn writes(&self, event: &Event) -> bool {
+        let opcode = self.func.op(event.op).opcode();
+        let binds = event.role == Role::Tile && opcode != Some(Opcode::Tprint);
+        event.role.is_dst() || event.role == Role::Tmp || binds || opcode.is_none()
+    }
+
+    fn loads(&self, event: &Event) -> bool {
+        self.func.op(event.op).opcode() == Some(Opcode::Tload) && !event.nested
+    }
+
+    /// Does the use read elements, and make no view of the tile?
+    fn only_reads(&self, event: &Event) -> bool {
+        let op = self.func.op(event.op);
+        let stores = matches!(op.opcode(), Some(Opcode::Tstore | Opcode::Tprint));
+        let moves =
+            self.form_of(op).is_some() && !matches!(op.opcode(), Some(Opcode::Treshape | Opcode::TfillpadInplace));
+        stores || moves
+    }
+
+    /// `outs(%d)` becomes `%d = … init(%d_0)`: the tile that was loaded gets the new name.
+    fn with_init(&mut self, id: OpId, old: ValueId) {
+        let (name, ty) = (self.func.value(old).name, self.func.value(old).ty);
+        let span = self.func.op(id).span;
+        let old_name = self.module.names.text(name).to_string();
+        let renamed = self.fresh(&format!("{old_name}_old"));
+        let new = self.new_value(name, ty, Def::Result(id, 0), span);
+        if let Some(v) = self.func.values.get_mut(old.index()) {
+            v.name = renamed;
+        }
+        let at = self.events.place(id).map_or(0, |(_, at)| at);
+        let later: Vec<OpId> = self
+            .events
+            .of_value(old)
+            .iter()
+            .filter(|e| e.at > at)
+            .map(|e| e.op)
+            .collect();
+        for op in later {
+            for operand in self
+                .func
+                .ops
+                .get_mut(op.index())
+                .map(|o| &mut o.operands)
+                .into_iter()
+                .flatten()
+            {
+                if operand.arg == Arg::Value(old) {
+                    operand.arg = Arg::Value(new);
+                }
+            }
+        }
+        self.set_form(id);
+        if let Some(op) = self.func.ops.get_mut(id.index()) {
+            op.results.push(new);
+            for operand in op.operands.iter_mut().filter(|o| o.role.is_dst()) {
+                operand.role = Role::Init;
+            }
+        }
+        for output in &mut self.func.outputs {
+            if *output == old {
+                *output = new;
+            }
+        }
+    }
+}
