@@ -5,12 +5,13 @@
 //! enters them no longer grows. What enters a loop is remembered across walks and only ever grows, so nested loops add
 //! up instead of multiplying.
 
+mod control;
+
 use crate::binding::{Binding, Refs, RootId};
 use crate::consts::{constants, known_arg};
 use crate::points::Points;
 use crate::tile_of;
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 use tessera_ir::{BlockId, Def, Func, Module, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{Effect, Opcode, Role};
 use tessera_isa::profile::Profile;
@@ -116,13 +117,6 @@ pub fn trace(module: &Module, func: &Func, profile: Profile, keep: &[ValueId], p
     walk.flow
 }
 
-/// What enters an iteration of a loop, besides what entered the loop.
-#[derive(Default)]
-struct Entry {
-    refs: FxHashMap<ValueId, Refs>,
-    bound: FxHashMap<ValueId, Binding>,
-}
-
 struct Walk<'a> {
     module: &'a Module,
     func: &'a Func,
@@ -143,7 +137,8 @@ struct Walk<'a> {
     addresses: FxHashMap<OpId, RootId>,
     /// Older bindings, newest last.
     journal: Vec<(ValueId, Binding)>,
-    entries: FxHashMap<OpId, Entry>,
+    /// By loop: what enters an iteration.
+    entries: FxHashMap<OpId, control::Entry>,
     kept: FxHashSet<ValueId>,
 }
 
@@ -246,6 +241,16 @@ impl Walk<'_> {
 
     fn join_refs(&mut self, into: &mut Refs, more: &Refs) {
         for tile in into.join(more, &self.unlisted) {
+            self.unlisted.insert(tile);
+            let roots = self.bound[tile.index()].roots.clone();
+            self.pin(&roots);
+        }
+    }
+
+    /// Stops following the tiles of a handle.
+    fn unlist(&mut self, refs: &mut Refs) {
+        refs.many = true;
+        for tile in std::mem::take(&mut refs.tiles) {
             self.unlisted.insert(tile);
             let roots = self.bound[tile.index()].roots.clone();
             self.pin(&roots);
@@ -433,151 +438,6 @@ impl Walk<'_> {
                 self.use_value(dst, id, true);
             }
         }
-    }
-
-    /// What the end of a block hands on, by position; none for a literal.
-    fn yielded(&self, block: BlockId) -> SmallVec<[Option<ValueId>; 4]> {
-        let last = self.func.block(block).ops.last().map(|id| self.func.op(*id));
-        match last {
-            Some(op) if op.kind == OpKind::Yield => op.operands.iter().map(|o| o.arg.value()).collect(),
-            // scf.condition hands on all but the condition itself.
-            Some(op) if op.kind == OpKind::Condition => op.operands.iter().skip(1).map(|o| o.arg.value()).collect(),
-            _ => SmallVec::new(),
-        }
-    }
-
-    fn branch(&mut self, op: &Op) {
-        let mut results = vec![Refs::default(); op.results.len()];
-        let mark = self.journal.len();
-        let mut after: FxHashMap<ValueId, SmallVec<[Binding; 2]>> = FxHashMap::default();
-        for block in &op.blocks {
-            self.block(*block);
-            for (result, v) in results.iter_mut().zip(self.yielded(*block)) {
-                let more = v.map(|v| self.refs[v.index()].clone()).unwrap_or_default();
-                self.join_refs(result, &more);
-            }
-            for tile in self.changed(mark) {
-                after.entry(tile).or_default().push(self.bound[tile.index()].clone());
-            }
-            self.restore(mark);
-        }
-        for (tile, bindings) in after {
-            // A branch that does not bind the tile leaves it where it was, unless the tile is the other branch's own.
-            let stays = bindings.len() < 2 && !self.is_inside(op, self.points.home(self.func, tile));
-            let mut all = if stays {
-                self.bound[tile.index()].clone()
-            } else {
-                Binding::default()
-            };
-            bindings.iter().for_each(|b| all.join(b, &mut self.flow.pinned));
-            self.rebind(tile, all);
-        }
-        for (r, refs) in op.results.iter().zip(results) {
-            self.refer(*r, refs);
-        }
-    }
-
-    fn repeat(&mut self, id: OpId, op: &Op) {
-        let is_for = op.kind == OpKind::For;
-        let Some(first) = op.blocks.first().copied() else {
-            return;
-        };
-        let last = op.blocks.last().copied().unwrap_or(first);
-        // scf.for has an induction variable, and bounds and step before the initial values.
-        let (skip_args, skip_operands) = if is_for { (1, 3) } else { (0, 0) };
-        let args: SmallVec<[ValueId; 4]> = self.func.block(first).args.iter().skip(skip_args).copied().collect();
-        loop {
-            let mark = self.journal.len();
-            for (arg, init) in args.iter().zip(op.operands.iter().skip(skip_operands)) {
-                let refs = init.arg.value().map(|v| self.refs[v.index()].clone());
-                self.refer(*arg, refs.unwrap_or_default());
-                // A buffer, once the loop is known to need one, is where it is whenever an iteration begins.
-                self.bound[arg.index()] = self.own[arg.index()].map(Binding::root).unwrap_or_default();
-            }
-            let entry = self.entries.remove(&id).unwrap_or_default();
-            for (arg, more) in &entry.refs {
-                let mut all = self.refs[arg.index()].clone();
-                self.join_refs(&mut all, more);
-                self.refer(*arg, all);
-            }
-            for (tile, more) in &entry.bound {
-                let mut all = self.bound[tile.index()].clone();
-                all.join(more, &mut self.flow.pinned);
-                self.rebind(*tile, all);
-            }
-            self.entries.insert(id, entry);
-            let mut exit = self.journal.len();
-            self.block(first);
-            let mut handed = self.yielded(first);
-            if !is_for {
-                // The values of scf.condition go to the second block and out of the loop.
-                exit = self.journal.len();
-                let receivers = [&self.func.block(last).args, &op.results];
-                for (to, from) in receivers.into_iter().flat_map(|r| r.iter().zip(&handed)) {
-                    let refs = from.map(|v| self.refs[v.index()].clone());
-                    self.refer(*to, refs.unwrap_or_default());
-                }
-                if last != first {
-                    self.block(last);
-                    handed = self.yielded(last);
-                }
-            }
-            let grown = self.back_edge(id, op, &args, &handed, mark);
-            if is_for {
-                for (r, arg) in op.results.iter().zip(&args) {
-                    self.refer(*r, self.refs[arg.index()].clone());
-                }
-            }
-            self.restore(if grown { mark } else { exit });
-            if !grown {
-                break;
-            }
-        }
-    }
-
-    /// Remembers what an iteration hands to the next one; does that say more than was known?
-    fn back_edge(&mut self, id: OpId, op: &Op, args: &[ValueId], handed: &[Option<ValueId>], mark: usize) -> bool {
-        let mut entry = self.entries.remove(&id).unwrap_or_default();
-        let mut grown = false;
-        for (arg, from) in args.iter().zip(handed) {
-            let Some(from) = from.filter(|from| self.is_tile(*arg) && from != arg) else {
-                continue;
-            };
-            let mut next = self.refs[from.index()].clone();
-            // What the next iteration makes anew cannot be handed to it by reference: the loop copies it.
-            let local = |tile: &ValueId| tile != arg && self.is_inside(op, self.points.home(self.func, *tile));
-            if next.many || next.tiles.iter().any(local) {
-                next = Refs::tile(*arg);
-                let buffer = self.own(*arg);
-                let written = |root: &RootId| Use {
-                    root: *root,
-                    op: id,
-                    writes: true,
-                };
-                self.flow.uses.extend(buffer.roots.iter().map(written));
-            }
-            let known = entry.refs.entry(*arg).or_default();
-            let before = known.clone();
-            self.join_refs(known, &next);
-            grown |= *known != before;
-        }
-        for tile in self.changed(mark) {
-            if self.is_inside(op, self.points.home(self.func, tile)) {
-                continue;
-            }
-            let known = entry.bound.entry(tile).or_default();
-            if !known.covers(&self.bound[tile.index()], &self.flow.pinned) {
-                known.join(&self.bound[tile.index()], &mut self.flow.pinned);
-                grown = true;
-            }
-        }
-        self.entries.insert(id, entry);
-        grown
-    }
-
-    /// Is a block inside control flow?
-    fn is_inside(&self, op: &Op, block: BlockId) -> bool {
-        op.blocks.iter().any(|b| self.points.is_inside(block, *b))
     }
 }
 

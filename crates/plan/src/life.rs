@@ -48,12 +48,10 @@ pub fn lives(func: &Func, points: &Points, flow: &Flow) -> Vec<Life> {
             }
         }
     }
-    for (root, life) in lives.iter_mut().enumerate() {
-        if let Some(life) = life
-            .as_mut()
-            .filter(|_| flow.pinned.get(root).copied().unwrap_or(false))
-        {
+    for root in (0..flow.roots.len() as RootId).filter(|r| flow.pinned.get(*r as usize).copied().unwrap_or(false)) {
+        if let Some((root, life)) = entry(flow, &mut lives, root) {
             (life.start, life.end) = (0, points.exit());
+            life.fresh = life.fresh.or(root.definition);
         }
     }
     lives.into_iter().flatten().collect()

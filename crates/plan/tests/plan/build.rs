@@ -53,7 +53,7 @@ impl Builder {
         })
     }
 
-    fn ty(&self, v: ValueId) -> TypeId {
+    pub fn ty(&self, v: ValueId) -> TypeId {
         self.func.value(v).ty
     }
 

@@ -432,3 +432,84 @@ fn the_checker_refuses_broken_placements() {
     assert!(broken(&|p| p.fresh.iter_mut().for_each(|f| f.push(y))).contains("holds contents"));
     assert!(broken(&|p| p.tiles[x.index()].iter_mut().for_each(|s| s.bytes = 32)).contains("needs 128 bytes"));
 }
+
+/// Loops in loops, each of which binds tiles from outside anew.
+fn nest(b: &mut Builder, depth: usize, tiles: &[ValueId]) {
+    let n = tiles.len();
+    if depth == 0 {
+        // Backwards, so that a storage moves on by one tile per round.
+        tiles.windows(2).rev().for_each(|w| b.reshape(w[0], w[1]));
+        return;
+    }
+    b.for_loop(&[tiles[depth % n], tiles[(depth + 1) % n]], |b, args| {
+        nest(b, depth - 1, tiles);
+        let ty = b.ty(args[1]);
+        let made = b.moved(args[1], ty);
+        b.reshape(tiles[depth % n], tiles[(depth * 7 + 1) % n]);
+        vec![args[1], made]
+    });
+}
+
+#[test]
+fn nested_loops_that_bind_tiles_settle() {
+    for depth in [1, 3, 8] {
+        let mut b = Builder::new();
+        let t = b.tile(Loc::Vec, 1);
+        let tiles: Vec<ValueId> = (0..14).map(|_| b.alloc(t)).collect();
+        tiles.iter().for_each(|v| {
+            b.print(*v);
+        });
+        nest(&mut b, depth, &tiles);
+        tiles.iter().for_each(|v| {
+            b.print(*v);
+        });
+        let p = placed(&b, Profile::A5, &[]);
+        assert!(tiles.iter().all(|v| p.slot(*v).is_some()));
+    }
+}
+
+#[test]
+fn a_tile_that_may_be_bound_to_a_hundred_others_keeps_them_all() {
+    let mut b = Builder::new();
+    let t = b.tile(Loc::Vec, 1);
+    let d = b.alloc(t);
+    b.print(d);
+    for _ in 0..100 {
+        let s = b.alloc(t);
+        b.print(s);
+        b.branch(
+            &[],
+            |b| {
+                b.reshape(s, d);
+                Vec::new()
+            },
+            |_| Vec::new(),
+        );
+    }
+    b.print(d);
+    let p = placed(&b, Profile::A5, &[]);
+    assert_eq!(p.high_water[Loc::Vec as usize], 101 * 32);
+}
+
+#[test]
+fn tiles_rotate_through_a_loop() {
+    for count in [5, 60] {
+        let mut b = Builder::new();
+        let t = b.tile(Loc::Vec, 1);
+        let tiles: Vec<ValueId> = (0..count).map(|_| b.alloc(t)).collect();
+        let mut args = Vec::new();
+        let results = b.for_loop(&tiles, |b, a| {
+            b.print(a[0]);
+            args = a.to_vec();
+            a.iter().cycle().skip(1).take(count).copied().collect()
+        });
+        b.print(results[0]);
+        let p = placed(&b, Profile::A5, &[]);
+        let buffers = args.iter().filter(|a| p.slot(**a).is_some()).count();
+        assert_eq!(
+            buffers > 0,
+            count > 32,
+            "few tiles go by reference, many through buffers"
+        );
+    }
+}
