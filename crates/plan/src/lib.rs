@@ -15,6 +15,17 @@
 //! constant. Where an address is computed at run time, nobody can know the bytes: automatic tiles of that memory are
 //! then placed above the highest constant manual range, and that is all the protection there is.
 //!
+//! ```
+//! use tessera_ir::{Func, Module};
+//! use tessera_isa::{diag::Span, profile::Profile};
+//!
+//! let mut module = Module::default();
+//! let func = Func::new(module.names.intern("kernel"), Span::default());
+//! let placement = tessera_plan::plan(&module, &func, Profile::A5, &[])?;
+//! assert_eq!(placement.high_water, [0; 9]);
+//! # Ok::<(), Box<tessera_isa::diag::Diagnostic>>(())
+//! ```
+//!
 //! [`plan`] places, [`validate`] checks any placement with an analysis of its own, [`pipes`] gives the order between
 //! pipes, [`map`] is the memory map that people look at.
 
@@ -118,6 +129,8 @@ pub fn plan(module: &Module, func: &Func, profile: Profile, keep: &[ValueId]) ->
     }
     for life in manual {
         match life.manual {
+            // A negative address, or one whose end is out of reach, is refused by `tassign-range`; it blocks nothing.
+            Some((_, Some(addr))) if addr.checked_add(life.bytes).is_none() => {}
             Some((op, Some(addr))) => placement.manual.push(Manual {
                 value: life.value,
                 op,

@@ -1,8 +1,9 @@
 //! The order between pipes: which instruction waits for which (ops.md 1 and 10).
 //!
 //! Instructions of one pipe run in program order. Where an instruction touches bytes that an earlier one on another pipe
-//! touches too, and one of the two writes, it must wait for an event. Straight-line order is followed, with the body of
-//! a loop once and once more for what an iteration waits for from the one before.
+//! touches too, and one of the two writes, it must wait for an event, unless its pipe has waited for that one or a later
+//! one already. Program order is followed, with the body of a loop once more for what an iteration waits for from the
+//! one before.
 
 use crate::binding::RootId;
 use crate::flow::{Flow, trace};
@@ -14,6 +15,11 @@ use tessera_ir::{BlockId, Func, Module, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{Opcode, Pipe, Role, path};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
+
+const PIPES: usize = Pipe::ALL.len();
+
+/// Accesses that are remembered per storage; only many branches in a row make more.
+const MAX_ACCESSES: usize = 16;
 
 /// Why an instruction waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,11 +84,14 @@ pub fn pipes(module: &Module, func: &Func, profile: Profile) -> Pipes {
         module,
         func,
         profile,
+        points: &points,
         flow: &flow,
         touched,
         pipes: Pipes::default(),
         last: FxHashMap::default(),
+        waited: [[0; PIPES]; PIPES],
         seen: FxHashSet::default(),
+        time: 0,
     };
     order.block(func.body, true);
     order.pipes
@@ -112,22 +121,31 @@ fn shared(flow: &Flow) -> Vec<RootId> {
     speaker
 }
 
-/// The last accesses of a storage: the last write, and the reads since then, one per pipe.
-#[derive(Clone, Default)]
-struct Last {
-    write: Option<(OpId, Pipe)>,
-    reads: SmallVec<[(OpId, Pipe); 2]>,
+/// One access of a storage.
+#[derive(Clone, Copy)]
+struct Access {
+    op: OpId,
+    pipe: Pipe,
+    block: BlockId,
+    /// When the walk came by.
+    time: u64,
+    writes: bool,
 }
 
 struct Order<'a> {
     module: &'a Module,
     func: &'a Func,
     profile: Profile,
+    points: &'a Points,
     flow: &'a Flow,
     touched: Vec<SmallVec<[(RootId, bool); 4]>>,
     pipes: Pipes,
-    last: FxHashMap<RootId, Last>,
+    /// By storage: the accesses that a later one may have to wait for.
+    last: FxHashMap<RootId, SmallVec<[Access; 4]>>,
+    /// By pipe and other pipe: everything that the other did up to then has been waited for.
+    waited: [[u64; PIPES]; PIPES],
     seen: FxHashSet<(OpId, OpId)>,
+    time: u64,
 }
 
 impl Order<'_> {
@@ -138,11 +156,19 @@ impl Order<'_> {
             if let OpKind::Pto(opcode, _) = op.kind {
                 self.instruction(*id, op, opcode, first);
             }
-            op.blocks.iter().for_each(|b| self.block(*b, first));
+            // A branch or a body may be passed by, and its waits with it.
+            let waited = self.waited;
             // Waits across iterations: one more round over the body, unless an outer loop is at it already.
-            if first && is_loop(&op.kind) {
-                op.blocks.iter().for_each(|b| self.block(*b, false));
+            let again = first && is_loop(&op.kind);
+            for round in 0..=usize::from(again) {
+                for b in &op.blocks {
+                    self.block(*b, first && round == 0);
+                    if !is_loop(&op.kind) {
+                        self.waited = waited;
+                    }
+                }
             }
+            self.waited = if op.blocks.is_empty() { self.waited } else { waited };
         }
     }
 
@@ -160,39 +186,50 @@ impl Order<'_> {
         if is_view {
             return;
         }
+        self.time += 1;
+        let block = self.points.block_of(id);
         for (root, writes) in touched {
-            let last = self.last.entry(root).or_default();
-            let before = last.clone();
-            if writes {
-                last.write = Some((id, pipe));
-                last.reads.clear();
-            } else {
-                last.reads.retain(|(_, p)| *p != pipe);
-                last.reads.push((id, pipe));
+            let now = Access {
+                op: id,
+                pipe,
+                block,
+                time: self.time,
+                writes,
+            };
+            let mut list = self.last.remove(&root).unwrap_or_default();
+            // The newest first: waiting for it covers what its pipe did before.
+            for from in list.iter().rev().filter(|a| a.writes || writes) {
+                self.wait(from, &now, root);
             }
-            if let Some(from) = before.write {
-                let hazard = if writes {
-                    Hazard::WriteAfterWrite
-                } else {
-                    Hazard::ReadAfterWrite
-                };
-                self.wait(from, (id, pipe), hazard, root);
+            // Whoever comes after this waits for this, unless it stands in a branch that is passed by.
+            let points = self.points;
+            list.retain(|a| !(points.is_inside(a.block, block) && (writes || !a.writes && a.pipe == pipe)));
+            if list.len() >= MAX_ACCESSES {
+                list.remove(0);
             }
-            for from in before.reads.iter().filter(|_| writes) {
-                self.wait(*from, (id, pipe), Hazard::WriteAfterRead, root);
-            }
+            list.push(now);
+            self.last.insert(root, list);
         }
     }
 
-    fn wait(&mut self, from: (OpId, Pipe), to: (OpId, Pipe), hazard: Hazard, root: RootId) {
+    fn wait(&mut self, from: &Access, to: &Access, root: RootId) {
+        let waited = &mut self.waited[to.pipe as usize][from.pipe as usize];
+        if from.pipe == to.pipe || *waited >= from.time {
+            return;
+        }
+        *waited = from.time;
         let Some(root) = self.flow.roots.get(root as usize) else {
             return;
         };
-        if from.1 != to.1 && self.seen.insert((from.0, to.0)) {
+        if self.seen.insert((from.op, to.op)) {
             self.pipes.waits.push(Wait {
-                from: from.0,
-                to: to.0,
-                hazard,
+                from: from.op,
+                to: to.op,
+                hazard: match (from.writes, to.writes) {
+                    (true, true) => Hazard::WriteAfterWrite,
+                    (true, false) => Hazard::ReadAfterWrite,
+                    (false, _) => Hazard::WriteAfterRead,
+                },
                 tile: root.value,
             });
         }
