@@ -6,7 +6,7 @@
 
 use super::about;
 use tessera_isa::inst::{Inst, Place, Root, TileArg};
-use tessera_isa::maps::{Move, Rect, Side, Step, steps};
+use tessera_isa::maps::{How, Move, Rect, Side, Step, steps};
 use tessera_isa::ops::{Effect, Form, Opcode, Role};
 use tessera_isa::tile_rules::Fault;
 
@@ -207,22 +207,30 @@ impl Touched {
     }
 
     fn read(&mut self, inst: &Inst, n: usize, step: &Step) -> Option<()> {
-        let (s, geometry) = match step {
+        let (s, how, dst, geometry) = match step {
             Step::Move {
                 src: Side::Tile(s),
+                how,
+                dst,
                 geometry,
                 ..
-            } => (*s, geometry),
+            } => (*s, how, dst, geometry),
             // Without coinciding places every byte moves to another one.
             Step::Bytes { .. } | Step::Img2col { .. } => return None,
             _ => return Some(()),
         };
         let arg = inst.tiles.get(s)?;
+        // Only the low bytes matter to TPACK.
+        let bits = match (how, dst) {
+            (How::LowBytes, Side::Tile(d)) => inst.tiles.get(*d)?.tile.elem.bits(),
+            _ => arg.tile.elem.bits(),
+        };
+        let read = (u64::from(bits) / self.unit) as usize;
         for (k, (i, j)) in domain(geometry).enumerate() {
             let (r, c) = geometry.src.apply(i, j);
             let id = element(n, k);
             let units = self.units(s, arg, r, c)?;
-            for slot in self.reader.get_mut(units)? {
+            for slot in self.reader.get_mut(units)?.iter_mut().take(read) {
                 *slot = if *slot == NOBODY { id } else { MANY };
             }
         }
