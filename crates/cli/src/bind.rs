@@ -16,25 +16,35 @@ pub struct Bound<T> {
     pub to: T,
 }
 
-fn split(text: &str, what: &str) -> Result<(String, bool, String), String> {
-    let (name, to) = text
-        .split_once('=')
-        .ok_or_else(|| format!("'{text}' is not NAME={what}"))?;
-    let name = name.strip_prefix('%').unwrap_or(name);
-    let (name, core1) = match name.rsplit_once('@') {
-        Some((name, "1")) => (name, true),
-        Some((name, "0")) => (name, false),
-        _ => (name, false),
+/// `NAME`, `%NAME` or `NAME@1`.
+pub fn name(text: &str) -> Result<Bound<()>, String> {
+    let bare = text.strip_prefix('%').unwrap_or(text);
+    let (name, core1) = match bare.strip_suffix("@1") {
+        Some(name) => (name, true),
+        None => (bare.strip_suffix("@0").unwrap_or(bare), false),
     };
-    if name.is_empty() || to.is_empty() {
-        return Err(format!("'{text}' is not NAME={what}"));
+    if name.is_empty() {
+        return Err(format!("'{text}' is no name"));
     }
-    Ok((name.to_string(), core1, to.to_string()))
+    Ok(Bound {
+        name: name.to_string(),
+        core1,
+        to: (),
+    })
+}
+
+fn split<'a>(text: &'a str, what: &str) -> Result<(Bound<()>, &'a str), String> {
+    let wrong = || format!("'{text}' is not NAME={what}");
+    let (left, right) = text
+        .split_once('=')
+        .filter(|(_, to)| !to.is_empty())
+        .ok_or_else(wrong)?;
+    Ok((name(left).map_err(|_| wrong())?, right))
 }
 
 /// `NAME=FILE`.
 pub fn file(text: &str) -> Result<Bound<PathBuf>, String> {
-    let (name, core1, to) = split(text, "FILE")?;
+    let (Bound { name, core1, .. }, to) = split(text, "FILE")?;
     Ok(Bound {
         name,
         core1,
@@ -44,8 +54,8 @@ pub fn file(text: &str) -> Result<Bound<PathBuf>, String> {
 
 /// `NAME=VALUE`: an integer (decimal or `0x…`), a float, `true` or `false`.
 pub fn value(text: &str) -> Result<Bound<Number>, String> {
-    let (name, core1, to) = split(text, "VALUE")?;
-    let number = number(&to).ok_or_else(|| format!("'{to}' is no number"))?;
+    let (Bound { name, core1, .. }, to) = split(text, "VALUE")?;
+    let number = number(to).ok_or_else(|| format!("'{to}' is no number"))?;
     if core1 {
         return Err(format!("'{name}@1': a scalar has no copy on core 1"));
     }

@@ -44,6 +44,16 @@ fn rule_id(text: &str) -> Result<&'static str, String> {
 }
 
 impl Policy {
+    /// Every warning stays one.
+    pub fn plain(format: Format) -> Policy {
+        Policy {
+            strict: false,
+            allow: Vec::new(),
+            deny: Vec::new(),
+            format,
+        }
+    }
+
     /// The diagnostics as the options want them: silenced ones left out, denied warnings made errors.
     pub fn apply(&self, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         diagnostics.into_iter().filter_map(|d| self.decide(d)).collect()

@@ -40,7 +40,11 @@ impl Source {
 
     /// The text of a file; `-` is standard input. Bytes that are no text are shown as such.
     pub fn of_file(file: &Path, bytes: Vec<u8>) -> Self {
-        let name = if file == Path::new("-") { "<stdin>".into() } else { file.display().to_string() };
+        let name = if file == Path::new("-") {
+            "<stdin>".into()
+        } else {
+            file.display().to_string()
+        };
         let text = String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
         Source::new(name, text)
     }

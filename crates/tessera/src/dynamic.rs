@@ -36,7 +36,7 @@ use tessera_isa::ops::{AttrName, Form, FormInfo, Kind, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Tile as TileOnProfile;
 
-pub use tessera_exec::chip::TileData;
+pub use tessera_exec::interp::TileData;
 
 /// A tile whose type is known at run time.
 #[derive(Debug)]
@@ -123,7 +123,10 @@ impl TileBuf {
         let valid = state.engine.valid(self.slot.id);
         let [rows, cols] = [valid[0].unwrap_or(tile.rows), valid[1].unwrap_or(tile.cols)];
         if rows.saturating_mul(cols) != values.len() as u64 {
-            let what = format!("{} values are given, and the valid region of {tile} is {rows}x{cols}", values.len());
+            let what = format!(
+                "{} values are given, and the valid region of {tile} is {rows}x{cols}",
+                values.len()
+            );
             return Err(Error::new("tload-shape", what).help(format!("give {} values", rows.saturating_mul(cols))));
         }
         Ok(state.engine.write(self.slot.id, &pack(values))?)
@@ -153,18 +156,25 @@ impl TileBuf {
     }
 
     /// From here on the tile may lie in another one's storage.
-    fn becomes_view_of(&self, src: &TileBuf, keeps_own: bool) {
-        let mut roots = src.views.borrow().clone();
-        roots.push(src.slot.clone());
+    fn may_view(&self, src: &TileBuf) {
         let mut views = self.views.borrow_mut();
-        if !keeps_own {
-            views.clear();
-        }
-        for root in roots {
-            if !Rc::ptr_eq(&root, &self.slot) && !views.iter().any(|v| Rc::ptr_eq(v, &root)) {
+        for root in src.storages() {
+            if !views.iter().any(|v| Rc::ptr_eq(v, &root)) {
                 views.push(root);
             }
         }
+    }
+
+    /// From here on the tile lies in no other storage than this one's.
+    fn views_only(&self, src: &TileBuf) {
+        let storages = src.storages();
+        *self.views.borrow_mut() = storages;
+    }
+
+    fn storages(&self) -> Vec<Rc<Slot>> {
+        let mut storages = self.views.borrow().clone();
+        storages.push(self.slot.clone());
+        storages
     }
 }
 
@@ -234,7 +244,12 @@ impl<'a> Instruction<'a> {
 
     /// The form whose operands these are.
     fn form(&self) -> Result<&'static FormInfo> {
-        let given: Vec<Role> = self.tiles.iter().map(|t| t.0).chain(self.scalars.iter().map(|s| s.0)).collect();
+        let given: Vec<Role> = self
+            .tiles
+            .iter()
+            .map(|t| t.0)
+            .chain(self.scalars.iter().map(|s| s.0))
+            .collect();
         let fits = |form: &&FormInfo| {
             let mut roles = form.ins.iter().chain(form.outs);
             roles.clone().count() == given.len()
@@ -248,7 +263,11 @@ impl<'a> Instruction<'a> {
         };
         let forms = self.op.info().forms;
         forms.iter().find(fits).ok_or_else(|| {
-            let what = format!("{} has no form with the operands ({})", self.op.title(), words(&mut given.iter()));
+            let what = format!(
+                "{} has no form with the operands ({})",
+                self.op.title(),
+                words(&mut given.iter())
+            );
             let known: Vec<String> = forms
                 .iter()
                 .map(|f| format!("({})", words(&mut f.ins.iter().chain(f.outs))))
@@ -308,7 +327,10 @@ impl<'a> Instruction<'a> {
         }
         issue.scalars.extend(self.scalars.iter().copied());
         issue.attrs = self.attrs.clone();
-        self.bind(machine.profile());
+        let view = self.view(machine.profile());
+        if let Some((src, dst)) = view {
+            dst.may_view(src);
+        }
         let mut state = machine.state()?;
         if self.op == Opcode::Timg2col {
             // An attribute on the instruction wins (ops.md 7).
@@ -327,6 +349,10 @@ impl<'a> Instruction<'a> {
             }
             _ => state.engine.issue(&issue)?,
         }
+        // TFILLPAD_INPLACE leaves a destination where it is that lies in the source's storage already.
+        if let (Some((src, dst)), true) = (view, self.op != Opcode::TfillpadInplace) {
+            dst.views_only(src);
+        }
         Ok(RecordEvent::new())
     }
 
@@ -342,16 +368,14 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Destinations that become views keep their source's storage alive.
-    fn bind(&self, profile: Profile) {
-        let keeps_own = match self.op {
-            Opcode::Treshape | Opcode::Bitcast if profile != Profile::Cpu => false,
-            Opcode::Tsubview => false,
-            Opcode::TfillpadInplace => true,
-            _ => return,
+    /// Source and destination, where the destination becomes a view of the source's storage and must keep it alive.
+    fn view(&self, profile: Profile) -> Option<(&'a TileBuf, &'a TileBuf)> {
+        let binds = match self.op {
+            Opcode::Treshape | Opcode::Bitcast => profile != Profile::Cpu,
+            Opcode::Tsubview | Opcode::TfillpadInplace => true,
+            _ => false,
         };
-        if let (Some(src), Some(dst)) = (self.operand(Role::Src), self.operand(Role::Dst)) {
-            dst.becomes_view_of(src, keeps_own);
-        }
+        let (src, dst) = (self.operand(Role::Src)?, self.operand(Role::Dst)?);
+        binds.then_some((src, dst))
     }
 }

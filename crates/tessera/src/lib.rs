@@ -1,10 +1,49 @@
 //! The layout instructions of the PTO tile ISA as a library.
 //!
-//! [`program`] takes text to results: read, check, plan, run. What it is made of is re-exported: the tile model and the
-//! instruction table ([`isa`]), the program between text and bytes ([`ir`]), and the stages.
+//! A [`Machine`] simulates one core of a profile. [`Tile`]s live on it, with location, element type, shape and layout as
+//! their Rust type, and every instruction is a function on tiles, destination first:
+//!
+//! ```
+//! use tessera::prelude::*;
+//!
+//! let machine = Machine::new(Profile::A5);
+//! let mut src: Tile<loc::Vec, f32, 8, 16> = machine.tile()?;
+//! let mut dst: Tile<loc::Vec, f32, 16, 8> = machine.tile()?;
+//! let data: Vec<f32> = (0..128).map(|i| i as f32).collect();
+//!
+//! tload(&mut src, &data)?;
+//! ttrans(&mut dst, &src)?;
+//!
+//! let mut out = vec![0.0f32; 128];
+//! tstore(&mut out, &dst)?;
+//! assert_eq!(out[..3], [0.0, 16.0, 32.0]);
+//! # Ok::<(), tessera::Error>(())
+//! ```
+//!
+//! - [`typed`]: the tiles and the intrinsics. What types decide is a compile error, the rest an [`Error`] with a rule id;
+//! - [`dynamic`]: the same for tools, with types that are known at run time;
+//! - [`program`]: text to results: read, check, plan, run;
+//! - [`bench`](mod@bench): how fast instructions are, beside a memcpy;
+//! - what it is made of is re-exported: the tile model and the instruction table ([`isa`]), the program between text and
+//!   bytes ([`ir`]), and the stages.
+//!
+//! # No panics
+//!
+//! No value that is handed to this library makes it panic: an index, an extent, a length or a parameter that does not fit
+//! is an [`Error`] which names it. Tests throw hostile values at every intrinsic.
 
+pub mod bench;
+pub mod dynamic;
+pub mod emit;
+mod error;
+mod machine;
 pub mod program;
+pub mod typed;
 
+pub use dynamic::{Instruction, TileBuf};
+pub use error::{Error, Result};
+pub use half::{bf16, f16};
+pub use machine::{Machine, RecordEvent, TileOptions, tsync};
 pub use program::Program;
 pub use tessera_asm as asm;
 pub use tessera_check as check;
@@ -12,3 +51,13 @@ pub use tessera_exec as exec;
 pub use tessera_ir as ir;
 pub use tessera_isa as isa;
 pub use tessera_plan as plan;
+pub use typed::{ConvTile, Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8, Tile, layout, loc};
+
+/// What a program that uses the intrinsics names.
+pub mod prelude {
+    pub use crate::typed::*;
+    pub use crate::{Machine, RecordEvent, TileBuf, TileOptions, bf16, f16, tsync};
+    pub use tessera_isa::inst::{AccToVec, Split, ViewTag};
+    pub use tessera_isa::profile::Profile;
+    pub use tessera_isa::tile::{Compact, Pad, PadLiteral};
+}

@@ -10,7 +10,7 @@ use tessera_exec::machine::{Machine as Engine, TileId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Attrs, ConvType};
 use tessera_isa::profile::Profile;
-use tessera_isa::tile::{Compact, Extent, Pad, TileType};
+use tessera_isa::tile::{Compact, Extent, Loc, Pad, TileType};
 
 /// A simulated core with a profile: its memories, and the tiles in them.
 ///
@@ -220,19 +220,18 @@ impl Machine {
     /// # Ok::<(), tessera::Error>(())
     /// ```
     pub fn conv_tile<T: Element>(&self, extents: &[usize]) -> Result<ConvTile<T>> {
-        let mut dims = [1u64; 6];
-        match *extents {
-            [n, c1, h, w, c0] => dims = [n, 1, c1, h, w, c0].map(|d| d as u64),
-            [n, d, c1, h, w, c0] => dims = [n, d, c1, h, w, c0].map(|d| d as u64),
+        let dims = match *extents {
+            [n, c1, h, w, c0] => [n, 1, c1, h, w, c0],
+            [n, d, c1, h, w, c0] => [n, d, c1, h, w, c0],
             _ => {
                 let what = format!("a conv tile has 5 or 6 extents, and these are {}", extents.len());
                 return Err(Error::new("timg2col-config", what).help("give [N, C1, H, W, C0] or [N, D, C1, H, W, C0]"));
             }
-        }
+        };
         let conv = ConvType {
-            loc: tessera_isa::tile::Loc::Mat,
+            loc: Loc::Mat,
             has_depth: extents.len() == 6,
-            dims,
+            dims: dims.map(|d| d as u64),
             elem: T::ELEM,
         };
         let id = self.state()?.engine.conv_tile(conv)?;

@@ -30,7 +30,7 @@ pub use tessera_exec::interp::{Input, Outcome, TileData};
 
 use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::inline;
-use tessera_ir::{Func, Module};
+use tessera_ir::{Func, Module, TextForm};
 use tessera_isa::diag::{Diagnostic, Span, nearest};
 use tessera_isa::profile::Profile;
 
@@ -83,6 +83,14 @@ impl Program {
     /// Comments and the like.
     pub fn trivia(&self) -> &Trivia {
         &self.parsed.trivia
+    }
+
+    /// Canonical text, in the forms that the program is written in or all in one. The program has no errors.
+    pub fn text(&self, form: Option<TextForm>) -> String {
+        match form {
+            Some(form) => tessera_asm::convert(&self.parsed, form),
+            None => tessera_asm::print(&self.parsed),
+        }
     }
 
     /// Has the text errors? Then nothing else is possible.

@@ -12,8 +12,10 @@ use tessera_isa::profile::Profile;
 
 /// Check programs against every rule of a profile, or of all profiles
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  tessera check kernel.pto --profile a5\n  tessera check kernel.pto --profile all\n  \
-                        tessera check *.pto --strict --allow textract-divides --format json")]
+#[command(
+    after_help = "Examples:\n  tessera check kernel.pto --profile a5\n  tessera check kernel.pto --profile all\n  \
+                        tessera check *.pto --strict --allow textract-divides --format json"
+)]
 pub struct Args {
     /// Programs; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -91,14 +93,25 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     }
     let refused = Profile::ALL.map(|p| rows.iter().filter(|r| r.refused[p as usize].is_some()).count());
     let verdicts = Profile::ALL.map(|p| verdict(p, refused[p as usize], &findings[p as usize].1));
-    let runs: Vec<&str> = Profile::ALL.iter().zip(&verdicts).filter(|(_, v)| v.is_none()).map(|(p, _)| p.name()).collect();
+    let runs: Vec<&str> = Profile::ALL
+        .iter()
+        .zip(&verdicts)
+        .filter(|(_, v)| v.is_none())
+        .map(|(p, _)| p.name())
+        .collect();
     let mut parts = vec![match runs.as_slice() {
         [] => "runs on no profile".to_string(),
         some => format!("runs on {}", some.join(", ")),
     }];
     parts.extend(verdicts.into_iter().flatten());
     let code = if parts.len() == 1 { FINE } else { PROGRAM_ERROR };
-    writeln!(session.stdout, "{}\n{}\n{}", source.name, table.render(), parts.join("; "))?;
+    writeln!(
+        session.stdout,
+        "{}\n{}\n{}",
+        source.name,
+        table.render(),
+        parts.join("; ")
+    )?;
     Ok(code)
 }
 

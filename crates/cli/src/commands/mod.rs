@@ -1,8 +1,10 @@
 //! The subcommands, one file each.
 
+mod bench;
 mod check;
 mod completions;
 mod explain;
+mod fmt;
 mod layout;
 mod plan;
 mod run;
@@ -40,13 +42,17 @@ pub enum Command {
     /// Explain an instruction, rule, element type, profile, layout or location
     Explain(explain::Args),
     /// Draw where the elements of a tile lie in memory
-        Layout(layout::Args),
+    Layout(layout::Args),
+    /// Print programs as canonical text, or convert them to another form
+    Fmt(fmt::Args),
     /// Check programs against every rule of a profile, or of all profiles
     Check(check::Args),
     /// Run a program
     Run(run::Args),
     /// Show where tiles are placed, and which instruction waits for which
     Plan(plan::Args),
+    /// Measure how fast instructions are, beside a memcpy of as many bytes
+    Bench(bench::Args),
     /// Print a shell's completion script
     Completions(completions::Args),
 }
@@ -56,10 +62,12 @@ impl Command {
     pub fn run(self, session: &mut Session<'_>) -> Outcome {
         match self {
             Command::Explain(args) => explain::run(&args, session),
-                        Command::Layout(args) => layout::run(&args, session),
+            Command::Layout(args) => layout::run(&args, session),
+            Command::Fmt(args) => fmt::run(&args, session),
             Command::Check(args) => check::run(&args, session),
             Command::Run(args) => run::run(&args, session),
             Command::Plan(args) => plan::run(&args, session),
+            Command::Bench(args) => bench::run(&args, session),
             Command::Completions(args) => completions::run(&args, session),
         }
     }

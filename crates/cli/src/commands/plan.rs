@@ -1,12 +1,21 @@
 //! `tessera plan`: where tiles are placed, and which instruction waits for which.
 
 use super::load;
-use crate::session::{FINE, Outcome, Session};
+use crate::policy::{Format, Policy};
+use crate::render::table::Table;
+use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
+use crate::source::Source;
+use std::fmt::Write;
 use std::path::PathBuf;
+use tessera::program::Kernel;
+use tessera_ir::OpId;
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
+use tessera_plan::{MemoryMap, MemoryRows, Pipes};
 
 /// Show where tiles are placed, and which instruction waits for which
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tessera plan kernel.pto --profile a5\n  tessera plan kernel.pto --svg map.svg")]
 pub struct Args {
     /// The program; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -14,11 +23,125 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profile)]
     profile: Option<Profile>,
+    /// The function to place
+    #[arg(long, value_name = "F")]
+    entry: Option<String>,
+    /// Also draw the memory map into this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let (_source, program) = load(session, &args.file, args.profile)?;
-    let _ = program;
+    let (source, program) = load(session, &args.file, args.profile)?;
+    let profile = program.profile();
+    let policy = Policy::plain(Format::Human);
+    let mut errors = program.check();
+    errors.retain(Diagnostic::is_error);
+    if !errors.is_empty() {
+        return policy.report(session, &source, &errors, profile);
+    }
+    let placed = program.kernel(args.entry.as_deref()).and_then(|kernel| {
+        let placement = kernel.plan(&[])?;
+        Ok((kernel, placement))
+    });
+    let (kernel, placement) = match placed {
+        Ok(both) => both,
+        Err(diagnostic) => {
+            let is_usage = diagnostic.rule == "entry" && args.entry.is_some();
+            policy.report(session, &source, &[*diagnostic], profile)?;
+            return Ok(if is_usage { USAGE_ERROR } else { PROGRAM_ERROR });
+        }
+    };
+    let map = tessera_plan::map(kernel.module(), kernel.func(), profile, &placement);
+    let pipes = tessera_plan::pipes(kernel.module(), kernel.func(), profile);
+    let page = Page {
+        source: &source,
+        kernel: &kernel,
+    };
+    session.stdout.write_all(page.text(&map, &pipes).as_bytes())?;
+    if let Some(file) = &args.svg {
+        session.write(file, tessera_plan::svg(&map).as_bytes())?;
+    }
     Ok(FINE)
+}
+
+struct Page<'a> {
+    source: &'a Source,
+    kernel: &'a Kernel<'a>,
+}
+
+impl Page<'_> {
+    fn text(&self, map: &MemoryMap, pipes: &Pipes) -> String {
+        let mut out = format!("@{} on {}\n", map.function, map.profile);
+        if map.memories.is_empty() {
+            out.push_str("\n  no tiles\n");
+        }
+        for memory in &map.memories {
+            let _ = write!(out, "\n{}\n{}", headline(memory), self.memory(memory).render());
+        }
+        let _ = write!(out, "\nPipes\n{}", self.pipes(pipes).render());
+        out
+    }
+
+    fn memory(&self, memory: &MemoryRows) -> Table {
+        let mut table = Table::new(["address", "bytes", "tile", "type", "alive", ""]);
+        for row in &memory.rows {
+            let from = row.first.map_or("entry".into(), |op| self.line(op));
+            let to = row.last.map_or("exit".into(), |op| self.line(op));
+            table.row([
+                format!("0x{:05x}", row.addr),
+                row.bytes.to_string(),
+                row.name.clone(),
+                row.ty.clone(),
+                format!("{from} – {to}"),
+                if row.is_manual { "manual".into() } else { String::new() },
+            ]);
+        }
+        table
+    }
+
+    fn pipes(&self, pipes: &Pipes) -> Table {
+        let mut table = Table::new(["line", "instruction", "pipe", "waits for"]);
+        for (op, pipe) in &pipes.ops {
+            let mut waits: Vec<String> = Vec::new();
+            for wait in pipes.waits.iter().filter(|w| w.to == *op) {
+                let from = pipes
+                    .ops
+                    .iter()
+                    .find(|(o, _)| *o == wait.from)
+                    .map_or("?", |(_, p)| p.name());
+                let tile = self.kernel.name(wait.tile);
+                let hazard = wait.hazard.name();
+                waits.push(format!("{from} of {} (%{tile}, {hazard})", self.line(wait.from)));
+            }
+            let mnemonic = self.kernel.func().op(*op).opcode().map_or("", |o| o.mnemonic());
+            table.row([self.line(*op), mnemonic.into(), pipe.name().into(), waits.join("; ")]);
+        }
+        table
+    }
+
+    /// The line that an operation stands in.
+    fn line(&self, op: OpId) -> String {
+        let span = self.kernel.func().op(op).span;
+        self.source.position(self.source.clamp(span).start).line.to_string()
+    }
+}
+
+fn headline(memory: &MemoryRows) -> String {
+    let limit = match memory.capacity {
+        Some(bytes) => format!(" of {bytes} bytes"),
+        None => " bytes, no limit".into(),
+    };
+    let reserved = match memory.reserved {
+        0 => String::new(),
+        n => format!(" ({n} more for the runtime)"),
+    };
+    format!(
+        "{} ({}): {}{limit} in use{reserved}, at most {} alive together",
+        memory.loc.memory_name(),
+        memory.loc,
+        memory.high_water,
+        memory.peak
+    )
 }

@@ -27,7 +27,11 @@ impl Values<'_> {
         let size = self.elem.size().unwrap_or(1) as usize;
         let start = (if fp4 { index / 2 } else { index } as usize).saturating_mul(size);
         let range = start..start.saturating_add(size);
-        if self.defined.get(range.clone()).is_some_and(|d| d.iter().any(|d| *d != 0xFF)) {
+        if self
+            .defined
+            .get(range.clone())
+            .is_some_and(|d| d.iter().any(|d| *d != 0xFF))
+        {
             return "?".into();
         }
         let bytes = self.bytes.get(range).unwrap_or(&[]);
@@ -64,8 +68,17 @@ impl Values<'_> {
             (Some(_), None) => "…".into(),
             (None, _) => "⋮".into(),
         };
-        let grid: Vec<Vec<String>> = rows.iter().map(|r| cols.iter().map(|c| cell(*r, *c)).collect()).collect();
-        let width = |n: usize| grid.iter().filter_map(|row| row.get(n)).map(|t| t.chars().count()).max().unwrap_or(0);
+        let grid: Vec<Vec<String>> = rows
+            .iter()
+            .map(|r| cols.iter().map(|c| cell(*r, *c)).collect())
+            .collect();
+        let width = |n: usize| {
+            grid.iter()
+                .filter_map(|row| row.get(n))
+                .map(|t| t.chars().count())
+                .max()
+                .unwrap_or(0)
+        };
         let widths: Vec<usize> = (0..cols.len()).map(width).collect();
         let mut out = String::new();
         for row in &grid {

@@ -138,7 +138,9 @@ impl Known {
         }
         let any_rows = self.in_loc(Loc::Vec) && matches!(self.layout(), (BLayout::ColMajor, SLayout::RowMajor, _));
         if !self.rows.is_multiple_of(ir) && !any_rows {
-            return Some("tile-box-rows: the rows are a multiple of the box's; declare more rows and set the valid region");
+            return Some(
+                "tile-box-rows: the rows are a multiple of the box's; declare more rows and set the valid region",
+            );
         }
         if self.elem.is_fp4() && !self.cols.is_multiple_of(2) {
             return Some("tile-fp4: two fp4 elements share a byte; declare an even number of columns");
@@ -168,7 +170,9 @@ pub(crate) const fn fp(fp: Option<Known>) -> Wrong {
 
 /// TRESHAPE (ops.md 4).
 pub(crate) const fn treshape(dst: Option<Known>, src: Option<Known>) -> Wrong {
-    let (Some(dst), Some(src)) = (dst, src) else { return None };
+    let (Some(dst), Some(src)) = (dst, src) else {
+        return None;
+    };
     if !dst.same_loc(&src) {
         return Some("treshape-loc: both tiles have one location; TMOV changes it");
     }
@@ -176,14 +180,18 @@ pub(crate) const fn treshape(dst: Option<Known>, src: Option<Known>) -> Wrong {
         return Some("treshape-box: both tiles have boxes or neither has; TMOV changes the layout");
     }
     if dst.bytes() != src.bytes() {
-        return Some("treshape-bytes: both tiles have the same number of declared bytes; change the destination's shape");
+        return Some(
+            "treshape-bytes: both tiles have the same number of declared bytes; change the destination's shape",
+        );
     }
     None
 }
 
 /// TTRANS (ops.md 5).
 pub(crate) const fn ttrans(dst: Option<Known>, src: Option<Known>) -> Wrong {
-    let (Some(dst), Some(src)) = (dst, src) else { return None };
+    let (Some(dst), Some(src)) = (dst, src) else {
+        return None;
+    };
     if dst.elem.bits() != src.elem.bits() {
         return Some("ttrans-size: both element types have one size; give the destination the source's");
     }
@@ -192,7 +200,9 @@ pub(crate) const fn ttrans(dst: Option<Known>, src: Option<Known>) -> Wrong {
 
 /// The scratch tile of TTRANS.
 pub(crate) const fn ttrans_tmp(src: Option<Known>, tmp: Option<Known>) -> Wrong {
-    let (Some(src), Some(tmp)) = (src, tmp) else { return None };
+    let (Some(src), Some(tmp)) = (src, tmp) else {
+        return None;
+    };
     if !tmp.same_loc(&src) || tmp.elem.bits() != src.elem.bits() {
         return Some("ttrans-tmp: tmp has the source's location and element size; leave it out or change its type");
     }
@@ -201,19 +211,25 @@ pub(crate) const fn ttrans_tmp(src: Option<Known>, tmp: Option<Known>) -> Wrong 
 
 /// TPACK (ops.md 6).
 pub(crate) const fn tpack(dst: Option<Known>, src: Option<Known>) -> Wrong {
-    let (Some(dst), Some(src)) = (dst, src) else { return None };
+    let (Some(dst), Some(src)) = (dst, src) else {
+        return None;
+    };
     if !dst.in_loc(Loc::Vec) || !src.in_loc(Loc::Vec) || !dst.is_nd() || !src.is_nd() {
         return Some("tpack-layout: both tiles are in Vec and ND");
     }
     if !matches!((src.elem.bits(), dst.elem.bits()), (32, 16) | (32, 8) | (16, 8)) {
-        return Some("tpack-size: elements narrow from 4 bytes to 2 or 1, or from 2 to 1; change the destination's type");
+        return Some(
+            "tpack-size: elements narrow from 4 bytes to 2 or 1, or from 2 to 1; change the destination's type",
+        );
     }
     None
 }
 
 /// TCONCAT: the three data tiles (ops.md 6).
 pub(crate) const fn tconcat(dst: Option<Known>, src: Option<Known>) -> Wrong {
-    let (Some(dst), Some(src)) = (dst, src) else { return None };
+    let (Some(dst), Some(src)) = (dst, src) else {
+        return None;
+    };
     if !dst.same_elem(&src) {
         return Some("tconcat-dtype: all tiles have one element type");
     }
@@ -222,7 +238,9 @@ pub(crate) const fn tconcat(dst: Option<Known>, src: Option<Known>) -> Wrong {
 
 /// TFILLPAD and TFILLPAD_INPLACE (ops.md 6).
 pub(crate) const fn tfillpad(dst: Option<Known>, src: Option<Known>) -> Wrong {
-    let (Some(dst), Some(src)) = (dst, src) else { return None };
+    let (Some(dst), Some(src)) = (dst, src) else {
+        return None;
+    };
     if !dst.same_elem(&src) {
         return Some("tfillpad-dtype: both tiles have one element type");
     }
@@ -234,7 +252,9 @@ pub(crate) const fn tfillpad(dst: Option<Known>, src: Option<Known>) -> Wrong {
 
 /// TFILLPAD_EXPAND (ops.md 6).
 pub(crate) const fn tfillpad_expand(dst: Option<Known>, src: Option<Known>) -> Wrong {
-    let (Some(dst), Some(src)) = (dst, src) else { return None };
+    let (Some(dst), Some(src)) = (dst, src) else {
+        return None;
+    };
     if !dst.same_elem(&src) {
         return Some("tfillpad-dtype: both tiles have one element type");
     }
@@ -246,7 +266,9 @@ pub(crate) const fn tfillpad_expand(dst: Option<Known>, src: Option<Known>) -> W
 
 /// TINTERLEAVE and TDEINTERLEAVE (ops.md 8).
 pub(crate) const fn tinterleave(dst: Option<Known>, src: Option<Known>) -> Wrong {
-    let (Some(dst), Some(src)) = (dst, src) else { return None };
+    let (Some(dst), Some(src)) = (dst, src) else {
+        return None;
+    };
     if !dst.same_elem(&src) {
         return Some("tinterleave-dtype: all tiles have one element type");
     }
@@ -267,7 +289,9 @@ pub(crate) const fn timg2col(dst: Option<Known>, image: Elem) -> Wrong {
 
 /// TSUBVIEW (ops.md 10).
 pub(crate) const fn tsubview(dst: Option<Known>, src: Option<Known>) -> Wrong {
-    let (Some(dst), Some(src)) = (dst, src) else { return None };
+    let (Some(dst), Some(src)) = (dst, src) else {
+        return None;
+    };
     let one_kind = dst.same_loc(&src) && dst.same_elem(&src) && dst.is_nd() == src.is_nd();
     if dst.is_boxed() || src.is_boxed() || !one_kind {
         return Some("tsubview-window: a view has its source's location, element type and layout, without boxes");

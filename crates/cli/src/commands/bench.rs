@@ -1,0 +1,151 @@
+//! `tessera bench`: how fast instructions are, beside a memcpy of as many bytes.
+
+use crate::policy::Format;
+use crate::render::table::Table;
+use crate::session::{FINE, Failure, Outcome, Session};
+use serde::Serialize;
+use std::io::IsTerminal;
+use std::time::Duration;
+use tessera::bench::{CASES, Case, PROGRAMS, Programs, measure};
+
+/// Measure how fast instructions are, beside a memcpy of as many bytes
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Each instruction runs as programs run it, on tiles in the second-level cache, in turn with a \
+                        memcpy that reads and writes as many bytes. GB/s count bytes read plus bytes written; ratio is \
+                        the instruction's speed divided by memcpy's, tracked the same while undefined elements are \
+                        followed.\n\nExamples:\n  tessera bench --quick\n  tessera bench --filter ttrans --format json")]
+pub struct Args {
+    /// Fewer repetitions: done within 20 seconds
+    #[arg(long)]
+    quick: bool,
+    /// Only what has this in its name
+    #[arg(long, value_name = "S", default_value = "")]
+    filter: String,
+    /// A table, or one JSON object per line
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// A line of the JSON output.
+#[derive(Serialize)]
+struct CaseLine<'a> {
+    case: &'a str,
+    bytes: usize,
+    gbps: f64,
+    memcpy_gbps: f64,
+    ratio: f64,
+    ratio_tracked: f64,
+}
+
+#[derive(Serialize)]
+struct ProgramLine<'a> {
+    case: &'a str,
+    value: f64,
+    unit: &'a str,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
+    let cases: Vec<&Case> = CASES.iter().filter(|c| c.name.contains(&args.filter)).collect();
+    let programs: Vec<&Programs> = PROGRAMS.iter().filter(|p| p.name.contains(&args.filter)).collect();
+    if cases.is_empty() && programs.is_empty() {
+        let what = format!("no case has '{}' in its name; `tessera bench --quick` shows them all", args.filter);
+        return Err(Failure::usage(what));
+    }
+    let mut progress = Progress::new(cases.len() + programs.len());
+    let mut table = Table::new(["instruction", "bytes", "GB/s", "memcpy", "ratio", "tracked"]);
+    let budget = Duration::from_millis(if args.quick { 300 } else { 3000 });
+    for case in &cases {
+        progress.show(session, case.name)?;
+        let m = measure(case, budget).map_err(|e| failed(case.name, &e))?;
+        progress.clear(session)?;
+        match args.format {
+            Format::Json => json(session, &CaseLine {
+                case: case.name,
+                bytes: case.bytes,
+                gbps: rounded(m.gbps),
+                memcpy_gbps: rounded(m.memcpy_gbps),
+                ratio: rounded(m.ratio),
+                ratio_tracked: rounded(m.ratio_tracked),
+            })?,
+            Format::Human => table.row([
+                case.name.to_string(),
+                case.bytes.to_string(),
+                format!("{:.1}", m.gbps),
+                format!("{:.1}", m.memcpy_gbps),
+                format!("{:.2}", m.ratio),
+                format!("{:.2}", m.ratio_tracked),
+            ]),
+        }
+    }
+    let mut whole = Table::new(["program", "", ""]);
+    for program in &programs {
+        progress.show(session, program.name)?;
+        let value = program.measure(if args.quick { 3 } else { 5 }).map_err(|e| failed(program.name, &e))?;
+        progress.clear(session)?;
+        match args.format {
+            Format::Json => json(session, &ProgramLine {
+                case: program.name,
+                value: rounded(value),
+                unit: program.unit,
+            })?,
+            Format::Human => whole.row([program.name.to_string(), format!("{value:.2}"), program.unit.to_string()]),
+        }
+    }
+    let tables = [table, whole].into_iter().filter(|t| !t.is_empty());
+    let text = tables.map(|t| t.render()).collect::<Vec<_>>().join("\n");
+    session.stdout.write_all(text.as_bytes())?;
+    Ok(FINE)
+}
+
+/// Three digits after the point; more would be noise.
+fn rounded(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}
+
+fn failed(name: &str, error: &tessera::Error) -> Failure {
+    Failure::usage(format!("{name} cannot be measured: {error}"))
+}
+
+fn json(session: &mut Session<'_>, line: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(line).map_err(|e| Failure::usage(format!("cannot write a result: {e}")))?;
+    writeln!(session.stdout, "{text}")?;
+    session.stdout.flush()?;
+    Ok(())
+}
+
+/// What is being measured, in a line of its own that disappears again; only on a terminal.
+struct Progress {
+    done: usize,
+    all: usize,
+    shown: bool,
+}
+
+/// Cells of the bar.
+const BAR: usize = 20;
+
+impl Progress {
+    fn new(all: usize) -> Self {
+        let shown = std::io::stderr().is_terminal();
+        Progress { done: 0, all, shown }
+    }
+
+    fn show(&mut self, session: &mut Session<'_>, name: &str) -> Result<(), Failure> {
+        if self.shown {
+            let full = BAR * self.done / self.all.max(1);
+            let bar = format!("{}{}", "█".repeat(full), "░".repeat(BAR - full));
+            write!(session.stderr, "\r\x1b[2K{bar} {}/{} {name}", self.done, self.all)?;
+            session.stderr.flush()?;
+        }
+        self.done += 1;
+        Ok(())
+    }
+
+    fn clear(&self, session: &mut Session<'_>) -> Result<(), Failure> {
+        if self.shown {
+            write!(session.stderr, "\r\x1b[2K")?;
+            session.stderr.flush()?;
+        }
+        Ok(())
+    }
+}

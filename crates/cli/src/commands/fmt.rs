@@ -1,0 +1,86 @@
+//! `tessera fmt`: canonical text, in the form that it was written in or in another one.
+
+use super::load;
+use crate::policy::{Format, Policy};
+use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
+use clap::ValueEnum;
+use std::path::{Path, PathBuf};
+use tessera_ir::TextForm;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::profile::Profile;
+
+/// Print programs as canonical text, or convert them to another form
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tessera fmt kernel.pto\n  tessera fmt --to dps listing.pto\n  tessera fmt -w \
+                        *.pto\n  tessera fmt --check *.pto    (exit code 1 if a file is not formatted)")]
+pub struct Args {
+    /// Programs; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Convert to a form: asm (PTO-AS), ssa (Level 1), dps (Level 2)
+    #[arg(long, value_enum)]
+    to: Option<Form>,
+    /// Write nothing; exit code 1 if a file would change
+    #[arg(long, conflicts_with = "write")]
+    check: bool,
+    /// Write the files back
+    #[arg(short, long)]
+    write: bool,
+    /// The profile on which types are compared. Default: the module's own, else cpu
+    #[arg(long, value_name = "P", value_parser = super::profile)]
+    profile: Option<Profile>,
+}
+
+/// The forms of syntax.md 2.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Form {
+    Asm,
+    Ssa,
+    Dps,
+}
+
+impl Form {
+    fn text_form(self) -> TextForm {
+        match self {
+            Form::Asm => TextForm::Asm,
+            Form::Ssa => TextForm::Ssa,
+            Form::Dps => TextForm::Dps,
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
+    let mut worst = FINE;
+    for file in &args.files {
+        if args.write && file == Path::new("-") {
+            return Err(Failure::usage("standard input cannot be written back; leave -w out"));
+        }
+        worst = worst.max(format(args, session, file)?);
+    }
+    Ok(worst)
+}
+
+fn format(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
+    let (source, program) = load(session, file, args.profile)?;
+    if program.has_errors() {
+        let mut errors = program.check();
+        errors.retain(Diagnostic::is_error);
+        let policy = Policy::plain(Format::Human);
+        return policy.report(session, &source, &errors, program.profile());
+    }
+    let text = program.text(args.to.map(Form::text_form));
+    let changed = text != source.text;
+    if args.check {
+        if changed {
+            writeln!(session.stdout, "{} is not formatted", source.name)?;
+        }
+        return Ok(if changed { PROGRAM_ERROR } else { FINE });
+    }
+    if !args.write {
+        session.stdout.write_all(text.as_bytes())?;
+    } else if changed {
+        crate::bind::write_all(session, &[(file.to_path_buf(), text.into_bytes())])?;
+    }
+    Ok(FINE)
+}

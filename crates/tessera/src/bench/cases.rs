@@ -1,0 +1,236 @@
+//! The instructions that are measured.
+
+use tessera_isa::inst::Attrs;
+use tessera_isa::ops::{Form, Opcode, Role};
+
+/// One instruction with its operands.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// What it is called in reports.
+    pub name: &'static str,
+    /// Bytes that the formula reads, plus bytes that it writes.
+    pub bytes: usize,
+    pub(super) op: Opcode,
+    pub(super) form: Form,
+    /// The tile operands: role and type.
+    pub(super) tiles: &'static [(Role, &'static str)],
+    /// Row and column of the window, where there is one.
+    pub(super) at: Option<[i64; 2]>,
+    /// TIMG2COL's kernel (square) and padding (on all sides).
+    pub(super) kernel: Option<[i64; 2]>,
+}
+
+impl Case {
+    pub(super) fn attrs(&self) -> Attrs {
+        Attrs {
+            kernel: self.kernel.map(|[k, _]| [k; 2]),
+            pad: self.kernel.map(|[_, p]| [p; 4]),
+            ..Attrs::default()
+        }
+    }
+}
+
+/// A case of an instruction in its plain form, with neither window nor kernel.
+const fn case(name: &'static str, op: Opcode, tiles: &'static [(Role, &'static str)], bytes: usize) -> Case {
+    Case {
+        name,
+        bytes,
+        op,
+        form: Form::Plain,
+        tiles,
+        at: None,
+        kernel: None,
+    }
+}
+
+/// Elements of most of the tiles.
+const SQUARE: usize = 128 * 128;
+
+/// All cases, in the order of the instructions' chapters (ops.md 2 to 8).
+pub static CASES: &[Case] = &[
+    case(
+        "tmov nd f32 128x128",
+        Opcode::Tmov,
+        &[(Role::Src, "vec, 128x128xf32"), (Role::Dst, "vec, 128x128xf32")],
+        SQUARE * (4 + 4),
+    ),
+    case(
+        "tmov nd-nz f16 128x128",
+        Opcode::Tmov,
+        &[(Role::Src, "vec, 128x128xf16"), (Role::Dst, "mat, 128x128xf16")],
+        SQUARE * (2 + 2),
+    ),
+    case(
+        "tmov nz-nd f16 128x128",
+        Opcode::Tmov,
+        &[(Role::Src, "mat, 128x128xf16"), (Role::Dst, "vec, 128x128xf16")],
+        SQUARE * (2 + 2),
+    ),
+    case(
+        "tmov nd-zn f16 128x128",
+        Opcode::Tmov,
+        &[(Role::Src, "vec, 128x128xf16"), (Role::Dst, "right, 128x128xf16")],
+        SQUARE * (2 + 2),
+    ),
+    Case {
+        at: Some([32, 32]),
+        ..case(
+            "textract nd f32 64x64 of 128x128 at (32,32)",
+            Opcode::Textract,
+            &[(Role::Src, "vec, 128x128xf32"), (Role::Dst, "vec, 64x64xf32")],
+            64 * 64 * (4 + 4),
+        )
+    },
+    Case {
+        at: Some([16, 32]),
+        ..case(
+            "tinsert nz f16 64x64 into 128x128 at (16,32)",
+            Opcode::Tinsert,
+            &[
+                (Role::Src, "vec, 64x64xf16, blayout=col_major, slayout=row_major"),
+                (Role::Dst, "mat, 128x128xf16"),
+            ],
+            64 * 64 * (2 + 2),
+        )
+    },
+    Case {
+        at: Some([3, 5]),
+        ..case(
+            "tinsert nd f16 63x61 into 128x128 at (3,5)",
+            Opcode::Tinsert,
+            &[
+                (Role::Src, "vec, 64x64xf16, valid=63x61"),
+                (Role::Dst, "vec, 128x128xf16"),
+            ],
+            63 * 61 * (2 + 2),
+        )
+    },
+    case(
+        "ttrans f32 128x128",
+        Opcode::Ttrans,
+        &[(Role::Src, "vec, 128x128xf32"), (Role::Dst, "vec, 128x128xf32")],
+        SQUARE * (4 + 4),
+    ),
+    case(
+        "ttrans f16 128x128",
+        Opcode::Ttrans,
+        &[(Role::Src, "vec, 128x128xf16"), (Role::Dst, "vec, 128x128xf16")],
+        SQUARE * (2 + 2),
+    ),
+    case(
+        "ttrans i8 128x128",
+        Opcode::Ttrans,
+        &[(Role::Src, "vec, 128x128xi8"), (Role::Dst, "vec, 128x128xi8")],
+        SQUARE * (1 + 1),
+    ),
+    case(
+        "ttrans f32 100x60 (valid in 104x64)",
+        Opcode::Ttrans,
+        &[
+            (Role::Src, "vec, 104x64xf32, valid=100x60"),
+            (Role::Dst, "vec, 64x104xf32, valid=60x100"),
+        ],
+        100 * 60 * (4 + 4),
+    ),
+    case(
+        "tinterleave f32 64x128",
+        Opcode::Tinterleave,
+        &[
+            (Role::Src0, "vec, 64x128xf32"),
+            (Role::Src1, "vec, 64x128xf32"),
+            (Role::Dst0, "vec, 64x128xf32"),
+            (Role::Dst1, "vec, 64x128xf32"),
+        ],
+        2 * 64 * 128 * (4 + 4),
+    ),
+    case(
+        "tdeinterleave f32 64x128",
+        Opcode::Tdeinterleave,
+        &[
+            (Role::Src0, "vec, 64x128xf32"),
+            (Role::Src1, "vec, 64x128xf32"),
+            (Role::Dst0, "vec, 64x128xf32"),
+            (Role::Dst1, "vec, 64x128xf32"),
+        ],
+        2 * 64 * 128 * (4 + 4),
+    ),
+    case(
+        "tinterleave i8 64x128",
+        Opcode::Tinterleave,
+        &[
+            (Role::Src0, "vec, 64x128xi8"),
+            (Role::Src1, "vec, 64x128xi8"),
+            (Role::Dst0, "vec, 64x128xi8"),
+            (Role::Dst1, "vec, 64x128xi8"),
+        ],
+        2 * 64 * 128 * (1 + 1),
+    ),
+    case(
+        "tconcat f32 64x64+64x64",
+        Opcode::Tconcat,
+        &[
+            (Role::Src0, "vec, 64x64xf32"),
+            (Role::Src1, "vec, 64x64xf32"),
+            (Role::Dst, "vec, 64x128xf32"),
+        ],
+        64 * 128 * (4 + 4),
+    ),
+    case(
+        "tconcat f16 64x37+64x27",
+        Opcode::Tconcat,
+        &[
+            (Role::Src0, "vec, 64x48xf16, valid=64x37"),
+            (Role::Src1, "vec, 64x32xf16, valid=64x27"),
+            (Role::Dst, "vec, 64x64xf16"),
+        ],
+        64 * 64 * (2 + 2),
+    ),
+    case(
+        "tfillpad f32 100x100 in 128x128",
+        Opcode::Tfillpad,
+        &[
+            (Role::Src, "vec, 128x128xf32, valid=100x100"),
+            (Role::Dst, "vec, 128x128xf32, pad=min"),
+        ],
+        100 * 100 * 4 + SQUARE * 4,
+    ),
+    case(
+        "tpack i32-i16 128x128",
+        Opcode::Tpack,
+        &[(Role::Src, "vec, 128x128xi32"), (Role::Dst, "vec, 128x128xi16")],
+        SQUARE * (4 + 2),
+    ),
+    Case {
+        form: Form::NoIndex,
+        kernel: Some([3, 1]),
+        ..case(
+            "timg2col f16 1x2x16x16x16 k3 s1 p1",
+            Opcode::Timg2col,
+            &[
+                (Role::Src, "mat, NC1HWC0, 1x2x16x16x16xf16"),
+                (Role::Dst, "left, 256x288xf16"),
+            ],
+            // 46 of the 48 pairs of an output position and a kernel position fall into the image, in each direction.
+            46 * 46 * 32 * 2 + 256 * 288 * 2,
+        )
+    },
+    case(
+        "tmov acc-mat f32-f16 128x128",
+        Opcode::Tmov,
+        &[(Role::Src, "acc, 128x128xf32"), (Role::Dst, "mat, 128x128xf16")],
+        SQUARE * (4 + 2),
+    ),
+    Case {
+        form: Form::VectorQuant,
+        ..case(
+            "tmov acc-mat f32-i8 vector quant 128x128",
+            Opcode::Tmov,
+            &[
+                (Role::Src, "acc, 128x128xf32"),
+                (Role::Fp, "scaling, 1x128xu64"),
+                (Role::Dst, "mat, 128x128xi8"),
+            ],
+            SQUARE * (4 + 1) + 128 * 8,
+        )
+    },
+];

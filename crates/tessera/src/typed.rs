@@ -1,0 +1,179 @@
+//! Typed tiles and the intrinsics.
+//!
+//! A [`Tile`] has its location, element type, declared shape and layout as its Rust type, as the C++ template has. What
+//! these decide on every profile is decided by the compiler: the message starts with the rule's id, and the note below it
+//! names the types.
+//!
+//! ```compile_fail
+//! use tessera::prelude::*;
+//!
+//! let machine = Machine::new(Profile::Cpu);
+//! // error: tile-align: the bytes of a row are a multiple of 32; …
+//! let tile: Tile<loc::Vec, f32, 16, 2> = machine.tile().unwrap();
+//! ```
+//!
+//! Everything else — what one profile forbids, indices, valid regions, values — is an [`Error`](crate::Error).
+//! Destinations come first, as in C++. Every intrinsic takes [`TileBuf`]s too.
+
+pub(crate) mod element;
+mod fill;
+mod global;
+mod img2col;
+pub(crate) mod known;
+mod marker;
+mod moves;
+mod operand;
+mod rearrange;
+
+pub use element::{Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8};
+pub use fill::{tfillpad, tfillpad_expand, tfillpad_inplace};
+pub use global::{Tensor, TensorMut, tload, tstore};
+pub use img2col::{ConvTile, Img2col, timg2col, tload_conv};
+pub use known::Known;
+pub use marker::{LayoutMarker, Location, layout, loc};
+pub use moves::{
+    Fixpipe, textract, textract_fp, textract_pair, textract_quant, textract_relu, textract_with, tinsert, tinsert_fp,
+    tinsert_quant, tinsert_relu, tinsert_split, tinsert_with, tmov, tmov_fp, tmov_quant, tmov_relu, tmov_with,
+};
+pub use operand::{Operand, TileOrValue};
+pub use rearrange::{
+    tassign, tconcat, tconcat_indexed, tconcat_indexed_out, tconcat_rows, tdeinterleave, tdeinterleave_one,
+    tinterleave, tpack, treshape, treshape_to, tsubview, ttrans, ttrans_tmp,
+};
+
+use crate::dynamic::TileBuf;
+use crate::error::{Error, Result};
+use std::fmt;
+use std::marker::PhantomData;
+
+pub(crate) mod sealed {
+    /// The types of the tile model are a closed set.
+    pub trait Sealed {}
+}
+
+/// What an intrinsic takes as a tile: a [`Tile`], or a [`TileBuf`] whose type is known at run time.
+pub trait AsTile {
+    /// What the Rust type says; nothing for a [`TileBuf`].
+    const KNOWN: Option<Known>;
+
+    /// The tile.
+    fn buf(&self) -> &TileBuf;
+}
+
+/// A tile of `R` × `C` elements `T` at location `L`, laid out as `Lay` says.
+///
+/// Tiles are made by [`Machine::tile`](crate::Machine::tile). A tile's contents are undefined until something writes
+/// them. Its **valid region** is what instructions read and write; at first it is all of the declared area.
+///
+/// ```
+/// use tessera::prelude::*;
+///
+/// let machine = Machine::new(Profile::Cpu);
+/// let mut tile: Tile<loc::Vec, i16, 16, 32, layout::Nz> = machine.tile()?;
+/// tile.set_valid(1, 3)?;
+/// tile.write(&[5, 6, 7])?;
+/// assert_eq!(tile.to_vec()?, [5, 6, 7]);
+/// assert_eq!(tile.set_valid(17, 3).unwrap_err().rule(), "valid-range");
+/// # Ok::<(), tessera::Error>(())
+/// ```
+pub struct Tile<L, T, const R: usize, const C: usize, Lay = layout::Usual> {
+    buf: TileBuf,
+    types: PhantomData<fn() -> (L, T, Lay)>,
+}
+
+impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker> Tile<L, T, R, C, Lay> {
+    /// The type as a value.
+    pub const TYPE: Known = Known {
+        loc: L::LOC,
+        elem: T::ELEM,
+        rows: R as u64,
+        cols: C as u64,
+        order: Lay::ORDER,
+    };
+
+    pub(crate) fn new(buf: TileBuf) -> Self {
+        Tile {
+            buf,
+            types: PhantomData,
+        }
+    }
+
+    /// Valid rows and columns; `valid-unset` where they were never set.
+    pub fn valid(&self) -> Result<(usize, usize)> {
+        self.buf.valid()
+    }
+
+    /// Sets the valid region; `valid-range` where it leaves the declared area or the type fixes it.
+    pub fn set_valid(&mut self, rows: usize, cols: usize) -> Result<()> {
+        self.buf.set_valid(rows, cols)
+    }
+
+    /// The valid region, row by row; elements that nobody has written are 0 (see [`Tile::defined`]).
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        self.buf.to_vec()
+    }
+
+    /// The valid region as vector core 1 sees it, which only an AccToVecMode writes (fixpipe.md 6).
+    pub fn to_vec_core1(&self) -> Result<Vec<T>> {
+        let data = self.buf.data_on(1)?;
+        Ok(crate::dynamic::elements(&data.elements, data.rows, data.cols))
+    }
+
+    /// For each element of the valid region, row by row: has something written it?
+    pub fn defined(&self) -> Result<Vec<bool>> {
+        let data = self.buf.data()?;
+        let bits = T::ELEM.bits() as usize;
+        let masks: Vec<T> = crate::dynamic::elements(&data.defined, data.rows, data.cols);
+        let whole = u64::MAX >> (64 - bits);
+        Ok(masks.into_iter().map(|m| m.to_element_bits() == whole).collect())
+    }
+
+    /// An element of the valid region; `None` where nobody has written it.
+    pub fn get(&self, row: usize, col: usize) -> Result<Option<T>> {
+        let (rows, cols) = self.valid()?;
+        if row >= rows || col >= cols {
+            let what = format!("element ({row}, {col}) is outside the valid region of {rows}x{cols}");
+            return Err(Error::new("valid-range", what).help("read inside the valid region"));
+        }
+        let at = row * cols + col;
+        let defined = self.defined()?.get(at).copied().unwrap_or(false);
+        Ok(self.to_vec()?.get(at).copied().filter(|_| defined))
+    }
+
+    /// Writes the valid region, row by row: a test's way to fill any tile. Programs use [`tload`].
+    pub fn write(&mut self, values: &[T]) -> Result<()> {
+        self.buf.write(values)
+    }
+
+    /// The declared bytes as they lie in memory; undefined ones are 0.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        Ok(self.buf.data()?.raw)
+    }
+
+    /// Writes the declared bytes as they lie in memory.
+    pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.buf.write_raw(bytes)
+    }
+
+    /// The tile without its Rust type.
+    pub fn into_buf(self) -> TileBuf {
+        self.buf
+    }
+}
+
+impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker> AsTile for Tile<L, T, R, C, Lay> {
+    const KNOWN: Option<Known> = Some(Self::TYPE);
+
+    fn buf(&self) -> &TileBuf {
+        &self.buf
+    }
+}
+
+impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker> fmt::Debug for Tile<L, T, R, C, Lay> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.buf.tile_type() {
+            Ok(tile) => write!(f, "Tile({tile})"),
+            Err(_) => f.write_str("Tile"),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! TIMG2COL and the conv tiles it reads (ops.md 7; tile-model.md 7).
+
+use super::element::{pack, unpack};
+use super::known::{self, legal};
+use super::{AsTile, Element, Tensor};
+use crate::dynamic::{Instruction, TileBuf};
+use crate::error::{Error, Result};
+use crate::machine::RecordEvent;
+use std::marker::PhantomData;
+use tessera_isa::codec::Number;
+use tessera_isa::inst::{Attrs, ConvType};
+use tessera_isa::ops::{Form, Opcode, Role};
+
+/// An image in L1: a dense array NC1HWC0 or NDC1HWC0. Made by [`Machine::conv_tile`](crate::Machine::conv_tile).
+#[derive(Debug)]
+pub struct ConvTile<T> {
+    buf: TileBuf,
+    conv: ConvType,
+    types: PhantomData<fn() -> T>,
+}
+
+impl<T: Element> ConvTile<T> {
+    pub(crate) fn new(buf: TileBuf, conv: ConvType) -> Self {
+        ConvTile {
+            buf,
+            conv,
+            types: PhantomData,
+        }
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.conv.elements() as usize
+    }
+
+    /// Has the image no elements? It always has some.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes all elements, the last extent fastest.
+    pub fn write(&mut self, values: &[T]) -> Result<()> {
+        if values.len() != self.len() {
+            let what = format!("{} values are given, and the image has {}", values.len(), self.len());
+            return Err(Error::new("tload-shape", what).help(format!("give {} values", self.len())));
+        }
+        Ok(self
+            .buf
+            .machine()
+            .state()?
+            .engine
+            .write(self.buf.slot().id, &pack(values))?)
+    }
+
+    /// All elements; those that nobody has written are 0.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        let mut elements = unpack(&self.buf.data()?.raw);
+        elements.truncate(self.len());
+        Ok(elements)
+    }
+}
+
+/// `TLOAD` of a conv tile: a dense copy.
+pub fn tload_conv<'a, T: Element>(dst: &mut ConvTile<T>, src: impl Into<Tensor<'a, T>>) -> Result<RecordEvent> {
+    let dims = dst.conv.written_dims();
+    src.into().load(&dst.buf, &dims)
+}
+
+/// The configuration of TIMG2COL: kernel, and what differs from the defaults.
+#[derive(Clone, Copy, Debug)]
+pub struct Img2col {
+    kernel: [i64; 2],
+    stride: Option<[i64; 2]>,
+    dilation: Option<[i64; 2]>,
+    fmap: Option<[i64; 2]>,
+    pad: Option<[i64; 4]>,
+    pad_value: Option<Number>,
+    position: Option<(usize, usize)>,
+}
+
+impl Img2col {
+    /// A kernel of this height and width, stride and dilation 1, no padding.
+    pub const fn kernel(height: i64, width: i64) -> Self {
+        Img2col {
+            kernel: [height, width],
+            stride: None,
+            dilation: None,
+            fmap: None,
+            pad: None,
+            pad_value: None,
+            position: None,
+        }
+    }
+
+    /// With this stride, height and width.
+    pub const fn stride(mut self, height: i64, width: i64) -> Self {
+        self.stride = Some([height, width]);
+        self
+    }
+
+    /// With this dilation, height and width.
+    pub const fn dilation(mut self, height: i64, width: i64) -> Self {
+        self.dilation = Some([height, width]);
+        self
+    }
+
+    /// For an image of this height and width, which must be the conv tile's (`timg2col-fmap`).
+    pub const fn fmap(mut self, height: i64, width: i64) -> Self {
+        self.fmap = Some([height, width]);
+        self
+    }
+
+    /// With padding left, right, top and bottom of the image.
+    pub const fn pad(mut self, left: i64, right: i64, top: i64, bottom: i64) -> Self {
+        self.pad = Some([left, right, top, bottom]);
+        self
+    }
+
+    /// With this value in the padding.
+    pub fn pad_value<T: Element>(mut self, value: T) -> Self {
+        self.pad_value = Some(value.number());
+        self
+    }
+
+    /// From output position `m` and kernel position `k` on.
+    pub const fn position(mut self, m: usize, k: usize) -> Self {
+        self.position = Some((m, k));
+        self
+    }
+}
+
+/// `TIMG2COL(dst, src, cfg)`: the windows of an image as rows of a Left tile.
+///
+/// ```
+/// use tessera::prelude::*;
+///
+/// let machine = Machine::new(Profile::A5);
+/// let mut image = machine.conv_tile::<f16>(&[1, 1, 4, 4, 16])?;
+/// image.write(&[f16::ONE; 256])?;
+/// let mut left: Tile<loc::Left, f16, 16, 144> = machine.tile()?;
+/// timg2col(&mut left, &image, Img2col::kernel(3, 3).pad(1, 1, 1, 1))?;
+/// // The first window's first row lies in the padding.
+/// assert_eq!((left.get(0, 0)?, left.get(0, 64)?), (Some(f16::ZERO), Some(f16::ONE)));
+/// # Ok::<(), tessera::Error>(())
+/// ```
+pub fn timg2col<D: AsTile, T: Element>(dst: &mut D, src: &ConvTile<T>, config: Img2col) -> Result<RecordEvent> {
+    legal!(known::timg2col(D::KNOWN, T::ELEM));
+    let attrs = Attrs {
+        kernel: Some(config.kernel),
+        stride: config.stride,
+        dilation: config.dilation,
+        fmap: config.fmap,
+        pad: config.pad,
+        pad_value: config.pad_value,
+        ..Attrs::default()
+    };
+    let inst = Instruction::new(Opcode::Timg2col)
+        .tile(Role::Src, &src.buf)
+        .tile(Role::Dst, dst.buf())
+        .attrs(attrs);
+    match config.position {
+        Some((m, k)) => inst.index(Role::PosM, m).index(Role::PosK, k).issue_as(Form::Plain),
+        None => inst.issue_as(Form::NoIndex),
+    }
+}

@@ -1,0 +1,357 @@
+//! TMOV, TEXTRACT and TINSERT in all forms (ops.md 2, 3; fixpipe.md).
+
+use super::known::{self, legal};
+use super::{AsTile, Known, Operand, TileOrValue};
+use crate::dynamic::{Instruction, TileBuf};
+use crate::error::Result;
+use crate::machine::RecordEvent;
+use tessera_isa::codec::Number;
+use tessera_isa::inst::{AccToVec, Attrs, Relu, Split};
+use tessera_isa::ops::{Form, Opcode, Role};
+
+/// What happens to values on their way out of an accumulator (fixpipe.md 1): quantization, ReLU, and which vector core
+/// they go to.
+///
+/// ```
+/// use tessera::prelude::*;
+///
+/// let machine = Machine::new(Profile::A5);
+/// let mut acc: Tile<loc::Acc, f32, 16, 32> = machine.tile()?;
+/// acc.write(&[-1.0; 512])?;
+/// let mut half: Tile<loc::Vec, f32, 8, 32> = machine.tile()?;
+/// tmov_with(&mut half, &acc, Fixpipe::new().relu().mode(AccToVec::DualModeSplitM))?;
+/// assert_eq!(half.to_vec()?, [0.0; 256]);
+/// assert_eq!(half.to_vec_core1()?, [0.0; 256]);
+/// # Ok::<(), tessera::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fixpipe<'a> {
+    relu: bool,
+    mode: Option<AccToVec>,
+    quant: Option<u64>,
+    fp: Option<&'a TileBuf>,
+}
+
+impl<'a> Fixpipe<'a> {
+    /// Nothing special.
+    pub const fn new() -> Self {
+        Fixpipe {
+            relu: false,
+            mode: None,
+            quant: None,
+            fp: None,
+        }
+    }
+
+    /// With ReLU: `v > 0 ? v : +0`.
+    pub const fn relu(mut self) -> Self {
+        self.relu = true;
+        self
+    }
+
+    /// With an AccToVecMode (fixpipe.md 6).
+    pub const fn mode(mut self, mode: AccToVec) -> Self {
+        self.mode = Some(mode);
+        self
+    }
+
+    /// Quantized with one 64-bit parameter for every column (fixpipe.md 3); takes the place of [`Fixpipe::fp`].
+    pub const fn quant(mut self, param: u64) -> Self {
+        (self.quant, self.fp) = (Some(param), None);
+        self
+    }
+
+    /// Quantized with a Scaling tile, one parameter per column; takes the place of [`Fixpipe::quant`].
+    pub fn fp<F: AsTile>(mut self, fp: &'a F) -> Self {
+        legal!(known::fp(F::KNOWN));
+        (self.fp, self.quant) = (Some(fp.buf()), None);
+        self
+    }
+
+    fn attrs(&self) -> Attrs {
+        Attrs {
+            relu: self.relu.then_some(Relu::NormalRelu),
+            acc_to_vec: self.mode,
+            ..Attrs::default()
+        }
+    }
+}
+
+/// The opcodes of one instruction: plain, and with an `fp` operand.
+#[derive(Clone, Copy)]
+struct Family {
+    plain: Opcode,
+    fp: Opcode,
+}
+const TMOV: Family = Family {
+    plain: Opcode::Tmov,
+    fp: Opcode::TmovFp,
+};
+const TEXTRACT: Family = Family {
+    plain: Opcode::Textract,
+    fp: Opcode::TextractFp,
+};
+const TINSERT: Family = Family {
+    plain: Opcode::Tinsert,
+    fp: Opcode::TinsertFp,
+};
+
+fn instruction<'a>(op: Opcode, dst: &'a TileBuf, src: &'a TileBuf, at: Option<(usize, usize)>) -> Instruction<'a> {
+    let inst = Instruction::new(op).tile(Role::Src, src).tile(Role::Dst, dst);
+    match at {
+        Some((row, col)) => inst.index(Role::Row, row).index(Role::Col, col),
+        None => inst,
+    }
+}
+
+fn with(
+    family: Family,
+    dst: &TileBuf,
+    src: &TileBuf,
+    at: Option<(usize, usize)>,
+    options: Fixpipe<'_>,
+) -> Result<RecordEvent> {
+    let attrs = options.attrs();
+    match (options.quant, options.fp) {
+        (Some(param), _) => instruction(family.plain, dst, src, at)
+            .scalar(Role::Quant, Number::Int(param.into()))
+            .attrs(attrs)
+            .issue_as(Form::ScalarQuant),
+        (None, Some(fp)) => instruction(family.fp, dst, src, at)
+            .tile(Role::Fp, fp)
+            .attrs(attrs)
+            .issue_as(Form::VectorQuant),
+        (None, None) => instruction(family.plain, dst, src, at)
+            .attrs(attrs)
+            .issue_as(Form::Plain),
+    }
+}
+
+fn with_fp(
+    family: Family,
+    dst: &TileBuf,
+    src: &TileBuf,
+    at: Option<(usize, usize)>,
+    fp: Operand<'_>,
+) -> Result<RecordEvent> {
+    match fp {
+        Operand::Tile(fp) => with(family, dst, src, at, Fixpipe::new().fp(fp)),
+        Operand::Value(value) => instruction(family.fp, dst, src, at)
+            .scalar(Role::Fill, value)
+            .issue_as(Form::Fill),
+    }
+}
+
+/// The rules of an `_FP` form that the types decide.
+const fn fp_rules(src: Option<Known>, fp: Option<Known>, fill: bool) -> known::Wrong {
+    if fill {
+        return None;
+    }
+    match known::fixpipe(src) {
+        None => known::fp(fp),
+        wrong => wrong,
+    }
+}
+
+/// `TMOV(dst, src)`: `dst(i,j) = src(i,j)` over the valid region.
+///
+/// ```
+/// use tessera::prelude::*;
+///
+/// let machine = Machine::new(Profile::A5);
+/// let mut nd: Tile<loc::Vec, f16, 16, 32> = machine.tile()?;
+/// let mut nz: Tile<loc::Vec, f16, 16, 32, layout::Nz> = machine.tile()?;
+/// nd.write(&[f16::ONE; 512])?;
+/// tmov(&mut nz, &nd)?;
+/// assert_eq!(nz.to_vec()?, nd.to_vec()?);
+/// # Ok::<(), tessera::Error>(())
+/// ```
+pub fn tmov<D: AsTile, S: AsTile>(dst: &mut D, src: &S) -> Result<RecordEvent> {
+    with(TMOV, dst.buf(), src.buf(), None, Fixpipe::new())
+}
+
+/// `TMOV<…, NormalRelu>(dst, src)`, out of an accumulator.
+pub fn tmov_relu<D: AsTile, S: AsTile>(dst: &mut D, src: &S) -> Result<RecordEvent> {
+    tmov_with(dst, src, Fixpipe::new().relu())
+}
+
+/// `TMOV(dst, src, preQuantScalar)`, out of an accumulator.
+pub fn tmov_quant<D: AsTile, S: AsTile>(dst: &mut D, src: &S, param: u64) -> Result<RecordEvent> {
+    tmov_with(dst, src, Fixpipe::new().quant(param))
+}
+
+/// `TMOV` out of an accumulator with any combination of options.
+pub fn tmov_with<D: AsTile, S: AsTile>(dst: &mut D, src: &S, options: Fixpipe<'_>) -> Result<RecordEvent> {
+    legal!(known::fixpipe(S::KNOWN));
+    with(TMOV, dst.buf(), src.buf(), None, options)
+}
+
+/// `TMOV_FP(dst, src, fp)`: a reference to a Scaling tile quantizes, a value fills the destination's padding.
+///
+/// ```
+/// use tessera::prelude::*;
+///
+/// let machine = Machine::new(Profile::Cpu);
+/// let mut src: Tile<loc::Vec, i32, 1, 8> = machine.tile()?;
+/// let mut dst: Tile<loc::Vec, i32, 1, 8> = machine.tile()?;
+/// src.set_valid(1, 2)?;
+/// dst.set_valid(1, 2)?;
+/// src.write(&[1, 2])?;
+/// tmov_fp(&mut dst, &src, 9)?;
+/// dst.set_valid(1, 8)?;
+/// assert_eq!(dst.to_vec()?, [1, 2, 9, 9, 9, 9, 9, 9]);
+/// # Ok::<(), tessera::Error>(())
+/// ```
+pub fn tmov_fp<D: AsTile, S: AsTile, F: TileOrValue>(dst: &mut D, src: &S, fp: F) -> Result<RecordEvent> {
+    legal!(fp_rules(S::KNOWN, F::TILE, F::IS_VALUE));
+    with_fp(TMOV, dst.buf(), src.buf(), None, fp.operand())
+}
+
+/// `TEXTRACT(dst, src, row, col)`: `dst(i,j) = src(row+i, col+j)` over the destination's valid region.
+///
+/// ```
+/// use tessera::prelude::*;
+///
+/// let machine = Machine::new(Profile::Cpu);
+/// let mut src: Tile<loc::Mat, i8, 32, 32> = machine.tile()?;
+/// let mut dst: Tile<loc::Left, i8, 16, 32> = machine.tile()?;
+/// src.write(&(0..1024).map(|i| (i / 32) as i8).collect::<Vec<_>>())?;
+/// textract(&mut dst, &src, 16, 0)?;
+/// assert_eq!(dst.get(0, 0)?, Some(16));
+/// assert_eq!(textract(&mut dst, &src, 17, 0).unwrap_err().rule(), "textract-bounds");
+/// # Ok::<(), tessera::Error>(())
+/// ```
+pub fn textract<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usize) -> Result<RecordEvent> {
+    with(TEXTRACT, dst.buf(), src.buf(), Some((row, col)), Fixpipe::new())
+}
+
+/// `TEXTRACT<…, NormalRelu>(dst, src, row, col)`, out of an accumulator.
+pub fn textract_relu<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usize) -> Result<RecordEvent> {
+    textract_with(dst, src, row, col, Fixpipe::new().relu())
+}
+
+/// `TEXTRACT(dst, src, preQuantScalar, row, col)`, out of an accumulator.
+pub fn textract_quant<D, S>(dst: &mut D, src: &S, param: u64, row: usize, col: usize) -> Result<RecordEvent>
+where
+    D: AsTile,
+    S: AsTile,
+{
+    textract_with(dst, src, row, col, Fixpipe::new().quant(param))
+}
+
+/// `TEXTRACT` out of an accumulator with any combination of options.
+pub fn textract_with<D, S>(dst: &mut D, src: &S, row: usize, col: usize, options: Fixpipe<'_>) -> Result<RecordEvent>
+where
+    D: AsTile,
+    S: AsTile,
+{
+    legal!(known::fixpipe(S::KNOWN));
+    with(TEXTRACT, dst.buf(), src.buf(), Some((row, col)), options)
+}
+
+/// `TEXTRACT_FP(dst, src, fp, row, col)`: a reference to a Scaling tile quantizes (its parameters count from the
+/// source's column 0), a value fills the destination's padding.
+pub fn textract_fp<D, S, F>(dst: &mut D, src: &S, fp: F, row: usize, col: usize) -> Result<RecordEvent>
+where
+    D: AsTile,
+    S: AsTile,
+    F: TileOrValue,
+{
+    legal!(fp_rules(S::KNOWN, F::TILE, F::IS_VALUE));
+    with_fp(TEXTRACT, dst.buf(), src.buf(), Some((row, col)), fp.operand())
+}
+
+/// `TEXTRACT(dst0, dst1, src, row0, col0, row1, col1)`: two windows of one ND Vec tile into two NZ Vec tiles
+/// (ops.md 3.3).
+pub fn textract_pair<D0, D1, S>(
+    dst0: &mut D0,
+    dst1: &mut D1,
+    src: &S,
+    at0: (usize, usize),
+    at1: (usize, usize),
+) -> Result<RecordEvent>
+where
+    D0: AsTile,
+    D1: AsTile,
+    S: AsTile,
+{
+    Instruction::new(Opcode::Textract)
+        .tile(Role::Src, src.buf())
+        .tile(Role::Dst0, dst0.buf())
+        .tile(Role::Dst1, dst1.buf())
+        .index(Role::Row, at0.0)
+        .index(Role::Col, at0.1)
+        .index(Role::Row1, at1.0)
+        .index(Role::Col1, at1.1)
+        .issue_as(Form::TwoWindows)
+}
+
+/// `TINSERT(dst, src, row, col)`: `dst(row+i, col+j) = src(i,j)` over the source's valid region.
+///
+/// ```
+/// use tessera::prelude::*;
+///
+/// let machine = Machine::new(Profile::A5);
+/// let mut src: Tile<loc::Vec, i32, 1, 8> = machine.tile()?;
+/// let mut dst: Tile<loc::Vec, i32, 2, 16> = machine.tile()?;
+/// src.write(&[7; 8])?;
+/// dst.write(&[0; 32])?;
+/// tinsert(&mut dst, &src, 1, 8)?;
+/// assert_eq!(dst.to_vec()?[24..], [7; 8]);
+/// # Ok::<(), tessera::Error>(())
+/// ```
+pub fn tinsert<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usize) -> Result<RecordEvent> {
+    with(TINSERT, dst.buf(), src.buf(), Some((row, col)), Fixpipe::new())
+}
+
+/// `TINSERT<…, NormalRelu>(dst, src, row, col)`, out of an accumulator.
+pub fn tinsert_relu<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usize) -> Result<RecordEvent> {
+    tinsert_with(dst, src, row, col, Fixpipe::new().relu())
+}
+
+/// `TINSERT(dst, src, preQuantScalar, row, col)`, out of an accumulator.
+pub fn tinsert_quant<D, S>(dst: &mut D, src: &S, param: u64, row: usize, col: usize) -> Result<RecordEvent>
+where
+    D: AsTile,
+    S: AsTile,
+{
+    tinsert_with(dst, src, row, col, Fixpipe::new().quant(param))
+}
+
+/// `TINSERT` out of an accumulator with any combination of options.
+pub fn tinsert_with<D, S>(dst: &mut D, src: &S, row: usize, col: usize, options: Fixpipe<'_>) -> Result<RecordEvent>
+where
+    D: AsTile,
+    S: AsTile,
+{
+    legal!(known::fixpipe(S::KNOWN));
+    with(TINSERT, dst.buf(), src.buf(), Some((row, col)), options)
+}
+
+/// `TINSERT_FP(dst, src, fp, row, col)`: a reference to a Scaling tile quantizes, a value fills the destination's
+/// padding.
+pub fn tinsert_fp<D, S, F>(dst: &mut D, src: &S, fp: F, row: usize, col: usize) -> Result<RecordEvent>
+where
+    D: AsTile,
+    S: AsTile,
+    F: TileOrValue,
+{
+    legal!(fp_rules(S::KNOWN, F::TILE, F::IS_VALUE));
+    with_fp(TINSERT, dst.buf(), src.buf(), Some((row, col)), fp.operand())
+}
+
+/// `TINSERT<TInsertMode::SPLIT2 or SPLIT4>(dst, src, row, col)`: a Vec→Mat NZ insert in groups of column blocks
+/// (ops.md 3.2); the result is the plain insert's.
+pub fn tinsert_split<D, S>(dst: &mut D, src: &S, split: Split, row: usize, col: usize) -> Result<RecordEvent>
+where
+    D: AsTile,
+    S: AsTile,
+{
+    let attrs = Attrs {
+        split: Some(split),
+        ..Attrs::default()
+    };
+    instruction(Opcode::Tinsert, dst.buf(), src.buf(), Some((row, col)))
+        .attrs(attrs)
+        .issue_as(Form::Plain)
+}
