@@ -4,8 +4,11 @@ use crate::{Arg, BlockId, Def, Func, Module, NameId, Op, OpKind, ValueId};
 use rustc_hash::FxHashMap;
 use tessera_isa::diag::Diagnostic;
 
-/// More operations than this are refused: a short text can call its way to any size.
-const MAX_OPS: usize = 4_000_000;
+/// More operations and calls than this are refused: a short text can call its way to any size.
+const MAX_STEPS: usize = 4_000_000;
+
+/// Calls nest at most this deep, so that unfolding them keeps its stack.
+const MAX_DEPTH: usize = 256;
 
 /// The entry function with every call replaced by the callee's body.
 ///
@@ -27,6 +30,7 @@ pub fn inline(module: &Module, entry: &Func) -> Result<Func, Box<Diagnostic>> {
         module,
         out,
         stack: vec![entry.name],
+        steps: 0,
     };
     let mut map = FxHashMap::default();
     for (i, arg) in entry.args.iter().enumerate() {
@@ -46,6 +50,7 @@ struct Inliner<'a> {
     module: &'a Module,
     out: Func,
     stack: Vec<NameId>,
+    steps: usize,
 }
 
 impl Inliner<'_> {
@@ -76,9 +81,10 @@ impl Inliner<'_> {
                 }
                 _ => self.copy(func, op, to, map, inlined)?,
             }
-            if self.out.ops.len() > MAX_OPS {
+            self.steps += 1;
+            if self.steps > MAX_STEPS {
                 let what = format!(
-                    "the calls of @{} unfold to more than {MAX_OPS} operations",
+                    "the calls of @{} unfold to more than {MAX_STEPS} operations and calls",
                     self.module.names.text(self.out.name)
                 );
                 return Err(Box::new(
@@ -130,6 +136,9 @@ impl Inliner<'_> {
         };
         if self.stack.contains(&name) {
             return refuse(format!("@{text} calls itself, and a kernel cannot recurse"));
+        }
+        if self.stack.len() >= MAX_DEPTH {
+            return refuse(format!("@{text} is called {MAX_DEPTH} calls deep, which is the limit"));
         }
         let args: Vec<ValueId> = op.values().map(|v| map.get(&v).copied().unwrap_or(v)).collect();
         if args.len() != callee.args.len() {

@@ -281,6 +281,8 @@ impl<'a> Walk<'a> {
             let variable = self.func.block(*block).args.first().copied();
             let mut i = lower;
             while i < upper && self.budget > 0 {
+                // An empty body costs too.
+                self.budget = self.budget.saturating_sub(1);
                 let iv = Val::Scalar(Some(Number::Int(i)));
                 self.set_args(*block, std::iter::once(iv).chain(carried.iter().copied()));
                 if let Some(variable) = variable {

@@ -246,7 +246,7 @@ impl<'a> Exec<'a> {
         let (lower, upper, step) = (self.int(f.lower), self.int(f.upper), self.int(f.step));
         if step <= 0 {
             let what = format!("the loop steps by {step}");
-            let failure = Box::new(Diagnostic::error("arith", what).help("a step is at least 1"));
+            let failure = Box::new(Diagnostic::error("loop", what).help("a step is at least 1"));
             return Err(self.at(f.at, failure));
         }
         self.hand(&f.enter)?;
@@ -291,7 +291,7 @@ impl<'a> Exec<'a> {
             return Ok(());
         }
         let what = format!("the program ran {MAX_STEPS} operations and has not ended");
-        let failure = Box::new(Diagnostic::error("step-limit", what).help("run fewer iterations"));
+        let failure = Box::new(Diagnostic::error("loop", what).help("run fewer iterations"));
         Err(self.at(at, failure))
     }
 
