@@ -145,7 +145,7 @@ namespace model {
 constexpr bool TileSizeOk(const TileInfo &t, Profile profile)
 {
     const int64_t limit = kMemoryBytes[static_cast<int>(profile)][static_cast<int>(t.loc)];
-    return limit < 0 || t.Bytes() <= limit;
+    return limit <= 0 || t.Bytes() <= limit;
 }
 
 // At which step of the search the last line of a table fell away.

@@ -1,0 +1,147 @@
+//! The C++ headers compiled and run: with `g++`, and with `clang++` where it is installed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The compilers that are here; a machine without any has nothing to say about C++.
+fn compilers() -> Vec<&'static str> {
+    let found = |c: &&str| {
+        Command::new(c)
+            .arg("--version")
+            .output()
+            .is_ok_and(|o| o.status.success())
+    };
+    ["g++", "clang++"].into_iter().filter(found).collect()
+}
+
+/// The static library that was built with this test: cargo puts it beside the test, under a name with a hash.
+fn library() -> PathBuf {
+    let exe = std::env::current_exe().unwrap();
+    let entries = std::fs::read_dir(exe.parent().unwrap()).unwrap().filter_map(Result::ok);
+    let archives = entries.filter(|e| {
+        let name = e.file_name().to_string_lossy().into_owned();
+        name.starts_with("libtessera_capi") && name.ends_with(".a")
+    });
+    let newest = archives.max_by_key(|e| e.metadata().and_then(|m| m.modified()).ok());
+    newest.expect("cargo test builds the static library too").path()
+}
+
+fn compile(compiler: &str, source: &Path, out: &Path) -> Output {
+    let mut command = Command::new(compiler);
+    command
+        .args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-I"])
+        .arg(root().join("include"));
+    command
+        .arg(source)
+        .arg(library())
+        .args(["-lpthread", "-ldl", "-lm", "-o"])
+        .arg(out);
+    command.output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+fn compile_and_run(name: &str) {
+    for compiler in compilers() {
+        let source = root().join("tests/cpp").join(format!("{name}.cpp"));
+        let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{compiler}"));
+        let compiled = compile(compiler, &source, &out);
+        assert!(compiled.status.success(), "{compiler} {name}:\n{}", text(&compiled));
+        let ran = Command::new(&out).output().unwrap();
+        assert!(ran.status.success(), "{name} by {compiler}:\n{}", text(&ran));
+    }
+}
+
+#[test]
+fn the_examples_of_the_pages_run() {
+    compile_and_run("examples");
+}
+
+#[test]
+fn kernels_move_what_they_should() {
+    compile_and_run("kernels");
+}
+
+#[test]
+fn misuse_is_refused_at_run_time() {
+    compile_and_run("misuse");
+}
+
+#[test]
+fn the_kernel_of_the_guide_runs_and_is_the_one_in_the_guide() {
+    compile_and_run("kernel");
+    let kernel = std::fs::read_to_string(root().join("tests/cpp/kernel.cpp")).unwrap();
+    let guide = std::fs::read_to_string(root().join("../../docs/cpp.md")).unwrap();
+    let code = kernel.split_once('\n').unwrap().1;
+    assert!(
+        guide.contains(code),
+        "docs/cpp.md shows another kernel than tests/cpp/kernel.cpp"
+    );
+}
+
+/// Every line that is marked is refused with the rules it names, and no other line is.
+fn refused(name: &str) {
+    let source = root().join("tests/cpp").join(format!("{name}.cpp"));
+    let mut marked: BTreeMap<String, usize> = BTreeMap::new();
+    for line in std::fs::read_to_string(&source).unwrap().lines() {
+        let ids = line.split_once("// refused:").map_or("", |(_, ids)| ids);
+        for id in ids.split_whitespace() {
+            *marked.entry(id.to_string()).or_default() += 1;
+        }
+    }
+    assert!(marked.len() > 5);
+    for compiler in compilers() {
+        let output = Command::new(compiler)
+            .args(["-std=c++17", "-fsyntax-only"])
+            .arg(if compiler == "g++" {
+                "-fmax-errors=0"
+            } else {
+                "-ferror-limit=0"
+            })
+            .arg("-I")
+            .arg(root().join("include"))
+            .arg(&source)
+            .output()
+            .unwrap();
+        let said = text(&output);
+        let mut found: BTreeMap<String, usize> = BTreeMap::new();
+        let messages = said
+            .lines()
+            .filter_map(|l| l.split_once("static assertion failed").map(|(_, m)| m));
+        for message in messages {
+            // g++: `failed: tile-align: …`; clang++: `failed due to requirement '…': tile-align: …`
+            let id = message.split(": ").find(|w| marked.contains_key(*w)).unwrap_or(message);
+            *found.entry(id.to_string()).or_default() += 1;
+        }
+        assert!(!output.status.success());
+        assert!(
+            marked.keys().eq(found.keys()),
+            "{compiler}: marked {marked:?}, refused {found:?}"
+        );
+        assert!(
+            found.iter().all(|(id, n)| *n >= marked[id]),
+            "{compiler}: marked {marked:?}, refused {found:?}"
+        );
+    }
+}
+
+#[test]
+fn misuse_does_not_compile_on_a2a3() {
+    refused("refused_a2a3");
+}
+
+#[test]
+fn misuse_does_not_compile_on_a5() {
+    refused("refused_a5");
+}
