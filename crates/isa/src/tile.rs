@@ -123,12 +123,12 @@ impl Loc {
     }
 
     /// The usual layout of the location (tile-model.md 5).
-    pub fn usual(self, profile: Profile) -> (BLayout, SLayout, u32) {
+    pub const fn usual(self, profile: Profile) -> (BLayout, SLayout, u32) {
         use {BLayout::*, SLayout as S};
         match self {
             Loc::Vec | Loc::Bias | Loc::Scaling => (RowMajor, S::NoneBox, 512),
             Loc::Mat => (ColMajor, S::RowMajor, 512),
-            Loc::Left if profile == Profile::A2a3 => (RowMajor, S::RowMajor, 512),
+            Loc::Left if matches!(profile, Profile::A2a3) => (RowMajor, S::RowMajor, 512),
             Loc::Left => (ColMajor, S::RowMajor, 512),
             Loc::Right => (RowMajor, S::ColMajor, 512),
             Loc::Acc => (ColMajor, S::RowMajor, 1024),

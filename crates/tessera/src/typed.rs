@@ -78,7 +78,7 @@ pub trait AsTile {
 /// ```
 pub struct Tile<L, T, const R: usize, const C: usize, Lay = layout::Usual> {
     buf: TileBuf,
-    types: PhantomData<fn() -> (L, T, Lay)>,
+    types: PhantomData<(L, T, Lay)>,
 }
 
 impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker> Tile<L, T, R, C, Lay> {

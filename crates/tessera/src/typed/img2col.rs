@@ -16,7 +16,7 @@ use tessera_isa::ops::{Form, Opcode, Role};
 pub struct ConvTile<T> {
     buf: TileBuf,
     conv: ConvType,
-    types: PhantomData<fn() -> T>,
+    types: PhantomData<T>,
 }
 
 impl<T: Element> ConvTile<T> {
