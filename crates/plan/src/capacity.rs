@@ -36,8 +36,11 @@ pub fn report(
     let place = op.map_or_else(|| "at the start".to_string(), |op| format!("at {}", op_name(func, op)));
     let message = match overflow {
         Overflow::Alive(_) => format!(
-            "{} tiles that are alive together {place} need {} bytes, and {memory} of {profile} has {room} bytes for them",
-            alive.len(),
+            "{} alive {place}, {} bytes together, and {memory} of {profile} has {room} bytes for automatic tiles",
+            match alive.len() {
+                1 => "1 tile is".to_string(),
+                n => format!("{n} tiles are"),
+            },
             peak.bytes
         ),
         Overflow::Scattered(_) => format!(

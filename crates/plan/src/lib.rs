@@ -11,6 +11,10 @@
 //! is defined inside it lives within one iteration. Two roots whose lives share a program point never share bytes, so
 //! the destination of an instruction never overlaps its sources.
 //!
+//! Control flow hands tiles on by reference. Only what a loop yields out of its own blocks is copied into a buffer of the
+//! carried value, because the next iteration makes it anew. A tile from outside a loop that an instruction binds to a
+//! storage of the loop's own (TRESHAPE, DPS TSUBVIEW) means that storage, whatever later iterations put there.
+//!
 //! Manual tiles (an address in the text) keep their bytes to themselves for the whole function, where the address is a
 //! constant. Where an address is computed at run time, nobody can know the bytes: automatic tiles of that memory are
 //! then placed above the highest constant manual range, and that is all the protection there is.
@@ -43,7 +47,7 @@ mod validate;
 
 pub use flow::Manual;
 pub use map::{MemoryMap, MemoryRows, Row, map};
-pub use pipes::{Hazard, Pipes, Wait, pipes};
+pub use pipes::{Hazard, Pipes, Wait, pipes, pipes_placed};
 pub use place::Peak;
 pub use points::Points;
 pub use svg::svg;

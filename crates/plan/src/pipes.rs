@@ -8,9 +8,10 @@
 use crate::binding::RootId;
 use crate::flow::{Flow, trace};
 use crate::points::{Points, is_loop};
-use crate::tile_of;
+use crate::{Placement, tile_of};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
+use std::collections::BTreeMap;
 use tessera_ir::{BlockId, Func, Module, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{Opcode, Pipe, Role, path};
 use tessera_isa::profile::Profile;
@@ -65,18 +66,26 @@ pub struct Pipes {
     pub waits: Vec<Wait>,
 }
 
-/// The pipe of every instruction that touches tiles, and the events between them. The function is inlined.
+/// The pipe of every instruction that touches tiles, and the events that its tiles ask for, wherever they will lie. The
+/// function is inlined.
 pub fn pipes(module: &Module, func: &Func, profile: Profile) -> Pipes {
+    order(module, func, profile, None)
+}
+
+/// The same for tiles where they lie: a tile also waits for those whose bytes it takes over.
+pub fn pipes_placed(module: &Module, func: &Func, profile: Profile, placement: &Placement) -> Pipes {
+    order(module, func, profile, Some(placement))
+}
+
+fn order(module: &Module, func: &Func, profile: Profile, placement: Option<&Placement>) -> Pipes {
     let points = Points::new(func);
     let flow = trace(module, func, profile, &[], &points);
-    let shared = shared(&flow);
     let mut touched: Vec<SmallVec<[(RootId, bool); 4]>> = vec![SmallVec::new(); func.ops.len()];
     for u in &flow.uses {
-        let root = shared.get(u.root as usize).copied().unwrap_or(u.root);
         if let Some(list) = touched.get_mut(u.op.index()) {
-            match list.iter_mut().find(|t| t.0 == root) {
+            match list.iter_mut().find(|t| t.0 == u.root) {
                 Some(known) => known.1 |= u.writes,
-                None => list.push((root, u.writes)),
+                None => list.push((u.root, u.writes)),
             }
         }
     }
@@ -84,11 +93,12 @@ pub fn pipes(module: &Module, func: &Func, profile: Profile) -> Pipes {
         module,
         func,
         profile,
+        placement,
         points: &points,
         flow: &flow,
         touched,
         pipes: Pipes::default(),
-        last: FxHashMap::default(),
+        spaces: FxHashMap::default(),
         waited: [[0; PIPES]; PIPES],
         seen: FxHashSet::default(),
         time: 0,
@@ -97,31 +107,16 @@ pub fn pipes(module: &Module, func: &Func, profile: Profile) -> Pipes {
     order.pipes
 }
 
-/// By root: the root that speaks for its bytes. Manual tiles whose ranges overlap share one.
-fn shared(flow: &Flow) -> Vec<RootId> {
-    let mut speaker: Vec<RootId> = (0..flow.roots.len() as RootId).collect();
-    let mut ranges: Vec<(Loc, u64, u64, usize)> = Vec::new();
-    for (i, root) in flow.roots.iter().enumerate() {
-        if let Some(Some(addr)) = root.manual {
-            ranges.push((root.loc, addr, addr.saturating_add(root.bytes), i));
-        }
-    }
-    ranges.sort_unstable();
-    let mut until: Option<(Loc, u64, RootId)> = None;
-    for (loc, from, to, i) in ranges {
-        let group = match until {
-            Some((l, end, first)) if l == loc && from < end => (loc, end.max(to), first),
-            _ => (loc, to, i as RootId),
-        };
-        if let Some(s) = speaker.get_mut(i) {
-            *s = group.2;
-        }
-        until = Some(group);
-    }
-    speaker
+/// Bytes that addresses count in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Space {
+    /// A memory.
+    Memory(Loc),
+    /// A storage whose address is not known.
+    Root(RootId),
 }
 
-/// One access of a storage.
+/// One access of a range of bytes.
 #[derive(Clone, Copy)]
 struct Access {
     op: OpId,
@@ -132,16 +127,30 @@ struct Access {
     writes: bool,
 }
 
+type Ranges = BTreeMap<u64, (u64, SmallVec<[Access; 4]>)>;
+
+/// Cuts a range in two, where one contains the byte.
+fn cut(ranges: &mut Ranges, at: u64) {
+    if let Some((_, (end, accesses))) = ranges.range_mut(..at).next_back()
+        && *end > at
+    {
+        let rest = (*end, accesses.clone());
+        *end = at;
+        ranges.insert(at, rest);
+    }
+}
+
 struct Order<'a> {
     module: &'a Module,
     func: &'a Func,
     profile: Profile,
+    placement: Option<&'a Placement>,
     points: &'a Points,
     flow: &'a Flow,
     touched: Vec<SmallVec<[(RootId, bool); 4]>>,
     pipes: Pipes,
-    /// By storage: the accesses that a later one may have to wait for.
-    last: FxHashMap<RootId, SmallVec<[Access; 4]>>,
+    /// By range, named by its first byte: one past its last byte, and the accesses that a later one may have to wait for.
+    spaces: FxHashMap<Space, Ranges>,
     /// By pipe and other pipe: everything that the other did up to then has been waited for.
     waited: [[u64; PIPES]; PIPES],
     seen: FxHashSet<(OpId, OpId)>,
@@ -196,20 +205,53 @@ impl Order<'_> {
                 time: self.time,
                 writes,
             };
-            let mut list = self.last.remove(&root).unwrap_or_default();
+            self.access(root, now);
+        }
+    }
+
+    /// Where a root lies.
+    fn place(&self, id: RootId) -> Option<(Space, u64, u64)> {
+        let root = self.flow.roots.get(id as usize)?;
+        let slot = self.placement.and_then(|p| p.slot(root.value));
+        let addr = match root.manual {
+            Some(addr) => addr,
+            None => slot.map(|s| s.addr),
+        };
+        let at = addr.and_then(|a| Some((Space::Memory(root.loc), a, a.checked_add(root.bytes)?)));
+        Some(at.unwrap_or((Space::Root(id), 0, root.bytes)))
+    }
+
+    fn access(&mut self, root: RootId, now: Access) {
+        let Some((space, from, to)) = self.place(root) else {
+            return;
+        };
+        let mut ranges = self.spaces.remove(&space).unwrap_or_default();
+        cut(&mut ranges, from);
+        cut(&mut ranges, to);
+        let mut at = from;
+        let mut gaps: SmallVec<[(u64, u64); 2]> = SmallVec::new();
+        for (start, (end, accesses)) in ranges.range_mut(from..to) {
+            if at < *start {
+                gaps.push((at, *start));
+            }
+            at = *end;
             // The newest first: waiting for it covers what its pipe did before.
-            for from in list.iter().rev().filter(|a| a.writes || writes) {
-                self.wait(from, &now, root);
+            for earlier in accesses.iter().rev().filter(|a| a.writes || now.writes) {
+                self.wait(earlier, &now, root);
             }
             // Whoever comes after this waits for this, unless it stands in a branch that is passed by.
-            let points = self.points;
-            list.retain(|a| !(points.is_inside(a.block, block) && (writes || !a.writes && a.pipe == pipe)));
-            if list.len() >= MAX_ACCESSES {
-                list.remove(0);
+            let covers = |a: &Access| now.writes || !a.writes && a.pipe == now.pipe;
+            accesses.retain(|a| !(self.points.is_inside(a.block, now.block) && covers(a)));
+            if accesses.len() >= MAX_ACCESSES {
+                accesses.remove(0);
             }
-            list.push(now);
-            self.last.insert(root, list);
+            accesses.push(now);
         }
+        if at < to {
+            gaps.push((at, to));
+        }
+        ranges.extend(gaps.into_iter().map(|(start, end)| (start, (end, smallvec![now]))));
+        self.spaces.insert(space, ranges);
     }
 
     fn wait(&mut self, from: &Access, to: &Access, root: RootId) {

@@ -7,7 +7,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
 use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Form, Opcode, Role};
-use tessera_isa::tile::{Loc, TileType};
+use tessera_isa::tile::{BLayout, Loc, SLayout, TileType};
 
 /// A function under construction; operations go to the end of the current block.
 pub struct Builder {
@@ -33,11 +33,17 @@ impl Builder {
         }
     }
 
-    /// A type of `units` times 32 bytes: rows of one f32 ND tile.
+    /// A type of `units` times 32 bytes, in the location's usual layout.
     pub fn tile(&mut self, loc: Loc, units: u64) -> TypeId {
         self.module
             .types
             .intern(Type::Tile(TileType::new(loc, Elem::F32, units, 8)))
+    }
+
+    /// The same, ND wherever it lives.
+    pub fn nd_tile(&mut self, loc: Loc, units: u64) -> TypeId {
+        let nd = TileType::new(loc, Elem::F32, units, 8).with_layout(BLayout::RowMajor, SLayout::NoneBox, 512);
+        self.module.types.intern(Type::Tile(nd))
     }
 
     fn value(&mut self, ty: TypeId, def: Def) -> ValueId {
