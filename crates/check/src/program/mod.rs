@@ -28,13 +28,13 @@ use walk::Walk;
 pub fn check_program(module: &Module, func: &Func, profile: Profile) -> Vec<Diagnostic> {
     let mut report = Report::default();
     Walk::new(module, func, profile, &mut report).run();
-    report.diagnostics
+    report.in_text_order()
 }
 
 /// The findings of every function of a module: the entry with its calls inlined, then each function that it does not
 /// reach, with unknown arguments.
 pub fn check_module(module: &Module, profile: Profile) -> Vec<Diagnostic> {
-    walk_module(module, profile).diagnostics
+    walk_module(module, profile).in_text_order()
 }
 
 fn walk_module(module: &Module, profile: Profile) -> Report {

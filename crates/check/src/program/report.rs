@@ -19,6 +19,12 @@ impl Report {
         self.seen.insert((span, rule))
     }
 
+    /// Everything found, in the order of the text rather than of the walk.
+    pub(super) fn in_text_order(mut self) -> Vec<Diagnostic> {
+        self.diagnostics.sort_by_key(|d| d.span.map_or(0, |span| span.start));
+        self.diagnostics
+    }
+
     /// The operation at this place is refused by the rule, unless another one was before.
     pub(super) fn refuse(&mut self, op: Span, rule: &'static str) {
         self.refused.entry(op).or_insert(rule);
