@@ -474,7 +474,12 @@ impl Chip {
                 .and_then(|()| nest.run(&shadow, &mut defined));
             debug_assert!(moved.is_ok(), "{moved:?}");
         }
-        bytes.iter_mut().zip(&defined).for_each(|(b, d)| *b &= d);
+        for (byte, defined) in bytes.iter_mut().zip(&mut defined) {
+            // A byte that shares one undefined half is undefined.
+            if *defined != 0xFF {
+                (*byte, *defined) = (0, 0);
+            }
+        }
         Some((bytes, defined))
     }
 

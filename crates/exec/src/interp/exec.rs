@@ -16,7 +16,7 @@ use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::profile::Profile;
 
 /// How many operations one block may run before it is stopped as endless.
-const MAX_STEPS: u64 = 4_000_000_000;
+const MAX_STEPS: u64 = 1_000_000_000;
 
 /// What never changes while a program runs.
 pub(crate) struct Context<'a> {
@@ -290,7 +290,7 @@ impl<'a> Exec<'a> {
         if self.steps < MAX_STEPS {
             return Ok(());
         }
-        let what = format!("the program ran {MAX_STEPS} operations and has not ended");
+        let what = format!("the loops of the program ran {MAX_STEPS} iterations in all and have not ended");
         let failure = Box::new(Diagnostic::error("loop", what).help("run fewer iterations"));
         Err(self.at(at, failure))
     }
