@@ -284,3 +284,26 @@ fn index_tiles_and_unknown_counts_are_careful() {
     assert_eq!(at(&inst, 4, 0x3020), Some("overlap"), "dst onto idx1");
     assert_eq!(at(&inst, 1, 0x0), None, "two sources may be one tile");
 }
+
+#[test]
+fn halves_of_a_tile_too_large_to_enumerate_are_told_apart() {
+    let whole = TileType::new(Loc::Vec, Elem::F32, 8192, 8192).resolve(Profile::Cpu);
+    let half = TileType::new(Loc::Vec, Elem::F32, 8192, 4096).resolve(Profile::Cpu);
+    let layout = whole.layout().window(0, 0, 8192, 4096).unwrap().1;
+    let at = |role, start| TileArg {
+        layout: layout.clone(),
+        place: Some(Place {
+            root: Root::Auto(0),
+            start,
+        }),
+        ..TileArg::of_type(role, half)
+    };
+    let rule = |start| {
+        let mut inst = Inst::new(Opcode::Tmov, Form::Plain, Profile::Cpu);
+        inst.tiles.extend([at(Role::Src, 0), at(Role::Dst, start)]);
+        check(&inst).first().map(|f| f.rule)
+    };
+    assert_eq!(rule(4096 * 4), None);
+    assert_eq!(rule(4088 * 4), Some("overlap"));
+    assert_eq!(rule(0), None, "onto itself");
+}

@@ -4,7 +4,7 @@
 //! to the storage behind them; a write of the whole tile makes what the other one wrote before it not matter.
 
 use super::operand::Operand;
-use super::state::Alias;
+use super::state::{Alias, Val};
 use super::walk::Walk;
 use tessera_ir::Op;
 use tessera_isa::inst::Inst;
@@ -26,6 +26,11 @@ impl Walk<'_> {
             match operand.role.effect() {
                 Effect::Read => read.push(storage(operand.object)),
                 Effect::Write | Effect::Scratch => written.push((storage(operand.object), covers(inst, n))),
+            }
+        }
+        for init in op.operands.iter().filter(|o| o.role == Role::Init) {
+            if let Some(Val::Tile(object)) = init.arg.value().map(|v| self.get(v)) {
+                read.push(storage(object));
             }
         }
         let stale = |alias: &Alias| {

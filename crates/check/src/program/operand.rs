@@ -235,6 +235,9 @@ impl Walk<'_> {
             };
             found = found.and_at(operand.type_span, what);
         }
+        for view in op.operands.iter().filter(|o| o.role == Role::Global) {
+            found = found.and_at(view.type_span, "the view");
+        }
         self.report.diagnostics.push(found);
     }
 

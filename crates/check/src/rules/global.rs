@@ -92,7 +92,7 @@ fn load_conv(inst: &Inst, view: &GlobalArg, conv: &ConvType) -> Option<Fault> {
     if view.dims.is_empty() {
         let start = i128::from(view.offset?);
         let end = start.saturating_add(i128::from(conv.elements()));
-        return outside(start, end - 1, view.buffer);
+        return outside(view, start, end - 1);
     }
     bounds(view)
 }
@@ -157,16 +157,23 @@ fn bounds(view: &GlobalArg) -> Option<Fault> {
         low = low.saturating_add(reach.min(0));
         high = high.saturating_add(reach.max(0));
     }
-    outside(low, high, view.buffer)
+    outside(view, low, high)
 }
 
-fn outside(low: i128, high: i128, buffer: Option<u64>) -> Option<Fault> {
-    let (touched, holds) = match buffer {
-        _ if low < 0 => (low, buffer),
-        Some(n) if high >= i128::from(n) => (high, buffer),
+fn outside(view: &GlobalArg, low: i128, high: i128) -> Option<Fault> {
+    let touched = match view.buffer {
+        _ if low < 0 => low,
+        Some(n) if high >= i128::from(n) => high,
         _ => return None,
     };
-    let holds = holds.map_or(String::from("starts at 0"), |n| format!("has {n} elements"));
-    let what = format!("the view touches element {touched}, and its buffer {holds}");
+    let holds = view
+        .buffer
+        .map_or("starts at 0".into(), |n| format!("has {n} elements"));
+    let name = if view.dims.is_empty() {
+        "the pointer".into()
+    } else {
+        format!("the {} view {}", view.tag, extents(view))
+    };
+    let what = format!("{name} touches element {touched}, and its buffer {holds}");
     Some(Fault::new("gm-bounds", what).help("check the view's shape, strides and offsets"))
 }

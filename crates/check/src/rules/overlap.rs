@@ -60,7 +60,7 @@ fn meeting(inst: &Inst) -> Option<(&TileArg, &TileArg)> {
             };
             let writes = a.role.effect() != Effect::Read || b.role.effect() != Effect::Read;
             let meets = pa.root == pb.root && pa.start < end_of(b)? && pb.start < end_of(a)?;
-            if !writes || !meets {
+            if !writes || !meets || side_by_side(a, b) || side_by_side(b, a) {
                 continue;
             }
             let plain = |t: &TileArg| matches!(t.role, Role::Src | Role::Src0 | Role::Src1) || t.role.is_dst();
@@ -71,6 +71,33 @@ fn meeting(inst: &Inst) -> Option<(&TileArg, &TileArg)> {
         }
     }
     found
+}
+
+/// Two windows of one tile that share a pitch and no element, such as its left and right half; `b` starts behind `a`.
+fn side_by_side(a: &TileArg, b: &TileArg) -> bool {
+    // Stride and extent of the outer axis, extent of the inner one.
+    let rectangle = |t: &TileArg| match (t.layout.row.digits.as_slice(), t.layout.col.digits.as_slice()) {
+        ([row], [col]) if col.stride == 1 => Some((true, row.stride, t.layout.rows(), t.layout.cols())),
+        ([row], [col]) if row.stride == 1 => Some((false, col.stride, t.layout.cols(), t.layout.rows())),
+        _ => None,
+    };
+    let (Some((x, pitch, outer, inner)), Some((y, other, _, width))) = (rectangle(a), rectangle(b)) else {
+        return false;
+    };
+    let (Some(from), Some(to)) = (a.place, b.place) else {
+        return false;
+    };
+    let bits = u64::from(a.tile.elem.bits());
+    let (Some(bytes), Ok(pitch)) = (to.start.checked_sub(from.start), u64::try_from(pitch)) else {
+        return false;
+    };
+    let alike = x == y && i64::try_from(pitch) == Ok(other) && a.tile.elem.bits() == b.tile.elem.bits();
+    if !alike || pitch == 0 || inner > pitch || !(bytes * 8).is_multiple_of(bits) {
+        return false;
+    }
+    let behind = bytes * 8 / bits;
+    let (down, along) = (behind / pitch, behind % pitch);
+    along + width <= pitch && (down >= outer || along >= inner)
 }
 
 /// Is the result the same as with disjoint operands? `None` where the maps are not known.
