@@ -70,6 +70,12 @@ impl Area {
         self.at(at).all(|(start, len)| set.has_all(start, len))
     }
 
+    /// Is no byte in the set?
+    #[inline]
+    pub fn is_outside(&self, set: &ByteSet, at: usize) -> bool {
+        self.at(at).all(|(start, len)| set.has_none(start, len))
+    }
+
     /// Does the area contain the byte?
     pub fn contains(&self, at: usize, byte: usize) -> bool {
         self.at(at).any(|(start, len)| (start..start + len).contains(&byte))

@@ -1,7 +1,8 @@
 //! Indexed TCONCAT (ops.md 6): how many columns of each source a row takes is data.
 
+use crate::chip::refused;
 use crate::memory::Memories;
-use crate::nest::Place;
+use crate::nest::{Place, read_bits};
 use crate::prepared::{Effect, Failure, Places, Prepared, operand};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
@@ -65,56 +66,42 @@ impl Joined {
 
     fn read_counts(&self, memories: &Memories, places: &[Place]) -> Result<Vec<[u64; 2]>, Failure> {
         let [rows, _] = self.extent();
-        let mut all = vec![[0; 2]; rows as usize];
-        for (k, (idx, src)) in [(Role::Idx0, Role::Src0), (Role::Idx1, Role::Src1)]
-            .into_iter()
-            .enumerate()
-        {
-            let (Some((number, idx_tile)), Some((_, src_tile))) = (self.tile(idx), self.tile(src)) else {
-                continue;
-            };
-            let (elem, available) = (idx_tile.tile.elem, src_tile.valid[1].unwrap_or(0));
-            let size = elem.size().unwrap_or(1);
-            let Some(place) = places.get(usize::from(number)) else {
-                continue;
-            };
-            let Some(memory) = memories.get(place.memory) else {
-                continue;
-            };
-            for (row, counts) in all.iter_mut().enumerate() {
-                let start = place.at + (idx_tile.layout.offset(row as u64, 0) * size as i64) as usize;
-                if memories.tracked && !memory.defined().has_all(start, size as usize) {
-                    let what =
-                        format!("the count {idx}({row}, 0) was never written, and it decides how much is joined");
-                    return Err(Box::new(
-                        Diagnostic::error("undefined-use", what).help("write the index tile first"),
-                    ));
-                }
-                let mut bits = [0; 8];
-                let from = memory.bytes().get(start..start + size as usize);
-                if let (Some(from), Some(to)) = (from, bits.get_mut(..size as usize)) {
-                    to.copy_from_slice(from);
-                }
-                let value = match elem.decode(u64::from_le_bytes(bits)) {
-                    Number::Int(v) => v,
-                    Number::Float(_) => -1,
-                };
-                let count = value.div_euclid(i128::from(size));
-                if value < 0 || count > i128::from(available) {
-                    let what = format!(
-                        "{idx}({row}, 0) is {value}, which asks for {count} columns of {src}, and {available} are valid"
-                    );
-                    return Err(Box::new(Diagnostic::error("tconcat-index", what).help(format!(
-                        "a count is a number of columns times {size}, the bytes of an index: 0 to {}",
-                        available * size
-                    ))));
-                }
-                if let Some(slot) = counts.get_mut(k) {
-                    *slot = count as u64;
-                }
+        let mut all = Vec::new();
+        for row in 0..rows {
+            let bytes = [
+                self.read_count(memories, places, Role::Idx0, row)?,
+                self.read_count(memories, places, Role::Idx1, row)?,
+            ];
+            if let Some(fault) = tessera_check::check_concat_counts(&self.inst, row, bytes) {
+                return Err(refused(fault));
             }
+            let size = self.tile(Role::Idx0).and_then(|(_, t)| t.tile.elem.size()).unwrap_or(1);
+            all.push(bytes.map(|b| b as u64 / size));
         }
         Ok(all)
+    }
+
+    /// One count, in bytes of the index type.
+    fn read_count(&self, memories: &Memories, places: &[Place], role: Role, row: u64) -> Result<i128, Failure> {
+        let Some((number, tile)) = self.tile(role) else {
+            return Ok(0);
+        };
+        let (elem, place) = (tile.tile.elem, places.get(usize::from(number)));
+        let size = elem.size().unwrap_or(1) as usize;
+        let Some((place, memory)) = place.and_then(|p| Some((p, memories.get(p.memory)?))) else {
+            return Ok(0);
+        };
+        let at = place.at as i64 + tile.layout.offset(row, 0) * size as i64;
+        if memories.tracked && !memory.defined().has_all(at as usize, size) {
+            let what = format!("the count {role}({row}, 0) was never written, and it decides how much is joined");
+            return Err(Box::new(
+                Diagnostic::error("undefined-use", what).help("write the index tile first"),
+            ));
+        }
+        Ok(match elem.decode(read_bits(memory.bytes(), at, elem.bits())) {
+            Number::Int(v) => v,
+            Number::Float(_) => 0,
+        })
     }
 
     /// The moves; neighbouring rows with equal counts go together.

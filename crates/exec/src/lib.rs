@@ -20,3 +20,4 @@ pub mod nest;
 pub mod prepared;
 mod quant;
 mod ready;
+pub mod reference;

@@ -171,7 +171,7 @@ impl Lowering<'_> {
         let mv = nest_move(geometry);
         let plain = |bits| nest::lower(&mv, &from.layout, &to.layout, bits);
         match how {
-            How::Bits if self.into_bias(from.elem, to.elem) => {
+            How::Bits if self.canonical_bias(from.elem, to.elem) => {
                 // Multiplied by one, a number stays what it is and a NaN becomes the canonical one.
                 let one = QuantParam::scalar(u64::from(1f32.to_bits()));
                 self.params = ParamSource::Fixed(Params::new([one]));
@@ -198,7 +198,9 @@ impl Lowering<'_> {
                     relu: self.inst.relu(),
                     hardware_rounding: self.inst.profile != Profile::Cpu,
                 };
-                let per_column = self.quantization(first, geometry.cols, from.elem, to.elem)?;
+                // An empty window asks for no parameters.
+                let columns = if geometry.rows == 0 { 0 } else { geometry.cols };
+                let per_column = self.quantization(first, columns, from.elem, to.elem)?;
                 let quantized = per_column || !self.params.loaded().is_empty();
                 if from.elem == to.elem && !fixpipe.relu && !quantized {
                     // Bits are unchanged (fixpipe.md 4), so this is a copy.
@@ -217,7 +219,7 @@ impl Lowering<'_> {
     }
 
     /// Does hardware convert f32 to f32 on the way to the bias table (`tmov-bias`)?
-    fn into_bias(&self, from: Elem, to: Elem) -> bool {
+    fn canonical_bias(&self, from: Elem, to: Elem) -> bool {
         let is_move = matches!(self.inst.op, Opcode::Tmov | Opcode::TmovFp);
         let into_bias = self.inst.dst().is_some_and(|d| d.tile.loc == Loc::Bias);
         (from, to) == (Elem::F32, Elem::F32) && is_move && into_bias && self.inst.profile != Profile::Cpu

@@ -75,6 +75,20 @@ impl ByteSet {
         }
     }
 
+    /// Is no byte of the range in the set?
+    #[inline]
+    pub fn has_none(&self, start: usize, len: usize) -> bool {
+        if len == 0 {
+            return true;
+        }
+        let (first, last, head, tail) = cover(start, len);
+        match self.words.get(first..=last) {
+            Some([only]) => *only & head & tail == 0,
+            Some([a, middle @ .., z]) => a & head == 0 && z & tail == 0 && middle.iter().all(|w| *w == 0),
+            _ => false,
+        }
+    }
+
     /// Is the byte in the set?
     #[inline]
     pub fn has(&self, byte: usize) -> bool {
@@ -477,6 +491,7 @@ mod tests {
             plain.iter_mut().skip(start).take(len).for_each(|b| *b = on);
             let (a, n) = (start / 2, len);
             assert_eq!(set.has_all(a, n), plain[a..a + n].iter().all(|b| *b));
+            assert_eq!(set.has_none(a, n), !plain[a..a + n].iter().any(|b| *b));
             assert_eq!(set.first_missing(a, n), (a..a + n).find(|i| !plain[*i]));
             let mut runs = vec![false; 300];
             set.for_each_run(a, a + n, |s, l| runs[s..s + l].iter_mut().for_each(|b| *b = true));

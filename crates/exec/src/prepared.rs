@@ -5,7 +5,7 @@
 
 use crate::area::Area;
 use crate::joined::Joined;
-use crate::memory::{Memories, MemoryId, is_buffer, on_core};
+use crate::memory::{ByteSet, Memories, Memory, MemoryId, is_buffer, on_core};
 use crate::nest::{Nest, Place, Plan, Side};
 use crate::quant::ParamSource;
 use smallvec::SmallVec;
@@ -125,17 +125,18 @@ impl Prepared {
             return Ok(Effect::default());
         }
         // Sources first: an instruction may work in place, and a footprint must not hide what it reads.
-        let mut partial: SmallVec<[Option<Partial>; 2]> = SmallVec::new();
+        let mut sources: SmallVec<[Source; 2]> = SmallVec::new();
         for step in &self.shadow {
-            partial.push(match step {
-                Shadow::Move(mv) => mv.undefined_part(memories, &self.places),
-                _ => None,
+            sources.push(match step {
+                Shadow::Move(mv) => mv.source(memories, &self.places),
+                Shadow::Set { .. } => Source::Defined,
+                Shadow::Clear { .. } => Source::Undefined,
             });
         }
         self.move_bytes(memories)?;
         let mut effect = Effect::default();
-        for (step, partial) in self.shadow.iter().zip(&partial) {
-            step.apply(memories, &self.places, partial.as_ref(), &mut effect);
+        for (step, source) in self.shadow.iter().zip(&sources) {
+            step.apply(memories, &self.places, source, &mut effect);
         }
         self.note_stores(memories);
         Ok(effect)
@@ -176,24 +177,65 @@ impl Prepared {
     }
 }
 
-/// Which bytes of a destination will be undefined: 0xFF for defined ones, from the start of the area's span on.
-pub(crate) struct Partial {
-    bytes: Vec<u8>,
-    start: i64,
+/// How much of what a step reads is defined.
+pub(crate) enum Source {
+    /// All of it.
+    Defined,
+    /// Nothing.
+    Undefined,
+    /// Some: for each byte from the start of the written area's span on, whether it will be defined.
+    Mixed(ByteSet),
 }
 
+/// Shorter runs than this are moved as bytes, by the kernels, rather than bit by bit.
+const BIT_RUN: u64 = 16;
+
 impl ShadowMove {
-    /// `None` where everything that moves is defined.
-    fn undefined_part(&self, memories: &Memories, places: &[Place]) -> Option<Partial> {
-        let src = places.get(usize::from(self.src))?;
-        let defined = memories.get(src.memory)?.defined();
-        if self.from.is_in(defined, src.at) {
-            return None;
+    #[inline]
+    fn source(&self, memories: &Memories, places: &[Place]) -> Source {
+        let place = places.get(usize::from(self.src));
+        let Some((src, memory)) = place.and_then(|p| Some((p, memories.get(p.memory)?))) else {
+            return Source::Undefined;
+        };
+        if self.from.is_in(memory.defined(), src.at) {
+            Source::Defined
+        } else if self.from.is_outside(memory.defined(), src.at) {
+            Source::Undefined
+        } else {
+            self.mixed(memory.defined(), src.at)
+                .map_or(Source::Undefined, Source::Mixed)
         }
+    }
+
+    fn mixed(&self, defined: &ByteSet, at: usize) -> Option<ByteSet> {
         let (from, to) = (self.from.span()?, self.to.span()?);
-        let first = usize::try_from(src.at as i64 + from.0).ok()?;
+        let len = (to.1 - to.0) as usize;
+        let mut result = ByteSet::default();
+        result.grow(len);
+        let rows = |nest: &Nest| {
+            let last = nest.dims.last().copied();
+            let whole = i64::from(nest.bits.src / 8);
+            let run = last
+                .filter(|d| (d.src, d.dst) == (whole, whole))
+                .map_or(1, |d| d.extent);
+            (nest.bits.src == nest.bits.dst && nest.bits.src > 4).then_some(run * whole as u64)
+        };
+        if !self.by_element && self.nests.iter().all(|n| rows(n).is_some_and(|run| run >= BIT_RUN)) {
+            for nest in &self.nests {
+                let run = rows(nest)?;
+                let mut outer = nest.clone();
+                outer.dims.pop();
+                outer.for_each_element(|s, d, _| {
+                    if let (Ok(s), Ok(d)) = (usize::try_from(at as i64 + s), usize::try_from(d - to.0)) {
+                        result.copy_from(defined, s, d, run as usize);
+                    }
+                });
+            }
+            return Some(result);
+        }
+        let first = usize::try_from(at as i64 + from.0).ok()?;
         let source = defined.expand(first, (from.1 - from.0) as usize);
-        let mut bytes = vec![0u8; (to.1 - to.0) as usize];
+        let mut bytes = vec![0u8; len];
         for nest in &self.nests {
             let scale = |bits: u32| if bits == 4 { 2 } else { 1 };
             let nest = Nest {
@@ -210,7 +252,8 @@ impl ShadowMove {
             };
             debug_assert!(done.is_ok(), "{done:?}");
         }
-        Some(Partial { bytes, start: to.0 })
+        result.assign(0, &bytes);
+        Some(result)
     }
 
     /// The byte of the source that a byte of the destination comes from, both counted from their operands' starts.
@@ -232,7 +275,7 @@ impl ShadowMove {
 }
 
 impl Shadow {
-    fn apply(&self, memories: &mut Memories, places: &[Place], partial: Option<&Partial>, effect: &mut Effect) {
+    fn apply(&self, memories: &mut Memories, places: &[Place], source: &Source, effect: &mut Effect) {
         let (operand, area) = match self {
             Shadow::Clear { operand, area } | Shadow::Set { operand, area } => (*operand, area),
             Shadow::Move(mv) => (mv.dst, &mv.to),
@@ -243,38 +286,52 @@ impl Shadow {
         let Some(memory) = memories.get_mut(place.memory) else {
             return;
         };
-        let Some(partial) = partial else {
-            let clear = matches!(self, Shadow::Clear { .. });
-            effect.left_undefined |= clear;
+        if matches!(source, Source::Defined) {
+            let defined = memory.defined_mut();
             for (start, len) in area.at(place.at) {
-                let defined = memory.defined_mut();
-                if clear {
-                    defined.remove(start, len);
-                } else if !defined.has_all(start, len) {
+                if !defined.has_all(start, len) {
                     defined.insert(start, len);
                 }
             }
             return;
-        };
-        let to_buffer = is_buffer(place.memory);
+        }
+        if area.is_empty() {
+            return;
+        }
         effect.left_undefined = true;
-        effect.stored_undefined |= to_buffer;
-        let base = (place.at as i64).saturating_add(partial.start);
+        if is_buffer(place.memory) {
+            effect.stored_undefined = true;
+            store_zeros(memory, area, place.at, source);
+            return;
+        }
+        let base = place.at as i64 + area.span().map_or(0, |s| s.0);
         for (start, len) in area.at(place.at) {
-            let first = (start as i64 - base) as usize;
-            let Some(bytes) = partial.bytes.get(first..first + len) else {
-                continue;
-            };
-            if to_buffer {
-                // What reaches global memory is a number, if only zero (ops.md 1.3).
-                if let Some(stored) = memory.as_mut().get_mut(start..start + len) {
-                    stored.iter_mut().zip(bytes).for_each(|(b, defined)| *b &= defined);
+            match source {
+                Source::Mixed(bytes) => {
+                    let from = (start as i64 - base) as usize;
+                    memory.defined_mut().copy_from(bytes, from, start, len);
                 }
-                memory.defined_mut().insert(start, len);
-            } else {
-                memory.defined_mut().assign(start, bytes);
+                _ => memory.defined_mut().remove(start, len),
             }
         }
+    }
+}
+
+/// What reaches global memory is a number, if only zero (ops.md 1.3).
+fn store_zeros(memory: &mut Memory, area: &Area, at: usize, source: &Source) {
+    let base = at as i64 + area.span().map_or(0, |s| s.0);
+    for (start, len) in area.at(at) {
+        if let Some(stored) = memory.as_mut().get_mut(start..start + len) {
+            match source {
+                Source::Mixed(bytes) => {
+                    let from = (start as i64 - base) as usize;
+                    let mask = bytes.expand(from, len);
+                    stored.iter_mut().zip(mask).for_each(|(b, m)| *b &= m);
+                }
+                _ => stored.fill(0),
+            }
+        }
+        memory.defined_mut().insert(start, len);
     }
 }
 

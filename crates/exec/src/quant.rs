@@ -60,27 +60,29 @@ impl FromTile {
         let Some(memory) = memories.get(place.memory) else {
             return Ok(());
         };
-        if memories.tracked
-            && let Some(missing) = memory.defined().first_missing(start, len)
-        {
-            let column = self.first + ((missing - start) / 8) as u64;
-            return Err(Box::new(
-                Diagnostic::error(
-                    "undefined-use",
-                    format!("the quantization parameter fp[{column}] was never written, and it decides what is stored"),
-                )
-                .help("load the parameters into the Scaling tile first"),
-            ));
-        }
+        let missing = if memories.tracked {
+            memory.defined().first_missing(start, len)
+        } else {
+            None
+        };
         let bytes = memory.bytes().get(start..start + len).unwrap_or(&[]);
-        if bytes == self.bytes.as_slice() {
+        if missing.is_none() && bytes == self.bytes.as_slice() {
             return Ok(());
         }
+        let defined = missing.map_or(self.count, |byte| (byte - start) / 8);
         let raw = || bytes.as_chunks::<8>().0.iter().map(|b| u64::from_le_bytes(*b));
-        for (k, bits) in raw().enumerate() {
+        for (k, bits) in raw().enumerate().take(defined) {
             if let Err(fault) = QuantParam::vector(bits).check(self.src, self.dst) {
                 return Err(refuse(fault, bits, Some(self.first + k as u64), self.dst));
             }
+        }
+        if missing.is_some() {
+            let column = self.first + defined as u64;
+            let what =
+                format!("the quantization parameter fp[{column}] was never written, and it decides what is stored");
+            return Err(Box::new(
+                Diagnostic::error("undefined-use", what).help("load the parameters into the Scaling tile first"),
+            ));
         }
         self.params.set(raw().map(QuantParam::vector));
         self.bytes = bytes.to_vec();

@@ -1,0 +1,84 @@
+//! Random legal instructions: the machine against the element-by-element oracle, bytes and definedness, bit for bit.
+
+mod oracle {
+    pub mod cases;
+    pub mod check;
+    pub mod more;
+    pub mod random;
+}
+
+use oracle::random::Random;
+use std::collections::BTreeMap;
+use tessera_isa::ops::{Form, Opcode};
+use tessera_isa::profile::Profile;
+
+/// Every instruction that moves data, in each of its forms.
+const FORMS: &[(Opcode, &[Form])] = &[
+    (Opcode::Tmov, &[Form::Plain, Form::ScalarQuant]),
+    (Opcode::TmovFp, &[Form::VectorQuant, Form::Fill]),
+    (Opcode::Textract, &[Form::Plain, Form::ScalarQuant, Form::TwoWindows]),
+    (Opcode::TextractFp, &[Form::VectorQuant, Form::Fill]),
+    (Opcode::Tinsert, &[Form::Plain, Form::ScalarQuant, Form::NoIndex]),
+    (Opcode::TinsertFp, &[Form::VectorQuant, Form::Fill]),
+    (Opcode::Ttrans, &[Form::Plain, Form::Tmp]),
+    (Opcode::Tconcat, &[Form::Plain, Form::Indexed, Form::IndexedOut]),
+    (Opcode::Tpack, &[Form::Plain]),
+    (Opcode::Tfillpad, &[Form::Plain, Form::Fill]),
+    (Opcode::TfillpadInplace, &[Form::Plain, Form::Fill]),
+    (Opcode::TfillpadExpand, &[Form::Plain, Form::Fill]),
+    (Opcode::Treshape, &[Form::Plain]),
+    (Opcode::Timg2col, &[Form::Plain]),
+    (Opcode::Tinterleave, &[Form::Plain]),
+    (Opcode::Tdeinterleave, &[Form::Plain, Form::OneSource]),
+    (Opcode::Tload, &[Form::Plain]),
+    (Opcode::Tstore, &[Form::Plain]),
+];
+
+/// What a profile does not have (rules.md: `tpack-profile`, `tinterleave-profile`; TINSERT out of Vec).
+fn absent(profile: Profile, op: Opcode, form: Form) -> bool {
+    use Opcode::*;
+    profile == Profile::A2a3
+        && (matches!(op, Tpack | Tinterleave | Tdeinterleave)
+            || (op == Tinsert && form == Form::NoIndex)
+            || (op == TinsertFp && form == Form::Fill))
+}
+
+#[test]
+fn random_instructions_agree_with_the_oracle() {
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let mut traits: BTreeMap<&str, u32> = BTreeMap::new();
+    for profile in Profile::ALL {
+        for (op, forms) in FORMS {
+            for form in *forms {
+                let mut random = Random::new(profile as u64 * 1000 + *op as u64 * 10 + *form as u64);
+                let mut found = 0;
+                for _ in 0..3000 {
+                    let Some(case) = oracle::cases::case(&mut random, profile, *op, *form) else {
+                        continue;
+                    };
+                    oracle::check::compare(&mut random, &case);
+                    for name in case.traits() {
+                        *traits.entry(name).or_default() += 1;
+                    }
+                    found += 1;
+                    if found == 60 {
+                        break;
+                    }
+                }
+                seen.insert(format!("{profile} {op} {form}"), found);
+                assert!(
+                    found >= 20 || absent(profile, *op, *form),
+                    "only {found} legal cases of {op} {form} on {profile}"
+                );
+            }
+        }
+    }
+    let all: u32 = seen.values().sum();
+    assert!(all > 4000, "{all} cases: {seen:?}");
+    for name in oracle::cases::TRAITS {
+        assert!(
+            traits.get(name).is_some_and(|n| *n >= 10),
+            "too few cases with {name}: {traits:?}"
+        );
+    }
+}

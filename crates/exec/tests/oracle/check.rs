@@ -1,0 +1,225 @@
+//! Runs one instruction on the machine and on the oracle, twice, and compares everything.
+
+use super::cases::{Case, parameter};
+use super::random::Random;
+use tessera_exec::machine::{Issue, Machine, TileId};
+use tessera_exec::reference::{Content, Picture, execute};
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::ConvType;
+use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::tile::Extent;
+
+/// Bytes that floats find interesting, and which of them are defined.
+fn random_content(random: &mut Random, elem: Elem, len: u64) -> Content {
+    let special: &[u64] = match elem {
+        Elem::F32 => &[
+            0x8000_0000,
+            0x7F80_0001,
+            0xFFC0_1234,
+            0x7F80_0000,
+            0xFF80_0000,
+            0x3F00_0000,
+            0x4020_0000,
+        ],
+        Elem::F16 => &[0x8000, 0x7C01, 0xFE12, 0x7C00],
+        Elem::Bf16 => &[0x8000, 0x7F81, 0xFFC1],
+        _ => &[0],
+    };
+    let size = elem.size().unwrap_or(1) as usize;
+    let mut bytes = Vec::new();
+    while bytes.len() < len as usize {
+        let bits = match random.below(6) {
+            0 => random.pick(special),
+            1 if elem == Elem::F32 => u64::from((random.below(600) as f32 / 2.0 - 150.0).to_bits()),
+            1 => random.below(200),
+            _ => random.next(),
+        };
+        bytes.extend_from_slice(&bits.to_le_bytes()[..size]);
+    }
+    let mut defined = vec![0xFF; len as usize];
+    match random.below(4) {
+        0 => {}
+        1 => defined.fill(if random.once_in(3) { 0 } else { 0xFF }),
+        2 => {
+            // A hole.
+            let start = random.below(len) as usize;
+            let n = random.below(len - start as u64 + 1) as usize;
+            defined[start..start + n].fill(0);
+        }
+        _ => {
+            let odds = random.pick(&[2, 20]);
+            defined
+                .iter_mut()
+                .for_each(|d| *d = if random.once_in(odds) { 0 } else { 0xFF });
+        }
+    }
+    bytes.truncate(len as usize);
+    Content { bytes, defined }
+}
+
+/// Contents that the instruction's data rules mostly accept.
+fn contents(random: &mut Random, case: &Case, index: usize) -> Content {
+    let arg = &case.inst.tiles[index];
+    let mut content = random_content(random, arg.tile.elem, arg.tile.bytes());
+    let rarely = random.once_in(12);
+    match arg.role {
+        Role::Fp => {
+            let dst = case.inst.dst().map_or(Elem::I8, |d| d.tile.elem);
+            for chunk in content.bytes.chunks_exact_mut(8) {
+                chunk.copy_from_slice(&parameter(random, dst).to_le_bytes());
+            }
+            if !rarely {
+                content.defined.fill(0xFF);
+            }
+        }
+        Role::Idx0 | Role::Idx1 => {
+            let src = if arg.role == Role::Idx0 { Role::Src0 } else { Role::Src1 };
+            let cols = case.inst.tile(src).and_then(|t| t.valid[1]).unwrap_or(0);
+            let size = arg.tile.elem.size().unwrap_or(1);
+            let same = random.below(cols + 1);
+            for chunk in content.bytes.chunks_exact_mut(size as usize) {
+                let n = if random.once_in(3) {
+                    random.below(cols + 1)
+                } else {
+                    same
+                };
+                let most = arg.tile.elem.mask() / if arg.tile.elem.is_signed() { 2 } else { 1 };
+                let value = (n * size).min(most) + if rarely { random.below(3) * 64 } else { 0 };
+                chunk.copy_from_slice(&value.to_le_bytes()[..size as usize]);
+            }
+            if !rarely {
+                content.defined.fill(0xFF);
+            }
+        }
+        _ => {}
+    }
+    content
+}
+
+/// The conv type of an operand, if it is the conv tile.
+fn conv_of(case: &Case, role: Role) -> Option<ConvType> {
+    let conv_role = if case.inst.op == Opcode::Tload {
+        Role::Dst
+    } else {
+        Role::Src
+    };
+    case.inst.conv.filter(|_| role == conv_role)
+}
+
+pub fn compare(random: &mut Random, case: &Case) {
+    let inst = &case.inst;
+    let mut machine = Machine::new(inst.profile);
+    let ids: Vec<TileId> = inst
+        .tiles
+        .iter()
+        .map(|arg| {
+            let id = match conv_of(case, arg.role) {
+                Some(conv) => machine.conv_tile(conv).unwrap(),
+                None => machine.tile(&arg.tile.written()).unwrap(),
+            };
+            let dynamic = |e: Extent, v: Option<u64>| v.filter(|_| e == Extent::Dynamic).map(|v| v as i64);
+            machine
+                .set_valid(
+                    id,
+                    dynamic(arg.tile.v_row, arg.valid[0]),
+                    dynamic(arg.tile.v_col, arg.valid[1]),
+                )
+                .unwrap();
+            id
+        })
+        .collect();
+    if let Some((a, b)) = case.shared.filter(|_| inst.op != Opcode::Treshape) {
+        machine.assign(ids[a], 0x40).unwrap();
+        machine.assign(ids[b], 0x40).unwrap();
+    }
+    for round in 0..2 {
+        let mut pictures: Vec<Picture> = inst
+            .tiles
+            .iter()
+            .map(|arg| {
+                let mut p = Picture::new(arg.tile, conv_of(case, arg.role));
+                p.valid = arg.valid.map(|v| v.unwrap());
+                p
+            })
+            .collect();
+        for k in 0..pictures.len() {
+            pictures[k].cores[0] = match case.shared {
+                Some((a, b)) if k == b => pictures[a].cores[0].clone(),
+                _ => contents(random, case, k),
+            };
+            if round > 0 {
+                // What core 1 has is left from the first round.
+                let data = machine.read(ids[k], 1).unwrap();
+                pictures[k].cores[1] = Content {
+                    bytes: data.raw,
+                    defined: data.raw_defined,
+                };
+            }
+            machine.write_raw(ids[k], &pictures[k].cores[0].bytes).unwrap();
+            machine.undefine(ids[k], &pictures[k].cores[0].defined).unwrap();
+        }
+        let view = inst.global.clone();
+        let mut buffer = view.as_ref().map_or(Content::default(), |v| {
+            let mut content = random_content(random, v.elem, v.elem.bytes_of(case.buffer));
+            content.defined.fill(0xFF);
+            content
+        });
+        let mut issue = Issue::new(inst.op, inst.form).attrs(inst.attrs.clone());
+        for (arg, id) in inst.tiles.iter().zip(&ids) {
+            issue = issue.tile(arg.role, *id);
+        }
+        for (role, value) in &inst.scalars {
+            issue = issue.scalar(*role, value.unwrap());
+        }
+        let mut bytes = buffer.bytes.clone();
+        let got = match (&view, inst.op) {
+            (Some(view), Opcode::Tload) => machine.load(ids[0], view, &bytes),
+            (Some(view), _) => machine.store(ids[0], view, &mut bytes),
+            (None, _) => machine.issue(&issue),
+        };
+        let expected = execute(inst, &mut pictures, view.as_ref().map(|_| &mut buffer));
+        let what = || format!("round {round} of {inst:#?} shared {:?}", case.shared);
+        match (&got, expected) {
+            (Ok(()), Ok(undefined)) => {
+                let warned = machine.take_warnings().iter().any(|w| w.rule == "undefined-read");
+                assert_eq!(warned, undefined, "undefined-read of {}", what());
+            }
+            (Err(d), Err(rule)) => {
+                assert_eq!(d.rule, rule, "{}", what());
+                return;
+            }
+            (got, expected) => panic!("machine {got:?}, oracle {expected:?}: {}", what()),
+        }
+        assert_eq!(bytes, buffer.bytes, "the buffer after {}", what());
+        if let Some((a, b)) = case.shared {
+            pictures[a].cores[0] = pictures[b].cores[0].clone();
+        }
+        for (k, (picture, id)) in pictures.iter().zip(&ids).enumerate() {
+            for core in [0u8, 1] {
+                let data = machine.read(*id, core).unwrap();
+                let content = &picture.cores[usize::from(core)];
+                for (at, defined) in content.defined.iter().enumerate() {
+                    let whole = *defined == 0xFF;
+                    let place = || format!("byte {at} of operand {k} on core {core} after {}", what());
+                    assert_eq!(data.raw_defined[at] == 0xFF, whole, "defined: {}", place());
+                    if whole {
+                        assert_eq!(data.raw[at], content.bytes[at], "{}", place());
+                    }
+                }
+            }
+            let valid = machine.valid(*id).map(|v| v.unwrap());
+            assert_eq!(valid, picture.valid, "valid region of operand {k} after {}", what());
+            if inst.op == Opcode::TfillpadExpand && round == 0 {
+                let dynamic = |e: Extent, v: Option<u64>| v.filter(|_| e == Extent::Dynamic).map(|v| v as i64);
+                let arg = &inst.tiles[k];
+                machine
+                    .set_valid(
+                        *id,
+                        dynamic(arg.tile.v_row, arg.valid[0]),
+                        dynamic(arg.tile.v_col, arg.valid[1]),
+                    )
+                    .unwrap();
+            }
+        }
+    }
+}
