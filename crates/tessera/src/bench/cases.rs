@@ -12,7 +12,8 @@ pub struct Case {
     pub bytes: usize,
     pub(super) op: Opcode,
     pub(super) form: Form,
-    /// The tile operands: role and type.
+    /// The tile operands: role, and type as in text. Where no layout is written it is the location's usual one
+    /// (tile-model.md 5): ND for Vec and Scaling, NZ for Mat, Left and Acc, ZN for Right.
     pub(super) tiles: &'static [(Role, &'static str)],
     /// Row and column of the window, where there is one.
     pub(super) at: Option<[i64; 2]>,
@@ -57,19 +58,19 @@ pub static CASES: &[Case] = &[
     case(
         "tmov nd-nz f16 128x128",
         Opcode::Tmov,
-        &[(Role::Src, "vec, 128x128xf16"), (Role::Dst, "mat, 128x128xf16")],
+        &[(Role::Src, "vec, 128x128xf16"), (Role::Dst, "loc=mat, f16, 128, 128")],
         SQUARE * (2 + 2),
     ),
     case(
         "tmov nz-nd f16 128x128",
         Opcode::Tmov,
-        &[(Role::Src, "mat, 128x128xf16"), (Role::Dst, "vec, 128x128xf16")],
+        &[(Role::Src, "loc=mat, f16, 128, 128"), (Role::Dst, "vec, 128x128xf16")],
         SQUARE * (2 + 2),
     ),
     case(
         "tmov nd-zn f16 128x128",
         Opcode::Tmov,
-        &[(Role::Src, "vec, 128x128xf16"), (Role::Dst, "right, 128x128xf16")],
+        &[(Role::Src, "vec, 128x128xf16"), (Role::Dst, "loc=right, f16, 128, 128")],
         SQUARE * (2 + 2),
     ),
     Case {
@@ -88,7 +89,7 @@ pub static CASES: &[Case] = &[
             Opcode::Tinsert,
             &[
                 (Role::Src, "vec, 64x64xf16, blayout=col_major, slayout=row_major"),
-                (Role::Dst, "mat, 128x128xf16"),
+                (Role::Dst, "loc=mat, f16, 128, 128"),
             ],
             64 * 64 * (2 + 2),
         )
@@ -208,7 +209,7 @@ pub static CASES: &[Case] = &[
             Opcode::Timg2col,
             &[
                 (Role::Src, "mat, NC1HWC0, 1x2x16x16x16xf16"),
-                (Role::Dst, "left, 256x288xf16"),
+                (Role::Dst, "loc=left, f16, 256, 288"),
             ],
             // 46 of the 48 pairs of an output position and a kernel position fall into the image, in each direction.
             46 * 46 * 32 * 2 + 256 * 288 * 2,
@@ -217,7 +218,10 @@ pub static CASES: &[Case] = &[
     case(
         "tmov acc-mat f32-f16 128x128",
         Opcode::Tmov,
-        &[(Role::Src, "acc, 128x128xf32"), (Role::Dst, "mat, 128x128xf16")],
+        &[
+            (Role::Src, "loc=acc, f32, 128, 128"),
+            (Role::Dst, "loc=mat, f16, 128, 128"),
+        ],
         SQUARE * (4 + 2),
     ),
     Case {
@@ -226,9 +230,9 @@ pub static CASES: &[Case] = &[
             "tmov acc-mat f32-i8 vector quant 128x128",
             Opcode::Tmov,
             &[
-                (Role::Src, "acc, 128x128xf32"),
+                (Role::Src, "loc=acc, f32, 128, 128"),
                 (Role::Fp, "scaling, 1x128xu64"),
-                (Role::Dst, "mat, 128x128xi8"),
+                (Role::Dst, "loc=mat, i8, 128, 128"),
             ],
             SQUARE * (4 + 1) + 128 * 8,
         )

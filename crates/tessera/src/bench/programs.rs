@@ -174,7 +174,7 @@ fn instructions(count: usize) -> String {
     const SHORT: &str = "!pto.tile_buf<vec, 64x64xf16>";
     const LONG: &str = "!pto.tile_buf<loc=vec, dtype=f16, rows=64, cols=64, v_row=64, v_col=64, blayout=row_major, \
                         slayout=none_box, fractal=512, pad=0>";
-    const MAT: &str = "!pto.tile_buf<mat, 64x64xf16>";
+    const MAT: &str = "!pto.tile<loc=mat, f16, 64, 64>";
     const WIDE: &str = "!pto.tile_buf<vec, 64x128xf16>";
     const BYTES: &str = "!pto.tile_buf<vec, 64x64xi8>";
     const PADDED: &str = "!pto.tile_buf<vec, 64x64xf16, pad=zero>";

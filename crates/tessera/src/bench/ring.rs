@@ -73,7 +73,11 @@ impl Instructions {
 
 /// A tile of a type, its location and its bytes.
 fn make(machine: &mut Machine, text: &str) -> Result<(TileId, Loc, usize)> {
-    let kind = if text.contains("NC1HWC0") { "conv_tile" } else { "tile_buf" };
+    let kind = if text.contains("NC1HWC0") {
+        "conv_tile"
+    } else {
+        "tile_buf"
+    };
     match tessera_asm::parse_type(&format!("!pto.{kind}<{text}>"))? {
         Type::Tile(ty) => Ok((machine.tile(&ty)?, ty.loc, ty.resolve(Profile::Cpu).bytes() as usize)),
         Type::Conv(ty) => Ok((machine.conv_tile(ty)?, ty.loc, ty.bytes() as usize)),
