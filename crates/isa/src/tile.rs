@@ -289,6 +289,7 @@ impl TileType {
         } else {
             self.blayout.unwrap_or(b)
         };
+        let slayout = self.slayout.unwrap_or(s);
         Tile {
             loc: self.loc,
             elem: self.elem,
@@ -297,8 +298,9 @@ impl TileType {
             v_row: self.v_row,
             v_col: self.v_col,
             blayout,
-            slayout: self.slayout.unwrap_or(s),
-            fractal: self.fractal.unwrap_or(f),
+            slayout,
+            // The usual box size of a location is that of its usual boxes; without boxes it says nothing.
+            fractal: self.fractal.unwrap_or(if slayout == SLayout::NoneBox { 512 } else { f }),
             pad: self.pad,
             compact: self.compact,
         }
