@@ -546,7 +546,7 @@ impl Chip {
             let to = memory.as_mut().get_mut(place.at..).unwrap_or(&mut []);
             nest.run(bytes, to).map_err(|_| {
                 let what = format!("{} bytes are given, and {tile} needs more", bytes.len());
-                Box::new(Diagnostic::error("input", what).help("give all elements"))
+                Box::new(Diagnostic::error("binding", what).help("give all elements"))
             })?;
         }
         for (start, len) in Area::of_nests(nests, Side::Destination).at(place.at) {

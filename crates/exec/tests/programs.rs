@@ -1,5 +1,7 @@
 //! Whole programs: control flow, views, global memory, blocks, and what a run reports.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 mod programs {
     pub mod support;
 }
@@ -110,7 +112,11 @@ fn reshape_copies_on_cpu_and_binds_on_hardware() {
     let on = |profile| Program::new(&text, profile).buffer("p", &counting(256)).run();
     assert_eq!(f32s(on(Profile::Cpu).buffer("q")), f32s(&counting(256)));
     for profile in [Profile::A2a3, Profile::A5] {
-        assert_eq!(f32s(on(profile).buffer("q")), transposed(16, &counting(256)), "{profile}");
+        assert_eq!(
+            f32s(on(profile).buffer("q")),
+            transposed(16, &counting(256)),
+            "{profile}"
+        );
     }
 }
 
@@ -164,7 +170,10 @@ fn pointers_scalars_and_buffers_without_a_file() {
         }
         return
     }";
-    let input: Vec<u8> = [7u32, 1, 2, 0x4000_0000, 5].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let input: Vec<u8> = [7u32, 1, 2, 0x4000_0000, 5]
+        .iter()
+        .flat_map(|v| v.to_le_bytes())
+        .collect();
     let outcome = Program::new(text, Profile::Cpu)
         .buffer("p", &input)
         .scalar("n", Number::Int(4))
@@ -174,7 +183,11 @@ fn pointers_scalars_and_buffers_without_a_file() {
     assert!(outcome.diagnostics.is_empty(), "{:?}", outcome.diagnostics);
     let short = Program::new(text, Profile::Cpu).buffer("p", &input[..8]).run();
     assert_eq!(rules(&short.diagnostics), ["gm-bounds"]);
-    assert!(short.diagnostics[0].notes.contains(&"%i = 1".to_string()), "{:?}", short.diagnostics[0].notes);
+    assert!(
+        short.diagnostics[0].notes.contains(&"%i = 1".to_string()),
+        "{:?}",
+        short.diagnostics[0].notes
+    );
     assert!(short.buffers.is_empty());
 }
 
@@ -196,13 +209,19 @@ fn a_value_that_was_never_written_decides_nothing() {
 fn what_cannot_go_on_stops_with_its_rule() {
     let cases = [
         ("%x = arith.divsi %c1, %c0 : index", "arith"),
-        ("%x = pto.alloc_tile valid_row = %big : !pto.tile<vec, 16x16xf32, valid=?x16>", "valid-range"),
+        (
+            "%x = pto.alloc_tile valid_row = %big : !pto.tile<vec, 16x16xf32, valid=?x16>",
+            "valid-range",
+        ),
         (
             "%x = pto.alloc_tile : !pto.tile<vec, 16x16xf32, valid=?x16>
              pto.tmov ins(%x : !pto.tile<vec, 16x16xf32, valid=?x16>) outs(%out : !pto.tile<16x16xf32>)",
             "valid-unset",
         ),
-        ("%x = pto.alloc_tile addr = %odd : !pto.tile<16x16xf32>", "tassign-align"),
+        (
+            "%x = pto.alloc_tile addr = %odd : !pto.tile<16x16xf32>",
+            "tassign-align",
+        ),
         (
             "%x = pto.alloc_tile addr = %far : !pto.tile<16x16xf32>
              pto.tmov ins(%a : !pto.tile<16x16xf32>) outs(%x : !pto.tile<16x16xf32>)",
@@ -228,7 +247,10 @@ fn what_cannot_go_on_stops_with_its_rule() {
         ));
         let outcome = Program::new(&text, Profile::Cpu).buffer("p", &counting(256)).run();
         assert_eq!(rules(&outcome.diagnostics), [rule], "{body}");
-        assert!(outcome.diagnostics[0].span.is_some() && outcome.buffers.is_empty(), "{body}");
+        assert!(
+            outcome.diagnostics[0].span.is_some() && outcome.buffers.is_empty(),
+            "{body}"
+        );
     }
 }
 
@@ -279,7 +301,11 @@ fn blocks_see_the_initial_contents_and_the_highest_one_wins() {
 fn the_lowest_block_that_fails_is_told() {
     let text = BLOCKS.replace("%old = pto.load_scalar %q[%c0]", "%old = pto.load_scalar %q[%row]");
     let few: Vec<u8> = vec![0; 8 * 4 * 3];
-    let outcome = Program::new(&text, Profile::Cpu).buffer("p", &few).buffer("q", &few).blocks(9).run();
+    let outcome = Program::new(&text, Profile::Cpu)
+        .buffer("p", &few)
+        .buffer("q", &few)
+        .blocks(9)
+        .run();
     assert_eq!(rules(&outcome.diagnostics), ["gm-bounds"]);
     let notes = &outcome.diagnostics[0].notes;
     assert!(notes.iter().any(|n| n.contains("block 3 of 9")), "{notes:?}");
@@ -335,7 +361,10 @@ fn configuration_persists_and_attributes_win() {
     };
     let image: Vec<u8> = (0..256u16).flat_map(|v| v.to_le_bytes()).collect();
     let first = |text: &str| {
-        let outcome = Program::new(text, Profile::Cpu).tile("img", 1, 256, &image).output("d").run();
+        let outcome = Program::new(text, Profile::Cpu)
+            .tile("img", 1, 256, &image)
+            .output("d")
+            .run();
         assert!(outcome.diagnostics.is_empty(), "{:?}", outcome.diagnostics);
         u16::from_le_bytes([outcome.tiles[0].data.elements[0], outcome.tiles[0].data.elements[1]])
     };

@@ -161,7 +161,7 @@ impl Outcome {
 
 /// Runs a program.
 pub fn run(run: Run<'_>) -> Outcome {
-    match parallel::run(&run) {
+    match parallel::run(run) {
         Ok(outcome) => outcome,
         Err(outcome) => *outcome,
     }

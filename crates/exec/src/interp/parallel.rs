@@ -36,7 +36,7 @@ struct Left {
     trace: Vec<TraceLine>,
 }
 
-pub(crate) fn run(run: &Run<'_>) -> Result<Outcome, Box<Outcome>> {
+pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Box<Outcome>> {
     let failed = |e: Failure| {
         Box::new(Outcome {
             diagnostics: vec![*e],
@@ -52,7 +52,9 @@ pub(crate) fn run(run: &Run<'_>) -> Result<Outcome, Box<Outcome>> {
         program: &program,
         blocks,
     };
-    let mut buffers = buffers(run);
+    scalars_are_bound(&run).map_err(failed)?;
+    let mut buffers = buffers(&mut run);
+    let run = &run;
     let threads = std::thread::available_parallelism()
         .map_or(1, |n| n.get())
         .min(blocks as usize);
@@ -138,7 +140,7 @@ fn one(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer], block: u32) -> Le
 }
 
 /// A buffer for every argument that is global memory, in the order of the arguments.
-fn buffers(run: &Run<'_>) -> Vec<Buffer> {
+fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
     let mut all = Vec::new();
     for (i, value) in run.func.values.iter().enumerate() {
         let id = ValueId(i as u32);
@@ -146,14 +148,14 @@ fn buffers(run: &Run<'_>) -> Vec<Buffer> {
         if !is_argument || global_elem(run.module.types.get(value.ty)).is_none() {
             continue;
         }
-        let bound = run.inputs.iter().find_map(|(v, input)| match input {
-            Input::Buffer { bytes, dims, .. } if *v == id => Some((bytes, dims)),
+        let bound = run.inputs.iter_mut().find_map(|(v, input)| match input {
+            Input::Buffer { bytes, dims, .. } if *v == id => Some((std::mem::take(bytes), std::mem::take(dims))),
             _ => None,
         });
         all.push(match bound {
             Some((bytes, dims)) => Buffer {
                 value: id,
-                memory: Memory::new(bytes.clone(), true),
+                memory: Memory::new(bytes, true),
                 dims: dims.clone(),
                 grows: false,
             },
@@ -218,8 +220,49 @@ fn give_tile(exec: &mut Exec<'_>, slot: u32, rows: u64, cols: u64, elements: &[u
     let given = [(tile.v_row, rows), (tile.v_col, cols)];
     let valid = given.map(|(extent, n)| (extent == Extent::Dynamic).then_some(n as i64));
     exec.chip.set_valid(id, valid)?;
-    let [rows, cols] = exec.chip.object(id)?.extent();
-    exec.chip.give(id, rows, cols, elements)
+    let o = exec.chip.object(id)?;
+    let extent = o.extent();
+    let wanted = tile.elem.bytes_of(extent[0].saturating_mul(extent[1]));
+    // A conv tile is given as its dense array, whatever rows and columns that has.
+    let fits = o.conv.is_some() || extent == [rows, cols];
+    if !fits || elements.len() as u64 != wanted {
+        let what = format!(
+            "an input of {rows}x{cols} with {} bytes is bound to {tile}, whose valid region is {}x{} in {wanted} bytes",
+            elements.len(),
+            extent[0],
+            extent[1]
+        );
+        return Err(Box::new(
+            Diagnostic::error("binding", what).help("bind an input of that shape"),
+        ));
+    }
+    exec.chip.give(id, extent[0], extent[1], elements)
+}
+
+/// A scalar argument that is used has a value.
+fn scalars_are_bound(run: &Run<'_>) -> Result<(), Failure> {
+    let is_scalar = |v: &ValueId| matches!(run.module.types.get(run.func.value(*v).ty), Type::Scalar(_));
+    let is_free = |v: &ValueId| !run.inputs.iter().any(|(bound, _)| bound == v);
+    let Some(free) = run
+        .func
+        .args
+        .iter()
+        .find(|v| is_scalar(v) && is_free(v) && is_used(run, **v))
+    else {
+        return Ok(());
+    };
+    let value = run.func.value(*free);
+    let name = run.module.names.text(value.name);
+    let what = format!("%{name} is used and has no value");
+    Err(Box::new(
+        Diagnostic::error("binding", what)
+            .at(value.span, "this argument")
+            .help(format!("give it one with --set {name}=VALUE")),
+    ))
+}
+
+fn is_used(run: &Run<'_>, value: ValueId) -> bool {
+    run.func.ops.iter().any(|op| op.values().any(|v| v == value))
 }
 
 fn read_outputs(run: &Run<'_>, exec: &mut Exec<'_>, block: u32, left: &mut Left) -> Result<(), Failure> {
@@ -273,8 +316,7 @@ fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) -> Outcome {
         }
     }
     for buffer in buffers {
-        let memory = &buffer.memory;
-        let missing = memory.defined().first_missing(0, memory.bytes().len());
+        let missing = buffer.memory.defined().first_missing(0, buffer.memory.bytes().len());
         if let (true, Some(byte)) = (run.outputs.iter().any(|o| o.0 == buffer.value), missing)
             && run.tracked
         {
@@ -289,7 +331,7 @@ fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) -> Outcome {
         }
         outcome.buffers.push(BufferOutput {
             value: buffer.value,
-            bytes: memory.bytes().to_vec(),
+            bytes: buffer.memory.bytes().to_vec(),
         });
     }
     outcome

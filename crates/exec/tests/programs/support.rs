@@ -37,7 +37,9 @@ impl Ran {
     pub fn buffer(&self, name: &str) -> &[u8] {
         let value = self.names.iter().find(|n| n.0 == name).map(|n| n.1);
         let found = self.outcome.buffers.iter().find(|b| Some(b.value) == value);
-        &found.unwrap_or_else(|| panic!("no {name}: {:?}", self.outcome.diagnostics)).bytes
+        &found
+            .unwrap_or_else(|| panic!("no {name}: {:?}", self.outcome.diagnostics))
+            .bytes
     }
 }
 
@@ -94,7 +96,9 @@ impl Program {
 
     /// `NAME`, or `NAME@1`.
     pub fn output(mut self, name: &str) -> Self {
-        let (name, core) = name.split_once('@').map_or((name, 0), |(name, core)| (name, core.parse().unwrap()));
+        let (name, core) = name
+            .split_once('@')
+            .map_or((name, 0), |(name, core)| (name, core.parse().unwrap()));
         let value = self.value(name);
         self.outputs.push((value, core));
         self
@@ -142,9 +146,15 @@ pub fn rules(diagnostics: &[Diagnostic]) -> Vec<&'static str> {
 }
 
 pub fn f32s(bytes: &[u8]) -> Vec<f32> {
-    bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+    bytes
+        .chunks_exact(4)
+        .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
+        .collect()
 }
 
 pub fn u32s(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
+    bytes
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes(b.try_into().unwrap()))
+        .collect()
 }
