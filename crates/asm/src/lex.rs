@@ -97,6 +97,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    #[inline]
     fn at(&self, pos: usize) -> u8 {
         self.bytes.get(pos).copied().unwrap_or(0)
     }
@@ -144,7 +145,7 @@ impl<'a> Lexer<'a> {
                     newlines += 1;
                     self.pos += 1;
                 }
-                b' ' | b'\t' | b'\r' => self.pos += 1,
+                b' ' | b'\t' | b'\r' | b'\x0C' => self.pos += 1,
                 b'/' if self.at(self.pos + 1) == b'/' => newlines = self.comment(newlines, trivia),
                 b'#' if newlines > 0 && self.is_hash_comment(self.pos) => newlines = self.comment(newlines, trivia),
                 0 if self.pos >= self.bytes.len() => {
@@ -230,6 +231,7 @@ impl<'a> Lexer<'a> {
         0
     }
 
+    #[inline]
     fn is_token_start(&self, b: u8) -> bool {
         match b {
             b'%' | b'@' | b'!' | b'#' | b'^' | b'"' | b'(' | b')' | b'{' | b'}' | b'[' | b']' | b'<' | b'>' | b','
@@ -241,6 +243,7 @@ impl<'a> Lexer<'a> {
     /// Reports a run of bytes that start no token, once.
     fn bad_characters(&mut self, sink: &mut Sink) {
         let start = self.pos;
+        self.pos += 1;
         while self.pos < self.bytes.len() {
             let b = self.at(self.pos);
             if self.is_token_start(b) || b.is_ascii_whitespace() || (b == b'/' && self.at(self.pos + 1) == b'/') {
@@ -253,7 +256,7 @@ impl<'a> Lexer<'a> {
             .take(8)
             .flat_map(char::escape_default)
             .collect();
-        sink.push(
+        sink.push_lexical(
             Diagnostic::error("syntax-token", format!("`{shown}` starts no token"))
                 .at(Span::new(start as u32, self.pos as u32), "not PTO text")
                 .help("remove it, or put it into a string or a comment"),
@@ -303,7 +306,7 @@ impl<'a> Lexer<'a> {
             }
         };
         if self.pos - start > MAX_TOKEN {
-            sink.push(
+            sink.push_lexical(
                 Diagnostic::error(
                     "syntax-limit",
                     format!(
@@ -353,7 +356,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn nameless(&self, start: usize, sink: &mut Sink) {
-        sink.push(
+        sink.push_lexical(
             Diagnostic::error(
                 "syntax-token",
                 format!("`{}` is not followed by a name", char::from(self.at(start))),
@@ -407,7 +410,7 @@ impl<'a> Lexer<'a> {
                 _ => self.pos += 1,
             }
         }
-        sink.push(
+        sink.push_lexical(
             Diagnostic::error("syntax-string", "the string is not closed on its line")
                 .at(Span::new(start as u32, self.pos as u32), "opened here")
                 .help("add the closing `\"`"),

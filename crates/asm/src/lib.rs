@@ -9,6 +9,7 @@
 //! ```
 
 mod convert;
+mod generate;
 mod lex;
 mod parse;
 mod print;
@@ -18,6 +19,7 @@ mod types;
 mod words;
 
 pub use convert::convert;
+pub use generate::generate;
 pub use print::{print, print_module, print_op, print_type};
 pub use trivia::{Comment, Trivia};
 
@@ -51,14 +53,6 @@ pub fn parse(text: &str, profile: Option<Profile>) -> Parsed {
     if text.len() > MAX_TEXT {
         let what = format!("a text of {} bytes is longer than the limit of {MAX_TEXT}", text.len());
         return refuse(Diagnostic::error("syntax-limit", what).help("split the program"));
-    }
-    if text.trim().is_empty() {
-        let what = "the text is empty and says no program";
-        return refuse(
-            Diagnostic::error("syntax-expected", what)
-                .at(Span::default(), "")
-                .help("write an instruction, or a module with a function"),
-        );
     }
     let mut parser = parse::Parser::new(text, profile);
     parser.file();

@@ -91,6 +91,10 @@ pub(crate) struct Parser<'a> {
     /// Locations that name aliases, which may be defined at the end of the file: function, operation.
     open_locs: Vec<(usize, OpId)>,
     depth: u32,
+    /// Where the statement that is being read starts.
+    statement_at: u32,
+    /// Dictionaries that it has opened and not closed.
+    dictionaries: u32,
     /// Was the text given up? Then brackets that stay open are no news.
     stopped: bool,
     block_ends: Vec<u32>,
@@ -124,6 +128,8 @@ impl<'a> Parser<'a> {
             attr_aliases: FxHashMap::default(),
             open_locs: Vec::new(),
             depth: 0,
+            statement_at: 0,
+            dictionaries: 0,
             stopped: false,
             block_ends: vec![0],
             common,

@@ -10,6 +10,8 @@ pub(crate) const MAX_DIAGNOSTICS: usize = 100;
 pub(crate) struct Sink {
     pub list: Vec<Diagnostic>,
     full: bool,
+    /// Where the last bad token was: what the parser misses behind it is no news.
+    pub bad_token: Option<u32>,
 }
 
 impl Sink {
@@ -32,6 +34,12 @@ impl Sink {
             return;
         }
         self.list.push(diagnostic);
+    }
+
+    /// Adds the finding of a bad token.
+    pub fn push_lexical(&mut self, diagnostic: Diagnostic) {
+        self.bad_token = diagnostic.span.map(|s| s.start);
+        self.push(diagnostic);
     }
 
     /// Is there no room left? Then parsing stops.

@@ -59,6 +59,7 @@ impl<'a> Parser<'a> {
     pub(super) fn dictionary(&mut self) -> Res<Vec<Entry>> {
         let open = self.bump().span;
         self.enter(open)?;
+        self.dictionaries += 1;
         let mut out: Vec<Entry> = Vec::new();
         while !self.at(Tok::RBrace) {
             let entry = self.entry()?;
@@ -79,6 +80,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.close(Tok::RBrace, open)?;
+        self.dictionaries = self.dictionaries.saturating_sub(1);
         self.leave();
         Ok(out)
     }

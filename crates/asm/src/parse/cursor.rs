@@ -94,7 +94,7 @@ impl<'a> Parser<'a> {
 
     /// Reports that something else belongs here.
     pub(super) fn expected<T>(&mut self, what: &str) -> Res<T> {
-        if self.stopped {
+        if self.stopped || self.after_bad_token() {
             return Err(Failed);
         }
         let found = self.found();
@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn unclosed<T>(&mut self, open: Span) -> Res<T> {
-        if !self.stopped {
+        if !self.stopped && !self.after_bad_token() {
             let bracket = shown(self.slice(open));
             let text = format!("this `{bracket}` is never closed");
             self.push(
@@ -145,6 +145,11 @@ impl<'a> Parser<'a> {
             self.give_up();
         }
         Err(Failed)
+    }
+
+    /// Has the statement a token that was reported?
+    fn after_bad_token(&self) -> bool {
+        self.sink.bad_token.is_some_and(|at| at >= self.statement_at)
     }
 
     /// Reads no further.

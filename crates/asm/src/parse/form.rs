@@ -49,7 +49,7 @@ impl Parser<'_> {
         results: &Results,
         opcode: Opcode,
         mut text_form: TextForm,
-        mut w: Written,
+        w: &mut Written,
     ) -> Res<()> {
         if w.outs.is_some() {
             text_form = TextForm::Dps;
@@ -64,7 +64,7 @@ impl Parser<'_> {
             }
         }
         let n_outs = w.outs.as_ref().map_or(results.names.len(), |o| o.len());
-        let (form, lists) = self.select(start, opcode, &w, n_outs)?;
+        let (form, lists) = self.select(start, opcode, text_form, w, n_outs)?;
         if let (Some(init), true) = (&w.init, n_outs != 1 || text_form == TextForm::Dps) {
             let text = format!("init(…) belongs to one result, and {opcode} has {n_outs} destinations here");
             return self.fail(
@@ -74,15 +74,15 @@ impl Parser<'_> {
                 "use the DPS form, whose outs keep their contents",
             );
         }
-        let mut ins = arrange(form, &mut w);
+        let mut ins = arrange(form, w);
         let mut result_types = Types::new();
-        self.spread(opcode, form, lists, &mut w, &mut ins, n_outs, &mut result_types)?;
+        self.spread(opcode, form, lists, w, &mut ins, n_outs, &mut result_types)?;
         if text_form != TextForm::Dps && result_types.len() != n_outs {
             let text = format!("the types of the results of {opcode} are not known");
             return self.fail("syntax-expected", start.to(self.prev), text, "write `: types -> types`");
         }
         let mut op = Op::new(OpKind::Pto(opcode, form.form), text_form, start);
-        let elem = self.fill_elem(&w, &ins, form, &result_types);
+        let elem = self.fill_elem(w, &ins, form, &result_types);
         for (role, raw) in form.ins.iter().zip(&ins) {
             if matches!(raw.what, RawArg::Int(_)) && text_form != TextForm::Asm {
                 let text = format!("the literal {} stands in an operand's place", self.slice(raw.span));
@@ -91,7 +91,14 @@ impl Parser<'_> {
                 continue;
             }
             let usual = self.usual_type(*role, elem);
-            op.operands.extend(self.resolve(raw, *role, usual));
+            let Some(operand) = self.resolve(raw, *role, usual) else { continue };
+            // Selecting the form did not know the type of a name that this instruction is the first to use.
+            if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v))
+                && !plays(*role, ty)
+            {
+                return self.wrong_role(opcode, *role, raw);
+            }
+            op.operands.push(operand);
         }
         if let Some(init) = &w.init
             && let Some(operand) = self.resolve(init, Role::Init, None)
@@ -105,11 +112,19 @@ impl Parser<'_> {
         }
         let info = opcode.info();
         op.attrs = self.sort_attrs(std::mem::take(&mut w.entries), info.attrs, info.mnemonic);
-        self.finish(op, start, results, &result_types, w.loc)
+        self.finish(op, start, results, &result_types, w.loc.take())
     }
 
     /// The form whose operands fit, and how the signature lists their types.
-    fn select(&mut self, start: Span, opcode: Opcode, w: &Written, n_outs: usize) -> Res<(&'static FormInfo, Lists)> {
+    fn select(
+        &mut self,
+        start: Span,
+        opcode: Opcode,
+        text_form: TextForm,
+        w: &Written,
+        n_outs: usize,
+    ) -> Res<(&'static FormInfo, Lists)> {
+        let is_asm = text_form == TextForm::Asm;
         let info = opcode.info();
         let counted = |f: &&FormInfo| f.outs.len() == n_outs && counts(f, w);
         if !info.forms.iter().any(|f| counted(&f)) {
@@ -118,7 +133,7 @@ impl Parser<'_> {
         // A form that takes the signature as it is goes before one that takes it as "one type for all".
         for once in [false, true] {
             for form in info.forms.iter().filter(counted) {
-                let Some(lists) = lists(form, w, once) else { continue };
+                let Some(lists) = lists(form, w, is_asm, once) else { continue };
                 if self.fits(form, lists, w, None) {
                     return Ok((form, lists));
                 }
@@ -127,7 +142,7 @@ impl Parser<'_> {
         // Nothing fits: say what is wrong with the form that comes nearest.
         for once in [false, true] {
             for form in info.forms.iter().filter(counted) {
-                if let Some(lists) = lists(form, w, once) {
+                if let Some(lists) = lists(form, w, is_asm, once) {
                     let mut found = None;
                     self.fits(form, lists, w, Some(&mut found));
                     if let Some((role, raw)) = found {
@@ -421,8 +436,9 @@ fn counts(form: &FormInfo, w: &Written) -> bool {
     }
 }
 
-/// How the signature lists the form's types; `once` also allows one type for all tiles.
-fn lists(form: &FormInfo, w: &Written, once: bool) -> Option<Lists> {
+/// How the signature lists the form's types: all of them, in assembly also those of tiles only. `once` also allows one
+/// type for all tiles.
+fn lists(form: &FormInfo, w: &Written, is_asm: bool, once: bool) -> Option<Lists> {
     let Signature::Arrow(ins, _) = &w.signature else {
         return Some(if matches!(w.signature, Signature::Once(_)) {
             Lists::Once
@@ -434,6 +450,7 @@ fn lists(form: &FormInfo, w: &Written, once: bool) -> Option<Lists> {
     let tiles = form.ins.iter().filter(|r| listed(**r)).count();
     match ins.len() {
         n if n == form.ins.len() + init => Some(Lists::All),
+        _ if !is_asm => None,
         n if n == tiles + init => Some(Lists::Tiles),
         n if init == 1 && n == tiles => Some(Lists::TilesWithoutInit),
         1 if once => Some(Lists::Once),

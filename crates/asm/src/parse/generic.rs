@@ -147,7 +147,7 @@ impl Parser<'_> {
         }
         w.entries = g.entries;
         w.loc = g.loc;
-        self.build(start, results, op, TextForm::Ssa, w)
+        self.build(start, results, op, TextForm::Ssa, &mut w)
     }
 
     fn generic_other(&mut self, start: Span, results: &Results, name: &'static str, g: Generic) -> Res<()> {

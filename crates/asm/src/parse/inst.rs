@@ -51,13 +51,13 @@ impl Written {
 impl Parser<'_> {
     /// An instruction of the table whose operands follow one of its forms; the mnemonic has been read.
     pub(super) fn instruction(&mut self, start: Span, results: &Results, op: Opcode, form: TextForm) -> Res<()> {
-        let written = self.written()?;
-        self.build(start, results, op, form, written)
+        let mut written = Written::new();
+        self.written(&mut written)?;
+        self.build(start, results, op, form, &mut written)
     }
 
     /// Everything behind the mnemonic.
-    pub(super) fn written(&mut self) -> Res<Written> {
-        let mut w = Written::new();
+    pub(super) fn written(&mut self, w: &mut Written) -> Res<()> {
         if self.at_group("ins") || self.at_group("outs") {
             if self.eat_word("ins") {
                 self.group(&mut w.ins)?;
@@ -69,7 +69,7 @@ impl Parser<'_> {
             }
             w.outs = Some(outs);
         } else {
-            self.operands(&mut w)?;
+            self.operands(w)?;
             if self.at(Tok::LBrace) {
                 w.entries = self.dictionary()?;
             }
@@ -78,7 +78,7 @@ impl Parser<'_> {
             }
         }
         w.loc = self.tail(&mut w.entries)?;
-        Ok(w)
+        Ok(())
     }
 
     fn at_group(&mut self, word: &str) -> bool {
@@ -171,7 +171,8 @@ impl Parser<'_> {
 
     /// A PTO instruction outside the table: operands without roles of their own.
     pub(super) fn other(&mut self, start: Span, results: &Results, name: &'static str) -> Res<()> {
-        let mut w = self.written()?;
+        let mut w = Written::new();
+        self.written(&mut w)?;
         let count = w.ins.len() + w.indices.as_ref().map_or(0, |i| i.len()) + usize::from(w.init.is_some());
         let mut result_types = Types::new();
         match &w.signature {

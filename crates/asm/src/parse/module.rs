@@ -53,6 +53,11 @@ impl Parser<'_> {
             }
         }
         if !is_module {
+            if listing_at.is_none() && !self.sink.has_errors() {
+                let what = "the text has no operation and says no program";
+                let help = "write an instruction, or a module with a function";
+                let _: Res<()> = self.fail("syntax-expected", Span::default(), what, help);
+            }
             self.finish_listing();
         }
         self.close_locs();
@@ -84,6 +89,8 @@ impl Parser<'_> {
     fn top(&mut self) {
         let (depth, brackets, braces) = (self.depth, self.lex.depth, self.lex.braces);
         let start = self.tok.span.start;
+        self.statement_at = start;
+        self.dictionaries = 0;
         let outcome = match (self.tok.kind, self.here()) {
             (Tok::Word, "func.func") => self.function(),
             (Tok::Word, _) => self.module_op(),

@@ -298,6 +298,7 @@ impl Parser<'_> {
                 .map(|(i, _)| self.module.names.text(NameId(i as u32)))
                 .collect();
             let known = self.module.names.text(name);
+            let known = if known.len() < 3 { "" } else { known };
             if let Some(near) = tessera_isa::diag::nearest(known, names.iter().copied().filter(|n| *n != known)) {
                 diagnostic = diagnostic.help(format!("did you mean `%{near}`?"));
             }

@@ -25,6 +25,8 @@ impl Parser<'_> {
     pub(super) fn statement_or_skip(&mut self) {
         let (depth, brackets, braces) = (self.depth, self.lex.depth, self.lex.braces);
         let start = self.tok.span.start;
+        self.statement_at = start;
+        self.dictionaries = 0;
         if self.statement().is_err() {
             self.depth = depth;
             self.skip(start, brackets, braces);
@@ -40,11 +42,13 @@ impl Parser<'_> {
         if self.tok.span.start == start && !self.at(Tok::Eof) && !self.at(Tok::RBrace) {
             self.bump();
         }
+        // Braces of a dictionary do not hold other statements, those of a region do.
+        let outside = braces + std::mem::take(&mut self.dictionaries);
         loop {
-            let inside = self.lex.braces > braces;
+            let inside = self.lex.braces > outside;
             match self.tok.kind {
                 Tok::Eof => break,
-                Tok::RBrace if self.lex.braces < braces => break,
+                Tok::RBrace if self.lex.braces < braces || (self.tok.first && self.lex.braces < outside) => break,
                 Tok::LBrace | Tok::RBrace => {}
                 Tok::End if !inside => break,
                 _ if self.tok.first && !inside && self.starts_statement() => break,
@@ -53,7 +57,9 @@ impl Parser<'_> {
             self.bump();
         }
         // Brackets that the broken statement left open do not hold for the next one.
-        self.lex.depth = brackets.saturating_sub(u32::from(self.at(Tok::RBrace)));
+        let closing = u32::from(self.at(Tok::RBrace));
+        self.lex.depth = brackets.saturating_sub(closing);
+        self.lex.braces = braces.saturating_sub(closing);
     }
 
     fn starts_statement(&self) -> bool {

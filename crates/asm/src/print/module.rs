@@ -3,6 +3,7 @@
 use super::Printer;
 use std::fmt::Write;
 use tessera_ir::{BlockId, Func};
+use tessera_isa::profile::Profile;
 
 impl<'a> Printer<'a> {
     /// The whole program.
@@ -71,9 +72,15 @@ impl<'a> Printer<'a> {
 
     fn module_attrs(&mut self) {
         let attrs: Vec<_> = self.module.attrs.iter().filter(|(key, _)| key != "sym_name").collect();
-        let names_target =
-            |(key, _): &&(String, String)| key.starts_with("pto.target_arch") || key.starts_with("pto.device");
-        let target = self.module.target.filter(|_| !attrs.iter().any(names_target));
+        // A device name says the profile too, as long as it is the same one.
+        let says = |key: &str, value: &str| match key {
+            "pto.target_arch" => true,
+            "pto.device-spec" | "pto.device_spec" => {
+                Profile::parse(value.trim_matches('"')) == self.module.target.map(|(profile, _)| profile)
+            }
+            _ => false,
+        };
+        let target = self.module.target.filter(|_| !attrs.iter().any(|(key, value)| says(key, value)));
         if target.is_none() && attrs.is_empty() {
             return;
         }
