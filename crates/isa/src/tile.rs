@@ -300,7 +300,9 @@ impl TileType {
             blayout,
             slayout,
             // The usual box size of a location is that of its usual boxes; without boxes it says nothing.
-            fractal: self.fractal.unwrap_or(if slayout == SLayout::NoneBox { 512 } else { f }),
+            fractal: self
+                .fractal
+                .unwrap_or(if slayout == SLayout::NoneBox { 512 } else { f }),
             pad: self.pad,
             compact: self.compact,
         }
