@@ -343,7 +343,7 @@ pub struct TesseraView {
     pub elem: u32,
     /// A `TesseraViewLayout`.
     pub layout: u32,
-    /// How many dimensions, 1 to 5.
+    /// How many dimensions, 1 to 5; 0 is a pointer to a dense array, which conv tiles are loaded from.
     pub dims: u32,
     /// Zero.
     pub reserved: u32,

@@ -149,8 +149,9 @@ impl TesseraMachine {
     pub(crate) fn issue(&mut self, op: Opcode, mut operands: Operands<'_>) -> Answer<Vec<Diagnostic>> {
         match op {
             Opcode::Setfmatrix => {
-                self.img2col.fmap = operands.attrs.fmap;
-                self.img2col.pad = operands.attrs.pad;
+                // What is not given stays as it was.
+                self.img2col.fmap = operands.attrs.fmap.or(self.img2col.fmap);
+                self.img2col.pad = operands.attrs.pad.or(self.img2col.pad);
                 return Ok(Vec::new());
             }
             Opcode::SetImg2colPadding => {

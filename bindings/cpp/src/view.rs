@@ -25,7 +25,8 @@ impl View {
             )));
         };
         let fits = match tag {
-            ViewTag::Nd => dims >= 1,
+            // Without dimensions it is a pointer, whose extent says how much there is.
+            ViewTag::Nd => dims >= 1 || v.extent >= 0,
             ViewTag::Dn => dims >= 2,
             ViewTag::Nz => dims == 5,
         };
@@ -113,6 +114,9 @@ impl View {
             .collect();
         if dims.iter().any(|(n, _)| *n == 0) {
             return;
+        }
+        if dims.is_empty() {
+            return f(0, self.len);
         }
         // The innermost dimensions that lie densely make one run.
         let mut run = 1u64;

@@ -1,34 +1,23 @@
 //! The C++ headers compiled and run: with `g++`, and with `clang++` where it is installed.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and tells what it left out"
+)]
+
+mod support;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
+use support::{has_compiler, library, root};
 
 /// The compilers that are here; a machine without any has nothing to say about C++.
 fn compilers() -> Vec<&'static str> {
-    let found = |c: &&str| {
-        Command::new(c)
-            .arg("--version")
-            .output()
-            .is_ok_and(|o| o.status.success())
-    };
-    ["g++", "clang++"].into_iter().filter(found).collect()
-}
-
-/// The static library that was built with this test: cargo puts it beside the test, under a name with a hash.
-fn library() -> PathBuf {
-    let exe = std::env::current_exe().unwrap();
-    let entries = std::fs::read_dir(exe.parent().unwrap()).unwrap().filter_map(Result::ok);
-    let archives = entries.filter(|e| {
-        let name = e.file_name().to_string_lossy().into_owned();
-        name.starts_with("libtessera_capi") && name.ends_with(".a")
-    });
-    let newest = archives.max_by_key(|e| e.metadata().and_then(|m| m.modified()).ok());
-    newest.expect("cargo test builds the static library too").path()
+    ["g++", "clang++"].into_iter().filter(|c| has_compiler(c)).collect()
 }
 
 fn compile(compiler: &str, source: &Path, out: &Path) -> Output {
@@ -88,6 +77,26 @@ fn the_kernel_of_the_guide_runs_and_is_the_one_in_the_guide() {
         guide.contains(code),
         "docs/cpp.md shows another kernel than tests/cpp/kernel.cpp"
     );
+}
+
+#[test]
+fn the_c_header_is_c() {
+    let header = root().join("include/tessera.h");
+    for compiler in compilers() {
+        let mut command = Command::new(compiler);
+        command.args([
+            "-x",
+            "c",
+            "-std=c99",
+            "-pedantic",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-fsyntax-only",
+        ]);
+        let output = command.arg(&header).output().unwrap();
+        assert!(output.status.success(), "{compiler}:\n{}", text(&output));
+    }
 }
 
 /// Every line that is marked is refused with the rules it names, and no other line is.

@@ -1,6 +1,14 @@
 //! The generated headers say what the sources say. `TESSERA_BLESS=1 cargo test -p tessera-capi --test generated`
 //! writes them anew.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and tells what it left out"
+)]
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use tessera_capi::abi;

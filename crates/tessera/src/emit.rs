@@ -47,6 +47,7 @@ pub fn cpp(kernel: &Kernel<'_>) -> Emitted<String> {
         placement: &placement,
         names: Names::new(kernel),
         early: Vec::new(),
+        needed: needed(func),
         out: String::new(),
         depth: 0,
         in_loop: 0,
@@ -65,6 +66,39 @@ fn cannot(span: Span, what: impl Into<String>, help: impl Into<String>) -> Box<D
     )
 }
 
+/// Does the operation only compute its results?
+fn is_pure(op: &Op) -> bool {
+    use Opcode::*;
+    match op.kind {
+        OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) | OpKind::Select => true,
+        OpKind::Pto(op, _) => matches!(
+            op,
+            MakeTensorView | PartitionView | Addptr | LoadScalar | GetBlockIdx | GetBlockNum
+        ),
+        _ => false,
+    }
+}
+
+/// The values that something with an effect depends on; C++ warns about variables that nobody uses.
+fn needed(func: &Func) -> Vec<bool> {
+    let mut needed = vec![false; func.values.len()];
+    let mut todo: Vec<ValueId> = func.outputs.clone();
+    for op in func.ops.iter().filter(|op| !is_pure(op)) {
+        todo.extend(op.values());
+    }
+    while let Some(value) = todo.pop() {
+        let Some(slot) = needed.get_mut(value.index()) else {
+            continue;
+        };
+        if !std::mem::replace(slot, true)
+            && let Def::Result(op, _) = func.value(value).def
+        {
+            todo.extend(func.op(op).values());
+        }
+    }
+    needed
+}
+
 struct Emitter<'a> {
     module: &'a Module,
     func: &'a Func,
@@ -73,6 +107,8 @@ struct Emitter<'a> {
     names: Names,
     /// Tiles that TASSIGN binds before their definition, or first of all: they lie there from the start.
     early: Vec<(ValueId, OpId, Arg)>,
+    /// By value: does anything that has an effect depend on it?
+    needed: Vec<bool>,
     out: String,
     /// Indentation.
     depth: usize,
@@ -135,29 +171,24 @@ impl Emitter<'_> {
         self.early.iter().find(|(v, ..)| *v == value).map(|(_, _, arg)| *arg)
     }
 
-    /// The range of bytes that a tile is known to have.
-    fn range(&self, value: ValueId) -> Option<(Loc, u64, u64)> {
-        let slot = self.placement.slot(value)?;
-        Some((slot.loc, slot.addr, slot.limit()))
-    }
-
     /// May the bytes of a tile hold something old when its contents begin?
     fn may_be_stale(&self, value: ValueId) -> bool {
         if self.in_loop > 0 {
             return true;
         }
-        let Some((loc, start, end)) = self.range(value) else {
+        let Some(own) = self.placement.slot(value) else {
             return true;
         };
-        let meets = |l: Loc, s: u64, e: u64| l == loc && s < end && start < e;
-        let other = (0..self.func.values.len() as u32).map(ValueId).filter(|v| *v != value);
-        other.filter_map(|v| self.range(v)).any(|(l, s, e)| meets(l, s, e))
-            || self
-                .placement
-                .manual
-                .iter()
-                .any(|m| meets(m.loc, m.addr, m.addr.saturating_add(m.bytes)))
-            || self.placement.computed.get(loc as usize).is_none_or(|c| *c)
+        let meets = |loc: Loc, from: u64, to: u64, since: u32| {
+            loc == own.loc && from < own.limit() && own.addr < to && since < own.start
+        };
+        let slots = self.placement.tiles.iter().flatten();
+        let manual = self.placement.manual.iter();
+        slots.into_iter().any(|s| meets(s.loc, s.addr, s.limit(), s.start))
+            || manual
+                .into_iter()
+                .any(|m| meets(m.loc, m.addr, m.addr.saturating_add(m.bytes), m.start))
+            || self.placement.computed.get(own.loc as usize).is_none_or(|c| *c)
     }
 
     /// The tile values that are objects of their own, in order: not what control flow hands on.
@@ -183,9 +214,13 @@ impl Emitter<'_> {
     fn begin_contents(&mut self, id: OpId) -> Emitted<()> {
         let fresh = self.placement.fresh.get(id.index()).cloned().unwrap_or_default();
         for value in fresh {
-            if self.owns_object(value) && self.names.is_declared(value) && self.may_be_stale(value) {
+            // Results begin with their instruction, once they are at their place.
+            let is_result = self.func.op(id).results.contains(&value);
+            if !is_result && self.owns_object(value) && self.names.is_declared(value) && self.may_be_stale(value) {
+                // The tile's own bytes are meant, wherever it may be bound meanwhile.
+                let address = self.placement.slot(value).map_or(0, |s| s.addr);
                 let name = self.names.object(value).to_string();
-                self.line(&format!("HostForget({name});"));
+                self.line(&format!("HostForget({name}, {address:#x});"));
             }
         }
         Ok(())
@@ -218,6 +253,10 @@ impl Emitter<'_> {
     }
 
     fn op(&mut self, id: OpId, op: &Op) -> Emitted<()> {
+        let is_needed = |v: &ValueId| self.needed.get(v.index()).copied().unwrap_or(true);
+        if is_pure(op) && !op.results.iter().any(is_needed) {
+            return Ok(());
+        }
         match &op.kind {
             OpKind::Pto(opcode, form) => self.pto(id, op, *opcode, *form),
             OpKind::Other(name) => Err(cannot(

@@ -234,13 +234,13 @@ static void Abi()
     // Views with impossible numbers.
     TesseraView view{};
     view.data = bytes;
+    view.extent = -1;
     EXPECT(tessera_load(m, &legal, &view) == TESSERA_STATUS_ARGUMENT);
     view.dims = 5;
     for (int i = 0; i < 5; ++i) {
         view.shape[i] = INT64_MAX;
         view.stride[i] = INT64_MIN;
     }
-    view.extent = -1;
     EXPECT(tessera_load(m, &legal, &view) == TESSERA_STATUS_RULE);
     EXPECT(tessera_store(m, &view, &legal) == TESSERA_STATUS_RULE);
     EXPECT(tessera_storage_free(m, handle) == TESSERA_STATUS_OK);

@@ -430,7 +430,15 @@ impl Emitter<'_> {
                 x.to_string()
             }
         };
-        self.define(op, format!("{} {sign} {}", side(&a), side(&b)))
+        // Nothing unsigned is below 0; compilers warn about asking.
+        let text = match pred {
+            Uge if b == "0" => "true".into(),
+            Ult if b == "0" => "false".into(),
+            Ule if a == "0" => "true".into(),
+            Ugt if a == "0" => "false".into(),
+            _ => format!("{} {sign} {}", side(&a), side(&b)),
+        };
+        self.define(op, text)
     }
 
     pub(super) fn cast(&mut self, op: &Op, kind: CastOp) -> Emitted<()> {

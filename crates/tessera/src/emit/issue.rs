@@ -99,7 +99,10 @@ impl Emitter<'_> {
 
     /// Results begin: declared, placed, all of them valid, with their old contents where the text gives them.
     fn begin_results(&mut self, op: &Op, opcode: Opcode) -> Emitted<()> {
-        for value in op.results.clone().into_iter().filter(|v| self.is_tile(*v)) {
+        for value in op.results.clone() {
+            if !self.is_tile(value) {
+                continue;
+            }
             self.begin(value)?;
             self.all_valid(value);
             let name = self.names.object(value).to_string();

@@ -2,7 +2,7 @@
 
 use super::{Emitted, Emitter, cannot, words};
 use std::fmt::Write;
-use tessera_ir::{Def, MemrefType, OpKind, Type, ValueId, ViewType};
+use tessera_ir::{Def, MemrefType, Op, OpKind, Type, ValueId, ViewType};
 use tessera_isa::elem::Elem;
 use tessera_isa::ops::Opcode;
 use tessera_isa::tile::Extent;
@@ -40,9 +40,13 @@ impl Emitter<'_> {
         for value in self.func.args.clone() {
             let name = self.names.object(value).to_string();
             let span = self.span(value);
+            let unused = match self.needed.get(value.index()) {
+                Some(false) => "[[maybe_unused]] ",
+                _ => "",
+            };
             match self.ty(value).clone() {
-                Type::Scalar(ty) => all.push(format!("{} {name}", words::scalar_type(ty, span)?)),
-                Type::Ptr(elem, _) => all.push(format!("{} *{name}", elem.cpp())),
+                Type::Scalar(ty) => all.push(format!("{unused}{} {name}", words::scalar_type(ty, span)?)),
+                Type::Ptr(elem, _) => all.push(format!("{unused}{} *{name}", elem.cpp())),
                 Type::View(ViewType { elem, dims, .. }) | Type::Memref(MemrefType { elem, dims, .. }) => {
                     all.push(format!("{} *{name}", elem.cpp()));
                     for k in (0..dims.len()).filter(|k| dims.get(*k).is_some_and(Option::is_none)) {
@@ -84,13 +88,14 @@ impl Emitter<'_> {
             all.push(format!("{} *{}_out", elem.cpp(), self.names.object(value)));
         }
         for (opcode, parameter) in [(Opcode::GetBlockIdx, "block_idx"), (Opcode::GetBlockNum, "block_num")] {
-            if self
-                .func
-                .ops
-                .iter()
-                .any(|op| matches!(op.kind, OpKind::Pto(o, _) if o == opcode))
-            {
-                all.push(format!("int64_t {parameter}"));
+            let asks = |op: &&Op| matches!(op.kind, OpKind::Pto(o, _) if o == opcode);
+            let mut results = self.func.ops.iter().filter(asks).flat_map(|op| &op.results).peekable();
+            if results.peek().is_some() {
+                let used = results.any(|r| self.needed.get(r.index()).copied().unwrap_or(true));
+                all.push(format!(
+                    "{}int64_t {parameter}",
+                    if used { "" } else { "[[maybe_unused]] " }
+                ));
             }
         }
         Ok(all)

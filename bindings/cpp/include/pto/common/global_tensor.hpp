@@ -83,6 +83,29 @@ public:
         return *this;
     }
 
+    // A window of the view, which lies inside it.
+    template <typename NewShapeT>
+    GlobalTensor<T, NewShapeT, StrideT, L> Partition(NewShapeT sizes, const int64_t (&offsets)[ShapeT::Count]) const
+    {
+        static_assert(NewShapeT::Count == ShapeT::Count, "gm-bounds: a window has as many dimensions as its view");
+        int64_t start = 0;
+        for (int i = 0; i < DimCount; ++i) {
+            if (offsets[i] < 0 || sizes[i] < 0 || offsets[i] > shape_[i] || sizes[i] > shape_[i] - offsets[i]) {
+                model::Fail("gm-bounds", std::to_string(sizes[i]) + " elements from " + std::to_string(offsets[i]) +
+                                             " on leave dimension " + std::to_string(i) + " of the view, which has " +
+                                             std::to_string(shape_[i]));
+            }
+            start += offsets[i] * stride_[i];
+        }
+        constexpr int perByte = model::ElemOf<DType>::bits == 4 ? 2 : 1;
+        if (start % perByte != 0) {
+            model::Fail("tile-fp4", "the window starts at element " + std::to_string(start) +
+                                        ", and two elements share a byte");
+        }
+        GlobalTensor<T, NewShapeT, StrideT, L> window(data_ + start / perByte, sizes, stride_);
+        return window.SetExtent(extent_ < 0 ? -1 : extent_ - start);
+    }
+
     T *data() const { return data_; }
     int64_t GetShape(int i) const { return shape_[i]; }
     int64_t GetStride(int i) const { return stride_[i]; }

@@ -145,6 +145,23 @@ PTO_INST detail::EventIf<WaitEvents...> TLOAD(ConvTile<Loc, E, Format, Dims...> 
     return {};
 }
 
+// The dense array behind a pointer.
+template <TileType Loc, typename E, Layout Format, int... Dims, typename... WaitEvents>
+PTO_INST detail::EventIf<WaitEvents...> TLOAD(ConvTile<Loc, E, Format, Dims...> &dst, const E *src, WaitEvents &...)
+{
+    const auto &machine = detail::CurrentMachine();
+    TesseraView view{};
+    // The library reads only.
+    view.data = const_cast<E *>(src);
+    view.elem = static_cast<uint32_t>(detail::ElemOf<E>::tag);
+    view.extent = ConvTile<Loc, E, Format, Dims...>::Numel;
+    TesseraConv tile;
+    if (detail::Access::DescribeConv(dst, tile)) {
+        machine->Done(tessera_load_conv(machine->handle(), &tile, &view));
+    }
+    return {};
+}
+
 // The tile's valid region into the view. What has no defined value is written as 0, with a warning.
 template <typename T, typename ShapeT, typename StrideT, Layout L, typename TileT, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TSTORE(const GlobalTensor<T, ShapeT, StrideT, L> &dst, TileT &src, WaitEvents &...)
@@ -229,6 +246,15 @@ inline void HostForget(TileT &tile)
     if (detail::Access::Describe(tile, descriptor)) {
         machine->Done(tessera_undefine(machine->handle(), &descriptor));
     }
+}
+
+// The same for the bytes at an address of the tile's memory, wherever the tile is bound.
+template <typename TileT>
+inline void HostForget(const TileT &tile, uint64_t address)
+{
+    TileT there = tile;
+    detail::Access::Rebind(there, TileAddress(address));
+    HostForget(there);
 }
 
 // The declared bytes as they lie in memory; undefined ones are 0.

@@ -318,9 +318,9 @@ PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &s
                                                 int64_t indexCol = 0, WaitEvents &...)
 {
     PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
-    PTO_STATIC_RULE(SrcTileData::Loc == TileType::Vec && DstTileData::Loc == TileType::Mat,
+    PTO_STATIC_RULE(kProfile == Profile::Cpu || (SrcTileData::Loc == TileType::Vec && DstTileData::Loc == TileType::Mat),
                     "tinsert-loc: the split form inserts a Vec tile into a Mat tile");
-    PTO_STATIC_RULE(SrcTileData::Info.IsNz() && DstTileData::Info.IsNz(),
+    PTO_STATIC_RULE(kProfile == Profile::Cpu || (SrcTileData::Info.IsNz() && DstTileData::Info.IsNz()),
                     "tinsert-layout: source and destination of the split form are NZ");
     return detail::Call(TESSERA_OP_TINSERT).Dst(dst).Src(src).At(indexRow, indexCol).Split(mode).Issue();
 }

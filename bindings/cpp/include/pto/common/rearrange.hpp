@@ -27,6 +27,25 @@ struct ShapeRef {
 
 namespace detail {
 
+// dst lies where src does. A window of a wider tile keeps its pitch, so both need the same lines.
+template <typename TileDataOut, typename TileDataIn>
+inline void BindReshaped(TileDataOut &dst, TileDataIn &src)
+{
+    const uint64_t pitch = Access::Pitch(src);
+    if (pitch == 0) {
+        Access::Rebind(dst, src.data());
+        return;
+    }
+    const auto lines = [](const TileInfo &t) { return t.blayout == BLayout::RowMajor ? t.rows : t.cols; };
+    if (TileDataOut::isBoxedLayout || lines(TileDataOut::Info) != lines(TileDataIn::Info)) {
+        Fail("treshape-bytes", "the source is a window of a wider tile, and the destination has other lines: move the "
+                               "window to a tile of its own first");
+        return;
+    }
+    const uint64_t bits = pitch * static_cast<uint64_t>(TileDataIn::Info.bits);
+    Access::Rebind(dst, Access::Window(src.data(), 0, bits / static_cast<uint64_t>(TileDataOut::Info.bits)));
+}
+
 template <typename TileDataOut, typename TileDataIn>
 inline RecordEvent Reshape(TileDataOut &dst, TileDataIn &src, const ShapeRef *shape)
 {
@@ -46,7 +65,7 @@ inline RecordEvent Reshape(TileDataOut &dst, TileDataIn &src, const ShapeRef *sh
         });
     }
     if (call.Done() && !copies) {
-        Access::Rebind(dst, src.data());
+        BindReshaped(dst, src);
     }
     return {};
 }

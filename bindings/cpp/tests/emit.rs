@@ -1,0 +1,437 @@
+//! Emitted C++ does what the text does: sample programs are emitted, compiled, run, and compared with what they must
+//! give. `TESSERA_EMIT_CASES=DIR` runs the cases of another folder instead.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and tells what it left out"
+)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::Npy;
+use tessera::emit;
+use tessera::program::{Bindings, Input, Kernel, Need, Program};
+use tessera_ir::ValueId;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::Extent;
+
+/// A program with its inputs, and what it must give.
+struct Case {
+    name: String,
+    text: String,
+    profile: Profile,
+    inputs: BTreeMap<String, Npy>,
+    scalars: BTreeMap<String, String>,
+    expected: BTreeMap<String, Vec<u8>>,
+    blocks: u32,
+}
+
+impl Case {
+    /// A sample case: a folder with a program, a command line and files. `None` for command lines that are not ours.
+    fn sample(dir: &Path) -> Option<Case> {
+        let command = std::fs::read_to_string(dir.join("command.txt")).ok()?;
+        let mut words = command.lines().next()?.split_whitespace();
+        let mut case = Case {
+            name: format!("case_{}", dir.file_name()?.to_string_lossy().replace('-', "_")),
+            text: std::fs::read_to_string(dir.join("program.pto")).ok()?,
+            profile: Profile::Cpu,
+            inputs: BTreeMap::new(),
+            scalars: BTreeMap::new(),
+            expected: BTreeMap::new(),
+            blocks: 1,
+        };
+        let npy = |file: &str| Npy::read(&dir.join(file)).unwrap();
+        while let Some(word) = words.next() {
+            let pair = |text: &str| text.split_once('=').map(|(a, b)| (a.to_string(), b.to_string()));
+            match word {
+                "--profile" => case.profile = Profile::parse(words.next()?)?,
+                "--in" => case
+                    .inputs
+                    .extend(pair(words.next()?).map(|(name, file)| (name, npy(&file)))),
+                "--set" => case.scalars.extend(pair(words.next()?)),
+                "--out" => {
+                    let (name, _) = pair(words.next()?)?;
+                    let want = npy(&format!("expected_{name}.npy")).bytes;
+                    case.expected.insert(name, want);
+                }
+                "--blocks" => case.blocks = words.next()?.parse().ok()?,
+                "--raw-in" | "--raw-out" | "--dump" => return None,
+                _ => {}
+            }
+        }
+        Some(case)
+    }
+
+    /// A program of ours on a profile: the simulator says what it must give. `None` where it is not legal.
+    fn simulated(file: &Path, profile: Profile) -> Option<Case> {
+        let text = std::fs::read_to_string(file).unwrap();
+        let program = Program::parse(&text, Some(profile));
+        if program.check().iter().any(Diagnostic::is_error) {
+            return None;
+        }
+        let kernel = program.kernel(None).unwrap();
+        let mut case = Case {
+            name: format!("{}_{profile}", file.file_stem()?.to_string_lossy()),
+            text: text.clone(),
+            profile,
+            inputs: BTreeMap::new(),
+            scalars: BTreeMap::new(),
+            expected: BTreeMap::new(),
+            blocks: 1,
+        };
+        // `buffers: NAME=ELEMENTS …` says how long the arguments are; they are filled with a pattern.
+        let sizes = text.split_once("buffers: ").unwrap().1.lines().next().unwrap();
+        let mut bindings = Bindings::default();
+        for size in sizes.split_whitespace() {
+            let (name, count) = size.split_once('=').unwrap();
+            let value = kernel.find(name).unwrap();
+            let Need::Buffer(elem, dims) = kernel.need(value) else {
+                panic!("{name} is no buffer")
+            };
+            let count: u64 = count.parse().unwrap();
+            let bytes: Vec<u8> = (0..elem.bytes_of(count)).map(|i| (i * 7 % 61) as u8).collect();
+            // A `?` is the first dimension here.
+            let inner = dims.iter().flatten().flatten().product::<u64>().max(1);
+            let shape = match &dims {
+                Some(dims) if dims.iter().any(Option::is_none) => {
+                    dims.iter().map(|d| d.unwrap_or(count / inner)).collect()
+                }
+                Some(dims) => dims.iter().flatten().copied().collect(),
+                None => vec![count],
+            };
+            bindings.inputs.push((
+                value,
+                Input::Buffer {
+                    bytes: bytes.clone(),
+                    elem,
+                    dims: shape.clone(),
+                },
+            ));
+            case.inputs.insert(name.into(), Npy { shape, bytes });
+        }
+        let outcome = kernel.run(bindings);
+        assert!(!outcome.failed(), "{}: {:?}", case.name, outcome.diagnostics);
+        for buffer in outcome.buffers {
+            case.expected.insert(kernel.name(buffer.value).into(), buffer.bytes);
+        }
+        Some(case)
+    }
+}
+
+/// A case as C++: the emitted kernel, and a function that runs it on files.
+struct Translation {
+    name: String,
+    profile: Profile,
+    code: String,
+    /// Output files, with what they must be equal to.
+    expected: Vec<(PathBuf, Vec<u8>)>,
+}
+
+/// The text of the function that runs a kernel, while it is written.
+#[derive(Default)]
+struct Runner {
+    before: String,
+    arguments: Vec<String>,
+    after: String,
+    expected: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Runner {
+    fn input(&mut self, variable: &str, file: &Path, bytes: &[u8]) {
+        std::fs::write(file, bytes).unwrap();
+        writeln!(self.before, "    Buffer {variable}(\"{}\");", file.display()).unwrap();
+        self.arguments.push(variable.into());
+    }
+
+    fn output(&mut self, variable: &str, file: PathBuf, want: &[u8]) {
+        writeln!(self.after, "    {variable}.Write(\"{}\");", file.display()).unwrap();
+        self.expected.push((file, want.to_vec()));
+    }
+}
+
+fn translate(case: &Case, scratch: &Path) -> Result<Translation, String> {
+    let program = Program::parse(&case.text, Some(case.profile));
+    let kernel = program.kernel(None).map_err(|d| d.message)?;
+    let code = emit::cpp(&kernel).map_err(|d| d.message)?;
+    let mut runner = Runner::default();
+    let file = |value: &str, kind: &str| scratch.join(format!("{}.{value}.{kind}", case.name));
+    for value in &kernel.func().args {
+        argument(case, &kernel, *value, &file, &mut runner)?;
+    }
+    for value in &kernel.func().outputs {
+        let id = kernel.name(*value);
+        match case.expected.get(id) {
+            Some(want) => {
+                let variable = format!("o_{id}");
+                writeln!(runner.before, "    Buffer {variable}(size_t{{{}}});", want.len()).unwrap();
+                runner.arguments.push(variable.clone());
+                runner.output(&variable, file(id, "out"), want);
+            }
+            None => runner.arguments.push("nullptr".into()),
+        }
+    }
+    if runner.expected.len() < case.expected.len() {
+        return Err("an output of the case is a value inside the kernel".into());
+    }
+    let signature = code
+        .split("AICORE void ")
+        .nth(1)
+        .and_then(|t| t.lines().next())
+        .unwrap_or_default();
+    for (parameter, argument) in [("int64_t block_idx", "block"), ("int64_t block_num", "blocks")] {
+        runner
+            .arguments
+            .extend(signature.contains(parameter).then(|| argument.to_string()));
+    }
+    let entry = signature.split('(').next().unwrap_or_default();
+    let Runner {
+        before,
+        arguments,
+        after,
+        expected,
+    } = runner;
+    let code = format!(
+        "namespace {} {{\n{code}\nstatic void Run()\n{{\n{before}    const int64_t blocks = {};\n    for (int64_t block = 0; \
+         block < blocks; ++block) {{\n        pto::Reset();\n        {entry}({});\n    }}\n{after}}}\n}} // namespace\n\n",
+        case.name,
+        case.blocks,
+        arguments.join(", "),
+    );
+    Ok(Translation {
+        name: case.name.clone(),
+        profile: case.profile,
+        code,
+        expected,
+    })
+}
+
+fn argument(
+    case: &Case,
+    kernel: &Kernel<'_>,
+    value: ValueId,
+    file: &impl Fn(&str, &str) -> PathBuf,
+    runner: &mut Runner,
+) -> Result<(), String> {
+    let id = kernel.name(value);
+    let input = case.inputs.get(id);
+    let variable = format!("a_{id}");
+    match kernel.need(value) {
+        Need::Scalar(_) => runner
+            .arguments
+            .push(case.scalars.get(id).cloned().ok_or("a scalar is not set")?),
+        Need::Buffer(_, dims) => {
+            let want = case.expected.get(id);
+            match (input, want) {
+                (Some(npy), _) => runner.input(&variable, &file(id, "in"), &npy.bytes),
+                (None, Some(want)) => {
+                    writeln!(runner.before, "    Buffer {variable}(size_t{{{}}});", want.len()).unwrap();
+                    runner.arguments.push(variable.clone());
+                }
+                (None, None) => return Err(format!("{id} has no file")),
+            }
+            let shape = input.map_or(&[][..], |n| &n.shape);
+            let unknown = dims.iter().flatten().zip(shape).filter(|(d, _)| d.is_none());
+            runner.arguments.extend(unknown.map(|(_, n)| n.to_string()));
+            if let Some(want) = want {
+                runner.output(&variable, file(id, "out"), want);
+            }
+        }
+        Need::Tile(t) => {
+            match input {
+                Some(npy) => runner.input(&variable, &file(id, "in"), &npy.bytes),
+                None => runner.arguments.push("nullptr".into()),
+            }
+            let shape = input.map_or(vec![t.rows, t.cols], |n| n.shape.clone());
+            for (extent, n) in [(t.v_row, shape.first()), (t.v_col, shape.last())] {
+                if extent == Extent::Dynamic {
+                    runner.arguments.push(n.copied().unwrap_or(0).to_string());
+                }
+            }
+        }
+        Need::Conv(_) => runner.input(
+            &variable,
+            &file(id, "in"),
+            &input.ok_or("a conv tile has no file")?.bytes,
+        ),
+        Need::Nothing => {}
+    }
+    Ok(())
+}
+
+const HEAD: &str = r#"
+#include <cstdio>
+#include <cstring>
+#include <vector>
+#include <pto/pto-inst.hpp>
+
+// Bytes of a file, as a pointer to whatever the kernel wants.
+struct Buffer {
+    explicit Buffer(const char *path)
+    {
+        FILE *f = std::fopen(path, "rb");
+        std::fseek(f, 0, SEEK_END);
+        bytes.resize(static_cast<size_t>(std::ftell(f)));
+        std::rewind(f);
+        if (std::fread(bytes.data(), 1, bytes.size(), f) != bytes.size()) {
+            std::abort();
+        }
+        std::fclose(f);
+    }
+    explicit Buffer(size_t size) : bytes(size) {}
+    void Write(const char *path)
+    {
+        FILE *f = std::fopen(path, "wb");
+        std::fwrite(bytes.data(), 1, bytes.size(), f);
+        std::fclose(f);
+    }
+    template <typename T>
+    operator T *()
+    {
+        return reinterpret_cast<T *>(bytes.data());
+    }
+    std::vector<unsigned char> bytes;
+};
+
+"#;
+
+/// Compiles all kernels of a profile as one program and runs it; gives what went wrong.
+fn compile_and_run(profile: Profile, translations: &[&Translation], scratch: &Path) -> Vec<String> {
+    let mut code = format!("#define PTO_PROFILE_{}\n{HEAD}", profile.name().to_uppercase());
+    let mut calls = String::new();
+    for t in translations {
+        code += &t.code;
+        let catch = "catch (const pto::Error &e)";
+        writeln!(
+            calls,
+            "    try {{ {0}::Run(); }} {catch} {{ std::printf(\"{0}: %s\\n\", e.what()); }}",
+            t.name
+        )
+        .unwrap();
+    }
+    write!(code, "int main()\n{{\n{calls}    return 0;\n}}\n").unwrap();
+    let (source, exe) = (
+        scratch.join(format!("{profile}.cpp")),
+        scratch.join(format!("{profile}.exe")),
+    );
+    std::fs::write(&source, code).unwrap();
+    let compiled = Command::new("g++")
+        .args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-I"])
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include"))
+        .arg(&source)
+        .arg(support::library())
+        .args(["-lpthread", "-ldl", "-lm", "-o"])
+        .arg(&exe)
+        .output()
+        .unwrap();
+    if !compiled.status.success() {
+        return vec![String::from_utf8_lossy(&compiled.stderr).into_owned()];
+    }
+    let ran = Command::new(&exe).output().unwrap();
+    let mut wrong: Vec<String> = String::from_utf8_lossy(&ran.stdout)
+        .lines()
+        .map(str::to_string)
+        .collect();
+    if !ran.status.success() {
+        wrong.push(format!("{profile}: {}", ran.status));
+    }
+    for (path, want) in translations.iter().flat_map(|t| &t.expected) {
+        let got = std::fs::read(path).unwrap_or_default();
+        if got != *want {
+            let at = got.iter().zip(want).position(|(a, b)| a != b);
+            wrong.push(format!(
+                "{} differs at byte {at:?}",
+                path.file_name().unwrap().to_string_lossy()
+            ));
+        }
+    }
+    wrong
+}
+
+/// Runs cases; gives how many ran, and those that could not be translated.
+fn run_all(cases: Vec<Case>, folder: &str) -> (usize, Vec<String>) {
+    let scratch = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    std::fs::create_dir_all(&scratch).unwrap();
+    let (mut translations, mut skipped) = (Vec::new(), Vec::new());
+    for case in cases {
+        match translate(&case, &scratch) {
+            Ok(t) => translations.push(t),
+            Err(why) => skipped.push(format!("{}: {why}", case.name)),
+        }
+    }
+    let mut wrong = Vec::new();
+    for profile in Profile::ALL {
+        let of_profile: Vec<&Translation> = translations.iter().filter(|t| t.profile == profile).collect();
+        wrong.extend(compile_and_run(profile, &of_profile, &scratch));
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} cases, wrong:\n{}",
+        translations.len(),
+        wrong.join("\n")
+    );
+    (translations.len(), skipped)
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn samples_give_what_they_must() {
+    if !support::has_compiler("g++") {
+        return;
+    }
+    let own = support::root().join("tests/emit");
+    let folder = std::env::var_os("TESSERA_EMIT_CASES").map_or(own.clone(), PathBuf::from);
+    let (count, skipped) = run_all(
+        files(&folder).iter().filter_map(|d| Case::sample(d)).collect(),
+        "samples",
+    );
+    // Every case of ours can be emitted; of other folders, what cannot is told.
+    println!("{count} cases, skipped {skipped:#?}");
+    assert!(folder != own || (skipped.is_empty() && count >= 12));
+}
+
+#[test]
+fn programs_give_what_the_simulator_gives() {
+    if !support::has_compiler("g++") {
+        return;
+    }
+    let programs = files(&support::root().join("tests/programs"));
+    let cases = programs
+        .iter()
+        .flat_map(|file| Profile::ALL.map(|p| Case::simulated(file, p)))
+        .flatten()
+        .collect();
+    let (count, skipped) = run_all(cases, "programs");
+    assert!(skipped.is_empty() && count >= 10, "{count} cases, skipped {skipped:#?}");
+}
+
+#[test]
+fn what_cpp_cannot_say_is_refused() {
+    let refused = |text: &str| {
+        let program = Program::parse(text, None);
+        assert!(
+            !program.check().iter().any(Diagnostic::is_error),
+            "{:?}",
+            program.check()
+        );
+        emit::cpp(&program.kernel(None).unwrap()).unwrap_err().message
+    };
+    let print =
+        "%d = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>\npto.tprint ins(%d : !pto.tile<16x16xf32>)";
+    assert_eq!(refused(print), "pto.tprint cannot be written in C++");
+    let pad = "pto.tfillpad ins(%s : !pto.tile<vec, 16x16xi32, valid=3x3>) \
+               outs(%d : !pto.tile<vec, 16x16xi32, pad=custom(16777217)>)";
+    assert!(refused(pad).contains("16777217"));
+}
