@@ -16,6 +16,7 @@ mod module;
 mod names;
 mod region;
 mod special;
+mod special_types;
 mod statement;
 
 use crate::lex::{Lexer, Tok, Token};

@@ -126,7 +126,7 @@ fn check(text: &str) -> bool {
 #[test]
 fn damaged_programs_are_read_or_refused() -> std::io::Result<()> {
     let files = corpus()?;
-    let mut random = Random(0x5EED_1234_ABCD_0009);
+    let mut random = Random(0x5EED_1234_ABCD_0008);
     let end = Instant::now() + Duration::from_millis(1000);
     let (mut read, mut refused) = (0, 0);
     // At least one round over the corpus, however slow the machine is.

@@ -91,7 +91,9 @@ impl Parser<'_> {
                 continue;
             }
             let usual = self.usual_type(*role, elem);
-            let Some(operand) = self.resolve(raw, *role, usual) else { continue };
+            let Some(operand) = self.resolve(raw, *role, usual) else {
+                continue;
+            };
             // Selecting the form did not know the type of a name that this instruction is the first to use.
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v))
                 && !plays(*role, ty)
@@ -133,7 +135,9 @@ impl Parser<'_> {
         // A form that takes the signature as it is goes before one that takes it as "one type for all".
         for once in [false, true] {
             for form in info.forms.iter().filter(counted) {
-                let Some(lists) = lists(form, w, is_asm, once) else { continue };
+                let Some(lists) = lists(form, w, is_asm, once) else {
+                    continue;
+                };
                 if self.fits(form, lists, w, None) {
                     return Ok((form, lists));
                 }

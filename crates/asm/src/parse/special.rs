@@ -9,7 +9,7 @@ use crate::lex::Tok;
 use crate::print::print_type;
 use crate::sink::shown;
 use smallvec::{SmallVec, smallvec};
-use tessera_ir::{Def, Op, OpKind, ScalarType, TextForm, Type, TypeId};
+use tessera_ir::{Def, Op, OpKind, TextForm, Type, TypeId};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::tile::Extent;
@@ -66,6 +66,7 @@ impl Parser<'_> {
         if opcode == Opcode::Subset {
             self.subset_type(&mut draft, start)?;
         }
+        self.check_types(opcode, &draft, start)?;
         let mut op = Op::new(OpKind::Pto(opcode, Form::Plain), form, start);
         let pointer = self.pointer_of(opcode, &draft);
         for (role, raw) in &draft.operands {
@@ -168,16 +169,7 @@ impl Parser<'_> {
             draft.entries = self.dictionary()?;
         }
         self.expect(Tok::Colon, "`:` and the tile's type")?;
-        let ty = self.ty()?;
-        self.tile_result(draft, ty)
-    }
-
-    fn tile_result(&mut self, draft: &mut Draft, ty: (TypeId, Span)) -> Res<()> {
-        if !self.module.types.get(ty.0).is_tile() {
-            let text = format!("{} is no tile type", print_type(self.module.types.get(ty.0)));
-            return self.fail("type-mismatch", ty.1, text, "write a tile type");
-        }
-        draft.types.push(ty);
+        draft.types.push(self.ty()?);
         Ok(())
     }
 
@@ -365,23 +357,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn rank(&mut self, draft: &Draft, ty: (TypeId, Span)) -> Res<()> {
-        let written = (draft.operands.len() - 1) / 2;
-        let dims = match self.module.types.get(ty.0) {
-            Type::View(v) => v.dims.len(),
-            Type::Memref(m) => m.dims.len(),
-            other => {
-                let text = format!("{} is no view type", print_type(other));
-                return self.fail("type-mismatch", ty.1, text, "write a tensor view type");
-            }
-        };
-        if dims != written {
-            let text = format!("{written} numbers do not fit a view of {dims} dimensions");
-            return self.fail("operand-count", ty.1, text, "write one number per dimension");
-        }
-        Ok(())
-    }
-
     fn make_tensor_view(&mut self, draft: &mut Draft) -> Res<()> {
         let pointer = self.operand()?;
         draft.operands.push((Role::Global, pointer));
@@ -391,9 +366,7 @@ impl Parser<'_> {
             draft.entries = self.dictionary()?;
         }
         self.expect(Tok::Colon, "`:` and the view's type")?;
-        let ty = self.ty()?;
-        self.rank(draft, ty)?;
-        draft.types.push(ty);
+        draft.types.push(self.ty()?);
         Ok(())
     }
 
@@ -409,8 +382,6 @@ impl Parser<'_> {
         let from = self.ty()?;
         self.expect(Tok::Arrow, "`->`")?;
         let to = self.ty()?;
-        self.rank(draft, from)?;
-        self.rank(draft, to)?;
         if let Some((_, raw)) = draft.operands.first_mut() {
             raw.ty = Some(from);
         }
@@ -438,9 +409,7 @@ impl Parser<'_> {
         self.expect(Tok::Colon, "`:` and the types")?;
         pointer.ty = Some(self.ty()?);
         self.expect(Tok::Arrow, "`->`")?;
-        let ty = self.ty()?;
-        self.element_of(pointer.ty, ty)?;
-        draft.types.push(ty);
+        draft.types.push(self.ty()?);
         draft.operands.extend([(Role::Global, pointer), (Role::Number, at)]);
         Ok(())
     }
@@ -454,32 +423,11 @@ impl Parser<'_> {
         self.expect(Tok::Colon, "`:` and the types")?;
         pointer.ty = Some(self.ty()?);
         self.expect(Tok::Comma, "`,`")?;
-        let ty = self.ty()?;
-        value.ty = Some(ty);
-        self.element_of(pointer.ty, ty)?;
+        value.ty = Some(self.ty()?);
         draft
             .operands
             .extend([(Role::Scalar, value), (Role::Global, pointer), (Role::Number, at)]);
         Ok(())
-    }
-
-    /// A scalar that is loaded or stored has the bits of the pointer's element.
-    pub(super) fn element_of(&mut self, pointer: Option<(TypeId, Span)>, ty: (TypeId, Span)) -> Res<()> {
-        let Some((pointer, _)) = pointer else { return Ok(()) };
-        let (pointer, scalar) = (self.module.types.get(pointer), self.module.types.get(ty.0));
-        let fits = match (pointer, scalar) {
-            (Type::Ptr(elem, _), Type::Scalar(s)) => {
-                let float = matches!(s, ScalarType::Float(_));
-                s.bits() == elem.bits() && float == elem.is_float() && (!float || s.elem() == Some(*elem))
-            }
-            (Type::Memref(m), Type::Scalar(s)) => s.bits() == m.elem.bits(),
-            _ => true,
-        };
-        if fits {
-            return Ok(());
-        }
-        let text = format!("{} is no element of {}", print_type(scalar), print_type(pointer));
-        self.fail("type-mismatch", ty.1, text, "write the pointer's element type")
     }
 
     fn one_index(&mut self) -> Res<Raw> {

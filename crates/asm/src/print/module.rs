@@ -80,7 +80,10 @@ impl<'a> Printer<'a> {
             }
             _ => false,
         };
-        let target = self.module.target.filter(|_| !attrs.iter().any(|(key, value)| says(key, value)));
+        let target = self
+            .module
+            .target
+            .filter(|_| !attrs.iter().any(|(key, value)| says(key, value)));
         if target.is_none() && attrs.is_empty() {
             return;
         }

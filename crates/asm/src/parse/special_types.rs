@@ -1,0 +1,111 @@
+//! What the types of an instruction with a shape of its own have to do with each other.
+
+use super::special::Draft;
+use super::{Parser, Res};
+use crate::print::print_type;
+use tessera_ir::{ScalarType, Type, TypeId};
+use tessera_isa::diag::Span;
+use tessera_isa::ops::{Opcode, Role};
+
+impl Parser<'_> {
+    /// Checks result types against operands, in the text's own shape and in the generic form alike.
+    pub(super) fn check_types(&mut self, opcode: Opcode, draft: &Draft, start: Span) -> Res<()> {
+        let result = draft.types.first().copied();
+        let of = |role: Role| draft.operands.iter().find(|(r, _)| *r == role).map(|(_, raw)| raw);
+        match (opcode, result) {
+            (Opcode::AllocTile, Some(ty)) if !self.module.types.get(ty.0).is_tile() => {
+                let text = format!("{} is no tile type", print_type(self.module.types.get(ty.0)));
+                self.fail("type-mismatch", ty.1, text, "write a tile type")
+            }
+            (Opcode::Tassign, Some(ty)) => match of(Role::Tile).and_then(|raw| self.raw_type(raw)) {
+                Some(tile) => self.same_types(opcode, tile, ty),
+                None => Ok(()),
+            },
+            (Opcode::MakeTensorView, Some(ty)) => self.rank(draft, ty, start),
+            (Opcode::PartitionView, Some(ty)) => {
+                if let Some(view) = of(Role::Global).and_then(|raw| raw.ty) {
+                    self.rank(draft, view, start)?;
+                }
+                self.rank(draft, ty, start)
+            }
+            (Opcode::Addptr, Some(ty)) => match of(Role::Global).and_then(|raw| self.raw_type(raw)) {
+                Some(pointer) => self.same_types(opcode, pointer, ty),
+                None => Ok(()),
+            },
+            (Opcode::LoadScalar, Some(ty)) => {
+                let pointer = of(Role::Global).and_then(|raw| self.raw_type(raw));
+                self.element_of(pointer, ty)
+            }
+            (Opcode::StoreScalar, _) => {
+                let pointer = of(Role::Global).and_then(|raw| self.raw_type(raw));
+                match of(Role::Scalar).and_then(|raw| raw.ty) {
+                    Some(ty) => self.element_of(pointer, ty),
+                    None => Ok(()),
+                }
+            }
+            (Opcode::GetBlockIdx | Opcode::GetBlockNum, Some(ty)) => match self.module.types.get(ty.0) {
+                Type::Scalar(ScalarType::Index | ScalarType::Int(..)) => Ok(()),
+                other => {
+                    let text = format!("{opcode} gives an integer, and its type is {}", print_type(other));
+                    self.fail("type-mismatch", ty.1, text, "leave the type out")
+                }
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn same_types(&mut self, opcode: Opcode, operand: TypeId, result: (TypeId, Span)) -> Res<()> {
+        let types = &self.module.types;
+        if types.get(operand).same(types.get(result.0), self.profile) {
+            return Ok(());
+        }
+        let text = format!(
+            "{opcode} takes {} and gives {}",
+            print_type(types.get(operand)),
+            print_type(types.get(result.0))
+        );
+        self.fail("type-mismatch", result.1, text, "write the same type on both sides")
+    }
+
+    /// A view has as many dimensions as each of the two lists has numbers.
+    fn rank(&mut self, draft: &Draft, ty: (TypeId, Span), start: Span) -> Res<()> {
+        let numbers = draft.operands.iter().filter(|(role, _)| *role == Role::Number).count();
+        let dims = match self.module.types.get(ty.0) {
+            Type::View(v) => v.dims.len(),
+            Type::Memref(m) => m.dims.len(),
+            other => {
+                let text = format!("{} is no view type", print_type(other));
+                return self.fail("type-mismatch", ty.1, text, "write a tensor view type");
+            }
+        };
+        if dims * 2 != numbers {
+            let text = format!("{numbers} numbers do not fit a view of {dims} dimensions");
+            let help = "write one number per dimension in each list";
+            return self.fail("operand-count", start.to(self.prev), text, help);
+        }
+        Ok(())
+    }
+
+    /// A scalar that is loaded or stored has the bits of the pointer's element.
+    fn element_of(&mut self, pointer: Option<TypeId>, ty: (TypeId, Span)) -> Res<()> {
+        let Some(pointer) = pointer else { return Ok(()) };
+        let (pointer, scalar) = (self.module.types.get(pointer), self.module.types.get(ty.0));
+        let elem = match pointer {
+            Type::Ptr(elem, _) => *elem,
+            Type::Memref(m) => m.elem,
+            Type::View(v) => v.elem,
+            // The operand's role refuses it.
+            _ => return Ok(()),
+        };
+        let fits = match scalar {
+            Type::Scalar(ScalarType::Float(float)) => *float == elem,
+            Type::Scalar(s) => s.bits() == elem.bits() && !elem.is_float(),
+            _ => false,
+        };
+        if fits {
+            return Ok(());
+        }
+        let text = format!("{} is no element of {}", print_type(scalar), print_type(pointer));
+        self.fail("type-mismatch", ty.1, text, "write the pointer's element type")
+    }
+}
