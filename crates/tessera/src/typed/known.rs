@@ -292,7 +292,9 @@ pub(crate) const fn tsubview(dst: Option<Known>, src: Option<Known>) -> Wrong {
     let (Some(dst), Some(src)) = (dst, src) else {
         return None;
     };
-    let one_kind = dst.same_loc(&src) && dst.same_elem(&src) && dst.is_nd() == src.is_nd();
+    // On hardware the outer order of a Left tile is the profile's (syntax.md 3).
+    let one_order = dst.is_nd() == src.is_nd() || dst.in_loc(Loc::Left);
+    let one_kind = dst.same_loc(&src) && dst.same_elem(&src) && one_order;
     if dst.is_boxed() || src.is_boxed() || !one_kind {
         return Some("tsubview-window: a view has its source's location, element type and layout, without boxes");
     }
@@ -319,3 +321,6 @@ pub(crate) const fn tstore(src: Option<Known>, view: Elem) -> Wrong {
     }
     None
 }
+
+#[cfg(test)]
+mod tests;

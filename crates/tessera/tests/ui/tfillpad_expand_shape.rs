@@ -1,0 +1,10 @@
+// error: tfillpad-shape: the destination is at least as large as the source
+use tessera::prelude::*;
+
+fn main() -> tessera::Result<()> {
+    let machine = Machine::new(Profile::Cpu);
+    let src: Tile<loc::Vec, f32, 8, 16> = machine.tile()?;
+    let mut dst: Tile<loc::Vec, f32, 8, 8> = machine.tile()?;
+    tfillpad_expand(&mut dst, &src)?;
+    Ok(())
+}

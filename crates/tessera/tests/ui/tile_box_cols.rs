@@ -1,0 +1,8 @@
+// error: tile-box-cols: the columns are a multiple of the box's
+use tessera::prelude::*;
+
+fn main() -> tessera::Result<()> {
+    let machine = Machine::new(Profile::Cpu);
+    machine.tile::<loc::Mat, f16, 16, 24, layout::Nz>()?;
+    Ok(())
+}

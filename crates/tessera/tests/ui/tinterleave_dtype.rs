@@ -1,0 +1,11 @@
+// error: tinterleave-dtype: all tiles have one element type
+use tessera::prelude::*;
+
+fn main() -> tessera::Result<()> {
+    let machine = Machine::new(Profile::Cpu);
+    let src: Tile<loc::Vec, i32, 8, 16> = machine.tile()?;
+    let mut dst: Tile<loc::Vec, f32, 8, 8> = machine.tile()?;
+    let mut other: Tile<loc::Vec, i32, 8, 8> = machine.tile()?;
+    tdeinterleave_one(&mut dst, &mut other, &src)?;
+    Ok(())
+}
