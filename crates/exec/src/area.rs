@@ -20,14 +20,23 @@ impl Area {
         for runs in all {
             runs.for_each(|start, len| push(&mut ranges, start, len));
         }
-        if !ranges.is_sorted() {
-            ranges.sort_unstable();
-            let sorted = std::mem::take(&mut ranges);
-            for (start, len) in sorted {
-                push(&mut ranges, start, len);
-            }
+        let mut area = Area { ranges };
+        area.merge();
+        area
+    }
+
+    /// Adds the ranges of another area; [`Area::merge`] brings them into order.
+    pub(crate) fn extend(&mut self, other: &Area) {
+        self.ranges.extend_from_slice(&other.ranges);
+    }
+
+    /// Brings the ranges into order and joins those that meet.
+    pub(crate) fn merge(&mut self) {
+        self.ranges.sort_unstable();
+        let sorted = std::mem::take(&mut self.ranges);
+        for (start, len) in sorted {
+            push(&mut self.ranges, start, len);
         }
-        Area { ranges }
     }
 
     /// The area that one side of some nests touches.
@@ -41,6 +50,11 @@ impl Area {
         let mut ranges = SmallVec::new();
         push(&mut ranges, start, len);
         Area { ranges }
+    }
+
+    /// How many ranges it has.
+    pub fn len(&self) -> usize {
+        self.ranges.len()
     }
 
     /// Has it no bytes?

@@ -21,3 +21,4 @@ pub mod prepared;
 mod quant;
 mod ready;
 pub mod reference;
+mod usual;

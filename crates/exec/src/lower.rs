@@ -6,6 +6,7 @@ use crate::kernels::{Conversion, Params};
 use crate::nest::{self, Bits, Nest, Plan, Side as NestSide, lower_fill};
 use crate::prepared::{Failure, Places, Prepared, Shadow, ShadowMove, area, operand};
 use crate::quant::{FromTile, ParamSource, refuse};
+use crate::usual::Usual;
 use smallvec::SmallVec;
 use tessera_isa::codec::{Number, QuantParam};
 use tessera_isa::diag::Diagnostic;
@@ -48,9 +49,16 @@ impl Prepared {
         for step in steps {
             lowering.step(step)?;
         }
+        let places = Prepared::all_places(at);
+        let view = at.global.map(|_| places.len() - 1);
+        let usual = match at.tracked {
+            true => Usual::new(&lowering.shadow, &places, view),
+            false => Usual::default(),
+        };
         Ok(Prepared {
             plan: Plan::new(lowering.steps),
-            places: Prepared::all_places(at),
+            places,
+            usual,
             shadow: lowering.shadow,
             params: lowering.params,
             joined: None,

@@ -4,6 +4,7 @@
 //! address lie in a memory of their own, the *pool*, so that they cannot meet anything. Global buffers come last. All
 //! of them are one list, because a plan names memories by number.
 
+use crate::kernels::AlignedBytes;
 use tessera_isa::tile::Loc;
 
 /// The number of a memory in [`Memories`].
@@ -50,6 +51,16 @@ fn cover(start: usize, len: usize) -> (usize, usize, u64, u64) {
     (start / 64, last / 64, !0 << (start % 64), !0 >> (63 - last % 64))
 }
 
+/// Are all words this one? Asked for eight at a time, which compiles to vectors.
+#[inline]
+fn all_words(words: &[u64], word: u64) -> bool {
+    let (eights, rest) = words.as_chunks::<8>();
+    eights
+        .iter()
+        .all(|eight| eight.iter().fold(0, |differ, w| differ | (w ^ word)) == 0)
+        && rest.iter().all(|w| *w == word)
+}
+
 impl ByteSet {
     /// Room for this many bytes, none of them in the set.
     pub fn grow(&mut self, bytes: usize) {
@@ -70,7 +81,7 @@ impl ByteSet {
         let (first, last, head, tail) = cover(start, len);
         match self.words.get(first..=last) {
             Some([only]) => *only & head & tail == head & tail,
-            Some([a, middle @ .., z]) => a & head == head && z & tail == tail && middle.iter().all(|w| *w == !0),
+            Some([a, middle @ .., z]) => a & head == head && z & tail == tail && all_words(middle, !0),
             _ => false,
         }
     }
@@ -84,7 +95,7 @@ impl ByteSet {
         let (first, last, head, tail) = cover(start, len);
         match self.words.get(first..=last) {
             Some([only]) => *only & head & tail == 0,
-            Some([a, middle @ .., z]) => a & head == 0 && z & tail == 0 && middle.iter().all(|w| *w == 0),
+            Some([a, middle @ .., z]) => a & head == 0 && z & tail == 0 && all_words(middle, 0),
             _ => false,
         }
     }
@@ -130,6 +141,29 @@ impl ByteSet {
             }
             _ => {}
         }
+    }
+
+    /// Are all bytes of the mask in the set?
+    #[inline]
+    pub(crate) fn has_mask(&self, mask: &WordMask) -> bool {
+        let words = self.words.get(mask.first..mask.first + mask.words.len());
+        words.is_some_and(|words| {
+            let missing = |(word, mask): (&u64, &u64)| mask & !word;
+            // All of them, whatever the first ones are: this compiles to vectors.
+            words.iter().zip(&mask.words).map(missing).fold(0, |all, m| all | m) == 0
+        })
+    }
+
+    /// Adds the bytes of a mask.
+    pub(crate) fn insert_mask(&mut self, mask: &WordMask) {
+        let words = self.words.iter_mut().skip(mask.first);
+        words.zip(&mask.words).for_each(|(word, mask)| *word |= mask);
+    }
+
+    /// Takes the bytes of a mask out.
+    pub(crate) fn remove_mask(&mut self, mask: &WordMask) {
+        let words = self.words.iter_mut().skip(mask.first);
+        words.zip(&mask.words).for_each(|(word, mask)| *word &= !mask);
     }
 
     /// The range as bytes: 0xFF for those in the set, 0 for the others. Also where nothing was ever added.
@@ -225,6 +259,27 @@ impl ByteSet {
     }
 }
 
+/// Some bytes of a memory, as masks of the words of a [`ByteSet`].
+#[derive(Clone, Debug)]
+pub(crate) struct WordMask {
+    first: usize,
+    words: Box<[u64]>,
+}
+
+impl WordMask {
+    /// The ranges, all of which lie in the `len` bytes from `start` on.
+    pub fn new(start: usize, len: usize, ranges: impl Iterator<Item = (usize, usize)>) -> Self {
+        let first = start / 64;
+        let mut set = ByteSet::default();
+        set.grow(start % 64 + len);
+        ranges.for_each(|(at, len)| set.insert(at - first * 64, len));
+        WordMask {
+            first,
+            words: set.words.into(),
+        }
+    }
+}
+
 /// What one block wrote to a buffer.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
@@ -247,7 +302,7 @@ impl Written {
 /// One memory.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    bytes: Vec<u8>,
+    bytes: AlignedBytes,
     defined: ByteSet,
     written: Option<Written>,
 }
@@ -261,7 +316,8 @@ impl AsMut<[u8]> for Memory {
 
 impl Memory {
     /// A memory with these contents, all of them defined or none.
-    pub fn new(bytes: Vec<u8>, defined: bool) -> Self {
+    pub fn new(bytes: impl AsRef<[u8]>, defined: bool) -> Self {
+        let bytes = AlignedBytes::from(bytes.as_ref());
         let mut set = ByteSet::default();
         set.grow(bytes.len());
         if defined {
@@ -279,6 +335,11 @@ impl Memory {
         &self.bytes
     }
 
+    /// The bytes themselves.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes.into_vec()
+    }
+
     /// Which of them are defined.
     pub fn defined(&self) -> &ByteSet {
         &self.defined
@@ -290,12 +351,7 @@ impl Memory {
     }
 
     fn grow(&mut self, bytes: usize) {
-        if self.bytes.is_empty() {
-            // Fresh zeroed pages cost nothing until they are touched.
-            self.bytes = vec![0; bytes];
-        } else if bytes > self.bytes.len() {
-            self.bytes.resize(bytes, 0);
-        }
+        self.bytes.grow(bytes);
         self.defined.grow(bytes);
     }
 
@@ -501,6 +557,14 @@ mod tests {
             other.insert(0, 300);
             other.assign(a, &set.expand(a, n));
             assert!((a..a + n).all(|i| other.has(i) == plain[i]));
+            let mask = WordMask::new(a, n, [(a, n / 3), (a + n / 2, n - n / 2)].into_iter());
+            let inside = |i: &usize| (a..a + n / 3).contains(i) || (a + n / 2..a + n).contains(i);
+            assert_eq!(set.has_mask(&mask), (a..a + n).filter(inside).all(|i| plain[i]));
+            let mut masked = set.clone();
+            masked.insert_mask(&mask);
+            assert!((0..300).all(|i| masked.has(i) == (plain[i] || inside(&i))));
+            masked.remove_mask(&mask);
+            assert!((0..300).all(|i| masked.has(i) == (plain[i] && !inside(&i))));
             let to = (seed >> 40) as usize % (300 - n + 1);
             other.copy_from(&set, a, to, n);
             assert!((0..n).all(|i| other.has(to + i) == plain[a + i]));

@@ -8,6 +8,7 @@ use crate::joined::Joined;
 use crate::memory::{ByteSet, Memories, Memory, MemoryId, is_buffer, on_core};
 use crate::nest::{Nest, Place, Plan, Side};
 use crate::quant::ParamSource;
+use crate::usual::Usual;
 use smallvec::SmallVec;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::Inst;
@@ -56,6 +57,7 @@ pub struct Prepared {
     pub(crate) plan: Plan,
     pub(crate) places: SmallVec<[Place; 8]>,
     pub(crate) shadow: SmallVec<[Shadow; 2]>,
+    pub(crate) usual: Usual,
     pub(crate) params: ParamSource,
     pub(crate) joined: Option<Box<Joined>>,
     /// What the view of global memory touches, relative to its first element.
@@ -123,6 +125,12 @@ impl Prepared {
             self.move_bytes(memories)?;
             self.note_stores(memories);
             return Ok(Effect::default());
+        }
+        if self.usual.holds(memories, &self.places) {
+            self.move_bytes(memories)?;
+            let effect = self.usual.written(memories, &self.places);
+            self.note_stores(memories);
+            return Ok(effect);
         }
         // Sources first: an instruction may work in place, and a footprint must not hide what it reads.
         let mut sources: SmallVec<[Source; 2]> = SmallVec::new();

@@ -21,6 +21,8 @@ pub struct AlignedBytes {
     room: Vec<u8>,
     start: usize,
     len: usize,
+    /// How many bytes there ever were; those behind are zeros that nobody has touched.
+    used: usize,
 }
 
 impl AlignedBytes {
@@ -28,7 +30,38 @@ impl AlignedBytes {
     pub fn zeroed(len: usize) -> Self {
         let room = vec![0; len.saturating_add(LINE - 1)];
         let start = room.as_ptr().align_offset(LINE).min(LINE - 1);
-        AlignedBytes { room, start, len }
+        AlignedBytes {
+            room,
+            start,
+            len,
+            used: len,
+        }
+    }
+
+    /// The bytes, moved to the start of their allocation.
+    pub fn into_vec(mut self) -> Vec<u8> {
+        self.room.drain(..self.start);
+        self.room.truncate(self.len);
+        self.room
+    }
+
+    /// Makes the buffer at least this long; what is added is zero. Growing little by little costs as much as at once.
+    pub fn grow(&mut self, len: usize) {
+        if len <= self.len {
+            return;
+        }
+        if len > self.room.len() - self.start {
+            let mut new = AlignedBytes::zeroed(len.max(self.len.saturating_mul(2)));
+            new[..self.len].copy_from_slice(self);
+            new.used = self.len;
+            *self = new;
+        }
+        let (old, dirty) = (self.start + self.len, self.start + self.used.min(len));
+        if old < dirty {
+            self.room[old..dirty].fill(0);
+        }
+        self.len = len;
+        self.used = self.used.max(len);
     }
 
     /// Keeps the first `len` bytes; a shorter buffer stays as it is.
@@ -78,5 +111,30 @@ impl AsMut<[u8]> for AlignedBytes {
     #[inline]
     fn as_mut(&mut self) -> &mut [u8] {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_grows_is_zero_and_aligned() {
+        let mut bytes = AlignedBytes::from([1, 2, 3].as_slice());
+        for len in [2, 3, 200, 5000] {
+            bytes.grow(len);
+            assert_eq!(bytes.as_ptr().align_offset(LINE), 0);
+            assert_eq!((bytes.len(), &bytes[..3]), (len.max(3), [1, 2, 3].as_slice()));
+            assert!(bytes[3..].iter().all(|b| *b == 0));
+        }
+        bytes.fill(7);
+        bytes.truncate(10);
+        bytes.grow(300);
+        assert_eq!((bytes[9], bytes.len()), (7, 300));
+        assert!(bytes[10..].iter().all(|b| *b == 0));
+        bytes.grow(6000);
+        assert!(bytes[10..].iter().all(|b| *b == 0));
+        bytes.truncate(11);
+        assert_eq!(bytes.into_vec(), [7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 0]);
     }
 }

@@ -1,0 +1,150 @@
+//! The usual case of defined bits: everything that an instruction reads is defined.
+//!
+//! Then the steps of an instruction need not be looked at one by one. What it reads and what it writes are two sets of
+//! bytes for each operand, made when the instruction is made ready: that one is defined is asked, the other becomes so.
+
+use crate::area::Area;
+use crate::memory::{Memories, WordMask};
+use crate::nest::Place;
+use crate::prepared::{Effect, Shadow};
+use smallvec::SmallVec;
+
+/// What is read, and what is written, of all operands.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Usual {
+    reads: SmallVec<[(u8, Bytes); 2]>,
+    writes: SmallVec<[Write; 1]>,
+}
+
+#[derive(Clone, Debug)]
+struct Write {
+    operand: u8,
+    bytes: Bytes,
+    defined: bool,
+}
+
+/// A set of bytes of one operand.
+#[derive(Clone, Debug)]
+enum Bytes {
+    /// Few ranges, or an operand whose place changes.
+    Ranges(Area),
+    /// Many ranges close together, as the rows of a tile without its padding are: a mask for each word of bits.
+    Mask(WordMask),
+}
+
+/// A range is asked for in about the time of so many words of a mask.
+const WORDS_PER_RANGE: usize = 16;
+
+impl Usual {
+    /// Puts the shadows of an instruction together; `moving` is the operand whose place changes.
+    pub fn new(shadow: &[Shadow], places: &[Place], moving: Option<usize>) -> Self {
+        let mut reads: SmallVec<[(u8, Area); 2]> = SmallVec::new();
+        let mut writes: SmallVec<[(u8, Area, bool); 1]> = SmallVec::new();
+        for step in shadow {
+            let (operand, area, defined) = match step {
+                Shadow::Clear { operand, area } => (*operand, area, false),
+                Shadow::Set { operand, area } => (*operand, area, true),
+                Shadow::Move(mv) => {
+                    match reads.iter_mut().find(|r| r.0 == mv.src) {
+                        Some((_, read)) => read.extend(&mv.from),
+                        None => reads.push((mv.src, mv.from.clone())),
+                    }
+                    (mv.dst, &mv.to, true)
+                }
+            };
+            // What becomes undefined keeps its place among the others.
+            let after = writes.iter().rposition(|w| w.2 != defined).map_or(0, |n| n + 1);
+            match writes.iter_mut().skip(after).find(|w| w.0 == operand) {
+                Some((_, written, _)) => written.extend(area),
+                None => writes.push((operand, area.clone(), defined)),
+            }
+        }
+        let bytes = |operand: u8, mut area: Area| {
+            area.merge();
+            let place = places.get(usize::from(operand));
+            let fixed = place.filter(|_| moving != Some(usize::from(operand)));
+            match fixed.and_then(|p| mask(&area, p.at)) {
+                Some(mask) => Bytes::Mask(mask),
+                None => Bytes::Ranges(area),
+            }
+        };
+        Usual {
+            reads: reads.into_iter().map(|(o, area)| (o, bytes(o, area))).collect(),
+            writes: writes
+                .into_iter()
+                .map(|(operand, area, defined)| Write {
+                    operand,
+                    bytes: bytes(operand, area),
+                    defined,
+                })
+                .collect(),
+        }
+    }
+
+    /// Is everything that is read defined?
+    #[inline]
+    pub fn holds(&self, memories: &Memories, places: &[Place]) -> bool {
+        self.reads.iter().all(|(operand, bytes)| {
+            let place = places.get(usize::from(*operand));
+            let memory = place.and_then(|p| Some((p.at, memories.get(p.memory)?.defined())));
+            memory.is_some_and(|(at, defined)| match bytes {
+                Bytes::Ranges(area) => area.is_in(defined, at),
+                Bytes::Mask(mask) => defined.has_mask(mask),
+            })
+        })
+    }
+
+    /// Notes what an instruction wrote that read nothing undefined.
+    #[inline]
+    pub fn written(&self, memories: &mut Memories, places: &[Place]) -> Effect {
+        let mut effect = Effect::default();
+        for Write {
+            operand,
+            bytes,
+            defined,
+        } in &self.writes
+        {
+            let Some(place) = places.get(usize::from(*operand)) else {
+                continue;
+            };
+            let Some(memory) = memories.get_mut(place.memory) else {
+                continue;
+            };
+            let set = memory.defined_mut();
+            effect.left_undefined |= !defined && !bytes.is_empty();
+            match (bytes, defined) {
+                (Bytes::Ranges(area), true) => {
+                    // Mostly it is defined already, and reading is cheaper than writing.
+                    for (start, len) in area.at(place.at) {
+                        if !set.has_all(start, len) {
+                            set.insert(start, len);
+                        }
+                    }
+                }
+                (Bytes::Ranges(area), false) => area.at(place.at).for_each(|(start, len)| set.remove(start, len)),
+                (Bytes::Mask(mask), true) => {
+                    if !set.has_mask(mask) {
+                        set.insert_mask(mask);
+                    }
+                }
+                (Bytes::Mask(mask), false) => set.remove_mask(mask),
+            }
+        }
+        effect
+    }
+}
+
+impl Bytes {
+    fn is_empty(&self) -> bool {
+        matches!(self, Bytes::Ranges(area) if area.is_empty())
+    }
+}
+
+/// The area as a mask, where that is the faster way to ask for it.
+fn mask(area: &Area, at: usize) -> Option<WordMask> {
+    let (first, end) = area.span()?;
+    let start = usize::try_from(i64::try_from(at).ok()?.checked_add(first)?).ok()?;
+    let len = usize::try_from(end.checked_sub(first)?).ok()?;
+    let ranges = area.len();
+    (ranges > 1 && len / 64 <= ranges.saturating_mul(WORDS_PER_RANGE)).then(|| WordMask::new(start, len, area.at(at)))
+}
