@@ -268,11 +268,25 @@ impl Machine {
     }
 
     fn issue_with(&mut self, issue: &Issue, global: Option<Global>) -> Result<(), Failure> {
+        let tile = |role| issue.tiles.iter().find(|t| t.0 == role).map(|t| t.1.0);
+        let binds = matches!(issue.op, Opcode::Treshape | Opcode::Bitcast | Opcode::TfillpadInplace);
+        let (Some(src), Some(dst), true) = (tile(Role::Src), tile(Role::Dst), binds) else {
+            return self.issue_bound(issue, global);
+        };
+        let before = self.chip.object(dst)?.clone();
+        let bound = self.chip.bind(issue.op, src, dst, false);
+        let result = bound.and_then(|()| self.issue_bound(issue, global));
+        // A refused instruction leaves its destination where it was.
+        if let (Err(_), Ok(object)) = (&result, self.chip.object_mut(dst)) {
+            *object = before;
+        }
+        result
+    }
+
+    /// Issues an instruction whose destination lies where the instruction wants it.
+    fn issue_bound(&mut self, issue: &Issue, global: Option<Global>) -> Result<(), Failure> {
         self.issued += 1;
         let tile = |role| issue.tiles.iter().find(|t| t.0 == role).map(|t| t.1.0);
-        if let (Some(src), Some(dst)) = (tile(Role::Src), tile(Role::Dst)) {
-            self.chip.bind(issue.op, src, dst, false)?;
-        }
         self.make_key(issue, global.as_ref());
         let mut key = std::mem::take(&mut self.key);
         if !self.cache.find(&key) {
