@@ -413,7 +413,7 @@ typedef struct TesseraView {
   uint32_t elem;
   // A `TesseraViewLayout`.
   uint32_t layout;
-  // How many dimensions, 1 to 5.
+  // How many dimensions, 1 to 5; 0 is a pointer to a dense array, which conv tiles are loaded from.
   uint32_t dims;
   // Zero.
   uint32_t reserved;
