@@ -22,15 +22,10 @@ use std::ffi::OsString;
 /// Runs a command line (the program's name first) and gives its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>, session: &mut Session<'_>) -> u8 {
     match Cli::try_parse_from(args) {
-        Ok(cli) => match cli.command.run(session) {
-            Ok(code) => code,
-            Err(failure) => {
-                if !failure.message.is_empty() {
-                    let _ = writeln!(session.stderr, "error: {failure}");
-                }
-                failure.code
-            }
-        },
+        Ok(cli) => {
+            let outcome = cli.command.run(session);
+            outcome.unwrap_or_else(|failure| session.complain(&failure))
+        }
         Err(error) => {
             let text = error.render();
             // Help and version are answers, everything else is a complaint.

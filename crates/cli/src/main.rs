@@ -1,14 +1,34 @@
 //! The `tessera` command: standard streams around [`tessera_cli::run`].
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tessera_cli::{Session, run};
 
+/// A stream whose reader may go away, as in `tessera explain | head`: the rest is dropped, and the exit code stays that of
+/// the work.
+struct Quiet<W>(W);
+
+impl<W: Write> Write for Quiet<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+            result => result,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+            result => result,
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-    let mut stdout = BufWriter::new(io::stdout().lock());
-    let mut stderr = BufWriter::new(io::stderr().lock());
+    let mut stdout = BufWriter::new(Quiet(io::stdout().lock()));
+    let mut stderr = BufWriter::new(Quiet(io::stderr().lock()));
     let mut session = Session {
         dir: PathBuf::new(),
         stdin: &mut io::stdin().lock(),
@@ -16,9 +36,12 @@ fn main() -> ExitCode {
         stderr: &mut stderr,
         color: io::stderr().is_terminal() && !no_color,
     };
-    let code = run(std::env::args_os(), &mut session);
-    // Nobody is left to hear about a stream that is closed.
-    let _ = stdout.flush();
+    let mut code = run(std::env::args_os(), &mut session);
+    if let Err(error) = stdout.flush() {
+        let _ = writeln!(stderr, "error: cannot write the output: {error}");
+        code = code.max(2);
+    }
+    // Nobody is left to hear about a standard error that cannot be written.
     let _ = stderr.flush();
     ExitCode::from(code)
 }

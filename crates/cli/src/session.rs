@@ -33,7 +33,7 @@ pub struct Session<'a> {
 pub struct Failure {
     /// The exit code.
     pub code: u8,
-    /// The sentence; empty where everything has been said.
+    /// The sentence.
     pub message: String,
 }
 
@@ -43,14 +43,6 @@ impl Failure {
         Failure {
             code: USAGE_ERROR,
             message: message.into(),
-        }
-    }
-
-    /// Everything has been said.
-    pub fn silent(code: u8) -> Self {
-        Failure {
-            code,
-            message: String::new(),
         }
     }
 
@@ -75,11 +67,7 @@ impl fmt::Display for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        match error.kind() {
-            // A reader that went away, as in `tessera explain | head`, has seen enough.
-            ErrorKind::BrokenPipe => Failure::silent(FINE),
-            _ => Failure::usage(format!("cannot write the output: {error}")),
-        }
+        Failure::usage(format!("cannot write the output: {error}"))
     }
 }
 
@@ -121,6 +109,13 @@ impl Session<'_> {
     /// The bytes of a program.
     pub fn read_source(&mut self, name: &Path) -> Result<Vec<u8>, Failure> {
         self.read(name, MAX_SOURCE)
+    }
+
+    /// Says why something cannot be done, and goes on; gives the exit code.
+    pub fn complain(&mut self, failure: &Failure) -> u8 {
+        // Nobody is left to hear about a standard error that cannot be written.
+        let _ = writeln!(self.stderr, "error: {failure}");
+        failure.code
     }
 
     /// Writes a file.

@@ -1,7 +1,8 @@
 //! Command lines as files: each `tests/cli/*.test` is a transcript that must come out again.
 //!
 //! `--- NAME` starts a file of the test's directory; `$ tessera …` is a command line (single quotes group words,
-//! `< NAME` feeds a file to standard input), `$ cat NAME` shows a file. Below a command stand its standard output
+//! `< NAME` feeds a file to standard input), `$ cat NAME` shows a file, `$ array NAME TYPE SHAPE` writes an npy file of 0, 1,
+//! 2, …, `$ show NAME` shows one, `$ bytes NAME HEX` writes bytes, `$ mkdir NAME` makes a directory, `$ ls` lists. Below a command stand its standard output
 //! (`| `), its standard error (`! `) and its exit code (`= N`). `BLESS=1 cargo test --test cli` writes what happens
 //! now into the files.
 
@@ -10,7 +11,10 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tessera_cli::npy::{Array, shape_text};
 use tessera_cli::{Session, run};
+use tessera_isa::codec::Number;
+use tessera_isa::elem::Elem;
 
 fn main() {
     let args = Arguments::from_args();
@@ -97,8 +101,7 @@ fn perform(command: &str, dir: &Path) -> Result<String, Failed> {
         stdin = fs::read(dir.join(name))?;
         words.truncate(words.len() - 2);
     }
-    if words.first().is_some_and(|w| w == "cat") {
-        let text = fs::read_to_string(dir.join(words.get(1).map_or("", |w| w)))?;
+    if let Some(text) = built_in(&words, dir)? {
         return Ok(prefixed(&text, "|"));
     }
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
@@ -112,6 +115,47 @@ fn perform(command: &str, dir: &Path) -> Result<String, Failed> {
     let code = run(words.into_iter().map(OsString::from), &mut session);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(prefixed(&text(&stdout), "|") + &prefixed(&text(&stderr), "!") + &format!("= {code}\n"))
+}
+
+/// Commands besides `tessera`.
+fn built_in(words: &[String], dir: &Path) -> Result<Option<String>, Failed> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    Ok(Some(match words.as_slice() {
+        ["cat", name] => fs::read_to_string(dir.join(name))?,
+        ["array", name, elem, shape] => {
+            let elem = Elem::parse(elem).ok_or("no such type")?;
+            let shape: Vec<u64> = shape.split('x').filter_map(|n| n.parse().ok()).collect();
+            let size = elem.size().ok_or("no fp4 here")? as usize;
+            let count: u64 = shape.iter().product();
+            let encode = |i: u64| elem.encode_in_range(&Number::Int(i.into())).unwrap_or(0).to_le_bytes();
+            let bytes = (0..count).flat_map(|i| encode(i).into_iter().take(size)).collect();
+            fs::write(dir.join(name), Array::of_elem(elem, shape, bytes).to_file())?;
+            String::new()
+        }
+        ["show", name] => {
+            let array = Array::parse(&fs::read(dir.join(name))?)?;
+            let head: Vec<String> = array.bytes.iter().take(24).map(|b| format!("{b:02x}")).collect();
+            format!("{} {}: {} …\n", array.descr, shape_text(&array.shape), head.join(" "))
+        }
+        ["bytes", name, hex] => {
+            let digits = (0..hex.len() / 2).filter_map(|i| u8::from_str_radix(hex.get(2 * i..2 * i + 2)?, 16).ok());
+            fs::write(dir.join(name), digits.collect::<Vec<u8>>())?;
+            String::new()
+        }
+        ["mkdir", name] => {
+            fs::create_dir_all(dir.join(name))?;
+            String::new()
+        }
+        ["ls"] => {
+            let mut names: Vec<String> = fs::read_dir(dir)?
+                .flatten()
+                .map(|e| e.file_name().to_string_lossy().into_owned())
+                .collect();
+            names.sort();
+            names.join(" ") + "\n"
+        }
+        _ => return Ok(None),
+    }))
 }
 
 fn prefixed(text: &str, mark: &str) -> String {

@@ -61,3 +61,8 @@ pub mod prelude {
     pub use tessera_isa::profile::Profile;
     pub use tessera_isa::tile::{Compact, Pad, PadLiteral};
 }
+
+/// The guide's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+struct Guide;

@@ -258,7 +258,8 @@ impl Machine {
     /// SET_IMG2COL_RPT: accepted, without effect (ops.md 7).
     pub fn set_img2col_rpt(&self) {}
 
-    /// The warnings since the last call (`undefined-read`, `value-conversion`, `footprint`, …).
+    /// The warnings since the last call (`undefined-read`, `value-conversion`, `footprint`, …). What the rules find about an
+    /// instruction is reported when it is first issued on its operands, not when the same is repeated.
     pub fn take_warnings(&self) -> Vec<Diagnostic> {
         self.state().map(|mut s| s.engine.take_warnings()).unwrap_or_default()
     }

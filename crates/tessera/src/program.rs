@@ -136,7 +136,8 @@ impl Program {
         let module = self.module();
         let names: Vec<&str> = module.funcs.iter().map(|f| module.names.text(f.name)).collect();
         let Some(func) = module.entry(entry) else {
-            return Err(Box::new(no_entry(entry, &names)));
+            let names = if module.is_listing { &[][..] } else { &names };
+            return Err(Box::new(no_entry(entry, names)));
         };
         let inlined = inline(module, func)?;
         Ok(Kernel::new(self, inlined))
@@ -171,9 +172,11 @@ impl Program {
 fn no_entry(entry: Option<&str>, names: &[&str]) -> Diagnostic {
     let list = || names.iter().map(|n| format!("@{n}")).collect::<Vec<_>>().join(", ");
     match entry {
+        Some(name) if names.is_empty() => Diagnostic::error("entry", format!("a listing has no function @{name}"))
+            .help("leave the name out: a listing runs as a whole"),
         Some(name) => {
             let near = nearest(name, names.iter().copied());
-            let help = near.map_or_else(|| format!("there are {}", list()), |n| format!("did you mean @{n}?"));
+            let help = near.map_or_else(|| format!("the functions are {}", list()), |n| format!("did you mean @{n}?"));
             Diagnostic::error("entry", format!("the program has no function @{name}")).help(help)
         }
         None if names.is_empty() => {

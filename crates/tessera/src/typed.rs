@@ -121,11 +121,8 @@ impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker>
 
     /// For each element of the valid region, row by row: has something written it?
     pub fn defined(&self) -> Result<Vec<bool>> {
-        let data = self.buf.data()?;
-        let bits = T::ELEM.bits() as usize;
-        let masks: Vec<T> = crate::dynamic::elements(&data.defined, data.rows, data.cols);
-        let whole = u64::MAX >> (64 - bits);
-        Ok(masks.into_iter().map(|m| m.to_element_bits() == whole).collect())
+        let elements = self.elements()?;
+        Ok(elements.iter().map(Option::is_some).collect())
     }
 
     /// An element of the valid region; `None` where nobody has written it.
@@ -135,9 +132,17 @@ impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker>
             let what = format!("element ({row}, {col}) is outside the valid region of {rows}x{cols}");
             return Err(Error::new("valid-range", what).help("read inside the valid region"));
         }
-        let at = row * cols + col;
-        let defined = self.defined()?.get(at).copied().unwrap_or(false);
-        Ok(self.to_vec()?.get(at).copied().filter(|_| defined))
+        Ok(self.elements()?.get(row * cols + col).copied().flatten())
+    }
+
+    /// The valid region, row by row; `None` where nobody has written the element.
+    fn elements(&self) -> Result<Vec<Option<T>>> {
+        let data = self.buf.data()?;
+        let values: Vec<T> = crate::dynamic::elements(&data.elements, data.rows, data.cols);
+        let masks: Vec<T> = crate::dynamic::elements(&data.defined, data.rows, data.cols);
+        let whole = |mask: &T| mask.to_element_bits() == T::ELEM.mask();
+        let pairs = values.into_iter().zip(&masks);
+        Ok(pairs.map(|(v, mask)| whole(mask).then_some(v)).collect())
     }
 
     /// Writes the valid region, row by row: a test's way to fill any tile. Programs use [`tload`].

@@ -46,12 +46,12 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     args.policy.check_options(session)?;
     let mut worst = FINE;
     for file in &args.files {
-        let code = match args.profile {
-            Some(Target::All) => check_all(args, session, file)?,
-            Some(Target::One(profile)) => check(args, session, file, Some(profile))?,
-            None => check(args, session, file, None)?,
+        let outcome = match args.profile {
+            Some(Target::All) => check_all(args, session, file),
+            Some(Target::One(profile)) => check(args, session, file, Some(profile)),
+            None => check(args, session, file, None),
         };
-        worst = worst.max(code);
+        worst = worst.max(outcome.unwrap_or_else(|failure| session.complain(&failure)));
     }
     Ok(worst)
 }

@@ -11,8 +11,10 @@ use tessera_isa::profile::Profile;
 
 /// Print programs as canonical text, or convert them to another form
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  tessera fmt kernel.pto\n  tessera fmt --to dps listing.pto\n  tessera fmt -w \
-                        *.pto\n  tessera fmt --check *.pto    (exit code 1 if a file is not formatted)")]
+#[command(
+    after_help = "Examples:\n  tessera fmt kernel.pto\n  tessera fmt --to dps listing.pto\n  tessera fmt -w \
+                        *.pto\n  tessera fmt --check *.pto    (exit code 1 if a file is not formatted)"
+)]
 pub struct Args {
     /// Programs; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -56,7 +58,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         if args.write && file == Path::new("-") {
             return Err(Failure::usage("standard input cannot be written back; leave -w out"));
         }
-        worst = worst.max(format(args, session, file)?);
+        let outcome = format(args, session, file);
+        worst = worst.max(outcome.unwrap_or_else(|failure| session.complain(&failure)));
     }
     Ok(worst)
 }

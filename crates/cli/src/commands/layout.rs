@@ -1,7 +1,7 @@
 //! `tessera layout`: where the elements of a tile lie in memory.
 
 use crate::render::table::paragraph;
-use crate::render::{grid, svg};
+use crate::render::{WIDTH, grid, svg};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -45,14 +45,14 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         }
     }
     let title = format!("{tile} on {}", args.profile);
-    let mut out = format!("{title}\n\n{}\n", grid::draw(&tile, 24));
+    let mut out = format!("{title}\n\n{}\n", grid::draw(&tile, 24, WIDTH));
     for (key, text) in grid::legend(&tile, "· marks padding") {
         let _ = write!(out, "{}", paragraph(&format!("{key:<10} {text}"), 2));
     }
-    session.stdout.write_all(out.as_bytes())?;
     if let Some(file) = &args.svg {
         session.write(file, svg::draw(&tile, &title).as_bytes())?;
     }
+    session.stdout.write_all(out.as_bytes())?;
     Ok(FINE)
 }
 

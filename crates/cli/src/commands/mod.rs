@@ -3,6 +3,8 @@
 mod bench;
 mod check;
 mod completions;
+mod demo;
+mod emit;
 mod explain;
 mod fmt;
 mod layout;
@@ -53,6 +55,10 @@ pub enum Command {
     Plan(plan::Args),
     /// Measure how fast instructions are, beside a memcpy of as many bytes
     Bench(bench::Args),
+    /// Run a small program on every profile and show what it does
+    Demo(demo::Args),
+    /// Print a program as C++ that calls the intrinsics
+    Emit(emit::Args),
     /// Print a shell's completion script
     Completions(completions::Args),
 }
@@ -68,6 +74,8 @@ impl Command {
             Command::Run(args) => run::run(&args, session),
             Command::Plan(args) => plan::run(&args, session),
             Command::Bench(args) => bench::run(&args, session),
+            Command::Demo(args) => demo::run(&args, session),
+            Command::Emit(args) => emit::run(&args, session),
             Command::Completions(args) => completions::run(&args, session),
         }
     }

@@ -181,3 +181,24 @@ fn parts(line: &str) -> Vec<String> {
     }
     parts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera::Program;
+
+    #[test]
+    fn every_example_is_a_program() {
+        for op in Opcode::ALL.iter().copied().filter(|op| op.info().layout) {
+            for form in op.info().forms {
+                let lines = examples(op, form);
+                for line in [&lines.asm, &lines.ssa, &lines.dps] {
+                    for text in [line.clone(), cut(line, 80).join("\n")] {
+                        let found = Program::parse(&text, None).check();
+                        assert!(!found.iter().any(|d| d.is_error()), "{text}\n{found:?}");
+                    }
+                }
+            }
+        }
+    }
+}

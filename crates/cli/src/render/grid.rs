@@ -1,6 +1,5 @@
 //! A tile as a grid of logical elements with their offsets in memory: which rows and columns to show, and the text.
 
-use super::WIDTH;
 use std::fmt::Write;
 use tessera_isa::layout::Layout;
 use tessera_isa::tile::{BLayout, Extent, LayoutName, Tile};
@@ -119,13 +118,13 @@ impl Grid {
     }
 }
 
-/// A tile as text, not wider than the page.
-pub fn draw(tile: &Tile, max_rows: u64) -> String {
+/// A tile as text of at most about `max_rows` rows and `max_width` columns.
+pub fn draw(tile: &Tile, max_rows: u64, max_width: usize) -> String {
     let mut budget = 64u64;
     loop {
         let text = draw_columns(&Grid::new(*tile, max_rows, budget));
         let width = text.lines().map(|l| l.chars().count()).max().unwrap_or(0);
-        if width <= WIDTH || budget <= 4 {
+        if width <= max_width || budget <= 4 {
             return text;
         }
         budget -= 1;
@@ -230,6 +229,7 @@ pub fn legend(tile: &Tile, padding_mark: &str) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::WIDTH;
     use tessera_isa::elem::Elem;
     use tessera_isa::profile::Profile;
     use tessera_isa::tile::{Loc, SLayout, TileType};
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn the_nz_plus_one_tile_shows_its_pitch() {
-        let text = draw(&nz(33, 32), 24);
+        let text = draw(&nz(33, 32), 24, WIDTH);
         let first = text
             .lines()
             .find(|l| l.trim_start().starts_with("0 │"))
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn big_tiles_fit_the_page() {
         for tile in [nz(4096, 4096), nz(1, 16), nz(65521, 160_000)] {
-            assert!(draw(&tile, 24).lines().all(|l| l.chars().count() <= WIDTH));
+            assert!(draw(&tile, 24, WIDTH).lines().all(|l| l.chars().count() <= WIDTH));
         }
     }
 }

@@ -1,0 +1,351 @@
+//! Are two programs equal for all inputs?
+//!
+//! Both run on origins with one table of terms ([`tessera_exec::origin`]). Inputs are matched by name, those whose name
+//! only one program has by position; so are outputs: the buffers that a kernel writes, a listing's output tiles, and what
+//! is printed. Equal origins of every output byte mean equal outputs for every input that both programs run with.
+//!
+//! ```
+//! use tessera::equiv::{Answer, equiv};
+//! use tessera::program::Program;
+//!
+//! let a = Program::parse("%t = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>
+//!     %d = pto.ttrans %t : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>", None);
+//! let b = Program::parse("%d = pto.tmov %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>", None);
+//! let answer = equiv(&a.kernel(None).unwrap(), &b.kernel(None).unwrap(), &Default::default(), &[]);
+//! assert!(matches!(answer, Answer::Equal(equal) if equal.elements == 256));
+//! ```
+
+use crate::program::{Kernel, Need};
+use crate::symbolic::{Explain, outputs, unknown};
+pub use crate::symbolic::{Given, Stop, Undecided};
+use tessera_exec::origin::{Output, TermId, Terms, UNDEFINED, Watch};
+use tessera_ir::{Def, ValueId};
+use tessera_isa::elem::Elem;
+
+/// How many differing elements are explained.
+const SHOWN: usize = 5;
+
+/// One of the two programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+/// Whether two programs are equal.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// For all inputs.
+    Equal(Equal),
+    /// Not for all inputs.
+    Different(Different),
+    /// One of the programs gives no answer.
+    Stopped(Which, Stop),
+}
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Equal {
+    /// How many outputs.
+    pub outputs: usize,
+    /// How many elements of them.
+    pub elements: u64,
+    /// How many elements neither program defines.
+    pub undefined: u64,
+}
+
+/// How two programs differ.
+#[derive(Clone, Debug, Default)]
+pub struct Different {
+    /// How many elements differ.
+    pub elements: u64,
+    /// The first of them, or what else differs.
+    pub first: Vec<Difference>,
+}
+
+/// One element that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The element in each program's words: `%dst[3, 5]`.
+    pub at: [String; 2],
+    /// What it is in each of them.
+    pub is: [String; 2],
+}
+
+/// Compares two programs. Instead of their own outputs, these values can be compared.
+pub fn equiv(a: &Kernel<'_>, b: &Kernel<'_>, given: &Given, wanted: &[String]) -> Answer {
+    if let Err(why) = given.check(&[a, b]) {
+        return Answer::Stopped(Which::A, Stop::Usage(why));
+    }
+    let numbers_a: Vec<(ValueId, u32)> = a.func().args.iter().copied().zip(0..).collect();
+    let numbers_b = matched(a, &numbers_a, b);
+    let pairs = match pairs(a, b, wanted) {
+        Ok(pairs) => pairs,
+        Err((which, why)) => return Answer::Stopped(which, Stop::Usage(why)),
+    };
+    // Contents can be given to a tile that a listing only writes; that is an input only where both programs have it.
+    let shared = |k: &Kernel<'_>, v: ValueId, own: &[(ValueId, u32)], other: &Kernel<'_>, others: &[(ValueId, u32)]| {
+        let number = own.iter().find(|(o, _)| *o == v).map(|(_, n)| *n);
+        let partner = others.iter().find(|(_, n)| Some(*n) == number).map(|(o, _)| *o);
+        k.func().value(v).def == Def::ListingOut
+            && partner.is_some_and(|p| other.func().value(p).def == Def::ListingOut)
+    };
+    let side = |kernel: &Kernel<'_>, n: usize| -> Vec<ValueId> {
+        let all = pairs.iter().filter_map(|p| if n == 0 { p.0 } else { p.1 });
+        all.filter(|v| matches!(kernel.need(*v), Need::Tile(_) | Need::Conv(_))).collect()
+    };
+    let terms = Terms::default();
+    let given_a = |v| shared(a, v, &numbers_a, b, &numbers_b);
+    let mut first = match given.run(a, terms, &numbers_a, &side(a, 0), false, &given_a) {
+        Ok(watch) => watch,
+        Err((stop, _)) => return Answer::Stopped(Which::A, stop),
+    };
+    let terms = std::mem::take(&mut first.terms);
+    let given_b = |v| shared(b, v, &numbers_b, a, &numbers_a);
+    let second = match given.run(b, terms, &numbers_b, &side(b, 1), false, &given_b) {
+        Ok(watch) => watch,
+        Err((stop, _)) => return Answer::Stopped(Which::B, stop),
+    };
+    let compared = Compared {
+        kernels: [a, b],
+        numbers: [&numbers_a, &numbers_b],
+        watches: [&first, &second],
+        terms: &second.terms,
+        given,
+    };
+    compared.all(&pairs)
+}
+
+/// The input numbers of the second program: its arguments by name, the rest by position.
+fn matched(a: &Kernel<'_>, numbers: &[(ValueId, u32)], b: &Kernel<'_>) -> Vec<(ValueId, u32)> {
+    let has = |k: &Kernel<'_>, name: &str| k.func().args.iter().any(|v| k.name(*v) == name);
+    let mut next = numbers.len() as u32;
+    let mut all = Vec::new();
+    for (n, value) in b.func().args.iter().enumerate() {
+        let name = b.name(*value);
+        let by_name = numbers.iter().find(|(v, _)| a.name(*v) == name);
+        let by_position = numbers.get(n).filter(|(v, _)| !has(b, a.name(*v)));
+        let number = by_name.or(by_position).map(|(_, n)| *n);
+        all.push((
+            *value,
+            number.unwrap_or_else(|| {
+                next += 1;
+                next
+            }),
+        ));
+    }
+    all
+}
+
+type Pair = (Option<ValueId>, Option<ValueId>);
+
+/// Outputs that belong together: by name, the rest by position.
+fn pairs(a: &Kernel<'_>, b: &Kernel<'_>, wanted: &[String]) -> Result<Vec<Pair>, (Which, String)> {
+    if !wanted.is_empty() {
+        let find = |k: &Kernel<'_>, which: Which, name: &str| {
+            let func = k.func();
+            let is_data = |v: &ValueId| {
+                let need = k.need(*v);
+                matches!(need, Need::Tile(_) | Need::Conv(_))
+                    || (matches!(need, Need::Buffer(..)) && func.args.contains(v))
+            };
+            let all = (0..func.values.len() as u32).map(ValueId);
+            let names: Vec<&str> = all.filter(is_data).map(|v| k.name(v)).collect();
+            let found = k.find(name).filter(is_data);
+            found.ok_or_else(|| (which, unknown("tile or argument", name, &names)))
+        };
+        return wanted
+            .iter()
+            .map(|name| Ok((Some(find(a, Which::A, name)?), Some(find(b, Which::B, name)?))))
+            .collect();
+    }
+    let (outs_a, outs_b) = (outputs(a), outputs(b));
+    let name_in = |k: &Kernel<'_>, outs: &[ValueId], name: &str| outs.iter().copied().find(|v| k.name(*v) == name);
+    let mut all: Vec<Pair> = Vec::new();
+    let mut rest_b: Vec<ValueId> = outs_b
+        .iter()
+        .copied()
+        .filter(|v| name_in(a, &outs_a, b.name(*v)).is_none())
+        .collect();
+    for value in &outs_a {
+        let partner = name_in(b, &outs_b, a.name(*value));
+        let partner = partner.or_else(|| (!rest_b.is_empty()).then(|| rest_b.remove(0)));
+        all.push((Some(*value), partner));
+    }
+    all.extend(rest_b.into_iter().map(|v| (None, Some(v))));
+    Ok(all)
+}
+
+/// Two programs that have run.
+struct Compared<'a> {
+    kernels: [&'a Kernel<'a>; 2],
+    numbers: [&'a [(ValueId, u32)]; 2],
+    watches: [&'a Watch; 2],
+    terms: &'a Terms,
+    given: &'a Given,
+}
+
+impl Compared<'_> {
+    fn all(&self, pairs: &[Pair]) -> Answer {
+        let mut equal = Equal::default();
+        let mut different = Different::default();
+        for (a, b) in pairs {
+            for core in [0, 1] {
+                let of = |n: usize, v: &Option<ValueId>| {
+                    let outputs = self.watches[n].outputs.iter();
+                    v.and_then(|v| outputs.clone().find(|o| o.value == v && o.core == core))
+                };
+                let (left, right) = (of(0, a), of(1, b));
+                let is_empty = |o: Option<&Output>| o.is_none_or(|o| o.origins.iter().all(|id| *id == UNDEFINED));
+                // Nothing need be on core 1, and nothing read it if nothing is.
+                if core == 1 && is_empty(left) && is_empty(right) {
+                    continue;
+                }
+                self.one(left, right, &mut equal, &mut different);
+            }
+        }
+        self.buffers(pairs, &mut equal, &mut different);
+        self.prints(&mut equal, &mut different);
+        if !different.first.is_empty() {
+            return Answer::Different(different);
+        }
+        if equal.outputs == 0 {
+            let why = "neither program puts anything out, so there is nothing to compare";
+            let stop = Stop::Undecided(Undecided {
+                span: None,
+                why: why.into(),
+                help: Some("name the tiles to compare with --out NAME".into()),
+            });
+            return Answer::Stopped(Which::A, stop);
+        }
+        Answer::Equal(equal)
+    }
+
+    /// Buffers that no pair names must be left alone, or be changed alike.
+    fn buffers(&self, pairs: &[Pair], equal: &mut Equal, different: &mut Different) {
+        for (value, number) in self.numbers[0] {
+            let partner = self.numbers[1].iter().find(|(_, n)| n == number).map(|(v, _)| *v);
+            let named = pairs.iter().any(|(a, b)| *a == Some(*value) || (b.is_some() && *b == partner));
+            let is_buffer = |k: usize, v: ValueId| matches!(self.kernels[k].need(v), Need::Buffer(..));
+            let Some(partner) = partner.filter(|p| !named && is_buffer(0, *value) && is_buffer(1, *p)) else {
+                continue;
+            };
+            let of = |n: usize, v: ValueId| self.watches[n].outputs.iter().find(|o| o.value == v);
+            let (mut ignored, before) = (Equal::default(), different.elements);
+            self.one(of(0, *value), of(1, partner), &mut ignored, different);
+            debug_assert!(before <= different.elements && equal.outputs <= usize::MAX);
+        }
+    }
+
+    fn prints(&self, equal: &mut Equal, different: &mut Different) {
+        let [a, b] = self.watches.map(|w| &w.printed);
+        for (left, right) in a.iter().zip(b) {
+            self.one(Some(left), Some(right), equal, different);
+        }
+        if a.len() != b.len() {
+            different.first.push(Difference {
+                at: [String::from("pto.tprint"), String::from("pto.tprint")],
+                is: [a.len(), b.len()].map(|n| format!("{n} tiles are printed")),
+            });
+        }
+    }
+
+    fn one(&self, left: Option<&Output>, right: Option<&Output>, equal: &mut Equal, different: &mut Different) {
+        let (a, b) = match (left, right) {
+            (Some(a), Some(b)) => (a, b),
+            (None, None) => return,
+            _ => {
+                let at = |n: usize, o: Option<&Output>| {
+                    o.map_or("no such output".to_string(), |o| format!("%{}", self.kernels[n].name(o.value)))
+                };
+                let is = |o: Option<&Output>| match o {
+                    Some(_) => "put out".to_string(),
+                    None => "not put out".to_string(),
+                };
+                different.first.push(Difference {
+                    at: [at(0, left), at(1, right)],
+                    is: [is(left), is(right)],
+                });
+                return;
+            }
+        };
+        let is_buffer = [a, b].iter().enumerate().map(|(n, o)| self.is_buffer(n, o.value));
+        let buffers: Vec<bool> = is_buffer.collect();
+        let same_shape = buffers.contains(&true) || (a.rows, a.cols) == (b.rows, b.cols);
+        if !same_shape || a.elem.bits() != b.elem.bits() {
+            let shape = |o: &Output| format!("{}x{} of {}", o.rows, o.cols, o.elem);
+            different.first.push(Difference {
+                at: [self.whole(0, a), self.whole(1, b)],
+                is: [shape(a), shape(b)],
+            });
+            return;
+        }
+        equal.outputs += 1;
+        let size = a.elem.size().unwrap_or(1) as usize;
+        let per = if a.elem.is_fp4() { 2 } else { 1 };
+        let (origins_a, origins_b) = self.levelled(a, b, &buffers);
+        let elements = origins_a.chunks(size).zip(origins_b.chunks(size));
+        for (k, (x, y)) in elements.enumerate() {
+            equal.elements += per;
+            if x == y {
+                equal.undefined += per * u64::from(x.contains(&UNDEFINED));
+                continue;
+            }
+            different.elements += per;
+            if different.first.len() < SHOWN {
+                let index = k as u64 * per;
+                different.first.push(Difference {
+                    at: [self.element(0, a, index), self.element(1, b, index)],
+                    is: [self.explain(0, x, a.elem), self.explain(1, y, b.elem)],
+                });
+            }
+        }
+    }
+
+    /// Origins of equal length: beyond the end of what a run touched, a buffer holds what it held.
+    fn levelled(&self, a: &Output, b: &Output, buffers: &[bool]) -> (Vec<TermId>, Vec<TermId>) {
+        let len = a.origins.len().max(b.origins.len());
+        let mut terms = self.terms.clone();
+        let mut level = |n: usize, o: &Output| {
+            let mut ids = o.origins.clone();
+            let number = self.numbers[n].iter().find(|(v, _)| *v == o.value).map(|(_, n)| *n);
+            let source = number.filter(|_| buffers.get(n) == Some(&true));
+            while ids.len() < len {
+                let at = ids.len() as u64;
+                ids.push(source.map_or(UNDEFINED, |input| terms.input(input, at)));
+            }
+            ids
+        };
+        (level(0, a), level(1, b))
+    }
+
+    fn is_buffer(&self, n: usize, value: ValueId) -> bool {
+        matches!(self.kernels[n].need(value), Need::Buffer(..))
+    }
+
+    fn whole(&self, n: usize, output: &Output) -> String {
+        let core = if output.core == 1 { "@1" } else { "" };
+        format!("%{}{core}", self.kernels[n].name(output.value))
+    }
+
+    fn element(&self, n: usize, output: &Output, index: u64) -> String {
+        let name = self.whole(n, output);
+        if self.is_buffer(n, output.value) {
+            return format!("{name}[{index}]");
+        }
+        let cols = output.cols.max(1);
+        format!("{name}[{}, {}]", index / cols, index % cols)
+    }
+
+    fn explain(&self, n: usize, ids: &[TermId], elem: Elem) -> String {
+        let explain = Explain {
+            kernel: self.kernels[n],
+            terms: self.terms,
+            numbers: self.numbers[n],
+            given: self.given,
+        };
+        explain.element(ids, elem)
+    }
+}

@@ -1,0 +1,383 @@
+//! Runs on origins instead of data: what [`trace`](crate::trace), [`equiv`](crate::equiv) and [`opt`](crate::opt) share.
+
+use crate::program::{Input, Kernel, Need};
+use tessera_exec::interp::{Run, watch};
+use tessera_exec::origin::{Function, Quantized, Term, TermId, Terms, Watch};
+use tessera_ir::{Def, ValueId};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::{Diagnostic, Span, nearest};
+use tessera_isa::elem::Elem;
+
+/// What is known before a run on origins.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// Values of scalars, by name.
+    pub set: Vec<(String, Number)>,
+    /// Shapes of tiles and buffers whose types leave them open, by name.
+    pub shapes: Vec<(String, Vec<u64>)>,
+    /// How often the kernel runs.
+    pub blocks: u32,
+}
+
+impl Default for Given {
+    fn default() -> Self {
+        Given {
+            set: Vec::new(),
+            shapes: Vec::new(),
+            blocks: 1,
+        }
+    }
+}
+
+/// Why a run on origins gives no answer.
+#[derive(Clone, Debug)]
+pub enum Stop {
+    /// Something that is asked for does not exist, or does not fit.
+    Usage(String),
+    /// The program is refused when it runs.
+    Illegal(Vec<Diagnostic>),
+    /// Data decides, or a value is missing.
+    Undecided(Undecided),
+}
+
+/// What keeps an answer from holding for all inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undecided {
+    /// Where in the text.
+    pub span: Option<Span>,
+    /// One sentence.
+    pub why: String,
+    /// A way out, where there is one.
+    pub help: Option<String>,
+}
+
+/// The values that a kernel is told to put out by itself: a listing's outputs, or the buffers that it writes.
+pub fn outputs(kernel: &Kernel<'_>) -> Vec<ValueId> {
+    if kernel.module().is_listing {
+        return kernel.func().outputs.clone();
+    }
+    let arguments = kernel.arguments();
+    arguments.iter().filter(|a| a.is_written).map(|a| a.value).collect()
+}
+
+/// An unknown name, with the nearest one.
+pub(crate) fn unknown(kind: &str, name: &str, names: &[&str]) -> String {
+    let near = match nearest(name, names.iter().copied()) {
+        Some(near) => format!("; did you mean %{near}?"),
+        None if names.is_empty() => String::new(),
+        None => {
+            let shown: Vec<String> = names.iter().take(12).map(|n| format!("%{n}")).collect();
+            format!("; there are {}", shown.join(", "))
+        }
+    };
+    format!("the program has no {kind} %{name}{near}")
+}
+
+impl Given {
+    /// Do all names exist in one of the kernels?
+    pub(crate) fn check(&self, kernels: &[&Kernel<'_>]) -> Result<(), String> {
+        let names: Vec<&str> = kernels
+            .iter()
+            .flat_map(|k| k.func().args.iter().map(|v| k.name(*v)))
+            .collect();
+        let given = self.set.iter().map(|s| &s.0).chain(self.shapes.iter().map(|s| &s.0));
+        for name in given {
+            if !names.contains(&name.as_str()) {
+                return Err(unknown("argument", name, &names));
+            }
+        }
+        Ok(())
+    }
+
+    fn shape(&self, name: &str) -> Option<&[u64]> {
+        self.shapes.iter().find(|(n, _)| n == name).map(|(_, s)| s.as_slice())
+    }
+
+    /// What is bound to the arguments: zeros that stand for anything. A tile that a listing only writes is bound where
+    /// `is_given` says so.
+    fn inputs(&self, kernel: &Kernel<'_>, is_given: &dyn Fn(ValueId) -> bool) -> Result<Vec<(ValueId, Input)>, Stop> {
+        let mut inputs = Vec::new();
+        for value in &kernel.func().args {
+            let name = kernel.name(*value);
+            let shape = self.shape(name);
+            let zeros = |shape: &[u64], elem: Elem| -> Result<Input, Stop> {
+                let elements = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
+                let bytes = elements.map(|n| elem.bytes_of(n)).filter(|n| *n <= 1 << 28);
+                let bytes = bytes.ok_or_else(|| {
+                    Stop::Usage(format!("the shape of %{name} has too many elements to follow; give a smaller one"))
+                })?;
+                kernel
+                    .input(*value, shape, vec![0; bytes as usize])
+                    .map_err(|why| Stop::Usage(format!("--shape {name}: {why}")))
+            };
+            match kernel.need(*value) {
+                Need::Scalar(_) => {
+                    let number = self.set.iter().find(|(n, _)| n == name).map(|(_, v)| *v);
+                    if let Some(number) = number {
+                        inputs.push((*value, kernel.scalar_input(*value, number).map_err(Stop::Usage)?));
+                    } else if kernel.func().ops.iter().any(|op| op.values().any(|v| v == *value)) {
+                        return Err(Stop::Undecided(Undecided {
+                            span: Some(kernel.func().value(*value).span),
+                            why: format!("the scalar %{name} has no value"),
+                            help: Some(format!("add --set {name}=VALUE")),
+                        }));
+                    }
+                }
+                Need::Tile(tile) => {
+                    if kernel.func().value(*value).def == Def::ListingOut && !is_given(*value) {
+                        continue;
+                    }
+                    let own = [tile.v_row.known().unwrap_or(tile.rows), tile.v_col.known().unwrap_or(tile.cols)];
+                    inputs.push((*value, zeros(shape.unwrap_or(&own), tile.elem)?));
+                }
+                Need::Conv(conv) => {
+                    let own = conv.written_dims();
+                    inputs.push((*value, zeros(shape.unwrap_or(&own), conv.elem)?));
+                }
+                Need::Buffer(elem, dims) => {
+                    let is_open = dims.is_some_and(|d| d.iter().any(Option::is_none));
+                    match shape {
+                        Some(shape) => inputs.push((*value, zeros(shape, elem)?)),
+                        None if is_open => {
+                            return Err(Stop::Undecided(Undecided {
+                                span: Some(kernel.func().value(*value).span),
+                                why: format!("the type of %{name} leaves extents open"),
+                                help: Some(format!("add --shape {name}=NxM")),
+                            }));
+                        }
+                        // Unbound, it is as long as what is read of it.
+                        None => {}
+                    }
+                }
+                Need::Nothing => {}
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// Runs a kernel on origins. `numbers` are the input numbers of its arguments.
+    pub(crate) fn run(
+        &self,
+        kernel: &Kernel<'_>,
+        terms: Terms,
+        numbers: &[(ValueId, u32)],
+        wanted: &[ValueId],
+        log: bool,
+        is_given: &dyn Fn(ValueId) -> bool,
+    ) -> Result<Watch, (Stop, Terms)> {
+        let inputs = match self.inputs(kernel, is_given) {
+            Ok(inputs) => inputs,
+            Err(stop) => return Err((stop, terms)),
+        };
+        let placement = match kernel.plan(wanted) {
+            Ok(placement) => placement,
+            Err(d) => return Err((Stop::Illegal(vec![*d]), terms)),
+        };
+        let run = Run {
+            module: kernel.module(),
+            func: kernel.func(),
+            profile: kernel.profile(),
+            placement: &placement,
+            blocks: self.blocks,
+            tracked: true,
+            inputs,
+            outputs: wanted.iter().flat_map(|v| [(*v, 0), (*v, 1)]).collect(),
+            trace: false,
+        };
+        let (outcome, watch) = watch(run, Watch::new(terms, numbers.to_vec(), log));
+        if let Some(undecided) = &watch.undecided {
+            let stop = Stop::Undecided(Undecided {
+                span: undecided.op.map(|op| kernel.func().op(op).span),
+                why: undecided.why.clone(),
+                help: None,
+            });
+            return Err((stop, watch.terms));
+        }
+        if watch.terms.is_full() {
+            let stop = Stop::Undecided(Undecided {
+                span: None,
+                why: "the program has too many different elements to follow".into(),
+                help: Some("use smaller tiles, or fewer conversions".into()),
+            });
+            return Err((stop, watch.terms));
+        }
+        if outcome.failed() {
+            let diagnostics = kernel.program().with_locations(outcome.diagnostics);
+            return Err((Stop::Illegal(diagnostics), watch.terms));
+        }
+        Ok(watch)
+    }
+}
+
+/// Says what elements are, in the words of one program.
+pub(crate) struct Explain<'a> {
+    pub kernel: &'a Kernel<'a>,
+    pub terms: &'a Terms,
+    pub numbers: &'a [(ValueId, u32)],
+    pub given: &'a Given,
+}
+
+impl Explain<'_> {
+    /// What an element is whose bytes have these origins.
+    pub fn element(&self, ids: &[TermId], elem: Elem) -> String {
+        self.bytes(ids, Some(elem), 0)
+    }
+
+    fn bytes(&self, ids: &[TermId], elem: Option<Elem>, depth: usize) -> String {
+        let terms: Vec<Term> = ids.iter().map(|id| self.terms.get(*id)).collect();
+        let Some(first) = terms.first() else {
+            return "nothing".into();
+        };
+        if terms.iter().all(|t| *t == Term::Undefined) {
+            return "undefined".into();
+        }
+        let constant: Option<Vec<u8>> = ids.iter().map(|id| Terms::constant_of(*id)).collect();
+        if let Some(bytes) = constant {
+            return constant_text(&bytes, elem);
+        }
+        if depth > 3 {
+            return "…".into();
+        }
+        match first {
+            Term::Input { input, byte } => {
+                let run = (0u64..).zip(&terms).all(|(k, t)| {
+                    *t == Term::Input {
+                        input: *input,
+                        byte: byte + k,
+                    }
+                });
+                if run {
+                    return self.input(*input, *byte, ids.len() as u64);
+                }
+            }
+            Term::Applied {
+                function,
+                operands,
+                byte: 0,
+            } => {
+                let same = |k: usize, t: &Term| {
+                    let Term::Applied {
+                        function: f,
+                        operands: o,
+                        byte,
+                    } = t
+                    else {
+                        return false;
+                    };
+                    f == function && o == operands && usize::from(*byte) == k
+                };
+                if terms.iter().enumerate().all(|(k, t)| same(k, t)) {
+                    let size = (function.src.bits() / 8).max(1) as usize;
+                    let (element, param) = operands.split_at_checked(size).unwrap_or((operands, &[]));
+                    let of = self.bytes(element, Some(function.src), depth + 1);
+                    let with = match param {
+                        [] => String::new(),
+                        _ => format!(" with the parameter {}", self.bytes(param, None, depth + 1)),
+                    };
+                    return format!("{} of {of}{with}", function_text(function));
+                }
+            }
+            _ => {}
+        }
+        match ids {
+            [_] => match first {
+                Term::Nibbles([low, high]) => {
+                    let half = |n: &tessera_exec::origin::Nibble| {
+                        let which = if n.high { "high" } else { "low" };
+                        format!("the {which} half of {}", self.bytes(&[n.of], None, depth + 1))
+                    };
+                    format!("{} and {}", half(low), half(high))
+                }
+                Term::Applied { byte, function, .. } => {
+                    format!("byte {byte} of the result of {}", function_text(function))
+                }
+                _ => "undefined".into(),
+            },
+            _ => {
+                let each: Vec<String> = ids.iter().map(|id| self.bytes(&[*id], None, depth + 1)).collect();
+                format!("bytes ({})", each.join(", "))
+            }
+        }
+    }
+
+    /// A byte of an input as an element of an argument.
+    fn input(&self, input: u32, byte: u64, len: u64) -> String {
+        let value = self.numbers.iter().find(|(_, n)| *n == input).map(|(v, _)| *v);
+        let Some(value) = value else {
+            return format!("byte {byte} of an input that only the other program has");
+        };
+        place(self.kernel, self.given, value, byte, len)
+    }
+}
+
+/// A byte of an argument's contents as an element: `%src[3, 5]`.
+pub(crate) fn place(kernel: &Kernel<'_>, given: &Given, value: ValueId, byte: u64, len: u64) -> String {
+    let name = kernel.name(value);
+    let (elem, cols) = match kernel.need(value) {
+        Need::Tile(tile) => {
+            let own = tile.v_col.known().unwrap_or(tile.cols);
+            (tile.elem, Some(given.shape(name).and_then(|s| s.get(1).copied()).unwrap_or(own)))
+        }
+        Need::Conv(conv) => (conv.elem, None),
+        Need::Buffer(elem, _) => (elem, None),
+        Need::Scalar(_) | Need::Nothing => return format!("%{name}"),
+    };
+    let size = elem.size().unwrap_or(1);
+    let index = byte * 8 / u64::from(elem.bits());
+    let at = match cols {
+        Some(cols) => format!("{}, {}", index / cols.max(1), index % cols.max(1)),
+        None => index.to_string(),
+    };
+    match (byte % size, len == size) {
+        (0, true) => format!("%{name}[{at}]"),
+        (0, false) if elem.is_fp4() => format!("%{name}[{at}] and the next"),
+        (first, _) if len == 1 => format!("byte {first} of %{name}[{at}]"),
+        (first, _) => format!("{len} bytes from byte {first} of %{name}[{at}] on"),
+    }
+}
+
+/// A constant with its bits and its value.
+pub(crate) fn constant_text(bytes: &[u8], elem: Option<Elem>) -> String {
+    let mut bits = 0u64;
+    for (k, byte) in bytes.iter().enumerate().take(8) {
+        bits |= u64::from(*byte) << (8 * k);
+    }
+    let hex = format!("0x{bits:0width$X}", width = bytes.len() * 2);
+    match elem.filter(|e| e.size() == Some(bytes.len() as u64)) {
+        Some(elem) => match elem.decode(bits) {
+            Number::Int(v) => format!("the constant {v} ({elem} {hex})"),
+            Number::Float(v) => format!("the constant {v:?} ({elem} {hex})"),
+        },
+        None => format!("the constant {hex}"),
+    }
+}
+
+/// A function in words.
+pub(crate) fn function_text(function: &Function) -> String {
+    let Function {
+        src,
+        dst,
+        relu,
+        hardware_rounding,
+        quantized,
+    } = function;
+    let mut text = format!("{src} → {dst}");
+    match quantized {
+        Quantized::No => {}
+        Quantized::Data => text.push_str(" by vector quantization"),
+        Quantized::Fixed { shift, .. } if *shift > 0 => text.push_str(&format!(" by a shift of {shift}")),
+        Quantized::Fixed { scale, offset, .. } => {
+            text.push_str(&format!(" times {:?}", f32::from_bits(*scale)));
+            if *offset != 0 {
+                text.push_str(&format!(" plus {offset}"));
+            }
+        }
+    }
+    if *hardware_rounding {
+        text.push_str(", rounded before the offset");
+    }
+    if *relu {
+        text.push_str(", then ReLU,");
+    }
+    text
+}
