@@ -99,6 +99,8 @@ pub(crate) struct Chip {
     pub memories: Memories,
     pub objects: Vec<Object>,
     layouts: Layouts,
+    /// Grows whenever a tile may have changed in anything but its contents.
+    pub epoch: u64,
 }
 
 impl Object {
@@ -109,6 +111,19 @@ impl Object {
         self.layout = self.own_layout;
         self.valid = [known(self.tile.v_row), known(self.tile.v_col)];
         self.binding = Binding::Own;
+    }
+
+    fn set_extents(&mut self, valid: [Option<i64>; 2]) {
+        for (extent, v) in self.valid.iter_mut().zip(valid) {
+            if let Some(v) = v {
+                *extent = v as u64;
+            }
+        }
+    }
+
+    /// Where its contents begin: the address that the program gave it, or its own place.
+    pub fn start(&self) -> Place {
+        if self.binding == Binding::Manual { self.place } else { self.home }
     }
 
     /// Bytes of the declared area.
@@ -129,6 +144,17 @@ pub(crate) fn refused(fault: Fault) -> Failure {
     Box::new(d)
 }
 
+/// `valid-range`.
+fn check_extents(tile: &Tile, valid: [Option<i64>; 2]) -> Result<(), Failure> {
+    if valid == [None, None] {
+        return Ok(());
+    }
+    match tessera_check::check_valid(tile, valid.map(|v| v.map(i128::from))) {
+        Some(fault) => Err(refused(fault)),
+        None => Ok(()),
+    }
+}
+
 fn no_tile() -> Failure {
     Box::new(Diagnostic::error(
         "undefined-name",
@@ -143,6 +169,7 @@ impl Chip {
             memories,
             objects: Vec::new(),
             layouts: Layouts::default(),
+            epoch: 1,
         }
     }
 
@@ -195,7 +222,17 @@ impl Chip {
     }
 
     pub fn object_mut(&mut self, id: ObjectId) -> Result<&mut Object, Failure> {
+        self.epoch += 1;
         self.objects.get_mut(id as usize).ok_or_else(no_tile)
+    }
+
+    /// Changes a tile; in a loop most changes bring about what is there already.
+    fn update(&mut self, id: ObjectId, change: impl FnOnce(&mut Object)) -> Result<(), Failure> {
+        let o = self.objects.get_mut(id as usize).ok_or_else(no_tile)?;
+        let before = (o.place, o.layout, o.valid, o.binding);
+        change(o);
+        self.epoch += u64::from((o.place, o.layout, o.valid, o.binding) != before);
+        Ok(())
     }
 
     /// The object as an operand.
@@ -246,7 +283,7 @@ impl Chip {
         let (Some(o), true) = (self.objects.get(id as usize), self.memories.tracked) else {
             return;
         };
-        let place = if o.binding == Binding::Manual { o.place } else { o.home };
+        let place = o.start();
         let bytes = o.bytes() as usize;
         for core in [0, 1] {
             let memory = on_core(place.memory, core);
@@ -261,60 +298,71 @@ impl Chip {
     }
 
     /// An instruction's result begins: all of it valid, at its own place unless TASSIGN named one before.
-    pub fn begin(&mut self, id: ObjectId) {
-        if let Some(o) = self.objects.get_mut(id as usize) {
+    pub fn begin(&mut self, id: ObjectId) -> Result<(), Failure> {
+        self.update(id, |o| {
             let manual = (o.binding == Binding::Manual).then_some(o.place);
             o.restart();
             o.valid = o.extent();
             if let Some(place) = manual {
                 (o.place, o.binding) = (place, Binding::Manual);
             }
+        })
+    }
+
+    /// `alloc_tile`: the tile begins, with an address where one is given, here or by an earlier TASSIGN (syntax.md 1).
+    /// Tells whether it lies at its own place.
+    pub fn alloc(&mut self, id: ObjectId, addr: Option<i64>, valid: [Option<i64>; 2]) -> Result<bool, Failure> {
+        let o = self.object(id)?;
+        check_extents(&o.tile, valid)?;
+        let place = match addr {
+            Some(addr) => Some(self.address(o, addr)?),
+            None => (o.binding == Binding::Manual).then_some(o.place),
+        };
+        self.update(id, |o| {
+            o.restart();
+            o.set_extents(valid);
+            if let Some(place) = place {
+                (o.place, o.binding) = (place, Binding::Manual);
+            }
+        })?;
+        Ok(place.is_none())
+    }
+
+    /// The place of an address in a tile's memory, where it is one.
+    fn address(&self, o: &Object, addr: i64) -> Result<Place, Failure> {
+        match tessera_check::check_address(o.tile.loc, o.bytes(), addr.into(), self.profile) {
+            Some(fault) => Err(refused(fault)),
+            None => Ok(Place {
+                memory: of_loc(o.tile.loc),
+                at: addr as usize,
+            }),
         }
     }
 
     /// TASSIGN: binds a tile to an address; moves no data.
     pub fn assign(&mut self, id: ObjectId, addr: i64) -> Result<(), Failure> {
-        let profile = self.profile;
-        let o = self.object_mut(id)?;
-        if let Some(fault) = tessera_check::check_address(o.tile.loc, o.bytes(), addr.into(), profile) {
-            return Err(refused(fault));
-        }
-        o.place = Place {
-            memory: of_loc(o.tile.loc),
-            at: addr as usize,
-        };
-        o.binding = Binding::Manual;
-        o.layout = o.own_layout;
-        Ok(())
+        let place = self.address(self.object(id)?, addr)?;
+        self.update(id, |o| {
+            (o.place, o.binding, o.layout) = (place, Binding::Manual, o.own_layout);
+        })
     }
 
     /// Sets valid extents.
     pub fn set_valid(&mut self, id: ObjectId, valid: [Option<i64>; 2]) -> Result<(), Failure> {
-        if valid == [None, None] {
-            return Ok(());
-        }
-        let o = self.object_mut(id)?;
-        if let Some(fault) = tessera_check::check_valid(&o.tile, valid.map(|v| v.map(i128::from))) {
-            return Err(refused(fault));
-        }
-        for (extent, v) in o.valid.iter_mut().zip(valid) {
-            if let Some(v) = v {
-                *extent = v as u64;
-            }
-        }
-        Ok(())
+        check_extents(&self.object(id)?.tile, valid)?;
+        self.update(id, |o| o.set_extents(valid))
     }
 
     /// What TFILLPAD_EXPAND does to a dynamic valid region.
-    pub fn expand_valid(&mut self, id: ObjectId) {
-        if let Some(o) = self.objects.get_mut(id as usize) {
+    pub fn expand_valid(&mut self, id: ObjectId) -> Result<(), Failure> {
+        self.update(id, |o| {
             let declared = [(o.tile.v_row, o.tile.rows), (o.tile.v_col, o.tile.cols)];
             for (v, (extent, declared)) in o.valid.iter_mut().zip(declared) {
                 if extent == Extent::Dynamic {
                     *v = declared;
                 }
             }
-        }
+        })
     }
 
     /// TSUBVIEW and `pto.subset` as an instruction.
@@ -348,9 +396,7 @@ impl Chip {
             at: from.place.at + bytes as usize,
         };
         let layout = self.intern(layout);
-        let o = self.object_mut(dst)?;
-        (o.place, o.layout, o.binding) = (place, layout, Binding::View);
-        Ok(())
+        self.update(dst, |o| (o.place, o.layout, o.binding) = (place, layout, Binding::View))
     }
 
     /// Instructions that make their destination a view of their source: TRESHAPE on hardware, and TFILLPAD_INPLACE
@@ -375,16 +421,14 @@ impl Chip {
             let layout = pitched(&from.tile, &self.layout(from), &to.tile)?;
             self.intern(layout)
         };
-        let o = self.object_mut(dst)?;
-        (o.place, o.layout, o.binding) = (place, layout, binding);
-        Ok(())
+        self.update(dst, |o| (o.place, o.layout, o.binding) = (place, layout, binding))
     }
 
     /// Copies tiles, all at once: several may exchange their places.
     pub fn copy_tiles(&mut self, copies: &[(ObjectId, ObjectId)]) -> Result<(), Failure> {
         for (from, to) in copies {
             let valid = self.object(*from)?.valid;
-            self.object_mut(*to)?.valid = valid;
+            self.update(*to, |o| o.valid = valid)?;
             self.reserve_tile(*from, 0)?;
             self.reserve_tile(*to, 0)?;
         }

@@ -242,7 +242,7 @@ impl Machine {
 
     /// TLOAD: a view of `bytes` into a tile; [`GlobalArg::buffer`] is taken from the bytes.
     pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<(), Failure> {
-        self.set_buffer(Memory::new(bytes.to_vec(), true));
+        self.set_buffer(Memory::new(bytes, true));
         let issue = Issue::new(Opcode::Tload, Form::Plain).tile(Role::Dst, tile);
         let result = self.issue_with(&issue, Some(Global::of_arg(view, BUFFERS)));
         self.set_buffer(Memory::default());
@@ -251,7 +251,7 @@ impl Machine {
 
     /// TSTORE: a tile into a view of `bytes`. Undefined bytes are written as 0, with a warning.
     pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<(), Failure> {
-        self.set_buffer(Memory::new(bytes.to_vec(), true));
+        self.set_buffer(Memory::new(&*bytes, true));
         let issue = Issue::new(Opcode::Tstore, Form::Plain).tile(Role::Src, tile);
         let result = self.issue_with(&issue, Some(Global::of_arg(view, BUFFERS)));
         if let (Ok(()), Some(memory)) = (&result, self.chip.memories.get(BUFFERS)) {
@@ -320,7 +320,7 @@ impl Machine {
                 .push(Diagnostic::warning("undefined-read", what).help("write the element before it is stored"));
         }
         if let (Opcode::TfillpadExpand, Some(dst)) = (issue.op, tile(Role::Dst)) {
-            self.chip.expand_valid(dst);
+            self.chip.expand_valid(dst)?;
         }
         Ok(())
     }

@@ -45,7 +45,11 @@ pub(crate) struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     pub entries: Vec<Entry>,
+    /// When the current variant was chosen, in the chip's count.
+    pub epoch: u64,
     last: usize,
+    /// By variant, the one that was asked for after it: loops ask for them in the same order again and again.
+    next: Vec<usize>,
     by_key: FxHashMap<Box<[u64]>, usize>,
 }
 
@@ -53,16 +57,30 @@ impl Cache {
     /// Makes the variant with this key the current one, if there is one.
     #[inline]
     pub fn find(&mut self, key: &[u64]) -> bool {
-        if self.entries.get(self.last).is_some_and(|e| *e.key == *key) {
+        let is = |n: usize| self.entries.get(n).is_some_and(|e| *e.key == *key);
+        if is(self.last) {
             return true;
         }
-        match self.by_key.get(key) {
+        let expected = self.next.get(self.last).copied().unwrap_or(0);
+        if is(expected) {
+            self.last = expected;
+            return true;
+        }
+        match self.by_key.get(key).copied() {
             Some(at) => {
-                self.last = *at;
+                self.follow(at);
                 true
             }
             None => false,
         }
+    }
+
+    /// Makes another variant the current one, and expects it after this one from now on.
+    fn follow(&mut self, at: usize) {
+        if let Some(next) = self.next.get_mut(self.last) {
+            *next = at;
+        }
+        self.last = at;
     }
 
     /// Keeps a variant and makes it the current one.
@@ -70,9 +88,11 @@ impl Cache {
         if self.entries.len() >= MAX_ENTRIES {
             self.entries.clear();
             self.by_key.clear();
+            self.next.clear();
         }
-        self.last = self.entries.len();
+        self.follow(self.entries.len());
         self.by_key.insert(entry.key.clone(), self.last);
+        self.next.push(0);
         self.entries.push(entry);
     }
 

@@ -181,7 +181,12 @@ fn pointers_scalars_and_buffers_without_a_file() {
         .run();
     assert_eq!(u32s(outcome.buffer("q")), [4, 8, 0, 20]);
     assert!(outcome.diagnostics.is_empty(), "{:?}", outcome.diagnostics);
-    let short = Program::new(text, Profile::Cpu).buffer("p", &input[..8]).run();
+    let unbound = Program::new(text, Profile::Cpu).buffer("p", &input).run();
+    assert_eq!(rules(&unbound.diagnostics), ["binding"]);
+    let short = Program::new(text, Profile::Cpu)
+        .buffer("p", &input[..8])
+        .scalar("n", Number::Int(4))
+        .run();
     assert_eq!(rules(&short.diagnostics), ["gm-bounds"]);
     assert!(
         short.diagnostics[0].notes.contains(&"%i = 1".to_string()),

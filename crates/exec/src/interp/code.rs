@@ -235,6 +235,8 @@ pub(crate) struct Site {
     pub results: Vec<(Slot, ObjectId)>,
     /// The old contents of the result.
     pub init: Option<Slot>,
+    /// Does nothing but its tiles decide what it does?
+    pub only_tiles: bool,
     /// Source and destination, where the instruction may bind one to the other.
     pub binds: Option<(Slot, Slot)>,
 }

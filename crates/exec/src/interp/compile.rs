@@ -553,6 +553,9 @@ impl Compiler<'_> {
         tiles.extend(written);
         Site {
             binds: binding_operands(opcode, &tiles),
+            only_tiles: global.is_none()
+                && opcode != Opcode::Timg2col
+                && scalars.iter().all(|(_, s)| matches!(s.int, Int::Imm(_))),
             at: id,
             opcode,
             form,

@@ -100,13 +100,12 @@ impl<'a> Exec<'a> {
         self.issued = 0;
         self.chip.memories.clear_chip();
         self.chip.objects.iter_mut().for_each(|o| o.restart());
+        self.chip.epoch += 1;
         // A value may be named before its definition (syntax.md 1), so its own tile is there from the start.
         let program = self.cx.program;
         for (object, info) in (0..).zip(&program.objects) {
-            if let Some(Var::Tile(slot)) = program.vars.get(info.value.index())
-                && let Some(tile) = self.tiles.get_mut(*slot as usize)
-            {
-                *tile = object;
+            if let Some(Var::Tile(slot)) = program.vars.get(info.value.index()) {
+                self.set_tile(*slot, object);
             }
         }
     }
@@ -330,9 +329,7 @@ impl<'a> Exec<'a> {
         match (hand.to, value) {
             (Var::Int(slot), Handed::Int(v)) => self.set(slot, v),
             (Var::Tile(slot), Handed::Tile(object)) => {
-                if let Some(tile) = self.tiles.get_mut(slot as usize) {
-                    *tile = hand.buffer.unwrap_or(object);
-                }
+                self.set_tile(slot, hand.buffer.unwrap_or(object));
             }
             (Var::Global(slot), Handed::Global(Some(global))) => {
                 if let Some(place) = self.globals.get_mut(slot as usize) {
@@ -344,10 +341,7 @@ impl<'a> Exec<'a> {
     }
 
     fn hand_tile(&mut self, to: Slot, from: Slot) {
-        let object = self.object_of(from);
-        if let Some(tile) = self.tiles.get_mut(to as usize) {
-            *tile = object;
-        }
+        self.set_tile(to, self.object_of(from));
     }
 }
 

@@ -18,7 +18,7 @@ impl Exec<'_> {
         };
         self.issued += 1;
         if !site.results.is_empty() {
-            self.begin_results(site);
+            self.begin_results(site)?;
         }
         if let Some((src, dst)) = site.binds {
             let (src, dst) = (self.object_of(src), self.object_of(dst));
@@ -27,11 +27,7 @@ impl Exec<'_> {
                 .bind(site.opcode, src, dst, is_result)
                 .map_err(|e| self.at(site.at, e))?;
         }
-        self.make_key(site);
-        let known = self.caches.get_mut(index).is_some_and(|c| c.find(&self.key));
-        if !known || (site.global.is_some() && !self.fits(index, site)?) {
-            self.make_ready(index, site)?;
-        }
+        self.choose(index, site)?;
         let start = match site.global {
             Some(slot) => self.global(slot)?.byte().unwrap_or(0),
             None => 0,
@@ -45,7 +41,7 @@ impl Exec<'_> {
             self.report_store(site);
         }
         if let (Opcode::TfillpadExpand, Some((_, slot))) = (site.opcode, site.tiles.last()) {
-            self.chip.expand_valid(self.object_of(*slot));
+            self.chip.expand_valid(self.object_of(*slot))?;
         }
         if self.trace.is_some() {
             self.trace_line(site);
@@ -53,12 +49,29 @@ impl Exec<'_> {
         Ok(())
     }
 
-    fn begin_results(&mut self, site: &Site) {
+    /// Makes the variant for the operands as they are the current one.
+    #[inline]
+    fn choose(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+        let epoch = self.chip.epoch;
+        if site.only_tiles && self.caches.get(index).is_some_and(|c| c.epoch == epoch) {
+            // No tile has changed since the last time.
+            return Ok(());
+        }
+        self.make_key(site);
+        let known = self.caches.get_mut(index).is_some_and(|c| c.find(&self.key));
+        if !known || (site.global.is_some() && !self.fits(index, site)?) {
+            self.make_ready(index, site)?;
+        }
+        if let Some(cache) = self.caches.get_mut(index) {
+            cache.epoch = epoch;
+        }
+        Ok(())
+    }
+
+    fn begin_results(&mut self, site: &Site) -> Result<(), Failure> {
         for (slot, object) in &site.results {
-            self.chip.begin(*object);
-            if let Some(tile) = self.tiles.get_mut(*slot as usize) {
-                *tile = *object;
-            }
+            self.chip.begin(*object)?;
+            self.set_tile(*slot, *object);
             // Placed tiles begin where placement says; this is for those in the pool and those with an address.
             let pooled = self
                 .cx
@@ -71,6 +84,7 @@ impl Exec<'_> {
                 self.chip.undefine(*object);
             }
         }
+        Ok(())
     }
 
     /// Everything that what is made ready depends on, but where in its buffer a view starts.

@@ -2,7 +2,7 @@
 
 use super::code::{Alloc, Hand, Slot, Source, Window};
 use super::exec::Exec;
-use crate::chip::{Binding, ObjectId};
+use crate::chip::ObjectId;
 use crate::memory::POOL;
 use crate::prepared::Failure;
 use smallvec::SmallVec;
@@ -14,34 +14,30 @@ impl Exec<'_> {
         self.tiles.get(slot as usize).copied().unwrap_or(0)
     }
 
+    /// Puts a tile into a slot.
+    #[inline]
+    pub fn set_tile(&mut self, slot: Slot, object: ObjectId) {
+        if let Some(tile) = self.tiles.get_mut(slot as usize)
+            && *tile != object
+        {
+            *tile = object;
+            self.chip.epoch += 1;
+        }
+    }
+
     pub fn reserve_pool(&mut self) -> Result<(), Failure> {
         self.chip.reserve(POOL, self.cx.program.pool)
     }
 
     pub fn alloc(&mut self, alloc: &Alloc) -> Result<(), Failure> {
-        let object = alloc.object;
-        let o = self.chip.object_mut(object)?;
-        // A TASSIGN that came first (syntax.md 1) still counts.
-        let assigned = (o.binding == Binding::Manual && alloc.addr.is_none()).then_some(o.place);
-        o.restart();
-        if let Some(place) = assigned {
-            (o.place, o.binding) = (place, Binding::Manual);
-        }
-        if let Some(tile) = self.tiles.get_mut(alloc.slot as usize) {
-            *tile = object;
-        }
         let valid = alloc.valid.map(|v| v.map(|v| self.int(v)));
-        self.chip.set_valid(object, valid)?;
-        let pooled = self
-            .cx
-            .program
-            .objects
-            .get(object as usize)
-            .is_some_and(|i| i.address.is_none());
-        if let Some(addr) = alloc.addr {
-            self.chip.assign(object, self.int(addr))?;
-        } else if assigned.is_none() && pooled {
-            self.chip.undefine(object);
+        let addr = alloc.addr.map(|a| self.int(a));
+        let own = self.chip.alloc(alloc.object, addr, valid)?;
+        self.set_tile(alloc.slot, alloc.object);
+        // Placement says where the contents of placed tiles begin.
+        let info = self.cx.program.objects.get(alloc.object as usize);
+        if own && info.is_some_and(|i| i.address.is_none()) {
+            self.chip.undefine(alloc.object);
         }
         Ok(())
     }
@@ -49,10 +45,8 @@ impl Exec<'_> {
     /// TSUBVIEW and `pto.subset`.
     pub fn window(&mut self, w: &Window) -> Result<(), Failure> {
         if let Some(result) = w.result {
-            self.chip.begin(result);
-            if let Some(tile) = self.tiles.get_mut(w.dst as usize) {
-                *tile = result;
-            }
+            self.chip.begin(result)?;
+            self.set_tile(w.dst, result);
         }
         let (src, dst) = (self.object_of(w.src), self.object_of(w.dst));
         let at = [self.int(w.row), self.int(w.col)];
