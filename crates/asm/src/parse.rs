@@ -26,6 +26,7 @@ use attr::AliasValue;
 use names::Scope;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cell::Cell;
 use tessera_ir::{BlockId, Func, Module, NameId, OpId, TypeId};
 use tessera_isa::diag::Span;
 use tessera_isa::profile::Profile;
@@ -99,6 +100,10 @@ pub(crate) struct Parser<'a> {
     /// Was the text given up? Then brackets that stay open are no news.
     stopped: bool,
     block_ends: Vec<u32>,
+    /// Bytes that aliases have grown to.
+    expansions: Cell<usize>,
+    /// Where each function is defined.
+    functions: FxHashMap<NameId, Span>,
     common: names::CommonTypes,
 }
 
@@ -121,7 +126,7 @@ impl<'a> Parser<'a> {
             module,
             func: Func::new(name, Span::default()),
             block: BlockId(0),
-            scope: Scope::default(),
+            scope: Scope::new(),
             given,
             profile: given.unwrap_or(Profile::Cpu),
             types: FxHashMap::default(),
@@ -133,6 +138,8 @@ impl<'a> Parser<'a> {
             dictionaries: 0,
             stopped: false,
             block_ends: vec![0],
+            expansions: Cell::new(0),
+            functions: FxHashMap::default(),
             common,
         };
         parser.bump();

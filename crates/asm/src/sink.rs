@@ -2,38 +2,43 @@
 
 use tessera_isa::diag::Diagnostic;
 
-/// More errors than this are not listed.
+/// More errors than this end the reading; more warnings are not listed.
 pub(crate) const MAX_DIAGNOSTICS: usize = 100;
 
 /// The findings so far.
 #[derive(Default)]
 pub(crate) struct Sink {
     pub list: Vec<Diagnostic>,
-    full: bool,
+    errors: usize,
     /// Where the last bad token was: what the parser misses behind it is no news.
     pub bad_token: Option<u32>,
 }
 
 impl Sink {
-    /// Adds a finding; says once that there are too many, then keeps quiet.
+    /// Adds a finding; says once that there are too many errors, then keeps quiet.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if self.full {
+        if !diagnostic.is_error() {
+            if self.list.len() - self.errors < MAX_DIAGNOSTICS {
+                self.list.push(diagnostic);
+            }
             return;
         }
-        if self.list.len() >= MAX_DIAGNOSTICS {
-            self.full = true;
-            let span = diagnostic.span.unwrap_or_default();
-            self.list.push(
-                Diagnostic::error(
-                    "syntax-limit",
-                    format!("the text has more than {MAX_DIAGNOSTICS} findings, and the rest is not read"),
-                )
-                .at(span, "")
-                .help("mend the first ones"),
-            );
+        if self.errors > MAX_DIAGNOSTICS {
             return;
         }
-        self.list.push(diagnostic);
+        self.errors += 1;
+        if self.errors <= MAX_DIAGNOSTICS {
+            self.list.push(diagnostic);
+            return;
+        }
+        self.list.push(
+            Diagnostic::error(
+                "syntax-limit",
+                format!("the text has more than {MAX_DIAGNOSTICS} errors, and the rest is not read"),
+            )
+            .at(diagnostic.span.unwrap_or_default(), "")
+            .help("mend the first ones"),
+        );
     }
 
     /// Adds the finding of a bad token.
@@ -44,12 +49,12 @@ impl Sink {
 
     /// Is there no room left? Then parsing stops.
     pub fn is_full(&self) -> bool {
-        self.full
+        self.errors > MAX_DIAGNOSTICS
     }
 
     /// Has there been an error?
     pub fn has_errors(&self) -> bool {
-        self.list.iter().any(Diagnostic::is_error)
+        self.errors > 0
     }
 }
 

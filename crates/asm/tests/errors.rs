@@ -273,7 +273,7 @@ fn a_newline_ends_a_statement_of_a_listing() {
     );
     // But not inside brackets, behind `,` `=` `:` `->`, or before `:` `->` `outs` `{`.
     check(
-        &format!("%a =\n tmov\n %b"),
+        "%a =\n tmov\n %b",
         &[("operand-count", 1, 1), ("syntax-expected", 3, 2)][..],
     );
     check(

@@ -51,8 +51,21 @@ impl Entry {
     }
 }
 
-/// Aliases do not grow beyond this when they are replaced by what they stand for.
+/// A text does not grow beyond this when aliases are replaced by what they stand for.
 const MAX_EXPANSION: usize = 64 * 1024;
+/// Nor do all texts of a program together; a short text can name a long alias very often.
+const MAX_EXPANSIONS: usize = 64 * 1024 * 1024;
+/// More attributes than this are refused: each is compared with those before it.
+const MAX_ATTRIBUTES: usize = 4096;
+
+/// The value that uses of an alias copy: nothing large.
+fn small(attr: Attr) -> Attr {
+    match attr {
+        Attr::List(list) if list.len() > 16 || list.iter().any(|a| matches!(a, Attr::List(_))) => Attr::Other,
+        Attr::Function(..) => Attr::Other,
+        other => other,
+    }
+}
 
 impl<'a> Parser<'a> {
     /// `{key = value, key}`, the opening brace being next.
@@ -72,6 +85,9 @@ impl<'a> Parser<'a> {
                         .and_at(at, "first written here")
                         .help("remove one of them"),
                 );
+            } else if out.len() >= MAX_ATTRIBUTES {
+                let text = format!("the operation has more than {MAX_ATTRIBUTES} attributes");
+                return self.fail("syntax-limit", entry.key_span, text, "use fewer");
             } else {
                 out.push(entry);
             }
@@ -318,6 +334,7 @@ impl<'a> Parser<'a> {
         let start = self.tok.span;
         let attr = self.attr()?;
         let text = self.expand(self.slice(start.to(self.prev)));
+        let attr = small(attr);
         if self.attr_aliases.insert(name, AliasValue { attr, text }).is_some() {
             let text = format!("the attribute alias #{} is defined twice", shown(name));
             return self.fail("redefined-name", span, text, "give one of them another name");
@@ -339,7 +356,10 @@ impl<'a> Parser<'a> {
                 .unwrap_or(tail.len());
             let name = tail.get(..len).unwrap_or_default();
             match self.attr_aliases.get(name) {
-                Some(alias) if out.len() + alias.text.len() < MAX_EXPANSION => {
+                Some(alias)
+                    if out.len() + alias.text.len() < MAX_EXPANSION && self.expansions.get() < MAX_EXPANSIONS =>
+                {
+                    self.expansions.set(self.expansions.get() + alias.text.len());
                     // Inside `loc(…)` an alias of a location stands for what is between its parentheses.
                     let inner = alias.text.strip_prefix("loc(").and_then(|t| t.strip_suffix(')'));
                     out.push_str(inner.unwrap_or(&alias.text));

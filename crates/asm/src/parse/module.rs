@@ -319,8 +319,7 @@ impl Parser<'_> {
     /// Starts the function of a head: name, arguments and attributes.
     fn begin_function(&mut self, head: &Head, span: Span) {
         let name = self.name_of(head.name);
-        if let Some(other) = self.module.funcs.iter().find(|f| f.name == name) {
-            let first = other.span;
+        if let Some(first) = self.functions.insert(name, span) {
             let text = format!("@{} is defined twice", shown(self.module.names.text(name)));
             self.push(
                 Diagnostic::error("redefined-name", text)
@@ -332,7 +331,7 @@ impl Parser<'_> {
         self.func = Func::new(name, span);
         self.block = BlockId(0);
         self.block_ends = vec![0];
-        self.clear_scope();
+        self.scope.clear();
         self.func.results = head.results.iter().map(|(id, _)| *id).collect();
         if let Some(word) = head.visibility.filter(|w| *w != "public") {
             self.func.attrs.push(("sym_visibility".into(), format!("\"{word}\"")));

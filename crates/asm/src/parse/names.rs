@@ -38,8 +38,10 @@ pub(crate) fn scalar_of(elem: Elem) -> ScalarType {
 /// What names mean at the place that is being read.
 #[derive(Default)]
 pub(super) struct Scope {
-    /// By name: the value, if it is visible.
-    visible: Vec<Option<ValueId>>,
+    /// By name: the value, with the function that has defined it; it is visible if that is the current one.
+    visible: Vec<(u32, ValueId)>,
+    /// The current function, counted from 1.
+    function: u32,
     /// The names that each open region has defined.
     regions: Vec<Vec<NameId>>,
     /// By name: where it was defined in a region that has ended.
@@ -55,17 +57,33 @@ pub(super) struct Scope {
 }
 
 impl Scope {
+    pub fn new() -> Self {
+        let mut scope = Scope::default();
+        scope.clear();
+        scope
+    }
+
     pub fn find(&self, name: NameId) -> Option<ValueId> {
-        self.visible.get(name.index()).copied().flatten()
+        let (function, value) = *self.visible.get(name.index())?;
+        (function == self.function).then_some(value)
     }
 
     fn set(&mut self, name: NameId, value: ValueId) {
         if self.visible.len() <= name.index() {
-            self.visible.resize(name.index() + 1, None);
+            self.visible.resize(name.index() + 1, (0, value));
         }
         if let Some(slot) = self.visible.get_mut(name.index()) {
-            *slot = Some(value);
+            *slot = (self.function, value);
         }
+    }
+
+    /// Forgets every name, for the next function; what is as long as the program is kept.
+    pub fn clear(&mut self) {
+        *self = Scope {
+            visible: std::mem::take(&mut self.visible),
+            function: self.function + 1,
+            ..Scope::default()
+        };
     }
 
     pub fn open(&mut self) {
@@ -85,18 +103,13 @@ impl Parser<'_> {
     /// Makes names of the region that ends invisible.
     pub(super) fn close_scope(&mut self) {
         for name in self.scope.regions.pop().unwrap_or_default() {
-            if let Some(slot) = self.scope.visible.get_mut(name.index())
-                && let Some(v) = slot.take()
-            {
-                let span = self.func.values.get(v.index()).map(|v| v.span).unwrap_or_default();
-                self.scope.ended.insert(name, span);
+            let Some(v) = self.scope.find(name) else { continue };
+            let span = self.func.values.get(v.index()).map(|v| v.span).unwrap_or_default();
+            self.scope.ended.insert(name, span);
+            if let Some(slot) = self.scope.visible.get_mut(name.index()) {
+                slot.0 = 0;
             }
         }
-    }
-
-    /// Forgets every name, for the next function.
-    pub(super) fn clear_scope(&mut self) {
-        self.scope = Scope::default();
     }
 
     fn add_value(&mut self, name: NameId, ty: (TypeId, Span), def: Def, span: Span) -> ValueId {
@@ -292,7 +305,8 @@ impl Parser<'_> {
                 .and_at(*at, "this definition ends with its region")
                 .help("define it outside of the region, or yield it as a result");
         } else {
-            let visible = self.scope.visible.iter().enumerate().filter(|(_, v)| v.is_some());
+            let function = self.scope.function;
+            let visible = self.scope.visible.iter().enumerate().filter(|(_, v)| v.0 == function);
             let names: SmallVec<[&str; 16]> = visible
                 .take(1000)
                 .map(|(i, _)| self.module.names.text(NameId(i as u32)))
