@@ -153,6 +153,22 @@ pub struct OpAttrs {
 }
 
 /// One operation.
+///
+/// Operands of an instruction with forms stand in the form's order, whatever the text's. Those with a text shape of
+/// their own (syntax.md 4):
+///
+/// | instruction | operands | result |
+/// |---|---|---|
+/// | `alloc_tile` | `Addr`, `ValidRow`, `ValidCol`, each if written | the tile |
+/// | `tassign` | `Tile`, `Addr` | the tile again, if written so |
+/// | `set_validshape` | `Tile`, `ValidRow`, `ValidCol` | – |
+/// | `subset` | `Src`, `Row`, `Col`; [`OpAttrs::sizes`] | the view |
+/// | `make_tensor_view` | `Global`, then `Number` per extent, then per stride | the view |
+/// | `partition_view` | `Global`, then `Number` per offset, then per size | the view |
+/// | `addptr`, `load_scalar` | `Global`, `Number` | the pointer, the scalar |
+/// | `store_scalar` | `Scalar`, `Global`, `Number` | – |
+/// | `set_img2col_padding` | `Fill` | – |
+/// | order between pipes | events as `Scalar`; [`OpAttrs::words`] | an event, if written so |
 #[derive(Clone, Debug, PartialEq)]
 pub struct Op {
     /// What it does.
