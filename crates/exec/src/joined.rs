@@ -53,6 +53,16 @@ impl Joined {
         Ok(effect)
     }
 
+    /// The instruction.
+    pub fn inst(&self) -> &Inst {
+        &self.inst
+    }
+
+    /// What the last run moved.
+    pub fn moved(&self) -> Vec<Step> {
+        self.steps(&self.counts)
+    }
+
     fn tile(&self, role: Role) -> Option<(u8, &TileArg)> {
         let index = self.inst.tile_index(role)?;
         Some((operand(index, 0), self.inst.tiles.get(index)?))
@@ -137,6 +147,15 @@ impl Joined {
     }
 
     fn write_counts(&self, memories: &mut Memories, places: &[Place]) {
+        self.for_each_count(places, |place, bytes| {
+            if let Some(memory) = memories.get_mut(place.memory) {
+                memory.put(place.at, bytes);
+            }
+        });
+    }
+
+    /// Calls `f(place, bytes)` for every count that the last run wrote.
+    pub fn for_each_count(&self, places: &[Place], mut f: impl FnMut(Place, &[u8])) {
         let [_, cols] = self.extent();
         let Some((number, tile)) = self.tile(Role::DstIdx) else {
             return;
@@ -145,13 +164,10 @@ impl Joined {
         let Some(place) = places.get(usize::from(number)) else {
             return;
         };
-        let Some(memory) = memories.get_mut(place.memory) else {
-            return;
-        };
         for (row, [n0, n1]) in self.counts.iter().enumerate() {
             let bytes = ((n0 + n1).min(cols) * size as u64).to_le_bytes();
-            let start = place.at + tile.layout.offset(row as u64, 0) as usize * size;
-            memory.put(start, bytes.get(..size).unwrap_or(&[]));
+            let at = place.at + tile.layout.offset(row as u64, 0) as usize * size;
+            f(Place { at, ..*place }, bytes.get(..size).unwrap_or(&[]));
         }
     }
 }

@@ -17,6 +17,7 @@ mod lower;
 pub mod machine;
 pub mod memory;
 pub mod nest;
+pub mod origin;
 pub mod prepared;
 mod quant;
 mod ready;

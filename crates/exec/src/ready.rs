@@ -83,6 +83,11 @@ impl Cache {
         self.last = at;
     }
 
+    /// The current variant.
+    pub fn current(&self) -> Option<&Entry> {
+        self.entries.get(self.last)
+    }
+
     /// Keeps a variant and makes it the current one.
     pub fn insert(&mut self, entry: Entry) {
         if self.entries.len() >= MAX_ENTRIES {

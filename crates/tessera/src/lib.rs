@@ -23,6 +23,7 @@
 //! - [`typed`]: the tiles and the intrinsics. What types decide is a compile error, the rest an [`Error`] with a rule id;
 //! - [`dynamic`]: the same for tools, with types that are known at run time;
 //! - [`program`]: text to results: read, check, plan, run;
+//! - [`mod@equiv`], [`trace`]: whether two programs are equal for all inputs, and where an element comes from;
 //! - [`bench`](mod@bench): how fast instructions are, beside a memcpy;
 //! - what it is made of is re-exported: the tile model and the instruction table ([`isa`]), the program between text and
 //!   bytes ([`ir`]), and the stages.
@@ -35,9 +36,12 @@
 pub mod bench;
 pub mod dynamic;
 pub mod emit;
+pub mod equiv;
 mod error;
 mod machine;
 pub mod program;
+mod symbolic;
+pub mod trace;
 pub mod typed;
 
 pub use dynamic::{Instruction, TileBuf};

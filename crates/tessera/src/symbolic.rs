@@ -104,7 +104,9 @@ impl Given {
                 let elements = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
                 let bytes = elements.map(|n| elem.bytes_of(n)).filter(|n| *n <= 1 << 28);
                 let bytes = bytes.ok_or_else(|| {
-                    Stop::Usage(format!("the shape of %{name} has too many elements to follow; give a smaller one"))
+                    Stop::Usage(format!(
+                        "the shape of %{name} has too many elements to follow; give a smaller one"
+                    ))
                 })?;
                 kernel
                     .input(*value, shape, vec![0; bytes as usize])
@@ -127,7 +129,10 @@ impl Given {
                     if kernel.func().value(*value).def == Def::ListingOut && !is_given(*value) {
                         continue;
                     }
-                    let own = [tile.v_row.known().unwrap_or(tile.rows), tile.v_col.known().unwrap_or(tile.cols)];
+                    let own = [
+                        tile.v_row.known().unwrap_or(tile.rows),
+                        tile.v_col.known().unwrap_or(tile.cols),
+                    ];
                     inputs.push((*value, zeros(shape.unwrap_or(&own), tile.elem)?));
                 }
                 Need::Conv(conv) => {
@@ -274,7 +279,7 @@ impl Explain<'_> {
                         [] => String::new(),
                         _ => format!(" with the parameter {}", self.bytes(param, None, depth + 1)),
                     };
-                    return format!("{} of {of}{with}", function_text(function));
+                    return format!("{} ({of}{with})", function_text(function));
                 }
             }
             _ => {}
@@ -316,7 +321,10 @@ pub(crate) fn place(kernel: &Kernel<'_>, given: &Given, value: ValueId, byte: u6
     let (elem, cols) = match kernel.need(value) {
         Need::Tile(tile) => {
             let own = tile.v_col.known().unwrap_or(tile.cols);
-            (tile.elem, Some(given.shape(name).and_then(|s| s.get(1).copied()).unwrap_or(own)))
+            (
+                tile.elem,
+                Some(given.shape(name).and_then(|s| s.get(1).copied()).unwrap_or(own)),
+            )
         }
         Need::Conv(conv) => (conv.elem, None),
         Need::Buffer(elem, _) => (elem, None),
@@ -377,7 +385,7 @@ pub(crate) fn function_text(function: &Function) -> String {
         text.push_str(", rounded before the offset");
     }
     if *relu {
-        text.push_str(", then ReLU,");
+        text.push_str(", then ReLU");
     }
     text
 }

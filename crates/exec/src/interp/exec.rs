@@ -7,6 +7,7 @@ use super::{Printed, TraceLine};
 use crate::chip::Chip;
 use crate::global::Global;
 use crate::memory::Memories;
+use crate::origin::Watch;
 use crate::prepared::Failure;
 use crate::ready::Cache;
 use smallvec::SmallVec;
@@ -61,6 +62,8 @@ pub(crate) struct Exec<'a> {
     pub found: Found,
     pub printed: Vec<Printed>,
     pub trace: Option<Vec<TraceLine>>,
+    /// Follows where bytes come from, where somebody wants to know.
+    pub watch: Option<Box<Watch>>,
     /// Instructions issued so far.
     pub issued: u64,
     steps: u64,
@@ -87,6 +90,7 @@ impl<'a> Exec<'a> {
             found: Found::default(),
             printed: Vec::new(),
             trace: trace.then(Vec::new),
+            watch: None,
             issued: 0,
             steps: 0,
         }
@@ -195,7 +199,7 @@ impl<'a> Exec<'a> {
     /// The operations around the instructions.
     fn support(&mut self, code: &Code) -> Result<(), Failure> {
         match code {
-            Code::Fresh(objects) => objects.iter().for_each(|o| self.chip.undefine(*o)),
+            Code::Fresh(objects) => objects.iter().for_each(|o| self.undefine(None, *o)),
             Code::Alloc(alloc) => self.alloc(alloc).map_err(|e| self.at(alloc.at, e))?,
             Code::Assign { at, tile, addr, result } => {
                 let address = self.int(*addr);
@@ -252,10 +256,12 @@ impl<'a> Exec<'a> {
         let mut i = lower;
         while i < upper {
             self.set(f.iv, i);
+            self.watch_loop(Some(f.name), i);
             self.code(&f.body).map_err(|mut e| {
                 e.notes.push(format!("{} = {i}", self.cx.name(f.name)));
                 e
             })?;
+            self.watch_loop_end(f.at);
             self.hand(&f.again)?;
             self.not_endless(f.at)?;
             let Some(next) = i.checked_add(step) else { break };
@@ -272,12 +278,15 @@ impl<'a> Exec<'a> {
                 e.notes.push(format!("in round {round} of scf.while"));
                 e
             };
+            self.watch_loop(None, round as i64);
             self.code(&w.before).map_err(note)?;
             if self.int(w.condition) == 0 {
+                self.watch_loop_end(w.at);
                 return self.hand(&w.leave);
             }
             self.hand(&w.proceed)?;
             self.code(&w.after).map_err(note)?;
+            self.watch_loop_end(w.at);
             self.hand(&w.again)?;
             self.not_endless(w.at)?;
             round += 1;

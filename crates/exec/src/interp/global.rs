@@ -116,6 +116,7 @@ impl Exec<'_> {
     }
 
     pub fn load_scalar(&mut self, access: &Access) -> Result<(), Failure> {
+        self.watch_load(access)?;
         let (pointer, at, elements) = self.element(access)?;
         let bits = pointer.elem.bits();
         let byte = if bits == 4 { at / 2 } else { at } as usize;
@@ -165,6 +166,7 @@ impl Exec<'_> {
             memory.defined_mut().insert(byte, len);
             memory.note_written(byte, len);
         }
+        self.watch_store(access.at, pointer.buffer, byte, len);
         Ok(())
     }
 }

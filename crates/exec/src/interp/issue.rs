@@ -27,16 +27,23 @@ impl Exec<'_> {
                 .bind(site.opcode, src, dst, is_result)
                 .map_err(|e| self.at(site.at, e))?;
         }
+        self.watch_view(site)?;
+        self.watch_decisions(site);
         self.choose(index, site)?;
         let start = match site.global {
             Some(slot) => self.global(slot)?.byte().unwrap_or(0),
             None => 0,
         };
         let now = self.issued;
-        let effect = match self.caches.get_mut(index) {
-            Some(cache) => cache.run(&mut self.chip, start, now).map_err(|e| self.at(site.at, e))?,
-            None => Effect::default(),
+        let ran = match self.caches.get_mut(index) {
+            Some(cache) => cache.run(&mut self.chip, start, now),
+            None => Ok(Effect::default()),
         };
+        let effect = match ran {
+            Err(e) if self.is_about_data(&e) => Effect::default(),
+            ran => ran.map_err(|e| self.at(site.at, e))?,
+        };
+        self.watch_issue(index, start)?;
         if effect.stored_undefined {
             self.report_store(site);
         }
@@ -81,7 +88,7 @@ impl Exec<'_> {
                 .is_some_and(|i| i.address.is_none());
             let manual = self.chip.object(*object).is_ok_and(|o| o.binding == Binding::Manual);
             if site.init.is_none() && (manual || pooled) {
-                self.chip.undefine(*object);
+                self.undefine(Some(site.at), *object);
             }
         }
         Ok(())
@@ -194,6 +201,7 @@ impl Exec<'_> {
         let inst = self.chip.instruction(&request).map_err(|e| self.at(site.at, e))?;
         self.legal(site.at, &inst)?;
         let prepared = self.chip.lowered(&request, &inst).map_err(|e| self.at(site.at, e))?;
+        self.watch_ready(index, &inst, &request)?;
         let init = match (site.init, request.tiles.last()) {
             (Some(slot), Some((_, dst))) => {
                 let copy = self.chip.copy_of(self.object_of(slot), *dst);

@@ -14,8 +14,10 @@ mod output;
 mod parallel;
 mod report;
 mod scalar;
+mod watched;
 
 pub use crate::chip::TileData;
+use crate::origin::Watch;
 
 use tessera_ir::{Func, Module, OpId, ValueId};
 use tessera_isa::codec::Number;
@@ -157,6 +159,11 @@ impl Outcome {
     pub fn failed(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
+}
+
+/// Runs a program and follows every byte; data that is not given is unknown.
+pub fn watch(run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
+    watched::run(run, watch)
 }
 
 /// Runs a program.

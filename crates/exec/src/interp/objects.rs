@@ -37,7 +37,7 @@ impl Exec<'_> {
         // Placement says where the contents of placed tiles begin.
         let info = self.cx.program.objects.get(alloc.object as usize);
         if own && info.is_some_and(|i| i.address.is_none()) {
-            self.chip.undefine(alloc.object);
+            self.undefine(Some(alloc.at), alloc.object);
         }
         Ok(())
     }
@@ -66,6 +66,7 @@ impl Exec<'_> {
         if copies.is_empty() {
             return Ok(());
         }
+        self.watch_copies(&copies)?;
         self.chip.copy_tiles(&copies)
     }
 }

@@ -9,6 +9,7 @@ use tessera_ir::OpId;
 impl Exec<'_> {
     /// `pto.tprint`.
     pub fn print(&mut self, at: OpId, slot: Slot) -> Result<(), Failure> {
+        self.watch_print(slot)?;
         let data = self.chip.tile_data(self.object_of(slot), 0)?;
         if data.defined.iter().any(|d| *d != 0xFF)
             && let Some(d) = self.undefined_read(slot, 0, "is printed")

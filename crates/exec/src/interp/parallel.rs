@@ -18,19 +18,19 @@ use tessera_isa::diag::Diagnostic;
 use tessera_isa::tile::Extent;
 
 /// A buffer before the run, and the argument it is bound to.
-struct Buffer {
-    value: ValueId,
-    memory: Memory,
+pub(super) struct Buffer {
+    pub value: ValueId,
+    pub memory: Memory,
     dims: Vec<u64>,
     grows: bool,
 }
 
 /// What one block leaves behind.
 #[derive(Default)]
-struct Left {
-    failure: Option<Failure>,
-    warnings: Vec<Diagnostic>,
-    writes: Vec<Vec<(usize, Vec<u8>)>>,
+pub(super) struct Left {
+    pub failure: Option<Failure>,
+    pub warnings: Vec<Diagnostic>,
+    pub writes: Vec<Vec<(usize, Vec<u8>)>>,
     tiles: Vec<TileOutput>,
     printed: Vec<Printed>,
     trace: Vec<TraceLine>,
@@ -140,7 +140,7 @@ fn one(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer], block: u32) -> Le
 }
 
 /// A buffer for every argument that is global memory, in the order of the arguments.
-fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
+pub(super) fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
     let mut all = Vec::new();
     for (i, value) in run.func.values.iter().enumerate() {
         let id = ValueId(i as u32);
@@ -171,7 +171,7 @@ fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
 }
 
 /// Binds arguments and inputs.
-fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> Result<(), Failure> {
+pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> Result<(), Failure> {
     for (k, buffer) in buffers.iter().enumerate() {
         let memory: MemoryId = crate::memory::BUFFERS + k;
         let ty = run.module.types.get(run.func.value(buffer.value).ty);
@@ -290,7 +290,7 @@ fn read_outputs(run: &Run<'_>, exec: &mut Exec<'_>, block: u32, left: &mut Left)
 }
 
 /// Everything together, in block order.
-fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) -> Outcome {
+pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) -> Outcome {
     let mut outcome = Outcome::default();
     let mut told: Vec<(&'static str, Option<tessera_isa::diag::Span>)> = Vec::new();
     for block in left {

@@ -87,6 +87,11 @@ impl Params {
         self.list.len()
     }
 
+    /// The one for all columns, where that is the form.
+    pub fn first(&self) -> Option<QuantParam> {
+        self.list.first().copied()
+    }
+
     /// Is this the plain form?
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

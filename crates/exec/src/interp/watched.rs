@@ -1,0 +1,467 @@
+//! Runs that are watched: origins go where the data goes, and data that is not given is unknown.
+//!
+//! Buffers and input tiles without contents count as given; a buffer is as long as what is read of it. What a run then
+//! decides by unknown data is noted ([`Watch::undecided`]), and so is everything that moves.
+
+use super::code::{Access, Site, Slot, Var};
+use super::exec::{Context, Exec};
+use super::parallel::{self, Buffer};
+use super::{Input, Outcome, Run};
+use crate::chip::{Object, ObjectId};
+use crate::memory::{BUFFERS, Memories, on_core};
+use crate::nest::{Bits, Map, Move, Place, lower};
+use crate::origin::{Moves, Output, TileAt, Watch};
+use crate::prepared::{Failure, Places};
+use crate::ready::Request;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use tessera_ir::{OpId, ValueId};
+use tessera_isa::inst::Inst;
+use tessera_isa::layout::Layout;
+use tessera_isa::maps;
+use tessera_isa::ops::Role;
+
+/// Runs a program block by block, with a watch.
+pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
+    let failed = |e: Failure| Outcome {
+        diagnostics: vec![*e],
+        ..Outcome::default()
+    };
+    let program = match super::compile::compile(run.module, run.func, run.profile, run.placement) {
+        Ok(program) => program,
+        Err(e) => return (failed(e), watch),
+    };
+    let blocks = run.blocks.max(1);
+    let cx = Context {
+        module: run.module,
+        func: run.func,
+        profile: run.profile,
+        program: &program,
+        blocks,
+    };
+    let buffers = parallel::buffers(&mut run);
+    let mut memories = Memories::new(true);
+    for buffer in &buffers {
+        let mut memory = buffer.memory.clone();
+        memory.watch();
+        memories.add_buffer(memory);
+    }
+    let mut exec = Exec::new(&cx, memories, false);
+    exec.watch = Some(Box::new(watch));
+    let mut left = Vec::new();
+    let mut lengths = vec![0usize; buffers.len()];
+    for block in 0..blocks {
+        let mut one = parallel::Left::default();
+        one.failure = exec.watched_block(&run, &buffers, block).err();
+        one.warnings = std::mem::take(&mut exec.found.warnings);
+        for ((k, buffer), length) in buffers.iter().enumerate().zip(&mut lengths) {
+            if let Some(memory) = exec.chip.memories.get_mut(BUFFERS + k) {
+                *length = memory.bytes().len().max(*length);
+                one.writes.push(memory.take_written(&buffer.memory));
+            }
+        }
+        let has_failed = one.failure.is_some();
+        left.push(one);
+        if has_failed {
+            break;
+        }
+    }
+    let mut watch = exec
+        .watch
+        .take()
+        .map_or_else(|| Watch::new(Default::default(), Vec::new(), false), |w| *w);
+    drop(exec);
+    for (k, (buffer, length)) in buffers.iter().zip(&lengths).enumerate() {
+        let ty = run.module.types.get(run.func.value(buffer.value).ty);
+        if let Some(elem) = super::compile::global_elem(ty) {
+            let origins = watch.buffer(BUFFERS + k, *length);
+            watch.outputs.push(Output {
+                value: buffer.value,
+                core: 0,
+                rows: 1,
+                cols: origins.len() as u64 * 8 / u64::from(elem.bits()),
+                elem,
+                origins,
+            });
+        }
+    }
+    (parallel::merge(&run, buffers, left), watch)
+}
+
+impl Exec<'_> {
+    fn watched_block(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
+        self.reset(block);
+        if let Some(watch) = &mut self.watch {
+            watch.begin_block(block);
+            for (k, buffer) in buffers.iter().enumerate() {
+                watch.bind(BUFFERS + k, buffer.value);
+            }
+        }
+        parallel::set_up(run, self, buffers)?;
+        for (value, input) in &run.inputs {
+            self.watch_given(*value, input)?;
+        }
+        self.run()?;
+        if block + 1 == self.cx.blocks {
+            for (value, core) in &run.outputs {
+                if let Some(Var::Tile(slot)) = self.cx.program.vars.get(value.index()).copied() {
+                    self.watch_output(*value, slot, *core)?;
+                }
+            }
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.end_block();
+        }
+        Ok(())
+    }
+
+    /// The tile as the watch knows it.
+    fn tile_at(&self, id: ObjectId, is_written: bool) -> Option<TileAt> {
+        let object = self.chip.object(id).ok()?;
+        Some(TileAt {
+            value: self.cx.program.objects.get(id as usize)?.value,
+            tile: object.tile,
+            layout: self.chip.layout(object),
+            place: object.place,
+            is_written,
+        })
+    }
+
+    /// Says what acts next, and on which tiles.
+    fn announce(&mut self, op: Option<OpId>, tiles: &[(ObjectId, bool)]) {
+        let keeps_log = self.watch.as_ref().is_some_and(|w| w.log.is_some());
+        let tiles = match keeps_log {
+            true => tiles.iter().filter_map(|(id, w)| self.tile_at(*id, *w)).collect(),
+            false => Vec::new(),
+        };
+        if let Some(watch) = &mut self.watch {
+            (watch.now.op, watch.now.tiles) = (op, tiles);
+        }
+    }
+
+    fn watch_given(&mut self, value: ValueId, input: &Input) -> Result<(), Failure> {
+        let Some(Var::Tile(slot)) = self.cx.program.vars.get(value.index()).copied() else {
+            return Ok(());
+        };
+        if !matches!(input, Input::Tile { .. }) {
+            return Ok(());
+        }
+        let id = self.object_of(slot);
+        self.announce(None, &[(id, true)]);
+        let object = self.chip.object(id)?;
+        let [rows, cols] = object.extent();
+        let whole = Move {
+            rows,
+            cols,
+            src: Map::IDENTITY,
+            dst: Map::IDENTITY,
+        };
+        let from = Layout::row_major(rows, cols, cols);
+        let bits = Bits::same(object.tile.elem.bits());
+        let nests = lower(&whole, &from, &self.chip.layout(object), bits);
+        let place = object.place;
+        if let Some(watch) = &mut self.watch {
+            watch.give(value, place, &nests);
+        }
+        Ok(())
+    }
+
+    fn region(&mut self, value: ValueId, slot: Slot, core: u8) -> Result<Option<Output>, Failure> {
+        let object: Object = self.chip.object(self.object_of(slot))?.clone();
+        let layout = self.chip.layout(&object);
+        let memory = on_core(object.place.memory, core);
+        if core == 1 && memory == object.place.memory {
+            return Ok(None);
+        }
+        let place = Place {
+            memory,
+            at: object.place.at,
+        };
+        let watch = self.watch.as_mut();
+        Ok(watch.map(|w| w.region(value, core, &object, &layout, place)))
+    }
+
+    fn watch_output(&mut self, value: ValueId, slot: Slot, core: u8) -> Result<(), Failure> {
+        let region = self.region(value, slot, core)?;
+        let tile = self.tile_at(self.object_of(slot), true);
+        if let Some(watch) = &mut self.watch {
+            watch.outputs.extend(region);
+            if let Some(log) = &mut watch.log {
+                // Whatever stands in the slot now is what the name means.
+                log.finals.extend(tile.map(|t| TileAt { value, ..t }));
+            }
+        }
+        Ok(())
+    }
+
+    /// `pto.tprint`: what is printed is an output, too.
+    pub fn watch_print(&mut self, slot: Slot) -> Result<(), Failure> {
+        if self.watch.is_none() {
+            return Ok(());
+        }
+        let value = self
+            .cx
+            .program
+            .objects
+            .get(self.object_of(slot) as usize)
+            .map(|o| o.value);
+        if let Some(value) = value {
+            let region = self.region(value, slot, 0)?;
+            if let Some(watch) = &mut self.watch {
+                watch.printed.extend(region);
+            }
+        }
+        Ok(())
+    }
+
+    /// The contents of a tile begin, undefined.
+    pub fn undefine(&mut self, at: Option<OpId>, id: ObjectId) {
+        self.chip.undefine(id);
+        if self.watch.is_none() {
+            return;
+        }
+        self.announce(at, &[(id, true)]);
+        let Ok(o) = self.chip.object(id) else { return };
+        let (place, bytes) = (o.start(), o.bytes() as usize);
+        if let Some(watch) = &mut self.watch {
+            for core in [0, 1] {
+                let memory = on_core(place.memory, core);
+                if core == 0 || memory != place.memory {
+                    watch.undefined(memory, place.at, bytes);
+                }
+            }
+        }
+    }
+
+    /// A loop goes into its next round.
+    pub fn watch_loop(&mut self, name: Option<ValueId>, round: i64) {
+        if let Some(watch) = &mut self.watch {
+            watch.now.loops.push((name, round));
+        }
+    }
+
+    /// The round is over, and operation `at` hands values on.
+    pub fn watch_loop_end(&mut self, at: OpId) {
+        if let Some(watch) = &mut self.watch {
+            watch.now.loops.pop();
+            watch.now.op = Some(at);
+        }
+    }
+
+    /// Carried tiles are about to be copied, all at once.
+    pub fn watch_copies(&mut self, copies: &[(ObjectId, ObjectId)]) -> Result<(), Failure> {
+        if self.watch.is_none() {
+            return Ok(());
+        }
+        let op = self.watch.as_ref().and_then(|w| w.now.op);
+        let tiles: Vec<(ObjectId, bool)> = copies.iter().flat_map(|(a, b)| [(*a, false), (*b, true)]).collect();
+        self.announce(op, &tiles);
+        let mut moves = Moves::default();
+        let mut places: Vec<Place> = Vec::new();
+        for (from, to) in copies {
+            let copy = self.chip.copy_of(*from, *to)?;
+            let all = Moves::of_copy(&copy);
+            let base = places.len() as u8;
+            moves.add(&all, |n| base + n);
+            let both_cores = copy.places.first().map(|p| p.memory) != copy.places.get(1).map(|p| p.memory);
+            if both_cores && copy.places.get(2).map(|p| p.memory) != copy.places.get(3).map(|p| p.memory) {
+                moves.add(&all, |n| base + n + 1);
+            }
+            places.extend(&copy.places);
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.moved(&Arc::new(moves), &places, true);
+        }
+        Ok(())
+    }
+
+    /// Before an instruction: an unbound buffer has whatever is loaded from it.
+    pub fn watch_view(&mut self, site: &Site) -> Result<(), Failure> {
+        let (Some(slot), true) = (site.global, self.watch.is_some()) else {
+            return Ok(());
+        };
+        let view = self.global(slot)?;
+        if !view.grows {
+            return Ok(());
+        }
+        let mut last = view.offset;
+        let dims = view.dims.iter().zip(&view.strides);
+        for (dim, stride) in dims {
+            let steps = i64::try_from(dim.saturating_sub(1)).unwrap_or(i64::MAX);
+            last = last.saturating_add(steps.saturating_mul(*stride).max(0));
+        }
+        if view.dims.is_empty() {
+            // A bare pointer feeds a conv tile, densely.
+            let conv = site
+                .tiles
+                .iter()
+                .find_map(|t| self.chip.object(self.object_of(t.1)).ok()?.conv);
+            let elements = conv.map_or(0, |c| i64::try_from(c.elements()).unwrap_or(i64::MAX));
+            last = last.saturating_add(elements.saturating_sub(1));
+        }
+        let (buffer, bits) = (view.buffer, view.elem.bits());
+        self.open_buffer(site.at, buffer, last, bits)
+    }
+
+    /// Makes an unbound buffer reach to this element; what nobody gave is given.
+    fn open_buffer(&mut self, at: OpId, buffer: usize, last: i64, bits: u32) -> Result<(), Failure> {
+        let Some(end) = last.checked_add(1).and_then(|n| u64::try_from(n).ok()) else {
+            return Ok(());
+        };
+        let end = end.saturating_mul(u64::from(bits)).div_ceil(8);
+        let have = self.chip.memories.get(buffer).map_or(0, |m| m.bytes().len());
+        self.chip.reserve(buffer, end).map_err(|e| self.at(at, e))?;
+        if let Some(memory) = self.chip.memories.get_mut(buffer) {
+            memory.defined_mut().insert(have, (end as usize).saturating_sub(have));
+        }
+        Ok(())
+    }
+
+    /// Lowers an instruction for origins as well.
+    pub fn watch_ready(&mut self, index: usize, inst: &Inst, request: &Request<'_>) -> Result<(), Failure> {
+        if self.watch.is_none() {
+            return Ok(());
+        }
+        let mut places: SmallVec<[Place; 6]> = SmallVec::new();
+        for (_, id) in &request.tiles {
+            places.push(self.chip.object(*id)?.place);
+        }
+        let at = Places {
+            tiles: &places,
+            global: request.global.map(|g| g.buffer),
+            tracked: true,
+        };
+        let moves = Moves::new(inst, &maps::steps(inst).unwrap_or_default(), at)?;
+        let key = (index, self.key.as_slice().into());
+        if let Some(watch) = &mut self.watch {
+            watch.ready.insert(key, Arc::new(moves));
+        }
+        Ok(())
+    }
+
+    /// Before an instruction: is what decides about it known?
+    pub fn watch_decisions(&mut self, site: &Site) {
+        if self.watch.is_none() {
+            return;
+        }
+        self.announce_site(site);
+        for (role, slot) in &site.tiles {
+            if !matches!(role, Role::Idx0 | Role::Idx1) {
+                continue;
+            }
+            let rows = site.tiles.iter().find(|t| t.0 == Role::Dst);
+            let rows = rows.and_then(|t| Some(self.chip.object(self.object_of(t.1)).ok()?.extent()[0]));
+            let Ok(object) = self.chip.object(self.object_of(*slot)) else {
+                continue;
+            };
+            let (layout, place) = (self.chip.layout(object), object.place);
+            let size = object.tile.elem.size().unwrap_or(1) as usize;
+            let name = self.tile_name(*slot);
+            let Some(watch) = &mut self.watch else { continue };
+            for row in 0..rows.unwrap_or(0) {
+                let start = place.at + layout.offset(row, 0).max(0) as usize * size;
+                if !watch.is_constant(place.memory, start, size) {
+                    watch.undecide(format!(
+                        "the counts in {name} decide how much TCONCAT joins, and they are data"
+                    ));
+                }
+            }
+        }
+    }
+
+    fn announce_site(&mut self, site: &Site) {
+        let mut tiles: Vec<(ObjectId, bool)> = Vec::new();
+        for (role, slot) in &site.tiles {
+            tiles.push((self.object_of(*slot), role.is_dst()));
+        }
+        if let Some(init) = site.init {
+            tiles.push((self.object_of(init), false));
+        }
+        self.announce(Some(site.at), &tiles);
+    }
+
+    /// An instruction ran; its view started at byte `start`.
+    pub fn watch_issue(&mut self, index: usize, start: usize) -> Result<(), Failure> {
+        let Some(mut watch) = self.watch.take() else {
+            return Ok(());
+        };
+        let noted = self.note_issue(&mut watch, index, start);
+        self.watch = Some(watch);
+        noted
+    }
+
+    fn note_issue(&self, watch: &mut Watch, index: usize, start: usize) -> Result<(), Failure> {
+        let Some(entry) = self.caches.get(index).and_then(|c| c.current()) else {
+            return Ok(());
+        };
+        if let Some(init) = &entry.init {
+            watch.moved(&Arc::new(Moves::of_copy(init)), &init.places, false);
+        }
+        let Some(prepared) = &entry.prepared else {
+            return Ok(());
+        };
+        let mut places = prepared.places.clone();
+        if let (Some(view), true) = (places.last_mut(), prepared.global.is_some()) {
+            view.at = start;
+        }
+        if let Some(joined) = &prepared.joined {
+            let tiles: SmallVec<[Place; 6]> = places.iter().step_by(2).copied().collect();
+            let at = Places {
+                tiles: &tiles,
+                global: None,
+                tracked: true,
+            };
+            let moves = Moves::new(joined.inst(), &joined.moved(), at)?;
+            watch.moved(&Arc::new(moves), &places, false);
+            joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
+            return Ok(());
+        }
+        if let Some(moves) = watch.ready.get(&(index, entry.key.clone())).cloned() {
+            watch.moved(&moves, &places, false);
+        }
+        Ok(())
+    }
+
+    /// Is this failure about data that nobody knows?
+    pub fn is_about_data(&self, failure: &Failure) -> bool {
+        self.watch.is_some() && matches!(failure.rule, "quant-sign" | "quant-scale")
+    }
+
+    /// Before a scalar is loaded: it decides something sooner or later, so it must be known.
+    pub fn watch_load(&mut self, access: &Access) -> Result<(), Failure> {
+        if self.watch.is_none() {
+            return Ok(());
+        }
+        self.announce(Some(access.at), &[]);
+        let pointer = self.global(access.pointer)?;
+        let at = pointer.offset.saturating_add(self.int(access.index));
+        let (buffer, bits, grows) = (pointer.buffer, pointer.elem.bits(), pointer.grows);
+        if grows {
+            self.open_buffer(access.at, buffer, at, bits)?;
+        }
+        let start = usize::try_from(at).unwrap_or(0).saturating_mul(bits as usize) / 8;
+        if let Some(watch) = &mut self.watch
+            && !watch.is_constant(buffer, start, (bits as usize / 8).max(1))
+        {
+            watch.undecide(format!(
+                "element {at} of a buffer is loaded as a scalar, and it is data"
+            ));
+        }
+        Ok(())
+    }
+
+    /// A scalar was stored: these bytes.
+    pub fn watch_store(&mut self, at: OpId, buffer: usize, start: usize, len: usize) {
+        if self.watch.is_none() {
+            return;
+        }
+        self.announce(Some(at), &[]);
+        let memory = self.chip.memories.get(buffer);
+        let bytes = memory
+            .and_then(|m| m.bytes().get(start..start + len))
+            .map(<[u8]>::to_vec);
+        if let (Some(watch), Some(bytes)) = (&mut self.watch, bytes) {
+            watch.stored(buffer, start, &bytes);
+        }
+    }
+}

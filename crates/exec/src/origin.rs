@@ -1,0 +1,407 @@
+//! Origins: where every byte comes from.
+//!
+//! A layout program only moves bytes, fills them and converts elements, so what a byte *is* can be said without any data:
+//! a byte of an input, a constant, undefined, or a function of such bytes. [`Terms`] gives each of these a number, equal
+//! things the same one; a [`Watch`] keeps one number per byte of every memory and lets the same nests move them that move
+//! the data. Two programs whose outputs have equal numbers are equal **for all inputs**.
+//!
+//! A [`Log`] also keeps what happened, so that one byte can be followed back to where it came from, or forward to
+//! wherever it went.
+
+mod log;
+mod moves;
+mod plane;
+mod terms;
+
+pub use log::{Carried, Event, Log, Source, Spot, TileAt};
+pub(crate) use moves::Moves;
+pub use terms::{Function, Nibble, Quantized, Term, TermId, Terms, UNDEFINED};
+
+use crate::area::Area;
+use crate::chip::Object;
+use crate::memory::{BUFFERS, MemoryId, is_buffer};
+use crate::nest::{Bits, Map, Move, Nest, Place, lower};
+use log::What;
+use moves::Action;
+use plane::Plane;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use tessera_ir::{OpId, ValueId};
+use tessera_isa::elem::Elem;
+use tessera_isa::layout::Layout;
+
+/// Where the contents of input tiles are numbered: a memory of its own for each.
+const GIVEN: MemoryId = 1 << 30;
+
+/// More bytes than this are not followed.
+const MAX_BYTES: usize = 1 << 28;
+
+/// The memory that stands for what is given to an input tile.
+pub(crate) fn given(value: ValueId) -> MemoryId {
+    GIVEN + value.index()
+}
+
+/// Something that came out, by origins.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The tile or argument.
+    pub value: ValueId,
+    /// The vector core.
+    pub core: u8,
+    /// Rows of the valid region; a buffer is one row.
+    pub rows: u64,
+    /// Columns of the valid region.
+    pub cols: u64,
+    /// The type of its elements.
+    pub elem: Elem,
+    /// One origin per byte, elements row by row.
+    pub origins: Vec<TermId>,
+}
+
+/// What keeps a program from being known for all inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undecided {
+    /// The operation that depends on data.
+    pub op: Option<OpId>,
+    /// One sentence about it.
+    pub why: String,
+}
+
+/// Follows every byte of a run.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    /// What the numbers mean.
+    pub terms: Terms,
+    /// What happened, where somebody wants to know.
+    pub log: Option<Log>,
+    /// The first thing that data decided, if any.
+    pub undecided: Option<Undecided>,
+    /// Buffers and wanted tiles when everything was done.
+    pub outputs: Vec<Output>,
+    /// What was printed, in order.
+    pub printed: Vec<Output>,
+    /// The input number of each argument.
+    inputs: Vec<(ValueId, u32)>,
+    planes: FxHashMap<MemoryId, Plane>,
+    /// By memory: the input that its first contents are.
+    sources: FxHashMap<MemoryId, u32>,
+    /// What earlier blocks left in the buffers.
+    merged: FxHashMap<MemoryId, Plane>,
+    /// What this block wrote to buffers.
+    written: Vec<(MemoryId, usize, usize)>,
+    /// Instructions made ready, by site and operands.
+    pub(crate) ready: FxHashMap<(usize, Box<[u64]>), Arc<Moves>>,
+    pub(crate) now: Now,
+}
+
+/// What is happening.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Now {
+    pub op: Option<OpId>,
+    pub block: u32,
+    /// The loops around it: induction variable and value, or the round of a `scf.while`.
+    pub loops: SmallVec<[(Option<ValueId>, i64); 2]>,
+    pub tiles: Vec<TileAt>,
+}
+
+impl Watch {
+    /// A watch over a program whose arguments have these input numbers.
+    pub fn new(terms: Terms, inputs: Vec<(ValueId, u32)>, log: bool) -> Self {
+        Watch {
+            terms,
+            log: log.then(Log::default),
+            undecided: None,
+            outputs: Vec::new(),
+            printed: Vec::new(),
+            inputs,
+            planes: FxHashMap::default(),
+            sources: FxHashMap::default(),
+            merged: FxHashMap::default(),
+            written: Vec::new(),
+            ready: FxHashMap::default(),
+            now: Now::default(),
+        }
+    }
+
+    /// The argument whose input number this is.
+    pub fn argument(&self, input: u32) -> Option<ValueId> {
+        self.inputs.iter().find(|(_, n)| *n == input).map(|(v, _)| *v)
+    }
+
+    /// The first contents of a memory are an argument's.
+    pub(crate) fn bind(&mut self, memory: MemoryId, value: ValueId) {
+        let input = self.inputs.iter().find(|(v, _)| *v == value).map(|(_, n)| *n);
+        if let Some(input) = input {
+            self.sources.insert(memory, input);
+        }
+        if let (Some(log), true) = (&mut self.log, is_buffer(memory)) {
+            log.memories.insert(memory, value);
+        }
+    }
+
+    /// A block begins: nothing is on the chip, and buffers hold what they held first.
+    pub(crate) fn begin_block(&mut self, block: u32) {
+        self.now = Now {
+            block,
+            ..Now::default()
+        };
+        self.planes.clear();
+        self.written.clear();
+    }
+
+    /// A block ends: what it wrote stands, over what lower blocks wrote.
+    pub(crate) fn end_block(&mut self) {
+        for (memory, start, len) in std::mem::take(&mut self.written) {
+            let end = start.saturating_add(len);
+            self.reach(memory, end);
+            let mut merged = self.merged.remove(&memory).unwrap_or_default();
+            grow(&mut merged, end, self.sources.get(&memory).copied(), &mut self.terms);
+            if let Some(plane) = self.planes.get(&memory) {
+                merged.copy_from(plane, start, len);
+            }
+            self.merged.insert(memory, merged);
+        }
+    }
+
+    /// A buffer when everything is done, at least this long.
+    pub(crate) fn buffer(&mut self, memory: MemoryId, len: usize) -> Vec<TermId> {
+        let mut merged = self.merged.remove(&memory).unwrap_or_default();
+        grow(&mut merged, len, self.sources.get(&memory).copied(), &mut self.terms);
+        merged.ids().collect()
+    }
+
+    /// Notes that data decides something, unless something did before.
+    pub(crate) fn undecide(&mut self, why: String) {
+        let op = self.now.op;
+        self.undecided.get_or_insert(Undecided { op, why });
+    }
+
+    /// Makes the plane of a memory long enough.
+    fn reach(&mut self, memory: MemoryId, len: usize) {
+        if len > MAX_BYTES {
+            let why = format!("byte {len} of a memory is used, and {MAX_BYTES} bytes are followed");
+            self.undecide(why);
+            return;
+        }
+        let plane = self.planes.entry(memory).or_default();
+        if plane.len() < len {
+            grow(plane, len, self.sources.get(&memory).copied(), &mut self.terms);
+        }
+    }
+
+    /// Are these bytes constants?
+    pub(crate) fn is_constant(&mut self, memory: MemoryId, start: usize, len: usize) -> bool {
+        self.reach(memory, start.saturating_add(len));
+        let plane = self.planes.get(&memory);
+        plane.is_some_and(|p| (start..start + len).all(|b| Terms::constant_of(p.get(b)).is_some()))
+    }
+
+    /// Bytes begin, undefined.
+    pub(crate) fn undefined(&mut self, memory: MemoryId, start: usize, len: usize) {
+        if let Some(plane) = self.planes.get_mut(&memory) {
+            plane.fill(start, len.min(plane.len().saturating_sub(start)), UNDEFINED);
+        }
+        self.record(What::Begun { memory, start, len });
+    }
+
+    /// Bytes become constants.
+    pub(crate) fn stored(&mut self, memory: MemoryId, start: usize, bytes: &[u8]) {
+        self.reach(memory, start.saturating_add(bytes.len()));
+        if let Some(plane) = self.planes.get_mut(&memory) {
+            for (at, byte) in (start..).zip(bytes) {
+                plane.set(at, Terms::constant(*byte));
+            }
+        }
+        self.note_written(memory, start, bytes.len());
+        self.record(What::Stored {
+            memory,
+            start,
+            bytes: bytes.into(),
+        });
+    }
+
+    /// An input tile takes its contents.
+    pub(crate) fn give(&mut self, value: ValueId, place: Place, nests: &[Nest]) {
+        self.bind(given(value), value);
+        let from = Place {
+            memory: given(value),
+            at: 0,
+        };
+        let moves = Arc::new(Moves::copy(nests));
+        self.moved(&moves, &[from, place], false);
+    }
+
+    /// Bytes move as these nests say, all at once where `together`.
+    pub(crate) fn moved(&mut self, moves: &Arc<Moves>, places: &[Place], together: bool) {
+        let before = together.then(|| self.planes.clone());
+        for action in &moves.actions {
+            self.act(action, places, before.as_ref());
+        }
+        for action in &moves.actions {
+            if let Action::Clear { dst, area } = action {
+                self.clear(moves, *dst, area, places);
+            }
+        }
+        self.record(What::Moved {
+            moves: moves.clone(),
+            places: places.into(),
+        });
+    }
+
+    fn act(&mut self, action: &Action, places: &[Place], before: Option<&FxHashMap<MemoryId, Plane>>) {
+        let place = |n: u8| places.get(usize::from(n)).copied();
+        match action {
+            Action::Move(mv) => {
+                let (Some(from), Some(to)) = (place(mv.src), place(mv.dst)) else {
+                    return;
+                };
+                for (area, at) in [(&mv.from, from), (&mv.to, to)] {
+                    let end = area.span().map_or(0, |s| s.1.max(0) as usize);
+                    self.reach(at.memory, at.at.saturating_add(end));
+                }
+                let param = mv.param.as_ref().and_then(|p| Some((place(p.operand)?, p.offset)));
+                if let (Some((at, offset)), Some(p)) = (param, &mv.param) {
+                    self.reach(at.memory, at.at + offset + p.count * 8);
+                }
+                let Some(mut dst) = self.planes.remove(&to.memory) else {
+                    return;
+                };
+                let others = before.unwrap_or(&self.planes);
+                let src = match before {
+                    None if from.memory == to.memory => None,
+                    _ => others.get(&from.memory),
+                };
+                let params = param.map(|(at, offset)| {
+                    let plane = if at.memory == to.memory {
+                        None
+                    } else {
+                        others.get(&at.memory)
+                    };
+                    (plane, at.at + offset)
+                });
+                mv.run(src, from.at, &mut dst, to.at, params, &mut self.terms);
+                self.planes.insert(to.memory, dst);
+                for (start, len) in mv.to.at(to.at) {
+                    self.note_written(to.memory, start, len);
+                }
+            }
+            Action::Fill { dst, area, pattern } => {
+                let Some(to) = place(*dst) else { return };
+                self.reach(to.memory, area.span().map_or(0, |s| to.at + s.1.max(0) as usize));
+                let Some(plane) = self.planes.get_mut(&to.memory) else {
+                    return;
+                };
+                for (start, len) in area.at(to.at) {
+                    for byte in start..start + len {
+                        plane.set(byte, Terms::constant(pattern.byte(byte - to.at)));
+                    }
+                }
+            }
+            Action::Clear { .. } => {}
+        }
+    }
+
+    /// A footprint: what the instruction does not write of it becomes undefined (ops.md 1.3).
+    fn clear(&mut self, moves: &Moves, dst: u8, area: &Area, places: &[Place]) {
+        let Some(place) = places.get(usize::from(dst)) else {
+            return;
+        };
+        self.reach(place.memory, area.span().map_or(0, |s| place.at + s.1.max(0) as usize));
+        let Some(plane) = self.planes.get_mut(&place.memory) else {
+            return;
+        };
+        let written: Vec<(Place, &Area)> = moves
+            .actions
+            .iter()
+            .filter_map(|a| match a {
+                Action::Move(mv) => Some((places.get(usize::from(mv.dst)).copied()?, &mv.to)),
+                Action::Fill { dst, area, .. } => Some((places.get(usize::from(*dst)).copied()?, area)),
+                Action::Clear { .. } => None,
+            })
+            .filter(|(p, _)| p.memory == place.memory)
+            .collect();
+        for (start, len) in area.at(place.at) {
+            let mut kept: Vec<(usize, usize)> = written
+                .iter()
+                .flat_map(|(p, a)| a.at(p.at))
+                .map(|(s, n)| (s.max(start), (s + n).min(start + len)))
+                .filter(|(s, e)| s < e)
+                .collect();
+            kept.sort_unstable();
+            let mut at = start;
+            for (s, e) in kept.into_iter().chain([(start + len, start + len)]) {
+                if s > at {
+                    plane.fill(at, s - at, UNDEFINED);
+                }
+                at = at.max(e);
+            }
+        }
+    }
+
+    fn note_written(&mut self, memory: MemoryId, start: usize, len: usize) {
+        if memory >= BUFFERS && memory < GIVEN {
+            self.written.push((memory, start, len));
+        }
+    }
+
+    fn record(&mut self, what: What) {
+        if let Some(log) = &mut self.log {
+            log.push(&self.now, what);
+        }
+    }
+
+    /// The origins of a tile's valid region, row by row, as one core sees it.
+    pub(crate) fn region(
+        &mut self,
+        value: ValueId,
+        core: u8,
+        object: &Object,
+        layout: &Layout,
+        place: Place,
+    ) -> Output {
+        let [rows, cols] = object.extent();
+        let elem = object.tile.elem;
+        let whole = Move {
+            rows,
+            cols,
+            src: Map::IDENTITY,
+            dst: Map::IDENTITY,
+        };
+        let to = Layout::row_major(rows, cols, cols);
+        let nests = lower(&whole, layout, &to, Bits::same(elem.bits()));
+        let moves = Moves::copy(&nests);
+        let mut dst = Plane::default();
+        dst.grow(elem.bytes_of(rows.saturating_mul(cols)) as usize);
+        for action in &moves.actions {
+            if let Action::Move(mv) = action {
+                let end = mv.from.span().map_or(0, |s| s.1.max(0) as usize);
+                self.reach(place.memory, place.at.saturating_add(end));
+                let src = self.planes.get(&place.memory);
+                mv.run(src, place.at, &mut dst, 0, None, &mut self.terms);
+            }
+        }
+        Output {
+            value,
+            core,
+            rows,
+            cols,
+            elem,
+            origins: dst.ids().collect(),
+        }
+    }
+}
+
+/// Makes a plane longer: with the bytes of an input, or undefined.
+fn grow(plane: &mut Plane, len: usize, input: Option<u32>, terms: &mut Terms) {
+    let have = plane.len();
+    if have >= len {
+        return;
+    }
+    plane.grow(len);
+    if let Some(input) = input {
+        terms.input_run(input, have as u64, (len - have) as u64, &mut |k, id| {
+            plane.set(have + k as usize, id);
+        });
+    }
+}

@@ -1,0 +1,375 @@
+//! What happened to bytes, in order, and the way of one byte through it.
+
+use super::moves::{Action, ElementMove, Moves};
+use super::{Function, GIVEN, Now};
+use crate::memory::{MemoryId, is_buffer, on_core};
+use crate::nest::{Nest, Place};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use tessera_ir::{OpId, ValueId};
+use tessera_isa::layout::Layout;
+use tessera_isa::tile::Tile;
+
+/// More events than this are not kept.
+const MAX_EVENTS: usize = 1 << 21;
+
+/// A byte of a memory.
+pub type ByteAt = (MemoryId, usize);
+
+/// A tile as an instruction saw it.
+#[derive(Clone, Debug)]
+pub struct TileAt {
+    /// The value.
+    pub value: ValueId,
+    /// Its type.
+    pub tile: Tile,
+    /// Its layout; a view keeps its source's pitch.
+    pub layout: Layout,
+    /// Where it lies, on core 0.
+    pub place: Place,
+    /// Is it written?
+    pub is_written: bool,
+}
+
+/// A byte as people see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// An element of a tile.
+    Tile {
+        /// The tile.
+        value: ValueId,
+        /// The vector core.
+        core: u8,
+        /// The element's row.
+        row: u64,
+        /// The element's column.
+        col: u64,
+        /// Which byte of the element.
+        byte: u64,
+    },
+    /// A byte of an argument's buffer.
+    Buffer {
+        /// The argument.
+        value: ValueId,
+        /// Which byte.
+        byte: u64,
+    },
+    /// A byte of what an input tile is given, elements row by row.
+    Given {
+        /// The tile.
+        value: ValueId,
+        /// Which byte.
+        byte: u64,
+    },
+    /// A byte that no operand covers.
+    Nowhere,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// The operation that did it; none for what is there from the start.
+    pub op: Option<OpId>,
+    /// The block.
+    pub block: u32,
+    /// The loops around it, outermost first: induction variable and value, or the round of a `scf.while`.
+    pub loops: SmallVec<[(Option<ValueId>, i64); 2]>,
+    tiles: Vec<TileAt>,
+    what: What,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    Moved {
+        moves: Arc<Moves>,
+        places: Box<[Place]>,
+    },
+    Begun {
+        memory: MemoryId,
+        start: usize,
+        len: usize,
+    },
+    Stored {
+        memory: MemoryId,
+        start: usize,
+        bytes: Box<[u8]>,
+    },
+}
+
+/// Where a byte came from in one event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// Another byte.
+    Copied(ByteAt),
+    /// An element.
+    Converted {
+        /// The function.
+        function: Function,
+        /// The bytes of the element.
+        element: Vec<ByteAt>,
+        /// The first byte of the parameter, where that is data.
+        param: Option<ByteAt>,
+    },
+    /// A fill, or a scalar that was stored.
+    Constant(u8),
+    /// Undefined: hardware writes whole blocks.
+    Clobbered,
+    /// Undefined: the contents of a tile begin here.
+    Begun,
+}
+
+/// Where a byte goes in one event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Carried {
+    /// Is it still where it was?
+    pub is_kept: bool,
+    /// Where else it is now, and through which function it went.
+    pub to: Vec<(ByteAt, Option<Function>)>,
+    /// Was it (part of) a quantization parameter?
+    pub is_param: bool,
+}
+
+/// Everything that happened.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    /// In order.
+    pub events: Vec<Event>,
+    /// Did more happen than is kept?
+    pub is_cut: bool,
+    /// The arguments behind buffers.
+    pub(super) memories: FxHashMap<MemoryId, ValueId>,
+    /// The wanted tiles when everything was done.
+    pub finals: Vec<TileAt>,
+}
+
+impl Log {
+    pub(super) fn push(&mut self, now: &Now, what: What) {
+        if self.events.len() >= MAX_EVENTS {
+            self.is_cut = true;
+            return;
+        }
+        self.events.push(Event {
+            op: now.op,
+            block: now.block,
+            loops: now.loops.clone(),
+            tiles: now.tiles.clone(),
+            what,
+        });
+    }
+
+    /// The memory of an argument's buffer.
+    pub fn buffer(&self, value: ValueId) -> Option<MemoryId> {
+        self.memories.iter().find(|(_, v)| **v == value).map(|(m, _)| *m)
+    }
+
+    /// The memory that stands for what an input tile is given.
+    pub fn given(&self, value: ValueId) -> MemoryId {
+        super::given(value)
+    }
+
+    /// The bytes of an element of a wanted tile, when everything was done.
+    pub fn element(&self, value: ValueId, core: u8, row: u64, col: u64) -> Option<Vec<ByteAt>> {
+        let tile = self.finals.iter().find(|t| t.value == value)?;
+        tile.bytes_of(core, row, col)
+    }
+
+    /// The last event before `before` that wrote a byte, and where the byte came from. Blocks do not see each other:
+    /// with a block, only its own events count.
+    pub fn writer(&self, at: ByteAt, before: usize, block: Option<u32>) -> Option<(usize, Source)> {
+        let events = self.events.get(..before.min(self.events.len()))?;
+        let mut all = events.iter().enumerate().rev();
+        all.find_map(|(n, event)| {
+            let counts = block.is_none_or(|b| b == event.block);
+            counts.then(|| event.wrote(at)).flatten().map(|source| (n, source))
+        })
+    }
+
+    /// What an event does to a byte.
+    pub fn carry(&self, event: usize, at: ByteAt) -> Carried {
+        self.events.get(event).map_or_else(Carried::default, |e| e.carry(at))
+    }
+
+    /// A byte as an event's operands name it: a destination where `written`.
+    pub fn spot(&self, event: usize, at: ByteAt, written: bool) -> Spot {
+        if let Some(spot) = self.outside(at) {
+            return spot;
+        }
+        let tiles = self.events.get(event).map_or(&[][..], |e| &e.tiles);
+        let named = |w: bool| tiles.iter().filter(move |t| t.is_written == w).find_map(|t| t.spot(at));
+        named(written).or_else(|| named(!written)).unwrap_or(Spot::Nowhere)
+    }
+
+    /// A byte that is not on the chip.
+    fn outside(&self, (memory, byte): ByteAt) -> Option<Spot> {
+        let byte = byte as u64;
+        if memory >= GIVEN {
+            let value = ValueId((memory - GIVEN) as u32);
+            return Some(Spot::Given { value, byte });
+        }
+        let value = *self.memories.get(&memory).filter(|_| is_buffer(memory))?;
+        Some(Spot::Buffer { value, byte })
+    }
+}
+
+impl TileAt {
+    fn bytes_of(&self, core: u8, row: u64, col: u64) -> Option<Vec<ByteAt>> {
+        let memory = on_core(self.place.memory, core);
+        let bits = i64::from(self.tile.elem.bits());
+        let first = self.place.at as i64 + self.layout.offset(row, col).checked_mul(bits)? / 8;
+        let first = usize::try_from(first).ok()?;
+        Some(
+            (first..first + (bits as usize / 8).max(1))
+                .map(|b| (memory, b))
+                .collect(),
+        )
+    }
+
+    fn spot(&self, (memory, byte): ByteAt) -> Option<Spot> {
+        let core = [0u8, 1]
+            .into_iter()
+            .find(|c| on_core(self.place.memory, *c) == memory)?;
+        let bits = i64::from(self.tile.elem.bits());
+        let away = i64::try_from(byte).ok()? - self.place.at as i64;
+        let (row, col) = self.layout.inverse(away.checked_mul(8)?.div_euclid(bits))?;
+        Some(Spot::Tile {
+            value: self.value,
+            core,
+            row,
+            col,
+            byte: (away % (bits / 8).max(1)) as u64,
+        })
+    }
+}
+
+impl Event {
+    /// Where a byte came from, if this event wrote it.
+    fn wrote(&self, at: ByteAt) -> Option<Source> {
+        let (memory, byte) = at;
+        match &self.what {
+            What::Begun { memory: m, start, len } => {
+                (*m == memory && (*start..start + len).contains(&byte)).then_some(Source::Begun)
+            }
+            What::Stored {
+                memory: m,
+                start,
+                bytes,
+            } => {
+                let stored = byte.checked_sub(*start).and_then(|k| bytes.get(k));
+                stored.filter(|_| *m == memory).map(|b| Source::Constant(*b))
+            }
+            What::Moved { moves, places } => {
+                let place = |n: u8| places.get(usize::from(n));
+                let mut clobbered = None;
+                for action in moves.actions.iter().rev() {
+                    let (dst, area) = match action {
+                        Action::Move(mv) => (mv.dst, &mv.to),
+                        Action::Fill { dst, area, .. } | Action::Clear { dst, area } => (*dst, area),
+                    };
+                    let Some(to) = place(dst).filter(|p| p.memory == memory && area.contains(p.at, byte)) else {
+                        continue;
+                    };
+                    match action {
+                        Action::Move(mv) => return mv.source(places, byte as i64 - to.at as i64),
+                        Action::Fill { pattern, .. } => return Some(Source::Constant(pattern.byte(byte - to.at))),
+                        Action::Clear { .. } => clobbered = Some(Source::Clobbered),
+                    }
+                }
+                clobbered
+            }
+        }
+    }
+
+    fn carry(&self, at: ByteAt) -> Carried {
+        let mut carried = Carried {
+            is_kept: self.wrote(at).is_none_or(|s| s == Source::Copied(at)),
+            ..Carried::default()
+        };
+        let What::Moved { moves, places } = &self.what else {
+            return carried;
+        };
+        let (memory, byte) = at;
+        for action in &moves.actions {
+            let Action::Move(mv) = action else { continue };
+            let (Some(from), Some(to)) = (places.get(usize::from(mv.src)), places.get(usize::from(mv.dst))) else {
+                continue;
+            };
+            if from.memory == memory && mv.from.contains(from.at, byte) {
+                mv.destinations(byte as i64 - from.at as i64, &mut |d| {
+                    if let Ok(d) = usize::try_from(to.at as i64 + d)
+                        && (to.memory, d) != at
+                    {
+                        carried.to.push(((to.memory, d), mv.function()));
+                    }
+                });
+            }
+            if let Some(param) = mv.param
+                && let Some(tile) = places.get(usize::from(param.operand))
+                && tile.memory == memory
+            {
+                let first = tile.at + param.offset;
+                carried.is_param |= (first..first + param.count * 8).contains(&byte);
+            }
+        }
+        carried
+    }
+}
+
+/// Whole bytes of an offset: nibbles come two to a byte.
+fn whole(offset: i64, bits: u32) -> i64 {
+    if bits == 4 { offset.div_euclid(2) } else { offset }
+}
+
+/// Bytes that an element takes.
+fn size(bits: u32) -> i64 {
+    i64::from(bits / 8).max(1)
+}
+
+impl ElementMove {
+    /// Where the byte at this distance from the destination's start comes from.
+    fn source(&self, places: &[Place], byte: i64) -> Option<Source> {
+        let from = places.get(usize::from(self.src))?;
+        let at = |b: i64| Some((from.memory, usize::try_from(from.at as i64 + b).ok()?));
+        let mut found = None;
+        self.each(|nest, s, d, p| {
+            let to = whole(d, nest.bits.dst);
+            if found.is_none() && (to..to + size(nest.bits.dst)).contains(&byte) {
+                found = Some((whole(s, nest.bits.src), byte - to, nest.bits.src, p));
+            }
+        });
+        let (s, k, bits, p) = found?;
+        let Some(function) = self.function() else {
+            return Some(Source::Copied(at(s + k)?));
+        };
+        let param = self.param.and_then(|param| {
+            let tile = places.get(usize::from(param.operand))?;
+            Some((tile.memory, tile.at + param.offset + p.max(0) as usize * 8))
+        });
+        Some(Source::Converted {
+            function,
+            element: (s..s + size(bits)).filter_map(at).collect(),
+            param,
+        })
+    }
+
+    /// Calls `f` for every place that the byte at this distance from the source's start goes to.
+    fn destinations(&self, byte: i64, f: &mut impl FnMut(i64)) {
+        self.each(|nest, s, d, _| {
+            let (s, d) = (whole(s, nest.bits.src), whole(d, nest.bits.dst));
+            if !(s..s + size(nest.bits.src)).contains(&byte) {
+                return;
+            }
+            if self.conversion.is_some() {
+                (d..d + size(nest.bits.dst)).for_each(&mut *f);
+            } else if byte - s < size(nest.bits.dst) {
+                f(d + byte - s);
+            }
+        });
+    }
+
+    fn each(&self, mut f: impl FnMut(&Nest, i64, i64, i64)) {
+        for nest in &self.nests {
+            nest.for_each_element(|s, d, p| f(nest, s, d, p));
+        }
+    }
+}

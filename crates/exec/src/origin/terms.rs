@@ -1,0 +1,480 @@
+//! Terms: what a byte can be, each with a number. Equal terms have equal numbers.
+
+use super::moves::is_undefined;
+use crate::kernels::Conversion;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tessera_isa::codec::QuantParam;
+use tessera_isa::elem::Elem;
+
+/// The number of a term.
+pub type TermId = u32;
+
+/// The number of what was never written.
+pub const UNDEFINED: TermId = 0;
+
+/// The number of the constant byte 0; the others follow.
+const CONSTANTS: TermId = 1;
+
+/// More applications than this are not told apart.
+const MAX_APPLIED: usize = 1 << 25;
+
+/// What a byte is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// Never written, or made undefined.
+    Undefined,
+    /// Always this value.
+    Constant(u8),
+    /// A byte of an input.
+    Input {
+        /// The number of the input.
+        input: u32,
+        /// Which byte of it.
+        byte: u64,
+    },
+    /// Two halves of other bytes, the low one first.
+    Nibbles([Nibble; 2]),
+    /// A byte of the result of a function.
+    Applied {
+        /// The function.
+        function: Function,
+        /// The bytes of the element that it was applied to, then those of the parameter where that is data.
+        operands: Vec<TermId>,
+        /// Which byte of the result.
+        byte: u8,
+    },
+}
+
+/// Half a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Nibble {
+    /// The byte.
+    pub of: TermId,
+    /// Its upper half?
+    pub high: bool,
+}
+
+/// A function of one element, described so that two that compute the same compare equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Function {
+    /// The type of the element.
+    pub src: Elem,
+    /// The type of the result.
+    pub dst: Elem,
+    /// Whether ReLU follows.
+    pub relu: bool,
+    /// Whether the offset is added after rounding (fixpipe.md 4, i8 and u8 only).
+    pub hardware_rounding: bool,
+    /// The quantization parameter.
+    pub quantized: Quantized,
+}
+
+/// The quantization parameter of a function: only what the function uses of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantized {
+    /// None: a plain conversion.
+    No,
+    /// Known.
+    Fixed {
+        /// The bits of the scale.
+        scale: u32,
+        /// The shift of i32→i16.
+        shift: u32,
+        /// The offset of i8 and u8 results.
+        offset: i32,
+    },
+    /// An operand.
+    Data,
+}
+
+/// A parameter on its way into a function.
+pub(crate) enum Param {
+    None,
+    Fixed(QuantParam),
+    /// The origins of its eight bytes.
+    Data(SmallVec<[TermId; 8]>),
+}
+
+/// Numbers that were given out together.
+#[derive(Clone, Debug)]
+enum Run {
+    Input {
+        input: u32,
+        first: u64,
+    },
+    Nibbles([Nibble; 2]),
+    Applied {
+        function: Function,
+        operands: SmallVec<[TermId; 8]>,
+    },
+}
+
+/// Every term of one or two programs, once.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// By first number.
+    runs: Vec<(TermId, Run)>,
+    next: TermId,
+    /// By input: runs of its bytes as (first byte, length, first number), in the order they were asked for.
+    inputs: FxHashMap<u32, Vec<(u64, u64, TermId)>>,
+    applied: FxHashMap<(Function, SmallVec<[TermId; 8]>), TermId>,
+    joined: FxHashMap<[Nibble; 2], TermId>,
+    is_full: bool,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Terms {
+            runs: Vec::new(),
+            next: CONSTANTS + 256,
+            inputs: FxHashMap::default(),
+            applied: FxHashMap::default(),
+            joined: FxHashMap::default(),
+            is_full: false,
+        }
+    }
+}
+
+impl Terms {
+    /// The number of a constant.
+    pub fn constant(byte: u8) -> TermId {
+        CONSTANTS + TermId::from(byte)
+    }
+
+    /// The constant of a number, if it is one.
+    pub fn constant_of(id: TermId) -> Option<u8> {
+        id.checked_sub(CONSTANTS).and_then(|n| u8::try_from(n).ok())
+    }
+
+    /// Were there too many terms to tell them apart?
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// The number of a byte of an input.
+    pub fn input(&mut self, input: u32, byte: u64) -> TermId {
+        let mut found = UNDEFINED;
+        self.input_run(input, byte, 1, &mut |_, id| found = id);
+        found
+    }
+
+    /// Calls `f(k, number)` for each of `len` bytes of an input from `first` on.
+    pub(crate) fn input_run(&mut self, input: u32, first: u64, len: u64, f: &mut impl FnMut(u64, TermId)) {
+        let mut at = first;
+        let end = first.saturating_add(len);
+        while at < end {
+            let known = self.inputs.entry(input).or_default();
+            let inside = known
+                .iter()
+                .find(|(start, n, _)| (*start..start + n).contains(&at))
+                .copied();
+            let (start, n, base) = match inside {
+                Some(run) => run,
+                None => {
+                    let next = known.iter().map(|r| r.0).filter(|s| *s > at).min();
+                    let n = end.min(next.unwrap_or(u64::MAX)) - at;
+                    let base = self.take(n, Run::Input { input, first: at });
+                    if let Some(known) = self.inputs.get_mut(&input) {
+                        known.push((at, n, base));
+                    }
+                    (at, n, base)
+                }
+            };
+            let stop = end.min(start + n);
+            for byte in at..stop {
+                f(byte - first, base + (byte - start) as TermId);
+            }
+            at = stop;
+        }
+    }
+
+    /// New numbers.
+    fn take(&mut self, n: u64, run: Run) -> TermId {
+        let base = self.next;
+        let next = TermId::try_from(n).ok().and_then(|n| base.checked_add(n));
+        match next.filter(|_| self.applied.len() < MAX_APPLIED) {
+            Some(next) => {
+                self.next = next;
+                self.runs.push((base, run));
+                base
+            }
+            None => {
+                self.is_full = true;
+                UNDEFINED
+            }
+        }
+    }
+
+    /// What a number means.
+    pub fn get(&self, id: TermId) -> Term {
+        if id == UNDEFINED {
+            return Term::Undefined;
+        }
+        if let Some(byte) = Terms::constant_of(id) {
+            return Term::Constant(byte);
+        }
+        let at = self.runs.partition_point(|(base, _)| *base <= id);
+        let Some((base, run)) = at.checked_sub(1).and_then(|n| self.runs.get(n)) else {
+            return Term::Undefined;
+        };
+        match run {
+            Run::Input { input, first } => Term::Input {
+                input: *input,
+                byte: first + u64::from(id - base),
+            },
+            Run::Nibbles(pair) => Term::Nibbles(*pair),
+            Run::Applied { function, operands } => Term::Applied {
+                function: *function,
+                operands: operands.to_vec(),
+                byte: (id - base) as u8,
+            },
+        }
+    }
+
+    /// Half of a byte, as directly as can be said.
+    pub(crate) fn nibble(&self, of: TermId, high: bool) -> Nibble {
+        match self.get(of) {
+            Term::Nibbles([low, upper]) => {
+                if high {
+                    upper
+                } else {
+                    low
+                }
+            }
+            // Halves of constants are told apart by value alone.
+            Term::Constant(byte) => {
+                let half = if high { byte >> 4 } else { byte & 15 };
+                Nibble {
+                    of: Terms::constant(half * 0x11),
+                    high: false,
+                }
+            }
+            Term::Undefined => Nibble { of, high: false },
+            _ => Nibble { of, high },
+        }
+    }
+
+    /// The byte of two halves.
+    pub(crate) fn join(&mut self, pair: [Nibble; 2]) -> TermId {
+        let [low, high] = pair;
+        if let (Some(a), Some(b)) = (Terms::constant_of(low.of), Terms::constant_of(high.of)) {
+            return Terms::constant(a & 15 | b & 0xF0);
+        }
+        let whole = low.of == high.of && (low.of == UNDEFINED || (!low.high && high.high));
+        if whole {
+            return low.of;
+        }
+        if let Some(id) = self.joined.get(&pair) {
+            return *id;
+        }
+        let id = self.take(1, Run::Nibbles(pair));
+        self.joined.insert(pair, id);
+        id
+    }
+
+    /// The origins of the bytes of a converted element.
+    pub(crate) fn apply(
+        &mut self,
+        conversion: Conversion,
+        element: &[TermId],
+        param: Param,
+        bytes: usize,
+    ) -> SmallVec<[TermId; 8]> {
+        let (function, param) = function(conversion, param);
+        let data: &[TermId] = match &param {
+            Param::Data(ids) => ids,
+            _ => &[],
+        };
+        if is_undefined(element) || is_undefined(data) {
+            return SmallVec::from_elem(UNDEFINED, bytes);
+        }
+        if let (Some(bits), true) = (constant_bits(element), data.is_empty()) {
+            let param = match &param {
+                Param::Fixed(param) => Some(param),
+                _ => None,
+            };
+            let result = conversion.apply(bits, param).to_le_bytes();
+            return result.iter().take(bytes).map(|b| Terms::constant(*b)).collect();
+        }
+        let operands: SmallVec<[TermId; 8]> = element.iter().chain(data).copied().collect();
+        let key = (function, operands);
+        let base = match self.applied.get(&key) {
+            Some(base) => *base,
+            None => {
+                let base = self.take(
+                    bytes as u64,
+                    Run::Applied {
+                        function,
+                        operands: key.1.clone(),
+                    },
+                );
+                self.applied.insert(key, base);
+                base
+            }
+        };
+        (0..bytes as TermId).map(|k| base.saturating_add(k)).collect()
+    }
+}
+
+/// The bits of an element whose bytes are all constant.
+fn constant_bits(ids: &[TermId]) -> Option<u64> {
+    let mut bits = 0;
+    for (k, id) in ids.iter().enumerate() {
+        bits |= u64::from(Terms::constant_of(*id)?) << (8 * k);
+    }
+    Some(bits)
+}
+
+/// Describes a conversion by what it computes, and keeps of its parameter what it uses.
+pub(super) fn function(conversion: Conversion, param: Param) -> (Function, Param) {
+    let (src, dst, relu, hardware) = match conversion {
+        Conversion::Value { src, dst } => (src, dst, false, false),
+        Conversion::Fixpipe(f) => (f.src, f.dst, f.relu, f.hardware_rounding),
+    };
+    let shifts = (src, dst) == (Elem::I32, Elem::I16);
+    let offsets = matches!(dst, Elem::I8 | Elem::U8);
+    let param = match param {
+        Param::Data(ids) => {
+            // The vector form reads bits 31:13, and the shift or the offset where there is one (fixpipe.md 3).
+            let used: &[usize] = match (shifts, offsets) {
+                (true, _) => &[4],
+                (_, true) => &[1, 2, 3, 4, 5],
+                _ => &[1, 2, 3],
+            };
+            let used: SmallVec<[TermId; 8]> = (0..8)
+                .map(|k| match used.contains(&k) {
+                    true => ids.get(k).copied().unwrap_or(UNDEFINED),
+                    false => Terms::constant(0),
+                })
+                .collect();
+            match constant_bits(&used) {
+                Some(bits) => Param::Fixed(QuantParam::vector(bits)),
+                None => Param::Data(used),
+            }
+        }
+        other => other,
+    };
+    let quantized = match &param {
+        Param::None => Quantized::No,
+        Param::Data(_) => Quantized::Data,
+        Param::Fixed(p) if shifts => Quantized::Fixed {
+            scale: 0,
+            shift: p.shift,
+            offset: 0,
+        },
+        Param::Fixed(p) => Quantized::Fixed {
+            scale: p.scale.to_bits(),
+            shift: 0,
+            offset: if offsets { p.offset } else { 0 },
+        },
+    };
+    // Without an offset both orders of rounding give the same (fixpipe.md 4).
+    let has_offset = match quantized {
+        Quantized::Fixed { offset, .. } => offset != 0,
+        Quantized::Data => offsets,
+        Quantized::No => false,
+    };
+    let function = Function {
+        src,
+        dst,
+        relu: relu && dst != Elem::U8,
+        hardware_rounding: hardware && has_offset,
+        quantized,
+    };
+    (function, param)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixpipe::Fixpipe;
+
+    fn fixpipe(dst: Elem, hardware_rounding: bool) -> Conversion {
+        Conversion::Fixpipe(Fixpipe {
+            src: Elem::F32,
+            dst,
+            relu: false,
+            hardware_rounding,
+        })
+    }
+
+    fn element(terms: &mut Terms, input: u32) -> Vec<TermId> {
+        (0..4).map(|b| terms.input(input, b)).collect()
+    }
+
+    #[test]
+    fn inputs_have_one_number_in_whatever_pieces_they_are_asked_for() {
+        let mut terms = Terms::default();
+        let late = terms.input(3, 100);
+        let mut all = Vec::new();
+        terms.input_run(3, 90, 20, &mut |_, id| all.push(id));
+        assert_eq!(all[10], late);
+        for (k, id) in all.iter().enumerate() {
+            let byte = 90 + k as u64;
+            assert_eq!(terms.get(*id), Term::Input { input: 3, byte });
+            assert_eq!(terms.input(3, byte), *id);
+        }
+    }
+
+    #[test]
+    fn equal_functions_of_equal_bytes_are_equal() {
+        let mut terms = Terms::default();
+        let (x, y) = (element(&mut terms, 0), element(&mut terms, 1));
+        let scalar = |bits: u64| Param::Fixed(QuantParam::scalar(bits));
+        let one = u64::from(1f32.to_bits());
+        let a = terms.apply(fixpipe(Elem::F16, true), &x, Param::None, 2);
+        assert_eq!(a, terms.apply(fixpipe(Elem::F16, false), &x, Param::None, 2));
+        let moved = Conversion::Value {
+            src: Elem::F32,
+            dst: Elem::F16,
+        };
+        assert_eq!(
+            a,
+            terms.apply(moved, &x, Param::None, 2),
+            "a plain cast is a converting move"
+        );
+        assert_ne!(a, terms.apply(fixpipe(Elem::F16, true), &y, Param::None, 2));
+        assert_ne!(a, terms.apply(fixpipe(Elem::Bf16, true), &x, Param::None, 2));
+        assert_ne!(a, terms.apply(fixpipe(Elem::F16, true), &x, scalar(one), 2));
+        // The order of rounding matters only with an offset.
+        let (signed, offset) = (1 << 46 | one, 1 << 46 | 3 << 37 | one);
+        let i8 = |terms: &mut Terms, hardware, bits| terms.apply(fixpipe(Elem::I8, hardware), &x, scalar(bits), 1);
+        assert_eq!(i8(&mut terms, true, signed), i8(&mut terms, false, signed));
+        assert_ne!(i8(&mut terms, true, offset), i8(&mut terms, false, offset));
+        // Constant parameters in a tile are parameters in the instruction.
+        let bytes = one.to_le_bytes().map(Terms::constant);
+        let vector = terms.apply(fixpipe(Elem::F16, true), &x, Param::Data(bytes.as_slice().into()), 2);
+        assert_eq!(vector, terms.apply(fixpipe(Elem::F16, true), &x, scalar(one), 2));
+    }
+
+    #[test]
+    fn constants_are_folded_and_undefined_stays_so() {
+        let mut terms = Terms::default();
+        let one: Vec<TermId> = 1f32.to_le_bytes().map(Terms::constant).to_vec();
+        let half = terms.apply(fixpipe(Elem::F16, false), &one, Param::None, 2);
+        assert_eq!(half[..], [Terms::constant(0), Terms::constant(0x3C)]);
+        let mut broken = one;
+        broken[3] = UNDEFINED;
+        let half = terms.apply(fixpipe(Elem::F16, false), &broken, Param::None, 2);
+        assert_eq!(half[..], [UNDEFINED; 2]);
+    }
+
+    #[test]
+    fn halves_that_belong_together_are_their_byte() {
+        let mut terms = Terms::default();
+        let (a, b) = (terms.input(0, 0), terms.input(0, 1));
+        let mixed = terms.join([terms.nibble(a, false), terms.nibble(b, false)]);
+        assert_ne!(mixed, a);
+        let other = terms.join([terms.nibble(a, true), terms.nibble(b, true)]);
+        let back = terms.join([terms.nibble(mixed, false), terms.nibble(other, false)]);
+        assert_eq!(back, a);
+        let back = terms.join([terms.nibble(mixed, true), terms.nibble(other, true)]);
+        assert_eq!(back, b);
+        let constant = terms.join([
+            terms.nibble(Terms::constant(0x21), true),
+            terms.nibble(Terms::constant(0x43), false),
+        ]);
+        assert_eq!(constant, Terms::constant(0x32));
+    }
+}

@@ -1,0 +1,423 @@
+//! Where an element comes from, and where an input element goes.
+//!
+//! A kernel runs once on origins, with a log of everything that moved ([`tessera_exec::origin::Log`]); no data is needed.
+//! [`back`] walks the log from its end, [`forward`] from its beginning.
+
+mod target;
+
+use crate::program::{Kernel, Need};
+pub use crate::symbolic::{Given, Stop};
+use crate::symbolic::{constant_text, function_text, outputs, place};
+pub use target::Target;
+use tessera_exec::memory::{MemoryId, is_buffer};
+use tessera_exec::origin::{Function, Log, Source, Spot, Terms};
+use tessera_ir::{OpId, ValueId};
+use tessera_isa::elem::Elem;
+
+/// Elements of one step that are shown by themselves; the rest is counted.
+const SHOWN: usize = 16;
+
+type ByteAt = (MemoryId, usize);
+
+/// What happened to the element in one step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It was moved.
+    Moved,
+    /// It was converted; this is the function.
+    Converted(String),
+    /// It was filled with, or stored as, a constant.
+    Filled(String),
+    /// Hardware writes whole blocks, and the footprint of the instruction covers it: undefined.
+    Clobbered,
+    /// The contents of the tile begin here, undefined: nothing has written it.
+    NeverWritten,
+    /// It is what the caller gave.
+    Input,
+    /// It decides how others are converted.
+    Parameter,
+    /// It is here when everything is done.
+    Ends,
+}
+
+/// One step of the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The operation, where one did it.
+    pub op: Option<OpId>,
+    /// The block.
+    pub block: u32,
+    /// The loops around the operation, outermost first: `%i`, or `round` of a `scf.while`.
+    pub loops: Vec<(String, i64)>,
+    /// What happened.
+    pub how: How,
+    /// The element that was read: `%src[3, 5]`.
+    pub from: Option<String>,
+    /// The element that was written, or that is there.
+    pub to: Option<String>,
+    /// Elements that are not shown one by one.
+    pub more: u64,
+    /// How often the way has split into bytes before this step.
+    pub depth: usize,
+}
+
+/// The way of an element back to where it came from, newest step first.
+pub fn back(kernel: &Kernel<'_>, given: &Given, target: &Target) -> Result<Vec<Hop>, Stop> {
+    given.check(&[kernel]).map_err(Stop::Usage)?;
+    let value = target.value(kernel).map_err(Stop::Usage)?;
+    let is_tile = matches!(kernel.need(value), Need::Tile(_) | Need::Conv(_));
+    let log = run(kernel, given, if is_tile { vec![value] } else { Vec::new() })?;
+    let bytes = match is_tile {
+        true => {
+            let (row, col) = target.element(kernel, value).map_err(Stop::Usage)?;
+            log.element(value, target.core, row, col)
+        }
+        false => {
+            let (first, len) = target.bytes(kernel, value, given).map_err(Stop::Usage)?;
+            log.buffer(value)
+                .map(|m| (first..first + len).map(|b| (m, b)).collect())
+        }
+    };
+    let Some(bytes) = bytes else {
+        return Err(Stop::Usage(format!(
+            "{target} is not in the program when it ends; name another element"
+        )));
+    };
+    let mut walk = Walk {
+        kernel,
+        given,
+        log: &log,
+        hops: Vec::new(),
+    };
+    walk.follow(bytes, log.events.len(), None, Some(target.to_string()), 0);
+    Ok(walk.hops)
+}
+
+/// Everywhere an input element goes, oldest step first, and where it is in the end.
+pub fn forward(kernel: &Kernel<'_>, given: &Given, target: &Target) -> Result<Vec<Hop>, Stop> {
+    given.check(&[kernel]).map_err(Stop::Usage)?;
+    let value = target.value(kernel).map_err(Stop::Usage)?;
+    if !kernel.func().args.contains(&value) {
+        let what = format!("%{} is no input; --at follows any element back", target.name);
+        return Err(Stop::Usage(what));
+    }
+    let tiles = outputs(kernel).into_iter();
+    let tiles = tiles.filter(|v| matches!(kernel.need(*v), Need::Tile(_) | Need::Conv(_)));
+    let log = run(kernel, given, tiles.collect())?;
+    let (first, len) = target.bytes(kernel, value, given).map_err(Stop::Usage)?;
+    let memory = match kernel.need(value) {
+        Need::Buffer(..) => log.buffer(value),
+        _ => Some(log.given(value)),
+    };
+    let Some(memory) = memory else {
+        return Err(Stop::Usage(format!("%{} has no contents to follow", target.name)));
+    };
+    let mut walk = Walk {
+        kernel,
+        given,
+        log: &log,
+        hops: Vec::new(),
+    };
+    walk.spread((first..first + len).map(|b| (memory, b)).collect());
+    Ok(walk.hops)
+}
+
+fn run(kernel: &Kernel<'_>, given: &Given, wanted: Vec<ValueId>) -> Result<Log, Stop> {
+    let numbers: Vec<(ValueId, u32)> = kernel.func().args.iter().copied().zip(0..).collect();
+    let watch = given.run(kernel, Terms::default(), &numbers, &wanted, true, &|_| false);
+    let log = watch.map_err(|(stop, _)| stop)?.log.unwrap_or_default();
+    if log.is_cut {
+        let what = format!(
+            "more than {} steps ran, which is more than are kept; run fewer iterations",
+            log.events.len()
+        );
+        return Err(Stop::Usage(what));
+    }
+    Ok(log)
+}
+
+struct Walk<'a> {
+    kernel: &'a Kernel<'a>,
+    given: &'a Given,
+    log: &'a Log,
+    hops: Vec<Hop>,
+}
+
+impl Walk<'_> {
+    /// A step of an event, or of nothing.
+    fn hop(&self, event: Option<usize>, how: How, depth: usize) -> Hop {
+        let event = event.and_then(|n| self.log.events.get(n));
+        let loops = event.map_or(Vec::new(), |e| {
+            let name = |v: &Option<ValueId>| v.map_or("round".to_string(), |v| format!("%{}", self.kernel.name(v)));
+            e.loops.iter().map(|(v, i)| (name(v), *i)).collect()
+        });
+        Hop {
+            op: event.and_then(|e| e.op),
+            block: event.map_or(0, |e| e.block),
+            loops,
+            how,
+            from: None,
+            to: None,
+            more: 0,
+            depth,
+        }
+    }
+
+    /// The element that some bytes are, as an event names it.
+    fn name(&self, event: usize, bytes: &[ByteAt], written: bool) -> String {
+        let Some(first) = bytes.first() else {
+            return String::new();
+        };
+        let len = bytes.len() as u64;
+        match self.log.spot(event, *first, written) {
+            Spot::Tile {
+                value,
+                core,
+                row,
+                col,
+                byte,
+            } => {
+                let core = if core == 1 { "@1" } else { "" };
+                let element = format!("%{}{core}[{row}, {col}]", self.kernel.name(value));
+                let size = self.elem(value).and_then(Elem::size).unwrap_or(1);
+                match len == size {
+                    true => element,
+                    false if len == 1 => format!("byte {byte} of {element}"),
+                    false => format!("{len} bytes from byte {byte} of {element} on"),
+                }
+            }
+            Spot::Buffer { value, byte } | Spot::Given { value, byte } => {
+                place(self.kernel, self.given, value, byte, len)
+            }
+            Spot::Nowhere => format!("{len} bytes at {:#x}", first.1),
+        }
+    }
+
+    fn elem(&self, value: ValueId) -> Option<Elem> {
+        match self.kernel.need(value) {
+            Need::Tile(tile) => Some(tile.elem),
+            Need::Conv(conv) => Some(conv.elem),
+            Need::Buffer(elem, _) => Some(elem),
+            Need::Scalar(_) | Need::Nothing => None,
+        }
+    }
+
+    fn elem_at(&self, event: usize, at: ByteAt) -> Option<Elem> {
+        match self.log.spot(event, at, true) {
+            Spot::Tile { value, .. } | Spot::Buffer { value, .. } | Spot::Given { value, .. } => self.elem(value),
+            Spot::Nowhere => None,
+        }
+    }
+
+    /// Follows bytes that belong together back from an event.
+    fn follow(&mut self, bytes: Vec<ByteAt>, before: usize, block: Option<u32>, name: Option<String>, depth: usize) {
+        let (mut bytes, mut before, mut block, mut name) = (bytes, before, block, name);
+        loop {
+            let sources: Vec<Option<(usize, Source)>> =
+                bytes.iter().map(|b| self.log.writer(*b, before, block)).collect();
+            let Some(first) = sources.first() else { return };
+            let Some((event, source)) = first.clone() else {
+                if sources.iter().any(Option::is_some) {
+                    return self.split(bytes, before, block, depth);
+                }
+                return self.origin(&bytes, before, name, depth);
+            };
+            let same = sources
+                .iter()
+                .all(|s| s.as_ref().is_some_and(|(e, s)| *e == event && alike(s, &source)));
+            if !same {
+                return self.split(bytes, before, block, depth);
+            }
+            let to = Some(self.name(event, &bytes, true))
+                .filter(|_| depth > 0 || name.is_none())
+                .or(name.take());
+            let next: Vec<ByteAt> = match &source {
+                Source::Copied(_) => sources
+                    .iter()
+                    .filter_map(|s| match s {
+                        Some((_, Source::Copied(at))) => Some(*at),
+                        _ => None,
+                    })
+                    .collect(),
+                Source::Converted { element, .. } => element.clone(),
+                _ => Vec::new(),
+            };
+            let mut hop = self.hop(Some(event), How::Moved, depth);
+            hop.to = to;
+            match &source {
+                Source::Copied(_) => {}
+                Source::Converted { function, param, .. } => {
+                    let with = param.map(|p| {
+                        let bytes: Vec<ByteAt> = (0..8).map(|k| (p.0, p.1 + k)).collect();
+                        format!(" with the parameter {}", self.name(event, &bytes, false))
+                    });
+                    hop.how = How::Converted(function_text(function) + &with.unwrap_or_default());
+                }
+                Source::Constant(_) => {
+                    let constants: Vec<u8> = sources
+                        .iter()
+                        .filter_map(|s| match s {
+                            Some((_, Source::Constant(b))) => Some(*b),
+                            _ => None,
+                        })
+                        .collect();
+                    let elem = bytes.first().and_then(|b| self.elem_at(event, *b));
+                    hop.how = How::Filled(constant_text(&constants, elem));
+                }
+                Source::Clobbered => hop.how = How::Clobbered,
+                Source::Begun => hop.how = How::NeverWritten,
+            }
+            if next.is_empty() {
+                self.hops.push(hop);
+                return;
+            }
+            let from = self.name(event, &next, false);
+            hop.from = Some(from.clone());
+            // What an input tile is given is no step of the program.
+            if hop.op.is_some() {
+                self.hops.push(hop);
+            }
+            block = self.log.events.get(event).map(|e| e.block);
+            (bytes, before, name) = (next, event, Some(from));
+        }
+    }
+
+    /// The bytes go different ways from here.
+    fn split(&mut self, bytes: Vec<ByteAt>, before: usize, block: Option<u32>, depth: usize) {
+        for byte in bytes {
+            self.follow(vec![byte], before, block, None, depth + 1);
+        }
+    }
+
+    /// Nothing has written these bytes.
+    fn origin(&mut self, bytes: &[ByteAt], before: usize, name: Option<String>, depth: usize) {
+        let is_given = bytes.first().is_some_and(|(m, _)| is_buffer(*m));
+        let how = if is_given { How::Input } else { How::NeverWritten };
+        let mut hop = self.hop(None, how, depth);
+        hop.to = Some(name.unwrap_or_else(|| self.name(before, bytes, false)));
+        self.hops.push(hop);
+    }
+
+    /// Follows bytes forward through everything.
+    fn spread(&mut self, start: Vec<ByteAt>) {
+        // Where the element is, with the event that brought it there.
+        let mut here: Vec<(ByteAt, Option<usize>)> = start.iter().map(|b| (*b, None)).collect();
+        let mut left: Vec<(ByteAt, Option<usize>)> = Vec::new();
+        let mut block = 0;
+        let log = self.log;
+        for (n, event) in log.events.iter().enumerate() {
+            if event.block != block {
+                // The next block finds what there was before the first one.
+                block = event.block;
+                left.extend(here.drain(..).filter(|(at, by)| is_buffer(at.0) && by.is_some()));
+                here.extend(start.iter().map(|b| (*b, None)));
+            }
+            let mut next: Vec<(ByteAt, Option<usize>)> = Vec::new();
+            let mut arrived: Vec<(ByteAt, ByteAt, Option<Function>)> = Vec::new();
+            let mut decides = Vec::new();
+            for (at, by) in &here {
+                let carried = log.carry(n, *at);
+                if carried.is_kept {
+                    next.push((*at, *by));
+                }
+                if carried.is_param {
+                    decides.push(*at);
+                }
+                arrived.extend(carried.to.into_iter().map(|(to, how)| (*at, to, how)));
+            }
+            for (_, to, _) in &arrived {
+                next.retain(|(at, _)| at != to);
+                next.push((*to, Some(n)));
+            }
+            here = next;
+            if event.op.is_some() {
+                self.arrivals(n, arrived);
+                if !decides.is_empty() {
+                    let mut hop = self.hop(Some(n), How::Parameter, 0);
+                    hop.from = Some(self.name(n, &decides, false));
+                    self.hops.push(hop);
+                }
+            }
+        }
+        here.extend(left);
+        self.ends(here);
+    }
+
+    /// The steps of one event, element by element.
+    fn arrivals(&mut self, event: usize, arrived: Vec<(ByteAt, ByteAt, Option<Function>)>) {
+        let mut hops: Vec<Hop> = Vec::new();
+        for group in runs(arrived, |a| a.1) {
+            let Some((_, _, function)) = group.first().copied() else {
+                continue;
+            };
+            let how = function.map_or(How::Moved, |f| How::Converted(function_text(&f)));
+            let mut hop = self.hop(Some(event), how, 0);
+            let mut from: Vec<ByteAt> = group.iter().map(|g| g.0).collect();
+            let mut to: Vec<ByteAt> = group.iter().map(|g| g.1).collect();
+            from.sort_unstable();
+            from.dedup();
+            to.dedup();
+            hop.from = Some(self.name(event, &from, false));
+            hop.to = Some(self.name(event, &to, true));
+            if !hops.contains(&hop) {
+                hops.push(hop);
+            }
+        }
+        if hops.len() > SHOWN {
+            let more = (hops.len() - SHOWN) as u64;
+            hops.truncate(SHOWN);
+            if let Some(last) = hops.last_mut() {
+                last.more = more;
+            }
+        }
+        self.hops.extend(hops);
+    }
+
+    fn ends(&mut self, here: Vec<(ByteAt, Option<usize>)>) {
+        let log = self.log;
+        // A later block may have written over what an earlier one left.
+        let stands = |(at, by): &(ByteAt, Option<usize>)| match by {
+            Some(by) => log.writer(*at, log.events.len(), None).is_some_and(|(e, _)| e == *by),
+            None => is_buffer(at.0) && log.writer(*at, log.events.len(), None).is_none(),
+        };
+        let mut here: Vec<_> = here.into_iter().filter(stands).collect();
+        here.sort_unstable();
+        here.dedup();
+        let mut hops = Vec::new();
+        for group in runs(here, |h| h.0) {
+            let event = group.first().and_then(|g| g.1);
+            let mut hop = self.hop(event, How::Ends, 0);
+            let bytes: Vec<ByteAt> = group.iter().map(|g| g.0).collect();
+            hop.to = Some(self.name(event.unwrap_or(log.events.len()), &bytes, true));
+            hops.push(hop);
+        }
+        self.hops.extend(hops);
+    }
+}
+
+/// Groups of neighbouring bytes, at most eight: elements.
+fn runs<T: Copy>(mut all: Vec<T>, at: impl Fn(&T) -> ByteAt) -> Vec<Vec<T>> {
+    all.sort_by_key(|t| at(t));
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    for item in all {
+        let (memory, byte) = at(&item);
+        let joins = groups.last().and_then(|g| g.last()).is_some_and(|last| {
+            let (m, b) = at(last);
+            m == memory && byte <= b + 1
+        });
+        match groups.last_mut() {
+            Some(group) if joins && group.len() < 8 => group.push(item),
+            _ => groups.push(vec![item]),
+        }
+    }
+    groups
+}
+
+/// Do two bytes have the same kind of source, so that they belong together?
+fn alike(a: &Source, b: &Source) -> bool {
+    match (a, b) {
+        (Source::Copied(a), Source::Copied(b)) => a.0 == b.0,
+        (Source::Constant(_), Source::Constant(_)) => true,
+        (a, b) => a == b,
+    }
+}
