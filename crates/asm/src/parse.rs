@@ -5,6 +5,7 @@
 
 mod arith;
 mod attr;
+mod attr_typed;
 mod cursor;
 mod flow;
 mod form;

@@ -242,6 +242,8 @@ fn files_and_regions() {
         "func.func @f(%c: i1) {\n  %x = scf.if %c -> (index) {\n  }\n  return\n}",
         &[("syntax-region", 2, 3)],
     );
+    check("return", &[("syntax-region", 1, 1)]);
+    check("%a = arith.constant 1 : index\nscf.yield %a : index", &[("syntax-region", 2, 1)]);
     check("", &[("syntax-expected", 1, 1)]);
     check(" \n\t", &[("syntax-expected", 1, 1)]);
 }

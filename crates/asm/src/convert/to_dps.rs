@@ -10,7 +10,7 @@ impl Convert<'_> {
         for (block, id) in self.all_ops() {
             let op = self.func.op(id);
             let is_instruction = self.form_of(op).is_some() && !op.results.is_empty();
-            if is_instruction && op.form != TextForm::Dps && self.names_are_plain(op) {
+            if is_instruction && op.form != TextForm::Dps && self.names_are_plain(op) && self.stay_here(op) {
                 self.results_to_outs(block, id);
             }
         }
@@ -20,6 +20,17 @@ impl Convert<'_> {
     fn names_are_plain(&self, op: &Op) -> bool {
         let plain = |v: &ValueId| !self.module.names.text(self.func.value(*v).name).contains('#');
         op.results.iter().all(plain)
+    }
+
+    /// A result that a region or function hands on is a value, not a place.
+    fn stay_here(&self, op: &Op) -> bool {
+        let stays = |v: &ValueId| {
+            self.events
+                .of_value(*v)
+                .iter()
+                .all(|e| self.func.op(e.op).opcode().is_some())
+        };
+        op.results.iter().all(stays)
     }
 
     fn results_to_outs(&mut self, block: BlockId, id: OpId) {

@@ -217,12 +217,32 @@ impl Parser<'_> {
     /// `scf.yield %a, %b : T, T` or `return %a : T`.
     fn hand_on(&mut self, start: Span, results: &Results, kind: OpKind) -> Res<()> {
         self.bump();
+        self.check_end(&kind, start)?;
         let values = self.typed_values()?;
         let mut op = self.op(kind, start);
         for raw in &values {
             op.operands.extend(self.resolve(raw, Role::Scalar, None));
         }
         self.simple(op, start, results, &Types::new())
+    }
+
+    /// `return` ends a function, the others a region inside of one.
+    pub(super) fn check_end(&mut self, kind: &OpKind, start: Span) -> Res<()> {
+        let in_body = self.block == self.func.body;
+        if *kind == OpKind::Return && (self.lex.listing || !in_body) {
+            let what = "return stands outside of a function's own block";
+            return self.fail(
+                "syntax-region",
+                start,
+                what,
+                "end a region with scf.yield, a listing with nothing",
+            );
+        }
+        if *kind != OpKind::Return && in_body {
+            let what = "the operation ends a region, and there is none around it";
+            return self.fail("syntax-region", start, what, "end a function with return");
+        }
+        Ok(())
     }
 
     /// `%a, %b : T, T`.
@@ -253,6 +273,7 @@ impl Parser<'_> {
         let mut flag = self.operand()?;
         self.close(Tok::RParen, open)?;
         flag.ty = Some((self.common.i1, flag.span));
+        self.check_end(&OpKind::Condition, start)?;
         let values = self.typed_values()?;
         let mut op = self.op(OpKind::Condition, start);
         for raw in std::iter::once(&flag).chain(&values) {

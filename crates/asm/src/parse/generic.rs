@@ -311,6 +311,9 @@ impl Parser<'_> {
             let text = format!("{} has {wanted} regions, and {regions} are written", g.name);
             return self.fail("syntax-region", at, text, format!("write {wanted} regions"));
         }
+        if matches!(kind, OpKind::Return | OpKind::Yield | OpKind::Condition) {
+            self.check_end(&kind, at)?;
+        }
         let mut op = Op::new(kind.clone(), TextForm::Ssa, start);
         for (n, raw) in g.operands.iter().enumerate() {
             let role = match kind {
