@@ -4,16 +4,17 @@
 //! single-instruction [`Machine`](crate::machine::Machine) share everything here; they differ in where instructions come
 //! from.
 
-use crate::area::Area;
-use crate::lower::byte_rows;
+mod contents;
+
+pub use contents::TileData;
+pub(crate) use contents::UndefinedElement;
+
 use crate::memory::{Memories, MemoryId, POOL, of_loc, on_core};
-use crate::nest::{Bits, Map, Move, Nest, Place, Side, lower};
+use crate::nest::Place;
 use crate::prepared::Failure;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::elem::Elem;
 use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
 use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::ops::{Form, Opcode, Role};
@@ -93,7 +94,11 @@ impl Object {
 
     /// Where its contents begin: the address that the program gave it, or its own place.
     pub fn start(&self) -> Place {
-        if self.binding == Binding::Manual { self.place } else { self.home }
+        if self.binding == Binding::Manual {
+            self.place
+        } else {
+            self.home
+        }
     }
 
     /// Bytes of the declared area.

@@ -26,6 +26,7 @@ use crate::prepared::Failure;
 use crate::ready::{Cache, Entry, Request};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::ops::Range;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Inst};
@@ -242,18 +243,21 @@ impl Machine {
 
     /// TLOAD: a view of `bytes` into a tile; [`GlobalArg::buffer`] is taken from the bytes.
     pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<(), Failure> {
-        self.set_buffer(Memory::new(bytes, true));
+        let (touched, view) = touched(view, bytes.len());
+        self.set_buffer(Memory::new(bytes.get(touched).unwrap_or(bytes), true));
         let issue = Issue::new(Opcode::Tload, Form::Plain).tile(Role::Dst, tile);
-        let result = self.issue_with(&issue, Some(Global::of_arg(view, BUFFERS)));
+        let result = self.issue_with(&issue, Some(view));
         self.set_buffer(Memory::default());
         result
     }
 
     /// TSTORE: a tile into a view of `bytes`. Undefined bytes are written as 0, with a warning.
     pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<(), Failure> {
+        let (touched, view) = touched(view, bytes.len());
+        let bytes = bytes.get_mut(touched).unwrap_or_default();
         self.set_buffer(Memory::new(&*bytes, true));
         let issue = Issue::new(Opcode::Tstore, Form::Plain).tile(Role::Src, tile);
-        let result = self.issue_with(&issue, Some(Global::of_arg(view, BUFFERS)));
+        let result = self.issue_with(&issue, Some(view));
         if let (Ok(()), Some(memory)) = (&result, self.chip.memories.get(BUFFERS)) {
             bytes.copy_from_slice(memory.bytes());
         }
@@ -353,7 +357,9 @@ impl Machine {
                     o.valid[0],
                     o.valid[1],
                 ]);
-                key.extend(o.conv.into_iter().flat_map(|c| c.dims));
+                if let Some(conv) = &o.conv {
+                    key.extend_from_slice(&conv.dims);
+                }
             }
         }
         for (role, value) in &issue.scalars {
@@ -398,6 +404,27 @@ impl Machine {
         }
         Ok(())
     }
+}
+
+/// The bytes of a buffer that a view touches, and the view as one of these alone: a window of a large array costs what
+/// the window costs. All of the buffer where the view leaves it, or is a pointer; the rules will have to say something.
+fn touched(view: &GlobalArg, len: usize) -> (Range<usize>, Global) {
+    let mut global = Global::of_arg(view, BUFFERS);
+    let whole = (0..len, global.clone());
+    let (mut low, mut high) = (i128::from(global.offset), i128::from(global.offset) + 1);
+    for (dim, stride) in global.dims.iter().zip(&global.strides) {
+        let far = i128::from(dim.saturating_sub(1)) * i128::from(*stride);
+        (low, high) = (low + far.min(0), high + far.max(0));
+    }
+    // Two fp4 elements share a byte.
+    low -= low.rem_euclid(2);
+    let bits = i128::from(global.elem.bits());
+    let (first, end) = (low * bits / 8, (high * bits + 7) / 8);
+    if global.dims.is_empty() || first < 0 || end > len as i128 {
+        return whole;
+    }
+    global.offset = (i128::from(global.offset) - low) as i64;
+    (first as usize..end as usize, global)
 }
 
 fn push_number(key: &mut Vec<u64>, value: Option<Number>) {

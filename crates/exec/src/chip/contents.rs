@@ -1,0 +1,246 @@
+//! The contents of tiles: copied, read in logical order, and written.
+
+use super::{Chip, Object, ObjectId};
+use crate::area::Area;
+use crate::lower::byte_rows;
+use crate::memory::{MemoryId, on_core};
+use crate::nest::{Bits, Map, Move, Nest, Side, lower};
+use crate::prepared::Failure;
+use smallvec::SmallVec;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::ConvType;
+use tessera_isa::layout::Layout;
+use tessera_isa::ops::Role;
+
+/// The contents of a tile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TileData {
+    /// Valid rows.
+    pub rows: u64,
+    /// Valid columns.
+    pub cols: u64,
+    /// The element type.
+    pub elem: Elem,
+    /// The type, for a conv tile, whose elements are the dense array.
+    pub conv: Option<ConvType>,
+    /// The valid region row by row, packed; undefined bytes are 0.
+    pub elements: Vec<u8>,
+    /// For each byte of it, 0xFF where it is defined.
+    pub defined: Vec<u8>,
+    /// The declared bytes as they lie in memory; undefined ones are 0.
+    pub raw: Vec<u8>,
+    /// For each of them, 0xFF where it is defined.
+    pub raw_defined: Vec<u8>,
+}
+
+/// An element that is not defined.
+pub(crate) struct UndefinedElement {
+    pub row: u64,
+    pub col: u64,
+    pub memory: MemoryId,
+    /// The first of its bytes that is not defined.
+    pub byte: usize,
+}
+
+impl Chip {
+    /// Copies tiles, all at once: several may exchange their places.
+    pub fn copy_tiles(&mut self, copies: &[(ObjectId, ObjectId)]) -> Result<(), Failure> {
+        for (from, to) in copies {
+            let valid = self.object(*from)?.valid;
+            self.update(*to, |o| o.valid = valid)?;
+            self.reserve_tile(*from, 0)?;
+            self.reserve_tile(*to, 0)?;
+        }
+        if let [(from, to)] = copies
+            && self.copy_whole(*from, *to)?
+        {
+            return Ok(());
+        }
+        let contents: SmallVec<[_; 2]> = copies
+            .iter()
+            .map(|(from, _)| [self.contents(*from, 0), self.contents(*from, 1)])
+            .collect();
+        for ((_, to), cores) in copies.iter().zip(contents) {
+            let place = self.object(*to)?.place;
+            for (core, contents) in (0u8..).zip(cores) {
+                let Some((bytes, defined)) = contents else { continue };
+                let memory = on_core(place.memory, core);
+                self.reserve(memory, (place.at + bytes.len()) as u64)?;
+                if let Some(memory) = self.memories.get_mut(memory) {
+                    memory.put(place.at, &bytes);
+                    memory.defined_mut().assign(place.at, &defined);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies a tile whose bytes lie together, on core 0 only; tells whether it is one.
+    fn copy_whole(&mut self, from: ObjectId, to: ObjectId) -> Result<bool, Failure> {
+        let (src, dst) = (self.object(from)?, self.object(to)?);
+        let (a, b, bytes) = (src.place, dst.place, src.bytes() as usize);
+        if a == b {
+            return Ok(true);
+        }
+        let apart = a.memory != b.memory || a.at + bytes <= b.at || b.at + bytes <= a.at;
+        let core1 = on_core(a.memory, 1);
+        let other_core = core1 != a.memory && self.memories.get(core1).is_some_and(|m| !m.bytes().is_empty());
+        if src.layout != src.own_layout || !apart || other_core {
+            return Ok(false);
+        }
+        self.memories.copy((a.memory, a.at), (b.memory, b.at), bytes);
+        Ok(true)
+    }
+
+    /// The bytes of a tile's declared area and which of them are defined; nothing where the core has none.
+    pub fn contents(&self, id: ObjectId, core: u8) -> Option<(Vec<u8>, Vec<u8>)> {
+        let o = self.object(id).ok()?;
+        let arg = self.arg(o, Role::Tile);
+        let len = o.bytes();
+        let dense = Layout::row_major(1, len, len);
+        self.gather(o, core, &byte_rows(&arg), &dense, Bits::same(8))
+    }
+
+    /// Elements of a tile in another order, with their definedness, as one core sees them. A tile that nothing ever
+    /// touched may lie beyond the memory's end; then nothing of it is defined.
+    fn gather(&self, o: &Object, core: u8, from: &Layout, to: &Layout, bits: Bits) -> Option<(Vec<u8>, Vec<u8>)> {
+        let memory = on_core(o.place.memory, core);
+        if core == 1 && memory == o.place.memory {
+            return None;
+        }
+        let memory = self.memories.get(memory)?;
+        let (rows, cols) = (to.rows(), to.cols());
+        let whole = Move {
+            rows,
+            cols,
+            src: Map::IDENTITY,
+            dst: Map::IDENTITY,
+        };
+        let nests = lower(&whole, from, to, bits);
+        let len = (rows.saturating_mul(cols) * u64::from(bits.dst)).div_ceil(8) as usize;
+        let (mut bytes, mut defined) = (vec![0; len], vec![0; len]);
+        let span = Area::of_nests(&nests, Side::Source)
+            .span()
+            .map_or(0, |s| s.1.max(0) as usize);
+        let Some(source) = memory.bytes().get(o.place.at..o.place.at.saturating_add(span)) else {
+            return (core == 0).then_some((bytes, defined));
+        };
+        let shadow = if self.memories.tracked {
+            memory.defined().expand(o.place.at, span)
+        } else {
+            vec![0xFF; span]
+        };
+        for nest in &nests {
+            // The source is as long as the nests reach.
+            let moved = nest
+                .run(source, &mut bytes)
+                .and_then(|()| nest.run(&shadow, &mut defined));
+            debug_assert!(moved.is_ok(), "{moved:?}");
+        }
+        for (byte, defined) in bytes.iter_mut().zip(&mut defined) {
+            // A byte that shares one undefined half is undefined.
+            if *defined != 0xFF {
+                (*byte, *defined) = (0, 0);
+            }
+        }
+        Some((bytes, defined))
+    }
+
+    /// A tile's valid region in logical order and its declared bytes, as one core sees them.
+    pub fn tile_data(&self, id: ObjectId, core: u8) -> Result<TileData, Failure> {
+        let o = self.object(id)?;
+        let [rows, cols] = o.extent();
+        let elem = o.tile.elem;
+        let to = Layout::row_major(rows, cols, cols);
+        let none = |bytes: u64| (vec![0; bytes as usize], vec![0; bytes as usize]);
+        let (elements, defined) = self
+            .gather(o, core, &self.layout(o), &to, Bits::same(elem.bits()))
+            .unwrap_or_else(|| none(elem.bytes_of(rows * cols)));
+        let (raw, raw_defined) = self.contents(id, core).unwrap_or_else(|| none(o.bytes()));
+        Ok(TileData {
+            rows,
+            cols,
+            elem,
+            conv: o.conv,
+            elements,
+            defined,
+            raw,
+            raw_defined,
+        })
+    }
+
+    /// Writes elements in logical order, row by row, into a tile's first rows and columns.
+    pub fn give(&mut self, id: ObjectId, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
+        self.reserve_tile(id, 0)?;
+        let o = self.object(id)?;
+        let whole = Move {
+            rows,
+            cols,
+            src: Map::IDENTITY,
+            dst: Map::IDENTITY,
+        };
+        let from = Layout::row_major(rows, cols, cols);
+        let nests = lower(&whole, &from, &self.layout(o), Bits::same(o.tile.elem.bits()));
+        self.put(id, &nests, elements)
+    }
+
+    /// Writes a tile's declared bytes as they lie in memory.
+    pub fn give_raw(&mut self, id: ObjectId, bytes: &[u8]) -> Result<(), Failure> {
+        self.reserve_tile(id, 0)?;
+        let arg = self.arg(self.object(id)?, Role::Tile);
+        let len = arg.tile.bytes();
+        let whole = Move {
+            rows: 1,
+            cols: len,
+            src: Map::IDENTITY,
+            dst: Map::IDENTITY,
+        };
+        let nests = lower(&whole, &Layout::row_major(1, len, len), &byte_rows(&arg), Bits::same(8));
+        self.put(id, &nests, bytes)
+    }
+
+    fn put(&mut self, id: ObjectId, nests: &[Nest], bytes: &[u8]) -> Result<(), Failure> {
+        let o = self.object(id)?;
+        let (place, tile) = (o.place, o.tile);
+        let Some(memory) = self.memories.get_mut(place.memory) else {
+            return Ok(());
+        };
+        for nest in nests {
+            let to = memory.as_mut().get_mut(place.at..).unwrap_or(&mut []);
+            nest.run(bytes, to).map_err(|_| {
+                let what = format!("{} bytes are given, and {tile} needs more", bytes.len());
+                Box::new(Diagnostic::error("binding", what).help("give all elements"))
+            })?;
+        }
+        for (start, len) in Area::of_nests(nests, Side::Destination).at(place.at) {
+            memory.defined_mut().insert(start, len);
+        }
+        Ok(())
+    }
+
+    /// The first element of a tile's valid region that is not defined.
+    pub fn first_undefined(&self, id: ObjectId, core: u8) -> Option<UndefinedElement> {
+        let o = self.object(id).ok()?;
+        let layout = self.layout(o);
+        let memory_id = on_core(o.place.memory, core);
+        let memory = self.memories.get(memory_id)?;
+        let bits = i64::from(o.tile.elem.bits());
+        let [rows, cols] = o.extent();
+        for row in 0..rows {
+            for col in 0..cols {
+                let start = o.place.at + (layout.offset(row, col) * bits / 8).max(0) as usize;
+                let len = (bits as usize / 8).max(1);
+                if let Some(byte) = memory.defined().first_missing(start, len) {
+                    return Some(UndefinedElement {
+                        row,
+                        col,
+                        memory: memory_id,
+                        byte,
+                    });
+                }
+            }
+        }
+        None
+    }
+}
