@@ -10,8 +10,6 @@ use crate::machine::{TesseraMachine, guarded};
 use crate::view::View;
 use std::ffi::c_void;
 use tessera_isa::codec::{Number, Overflow};
-use tessera_isa::inst::Inst;
-use tessera_isa::ops::{Form, Opcode, Role};
 
 /// The most operands that an instruction is given.
 const MAX_OPERANDS: u32 = 8;
@@ -191,10 +189,7 @@ pub unsafe extern "C" fn tessera_load(
     TesseraMachine::call(machine, |m| {
         // SAFETY: module comment.
         let (tile, view) = unsafe { (given(tile)?, View::new(given(view)?)?) };
-        let mut inst = Inst::new(Opcode::Tload, Form::Plain, m.profile());
-        inst.tiles.push(convert::tile_arg(Role::Dst, tile, m.profile())?);
-        inst.global = Some(view.global.clone());
-        m.load(&inst, &view)
+        m.load(tile, &view)
     })
 }
 
@@ -211,12 +206,7 @@ pub unsafe extern "C" fn tessera_load_conv(
     TesseraMachine::call(machine, |m| {
         // SAFETY: module comment.
         let (tile, view) = unsafe { (given(tile)?, View::new(given(view)?)?) };
-        let conv = convert::conv(tile)?;
-        let mut inst = Inst::new(Opcode::Tload, Form::Plain, m.profile());
-        inst.tiles.push(convert::conv_arg(Role::Dst, tile, &conv, m.profile())?);
-        inst.conv = Some(conv);
-        inst.global = Some(view.global.clone());
-        m.load(&inst, &view)
+        m.load_conv(tile, &view)
     })
 }
 
@@ -234,10 +224,7 @@ pub unsafe extern "C" fn tessera_store(
     TesseraMachine::call(machine, |m| {
         // SAFETY: module comment.
         let (tile, mut view) = unsafe { (given(tile)?, View::new(given(view)?)?) };
-        let mut inst = Inst::new(Opcode::Tstore, Form::Plain, m.profile());
-        inst.tiles.push(convert::tile_arg(Role::Src, tile, m.profile())?);
-        inst.global = Some(view.global.clone());
-        m.store(&inst, &mut view)
+        m.store(&mut view, tile)
     })
 }
 

@@ -1,9 +1,10 @@
 //! Memories and storage of a core, and the running of checked instructions.
 
 use crate::convert::{Answer, Refusal, diagnostic};
-use crate::pool::Pool;
+use crate::key::Key;
+use crate::pool::{Pool, Storage};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::HashMap;
 use tessera_exec::memory::{Memories, Memory, MemoryId, POOL, of_loc, on_core};
 use tessera_exec::nest::Place;
 use tessera_exec::prepared::{Effect, Failure, Places, Prepared};
@@ -17,9 +18,6 @@ use tessera_isa::tile_rules::Fault;
 /// More instructions than this are not kept ready.
 const MAX_READY: usize = 1024;
 
-/// Everything that an instruction depends on, as numbers.
-pub(crate) type Key = SmallVec<[u64; 96]>;
-
 /// Runs of bytes that were written: where each starts, and its bytes.
 pub(crate) type Runs = Vec<(usize, Vec<u8>)>;
 
@@ -28,6 +26,8 @@ struct Ready {
     warnings: Vec<Diagnostic>,
     /// `None` for an instruction that only binds.
     prepared: Option<Prepared>,
+    /// The tile that a TSTORE reads.
+    stored: Option<Box<TileArg>>,
 }
 
 /// The memories of one core.
@@ -37,7 +37,7 @@ pub(crate) struct Engine {
     /// Global memory: the bytes of the view that is being loaded or stored.
     buffer: MemoryId,
     pool: Pool,
-    ready: HashMap<Key, Ready>,
+    ready: FxHashMap<Key, Ready>,
     undefined_stored: u64,
 }
 
@@ -56,7 +56,7 @@ impl Engine {
             memories,
             buffer,
             pool: Pool::default(),
-            ready: HashMap::new(),
+            ready: FxHashMap::default(),
             undefined_stored: 0,
         }
     }
@@ -123,16 +123,11 @@ impl Engine {
             .free(u32::try_from(handle).map_err(|_| Refusal::argument(format!("{handle} is no handle of a storage")))?)
     }
 
-    /// Location and bytes of automatic storage.
-    pub fn storage(&self, handle: u32) -> Answer<(Loc, u64)> {
-        self.pool.get(handle).map(|s| (s.loc, s.bytes))
-    }
-
-    /// Where automatic storage begins in the pool.
-    pub fn pool_start(&self, handle: u64) -> Answer<u64> {
+    /// Automatic storage by its handle.
+    pub fn storage(&self, handle: u64) -> Answer<&Storage> {
         let handle =
             u32::try_from(handle).map_err(|_| Refusal::argument(format!("{handle} is no handle of a storage")))?;
-        self.pool.get(handle).map(|s| s.at)
+        self.pool.get(handle)
     }
 
     fn reserve(&mut self, memory: MemoryId, end: u64) -> Answer<()> {
@@ -162,35 +157,56 @@ impl Engine {
         }
     }
 
-    /// The instruction that was made ready under this key, run again; `None` if there is none.
-    pub fn again(&mut self, key: &Key) -> Option<Answer<Vec<Diagnostic>>> {
-        let ready = self.ready.get_mut(key)?;
-        let run = match &mut ready.prepared {
-            Some(prepared) => prepared.run(&mut self.memories, 0).map(|_| ()),
-            None => Ok(()),
-        };
-        Some(run.map(|()| ready.warnings.clone()).map_err(Refusal::from))
+    /// Was an instruction made ready under this key?
+    pub fn is_ready(&self, key: &Key) -> bool {
+        self.ready.contains_key(key)
     }
 
-    /// Checks an instruction, runs it, and keeps it ready for the next time.
-    pub fn issue(&mut self, inst: &Inst, key: Key) -> Answer<Vec<Diagnostic>> {
-        let warnings = legal(inst)?;
+    /// Makes a legal instruction ready under a key; a store takes one vector core's copy.
+    pub fn make_ready(&mut self, key: Key, inst: &Inst, warnings: Vec<Diagnostic>, core: u8) -> Answer<()> {
         // Views, and TRESHAPE on hardware, move nothing: the caller binds.
         let binds = match inst.op {
             Opcode::Tsubview => true,
             Opcode::Treshape => self.profile != Profile::Cpu,
             _ => false,
         };
-        let mut prepared = if binds { None } else { Some(self.prepare(inst, 0)?) };
-        if let Some(prepared) = &mut prepared {
-            prepared.run(&mut self.memories, 0)?;
-        }
+        let prepared = if binds { None } else { Some(self.prepare(inst, core)?) };
+        let stored = inst.src().filter(|_| inst.op == Opcode::Tstore).cloned().map(Box::new);
         if self.ready.len() >= MAX_READY {
             self.ready.clear();
         }
-        let found = warnings.clone();
-        self.ready.insert(key, Ready { warnings, prepared });
-        Ok(found)
+        self.ready.insert(
+            key,
+            Ready {
+                warnings,
+                prepared,
+                stored,
+            },
+        );
+        Ok(())
+    }
+
+    /// Runs the transfer that is ready under a key; its view starts at byte `first` of the buffer.
+    fn run_at(&mut self, key: &Key, first: usize) -> Answer<(Effect, Vec<Diagnostic>)> {
+        let Some(ready) = self.ready.get_mut(key) else {
+            return Ok((Effect::default(), Vec::new()));
+        };
+        let effect = match &mut ready.prepared {
+            Some(prepared) => prepared.run(&mut self.memories, first)?,
+            None => Effect::default(),
+        };
+        Ok((effect, ready.warnings.clone()))
+    }
+
+    /// Runs the instruction that is ready under a key; `None` where there is none.
+    pub fn run(&mut self, key: &Key) -> Option<Answer<Vec<Diagnostic>>> {
+        let ready = self.ready.get_mut(key)?;
+        if let Some(prepared) = &mut ready.prepared
+            && let Err(failure) = prepared.run(&mut self.memories, 0)
+        {
+            return Some(Err(failure.into()));
+        }
+        Some(Ok(ready.warnings.clone()))
     }
 
     /// Lowers an instruction; the tiles of a store are those of a vector core.
@@ -225,58 +241,52 @@ impl Engine {
     }
 
     /// TLOAD or TSTORE over `contents`, the bytes of the view's buffer; gives them back.
-    fn transfer(&mut self, inst: &Inst, contents: Memory, core: u8) -> Answer<(Effect, Memory)> {
+    fn transfer(&mut self, key: &Key, contents: Memory, first: usize) -> Answer<(Effect, Vec<Diagnostic>, Memory)> {
         if let Some(memory) = self.memories.get_mut(self.buffer) {
             *memory = contents;
         }
-        let start = inst.global.as_ref().and_then(|g| g.offset).unwrap_or(0);
-        let bits = inst.global.as_ref().map_or(8, |g| i64::from(g.elem.bits()));
-        let first = usize::try_from(start.saturating_mul(bits) / 8).unwrap_or(usize::MAX);
-        let ran = self
-            .prepare(inst, core)
-            .and_then(|mut p| Ok(p.run(&mut self.memories, first)?));
+        let ran = self.run_at(key, first);
         let contents = self
             .memories
             .get_mut(self.buffer)
             .map(std::mem::take)
             .unwrap_or_default();
-        Ok((ran?, contents))
+        ran.map(|(effect, warnings)| (effect, warnings, contents))
     }
 
     /// TLOAD from the bytes of the view's buffer.
-    pub fn load(&mut self, inst: &Inst, bytes: Vec<u8>) -> Answer<()> {
-        self.transfer(inst, Memory::new(bytes, true), 0).map(|_| ())
+    pub fn load(&mut self, key: &Key, contents: Memory, first: usize) -> Answer<Vec<Diagnostic>> {
+        self.transfer(key, contents, first).map(|(_, warnings, _)| warnings)
     }
 
     /// TSTORE from one vector core's copy into a buffer of `len` bytes: what was written, and what was found.
-    pub fn store(&mut self, inst: &Inst, len: usize, core: u8) -> Answer<(Runs, Vec<Diagnostic>)> {
+    pub fn store(&mut self, key: &Key, len: usize, first: usize, core: u8) -> Answer<(Runs, Vec<Diagnostic>)> {
         let mut empty = Memory::new(vec![0; len], true);
         empty.watch();
-        let undefined = self.undefined(inst, core)?;
-        let (effect, mut contents) = self.transfer(inst, empty, core)?;
-        let mut found = Vec::new();
-        if effect.stored_undefined {
-            self.undefined_stored = self.undefined_stored.saturating_add(undefined);
-            let tile = inst.src().map(|t| t.tile.to_string()).unwrap_or_default();
-            let what = format!("{undefined} bytes of {tile} have no defined value and are stored as 0");
+        let (effect, mut found, mut contents) = self.transfer(key, empty, first)?;
+        if effect.stored_undefined
+            && let Some(arg) = self.ready.get(key).and_then(|r| r.stored.as_deref())
+        {
+            let undefined = self.undefined(arg, core)?;
+            let what = format!(
+                "{undefined} bytes of {} have no defined value and are stored as 0",
+                arg.tile
+            );
             found.push(Diagnostic::warning("undefined-read", what).help("write all of the valid region before TSTORE"));
+            self.undefined_stored = self.undefined_stored.saturating_add(undefined);
         }
         Ok((contents.take_written(&Memory::default()), found))
     }
 
-    /// How many bytes of the valid region that is stored have no defined value.
-    fn undefined(&self, inst: &Inst, core: u8) -> Answer<u64> {
-        let Some(arg) = inst.src() else { return Ok(0) };
+    /// How many bytes of a valid region have no defined value.
+    fn undefined(&self, arg: &TileArg, core: u8) -> Answer<u64> {
         let place = self.place(arg)?;
-        let size = arg.tile.elem.size().unwrap_or(1);
-        let bits = i64::from(arg.tile.elem.bits());
-        let [rows, cols] = arg.valid.map(|v| v.unwrap_or(0));
         let Some(memory) = self.memories.get(on_core(place.memory, core)) else {
             return Ok(0);
         };
-        if memory.defined().has_all(place.at, span(arg) as usize) {
-            return Ok(0);
-        }
+        let size = arg.tile.elem.size().unwrap_or(1);
+        let bits = i64::from(arg.tile.elem.bits());
+        let [rows, cols] = arg.valid.map(|v| v.unwrap_or(0));
         let mut count = 0;
         for row in 0..rows {
             for col in 0..cols {

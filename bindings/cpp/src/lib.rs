@@ -10,6 +10,7 @@ pub mod abi;
 pub mod calls;
 mod convert;
 mod engine;
+mod key;
 mod machine;
 mod pool;
 mod view;

@@ -2,11 +2,12 @@
 
 use crate::abi::{TesseraConv, TesseraDiagnostic, TesseraSeverity, TesseraStatus, TesseraTile};
 use crate::convert::{self, Answer, Operands, Refusal};
-use crate::engine::{Engine, Key, legal, span};
+use crate::engine::{Engine, legal, span};
+use crate::key::Key;
+use crate::pool::Storage;
 use crate::view::View;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
 use tessera_isa::ops::{Form, Opcode, Role};
@@ -80,10 +81,6 @@ impl TesseraMachine {
         status
     }
 
-    pub(crate) fn profile(&self) -> Profile {
-        self.profile
-    }
-
     pub(crate) fn found(&self) -> &[Found] {
         &self.found
     }
@@ -128,7 +125,7 @@ impl TesseraMachine {
         let fault = match place.root {
             Root::Memory(loc) => tessera_check::check_address(loc, bytes, place.start.into(), self.profile),
             Root::Auto(handle) => {
-                let (loc, size) = self.engine.storage(handle)?;
+                let Storage { loc, bytes: size, .. } = *self.engine.storage(handle.into())?;
                 if loc != arg.tile.loc {
                     let what = format!("the storage is in {}, and the tile is in {}", loc, arg.tile.loc);
                     Some(Fault::new("tassign-range", what).help("give both tiles one location"))
@@ -171,105 +168,61 @@ impl TesseraMachine {
             }
             _ => {}
         }
-        let key = self.key(op, &operands)?;
-        if let Some(answer) = self.engine.again(&key) {
+        let key = Key::of_instruction(op, &operands, &self.engine)?;
+        if let Some(answer) = self.engine.run(&key) {
             return answer;
         }
         let inst = convert::inst(op, self.profile, operands)?;
         self.check_places(&inst)?;
-        self.engine.issue(&inst, key)
+        let warnings = legal(&inst)?;
+        self.engine.make_ready(key.clone(), &inst, warnings, 0)?;
+        self.engine.run(&key).unwrap_or(Ok(Vec::new()))
     }
 
-    /// Everything that the instruction depends on besides the contents of memories. Automatic storage goes by its
-    /// place, not by its handle, so that tiles of a function that is called again are the same to it.
-    fn key(&self, op: Opcode, operands: &Operands<'_>) -> Answer<Key> {
-        let mut key = Key::new();
-        key.push(op as u64);
-        for arg in operands.tiles {
-            let t = &arg.tile;
-            let base = match t.storage_kind {
-                2 => self.engine.pool_start(t.storage)?,
-                _ => t.storage,
-            };
-            let two = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
-            key.extend_from_slice(&[
-                two(arg.role, t.storage_kind),
-                two(t.loc, t.elem),
-                t.rows,
-                t.cols,
-                two(t.blayout, t.slayout),
-                two(t.fractal, t.compact),
-                two(t.pad, t.pad_bits),
-                t.type_valid_row as u64,
-                t.type_valid_col as u64,
-                t.valid_row as u64,
-                t.valid_col as u64,
-                base,
-                t.offset,
-                t.pitch,
-            ]);
+    /// Makes a transfer ready, unless it is.
+    fn transfer(&mut self, key: &Key, view: &View, inst: impl FnOnce(Profile) -> Answer<Inst>) -> Answer<()> {
+        if self.engine.is_ready(key) {
+            return Ok(());
         }
-        for s in operands.scalars {
-            key.extend_from_slice(&[u64::from(s.role) << 32 | u64::from(s.kind), s.bits]);
-        }
-        let attrs = &operands.attrs;
-        let small = |n: Option<u32>| u64::from(n.map_or(0, |n| n + 1));
-        key.push(
-            small(attrs.relu.map(|w| w as u32))
-                | small(attrs.acc_to_vec.map(|w| w as u32)) << 8
-                | small(attrs.split.map(|w| w as u32)) << 16,
-        );
-        let lists: [Option<&[i64]>; 7] = [
-            attrs.dim.as_ref().map(std::slice::from_ref),
-            attrs.kernel.as_ref().map(|v| v.as_slice()),
-            attrs.stride.as_ref().map(|v| v.as_slice()),
-            attrs.dilation.as_ref().map(|v| v.as_slice()),
-            attrs.pad.as_ref().map(|v| v.as_slice()),
-            attrs.fmap.as_ref().map(|v| v.as_slice()),
-            attrs.shape.as_ref().map(|v| v.as_slice()),
-        ];
-        for (i, list) in lists.iter().enumerate() {
-            if let Some(list) = list {
-                key.push(i as u64);
-                key.extend(list.iter().map(|v| *v as u64));
-            }
-        }
-        match attrs.pad_value {
-            Some(Number::Int(v)) => key.extend_from_slice(&[100, v as u64, (v >> 64) as u64]),
-            Some(Number::Float(v)) => key.extend_from_slice(&[101, v.to_bits()]),
-            None => {}
-        }
-        if let Some((c, _)) = &operands.conv {
-            let base = match c.storage_kind {
-                2 => self.engine.pool_start(c.storage)?,
-                _ => c.storage,
-            };
-            key.extend_from_slice(&[
-                u64::from(c.elem),
-                u64::from(c.loc),
-                u64::from(c.has_depth),
-                u64::from(c.storage_kind),
-                base,
-            ]);
-            key.extend_from_slice(&c.dims);
-        }
-        Ok(key)
+        let mut inst = inst(self.profile)?;
+        inst.global = Some(view.global.clone());
+        self.check_places(&inst)?;
+        let warnings = legal(&inst)?;
+        self.engine.make_ready(key.clone(), &inst, warnings, 0)
     }
 
-    pub(crate) fn load(&mut self, inst: &Inst, view: &View) -> Answer<Vec<Diagnostic>> {
-        self.check_places(inst)?;
-        let warnings = legal(inst)?;
-        self.engine.load(inst, view.read())?;
-        Ok(warnings)
+    pub(crate) fn load(&mut self, t: &TesseraTile, view: &View) -> Answer<Vec<Diagnostic>> {
+        let key = Key::of_transfer(Opcode::Tload, t, view, &self.engine)?;
+        self.transfer(&key, view, |profile| {
+            let mut inst = Inst::new(Opcode::Tload, Form::Plain, profile);
+            inst.tiles.push(convert::tile_arg(Role::Dst, t, profile)?);
+            Ok(inst)
+        })?;
+        self.engine.load(&key, view.contents(), view.first())
     }
 
-    pub(crate) fn store(&mut self, inst: &Inst, view: &mut View) -> Answer<Vec<Diagnostic>> {
-        self.check_places(inst)?;
-        let mut warnings = legal(inst)?;
-        let (written, found) = self.engine.store(inst, view.len(), 0)?;
+    pub(crate) fn load_conv(&mut self, c: &TesseraConv, view: &View) -> Answer<Vec<Diagnostic>> {
+        let conv = convert::conv(c)?;
+        let key = Key::of_conv_load(c, view, &self.engine)?;
+        self.transfer(&key, view, |profile| {
+            let mut inst = Inst::new(Opcode::Tload, Form::Plain, profile);
+            inst.tiles.push(convert::conv_arg(Role::Dst, c, &conv, profile)?);
+            inst.conv = Some(conv);
+            Ok(inst)
+        })?;
+        self.engine.load(&key, view.contents(), view.first())
+    }
+
+    pub(crate) fn store(&mut self, view: &mut View, t: &TesseraTile) -> Answer<Vec<Diagnostic>> {
+        let key = Key::of_transfer(Opcode::Tstore, t, view, &self.engine)?;
+        self.transfer(&key, view, |profile| {
+            let mut inst = Inst::new(Opcode::Tstore, Form::Plain, profile);
+            inst.tiles.push(convert::tile_arg(Role::Src, t, profile)?);
+            Ok(inst)
+        })?;
+        let (written, found) = self.engine.store(&key, view.len(), view.first(), 0)?;
         view.write(&written);
-        warnings.extend(found);
-        Ok(warnings)
+        Ok(found)
     }
 
     /// TLOAD or TSTORE as cpu has it, between any view and any tile.
@@ -300,15 +253,19 @@ impl TesseraMachine {
     }
 
     pub(crate) fn host_load(&mut self, t: &TesseraTile, view: &View) -> Answer<()> {
+        let key = Key::of_host(t, view, &self.engine, 0)?;
         let inst = self.host_inst(Opcode::Tload, Role::Dst, t, view)?;
-        self.engine.load(&inst, view.read())
+        self.engine.make_ready(key.clone(), &inst, Vec::new(), 0)?;
+        self.engine.load(&key, view.contents(), view.first()).map(|_| ())
     }
 
     pub(crate) fn host_store(&mut self, view: &mut View, t: &TesseraTile, core: u32) -> Answer<Vec<Diagnostic>> {
         let core = u8::try_from(core).ok().filter(|c| *c < 2);
         let core = core.ok_or_else(|| Refusal::argument("there are vector cores 0 and 1"))?;
+        let key = Key::of_host(t, view, &self.engine, core)?;
         let inst = self.host_inst(Opcode::Tstore, Role::Src, t, view)?;
-        let (written, found) = self.engine.store(&inst, view.len(), core)?;
+        self.engine.make_ready(key.clone(), &inst, Vec::new(), core)?;
+        let (written, found) = self.engine.store(&key, view.len(), view.first(), core)?;
         view.write(&written);
         Ok(found)
     }

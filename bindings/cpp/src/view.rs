@@ -3,6 +3,7 @@
 use crate::abi::TesseraView;
 use crate::convert::{Answer, Refusal, elem, view_tag};
 use crate::engine::Runs;
+use tessera_exec::memory::Memory;
 use tessera_isa::inst::{GlobalArg, ViewTag};
 use tessera_isa::tile_rules::Fault;
 
@@ -79,9 +80,19 @@ impl View {
         self.len
     }
 
+    /// The byte of the buffer where the view starts.
+    pub fn first(&self) -> usize {
+        let bits = self
+            .global
+            .offset
+            .unwrap_or(0)
+            .saturating_mul(i64::from(self.global.elem.bits()));
+        usize::try_from(bits / 8).unwrap_or(usize::MAX)
+    }
+
     /// The buffer, with what the view touches of the caller's memory and zeros elsewhere: bytes between the elements of
     /// a view are not ours to read.
-    pub fn read(&self) -> Vec<u8> {
+    pub fn contents(&self) -> Memory {
         let mut bytes = vec![0; self.len];
         self.for_each_run(|at, len| {
             if let Some(to) = bytes.get_mut(at..at + len) {
@@ -90,7 +101,7 @@ impl View {
                 unsafe { std::ptr::copy_nonoverlapping(self.start.add(at), to.as_mut_ptr(), len) };
             }
         });
-        bytes
+        Memory::new(bytes, true)
     }
 
     /// Writes runs of bytes of the buffer to the caller's memory.

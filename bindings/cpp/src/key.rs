@@ -1,0 +1,150 @@
+//! Everything that an instruction depends on besides the contents of memories, as numbers.
+//!
+//! An instruction whose key was seen before runs without being looked at again. Automatic storage goes by its place, not
+//! by its handle, so that the tiles of a function that is called again are the same to it.
+
+use crate::abi::{TesseraConv, TesseraTile};
+use crate::convert::{Answer, Operands};
+use crate::engine::Engine;
+use crate::view::View;
+use smallvec::SmallVec;
+use tessera_isa::codec::Number;
+use tessera_isa::inst::Attrs;
+use tessera_isa::ops::Opcode;
+
+/// A key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key(SmallVec<[u64; 64]>);
+
+/// What the host does is no instruction, and has numbers of its own.
+const HOST: u64 = 1 << 32;
+
+impl Key {
+    /// The key of an instruction on tiles.
+    pub fn of_instruction(op: Opcode, operands: &Operands<'_>, engine: &Engine) -> Answer<Key> {
+        let mut key = Key(SmallVec::new());
+        // The counts keep lists of different lengths apart.
+        key.0
+            .push(op as u64 | (operands.tiles.len() as u64) << 8 | (operands.scalars.len() as u64) << 16);
+        for arg in operands.tiles {
+            key.0.push(arg.role.into());
+            key.tile(&arg.tile, engine)?;
+        }
+        for s in operands.scalars {
+            key.0.extend_from_slice(&[two(s.role, s.kind), s.bits]);
+        }
+        if operands.attrs != Attrs::default() {
+            key.attrs(&operands.attrs);
+        }
+        if let Some((conv, _)) = &operands.conv {
+            key.conv(conv, engine)?;
+        }
+        Ok(key)
+    }
+
+    /// The key of a TLOAD or TSTORE.
+    pub fn of_transfer(op: Opcode, tile: &TesseraTile, view: &View, engine: &Engine) -> Answer<Key> {
+        let mut key = Key(SmallVec::new());
+        key.0.push(op as u64);
+        key.tile(tile, engine)?;
+        key.view(view);
+        Ok(key)
+    }
+
+    /// The key of a TLOAD of a conv tile.
+    pub fn of_conv_load(conv: &TesseraConv, view: &View, engine: &Engine) -> Answer<Key> {
+        let mut key = Key(SmallVec::new());
+        key.0.push(Opcode::Tload as u64);
+        key.conv(conv, engine)?;
+        key.view(view);
+        Ok(key)
+    }
+
+    /// The key of what the host does with one vector core's copy of a tile.
+    pub fn of_host(tile: &TesseraTile, view: &View, engine: &Engine, core: u8) -> Answer<Key> {
+        let mut key = Key(SmallVec::new());
+        key.0.push(HOST | u64::from(core));
+        key.tile(tile, engine)?;
+        key.view(view);
+        Ok(key)
+    }
+
+    fn storage(&mut self, kind: u32, storage: u64, engine: &Engine) -> Answer<()> {
+        if kind == 2 {
+            let s = engine.storage(storage)?;
+            self.0.extend_from_slice(&[s.at, s.bytes, s.loc as u64]);
+        } else {
+            self.0.push(storage);
+        }
+        Ok(())
+    }
+
+    fn tile(&mut self, t: &TesseraTile, engine: &Engine) -> Answer<()> {
+        self.0.extend_from_slice(&[
+            two(t.storage_kind, t.fractal),
+            two(t.loc, t.elem),
+            two(t.blayout, t.slayout),
+            two(t.compact, t.pad),
+            t.pad_bits.into(),
+            t.rows,
+            t.cols,
+            t.type_valid_row as u64,
+            t.type_valid_col as u64,
+            t.valid_row as u64,
+            t.valid_col as u64,
+            t.offset,
+            t.pitch,
+        ]);
+        self.storage(t.storage_kind, t.storage, engine)
+    }
+
+    fn conv(&mut self, c: &TesseraConv, engine: &Engine) -> Answer<()> {
+        self.0
+            .extend_from_slice(&[two(c.storage_kind, c.has_depth), two(c.loc, c.elem)]);
+        self.0.extend_from_slice(&c.dims);
+        self.storage(c.storage_kind, c.storage, engine)
+    }
+
+    fn attrs(&mut self, attrs: &Attrs) {
+        let small = |n: Option<u64>| n.map_or(0, |n| n + 1);
+        self.0.extend_from_slice(&[
+            small(attrs.relu.map(|w| w as u64)),
+            small(attrs.acc_to_vec.map(|w| w as u64)),
+            small(attrs.split.map(|w| w as u64)),
+        ]);
+        let lists: [Option<&[i64]>; 7] = [
+            attrs.dim.as_ref().map(std::slice::from_ref),
+            attrs.kernel.as_ref().map(|v| v.as_slice()),
+            attrs.stride.as_ref().map(|v| v.as_slice()),
+            attrs.dilation.as_ref().map(|v| v.as_slice()),
+            attrs.pad.as_ref().map(|v| v.as_slice()),
+            attrs.fmap.as_ref().map(|v| v.as_slice()),
+            attrs.shape.as_ref().map(|v| v.as_slice()),
+        ];
+        for list in lists {
+            self.0.push(list.map_or(0, |l| l.len() as u64));
+            self.0.extend(list.into_iter().flatten().map(|v| *v as u64));
+        }
+        self.0.extend_from_slice(&match attrs.pad_value {
+            None => [0, 0, 0],
+            Some(Number::Int(v)) => [1, v as u64, (v >> 64) as u64],
+            Some(Number::Float(v)) => [2, v.to_bits(), 0],
+        });
+    }
+
+    fn view(&mut self, view: &View) {
+        let g = &view.global;
+        self.0.extend_from_slice(&[
+            two(g.elem as u32, g.tag as u32),
+            g.dims.len() as u64,
+            g.offset.unwrap_or(0) as u64,
+            g.buffer.unwrap_or(0),
+        ]);
+        self.0.extend(g.dims.iter().map(|d| d.unwrap_or(0)));
+        self.0.extend(g.strides.iter().map(|s| s.unwrap_or(0) as u64));
+    }
+}
+
+fn two(a: u32, b: u32) -> u64 {
+    u64::from(a) << 32 | u64::from(b)
+}
