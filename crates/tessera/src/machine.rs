@@ -165,7 +165,10 @@ impl Machine {
         T: Element,
         Lay: LayoutMarker,
     {
-        self.tile_with(TileOptions::new())
+        // Asked here and not in a function below, so that the compiler points at the caller's line.
+        legal!(Tile::<L, T, R, C, Lay>::TYPE.tile());
+        self.alloc_known(Tile::<L, T, R, C, Lay>::TYPE, TileOptions::new())
+            .map(Tile::new)
     }
 
     /// A new tile of a Rust type, with options.
@@ -179,7 +182,10 @@ impl Machine {
         Lay: LayoutMarker,
     {
         legal!(Tile::<L, T, R, C, Lay>::TYPE.tile());
-        let known: Known = Tile::<L, T, R, C, Lay>::TYPE;
+        self.alloc_known(Tile::<L, T, R, C, Lay>::TYPE, options).map(Tile::new)
+    }
+
+    fn alloc_known(&self, known: Known, options: TileOptions) -> Result<TileBuf> {
         let mut ty = TileType::new(known.loc, known.elem, known.rows, known.cols);
         if let Some((outer, inner, fractal)) = known.order {
             ty = ty.with_layout(outer, inner, fractal);
@@ -191,12 +197,12 @@ impl Machine {
         };
         let buf = self.alloc(&ty)?;
         if let Region::Whole = options.valid {
-            buf.set_valid(R, C)?;
+            buf.set_valid(known.rows as usize, known.cols as usize)?;
         }
         if let Some(address) = options.address {
             buf.assign(address)?;
         }
-        Ok(Tile::new(buf))
+        Ok(buf)
     }
 
     /// A new tile of a run-time type; its contents are undefined.

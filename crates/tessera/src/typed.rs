@@ -12,7 +12,7 @@
 //! let tile: Tile<loc::Vec, f32, 16, 2> = machine.tile().unwrap();
 //! ```
 //!
-//! Everything else — what one profile forbids, indices, valid regions, values — is an [`Error`](crate::Error).
+//! Everything else — what one profile forbids, indices, valid regions, values — is an [`Error`].
 //! Destinations come first, as in C++. Every intrinsic takes [`TileBuf`]s too.
 
 pub(crate) mod element;

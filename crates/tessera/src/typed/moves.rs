@@ -172,12 +172,14 @@ pub fn tmov<D: AsTile, S: AsTile>(dst: &mut D, src: &S) -> Result<RecordEvent> {
 
 /// `TMOV<…, NormalRelu>(dst, src)`, out of an accumulator.
 pub fn tmov_relu<D: AsTile, S: AsTile>(dst: &mut D, src: &S) -> Result<RecordEvent> {
-    tmov_with(dst, src, Fixpipe::new().relu())
+    legal!(known::fixpipe(S::KNOWN));
+    with(TMOV, dst.buf(), src.buf(), None, Fixpipe::new().relu())
 }
 
 /// `TMOV(dst, src, preQuantScalar)`, out of an accumulator.
 pub fn tmov_quant<D: AsTile, S: AsTile>(dst: &mut D, src: &S, param: u64) -> Result<RecordEvent> {
-    tmov_with(dst, src, Fixpipe::new().quant(param))
+    legal!(known::fixpipe(S::KNOWN));
+    with(TMOV, dst.buf(), src.buf(), None, Fixpipe::new().quant(param))
 }
 
 /// `TMOV` out of an accumulator with any combination of options.
@@ -227,7 +229,8 @@ pub fn textract<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usi
 
 /// `TEXTRACT<…, NormalRelu>(dst, src, row, col)`, out of an accumulator.
 pub fn textract_relu<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usize) -> Result<RecordEvent> {
-    textract_with(dst, src, row, col, Fixpipe::new().relu())
+    legal!(known::fixpipe(S::KNOWN));
+    with(TEXTRACT, dst.buf(), src.buf(), Some((row, col)), Fixpipe::new().relu())
 }
 
 /// `TEXTRACT(dst, src, preQuantScalar, row, col)`, out of an accumulator.
@@ -236,7 +239,14 @@ where
     D: AsTile,
     S: AsTile,
 {
-    textract_with(dst, src, row, col, Fixpipe::new().quant(param))
+    legal!(known::fixpipe(S::KNOWN));
+    with(
+        TEXTRACT,
+        dst.buf(),
+        src.buf(),
+        Some((row, col)),
+        Fixpipe::new().quant(param),
+    )
 }
 
 /// `TEXTRACT` out of an accumulator with any combination of options.
@@ -306,7 +316,8 @@ pub fn tinsert<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usiz
 
 /// `TINSERT<…, NormalRelu>(dst, src, row, col)`, out of an accumulator.
 pub fn tinsert_relu<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usize) -> Result<RecordEvent> {
-    tinsert_with(dst, src, row, col, Fixpipe::new().relu())
+    legal!(known::fixpipe(S::KNOWN));
+    with(TINSERT, dst.buf(), src.buf(), Some((row, col)), Fixpipe::new().relu())
 }
 
 /// `TINSERT(dst, src, preQuantScalar, row, col)`, out of an accumulator.
@@ -315,7 +326,14 @@ where
     D: AsTile,
     S: AsTile,
 {
-    tinsert_with(dst, src, row, col, Fixpipe::new().quant(param))
+    legal!(known::fixpipe(S::KNOWN));
+    with(
+        TINSERT,
+        dst.buf(),
+        src.buf(),
+        Some((row, col)),
+        Fixpipe::new().quant(param),
+    )
 }
 
 /// `TINSERT` out of an accumulator with any combination of options.

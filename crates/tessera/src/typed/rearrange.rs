@@ -77,8 +77,6 @@ pub fn treshape_to<D: AsTile, S: AsTile>(dst: &mut D, src: &S, rows: usize, cols
 }
 
 fn join<'a, D: AsTile, A: AsTile, B: AsTile>(dst: &'a D, src0: &'a A, src1: &'a B) -> Instruction<'a> {
-    legal!(known::tconcat(D::KNOWN, A::KNOWN));
-    legal!(known::tconcat(D::KNOWN, B::KNOWN));
     Instruction::new(Opcode::Tconcat)
         .tile(Role::Src0, src0.buf())
         .tile(Role::Src1, src1.buf())
@@ -101,11 +99,15 @@ fn join<'a, D: AsTile, A: AsTile, B: AsTile>(dst: &'a D, src0: &'a A, src1: &'a 
 /// # Ok::<(), tessera::Error>(())
 /// ```
 pub fn tconcat<D: AsTile, A: AsTile, B: AsTile>(dst: &mut D, src0: &A, src1: &B) -> Result<RecordEvent> {
+    legal!(known::tconcat(D::KNOWN, A::KNOWN));
+    legal!(known::tconcat(D::KNOWN, B::KNOWN));
     join(dst, src0, src1).issue_as(Form::Plain)
 }
 
 /// `TCONCAT` with `dim = 0`: the sources' rows below each other (`cpu` only).
 pub fn tconcat_rows<D: AsTile, A: AsTile, B: AsTile>(dst: &mut D, src0: &A, src1: &B) -> Result<RecordEvent> {
+    legal!(known::tconcat(D::KNOWN, A::KNOWN));
+    legal!(known::tconcat(D::KNOWN, B::KNOWN));
     let attrs = Attrs {
         dim: Some(0),
         ..Attrs::default()
@@ -122,6 +124,8 @@ where
     I: AsTile,
     J: AsTile,
 {
+    legal!(known::tconcat(D::KNOWN, A::KNOWN));
+    legal!(known::tconcat(D::KNOWN, B::KNOWN));
     join(dst, src0, src1)
         .tile(Role::Idx0, idx0.buf())
         .tile(Role::Idx1, idx1.buf())
@@ -145,6 +149,8 @@ where
     I: AsTile,
     J: AsTile,
 {
+    legal!(known::tconcat(D::KNOWN, A::KNOWN));
+    legal!(known::tconcat(D::KNOWN, B::KNOWN));
     join(dst, src0, src1)
         .tile(Role::Idx0, idx0.buf())
         .tile(Role::Idx1, idx1.buf())
@@ -197,6 +203,9 @@ where
     S1: AsTile,
     S0: AsTile,
 {
+    legal!(known::tinterleave(D0::KNOWN, S0::KNOWN));
+    legal!(known::tinterleave(D1::KNOWN, S0::KNOWN));
+    legal!(known::tinterleave(D0::KNOWN, S1::KNOWN));
     pair(Opcode::Tinterleave, dst1, dst0, src1, src0).issue_as(Form::Plain)
 }
 
@@ -208,6 +217,9 @@ where
     S1: AsTile,
     S0: AsTile,
 {
+    legal!(known::tinterleave(D0::KNOWN, S0::KNOWN));
+    legal!(known::tinterleave(D1::KNOWN, S0::KNOWN));
+    legal!(known::tinterleave(D0::KNOWN, S1::KNOWN));
     pair(Opcode::Tdeinterleave, dst1, dst0, src1, src0).issue_as(Form::Plain)
 }
 
@@ -218,9 +230,6 @@ where
     S1: AsTile,
     S0: AsTile,
 {
-    legal!(known::tinterleave(D0::KNOWN, S0::KNOWN));
-    legal!(known::tinterleave(D1::KNOWN, S0::KNOWN));
-    legal!(known::tinterleave(D0::KNOWN, S1::KNOWN));
     Instruction::new(op)
         .tile(Role::Src0, src0.buf())
         .tile(Role::Src1, src1.buf())
