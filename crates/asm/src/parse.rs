@@ -25,7 +25,7 @@ use crate::sink::Sink;
 use crate::trivia::Trivia;
 use attr::AliasValue;
 use names::Scope;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use tessera_ir::{BlockId, Func, Module, NameId, OpId, TypeId};
@@ -98,6 +98,8 @@ pub(crate) struct Parser<'a> {
     statement_at: u32,
     /// Dictionaries that it has opened and not closed.
     dictionaries: u32,
+    /// Blocks with statements that were skipped: what they lack is no news.
+    broken: FxHashSet<BlockId>,
     /// Was the text given up? Then brackets that stay open are no news.
     stopped: bool,
     block_ends: Vec<u32>,
@@ -137,6 +139,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             statement_at: 0,
             dictionaries: 0,
+            broken: FxHashSet::default(),
             stopped: false,
             block_ends: vec![0],
             expansions: Cell::new(0),

@@ -74,6 +74,15 @@ fn brackets() {
         &[("syntax-unclosed", 1, 32)],
     );
     check("func.func @f() {\n  return\n}\n}\n", &[("syntax-expected", 4, 1)]);
+    // What follows a broken statement is read, and what it would have ended is no news.
+    check(
+        "func.func @f() {\n  %a = pto.alloc_tile : !pto.tile<16x8xf32\n  %b = arith.addi %c, %c : index\n  return\n}",
+        &[("syntax-unclosed", 2, 34), ("undefined-name", 3, 19)],
+    );
+    check(
+        "func.func @f(%n: index) {\n  scf.for %i = %n to %n {\n    return\n  }\n  retrun\n}",
+        &[("syntax-expected", 2, 25), ("unknown-op", 5, 3)],
+    );
 }
 
 #[test]
@@ -243,7 +252,10 @@ fn files_and_regions() {
         &[("syntax-region", 2, 3)],
     );
     check("return", &[("syntax-region", 1, 1)]);
-    check("%a = arith.constant 1 : index\nscf.yield %a : index", &[("syntax-region", 2, 1)]);
+    check(
+        "%a = arith.constant 1 : index\nscf.yield %a : index",
+        &[("syntax-region", 2, 1)],
+    );
     check("", &[("syntax-expected", 1, 1)]);
     check(" \n\t", &[("syntax-expected", 1, 1)]);
 }

@@ -313,7 +313,7 @@ impl<'a> Parser<'a> {
                     }
                     // A type has none of these, so its `>` is missing.
                     Some(b'%' | b';' | b'{' | b'}') | None => {
-                        self.lex.seek(end);
+                        self.lex.seek(open.end as usize);
                         self.tok = self.lex.next(&mut self.sink, &mut self.trivia);
                         let text = "the type's `<` is never closed";
                         return self.fail("syntax-unclosed", open, text, "add the closing `>`");

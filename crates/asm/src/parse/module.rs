@@ -2,7 +2,7 @@
 
 use super::attr::{Attr, Entry};
 use super::region::BlockArg;
-use super::{Failed, Parser, Res, Types};
+use super::{Parser, Res, Types};
 use crate::lex::Tok;
 use crate::sink::shown;
 use smallvec::SmallVec;
@@ -331,6 +331,7 @@ impl Parser<'_> {
         self.func = Func::new(name, span);
         self.block = BlockId(0);
         self.block_ends = vec![0];
+        self.broken.clear();
         self.scope.clear();
         self.func.results = head.results.iter().map(|(id, _)| *id).collect();
         if let Some(word) = head.visibility.filter(|w| *w != "public") {
@@ -384,10 +385,6 @@ impl Parser<'_> {
     }
 
     fn check_return(&mut self, results: &Types, span: Span) -> Res<()> {
-        // After errors the last statement may be among the skipped ones.
-        if self.sink.has_errors() && self.func.blocks.first().is_none_or(|b| b.ops.is_empty()) {
-            return Err(Failed);
-        }
         self.check_yield(BlockId(0), &OpKind::Return, 0, results, span)
     }
 

@@ -125,6 +125,9 @@ impl Parser<'_> {
             if types.is_empty() && *kind == OpKind::Yield {
                 return Ok(());
             }
+            if self.broken.contains(&block) {
+                return Err(Failed);
+            }
             let text = format!("the region does not end in {word}");
             let help = format!("add `{word}` with {} values at its end", types.len());
             return self.fail("syntax-region", at, text, help);

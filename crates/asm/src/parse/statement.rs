@@ -29,6 +29,7 @@ impl Parser<'_> {
         self.dictionaries = 0;
         if self.statement().is_err() {
             self.depth = depth;
+            self.broken.insert(self.block);
             self.skip(start, brackets, braces);
         } else if self.lex.listing && self.lex.depth == 0 && !self.at_end() {
             // In a listing a statement ends with its line.
