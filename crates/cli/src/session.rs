@@ -10,6 +10,8 @@ pub const FINE: u8 = 0;
 pub const PROGRAM_ERROR: u8 = 1;
 /// The command line or a file is wrong.
 pub const USAGE_ERROR: u8 = 2;
+/// The question has no answer that holds for all inputs.
+pub const UNDECIDED: u8 = 3;
 
 /// The largest source file that is read (`syntax-limit`).
 const MAX_SOURCE: u64 = 256 << 20;

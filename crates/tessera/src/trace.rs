@@ -376,9 +376,8 @@ impl Walk<'_> {
     fn ends(&mut self, here: Vec<(ByteAt, Option<usize>)>) {
         let log = self.log;
         // A later block may have written over what an earlier one left.
-        let stands = |(at, by): &(ByteAt, Option<usize>)| match by {
-            Some(by) => log.writer(*at, log.events.len(), None).is_some_and(|(e, _)| e == *by),
-            None => is_buffer(at.0) && log.writer(*at, log.events.len(), None).is_none(),
+        let stands = |(at, by): &(ByteAt, Option<usize>)| {
+            by.is_some_and(|by| log.writer(*at, log.events.len(), None).is_some_and(|(e, _)| e == by))
         };
         let mut here: Vec<_> = here.into_iter().filter(stands).collect();
         here.sort_unstable();
@@ -386,6 +385,10 @@ impl Walk<'_> {
         let mut hops = Vec::new();
         for group in runs(here, |h| h.0) {
             let event = group.first().and_then(|g| g.1);
+            // That it is still in its own place is no news.
+            if event.and_then(|e| log.events.get(e)).is_none_or(|e| e.op.is_none()) {
+                continue;
+            }
             let mut hop = self.hop(event, How::Ends, 0);
             let bytes: Vec<ByteAt> = group.iter().map(|g| g.0).collect();
             hop.to = Some(self.name(event.unwrap_or(log.events.len()), &bytes, true));

@@ -4,12 +4,15 @@ mod bench;
 mod check;
 mod completions;
 mod demo;
+mod diff;
 mod emit;
+mod equiv;
 mod explain;
 mod fmt;
 mod layout;
 mod plan;
 mod run;
+mod trace;
 
 use crate::session::{Failure, Outcome, Session};
 use crate::source::Source;
@@ -59,6 +62,12 @@ pub enum Command {
     Demo(demo::Args),
     /// Print a program as C++ that calls the intrinsics
     Emit(emit::Args),
+    /// Show where an element comes from, or everywhere an input element goes
+    Trace(trace::Args),
+    /// Prove that two programs have the same outputs for all inputs, or show where they differ
+    Equiv(equiv::Args),
+    /// Find the first instruction at which two runs differ that `tessera run --trace` recorded
+    Diff(diff::Args),
     /// Print a shell's completion script
     Completions(completions::Args),
 }
@@ -76,6 +85,9 @@ impl Command {
             Command::Bench(args) => bench::run(&args, session),
             Command::Demo(args) => demo::run(&args, session),
             Command::Emit(args) => emit::run(&args, session),
+            Command::Trace(args) => trace::run(&args, session),
+            Command::Equiv(args) => equiv::run(&args, session),
+            Command::Diff(args) => diff::run(&args, session),
             Command::Completions(args) => completions::run(&args, session),
         }
     }

@@ -1,0 +1,273 @@
+//! `tessera equiv`: are two programs equal for all inputs?
+
+use super::load;
+use crate::bind::{self, Bound};
+use crate::policy::{Format, Policy};
+use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, UNDECIDED};
+use crate::source::Source;
+use serde::Serialize;
+use std::path::PathBuf;
+use tessera::Program;
+use tessera::equiv::{Answer, Different, Given, Stop, Undecided, Which, equiv};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::profile::Profile;
+
+/// Prove that two programs have the same outputs for all inputs, or show where they differ
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tessera equiv before.pto after.pto\n  tessera equiv mine.pto theirs.pto --profile-a a2a3 \
+                  --profile-b a5 --set n=4\n\nInputs and outputs are matched by name, the rest by position. Outputs are \
+                  the buffers that a kernel writes, a listing's output tiles, and what is printed. Equal means: for \
+                  every input with which both programs run. Exit codes: 0 equal, 1 different or illegal, 2 the command \
+                  line or a file is wrong, 3 undecided, because data decides what moves."
+)]
+pub struct Args {
+    /// The first program; `-` is standard input
+    #[arg(value_name = "A")]
+    a: PathBuf,
+    /// The second program
+    #[arg(value_name = "B")]
+    b: PathBuf,
+    /// cpu, a2a3, a5 or a device name, for both. Default: each module's own, else cpu
+    #[arg(long, value_name = "P", value_parser = super::profile)]
+    profile: Option<Profile>,
+    /// The profile of the first program
+    #[arg(long, value_name = "P", value_parser = super::profile)]
+    profile_a: Option<Profile>,
+    /// The profile of the second program
+    #[arg(long, value_name = "P", value_parser = super::profile)]
+    profile_b: Option<Profile>,
+    /// The function of the first program
+    #[arg(long, value_name = "F")]
+    entry_a: Option<String>,
+    /// The function of the second program
+    #[arg(long, value_name = "F")]
+    entry_b: Option<String>,
+    /// Compare these tiles or arguments instead of the programs' outputs
+    #[arg(long = "out", value_name = "NAME", value_parser = bind::name)]
+    outputs: Vec<Bound<()>>,
+    #[command(flatten)]
+    known: Known,
+    /// How the answer is written
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// What is known before a run without data.
+#[derive(Debug, clap::Args)]
+pub struct Known {
+    /// A value for a scalar argument
+    #[arg(long, value_name = "NAME=VALUE", value_parser = bind::value)]
+    set: Vec<Bound<Number>>,
+    /// A shape for an argument whose type leaves it open
+    #[arg(long, value_name = "NAME=NxM", value_parser = shape)]
+    shape: Vec<(String, Vec<u64>)>,
+    /// How often the kernel runs
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65536))]
+    blocks: u32,
+}
+
+impl Known {
+    /// The same for the library.
+    pub fn given(&self) -> Given {
+        Given {
+            set: self.set.iter().map(|b| (b.name.clone(), b.to)).collect(),
+            shapes: self.shape.clone(),
+            blocks: self.blocks,
+        }
+    }
+}
+
+/// `NAME=NxM`.
+fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
+    let wrong = || format!("'{text}' is not NAME=NxM, such as x=16x64");
+    let (name, dims) = text.split_once('=').ok_or_else(wrong)?;
+    let name = bind::name(name).map_err(|_| wrong())?.name;
+    let dims: Option<Vec<u64>> = dims.split('x').map(|d| d.parse().ok()).collect();
+    Ok((name, dims.ok_or_else(wrong)?))
+}
+
+/// Runs the command.
+pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
+    let profiles = [args.profile_a.or(args.profile), args.profile_b.or(args.profile)];
+    let first = load(session, &args.a, profiles[0])?;
+    let second = load(session, &args.b, profiles[1])?;
+    for (source, program) in [&first, &second] {
+        if let Some(code) = refused(session, args.format, source, program)? {
+            return Ok(code);
+        }
+    }
+    let entries = [&args.entry_a, &args.entry_b];
+    let mut kernels = Vec::new();
+    for ((source, program), entry) in [&first, &second].into_iter().zip(entries) {
+        match program.kernel(entry.as_deref()) {
+            Ok(kernel) => kernels.push(kernel),
+            Err(d) => {
+                let code = Policy::plain(args.format).report(session, source, &[*d], program.profile())?;
+                return Ok(if entry.is_some() {
+                    crate::session::USAGE_ERROR
+                } else {
+                    code
+                });
+            }
+        }
+    }
+    let [a, b] = kernels.as_slice() else { return Ok(FINE) };
+    let wanted: Vec<String> = args.outputs.iter().map(|o| o.name.clone()).collect();
+    let names = [&first, &second].map(|(source, program)| format!("{} ({})", source.name, program.profile()));
+    match equiv(a, b, &args.known.given(), &wanted) {
+        Answer::Equal(equal) => {
+            let undefined = match equal.undefined {
+                0 => String::new(),
+                n => format!("; {n} of them are undefined in both"),
+            };
+            if args.format == Format::Json {
+                let record = serde_json::json!({
+                    "answer": "equal", "outputs": equal.outputs, "elements": equal.elements, "undefined": equal.undefined,
+                });
+                writeln!(session.stdout, "{record}")?;
+            } else {
+                writeln!(
+                    session.stdout,
+                    "equal for all inputs: {} and {}\n  {} compared in {}{undefined}",
+                    names[0],
+                    names[1],
+                    counted(equal.elements, "element"),
+                    counted(equal.outputs as u64, "output")
+                )?;
+            }
+            Ok(FINE)
+        }
+        Answer::Different(different) => {
+            show_differences(session, args.format, &names, &different)?;
+            Ok(PROGRAM_ERROR)
+        }
+        Answer::Stopped(which, stop) => {
+            let (source, program) = if which == Which::A { &first } else { &second };
+            stopped(session, args.format, source, program, stop)
+        }
+    }
+}
+
+/// `1 element`, `2 elements`.
+pub fn counted(n: u64, what: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{plural}")
+}
+
+/// Reports a program that is illegal, and gives the exit code.
+pub fn refused(
+    session: &mut Session<'_>,
+    format: Format,
+    source: &Source,
+    program: &Program,
+) -> Result<Option<u8>, Failure> {
+    let mut errors = program.check();
+    errors.retain(Diagnostic::is_error);
+    if errors.is_empty() {
+        return Ok(None);
+    }
+    let code = Policy::plain(format).report(session, source, &errors, program.profile())?;
+    Ok(Some(code))
+}
+
+fn show_differences(
+    session: &mut Session<'_>,
+    format: Format,
+    names: &[String; 2],
+    different: &Different,
+) -> Result<(), Failure> {
+    if format == Format::Json {
+        for d in &different.first {
+            let side = |n: usize| serde_json::json!({ "program": names[n], "element": d.at[n], "is": d.is[n] });
+            let record = serde_json::json!({ "answer": "different", "a": side(0), "b": side(1) });
+            writeln!(session.stdout, "{record}")?;
+        }
+        return Ok(());
+    }
+    let how_many = match different.elements {
+        0 => String::new(),
+        n => format!(": {} of {}", counted(n, "element"), "the outputs"),
+    };
+    writeln!(session.stdout, "different: {} and {}{how_many}", names[0], names[1])?;
+    for d in &different.first {
+        let at = if d.at[0] == d.at[1] {
+            d.at[0].clone()
+        } else {
+            format!("{} and {}", d.at[0], d.at[1])
+        };
+        writeln!(session.stdout, "  {at}")?;
+        for (mark, is) in ["a", "b"].into_iter().zip(&d.is) {
+            writeln!(session.stdout, "    {mark}: {is}")?;
+        }
+    }
+    let rest = different.elements.saturating_sub(different.first.len() as u64);
+    if rest > 0 {
+        writeln!(session.stdout, "  … and {} more", counted(rest, "element"))?;
+    }
+    if let (true, Some(d)) = (different.elements > 0, different.first.first()) {
+        writeln!(
+            session.stdout,
+            "  `tessera trace A --at '{}'` shows the way of an element",
+            d.at[0]
+        )?;
+    }
+    Ok(())
+}
+
+/// Why a run without data gives no answer, and the exit code of it.
+pub fn stopped(session: &mut Session<'_>, format: Format, source: &Source, program: &Program, stop: Stop) -> Outcome {
+    match stop {
+        Stop::Usage(why) => Err(Failure::usage(why)),
+        Stop::Illegal(diagnostics) => {
+            let errors: Vec<Diagnostic> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
+            Policy::plain(format).report(session, source, &errors, program.profile())
+        }
+        Stop::Undecided(undecided) => {
+            show_undecided(session, format, source, &undecided)?;
+            Ok(UNDECIDED)
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct UndecidedRecord<'a> {
+    answer: &'a str,
+    file: &'a str,
+    line: Option<usize>,
+    why: &'a str,
+    help: Option<&'a str>,
+}
+
+fn show_undecided(
+    session: &mut Session<'_>,
+    format: Format,
+    source: &Source,
+    undecided: &Undecided,
+) -> Result<(), Failure> {
+    let range = undecided.span.map(|s| source.clamp(s));
+    let line = range.as_ref().map(|r| source.position(r.start).line);
+    if format == Format::Json {
+        let record = UndecidedRecord {
+            answer: "undecided",
+            file: &source.name,
+            line,
+            why: &undecided.why,
+            help: undecided.help.as_deref(),
+        };
+        // A record of strings and numbers always has a JSON form.
+        writeln!(session.stdout, "{}", serde_json::to_string(&record).unwrap_or_default())?;
+        return Ok(());
+    }
+    let at = line.map_or(String::new(), |l| format!(":{l}"));
+    writeln!(session.stdout, "undecided: {}{at}: {}", source.name, undecided.why)?;
+    let text = range.and_then(|r| source.text.get(r)).and_then(|t| t.lines().next());
+    if let Some(text) = text {
+        writeln!(session.stdout, "  {}", text.trim())?;
+    }
+    if let Some(help) = &undecided.help {
+        writeln!(session.stdout, "  help: {help}")?;
+    }
+    Ok(())
+}

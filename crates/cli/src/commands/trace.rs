@@ -1,0 +1,182 @@
+//! `tessera trace`: where an element comes from, or where an input element goes.
+
+use super::equiv::{Known, counted, refused, stopped};
+use super::load;
+use crate::policy::{Format, Policy};
+use crate::session::{FINE, Outcome, Session, USAGE_ERROR};
+use crate::source::Source;
+use serde::Serialize;
+use std::path::PathBuf;
+use tessera::program::Kernel;
+use tessera::trace::{Hop, How, Target, back, forward};
+use tessera_isa::profile::Profile;
+
+/// Show where an element comes from, or everywhere an input element goes
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tessera trace kernel.pto --at '%dst[3,5]'\n  tessera trace kernel.pto --at 'y[17]' \
+                  --format json\n  tessera trace kernel.pto --from 'x[40]' --set n=4\n\nNo data is needed. An element of \
+                  a tile is NAME[ROW,COLUMN] (NAME@1 is core 1's copy), of a buffer NAME[INDEX]."
+)]
+#[group(id = "question", required = true, multiple = false, args = ["at", "from"])]
+pub struct Args {
+    /// The program; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The element whose way back is shown, newest step first
+    #[arg(long, value_name = "NAME[I,J]", value_parser = Target::parse)]
+    at: Option<Target>,
+    /// The input element that is followed to wherever it goes
+    #[arg(long, value_name = "NAME[I,J]", value_parser = Target::parse)]
+    from: Option<Target>,
+    /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
+    #[arg(long, value_name = "P", value_parser = super::profile)]
+    profile: Option<Profile>,
+    /// The function to run
+    #[arg(long, value_name = "F")]
+    entry: Option<String>,
+    #[command(flatten)]
+    known: Known,
+    /// How the steps are written: for people, or one object per step
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
+    let (source, program) = load(session, &args.file, args.profile)?;
+    if let Some(code) = refused(session, args.format, &source, &program)? {
+        return Ok(code);
+    }
+    let kernel = match program.kernel(args.entry.as_deref()) {
+        Ok(kernel) => kernel,
+        Err(d) => {
+            let code = Policy::plain(args.format).report(session, &source, &[*d], program.profile())?;
+            return Ok(if args.entry.is_some() { USAGE_ERROR } else { code });
+        }
+    };
+    let given = args.known.given();
+    let (target, hops) = match (&args.at, &args.from) {
+        (Some(target), _) => (target, back(&kernel, &given, target)),
+        (None, Some(target)) => (target, forward(&kernel, &given, target)),
+        (None, None) => return Ok(USAGE_ERROR),
+    };
+    let hops = match hops {
+        Ok(hops) => hops,
+        Err(stop) => return stopped(session, args.format, &source, &program, stop),
+    };
+    if args.format == Format::Json {
+        for (step, hop) in hops.iter().enumerate() {
+            let record = record(step, hop, &kernel, &source);
+            // A record of strings and numbers always has a JSON form.
+            writeln!(session.stdout, "{}", serde_json::to_string(&record).unwrap_or_default())?;
+        }
+        return Ok(FINE);
+    }
+    writeln!(session.stdout, "{target} of {} ({})", source.name, program.profile())?;
+    let width = hops.iter().map(|h| head(h, &kernel, &source).len()).max().unwrap_or(0);
+    for hop in &hops {
+        let text = sentence(hop, args.known.given().blocks);
+        let indent = "  ".repeat(hop.depth);
+        let head = head(hop, &kernel, &source);
+        writeln!(
+            session.stdout,
+            "{}",
+            format!("  {head:<width$}  {indent}{text}").trim_end()
+        )?;
+    }
+    if hops.is_empty() {
+        writeln!(session.stdout, "  nothing reads it")?;
+    }
+    Ok(FINE)
+}
+
+fn line(hop: &Hop, kernel: &Kernel<'_>, source: &Source) -> Option<usize> {
+    let span = kernel.func().op(hop.op?).span;
+    Some(source.position(source.clamp(span).start).line)
+}
+
+fn mnemonic(hop: &Hop, kernel: &Kernel<'_>) -> Option<&'static str> {
+    let op = kernel.func().op(hop.op?);
+    Some(match &op.kind {
+        tessera_ir::OpKind::For => "scf.for",
+        tessera_ir::OpKind::While => "scf.while",
+        _ => op.opcode().map_or("", |o| o.mnemonic()),
+    })
+}
+
+/// Line and instruction.
+fn head(hop: &Hop, kernel: &Kernel<'_>, source: &Source) -> String {
+    match (line(hop, kernel, source), mnemonic(hop, kernel), &hop.how) {
+        (_, _, How::Ends | How::Input | How::NeverWritten) => String::new(),
+        (Some(line), Some(mnemonic), _) => format!("{line:>4}: {mnemonic}"),
+        _ => String::new(),
+    }
+}
+
+fn sentence(hop: &Hop, blocks: u32) -> String {
+    let to = hop.to.as_deref().unwrap_or("");
+    let from = hop.from.as_deref().unwrap_or("");
+    let mut text = match &hop.how {
+        How::Moved => format!("{to} = {from}"),
+        How::Converted(function) => format!("{to} = {from}, converted: {function}"),
+        How::Filled(value) => format!("{to} = {value}"),
+        How::Clobbered => format!("{to} is undefined: hardware writes whole blocks, and its footprint covers it"),
+        How::NeverWritten => format!("{to} was never written"),
+        How::Input => format!("{to} is an input element"),
+        How::Parameter => format!("{from} is a quantization parameter"),
+        How::Ends => format!("ends in {to}"),
+    };
+    if hop.more > 0 {
+        text.push_str(&format!(", and {} more", counted(hop.more, "element")));
+    }
+    let mut where_: Vec<String> = hop.loops.iter().map(|(name, i)| format!("{name} = {i}")).collect();
+    if blocks > 1 && hop.op.is_some() {
+        where_.insert(0, format!("block {}", hop.block));
+    }
+    if !where_.is_empty() && !matches!(hop.how, How::Ends) {
+        text.push_str(&format!("  ({})", where_.join(", ")));
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct Record<'a> {
+    step: usize,
+    how: &'static str,
+    line: Option<usize>,
+    op: Option<&'static str>,
+    block: u32,
+    loops: Vec<(&'a str, i64)>,
+    to: Option<&'a str>,
+    from: Option<&'a str>,
+    detail: Option<&'a str>,
+    more: u64,
+    depth: usize,
+}
+
+fn record<'a>(step: usize, hop: &'a Hop, kernel: &Kernel<'_>, source: &Source) -> Record<'a> {
+    let (how, detail) = match &hop.how {
+        How::Moved => ("moved", None),
+        How::Converted(function) => ("converted", Some(function.as_str())),
+        How::Filled(value) => ("filled", Some(value.as_str())),
+        How::Clobbered => ("clobbered", None),
+        How::NeverWritten => ("never-written", None),
+        How::Input => ("input", None),
+        How::Parameter => ("parameter", None),
+        How::Ends => ("ends", None),
+    };
+    Record {
+        step,
+        how,
+        line: line(hop, kernel, source),
+        op: mnemonic(hop, kernel),
+        block: hop.block,
+        loops: hop.loops.iter().map(|(n, i)| (n.as_str(), *i)).collect(),
+        to: hop.to.as_deref(),
+        from: hop.from.as_deref(),
+        detail,
+        more: hop.more,
+        depth: hop.depth,
+    }
+}
