@@ -7,6 +7,28 @@ use crate::words::{self, Pto};
 use tessera_ir::TextForm;
 use tessera_isa::diag::{Diagnostic, Span, nearest};
 
+/// Words that stand inside of a statement, also at the start of a line.
+const CONTINUES: &[&str] = &[
+    "ins",
+    "outs",
+    "init",
+    "loc",
+    "to",
+    "step",
+    "iter_args",
+    "else",
+    "do",
+    "attributes",
+    "shape",
+    "strides",
+    "offsets",
+    "sizes",
+    "addr",
+    "valid_row",
+    "valid_col",
+    "memref",
+];
+
 impl Parser<'_> {
     /// Statements up to the end of the region or text.
     pub(super) fn statements(&mut self) {
@@ -68,7 +90,7 @@ impl Parser<'_> {
             Tok::Percent | Tok::Bang | Tok::Hash | Tok::Str | Tok::Caret => true,
             Tok::Word => {
                 let word = self.here();
-                word.contains('.') || matches!(word, "module" | "return" | "call") || words::pto(word).is_some()
+                !CONTINUES.contains(&word) && crate::types::scalar(word).is_none()
             }
             _ => false,
         }
