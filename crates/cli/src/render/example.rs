@@ -102,12 +102,12 @@ fn type_of(op: Opcode, form: Form, role: Role) -> String {
         (_, r) if r.kind() == Kind::Index => "index",
         (_, Role::Quant) => "i64",
         (_, Role::Fill) => "f16",
-        (_, Role::Fp) => "!pto.tile<loc=scaling, u64, 1, 16>",
+        (_, Role::Fp) => "!pto.tile<loc=scaling, u64, 1, 32>",
         (_, Role::Global) => "!pto.partition_tensor_view<16x32xf16>",
         (_, Role::Idx0 | Role::Idx1 | Role::DstIdx) => "!pto.tile<vec, 16x8xi32, valid=16x1>",
         (Opcode::Timg2col, Role::Src) => "!pto.conv_tile<mat, NC1HWC0, 1x1x4x4x16xf16>",
         (Opcode::Timg2col, _) => "!pto.tile<loc=left, f16, 16, 16>",
-        (_, Role::Src) if quantized => "!pto.tile<loc=acc, f32, 16, 16>",
+        (_, Role::Src) if quantized => "!pto.tile<loc=acc, f32, 16, 32>",
         (
             Opcode::Textract | Opcode::TextractFp | Opcode::Tinsert | Opcode::TinsertFp | Opcode::Tmov | Opcode::TmovFp,
             _,
@@ -123,7 +123,7 @@ fn type_of(op: Opcode, form: Form, role: Role) -> String {
         (Opcode::TfillpadExpand, Role::Dst) => "!pto.tile<vec, 32x64xf16, pad=zero>",
         (Opcode::Tfillpad | Opcode::TfillpadInplace, Role::Dst) => "!pto.tile<vec, 16x32xf16, valid=16x20, pad=zero>",
         (Opcode::Tfillpad | Opcode::TfillpadInplace, Role::Src) => "!pto.tile<vec, 16x32xf16, valid=16x20>",
-        (Opcode::Tdeinterleave, Role::Src) => "!pto.tile<16x64xf16>",
+        (Opcode::Tdeinterleave, Role::Src0) if form == Form::OneSource => "!pto.tile<16x64xf16>",
         (Opcode::Bitcast, Role::Dst) => "!pto.tile<16x32xbf16>",
         (Opcode::Treshape, Role::Dst) => "!pto.tile<32x16xf16>",
         _ => "!pto.tile<16x32xf16>",
@@ -189,16 +189,19 @@ mod tests {
 
     #[test]
     fn every_example_is_a_program() {
+        let mut wrong = Vec::new();
         for op in Opcode::ALL.iter().copied().filter(|op| op.info().layout) {
             for form in op.info().forms {
                 let lines = examples(op, form);
                 for line in [&lines.asm, &lines.ssa, &lines.dps] {
                     for text in [line.clone(), cut(line, 80).join("\n")] {
                         let found = Program::parse(&text, None).check();
-                        assert!(!found.iter().any(|d| d.is_error()), "{text}\n{found:?}");
+                        let error = found.into_iter().find(|d| d.is_error());
+                        wrong.extend(error.map(|d| format!("{text}\n  {}: {}", d.rule, d.message)));
                     }
                 }
             }
         }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 }
