@@ -77,6 +77,54 @@ fn carried_tiles_may_change_places() {
 }
 
 #[test]
+fn tiles_go_through_while_and_if() {
+    // Three rounds of a transpose that is chosen by a branch, inside a loop that does nothing else.
+    let text = kernel(
+        "%k, %out = scf.while (%n = %c0, %t = %a) : (index, !pto.tile<16x16xf32>) -> (index, !pto.tile<16x16xf32>) {
+             %more = arith.cmpi slt, %n, %c3 : index
+             scf.condition(%more) %n, %t : index, !pto.tile<16x16xf32>
+         } do {
+         ^bb0(%n: index, %t: !pto.tile<16x16xf32>):
+             %x = scf.for %i = %c0 to %c2 step %c1 iter_args(%s = %t) -> (!pto.tile<16x16xf32>) {
+                 %first = arith.cmpi eq, %i, %c0 : index
+                 %y = scf.if %first -> (!pto.tile<16x16xf32>) {
+                     %z = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>
+                     scf.yield %z : !pto.tile<16x16xf32>
+                 } else {
+                     scf.yield %s : !pto.tile<16x16xf32>
+                 }
+                 scf.yield %y : !pto.tile<16x16xf32>
+             }
+             %m = arith.addi %n, %c1 : index
+             scf.yield %m, %x : index, !pto.tile<16x16xf32>
+         }",
+    );
+    for profile in Profile::ALL {
+        let outcome = Program::new(&text, profile).buffer("p", &counting(256)).run();
+        assert_eq!(f32s(outcome.buffer("q")), transposed(16, &counting(256)), "{profile}");
+        assert!(outcome.diagnostics.is_empty(), "{:?}", outcome.diagnostics);
+    }
+}
+
+#[test]
+fn a_tile_that_begins_in_a_loop_begins_undefined() {
+    let text = kernel(
+        "%out = pto.alloc_tile : !pto.tile<16x16xf32>
+         scf.for %i = %c0 to %c2 step %c1 {
+             %t = pto.alloc_tile : !pto.tile<16x16xf32>
+             %first = arith.cmpi eq, %i, %c0 : index
+             scf.if %first {
+                 pto.tmov ins(%a : !pto.tile<16x16xf32>) outs(%t : !pto.tile<16x16xf32>)
+             }
+             pto.tmov ins(%t : !pto.tile<16x16xf32>) outs(%out : !pto.tile<16x16xf32>)
+         }",
+    );
+    let outcome = Program::new(&text, Profile::Cpu).buffer("p", &counting(256)).run();
+    assert_eq!(rules(&outcome.diagnostics), ["undefined-read"]);
+    assert_eq!(f32s(outcome.buffer("q")), [0.0; 256]);
+}
+
+#[test]
 fn while_and_if_decide_as_they_should() {
     let text = kernel(
         "%out = pto.alloc_tile : !pto.tile<16x16xf32>

@@ -1,14 +1,14 @@
 //! From an inlined function to [`Program`]: values become slots, tiles become objects.
 
+mod instruction;
+
 use super::code::*;
-use super::issue::binding_operands;
 use super::scalar::wrap;
 use crate::prepared::Failure;
 use tessera_ir::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, ScalarType, Type, ValueId};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::inst::ViewTag;
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::profile::{FP_ALIGN, Profile};
 use tessera_plan::Placement;
 
@@ -271,7 +271,7 @@ impl Compiler<'_> {
         };
         let width = |c: &Self, arg: Arg| arg.value().or(result).map_or(64, |v| c.scalar_type(v).bits());
         match &op.kind {
-            OpKind::Pto(opcode, form) => self.pto(id, op, *opcode, *form, code)?,
+            OpKind::Pto(opcode, form) => self.pto(id, op, *opcode, *form, code),
             OpKind::Other(name) => code.push(Code::Refuse { at: id, name }),
             OpKind::Constant(value) => {
                 let ty = result.map(|r| self.scalar_type(r));
@@ -403,169 +403,6 @@ impl Compiler<'_> {
             again,
             leave,
         })))
-    }
-
-    fn pto(&mut self, id: OpId, op: &Op, opcode: Opcode, form: Form, code: &mut Vec<Code>) -> Result<(), Failure> {
-        use Opcode::*;
-        let result = op.results.first().copied();
-        let int_result = || match result.map(|r| self.var(r)) {
-            Some(Var::Int(slot)) => slot,
-            _ => 0,
-        };
-        let tile = op.values().find_map(|v| self.tile_slot(v));
-        let global = op.values().find_map(|v| self.global_slot(v));
-        let global_result = result.and_then(|r| self.global_slot(r)).unwrap_or(0);
-        let number = |c: &Self| {
-            let numbers = op.operands.iter().filter(|o| o.role == Role::Number);
-            numbers.map(|o| c.int(o.arg)).collect::<Vec<_>>()
-        };
-        match opcode {
-            AllocTile => {
-                if let Some(r) = result {
-                    code.push(Code::Alloc(Box::new(Alloc {
-                        at: id,
-                        object: self.object(r),
-                        slot: self.tile_slot(r).unwrap_or(0),
-                        addr: self.role(op, Role::Addr),
-                        valid: [self.role(op, Role::ValidRow), self.role(op, Role::ValidCol)],
-                    })));
-                }
-            }
-            Tassign => code.push(Code::Assign {
-                at: id,
-                tile: tile.unwrap_or(0),
-                addr: self.role(op, Role::Addr).unwrap_or(Int::Imm(0)),
-                result: result.and_then(|r| self.tile_slot(r)),
-            }),
-            SetValidshape => code.push(Code::SetValid {
-                at: id,
-                tile: tile.unwrap_or(0),
-                valid: [self.role(op, Role::ValidRow), self.role(op, Role::ValidCol)],
-            }),
-            Tsubview | Subset => {
-                let dst = op.dsts().first().map(|d| d.1).or(result);
-                let dst_slot = dst.and_then(|d| self.tile_slot(d)).unwrap_or(0);
-                code.push(Code::Window(Box::new(Window {
-                    at: id,
-                    opcode,
-                    src: tile.unwrap_or(0),
-                    dst: dst_slot,
-                    result: result.map(|r| self.object(r)),
-                    row: self.role(op, Role::Row).unwrap_or(Int::Imm(0)),
-                    col: self.role(op, Role::Col).unwrap_or(Int::Imm(0)),
-                })));
-            }
-            MakeTensorView | PartitionView => {
-                let mut first = number(self);
-                let second = first.split_off(first.len() / 2);
-                let elem = result.map(|r| self.ty(r)).and_then(global_elem);
-                let view = Box::new(MakeView {
-                    at: id,
-                    src: global.unwrap_or(0),
-                    dst: global_result,
-                    first,
-                    second,
-                    tag: op.known_attrs().and_then(|a| a.layout).unwrap_or(ViewTag::Nd),
-                    elem: elem.unwrap_or(tessera_isa::elem::Elem::U8),
-                });
-                code.push(if opcode == MakeTensorView {
-                    Code::MakeView(view)
-                } else {
-                    Code::Partition(view)
-                });
-            }
-            Addptr => code.push(Code::AddPtr {
-                at: id,
-                src: global.unwrap_or(0),
-                dst: global_result,
-                by: number(self).first().copied().unwrap_or(Int::Imm(0)),
-            }),
-            LoadScalar | StoreScalar => {
-                let stored = op.operand(Role::Scalar).map(|o| o.arg);
-                let value = result.or(stored.and_then(|a| a.value()));
-                let access = Box::new(Access {
-                    at: id,
-                    pointer: global.unwrap_or(0),
-                    index: number(self).first().copied().unwrap_or(Int::Imm(0)),
-                    scalar: stored.map_or(Int::Imm(0), |a| self.int(a)),
-                    slot: int_result(),
-                    ty: value.map_or(ScalarType::Index, |v| self.scalar_type(v)),
-                });
-                code.push(if opcode == LoadScalar {
-                    Code::LoadScalar(access)
-                } else {
-                    Code::StoreScalar(access)
-                });
-            }
-            Setfmatrix => {
-                let attrs = op.known_attrs();
-                code.push(Code::Configure {
-                    fmap: attrs.and_then(|a| a.fmap),
-                    pad: attrs.and_then(|a| a.pad),
-                });
-            }
-            SetImg2colPadding => {
-                let attr = op.known_attrs().and_then(|a| a.pad_value);
-                let scalar = op.operands.first().map(|o| self.scalar(o.arg));
-                code.push(Code::PadValue { scalar, attr });
-            }
-            GetBlockIdx => code.push(Code::BlockIndex(int_result())),
-            GetBlockNum => code.push(Code::BlockCount(int_result())),
-            Tprint => code.push(Code::Print {
-                at: id,
-                tile: tile.unwrap_or(0),
-            }),
-            SetImg2colRpt | SetFlag | WaitFlag | RecordEvent | WaitEvent | Barrier | Tsync => {}
-            _ => {
-                let site = self.site(id, op, opcode, form);
-                self.program.sites.push(site);
-                code.push(Code::Issue(self.program.sites.len() as u32 - 1));
-            }
-        }
-        Ok(())
-    }
-
-    /// A tile instruction: ins in text order, then destinations.
-    fn site(&mut self, id: OpId, op: &Op, opcode: Opcode, form: Form) -> Site {
-        let mut tiles = Vec::new();
-        let mut scalars = Vec::new();
-        let mut global = None;
-        let mut init = None;
-        let mut written = Vec::new();
-        for operand in &op.operands {
-            let var = operand.arg.value().map(|v| self.var(v));
-            match var {
-                Some(Var::Tile(slot)) if operand.role == Role::Init => init = Some(slot),
-                Some(Var::Tile(slot)) if operand.role.is_dst() => written.push((operand.role, slot)),
-                Some(Var::Tile(slot)) => tiles.push((operand.role, slot)),
-                Some(Var::Global(slot)) => global = Some(slot),
-                Some(Var::Nothing) => {}
-                _ => scalars.push((operand.role, self.scalar(operand.arg))),
-            }
-        }
-        let mut results = Vec::new();
-        for (role, value) in op.dsts() {
-            if let (true, Some(slot)) = (op.results.contains(&value), self.tile_slot(value)) {
-                written.push((role, slot));
-                results.push((slot, self.object(value)));
-            }
-        }
-        tiles.extend(written);
-        Site {
-            binds: binding_operands(opcode, &tiles),
-            only_tiles: global.is_none()
-                && opcode != Opcode::Timg2col
-                && scalars.iter().all(|(_, s)| matches!(s.int, Int::Imm(_))),
-            at: id,
-            opcode,
-            form,
-            tiles,
-            scalars,
-            attrs: op.known_attrs().cloned().unwrap_or_default(),
-            global,
-            results,
-            init,
-        }
     }
 }
 

@@ -153,7 +153,8 @@ impl Exec<'_> {
         };
         let view = self.global(slot)?;
         let Some(start) = view.byte() else { return Ok(false) };
-        let (first, end) = (start as i64 + span.0, start as i64 + span.1);
+        let start = i64::try_from(start).unwrap_or(i64::MAX);
+        let (first, end) = (start.saturating_add(span.0), start.saturating_add(span.1));
         let len = self
             .chip
             .memories

@@ -1,0 +1,291 @@
+//! Sets of bytes of a memory: which of them are defined, which were written.
+
+/// One bit per byte.
+#[derive(Clone, Debug, Default)]
+pub struct ByteSet {
+    words: Vec<u64>,
+}
+
+/// The words that a range of bits touches, with the masks of the first and the last one.
+#[inline]
+fn cover(start: usize, len: usize) -> (usize, usize, u64, u64) {
+    let last = start + len - 1;
+    (start / 64, last / 64, !0 << (start % 64), !0 >> (63 - last % 64))
+}
+
+/// Are all words this one? Asked for eight at a time, which compiles to vectors.
+#[inline]
+fn all_words(words: &[u64], word: u64) -> bool {
+    let (eights, rest) = words.as_chunks::<8>();
+    eights
+        .iter()
+        .all(|eight| eight.iter().fold(0, |differ, w| differ | (w ^ word)) == 0)
+        && rest.iter().all(|w| *w == word)
+}
+
+impl ByteSet {
+    /// Room for this many bytes, none of them in the set.
+    pub fn grow(&mut self, bytes: usize) {
+        let words = bytes.div_ceil(64);
+        if self.words.is_empty() {
+            self.words = vec![0; words];
+        } else if words > self.words.len() {
+            self.words.resize(words, 0);
+        }
+    }
+
+    /// Are all bytes of the range in the set?
+    #[inline]
+    pub fn has_all(&self, start: usize, len: usize) -> bool {
+        if len == 0 {
+            return true;
+        }
+        let (first, last, head, tail) = cover(start, len);
+        match self.words.get(first..=last) {
+            Some([only]) => *only & head & tail == head & tail,
+            Some([a, middle @ .., z]) => a & head == head && z & tail == tail && all_words(middle, !0),
+            _ => false,
+        }
+    }
+
+    /// Is no byte of the range in the set?
+    #[inline]
+    pub fn has_none(&self, start: usize, len: usize) -> bool {
+        if len == 0 {
+            return true;
+        }
+        let (first, last, head, tail) = cover(start, len);
+        match self.words.get(first..=last) {
+            Some([only]) => *only & head & tail == 0,
+            Some([a, middle @ .., z]) => a & head == 0 && z & tail == 0 && all_words(middle, 0),
+            _ => false,
+        }
+    }
+
+    /// Is the byte in the set?
+    #[inline]
+    pub fn has(&self, byte: usize) -> bool {
+        self.words.get(byte / 64).is_some_and(|w| w >> (byte % 64) & 1 == 1)
+    }
+
+    /// The first byte of the range that is not in the set.
+    pub fn first_missing(&self, start: usize, len: usize) -> Option<usize> {
+        if self.has_all(start, len) {
+            return None;
+        }
+        (start..start + len).find(|b| !self.has(*b))
+    }
+
+    /// Adds a range.
+    #[inline]
+    pub fn insert(&mut self, start: usize, len: usize) {
+        self.apply(start, len, |word, mask| *word |= mask);
+    }
+
+    /// Takes a range out.
+    #[inline]
+    pub fn remove(&mut self, start: usize, len: usize) {
+        self.apply(start, len, |word, mask| *word &= !mask);
+    }
+
+    #[inline]
+    fn apply(&mut self, start: usize, len: usize, f: impl Fn(&mut u64, u64)) {
+        if len == 0 {
+            return;
+        }
+        let (first, last, head, tail) = cover(start, len);
+        match self.words.get_mut(first..=last) {
+            Some([only]) => f(only, head & tail),
+            Some([a, middle @ .., z]) => {
+                f(a, head);
+                middle.iter_mut().for_each(|w| f(w, !0));
+                f(z, tail);
+            }
+            _ => {}
+        }
+    }
+
+    /// Are all bytes of the mask in the set?
+    #[inline]
+    pub(crate) fn has_mask(&self, mask: &WordMask) -> bool {
+        let words = self.words.get(mask.first..mask.first + mask.words.len());
+        words.is_some_and(|words| {
+            let missing = |(word, mask): (&u64, &u64)| mask & !word;
+            // All of them, whatever the first ones are: this compiles to vectors.
+            words.iter().zip(&mask.words).map(missing).fold(0, |all, m| all | m) == 0
+        })
+    }
+
+    /// Adds the bytes of a mask.
+    pub(crate) fn insert_mask(&mut self, mask: &WordMask) {
+        let words = self.words.iter_mut().skip(mask.first);
+        words.zip(&mask.words).for_each(|(word, mask)| *word |= mask);
+    }
+
+    /// Takes the bytes of a mask out.
+    pub(crate) fn remove_mask(&mut self, mask: &WordMask) {
+        let words = self.words.iter_mut().skip(mask.first);
+        words.zip(&mask.words).for_each(|(word, mask)| *word &= !mask);
+    }
+
+    /// The range as bytes: 0xFF for those in the set, 0 for the others. Also where nothing was ever added.
+    pub fn expand(&self, start: usize, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0u8; len];
+        self.for_each_run(start, start + len, |at, n| {
+            if let Some(run) = bytes.get_mut(at - start..at - start + n) {
+                run.fill(0xFF);
+            }
+        });
+        bytes
+    }
+
+    /// Sets the range from such bytes; a byte counts if all its bits do.
+    pub fn assign(&mut self, start: usize, bytes: &[u8]) {
+        let mut at = start;
+        // Equal neighbours are written together.
+        for run in bytes.chunk_by(|a, b| (*a == 0xFF) == (*b == 0xFF)) {
+            if run.first() == Some(&0xFF) {
+                self.insert(at, run.len());
+            } else {
+                self.remove(at, run.len());
+            }
+            at += run.len();
+        }
+    }
+
+    /// Up to 64 bits from any bit on; those beyond the end are not in the set.
+    #[inline]
+    fn window(&self, at: usize) -> u64 {
+        let low = self.words.get(at / 64).copied().unwrap_or(0) >> (at % 64);
+        match at % 64 {
+            0 => low,
+            k => low | self.words.get(at / 64 + 1).copied().unwrap_or(0) << (64 - k),
+        }
+    }
+
+    /// Makes a range what a range of another set is.
+    pub fn copy_from(&mut self, other: &ByteSet, from: usize, to: usize, len: usize) {
+        let mut done = 0;
+        while done < len {
+            let at = to + done;
+            let n = (64 - at % 64).min(len - done);
+            let mask = (!0u64 >> (64 - n)) << (at % 64);
+            let bits = other.window(from + done) << (at % 64);
+            if let Some(word) = self.words.get_mut(at / 64) {
+                *word = *word & !mask | bits & mask;
+            }
+            done += n;
+        }
+    }
+
+    /// Makes a range what another range of the same set is; the two do not overlap.
+    pub fn copy_within(&mut self, from: usize, to: usize, len: usize) {
+        let mut done = 0;
+        while done < len {
+            let at = to + done;
+            let n = (64 - at % 64).min(len - done);
+            let mask = (!0u64 >> (64 - n)) << (at % 64);
+            let bits = self.window(from + done) << (at % 64);
+            if let Some(word) = self.words.get_mut(at / 64) {
+                *word = *word & !mask | bits & mask;
+            }
+            done += n;
+        }
+    }
+
+    /// Calls `f(start, len)` for every run of bytes of the range that are in the set.
+    pub fn for_each_run(&self, start: usize, end: usize, mut f: impl FnMut(usize, usize)) {
+        let mut at = start;
+        while at < end {
+            let word = self.words.get(at / 64).copied().unwrap_or(0) >> (at % 64);
+            let room = 64 - at % 64;
+            if word == 0 {
+                at += room;
+                continue;
+            }
+            at += word.trailing_zeros() as usize;
+            let first = at;
+            while at < end {
+                let rest = self.words.get(at / 64).copied().unwrap_or(0) >> (at % 64);
+                let ones = (rest.trailing_ones() as usize).min(64 - at % 64);
+                at += ones;
+                if ones == 0 || !at.is_multiple_of(64) {
+                    break;
+                }
+            }
+            let last = at.min(end);
+            if last > first {
+                f(first, last - first);
+            }
+        }
+    }
+}
+
+/// Some bytes of a memory, as masks of the words of a [`ByteSet`].
+#[derive(Clone, Debug)]
+pub(crate) struct WordMask {
+    first: usize,
+    words: Box<[u64]>,
+}
+
+impl WordMask {
+    /// The ranges, all of which lie in the `len` bytes from `start` on.
+    pub fn new(start: usize, len: usize, ranges: impl Iterator<Item = (usize, usize)>) -> Self {
+        let first = start / 64;
+        let mut set = ByteSet::default();
+        set.grow(start % 64 + len);
+        ranges.for_each(|(at, len)| set.insert(at - first * 64, len));
+        WordMask {
+            first,
+            words: set.words.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_agree_with_single_bytes() {
+        let mut set = ByteSet::default();
+        set.grow(300);
+        let mut plain = vec![false; 300];
+        let mut seed = 7u64;
+        for _ in 0..2000 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let start = (seed >> 33) as usize % 300;
+            let len = (seed >> 20) as usize % (300 - start + 1);
+            let on = seed >> 63 == 1;
+            if on {
+                set.insert(start, len);
+            } else {
+                set.remove(start, len);
+            }
+            plain.iter_mut().skip(start).take(len).for_each(|b| *b = on);
+            let (a, n) = (start / 2, len);
+            assert_eq!(set.has_all(a, n), plain[a..a + n].iter().all(|b| *b));
+            assert_eq!(set.has_none(a, n), !plain[a..a + n].iter().any(|b| *b));
+            assert_eq!(set.first_missing(a, n), (a..a + n).find(|i| !plain[*i]));
+            let mut runs = vec![false; 300];
+            set.for_each_run(a, a + n, |s, l| runs[s..s + l].iter_mut().for_each(|b| *b = true));
+            assert_eq!(runs[a..a + n], plain[a..a + n]);
+            let mut other = ByteSet::default();
+            other.grow(300);
+            other.insert(0, 300);
+            other.assign(a, &set.expand(a, n));
+            assert!((a..a + n).all(|i| other.has(i) == plain[i]));
+            let mask = WordMask::new(a, n, [(a, n / 3), (a + n / 2, n - n / 2)].into_iter());
+            let inside = |i: &usize| (a..a + n / 3).contains(i) || (a + n / 2..a + n).contains(i);
+            assert_eq!(set.has_mask(&mask), (a..a + n).filter(inside).all(|i| plain[i]));
+            let mut masked = set.clone();
+            masked.insert_mask(&mask);
+            assert!((0..300).all(|i| masked.has(i) == (plain[i] || inside(&i))));
+            masked.remove_mask(&mask);
+            assert!((0..300).all(|i| masked.has(i) == (plain[i] && !inside(&i))));
+            let to = (seed >> 40) as usize % (300 - n + 1);
+            other.copy_from(&set, a, to, n);
+            assert!((0..n).all(|i| other.has(to + i) == plain[a + i]));
+        }
+    }
+}
