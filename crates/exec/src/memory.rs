@@ -200,8 +200,9 @@ impl Memories {
         }
     }
 
-    /// Adds a global buffer.
+    /// Adds a global buffer; what it holds already does not count against the limit.
     pub fn add_buffer(&mut self, buffer: Memory) -> MemoryId {
+        self.limit = self.limit.saturating_add(buffer.bytes.len() as u64);
         self.list.push(buffer);
         self.list.len() - 1
     }

@@ -384,6 +384,20 @@ fn listings_take_extents_from_inputs_and_keep_init() {
 }
 
 #[test]
+fn raw_bytes_make_all_of_a_region_valid_and_prints_need_one() {
+    let text = "pto.tprint ins(%t : !pto.tile<vec, 2x8xi32, valid=?x?>)";
+    let bytes: Vec<u8> = (0..16u32).flat_map(u32::to_le_bytes).collect();
+    let outcome = Program::new(text, Profile::Cpu).raw("t", &bytes).run();
+    assert_eq!(outcome.printed[0].data.elements, bytes);
+    assert_eq!(
+        rules(&Program::new(text, Profile::Cpu).run().diagnostics),
+        ["valid-unset"]
+    );
+    let short = Program::new(text, Profile::Cpu).tile("t", 2, 8, &bytes[..60]).run();
+    assert_eq!(rules(&short.diagnostics), ["binding"]);
+}
+
+#[test]
 fn core_one_leaves_by_its_own_name() {
     let text = "pto.tmov ins(%a : !pto.tile<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>) outs(%v : !pto.tile<16x16xf32>) {accToVecMode = #pto.acc_to_vec_mode<single_mode_vec1>}";
     let program = || {

@@ -64,8 +64,10 @@ pub(crate) struct Exec<'a> {
     pub trace: Option<Vec<TraceLine>>,
     /// Follows where bytes come from, where somebody wants to know.
     pub watch: Option<Box<Watch>>,
-    /// Instructions issued so far.
+    /// Instructions issued so far, in all blocks.
     pub issued: u64,
+    /// How many there were when the block began.
+    pub began: u64,
     steps: u64,
 }
 
@@ -92,6 +94,7 @@ impl<'a> Exec<'a> {
             trace: trace.then(Vec::new),
             watch: None,
             issued: 0,
+            began: 0,
             steps: 0,
         }
     }
@@ -101,7 +104,7 @@ impl<'a> Exec<'a> {
         self.block = block;
         self.config = Config::default();
         self.steps = 0;
-        self.issued = 0;
+        self.began = self.issued;
         self.chip.memories.clear_chip();
         self.chip.objects.iter_mut().for_each(|o| o.restart());
         self.chip.epoch += 1;

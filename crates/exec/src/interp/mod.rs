@@ -1,6 +1,6 @@
 //! The interpreter: runs an inlined function, once per block.
 //!
-//! Plain data in, plain data out: no files, no printing. The function is compiled once ([`code`]); a block then runs on
+//! Plain data in, plain data out: no files, no printing. The function is compiled once; a block then runs on
 //! memories of its own. **Global memory**: every block sees the initial contents plus its own writes; where two blocks
 //! write the same byte, the higher block wins. So the result does not depend on the order or the number of threads.
 

@@ -3,13 +3,21 @@
 use super::code::{Site, Slot};
 use super::exec::Exec;
 use super::{Printed, TraceLine, TraceWrite};
+use crate::chip::{UNSET, refused};
 use crate::prepared::Failure;
 use tessera_ir::OpId;
+use tessera_isa::ops::{Opcode, Role};
 
 impl Exec<'_> {
     /// `pto.tprint`.
     pub fn print(&mut self, at: OpId, slot: Slot) -> Result<(), Failure> {
         self.watch_print(slot)?;
+        let unset = self.chip.object(self.object_of(slot))?.valid.map(|v| v == UNSET);
+        if let Some(axis) = unset.iter().position(|u| *u) {
+            let name = if axis == 0 { "v_row" } else { "v_col" };
+            let fault = tessera_check::valid_unset(Opcode::Tprint, Role::Tile, name);
+            return Err(self.at(at, refused(fault)));
+        }
         let data = self.chip.tile_data(self.object_of(slot), 0)?;
         if data.defined.iter().any(|d| *d != 0xFF)
             && let Some(d) = self.undefined_read(slot, 0, "is printed")
@@ -65,7 +73,7 @@ impl Exec<'_> {
             });
         }
         let line = TraceLine {
-            index: self.issued - 1,
+            index: self.issued - self.began - 1,
             block: self.block,
             op: site.at,
             span: self.cx.span(site.at),

@@ -184,7 +184,10 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
     }
     exec.reserve_pool()?;
     for (object, address) in &exec.cx.program.bound {
-        exec.chip.assign(*object, *address)?;
+        if exec.chip.assign(*object, *address).is_err() {
+            // Refused where the program says it.
+            continue;
+        }
     }
     for (value, input) in &run.inputs {
         let var = exec.cx.program.vars.get(value.index()).copied();
@@ -205,7 +208,13 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
                 give_tile(exec, slot, *rows, *cols, elements)?;
             }
             (Some(Var::Tile(slot)), Input::TileBytes(bytes)) => {
-                exec.chip.give_raw(exec.object_of(slot), bytes)?;
+                // Bytes have no shape, so all of a dynamic region is valid.
+                let id = exec.object_of(slot);
+                let tile = exec.chip.object(id)?.tile;
+                let declared = [(tile.v_row, tile.rows), (tile.v_col, tile.cols)];
+                let valid = declared.map(|(extent, n)| (extent == Extent::Dynamic).then_some(n as i64));
+                exec.chip.set_valid(id, valid)?;
+                exec.chip.give_raw(id, bytes)?;
             }
             _ => {}
         }

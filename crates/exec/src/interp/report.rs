@@ -113,7 +113,11 @@ impl Exec<'_> {
             // The latest instruction before this point that left the byte undefined.
             let mut latest: Option<Left> = None;
             for (cache, site) in self.caches.iter().zip(&self.cx.program.sites) {
-                for entry in cache.entries.iter().filter(|e| (1..before).contains(&e.undefined_at)) {
+                for entry in cache
+                    .entries
+                    .iter()
+                    .filter(|e| (self.began + 1..before).contains(&e.undefined_at))
+                {
                     let Some(prepared) = &entry.prepared else { continue };
                     if latest.as_ref().is_some_and(|l| l.when >= entry.undefined_at) {
                         continue;

@@ -90,6 +90,10 @@ impl Program {
         self.input(name, input)
     }
 
+    pub fn raw(self, name: &str, bytes: &[u8]) -> Self {
+        self.input(name, Input::TileBytes(bytes.to_vec()))
+    }
+
     pub fn scalar(self, name: &str, value: Number) -> Self {
         self.input(name, Input::Scalar(value))
     }
