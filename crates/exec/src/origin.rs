@@ -340,7 +340,7 @@ impl Watch {
     }
 
     fn note_written(&mut self, memory: MemoryId, start: usize, len: usize) {
-        if memory >= BUFFERS && memory < GIVEN {
+        if (BUFFERS..GIVEN).contains(&memory) {
             self.written.push((memory, start, len));
         }
     }

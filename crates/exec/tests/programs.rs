@@ -398,6 +398,18 @@ fn raw_bytes_make_all_of_a_region_valid_and_prints_need_one() {
 }
 
 #[test]
+fn no_tile_is_too_large_to_be_refused() {
+    let text = "%d = pto.alloc_tile : !pto.tile<65528x65528xf32>
+                %e = pto.alloc_tile : !pto.tile<65528x65528xf32>
+                pto.tmov ins(%d : !pto.tile<65528x65528xf32>) outs(%e : !pto.tile<65528x65528xf32>)";
+    let unused = "%d = pto.alloc_tile : !pto.tile<65528x65528xf32>";
+    for text in [text, unused] {
+        let outcome = Program::new(text, Profile::Cpu).output("d").run();
+        assert_eq!(rules(&outcome.diagnostics), ["memory-limit"], "{text}");
+    }
+}
+
+#[test]
 fn core_one_leaves_by_its_own_name() {
     let text = "pto.tmov ins(%a : !pto.tile<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>) outs(%v : !pto.tile<16x16xf32>) {accToVecMode = #pto.acc_to_vec_mode<single_mode_vec1>}";
     let program = || {

@@ -3,7 +3,7 @@
 use super::{Chip, Object, ObjectId};
 use crate::area::Area;
 use crate::lower::byte_rows;
-use crate::memory::{MemoryId, on_core};
+use crate::memory::{Memories, MemoryId, on_core};
 use crate::nest::{Bits, Map, Move, Nest, Side, lower};
 use crate::prepared::Failure;
 use smallvec::SmallVec;
@@ -150,6 +150,17 @@ impl Chip {
     /// A tile's valid region in logical order and its declared bytes, as one core sees them.
     pub fn tile_data(&self, id: ObjectId, core: u8) -> Result<TileData, Failure> {
         let o = self.object(id)?;
+        if o.bytes() > Memories::LIMIT {
+            let what = format!(
+                "{} has {} bytes, and a run may have {}",
+                o.tile,
+                o.bytes(),
+                Memories::LIMIT
+            );
+            return Err(Box::new(
+                Diagnostic::error("memory-limit", what).help("use a smaller tile"),
+            ));
+        }
         let [rows, cols] = o.extent();
         let elem = o.tile.elem;
         let to = Layout::row_major(rows, cols, cols);
