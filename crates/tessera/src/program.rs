@@ -176,7 +176,10 @@ fn no_entry(entry: Option<&str>, names: &[&str]) -> Diagnostic {
             .help("leave the name out: a listing runs as a whole"),
         Some(name) => {
             let near = nearest(name, names.iter().copied());
-            let help = near.map_or_else(|| format!("the functions are {}", list()), |n| format!("did you mean @{n}?"));
+            let help = near.map_or_else(
+                || format!("the functions are {}", list()),
+                |n| format!("did you mean @{n}?"),
+            );
             Diagnostic::error("entry", format!("the program has no function @{name}")).help(help)
         }
         None if names.is_empty() => {

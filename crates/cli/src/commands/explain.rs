@@ -1,16 +1,17 @@
 //! `tessera explain`: everything that the program can name, from the tables that it runs on.
 
-use crate::render::table::{Table, paragraph, wrap};
-use crate::render::{WIDTH, example, legality};
+mod pages;
+
+use crate::render::table::paragraph;
 use crate::session::{FINE, Failure, Outcome, Session};
+use pages::*;
 use std::fmt::Write;
-use tessera_isa::diag::{Severity, nearest};
+use tessera_isa::diag::nearest;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{AccToVec, Relu, Split};
-use tessera_isa::ops::{AttrName, OTHERS, OpInfo, Opcode, other};
-use tessera_isa::profile::{Profile, Profiles};
-use tessera_isa::rules::{RULES, Rule, rule};
-use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout};
+use tessera_isa::ops::{AttrName, OTHERS, Opcode, Pipe, other};
+use tessera_isa::profile::Profile;
+use tessera_isa::rules::{RULES, rule};
+use tessera_isa::tile::{LayoutName, Loc};
 
 /// Explain an instruction, rule, element type, profile, layout or location
 #[derive(Debug, clap::Args)]
@@ -59,6 +60,12 @@ pub fn explain(name: &str) -> Option<String> {
     if word.eq_ignore_ascii_case("ub") {
         return Some(loc_page(Loc::Vec));
     }
+    if let Some(pipe) = Pipe::ALL.iter().find(|p| same(&p.name()) || same(&p.cpp())) {
+        return Some(pipe_page(*pipe));
+    }
+    if let Some(attr) = AttrName::ALL.iter().find(|a| same(&a.name())) {
+        return Some(attribute_page(*attr));
+    }
     let bare = without_prefix(word).to_ascii_lowercase();
     other(&bare).map(other_page)
 }
@@ -92,6 +99,8 @@ pub fn names() -> Vec<&'static str> {
     all.extend(Profile::spellings());
     all.extend(LayoutName::ALL.iter().map(|l| l.name()));
     all.extend(Loc::ALL.iter().map(|l| l.name()));
+    all.extend(Pipe::ALL.iter().map(|p| p.name()));
+    all.extend(AttrName::ALL.iter().map(|a| a.name()));
     all.extend(OTHERS);
     all
 }
@@ -124,330 +133,18 @@ fn index() -> String {
     section("Element types", Elem::ALL.iter().map(|e| e.name()).collect());
     section("Layouts", LayoutName::ALL.iter().map(|l| l.name()).collect());
     section("Locations", Loc::ALL.iter().map(|l| l.name()).collect());
+    section("Pipes", Pipe::ALL.iter().map(|p| p.name()).collect());
+    section("Attributes", AttrName::ALL.iter().map(|a| a.name()).collect());
     section("Rules", RULES.iter().map(|r| r.id).collect());
     section("Recognised, not executable yet", OTHERS.to_vec());
     out.push_str("tessera explain NAME shows one of them.\n");
     out
 }
 
-fn instruction_page(op: Opcode) -> String {
-    let info = op.info();
-    let mut out = format!("{}, an instruction\n\n{}", op.title(), paragraph(info.summary, 2));
-    if !info.formula.is_empty() {
-        let _ = write!(out, "\n{}", paragraph(info.formula, 4));
-    }
-    facts(&mut out, info);
-    if !info.forms.is_empty() {
-        out.push_str("\nForms\n");
-    }
-    for form in info.forms {
-        let roles = |list: &[tessera_isa::ops::Role]| list.iter().map(|r| r.name()).collect::<Vec<_>>().join(", ");
-        let effect = if form.outs.is_empty() {
-            String::new()
-        } else {
-            format!(" → {}", roles(form.outs))
-        };
-        let _ = writeln!(out, "  {}: {}{effect}", form.form, roles(form.ins));
-        let lines = example::examples(op, form);
-        for (label, line) in [("asm", &lines.asm), ("ssa", &lines.ssa), ("dps", &lines.dps)] {
-            for (n, part) in example::cut(line, WIDTH - 11)
-                .iter()
-                .enumerate()
-                .filter(|(_, p)| !p.is_empty())
-            {
-                let _ = writeln!(out, "    {:<4} {part}", if n == 0 { label } else { "" });
-            }
-        }
-    }
-    if let Some(table) = legality::legality(info) {
-        let table = table.render();
-        let _ = write!(out, "\nWhat may flow where\n{table}");
-        for line in legality::legend(&table) {
-            out.push_str(&paragraph(&line, 2));
-        }
-    }
-    if !info.rules.is_empty() {
-        let mut table = Table::new(["rule", "", "on", "what holds", "source"]);
-        for r in info.rules.iter().filter_map(|id| rule(id)) {
-            table.row([
-                r.id.into(),
-                short_severity(r).into(),
-                profiles(r.on),
-                r.text.to_string(),
-                r.source.to_string(),
-            ]);
-        }
-        let _ = write!(
-            out,
-            "\nRules, in the order in which they are checked (W warns)\n{}",
-            table.render()
-        );
-    }
-    out
-}
-
-/// Names, pipe, attributes and source, one line each.
-fn facts(out: &mut String, info: &OpInfo) {
-    let mut lines: Vec<(&str, String)> = Vec::new();
-    if !info.aliases.is_empty() {
-        lines.push(("also", info.aliases.join(", ")));
-    }
-    if !info.cpp.is_empty() {
-        lines.push(("C++", info.cpp.join(", ")));
-    }
-    let mut pipes: Vec<&str> = info.paths.iter().map(|p| p.pipe.name()).collect();
-    pipes.sort_unstable();
-    pipes.dedup();
-    if pipes.is_empty() {
-        pipes.push(info.pipe.name());
-    }
-    lines.push(("pipe", pipes.join(", ")));
-    for attr in info.attrs {
-        lines.push(("attribute", format!("{attr} = {}", attribute_values(*attr))));
-    }
-    lines.push(("source", info.source.to_string()));
-    definitions(out, &lines);
-}
-
-/// Lines of the shape `key  text`, the text wrapped under itself.
-fn definitions(out: &mut String, lines: &[(&str, String)]) {
-    out.push('\n');
-    for (key, text) in lines {
-        for (n, part) in wrap(text, WIDTH - 13).iter().enumerate() {
-            let _ = writeln!(out, "  {:<10} {part}", if n == 0 { key } else { "" });
-        }
-    }
-}
-
-fn attribute_values(attr: AttrName) -> String {
-    let words = |all: Vec<&str>| all.join(" | ");
-    match attr {
-        AttrName::AccToVecMode => {
-            format!(
-                "#pto.acc_to_vec_mode<{}>",
-                words(AccToVec::ALL.iter().map(|w| w.name()).collect())
-            )
-        }
-        AttrName::ReluPreMode => format!(
-            "#pto<relu_pre_mode {}>",
-            words(Relu::ALL.iter().map(|w| w.name()).collect())
-        ),
-        AttrName::Mode => format!(
-            "\"{}\"",
-            Split::ALL.iter().map(|w| w.name()).collect::<Vec<_>>().join("\" | \"")
-        ),
-        AttrName::Dim => "1 | 0, the axis that is joined (0 on cpu only)".into(),
-        AttrName::Kernel => "[h, w], 1…511, required".into(),
-        AttrName::Stride | AttrName::Dilation => "[h, w], 1…255, default [1, 1]".into(),
-        AttrName::Pad => "[left, right, top, bottom], 0…255, default 0".into(),
-        AttrName::PadValue => "a value of the element type, default 0".into(),
-        AttrName::Fmap => "[h, w], the size of the image".into(),
-        AttrName::Shape => "[rows, cols], equal to the destination's declared shape".into(),
-        AttrName::Layout => "#pto.layout<nd | dn | nz>".into(),
-    }
-}
-
-fn profiles(on: Profiles) -> String {
-    if on == Profiles::ALL {
-        return "all".into();
-    }
-    on.iter().map(|p| p.name()).collect::<Vec<_>>().join(" ")
-}
-
-fn short_severity(rule: &Rule) -> &'static str {
-    match rule.severity {
-        Severity::Error => "",
-        Severity::Warning => "W",
-        Severity::Note => "note",
-    }
-}
-
-fn rule_page(rule: &Rule) -> String {
-    let mut out = format!(
-        "{}, a rule ({})\n\n{}",
-        rule.id,
-        rule.severity.name(),
-        paragraph(rule.text, 2)
-    );
-    let users: Vec<&str> = Opcode::ALL
-        .iter()
-        .filter(|op| op.info().rules.contains(&rule.id))
-        .map(|op| op.mnemonic())
-        .collect();
-    let mut lines = vec![(
-        "profiles",
-        rule.on.iter().map(|p| p.name()).collect::<Vec<_>>().join(", "),
-    )];
-    if !users.is_empty() {
-        lines.push(("checked by", users.join(", ")));
-    }
-    if rule.implied {
-        lines.push(("note", "other rules imply it, so it never fails alone".into()));
-    }
-    if rule.severity == Severity::Warning {
-        let text = format!(
-            "--deny {0} and --strict make it an error, --allow {0} silences it",
-            rule.id
-        );
-        lines.push(("options", text));
-    }
-    lines.push(("source", rule.source.to_string()));
-    definitions(&mut out, &lines);
-    out
-}
-
-fn elem_page(elem: Elem) -> String {
-    let info = elem.info();
-    let mut out = format!("{elem}, an element type\n\n{}", paragraph(info.about, 2));
-    let digits = (elem.bits() / 4) as usize;
-    let dtypes = std::iter::once(info.npy).chain(info.dtype_names.iter().copied());
-    let lines = [
-        ("spellings", info.spellings.join(", ")),
-        ("C++", info.cpp.to_string()),
-        ("bits", elem.bits().to_string()),
-        ("C0", format!("{} elements are 32 bytes", elem.c0())),
-        ("npy", dtypes.collect::<Vec<_>>().join(", ")),
-        (
-            "pad",
-            format!("min 0x{:0digits$X}, max 0x{:0digits$X}", info.pad_min, info.pad_max),
-        ),
-        (
-            "profiles",
-            if info.on_cpu_and_a2a3 { "cpu, a2a3, a5" } else { "a5" }.to_string(),
-        ),
-    ];
-    definitions(&mut out, &lines);
-    out
-}
-
-fn profile_page(profile: Profile) -> String {
-    let info = profile.info();
-    let mut out = format!("{profile}, a profile\n\n{}", paragraph(info.summary, 2));
-    let spellings = info.names.iter().map(|n| n.to_string());
-    let devices = info.device_prefixes.iter().map(|n| format!("{n}…"));
-    definitions(
-        &mut out,
-        &[("spellings", spellings.chain(devices).collect::<Vec<_>>().join(", "))],
-    );
-    let mut table = Table::new(["location", "memory", "bytes", "usual layout"]);
-    for loc in Loc::ALL {
-        let usual = if profile.memory(*loc).is_some() {
-            usual(*loc, profile)
-        } else {
-            "–".into()
-        };
-        table.row([
-            loc.name().to_string(),
-            loc.memory_name().into(),
-            bytes(*loc, profile),
-            usual,
-        ]);
-    }
-    let _ = write!(out, "\n{}", table.render());
-    let elems: Vec<&str> = Elem::ALL
-        .iter()
-        .filter(|e| profile == Profile::A5 || e.info().on_cpu_and_a2a3)
-        .map(|e| e.name())
-        .collect();
-    definitions(&mut out, &[("types", elems.join(" "))]);
-    out
-}
-
-fn bytes(loc: Loc, profile: Profile) -> String {
-    match profile.memory(loc) {
-        None => "absent".into(),
-        Some(memory) => match memory.bytes {
-            None => "no limit".into(),
-            Some(n) if memory.reserved > 0 => {
-                format!(
-                    "{} Ki, the last {} Ki for the runtime",
-                    n / 1024,
-                    memory.reserved / 1024
-                )
-            }
-            Some(n) => format!("{} Ki", n / 1024),
-        },
-    }
-}
-
-fn usual(loc: Loc, profile: Profile) -> String {
-    let (b, s, fractal) = loc.usual(profile);
-    let name = LayoutName::of(b, s);
-    if name.is_boxed() {
-        format!("{name} {fractal}")
-    } else {
-        name.to_string()
-    }
-}
-
-fn loc_page(loc: Loc) -> String {
-    let mut out = format!("{loc}, a location\n");
-    let also = if loc == Loc::Vec { ", also `ub` in text" } else { "" };
-    let cpp = format!("TileType::{}{also}", loc.cpp());
-    definitions(&mut out, &[("memory", loc.memory_name().to_string()), ("C++", cpp)]);
-    let mut table = Table::new(["profile", "bytes", "usual layout"]);
-    for p in Profile::ALL {
-        let usual = if p.memory(loc).is_some() {
-            usual(loc, p)
-        } else {
-            "–".into()
-        };
-        table.row([p.name().to_string(), bytes(loc, p), usual]);
-    }
-    let _ = write!(out, "\n{}", table.render());
-    out
-}
-
-fn layout_page(layout: LayoutName) -> String {
-    let written = |b: &BLayout| SLayout::ALL.iter().map(move |s| (*b, *s)).collect::<Vec<_>>();
-    let orders = BLayout::ALL
-        .iter()
-        .flat_map(written)
-        .find(|(b, s)| LayoutName::of(*b, *s) == layout);
-    let mut out = format!("{layout}, a layout\n\n");
-    let _ = writeln!(out, "    offset(r, c) = {}", layout.formula());
-    let mut lines = Vec::new();
-    if let Some((b, s)) = orders {
-        lines.push(("written", format!("blayout={b}, slayout={s}")));
-    }
-    if layout.is_boxed() {
-        lines.push(("where", "br=r/IR, ir=r%IR, bc=c/IC, ic=c%IC, N=IR·IC".into()));
-        let boxes = "fractal 512: 16×C0 (row_major) or C0×16 (col_major) with C0 elements in 32 bytes; 1024: 16×16 \
-                     (4-byte types); 32: 16×2 or 2×16 (1-byte types)";
-        lines.push(("boxes", boxes.into()));
-        if layout == LayoutName::Nz {
-            let any_rows = "in Vec any rows are legal; rows=16k+1 with compact=row_plus_one avoids bank conflicts";
-            lines.push(("rows", any_rows.into()));
-        }
-    }
-    let usual = Loc::ALL.iter().filter(|l| {
-        let (b, s, _) = l.usual(Profile::A5);
-        LayoutName::of(b, s) == layout
-    });
-    let usual: Vec<&str> = usual.map(|l| l.name()).collect();
-    if !usual.is_empty() {
-        lines.push(("usual for", usual.join(", ") + " (a5, cpu)"));
-    }
-    lines.push(("source", "tile-model.md 5".into()));
-    definitions(&mut out, &lines);
-    out
-}
-
-fn other_page(name: &str) -> String {
-    let text = format!(
-        "pto.{name} is a PTO tile instruction outside the layout set: it is read, printed and checked for its text \
-         shape, and a program that would execute it stops with the rule not-executable."
-    );
-    format!(
-        "{}, an instruction that is recognised, not executable yet\n\n{}",
-        name.to_ascii_uppercase(),
-        paragraph(&text, 2)
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::WIDTH;
 
     #[test]
     fn every_name_has_a_page_that_fits() {
