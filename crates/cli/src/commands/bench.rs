@@ -59,7 +59,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     }
     let mut progress = Progress::new(cases.len() + programs.len());
     let mut table = Table::new(["instruction", "bytes", "GB/s", "memcpy", "ratio", "tracked"]);
-    let budget = Duration::from_millis(if args.quick { 300 } else { 3000 });
+    let budget = Duration::from_millis(if args.quick { 250 } else { 3000 });
     for case in &cases {
         progress.show(session, case.name)?;
         let m = measure(case, budget).map_err(|e| failed(case.name, &e))?;
@@ -89,9 +89,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let mut whole = Table::new(["program", "", ""]);
     for program in &programs {
         progress.show(session, program.name)?;
-        let value = program
-            .measure(if args.quick { 3 } else { 5 })
-            .map_err(|e| failed(program.name, &e))?;
+        let value = program.measure(budget * 2).map_err(|e| failed(program.name, &e))?;
         progress.clear(session)?;
         match args.format {
             Format::Json => json(

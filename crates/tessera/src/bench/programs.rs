@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::program::{Bindings, Input, Kernel, Program};
 use std::fmt::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
 
@@ -18,15 +18,19 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// The best of several measurements.
-    pub fn measure(&self, times: usize) -> Result<f64> {
+    /// The best of at least three measurements, and of as many as the time allows: what disturbs a run only makes it
+    /// slower.
+    pub fn measure(&self, budget: Duration) -> Result<f64> {
         let more_is_better = self.unit == "speed-up";
+        let start = Instant::now();
         let mut best = (self.measure)()?;
-        for _ in 1..times {
+        let mut times = 1;
+        while times < 3 || start.elapsed() < budget {
             let value = (self.measure)()?;
             if (value > best) == more_is_better {
                 best = value;
             }
+            times += 1;
         }
         Ok(best)
     }
