@@ -1,0 +1,272 @@
+//! Origins against data: what every output byte of the sample programs is said to be, worked out on their input files,
+//! must be what a run writes. And no conversion between the forms changes what a program is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use tessera::Program;
+use tessera::equiv::{Answer, Given, Stop, equiv};
+use tessera::program::{Bindings, Input, Kernel, Need};
+use tessera_cli::npy::Array;
+use tessera_exec::convert::convert;
+use tessera_exec::fixpipe::{Fixpipe, QuantParam};
+use tessera_exec::interp::{Run, watch};
+use tessera_exec::origin::{Function, Quantized, Term, TermId, Terms, Watch};
+use tessera_ir::{TextForm, ValueId};
+use tessera_isa::codec::Number;
+use tessera_isa::elem::Elem;
+use tessera_isa::profile::Profile;
+
+/// A command line of a sample case.
+struct Case {
+    name: String,
+    text: String,
+    profile: Option<Profile>,
+    arrays: Vec<(String, Array)>,
+    set: Vec<(String, Number)>,
+    outputs: Vec<String>,
+    blocks: u32,
+}
+
+fn folders() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/legal");
+    let mut all: Vec<PathBuf> = fs::read_dir(root).unwrap().flatten().map(|e| e.path()).collect();
+    all.sort();
+    all
+}
+
+/// The command lines of all cases that this test understands.
+fn cases() -> Vec<Case> {
+    let mut all = Vec::new();
+    for folder in folders() {
+        let commands = fs::read_to_string(folder.join("command.txt")).unwrap();
+        for command in commands.lines().filter(|c| c.contains(" run ")) {
+            all.extend(Case::new(&folder, command));
+        }
+    }
+    assert!(all.len() > 200, "only {} cases", all.len());
+    all
+}
+
+impl Case {
+    /// `None` where tiles are given or wanted as raw bytes.
+    fn new(folder: &Path, command: &str) -> Option<Case> {
+        let mut words = command.split_whitespace().skip(2);
+        let text = fs::read_to_string(folder.join(words.next()?)).ok()?;
+        let mut case = Case {
+            name: folder.file_name()?.to_string_lossy().into_owned(),
+            text,
+            profile: None,
+            arrays: Vec::new(),
+            set: Vec::new(),
+            outputs: Vec::new(),
+            blocks: 1,
+        };
+        while let Some(word) = words.next() {
+            let (name, value) = match word {
+                "--in" | "--out" | "--set" => words.next()?.split_once('=')?,
+                "--profile" | "--blocks" => ("", words.next()?),
+                "--strict" | "--allow" | "--format" | "--trace" | "--raw-in" | "--raw-out" | "--entry" => return None,
+                _ => return None,
+            };
+            match word {
+                "--in" => case
+                    .arrays
+                    .push((name.into(), Array::parse(&fs::read(folder.join(value)).ok()?).ok()?)),
+                "--out" => case.outputs.push(name.into()),
+                "--set" => case.set.push((name.into(), Number::Int(value.parse().ok()?))),
+                "--profile" => case.profile = Profile::parse(value),
+                _ => case.blocks = value.parse().ok()?,
+            }
+        }
+        Some(case)
+    }
+
+    fn inputs(&self, kernel: &Kernel<'_>) -> Vec<(ValueId, Input)> {
+        let mut inputs = Vec::new();
+        for (name, array) in &self.arrays {
+            let value = kernel.find(name).unwrap();
+            let mut shape = array.shape.clone();
+            if let (Some(last), true) = (shape.last_mut(), elem(kernel, value).is_fp4()) {
+                *last *= 2;
+            }
+            inputs.push((value, kernel.input(value, &shape, array.bytes.clone()).unwrap()));
+        }
+        for (name, number) in &self.set {
+            let value = kernel.find(name).unwrap();
+            inputs.push((value, kernel.scalar_input(value, *number).unwrap()));
+        }
+        inputs
+    }
+}
+
+fn elem(kernel: &Kernel<'_>, value: ValueId) -> Elem {
+    match kernel.need(value) {
+        Need::Tile(tile) => tile.elem,
+        Need::Conv(conv) => conv.elem,
+        Need::Buffer(elem, _) => elem,
+        need => panic!("{need:?} has no elements"),
+    }
+}
+
+/// What a term is on some inputs; `None` where it is undefined.
+fn evaluate(terms: &Terms, id: TermId, inputs: &[Option<&[u8]>]) -> Option<u8> {
+    match terms.get(id) {
+        Term::Undefined => None,
+        Term::Constant(byte) => Some(byte),
+        // A buffer that nothing is bound to is undefined.
+        Term::Input { input, byte } => inputs[input as usize].and_then(|b| b.get(byte as usize)).copied(),
+        Term::Nibbles([low, high]) => {
+            let half = |n: tessera_exec::origin::Nibble| {
+                let byte = evaluate(terms, n.of, inputs)?;
+                Some(if n.high { byte >> 4 } else { byte & 15 })
+            };
+            Some(half(low)? | half(high)? << 4)
+        }
+        Term::Applied {
+            function,
+            operands,
+            byte,
+        } => {
+            let bytes: Option<Vec<u8>> = operands.iter().map(|o| evaluate(terms, *o, inputs)).collect();
+            let result = apply(&function, &bytes?);
+            Some(result.to_le_bytes()[usize::from(byte)])
+        }
+    }
+}
+
+fn apply(function: &Function, bytes: &[u8]) -> u64 {
+    let bits = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+    let (element, param) = bytes.split_at((function.src.bits() / 8) as usize);
+    let param = match function.quantized {
+        Quantized::No if !function.relu => return convert(function.src, function.dst, bits(element)),
+        Quantized::No => None,
+        Quantized::Data => Some(QuantParam::vector(bits(param))),
+        Quantized::Fixed { scale, shift, offset } => Some(QuantParam {
+            scale: f32::from_bits(scale),
+            shift,
+            offset,
+            signed: false,
+        }),
+    };
+    let fixpipe = Fixpipe {
+        src: function.src,
+        dst: function.dst,
+        relu: function.relu,
+        hardware_rounding: function.hardware_rounding,
+    };
+    fixpipe.apply(bits(element) as u32, param.as_ref())
+}
+
+#[test]
+fn origins_worked_out_on_data_are_what_a_run_writes() {
+    let (mut compared, mut elements) = (0, 0);
+    for case in cases() {
+        let program = Program::parse(&case.text, case.profile);
+        let kernel = program.kernel(None).unwrap();
+        let core = |name: &str| match name.strip_suffix("@1") {
+            Some(name) => (kernel.find(name).unwrap(), 1),
+            None => (kernel.find(name).unwrap(), 0),
+        };
+        let outputs: Vec<(ValueId, u8)> = case.outputs.iter().map(|n| core(n)).collect();
+        let wanted: Vec<ValueId> = outputs.iter().map(|o| o.0).collect();
+        let placement = kernel.plan(&wanted).unwrap();
+        let numbers = kernel.func().args.iter().copied().zip(0..).collect();
+        let run = Run {
+            module: kernel.module(),
+            func: kernel.func(),
+            profile: kernel.profile(),
+            placement: &placement,
+            blocks: case.blocks,
+            tracked: true,
+            inputs: case.inputs(&kernel),
+            outputs: outputs.clone(),
+            trace: false,
+        };
+        let (watched, watch) = watch(run, Watch::new(Terms::default(), numbers, false));
+        assert!(!watched.failed(), "{}: {:?}", case.name, watched.diagnostics);
+        if watch.undecided.is_some() {
+            continue;
+        }
+        let data = kernel.run(Bindings {
+            inputs: case.inputs(&kernel),
+            outputs: outputs.clone(),
+            blocks: case.blocks,
+            ..Bindings::default()
+        });
+        assert!(!data.failed(), "{}", case.name);
+        let bound = case.inputs(&kernel);
+        let bytes: Vec<Option<&[u8]>> = kernel
+            .func()
+            .args
+            .iter()
+            .map(|arg| match bound.iter().find(|(v, _)| v == arg).map(|(_, i)| i) {
+                Some(Input::Buffer { bytes, .. }) => Some(bytes.as_slice()),
+                Some(Input::Tile { elements, .. }) => Some(elements.as_slice()),
+                _ => None,
+            })
+            .collect();
+        for output in watch.outputs.iter().filter(|o| outputs.contains(&(o.value, o.core))) {
+            let tile = data
+                .tiles
+                .iter()
+                .find(|t| (t.value, t.core) == (output.value, output.core));
+            let buffer = data.buffers.iter().find(|b| b.value == output.value);
+            let expected: &[u8] = match (tile, buffer) {
+                (Some(tile), _) => &tile.data.elements,
+                (None, Some(buffer)) => &buffer.bytes,
+                (None, None) => panic!("{}: no output", case.name),
+            };
+            assert_eq!(output.origins.len(), expected.len(), "{}", case.name);
+            for (k, (id, byte)) in output.origins.iter().zip(expected).enumerate() {
+                // What is undefined is written as 0.
+                let said = evaluate(&watch.terms, *id, &bytes).unwrap_or(0);
+                let term = watch.terms.get(*id);
+                assert_eq!(said, *byte, "{}: byte {k} of an output is {term:?}", case.name);
+            }
+            elements += expected.len();
+        }
+        compared += 1;
+    }
+    assert!(
+        compared > 200 && elements > 100_000,
+        "{compared} cases, {elements} bytes"
+    );
+}
+
+#[test]
+fn every_form_of_a_program_is_equal_to_it() {
+    let mut compared = 0;
+    for case in cases() {
+        let program = Program::parse(&case.text, case.profile);
+        let kernel = program.kernel(None).unwrap();
+        let shapes = case.arrays.iter().filter(|(name, _)| {
+            // A shape is needed only where the type leaves it open.
+            kernel.unbound(&[]).is_some()
+                && !matches!(kernel.find(name).map(|v| kernel.need(v)), Some(Need::Buffer(_, None)))
+        });
+        let given = Given {
+            set: case.set.clone(),
+            shapes: shapes
+                .map(|(name, array)| {
+                    let mut shape = array.shape.clone();
+                    if let (Some(last), true) = (shape.last_mut(), elem(&kernel, kernel.find(name).unwrap()).is_fp4()) {
+                        *last *= 2;
+                    }
+                    (name.clone(), shape)
+                })
+                .collect(),
+            blocks: case.blocks,
+        };
+        for form in [TextForm::Asm, TextForm::Ssa, TextForm::Dps] {
+            let text = program.text(Some(form));
+            let other = Program::parse(&text, case.profile);
+            let answer = equiv(&kernel, &other.kernel(None).unwrap(), &given, &[]);
+            match answer {
+                Answer::Equal(_) => compared += 1,
+                Answer::Stopped(_, Stop::Undecided(_)) => {}
+                other => panic!("{} as {form:?}: {other:?}\n{text}", case.name),
+            }
+        }
+    }
+    assert!(compared > 600, "only {compared} comparisons");
+}
