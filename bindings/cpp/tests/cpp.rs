@@ -125,12 +125,15 @@ fn refused(name: &str) {
             .unwrap();
         let said = text(&output);
         let mut found: BTreeMap<String, usize> = BTreeMap::new();
+        let failed = ["static assertion failed", "static_assert failed"];
         let messages = said
             .lines()
-            .filter_map(|l| l.split_once("static assertion failed").map(|(_, m)| m));
+            .filter_map(|l| failed.iter().find_map(|words| l.split_once(words)).map(|(_, m)| m));
         for message in messages {
-            // g++: `failed: tile-align: …`; clang++: `failed due to requirement '…': tile-align: …`
-            let id = message.split(": ").find(|w| marked.contains_key(*w)).unwrap_or(message);
+            // g++: `failed: tile-align: …`; clang++: `failed due to requirement '…': tile-align: …`, older ones with the
+            // text in quotes.
+            let words = message.split([' ', '"']).filter_map(|w| w.strip_suffix(':'));
+            let id = words.into_iter().find(|w| marked.contains_key(*w)).unwrap_or(message);
             *found.entry(id.to_string()).or_default() += 1;
         }
         assert!(!output.status.success());
