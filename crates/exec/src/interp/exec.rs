@@ -17,7 +17,7 @@ use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::profile::Profile;
 
 /// How many operations one block may run before it is stopped as endless.
-const MAX_STEPS: u64 = 1_000_000_000;
+const MAX_STEPS: u64 = 250_000_000;
 
 /// What never changes while a program runs.
 pub(crate) struct Context<'a> {
