@@ -179,7 +179,7 @@ fn sound(program: Program) -> Result<Program> {
     }
 }
 
-/// A function of so many layout instructions: every mnemonic, all three forms, short and long spellings of types.
+/// A function of so many layout instructions: ten mnemonics, all three forms, short and long spellings of types.
 fn instructions(count: usize) -> String {
     const SHORT: &str = "!pto.tile_buf<vec, 64x64xf16>";
     const LONG: &str = "!pto.tile_buf<loc=vec, dtype=f16, rows=64, cols=64, v_row=64, v_col=64, blayout=row_major, \
