@@ -24,6 +24,7 @@
 //! - [`dynamic`]: the same for tools, with types that are known at run time;
 //! - [`program`]: text to results: read, check, plan, run;
 //! - [`mod@equiv`], [`trace`]: whether two programs are equal for all inputs, and where an element comes from;
+//! - [`opt`]: a shorter program that provably does the same;
 //! - [`bench`](mod@bench): how fast instructions are, beside a memcpy;
 //! - what it is made of is re-exported: the tile model and the instruction table ([`isa`]), the program between text and
 //!   bytes ([`ir`]), and the stages.
@@ -39,6 +40,7 @@ pub mod emit;
 pub mod equiv;
 mod error;
 mod machine;
+pub mod opt;
 pub mod program;
 mod symbolic;
 pub mod trace;

@@ -146,7 +146,12 @@ impl Convert<'_> {
                 .get(self.func.value(*r).ty)
                 .eq(self.module.types.get(self.func.value(old).ty))
         });
-        plain && home == Some(block) && !is_output && free && once && same_type
+        // A listing's output is what nothing reads (syntax.md 1), so it cannot take the place of a tile that is read.
+        let reads = |op: &Op| op.operands.iter().any(|o| !o.role.is_dst() && o.arg == Arg::Value(old));
+        let is_read = events.iter().any(|e| e.op != id && reads(self.func.op(e.op)));
+        let results = &self.func.op(id).results;
+        let hides = is_read && results.iter().any(|r| self.func.outputs.contains(r));
+        plain && home == Some(block) && !is_output && !hides && free && once && same_type
     }
 
     /// The old tile takes the new one's name and uses.

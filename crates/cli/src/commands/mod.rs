@@ -10,6 +10,7 @@ mod equiv;
 mod explain;
 mod fmt;
 mod layout;
+mod opt;
 mod plan;
 mod run;
 mod trace;
@@ -66,6 +67,8 @@ pub enum Command {
     Trace(trace::Args),
     /// Prove that two programs have the same outputs for all inputs, or show where they differ
     Equiv(equiv::Args),
+    /// Take out what cannot matter, prove every step, and print the program that is left
+    Opt(opt::Args),
     /// Find the first instruction at which two runs differ that `tessera run --trace` recorded
     Diff(diff::Args),
     /// Print a shell's completion script
@@ -87,6 +90,7 @@ impl Command {
             Command::Emit(args) => emit::run(&args, session),
             Command::Trace(args) => trace::run(&args, session),
             Command::Equiv(args) => equiv::run(&args, session),
+            Command::Opt(args) => opt::run(&args, session),
             Command::Diff(args) => diff::run(&args, session),
             Command::Completions(args) => completions::run(&args, session),
         }

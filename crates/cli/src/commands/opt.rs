@@ -1,0 +1,108 @@
+//! `tessera opt`: a shorter program that provably does the same.
+
+use super::equiv::{Known, counted, refused, stopped};
+use super::load;
+use crate::policy::Format;
+use crate::session::{FINE, Outcome, Session};
+use crate::source::Source;
+use std::path::PathBuf;
+use tessera::opt::{Instruction, Step, Stop, optimize};
+use tessera_isa::profile::Profile;
+
+/// Take out what cannot matter, prove every step, and print the program that is left
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tessera opt kernel.pto\n  tessera opt kernel.pto --profile a5 -o shorter.pto\n\nA step is \
+                  taken only if the new program is legal and proved equal to the old one for all inputs, as `tessera \
+                  equiv` does it. Scalars of --set, shapes and --blocks are part of the proof. Exit code 3: nothing can \
+                  be proved, and the program is printed as it is."
+)]
+pub struct Args {
+    /// The program; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
+    #[arg(long, value_name = "P", value_parser = super::profile)]
+    profile: Option<Profile>,
+    /// The function to optimize
+    #[arg(long, value_name = "F")]
+    entry: Option<String>,
+    #[command(flatten)]
+    known: Known,
+    /// Where the program goes instead of standard output
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
+    let (source, program) = load(session, &args.file, args.profile)?;
+    if let Some(code) = refused(session, Format::Human, &source, &program)? {
+        return Ok(code);
+    }
+    let given = args.known.given();
+    let (text, code) = match optimize(&program, args.entry.as_deref(), &given) {
+        Ok(better) => {
+            for step in &better.steps {
+                writeln!(session.stderr, "{}: {}", source.name, sentence(step, &source))?;
+            }
+            let removed: usize = better.steps.iter().map(|s| s.removed.len()).sum();
+            let limits = match (given.set.is_empty() && given.shapes.is_empty(), given.blocks) {
+                (true, 1) => String::new(),
+                _ => ", for the values and blocks that were given".to_string(),
+            };
+            writeln!(
+                session.stderr,
+                "{}: {} and {} removed; {} (profile {}){limits}",
+                source.name,
+                counted(better.steps.len() as u64, "step"),
+                counted(removed as u64, "instruction"),
+                counted(better.proofs as u64, "proof"),
+                program.profile()
+            )?;
+            if better.is_cut {
+                writeln!(
+                    session.stderr,
+                    "{}: there is more to try; run it again on the result",
+                    source.name
+                )?;
+            }
+            (better.text, FINE)
+        }
+        Err(stop @ Stop::Undecided(_)) => {
+            // What was found goes to standard error: standard output is the program's.
+            let mut said = Vec::new();
+            let mut quiet = Session {
+                dir: session.dir.clone(),
+                stdin: &mut std::io::empty(),
+                stdout: &mut said,
+                stderr: &mut *session.stderr,
+                color: false,
+            };
+            let code = stopped(&mut quiet, Format::Human, &source, &program, stop)?;
+            session.stderr.write_all(&said)?;
+            (program.text(None), code)
+        }
+        Err(stop) => return stopped(session, Format::Human, &source, &program, stop),
+    };
+    match &args.output {
+        Some(file) => session.write(file, text.as_bytes())?,
+        None => session.stdout.write_all(text.as_bytes())?,
+    }
+    Ok(code)
+}
+
+fn sentence(step: &Step, source: &Source) -> String {
+    let line = |i: &Instruction| source.position(source.clamp(i.span).start).line;
+    let mut parts = Vec::new();
+    if let Some((instruction, what)) = &step.changed {
+        parts.push(format!("line {}, {}: {what}", line(instruction), instruction.mnemonic));
+    }
+    let removed: Vec<String> = step
+        .removed
+        .iter()
+        .map(|i| format!("{} of line {}", i.mnemonic, line(i)))
+        .collect();
+    parts.push(format!("removed {}", removed.join(", ")));
+    parts.join("; ")
+}

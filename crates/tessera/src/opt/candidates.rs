@@ -1,0 +1,240 @@
+//! Guesses: steps that may make a program shorter. Proofs are somebody else's business.
+
+use super::Instruction;
+use super::edit::{Edit, is_instruction};
+use tessera_ir::{Arg, BlockId, Module, OpId, OpKind, Operand, ValueId};
+use tessera_isa::ops::{Form, Opcode, Role};
+
+/// How many instructions back a tile is looked for.
+const DEPTH: usize = 6;
+
+/// A step to try.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Candidate {
+    /// Take out what nobody reads.
+    Dead,
+    /// Take an instruction out.
+    Remove(OpId),
+    /// Read other tiles instead of those that an instruction writes: pairs that cancel, copies, padding that nobody sees.
+    Bypass { op: OpId, reads: Vec<(ValueId, ValueId)> },
+    /// Make an instruction a move of a tile that lies further back.
+    Move { op: OpId, src: ValueId },
+    /// Let a move do what the instruction before it did.
+    TakeOver { op: OpId, producer: OpId },
+    /// Make one window of a window of a window.
+    Window { op: OpId, producer: OpId },
+}
+
+/// Everything worth a try, the most promising first.
+pub(super) fn candidates(module: &Module, index: usize) -> Vec<Candidate> {
+    let mut module = module.clone();
+    let Some(edit) = Edit::new(&mut module, index) else {
+        return Vec::new();
+    };
+    let mut all = vec![Candidate::Dead];
+    let ops: Vec<(BlockId, OpId)> = edit
+        .ops()
+        .into_iter()
+        .filter(|(_, id)| is_instruction(edit.func.op(*id)))
+        .collect();
+    for (block, id) in &ops {
+        bypasses(&edit, *block, *id, &mut all);
+    }
+    for (block, id) in &ops {
+        fusions(&edit, *block, *id, &mut all);
+    }
+    // The last instructions first: what they leave unread goes with them.
+    all.extend(ops.iter().rev().map(|(_, id)| Candidate::Remove(*id)));
+    all
+}
+
+/// The tiles that the contents of an instruction's destination may come from, the furthest first, none twice.
+fn ancestors(edit: &Edit<'_>, block: BlockId, id: OpId) -> Vec<ValueId> {
+    let mut found: Vec<ValueId> = Vec::new();
+    let mut level = vec![id];
+    for _ in 0..DEPTH {
+        let mut next = Vec::new();
+        for op in level {
+            for source in edit.sources(op) {
+                if !found.contains(&source) {
+                    found.push(source);
+                }
+                next.extend(edit.producer(block, op, source));
+            }
+        }
+        level = next;
+    }
+    found.reverse();
+    found
+}
+
+fn bypasses(edit: &Edit<'_>, block: BlockId, id: OpId, all: &mut Vec<Candidate>) {
+    let op = edit.func.op(id);
+    let dsts: Vec<ValueId> = op.dsts().iter().map(|d| d.1).collect();
+    let alike = |a: ValueId, b: ValueId| {
+        let ty = |v: ValueId| edit.module.types.get(edit.func.value(v).ty).tile();
+        matches!((ty(a), ty(b)), (Some(a), Some(b)) if a.elem == b.elem)
+    };
+    let from = ancestors(edit, block, id);
+    match dsts.as_slice() {
+        [dst] => all.extend(
+            from.iter()
+                .filter(|v| alike(**v, *dst) && *v != dst)
+                .map(|v| Candidate::Bypass {
+                    op: id,
+                    reads: vec![(*dst, *v)],
+                }),
+        ),
+        [first, second] => {
+            for a in &from {
+                for b in from.iter().filter(|b| *b != a) {
+                    if alike(*a, *first) && alike(*b, *second) {
+                        let reads = vec![(*first, *a), (*second, *b)];
+                        all.push(Candidate::Bypass { op: id, reads });
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn fusions(edit: &Edit<'_>, block: BlockId, id: OpId, all: &mut Vec<Candidate>) {
+    let op = edit.func.op(id);
+    let (Some(opcode), [_]) = (op.opcode(), op.dsts().as_slice()) else {
+        return;
+    };
+    if matches!(opcode, Opcode::Tload | Opcode::Tstore) {
+        return;
+    }
+    let direct = edit.sources(id);
+    let producer = direct.first().and_then(|t| edit.producer(block, id, *t));
+    if let (OpKind::Pto(Opcode::Textract, Form::Plain), Some(producer)) = (&op.kind, producer)
+        && edit.func.op(producer).kind == OpKind::Pto(Opcode::Textract, Form::Plain)
+    {
+        all.push(Candidate::Window { op: id, producer });
+    }
+    if let (OpKind::Pto(Opcode::Tmov, Form::Plain), Some(producer)) = (&op.kind, producer) {
+        let made = edit.func.op(producer);
+        if made.opcode().is_some_and(|o| o != Opcode::Tload) && made.dsts().len() == 1 {
+            all.push(Candidate::TakeOver { op: id, producer });
+        }
+    }
+    let further = ancestors(edit, block, id).into_iter().filter(|v| !direct.contains(v));
+    all.extend(further.map(|src| Candidate::Move { op: id, src }));
+}
+
+impl Candidate {
+    /// Makes the step. Gives the instruction that changed, and what became of it; `None` where the step makes no sense.
+    pub fn apply(&self, edit: &mut Edit<'_>) -> Option<Option<(Instruction, String)>> {
+        let instruction = |edit: &Edit<'_>, id: OpId| {
+            let op = edit.func.op(id);
+            Some(Instruction {
+                mnemonic: op.opcode()?.mnemonic(),
+                span: op.span,
+            })
+        };
+        let name = |edit: &Edit<'_>, v: ValueId| format!("%{}", edit.module.names.text(edit.func.value(v).name));
+        match self {
+            Candidate::Dead => Some(None),
+            Candidate::Remove(id) => {
+                // A result that is read, or put out, must come from somewhere.
+                let results = &edit.func.op(*id).results;
+                if results
+                    .iter()
+                    .any(|r| edit.func.outputs.contains(r) || edit.is_named(*r))
+                {
+                    return None;
+                }
+                edit.remove(*id);
+                Some(None)
+            }
+            Candidate::Bypass { op, reads } => {
+                let mut any = false;
+                for (from, to) in reads {
+                    any |= edit.replace_uses(*from, *to, *op);
+                }
+                let text: Vec<String> = reads
+                    .iter()
+                    .map(|(from, to)| format!("{} is read instead of {}", name(edit, *to), name(edit, *from)))
+                    .collect();
+                let changed = instruction(edit, *op)?;
+                any.then_some(Some((changed, text.join(", "))))
+            }
+            Candidate::Move { op: id, src } => {
+                let before = instruction(edit, *id)?;
+                let source = name(edit, *src);
+                let op = edit.func.ops.get_mut(id.index())?;
+                let outs: Vec<Operand> = op.operands.iter().filter(|o| o.role.is_dst()).copied().collect();
+                let first = op.operands.first().copied()?;
+                op.kind = OpKind::Pto(Opcode::Tmov, Form::Plain);
+                op.operands = std::iter::once(Operand {
+                    role: Role::Src,
+                    arg: Arg::Value(*src),
+                    ..first
+                })
+                .chain(outs)
+                .collect();
+                forget_attributes(op);
+                Some(Some((before, format!("becomes tmov of {source}"))))
+            }
+            Candidate::TakeOver { op: id, producer } => {
+                let before = instruction(edit, *id)?;
+                let made = edit.func.op(*producer).clone();
+                let op = edit.func.ops.get_mut(id.index())?;
+                if made.form != op.form || made.operand(Role::Init).is_some() || op.operand(Role::Init).is_some() {
+                    return None;
+                }
+                let outs: Vec<Operand> = op.operands.iter().filter(|o| o.role.is_dst()).copied().collect();
+                op.kind = made.kind.clone();
+                op.operands = made
+                    .operands
+                    .iter()
+                    .filter(|o| !o.role.is_dst())
+                    .copied()
+                    .chain(outs)
+                    .collect();
+                op.attrs = made.attrs.clone();
+                let mnemonic = made.opcode()?.mnemonic();
+                Some(Some((before, format!("becomes {mnemonic}"))))
+            }
+            Candidate::Window { op: id, producer } => {
+                let before = instruction(edit, *id)?;
+                let made = edit.func.op(*producer).clone();
+                let op = edit.func.op(*id).clone();
+                let sum = |role: Role| {
+                    let at = |op: &tessera_ir::Op| op.operand(role).and_then(|o| edit.constant(o.arg));
+                    at(&made)?.checked_add(at(&op)?)
+                };
+                let (row, col) = (sum(Role::Row)?, sum(Role::Col)?);
+                let src = made.operand(Role::Src).copied()?;
+                let known: Vec<Operand> = made.operands.iter().chain(&op.operands).copied().collect();
+                let row_operand = edit.index(*id, Role::Row, row, &known);
+                let col_operand = edit.index(*id, Role::Col, col, &known);
+                let op = edit.func.ops.get_mut(id.index())?;
+                for operand in &mut op.operands {
+                    match operand.role {
+                        Role::Src => operand.arg = src.arg,
+                        Role::Row => *operand = row_operand,
+                        Role::Col => *operand = col_operand,
+                        _ => {}
+                    }
+                }
+                let source = src.arg.value().map_or(String::new(), |v| name(edit, v));
+                Some(Some((
+                    before,
+                    format!("takes its window of {source} at ({row}, {col})"),
+                )))
+            }
+        }
+    }
+}
+
+/// Attributes of the old instruction mean nothing to the new one; where the operation came from stays.
+fn forget_attributes(op: &mut tessera_ir::Op) {
+    if let Some(attrs) = &mut op.attrs {
+        attrs.known = Default::default();
+        attrs.unknown.clear();
+        attrs.sizes = None;
+    }
+}
