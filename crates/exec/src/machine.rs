@@ -413,13 +413,14 @@ fn touched(view: &GlobalArg, len: usize) -> (Range<usize>, Global) {
     let whole = (0..len, global.clone());
     let (mut low, mut high) = (i128::from(global.offset), i128::from(global.offset) + 1);
     for (dim, stride) in global.dims.iter().zip(&global.strides) {
-        let far = i128::from(dim.saturating_sub(1)) * i128::from(*stride);
-        (low, high) = (low + far.min(0), high + far.max(0));
+        let far = i128::from(dim.saturating_sub(1)).saturating_mul(i128::from(*stride));
+        (low, high) = (low.saturating_add(far.min(0)), high.saturating_add(far.max(0)));
     }
     // Two fp4 elements share a byte.
-    low -= low.rem_euclid(2);
+    low = low.saturating_sub(low.rem_euclid(2));
     let bits = i128::from(global.elem.bits());
-    let (first, end) = (low * bits / 8, (high * bits + 7) / 8);
+    let first = low.saturating_mul(bits) / 8;
+    let end = high.saturating_mul(bits).saturating_add(7) / 8;
     if global.dims.is_empty() || first < 0 || end > len as i128 {
         return whole;
     }
