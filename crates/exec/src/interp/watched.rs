@@ -11,7 +11,7 @@ use crate::chip::{Object, ObjectId};
 use crate::memory::{BUFFERS, Memories, on_core};
 use crate::nest::{Bits, Map, Move, Place, lower};
 use crate::origin::{Moves, Output, TileAt, Watch};
-use crate::prepared::{Failure, Places};
+use crate::prepared::{Failure, Places, Prepared};
 use crate::ready::Request;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -318,20 +318,30 @@ impl Exec<'_> {
     }
 
     /// Lowers an instruction for origins as well.
-    pub fn watch_ready(&mut self, index: usize, inst: &Inst, request: &Request<'_>) -> Result<(), Failure> {
-        if self.watch.is_none() {
+    pub fn watch_ready(
+        &mut self,
+        index: usize,
+        inst: &Inst,
+        request: &Request<'_>,
+        lowered: Option<&Prepared>,
+    ) -> Result<(), Failure> {
+        let (Some(lowered), true) = (lowered, self.watch.is_some()) else {
             return Ok(());
-        }
-        let mut places: SmallVec<[Place; 6]> = SmallVec::new();
-        for (_, id) in &request.tiles {
-            places.push(self.chip.object(*id)?.place);
-        }
-        let at = Places {
-            tiles: &places,
-            global: request.global.map(|g| g.buffer),
-            tracked: true,
         };
-        let moves = Moves::new(inst, &maps::steps(inst).unwrap_or_default(), at)?;
+        let moves = if Moves::is_copy(lowered) {
+            Moves::of_copy(lowered)
+        } else {
+            let mut places: SmallVec<[Place; 6]> = SmallVec::new();
+            for (_, id) in &request.tiles {
+                places.push(self.chip.object(*id)?.place);
+            }
+            let at = Places {
+                tiles: &places,
+                global: request.global.map(|g| g.buffer),
+                tracked: true,
+            };
+            Moves::new(inst, &maps::steps(inst).unwrap_or_default(), at)?
+        };
         let key = (index, self.key.as_slice().into());
         if let Some(watch) = &mut self.watch {
             watch.ready.insert(key, Arc::new(moves));

@@ -100,6 +100,15 @@ impl Moves {
         Ok(moves)
     }
 
+    /// Does something lowered only copy?
+    pub fn is_copy(lowered: &Prepared) -> bool {
+        lowered.shadow.iter().all(|s| match s {
+            Shadow::Clear { .. } => true,
+            Shadow::Set { .. } => false,
+            Shadow::Move(mv) => !mv.by_element,
+        })
+    }
+
     /// The moves of something lowered that only copies.
     pub fn of_copy(lowered: &Prepared) -> Self {
         let mut moves = Moves::default();

@@ -43,7 +43,9 @@ impl Plane {
     /// Sets a run, as far as there is one.
     pub fn fill(&mut self, start: usize, len: usize, id: TermId) {
         let end = (start + len).min(self.len());
-        (start..end).for_each(|at| self.set(at, id));
+        if let Some(run) = self.bytes.get_mut(start * SIZE..end * SIZE) {
+            run.as_chunks_mut::<SIZE>().0.fill(id.to_le_bytes());
+        }
     }
 
     /// Takes a run of another plane, at the same place.
