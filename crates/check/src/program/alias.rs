@@ -11,6 +11,9 @@ use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Effect, Opcode, Role};
 use tessera_isa::tile_rules::Fault;
 
+/// More pairs of tiles than this are not watched at once.
+const MAX_ALIASES: usize = 2048;
+
 impl Walk<'_> {
     pub(super) fn alias(&mut self, op: &Op, inst: &Inst, operands: &[Operand]) {
         let reshapes = matches!(inst.op, Opcode::Treshape | Opcode::Bitcast);
@@ -84,6 +87,9 @@ impl Walk<'_> {
             written: [false; 2],
         });
         self.state.aliases.extend(new);
+        // The oldest pairs are forgotten first: every instruction looks at all of them.
+        let excess = self.state.aliases.len().saturating_sub(MAX_ALIASES);
+        self.state.aliases.drain(..excess);
     }
 }
 
