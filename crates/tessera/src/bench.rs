@@ -99,7 +99,8 @@ mod tests {
     fn every_case_runs_with_and_without_tracking() {
         for case in CASES {
             for tracked in [false, true] {
-                let mut instructions = Instructions::new(case, tracked).unwrap_or_else(|e| panic!("{}: {e}", case.name));
+                let mut instructions =
+                    Instructions::new(case, tracked).unwrap_or_else(|e| panic!("{}: {e}", case.name));
                 assert!(instructions.lap().is_ok() && instructions.turns() > 1, "{}", case.name);
             }
         }

@@ -103,13 +103,13 @@ pub fn equiv(a: &Kernel<'_>, b: &Kernel<'_>, given: &Given, wanted: &[String]) -
     let given_a = |v| shared(a, v, &numbers_a, b, &numbers_b);
     let mut first = match given.run(a, terms, &numbers_a, &side(a, 0), false, &given_a) {
         Ok(watch) => watch,
-        Err((stop, _)) => return Answer::Stopped(Which::A, stop),
+        Err(stop) => return Answer::Stopped(Which::A, stop),
     };
     let terms = std::mem::take(&mut first.terms);
     let given_b = |v| shared(b, v, &numbers_b, a, &numbers_a);
     let mut second = match given.run(b, terms, &numbers_b, &side(b, 1), false, &given_b) {
         Ok(watch) => watch,
-        Err((stop, _)) => return Answer::Stopped(Which::B, stop),
+        Err(stop) => return Answer::Stopped(Which::B, stop),
     };
     let terms = std::mem::take(&mut second.terms);
     let compared = Compared {

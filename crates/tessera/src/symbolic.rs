@@ -169,15 +169,9 @@ impl Given {
         wanted: &[ValueId],
         log: bool,
         is_given: &dyn Fn(ValueId) -> bool,
-    ) -> Result<Watch, (Stop, Terms)> {
-        let inputs = match self.inputs(kernel, is_given) {
-            Ok(inputs) => inputs,
-            Err(stop) => return Err((stop, terms)),
-        };
-        let placement = match kernel.plan(wanted) {
-            Ok(placement) => placement,
-            Err(d) => return Err((Stop::Illegal(vec![*d]), terms)),
-        };
+    ) -> Result<Watch, Stop> {
+        let inputs = self.inputs(kernel, is_given)?;
+        let placement = kernel.plan(wanted).map_err(|d| Stop::Illegal(vec![*d]))?;
         let run = Run {
             module: kernel.module(),
             func: kernel.func(),
@@ -196,7 +190,7 @@ impl Given {
                 why: undecided.why.clone(),
                 help: None,
             });
-            return Err((stop, watch.terms));
+            return Err(stop);
         }
         if watch.terms.is_full() {
             let stop = Stop::Undecided(Undecided {
@@ -204,11 +198,11 @@ impl Given {
                 why: "the program has too many different elements to follow".into(),
                 help: Some("use smaller tiles, or fewer conversions".into()),
             });
-            return Err((stop, watch.terms));
+            return Err(stop);
         }
         if outcome.failed() {
             let diagnostics = kernel.program().with_locations(outcome.diagnostics);
-            return Err((Stop::Illegal(diagnostics), watch.terms));
+            return Err(Stop::Illegal(diagnostics));
         }
         Ok(watch)
     }
@@ -277,7 +271,7 @@ impl Explain<'_> {
                     let of = self.bytes(element, Some(function.src), depth + 1);
                     let with = match param {
                         [] => String::new(),
-                        _ => format!(" with the parameter {}", self.bytes(param, None, depth + 1)),
+                        _ => format!(", with the parameter {}", self.bytes(param, None, depth + 1)),
                     };
                     return format!("{} ({of}{with})", function_text(function));
                 }

@@ -125,7 +125,7 @@ pub fn forward(kernel: &Kernel<'_>, given: &Given, target: &Target) -> Result<Ve
 fn run(kernel: &Kernel<'_>, given: &Given, wanted: Vec<ValueId>) -> Result<Log, Stop> {
     let numbers: Vec<(ValueId, u32)> = kernel.func().args.iter().copied().zip(0..).collect();
     let watch = given.run(kernel, Terms::default(), &numbers, &wanted, true, &|_| false);
-    let log = watch.map_err(|(stop, _)| stop)?.log.unwrap_or_default();
+    let log = watch?.log.unwrap_or_default();
     if log.is_cut {
         let what = format!(
             "more than {} steps ran, which is more than are kept; run fewer iterations",
@@ -249,7 +249,7 @@ impl Walk<'_> {
                 Source::Converted { function, param, .. } => {
                     let with = param.map(|p| {
                         let bytes: Vec<ByteAt> = (0..8).map(|k| (p.0, p.1 + k)).collect();
-                        format!(" with the parameter {}", self.name(event, &bytes, false))
+                        format!(", with the parameter {}", self.name(event, &bytes, false))
                     });
                     hop.how = How::Converted(function_text(function) + &with.unwrap_or_default());
                 }

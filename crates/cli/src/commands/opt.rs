@@ -53,7 +53,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             };
             writeln!(
                 session.stderr,
-                "{}: {} and {} removed; {} (profile {}){limits}",
+                "{}: {}, {} removed, {} (profile {}){limits}",
                 source.name,
                 counted(better.steps.len() as u64, "step"),
                 counted(removed as u64, "instruction"),

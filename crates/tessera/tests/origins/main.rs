@@ -1,4 +1,5 @@
 //! What `equiv`, `opt` and `trace` say about programs.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 mod holds;
 mod misses;
