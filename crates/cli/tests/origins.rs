@@ -1,5 +1,6 @@
 //! Origins against data: what every output byte of the sample programs is said to be, worked out on their input files,
 //! must be what a run writes. And no conversion between the forms changes what a program is.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
