@@ -75,7 +75,7 @@ fn scalar_arguments_need_values() {
         "  pto.tmov ins(%a : !pto.tile<8x8xf32>) outs(%b : !pto.tile<8x8xf32>)",
     );
     let text = text.replace("%y: !pto.ptr<f32>)", "%y: !pto.ptr<f32>, %n: index)");
-    let text = text.replace("offsets", "offsets").replace(
+    let text = text.replace(
         "  return",
         "  scf.for %i = %c0 to %n step %c1 {
     pto.tstore ins(%a : !pto.tile<8x8xf32>) outs(%w : !pto.tensor_view<?x?xf32>)
