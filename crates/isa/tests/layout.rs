@@ -1,4 +1,5 @@
 //! Layouts against the six formulas of tile-model.md 5, written out plainly, over random legal tile types.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use proptest::prelude::*;
 use tessera_isa::elem::Elem;

@@ -1,4 +1,5 @@
 //! The `tile-*` rules: each broken alone, with its values in the message, and the tile types next to it that are legal.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
