@@ -34,7 +34,7 @@ use tessera_isa::layout::Layout;
 /// Where the contents of input tiles are numbered: a memory of its own for each.
 const GIVEN: MemoryId = 1 << 30;
 
-/// More bytes than this are not followed.
+/// How many bytes of all memories are followed at most.
 const MAX_BYTES: usize = 1 << 28;
 
 /// The memory that stands for what is given to an input tile.
@@ -171,6 +171,13 @@ impl Watch {
         merged.ids().collect()
     }
 
+    /// The run is over: only what came out is needed.
+    pub(crate) fn end(&mut self) {
+        self.planes = FxHashMap::default();
+        self.merged = FxHashMap::default();
+        self.ready = FxHashMap::default();
+    }
+
     /// Notes that data decides something, unless something did before.
     pub(crate) fn undecide(&mut self, why: String) {
         let op = self.now.op;
@@ -179,15 +186,20 @@ impl Watch {
 
     /// Makes the plane of a memory long enough.
     fn reach(&mut self, memory: MemoryId, len: usize) {
-        if len > MAX_BYTES {
-            let why = format!("byte {len} of a memory is used, and {MAX_BYTES} bytes are followed");
+        let have = self.planes.get(&memory).map_or(0, Plane::len);
+        if have >= len {
+            return;
+        }
+        let all: usize = self.planes.values().map(Plane::len).sum();
+        let wanted = (all - have).saturating_add(len);
+        if wanted > MAX_BYTES {
+            let why =
+                format!("the program uses {wanted} bytes of memory, and {MAX_BYTES} of them are followed at most");
             self.undecide(why);
             return;
         }
         let plane = self.planes.entry(memory).or_default();
-        if plane.len() < len {
-            grow(plane, len, self.sources.get(&memory).copied(), &mut self.terms);
-        }
+        grow(plane, len, self.sources.get(&memory).copied(), &mut self.terms);
     }
 
     /// Are these bytes constants?

@@ -40,7 +40,7 @@ impl Exec<'_> {
             None => Ok(Effect::default()),
         };
         let effect = match ran {
-            Err(e) if self.is_about_data(&e) => Effect::default(),
+            Err(e) if self.is_about_data(site, &e) => Effect::default(),
             ran => ran.map_err(|e| self.at(site.at, e))?,
         };
         self.watch_issue(index, start)?;

@@ -85,6 +85,7 @@ pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
             });
         }
     }
+    watch.end();
     (parallel::merge(&run, buffers, left), watch)
 }
 
@@ -432,9 +433,19 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Is this failure about data that nobody knows?
-    pub fn is_about_data(&self, failure: &Failure) -> bool {
-        self.watch.is_some() && matches!(failure.rule, "quant-sign" | "quant-scale")
+    /// Is this failure about quantization parameters that nobody knows?
+    pub fn is_about_data(&mut self, site: &Site, failure: &Failure) -> bool {
+        if self.watch.is_none() || !matches!(failure.rule, "quant-sign" | "quant-scale") {
+            return false;
+        }
+        let fp = site.tiles.iter().find(|t| t.0 == Role::Fp);
+        let Some(object) = fp.and_then(|t| self.chip.object(self.object_of(t.1)).ok()) else {
+            return false;
+        };
+        let (place, bytes) = (object.place, object.bytes() as usize);
+        self.watch
+            .as_mut()
+            .is_some_and(|w| !w.is_constant(place.memory, place.at, bytes))
     }
 
     /// Before a scalar is loaded: it decides something sooner or later, so it must be known.

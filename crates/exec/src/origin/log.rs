@@ -248,7 +248,7 @@ impl Event {
         let (memory, byte) = at;
         match &self.what {
             What::Begun { memory: m, start, len } => {
-                (*m == memory && (*start..start + len).contains(&byte)).then_some(Source::Begun)
+                (*m == memory && (*start..start.saturating_add(*len)).contains(&byte)).then_some(Source::Begun)
             }
             What::Stored {
                 memory: m,

@@ -42,7 +42,10 @@ impl Plane {
 
     /// Sets a run, as far as there is one.
     pub fn fill(&mut self, start: usize, len: usize, id: TermId) {
-        let end = (start + len).min(self.len());
+        let end = start.saturating_add(len).min(self.len());
+        if start >= end {
+            return;
+        }
         if let Some(run) = self.bytes.get_mut(start * SIZE..end * SIZE) {
             run.as_chunks_mut::<SIZE>().0.fill(id.to_le_bytes());
         }
