@@ -81,6 +81,8 @@ pub struct Watch {
     pub outputs: Vec<Output>,
     /// What was printed, in order.
     pub printed: Vec<Output>,
+    /// By tile: a hash of the origins of its valid region when it was last written, where somebody wants to know.
+    pub contents: Option<FxHashMap<ValueId, u64>>,
     /// The input number of each argument.
     inputs: Vec<(ValueId, u32)>,
     planes: FxHashMap<MemoryId, Plane>,
@@ -114,6 +116,7 @@ impl Watch {
             undecided: None,
             outputs: Vec::new(),
             printed: Vec::new(),
+            contents: None,
             inputs,
             planes: FxHashMap::default(),
             sources: FxHashMap::default(),

@@ -16,7 +16,7 @@
 //! ```
 
 use crate::program::{Kernel, Need};
-use crate::symbolic::{Explain, outputs, unknown};
+use crate::symbolic::{Explain, Keep, outputs, unknown};
 pub use crate::symbolic::{Given, Stop, Undecided};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -78,6 +78,24 @@ pub struct Difference {
 
 /// Compares two programs. Instead of their own outputs, these values can be compared.
 pub fn equiv(a: &Kernel<'_>, b: &Kernel<'_>, given: &Given, wanted: &[String]) -> Answer {
+    equiv_again(a, b, given, wanted, &mut None)
+}
+
+/// A run of the first program, for the next comparison with it.
+pub(crate) struct FirstRun {
+    wanted: Vec<ValueId>,
+    bound: Vec<ValueId>,
+    watch: Watch,
+}
+
+/// Compares a program with one more.
+pub(crate) fn equiv_again(
+    a: &Kernel<'_>,
+    b: &Kernel<'_>,
+    given: &Given,
+    wanted: &[String],
+    last: &mut Option<FirstRun>,
+) -> Answer {
     if let Err(why) = given.check(&[a, b]) {
         return Answer::Stopped(Which::A, Stop::Usage(why));
     }
@@ -99,15 +117,26 @@ pub fn equiv(a: &Kernel<'_>, b: &Kernel<'_>, given: &Given, wanted: &[String]) -
         all.filter(|v| matches!(kernel.need(*v), Need::Tile(_) | Need::Conv(_)))
             .collect()
     };
-    let terms = Terms::default();
-    let given_a = |v| shared(a, v, &numbers_a, b, &numbers_b);
-    let mut first = match given.run(a, terms, &numbers_a, &side(a, 0), false, &given_a) {
-        Ok(watch) => watch,
-        Err(stop) => return Answer::Stopped(Which::A, stop),
+    let given_a = |v: ValueId| shared(a, v, &numbers_a, b, &numbers_b);
+    let bound: Vec<ValueId> = a.func().args.iter().copied().filter(|v| given_a(*v)).collect();
+    let outputs = side(a, 0);
+    // Another partner may ask for other outputs, or have other inputs in common.
+    let known = last.take().filter(|l| l.wanted == outputs && l.bound == bound);
+    let first = match known {
+        Some(first) => first,
+        None => match given.run(a, Terms::default(), &numbers_a, &outputs, Keep::Nothing, &given_a) {
+            Ok(watch) => FirstRun {
+                wanted: outputs,
+                bound,
+                watch,
+            },
+            Err(stop) => return Answer::Stopped(Which::A, stop),
+        },
     };
-    let terms = std::mem::take(&mut first.terms);
+    let FirstRun { watch: first, .. } = &*last.insert(first);
+    let terms = first.terms.clone();
     let given_b = |v| shared(b, v, &numbers_b, a, &numbers_a);
-    let mut second = match given.run(b, terms, &numbers_b, &side(b, 1), false, &given_b) {
+    let mut second = match given.run(b, terms, &numbers_b, &side(b, 1), Keep::Nothing, &given_b) {
         Ok(watch) => watch,
         Err(stop) => return Answer::Stopped(Which::B, stop),
     };
@@ -115,7 +144,7 @@ pub fn equiv(a: &Kernel<'_>, b: &Kernel<'_>, given: &Given, wanted: &[String]) -
     let compared = Compared {
         kernels: [a, b],
         numbers: [&numbers_a, &numbers_b],
-        watches: [&first, &second],
+        watches: [first, &second],
         terms: RefCell::new(terms),
         given,
     };

@@ -1,9 +1,9 @@
 //! Takes out of a program what cannot matter, and proves every step.
 //!
-//! Steps are guessed from the text alone ([`candidates`]): take an instruction out, read a tile that lies further back,
-//! make one instruction of a chain. What a step leaves unread goes with it. A step counts only if the program that results
-//! is printed, read again, found legal and **proved equal** to the original ([`equiv`](mod@crate::equiv)); so a wrong guess costs
-//! time and nothing else.
+//! Steps are guessed from the text ([`candidates`]): take an instruction out, read a tile that lies further back, make one
+//! instruction of a chain. What a step leaves unread goes with it. A step counts only if the program that results is
+//! printed, read again, found legal and **proved equal** to the original ([`equiv`](mod@crate::equiv)); so a wrong guess
+//! costs time and nothing else. Guesses that a run on origins makes likely are tried first, and together.
 //!
 //! ```
 //! use tessera::program::Program;
@@ -19,17 +19,20 @@
 mod candidates;
 mod edit;
 
-use crate::equiv::{Answer, equiv};
-use crate::program::Program;
+use crate::equiv::{Answer, FirstRun, equiv_again};
+use crate::program::{Kernel, Program};
+use crate::symbolic::Keep;
 pub use crate::symbolic::{Given, Stop};
 use candidates::{Candidate, candidates};
 use edit::Edit;
+use std::collections::{HashMap, HashSet};
 use tessera_asm::Parsed;
-use tessera_ir::{Module, ValueId};
+use tessera_exec::origin::Terms;
+use tessera_ir::{Module, OpId, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
 
-/// How many proofs are tried before the rest is left as it is.
-const MAX_PROOFS: usize = 500;
+/// How many instructions all proofs together may run.
+const MAX_WORK: usize = 20_000;
 
 /// An instruction of the original text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +46,8 @@ pub struct Instruction {
 /// A step that was proved and taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The instruction that changed, and what became of it; none where instructions were only taken out.
-    pub changed: Option<(Instruction, String)>,
+    /// The instructions that changed, and what became of them.
+    pub changed: Vec<(Instruction, String)>,
     /// The instructions that were taken out.
     pub removed: Vec<Instruction>,
 }
@@ -64,76 +67,144 @@ pub struct Optimized {
 
 /// Optimizes the entry function of a program, which has no errors.
 pub fn optimize(program: &Program, entry: Option<&str>, given: &Given) -> Result<Optimized, Stop> {
-    let mut run = Optimizer {
+    let illegal = |d: Box<Diagnostic>| Stop::Illegal(vec![*d]);
+    let kernel = program.kernel(entry).map_err(illegal)?;
+    let module = program.module();
+    let Some(index) = module.funcs.iter().position(|f| f.name == kernel.func().name) else {
+        return Err(Stop::Usage("the module has no function to optimize".into()));
+    };
+    let instructions = Edit::new(&mut module.clone(), index).map_or(0, |e| e.instructions().len());
+    let mut optimizer = Optimizer {
         program,
         entry,
         given,
+        index,
+        kernel: &kernel,
         rules: program.check().iter().map(|d| d.rule).collect(),
+        contents: contents(&kernel, given)?,
+        last: None,
         proofs: 0,
+        limit: (MAX_WORK / instructions.max(1)).clamp(10, 500),
     };
     // Where the program itself has no answer, nothing can be proved.
-    run.prove(program)?;
-    run.proofs = 0;
-    let illegal = |d: Box<Diagnostic>| Stop::Illegal(vec![*d]);
-    let name = program.kernel(entry).map_err(illegal)?.func().name;
-    let module = program.module();
-    let Some(index) = module.funcs.iter().position(|f| f.name == name) else {
-        return Err(Stop::Usage("the module has no function to optimize".into()));
-    };
+    optimizer.prove(program)?;
+    optimizer.proofs = 0;
     let mut module = module.clone();
     let mut steps = Vec::new();
-    'again: while run.proofs < MAX_PROOFS {
-        for candidate in candidates(&module, index) {
-            if run.proofs >= MAX_PROOFS {
-                break 'again;
-            }
-            if let Some((better, step)) = run.attempt(&module, index, &candidate) {
-                module = better;
-                steps.push(step);
-                continue 'again;
-            }
-        }
-        break;
+    while let Some((better, step)) = optimizer.likely(&module).or_else(|| optimizer.other(&module)) {
+        module = better;
+        steps.push(step);
     }
     Ok(Optimized {
-        text: run.print(&module),
+        text: optimizer.print(&module),
         steps,
-        proofs: run.proofs,
-        is_cut: run.proofs >= MAX_PROOFS,
+        proofs: optimizer.proofs,
+        is_cut: optimizer.proofs >= optimizer.limit,
     })
+}
+
+/// What the tiles of a kernel hold, by name.
+fn contents(kernel: &Kernel<'_>, given: &Given) -> Result<HashMap<String, u64>, Stop> {
+    let numbers: Vec<(ValueId, u32)> = kernel.func().args.iter().copied().zip(0..).collect();
+    given.check(&[kernel]).map_err(Stop::Usage)?;
+    let watch = given.run(kernel, Terms::default(), &numbers, &[], Keep::Contents, &|_| true)?;
+    let contents = watch.contents.unwrap_or_default().into_iter();
+    Ok(contents
+        .map(|(value, hash)| (kernel.name(value).to_string(), hash))
+        .collect())
 }
 
 struct Optimizer<'a> {
     program: &'a Program,
     entry: Option<&'a str>,
     given: &'a Given,
+    index: usize,
+    kernel: &'a Kernel<'a>,
     /// The rules that the original breaks, none of them an error.
     rules: Vec<&'static str>,
+    /// What the tiles hold, by name.
+    contents: HashMap<String, u64>,
+    /// The run of the original.
+    last: Option<FirstRun>,
     proofs: usize,
+    limit: usize,
+}
+
+/// A changed program, not proved yet.
+struct Changed {
+    module: Module,
+    step: Step,
 }
 
 impl Optimizer<'_> {
-    /// The program after a step, if that is smaller, legal and equal.
-    fn attempt(&mut self, module: &Module, index: usize, candidate: &Candidate) -> Option<(Module, Step)> {
-        let mut module = module.clone();
-        let mut edit = Edit::new(&mut module, index)?;
-        let before = edit.instructions();
-        let changed = candidate.apply(&mut edit)?;
-        edit.remove_dead();
-        let after = edit.instructions();
-        let removed: Vec<Instruction> = before
-            .iter()
-            .filter(|i| !after.iter().any(|a| a.0 == i.0))
-            .map(|i| i.1)
-            .collect();
-        edit.finish();
-        if after.len() >= before.len() {
+    /// Everything that is likely, together; where that cannot be proved, halves of it.
+    fn likely(&mut self, module: &Module) -> Option<(Module, Step)> {
+        let mut original = module.clone();
+        let edit = Edit::new(&mut original, self.index)?;
+        let hash = |v: ValueId| self.contents.get(edit.module.names.text(edit.func.value(v).name));
+        let same = |a: ValueId, b: ValueId| hash(a).is_some() && hash(a) == hash(b);
+        let mut seen: HashSet<OpId> = HashSet::new();
+        let mut all: Vec<Candidate> = Vec::new();
+        for candidate in candidates(module, self.index) {
+            // One change of an instruction at a time; the others are tried in the next round.
+            let is_new = candidate.op().is_none_or(|op| !seen.contains(&op));
+            if is_new && candidate.is_likely(&edit, same) && self.change(module, &[candidate.clone()]).is_some() {
+                seen.extend(candidate.op());
+                all.push(candidate);
+            }
+        }
+        self.prove_some(module, &all)
+    }
+
+    fn prove_some(&mut self, module: &Module, all: &[Candidate]) -> Option<(Module, Step)> {
+        if all.is_empty() {
             return None;
         }
-        let text = self.print(&module);
-        let changed_program = Program::parse(&text, Some(self.program.profile()));
-        self.prove(&changed_program).ok()?;
-        Some((module, Step { changed, removed }))
+        if let Some(better) = self.attempt(module, all) {
+            return Some(better);
+        }
+        if all.len() == 1 {
+            return None;
+        }
+        let (first, second) = all.split_at(all.len() / 2);
+        self.prove_some(module, first)
+            .or_else(|| self.prove_some(module, second))
+    }
+
+    /// What is left to try, one by one.
+    fn other(&mut self, module: &Module) -> Option<(Module, Step)> {
+        let all = candidates(module, self.index);
+        all.iter()
+            .find_map(|candidate| self.attempt(module, std::slice::from_ref(candidate)))
+    }
+
+    /// The program after some changes, if that is shorter.
+    fn change(&self, module: &Module, all: &[Candidate]) -> Option<Changed> {
+        let mut module = module.clone();
+        let mut edit = Edit::new(&mut module, self.index)?;
+        let before = edit.instructions();
+        let mut changed = Vec::new();
+        for candidate in all {
+            changed.extend(candidate.apply(&mut edit).flatten());
+        }
+        edit.remove_dead();
+        let after = edit.instructions();
+        let is_left = |id: OpId| after.iter().any(|a| a.0 == id);
+        let removed: Vec<Instruction> = before.iter().filter(|i| !is_left(i.0)).map(|i| i.1).collect();
+        edit.finish();
+        let step = Step { changed, removed };
+        (after.len() < before.len()).then_some(Changed { module, step })
+    }
+
+    /// The program after some changes, if that is shorter, legal and equal.
+    fn attempt(&mut self, module: &Module, all: &[Candidate]) -> Option<(Module, Step)> {
+        if self.proofs >= self.limit {
+            return None;
+        }
+        let Changed { module, step } = self.change(module, all)?;
+        let program = Program::parse(&self.print(&module), Some(self.program.profile()));
+        self.prove(&program).ok()?;
+        Some((module, step))
     }
 
     fn print(&self, module: &Module) -> String {
@@ -152,11 +223,8 @@ impl Optimizer<'_> {
             return Err(Stop::Illegal(found));
         }
         self.proofs += 1;
-        let illegal = |d: Box<Diagnostic>| Stop::Illegal(vec![*d]);
-        let (a, b) = (
-            self.program.kernel(self.entry).map_err(illegal)?,
-            other.kernel(self.entry).map_err(illegal)?,
-        );
+        let a = self.kernel;
+        let b = other.kernel(self.entry).map_err(|d| Stop::Illegal(vec![*d]))?;
         // Inputs keep their names and types; one that nothing reads any more may go.
         let known = |v: &ValueId| {
             let found = a.find(b.name(*v)).filter(|o| a.func().args.contains(o));
@@ -165,7 +233,7 @@ impl Optimizer<'_> {
         if !b.func().args.iter().all(known) {
             return Err(Stop::Usage("the programs have different inputs".into()));
         }
-        match equiv(&a, &b, self.given, &[]) {
+        match equiv_again(a, &b, self.given, &[], &mut self.last) {
             Answer::Equal(_) => Ok(()),
             Answer::Different(_) => Err(Stop::Usage("the programs differ".into())),
             Answer::Stopped(_, stop) => Err(stop),

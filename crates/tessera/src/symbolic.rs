@@ -29,6 +29,17 @@ impl Default for Given {
     }
 }
 
+/// What a run on origins keeps besides what comes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// Nothing.
+    Nothing,
+    /// Everything that happened.
+    Log,
+    /// What every tile held.
+    Contents,
+}
+
 /// Why a run on origins gives no answer.
 #[derive(Clone, Debug)]
 pub enum Stop {
@@ -167,7 +178,7 @@ impl Given {
         terms: Terms,
         numbers: &[(ValueId, u32)],
         wanted: &[ValueId],
-        log: bool,
+        keep: Keep,
         is_given: &dyn Fn(ValueId) -> bool,
     ) -> Result<Watch, Stop> {
         let inputs = self.inputs(kernel, is_given)?;
@@ -183,7 +194,9 @@ impl Given {
             outputs: wanted.iter().flat_map(|v| [(*v, 0), (*v, 1)]).collect(),
             trace: false,
         };
-        let (outcome, watch) = watch(run, Watch::new(terms, numbers.to_vec(), log));
+        let mut watching = Watch::new(terms, numbers.to_vec(), keep == Keep::Log);
+        watching.contents = (keep == Keep::Contents).then(Default::default);
+        let (outcome, watch) = watch(run, watching);
         if let Some(undecided) = &watch.undecided {
             let stop = Stop::Undecided(Undecided {
                 span: undecided.op.map(|op| kernel.func().op(op).span),

@@ -7,7 +7,7 @@ mod target;
 
 use crate::program::{Kernel, Need};
 pub use crate::symbolic::{Given, Stop};
-use crate::symbolic::{constant_text, function_text, outputs, place};
+use crate::symbolic::{Keep, constant_text, function_text, outputs, place};
 pub use target::Target;
 use tessera_exec::memory::{MemoryId, is_buffer};
 use tessera_exec::origin::{Function, Log, Source, Spot, Terms};
@@ -124,7 +124,7 @@ pub fn forward(kernel: &Kernel<'_>, given: &Given, target: &Target) -> Result<Ve
 
 fn run(kernel: &Kernel<'_>, given: &Given, wanted: Vec<ValueId>) -> Result<Log, Stop> {
     let numbers: Vec<(ValueId, u32)> = kernel.func().args.iter().copied().zip(0..).collect();
-    let watch = given.run(kernel, Terms::default(), &numbers, &wanted, true, &|_| false);
+    let watch = given.run(kernel, Terms::default(), &numbers, &wanted, Keep::Log, &|_| false);
     let log = watch?.log.unwrap_or_default();
     if log.is_cut {
         let what = format!(

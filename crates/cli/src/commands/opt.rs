@@ -43,10 +43,11 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let given = args.known.given();
     let (text, code) = match optimize(&program, args.entry.as_deref(), &given) {
         Ok(better) => {
-            for step in &better.steps {
-                writeln!(session.stderr, "{}: {}", source.name, sentence(step, &source))?;
+            for line in better.steps.iter().flat_map(|step| lines(step, &source)) {
+                writeln!(session.stderr, "{}: {line}", source.name)?;
             }
             let removed: usize = better.steps.iter().map(|s| s.removed.len()).sum();
+            let changed: usize = better.steps.iter().map(|s| s.changed.len()).sum();
             let limits = match (given.set.is_empty() && given.shapes.is_empty(), given.blocks) {
                 (true, 1) => String::new(),
                 _ => ", for the values and blocks that were given".to_string(),
@@ -55,7 +56,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
                 session.stderr,
                 "{}: {}, {} removed, {} (profile {}){limits}",
                 source.name,
-                counted(better.steps.len() as u64, "step"),
+                counted(changed as u64, "change"),
                 counted(removed as u64, "instruction"),
                 counted(better.proofs as u64, "proof"),
                 program.profile()
@@ -92,17 +93,18 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     Ok(code)
 }
 
-fn sentence(step: &Step, source: &Source) -> String {
+/// What a step did: a line for each change, and one for all that went.
+fn lines(step: &Step, source: &Source) -> Vec<String> {
     let line = |i: &Instruction| source.position(source.clamp(i.span).start).line;
-    let mut parts = Vec::new();
-    if let Some((instruction, what)) = &step.changed {
-        parts.push(format!("line {}, {}: {what}", line(instruction), instruction.mnemonic));
-    }
+    let changed = step.changed.iter();
+    let mut all: Vec<String> = changed
+        .map(|(i, what)| format!("line {}, {}: {what}", line(i), i.mnemonic))
+        .collect();
     let removed: Vec<String> = step
         .removed
         .iter()
         .map(|i| format!("{} of line {}", i.mnemonic, line(i)))
         .collect();
-    parts.push(format!("removed {}", removed.join(", ")));
-    parts.join("; ")
+    all.push(format!("removed {}", removed.join(", ")));
+    all
 }

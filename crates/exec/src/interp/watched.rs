@@ -13,7 +13,9 @@ use crate::nest::{Bits, Map, Move, Place, lower};
 use crate::origin::{Moves, Output, TileAt, Watch};
 use crate::prepared::{Failure, Places, Prepared};
 use crate::ready::Request;
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::inst::Inst;
@@ -164,7 +166,7 @@ impl Exec<'_> {
         if let Some(watch) = &mut self.watch {
             watch.give(value, place, &nests);
         }
-        Ok(())
+        self.watch_contents(slot)
     }
 
     fn region(&mut self, value: ValueId, slot: Slot, core: u8) -> Result<Option<Output>, Failure> {
@@ -398,7 +400,36 @@ impl Exec<'_> {
         };
         let noted = self.note_issue(&mut watch, index, start);
         self.watch = Some(watch);
-        noted
+        noted?;
+        let Some(site) = self.cx.program.sites.get(index) else {
+            return Ok(());
+        };
+        for (role, slot) in &site.tiles {
+            if role.is_dst() {
+                self.watch_contents(*slot)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a hash of what a tile holds.
+    fn watch_contents(&mut self, slot: Slot) -> Result<(), Failure> {
+        if self.watch.as_ref().is_none_or(|w| w.contents.is_none()) {
+            return Ok(());
+        }
+        let object = self.cx.program.objects.get(self.object_of(slot) as usize);
+        let Some(value) = object.map(|o| o.value) else {
+            return Ok(());
+        };
+        let region = self.region(value, slot, 0)?;
+        if let (Some(watch), Some(region)) = (&mut self.watch, region)
+            && let Some(contents) = &mut watch.contents
+        {
+            let mut hasher = FxHasher::default();
+            (region.rows, region.cols, region.elem, region.origins).hash(&mut hasher);
+            contents.insert(value, hasher.finish());
+        }
+        Ok(())
     }
 
     fn note_issue(&self, watch: &mut Watch, index: usize, start: usize) -> Result<(), Failure> {

@@ -125,6 +125,28 @@ fn fusions(edit: &Edit<'_>, block: BlockId, id: OpId, all: &mut Vec<Candidate>) 
 }
 
 impl Candidate {
+    /// The instruction that it changes.
+    pub fn op(&self) -> Option<OpId> {
+        match self {
+            Candidate::Dead => None,
+            Candidate::Remove(op)
+            | Candidate::Bypass { op, .. }
+            | Candidate::Move { op, .. }
+            | Candidate::TakeOver { op, .. }
+            | Candidate::Window { op, .. } => Some(*op),
+        }
+    }
+
+    /// Will it probably be proved? `same` tells whether two tiles hold the same.
+    pub fn is_likely(&self, edit: &Edit<'_>, same: impl Fn(ValueId, ValueId) -> bool) -> bool {
+        match self {
+            Candidate::Dead | Candidate::Window { .. } | Candidate::TakeOver { .. } => true,
+            Candidate::Remove(_) => false,
+            Candidate::Bypass { reads, .. } => reads.iter().all(|(from, to)| same(*from, *to)),
+            Candidate::Move { op, src } => edit.func.op(*op).dsts().iter().all(|(_, dst)| same(*dst, *src)),
+        }
+    }
+
     /// Makes the step. Gives the instruction that changed, and what became of it; `None` where the step makes no sense.
     pub fn apply(&self, edit: &mut Edit<'_>) -> Option<Option<(Instruction, String)>> {
         let instruction = |edit: &Edit<'_>, id: OpId| {

@@ -93,7 +93,7 @@ fn steps_name_the_lines_of_the_text() {
     let text = listing(&["%t = pto.ttrans %s : T -> T", "%d = pto.ttrans %t : T -> T"]);
     let better = optimized(&text);
     let step = &better.steps[0];
-    let (changed, what) = step.changed.as_ref().unwrap();
+    let (changed, what) = &step.changed[0];
     assert_eq!((changed.mnemonic, what.as_str()), ("ttrans", "becomes tmov of %s"));
     let removed = step.removed[0];
     assert_eq!(&text[removed.span.start as usize..][..2], "%t");
