@@ -22,7 +22,7 @@ use crate::chip::Object;
 use crate::memory::{BUFFERS, MemoryId, is_buffer};
 use crate::nest::{Bits, Map, Move, Nest, Place, lower};
 use log::What;
-use moves::Action;
+use moves::{Action, From};
 use plane::Plane;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -295,7 +295,12 @@ impl Watch {
                     };
                     (plane, at.at + offset)
                 });
-                mv.run(src, from.at, &mut dst, to.at, params, &mut self.terms);
+                let read = From {
+                    plane: src,
+                    at: from.at,
+                    params,
+                };
+                mv.run(&read, &mut dst, to.at, &mut self.terms);
                 self.planes.insert(to.memory, dst);
                 for (start, len) in mv.to.at(to.at) {
                     self.note_written(to.memory, start, len);
@@ -393,7 +398,12 @@ impl Watch {
                 let end = mv.from.span().map_or(0, |s| s.1.max(0) as usize);
                 self.reach(place.memory, place.at.saturating_add(end));
                 let src = self.planes.get(&place.memory);
-                mv.run(src, place.at, &mut dst, 0, None, &mut self.terms);
+                let read = From {
+                    plane: src,
+                    at: place.at,
+                    params: None,
+                };
+                mv.run(&read, &mut dst, 0, &mut self.terms);
             }
         }
         Output {

@@ -1,6 +1,6 @@
 //! Takes out of a program what cannot matter, and proves every step.
 //!
-//! Steps are guessed from the text ([`candidates`]): take an instruction out, read a tile that lies further back, make one
+//! Steps are guessed from the text: take an instruction out, read a tile that lies further back, make one
 //! instruction of a chain. What a step leaves unread goes with it. A step counts only if the program that results is
 //! printed, read again, found legal and **proved equal** to the original ([`equiv`](mod@crate::equiv)); so a wrong guess
 //! costs time and nothing else. Guesses that a run on origins makes likely are tried first, and together.
@@ -148,7 +148,10 @@ impl Optimizer<'_> {
         for candidate in candidates(module, self.index) {
             // One change of an instruction at a time; the others are tried in the next round.
             let is_new = candidate.op().is_none_or(|op| !seen.contains(&op));
-            if is_new && candidate.is_likely(&edit, same) && self.change(module, &[candidate.clone()]).is_some() {
+            if is_new
+                && candidate.is_likely(&edit, same)
+                && self.change(module, std::slice::from_ref(&candidate)).is_some()
+            {
                 seen.extend(candidate.op());
                 all.push(candidate);
             }

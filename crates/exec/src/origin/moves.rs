@@ -238,64 +238,62 @@ impl ElementMove {
         self.conversion.map(|c| function(c, param).0)
     }
 
-    /// Moves origins; without a source plane both sides lie in `dst`, likewise the parameters.
-    pub fn run(
-        &self,
-        src: Option<&Plane>,
-        src_at: usize,
-        dst: &mut Plane,
-        dst_at: usize,
-        params: Option<(Option<&Plane>, usize)>,
-        terms: &mut Terms,
-    ) {
+    /// Moves origins.
+    pub fn run(&self, from: &From<'_>, dst: &mut Plane, dst_at: usize, terms: &mut Terms) {
         for nest in &self.nests {
             match self.conversion {
-                Some(conversion) => self.convert(nest, conversion, src, src_at, dst, dst_at, params, terms),
-                None if nest.bits.src == 4 || nest.bits.dst == 4 => nibbles(nest, src, src_at, dst, dst_at, terms),
+                Some(conversion) => self.convert(nest, conversion, from, dst, dst_at, terms),
+                None if nest.bits.src == 4 || nest.bits.dst == 4 => nibbles(nest, from, dst, dst_at, terms),
                 None => {
                     let kernel = Kernel::new(&widened(nest), Level::best());
                     // A plane that is too short belongs to a memory that is too long to be followed, which is noted.
-                    let _ = match src {
-                        Some(src) => kernel.run((src.raw(), src_at * SIZE), (dst.raw_mut(), dst_at * SIZE)),
-                        None => kernel.run_within(dst.raw_mut(), src_at * SIZE, dst_at * SIZE),
+                    let _ = match from.plane {
+                        Some(src) => kernel.run((src.raw(), from.at * SIZE), (dst.raw_mut(), dst_at * SIZE)),
+                        None => kernel.run_within(dst.raw_mut(), from.at * SIZE, dst_at * SIZE),
                     };
                 }
             }
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the arguments of `run`, and the nest")]
     fn convert(
         &self,
         nest: &Nest,
         conversion: Conversion,
-        src: Option<&Plane>,
-        src_at: usize,
+        from: &From<'_>,
         dst: &mut Plane,
         dst_at: usize,
-        params: Option<(Option<&Plane>, usize)>,
         terms: &mut Terms,
     ) {
-        let (from, to) = ((nest.bits.src / 8).max(1) as usize, (nest.bits.dst / 8).max(1) as usize);
+        let size = |bits: u32| (bits / 8).max(1) as usize;
         let mut results: Vec<(usize, SmallVec<[TermId; 8]>)> = Vec::with_capacity(nest.elements() as usize);
         nest.for_each_element(|s, d, p| {
-            let (s, d) = (offset(src_at, s), offset(dst_at, d));
             let read = |plane: Option<&Plane>, at: usize, n: usize| -> SmallVec<[TermId; 8]> {
                 let plane = plane.unwrap_or(dst);
                 (at..at + n).map(|b| plane.get(b)).collect()
             };
-            let element = read(src, s, from);
-            let param = match (params, self.same) {
+            let element = read(from.plane, offset(from.at, s), size(nest.bits.src));
+            let param = match (from.params, self.same) {
                 (Some((plane, at)), _) => Param::Data(read(plane, at + p.max(0) as usize * 8, 8)),
                 (None, Some(same)) => Param::Fixed(same),
                 (None, None) => Param::None,
             };
-            results.push((d, terms.apply(conversion, &element, param, to)));
+            let applied = terms.apply(conversion, &element, param, size(nest.bits.dst));
+            results.push((offset(dst_at, d), applied));
         });
         for (at, ids) in results {
             (at..).zip(ids).for_each(|(at, id)| dst.set(at, id));
         }
     }
+}
+
+/// Where a move reads; what has no plane lies in the destination's.
+pub(crate) struct From<'p> {
+    pub plane: Option<&'p Plane>,
+    /// Where the operand starts.
+    pub at: usize,
+    /// The parameters: their plane, and where the first one starts.
+    pub params: Option<(Option<&'p Plane>, usize)>,
 }
 
 fn offset(at: usize, by: i64) -> usize {
@@ -337,16 +335,16 @@ fn widened(nest: &Nest) -> Nest {
 }
 
 /// Elements of 4 bits: two of them, from anywhere, make a byte.
-fn nibbles(nest: &Nest, src: Option<&Plane>, src_at: usize, dst: &mut Plane, dst_at: usize, terms: &mut Terms) {
+fn nibbles(nest: &Nest, source: &From<'_>, dst: &mut Plane, dst_at: usize, terms: &mut Terms) {
     let half = |at: usize, n: i64, bits: u32| {
         let n = if bits == 4 { n } else { n.saturating_mul(2) };
         (offset(at, n.div_euclid(2)), n.rem_euclid(2) == 1)
     };
     let mut moved: Vec<(usize, bool, Nibble)> = Vec::with_capacity(nest.elements() as usize);
     nest.for_each_element(|s, d, _| {
-        let (from, high) = half(src_at, s, nest.bits.src);
+        let (from, high) = half(source.at, s, nest.bits.src);
         let (to, to_high) = half(dst_at, d, nest.bits.dst);
-        let of = src.unwrap_or(dst).get(from);
+        let of = source.plane.unwrap_or(dst).get(from);
         moved.push((to, to_high, terms.nibble(of, high)));
     });
     for (to, high, nibble) in moved {
