@@ -78,7 +78,20 @@ pub struct Difference {
 
 /// Compares two programs. Instead of their own outputs, these values can be compared.
 pub fn equiv(a: &Kernel<'_>, b: &Kernel<'_>, given: &Given, wanted: &[String]) -> Answer {
+    let wanted = match wanted {
+        [] => Wanted::Own(&[]),
+        these => Wanted::These(these),
+    };
     equiv_again(a, b, given, wanted, &mut None)
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted<'w> {
+    /// Everything that can be seen from outside, and these tiles.
+    Own(&'w [String]),
+    /// These tiles and arguments only.
+    These(&'w [String]),
 }
 
 /// A run of the first program, for the next comparison with it.
@@ -93,7 +106,7 @@ pub(crate) fn equiv_again(
     a: &Kernel<'_>,
     b: &Kernel<'_>,
     given: &Given,
-    wanted: &[String],
+    wanted: Wanted<'_>,
     last: &mut Option<FirstRun>,
 ) -> Answer {
     if let Err(why) = given.check(&[a, b]) {
@@ -148,7 +161,7 @@ pub(crate) fn equiv_again(
         terms: RefCell::new(terms),
         given,
     };
-    compared.all(&pairs, wanted.is_empty())
+    compared.all(&pairs, matches!(wanted, Wanted::Own(_)))
 }
 
 /// The input numbers of the second program: its arguments by name, the rest by position.
@@ -175,8 +188,8 @@ fn matched(a: &Kernel<'_>, numbers: &[(ValueId, u32)], b: &Kernel<'_>) -> Vec<(V
 type Pair = (Option<ValueId>, Option<ValueId>);
 
 /// Outputs that belong together: by name, the rest by position.
-fn pairs(a: &Kernel<'_>, b: &Kernel<'_>, wanted: &[String]) -> Result<Vec<Pair>, (Which, String)> {
-    if !wanted.is_empty() {
+fn pairs(a: &Kernel<'_>, b: &Kernel<'_>, wanted: Wanted<'_>) -> Result<Vec<Pair>, (Which, String)> {
+    let named = |wanted: &[String]| -> Result<Vec<Pair>, (Which, String)> {
         let find = |k: &Kernel<'_>, which: Which, name: &str| {
             let func = k.func();
             let is_data = |v: &ValueId| {
@@ -189,11 +202,15 @@ fn pairs(a: &Kernel<'_>, b: &Kernel<'_>, wanted: &[String]) -> Result<Vec<Pair>,
             let found = k.find(name).filter(is_data);
             found.ok_or_else(|| (which, unknown("tile or argument", name, &names)))
         };
-        return wanted
+        wanted
             .iter()
             .map(|name| Ok((Some(find(a, Which::A, name)?), Some(find(b, Which::B, name)?))))
-            .collect();
-    }
+            .collect()
+    };
+    let more = match wanted {
+        Wanted::These(these) => return named(these),
+        Wanted::Own(more) => named(more)?,
+    };
     let (outs_a, outs_b) = (outputs(a), outputs(b));
     let name_in = |k: &Kernel<'_>, outs: &[ValueId], name: &str| outs.iter().copied().find(|v| k.name(*v) == name);
     let mut all: Vec<Pair> = Vec::new();
@@ -208,6 +225,8 @@ fn pairs(a: &Kernel<'_>, b: &Kernel<'_>, wanted: &[String]) -> Result<Vec<Pair>,
         all.push((Some(*value), partner));
     }
     all.extend(rest_b.into_iter().map(|v| (None, Some(v))));
+    let is_new: Vec<Pair> = more.into_iter().filter(|p| !all.contains(p)).collect();
+    all.extend(is_new);
     Ok(all)
 }
 

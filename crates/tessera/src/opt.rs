@@ -11,7 +11,7 @@
 //! let text = "%t = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>
 //! %u = pto.ttrans %t : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>
 //! %d = pto.tpack %u : !pto.tile<16x16xf32> -> !pto.tile<16x16xf16>";
-//! let better = tessera::opt::optimize(&Program::parse(text, None), None, &Default::default()).unwrap();
+//! let better = tessera::opt::optimize(&Program::parse(text, None), None, &Default::default(), &[]).unwrap();
 //! assert_eq!(better.steps.len(), 1);
 //! assert!(better.text.starts_with("%d = pto.tpack %s"));
 //! ```
@@ -19,7 +19,7 @@
 mod candidates;
 mod edit;
 
-use crate::equiv::{Answer, FirstRun, equiv_again};
+use crate::equiv::{Answer, FirstRun, Wanted, equiv_again};
 use crate::program::{Kernel, Program};
 use crate::symbolic::Keep;
 pub use crate::symbolic::{Given, Stop};
@@ -65,8 +65,9 @@ pub struct Optimized {
     pub is_cut: bool,
 }
 
-/// Optimizes the entry function of a program, which has no errors.
-pub fn optimize(program: &Program, entry: Option<&str>, given: &Given) -> Result<Optimized, Stop> {
+/// Optimizes the entry function of a program, which has no errors. Besides what it puts out, these tiles keep their
+/// contents.
+pub fn optimize(program: &Program, entry: Option<&str>, given: &Given, wanted: &[String]) -> Result<Optimized, Stop> {
     let illegal = |d: Box<Diagnostic>| Stop::Illegal(vec![*d]);
     let kernel = program.kernel(entry).map_err(illegal)?;
     let module = program.module();
@@ -78,6 +79,7 @@ pub fn optimize(program: &Program, entry: Option<&str>, given: &Given) -> Result
         program,
         entry,
         given,
+        wanted,
         index,
         kernel: &kernel,
         rules: program.check().iter().map(|d| d.rule).collect(),
@@ -90,6 +92,11 @@ pub fn optimize(program: &Program, entry: Option<&str>, given: &Given) -> Result
     optimizer.prove(program)?;
     optimizer.proofs = 0;
     let mut module = module.clone();
+    if let Some(func) = module.funcs.get_mut(index) {
+        let names = wanted.iter().filter_map(|n| module.names.find(n));
+        let kept: Vec<ValueId> = names.filter_map(|n| func.find(n)).collect();
+        func.outputs.extend(kept);
+    }
     let mut steps = Vec::new();
     while let Some((better, step)) = optimizer.likely(&module).or_else(|| optimizer.other(&module)) {
         module = better;
@@ -118,6 +125,7 @@ struct Optimizer<'a> {
     program: &'a Program,
     entry: Option<&'a str>,
     given: &'a Given,
+    wanted: &'a [String],
     index: usize,
     kernel: &'a Kernel<'a>,
     /// The rules that the original breaks, none of them an error.
@@ -236,7 +244,7 @@ impl Optimizer<'_> {
         if !b.func().args.iter().all(known) {
             return Err(Stop::Usage("the programs have different inputs".into()));
         }
-        match equiv_again(a, &b, self.given, &[], &mut self.last) {
+        match equiv_again(a, &b, self.given, Wanted::Own(self.wanted), &mut self.last) {
             Answer::Equal(_) => Ok(()),
             Answer::Different(_) => Err(Stop::Usage("the programs differ".into())),
             Answer::Stopped(_, stop) => Err(stop),

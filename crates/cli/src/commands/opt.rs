@@ -2,6 +2,7 @@
 
 use super::equiv::{Known, counted, refused, stopped};
 use super::load;
+use crate::bind::{self, Bound};
 use crate::policy::Format;
 use crate::session::{FINE, Outcome, Session};
 use crate::source::Source;
@@ -27,6 +28,9 @@ pub struct Args {
     /// The function to optimize
     #[arg(long, value_name = "F")]
     entry: Option<String>,
+    /// A tile that keeps its contents, besides what the program puts out
+    #[arg(long = "out", value_name = "NAME", value_parser = bind::name)]
+    outputs: Vec<Bound<()>>,
     #[command(flatten)]
     known: Known,
     /// Where the program goes instead of standard output
@@ -41,7 +45,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         return Ok(code);
     }
     let given = args.known.given();
-    let (text, code) = match optimize(&program, args.entry.as_deref(), &given) {
+    let wanted: Vec<String> = args.outputs.iter().map(|o| o.name.clone()).collect();
+    let (text, code) = match optimize(&program, args.entry.as_deref(), &given, &wanted) {
         Ok(better) => {
             for line in better.steps.iter().flat_map(|step| lines(step, &source)) {
                 writeln!(session.stderr, "{}: {line}", source.name)?;

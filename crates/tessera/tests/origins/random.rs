@@ -120,7 +120,7 @@ fn random_programs_survive_every_form_and_opt() {
                 let other = Program::parse(&original.text(Some(form)), Some(profile));
                 assert!(is_equal(&original, &other), "{text}\n{}", original.text(Some(form)));
             }
-            let better = optimize(&original, None, &Default::default()).unwrap();
+            let better = optimize(&original, None, &Default::default(), &[]).unwrap();
             let after = Program::parse(&better.text, Some(profile));
             assert!(is_equal(&original, &after), "{text}\n{}", better.text);
             assert_eq!(run(&original, 16), run(&after, 16), "{text}\n{}", better.text);

@@ -9,7 +9,7 @@ fn optimized(text: &str) -> Optimized {
     let program = Program::parse(text, None);
     let errors: Vec<_> = program.check().into_iter().filter(|d| d.is_error()).collect();
     assert!(errors.is_empty(), "{text}\n{errors:?}");
-    optimize(&program, None, &Default::default()).unwrap()
+    optimize(&program, None, &Default::default(), &[]).unwrap()
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_step_is_legal_on_the_profile() {
     let text = "%t = pto.tmov %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>\n\
         %d = pto.tmov %t : !pto.tile<16x16xf32> -> !pto.tile<mat, 16x16xf32>\n";
     let program = Program::parse(text, Some(Profile::A5));
-    let better = optimize(&program, None, &Default::default()).unwrap();
+    let better = optimize(&program, None, &Default::default(), &[]).unwrap();
     assert_eq!(better.text.lines().count(), 1, "{}", better.text);
     let again = Program::parse(&better.text, Some(Profile::A5));
     assert!(again.check().iter().all(|d| !d.is_error()));
@@ -149,4 +149,17 @@ fn loops_keep_their_rounds() {
         !better.contains("scf.for") && better.contains("pto.tstore ins(%a"),
         "{better}"
     );
+}
+
+#[test]
+fn wanted_tiles_stay() {
+    let body = "  %t = pto.alloc_tile : !pto.tile<8x8xf32>
+  pto.ttrans ins(%a : !pto.tile<8x8xf32>) outs(%t : !pto.tile<8x8xf32>)
+  pto.tmov ins(%a : !pto.tile<8x8xf32>) outs(%b : !pto.tile<8x8xf32>)";
+    let text = kernel(8, 8, body);
+    assert!(!optimized(&text).text.contains("ttrans"));
+    let program = Program::parse(&text, None);
+    let better = optimize(&program, None, &Default::default(), &["t".into()]).unwrap();
+    assert!(better.text.contains("outs(%t"), "{}", better.text);
+    assert!(!better.text.contains("tmov"), "{}", better.text);
 }
