@@ -27,8 +27,10 @@ impl Exec<'_> {
                 .bind(site.opcode, src, dst, is_result)
                 .map_err(|e| self.at(site.at, e))?;
         }
-        self.watch_view(site)?;
-        self.watch_decisions(site);
+        if self.watch.is_some() {
+            self.watch_view(site)?;
+            self.watch_decisions(site);
+        }
         self.choose(index, site)?;
         let start = match site.global {
             Some(slot) => self.global(slot)?.byte().unwrap_or(0),
@@ -43,7 +45,9 @@ impl Exec<'_> {
             Err(e) if self.is_about_data(site, &e) => Effect::default(),
             ran => ran.map_err(|e| self.at(site.at, e))?,
         };
-        self.watch_issue(index, start)?;
+        if self.watch.is_some() {
+            self.watch_issue(index, start)?;
+        }
         if effect.stored_undefined {
             self.report_store(site);
         }
