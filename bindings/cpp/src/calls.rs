@@ -30,9 +30,9 @@ unsafe fn given<'a, T>(pointer: *const T) -> Answer<&'a T> {
 unsafe fn array<'a, T>(pointer: *const T, count: u32, what: &str) -> Answer<&'a [T]> {
     match count {
         0 => Ok(&[]),
-        _ if count > MAX_OPERANDS => Err(Refusal::argument(format!(
-            "{count} {what}; there are at most {MAX_OPERANDS}"
-        ))),
+        _ if count > MAX_OPERANDS => {
+            Err(Refusal::argument(format!("{count} {what}; there are at most {MAX_OPERANDS}")))
+        }
         _ if pointer.is_null() => Err(Refusal::null()),
         // SAFETY: not null, and the caller of the ABI vouches for the count (module comment).
         _ => Ok(unsafe { std::slice::from_raw_parts(pointer, count as usize) }),
@@ -444,11 +444,7 @@ pub unsafe extern "C" fn tessera_diagnostic(
 pub unsafe extern "C" fn tessera_decode(elem: u32, bits: u64, value: *mut f64) -> TesseraStatus {
     // SAFETY: module comment.
     let (Ok(elem), Some(out)) = (convert::elem(elem), unsafe { value.as_mut() }) else {
-        return if value.is_null() {
-            TesseraStatus::Null
-        } else {
-            TesseraStatus::Argument
-        };
+        return if value.is_null() { TesseraStatus::Null } else { TesseraStatus::Argument };
     };
     *out = match elem.decode(bits) {
         Number::Int(v) => v as f64,
@@ -465,11 +461,7 @@ pub unsafe extern "C" fn tessera_decode(elem: u32, bits: u64, value: *mut f64) -
 pub unsafe extern "C" fn tessera_encode(elem: u32, value: f64, bits: *mut u64) -> TesseraStatus {
     // SAFETY: module comment.
     let (Ok(elem), Some(out)) = (convert::elem(elem), unsafe { bits.as_mut() }) else {
-        return if bits.is_null() {
-            TesseraStatus::Null
-        } else {
-            TesseraStatus::Argument
-        };
+        return if bits.is_null() { TesseraStatus::Null } else { TesseraStatus::Argument };
     };
     *out = elem.encode_f64(value, Overflow::Saturate);
     TesseraStatus::Ok

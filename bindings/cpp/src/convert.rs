@@ -77,18 +77,12 @@ impl Refusal {
 
     /// A tag, size, count or handle is not one that the call knows.
     pub fn argument(message: impl Into<String>) -> Self {
-        Refusal {
-            status: TesseraStatus::Argument,
-            found: vec![Diagnostic::error("binding", message)],
-        }
+        Refusal { status: TesseraStatus::Argument, found: vec![Diagnostic::error("binding", message)] }
     }
 
     /// Rules are broken.
     pub fn rules(found: Vec<Diagnostic>) -> Self {
-        Refusal {
-            status: TesseraStatus::Rule,
-            found,
-        }
+        Refusal { status: TesseraStatus::Rule, found }
     }
 }
 
@@ -141,11 +135,9 @@ pub(crate) fn op(tag: u32) -> Answer<Opcode> {
 fn extent(v: i64, what: &str) -> Answer<Extent> {
     match v {
         -1 => Ok(Extent::Dynamic),
-        _ => u64::try_from(v).map(Extent::Static).map_err(|_| {
-            Refusal::argument(format!(
-                "a tile type has {v} {what}; they are -1 (dynamic) or at least 0"
-            ))
-        }),
+        _ => u64::try_from(v)
+            .map(Extent::Static)
+            .map_err(|_| Refusal::argument(format!("a tile type has {v} {what}; they are -1 (dynamic) or at least 0"))),
     }
 }
 
@@ -159,9 +151,7 @@ pub(crate) fn tile(t: &TesseraTile, profile: Profile) -> Answer<Tile> {
         // The payload is the binary32 bits of the value (tile-model.md 6).
         4 => Pad::Custom(PadLiteral::Float(f64::from(f32::from_bits(t.pad_bits)).to_bits())),
         other => {
-            return Err(Refusal::argument(format!(
-                "{other} is no tag of a pad value; there are 0 to 4"
-            )));
+            return Err(Refusal::argument(format!("{other} is no tag of a pad value; there are 0 to 4")));
         }
     };
     let ty = TileType {
@@ -185,10 +175,7 @@ pub(crate) fn place(kind: u32, storage: u64, offset: u64, loc: Loc) -> Answer<Op
     let overflow = || Refusal::argument(format!("address {storage:#x} plus offset {offset:#x} is beyond 2^64"));
     match kind {
         0 => Ok(None),
-        1 => Ok(Some(Place {
-            root: Root::Memory(loc),
-            start: storage.checked_add(offset).ok_or_else(overflow)?,
-        })),
+        1 => Ok(Some(Place { root: Root::Memory(loc), start: storage.checked_add(offset).ok_or_else(overflow)? })),
         2 => Ok(Some(Place {
             root: Root::Auto(
                 u32::try_from(storage)
@@ -196,9 +183,7 @@ pub(crate) fn place(kind: u32, storage: u64, offset: u64, loc: Loc) -> Answer<Op
             ),
             start: offset,
         })),
-        other => Err(Refusal::argument(format!(
-            "{other} is no tag of a storage; there are 0 to 2"
-        ))),
+        other => Err(Refusal::argument(format!("{other} is no tag of a storage; there are 0 to 2"))),
     }
 }
 
@@ -210,11 +195,7 @@ pub(crate) fn tile_arg(role: Role, t: &TesseraTile, profile: Profile) -> Answer<
         return Err(fault.into());
     }
     let now = |v: i64, ty: Extent| {
-        if v == -1 {
-            ty.known().map(i128::from)
-        } else {
-            Some(i128::from(v))
-        }
+        if v == -1 { ty.known().map(i128::from) } else { Some(i128::from(v)) }
     };
     let valid = [now(t.valid_row, tile.v_row), now(t.valid_col, tile.v_col)];
     if let Some(fault) = tessera_check::check_valid(&tile, valid) {
@@ -256,17 +237,9 @@ pub(crate) fn conv(c: &TesseraConv) -> Answer<ConvType> {
         other => return Err(Refusal::argument(format!("has_depth is {other}; it is 0 or 1"))),
     };
     if !has_depth && c.dims[1] != 1 {
-        return Err(Refusal::argument(format!(
-            "a conv tile without depth has D = {}; D is 1",
-            c.dims[1]
-        )));
+        return Err(Refusal::argument(format!("a conv tile without depth has D = {}; D is 1", c.dims[1])));
     }
-    Ok(ConvType {
-        loc: word(Loc::ALL, c.loc, "location")?,
-        has_depth,
-        dims: c.dims,
-        elem: elem(c.elem)?,
-    })
+    Ok(ConvType { loc: word(Loc::ALL, c.loc, "location")?, has_depth, dims: c.dims, elem: elem(c.elem)? })
 }
 
 /// The value of a scalar.
@@ -275,9 +248,7 @@ pub(crate) fn number(s: &TesseraScalar) -> Answer<Number> {
         0 => Ok(Number::Int(i128::from(s.bits as i64))),
         1 => Ok(Number::Int(i128::from(s.bits))),
         2 => Ok(Number::Float(f64::from_bits(s.bits))),
-        other => Err(Refusal::argument(format!(
-            "{other} is no tag of a number; there are 0 to 2"
-        ))),
+        other => Err(Refusal::argument(format!("{other} is no tag of a number; there are 0 to 2"))),
     }
 }
 
@@ -287,15 +258,11 @@ pub(crate) fn attrs(a: &TesseraAttrs) -> Answer<Attrs> {
     let given = |bit: u32, v: [i64; 2]| has(bit).then_some(v);
     let tag = |bit: u32| has(bit).then_some(());
     Ok(Attrs {
-        relu: tag(TESSERA_HAS_RELU)
-            .map(|()| word(Relu::ALL, a.relu, "relu mode"))
-            .transpose()?,
+        relu: tag(TESSERA_HAS_RELU).map(|()| word(Relu::ALL, a.relu, "relu mode")).transpose()?,
         acc_to_vec: tag(TESSERA_HAS_ACC_TO_VEC)
             .map(|()| word(AccToVec::ALL, a.acc_to_vec, "AccToVecMode"))
             .transpose()?,
-        split: tag(TESSERA_HAS_SPLIT)
-            .map(|()| word(Split::ALL, a.split, "TInsertMode"))
-            .transpose()?,
+        split: tag(TESSERA_HAS_SPLIT).map(|()| word(Split::ALL, a.split, "TInsertMode")).transpose()?,
         dim: has(TESSERA_HAS_DIM).then_some(a.dim),
         kernel: given(TESSERA_HAS_KERNEL, a.kernel),
         stride: given(TESSERA_HAS_STRIDE, a.stride),
@@ -327,20 +294,10 @@ pub(crate) fn inst(op: Opcode, profile: Profile, from: Operands<'_>) -> Answer<I
         scalars.push((word(ROLES, s.role, "role")?, Some(number(s)?)));
     }
     let conv_role = from.conv.as_ref().map(|_| Role::Src);
-    let given = || {
-        tiles
-            .iter()
-            .map(|t| t.0)
-            .chain(scalars.iter().map(|s| s.0))
-            .chain(conv_role)
-    };
+    let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.0)).chain(conv_role);
     let form = op.info().forms.iter().find(|f| same_roles(f, given())).ok_or_else(|| {
         let roles: Vec<&str> = given().map(Role::name).collect();
-        Refusal::argument(format!(
-            "{} has no form with the operands {}",
-            op.title(),
-            roles.join(", ")
-        ))
+        Refusal::argument(format!("{} has no form with the operands {}", op.title(), roles.join(", ")))
     })?;
     let mut inst = Inst::new(op, form.form, profile);
     for role in form.ins.iter().chain(form.outs) {
@@ -362,10 +319,7 @@ pub(crate) fn conv_arg(role: Role, c: &TesseraConv, conv: &ConvType, profile: Pr
     if let Some(fault) = tessera_check::check_conv(conv, profile) {
         return Err(fault.into());
     }
-    Ok(TileArg {
-        place: place(c.storage_kind, c.storage, 0, conv.loc)?,
-        ..TileArg::of_type(role, conv.as_tile())
-    })
+    Ok(TileArg { place: place(c.storage_kind, c.storage, 0, conv.loc)?, ..TileArg::of_type(role, conv.as_tile()) })
 }
 
 /// Has the form exactly these operands?

@@ -51,14 +51,7 @@ impl Engine {
     pub fn new(profile: Profile) -> Self {
         let mut memories = Memories::new(true);
         let buffer = memories.add_buffer(Memory::default());
-        Engine {
-            profile,
-            memories,
-            buffer,
-            pool: Pool::default(),
-            ready: FxHashMap::default(),
-            undefined_stored: 0,
-        }
+        Engine { profile, memories, buffer, pool: Pool::default(), ready: FxHashMap::default(), undefined_stored: 0 }
     }
 
     /// How many undefined bytes were stored as 0.
@@ -78,9 +71,7 @@ impl Engine {
                     loc.memory_name(),
                     self.profile
                 );
-                return Err(Fault::new("capacity", what)
-                    .help("let tiles that are not needed go out of scope")
-                    .into());
+                return Err(Fault::new("capacity", what).help("let tiles that are not needed go out of scope").into());
             }
         }
         let (handle, at) = self.pool.alloc(loc, bytes)?;
@@ -89,13 +80,7 @@ impl Engine {
             self.pool.free(handle)?;
             return Err(refusal);
         }
-        self.undefine_at(
-            Place {
-                memory: POOL,
-                at: at as usize,
-            },
-            bytes as usize,
-        );
+        self.undefine_at(Place { memory: POOL, at: at as usize }, bytes as usize);
         Ok(handle.into())
     }
 
@@ -132,13 +117,8 @@ impl Engine {
 
     fn reserve(&mut self, memory: MemoryId, end: u64) -> Answer<()> {
         self.memories.reserve(memory, end).map_err(|over| {
-            let what = format!(
-                "the kernel needs {} bytes of memory, and a core has {}",
-                over.wanted, over.limit
-            );
-            Fault::new("memory-limit", what)
-                .help("use lower addresses or smaller tiles")
-                .into()
+            let what = format!("the kernel needs {} bytes of memory, and a core has {}", over.wanted, over.limit);
+            Fault::new("memory-limit", what).help("use lower addresses or smaller tiles").into()
         })
     }
 
@@ -175,14 +155,7 @@ impl Engine {
         if self.ready.len() >= MAX_READY {
             self.ready.clear();
         }
-        self.ready.insert(
-            key,
-            Ready {
-                warnings,
-                prepared,
-                stored,
-            },
-        );
+        self.ready.insert(key, Ready { warnings, prepared, stored });
         Ok(())
     }
 
@@ -230,14 +203,7 @@ impl Engine {
             tiles.push(place);
         }
         let global = inst.global.as_ref().map(|_| self.buffer);
-        Ok(Prepared::new(
-            inst,
-            Places {
-                tiles: &tiles,
-                global,
-                tracked: true,
-            },
-        )?)
+        Ok(Prepared::new(inst, Places { tiles: &tiles, global, tracked: true })?)
     }
 
     /// TLOAD or TSTORE over `contents`, the bytes of the view's buffer; gives them back.
@@ -246,11 +212,7 @@ impl Engine {
             *memory = contents;
         }
         let ran = self.run_at(key, first);
-        let contents = self
-            .memories
-            .get_mut(self.buffer)
-            .map(std::mem::take)
-            .unwrap_or_default();
+        let contents = self.memories.get_mut(self.buffer).map(std::mem::take).unwrap_or_default();
         ran.map(|(effect, warnings)| (effect, warnings, contents))
     }
 
@@ -268,10 +230,7 @@ impl Engine {
             && let Some(arg) = self.ready.get(key).and_then(|r| r.stored.as_deref())
         {
             let undefined = self.undefined(arg, core)?;
-            let what = format!(
-                "{undefined} bytes of {} have no defined value and are stored as 0",
-                arg.tile
-            );
+            let what = format!("{undefined} bytes of {} have no defined value and are stored as 0", arg.tile);
             found.push(Diagnostic::warning("undefined-read", what).help("write all of the valid region before TSTORE"));
             self.undefined_stored = self.undefined_stored.saturating_add(undefined);
         }
@@ -313,10 +272,9 @@ impl Engine {
         let mut out = vec![0; len];
         if let Some(memory) = self.memories.get(self.place(arg)?.memory) {
             memory.defined().for_each_run(at, at + len, |start, n| {
-                if let (Some(to), Some(from)) = (
-                    out.get_mut(start - at..start - at + n),
-                    memory.bytes().get(start..start + n),
-                ) {
+                if let (Some(to), Some(from)) =
+                    (out.get_mut(start - at..start - at + n), memory.bytes().get(start..start + n))
+                {
                     to.copy_from_slice(from);
                 }
             });

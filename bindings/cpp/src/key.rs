@@ -24,8 +24,7 @@ impl Key {
     pub fn of_instruction(op: Opcode, operands: &Operands<'_>, engine: &Engine) -> Answer<Key> {
         let mut key = Key(SmallVec::new());
         // The counts keep lists of different lengths apart.
-        key.0
-            .push(op as u64 | (operands.tiles.len() as u64) << 8 | (operands.scalars.len() as u64) << 16);
+        key.0.push(op as u64 | (operands.tiles.len() as u64) << 8 | (operands.scalars.len() as u64) << 16);
         for arg in operands.tiles {
             key.0.push(arg.role.into());
             key.tile(&arg.tile, engine)?;
@@ -99,8 +98,7 @@ impl Key {
     }
 
     fn conv(&mut self, c: &TesseraConv, engine: &Engine) -> Answer<()> {
-        self.0
-            .extend_from_slice(&[two(c.storage_kind, c.has_depth), two(c.loc, c.elem)]);
+        self.0.extend_from_slice(&[two(c.storage_kind, c.has_depth), two(c.loc, c.elem)]);
         self.0.extend_from_slice(&c.dims);
         self.storage(c.storage_kind, c.storage, engine)
     }

@@ -39,10 +39,7 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> Answer<T>) -> Answer<T> {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
         Err(Refusal {
             status: TesseraStatus::Internal,
-            found: vec![Diagnostic::error(
-                "binding",
-                "a defect of the library ended the call; please report it",
-            )],
+            found: vec![Diagnostic::error("binding", "a defect of the library ended the call; please report it")],
         })
     })
 }
@@ -229,9 +226,7 @@ impl TesseraMachine {
     fn host_inst(&self, op: Opcode, role: Role, t: &TesseraTile, view: &View) -> Answer<Inst> {
         let mut arg = convert::tile_arg(role, t, self.profile)?;
         if arg.place.is_none() {
-            return Err(Refusal::argument(
-                "the tile has no storage; allocate it or give it an address",
-            ));
+            return Err(Refusal::argument("the tile has no storage; allocate it or give it an address"));
         }
         self.check_place(&arg)?;
         // Only the valid region is meant, also where TLOAD would fill the padding.
@@ -273,11 +268,7 @@ impl TesseraMachine {
     pub(crate) fn copy(&mut self, dst: &TesseraTile, src: &TesseraTile) -> Answer<()> {
         let (dst, src) = (self.whole(dst)?, self.whole(src)?);
         if span(&dst) != span(&src) {
-            return Err(Refusal::argument(format!(
-                "{} bytes are copied to a tile of {}",
-                span(&src),
-                span(&dst)
-            )));
+            return Err(Refusal::argument(format!("{} bytes are copied to a tile of {}", span(&src), span(&dst))));
         }
         self.engine.copy(dst, src)
     }
@@ -295,9 +286,7 @@ impl TesseraMachine {
     fn whole(&self, t: &TesseraTile) -> Answer<TileArg> {
         let arg = convert::tile_arg(Role::Tile, t, self.profile)?;
         if arg.place.is_none() {
-            return Err(Refusal::argument(
-                "the tile has no storage; allocate it or give it an address",
-            ));
+            return Err(Refusal::argument("the tile has no storage; allocate it or give it an address"));
         }
         self.check_place(&arg)?;
         Ok(arg)
@@ -318,9 +307,7 @@ impl TesseraMachine {
     fn check_len(&self, arg: &TileArg, len: usize) -> Answer<()> {
         let bytes = span(arg);
         if bytes != len as u64 {
-            return Err(Refusal::argument(format!(
-                "the tile has {bytes} bytes, and the call says {len}"
-            )));
+            return Err(Refusal::argument(format!("the tile has {bytes} bytes, and the call says {len}")));
         }
         Ok(())
     }
@@ -335,13 +322,10 @@ impl TesseraMachine {
         };
         match tile.elem.size() {
             Some(size) if size == len as u64 => Ok(arg.layout.offset(r, c).max(0) as u64 * size),
-            Some(size) => Err(Refusal::argument(format!(
-                "an element of {tile} has {size} bytes, and the call says {len}"
-            ))),
-            None => Err(Refusal::argument(format!(
-                "elements of {} share bytes; read the whole tile",
-                tile.elem
-            ))),
+            Some(size) => {
+                Err(Refusal::argument(format!("an element of {tile} has {size} bytes, and the call says {len}")))
+            }
+            None => Err(Refusal::argument(format!("elements of {} share bytes; read the whole tile", tile.elem))),
         }
     }
 

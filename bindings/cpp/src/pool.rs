@@ -32,10 +32,8 @@ impl Pool {
 
     /// New storage: its handle and first byte.
     pub fn alloc(&mut self, loc: Loc, bytes: u64) -> Answer<(u32, u64)> {
-        let handle = self
-            .last
-            .checked_add(1)
-            .ok_or_else(|| Refusal::argument("a core has 2^32 - 1 storages in its life"))?;
+        let handle =
+            self.last.checked_add(1).ok_or_else(|| Refusal::argument("a core has 2^32 - 1 storages in its life"))?;
         // Starts are as aligned as any operand needs to be.
         let size = bytes.max(1).next_multiple_of(FP_ALIGN);
         let mut at = 0;

@@ -21,9 +21,7 @@ impl View {
         let (elem, tag) = (elem(v.elem)?, view_tag(v.layout)?);
         let dims = v.dims as usize;
         let (Some(shape), Some(stride)) = (v.shape.get(..dims), v.stride.get(..dims)) else {
-            return Err(Refusal::argument(format!(
-                "a view has {dims} dimensions; it has 1 to 5"
-            )));
+            return Err(Refusal::argument(format!("a view has {dims} dimensions; it has 1 to 5")));
         };
         let fits = match tag {
             // Without dimensions it is a pointer, whose extent says how much there is.
@@ -32,24 +30,16 @@ impl View {
             ViewTag::Nz => dims == 5,
         };
         if !fits {
-            return Err(Refusal::argument(format!(
-                "a view with layout {tag} has {dims} dimensions (tile-model.md 7)"
-            )));
+            return Err(Refusal::argument(format!("a view with layout {tag} has {dims} dimensions (tile-model.md 7)")));
         }
         if let Some((i, n)) = shape.iter().enumerate().find(|(_, n)| **n < 0) {
             let what = format!("dimension {i} of the view has extent {n}");
-            return Err(Fault::new("gm-bounds", what)
-                .help("give dynamic extents when the view is made")
-                .into());
+            return Err(Fault::new("gm-bounds", what).help("give dynamic extents when the view is made").into());
         }
         let (low, high) = span(shape, stride);
         // fp4 elements share bytes, so a buffer starts at an even one.
         let low = low.saturating_sub(if elem.is_fp4() { low.rem_euclid(2) } else { 0 });
-        let (first, count) = if v.extent >= 0 {
-            (0, i128::from(v.extent))
-        } else {
-            (low, high.saturating_sub(low))
-        };
+        let (first, count) = if v.extent >= 0 { (0, i128::from(v.extent)) } else { (low, high.saturating_sub(low)) };
         let too_large = || {
             let what = format!("the view spans {count} elements, which no memory has");
             Refusal::from(Fault::new("gm-bounds", what).help("check its extents and strides"))
@@ -82,11 +72,7 @@ impl View {
 
     /// The byte of the buffer where the view starts.
     pub fn first(&self) -> usize {
-        let bits = self
-            .global
-            .offset
-            .unwrap_or(0)
-            .saturating_mul(i64::from(self.global.elem.bits()));
+        let bits = self.global.offset.unwrap_or(0).saturating_mul(i64::from(self.global.elem.bits()));
         usize::try_from(bits / 8).unwrap_or(usize::MAX)
     }
 
@@ -116,13 +102,8 @@ impl View {
 
     /// Calls `f(first byte, bytes)` for runs of the buffer that cover the view's elements.
     fn for_each_run(&self, mut f: impl FnMut(usize, usize)) {
-        let dims: Vec<(u64, i64)> = self
-            .global
-            .dims
-            .iter()
-            .zip(&self.global.strides)
-            .filter_map(|(d, s)| Some(((*d)?, (*s)?)))
-            .collect();
+        let dims: Vec<(u64, i64)> =
+            self.global.dims.iter().zip(&self.global.strides).filter_map(|(d, s)| Some(((*d)?, (*s)?))).collect();
         if dims.iter().any(|(n, _)| *n == 0) {
             return;
         }
@@ -142,19 +123,12 @@ impl View {
         let bits = i64::from(self.global.elem.bits());
         let mut index = vec![0u64; outer];
         loop {
-            let offset = index
-                .iter()
-                .zip(&dims)
-                .fold(self.global.offset.unwrap_or(0), |sum, (i, (_, stride))| {
-                    sum.saturating_add((*i as i64).saturating_mul(*stride))
-                });
+            let offset = index.iter().zip(&dims).fold(self.global.offset.unwrap_or(0), |sum, (i, (_, stride))| {
+                sum.saturating_add((*i as i64).saturating_mul(*stride))
+            });
             // fp4 elements share bytes: a run starts and ends at whole ones.
             let first = offset.saturating_mul(bits).div_euclid(8);
-            let last = offset
-                .saturating_add(run as i64)
-                .saturating_mul(bits)
-                .saturating_add(7)
-                .div_euclid(8);
+            let last = offset.saturating_add(run as i64).saturating_mul(bits).saturating_add(7).div_euclid(8);
             if let (Ok(first), Ok(last)) = (usize::try_from(first), usize::try_from(last))
                 && first < last
                 && last <= self.len
@@ -177,9 +151,8 @@ fn span(shape: &[i64], stride: &[i64]) -> (i128, i128) {
     }
     let reach = |n: &i64, s: &i64| (i128::from(*n) - 1) * i128::from(*s);
     let ends = shape.iter().zip(stride).map(|(n, s)| reach(n, s));
-    let (low, high) = ends.fold((0i128, 0i128), |(low, high), r| {
-        (low.saturating_add(r.min(0)), high.saturating_add(r.max(0)))
-    });
+    let (low, high) =
+        ends.fold((0i128, 0i128), |(low, high), r| (low.saturating_add(r.min(0)), high.saturating_add(r.max(0))));
     (low, high.saturating_add(1))
 }
 

@@ -22,23 +22,13 @@ fn compilers() -> Vec<&'static str> {
 
 fn compile(compiler: &str, source: &Path, out: &Path) -> Output {
     let mut command = Command::new(compiler);
-    command
-        .args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-I"])
-        .arg(root().join("include"));
-    command
-        .arg(source)
-        .arg(library())
-        .args(["-lpthread", "-ldl", "-lm", "-o"])
-        .arg(out);
+    command.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-I"]).arg(root().join("include"));
+    command.arg(source).arg(library()).args(["-lpthread", "-ldl", "-lm", "-o"]).arg(out);
     command.output().unwrap()
 }
 
 fn text(output: &Output) -> String {
-    format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 fn compile_and_run(name: &str) {
@@ -73,10 +63,7 @@ fn the_kernel_of_the_guide_runs_and_is_the_one_in_the_guide() {
     let kernel = std::fs::read_to_string(root().join("tests/cpp/kernel.cpp")).unwrap();
     let guide = std::fs::read_to_string(root().join("../../docs/cpp.md")).unwrap();
     let code = kernel.split_once('\n').unwrap().1;
-    assert!(
-        guide.contains(code),
-        "docs/cpp.md shows another kernel than tests/cpp/kernel.cpp"
-    );
+    assert!(guide.contains(code), "docs/cpp.md shows another kernel than tests/cpp/kernel.cpp");
 }
 
 #[test]
@@ -84,16 +71,7 @@ fn the_c_header_is_c() {
     let header = root().join("include/tessera.h");
     for compiler in compilers() {
         let mut command = Command::new(compiler);
-        command.args([
-            "-x",
-            "c",
-            "-std=c99",
-            "-pedantic",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-fsyntax-only",
-        ]);
+        command.args(["-x", "c", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]);
         let output = command.arg(&header).output().unwrap();
         assert!(output.status.success(), "{compiler}:\n{}", text(&output));
     }
@@ -113,11 +91,7 @@ fn refused(name: &str) {
     for compiler in compilers() {
         let output = Command::new(compiler)
             .args(["-std=c++17", "-fsyntax-only"])
-            .arg(if compiler == "g++" {
-                "-fmax-errors=0"
-            } else {
-                "-ferror-limit=0"
-            })
+            .arg(if compiler == "g++" { "-fmax-errors=0" } else { "-ferror-limit=0" })
             .arg("-I")
             .arg(root().join("include"))
             .arg(&source)
@@ -126,9 +100,7 @@ fn refused(name: &str) {
         let said = text(&output);
         let mut found: BTreeMap<String, usize> = BTreeMap::new();
         let failed = ["static assertion failed", "static_assert failed"];
-        let messages = said
-            .lines()
-            .filter_map(|l| failed.iter().find_map(|words| l.split_once(words)).map(|(_, m)| m));
+        let messages = said.lines().filter_map(|l| failed.iter().find_map(|words| l.split_once(words)).map(|(_, m)| m));
         for message in messages {
             // g++: `failed: tile-align: …`; clang++: `failed due to requirement '…': tile-align: …`, older ones with the
             // text in quotes.
@@ -137,14 +109,8 @@ fn refused(name: &str) {
             *found.entry(id.to_string()).or_default() += 1;
         }
         assert!(!output.status.success());
-        assert!(
-            marked.keys().eq(found.keys()),
-            "{compiler}: marked {marked:?}, refused {found:?}"
-        );
-        assert!(
-            found.iter().all(|(id, n)| *n >= marked[id]),
-            "{compiler}: marked {marked:?}, refused {found:?}"
-        );
+        assert!(marked.keys().eq(found.keys()), "{compiler}: marked {marked:?}, refused {found:?}");
+        assert!(found.iter().all(|(id, n)| *n >= marked[id]), "{compiler}: marked {marked:?}, refused {found:?}");
     }
 }
 

@@ -53,9 +53,7 @@ impl Case {
             let pair = |text: &str| text.split_once('=').map(|(a, b)| (a.to_string(), b.to_string()));
             match word {
                 "--profile" => case.profile = Profile::parse(words.next()?)?,
-                "--in" => case
-                    .inputs
-                    .extend(pair(words.next()?).map(|(name, file)| (name, npy(&file)))),
+                "--in" => case.inputs.extend(pair(words.next()?).map(|(name, file)| (name, npy(&file)))),
                 "--set" => case.scalars.extend(pair(words.next()?)),
                 "--out" => {
                     let (name, _) = pair(words.next()?)?;
@@ -93,9 +91,7 @@ impl Case {
         for size in sizes.split_whitespace() {
             let (name, count) = size.split_once('=').unwrap();
             let value = kernel.find(name).unwrap();
-            let Need::Buffer(elem, dims) = kernel.need(value) else {
-                panic!("{name} is no buffer")
-            };
+            let Need::Buffer(elem, dims) = kernel.need(value) else { panic!("{name} is no buffer") };
             let count: u64 = count.parse().unwrap();
             let bytes: Vec<u8> = (0..elem.bytes_of(count)).map(|i| (i * 7 % 61) as u8).collect();
             // A `?` is the first dimension here.
@@ -107,14 +103,7 @@ impl Case {
                 Some(dims) => dims.iter().flatten().copied().collect(),
                 None => vec![count],
             };
-            bindings.inputs.push((
-                value,
-                Input::Buffer {
-                    bytes: bytes.clone(),
-                    elem,
-                    dims: shape.clone(),
-                },
-            ));
+            bindings.inputs.push((value, Input::Buffer { bytes: bytes.clone(), elem, dims: shape.clone() }));
             case.inputs.insert(name.into(), Npy { shape, bytes });
         }
         let outcome = kernel.run(bindings);
@@ -181,23 +170,12 @@ fn translate(case: &Case, scratch: &Path) -> Result<Translation, String> {
     if runner.expected.len() < case.expected.len() {
         return Err("an output of the case is a value inside the kernel".into());
     }
-    let signature = code
-        .split("AICORE void ")
-        .nth(1)
-        .and_then(|t| t.lines().next())
-        .unwrap_or_default();
+    let signature = code.split("AICORE void ").nth(1).and_then(|t| t.lines().next()).unwrap_or_default();
     for (parameter, argument) in [("int64_t block_idx", "block"), ("int64_t block_num", "blocks")] {
-        runner
-            .arguments
-            .extend(signature.contains(parameter).then(|| argument.to_string()));
+        runner.arguments.extend(signature.contains(parameter).then(|| argument.to_string()));
     }
     let entry = signature.split('(').next().unwrap_or_default();
-    let Runner {
-        before,
-        arguments,
-        after,
-        expected,
-    } = runner;
+    let Runner { before, arguments, after, expected } = runner;
     let code = format!(
         "namespace {} {{\n{code}\nstatic void Run()\n{{\n{before}    const int64_t blocks = {};\n    for (int64_t block = 0; \
          block < blocks; ++block) {{\n        pto::Reset();\n        {entry}({});\n    }}\n{after}}}\n}} // namespace\n\n",
@@ -205,12 +183,7 @@ fn translate(case: &Case, scratch: &Path) -> Result<Translation, String> {
         case.blocks,
         arguments.join(", "),
     );
-    Ok(Translation {
-        name: case.name.clone(),
-        profile: case.profile,
-        code,
-        expected,
-    })
+    Ok(Translation { name: case.name.clone(), profile: case.profile, code, expected })
 }
 
 fn argument(
@@ -224,9 +197,7 @@ fn argument(
     let input = case.inputs.get(id);
     let variable = format!("a_{id}");
     match kernel.need(value) {
-        Need::Scalar(_) => runner
-            .arguments
-            .push(case.scalars.get(id).cloned().ok_or("a scalar is not set")?),
+        Need::Scalar(_) => runner.arguments.push(case.scalars.get(id).cloned().ok_or("a scalar is not set")?),
         Need::Buffer(_, dims) => {
             let want = case.expected.get(id);
             match (input, want) {
@@ -256,11 +227,7 @@ fn argument(
                 }
             }
         }
-        Need::Conv(_) => runner.input(
-            &variable,
-            &file(id, "in"),
-            &input.ok_or("a conv tile has no file")?.bytes,
-        ),
+        Need::Conv(_) => runner.input(&variable, &file(id, "in"), &input.ok_or("a conv tile has no file")?.bytes),
         Need::Nothing => {}
     }
     Ok(())
@@ -309,18 +276,11 @@ fn compile_and_run(profile: Profile, translations: &[&Translation], scratch: &Pa
     for t in translations {
         code += &t.code;
         let catch = "catch (const pto::Error &e)";
-        writeln!(
-            calls,
-            "    try {{ {0}::Run(); }} {catch} {{ std::printf(\"{0}: %s\\n\", e.what()); }}",
-            t.name
-        )
-        .unwrap();
+        writeln!(calls, "    try {{ {0}::Run(); }} {catch} {{ std::printf(\"{0}: %s\\n\", e.what()); }}", t.name)
+            .unwrap();
     }
     write!(code, "int main()\n{{\n{calls}    return 0;\n}}\n").unwrap();
-    let (source, exe) = (
-        scratch.join(format!("{profile}.cpp")),
-        scratch.join(format!("{profile}.exe")),
-    );
+    let (source, exe) = (scratch.join(format!("{profile}.cpp")), scratch.join(format!("{profile}.exe")));
     std::fs::write(&source, code).unwrap();
     let compiled = Command::new("g++")
         .args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-I"])
@@ -335,10 +295,7 @@ fn compile_and_run(profile: Profile, translations: &[&Translation], scratch: &Pa
         return vec![String::from_utf8_lossy(&compiled.stderr).into_owned()];
     }
     let ran = Command::new(&exe).output().unwrap();
-    let mut wrong: Vec<String> = String::from_utf8_lossy(&ran.stdout)
-        .lines()
-        .map(str::to_string)
-        .collect();
+    let mut wrong: Vec<String> = String::from_utf8_lossy(&ran.stdout).lines().map(str::to_string).collect();
     if !ran.status.success() {
         wrong.push(format!("{profile}: {}", ran.status));
     }
@@ -346,10 +303,7 @@ fn compile_and_run(profile: Profile, translations: &[&Translation], scratch: &Pa
         let got = std::fs::read(path).unwrap_or_default();
         if got != *want {
             let at = got.iter().zip(want).position(|(a, b)| a != b);
-            wrong.push(format!(
-                "{} differs at byte {at:?}",
-                path.file_name().unwrap().to_string_lossy()
-            ));
+            wrong.push(format!("{} differs at byte {at:?}", path.file_name().unwrap().to_string_lossy()));
         }
     }
     wrong
@@ -371,12 +325,7 @@ fn run_all(cases: Vec<Case>, folder: &str) -> (usize, Vec<String>) {
         let of_profile: Vec<&Translation> = translations.iter().filter(|t| t.profile == profile).collect();
         wrong.extend(compile_and_run(profile, &of_profile, &scratch));
     }
-    assert!(
-        wrong.is_empty(),
-        "{} cases, wrong:\n{}",
-        translations.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} cases, wrong:\n{}", translations.len(), wrong.join("\n"));
     (translations.len(), skipped)
 }
 
@@ -393,10 +342,7 @@ fn samples_give_what_they_must() {
     }
     let own = support::root().join("tests/emit");
     let folder = std::env::var_os("TESSERA_EMIT_CASES").map_or(own.clone(), PathBuf::from);
-    let (count, skipped) = run_all(
-        files(&folder).iter().filter_map(|d| Case::sample(d)).collect(),
-        "samples",
-    );
+    let (count, skipped) = run_all(files(&folder).iter().filter_map(|d| Case::sample(d)).collect(), "samples");
     // Every case of ours can be emitted; of other folders, what cannot is told.
     println!("{count} cases, skipped {skipped:#?}");
     assert!(folder != own || (skipped.is_empty() && count >= 12));
@@ -408,11 +354,7 @@ fn programs_give_what_the_simulator_gives() {
         return;
     }
     let programs = files(&support::root().join("tests/programs"));
-    let cases = programs
-        .iter()
-        .flat_map(|file| Profile::ALL.map(|p| Case::simulated(file, p)))
-        .flatten()
-        .collect();
+    let cases = programs.iter().flat_map(|file| Profile::ALL.map(|p| Case::simulated(file, p))).flatten().collect();
     let (count, skipped) = run_all(cases, "programs");
     assert!(skipped.is_empty() && count >= 10, "{count} cases, skipped {skipped:#?}");
 }
@@ -421,11 +363,7 @@ fn programs_give_what_the_simulator_gives() {
 fn what_cpp_cannot_say_is_refused() {
     let refused = |text: &str| {
         let program = Program::parse(text, None);
-        assert!(
-            !program.check().iter().any(Diagnostic::is_error),
-            "{:?}",
-            program.check()
-        );
+        assert!(!program.check().iter().any(Diagnostic::is_error), "{:?}", program.check());
         emit::cpp(&program.kernel(None).unwrap()).unwrap_err().message
     };
     let print =

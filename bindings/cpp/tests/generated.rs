@@ -42,9 +42,7 @@ fn the_c_header_is_what_cbindgen_makes() {
     let config = cbindgen::Config::from_file(root().join("cbindgen.toml")).unwrap();
     let sources = ["abi.rs", "machine.rs", "calls.rs"];
     let builder = cbindgen::Builder::new().with_config(config);
-    let builder = sources
-        .iter()
-        .fold(builder, |b, s| b.with_src(root().join("src").join(s)));
+    let builder = sources.iter().fold(builder, |b, s| b.with_src(root().join("src").join(s)));
     let mut text = Vec::new();
     builder.generate().unwrap().write(&mut text);
     compare(&root().join("include/tessera.h"), std::str::from_utf8(&text).unwrap());
@@ -63,16 +61,8 @@ fn tags_follow_the_tables() {
     }
     let header = std::fs::read_to_string(root().join("src/abi.rs")).unwrap();
     let written = |name: &str| -> Vec<String> {
-        let body = header
-            .split(&format!("pub enum {name} {{"))
-            .nth(1)
-            .unwrap()
-            .split('}')
-            .next()
-            .unwrap();
-        let rows = body
-            .lines()
-            .filter_map(|l| l.trim().strip_suffix(',')?.split_once(" = "));
+        let body = header.split(&format!("pub enum {name} {{")).nth(1).unwrap().split('}').next().unwrap();
+        let rows = body.lines().filter_map(|l| l.trim().strip_suffix(',')?.split_once(" = "));
         let rows: Vec<(String, usize)> = rows.map(|(n, v)| (n.to_string(), v.parse().unwrap())).collect();
         assert!(rows.iter().enumerate().all(|(i, r)| r.1 == i), "{name} counts from 0");
         rows.into_iter().map(|r| r.0).collect()
@@ -90,12 +80,7 @@ fn tags_follow_the_tables() {
     assert_eq!(written("TesseraOp"), names(abi::ops()));
     assert_eq!(written("TesseraRole"), names(abi::roles()));
     // Every layout instruction of the table can be issued.
-    assert!(
-        Opcode::ALL
-            .iter()
-            .filter(|op| op.info().layout)
-            .all(|op| abi::ops().contains(op))
-    );
+    assert!(Opcode::ALL.iter().filter(|op| op.info().layout).all(|op| abi::ops().contains(op)));
 }
 
 const HEAD: &str = "// The legality tables of the instructions (ops.md), as the library's instruction table has them.
@@ -174,10 +159,7 @@ fn lay(lay: Lay) -> String {
 
 fn layouts(pairs: &[LayoutPair]) -> String {
     assert!(pairs.len() <= 5);
-    let rows: Vec<String> = pairs
-        .iter()
-        .map(|p| format!("{{{}, {}, {}}}", lay(p.src), lay(p.dst), p.same))
-        .collect();
+    let rows: Vec<String> = pairs.iter().map(|p| format!("{{{}, {}, {}}}", lay(p.src), lay(p.dst), p.same)).collect();
     format!("{}, {{{}}}", pairs.len(), rows.join(", "))
 }
 
@@ -196,10 +178,7 @@ fn types(types: Types) -> String {
         Types::Pairs(pairs) => {
             assert!(pairs.len() <= 2);
             let tag = |e: Elem| format!("TESSERA_ELEM_{}", format!("{e:?}").to_uppercase());
-            let pairs: Vec<String> = pairs
-                .iter()
-                .map(|(s, ds)| format!("{{{}, {}}}", tag(*s), elems(ds)))
-                .collect();
+            let pairs: Vec<String> = pairs.iter().map(|(s, ds)| format!("{{{}, {}}}", tag(*s), elems(ds))).collect();
             row("Pairs", "0".into(), &pairs.join(", "))
         }
     }
@@ -218,12 +197,7 @@ fn tables() -> String {
             Some(None) => "-1".to_string(),
             Some(Some(bytes)) => bytes.to_string(),
         };
-        writeln!(
-            out,
-            "    {{{}}},",
-            Loc::ALL.iter().map(size).collect::<Vec<_>>().join(", ")
-        )
-        .unwrap();
+        writeln!(out, "    {{{}}},", Loc::ALL.iter().map(size).collect::<Vec<_>>().join(", ")).unwrap();
     }
     out += "};\n";
     // The _FP instructions share the table of their plain one.
@@ -231,12 +205,7 @@ fn tables() -> String {
     for op in Opcode::ALL.iter().filter(own) {
         let mnemonic = op.mnemonic();
         let (head, tail) = mnemonic.split_at(1);
-        writeln!(
-            out,
-            "\ninline constexpr Path k{}{tail}Paths[] = {{",
-            head.to_uppercase()
-        )
-        .unwrap();
+        writeln!(out, "\ninline constexpr Path k{}{tail}Paths[] = {{", head.to_uppercase()).unwrap();
         for p in op.info().paths {
             writeln!(
                 out,

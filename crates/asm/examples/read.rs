@@ -12,12 +12,7 @@ fn main() {
             let help = d.help.as_deref().unwrap_or("");
             #[allow(clippy::print_stdout, reason = "an example talks to the terminal")]
             {
-                println!(
-                    "{path}:{line}:{column}: {} [{}] {} ({help})",
-                    d.severity.name(),
-                    d.rule,
-                    d.message
-                );
+                println!("{path}:{line}:{column}: {} [{}] {} ({help})", d.severity.name(), d.rule, d.message);
             }
         }
     }

@@ -7,9 +7,7 @@ use std::time::Instant;
 fn peak() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|l| l.starts_with("VmHWM"));
-    let kib = line
-        .and_then(|l| l.split_whitespace().nth(1))
-        .and_then(|n| n.parse::<f64>().ok());
+    let kib = line.and_then(|l| l.split_whitespace().nth(1)).and_then(|n| n.parse::<f64>().ok());
     kib.unwrap_or(0.0) / 1024.0
 }
 
@@ -24,9 +22,6 @@ fn main() {
             assert!(!parsed.has_errors());
         }
         let mb = text.len() as f64 / 1e6;
-        println!(
-            "{n:>7} instructions, {mb:.2} MB: {best:.2} ms, peak {:.1} MB so far",
-            peak()
-        );
+        println!("{n:>7} instructions, {mb:.2} MB: {best:.2} ms, peak {:.1} MB so far", peak());
     }
 }

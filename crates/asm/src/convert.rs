@@ -123,13 +123,7 @@ impl<'a> Convert<'a> {
     }
 
     fn new_value(&mut self, name: NameId, ty: TypeId, def: Def, span: Span) -> ValueId {
-        self.func.add_value(Value {
-            name,
-            ty,
-            def,
-            span,
-            type_span: span,
-        })
+        self.func.add_value(Value { name, ty, def, span, type_span: span })
     }
 
     /// The value of a constant index, made before `op`.
@@ -139,11 +133,7 @@ impl<'a> Convert<'a> {
         }
         let span = self.func.op(op).span;
         let ty = self.module.types.intern(Type::Scalar(ScalarType::Index));
-        let base = if n < 0 {
-            format!("cm{}", n.unsigned_abs())
-        } else {
-            format!("c{n}")
-        };
+        let base = if n < 0 { format!("cm{}", n.unsigned_abs()) } else { format!("c{n}") };
         let name = self.fresh(&base);
         let mut constant = Op::new(OpKind::Constant(Number::Int(n.into())), TextForm::Ssa, span);
         let id = OpId(self.func.ops.len() as u32);

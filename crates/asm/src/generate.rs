@@ -28,30 +28,17 @@ pub fn generate(instructions: usize) -> String {
     for n in 0..instructions {
         let (a, b, c) = (n % 4, (n / 4) % 4, (n / 16) % 4);
         let _ = match n % 9 {
-            0 => writeln!(
-                out,
-                "    pto.tmov ins(%w{a} : {WIDE}) outs(%w{} : {WIDE})",
-                (a + 1 + b % 3) % 4
-            ),
+            0 => writeln!(out, "    pto.tmov ins(%w{a} : {WIDE}) outs(%w{} : {WIDE})", (a + 1 + b % 3) % 4),
             1 => writeln!(out, "    pto.ttrans ins(%w{a} : {WIDE}) outs(%t{b} : {TALL})"),
-            2 => writeln!(
-                out,
-                "    pto.textract ins(%w{a}, %c8, %c16 : {WIDE}, index, index) outs(%s{b} : {SMALL})"
-            ),
+            2 => writeln!(out, "    pto.textract ins(%w{a}, %c8, %c16 : {WIDE}, index, index) outs(%s{b} : {SMALL})"),
             3 => writeln!(
                 out,
                 "    pto.tinsert ins(%s{a}, %c4, %c{} : {SMALL}, index, index) outs(%w{b} : {WIDE})",
                 if c % 2 == 0 { 0 } else { 16 }
             ),
-            4 => writeln!(
-                out,
-                "    pto.tconcat ins(%w{a}, %w{b} : {WIDE}, {WIDE}) outs(%j{c} : {JOINED})"
-            ),
+            4 => writeln!(out, "    pto.tconcat ins(%w{a}, %w{b} : {WIDE}, {WIDE}) outs(%j{c} : {JOINED})"),
             5 => writeln!(out, "    pto.tfillpad ins(%w{a} : {WIDE}) outs(%p{b} : {PADDED})"),
-            6 => writeln!(
-                out,
-                "    pto.tinterleave ins(%w0, %w1 : {WIDE}, {WIDE}) outs(%w2, %w3 : {WIDE}, {WIDE})"
-            ),
+            6 => writeln!(out, "    pto.tinterleave ins(%w0, %w1 : {WIDE}, {WIDE}) outs(%w2, %w3 : {WIDE}, {WIDE})"),
             7 => writeln!(
                 out,
                 "    %e{n} = pto.textract %j{a}, %c0, %c{} : ({JOINED}, index, index) -> {SMALL}",

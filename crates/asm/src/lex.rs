@@ -87,14 +87,7 @@ impl<'a> Lexer<'a> {
     pub fn new(text: &'a str) -> Self {
         let bytes = text.as_bytes();
         let pos = if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-        Lexer {
-            bytes,
-            pos,
-            listing: true,
-            depth: 0,
-            braces: 0,
-            last: Tok::End,
-        }
+        Lexer { bytes, pos, listing: true, depth: 0, braces: 0, last: Tok::End }
     }
 
     #[inline]
@@ -166,11 +159,7 @@ impl<'a> Lexer<'a> {
         if first && self.ends_statement(start) {
             // The token is read again by the next call, which sees no newline before it.
             self.last = Tok::End;
-            return Token {
-                kind: Tok::End,
-                span: Span::new(start as u32, start as u32),
-                first: false,
-            };
+            return Token { kind: Tok::End, span: Span::new(start as u32, start as u32), first: false };
         }
         let kind = self.scan(start, sink);
         self.token(kind, start, first)
@@ -192,11 +181,7 @@ impl<'a> Lexer<'a> {
         }
         let first = first || self.last == Tok::End;
         self.last = kind;
-        Token {
-            kind,
-            span: Span::new(start as u32, self.pos as u32),
-            first,
-        }
+        Token { kind, span: Span::new(start as u32, self.pos as u32), first }
     }
 
     /// Does the newline before the token at `start` end a statement?
@@ -309,10 +294,7 @@ impl<'a> Lexer<'a> {
             sink.push_lexical(
                 Diagnostic::error(
                     "syntax-limit",
-                    format!(
-                        "a token of {} bytes is longer than the limit of {MAX_TOKEN}",
-                        self.pos - start
-                    ),
+                    format!("a token of {} bytes is longer than the limit of {MAX_TOKEN}", self.pos - start),
                 )
                 .at(Span::new(start as u32, start as u32 + 16), "starts here")
                 .help("use a shorter name"),
@@ -357,12 +339,9 @@ impl<'a> Lexer<'a> {
 
     fn nameless(&self, start: usize, sink: &mut Sink) {
         sink.push_lexical(
-            Diagnostic::error(
-                "syntax-token",
-                format!("`{}` is not followed by a name", char::from(self.at(start))),
-            )
-            .at(Span::new(start as u32, start as u32 + 1), "a name belongs here")
-            .help("names are digits, or letters, digits, `_`, `$`, `.` and `-`"),
+            Diagnostic::error("syntax-token", format!("`{}` is not followed by a name", char::from(self.at(start))))
+                .at(Span::new(start as u32, start as u32 + 1), "a name belongs here")
+                .help("names are digits, or letters, digits, `_`, `$`, `.` and `-`"),
         );
     }
 

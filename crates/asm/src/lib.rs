@@ -60,18 +60,11 @@ pub fn parse(text: &str, profile: Option<Profile>) -> Parsed {
     diagnostics.sort_by_key(|d| d.span.map_or(0, |s| s.start));
     let mut trivia = parser.trivia;
     trivia.text = text.to_string();
-    Parsed {
-        module: parser.module,
-        diagnostics,
-        trivia,
-    }
+    Parsed { module: parser.module, diagnostics, trivia }
 }
 
 fn refuse(diagnostic: Diagnostic) -> Parsed {
-    Parsed {
-        diagnostics: vec![diagnostic],
-        ..Parsed::default()
-    }
+    Parsed { diagnostics: vec![diagnostic], ..Parsed::default() }
 }
 
 /// Reads the bytes of a file, which may not be text at all.

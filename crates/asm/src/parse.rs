@@ -118,11 +118,7 @@ impl<'a> Parser<'a> {
         let mut parser = Parser {
             text,
             lex: Lexer::new(text),
-            tok: Token {
-                kind: Tok::Eof,
-                span: Span::default(),
-                first: true,
-            },
+            tok: Token { kind: Tok::Eof, span: Span::default(), first: true },
             prev: Span::default(),
             sink: Sink::default(),
             trivia: Trivia::default(),

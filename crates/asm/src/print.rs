@@ -68,16 +68,7 @@ impl<'a> Printer<'a> {
         for (name, id, _) in &trivia.type_aliases {
             aliases.entry(*id).or_insert(name.as_str());
         }
-        Printer {
-            module,
-            func,
-            func_index: 0,
-            trivia,
-            out: String::new(),
-            indent: 0,
-            comment: 0,
-            aliases,
-        }
+        Printer { module, func, func_index: 0, trivia, out: String::new(), indent: 0, comment: 0, aliases }
     }
 
     fn text(&mut self, text: &str) {
@@ -179,9 +170,7 @@ impl<'a> Printer<'a> {
 
     fn attr(&mut self, key: &str, value: &str) {
         let bare = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && key
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'));
+            && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'));
         if bare {
             self.text(key);
         } else {

@@ -61,11 +61,7 @@ impl Sink {
 /// A piece of the user's text for a message: one line, not too long.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 60;
-    let mut out: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(MOST)
-        .collect();
+    let mut out: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST).collect();
     if text.chars().nth(MOST).is_some() {
         out.push('…');
     }

@@ -47,8 +47,6 @@ impl Trivia {
 
     /// The text of a comment.
     pub fn comment_text(&self, comment: &Comment) -> &str {
-        self.text
-            .get(comment.span.start as usize..comment.span.end as usize)
-            .unwrap_or_default()
+        self.text.get(comment.span.start as usize..comment.span.end as usize).unwrap_or_default()
     }
 }

@@ -29,26 +29,14 @@ impl<'a> Piece<'a> {
 
     pub fn trim(self) -> Self {
         let front = self.text.trim_start();
-        Piece {
-            text: front.trim_end(),
-            start: self.start + (self.text.len() - front.len()) as u32,
-        }
+        Piece { text: front.trim_end(), start: self.start + (self.text.len() - front.len()) as u32 }
     }
 
     /// The pieces before and after a byte offset, with `skip` bytes between them left out.
     fn cut(self, at: usize, skip: usize) -> (Self, Self) {
         let head = self.text.get(..at).unwrap_or(self.text);
         let tail = self.text.get(at + skip..).unwrap_or("");
-        (
-            Piece {
-                text: head,
-                start: self.start,
-            },
-            Piece {
-                text: tail,
-                start: self.start + (at + skip) as u32,
-            },
-        )
+        (Piece { text: head, start: self.start }, Piece { text: tail, start: self.start + (at + skip) as u32 })
     }
 
     /// `key=value`, where there is a `=`.
@@ -81,9 +69,7 @@ impl<'a> Piece<'a> {
 }
 
 pub(crate) fn fault<T>(piece: Piece<'_>, what: impl Into<String>, help: impl Into<String>) -> Res<T> {
-    Err(Box::new(
-        Diagnostic::error("syntax-type", what).at(piece.span(), "").help(help),
-    ))
+    Err(Box::new(Diagnostic::error("syntax-type", what).at(piece.span(), "").help(help)))
 }
 
 /// What the type parser needs to know about the module: its aliases.
@@ -122,10 +108,7 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
             let Some(inner) = rest.text.strip_suffix('>') else {
                 return fault(piece, "the type's `<` is not closed", "add the closing `>`");
             };
-            let body = Piece {
-                text: inner,
-                start: rest.start,
-            };
+            let body = Piece { text: inner, start: rest.start };
             (name.trim(), Some(body))
         }
         None => (piece, None),
@@ -143,12 +126,9 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (word, None, None) if word.starts_with('!') => match aliases(word.get(1..).unwrap_or("")) {
             Some(ty) => Ok(ty),
             None => Err(Box::new(
-                Diagnostic::error(
-                    "undefined-name",
-                    format!("the type alias `{}` is not defined", shown(word)),
-                )
-                .at(piece.span(), "")
-                .help(format!("write `{} = …` before its first use", shown(word))),
+                Diagnostic::error("undefined-name", format!("the type alias `{}` is not defined", shown(word)))
+                    .at(piece.span(), "")
+                    .help(format!("write `{} = …` before its first use", shown(word))),
             )),
         },
         (word, None, None) => match scalar(word) {
@@ -217,20 +197,13 @@ pub(crate) fn elem(piece: Piece<'_>) -> Res<Elem> {
 pub(crate) fn number(piece: Piece<'_>) -> Res<u64> {
     let digits = !piece.text.is_empty() && piece.text.bytes().all(|b| b.is_ascii_digit());
     if !digits {
-        return fault(
-            piece,
-            format!("`{}` is no number", shown(piece.text)),
-            "write a decimal number",
-        );
+        return fault(piece, format!("`{}` is no number", shown(piece.text)), "write a decimal number");
     }
     piece.text.parse().map_err(|_| {
         Box::new(
-            Diagnostic::error(
-                "syntax-integer",
-                format!("{} does not fit into 64 bits", shown(piece.text)),
-            )
-            .at(piece.span(), "")
-            .help("no extent is larger than 2^32"),
+            Diagnostic::error("syntax-integer", format!("{} does not fit into 64 bits", shown(piece.text)))
+                .at(piece.span(), "")
+                .help("no extent is larger than 2^32"),
         )
     })
 }
@@ -282,11 +255,7 @@ fn pointer(body: Piece<'_>) -> Res<Type> {
     match items.as_slice() {
         [e] => Ok(Type::Ptr(elem(*e)?, None)),
         [e, space] if !space.text.is_empty() => Ok(Type::Ptr(elem(*e)?, Some(space.text.into()))),
-        _ => fault(
-            body,
-            "a pointer has an element type and at most an address space",
-            "write !pto.ptr<f32>",
-        ),
+        _ => fault(body, "a pointer has an element type and at most an address space", "write !pto.ptr<f32>"),
     }
 }
 
@@ -317,11 +286,7 @@ fn conv(body: Piece<'_>) -> Res<ConvType> {
     if written.len() != wanted || known.len() != wanted {
         return fault(
             *shape,
-            format!(
-                "{} has {wanted} known extents, and {} are written",
-                format.text,
-                known.len()
-            ),
+            format!("{} has {wanted} known extents, and {} are written", format.text, known.len()),
             format!("write {wanted} numbers, then the element type"),
         );
     }
@@ -332,12 +297,7 @@ fn conv(body: Piece<'_>) -> Res<ConvType> {
             *d = *n;
         }
     }
-    Ok(ConvType {
-        loc,
-        has_depth,
-        dims,
-        elem: elem(rest)?,
-    })
+    Ok(ConvType { loc, has_depth, dims, elem: elem(rest)? })
 }
 
 fn memref(body: Piece<'_>) -> Res<MemrefType> {
@@ -347,12 +307,7 @@ fn memref(body: Piece<'_>) -> Res<MemrefType> {
     if dims.len() > 6 {
         return fault(body, "a memref has at most six dimensions here", "use a tensor view");
     }
-    let mut out = MemrefType {
-        dims,
-        elem: elem(rest)?,
-        strided: None,
-        space: None,
-    };
+    let mut out = MemrefType { dims, elem: elem(rest)?, strided: None, space: None };
     for item in items {
         let is_strided = item.text.starts_with("strided<") && item.text.ends_with('>');
         if is_strided && out.strided.is_none() {
@@ -380,10 +335,7 @@ fn strided(body: Piece<'_>, rank: usize) -> Res<Strided> {
     let Some(inner) = inner else {
         return fault(list, "the strides are not in brackets", "write strided<[16, 1]>");
     };
-    let inner = Piece {
-        text: inner,
-        start: list.start + 1,
-    };
+    let inner = Piece { text: inner, start: list.start + 1 };
     let mut strides = SmallVec::new();
     if !inner.text.trim().is_empty() {
         for item in inner.items() {
@@ -417,11 +369,7 @@ fn signed(piece: Piece<'_>) -> Res<Option<i64>> {
     }
     match piece.text.parse() {
         Ok(n) => Ok(Some(n)),
-        Err(_) => fault(
-            piece,
-            format!("`{}` is no stride", shown(piece.text)),
-            "write an integer or `?`",
-        ),
+        Err(_) => fault(piece, format!("`{}` is no stride", shown(piece.text)), "write an integer or `?`"),
     }
 }
 

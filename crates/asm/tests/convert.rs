@@ -15,20 +15,12 @@ fn every_conversion_is_readable_and_a_fixpoint() -> std::io::Result<()> {
         for to in FORMS {
             let once = convert(&parsed, to);
             let again = parse(&once, None);
-            assert!(
-                !again.has_errors(),
-                "{name} to {to:?}: {:#?}\n{once}",
-                again.diagnostics
-            );
+            assert!(!again.has_errors(), "{name} to {to:?}: {:#?}\n{once}", again.diagnostics);
             assert_eq!(once, convert(&again, to), "{name} to {to:?} is no fixpoint");
             for from in FORMS {
                 let there = convert(&again, from);
                 let back = parse(&there, None);
-                assert!(
-                    !back.has_errors(),
-                    "{name} {to:?} to {from:?}: {:#?}\n{there}",
-                    back.diagnostics
-                );
+                assert!(!back.has_errors(), "{name} {to:?} to {from:?}: {:#?}\n{there}", back.diagnostics);
             }
         }
     }
@@ -60,9 +52,7 @@ fn conversion_keeps_the_instructions_and_the_names() -> std::io::Result<()> {
             for (before, after) in parsed.module.funcs.iter().zip(&again.module.funcs) {
                 let names =
                     |p: &tessera_asm::Parsed, list: &[tessera_ir::ValueId], f: &tessera_ir::Func| -> Vec<String> {
-                        list.iter()
-                            .map(|v| p.module.names.text(f.value(*v).name).to_string())
-                            .collect()
+                        list.iter().map(|v| p.module.names.text(f.value(*v).name).to_string()).collect()
                     };
                 let (args, kept) = (names(&parsed, &before.args, before), names(&again, &after.args, after));
                 assert_eq!(args, kept, "{name} to {to:?}: arguments");

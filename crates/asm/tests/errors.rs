@@ -38,31 +38,18 @@ fn tokens() {
     check(&format!("%a = tmov ~ %b : {T}"), &[("syntax-token", 1, 11)]);
     check(&format!("% = tmov %b : {T}"), &[("syntax-token", 1, 1)]);
     check("\u{1F600}", &[("syntax-token", 1, 1)]);
-    check(
-        &format!("%a = tmov %b {{x = \"y}} : {T}\n%c = tmov %a : {T}"),
-        &[("syntax-string", 1, 19)],
-    );
+    check(&format!("%a = tmov %b {{x = \"y}} : {T}\n%c = tmov %a : {T}"), &[("syntax-string", 1, 19)]);
 }
 
 #[test]
 fn numbers() {
-    check(
-        &format!("%a = textract %b[99999999999999999999, 0] : {T}"),
-        &[("syntax-integer", 1, 18)],
-    );
+    check(&format!("%a = textract %b[99999999999999999999, 0] : {T}"), &[("syntax-integer", 1, 18)]);
     check("%a = arith.constant 300 : i8", &[("syntax-integer", 1, 21)]);
     check("%a = arith.constant 1.0e999 : f32", &[("syntax-float", 1, 21)]);
     check("%a = arith.constant 1.5 : i8", &[("type-mismatch", 1, 21)]);
-    check(
-        "%a = pto.alloc_tile : !pto.tile<99999999999999999999x8xf32>",
-        &[("syntax-integer", 1, 33)],
-    );
+    check("%a = pto.alloc_tile : !pto.tile<99999999999999999999x8xf32>", &[("syntax-integer", 1, 33)]);
     // Large, but a number: the verifier refuses it.
-    assert!(
-        parse("%a = pto.alloc_tile : !pto.tile<1000000000000000000x8xf32>", None)
-            .diagnostics
-            .is_empty()
-    );
+    assert!(parse("%a = pto.alloc_tile : !pto.tile<1000000000000000000x8xf32>", None).diagnostics.is_empty());
 }
 
 #[test]
@@ -93,11 +80,7 @@ fn types() {
         ("!pto.tile<vec, 16x32xf61>", "syntax-type", 22),
         ("!pto.tile<vec, 16xf16>", "syntax-type", 16),
         ("!pto.tile<loc=vec, dtype=f16, rows=16>", "syntax-type", 11),
-        (
-            "!pto.tile<loc=vec, dtype=f16, rows=16, rows=16, cols=8>",
-            "syntax-type",
-            40,
-        ),
+        ("!pto.tile<loc=vec, dtype=f16, rows=16, rows=16, cols=8>", "syntax-type", 40),
         ("!pto.tile<vec, 16x32xf16, blayuot=row_major>", "syntax-type", 27),
         ("!pto.tile<vec, 16x32xf16, pad=custom(zz)>", "syntax-integer", 38),
         ("!pto.tail<vec, 16x32xf16>", "syntax-type", 1),
@@ -108,16 +91,9 @@ fn types() {
         ("!missing", "undefined-name", 1),
     ] {
         let d = parse_type(ty).map(|t| format!("{t:?}")).expect_err(ty);
-        assert_eq!(
-            (d.rule, d.span.map(|s| s.start + 1)),
-            (rule, Some(column)),
-            "{ty}: {d:#?}"
-        );
+        assert_eq!((d.rule, d.span.map(|s| s.start + 1)), (rule, Some(column)), "{ty}: {d:#?}");
         assert!(d.help.is_some(), "{ty}");
-        check(
-            &format!("%a = pto.alloc_tile : {ty}"),
-            &[(rule, 1, 22 + column as usize)],
-        );
+        check(&format!("%a = pto.alloc_tile : {ty}"), &[(rule, 1, 22 + column as usize)]);
     }
 }
 
@@ -127,89 +103,47 @@ fn suggestions_name_the_nearest_word() {
     assert_eq!(help("pto.tmove ins(%a : index)"), "did you mean `pto.tmov`?");
     assert_eq!(help("%d = tinset %s"), "did you mean `tinsert`?");
     assert_eq!(help("%d = arith.adi %a, %b : index"), "did you mean `arith.addi`?");
-    assert_eq!(
-        help("%a = pto.alloc_tile : !pto.tile<vec, 16x8xf23>"),
-        "did you mean `f32`?"
-    );
-    assert_eq!(
-        help("module attributes {pto.target_arch = \"a2a4\"} {\n}"),
-        "did you mean `a2a3`?"
-    );
+    assert_eq!(help("%a = pto.alloc_tile : !pto.tile<vec, 16x8xf23>"), "did you mean `f32`?");
+    assert_eq!(help("module attributes {pto.target_arch = \"a2a4\"} {\n}"), "did you mean `a2a3`?");
 }
 
 #[test]
 fn attributes() {
-    check(
-        &format!("%d = pto.tconcat %a, %b {{dim = \"x\"}} : ({T}, {T}) -> {T}"),
-        &[("syntax-attribute", 1, 32)],
-    );
-    check(
-        &format!("%d = pto.tmov %a {{reluPreMode = \"rulu\"}} : {T} -> {T}"),
-        &[("syntax-attribute", 1, 33)],
-    );
+    check(&format!("%d = pto.tconcat %a, %b {{dim = \"x\"}} : ({T}, {T}) -> {T}"), &[("syntax-attribute", 1, 32)]);
+    check(&format!("%d = pto.tmov %a {{reluPreMode = \"rulu\"}} : {T} -> {T}"), &[("syntax-attribute", 1, 33)]);
     check(
         &format!("%d = pto.tmov %a {{reluPreMode = \"no_relu\", reluPreMode = \"no_relu\"}} : {T} -> {T}"),
         &[("syntax-attribute", 1, 44)],
     );
     check("pto.setfmatrix {fmap = [1, 2, 3]}", &[("syntax-attribute", 1, 24)]);
-    check(
-        &format!("%d = pto.tmov %a {{frobnicate = 3}} : {T} -> {T}"),
-        &[("unknown-attribute", 1, 19)],
-    );
+    check(&format!("%d = pto.tmov %a {{frobnicate = 3}} : {T} -> {T}"), &[("unknown-attribute", 1, 19)]);
     let text = format!("%d = pto.tmov %a {{frobnicate = 3}} : {T} -> {T}");
     assert_eq!(parse(&text, None).diagnostics[0].severity, Severity::Warning);
-    check(
-        "module attributes {pto.target_arch = \"gpu\"} {\n}",
-        &[("unknown-profile", 1, 38)],
-    );
+    check("module attributes {pto.target_arch = \"gpu\"} {\n}", &[("unknown-profile", 1, 38)]);
 }
 
 #[test]
 fn forms_and_counts() {
-    check(
-        &format!("%d = pto.ttrans %a, %a, %a : ({T}, {T}, {T}) -> {T}"),
-        &[("operand-count", 1, 1)],
-    );
-    check(
-        &format!("pto.tmov ins(%a, %b : {T}) outs(%c : {T})"),
-        &[("operand-count", 1, 13)],
-    );
+    check(&format!("%d = pto.ttrans %a, %a, %a : ({T}, {T}, {T}) -> {T}"), &[("operand-count", 1, 1)]);
+    check(&format!("pto.tmov ins(%a, %b : {T}) outs(%c : {T})"), &[("operand-count", 1, 13)]);
     check(
         &format!("%d = pto.textract %a, 0, 1 : ({T}, index, index) -> {T}"),
         &[("syntax-form", 1, 23), ("syntax-form", 1, 26)],
     );
-    check(
-        &format!("%d = pto.tmov ins(%a : {T}) outs(%b : {T})"),
-        &[("syntax-form", 1, 1)],
-    );
+    check(&format!("%d = pto.tmov ins(%a : {T}) outs(%b : {T})"), &[("syntax-form", 1, 1)]);
     check("%d = tmov_fp %s, 1.5", &[("syntax-form", 1, 18)]);
     check("%d = tmov %s", &[("syntax-expected", 1, 1)]);
     check(&format!("%a, %b = pto.alloc_tile : {T}"), &[("operand-count", 1, 1)]);
-    check(
-        &format!("%d = pto.tinsert %s, %s, %s : ({T}, {T}, {T}) -> {T}"),
-        &[("type-mismatch", 1, 22)],
-    );
+    check(&format!("%d = pto.tinsert %s, %s, %s : ({T}, {T}, {T}) -> {T}"), &[("type-mismatch", 1, 22)]);
 }
 
 #[test]
 fn names() {
-    check(
-        "func.func @f() {\n  %a = arith.addi %b, %b : index\n  return\n}",
-        &[("undefined-name", 2, 19)],
-    );
-    check(
-        "%a = arith.constant 1 : index\n%a = arith.constant 2 : index",
-        &[("redefined-name", 2, 1)],
-    );
-    check(
-        "%a = arith.addi %b, %b : index\n%b = arith.constant 2 : index",
-        &[("undefined-name", 1, 17)],
-    );
+    check("func.func @f() {\n  %a = arith.addi %b, %b : index\n  return\n}", &[("undefined-name", 2, 19)]);
+    check("%a = arith.constant 1 : index\n%a = arith.constant 2 : index", &[("redefined-name", 2, 1)]);
+    check("%a = arith.addi %b, %b : index\n%b = arith.constant 2 : index", &[("undefined-name", 1, 17)]);
     check("tassign %t, @tile(0x20)", &[("undefined-name", 1, 9)]);
-    check(
-        "func.func @f() {\n  return\n}\nfunc.func @f() {\n  return\n}",
-        &[("redefined-name", 4, 11)],
-    );
+    check("func.func @f() {\n  return\n}\nfunc.func @f() {\n  return\n}", &[("redefined-name", 4, 11)]);
     // A name ends with its region.
     let text = "func.func @f(%n: index) {\n  scf.for %i = %n to %n step %n {\n    %x = arith.addi %i, %i : index\n  }\n  %y = arith.addi %x, %x : index\n  return\n}";
     check(text, &[("undefined-name", 5, 19)]);
@@ -232,14 +166,8 @@ fn a_differing_type_is_shown_at_its_field() {
 
 #[test]
 fn files_and_regions() {
-    check(
-        "%a = arith.constant 1 : index\nfunc.func @f() {\n  return\n}",
-        &[("syntax-mixed", 2, 1)],
-    );
-    check(
-        "func.func @f() {\n  return\n}\n%a = arith.constant 1 : index",
-        &[("syntax-mixed", 4, 1)],
-    );
+    check("%a = arith.constant 1 : index\nfunc.func @f() {\n  return\n}", &[("syntax-mixed", 2, 1)]);
+    check("func.func @f() {\n  return\n}\n%a = arith.constant 1 : index", &[("syntax-mixed", 4, 1)]);
     check("func.func @f() {\n}", &[("syntax-region", 1, 1)]);
     check("func.func @f() -> index {\n  return\n}", &[("operand-count", 2, 3)]);
     check("func.func @f() {\n  return\n  return\n}", &[("syntax-region", 2, 3)]);
@@ -247,15 +175,9 @@ fn files_and_regions() {
         "func.func @f(%c: i1) {\n  %x = scf.if %c -> (index) {\n    scf.yield %c : i1\n  }\n  return\n}",
         &[("type-mismatch", 3, 5)],
     );
-    check(
-        "func.func @f(%c: i1) {\n  %x = scf.if %c -> (index) {\n  }\n  return\n}",
-        &[("syntax-region", 2, 3)],
-    );
+    check("func.func @f(%c: i1) {\n  %x = scf.if %c -> (index) {\n  }\n  return\n}", &[("syntax-region", 2, 3)]);
     check("return", &[("syntax-region", 1, 1)]);
-    check(
-        "%a = arith.constant 1 : index\nscf.yield %a : index",
-        &[("syntax-region", 2, 1)],
-    );
+    check("%a = arith.constant 1 : index\nscf.yield %a : index", &[("syntax-region", 2, 1)]);
     check("", &[("syntax-expected", 1, 1)]);
     check(" \n\t", &[("syntax-expected", 1, 1)]);
 }
@@ -265,35 +187,16 @@ fn all_errors_of_a_file_are_reported() {
     let text = format!(
         "func.func @f() {{\n  %a = pto.alloc_tile : {T}\n  pto.tmoov ins(%a : {T}) outs(%a : {T})\n  %b = arith.constant : index\n  %c = arith.addi %b, %b : index\n  pto.tmov ins(%a : {T}) outs(%zz : {T})\n  return\n}}"
     );
-    check(
-        &text,
-        &[
-            ("unknown-op", 3, 3),
-            ("syntax-expected", 4, 23),
-            ("undefined-name", 6, 47),
-        ],
-    );
+    check(&text, &[("unknown-op", 3, 3), ("syntax-expected", 4, 23), ("undefined-name", 6, 47)]);
 }
 
 #[test]
 fn a_newline_ends_a_statement_of_a_listing() {
-    check(
-        &format!("%a = tmov\n%b : {T}"),
-        &[("operand-count", 1, 1), ("syntax-expected", 2, 4)],
-    );
-    check(
-        &format!("%a = tmov %b : {T} %c = tmov %a : {T}"),
-        &[("syntax-expected", 1, 36)],
-    );
+    check(&format!("%a = tmov\n%b : {T}"), &[("operand-count", 1, 1), ("syntax-expected", 2, 4)]);
+    check(&format!("%a = tmov %b : {T} %c = tmov %a : {T}"), &[("syntax-expected", 1, 36)]);
     // But not inside brackets, behind `,` `=` `:` `->`, or before `:` `->` `outs` `{`.
-    check(
-        "%a =\n tmov\n %b",
-        &[("operand-count", 1, 1), ("syntax-expected", 3, 2)][..],
-    );
-    check(
-        &format!("pto.tmov ins(\n%b\n:\n{T})\nouts(%a : {T})\n{{reluPreMode = \"no_relu\"}};\n"),
-        &[],
-    );
+    check("%a =\n tmov\n %b", &[("operand-count", 1, 1), ("syntax-expected", 3, 2)][..]);
+    check(&format!("pto.tmov ins(\n%b\n:\n{T})\nouts(%a : {T})\n{{reluPreMode = \"no_relu\"}};\n"), &[]);
     check(&format!("%a = tmov %b\n: {T}\n-> {T}"), &[]);
 }
 

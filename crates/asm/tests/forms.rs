@@ -24,21 +24,14 @@ fn inputs(parsed: &Parsed) -> Vec<String> {
     let input = func.args.iter().filter(|v| func.value(**v).def == Def::Input);
     let shown = input.map(|v| {
         let v = func.value(*v);
-        format!(
-            "{}: {}",
-            parsed.module.names.text(v.name),
-            print_type(parsed.module.types.get(v.ty))
-        )
+        format!("{}: {}", parsed.module.names.text(v.name), print_type(parsed.module.types.get(v.ty)))
     });
     shown.collect()
 }
 
 fn outputs(parsed: &Parsed) -> Vec<&str> {
     let func = &parsed.module.funcs[0];
-    func.outputs
-        .iter()
-        .map(|v| parsed.module.names.text(func.value(*v).name))
-        .collect()
+    func.outputs.iter().map(|v| parsed.module.names.text(func.value(*v).name)).collect()
 }
 
 #[test]
@@ -57,11 +50,7 @@ fn the_three_forms_and_the_generic_one_are_one_instruction() {
         let (kind, roles) = op(&parsed, 0);
         assert_eq!(kind, OpKind::Pto(Opcode::Textract, Form::Plain), "{text}");
         assert_eq!(roles[..3], [Role::Src, Role::Row, Role::Col], "{text}");
-        assert_eq!(
-            inputs(&parsed),
-            ["s: !pto.tile<16x16xf32>", "r: index", "c: index"],
-            "{text}"
-        );
+        assert_eq!(inputs(&parsed), ["s: !pto.tile<16x16xf32>", "r: index", "c: index"], "{text}");
         assert_eq!(outputs(&parsed), ["d"], "{text}");
     }
 }
@@ -75,47 +64,25 @@ fn operands_choose_the_form() {
         (format!("%d = tmov %s : {acc} -> {mat}"), Form::Plain),
         (format!("%d = tmov %s, %q : {acc} -> {mat}"), Form::ScalarQuant),
         (format!("%d = tmov %s, %q : ({acc}, {fp}) -> {mat}"), Form::VectorQuant),
-        (
-            format!("%d = pto.tmov %s, %q : ({acc}, i64) -> {mat}"),
-            Form::ScalarQuant,
-        ),
-        (
-            format!("%d = pto.tmov_fp %s, %q : ({acc}, {fp}) -> {mat}"),
-            Form::VectorQuant,
-        ),
+        (format!("%d = pto.tmov %s, %q : ({acc}, i64) -> {mat}"), Form::ScalarQuant),
+        (format!("%d = pto.tmov_fp %s, %q : ({acc}, {fp}) -> {mat}"), Form::VectorQuant),
         (format!("%d = pto.tmov.fp %s, %q : ({acc}, i8) -> {mat}"), Form::Fill),
         (format!("%d = tmov_fp %s, %q : {acc} -> {mat}"), Form::Fill),
         (format!("%d = tinsert %s : {T} -> {T}"), Form::NoIndex),
         (format!("%d = tinsert %s[0, 0] : {T} -> {T}"), Form::Plain),
         (format!("%d = tinsert %s[0, 0], %q : {T} -> {T}"), Form::ScalarQuant),
-        (
-            format!("%d = tinsert_fp %s[0, 0], %q : ({T}, {fp}) -> {T}"),
-            Form::VectorQuant,
-        ),
-        (
-            format!("%a, %b = textract %s[0, 0][8, 8] : {T} -> {T}"),
-            Form::TwoWindows,
-        ),
+        (format!("%d = tinsert_fp %s[0, 0], %q : ({T}, {fp}) -> {T}"), Form::VectorQuant),
+        (format!("%a, %b = textract %s[0, 0][8, 8] : {T} -> {T}"), Form::TwoWindows),
         (format!("%d = ttrans %s, %tmp : ({T}, {T}) -> {T}"), Form::Tmp),
-        (
-            format!("%a, %b = tdeinterleave %s : {T} -> ({T}, {T})"),
-            Form::OneSource,
-        ),
+        (format!("%a, %b = tdeinterleave %s : {T} -> ({T}, {T})"), Form::OneSource),
         (format!("%d = tfillpad %s : {T}"), Form::Plain),
         (format!("%d = pto.tfillpad %v : (f32) -> {T}"), Form::Fill),
         (format!("%d = tconcat %a, %b : {T} -> {T}"), Form::Plain),
         (format!("%d = tconcat %a, %b, %i, %j : {T} -> {T}"), Form::Indexed),
-        (
-            format!("%d, %n = tconcat %a, %b, %i, %j : {T} -> {T}"),
-            Form::IndexedOut,
-        ),
+        (format!("%d, %n = tconcat %a, %b, %i, %j : {T} -> {T}"), Form::IndexedOut),
     ] {
         let parsed = read(&text);
-        assert!(
-            matches!(op(&parsed, 0).0, OpKind::Pto(_, f) if f == form),
-            "{text}: {:?}",
-            op(&parsed, 0)
-        );
+        assert!(matches!(op(&parsed, 0).0, OpKind::Pto(_, f) if f == form), "{text}: {:?}", op(&parsed, 0));
         let printed = print(&parsed);
         assert_eq!(dump(&parsed.module), dump(&read(&printed).module), "{printed}");
     }
@@ -145,11 +112,7 @@ fn a_listing_allocates_what_it_only_writes() {
     assert_eq!(inputs(&parsed), ["a: !pto.tile<16x16xf32>"]);
     assert_eq!(outputs(&parsed), ["e", "b", "c"]);
     let func = &parsed.module.funcs[0];
-    let names: Vec<_> = func
-        .args
-        .iter()
-        .map(|v| parsed.module.names.text(func.value(*v).name))
-        .collect();
+    let names: Vec<_> = func.args.iter().map(|v| parsed.module.names.text(func.value(*v).name)).collect();
     assert_eq!(names, ["a", "b", "c"]);
 }
 
@@ -164,10 +127,7 @@ fn addresses_may_come_before_their_tiles() {
     let func = &parsed.module.funcs[0];
     let second = func.op(func.block(func.body).ops[1]);
     assert_eq!(second.operands[1].arg, Arg::Int(8192));
-    assert!(matches!(
-        func.value(second.operands[0].arg.value().unwrap()).def,
-        Def::Result(..)
-    ));
+    assert!(matches!(func.value(second.operands[0].arg.value().unwrap()).def, Def::Result(..)));
 }
 
 #[test]
@@ -219,10 +179,7 @@ fn spellings_of_one_type_are_one_type() {
             "!pto.tile<loc=mat, f16, 16, 32, ColMajor, RowMajor, 512, Zero>",
             "!pto.tile<mat, 16x32xf16, blayout=col_major, slayout=row_major, pad=1>",
         ],
-        &[
-            "!pto.tile<vec, 16x16xf4e2m1x2, valid=0x12>",
-            "!pto.tile<vec, 16x16xfloat4_e2m1x2_t, valid=0x12>",
-        ],
+        &["!pto.tile<vec, 16x16xf4e2m1x2, valid=0x12>", "!pto.tile<vec, 16x16xfloat4_e2m1x2_t, valid=0x12>"],
     ] {
         let first = parse_type(group[0]).unwrap();
         for text in group {
@@ -282,11 +239,7 @@ fn constants_are_rounded_to_their_type() {
 fn types_are_compared_on_the_profile() {
     // On cpu a Left tile's written order counts, on a5 it is the profile's own (syntax.md 3).
     let left = |b: &str| format!("!pto.tile<left, 16x32xf16, blayout={b}, slayout=row_major>");
-    let text = format!(
-        "%a = pto.alloc_tile : {}\n%b = tmov %a : {} -> {T}",
-        left("row_major"),
-        left("col_major")
-    );
+    let text = format!("%a = pto.alloc_tile : {}\n%b = tmov %a : {} -> {T}", left("row_major"), left("col_major"));
     assert!(parse(&text, None).has_errors());
     assert!(!parse(&text, Some(Profile::A5)).has_errors());
     let module =

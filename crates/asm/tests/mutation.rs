@@ -100,25 +100,13 @@ fn check(text: &str) -> bool {
     }
     let printed = print(&parsed);
     let again = parse(&printed, None);
-    assert!(
-        !again.has_errors(),
-        "{:#?}\nread:\n{text}\nprinted:\n{printed}",
-        again.diagnostics
-    );
-    assert_eq!(
-        dump(&parsed.module),
-        dump(&again.module),
-        "read:\n{text}\nprinted:\n{printed}"
-    );
+    assert!(!again.has_errors(), "{:#?}\nread:\n{text}\nprinted:\n{printed}", again.diagnostics);
+    assert_eq!(dump(&parsed.module), dump(&again.module), "read:\n{text}\nprinted:\n{printed}");
     assert_eq!(printed, print(&again), "read:\n{text}");
     for to in [TextForm::Asm, TextForm::Ssa, TextForm::Dps] {
         let converted = convert(&parsed, to);
         let back = parse(&converted, None);
-        assert!(
-            !back.has_errors(),
-            "{:#?}\nread:\n{text}\nas {to:?}:\n{converted}",
-            back.diagnostics
-        );
+        assert!(!back.has_errors(), "{:#?}\nread:\n{text}\nas {to:?}:\n{converted}", back.diagnostics);
     }
     true
 }
@@ -153,9 +141,7 @@ fn random_bytes_and_tokens_are_refused() {
         let len = random.below(200);
         let bytes: Vec<u8> = (0..len).map(|_| random.next() as u8).collect();
         refused += usize::from(parse_bytes(&bytes, None).has_errors());
-        let tokens: String = (0..random.below(40))
-            .map(|_| PIECES[random.below(PIECES.len())])
-            .collect();
+        let tokens: String = (0..random.below(40)).map(|_| PIECES[random.below(PIECES.len())]).collect();
         check(&tokens);
     }
     assert!(refused > 1900, "{refused}");

@@ -16,8 +16,7 @@ fn tile(loc: Loc, elem: Elem, rows: u64, cols: u64) -> Tile {
 
 fn inst(op: Opcode, form: Form, tiles: &[(Role, Tile)]) -> Inst {
     let mut inst = Inst::new(op, form, Profile::A5);
-    inst.tiles
-        .extend(tiles.iter().map(|(role, tile)| TileArg::of_type(*role, *tile)));
+    inst.tiles.extend(tiles.iter().map(|(role, tile)| TileArg::of_type(*role, *tile)));
     inst
 }
 
@@ -61,21 +60,13 @@ fn counts_of_an_indexed_concat_lie_inside_their_sources() {
     assert_eq!(check_concat_counts(&concat, 0, [64, 0]), None);
     let long = check_concat_counts(&concat, 3, [64, 68]).unwrap();
     assert_eq!((long.rule, long.operand), ("tconcat-index", Some(3)));
-    assert!(
-        long.message.contains("idx1(3, 0) = 68 bytes are 17 columns"),
-        "{}",
-        long.message
-    );
+    assert!(long.message.contains("idx1(3, 0) = 68 bytes are 17 columns"), "{}", long.message);
     assert_eq!(check_concat_counts(&concat, 0, [-4, 0]).unwrap().rule, "tconcat-index");
 }
 
 #[test]
 fn a_view_stays_inside_its_buffer() {
-    let mut load = inst(
-        Opcode::Tload,
-        Form::Plain,
-        &[(Role::Dst, tile(Loc::Vec, Elem::F16, 16, 32))],
-    );
+    let mut load = inst(Opcode::Tload, Form::Plain, &[(Role::Dst, tile(Loc::Vec, Elem::F16, 16, 32))]);
     let view = |stride: i64, offset: i64, buffer: u64| GlobalArg {
         elem: Elem::F16,
         tag: ViewTag::Nd,
@@ -92,10 +83,7 @@ fn a_view_stays_inside_its_buffer() {
     assert_eq!(broken(view(-32, 480, 512)), None);
     let (rule, message) = broken(view(32, 0, 511)).unwrap();
     assert_eq!(rule, "gm-bounds");
-    assert!(
-        message.contains("element 511") && message.contains("511 elements"),
-        "{message}"
-    );
+    assert!(message.contains("element 511") && message.contains("511 elements"), "{message}");
     assert_eq!(broken(view(32, -1, 512)).unwrap().0, "gm-bounds");
     assert_eq!(broken(view(i64::MAX, 0, 512)).unwrap().0, "gm-bounds");
 }

@@ -41,31 +41,18 @@ fn actions(inst: &Inst) -> Vec<Action> {
     let mut all = Vec::new();
     for step in steps(inst).unwrap() {
         match step {
-            Step::Move {
-                src: Side::Tile(s),
-                dst: Side::Tile(d),
-                geometry: g,
-                ..
-            } => {
+            Step::Move { src: Side::Tile(s), dst: Side::Tile(d), geometry: g, .. } => {
                 for i in 0..g.rows {
                     for j in 0..g.cols {
                         let ((r, c), (x, y)) = (g.src.apply(i, j), g.dst.apply(i, j));
-                        all.push(Action {
-                            from: Some((s, r, c)),
-                            to: (d, x, y),
-                            value: 0,
-                        });
+                        all.push(Action { from: Some((s, r, c)), to: (d, x, y), value: 0 });
                     }
                 }
             }
             Step::Fill { dst, rect, .. } => {
                 for r in rect.row..rect.row + rect.rows {
                     for c in rect.col..rect.col + rect.cols {
-                        all.push(Action {
-                            from: None,
-                            to: (dst, r, c),
-                            value: 0xEE,
-                        });
+                        all.push(Action { from: None, to: (dst, r, c), value: 0xEE });
                     }
                 }
             }
@@ -135,18 +122,9 @@ fn arg(rng: &mut Rng, role: Role, elem: Elem, shape: [u64; 2], valid: [u64; 2], 
     let ty = TileType::new(Loc::Vec, elem, shape[0], shape[1])
         .with_layout(layout.0, layout.1, 512)
         .with_valid(Extent::Static(valid[0]), Extent::Static(valid[1]));
-    let tile = Tile {
-        pad: Pad::Max,
-        ..ty.resolve(Profile::Cpu)
-    };
+    let tile = Tile { pad: Pad::Max, ..ty.resolve(Profile::Cpu) };
     let start = rng.below(5) * rng.pick(&[0, 32, 64, 256, 512, 1024]);
-    TileArg {
-        place: Some(Place {
-            root: Root::Memory(Loc::Vec),
-            start,
-        }),
-        ..TileArg::of_type(role, tile)
-    }
+    TileArg { place: Some(Place { root: Root::Memory(Loc::Vec), start }), ..TileArg::of_type(role, tile) }
 }
 
 /// A random instruction whose operands lie anywhere.
@@ -169,24 +147,19 @@ fn random(rng: &mut Rng) -> Inst {
         1 => {
             inst = Inst::new(Opcode::Ttrans, Form::Plain, Profile::Cpu);
             inst.tiles.push(arg(rng, Role::Src, elem, shape, valid, one));
-            inst.tiles
-                .push(arg(rng, Role::Dst, elem, shape, [valid[1], valid[0]], other));
+            inst.tiles.push(arg(rng, Role::Dst, elem, shape, [valid[1], valid[0]], other));
         }
         2 => {
             inst = Inst::new(Opcode::Textract, Form::Plain, Profile::Cpu);
-            inst.scalars
-                .push((Role::Row, Some(Int(rng.below(n - valid[0] + 1).min(n - 1).into()))));
-            inst.scalars
-                .push((Role::Col, Some(Int(rng.below(n - valid[1] + 1).min(n - 1).into()))));
+            inst.scalars.push((Role::Row, Some(Int(rng.below(n - valid[0] + 1).min(n - 1).into()))));
+            inst.scalars.push((Role::Col, Some(Int(rng.below(n - valid[1] + 1).min(n - 1).into()))));
             inst.tiles.push(arg(rng, Role::Src, elem, shape, shape, one));
             inst.tiles.push(arg(rng, Role::Dst, elem, shape, valid, other));
         }
         3 => {
             inst = Inst::new(Opcode::Tinsert, Form::Plain, Profile::Cpu);
-            inst.scalars
-                .push((Role::Row, Some(Int(rng.below(n - valid[0] + 1).into()))));
-            inst.scalars
-                .push((Role::Col, Some(Int(rng.below(n - valid[1] + 1).into()))));
+            inst.scalars.push((Role::Row, Some(Int(rng.below(n - valid[0] + 1).into()))));
+            inst.scalars.push((Role::Col, Some(Int(rng.below(n - valid[1] + 1).into()))));
             inst.tiles.push(arg(rng, Role::Src, elem, shape, valid, one));
             inst.tiles.push(arg(rng, Role::Dst, elem, shape, shape, other));
         }
@@ -229,31 +202,19 @@ fn overlap_is_refused_exactly_where_an_order_shows_it() {
         let starts: Vec<u64> = inst.tiles.iter().map(|t| t.place.unwrap().start).collect();
         shared += u32::from(!is_overlap && starts[0].abs_diff(starts[1]) < 512);
     }
-    assert!(
-        refused > 500 && shared > 200,
-        "{refused} refused, {shared} shared without harm"
-    );
+    assert!(refused > 500 && shared > 200, "{refused} refused, {shared} shared without harm");
 }
 
 #[test]
 fn nibbles_of_a_byte_are_two_elements() {
     let ty = TileType::new(Loc::Vec, Elem::F4e2m1x2, 16, 64).resolve(Profile::A5);
-    let place = Some(Place {
-        root: Root::Auto(3),
-        start: 0,
-    });
+    let place = Some(Place { root: Root::Auto(3), start: 0 });
     let mut inst = Inst::new(Opcode::Tmov, Form::Plain, Profile::A5);
     for role in [Role::Src, Role::Dst] {
-        inst.tiles.push(TileArg {
-            place,
-            ..TileArg::of_type(role, ty)
-        });
+        inst.tiles.push(TileArg { place, ..TileArg::of_type(role, ty) });
     }
     assert!(check(&inst).is_empty(), "onto itself");
-    inst.tiles[1].place = Some(Place {
-        root: Root::Auto(4),
-        start: 0,
-    });
+    inst.tiles[1].place = Some(Place { root: Root::Auto(4), start: 0 });
     assert!(check(&inst).is_empty(), "another storage");
 }
 
@@ -267,10 +228,7 @@ fn index_tiles_and_unknown_counts_are_careful() {
     let roles = [Role::Src0, Role::Src1, Role::Idx0, Role::Idx1, Role::Dst];
     for ((role, tile), start) in roles.into_iter().zip(tiles).zip(places) {
         inst.tiles.push(TileArg {
-            place: Some(Place {
-                root: Root::Memory(Loc::Vec),
-                start,
-            }),
+            place: Some(Place { root: Root::Memory(Loc::Vec), start }),
             ..TileArg::of_type(role, tile)
         });
     }
@@ -292,10 +250,7 @@ fn halves_of_a_tile_too_large_to_enumerate_are_told_apart() {
     let layout = whole.layout().window(0, 0, 8192, 4096).unwrap().1;
     let at = |role, start| TileArg {
         layout: layout.clone(),
-        place: Some(Place {
-            root: Root::Auto(0),
-            start,
-        }),
+        place: Some(Place { root: Root::Auto(0), start }),
         ..TileArg::of_type(role, half)
     };
     let rule = |start| {

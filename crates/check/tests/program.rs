@@ -14,10 +14,7 @@ const DYNAMIC: &str = "!pto.tile<loc=vec, dtype=f16, rows=16, cols=32, v_row=?, 
 
 /// Reads a program, with the tile types above for their names.
 fn module(text: &str, profile: Profile) -> Module {
-    let text = text
-        .replace("BIG", BIG)
-        .replace("SMALL", SMALL)
-        .replace("DYNAMIC", DYNAMIC);
+    let text = text.replace("BIG", BIG).replace("SMALL", SMALL).replace("DYNAMIC", DYNAMIC);
     let parsed = parse(&text, Some(profile));
     assert!(!parsed.has_errors(), "{:#?}", parsed.diagnostics);
     parsed.module
@@ -34,10 +31,8 @@ fn rules(text: &str) -> Vec<&'static str> {
 
 /// A function with some constants and two tiles around a body.
 fn kernel(args: &str, body: &str) -> String {
-    let constants: String = [0, 1, 2, 3, 4, 16, 32, 48]
-        .iter()
-        .map(|n| format!("  %c{n} = arith.constant {n} : index\n"))
-        .collect();
+    let constants: String =
+        [0, 1, 2, 3, 4, 16, 32, 48].iter().map(|n| format!("  %c{n} = arith.constant {n} : index\n")).collect();
     format!(
         "func.func @k({args}) {{\n{constants}  %big = pto.alloc_tile : BIG\n  %small = pto.alloc_tile : SMALL\n{body}\n  return\n}}\n"
     )
@@ -49,17 +44,11 @@ fn insert(row: &str) -> String {
 
 #[test]
 fn a_loop_is_walked_to_its_first_bad_iteration() {
-    let body = format!(
-        "scf.for %i = %c0 to %c48 step %c1 {{\n %r = arith.muli %i, %c16 : index\n {}\n}}",
-        insert("%r")
-    );
+    let body =
+        format!("scf.for %i = %c0 to %c48 step %c1 {{\n %r = arith.muli %i, %c16 : index\n {}\n}}", insert("%r"));
     let found = findings(&kernel("", &body), Profile::Cpu);
     assert_eq!(found.len(), 1, "each operation reports a rule once: {found:#?}");
-    assert!(
-        found[0].message.ends_with("at iteration %i = 4"),
-        "{}",
-        found[0].message
-    );
+    assert!(found[0].message.ends_with("at iteration %i = 4"), "{}", found[0].message);
 }
 
 #[test]
@@ -71,26 +60,16 @@ fn nested_loops_name_all_their_variables() {
     );
     let found = findings(&kernel("", &body), Profile::Cpu);
     assert_eq!(found.len(), 1);
-    assert!(
-        found[0].message.ends_with("at iteration %i = 1, %j = 2"),
-        "{}",
-        found[0].message
-    );
+    assert!(found[0].message.ends_with("at iteration %i = 1, %j = 2"), "{}", found[0].message);
 }
 
 #[test]
 fn unknown_bounds_claim_nothing_about_iterations() {
-    let body = format!(
-        "scf.for %i = %c0 to %n step %c1 {{\n %r = arith.muli %i, %c16 : index\n {}\n}}",
-        insert("%r")
-    );
+    let body = format!("scf.for %i = %c0 to %n step %c1 {{\n %r = arith.muli %i, %c16 : index\n {}\n}}", insert("%r"));
     assert!(rules(&kernel("%n: index", &body)).is_empty());
     let body = format!("scf.for %i = %c0 to %n step %c1 {{\n {}\n}}", insert("%c48"));
     assert!(rules(&kernel("%n: index", &body)).is_empty());
-    let wrong = format!(
-        "%r = arith.constant 49 : index\nscf.for %i = %c0 to %n step %c1 {{\n {}\n}}",
-        insert("%r")
-    );
+    let wrong = format!("%r = arith.constant 49 : index\nscf.for %i = %c0 to %n step %c1 {{\n {}\n}}", insert("%r"));
     assert_eq!(rules(&kernel("%n: index", &wrong)), ["tinsert-bounds"]);
 }
 
@@ -127,10 +106,7 @@ fn a_known_condition_takes_one_branch() {
         insert("%c16"),
         insert("%x")
     );
-    assert!(
-        rules(&kernel("", &body)).is_empty(),
-        "the value of dead code means nothing"
-    );
+    assert!(rules(&kernel("", &body)).is_empty(), "the value of dead code means nothing");
     let body = body.replace("slt", "sgt");
     assert_eq!(rules(&kernel("", &body)), ["tinsert-bounds"]);
 }
@@ -220,17 +196,9 @@ fn calls_are_checked_where_they_happen() {
         "func.call @put(%big, %small) : (BIG, SMALL) -> ()\nfunc.call @put(%big, %small) : (BIG, SMALL) -> ()",
     );
     let entry = entry.replace("func.func @k()", "func.func @k() attributes {pto.entry}");
-    assert_eq!(
-        rules(&format!("{wrong}{entry}")),
-        ["tinsert-bounds"],
-        "one place, one report"
-    );
+    assert_eq!(rules(&format!("{wrong}{entry}")), ["tinsert-bounds"], "one place, one report");
     let alone = kernel("", "").replace("func.func @k()", "func.func @k() attributes {pto.entry}");
-    assert_eq!(
-        rules(&format!("{wrong}{alone}")),
-        ["tinsert-bounds"],
-        "a function that nobody calls"
-    );
+    assert_eq!(rules(&format!("{wrong}{alone}")), ["tinsert-bounds"], "a function that nobody calls");
 }
 
 #[test]
@@ -299,10 +267,7 @@ fn portability_says_what_is_legal_where() {
         rows,
         [
             ("tmov", [None, Some("tmov-layout"), None]),
-            (
-                "tpack",
-                [Some("tpack-layout"), Some("tpack-profile"), Some("tpack-layout")]
-            ),
+            ("tpack", [Some("tpack-layout"), Some("tpack-profile"), Some("tpack-layout")]),
         ]
     );
     assert!(!table.is_legal(Profile::A5) && table.rows[0].refused[Profile::A5 as usize].is_none());
@@ -320,14 +285,8 @@ fn configuration_persists_and_joins() {
     };
     assert!(with("pto.setfmatrix {fmap = [8, 8]}").is_empty());
     assert_eq!(with("pto.setfmatrix {fmap = [4, 8]}"), ["timg2col-fmap"]);
-    assert_eq!(
-        with("pto.setfmatrix {fmap = [4, 8]}\npto.setfmatrix {fmap = [8, 8], pad = [0, 0, 0, 0]}"),
-        [""; 0]
-    );
-    assert!(
-        with("scf.if %p {\n pto.setfmatrix {fmap = [4, 8]}\n}").is_empty(),
-        "one path only"
-    );
+    assert_eq!(with("pto.setfmatrix {fmap = [4, 8]}\npto.setfmatrix {fmap = [8, 8], pad = [0, 0, 0, 0]}"), [""; 0]);
+    assert!(with("scf.if %p {\n pto.setfmatrix {fmap = [4, 8]}\n}").is_empty(), "one path only");
 }
 
 #[test]

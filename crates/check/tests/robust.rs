@@ -57,18 +57,11 @@ fn tile(rng: &mut Rng, role: Role, profile: Profile) -> TileArg {
     let n = rng.below(40);
     let valid = rng.maybe([Some(n % 8), (n > 4).then_some(n)]);
     let root = rng.pick(&[Root::Memory(tile.loc), Root::Auto(0), Root::Auto(1)]);
-    let place = Place {
-        root,
-        start: rng.below(64) * 32,
-    };
+    let place = Place { root, start: rng.below(64) * 32 };
     TileArg {
         role,
         // A type that is none has no layout; nobody asks for it.
-        layout: if sound {
-            tile.layout()
-        } else {
-            TileType::new(Loc::Vec, Elem::U8, 1, 32).resolve(profile).layout()
-        },
+        layout: if sound { tile.layout() } else { TileType::new(Loc::Vec, Elem::U8, 1, 32).resolve(profile).layout() },
         valid: valid.unwrap_or([tile.v_row.known(), tile.v_col.known()]),
         place: rng.maybe(place),
         tile,
@@ -81,9 +74,7 @@ fn attrs(rng: &mut Rng) -> Attrs {
         acc_to_vec: (rng.below(3) == 0).then(|| rng.pick(AccToVec::ALL)),
         split: (rng.below(6) == 0).then_some(Split::Split2),
         dim: (rng.below(4) == 0).then(|| rng.number()),
-        kernel: rng
-            .maybe([3, 1])
-            .map(|k| if rng.below(4) == 0 { [rng.number(); 2] } else { k }),
+        kernel: rng.maybe([3, 1]).map(|k| if rng.below(4) == 0 { [rng.number(); 2] } else { k }),
         stride: (rng.below(4) == 0).then(|| [rng.number(), 1]),
         dilation: (rng.below(4) == 0).then(|| [1, rng.number()]),
         pad: (rng.below(4) == 0).then(|| [rng.number(), 0, 0, 255]),
@@ -183,30 +174,12 @@ fn changed_programs_are_checked_to_the_end() {
 }
 
 fn changed(program: &str, rng: &mut Rng) -> String {
-    let code = program
-        .lines()
-        .filter(|l| !l.starts_with("//"))
-        .collect::<Vec<_>>()
-        .join("\n");
-    let digits: Vec<usize> = code
-        .char_indices()
-        .filter(|(_, c)| c.is_ascii_digit())
-        .map(|(i, _)| i)
-        .collect();
+    let code = program.lines().filter(|l| !l.starts_with("//")).collect::<Vec<_>>().join("\n");
+    let digits: Vec<usize> = code.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(i, _)| i).collect();
     if digits.is_empty() {
         return code;
     }
     let at = rng.pick(&digits);
-    let number = rng.pick(&[
-        "0",
-        "1",
-        "3",
-        "7",
-        "17",
-        "64",
-        "65536",
-        "4294967295",
-        "9223372036854775807",
-    ]);
+    let number = rng.pick(&["0", "1", "3", "7", "17", "64", "65536", "4294967295", "9223372036854775807"]);
     format!("{}{number}{}", &code[..at], &code[at + 1..])
 }

@@ -60,15 +60,10 @@ fn programs(file: &str) -> Vec<Program<'_>> {
         rest = rest.get(end + SEPARATOR.len()..).unwrap_or("");
         let value = |key: &str| {
             let line = text.lines().find_map(|l| l.strip_prefix(key));
-            line.unwrap_or_else(|| panic!("a program without `{key}`:\n{text}"))
-                .trim()
+            line.unwrap_or_else(|| panic!("a program without `{key}`:\n{text}")).trim()
         };
         let profiles = value("// profile:").split(' ').map(|p| Profile::parse(p).unwrap());
-        found.push(Program {
-            text,
-            profiles: profiles.collect(),
-            rule: value("// rule:"),
-        });
+        found.push(Program { text, profiles: profiles.collect(), rule: value("// rule:") });
     }
     found
 }
@@ -99,15 +94,7 @@ fn findings(text: &str, profile: Profile) -> Vec<Diagnostic> {
 
 fn reported(text: &str, found: &[Diagnostic]) -> Marks {
     let line_of = |at: u32| text[..at as usize].matches('\n').count();
-    found
-        .iter()
-        .map(|d| {
-            (
-                line_of(d.span.unwrap().start),
-                format!("{} {}", d.severity.name(), d.rule),
-            )
-        })
-        .collect()
+    found.iter().map(|d| (line_of(d.span.unwrap().start), format!("{} {}", d.severity.name(), d.rule))).collect()
 }
 
 fn blessed(text: &str, marks: &Marks) -> String {
@@ -177,10 +164,7 @@ fn every_message_has_values_and_every_error_a_way_out() {
             for profile in &program.profiles {
                 for found in findings(program.text, *profile) {
                     let text = &found.message;
-                    assert!(
-                        !text.is_empty() && !text.ends_with('.') && !text.contains("  "),
-                        "{text}"
-                    );
+                    assert!(!text.is_empty() && !text.ends_with('.') && !text.contains("  "), "{text}");
                     assert!(!found.is_error() || found.help.is_some(), "{}: {text}", found.rule);
                 }
             }

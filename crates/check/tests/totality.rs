@@ -46,10 +46,7 @@ fn lines() -> Vec<Line> {
             forms: forms.split(',').collect(),
             src: locations(src),
             dst: locations(dst),
-            layouts: layouts
-                .split(' ')
-                .map(|p| p.split_once('>').unwrap_or((p, p)))
-                .collect(),
+            layouts: layouts.split(' ').map(|p| p.split_once('>').unwrap_or((p, p))).collect(),
             types: type_cell(types),
         }
     })
@@ -141,10 +138,8 @@ fn table(lines: &[Line], profile: Profile, op: &str, form: &str, src: &Tile, dst
 
 /// The `tile-*` rule of a type, in the words of tile-model.md 2, 3 and 5; shapes here never break the others.
 fn tile_rule(tile: &Tile, profile: Profile) -> Option<&'static str> {
-    let a5_only = matches!(
-        tile.elem,
-        Elem::F8e4m3 | Elem::F8e5m2 | Elem::F8e8m0 | Elem::Hif8 | Elem::F4e2m1x2 | Elem::F4e1m2x2
-    );
+    let a5_only =
+        matches!(tile.elem, Elem::F8e4m3 | Elem::F8e5m2 | Elem::F8e8m0 | Elem::Hif8 | Elem::F4e2m1x2 | Elem::F4e1m2x2);
     let boxed = tile.slayout != SLayout::NoneBox;
     let c0 = 256 / u64::from(tile.elem.bits());
     let (mut ir, ic) = match (tile.slayout, tile.fractal) {
@@ -158,11 +153,7 @@ fn tile_rule(tile: &Tile, profile: Profile) -> Option<&'static str> {
     if tile.slayout == SLayout::RowMajor && tile.rows == 1 {
         ir = 1;
     }
-    let major = if tile.blayout == BLayout::RowMajor {
-        tile.cols
-    } else {
-        tile.rows
-    };
+    let major = if tile.blayout == BLayout::RowMajor { tile.cols } else { tile.rows };
     let nz_in_vec = tile.loc == Loc::Vec && (tile.blayout, tile.slayout) == (BLayout::ColMajor, SLayout::RowMajor);
     let ki = match (tile.loc, profile) {
         (_, Profile::Cpu) => u64::MAX / 1024,
@@ -282,17 +273,10 @@ fn tile_pairs(profile: Profile, shape: Shape, mut f: impl FnMut(Tile, Tile)) {
         for dst_loc in Loc::ALL {
             for (s, d) in type_pairs() {
                 let dims = shape_of(shape, s, d);
-                let all: Vec<usize> = if s == d {
-                    (0..LAYOUTS.len()).collect()
-                } else {
-                    FEW_LAYOUTS.to_vec()
-                };
+                let all: Vec<usize> = if s == d { (0..LAYOUTS.len()).collect() } else { FEW_LAYOUTS.to_vec() };
                 for a in &all {
                     for b in &all {
-                        f(
-                            tile(*src_loc, s, LAYOUTS[*a], dims, profile),
-                            tile(*dst_loc, d, LAYOUTS[*b], dims, profile),
-                        );
+                        f(tile(*src_loc, s, LAYOUTS[*a], dims, profile), tile(*dst_loc, d, LAYOUTS[*b], dims, profile));
                     }
                 }
             }
@@ -358,8 +342,7 @@ fn moves(counter: &mut Counter, shape: Shape) {
                         inst.tiles.push(arg(Role::Fp, fp_tile(profile)));
                     }
                     if form == Form::ScalarQuant {
-                        inst.scalars
-                            .push((Role::Quant, Some(Number::Int(quant_bits(dst.elem)))));
+                        inst.scalars.push((Role::Quant, Some(Number::Int(quant_bits(dst.elem)))));
                     }
                     inst.tiles.push(arg(if two { Role::Dst0 } else { Role::Dst }, dst));
                     if two {
@@ -455,8 +438,7 @@ fn trans(counter: &mut Counter, profile: Profile, src: Tile, dst: Tile) {
 
 fn concat(counter: &mut Counter, profile: Profile, src: Tile, dst: Tile) {
     let mut inst = Inst::new(Opcode::Tconcat, Form::Plain, profile);
-    inst.tiles
-        .extend([arg(Role::Src0, src), arg(Role::Src1, src), arg(Role::Dst, dst)]);
+    inst.tiles.extend([arg(Role::Src0, src), arg(Role::Src1, src), arg(Role::Dst, dst)]);
     // Half of each source's columns are valid, so that they join to the destination's.
     for source in 0..2 {
         inst.tiles[source].valid[1] = Some(dst.cols / 2);
@@ -482,10 +464,7 @@ fn pack(counter: &mut Counter, profile: Profile, src: Tile, dst: Tile) {
 
 fn fillpad(counter: &mut Counter, profile: Profile, src: Tile, dst: Tile) {
     let dst = Tile { pad: Pad::Zero, ..dst };
-    let place = Some(Place {
-        root: Root::Auto(0),
-        start: 0,
-    });
+    let place = Some(Place { root: Root::Auto(0), start: 0 });
     for (op, name) in [
         (Opcode::Tfillpad, "tfillpad"),
         (Opcode::TfillpadInplace, "tfillpad_inplace"),
@@ -515,12 +494,7 @@ fn fillpad(counter: &mut Counter, profile: Profile, src: Tile, dst: Tile) {
 fn interleave(counter: &mut Counter, profile: Profile, src: Tile, dst: Tile) {
     for op in [Opcode::Tinterleave, Opcode::Tdeinterleave] {
         let mut inst = Inst::new(op, Form::Plain, profile);
-        inst.tiles.extend([
-            arg(Role::Src0, src),
-            arg(Role::Src1, src),
-            arg(Role::Dst0, dst),
-            arg(Role::Dst1, dst),
-        ]);
+        inst.tiles.extend([arg(Role::Src0, src), arg(Role::Src1, src), arg(Role::Dst0, dst), arg(Role::Dst1, dst)]);
         let rule = want(counter, &inst, op.mnemonic(), "plain", &src, &dst);
         let rule = rule.map(|r| r.replace("tdeinterleave", "tinterleave"));
         counter.case(&inst, rule.as_deref());
@@ -556,11 +530,8 @@ fn transfers(counter: &mut Counter) {
                             let it = tile(*loc, *elem, layout, dims, profile);
                             let view = tile(Loc::Vec, *view_elem, LAYOUTS[like], dims, profile);
                             let [r, c] = dims.map(Some);
-                            let dims: &[Option<u64>] = if tag == ViewTag::Nz {
-                                &[Some(1), Some(1), r, Some(1), c]
-                            } else {
-                                &[r, c]
-                            };
+                            let dims: &[Option<u64>] =
+                                if tag == ViewTag::Nz { &[Some(1), Some(1), r, Some(1), c] } else { &[r, c] };
                             let global = GlobalArg {
                                 elem: *view_elem,
                                 tag,
@@ -581,11 +552,7 @@ fn transfers(counter: &mut Counter) {
                                 });
                                 // An Acc tile stores through fixpipe: recognised, not executable yet (tile-model.md 7).
                                 if rule.as_deref() == Some("tstore-dtype") && *loc == Loc::Acc {
-                                    assert!(
-                                        decide(&inst).is_none() && check(&inst).is_empty(),
-                                        "{}",
-                                        describe(&inst)
-                                    );
+                                    assert!(decide(&inst).is_none() && check(&inst).is_empty(), "{}", describe(&inst));
                                 } else {
                                     counter.case(&inst, rule.as_deref());
                                 }
@@ -645,17 +612,10 @@ fn images(counter: &mut Counter) {
 /// Runs one part of the enumeration and says how large it was.
 fn part(name: &str, run: impl FnOnce(&mut Counter)) {
     let lines = lines();
-    let mut counter = Counter {
-        lines: &lines,
-        cases: 0,
-        legal: 0,
-    };
+    let mut counter = Counter { lines: &lines, cases: 0, legal: 0 };
     run(&mut counter);
     println!("{name}: {} cases, {} of them legal", counter.cases, counter.legal);
-    assert!(
-        counter.cases > 100_000 && counter.legal > 10,
-        "{name} was hardly enumerated"
-    );
+    assert!(counter.cases > 100_000 && counter.legal > 10, "{name} was hardly enumerated");
 }
 
 #[test]

@@ -26,30 +26,19 @@ pub fn name(text: &str) -> Result<Bound<()>, String> {
     if name.is_empty() {
         return Err(format!("'{text}' is no name"));
     }
-    Ok(Bound {
-        name: name.to_string(),
-        core1,
-        to: (),
-    })
+    Ok(Bound { name: name.to_string(), core1, to: () })
 }
 
 fn split<'a>(text: &'a str, what: &str) -> Result<(Bound<()>, &'a str), String> {
     let wrong = || format!("'{text}' is not NAME={what}");
-    let (left, right) = text
-        .split_once('=')
-        .filter(|(_, to)| !to.is_empty())
-        .ok_or_else(wrong)?;
+    let (left, right) = text.split_once('=').filter(|(_, to)| !to.is_empty()).ok_or_else(wrong)?;
     Ok((name(left).map_err(|_| wrong())?, right))
 }
 
 /// `NAME=FILE`.
 pub fn file(text: &str) -> Result<Bound<PathBuf>, String> {
     let (Bound { name, core1, .. }, to) = split(text, "FILE")?;
-    Ok(Bound {
-        name,
-        core1,
-        to: to.into(),
-    })
+    Ok(Bound { name, core1, to: to.into() })
 }
 
 /// `NAME=VALUE`: an integer (decimal or `0x…`), a float, `true` or `false`.
@@ -59,11 +48,7 @@ pub fn value(text: &str) -> Result<Bound<Number>, String> {
     if core1 {
         return Err(format!("'{name}@1': a scalar has no copy on core 1"));
     }
-    Ok(Bound {
-        name,
-        core1,
-        to: number,
-    })
+    Ok(Bound { name, core1, to: number })
 }
 
 fn number(text: &str) -> Option<Number> {
@@ -91,11 +76,8 @@ pub fn write_all(session: &Session<'_>, files: &[(PathBuf, Vec<u8>)]) -> Result<
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
     };
-    let targets: Vec<(PathBuf, PathBuf)> = files
-        .iter()
-        .map(|(name, _)| session.path(name))
-        .map(|path| (staged(&path), path))
-        .collect();
+    let targets: Vec<(PathBuf, PathBuf)> =
+        files.iter().map(|(name, _)| session.path(name)).map(|path| (staged(&path), path)).collect();
     let write = || -> Result<(), Failure> {
         for ((name, bytes), (temporary, path)) in files.iter().zip(&targets) {
             if path.is_dir() {
@@ -124,10 +106,7 @@ mod tests {
     #[test]
     fn names_and_values_are_read() {
         let bound = file("%dst@1=a=b.npy").unwrap();
-        assert_eq!(
-            (bound.name.as_str(), bound.core1, bound.to),
-            ("dst", true, PathBuf::from("a=b.npy"))
-        );
+        assert_eq!((bound.name.as_str(), bound.core1, bound.to), ("dst", true, PathBuf::from("a=b.npy")));
         assert_eq!(value("n=0x10").unwrap().to, Number::Int(16));
         assert_eq!(value("n=-3").unwrap().to, Number::Int(-3));
         assert_eq!(value("n=1.5").unwrap().to, Number::Float(1.5));

@@ -35,23 +35,16 @@ pub struct Policy {
 }
 
 fn rule_id(text: &str) -> Result<&'static str, String> {
-    rule(text)
-        .map(|r| r.id)
-        .ok_or_else(|| match nearest(text, RULES.iter().map(|r| r.id)) {
-            Some(near) => format!("there is no rule '{text}'; did you mean '{near}'?"),
-            None => format!("there is no rule '{text}'; `tessera explain` lists them"),
-        })
+    rule(text).map(|r| r.id).ok_or_else(|| match nearest(text, RULES.iter().map(|r| r.id)) {
+        Some(near) => format!("there is no rule '{text}'; did you mean '{near}'?"),
+        None => format!("there is no rule '{text}'; `tessera explain` lists them"),
+    })
 }
 
 impl Policy {
     /// Every warning stays one.
     pub fn plain(format: Format) -> Policy {
-        Policy {
-            strict: false,
-            allow: Vec::new(),
-            deny: Vec::new(),
-            format,
-        }
+        Policy { strict: false, allow: Vec::new(), deny: Vec::new(), format }
     }
 
     /// The diagnostics as the options want them: silenced ones left out, denied warnings made errors.
@@ -69,13 +62,8 @@ impl Policy {
         }
         if d.severity == Severity::Warning && (denied || self.strict) {
             d.severity = Severity::Error;
-            let option = if denied {
-                format!("--deny {}", d.rule)
-            } else {
-                "--strict".into()
-            };
-            d.notes
-                .push(format!("a warning by default; {option} makes it an error"));
+            let option = if denied { format!("--deny {}", d.rule) } else { "--strict".into() };
+            d.notes.push(format!("a warning by default; {option} makes it an error"));
         }
         Some(d)
     }
@@ -101,11 +89,7 @@ impl Policy {
             let text = diagnostic::summary(&source.name, diagnostics, profile);
             session.stderr.write_all(text.as_bytes())?;
         }
-        Ok(if diagnostics.iter().any(Diagnostic::is_error) {
-            PROGRAM_ERROR
-        } else {
-            FINE
-        })
+        Ok(if diagnostics.iter().any(Diagnostic::is_error) { PROGRAM_ERROR } else { FINE })
     }
 
     /// Says which `--allow` options cannot do anything.
@@ -114,10 +98,7 @@ impl Policy {
             // An inexact custom pad is a warning of a rule that otherwise refuses (tile-model.md 6).
             let is_error = rule(id).is_some_and(|r| r.severity == Severity::Error) && *id != "tile-pad";
             if is_error && self.format == Format::Human {
-                writeln!(
-                    session.stderr,
-                    "note: --allow {id} has no effect, because {id} is an error"
-                )?;
+                writeln!(session.stderr, "note: --allow {id} has no effect, because {id} is an error")?;
             }
         }
         Ok(())
@@ -129,16 +110,8 @@ mod tests {
     use super::*;
 
     fn decided(strict: bool, allow: &[&'static str], deny: &[&'static str]) -> Option<Severity> {
-        let policy = Policy {
-            strict,
-            allow: allow.to_vec(),
-            deny: deny.to_vec(),
-            format: Format::Human,
-        };
-        policy
-            .apply(vec![Diagnostic::warning("footprint", "x")])
-            .first()
-            .map(|d| d.severity)
+        let policy = Policy { strict, allow: allow.to_vec(), deny: deny.to_vec(), format: Format::Human };
+        policy.apply(vec![Diagnostic::warning("footprint", "x")]).first().map(|d| d.severity)
     }
 
     #[test]

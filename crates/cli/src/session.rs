@@ -42,10 +42,7 @@ pub struct Failure {
 impl Failure {
     /// The command line or a file is wrong.
     pub fn usage(message: impl Into<String>) -> Self {
-        Failure {
-            code: USAGE_ERROR,
-            message: message.into(),
-        }
+        Failure { code: USAGE_ERROR, message: message.into() }
     }
 
     /// A file that cannot be read or written.
@@ -98,11 +95,7 @@ impl Session<'_> {
         };
         result.map_err(|e| Failure::file("read", name, &e))?;
         if bytes.len() as u64 > limit {
-            let what = format!(
-                "{} is longer than {} MiB, the largest file that is read",
-                name.display(),
-                limit >> 20
-            );
+            let what = format!("{} is longer than {} MiB, the largest file that is read", name.display(), limit >> 20);
             return Err(Failure::usage(what));
         }
         Ok(bytes)

@@ -26,25 +26,13 @@ pub struct Position {
 impl Source {
     /// A text under a name.
     pub fn new(name: impl Into<String>, text: String) -> Self {
-        let starts = text
-            .bytes()
-            .enumerate()
-            .filter(|(_, b)| *b == b'\n')
-            .map(|(i, _)| i + 1);
-        Source {
-            name: name.into(),
-            lines: std::iter::once(0).chain(starts).collect(),
-            text,
-        }
+        let starts = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
+        Source { name: name.into(), lines: std::iter::once(0).chain(starts).collect(), text }
     }
 
     /// The text of a file; `-` is standard input. Bytes that are no text are shown as such.
     pub fn of_file(file: &Path, bytes: Vec<u8>) -> Self {
-        let name = if file == Path::new("-") {
-            "<stdin>".into()
-        } else {
-            file.display().to_string()
-        };
+        let name = if file == Path::new("-") { "<stdin>".into() } else { file.display().to_string() };
         let text = String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
         Source::new(name, text)
     }
@@ -79,10 +67,7 @@ impl Source {
         let line = self.line_of(byte);
         let start = self.line_range(line).start;
         let column = self.text.get(start..byte).map_or(0, |head| head.chars().count());
-        Position {
-            line: line + 1,
-            column: column + 1,
-        }
+        Position { line: line + 1, column: column + 1 }
     }
 }
 

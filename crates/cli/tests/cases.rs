@@ -15,10 +15,7 @@ fn main() {
     let mut trials = Vec::new();
     for group in ["legal", "illegal", "warning", "runtime"] {
         for folder in folders(&root.join(group)) {
-            let name = folder
-                .file_name()
-                .map(|n| n.to_string_lossy().into_owned())
-                .unwrap_or_default();
+            let name = folder.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
             trials.push(Trial::test(format!("{group}/{name}"), move || case(&folder)));
         }
     }
@@ -51,10 +48,7 @@ impl Copy {
     fn of(folder: &Path) -> io::Result<Copy> {
         let group = folder.parent().and_then(Path::file_name).unwrap_or_default();
         let name = folder.file_name().unwrap_or_default();
-        let to = std::env::temp_dir()
-            .join(format!("tessera-cases-{}", std::process::id()))
-            .join(group)
-            .join(name);
+        let to = std::env::temp_dir().join(format!("tessera-cases-{}", std::process::id())).join(group).join(name);
         fs::create_dir_all(&to)?;
         for entry in fs::read_dir(folder)? {
             let from = entry?.path();
@@ -92,17 +86,9 @@ impl Run {
         let code = run(command.split_whitespace().map(OsString::from), &mut session);
         let stdout = String::from_utf8_lossy(&stdout).into_owned();
         let stderr = String::from_utf8_lossy(&stderr).into_owned();
-        let reported = stdout
-            .lines()
-            .filter_map(json_finding)
-            .chain(stderr.lines().filter_map(human_finding))
-            .collect();
-        Run {
-            code,
-            stdout,
-            stderr,
-            reported,
-        }
+        let reported =
+            stdout.lines().filter_map(json_finding).chain(stderr.lines().filter_map(human_finding)).collect();
+        Run { code, stdout, stderr, reported }
     }
 
     /// Holds `exit N[, error|warning|reported: RULE]`?
@@ -120,11 +106,7 @@ impl Run {
         if !self.reported.iter().any(|(id, s)| is_rule(id) && found(s)) {
             return Err(format!("{finding} was expected, and {:?} is reported", self.reported));
         }
-        match self
-            .reported
-            .iter()
-            .find(|(_, s)| severity == "warning" && s == "error")
-        {
+        match self.reported.iter().find(|(_, s)| severity == "warning" && s == "error") {
             Some((id, _)) => Err(format!("only warnings were expected, and {id} is an error")),
             None => Ok(()),
         }
@@ -159,25 +141,14 @@ fn compare_files(dir: &Path) -> Result<(), String> {
         };
         let (wanted, got) = (read(file.clone())?, read(format!("out_{name}"))?);
         if wanted.shape != got.shape {
-            return Err(format!(
-                "{name} has shape {}, expected {}",
-                shape_text(&got.shape),
-                shape_text(&wanted.shape)
-            ));
+            return Err(format!("{name} has shape {}, expected {}", shape_text(&got.shape), shape_text(&wanted.shape)));
         }
         if let Some(at) = wanted.bytes.iter().zip(&got.bytes).position(|(a, b)| a != b) {
             let count = wanted.bytes.iter().zip(&got.bytes).filter(|(a, b)| a != b).count();
-            return Err(format!(
-                "{name} differs in {count} bytes of {}, first at byte {at}",
-                wanted.bytes.len()
-            ));
+            return Err(format!("{name} differs in {count} bytes of {}, first at byte {at}", wanted.bytes.len()));
         }
         if wanted.bytes.len() != got.bytes.len() {
-            return Err(format!(
-                "{name} has {} bytes, expected {}",
-                got.bytes.len(),
-                wanted.bytes.len()
-            ));
+            return Err(format!("{name} has {} bytes, expected {}", got.bytes.len(), wanted.bytes.len()));
         }
     }
     Ok(())

@@ -20,17 +20,12 @@ fn main() {
     let args = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
     let entries = fs::read_dir(&root).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries
-        .map(|e| e.path())
-        .filter(|p| p.extension().is_some_and(|e| e == "test"))
-        .collect();
+    let mut files: Vec<PathBuf> =
+        entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "test")).collect();
     files.sort();
     assert!(!files.is_empty(), "there are no tests in {}", root.display());
     let trial = |file: PathBuf| {
-        let name = file
-            .file_stem()
-            .map(|n| n.to_string_lossy().into_owned())
-            .unwrap_or_default();
+        let name = file.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         Trial::test(name, move || test(&file))
     };
     libtest_mimic::run(&args, files.into_iter().map(trial).collect()).exit();
@@ -56,13 +51,7 @@ fn test(file: &Path) -> Result<(), Failed> {
         None => Ok(()),
         Some(line) => {
             let side = |text: &str| text.lines().nth(line).unwrap_or("(the end)").to_string();
-            Err(format!(
-                "line {} is\n  {}\nand was expected to be\n  {}",
-                line + 1,
-                side(&got),
-                side(&wanted)
-            )
-            .into())
+            Err(format!("line {} is\n  {}\nand was expected to be\n  {}", line + 1, side(&got), side(&wanted)).into())
         }
     }
 }
@@ -147,10 +136,8 @@ fn built_in(words: &[String], dir: &Path) -> Result<Option<String>, Failed> {
             String::new()
         }
         ["ls"] => {
-            let mut names: Vec<String> = fs::read_dir(dir)?
-                .flatten()
-                .map(|e| e.file_name().to_string_lossy().into_owned())
-                .collect();
+            let mut names: Vec<String> =
+                fs::read_dir(dir)?.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
             names.sort();
             names.join(" ") + "\n"
         }
@@ -159,9 +146,7 @@ fn built_in(words: &[String], dir: &Path) -> Result<Option<String>, Failed> {
 }
 
 fn prefixed(text: &str, mark: &str) -> String {
-    text.lines()
-        .map(|l| format!("{}\n", format!("{mark} {l}").trim_end()))
-        .collect()
+    text.lines().map(|l| format!("{}\n", format!("{mark} {l}").trim_end())).collect()
 }
 
 /// Words at blanks; single quotes group.

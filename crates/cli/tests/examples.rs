@@ -44,11 +44,7 @@ impl Example {
         };
         let code = run(self.command.split_whitespace().map(OsString::from), &mut session);
         assert_eq!(code, 0, "{}\n{}", self.command, String::from_utf8_lossy(&stderr));
-        let read = |name: &&str| {
-            Array::parse(&fs::read(self.dir.join(format!("{name}.npy"))).unwrap())
-                .unwrap()
-                .bytes
-        };
+        let read = |name: &&str| Array::parse(&fs::read(self.dir.join(format!("{name}.npy"))).unwrap()).unwrap().bytes;
         let found = names.iter().map(read).collect();
         fs::remove_dir_all(&self.dir).unwrap();
         found
@@ -108,9 +104,8 @@ fn transpose_loop() {
 fn conv_img2col() {
     let image = |y: i64, x: i64, c: i64| ((y * 6 + x) * 16 + c + 1) as u16;
     let all = (0..576).map(|n| image(n / 96, n / 16 % 6, n % 16));
-    let got = Example::new("conv_img2col")
-        .input("image", Elem::F16, &[1, 1, 6, 6, 16], bytes_u16(all))
-        .outputs(&["patches"]);
+    let got =
+        Example::new("conv_img2col").input("image", Elem::F16, &[1, 1, 6, 6, 16], bytes_u16(all)).outputs(&["patches"]);
     let patches = (0..16 * 144).map(|n: i64| {
         let (pixel, k) = (n / 144, n % 144);
         let (y, x) = (pixel / 6 + k / 48 - 1, pixel % 6 + k / 16 % 3 - 1);
@@ -122,9 +117,8 @@ fn conv_img2col() {
 
 #[test]
 fn ragged_edge() {
-    let got = Example::new("ragged_edge")
-        .input("matrix", Elem::F32, &[13, 29], bytes_u32(0..13 * 29))
-        .outputs(&["whole"]);
+    let got =
+        Example::new("ragged_edge").input("matrix", Elem::F32, &[13, 29], bytes_u32(0..13 * 29)).outputs(&["whole"]);
     let minus_infinity = 0xFF80_0000;
     let whole = (0..16 * 32).map(|n| {
         let (r, c) = (n / 32, n % 32);

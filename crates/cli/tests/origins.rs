@@ -70,9 +70,7 @@ impl Case {
                 _ => return None,
             };
             match word {
-                "--in" => case
-                    .arrays
-                    .push((name.into(), Array::parse(&fs::read(folder.join(value)).ok()?).ok()?)),
+                "--in" => case.arrays.push((name.into(), Array::parse(&fs::read(folder.join(value)).ok()?).ok()?)),
                 "--out" => case.outputs.push(name.into()),
                 "--set" => case.set.push((name.into(), Number::Int(value.parse().ok()?))),
                 "--profile" => case.profile = Profile::parse(value),
@@ -123,11 +121,7 @@ fn evaluate(terms: &Terms, id: TermId, inputs: &[Option<&[u8]>]) -> Option<u8> {
             };
             Some(half(low)? | half(high)? << 4)
         }
-        Term::Applied {
-            function,
-            operands,
-            byte,
-        } => {
+        Term::Applied { function, operands, byte } => {
             let bytes: Option<Vec<u8>> = operands.iter().map(|o| evaluate(terms, *o, inputs)).collect();
             let result = apply(&function, &bytes?);
             Some(result.to_le_bytes()[usize::from(byte)])
@@ -142,12 +136,9 @@ fn apply(function: &Function, bytes: &[u8]) -> u64 {
         Quantized::No if !function.relu => return convert(function.src, function.dst, bits(element)),
         Quantized::No => None,
         Quantized::Data => Some(QuantParam::vector(bits(param))),
-        Quantized::Fixed { scale, shift, offset } => Some(QuantParam {
-            scale: f32::from_bits(scale),
-            shift,
-            offset,
-            signed: false,
-        }),
+        Quantized::Fixed { scale, shift, offset } => {
+            Some(QuantParam { scale: f32::from_bits(scale), shift, offset, signed: false })
+        }
     };
     let fixpipe = Fixpipe {
         src: function.src,
@@ -207,10 +198,7 @@ fn origins_worked_out_on_data_are_what_a_run_writes() {
             })
             .collect();
         for output in watch.outputs.iter().filter(|o| outputs.contains(&(o.value, o.core))) {
-            let tile = data
-                .tiles
-                .iter()
-                .find(|t| (t.value, t.core) == (output.value, output.core));
+            let tile = data.tiles.iter().find(|t| (t.value, t.core) == (output.value, output.core));
             let buffer = data.buffers.iter().find(|b| b.value == output.value);
             let expected: &[u8] = match (tile, buffer) {
                 (Some(tile), _) => &tile.data.elements,
@@ -228,10 +216,7 @@ fn origins_worked_out_on_data_are_what_a_run_writes() {
         }
         compared += 1;
     }
-    assert!(
-        compared > 200 && elements > 100_000,
-        "{compared} cases, {elements} bytes"
-    );
+    assert!(compared > 200 && elements > 100_000, "{compared} cases, {elements} bytes");
 }
 
 #[test]

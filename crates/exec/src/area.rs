@@ -123,12 +123,7 @@ mod tests {
     fn a_whole_tile_is_one_range_on_both_sides() {
         let nd = TileType::new(Loc::Vec, Elem::F16, 32, 64).resolve(Profile::Cpu);
         let nz = TileType::new(Loc::Mat, Elem::F16, 32, 64).resolve(Profile::Cpu);
-        let whole = Move {
-            rows: 32,
-            cols: 64,
-            src: Map::IDENTITY,
-            dst: Map::IDENTITY,
-        };
+        let whole = Move { rows: 32, cols: 64, src: Map::IDENTITY, dst: Map::IDENTITY };
         let nests = lower(&whole, &nd.layout(), &nz.layout(), Bits::same(16));
         for side in [Side::Source, Side::Destination] {
             let area = Area::of_nests(&nests, side);

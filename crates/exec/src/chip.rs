@@ -94,11 +94,7 @@ impl Object {
 
     /// Where its contents begin: the address that the program gave it, or its own place.
     pub fn start(&self) -> Place {
-        if self.binding == Binding::Manual {
-            self.place
-        } else {
-            self.home
-        }
+        if self.binding == Binding::Manual { self.place } else { self.home }
     }
 
     /// Bytes of the declared area.
@@ -131,34 +127,19 @@ fn check_extents(tile: &Tile, valid: [Option<i64>; 2]) -> Result<(), Failure> {
 }
 
 fn no_tile() -> Failure {
-    Box::new(Diagnostic::error(
-        "undefined-name",
-        "the operation names no tile; give it one",
-    ))
+    Box::new(Diagnostic::error("undefined-name", "the operation names no tile; give it one"))
 }
 
 impl Chip {
     pub fn new(profile: Profile, memories: Memories) -> Self {
-        Chip {
-            profile,
-            memories,
-            objects: Vec::new(),
-            layouts: Layouts::default(),
-            epoch: 1,
-        }
+        Chip { profile, memories, objects: Vec::new(), layouts: Layouts::default(), epoch: 1 }
     }
 
     /// A new tile, at an address of its memory or at a place in the pool.
     pub fn add(&mut self, tile: Tile, conv: Option<ConvType>, address: Option<u64>, pool: u64) -> ObjectId {
         let home = match address {
-            Some(address) => Place {
-                memory: of_loc(tile.loc),
-                at: address as usize,
-            },
-            None => Place {
-                memory: POOL,
-                at: pool as usize,
-            },
+            Some(address) => Place { memory: of_loc(tile.loc), at: address as usize },
+            None => Place { memory: POOL, at: pool as usize },
         };
         let own_layout = self.intern(tile.layout());
         let mut object = Object {
@@ -223,20 +204,14 @@ impl Chip {
             tile: object.tile,
             layout: self.layout(object),
             valid: object.valid.map(|v| (v != UNSET).then_some(v)),
-            place: Some(TilePlace {
-                root,
-                start: object.place.at as u64,
-            }),
+            place: Some(TilePlace { root, start: object.place.at as u64 }),
         }
     }
 
     /// Makes a memory long enough.
     pub fn reserve(&mut self, memory: MemoryId, end: u64) -> Result<(), Failure> {
         self.memories.reserve(memory, end).map_err(|over| {
-            let what = format!(
-                "the program needs {} bytes of memory, and a run may have {}",
-                over.wanted, over.limit
-            );
+            let what = format!("the program needs {} bytes of memory, and a run may have {}", over.wanted, over.limit);
             Box::new(Diagnostic::error("memory-limit", what).help("use lower addresses or smaller tiles"))
         })
     }
@@ -244,11 +219,7 @@ impl Chip {
     /// Makes the memory of a tile long enough.
     pub fn reserve_tile(&mut self, id: ObjectId, core: u8) -> Result<(), Failure> {
         let o = self.object(id)?;
-        let bytes = if o.layout == o.own_layout {
-            o.bytes()
-        } else {
-            o.tile.elem.bytes_of(self.layout(o).footprint())
-        };
+        let bytes = if o.layout == o.own_layout { o.bytes() } else { o.tile.elem.bytes_of(self.layout(o).footprint()) };
         let (memory, at) = (on_core(o.place.memory, core), o.place.at as u64);
         self.reserve(memory, at.saturating_add(bytes))
     }
@@ -307,10 +278,7 @@ impl Chip {
     fn address(&self, o: &Object, addr: i64) -> Result<Place, Failure> {
         match tessera_check::check_address(o.tile.loc, o.bytes(), addr.into(), self.profile) {
             Some(fault) => Err(refused(fault)),
-            None => Ok(Place {
-                memory: of_loc(o.tile.loc),
-                at: addr as usize,
-            }),
+            None => Ok(Place { memory: of_loc(o.tile.loc), at: addr as usize }),
         }
     }
 
@@ -355,21 +323,13 @@ impl Chip {
     pub fn window(&mut self, src: ObjectId, dst: ObjectId, at: [i64; 2]) -> Result<(), Failure> {
         let (from, to) = (self.object(src)?, self.object(dst)?);
         let [r, c] = at.map(u64::try_from);
-        let found = r
-            .ok()
-            .zip(c.ok())
-            .and_then(|(r, c)| self.layout(from).window(r, c, to.tile.rows, to.tile.cols));
+        let found = r.ok().zip(c.ok()).and_then(|(r, c)| self.layout(from).window(r, c, to.tile.rows, to.tile.cols));
         let Some((offset, layout)) = found else {
             let what = format!("the window at ({}, {}) is no window of {}", at[0], at[1], from.tile);
-            return Err(Box::new(
-                Diagnostic::error("tsubview-window", what).help("move it inside the source"),
-            ));
+            return Err(Box::new(Diagnostic::error("tsubview-window", what).help("move it inside the source")));
         };
         let bytes = from.tile.elem.bytes_of(u64::try_from(offset).unwrap_or(0));
-        let place = Place {
-            memory: from.place.memory,
-            at: from.place.at + bytes as usize,
-        };
+        let place = Place { memory: from.place.memory, at: from.place.at + bytes as usize };
         let layout = self.intern(layout);
         self.update(dst, |o| (o.place, o.layout, o.binding) = (place, layout, Binding::View))
     }
@@ -417,13 +377,7 @@ fn pitched(from: &Tile, source: &Layout, to: &Tile) -> Result<Layout, Failure> {
     };
     let stride = stride.saturating_mul(i64::from(from.elem.bits())) / i64::from(to.elem.bits());
     Ok(match to.blayout {
-        BLayout::RowMajor => Layout {
-            row: Axis::linear(to.rows, stride),
-            col: Axis::linear(to.cols, 1),
-        },
-        BLayout::ColMajor => Layout {
-            row: Axis::linear(to.rows, 1),
-            col: Axis::linear(to.cols, stride),
-        },
+        BLayout::RowMajor => Layout { row: Axis::linear(to.rows, stride), col: Axis::linear(to.cols, 1) },
+        BLayout::ColMajor => Layout { row: Axis::linear(to.rows, 1), col: Axis::linear(to.cols, stride) },
     })
 }

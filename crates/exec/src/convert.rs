@@ -72,35 +72,17 @@ mod tests {
         if !elem.is_float() {
             let modulus = 1i128 << elem.bits();
             let v = i128::from(bits) % modulus;
-            let v = if elem.is_signed() && v >= modulus / 2 {
-                v - modulus
-            } else {
-                v
-            };
-            return Value::Finite(
-                Exact {
-                    numerator: v,
-                    exponent: 0,
-                },
-                false,
-            );
+            let v = if elem.is_signed() && v >= modulus / 2 { v - modulus } else { v };
+            return Value::Finite(Exact { numerator: v, exponent: 0 }, false);
         }
         let (exponent_bits, mantissa_bits, bias, _) = shape(elem);
         let mantissa = i128::from(bits) % (1 << mantissa_bits);
         let field = (bits >> mantissa_bits) as i32 % (1 << exponent_bits);
         let negative = bits >> (exponent_bits + mantissa_bits) == 1;
         if field == (1 << exponent_bits) - 1 {
-            return if mantissa == 0 {
-                Value::Infinite(negative)
-            } else {
-                Value::Nan
-            };
+            return if mantissa == 0 { Value::Infinite(negative) } else { Value::Nan };
         }
-        let magnitude = if field == 0 {
-            mantissa
-        } else {
-            mantissa + (1 << mantissa_bits)
-        };
+        let magnitude = if field == 0 { mantissa } else { mantissa + (1 << mantissa_bits) };
         let exponent = field.max(1) - bias - mantissa_bits as i32;
         let numerator = if negative { -magnitude } else { magnitude };
         Value::Finite(Exact { numerator, exponent }, negative && magnitude == 0)
@@ -154,11 +136,7 @@ mod tests {
             return bits;
         }
         let modulus = 1i128 << dst.bits();
-        let (min, max) = if dst.is_signed() {
-            (-modulus / 2, modulus / 2 - 1)
-        } else {
-            (0, modulus - 1)
-        };
+        let (min, max) = if dst.is_signed() { (-modulus / 2, modulus / 2 - 1) } else { (0, modulus - 1) };
         let wrap = |v: i128| v.rem_euclid(modulus) as u64;
         match (read(src, bits), dst.is_float()) {
             (Value::Nan, true) => shape(dst).3,
@@ -191,9 +169,7 @@ mod tests {
         }
         let mut state = 7u64;
         for _ in 0..20_000 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             patterns.push(state.rotate_right(17));
         }
         patterns.iter_mut().for_each(|bits| *bits &= src.mask());
@@ -203,18 +179,10 @@ mod tests {
     #[test]
     fn every_pair_of_cpu_types_agrees_with_integer_arithmetic() {
         for src in CPU {
-            let all = if src.bits() <= 16 {
-                (0..=src.mask()).collect()
-            } else {
-                patterns(src)
-            };
+            let all = if src.bits() <= 16 { (0..=src.mask()).collect() } else { patterns(src) };
             for dst in CPU {
                 for &bits in &all {
-                    assert_eq!(
-                        convert(src, dst, bits),
-                        oracle(src, dst, bits),
-                        "{src} → {dst} of {bits:#x}"
-                    );
+                    assert_eq!(convert(src, dst, bits), oracle(src, dst, bits), "{src} → {dst} of {bits:#x}");
                 }
             }
         }
@@ -224,31 +192,16 @@ mod tests {
     fn f32_to_narrower_floats_over_all_exponents() {
         for bits in (0..u32::MAX).step_by(1021).map(u64::from) {
             for dst in [Elem::F16, Elem::Bf16] {
-                assert_eq!(
-                    convert(Elem::F32, dst, bits),
-                    oracle(Elem::F32, dst, bits),
-                    "{dst} of {bits:#x}"
-                );
+                assert_eq!(convert(Elem::F32, dst, bits), oracle(Elem::F32, dst, bits), "{dst} of {bits:#x}");
             }
         }
         // Every middle between two f16 values, subnormals included, and its neighbours.
         for code in 0..0x7C00u16 {
-            let (low, high) = (
-                half::f16::from_bits(code).to_f32(),
-                half::f16::from_bits(code + 1).to_f32(),
-            );
-            let middle = if high.is_finite() {
-                low + (high - low) / 2.0
-            } else {
-                65520.0
-            };
+            let (low, high) = (half::f16::from_bits(code).to_f32(), half::f16::from_bits(code + 1).to_f32());
+            let middle = if high.is_finite() { low + (high - low) / 2.0 } else { 65520.0 };
             for v in [middle.next_down(), middle, middle.next_up()] {
                 for bits in [u64::from(v.to_bits()), u64::from((-v).to_bits())] {
-                    assert_eq!(
-                        convert(Elem::F32, Elem::F16, bits),
-                        oracle(Elem::F32, Elem::F16, bits),
-                        "{v:e}"
-                    );
+                    assert_eq!(convert(Elem::F32, Elem::F16, bits), oracle(Elem::F32, Elem::F16, bits), "{v:e}");
                 }
             }
         }

@@ -45,11 +45,7 @@ impl Fixpipe {
 
     #[inline(always)]
     fn cast(&self, bits: u32) -> u64 {
-        if self.src == self.dst {
-            u64::from(bits)
-        } else {
-            self.dst.encode_f32(self.value(bits), Overflow::Infinity)
-        }
+        if self.src == self.dst { u64::from(bits) } else { self.dst.encode_f32(self.value(bits), Overflow::Infinity) }
     }
 
     #[inline(always)]
@@ -70,11 +66,7 @@ impl Fixpipe {
     /// The element as binary32: an i32 is rounded.
     #[inline(always)]
     fn value(&self, bits: u32) -> f32 {
-        if self.src == Elem::I32 {
-            bits as i32 as f32
-        } else {
-            f32::from_bits(bits)
-        }
+        if self.src == Elem::I32 { bits as i32 as f32 } else { f32::from_bits(bits) }
     }
 
     #[inline(always)]
@@ -95,9 +87,7 @@ impl Fixpipe {
 #[inline(always)]
 fn nearest_integer(v: f32) -> i32 {
     const ROUNDER: f32 = 12_582_912.0;
-    (v.clamp(-1024.0, 1024.0) + ROUNDER)
-        .to_bits()
-        .wrapping_sub(ROUNDER.to_bits()) as i32
+    (v.clamp(-1024.0, 1024.0) + ROUNDER).to_bits().wrapping_sub(ROUNDER.to_bits()) as i32
 }
 
 /// `v > 0 ? v : +0` on an element's bits; NaN and negative zero become +0 (fixpipe.md 4).

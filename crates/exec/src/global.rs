@@ -57,12 +57,8 @@ impl Global {
             _ => return None,
         };
         let given = |k: usize| file_dims.get(k).copied().unwrap_or(0);
-        let dims: SmallVec<[u64; 6]> = dims
-            .into_iter()
-            .flatten()
-            .enumerate()
-            .map(|(k, d)| d.unwrap_or_else(|| given(k)))
-            .collect();
+        let dims: SmallVec<[u64; 6]> =
+            dims.into_iter().flatten().enumerate().map(|(k, d)| d.unwrap_or_else(|| given(k))).collect();
         let dense = dense_strides(&dims);
         let strides = match strided {
             Some(s) => s.strides.iter().zip(&dense).map(|(s, d)| s.unwrap_or(*d)).collect(),

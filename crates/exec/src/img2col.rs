@@ -68,37 +68,22 @@ impl Lowering<'_> {
         };
         let [images, depth, channels, height, width, lanes] = conv.image.dims;
         let [left, _, top, _] = conv.pad;
-        let rect = |from: u64, to: u64| Rect {
-            row: rows.row + from,
-            col: cols.col,
-            rows: to - from,
-            cols: cols.cols,
-        };
+        let rect = |from: u64, to: u64| Rect { row: rows.row + from, col: cols.col, rows: to - from, cols: cols.cols };
         // Which of the piece's rows see the image: first <= row < end.
         let y = (rows.oy * conv.stride[0] + cols.ky * conv.dilation[0]).checked_sub(top);
         let y = y.filter(|y| *y < height && rows.n < images && cols.c1 < channels);
         let x = rows.ox * conv.stride[1] + cols.kx * conv.dilation[1];
         let stride = conv.stride[1].max(1);
         let first = left.saturating_sub(x).div_ceil(stride).min(rows.rows);
-        let end = (left + width)
-            .saturating_sub(x)
-            .div_ceil(stride)
-            .clamp(first, rows.rows);
+        let end = (left + width).saturating_sub(x).div_ceil(stride).clamp(first, rows.rows);
         let (Some(y), true) = (y, first < end) else {
             outside.push(rect(0, rows.rows));
             return;
         };
-        outside.extend(
-            [rect(0, first), rect(end, rows.rows)]
-                .into_iter()
-                .filter(|r| !r.is_empty()),
-        );
+        outside.extend([rect(0, first), rect(end, rows.rows)].into_iter().filter(|r| !r.is_empty()));
         let pixel =
             ((((rows.n * depth + rows.d) * channels + cols.c1) * height) + y) * width + (x + first * stride - left);
-        let from = Layout {
-            row: Axis::linear(end - first, (stride * lanes) as i64),
-            col: Axis::linear(cols.cols, 1),
-        };
+        let from = Layout { row: Axis::linear(end - first, (stride * lanes) as i64), col: Axis::linear(cols.cols, 1) };
         let mv = nest::Move {
             rows: end - first,
             cols: cols.cols,
@@ -122,14 +107,7 @@ fn row_pieces(conv: &Img2col, oh: u64, ow: u64) -> Vec<RowPiece> {
         let m = conv.pos_m.saturating_add(row);
         let ox = m % ow;
         let rows = (ow - ox).min(conv.rows - row);
-        pieces.push(RowPiece {
-            row,
-            rows,
-            n: m / (depth * oh * ow),
-            d: m / (oh * ow) % depth,
-            oy: m / ow % oh,
-            ox,
-        });
+        pieces.push(RowPiece { row, rows, n: m / (depth * oh * ow), d: m / (oh * ow) % depth, oy: m / ow % oh, ox });
         row += rows;
     }
     pieces

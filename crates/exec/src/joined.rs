@@ -37,11 +37,7 @@ impl Joined {
         let counts = self.read_counts(memories, places)?;
         if self.lowered.is_none() || counts != self.counts {
             let steps = self.steps(&counts);
-            let at = Places {
-                tiles: &self.tiles,
-                global: None,
-                tracked: memories.tracked,
-            };
+            let at = Places { tiles: &self.tiles, global: None, tracked: memories.tracked };
             self.lowered = Some(Prepared::of_steps(&self.inst, &steps, at)?);
             self.counts = counts;
         }
@@ -104,9 +100,7 @@ impl Joined {
         let at = place.at as i64 + tile.layout.offset(row, 0) * size as i64;
         if memories.tracked && !memory.defined().has_all(at as usize, size) {
             let what = format!("the count {role}({row}, 0) was never written, and it decides how much is joined");
-            return Err(Box::new(
-                Diagnostic::error("undefined-use", what).help("write the index tile first"),
-            ));
+            return Err(Box::new(Diagnostic::error("undefined-use", what).help("write the index tile first")));
         }
         Ok(match elem.decode(read_bits(memory.bytes(), at, elem.bits())) {
             Number::Int(v) => v,
@@ -127,12 +121,7 @@ impl Joined {
                 let (Some(src), Some(dst)) = (self.inst.tile_index(role), self.inst.tile_index(Role::Dst)) else {
                     continue;
                 };
-                let geometry = Move {
-                    rows: rows.len() as u64,
-                    cols: n,
-                    src: Map::at(row, 0),
-                    dst: Map::at(row, at),
-                };
+                let geometry = Move { rows: rows.len() as u64, cols: n, src: Map::at(row, 0), dst: Map::at(row, at) };
                 steps.push(Step::Move {
                     src: Side::Tile(src),
                     dst: Side::Tile(dst),

@@ -68,26 +68,15 @@ impl Prepared {
 }
 
 fn missing(what: &str) -> Failure {
-    Box::new(Diagnostic::error(
-        "operand-count",
-        format!("the instruction has no {what}; give it one"),
-    ))
+    Box::new(Diagnostic::error("operand-count", format!("the instruction has no {what}; give it one")))
 }
 
 fn nest_map(map: Map) -> nest::Map {
-    nest::Map {
-        origin: map.origin,
-        step: map.step,
-    }
+    nest::Map { origin: map.origin, step: map.step }
 }
 
 fn nest_move(mv: &Move) -> nest::Move {
-    nest::Move {
-        rows: mv.rows,
-        cols: mv.cols,
-        src: nest_map(mv.src),
-        dst: nest_map(mv.dst),
-    }
+    nest::Move { rows: mv.rows, cols: mv.cols, src: nest_map(mv.src), dst: nest_map(mv.dst) }
 }
 
 impl Lowering<'_> {
@@ -99,18 +88,10 @@ impl Lowering<'_> {
         match side {
             Side::Tile(index) => {
                 let tile = self.tile(index)?;
-                Ok(Operand {
-                    number: operand(index, core),
-                    layout: tile.layout.clone(),
-                    elem: tile.tile.elem,
-                })
+                Ok(Operand { number: operand(index, core), layout: tile.layout.clone(), elem: tile.tile.elem })
             }
             Side::Global => {
-                let view = self
-                    .inst
-                    .global
-                    .as_ref()
-                    .ok_or_else(|| missing("view of global memory"))?;
+                let view = self.inst.global.as_ref().ok_or_else(|| missing("view of global memory"))?;
                 Ok(Operand {
                     number: self.global_number(),
                     layout: view.layout().ok_or_else(|| missing("view with known extents"))?,
@@ -142,13 +123,7 @@ impl Lowering<'_> {
                     self.shadow.push(Shadow::Clear { operand, area });
                 }
             }
-            Step::Move {
-                src,
-                dst,
-                core,
-                how,
-                geometry,
-            } => {
+            Step::Move { src, dst, core, how, geometry } => {
                 let (from, to) = (self.side(*src, 0)?, self.side(*dst, *core)?);
                 self.moved(&from, &to, *how, geometry)?;
             }
@@ -156,12 +131,7 @@ impl Lowering<'_> {
             Step::Bytes { src, dst, len } => {
                 let from = byte_rows(self.tile(*src)?);
                 let to = byte_rows(self.tile(*dst)?);
-                let bytes = Move {
-                    rows: 1,
-                    cols: *len,
-                    src: Map::at(0, 0),
-                    dst: Map::at(0, 0),
-                };
+                let bytes = Move { rows: 1, cols: *len, src: Map::at(0, 0), dst: Map::at(0, 0) };
                 let nests = nest::lower(&nest_move(&bytes), &from, &to, Bits::same(8));
                 self.copy(operand(*src, 0), operand(*dst, 0), nests);
             }
@@ -172,10 +142,7 @@ impl Lowering<'_> {
     }
 
     fn moved(&mut self, from: &Operand, to: &Operand, how: How, geometry: &Move) -> Result<(), Failure> {
-        let bits = Bits {
-            src: from.elem.bits(),
-            dst: to.elem.bits(),
-        };
+        let bits = Bits { src: from.elem.bits(), dst: to.elem.bits() };
         let mv = nest_move(geometry);
         let plain = |bits| nest::lower(&mv, &from.layout, &to.layout, bits);
         match how {
@@ -183,20 +150,13 @@ impl Lowering<'_> {
                 // Multiplied by one, a number stays what it is and a NaN becomes the canonical one.
                 let one = QuantParam::scalar(u64::from(1f32.to_bits()));
                 self.params = ParamSource::Fixed(Params::new([one]));
-                let canonical = Conversion::Fixpipe(Fixpipe {
-                    src: from.elem,
-                    dst: to.elem,
-                    relu: false,
-                    hardware_rounding: true,
-                });
+                let canonical =
+                    Conversion::Fixpipe(Fixpipe { src: from.elem, dst: to.elem, relu: false, hardware_rounding: true });
                 self.convert(from.number, to.number, plain(bits), canonical);
             }
             How::Bits | How::LowBytes => self.copy(from.number, to.number, plain(bits)),
             How::Convert => {
-                let conversion = Conversion::Value {
-                    src: from.elem,
-                    dst: to.elem,
-                };
+                let conversion = Conversion::Value { src: from.elem, dst: to.elem };
                 self.convert(from.number, to.number, plain(bits), conversion);
             }
             How::Fixpipe { first } => {
@@ -268,12 +228,7 @@ impl Lowering<'_> {
 
     fn convert(&mut self, src: u8, dst: u8, nests: SmallVec<[Nest; 4]>, conversion: Conversion) {
         for nest in &nests {
-            self.steps.push(nest::Step::Convert {
-                src,
-                dst,
-                nest: nest.clone(),
-                conversion,
-            });
+            self.steps.push(nest::Step::Convert { src, dst, nest: nest.clone(), conversion });
         }
         self.shadow_move(src, dst, nests, true);
     }
@@ -282,11 +237,7 @@ impl Lowering<'_> {
         let number = self.global_number();
         let has_view = self.inst.global.is_some() && (src == number || dst == number);
         let from = area(&nests, NestSide::Source, self.tracked || (has_view && src == number));
-        let to = area(
-            &nests,
-            NestSide::Destination,
-            self.tracked || (has_view && dst == number),
-        );
+        let to = area(&nests, NestSide::Destination, self.tracked || (has_view && dst == number));
         if has_view {
             self.global = Some(if dst == number { to.clone() } else { from.clone() });
         }
@@ -326,11 +277,7 @@ impl Lowering<'_> {
 
     /// A buffer into a conv tile: dense on the tile's side, as the view says on the other (tile-model.md 7).
     fn load_conv(&mut self, dst: usize, elements: u64) -> Result<(), Failure> {
-        let view = self
-            .inst
-            .global
-            .as_ref()
-            .ok_or_else(|| missing("view of global memory"))?;
+        let view = self.inst.global.as_ref().ok_or_else(|| missing("view of global memory"))?;
         let dense = || Layout::row_major(1, elements, elements);
         let from = if view.dims.is_empty() {
             dense()
@@ -339,12 +286,7 @@ impl Lowering<'_> {
         };
         let (rows, cols) = (from.rows(), from.cols());
         let to = Layout::row_major(rows, cols, cols);
-        let all = Move {
-            rows,
-            cols,
-            src: Map::at(0, 0),
-            dst: Map::at(0, 0),
-        };
+        let all = Move { rows, cols, src: Map::at(0, 0), dst: Map::at(0, 0) };
         let nests = nest::lower(&nest_move(&all), &from, &to, Bits::same(view.elem.bits()));
         self.copy(self.global_number(), operand(dst, 0), nests);
         Ok(())
@@ -353,26 +295,14 @@ impl Lowering<'_> {
 
 /// The bytes of a rectangle of a tile.
 fn rect_area(tile: &TileArg, rect: Rect) -> Area {
-    let fills = lower_fill(
-        [rect.row, rect.col],
-        rect.rows,
-        rect.cols,
-        &tile.layout,
-        tile.tile.elem.bits(),
-        0,
-    );
+    let fills = lower_fill([rect.row, rect.col], rect.rows, rect.cols, &tile.layout, tile.tile.elem.bits(), 0);
     Area::of_runs(fills.iter().map(|f| f.runs()))
 }
 
 /// The bytes of a tile's declared area.
 pub(crate) fn declared_area(tile: &TileArg) -> Area {
     let (rows, cols) = (tile.tile.rows, tile.tile.cols);
-    let whole = Rect {
-        row: 0,
-        col: 0,
-        rows,
-        cols,
-    };
+    let whole = Rect { row: 0, col: 0, rows, cols };
     if tile.layout == tile.tile.layout() {
         return Area::range(0, tile.tile.bytes());
     }

@@ -56,13 +56,7 @@ pub struct Issue {
 impl Issue {
     /// An instruction without operands.
     pub fn new(op: Opcode, form: Form) -> Self {
-        Issue {
-            op,
-            form,
-            tiles: SmallVec::new(),
-            scalars: SmallVec::new(),
-            attrs: Attrs::default(),
-        }
+        Issue { op, form, tiles: SmallVec::new(), scalars: SmallVec::new(), attrs: Attrs::default() }
     }
 
     /// With a tile operand; sources come before destinations.
@@ -305,12 +299,7 @@ impl Machine {
             let inst = self.chip.instruction(&request)?;
             self.legal(&inst)?;
             let prepared = self.chip.lowered(&request, &inst)?;
-            self.cache.insert(Entry {
-                key: key.as_slice().into(),
-                init: None,
-                prepared,
-                undefined_at: 0,
-            });
+            self.cache.insert(Entry { key: key.as_slice().into(), init: None, prepared, undefined_at: 0 });
         }
         let start = global.as_ref().and_then(Global::byte).unwrap_or(0);
         let effect = self.cache.run(&mut self.chip, start, self.issued);

@@ -86,11 +86,7 @@ impl Memory {
         if defined {
             set.insert(0, bytes.len());
         }
-        Memory {
-            bytes,
-            defined: set,
-            written: None,
-        }
+        Memory { bytes, defined: set, written: None }
     }
 
     /// The bytes.
@@ -143,15 +139,12 @@ impl Memory {
                 taken.push((start, self.bytes.get(start..end).unwrap_or(&[]).to_vec()));
                 self.defined.remove(start, len);
                 let kept = before.bytes.len().clamp(start, end) - start;
-                if let (Some(to), Some(from)) = (
-                    self.bytes.get_mut(start..start + kept),
-                    before.bytes.get(start..start + kept),
-                ) {
+                if let (Some(to), Some(from)) =
+                    (self.bytes.get_mut(start..start + kept), before.bytes.get(start..start + kept))
+                {
                     to.copy_from_slice(from);
                 }
-                before
-                    .defined
-                    .for_each_run(start, end, |at, n| self.defined.insert(at, n));
+                before.defined.for_each_run(start, end, |at, n| self.defined.insert(at, n));
             });
         }
         self.bytes.truncate(before.bytes.len());
@@ -193,11 +186,7 @@ impl Memories {
 
     /// Empty memories.
     pub fn new(tracked: bool) -> Self {
-        Memories {
-            list: vec![Memory::default(); BUFFERS],
-            tracked,
-            limit: Self::LIMIT,
-        }
+        Memories { list: vec![Memory::default(); BUFFERS], tracked, limit: Self::LIMIT }
     }
 
     /// Adds a global buffer; what it holds already does not count against the limit.
@@ -237,10 +226,7 @@ impl Memories {
         let others: u64 = self.list.iter().map(|m| m.bytes.len() as u64).sum::<u64>() - have;
         let wanted = others.saturating_add(bytes);
         if wanted > self.limit {
-            return Err(OverLimit {
-                wanted,
-                limit: self.limit,
-            });
+            return Err(OverLimit { wanted, limit: self.limit });
         }
         if let Some(memory) = self.list.get_mut(id) {
             memory.grow(bytes as usize);
@@ -263,10 +249,8 @@ impl Memories {
                 memory.defined.copy_within(from.1, to.1, len);
             }
         } else if let Ok([source, target]) = self.list.get_disjoint_mut([from.0, to.0])
-            && let (Some(read), Some(written)) = (
-                source.bytes.get(from.1..from.1 + len),
-                target.bytes.get_mut(to.1..to.1 + len),
-            )
+            && let (Some(read), Some(written)) =
+                (source.bytes.get(from.1..from.1 + len), target.bytes.get_mut(to.1..to.1 + len))
         {
             written.copy_from_slice(read);
             if tracked {

@@ -37,17 +37,11 @@ pub struct Map {
 impl Map {
     /// `(i, j)` is element `(r + i, c + j)`.
     pub const fn window(r: u64, c: u64) -> Self {
-        Map {
-            origin: [r, c],
-            step: [[1, 0], [0, 1]],
-        }
+        Map { origin: [r, c], step: [[1, 0], [0, 1]] }
     }
 
     /// `(i, j)` is element `(j, i)`.
-    pub const TRANSPOSED: Map = Map {
-        origin: [0, 0],
-        step: [[0, 1], [1, 0]],
-    };
+    pub const TRANSPOSED: Map = Map { origin: [0, 0], step: [[0, 1], [1, 0]] };
 
     /// `(i, j)` is element `(i, j)`.
     pub const IDENTITY: Map = Map::window(0, 0);
@@ -122,11 +116,7 @@ impl Nest {
 
     /// The first and one past the last byte that one side touches, relative to where the operand starts.
     pub fn span(&self, side: Side) -> (i128, i128) {
-        runs::span(
-            self.base(side),
-            self.bits(side),
-            self.dims.iter().map(|d| (d.extent, side.stride(d))),
-        )
+        runs::span(self.base(side), self.bits(side), self.dims.iter().map(|d| (d.extent, side.stride(d))))
     }
 
     /// The first and one past the last parameter index of the nest.
@@ -136,11 +126,7 @@ impl Nest {
 
     /// The contiguous byte runs of one side, in rising order where the loops nest.
     pub fn runs(&self, side: Side) -> Runs {
-        Runs::new(
-            self.base(side),
-            self.bits(side),
-            self.dims.iter().map(|d| (d.extent, side.stride(d))),
-        )
+        Runs::new(self.base(side), self.bits(side), self.dims.iter().map(|d| (d.extent, side.stride(d))))
     }
 
     /// Calls `f(first byte, length)` for every contiguous byte run of one side.
@@ -201,17 +187,13 @@ impl Nest {
     /// Brings the loops into normal form: no loop of extent 1, falling destination stride, nothing left to merge.
     pub(crate) fn normalise(&mut self) {
         self.dims.retain(|d| d.extent != 1);
-        self.dims
-            .sort_by_key(|d| std::cmp::Reverse((d.dst.unsigned_abs(), d.src.unsigned_abs())));
+        self.dims.sort_by_key(|d| std::cmp::Reverse((d.dst.unsigned_abs(), d.src.unsigned_abs())));
         let mut merged: SmallVec<[Dim; 8]> = SmallVec::new();
         for d in self.dims.drain(..) {
             if let Some(o) = merged.last_mut() {
                 let spans = |outer: i64, inner: i64| Some(outer) == inner.checked_mul(d.extent as i64);
                 if spans(o.src, d.src) && spans(o.dst, d.dst) && spans(o.param, d.param) {
-                    *o = Dim {
-                        extent: o.extent.saturating_mul(d.extent),
-                        ..d
-                    };
+                    *o = Dim { extent: o.extent.saturating_mul(d.extent), ..d };
                     continue;
                 }
             }
@@ -228,25 +210,9 @@ impl Nest {
         if !pairs || !even(self.src) || !even(self.dst) || !outer.iter().all(|d| even(d.src) && even(d.dst)) {
             return None;
         }
-        let mut dims: SmallVec<[Dim; 8]> = outer
-            .iter()
-            .map(|d| Dim {
-                src: d.src / 2,
-                dst: d.dst / 2,
-                ..*d
-            })
-            .collect();
-        dims.push(Dim {
-            extent: last.extent / 2,
-            ..*last
-        });
-        let mut nest = Nest {
-            bits: Bits::same(8),
-            src: self.src / 2,
-            dst: self.dst / 2,
-            param: self.param,
-            dims,
-        };
+        let mut dims: SmallVec<[Dim; 8]> = outer.iter().map(|d| Dim { src: d.src / 2, dst: d.dst / 2, ..*d }).collect();
+        dims.push(Dim { extent: last.extent / 2, ..*last });
+        let mut nest = Nest { bits: Bits::same(8), src: self.src / 2, dst: self.dst / 2, param: self.param, dims };
         nest.normalise();
         Some(nest)
     }

@@ -145,10 +145,7 @@ impl Watch {
 
     /// A block begins: nothing is on the chip, and buffers hold what they held first.
     pub(crate) fn begin_block(&mut self, block: u32) {
-        self.now = Now {
-            block,
-            ..Now::default()
-        };
+        self.now = Now { block, ..Now::default() };
         self.planes.clear();
         self.written.clear();
     }
@@ -229,20 +226,13 @@ impl Watch {
             }
         }
         self.note_written(memory, start, bytes.len());
-        self.record(What::Stored {
-            memory,
-            start,
-            bytes: bytes.into(),
-        });
+        self.record(What::Stored { memory, start, bytes: bytes.into() });
     }
 
     /// An input tile takes its contents.
     pub(crate) fn give(&mut self, value: ValueId, place: Place, nests: &[Nest]) {
         self.bind(given(value), value);
-        let from = Place {
-            memory: given(value),
-            at: 0,
-        };
+        let from = Place { memory: given(value), at: 0 };
         let moves = Arc::new(Moves::copy(nests));
         self.moved(&moves, &[from, place], false);
     }
@@ -258,10 +248,7 @@ impl Watch {
                 self.clear(moves, *dst, area, places);
             }
         }
-        self.record(What::Moved {
-            moves: moves.clone(),
-            places: places.into(),
-        });
+        self.record(What::Moved { moves: moves.clone(), places: places.into() });
     }
 
     fn act(&mut self, action: &Action, places: &[Place], before: Option<&FxHashMap<MemoryId, Plane>>) {
@@ -288,18 +275,10 @@ impl Watch {
                     _ => others.get(&from.memory),
                 };
                 let params = param.map(|(at, offset)| {
-                    let plane = if at.memory == to.memory {
-                        None
-                    } else {
-                        others.get(&at.memory)
-                    };
+                    let plane = if at.memory == to.memory { None } else { others.get(&at.memory) };
                     (plane, at.at + offset)
                 });
-                let read = From {
-                    plane: src,
-                    at: from.at,
-                    params,
-                };
+                let read = From { plane: src, at: from.at, params };
                 mv.run(&read, &mut dst, to.at, &mut self.terms);
                 self.planes.insert(to.memory, dst);
                 for (start, len) in mv.to.at(to.at) {
@@ -382,12 +361,7 @@ impl Watch {
     ) -> Output {
         let [rows, cols] = object.extent();
         let elem = object.tile.elem;
-        let whole = Move {
-            rows,
-            cols,
-            src: Map::IDENTITY,
-            dst: Map::IDENTITY,
-        };
+        let whole = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
         let to = Layout::row_major(rows, cols, cols);
         let nests = lower(&whole, layout, &to, Bits::same(elem.bits()));
         let moves = Moves::copy(&nests);
@@ -398,22 +372,11 @@ impl Watch {
                 let end = mv.from.span().map_or(0, |s| s.1.max(0) as usize);
                 self.reach(place.memory, place.at.saturating_add(end));
                 let src = self.planes.get(&place.memory);
-                let read = From {
-                    plane: src,
-                    at: place.at,
-                    params: None,
-                };
+                let read = From { plane: src, at: place.at, params: None };
                 mv.run(&read, &mut dst, 0, &mut self.terms);
             }
         }
-        Output {
-            value,
-            core,
-            rows,
-            cols,
-            elem,
-            origins: dst.ids().collect(),
-        }
+        Output { value, core, rows, cols, elem, origins: dst.ids().collect() }
     }
 }
 

@@ -100,10 +100,7 @@ impl Prepared {
         let mut places: SmallVec<[Place; 8]> = SmallVec::new();
         for tile in at.tiles {
             for core in [0, 1] {
-                places.push(Place {
-                    memory: on_core(tile.memory, core),
-                    at: tile.at,
-                });
+                places.push(Place { memory: on_core(tile.memory, core), at: tile.at });
             }
         }
         places.extend(at.global.map(|memory| Place { memory, at: 0 }));
@@ -151,16 +148,10 @@ impl Prepared {
     }
 
     fn move_bytes(&self, memories: &mut Memories) -> Result<(), Failure> {
-        self.plan
-            .run_with(memories.list_mut(), &self.places, self.params.loaded())
-            .map_err(|e| {
-                let rule = if self.global.is_some() {
-                    "gm-bounds"
-                } else {
-                    "tassign-range"
-                };
-                Box::new(Diagnostic::error(rule, e.to_string()))
-            })
+        self.plan.run_with(memories.list_mut(), &self.places, self.params.loaded()).map_err(|e| {
+            let rule = if self.global.is_some() { "gm-bounds" } else { "tassign-range" };
+            Box::new(Diagnostic::error(rule, e.to_string()))
+        })
     }
 
     /// Tells a watched buffer what was stored.
@@ -168,10 +159,8 @@ impl Prepared {
         let (Some(area), Some(view)) = (&self.global, self.places.last()) else {
             return;
         };
-        let stores = self
-            .shadow
-            .iter()
-            .any(|s| matches!(s, Shadow::Move(mv) if usize::from(mv.dst) + 1 == self.places.len()));
+        let stores =
+            self.shadow.iter().any(|s| matches!(s, Shadow::Move(mv) if usize::from(mv.dst) + 1 == self.places.len()));
         if let Some(memory) = memories.get_mut(view.memory).filter(|_| stores) {
             for (start, len) in area.at(view.at) {
                 memory.note_written(start, len);
@@ -210,8 +199,7 @@ impl ShadowMove {
         } else if self.from.is_outside(memory.defined(), src.at) {
             Source::Undefined
         } else {
-            self.mixed(memory.defined(), src.at)
-                .map_or(Source::Undefined, Source::Mixed)
+            self.mixed(memory.defined(), src.at).map_or(Source::Undefined, Source::Mixed)
         }
     }
 
@@ -223,9 +211,7 @@ impl ShadowMove {
         let rows = |nest: &Nest| {
             let last = nest.dims.last().copied();
             let whole = i64::from(nest.bits.src / 8);
-            let run = last
-                .filter(|d| (d.src, d.dst) == (whole, whole))
-                .map_or(1, |d| d.extent);
+            let run = last.filter(|d| (d.src, d.dst) == (whole, whole)).map_or(1, |d| d.extent);
             (nest.bits.src == nest.bits.dst && nest.bits.src > 4).then_some(run * whole as u64)
         };
         if !self.by_element && self.nests.iter().all(|n| rows(n).is_some_and(|run| run >= BIT_RUN)) {
@@ -345,9 +331,5 @@ fn store_zeros(memory: &mut Memory, area: &Area, at: usize, source: &Source) {
 
 /// The area that a side of nests touches, if anybody wants to know.
 pub(crate) fn area(nests: &[Nest], side: Side, wanted: bool) -> Area {
-    if wanted {
-        Area::of_nests(nests, side)
-    } else {
-        Area::default()
-    }
+    if wanted { Area::of_nests(nests, side) } else { Area::default() }
 }

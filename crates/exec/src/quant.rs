@@ -60,11 +60,7 @@ impl FromTile {
         let Some(memory) = memories.get(place.memory) else {
             return Ok(());
         };
-        let missing = if memories.tracked {
-            memory.defined().first_missing(start, len)
-        } else {
-            None
-        };
+        let missing = if memories.tracked { memory.defined().first_missing(start, len) } else { None };
         let bytes = memory.bytes().get(start..start + len).unwrap_or(&[]);
         if missing.is_none() && bytes == self.bytes.as_slice() {
             return Ok(());
@@ -102,10 +98,7 @@ pub(crate) fn refuse(fault: QuantFault, bits: u64, column: Option<u64>, dst: Ele
         .help(if dst == Elem::I8 { "set bit 46" } else { "clear bit 46" }),
         QuantFault::Scale => Diagnostic::error(
             fault.rule(),
-            format!(
-                "{which} is 0x{bits:x}: its scale {} is not finite",
-                QuantParam::scalar(bits).scale
-            ),
+            format!("{which} is 0x{bits:x}: its scale {} is not finite", QuantParam::scalar(bits).scale),
         )
         .help("give it a finite scale in bits 31:0"),
     })

@@ -140,8 +140,7 @@ impl Chip {
             inst.conv = inst.conv.or(object.conv);
             inst.tiles.push(self.arg(object, *role));
         }
-        inst.scalars
-            .extend(request.scalars.iter().map(|(role, v)| (*role, Some(*v))));
+        inst.scalars.extend(request.scalars.iter().map(|(role, v)| (*role, Some(*v))));
         if let Some(view) = request.global {
             self.view(view, &mut inst)?;
         }
@@ -150,21 +149,13 @@ impl Chip {
 
     fn view(&self, view: &Global, inst: &mut Inst) -> Result<(), Failure> {
         if view.elem.is_fp4() && view.offset % 2 != 0 {
-            let what = format!(
-                "the view starts at element {}, and two {} share a byte",
-                view.offset, view.elem
-            );
-            return Err(Box::new(
-                Diagnostic::error("tile-fp4", what).help("start it at an even element"),
-            ));
+            let what = format!("the view starts at element {}, and two {} share a byte", view.offset, view.elem);
+            return Err(Box::new(Diagnostic::error("tile-fp4", what).help("start it at an even element")));
         }
         let stored = inst.tile(Role::Src).map(|t| &t.tile);
         if let Some(acc) = stored.filter(|t| t.loc == Loc::Acc && t.elem != view.elem) {
             // tile-model.md 7: such a store goes through fixpipe.
-            let what = format!(
-                "a store of {acc} into {} is recognised, and not executable yet",
-                view.elem
-            );
+            let what = format!("a store of {acc} into {} is recognised, and not executable yet", view.elem);
             let help = format!("move it to a tile of {} first", view.elem);
             return Err(Box::new(Diagnostic::error("not-executable", what).help(help)));
         }
@@ -194,11 +185,7 @@ impl Chip {
         if matches!(inst.op, Opcode::Treshape | Opcode::Bitcast) && self.profile != Profile::Cpu {
             return Ok(None);
         }
-        let at = Places {
-            tiles: &places,
-            global: request.global.map(|g| g.buffer),
-            tracked: self.memories.tracked,
-        };
+        let at = Places { tiles: &places, global: request.global.map(|g| g.buffer), tracked: self.memories.tracked };
         Prepared::new(inst, at).map(Some)
     }
 
@@ -211,11 +198,7 @@ impl Chip {
         copy.tiles.push(self.arg(src, Role::Src));
         copy.tiles.push(self.arg(dst, Role::Dst));
         let len = dst.bytes().min(src.bytes());
-        let at = Places {
-            tiles: &[src.place, dst.place],
-            global: None,
-            tracked: self.memories.tracked,
-        };
+        let at = Places { tiles: &[src.place, dst.place], global: None, tracked: self.memories.tracked };
         Prepared::of_steps(&copy, &[Step::Bytes { src: 0, dst: 1, len }], at)
     }
 }

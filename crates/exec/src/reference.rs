@@ -55,27 +55,18 @@ impl Cell {
     /// A value that was computed: defined if all of its source was.
     fn computed(bits: u64, source: Cell, elem: Elem) -> Self {
         let whole = source.defined & elem.mask() == elem.mask();
-        Cell {
-            bits,
-            defined: if whole { !0 } else { 0 },
-        }
+        Cell { bits, defined: if whole { !0 } else { 0 } }
     }
 }
 
 impl Content {
     /// This many undefined bytes.
     pub fn undefined(bytes: u64) -> Self {
-        Content {
-            bytes: vec![0; bytes as usize],
-            defined: vec![0; bytes as usize],
-        }
+        Content { bytes: vec![0; bytes as usize], defined: vec![0; bytes as usize] }
     }
 
     fn get(&self, element: i64, elem: Elem) -> Cell {
-        Cell {
-            bits: read(&self.bytes, element, elem),
-            defined: read(&self.defined, element, elem),
-        }
+        Cell { bits: read(&self.bytes, element, elem), defined: read(&self.defined, element, elem) }
     }
 
     fn set(&mut self, element: i64, elem: Elem, cell: Cell) {
@@ -88,9 +79,8 @@ fn read(bytes: &[u8], element: i64, elem: Elem) -> u64 {
     let at = element.max(0) as usize;
     match elem.size() {
         None => u64::from(bytes.get(at / 2).copied().unwrap_or(0) >> (at % 2 * 4) & 15),
-        Some(size) => (0..size as usize).fold(0, |v, k| {
-            v | u64::from(bytes.get(at * size as usize + k).copied().unwrap_or(0)) << (8 * k)
-        }),
+        Some(size) => (0..size as usize)
+            .fold(0, |v, k| v | u64::from(bytes.get(at * size as usize + k).copied().unwrap_or(0)) << (8 * k)),
     }
 }
 
@@ -120,10 +110,7 @@ impl Picture {
         Picture {
             tile,
             conv,
-            valid: [
-                tile.v_row.known().unwrap_or(tile.rows),
-                tile.v_col.known().unwrap_or(tile.cols),
-            ],
+            valid: [tile.v_row.known().unwrap_or(tile.rows), tile.v_col.known().unwrap_or(tile.cols)],
             cores: [content.clone(), content],
         }
     }
@@ -208,11 +195,7 @@ impl Reference<'_> {
             list = vec![(Role::Dst0, Role::Row, Role::Col), (Role::Dst1, Role::Row1, Role::Col1)];
         }
         for (dst, row, col) in list {
-            let at = if extract || insert {
-                [self.number(row)?, self.number(col)?]
-            } else {
-                [0, 0]
-            };
+            let at = if extract || insert { [self.number(row)?, self.number(col)?] } else { [0, 0] };
             let (from, to) = if extract { (at, [0, 0]) } else { ([0, 0], at) };
             if let Err(rule) = self.window(dst, from, to, extract)? {
                 return Some(Err(rule));
@@ -226,17 +209,11 @@ impl Reference<'_> {
         let src = self.source(Role::Src)?.clone();
         let target = self.old.get(d)?.clone();
         let mode = self.inst.attrs.acc_to_vec;
-        let (split_m, split_n) = (
-            mode == Some(AccToVec::DualModeSplitM),
-            mode == Some(AccToVec::DualModeSplitN),
-        );
+        let (split_m, split_n) = (mode == Some(AccToVec::DualModeSplitM), mode == Some(AccToVec::DualModeSplitN));
         // The source window, and what one core takes of it.
         let mut extent = if extract { target.valid } else { src.valid };
         if !extract {
-            extent = [
-                extent[0] / (1 + u64::from(split_m)),
-                extent[1] / (1 + u64::from(split_n)),
-            ];
+            extent = [extent[0] / (1 + u64::from(split_m)), extent[1] / (1 + u64::from(split_n))];
         }
         let cores: &[u8] = match mode {
             Some(AccToVec::SingleModeVec1) => &[1],
@@ -252,15 +229,11 @@ impl Reference<'_> {
             let mut written = Vec::new();
             for i in 0..extent[0] {
                 for j in 0..extent[1] {
-                    let cell = match self.value(
-                        &src,
-                        target.tile.elem,
-                        [r0 + i, c0 + j],
-                        from[1] * u64::from(extract) + j,
-                    )? {
-                        Ok(cell) => cell,
-                        Err(rule) => return Some(Err(rule)),
-                    };
+                    let cell =
+                        match self.value(&src, target.tile.elem, [r0 + i, c0 + j], from[1] * u64::from(extract) + j)? {
+                            Ok(cell) => cell,
+                            Err(rule) => return Some(Err(rule)),
+                        };
                     written.push((to[0] + i, to[1] + j, cell));
                 }
             }
@@ -296,12 +269,8 @@ impl Reference<'_> {
             }
             return Some(Ok(Cell::computed(convert(elem, dst, cell.bits), cell, elem)));
         }
-        let fixpipe = Fixpipe {
-            src: elem,
-            dst,
-            relu: self.inst.relu(),
-            hardware_rounding: self.inst.profile != Profile::Cpu,
-        };
+        let fixpipe =
+            Fixpipe { src: elem, dst, relu: self.inst.relu(), hardware_rounding: self.inst.profile != Profile::Cpu };
         let param = match (self.source(Role::Fp), self.inst.scalar(Role::Quant)) {
             (Some(fp), _) => {
                 let raw = fp.get(0, column);
@@ -337,11 +306,8 @@ impl Reference<'_> {
             let dims = conv.written_dims();
             let cols = dims.last().copied()?;
             for k in 0..conv.elements() {
-                let from = if view.dims.is_empty() {
-                    view.offset? + k as i64
-                } else {
-                    element_of(view, k / cols, k % cols)?
-                };
+                let from =
+                    if view.dims.is_empty() { view.offset? + k as i64 } else { element_of(view, k / cols, k % cols)? };
                 let cell = buffer.get(from, view.elem);
                 self.tiles.get_mut(d)?.set(0, 0, k, cell);
             }

@@ -72,11 +72,7 @@ impl Usual {
             reads: reads.into_iter().map(|(o, area)| (o, bytes(o, area))).collect(),
             writes: writes
                 .into_iter()
-                .map(|(operand, area, defined)| Write {
-                    operand,
-                    bytes: bytes(operand, area),
-                    defined,
-                })
+                .map(|(operand, area, defined)| Write { operand, bytes: bytes(operand, area), defined })
                 .collect(),
         }
     }
@@ -98,12 +94,7 @@ impl Usual {
     #[inline]
     pub fn written(&self, memories: &mut Memories, places: &[Place]) -> Effect {
         let mut effect = Effect::default();
-        for Write {
-            operand,
-            bytes,
-            defined,
-        } in &self.writes
-        {
+        for Write { operand, bytes, defined } in &self.writes {
             let Some(place) = places.get(usize::from(*operand)) else {
                 continue;
             };

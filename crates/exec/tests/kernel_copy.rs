@@ -10,19 +10,8 @@ use tessera_exec::nest::*;
 
 /// A nest of the given loops (extent, source stride, destination stride), and the bytes of both sides.
 fn nest(bits: Bits, dims: &[(u64, u64, u64)]) -> (Nest, usize, usize) {
-    let dims = dims.iter().map(|&(extent, src, dst)| Dim {
-        extent,
-        src: src as i64,
-        dst: dst as i64,
-        param: 0,
-    });
-    let nest = Nest {
-        bits,
-        src: 0,
-        dst: 0,
-        param: 0,
-        dims: dims.collect(),
-    };
+    let dims = dims.iter().map(|&(extent, src, dst)| Dim { extent, src: src as i64, dst: dst as i64, param: 0 });
+    let nest = Nest { bits, src: 0, dst: 0, param: 0, dims: dims.collect() };
     let (src, dst) = (nest.span(Side::Source).1, nest.span(Side::Destination).1);
     (nest, src as usize, dst as usize)
 }
@@ -43,10 +32,7 @@ fn compare(random: &mut Random, nest: &Nest, src_len: usize, dst_len: usize) {
         memory.extend_from_slice(&dst);
         memory.extend_from_slice(&src);
         assert!(kernel.run_within(&mut memory, shift + dst_len, shift).is_ok());
-        assert!(
-            memory[shift..shift + dst_len] == want[..],
-            "one memory, {level:?} {nest:?}"
-        );
+        assert!(memory[shift..shift + dst_len] == want[..], "one memory, {level:?} {nest:?}");
         assert!(memory[..shift].iter().all(|&b| b == 0xa5) && memory[shift + dst_len..] == src[..]);
     }
 }
@@ -110,18 +96,11 @@ fn transposes_of_runs_of_units() {
 #[test]
 fn narrowing_copies() {
     let mut random = Random(14);
-    for bits in [
-        Bits { src: 32, dst: 16 },
-        Bits { src: 32, dst: 8 },
-        Bits { src: 16, dst: 8 },
-    ] {
+    for bits in [Bits { src: 32, dst: 16 }, Bits { src: 32, dst: 8 }, Bits { src: 16, dst: 8 }] {
         let (from, to) = (u64::from(bits.src / 8), u64::from(bits.dst / 8));
         for n in 1..=140 {
             let rows = random.range(1, 5);
-            let dims = [
-                (rows, n * from + random.range(0, 9), n * to + random.range(0, 9)),
-                (n, from, to),
-            ];
+            let dims = [(rows, n * from + random.range(0, 9), n * to + random.range(0, 9)), (n, from, to)];
             let (nest, src, dst) = nest(bits, &dims);
             compare(&mut random, &nest, src, dst);
             // Not contiguous: the low bytes of every second element.
@@ -157,11 +136,8 @@ fn pairs_of_nests_interleave() {
             let both = 2 * n * unit + random.range(0, 9);
             let zip = round % 2 == 0;
             let dims = |half: u64, both: u64, n: u64| if zip { (n, half, both) } else { (n, both, half) };
-            let loops = [
-                dims(half * rows + 3, both * rows + 5, blocks),
-                dims(half, both, rows),
-                dims(unit, 2 * unit, n),
-            ];
+            let loops =
+                [dims(half * rows + 3, both * rows + 5, blocks), dims(half, both, rows), dims(unit, 2 * unit, n)];
             let (even, ..) = nest(Bits::same(unit as u32 * 8), &loops);
             let mut odd = even.clone();
             if zip {
@@ -172,29 +148,20 @@ fn pairs_of_nests_interleave() {
             // Operands 0 and 1 are the halves, 2 the interleaved side; the odd nest may come first.
             let step = |k: u8, nest: &Nest| {
                 let (src, dst) = if zip { (k, 2) } else { (2, k) };
-                Step::Copy {
-                    src,
-                    dst,
-                    nest: nest.clone(),
-                }
+                Step::Copy { src, dst, nest: nest.clone() }
             };
             let mut steps = vec![step(0, &even), step(1, &odd)];
             if random.range(0, 1) == 1 {
                 steps.reverse();
             }
-            let (half_side, both_side) = if zip {
-                (Side::Source, Side::Destination)
-            } else {
-                (Side::Destination, Side::Source)
-            };
+            let (half_side, both_side) =
+                if zip { (Side::Source, Side::Destination) } else { (Side::Destination, Side::Source) };
             let half_len = even.span(half_side).1 as usize;
             let both_len = odd.span(both_side).1 as usize;
             let memories = [random.bytes(half_len), random.bytes(half_len), random.bytes(both_len)];
             let places = [0, 1, 2].map(|memory| Place { memory, at: 0 });
             let mut want = memories.clone();
-            Plan::with_level(steps.clone(), Level::Scalar)
-                .run(&mut want, &places)
-                .unwrap();
+            Plan::with_level(steps.clone(), Level::Scalar).run(&mut want, &places).unwrap();
             for level in Level::available() {
                 let plan = Plan::with_level(steps.clone(), level);
                 let mut got = memories.clone();
@@ -203,10 +170,7 @@ fn pairs_of_nests_interleave() {
                 let mut one = [memories.concat()];
                 let at = [0, half_len, 2 * half_len].map(|at| Place { memory: 0, at });
                 plan.run(&mut one, &at).unwrap();
-                assert!(
-                    one[0] == want.concat(),
-                    "one memory, {level:?} zip {zip} unit {unit} n {n}"
-                );
+                assert!(one[0] == want.concat(), "one memory, {level:?} zip {zip} unit {unit} n {n}");
                 let mut short = memories.clone();
                 short[2].pop();
                 assert!(plan.run(&mut short, &places).is_err());
@@ -235,17 +199,7 @@ fn padded_rows() {
         let (mut copy, src_len, _) = nest(Bits::same(8), &[(rows, run + 3, pitch), (run, 1, 1)]);
         copy.dst = at as i64;
         let fill = Fill::new(8, random.next(), pad as i64, [(rows, pitch as i64), (len, 1)]);
-        let steps = [
-            Step::Copy {
-                src: 0,
-                dst: 1,
-                nest: copy.clone(),
-            },
-            Step::Fill {
-                dst: 1,
-                fill: fill.clone(),
-            },
-        ];
+        let steps = [Step::Copy { src: 0, dst: 1, nest: copy.clone() }, Step::Fill { dst: 1, fill: fill.clone() }];
         let dst_len = copy.span(Side::Destination).1.max(fill.span().1) as usize;
         let memories = [random.bytes(src_len), random.bytes(dst_len)];
         let places = [0, 1].map(|memory| Place { memory, at: 0 });
@@ -258,11 +212,7 @@ fn padded_rows() {
             plan.run(&mut got, &places).unwrap();
             assert!(got == want, "{level:?} {copy:?} {fill:?}");
             let mut one = [memories.concat()];
-            plan.run(
-                &mut one,
-                &[Place { memory: 0, at: 0 }, Place { memory: 0, at: src_len }],
-            )
-            .unwrap();
+            plan.run(&mut one, &[Place { memory: 0, at: 0 }, Place { memory: 0, at: src_len }]).unwrap();
             assert!(one[0] == want.concat(), "one memory, {level:?} {copy:?} {fill:?}");
             let mut short = memories.clone();
             short[1].pop();
@@ -279,10 +229,7 @@ fn aligned_bytes_stay_aligned() {
         let mut aligned = AlignedBytes::from(&bytes[..]);
         let copy = aligned.clone();
         assert_eq!((&aligned[..], &copy[..]), (&bytes[..], &bytes[..]));
-        assert_eq!(
-            (aligned.as_ptr().align_offset(64), copy.as_ptr().align_offset(64)),
-            (0, 0)
-        );
+        assert_eq!((aligned.as_ptr().align_offset(64), copy.as_ptr().align_offset(64)), (0, 0));
         aligned.truncate(len / 2);
         aligned.truncate(len);
         assert_eq!(&aligned[..], &bytes[..len / 2]);
@@ -295,12 +242,9 @@ fn aligned_bytes_stay_aligned() {
 #[test]
 fn degenerate_nests_do_nothing() {
     for bits in [0, 4, 8, 12, 32] {
-        for dims in [
-            vec![(0, 1, 1)],
-            vec![(0, 8, 8), (4, 1, 1)],
-            vec![(4, 8, 8), (0, 1, 1)],
-            vec![(3, 0, 0), (0, 2, 4)],
-        ] {
+        for dims in
+            [vec![(0, 1, 1)], vec![(0, 8, 8), (4, 1, 1)], vec![(4, 8, 8), (0, 1, 1)], vec![(3, 0, 0), (0, 2, 4)]]
+        {
             let (nest, ..) = nest(Bits::same(bits), &dims);
             for level in Level::available() {
                 assert_eq!(Kernel::new(&nest, level).run((&[], 0), (&mut [], 0)), Ok(()));

@@ -13,21 +13,14 @@ fn map(random: &mut Random, rows: u64, cols: u64, steps: bool) -> (Map, u64, u64
     let mut pick = |n: u64| if steps && n > 0 { random.range(1, 2) } else { 1 };
     let (si, sj) = (pick(rows), pick(cols));
     let transposed = random.range(0, 2) == 0;
-    let step = if transposed {
-        [[0, sj], [si, 0]]
-    } else {
-        [[si, 0], [0, sj]]
-    };
+    let step = if transposed { [[0, sj], [si, 0]] } else { [[si, 0], [0, sj]] };
     let (di, dj) = (si * rows, sj * cols);
     let (r, c) = if transposed { (dj, di) } else { (di, dj) };
     (Map { origin, step }, origin[0] + r, origin[1] + c)
 }
 
 fn at(map: &Map, i: u64, j: u64) -> (u64, u64) {
-    (
-        map.origin[0] + map.step[0][0] * i + map.step[0][1] * j,
-        map.origin[1] + map.step[1][0] * i + map.step[1][1] * j,
-    )
+    (map.origin[0] + map.step[0][0] * i + map.step[0][1] * j, map.origin[1] + map.step[1][0] * i + map.step[1][1] * j)
 }
 
 fn footprint(layout: &Layout) -> u64 {
@@ -53,18 +46,8 @@ fn case(random: &mut Random, bits: Bits) -> Case {
     let steps = random.range(0, 3) == 0;
     let (from, sr, sc) = map(random, rows, cols, steps);
     let (to, dr, dc) = map(random, rows, cols, steps);
-    let mv = Move {
-        rows,
-        cols,
-        src: from,
-        dst: to,
-    };
-    Case {
-        mv,
-        src: random_layout(random, sr, sc, bits.src),
-        dst: random_layout(random, dr, dc, bits.dst),
-        bits,
-    }
+    let mv = Move { rows, cols, src: from, dst: to };
+    Case { mv, src: random_layout(random, sr, sc, bits.src), dst: random_layout(random, dr, dc, bits.dst), bits }
 }
 
 impl Case {
@@ -106,15 +89,10 @@ fn every_element_arrives_and_nothing_else_changes() {
             case.mv.rows * case.mv.cols * u64::from(case.bits.src)
         );
         for level in Level::available() {
-            let steps = nests.iter().map(|nest| Step::Copy {
-                src: 0,
-                dst: 1,
-                nest: nest.clone(),
-            });
+            let steps = nests.iter().map(|nest| Step::Copy { src: 0, dst: 1, nest: nest.clone() });
             let plan = Plan::with_level(steps, level);
             let mut memories = [src.clone(), dst.clone()];
-            plan.run(&mut memories, &[Place { memory: 0, at: 0 }, Place { memory: 1, at: 0 }])
-                .unwrap();
+            plan.run(&mut memories, &[Place { memory: 0, at: 0 }, Place { memory: 1, at: 0 }]).unwrap();
             assert_eq!(
                 memories[1], want,
                 "two memories, {level:?}, round {round}: {:?} {:?} {:?}",
@@ -127,18 +105,9 @@ fn every_element_arrives_and_nothing_else_changes() {
             memory[d..d + dst.len()].copy_from_slice(&dst);
             memory[s..].copy_from_slice(&src);
             let mut memories = [memory];
-            plan.run(&mut memories, &[Place { memory: 0, at: s }, Place { memory: 0, at: d }])
-                .unwrap();
-            assert_eq!(
-                &memories[0][d..d + dst.len()],
-                &want[..],
-                "one memory, {level:?}, round {round}"
-            );
-            assert_eq!(
-                &memories[0][s..],
-                &src[..],
-                "the source is left alone, {level:?}, round {round}"
-            );
+            plan.run(&mut memories, &[Place { memory: 0, at: s }, Place { memory: 0, at: d }]).unwrap();
+            assert_eq!(&memories[0][d..d + dst.len()], &want[..], "one memory, {level:?}, round {round}");
+            assert_eq!(&memories[0][s..], &src[..], "the source is left alone, {level:?}, round {round}");
         }
         let mut once = dst.clone();
         for nest in &nests {
@@ -165,8 +134,7 @@ fn conversions_see_every_element_with_its_column() {
             }
         }
         for nest in lower_with_params(&case.mv, &case.src, &case.dst, bits, 7) {
-            nest.convert_with(&src, &mut dst, |value, column| value ^ column as u64)
-                .unwrap();
+            nest.convert_with(&src, &mut dst, |value, column| value ^ column as u64).unwrap();
         }
         assert_eq!(dst, want, "round {round}");
     }
@@ -191,8 +159,7 @@ fn fills_cover_their_window_and_nothing_else() {
         let mut touched = vec![false; dst.len()];
         for fill in lower_fill([r, c], rows, cols, &layout, bits, pattern) {
             fill.run(&mut dst).unwrap();
-            fill.runs()
-                .for_each(|at, len| touched[at as usize..at as usize + len as usize].fill(true));
+            fill.runs().for_each(|at, len| touched[at as usize..at as usize + len as usize].fill(true));
         }
         assert_eq!(dst, want, "round {round} {layout:?}");
         for i in 0..rows {
@@ -210,10 +177,9 @@ fn runs_are_exactly_the_bytes_of_a_side() {
     for round in 0..400 {
         let bits = WIDTHS[round % WIDTHS.len()];
         let case = case(&mut random, bits);
-        for (side, layout, map, bits) in [
-            (Side::Source, &case.src, &case.mv.src, bits.src),
-            (Side::Destination, &case.dst, &case.mv.dst, bits.dst),
-        ] {
+        for (side, layout, map, bits) in
+            [(Side::Source, &case.src, &case.mv.src, bits.src), (Side::Destination, &case.dst, &case.mv.dst, bits.dst)]
+        {
             let len = bytes_of(footprint(layout), bits);
             let (mut want, mut got) = (vec![false; len], vec![false; len]);
             for i in 0..case.mv.rows {
@@ -244,30 +210,10 @@ fn a_convolution_window_is_a_few_nests() {
     for width in [16u64, 14, 5] {
         let left = layout(Kind::Nz, 14 * width, 2 * 9 * c0, (16, 16));
         let axes = [
-            DomainAxis {
-                extent: 2,
-                src: [h, 0],
-                dst: [0, 9 * c0],
-                param: 0,
-            },
-            DomainAxis {
-                extent: 14,
-                src: [1, 0],
-                dst: [width, 0],
-                param: 0,
-            },
-            DomainAxis {
-                extent: width,
-                src: [0, c0],
-                dst: [1, 0],
-                param: 0,
-            },
-            DomainAxis {
-                extent: c0,
-                src: [0, 1],
-                dst: [0, 1],
-                param: 0,
-            },
+            DomainAxis { extent: 2, src: [h, 0], dst: [0, 9 * c0], param: 0 },
+            DomainAxis { extent: 14, src: [1, 0], dst: [width, 0], param: 0 },
+            DomainAxis { extent: width, src: [0, c0], dst: [1, 0], param: 0 },
+            DomainAxis { extent: c0, src: [0, 1], dst: [0, 1], param: 0 },
         ];
         let at = [1, 0];
         let nests = lower_axes(&axes, (&image, at), (&left, [0, 4 * c0]), Bits::same(16));
@@ -298,23 +244,11 @@ fn a_convolution_window_is_a_few_nests() {
 #[test]
 fn a_nest_that_leaves_its_memory_is_refused_and_writes_nothing() {
     let nd = Layout::row_major(4, 8, 8);
-    let whole = Move {
-        rows: 4,
-        cols: 8,
-        src: Map::IDENTITY,
-        dst: Map::IDENTITY,
-    };
+    let whole = Move { rows: 4, cols: 8, src: Map::IDENTITY, dst: Map::IDENTITY };
     let nest = lower(&whole, &nd, &nd, Bits::same(32)).remove(0);
     let mut dst = vec![0u8; 127];
     let error = nest.run(&[1; 128], &mut dst).unwrap_err();
-    assert_eq!(
-        error,
-        OutOfBounds {
-            first: 0,
-            end: 128,
-            len: 127
-        }
-    );
+    assert_eq!(error, OutOfBounds { first: 0, end: 128, len: 127 });
     assert_eq!(
         error.to_string(),
         "the move touches bytes 0 to 128 of a memory of 127 bytes; give the operand a place inside it"
@@ -327,10 +261,7 @@ fn a_nest_that_leaves_its_memory_is_refused_and_writes_nothing() {
     assert!(plan.run(&mut memories, &[place(0), place(129)]).is_err());
     assert!(plan.run(&mut memories, &[place(0), place(usize::MAX)]).is_err());
     assert!(plan.run(&mut memories, &[place(0)]).is_err());
-    assert!(
-        plan.run(&mut memories, &[place(0), Place { memory: 1, at: 0 }])
-            .is_err()
-    );
+    assert!(plan.run(&mut memories, &[place(0), Place { memory: 1, at: 0 }]).is_err());
     assert!(plan.run(&mut memories, &[place(0), place(128)]).is_ok());
 }
 
@@ -338,22 +269,12 @@ fn a_nest_that_leaves_its_memory_is_refused_and_writes_nothing() {
 fn empty_and_huge_domains_do_no_harm() {
     let nd = Layout::row_major(4, 8, 8);
     for (rows, cols) in [(0, 8), (4, 0), (0, 0)] {
-        let mv = Move {
-            rows,
-            cols,
-            src: Map::IDENTITY,
-            dst: Map::IDENTITY,
-        };
+        let mv = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
         assert!(lower(&mv, &nd, &nd, Bits::same(16)).is_empty());
     }
     let n = u64::from(u32::MAX);
     let huge = layout(Kind::Nz, n, n - n % 16, (16, 16));
-    let mv = Move {
-        rows: n - 20,
-        cols: n - n % 16 - 30,
-        src: Map::window(3, 5),
-        dst: Map::window(7, 1),
-    };
+    let mv = Move { rows: n - 20, cols: n - n % 16 - 30, src: Map::window(3, 5), dst: Map::window(7, 1) };
     for nest in lower(&mv, &huge, &huge, Bits::same(64)) {
         assert!(nest.run(&[0; 64], &mut [0; 64]).is_err());
     }
@@ -361,26 +282,13 @@ fn empty_and_huge_domains_do_no_harm() {
 
 #[test]
 fn what_should_be_one_run_is_one_run() {
-    let whole = Move {
-        rows: 128,
-        cols: 128,
-        src: Map::IDENTITY,
-        dst: Map::IDENTITY,
-    };
+    let whole = Move { rows: 128, cols: 128, src: Map::IDENTITY, dst: Map::IDENTITY };
     let f32_acc = layout(Kind::Nz, 128, 128, (16, 16));
     let f16_mat = layout(Kind::Nz, 128, 128, (16, 16));
     let nests = lower(&whole, &f32_acc, &f16_mat, Bits { src: 32, dst: 16 });
     assert_eq!(nests.len(), 1);
     assert_eq!(nests[0].dims.len(), 1);
-    assert_eq!(
-        nests[0].dims[0],
-        Dim {
-            extent: 16384,
-            src: 4,
-            dst: 2,
-            param: 0
-        }
-    );
+    assert_eq!(nests[0].dims[0], Dim { extent: 16384, src: 4, dst: 2, param: 0 });
     let nd = Layout::row_major(128, 128, 128);
     let nests = lower(&whole, &nd, &f16_mat, Bits::same(16));
     assert_eq!(nests.len(), 1);
@@ -399,16 +307,8 @@ fn folding_moves_the_same_elements() {
         let want = case.expected(&src, &dst);
         let mut rows = Vec::new();
         for i in 0..case.mv.rows {
-            let moved = |m: &Map| Map {
-                origin: at(m, i, 0).into(),
-                ..*m
-            };
-            let row = Move {
-                rows: 1,
-                src: moved(&case.mv.src),
-                dst: moved(&case.mv.dst),
-                ..case.mv
-            };
+            let moved = |m: &Map| Map { origin: at(m, i, 0).into(), ..*m };
+            let row = Move { rows: 1, src: moved(&case.mv.src), dst: moved(&case.mv.dst), ..case.mv };
             rows.extend(lower(&row, &case.src, &case.dst, bits));
         }
         let mut shuffled = rows.clone();
@@ -430,17 +330,8 @@ fn plans_fold_copies_and_fills() {
     let mut want = src.clone();
     let mut steps = Vec::new();
     for r in 0..32 {
-        let row = Move {
-            rows: 1,
-            cols: 40,
-            src: Map::window(r, 0),
-            dst: Map::window(r, 0),
-        };
-        steps.extend(
-            lower(&row, &nd, &nd, Bits::same(8))
-                .into_iter()
-                .map(|nest| Step::Copy { src: 0, dst: 1, nest }),
-        );
+        let row = Move { rows: 1, cols: 40, src: Map::window(r, 0), dst: Map::window(r, 0) };
+        steps.extend(lower(&row, &nd, &nd, Bits::same(8)).into_iter().map(|nest| Step::Copy { src: 0, dst: 1, nest }));
     }
     for r in 0..32 {
         want[r * 64 + 40..r * 64 + 64].fill(0x77);
@@ -449,17 +340,12 @@ fn plans_fold_copies_and_fills() {
     }
     // A later fill wins over an earlier one.
     want[..5].fill(0x11);
-    steps.extend(
-        lower_fill([0, 0], 1, 5, &nd, 8, 0x11)
-            .into_iter()
-            .map(|fill| Step::Fill { dst: 1, fill }),
-    );
+    steps.extend(lower_fill([0, 0], 1, 5, &nd, 8, 0x11).into_iter().map(|fill| Step::Fill { dst: 1, fill }));
     for level in Level::available() {
         let plan = Plan::with_level(steps.clone(), level);
         assert_eq!(plan.len(), 3);
         let mut memories = [src.clone(), vec![0; 32 * 64]];
-        plan.run(&mut memories, &[Place { memory: 0, at: 0 }, Place { memory: 1, at: 0 }])
-            .unwrap();
+        plan.run(&mut memories, &[Place { memory: 0, at: 0 }, Place { memory: 1, at: 0 }]).unwrap();
         assert_eq!(memories[1], want);
     }
 }

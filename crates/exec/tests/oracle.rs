@@ -78,9 +78,6 @@ fn random_instructions_agree_with_the_oracle() {
     let all: u32 = seen.values().sum();
     assert!(all > 4000, "{all} cases: {seen:?}");
     for name in oracle::cases::TRAITS {
-        assert!(
-            traits.get(name).is_some_and(|n| *n >= 10),
-            "too few cases with {name}: {traits:?}"
-        );
+        assert!(traits.get(name).is_some_and(|n| *n >= 10), "too few cases with {name}: {traits:?}");
     }
 }

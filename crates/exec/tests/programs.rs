@@ -52,11 +52,7 @@ fn a_carried_tile_is_another_one_every_time() {
         ));
         for profile in Profile::ALL {
             let outcome = Program::new(&text, profile).buffer("p", &counting(256)).run();
-            let expected = if times % 2 == 0 {
-                f32s(&counting(256))
-            } else {
-                transposed(16, &counting(256))
-            };
+            let expected = if times % 2 == 0 { f32s(&counting(256)) } else { transposed(16, &counting(256)) };
             assert_eq!(f32s(outcome.buffer("q")), expected, "{times} times on {profile}");
             assert!(outcome.diagnostics.is_empty(), "{:?}", outcome.diagnostics);
         }
@@ -160,11 +156,7 @@ fn reshape_copies_on_cpu_and_binds_on_hardware() {
     let on = |profile| Program::new(&text, profile).buffer("p", &counting(256)).run();
     assert_eq!(f32s(on(Profile::Cpu).buffer("q")), f32s(&counting(256)));
     for profile in [Profile::A2a3, Profile::A5] {
-        assert_eq!(
-            f32s(on(profile).buffer("q")),
-            transposed(16, &counting(256)),
-            "{profile}"
-        );
+        assert_eq!(f32s(on(profile).buffer("q")), transposed(16, &counting(256)), "{profile}");
     }
 }
 
@@ -218,29 +210,15 @@ fn pointers_scalars_and_buffers_without_a_file() {
         }
         return
     }";
-    let input: Vec<u8> = [7u32, 1, 2, 0x4000_0000, 5]
-        .iter()
-        .flat_map(|v| v.to_le_bytes())
-        .collect();
-    let outcome = Program::new(text, Profile::Cpu)
-        .buffer("p", &input)
-        .scalar("n", Number::Int(4))
-        .output("q")
-        .run();
+    let input: Vec<u8> = [7u32, 1, 2, 0x4000_0000, 5].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let outcome = Program::new(text, Profile::Cpu).buffer("p", &input).scalar("n", Number::Int(4)).output("q").run();
     assert_eq!(u32s(outcome.buffer("q")), [4, 8, 0, 20]);
     assert!(outcome.diagnostics.is_empty(), "{:?}", outcome.diagnostics);
     let unbound = Program::new(text, Profile::Cpu).buffer("p", &input).run();
     assert_eq!(rules(&unbound.diagnostics), ["binding"]);
-    let short = Program::new(text, Profile::Cpu)
-        .buffer("p", &input[..8])
-        .scalar("n", Number::Int(4))
-        .run();
+    let short = Program::new(text, Profile::Cpu).buffer("p", &input[..8]).scalar("n", Number::Int(4)).run();
     assert_eq!(rules(&short.diagnostics), ["gm-bounds"]);
-    assert!(
-        short.diagnostics[0].notes.contains(&"%i = 1".to_string()),
-        "{:?}",
-        short.diagnostics[0].notes
-    );
+    assert!(short.diagnostics[0].notes.contains(&"%i = 1".to_string()), "{:?}", short.diagnostics[0].notes);
     assert!(short.buffers.is_empty());
 }
 
@@ -262,19 +240,13 @@ fn a_value_that_was_never_written_decides_nothing() {
 fn what_cannot_go_on_stops_with_its_rule() {
     let cases = [
         ("%x = arith.divsi %c1, %c0 : index", "arith"),
-        (
-            "%x = pto.alloc_tile valid_row = %big : !pto.tile<vec, 16x16xf32, valid=?x16>",
-            "valid-range",
-        ),
+        ("%x = pto.alloc_tile valid_row = %big : !pto.tile<vec, 16x16xf32, valid=?x16>", "valid-range"),
         (
             "%x = pto.alloc_tile : !pto.tile<vec, 16x16xf32, valid=?x16>
              pto.tmov ins(%x : !pto.tile<vec, 16x16xf32, valid=?x16>) outs(%out : !pto.tile<16x16xf32>)",
             "valid-unset",
         ),
-        (
-            "%x = pto.alloc_tile addr = %odd : !pto.tile<16x16xf32>",
-            "tassign-align",
-        ),
+        ("%x = pto.alloc_tile addr = %odd : !pto.tile<16x16xf32>", "tassign-align"),
         (
             "%x = pto.alloc_tile addr = %far : !pto.tile<16x16xf32>
              pto.tmov ins(%a : !pto.tile<16x16xf32>) outs(%x : !pto.tile<16x16xf32>)",
@@ -300,10 +272,7 @@ fn what_cannot_go_on_stops_with_its_rule() {
         ));
         let outcome = Program::new(&text, Profile::Cpu).buffer("p", &counting(256)).run();
         assert_eq!(rules(&outcome.diagnostics), [rule], "{body}");
-        assert!(
-            outcome.diagnostics[0].span.is_some() && outcome.buffers.is_empty(),
-            "{body}"
-        );
+        assert!(outcome.diagnostics[0].span.is_some() && outcome.buffers.is_empty(), "{body}");
     }
 }
 
@@ -334,12 +303,8 @@ fn blocks_see_the_initial_contents_and_the_highest_one_wins() {
     let row: Vec<u8> = (10u32..18).flat_map(|v| v.to_le_bytes()).collect();
     let initial: Vec<u8> = (0..64u32).flat_map(|_| 99u32.to_le_bytes()).collect();
     for tracked in [true, false] {
-        let outcome = Program::new(BLOCKS, Profile::Cpu)
-            .buffer("p", &row)
-            .buffer("q", &initial)
-            .blocks(7)
-            .tracked(tracked)
-            .run();
+        let outcome =
+            Program::new(BLOCKS, Profile::Cpu).buffer("p", &row).buffer("q", &initial).blocks(7).tracked(tracked).run();
         let got = u32s(outcome.buffer("q"));
         for block in 1..7 {
             assert_eq!(got[block * 8..block * 8 + 4], [10, 99, 12, 13], "block {block}");
@@ -354,11 +319,7 @@ fn blocks_see_the_initial_contents_and_the_highest_one_wins() {
 fn the_lowest_block_that_fails_is_told() {
     let text = BLOCKS.replace("%old = pto.load_scalar %q[%c0]", "%old = pto.load_scalar %q[%row]");
     let few: Vec<u8> = vec![0; 8 * 4 * 3];
-    let outcome = Program::new(&text, Profile::Cpu)
-        .buffer("p", &few)
-        .buffer("q", &few)
-        .blocks(9)
-        .run();
+    let outcome = Program::new(&text, Profile::Cpu).buffer("p", &few).buffer("q", &few).blocks(9).run();
     assert_eq!(rules(&outcome.diagnostics), ["gm-bounds"]);
     let notes = &outcome.diagnostics[0].notes;
     assert!(notes.iter().any(|n| n.contains("block 3 of 9")), "{notes:?}");
@@ -389,10 +350,7 @@ fn raw_bytes_make_all_of_a_region_valid_and_prints_need_one() {
     let bytes: Vec<u8> = (0..16u32).flat_map(u32::to_le_bytes).collect();
     let outcome = Program::new(text, Profile::Cpu).raw("t", &bytes).run();
     assert_eq!(outcome.printed[0].data.elements, bytes);
-    assert_eq!(
-        rules(&Program::new(text, Profile::Cpu).run().diagnostics),
-        ["valid-unset"]
-    );
+    assert_eq!(rules(&Program::new(text, Profile::Cpu).run().diagnostics), ["valid-unset"]);
     let short = Program::new(text, Profile::Cpu).tile("t", 2, 8, &bytes[..60]).run();
     assert_eq!(rules(&short.diagnostics), ["binding"]);
 }
@@ -412,13 +370,8 @@ fn no_tile_is_too_large_to_be_refused() {
 #[test]
 fn core_one_leaves_by_its_own_name() {
     let text = "pto.tmov ins(%a : !pto.tile<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>) outs(%v : !pto.tile<16x16xf32>) {accToVecMode = #pto.acc_to_vec_mode<single_mode_vec1>}";
-    let program = || {
-        Program::new(text, Profile::A5)
-            .tile("a", 16, 16, &counting(256))
-            .output("v")
-            .output("v@1")
-            .trace()
-    };
+    let program =
+        || Program::new(text, Profile::A5).tile("a", 16, 16, &counting(256)).output("v").output("v@1").trace();
     let outcome = program().run();
     assert_eq!(f32s(&outcome.tiles[1].data.elements), f32s(&counting(256)));
     assert!(outcome.tiles[0].data.defined.iter().all(|d| *d == 0));
@@ -440,10 +393,7 @@ fn configuration_persists_and_attributes_win() {
     };
     let image: Vec<u8> = (0..256u16).flat_map(|v| v.to_le_bytes()).collect();
     let first = |text: &str| {
-        let outcome = Program::new(text, Profile::Cpu)
-            .tile("img", 1, 256, &image)
-            .output("d")
-            .run();
+        let outcome = Program::new(text, Profile::Cpu).tile("img", 1, 256, &image).output("d").run();
         assert!(outcome.diagnostics.is_empty(), "{:?}", outcome.diagnostics);
         u16::from_le_bytes([outcome.tiles[0].data.elements[0], outcome.tiles[0].data.elements[1]])
     };
@@ -467,12 +417,7 @@ fn printing_is_data() {
 fn untracked_runs_give_the_same_bytes() {
     let text = kernel("%out = pto.ttrans %a : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>");
     let run = |tracked| {
-        Program::new(&text, Profile::A5)
-            .buffer("p", &counting(256))
-            .tracked(tracked)
-            .run()
-            .buffer("q")
-            .to_vec()
+        Program::new(&text, Profile::A5).buffer("p", &counting(256)).tracked(tracked).run().buffer("q").to_vec()
     };
     assert_eq!(run(true), run(false));
 }

@@ -135,10 +135,7 @@ impl Func {
 
     /// The value with this name that is defined last in the text, as `--out NAME` means it.
     pub fn find(&self, name: NameId) -> Option<ValueId> {
-        self.values
-            .iter()
-            .rposition(|v| v.name == name)
-            .map(|i| ValueId(i as u32))
+        self.values.iter().rposition(|v| v.name == name).map(|i| ValueId(i as u32))
     }
 
     /// Calls `f` for every operation, outer before inner, in text order, with its depth.

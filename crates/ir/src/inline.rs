@@ -18,20 +18,10 @@ pub fn inline(module: &Module, entry: &Func) -> Result<Func, Box<Diagnostic>> {
     if entry.callees().is_empty() {
         return Ok(entry.clone());
     }
-    let mut out = Func {
-        values: Vec::new(),
-        ops: Vec::new(),
-        blocks: Vec::new(),
-        ..entry.clone()
-    };
+    let mut out = Func { values: Vec::new(), ops: Vec::new(), blocks: Vec::new(), ..entry.clone() };
     let body = out.add_block();
     out.body = body;
-    let mut inliner = Inliner {
-        module,
-        out,
-        stack: vec![entry.name],
-        steps: 0,
-    };
+    let mut inliner = Inliner { module, out, stack: vec![entry.name], steps: 0 };
     let mut map = FxHashMap::default();
     for (i, arg) in entry.args.iter().enumerate() {
         let mut value = entry.value(*arg).clone();
@@ -88,9 +78,7 @@ impl Inliner<'_> {
                     self.module.names.text(self.out.name)
                 );
                 return Err(Box::new(
-                    Diagnostic::error("syntax-limit", what)
-                        .at(op.span, "")
-                        .help("call in a loop instead"),
+                    Diagnostic::error("syntax-limit", what).at(op.span, "").help("call in a loop instead"),
                 ));
             }
         }
@@ -142,22 +130,14 @@ impl Inliner<'_> {
         }
         let args: Vec<ValueId> = op.values().map(|v| map.get(&v).copied().unwrap_or(v)).collect();
         if args.len() != callee.args.len() {
-            return refuse(format!(
-                "@{text} takes {} arguments and is given {}",
-                callee.args.len(),
-                args.len()
-            ));
+            return refuse(format!("@{text} takes {} arguments and is given {}", callee.args.len(), args.len()));
         }
         let mut inner: ValueMap = callee.args.iter().copied().zip(args).collect();
         self.stack.push(name);
         let returned = self.block(callee, callee.body, to, &mut inner, true)?;
         self.stack.pop();
         if returned.len() != op.results.len() {
-            return refuse(format!(
-                "@{text} returns {} values, and {} are wanted",
-                returned.len(),
-                op.results.len()
-            ));
+            return refuse(format!("@{text} returns {} values, and {} are wanted", returned.len(), op.results.len()));
         }
         map.extend(op.results.iter().copied().zip(returned));
         Ok(())

@@ -111,15 +111,8 @@ impl Module {
             return Some(f);
         }
         let called: Vec<NameId> = self.funcs.iter().flat_map(|f| f.callees()).collect();
-        let mut free = self
-            .funcs
-            .iter()
-            .filter(|f| !f.is_declaration && !called.contains(&f.name));
+        let mut free = self.funcs.iter().filter(|f| !f.is_declaration && !called.contains(&f.name));
         let first = free.next();
-        if free.next().is_some() {
-            None
-        } else {
-            first.or(self.funcs.first().filter(|_| self.funcs.len() == 1))
-        }
+        if free.next().is_some() { None } else { first.or(self.funcs.first().filter(|_| self.funcs.len() == 1)) }
     }
 }

@@ -136,10 +136,7 @@ impl Type {
 fn same_tile(a: &Tile, b: &Tile) -> bool {
     // Without boxes the fractal has no meaning, so it does not tell types apart.
     let unboxed = !a.is_boxed() && !b.is_boxed();
-    let with = |t: &Tile| Tile {
-        fractal: if unboxed { 512 } else { t.fractal },
-        ..*t
-    };
+    let with = |t: &Tile| Tile { fractal: if unboxed { 512 } else { t.fractal }, ..*t };
     with(a) == with(b)
 }
 

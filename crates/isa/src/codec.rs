@@ -128,11 +128,7 @@ impl Elem {
     /// The bits nearest to an integer, rounded once. Integer types wrap (ops.md 1, rule 5).
     #[inline]
     pub fn encode_int(self, v: i128, overflow: Overflow) -> u64 {
-        if self.is_float() {
-            self.encode_f64(to_odd(v), overflow)
-        } else {
-            v as u64 & self.mask()
-        }
+        if self.is_float() { self.encode_f64(to_odd(v), overflow) } else { v as u64 & self.mask() }
     }
 
     /// The bits of a number that the type holds exactly, else `None`.

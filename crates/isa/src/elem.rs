@@ -207,13 +207,7 @@ impl Elem {
             .iter()
             .flat_map(|row| row.spellings)
             // Case counts only between spellings that are otherwise as close.
-            .map(|&known| {
-                (
-                    edits(&lower, &known.to_ascii_lowercase()),
-                    edits(spelling, known),
-                    known,
-                )
-            })
+            .map(|&known| (edits(&lower, &known.to_ascii_lowercase()), edits(spelling, known), known))
             .min_by_key(|&(distance, with_case, _)| (distance, with_case))
             .filter(|&(distance, _, known)| distance <= known.len().div_ceil(3))
             .map(|(_, _, known)| known)
@@ -293,9 +287,7 @@ fn edits(a: &str, b: &str) -> usize {
     for i in 0..a.len() {
         let mut row = vec![i + 1];
         for j in 0..b.len() {
-            let mut best = (above[j] + usize::from(a[i] != b[j]))
-                .min(above[j + 1] + 1)
-                .min(row[j] + 1);
+            let mut best = (above[j] + usize::from(a[i] != b[j])).min(above[j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
                 best = best.min(before[j - 1] + 1);
             }

@@ -125,12 +125,7 @@ impl ConvType {
 
     /// The dimensions as written: five, or six with depth.
     pub fn written_dims(&self) -> SmallVec<[u64; 6]> {
-        self.dims
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| self.has_depth || *i != 1)
-            .map(|(_, d)| *d)
-            .collect()
+        self.dims.iter().enumerate().filter(|(i, _)| self.has_depth || *i != 1).map(|(_, d)| *d).collect()
     }
 
     /// The array as a one-row tile, so that paths and placement need not know conv tiles.
@@ -178,13 +173,7 @@ pub struct TileArg {
 impl TileArg {
     /// A tile whose type says all that is known of it.
     pub fn of_type(role: Role, tile: Tile) -> Self {
-        TileArg {
-            role,
-            layout: tile.layout(),
-            valid: [tile.v_row.known(), tile.v_col.known()],
-            tile,
-            place: None,
-        }
+        TileArg { role, layout: tile.layout(), valid: [tile.v_row.known(), tile.v_col.known()], tile, place: None }
     }
 }
 
@@ -212,9 +201,7 @@ impl GlobalArg {
         let mut cols = Some(1u64);
         for (is_row, dim) in self.axes() {
             let side = if is_row { &mut rows } else { &mut cols };
-            *side = side
-                .zip(self.dims.get(dim).copied().flatten())
-                .map(|(n, d)| n.saturating_mul(d));
+            *side = side.zip(self.dims.get(dim).copied().flatten()).map(|(n, d)| n.saturating_mul(d));
         }
         [rows, cols]
     }
@@ -224,16 +211,10 @@ impl GlobalArg {
         let mut row: SmallVec<[Digit; 4]> = SmallVec::new();
         let mut col: SmallVec<[Digit; 4]> = SmallVec::new();
         for (is_row, dim) in self.axes() {
-            let digit = Digit {
-                extent: (*self.dims.get(dim)?)?,
-                stride: (*self.strides.get(dim)?)?,
-            };
+            let digit = Digit { extent: (*self.dims.get(dim)?)?, stride: (*self.strides.get(dim)?)? };
             if is_row { row.push(digit) } else { col.push(digit) }
         }
-        Some(Layout {
-            row: Axis::from_digits(&row),
-            col: Axis::from_digits(&col),
-        })
+        Some(Layout { row: Axis::from_digits(&row), col: Axis::from_digits(&col) })
     }
 
     /// Each dimension in the order in which an axis composes it, with the axis it belongs to (tile-model.md 7).

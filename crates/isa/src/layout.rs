@@ -30,10 +30,7 @@ pub struct Axis {
 impl Axis {
     /// An axis of one digit: index `i` lies at `i · stride`.
     pub fn linear(len: u64, stride: i64) -> Self {
-        Axis {
-            len,
-            digits: SmallVec::from_slice(&[Digit { extent: len, stride }]),
-        }
+        Axis { len, digits: SmallVec::from_slice(&[Digit { extent: len, stride }]) }
     }
 
     /// An axis of boxes: index `i` lies at `(i / inner) · outer_stride + (i % inner) · inner_stride`.
@@ -45,20 +42,8 @@ impl Axis {
         if outer_stride == inner_stride.saturating_mul(inner as i64) {
             return Axis::linear(len, inner_stride);
         }
-        let outer = Digit {
-            extent: len.div_ceil(inner),
-            stride: outer_stride,
-        };
-        Axis {
-            len,
-            digits: SmallVec::from_slice(&[
-                outer,
-                Digit {
-                    extent: inner,
-                    stride: inner_stride,
-                },
-            ]),
-        }
+        let outer = Digit { extent: len.div_ceil(inner), stride: outer_stride };
+        Axis { len, digits: SmallVec::from_slice(&[outer, Digit { extent: inner, stride: inner_stride }]) }
     }
 
     /// An axis of several digits, outermost first, as a strided view has; the length is the product of the extents.
@@ -105,18 +90,12 @@ pub struct Layout {
 impl Layout {
     /// Row-major with the given pitch (ND, and views of it).
     pub fn row_major(rows: u64, cols: u64, pitch: u64) -> Self {
-        Layout {
-            row: Axis::linear(rows, pitch as i64),
-            col: Axis::linear(cols, 1),
-        }
+        Layout { row: Axis::linear(rows, pitch as i64), col: Axis::linear(cols, 1) }
     }
 
     /// Column-major with the given pitch (DN, and views of it).
     pub fn col_major(rows: u64, cols: u64, pitch: u64) -> Self {
-        Layout {
-            row: Axis::linear(rows, 1),
-            col: Axis::linear(cols, pitch as i64),
-        }
+        Layout { row: Axis::linear(rows, 1), col: Axis::linear(cols, pitch as i64) }
     }
 
     /// Rows of the layout.
@@ -207,10 +186,7 @@ impl Layout {
 
     /// The layout seen with rows and columns swapped.
     pub fn transposed(&self) -> Layout {
-        Layout {
-            row: self.col.clone(),
-            col: self.row.clone(),
-        }
+        Layout { row: self.col.clone(), col: self.row.clone() }
     }
 }
 
@@ -257,10 +233,7 @@ mod tests {
 
     #[test]
     fn windows_at_box_edges_are_layouts_and_others_are_not() {
-        let zn = Layout {
-            row: Axis::boxed(32, 16, 32 * 16, 1),
-            col: Axis::linear(32, 16),
-        };
+        let zn = Layout { row: Axis::boxed(32, 16, 32 * 16, 1), col: Axis::linear(32, 16) };
         let (start, inside) = zn.window(16, 4, 16, 8).unwrap();
         for r in 0..16 {
             for c in 0..8 {

@@ -69,15 +69,9 @@ pub struct ProfileInfo {
 }
 
 const fn kib(n: u64) -> Option<Memory> {
-    Some(Memory {
-        bytes: Some(n * 1024),
-        reserved: 0,
-    })
+    Some(Memory { bytes: Some(n * 1024), reserved: 0 })
 }
-const UNLIMITED: Option<Memory> = Some(Memory {
-    bytes: None,
-    reserved: 0,
-});
+const UNLIMITED: Option<Memory> = Some(Memory { bytes: None, reserved: 0 });
 
 /// The profiles. Columns of the memories: vec, mat, left, right, acc, bias, scaling, scale_left, scale_right.
 pub static PROFILES: [ProfileInfo; 3] = [
@@ -93,17 +87,7 @@ pub static PROFILES: [ProfileInfo; 3] = [
         summary: "Ascend A2 and A3",
         names: &["a2a3", "a2", "a3"],
         device_prefixes: &["Ascend910B", "Ascend910C"],
-        memories: [
-            kib(192),
-            kib(512),
-            kib(64),
-            kib(64),
-            kib(128),
-            kib(1),
-            kib(2),
-            None,
-            None,
-        ],
+        memories: [kib(192), kib(512), kib(64), kib(64), kib(128), kib(1), kib(2), None, None],
     },
     ProfileInfo {
         profile: Profile::A5,
@@ -112,10 +96,7 @@ pub static PROFILES: [ProfileInfo; 3] = [
         device_prefixes: &["Ascend950"],
         memories: [
             // The runtime uses the last 8 Ki of UB; manual addresses may (tile-model.md 2).
-            Some(Memory {
-                bytes: Some(256 * 1024),
-                reserved: 8 * 1024,
-            }),
+            Some(Memory { bytes: Some(256 * 1024), reserved: 8 * 1024 }),
             kib(512),
             kib(64),
             kib(64),
@@ -174,9 +155,7 @@ impl Profile {
 
     /// All spellings, for suggestions.
     pub fn spellings() -> impl Iterator<Item = &'static str> {
-        PROFILES
-            .iter()
-            .flat_map(|p| p.names.iter().chain(p.device_prefixes).copied())
+        PROFILES.iter().flat_map(|p| p.names.iter().chain(p.device_prefixes).copied())
     }
 
     /// The memory of a location, where the profile has it.

@@ -202,11 +202,7 @@ mod tests {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), RULES.len());
-        assert!(
-            RULES
-                .iter()
-                .all(|r| r.text.len() > 10 && !r.source.is_empty() && !r.text.ends_with('.'))
-        );
+        assert!(RULES.iter().all(|r| r.text.len() > 10 && !r.source.is_empty() && !r.text.ends_with('.')));
         assert!(rule("tinsert-bounds").is_some() && rule("tinsert-bound").is_none());
     }
 }

@@ -284,11 +284,7 @@ impl TileType {
     /// the profile's, whatever was written (syntax.md 3).
     pub fn resolve(&self, profile: Profile) -> Tile {
         let (b, s, f) = self.loc.usual(profile);
-        let blayout = if self.replaces_blayout(profile) {
-            b
-        } else {
-            self.blayout.unwrap_or(b)
-        };
+        let blayout = if self.replaces_blayout(profile) { b } else { self.blayout.unwrap_or(b) };
         let slayout = self.slayout.unwrap_or(s);
         Tile {
             loc: self.loc,
@@ -300,9 +296,7 @@ impl TileType {
             blayout,
             slayout,
             // The usual box size of a location is that of its usual boxes; without boxes it says nothing.
-            fractal: self
-                .fractal
-                .unwrap_or(if slayout == SLayout::NoneBox { 512 } else { f }),
+            fractal: self.fractal.unwrap_or(if slayout == SLayout::NoneBox { 512 } else { f }),
             pad: self.pad,
             compact: self.compact,
         }
@@ -365,11 +359,7 @@ impl Tile {
             _ => return None,
         };
         // One row of row-major boxes is just a row.
-        Some(if self.slayout == SLayout::RowMajor && self.rows == 1 {
-            (1, ic)
-        } else {
-            (ir, ic)
-        })
+        Some(if self.slayout == SLayout::RowMajor && self.rows == 1 { (1, ic) } else { (ir, ic) })
     }
 
     /// The layout as a value. The tile type is legal; an illegal fractal counts as 512.
@@ -391,10 +381,7 @@ impl Tile {
             SLayout::ColMajor => (1, ir as i64),
             _ => (ic as i64, 1),
         };
-        Layout {
-            row: Axis::boxed(rows, ir, row_outer, row_inner),
-            col: Axis::boxed(cols, ic, col_outer, col_inner),
-        }
+        Layout { row: Axis::boxed(rows, ir, row_outer, row_inner), col: Axis::boxed(cols, ic, col_outer, col_inner) }
     }
 
     /// Bytes of the declared area.
@@ -447,15 +434,7 @@ impl Tile {
 /// How messages name a tile: `vec 16x32xf16 NZ`, with the fractal where it is not the default and the region where it is not all.
 impl fmt::Display for Tile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {}x{}x{} {}",
-            self.loc,
-            self.rows,
-            self.cols,
-            self.elem,
-            self.layout_name()
-        )?;
+        write!(f, "{} {}x{}x{} {}", self.loc, self.rows, self.cols, self.elem, self.layout_name())?;
         if self.is_boxed() && self.fractal != 512 {
             write!(f, " {}", self.fractal)?;
         }

@@ -21,21 +21,12 @@ pub struct Fault {
 impl Fault {
     /// A fault without help.
     pub fn new(rule: &'static str, message: impl Into<String>) -> Self {
-        Fault {
-            rule,
-            message: message.into(),
-            help: None,
-            warning: false,
-            operand: None,
-        }
+        Fault { rule, message: message.into(), help: None, warning: false, operand: None }
     }
 
     /// A fault of a rule that warns.
     pub fn warning(rule: &'static str, message: impl Into<String>) -> Self {
-        Fault {
-            warning: true,
-            ..Fault::new(rule, message)
-        }
+        Fault { warning: true, ..Fault::new(rule, message) }
     }
 
     /// With a way out.
@@ -77,10 +68,9 @@ impl Tile {
             let what = format!("{} × {} elements are more than 2^32", self.rows, self.cols);
             return Some(Fault::new("tile-size", what).help("split the tile"));
         }
-        for (name, v, declared, axis) in [
-            ("v_row", self.v_row, self.rows, "rows"),
-            ("v_col", self.v_col, self.cols, "cols"),
-        ] {
+        for (name, v, declared, axis) in
+            [("v_row", self.v_row, self.rows, "rows"), ("v_col", self.v_col, self.cols, "cols")]
+        {
             if let Some(v) = v.known().filter(|v| *v > declared) {
                 let what = format!("{name}={v} is beyond the declared {axis}={declared}");
                 return Some(Fault::new("tile-shape", what).help(format!("{name} is at most {declared}")));
@@ -140,10 +130,7 @@ impl Tile {
             let bytes = self.elem.bytes_of(n);
             let up = n.div_ceil(c0) * c0;
             let valid = if word == "cols" { "v_col" } else { "v_row" };
-            let what = format!(
-                "{word}={n} of {} are {bytes} bytes, which is no multiple of 32",
-                self.elem
-            );
+            let what = format!("{word}={n} of {} are {bytes} bytes, which is no multiple of 32", self.elem);
             return Some(Fault::new("tile-align", what).help(format!("{word} {n} → {up}, keep {valid}={n}")));
         }
         let (ir, ic) = self.box_dims()?;
@@ -160,10 +147,8 @@ impl Tile {
         let any_rows = self.layout_name() == LayoutName::Nz && self.loc == Loc::Vec;
         if !self.rows.is_multiple_of(ir) && !any_rows {
             let up = self.rows.div_ceil(ir) * ir;
-            let what = format!(
-                "rows={} is no multiple of the box's {ir} rows ({} boxes are {ir}x{ic})",
-                self.rows, self.elem
-            );
+            let what =
+                format!("rows={} is no multiple of the box's {ir} rows ({} boxes are {ir}x{ic})", self.rows, self.elem);
             return Some(
                 Fault::new("tile-box-rows", what).help(format!("rows {} → {up}, keep v_row={}", self.rows, self.rows)),
             );
@@ -205,10 +190,7 @@ impl Tile {
         if bytes <= limit {
             return None;
         }
-        let what = format!(
-            "the tile's {bytes} bytes exceed {}'s {limit} bytes on {profile}",
-            self.loc.memory_name()
-        );
+        let what = format!("the tile's {bytes} bytes exceed {}'s {limit} bytes on {profile}", self.loc.memory_name());
         Some(Fault::new("tile-size", what).help("split the tile into smaller ones"))
     }
 

@@ -15,26 +15,13 @@ fn half_crate_agrees_on_f16_and_bf16() {
     for code in 0..=u16::MAX {
         let (f16, bf16) = (half::f16::from_bits(code), half::bf16::from_bits(code));
         for (elem, value) in [(Elem::F16, f16.to_f64()), (Elem::Bf16, bf16.to_f64())] {
-            let Number::Float(decoded) = elem.decode(u64::from(code)) else {
-                unreachable!("a float type")
-            };
-            assert!(
-                decoded.to_bits() == value.to_bits() || decoded.is_nan() && value.is_nan(),
-                "{elem} {code:#x}"
-            );
+            let Number::Float(decoded) = elem.decode(u64::from(code)) else { unreachable!("a float type") };
+            assert!(decoded.to_bits() == value.to_bits() || decoded.is_nan() && value.is_nan(), "{elem} {code:#x}");
         }
     }
     for v in f32_sweep().filter(|v| !v.is_nan()) {
-        assert_eq!(
-            f32_to_f16(v, Overflow::Infinity),
-            half::f16::from_f32(v).to_bits(),
-            "{v:e}"
-        );
-        assert_eq!(
-            f32_to_bf16(v, Overflow::Infinity),
-            half::bf16::from_f32(v).to_bits(),
-            "{v:e}"
-        );
+        assert_eq!(f32_to_f16(v, Overflow::Infinity), half::f16::from_f32(v).to_bits(), "{v:e}");
+        assert_eq!(f32_to_bf16(v, Overflow::Infinity), half::bf16::from_f32(v).to_bits(), "{v:e}");
     }
 }
 
@@ -43,16 +30,9 @@ fn the_binary32_paths_equal_the_binary64_path() {
     for v in f32_sweep() {
         for overflow in [Overflow::Infinity, Overflow::Saturate] {
             for &elem in Elem::ALL {
-                assert_eq!(
-                    elem.encode_f32(v, overflow),
-                    elem.encode_f64(f64::from(v), overflow),
-                    "{elem} {v:e}"
-                );
+                assert_eq!(elem.encode_f32(v, overflow), elem.encode_f64(f64::from(v), overflow), "{elem} {v:e}");
             }
-            assert_eq!(
-                u64::from(f32_to_f8e4m3(v, overflow)),
-                Elem::F8e4m3.encode_f64(f64::from(v), overflow)
-            );
+            assert_eq!(u64::from(f32_to_f8e4m3(v, overflow)), Elem::F8e4m3.encode_f64(f64::from(v), overflow));
             assert_eq!(u64::from(f32_to_hif8(v)), Elem::Hif8.encode_f64(f64::from(v), overflow));
         }
     }
@@ -62,25 +42,15 @@ fn the_binary32_paths_equal_the_binary64_path() {
 fn binary64_rounds_to_binary32_as_the_processor_does() {
     let mut state = 1u64;
     for _ in 0..1_000_000 {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         // Exponents around binary32's, subnormals and overflow included.
         let exponent = 1023 - 160 + (state >> 55) % 300;
         let v = f64::from_bits(state << 63 | exponent << 52 | (state >> 9) & ((1 << 52) - 1));
-        assert_eq!(
-            Elem::F32.encode_f64(v, Overflow::Infinity),
-            u64::from((v as f32).to_bits()),
-            "{v:e}"
-        );
+        assert_eq!(Elem::F32.encode_f64(v, Overflow::Infinity), u64::from((v as f32).to_bits()), "{v:e}");
         // Near and on the middle between two binary32 values.
         let tie = f64::from_bits(v.to_bits() & !((1 << 29) - 1) | 1 << 28);
         for v in [tie, tie.next_up(), tie.next_down()] {
-            assert_eq!(
-                Elem::F32.encode_f64(v, Overflow::Infinity),
-                u64::from((v as f32).to_bits()),
-                "{v:e}"
-            );
+            assert_eq!(Elem::F32.encode_f64(v, Overflow::Infinity), u64::from((v as f32).to_bits()), "{v:e}");
         }
     }
 }
@@ -91,23 +61,14 @@ fn a_value_is_rounded_once() {
     let above = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
     assert_eq!(above as f32, 1.0 + 2f32.powi(-11));
     assert_eq!(Elem::F16.encode_f64(above, Overflow::Infinity), 0x3C01);
-    assert_eq!(
-        Elem::Bf16.encode_f64(1.0 + 2f64.powi(-8) + 2f64.powi(-40), Overflow::Infinity),
-        0x3F81
-    );
-    assert_eq!(
-        Elem::F8e4m3.encode_f64(1.0 + 2f64.powi(-4) + 2f64.powi(-50), Overflow::Infinity),
-        0x39
-    );
+    assert_eq!(Elem::Bf16.encode_f64(1.0 + 2f64.powi(-8) + 2f64.powi(-40), Overflow::Infinity), 0x3F81);
+    assert_eq!(Elem::F8e4m3.encode_f64(1.0 + 2f64.powi(-4) + 2f64.powi(-50), Overflow::Infinity), 0x39);
     // Integers: binary64 in between would fall back onto the middle of two bf16 or f32 values.
     let above = (1i128 << 63) + (1 << 55) + 1;
     assert_eq!(Elem::Bf16.encode_int(above, Overflow::Infinity), 0x5F01);
     assert_eq!(Elem::Bf16.encode_int(-above, Overflow::Infinity), 0xDF01);
     assert_eq!(Elem::Bf16.encode_int(above - 1, Overflow::Infinity), 0x5F00);
-    assert_eq!(
-        Elem::F32.encode_int((1 << 62) + (1 << 38) + 1, Overflow::Infinity),
-        0x5E80_0001
-    );
+    assert_eq!(Elem::F32.encode_int((1 << 62) + (1 << 38) + 1, Overflow::Infinity), 0x5E80_0001);
 }
 
 #[test]
@@ -125,19 +86,10 @@ fn nans_come_out_canonical() {
         let expected = canonical.iter().find(|(e, _)| *e == elem).and_then(|(_, nan)| *nan);
         assert_eq!(elem.canonical_nan(), expected, "{elem}");
         assert_eq!(elem.encode_exact(&Number::Float(f64::NAN)), expected, "{elem}");
-        for nan in [
-            f32::NAN,
-            -f32::NAN,
-            f32::from_bits(0x7F80_0001),
-            f32::from_bits(0xFFFF_FFFF),
-        ] {
+        for nan in [f32::NAN, -f32::NAN, f32::from_bits(0x7F80_0001), f32::from_bits(0xFFFF_FFFF)] {
             for overflow in [Overflow::Infinity, Overflow::Saturate] {
                 assert_eq!(elem.encode_f32(nan, overflow), expected.unwrap_or(0), "{elem}");
-                assert_eq!(
-                    elem.encode_f64(f64::from(nan), overflow),
-                    expected.unwrap_or(0),
-                    "{elem}"
-                );
+                assert_eq!(elem.encode_f64(f64::from(nan), overflow), expected.unwrap_or(0), "{elem}");
             }
         }
         if let Some(nan) = expected {
@@ -150,11 +102,7 @@ fn nans_come_out_canonical() {
 /// The range of an integer type, from its bits.
 fn range(elem: Elem) -> (i128, i128) {
     let full = 1i128 << elem.bits();
-    if elem.is_signed() {
-        (-full / 2, full / 2 - 1)
-    } else {
-        (0, full - 1)
-    }
+    if elem.is_signed() { (-full / 2, full / 2 - 1) } else { (0, full - 1) }
 }
 
 #[test]
@@ -165,17 +113,9 @@ fn integers_decode_wrap_and_check_their_range() {
             if min <= v && v <= max {
                 let bits = v as u64 & elem.mask();
                 assert_eq!(elem.decode(bits), Number::Int(v), "{elem}");
-                assert_eq!(
-                    elem.decode(bits | !elem.mask()),
-                    Number::Int(v),
-                    "{elem} ignores bits above it"
-                );
+                assert_eq!(elem.decode(bits | !elem.mask()), Number::Int(v), "{elem} ignores bits above it");
                 assert_eq!(elem.encode_exact(&Number::Int(v)), Some(bits), "{elem}");
-                assert_eq!(
-                    elem.encode_int(v + (1 << elem.bits()), Overflow::Saturate),
-                    bits,
-                    "{elem} wraps"
-                );
+                assert_eq!(elem.encode_int(v + (1 << elem.bits()), Overflow::Saturate), bits, "{elem} wraps");
                 assert_eq!(elem.format_bits(bits), v.to_string());
             }
         }
@@ -189,9 +129,9 @@ fn integers_decode_wrap_and_check_their_range() {
 fn floats_become_integers_by_truncation_and_saturation() {
     for &elem in Elem::ALL.iter().filter(|elem| !elem.is_float()) {
         let (min, max) = range(elem);
-        for v in [
-            0.0, -0.0, 0.99, -0.99, 1.5, -1.5, 126.999, -128.5, 255.9, 1e10, -1e10, 9e18, -9e18, 1.8e19, 1e300, -1e300,
-        ] {
+        for v in
+            [0.0, -0.0, 0.99, -0.99, 1.5, -1.5, 126.999, -128.5, 255.9, 1e10, -1e10, 9e18, -9e18, 1.8e19, 1e300, -1e300]
+        {
             let expected = (v as i128).clamp(min, max) as u64 & elem.mask();
             assert_eq!(elem.encode_f64(v, Overflow::Infinity), expected, "{elem} {v}");
         }
@@ -293,11 +233,7 @@ fn text_reads_back_as_the_same_bits() {
     for v in f32_sweep().filter(|v| !v.is_nan()).step_by(17) {
         let text = Elem::F32.format_bits(u64::from(v.to_bits()));
         let back: f64 = text.parse().expect("a number");
-        assert_eq!(
-            Elem::F32.encode_f64(back, Overflow::Infinity),
-            u64::from(v.to_bits()),
-            "{text}"
-        );
+        assert_eq!(Elem::F32.encode_f64(back, Overflow::Infinity), u64::from(v.to_bits()), "{text}");
     }
 }
 

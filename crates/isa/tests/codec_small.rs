@@ -26,11 +26,7 @@ struct Definition {
 fn fields(code: u64, exponent_bits: u32, mantissa_bits: u32, bias: i32) -> f64 {
     let mantissa = (code % (1 << mantissa_bits)) as f64 / f64::from(1 << mantissa_bits);
     let exponent = (code >> mantissa_bits) as i32 % (1 << exponent_bits);
-    let sign = if code >> (mantissa_bits + exponent_bits) == 0 {
-        1.0
-    } else {
-        -1.0
-    };
+    let sign = if code >> (mantissa_bits + exponent_bits) == 0 { 1.0 } else { -1.0 };
     if exponent == 0 {
         sign * mantissa * 2f64.powi(1 - bias)
     } else {
@@ -40,11 +36,7 @@ fn fields(code: u64, exponent_bits: u32, mantissa_bits: u32, bias: i32) -> f64 {
 
 /// IEEE's rule for the highest exponent: infinity, or NaN if the mantissa is not zero.
 fn ieee(code: u64, exponent_bits: u32, mantissa_bits: u32, bias: i32) -> f64 {
-    let sign = if code >> (mantissa_bits + exponent_bits) == 0 {
-        1.0
-    } else {
-        -1.0
-    };
+    let sign = if code >> (mantissa_bits + exponent_bits) == 0 { 1.0 } else { -1.0 };
     match (code >> mantissa_bits) % (1 << exponent_bits) == (1 << exponent_bits) - 1 {
         true if code.is_multiple_of(1 << mantissa_bits) => sign * f64::INFINITY,
         true => f64::NAN,
@@ -68,18 +60,9 @@ fn hif8(code: u64) -> f64 {
     }
     let digits = format!("{code:08b}");
     let sign = if digits.starts_with('1') { -1.0 } else { 1.0 };
-    let table = [
-        ("11", 4, 1),
-        ("10", 3, 2),
-        ("01", 2, 3),
-        ("001", 1, 3),
-        ("0001", 0, 3),
-        ("0000", 0, 3),
-    ];
-    let (prefix, exponent_bits, mantissa_bits) = table
-        .into_iter()
-        .find(|(prefix, ..)| digits[1..].starts_with(prefix))
-        .unwrap_or_default();
+    let table = [("11", 4, 1), ("10", 3, 2), ("01", 2, 3), ("001", 1, 3), ("0001", 0, 3), ("0000", 0, 3)];
+    let (prefix, exponent_bits, mantissa_bits) =
+        table.into_iter().find(|(prefix, ..)| digits[1..].starts_with(prefix)).unwrap_or_default();
     let rest = &digits[1 + prefix.len()..];
     assert_eq!(rest.len(), exponent_bits + mantissa_bits);
     let mantissa = binary(&rest[exponent_bits..]);
@@ -105,29 +88,16 @@ fn fp4(code: u64, values: [f64; 8]) -> f64 {
 }
 
 fn definitions() -> Vec<Definition> {
-    let even = |elem, value| Definition {
-        elem,
-        tie: Tie::EvenCode,
-        value,
-    };
+    let even = |elem, value| Definition { elem, tie: Tie::EvenCode, value };
     vec![
         even(Elem::F16, |c| ieee(c, 5, 10, 15)),
         even(Elem::Bf16, |c| ieee(c, 8, 7, 127)),
         even(Elem::F8e5m2, |c| ieee(c, 5, 2, 15)),
-        even(
-            Elem::F8e4m3,
-            |c| if c % 128 == 127 { f64::NAN } else { fields(c, 4, 3, 7) },
-        ),
-        even(Elem::F8e8m0, |c| {
-            if c == 255 { f64::NAN } else { 2f64.powi(c as i32 - 127) }
-        }),
+        even(Elem::F8e4m3, |c| if c % 128 == 127 { f64::NAN } else { fields(c, 4, 3, 7) }),
+        even(Elem::F8e8m0, |c| if c == 255 { f64::NAN } else { 2f64.powi(c as i32 - 127) }),
         even(Elem::F4e2m1x2, |c| fp4(c, E2M1)),
         even(Elem::F4e1m2x2, |c| fp4(c, E1M2)),
-        Definition {
-            elem: Elem::Hif8,
-            tie: Tie::AwayFromZero,
-            value: hif8,
-        },
+        Definition { elem: Elem::Hif8, tie: Tie::AwayFromZero, value: hif8 },
     ]
 }
 
@@ -164,11 +134,7 @@ impl Definition {
         };
         // A negative value that rounds to zero keeps its sign where the type has a negative zero.
         let sign = 1 << (self.elem.bits() - 1);
-        if code == 0 && v.is_sign_negative() && (self.value)(sign) == 0.0 {
-            sign
-        } else {
-            code
-        }
+        if code == 0 && v.is_sign_negative() && (self.value)(sign) == 0.0 { sign } else { code }
     }
 }
 
@@ -187,24 +153,15 @@ fn every_code_decodes_to_its_definition_and_encodes_back() {
         let elem = definition.elem;
         for code in definition.codes() {
             let expected = (definition.value)(code);
-            let Number::Float(value) = elem.decode(code) else {
-                unreachable!("{elem} is a float type")
-            };
+            let Number::Float(value) = elem.decode(code) else { unreachable!("{elem} is a float type") };
             if expected.is_nan() {
                 assert!(value.is_nan(), "{elem} {code:#x}");
                 assert_eq!((elem.classify(code), elem.is_nan(code)), (FpCategory::Nan, true));
-                assert_eq!(
-                    elem.encode_f64(value, Overflow::Infinity),
-                    elem.canonical_nan().expect("a NaN code")
-                );
+                assert_eq!(elem.encode_f64(value, Overflow::Infinity), elem.canonical_nan().expect("a NaN code"));
                 continue;
             }
             assert_eq!(value.to_bits(), expected.to_bits(), "{elem} {code:#x}");
-            assert_eq!(
-                elem.decode(code | !elem.mask()),
-                Number::Float(value),
-                "{elem} ignores bits above it"
-            );
+            assert_eq!(elem.decode(code | !elem.mask()), Number::Float(value), "{elem} ignores bits above it");
             assert_encodes(elem, value, code);
             assert_eq!(elem.encode_exact(&Number::Float(value)), Some(code), "{elem} {code:#x}");
             let class = elem.classify(code);
@@ -223,13 +180,7 @@ fn every_middle_and_its_neighbours_round_to_the_right_side() {
             let (low, high) = (pair[0].0, pair[1].0);
             let middle = low + (high - low) / 2.0;
             assert!(low < middle && middle < high);
-            let just_inside = [
-                low.next_up(),
-                high.next_down(),
-                middle,
-                middle.next_up(),
-                middle.next_down(),
-            ];
+            let just_inside = [low.next_up(), high.next_down(), middle, middle.next_up(), middle.next_down()];
             let in_f32 = [middle as f32, (middle as f32).next_up(), (middle as f32).next_down()].map(f64::from);
             for v in just_inside.into_iter().chain(in_f32) {
                 // f8e8m0 has no values below its smallest one, 2^-127.
@@ -249,9 +200,7 @@ fn random_values_round_to_the_nearest() {
         let (elem, values) = (definition.elem, definition.finite());
         let (smallest, largest) = (values[0].0, values[values.len() - 1].0);
         for _ in 0..40_000 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             // An exponent in and around the type's range, and any mantissa.
             let exponent = (state >> 56) as i64 % 290 - 160;
             let v = f64::from_bits((((exponent + 1023) as u64) << 52) | (state >> 7) & ((1 << 52) - 1));
@@ -270,26 +219,14 @@ fn beyond_the_largest_value() {
     // Type, largest value, first value that rounds beyond it, code to infinity, code saturated.
     let limits = [
         (Elem::F16, 65504.0, 65520.0, 0x7C00, 0x7BFF),
-        (
-            Elem::Bf16,
-            255.0 * 2f64.powi(120),
-            511.0 * 2f64.powi(119),
-            0x7F80,
-            0x7F7F,
-        ),
+        (Elem::Bf16, 255.0 * 2f64.powi(120), 511.0 * 2f64.powi(119), 0x7F80, 0x7F7F),
         (Elem::F8e5m2, 57344.0, 61440.0, 0x7C, 0x7B),
         // 464 is the middle between 448 (even) and 480, the value that 0x7F would have.
         (Elem::F8e4m3, 448.0, 464f64.next_up(), 0x7F, 0x7E),
         // 5 and 7, 1.75 and 2: the middles belong to the even code beyond.
         (Elem::F4e2m1x2, 6.0, 7.0, 7, 7),
         (Elem::F4e1m2x2, 1.75, 1.875, 7, 7),
-        (
-            Elem::F32,
-            f64::from(f32::MAX),
-            f64::from(f32::MAX) + 2f64.powi(103),
-            0x7F80_0000,
-            0x7F7F_FFFF,
-        ),
+        (Elem::F32, f64::from(f32::MAX), f64::from(f32::MAX) + 2f64.powi(103), 0x7F80_0000, 0x7F7F_FFFF),
     ];
     for (elem, largest, first, infinity, saturated) in limits {
         let sign = 1 << (elem.bits() - 1);
@@ -298,11 +235,7 @@ fn beyond_the_largest_value() {
         assert_eq!(elem.encode_f64(first.next_down(), Infinity), saturated, "{elem}");
         for v in [first, first * 4.0, 1e300, f64::MAX] {
             assert_eq!(elem.encode_f64(v, Infinity), infinity, "{elem} {v:e}");
-            assert_eq!(
-                elem.encode_f64(-v, Infinity),
-                sign_of_infinity | infinity,
-                "{elem} {v:e}"
-            );
+            assert_eq!(elem.encode_f64(-v, Infinity), sign_of_infinity | infinity, "{elem} {v:e}");
             assert_eq!(elem.encode_f64(v, Saturate), saturated, "{elem} {v:e}");
             assert_eq!(elem.encode_f64(-v, Saturate), sign | saturated, "{elem} {v:e}");
             assert_eq!(elem.encode_exact(&Number::Float(v)), None, "{elem} {v:e}");
@@ -310,16 +243,10 @@ fn beyond_the_largest_value() {
         let has_infinity = elem.classify(infinity) == FpCategory::Infinite;
         let kept = if has_infinity { infinity } else { saturated };
         assert_eq!(elem.encode_f64(f64::INFINITY, Infinity), infinity);
-        assert_eq!(
-            elem.encode_f64(f64::NEG_INFINITY, Infinity),
-            sign_of_infinity | infinity
-        );
+        assert_eq!(elem.encode_f64(f64::NEG_INFINITY, Infinity), sign_of_infinity | infinity);
         assert_eq!(elem.encode_f32(f32::INFINITY, Saturate), kept, "{elem}");
         assert_eq!(elem.encode_f32(f32::NEG_INFINITY, Saturate), sign | kept, "{elem}");
-        assert_eq!(
-            elem.encode_exact(&Number::Float(f64::INFINITY)),
-            has_infinity.then_some(infinity)
-        );
+        assert_eq!(elem.encode_exact(&Number::Float(f64::INFINITY)), has_infinity.then_some(infinity));
     }
 }
 
@@ -354,27 +281,12 @@ fn hifloat8_saturates_and_has_one_zero() {
 fn e8m0_has_neither_zero_nor_sign() {
     use Overflow::{Infinity, Saturate};
     let encode = |v, overflow| Elem::F8e8m0.encode_f64(v, overflow);
-    assert_eq!(
-        [0.0, -0.0, 1e-300, 2f64.powi(-128)].map(|v| encode(v, Infinity)),
-        [0; 4]
-    );
-    assert_eq!(
-        [-1.0, -1e-300, f64::NEG_INFINITY, f64::NAN].map(|v| encode(v, Saturate)),
-        [0xFF; 4]
-    );
-    assert_eq!(
-        [1.0, 1.5, 3.0, 1.4, 1.6].map(|v| encode(v, Infinity)),
-        [127, 128, 128, 127, 128]
-    );
+    assert_eq!([0.0, -0.0, 1e-300, 2f64.powi(-128)].map(|v| encode(v, Infinity)), [0; 4]);
+    assert_eq!([-1.0, -1e-300, f64::NEG_INFINITY, f64::NAN].map(|v| encode(v, Saturate)), [0xFF; 4]);
+    assert_eq!([1.0, 1.5, 3.0, 1.4, 1.6].map(|v| encode(v, Infinity)), [127, 128, 128, 127, 128]);
     let beyond = 1.5 * 2f64.powi(127);
     assert_eq!(encode(beyond.next_down(), Infinity), 0xFE);
-    assert_eq!(
-        [beyond.next_up(), 1e300, f64::INFINITY].map(|v| encode(v, Infinity)),
-        [0xFF; 3]
-    );
-    assert_eq!(
-        [beyond.next_up(), 1e300, f64::INFINITY].map(|v| encode(v, Saturate)),
-        [0xFE; 3]
-    );
+    assert_eq!([beyond.next_up(), 1e300, f64::INFINITY].map(|v| encode(v, Infinity)), [0xFF; 3]);
+    assert_eq!([beyond.next_up(), 1e300, f64::INFINITY].map(|v| encode(v, Saturate)), [0xFE; 3]);
     assert_eq!(Elem::F8e8m0.encode_exact(&Number::Float(0.0)), None);
 }

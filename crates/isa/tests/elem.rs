@@ -34,10 +34,7 @@ fn names_are_unambiguous_and_cpp_and_mlir_names_parse_back() {
         assert_eq!(Elem::parse(elem.mlir()), Some(elem));
         assert_eq!(elem.to_string(), elem.name());
         assert_eq!((row.bits, row.kind), (elem.bits(), elem.kind()));
-        assert!(
-            row.spellings.iter().all(|s| seen.insert(*s)),
-            "{elem} shares a spelling"
-        );
+        assert!(row.spellings.iter().all(|s| seen.insert(*s)), "{elem} shares a spelling");
         assert!(!row.about.is_empty());
     }
 }
@@ -52,11 +49,7 @@ fn sizes_follow_from_the_bits() {
         assert_eq!(elem.size(), (bits >= 8).then_some(bits / 8));
         assert_eq!(
             elem.bytes_of(u64::MAX),
-            if bits > 8 {
-                u64::MAX
-            } else {
-                (u64::MAX as u128 * bits as u128).div_ceil(8) as u64
-            }
+            if bits > 8 { u64::MAX } else { (u64::MAX as u128 * bits as u128).div_ceil(8) as u64 }
         );
     }
     assert_eq!(Elem::F4e2m1x2.c0(), 64);
@@ -65,14 +58,7 @@ fn sizes_follow_from_the_bits() {
 
 #[test]
 fn kinds_and_profiles() {
-    let small = [
-        Elem::F8e4m3,
-        Elem::F8e5m2,
-        Elem::F8e8m0,
-        Elem::Hif8,
-        Elem::F4e2m1x2,
-        Elem::F4e1m2x2,
-    ];
+    let small = [Elem::F8e4m3, Elem::F8e5m2, Elem::F8e8m0, Elem::Hif8, Elem::F4e2m1x2, Elem::F4e1m2x2];
     for &elem in Elem::ALL {
         assert_eq!(elem.info().on_cpu_and_a2a3, !small.contains(&elem), "{elem}");
         let kind = match elem.name().as_bytes()[0] {
@@ -82,10 +68,7 @@ fn kinds_and_profiles() {
         };
         assert_eq!(elem.kind(), if elem == Elem::Hif8 { ElemKind::Float } else { kind });
         assert_eq!(elem.is_float(), elem.kind() == ElemKind::Float);
-        assert_eq!(
-            elem.is_signed(),
-            elem.kind() != ElemKind::UnsignedInt && elem != Elem::F8e8m0
-        );
+        assert_eq!(elem.is_signed(), elem.kind() != ElemKind::UnsignedInt && elem != Elem::F8e8m0);
         assert_eq!(elem.is_fp4(), elem.name().starts_with("f4"));
     }
 }
@@ -115,10 +98,7 @@ fn pads_are_those_of_the_tile_model() {
             assert_eq!(elem.pad_bits(PadKind::Max), max, "{elem}");
         }
     }
-    assert_eq!(
-        (Elem::F8e8m0.pad_bits(PadKind::Min), Elem::F8e8m0.pad_bits(PadKind::Max)),
-        (0x00, 0xFE)
-    );
+    assert_eq!((Elem::F8e8m0.pad_bits(PadKind::Min), Elem::F8e8m0.pad_bits(PadKind::Max)), (0x00, 0xFE));
     assert!(Elem::ALL.iter().all(|elem| elem.pad_bits(PadKind::Zero) == 0));
 }
 
@@ -150,10 +130,5 @@ fn misspellings_find_a_neighbour() {
     assert_eq!(Elem::nearest("complex"), None);
     assert_eq!(Elem::nearest(""), None);
     assert_eq!(Elem::nearest(&"f".repeat(1 << 20)), None);
-    assert!(
-        Elem::ALL
-            .iter()
-            .flat_map(|e| e.info().spellings)
-            .all(|s| Elem::nearest(s) == Some(s))
-    );
+    assert!(Elem::ALL.iter().flat_map(|e| e.info().spellings).all(|s| Elem::nearest(s) == Some(s)));
 }

@@ -115,16 +115,8 @@ fn most_random_tiles_are_legal() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
-    let legal = (0..200)
-        .filter(|_| {
-            legal_tile()
-                .new_tree(&mut runner)
-                .unwrap()
-                .current()
-                .fault(Profile::A5)
-                .is_none()
-        })
-        .count();
+    let legal =
+        (0..200).filter(|_| legal_tile().new_tree(&mut runner).unwrap().current().fault(Profile::A5).is_none()).count();
     assert!(legal > 80, "only {legal} of 200 random tile types are legal");
 }
 
@@ -143,9 +135,7 @@ fn the_examples_of_the_spec() {
 
 #[test]
 fn digits_are_what_the_simulator_lowers_from() {
-    let zn = TileType::new(Loc::Right, Elem::F16, 32, 48)
-        .resolve(Profile::A5)
-        .layout();
+    let zn = TileType::new(Loc::Right, Elem::F16, 32, 48).resolve(Profile::A5).layout();
     let digits =
         |axis: &tessera_isa::layout::Axis| axis.digits.iter().map(|d| (d.extent, d.stride)).collect::<Vec<_>>();
     assert_eq!(digits(&zn.row), [(2, 48 * 16), (16, 1)]);

@@ -38,18 +38,8 @@ fn shape() {
         refused(nd(Elem::F32, 0, 8), p, "tile-shape", &["0 × 8"]);
         refused(nd(Elem::F32, 8, 0), p, "tile-shape", &["8 × 0"]);
         let t = nd(Elem::F32, 8, 16);
-        refused(
-            t.with_valid(Extent::Static(8), Extent::Static(17)),
-            p,
-            "tile-shape",
-            &["v_col=17", "cols=16"],
-        );
-        refused(
-            t.with_valid(Extent::Static(9), Extent::Static(16)),
-            p,
-            "tile-shape",
-            &["v_row=9", "rows=8"],
-        );
+        refused(t.with_valid(Extent::Static(8), Extent::Static(17)), p, "tile-shape", &["v_col=17", "cols=16"]);
+        refused(t.with_valid(Extent::Static(9), Extent::Static(16)), p, "tile-shape", &["v_row=9", "rows=8"]);
         accepted(t.with_valid(Extent::Static(0), Extent::Dynamic), p);
     }
 }
@@ -63,12 +53,7 @@ fn alignment() {
         refused(dn(8), p, "tile-align", &["rows=8", "16 bytes"]);
         accepted(dn(16), p);
     }
-    let help = nd(Elem::F32, 4, 2)
-        .resolve(Profile::Cpu)
-        .fault(Profile::Cpu)
-        .unwrap()
-        .help
-        .unwrap();
+    let help = nd(Elem::F32, 4, 2).resolve(Profile::Cpu).fault(Profile::Cpu).unwrap().help.unwrap();
     assert_eq!(help, "cols 2 → 8, keep v_col=2");
 }
 
@@ -103,10 +88,7 @@ fn fractals() {
 #[test]
 fn compact_mode() {
     for p in Profile::ALL {
-        let t = |rows, compact| TileType {
-            compact,
-            ..nz(Loc::Vec, Elem::F16, rows, 32)
-        };
+        let t = |rows, compact| TileType { compact, ..nz(Loc::Vec, Elem::F16, rows, 32) };
         refused(t(32, Compact::RowPlusOne), p, "tile-compact", &["rows=32"]);
         accepted(t(33, Compact::RowPlusOne), p);
         accepted(t(32, Compact::Normal), p);
@@ -115,10 +97,7 @@ fn compact_mode() {
 
 #[test]
 fn pad_values() {
-    let t = |elem, literal| TileType {
-        pad: Pad::Custom(literal),
-        ..nd(elem, 16, 32)
-    };
+    let t = |elem, literal| TileType { pad: Pad::Custom(literal), ..nd(elem, 16, 32) };
     let float = |v: f64| PadLiteral::Float(v.to_bits());
     for p in Profile::ALL {
         refused(t(Elem::I8, PadLiteral::Int(300)), p, "tile-pad", &["300", "i8"]);
@@ -129,14 +108,7 @@ fn pad_values() {
         let inexact = t(Elem::F16, float(0.1)).resolve(p).fault(p).unwrap();
         assert_eq!((inexact.rule, inexact.warning), ("tile-pad", true));
     }
-    let bits = |elem, pad| {
-        TileType {
-            pad,
-            ..nd(elem, 16, 32)
-        }
-        .resolve(Profile::A5)
-        .pad_bits()
-    };
+    let bits = |elem, pad| TileType { pad, ..nd(elem, 16, 32) }.resolve(Profile::A5).pad_bits();
     assert_eq!(bits(Elem::F32, Pad::Min), Some(0xFF80_0000));
     assert_eq!(bits(Elem::F8e4m3, Pad::Max), Some(0x7E));
     assert_eq!(bits(Elem::I16, Pad::Custom(PadLiteral::Int(-2))), Some(0xFFFE));
@@ -166,22 +138,12 @@ fn what_a_profile_has() {
 
 #[test]
 fn sizes() {
-    refused(
-        nd(Elem::F32, 1024, 64),
-        Profile::A2a3,
-        "tile-size",
-        &["262144", "196608"],
-    );
+    refused(nd(Elem::F32, 1024, 64), Profile::A2a3, "tile-size", &["262144", "196608"]);
     accepted(nd(Elem::F32, 1024, 64), Profile::A5);
     accepted(nd(Elem::F32, 1 << 20, 8), Profile::Cpu);
     for p in Profile::ALL {
         refused(nd(Elem::I8, 1 << 20, 1 << 20), p, "tile-size", &["1048576"]);
-        refused(
-            nd(Elem::I8, u64::MAX, u64::MAX),
-            p,
-            "tile-size",
-            &["18446744073709551615"],
-        );
+        refused(nd(Elem::I8, u64::MAX, u64::MAX), p, "tile-size", &["18446744073709551615"]);
     }
 }
 

@@ -24,10 +24,7 @@ pub struct Refs {
 impl Refs {
     /// One tile.
     pub fn tile(value: ValueId) -> Self {
-        Refs {
-            tiles: SmallVec::from_slice(&[value]),
-            many: false,
-        }
+        Refs { tiles: SmallVec::from_slice(&[value]), many: false }
     }
 
     /// Stands for everything that either may stand for; gives the tiles that are no longer listed from here on.
@@ -62,10 +59,7 @@ pub struct Binding {
 impl Binding {
     /// One root.
     pub fn root(id: RootId) -> Self {
-        Binding {
-            roots: SmallVec::from_slice(&[id]),
-            ..Binding::default()
-        }
+        Binding { roots: SmallVec::from_slice(&[id]), ..Binding::default() }
     }
 
     /// Stands for everything that either may stand for. `pinned` tells, by root, which ones are no longer followed.

@@ -24,11 +24,7 @@ pub fn report(
     overflow: Overflow,
 ) -> Box<Diagnostic> {
     let (Overflow::Alive(peak) | Overflow::Scattered(peak)) = overflow;
-    let mut alive: Vec<&Life> = lives
-        .iter()
-        .copied()
-        .filter(|l| l.start <= peak.at && peak.at <= l.end)
-        .collect();
+    let mut alive: Vec<&Life> = lives.iter().copied().filter(|l| l.start <= peak.at && peak.at <= l.end).collect();
     alive.sort_by_key(|l| std::cmp::Reverse(l.bytes));
     let memory = loc.memory_name();
     let room = space.bytes();

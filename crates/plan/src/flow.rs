@@ -85,12 +85,7 @@ pub fn trace(module: &Module, func: &Func, profile: Profile, keep: &[ValueId], p
         func,
         profile,
         points,
-        flow: Flow {
-            roots: Vec::new(),
-            pinned: Vec::new(),
-            uses: Vec::new(),
-            kept: Vec::new(),
-        },
+        flow: Flow { roots: Vec::new(), pinned: Vec::new(), uses: Vec::new(), kept: Vec::new() },
         own: vec![None; func.values.len()],
         refs: vec![Refs::default(); func.values.len()],
         bound: vec![Binding::default(); func.values.len()],
@@ -419,11 +414,7 @@ impl Walk<'_> {
             self.refs[r.index()] = Refs::tile(*r);
             self.bound[r.index()] = source.clone();
         }
-        let dsts = op
-            .operands
-            .iter()
-            .filter(|o| o.role.is_dst())
-            .filter_map(|o| o.arg.value());
+        let dsts = op.operands.iter().filter(|o| o.role.is_dst()).filter_map(|o| o.arg.value());
         for dst in dsts {
             let mut to = source.clone();
             if opcode == Opcode::TfillpadInplace {
@@ -443,8 +434,5 @@ impl Walk<'_> {
 
 /// The tile that a TASSIGN binds.
 fn tassign_tile(op: &Op) -> Option<ValueId> {
-    op.operands
-        .iter()
-        .find(|o| o.role != Role::Addr)
-        .and_then(|o| o.arg.value())
+    op.operands.iter().find(|o| o.role != Role::Addr).and_then(|o| o.arg.value())
 }

@@ -176,13 +176,7 @@ fn place_memory(
         .map_err(|overflow| capacity::report(module, func, profile, loc, &here, &space, placement, overflow))?;
     let mut high = space.manual_limit();
     for (life, addr) in here.iter().zip(addrs) {
-        let slot = Slot {
-            loc,
-            addr,
-            bytes: life.bytes,
-            start: life.start,
-            end: life.end,
-        };
+        let slot = Slot { loc, addr, bytes: life.bytes, start: life.start, end: life.end };
         high = high.max(slot.limit());
         if let Some(tile) = placement.tiles.get_mut(life.value.index()) {
             *tile = Some(slot);

@@ -85,11 +85,7 @@ fn extend(func: &Func, points: &Points, root: &Root, life: &mut Life, op: OpId) 
     if is_buffer_of(func, root, op) {
         end = end.max(points.end(op));
     }
-    life.start = if root.definition.is_none() {
-        0
-    } else {
-        life.start.min(start)
-    };
+    life.start = if root.definition.is_none() { 0 } else { life.start.min(start) };
     life.end = life.end.max(end);
     // Contents begin at the first use after the definition; a use before it, through a tile from outside that an
     // earlier iteration bound to this storage, means the old contents.
@@ -106,10 +102,5 @@ fn extend(func: &Func, points: &Points, root: &Root, life: &mut Life, op: OpId) 
 /// Is the root the buffer of a value that this loop carries?
 fn is_buffer_of(func: &Func, root: &Root, op: OpId) -> bool {
     let loops = matches!(func.op(op).kind, OpKind::For | OpKind::While);
-    loops
-        && func
-            .op(op)
-            .blocks
-            .iter()
-            .any(|b| func.block(*b).args.contains(&root.value))
+    loops && func.op(op).blocks.iter().any(|b| func.block(*b).args.contains(&root.value))
 }

@@ -113,8 +113,6 @@ pub fn map(module: &Module, func: &Func, profile: Profile, placement: &Placement
         profile,
         memories: memories.collect(),
         exit: points.exit(),
-        steps: (0..=points.exit())
-            .map(|p| points.op_at(p).map_or("", |op| op_name(func, op)))
-            .collect(),
+        steps: (0..=points.exit()).map(|p| points.op_at(p).map_or("", |op| op_name(func, op))).collect(),
     }
 }

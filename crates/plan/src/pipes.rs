@@ -198,13 +198,7 @@ impl Order<'_> {
         self.time += 1;
         let block = self.points.block_of(id);
         for (root, writes) in touched {
-            let now = Access {
-                op: id,
-                pipe,
-                block,
-                time: self.time,
-                writes,
-            };
+            let now = Access { op: id, pipe, block, time: self.time, writes };
             self.access(root, now);
         }
     }

@@ -43,11 +43,8 @@ impl Space {
             None => UNLIMITED,
         };
         let align = crate::align(loc);
-        let mut taken: Vec<(u64, u64)> = manual
-            .iter()
-            .filter(|m| m.loc == loc)
-            .map(|m| (m.addr, m.addr.saturating_add(m.bytes)))
-            .collect();
+        let mut taken: Vec<(u64, u64)> =
+            manual.iter().filter(|m| m.loc == loc).map(|m| (m.addr, m.addr.saturating_add(m.bytes))).collect();
         taken.sort_unstable();
         let manual_limit = taken.iter().map(|t| t.1).max().unwrap_or(0);
         let mut holes = Vec::new();
@@ -120,10 +117,7 @@ pub fn peak(blocks: &[Block]) -> Peak {
         now = now.saturating_add(b.bytes);
         ending.push(Reverse((b.end, b.bytes)));
         if now > best.bytes {
-            best = Peak {
-                bytes: now,
-                at: b.start,
-            };
+            best = Peak { bytes: now, at: b.start };
         }
     }
     best
@@ -205,10 +199,7 @@ impl Holes {
 
 /// Program order, smallest hole first.
 fn best_fit(blocks: &[Block], order: &[usize], space: &Space) -> Option<Vec<u64>> {
-    let mut holes = Holes {
-        by_addr: BTreeMap::new(),
-        by_size: BTreeSet::new(),
-    };
+    let mut holes = Holes { by_addr: BTreeMap::new(), by_size: BTreeSet::new() };
     space.holes.iter().for_each(|(from, to)| holes.add(*from, to - from));
     let mut ending: BinaryHeap<Reverse<(u32, u64, u64)>> = BinaryHeap::new();
     let mut addrs = vec![0; blocks.len()];

@@ -44,11 +44,7 @@ impl Points {
                 self.owner[b.index()] = Some(*id);
                 self.number(func, *b, depth + 1);
             }
-            self.end[id.index()] = if blocks.is_empty() {
-                self.begin[id.index()]
-            } else {
-                self.next(*id)
-            };
+            self.end[id.index()] = if blocks.is_empty() { self.begin[id.index()] } else { self.next(*id) };
         }
     }
 

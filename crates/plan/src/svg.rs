@@ -40,13 +40,7 @@ pub fn svg(map: &MemoryMap) -> String {
         top += PANEL_TITLE + PANEL + PANEL_GAP;
     }
     if map.memories.is_empty() {
-        draw.text(
-            LEFT,
-            HEADER + 30.0,
-            "note",
-            "start",
-            "no tile of this function needs storage",
-        );
+        draw.text(LEFT, HEADER + 30.0, "note", "start", "no tile of this function needs storage");
     }
     out.push_str("</svg>\n");
     out
@@ -66,9 +60,7 @@ impl Picture<'_> {
 
     fn text(&mut self, x: f64, y: f64, class: &str, anchor: &str, text: &str) {
         let text = escape(text);
-        self.line(format_args!(
-            r#"<text class="{class}" x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#
-        ));
+        self.line(format_args!(r#"<text class="{class}" x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#));
     }
 
     fn head(&mut self, height: f64) {
@@ -76,12 +68,8 @@ impl Picture<'_> {
             r#"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="Helvetica, Arial, sans-serif">"#
         ));
         self.line(format_args!("<style>"));
-        self.line(format_args!(
-            ".title {{ font-size: 18px; font-weight: bold; fill: #222 }}"
-        ));
-        self.line(format_args!(
-            ".panel {{ font-size: 14px; font-weight: bold; fill: #222 }}"
-        ));
+        self.line(format_args!(".title {{ font-size: 18px; font-weight: bold; fill: #222 }}"));
+        self.line(format_args!(".panel {{ font-size: 14px; font-weight: bold; fill: #222 }}"));
         self.line(format_args!(".note {{ font-size: 11px; fill: #555 }}"));
         self.line(format_args!(".box {{ font-size: 11px; fill: #222 }}"));
         self.line(format_args!(".limit {{ font-size: 11px; fill: #b00020 }}"));
@@ -89,9 +77,7 @@ impl Picture<'_> {
         self.line(format_args!(
             r##"<defs><pattern id="manual" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6" fill="#ffffff"/><line x1="0" y1="0" x2="0" y2="6" stroke="#c9c9c9" stroke-width="3"/></pattern></defs>"##
         ));
-        self.line(format_args!(
-            r##"<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>"##
-        ));
+        self.line(format_args!(r##"<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>"##));
         let title = format!("Memory map of @{} on {}", self.map.function, self.map.profile);
         self.text(LEFT, 28.0, "title", "start", &title);
         self.legend(LEFT, 40.0);
@@ -99,10 +85,7 @@ impl Picture<'_> {
 
     fn legend(&mut self, x: f64, y: f64) {
         let (fill, border) = COLOURS[0];
-        let entries = [
-            (fill, border, "placed automatically"),
-            ("url(#manual)", "#707070", "address in the text"),
-        ];
+        let entries = [(fill, border, "placed automatically"), ("url(#manual)", "#707070", "address in the text")];
         let mut at = x;
         for (fill, border, text) in entries {
             self.line(format_args!(
@@ -240,11 +223,7 @@ impl Scale {
             Some(c) if used.saturating_mul(4) >= c => c.max(used),
             _ => used,
         };
-        Scale {
-            top,
-            exit: f64::from(map.exit) + 1.0,
-            bytes: bytes.saturating_add(bytes / 16),
-        }
+        Scale { top, exit: f64::from(map.exit) + 1.0, bytes: bytes.saturating_add(bytes / 16) }
     }
 
     fn x(&self, position: u32) -> f64 {
@@ -269,12 +248,8 @@ fn panel_title(memory: &MemoryRows) -> String {
 }
 
 fn summary(memory: &MemoryRows) -> String {
-    let mut text = format!(
-        "{} tiles · {} alive at most · {} used",
-        memory.rows.len(),
-        size(memory.peak),
-        size(memory.high_water)
-    );
+    let mut text =
+        format!("{} tiles · {} alive at most · {} used", memory.rows.len(), size(memory.peak), size(memory.high_water));
     if let Some(c) = memory.capacity {
         let _ = write!(text, " of {}", size(c));
     }
@@ -302,10 +277,7 @@ fn ticks(bytes: u64) -> impl Iterator<Item = u64> {
 /// At most eleven positions, the first and the last among them, none too near to another.
 fn steps(exit: u32) -> Vec<u32> {
     let step = exit.div_ceil(10).max(1);
-    let mut all: Vec<u32> = (0..exit)
-        .step_by(step as usize)
-        .filter(|p| *p == 0 || exit - p > step / 2)
-        .collect();
+    let mut all: Vec<u32> = (0..exit).step_by(step as usize).filter(|p| *p == 0 || exit - p > step / 2).collect();
     all.push(exit);
     all
 }
@@ -315,8 +287,5 @@ fn width(label: &str) -> f64 {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

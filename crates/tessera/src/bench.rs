@@ -46,12 +46,7 @@ pub fn measure(case: &Case, budget: Duration) -> Result<Measured> {
     let [plain, copied, ratio] = compare(case, false, budget / 2)?;
     let [_, _, ratio_tracked] = compare(case, true, budget / 2)?;
     let gbps = |seconds: f64| case.bytes as f64 / seconds / 1e9;
-    Ok(Measured {
-        gbps: gbps(plain),
-        memcpy_gbps: gbps(copied),
-        ratio,
-        ratio_tracked,
-    })
+    Ok(Measured { gbps: gbps(plain), memcpy_gbps: gbps(copied), ratio, ratio_tracked })
 }
 
 /// Seconds of the instruction and of memcpy, and how much longer memcpy takes; medians.

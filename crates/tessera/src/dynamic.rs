@@ -56,10 +56,7 @@ impl AsTile for TileBuf {
 
 impl TileBuf {
     pub(crate) fn new(slot: Slot) -> Self {
-        TileBuf {
-            slot: Rc::new(slot),
-            views: RefCell::new(Vec::new()),
-        }
+        TileBuf { slot: Rc::new(slot), views: RefCell::new(Vec::new()) }
     }
 
     /// The machine that the tile lives on.
@@ -123,10 +120,7 @@ impl TileBuf {
         let valid = state.engine.valid(self.slot.id);
         let [rows, cols] = [valid[0].unwrap_or(tile.rows), valid[1].unwrap_or(tile.cols)];
         if rows.saturating_mul(cols) != values.len() as u64 {
-            let what = format!(
-                "{} values are given, and the valid region of {tile} is {rows}x{cols}",
-                values.len()
-            );
+            let what = format!("{} values are given, and the valid region of {tile} is {rows}x{cols}", values.len());
             return Err(Error::new("tload-shape", what).help(format!("give {} values", rows.saturating_mul(cols))));
         }
         Ok(state.engine.write(self.slot.id, &pack(values))?)
@@ -204,12 +198,7 @@ pub struct Instruction<'a> {
 impl<'a> Instruction<'a> {
     /// An instruction without operands.
     pub fn new(op: Opcode) -> Self {
-        Instruction {
-            op,
-            tiles: Vec::new(),
-            scalars: Vec::new(),
-            attrs: Attrs::default(),
-        }
+        Instruction { op, tiles: Vec::new(), scalars: Vec::new(), attrs: Attrs::default() }
     }
 
     /// With a tile.
@@ -244,12 +233,7 @@ impl<'a> Instruction<'a> {
 
     /// The form whose operands these are.
     fn form(&self) -> Result<&'static FormInfo> {
-        let given: Vec<Role> = self
-            .tiles
-            .iter()
-            .map(|t| t.0)
-            .chain(self.scalars.iter().map(|s| s.0))
-            .collect();
+        let given: Vec<Role> = self.tiles.iter().map(|t| t.0).chain(self.scalars.iter().map(|s| s.0)).collect();
         let fits = |form: &&FormInfo| {
             let mut roles = form.ins.iter().chain(form.outs);
             roles.clone().count() == given.len()
@@ -263,15 +247,9 @@ impl<'a> Instruction<'a> {
         };
         let forms = self.op.info().forms;
         forms.iter().find(fits).ok_or_else(|| {
-            let what = format!(
-                "{} has no form with the operands ({})",
-                self.op.title(),
-                words(&mut given.iter())
-            );
-            let known: Vec<String> = forms
-                .iter()
-                .map(|f| format!("({})", words(&mut f.ins.iter().chain(f.outs))))
-                .collect();
+            let what = format!("{} has no form with the operands ({})", self.op.title(), words(&mut given.iter()));
+            let known: Vec<String> =
+                forms.iter().map(|f| format!("({})", words(&mut f.ins.iter().chain(f.outs)))).collect();
             let help = match known.as_slice() {
                 [] => "build one of the layout instructions".to_string(),
                 _ => format!("give {}", known.join(" or ")),

@@ -60,9 +60,7 @@ pub fn cpp(kernel: &Kernel<'_>) -> Emitted<String> {
 fn cannot(span: Span, what: impl Into<String>, help: impl Into<String>) -> Box<Diagnostic> {
     let what: String = what.into();
     Box::new(
-        Diagnostic::error("not-executable", format!("{what} cannot be written in C++"))
-            .at(span, "this")
-            .help(help),
+        Diagnostic::error("not-executable", format!("{what} cannot be written in C++")).at(span, "this").help(help),
     )
 }
 
@@ -71,10 +69,9 @@ fn is_pure(op: &Op) -> bool {
     use Opcode::*;
     match op.kind {
         OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) | OpKind::Select => true,
-        OpKind::Pto(op, _) => matches!(
-            op,
-            MakeTensorView | PartitionView | Addptr | LoadScalar | GetBlockIdx | GetBlockNum
-        ),
+        OpKind::Pto(op, _) => {
+            matches!(op, MakeTensorView | PartitionView | Addptr | LoadScalar | GetBlockIdx | GetBlockNum)
+        }
         _ => false,
     }
 }
@@ -185,9 +182,7 @@ impl Emitter<'_> {
         let slots = self.placement.tiles.iter().flatten();
         let manual = self.placement.manual.iter();
         slots.into_iter().any(|s| meets(s.loc, s.addr, s.limit(), s.start))
-            || manual
-                .into_iter()
-                .any(|m| meets(m.loc, m.addr, m.addr.saturating_add(m.bytes), m.start))
+            || manual.into_iter().any(|m| meets(m.loc, m.addr, m.addr.saturating_add(m.bytes), m.start))
             || self.placement.computed.get(own.loc as usize).is_none_or(|c| *c)
     }
 
@@ -274,11 +269,9 @@ impl Emitter<'_> {
             OpKind::While => self.repeat_while(op),
             // What they hand on is written by the operation that they end.
             OpKind::Condition | OpKind::Yield | OpKind::Return => Ok(()),
-            OpKind::Call(_) => Err(cannot(
-                op.span,
-                "a call that was not inlined",
-                "this is a defect; please report it",
-            )),
+            OpKind::Call(_) => {
+                Err(cannot(op.span, "a call that was not inlined", "this is a defect; please report it"))
+            }
         }
     }
 }

@@ -127,8 +127,7 @@ pub(crate) fn equiv_again(
     };
     let side = |kernel: &Kernel<'_>, n: usize| -> Vec<ValueId> {
         let all = pairs.iter().filter_map(|p| if n == 0 { p.0 } else { p.1 });
-        all.filter(|v| matches!(kernel.need(*v), Need::Tile(_) | Need::Conv(_)))
-            .collect()
+        all.filter(|v| matches!(kernel.need(*v), Need::Tile(_) | Need::Conv(_))).collect()
     };
     let given_a = |v: ValueId| shared(a, v, &numbers_a, b, &numbers_b);
     let bound: Vec<ValueId> = a.func().args.iter().copied().filter(|v| given_a(*v)).collect();
@@ -138,11 +137,7 @@ pub(crate) fn equiv_again(
     let first = match known {
         Some(first) => first,
         None => match given.run(a, Terms::default(), &numbers_a, &outputs, Keep::Nothing, &given_a) {
-            Ok(watch) => FirstRun {
-                wanted: outputs,
-                bound,
-                watch,
-            },
+            Ok(watch) => FirstRun { wanted: outputs, bound, watch },
             Err(stop) => return Answer::Stopped(Which::A, stop),
         },
     };
@@ -202,10 +197,7 @@ fn pairs(a: &Kernel<'_>, b: &Kernel<'_>, wanted: Wanted<'_>) -> Result<Vec<Pair>
             let found = k.find(name).filter(is_data);
             found.ok_or_else(|| (which, unknown("tile or argument", name, &names)))
         };
-        wanted
-            .iter()
-            .map(|name| Ok((Some(find(a, Which::A, name)?), Some(find(b, Which::B, name)?))))
-            .collect()
+        wanted.iter().map(|name| Ok((Some(find(a, Which::A, name)?), Some(find(b, Which::B, name)?)))).collect()
     };
     let more = match wanted {
         Wanted::These(these) => return named(these),
@@ -214,11 +206,8 @@ fn pairs(a: &Kernel<'_>, b: &Kernel<'_>, wanted: Wanted<'_>) -> Result<Vec<Pair>
     let (outs_a, outs_b) = (outputs(a), outputs(b));
     let name_in = |k: &Kernel<'_>, outs: &[ValueId], name: &str| outs.iter().copied().find(|v| k.name(*v) == name);
     let mut all: Vec<Pair> = Vec::new();
-    let mut rest_b: Vec<ValueId> = outs_b
-        .iter()
-        .copied()
-        .filter(|v| name_in(a, &outs_a, b.name(*v)).is_none())
-        .collect();
+    let mut rest_b: Vec<ValueId> =
+        outs_b.iter().copied().filter(|v| name_in(a, &outs_a, b.name(*v)).is_none()).collect();
     for value in &outs_a {
         let partner = name_in(b, &outs_b, a.name(*value));
         let partner = partner.or_else(|| (!rest_b.is_empty()).then(|| rest_b.remove(0)));
@@ -282,9 +271,7 @@ impl Compared<'_> {
     fn buffers(&self, pairs: &[Pair], different: &mut Different) {
         for (value, number) in self.numbers[0] {
             let partner = self.numbers[1].iter().find(|(_, n)| n == number).map(|(v, _)| *v);
-            let named = pairs
-                .iter()
-                .any(|(a, b)| *a == Some(*value) || (b.is_some() && *b == partner));
+            let named = pairs.iter().any(|(a, b)| *a == Some(*value) || (b.is_some() && *b == partner));
             let is_buffer = |k: usize, v: ValueId| matches!(self.kernels[k].need(v), Need::Buffer(..));
             let Some(partner) = partner.filter(|p| !named && is_buffer(0, *value) && is_buffer(1, *p)) else {
                 continue;
@@ -313,18 +300,13 @@ impl Compared<'_> {
             (None, None) => return,
             _ => {
                 let at = |n: usize, o: Option<&Output>| {
-                    o.map_or("no such output".to_string(), |o| {
-                        format!("%{}", self.kernels[n].name(o.value))
-                    })
+                    o.map_or("no such output".to_string(), |o| format!("%{}", self.kernels[n].name(o.value)))
                 };
                 let is = |o: Option<&Output>| match o {
                     Some(_) => "put out".to_string(),
                     None => "not put out".to_string(),
                 };
-                different.first.push(Difference {
-                    at: [at(0, left), at(1, right)],
-                    is: [is(left), is(right)],
-                });
+                different.first.push(Difference { at: [at(0, left), at(1, right)], is: [is(left), is(right)] });
                 return;
             }
         };
@@ -332,10 +314,7 @@ impl Compared<'_> {
         let same_shape = buffers.contains(&true) || (a.rows, a.cols) == (b.rows, b.cols);
         if !same_shape || a.elem.bits() != b.elem.bits() {
             let shape = |o: &Output| format!("{}x{} of {}", o.rows, o.cols, o.elem);
-            different.first.push(Difference {
-                at: [self.whole(0, a), self.whole(1, b)],
-                is: [shape(a), shape(b)],
-            });
+            different.first.push(Difference { at: [self.whole(0, a), self.whole(1, b)], is: [shape(a), shape(b)] });
             return;
         }
         equal.outputs += 1;

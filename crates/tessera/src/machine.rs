@@ -100,12 +100,7 @@ impl TileOptions {
     /// No pad value, no compact mode, no address; the valid region is the declared area until
     /// [`set_valid`](Tile::set_valid) changes it.
     pub const fn new() -> Self {
-        TileOptions {
-            pad: Pad::Null,
-            compact: Compact::Null,
-            valid: Region::Whole,
-            address: None,
-        }
+        TileOptions { pad: Pad::Null, compact: Compact::Null, valid: Region::Whole, address: None }
     }
 
     /// The value that padding is filled with (tile-model.md 6).
@@ -144,10 +139,7 @@ impl Machine {
     pub fn new(profile: Profile) -> Self {
         Machine(Rc::new(Core {
             profile,
-            state: RefCell::new(State {
-                engine: Engine::new(profile),
-                img2col: Attrs::default(),
-            }),
+            state: RefCell::new(State { engine: Engine::new(profile), img2col: Attrs::default() }),
         }))
     }
 
@@ -167,8 +159,7 @@ impl Machine {
     {
         // Asked here and not in a function below, so that the compiler points at the caller's line.
         legal!(Tile::<L, T, R, C, Lay>::TYPE.tile());
-        self.alloc_known(Tile::<L, T, R, C, Lay>::TYPE, TileOptions::new())
-            .map(Tile::new)
+        self.alloc_known(Tile::<L, T, R, C, Lay>::TYPE, TileOptions::new()).map(Tile::new)
     }
 
     /// A new tile of a Rust type, with options.
@@ -208,10 +199,7 @@ impl Machine {
     /// A new tile of a run-time type; its contents are undefined.
     pub fn alloc(&self, ty: &TileType) -> Result<TileBuf> {
         let id = self.state()?.engine.tile(ty)?;
-        Ok(TileBuf::new(Slot {
-            machine: self.clone(),
-            id,
-        }))
+        Ok(TileBuf::new(Slot { machine: self.clone(), id }))
     }
 
     /// A new conv tile in L1: NC1HWC0 with five extents, NDC1HWC0 with six (tile-model.md 7).
@@ -234,17 +222,10 @@ impl Machine {
                 return Err(Error::new("timg2col-config", what).help("give [N, C1, H, W, C0] or [N, D, C1, H, W, C0]"));
             }
         };
-        let conv = ConvType {
-            loc: Loc::Mat,
-            has_depth: extents.len() == 6,
-            dims: dims.map(|d| d as u64),
-            elem: T::ELEM,
-        };
+        let conv =
+            ConvType { loc: Loc::Mat, has_depth: extents.len() == 6, dims: dims.map(|d| d as u64), elem: T::ELEM };
         let id = self.state()?.engine.conv_tile(conv)?;
-        let slot = Slot {
-            machine: self.clone(),
-            id,
-        };
+        let slot = Slot { machine: self.clone(), id };
         Ok(ConvTile::new(TileBuf::new(slot), conv))
     }
 

@@ -116,9 +116,7 @@ fn contents(kernel: &Kernel<'_>, given: &Given) -> Result<HashMap<String, u64>, 
     given.check(&[kernel]).map_err(Stop::Usage)?;
     let watch = given.run(kernel, Terms::default(), &numbers, &[], Keep::Contents, &|_| true)?;
     let contents = watch.contents.unwrap_or_default().into_iter();
-    Ok(contents
-        .map(|(value, hash)| (kernel.name(value).to_string(), hash))
-        .collect())
+    Ok(contents.map(|(value, hash)| (kernel.name(value).to_string(), hash)).collect())
 }
 
 struct Optimizer<'a> {
@@ -178,15 +176,13 @@ impl Optimizer<'_> {
             return None;
         }
         let (first, second) = all.split_at(all.len() / 2);
-        self.prove_some(module, first)
-            .or_else(|| self.prove_some(module, second))
+        self.prove_some(module, first).or_else(|| self.prove_some(module, second))
     }
 
     /// What is left to try, one by one.
     fn other(&mut self, module: &Module) -> Option<(Module, Step)> {
         let all = candidates(module, self.index);
-        all.iter()
-            .find_map(|candidate| self.attempt(module, std::slice::from_ref(candidate)))
+        all.iter().find_map(|candidate| self.attempt(module, std::slice::from_ref(candidate)))
     }
 
     /// The program after some changes, if that is shorter.

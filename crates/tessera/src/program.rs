@@ -64,10 +64,7 @@ impl Program {
                 .help(format!("leave the profile out to use {own}"));
             parsed.diagnostics.push(warning);
         }
-        Program {
-            profile: given.or(target.map(|t| t.0)).unwrap_or(Profile::Cpu),
-            parsed,
-        }
+        Program { profile: given.or(target.map(|t| t.0)).unwrap_or(Profile::Cpu), parsed }
     }
 
     /// The profile that everything is about.
@@ -117,9 +114,8 @@ impl Program {
         }
         let called: Vec<_> = module.funcs.iter().flat_map(Func::callees).collect();
         for func in module.funcs.iter().filter(|f| !called.contains(&f.name)) {
-            let placed = inline(module, func)
-                .ok()
-                .map(|inlined| tessera_plan::plan(module, &inlined, self.profile, &[]));
+            let placed =
+                inline(module, func).ok().map(|inlined| tessera_plan::plan(module, &inlined, self.profile, &[]));
             if let Some(Err(diagnostic)) = placed {
                 found.push(*diagnostic);
             }
@@ -176,10 +172,7 @@ fn no_entry(entry: Option<&str>, names: &[&str]) -> Diagnostic {
             .help("leave the name out: a listing runs as a whole"),
         Some(name) => {
             let near = nearest(name, names.iter().copied());
-            let help = near.map_or_else(
-                || format!("the functions are {}", list()),
-                |n| format!("did you mean @{n}?"),
-            );
+            let help = near.map_or_else(|| format!("the functions are {}", list()), |n| format!("did you mean @{n}?"));
             Diagnostic::error("entry", format!("the program has no function @{name}")).help(help)
         }
         None if names.is_empty() => {

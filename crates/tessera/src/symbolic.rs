@@ -21,11 +21,7 @@ pub struct Given {
 
 impl Default for Given {
     fn default() -> Self {
-        Given {
-            set: Vec::new(),
-            shapes: Vec::new(),
-            blocks: 1,
-        }
+        Given { set: Vec::new(), shapes: Vec::new(), blocks: 1 }
     }
 }
 
@@ -87,10 +83,7 @@ pub(crate) fn unknown(kind: &str, name: &str, names: &[&str]) -> String {
 impl Given {
     /// Do all names exist in one of the kernels?
     pub(crate) fn check(&self, kernels: &[&Kernel<'_>]) -> Result<(), String> {
-        let names: Vec<&str> = kernels
-            .iter()
-            .flat_map(|k| k.func().args.iter().map(|v| k.name(*v)))
-            .collect();
+        let names: Vec<&str> = kernels.iter().flat_map(|k| k.func().args.iter().map(|v| k.name(*v))).collect();
         let given = self.set.iter().map(|s| &s.0).chain(self.shapes.iter().map(|s| &s.0));
         for name in given {
             if !names.contains(&name.as_str()) {
@@ -115,9 +108,7 @@ impl Given {
                 let elements = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
                 let bytes = elements.map(|n| elem.bytes_of(n)).filter(|n| *n <= 1 << 28);
                 let bytes = bytes.ok_or_else(|| {
-                    Stop::Usage(format!(
-                        "the shape of %{name} has too many elements to follow; give a smaller one"
-                    ))
+                    Stop::Usage(format!("the shape of %{name} has too many elements to follow; give a smaller one"))
                 })?;
                 kernel
                     .input(*value, shape, vec![0; bytes as usize])
@@ -140,10 +131,7 @@ impl Given {
                     if kernel.func().value(*value).def == Def::ListingOut && !is_given(*value) {
                         continue;
                     }
-                    let own = [
-                        tile.v_row.known().unwrap_or(tile.rows),
-                        tile.v_col.known().unwrap_or(tile.cols),
-                    ];
+                    let own = [tile.v_row.known().unwrap_or(tile.rows), tile.v_col.known().unwrap_or(tile.cols)];
                     inputs.push((*value, zeros(shape.unwrap_or(&own), tile.elem)?));
                 }
                 Need::Conv(conv) => {
@@ -252,28 +240,14 @@ impl Explain<'_> {
         }
         match first {
             Term::Input { input, byte } => {
-                let run = (0u64..).zip(&terms).all(|(k, t)| {
-                    *t == Term::Input {
-                        input: *input,
-                        byte: byte + k,
-                    }
-                });
+                let run = (0u64..).zip(&terms).all(|(k, t)| *t == Term::Input { input: *input, byte: byte + k });
                 if run {
                     return self.input(*input, *byte, ids.len() as u64);
                 }
             }
-            Term::Applied {
-                function,
-                operands,
-                byte: 0,
-            } => {
+            Term::Applied { function, operands, byte: 0 } => {
                 let same = |k: usize, t: &Term| {
-                    let Term::Applied {
-                        function: f,
-                        operands: o,
-                        byte,
-                    } = t
-                    else {
+                    let Term::Applied { function: f, operands: o, byte } = t else {
                         return false;
                     };
                     f == function && o == operands && usize::from(*byte) == k
@@ -328,10 +302,7 @@ pub(crate) fn place(kernel: &Kernel<'_>, given: &Given, value: ValueId, byte: u6
     let (elem, cols) = match kernel.need(value) {
         Need::Tile(tile) => {
             let own = tile.v_col.known().unwrap_or(tile.cols);
-            (
-                tile.elem,
-                Some(given.shape(name).and_then(|s| s.get(1).copied()).unwrap_or(own)),
-            )
+            (tile.elem, Some(given.shape(name).and_then(|s| s.get(1).copied()).unwrap_or(own)))
         }
         Need::Conv(conv) => (conv.elem, None),
         Need::Buffer(elem, _) => (elem, None),
@@ -369,13 +340,7 @@ pub(crate) fn constant_text(bytes: &[u8], elem: Option<Elem>) -> String {
 
 /// A function in words.
 pub(crate) fn function_text(function: &Function) -> String {
-    let Function {
-        src,
-        dst,
-        relu,
-        hardware_rounding,
-        quantized,
-    } = function;
+    let Function { src, dst, relu, hardware_rounding, quantized } = function;
     let mut text = format!("{src} → {dst}");
     match quantized {
         Quantized::No => {}

@@ -74,21 +74,13 @@ pub fn back(kernel: &Kernel<'_>, given: &Given, target: &Target) -> Result<Vec<H
         }
         false => {
             let (first, len) = target.bytes(kernel, value, given).map_err(Stop::Usage)?;
-            log.buffer(value)
-                .map(|m| (first..first + len).map(|b| (m, b)).collect())
+            log.buffer(value).map(|m| (first..first + len).map(|b| (m, b)).collect())
         }
     };
     let Some(bytes) = bytes else {
-        return Err(Stop::Usage(format!(
-            "{target} is not in the program when it ends; name another element"
-        )));
+        return Err(Stop::Usage(format!("{target} is not in the program when it ends; name another element")));
     };
-    let mut walk = Walk {
-        kernel,
-        given,
-        log: &log,
-        hops: Vec::new(),
-    };
+    let mut walk = Walk { kernel, given, log: &log, hops: Vec::new() };
     walk.follow(bytes, log.events.len(), None, Some(target.to_string()), 0);
     Ok(walk.hops)
 }
@@ -112,12 +104,7 @@ pub fn forward(kernel: &Kernel<'_>, given: &Given, target: &Target) -> Result<Ve
     let Some(memory) = memory else {
         return Err(Stop::Usage(format!("%{} has no contents to follow", target.name)));
     };
-    let mut walk = Walk {
-        kernel,
-        given,
-        log: &log,
-        hops: Vec::new(),
-    };
+    let mut walk = Walk { kernel, given, log: &log, hops: Vec::new() };
     walk.spread((first..first + len).map(|b| (memory, b)).collect());
     Ok(walk.hops)
 }
@@ -127,10 +114,8 @@ fn run(kernel: &Kernel<'_>, given: &Given, wanted: Vec<ValueId>) -> Result<Log, 
     let watch = given.run(kernel, Terms::default(), &numbers, &wanted, Keep::Log, &|_| false);
     let log = watch?.log.unwrap_or_default();
     if log.is_cut {
-        let what = format!(
-            "more than {} steps ran, which is more than are kept; run fewer iterations",
-            log.events.len()
-        );
+        let what =
+            format!("more than {} steps ran, which is more than are kept; run fewer iterations", log.events.len());
         return Err(Stop::Usage(what));
     }
     Ok(log)
@@ -170,13 +155,7 @@ impl Walk<'_> {
         };
         let len = bytes.len() as u64;
         match self.log.spot(event, *first, written) {
-            Spot::Tile {
-                value,
-                core,
-                row,
-                col,
-                byte,
-            } => {
+            Spot::Tile { value, core, row, col, byte } => {
                 let core = if core == 1 { "@1" } else { "" };
                 let element = format!("%{}{core}[{row}, {col}]", self.kernel.name(value));
                 let size = self.elem(value).and_then(Elem::size).unwrap_or(1);
@@ -222,15 +201,11 @@ impl Walk<'_> {
                 }
                 return self.origin(&bytes, before, name, depth);
             };
-            let same = sources
-                .iter()
-                .all(|s| s.as_ref().is_some_and(|(e, s)| *e == event && alike(s, &source)));
+            let same = sources.iter().all(|s| s.as_ref().is_some_and(|(e, s)| *e == event && alike(s, &source)));
             if !same {
                 return self.split(bytes, before, block, depth);
             }
-            let to = Some(self.name(event, &bytes, true))
-                .filter(|_| depth > 0 || name.is_none())
-                .or(name.take());
+            let to = Some(self.name(event, &bytes, true)).filter(|_| depth > 0 || name.is_none()).or(name.take());
             let next: Vec<ByteAt> = match &source {
                 Source::Copied(_) => sources
                     .iter()

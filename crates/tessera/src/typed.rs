@@ -83,19 +83,10 @@ pub struct Tile<L, T, const R: usize, const C: usize, Lay = layout::Usual> {
 
 impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker> Tile<L, T, R, C, Lay> {
     /// The type as a value.
-    pub const TYPE: Known = Known {
-        loc: L::LOC,
-        elem: T::ELEM,
-        rows: R as u64,
-        cols: C as u64,
-        order: Lay::ORDER,
-    };
+    pub const TYPE: Known = Known { loc: L::LOC, elem: T::ELEM, rows: R as u64, cols: C as u64, order: Lay::ORDER };
 
     pub(crate) fn new(buf: TileBuf) -> Self {
-        Tile {
-            buf,
-            types: PhantomData,
-        }
+        Tile { buf, types: PhantomData }
     }
 
     /// Valid rows and columns; `valid-unset` where they were never set.

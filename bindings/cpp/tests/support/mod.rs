@@ -12,10 +12,7 @@ pub fn root() -> PathBuf {
 
 /// Is a compiler here?
 pub fn has_compiler(name: &str) -> bool {
-    Command::new(name)
-        .arg("--version")
-        .output()
-        .is_ok_and(|o| o.status.success())
+    Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success())
 }
 
 /// The elements of an npy file, in C order and little-endian, and its shape.

@@ -24,12 +24,7 @@ impl Convert<'_> {
 
     /// A result that a region or function hands on is a value, not a place.
     fn stay_here(&self, op: &Op) -> bool {
-        let stays = |v: &ValueId| {
-            self.events
-                .of_value(*v)
-                .iter()
-                .all(|e| self.func.op(e.op).opcode().is_some())
-        };
+        let stays = |v: &ValueId| self.events.of_value(*v).iter().all(|e| self.func.op(e.op).opcode().is_some());
         op.results.iter().all(stays)
     }
 
@@ -84,11 +79,7 @@ impl Convert<'_> {
             Some((op, at, false)) if at < here => op,
             _ => id,
         };
-        let mut alloc = Op::new(
-            OpKind::Pto(Opcode::AllocTile, Form::Plain),
-            TextForm::Ssa,
-            self.func.op(before).span,
-        );
+        let mut alloc = Op::new(OpKind::Pto(Opcode::AllocTile, Form::Plain), TextForm::Ssa, self.func.op(before).span);
         // A result's `?` extent is its declared extent (syntax.md 5).
         if let Type::Tile(t) = self.module.types.get(self.func.value(value).ty) {
             let extents = [(Role::ValidRow, t.v_row, t.rows), (Role::ValidCol, t.v_col, t.cols)];
@@ -141,10 +132,7 @@ impl Convert<'_> {
         // Reading the old tile twice in one instruction is no overwriting.
         let once = events.iter().filter(|e| e.op == id).count() == 1;
         let same_type = self.func.op(id).results.first().is_some_and(|r| {
-            self.module
-                .types
-                .get(self.func.value(*r).ty)
-                .eq(self.module.types.get(self.func.value(old).ty))
+            self.module.types.get(self.func.value(*r).ty).eq(self.module.types.get(self.func.value(old).ty))
         });
         // A listing's output is what nothing reads (syntax.md 1), so it cannot take the place of a tile that is read.
         let reads = |op: &Op| op.operands.iter().any(|o| !o.role.is_dst() && o.arg == Arg::Value(old));

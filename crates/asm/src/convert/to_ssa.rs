@@ -46,10 +46,8 @@ impl Convert<'_> {
         let outs: Vec<Operand> = op.operands.iter().filter(|o| o.role.is_dst()).copied().collect();
         let reads = |v: Option<ValueId>| op.operands.iter().any(|o| !o.role.is_dst() && o.arg.value() == v);
         // A mode that writes the other vector core says nothing about this one's copy (fixpipe.md 6).
-        let other_core = op
-            .known_attrs()
-            .and_then(|a| a.acc_to_vec)
-            .is_some_and(|mode| mode != AccToVec::SingleModeVec0);
+        let other_core =
+            op.known_attrs().and_then(|a| a.acc_to_vec).is_some_and(|mode| mode != AccToVec::SingleModeVec0);
         if outs.is_empty() || other_core || outs.iter().any(|o| reads(o.arg.value())) {
             return;
         }
@@ -113,17 +111,11 @@ impl Convert<'_> {
         // Loaded, then partly overwritten: nothing else may hold on to the storage.
         let loaded = others().all(|e| {
             let before = e.at < at;
-            if self.writes(e) {
-                before && self.loads(e)
-            } else {
-                !before && self.only_reads(e)
-            }
+            if self.writes(e) { before && self.loads(e) } else { !before && self.only_reads(e) }
         });
         let partial = !writes_all(self.module, &self.func, self.func.op(id));
-        let aliases = matches!(
-            self.func.op(id).opcode(),
-            Some(Opcode::Treshape | Opcode::Bitcast | Opcode::TfillpadInplace)
-        );
+        let aliases =
+            matches!(self.func.op(id).opcode(), Some(Opcode::Treshape | Opcode::Bitcast | Opcode::TfillpadInplace));
         (loaded && partial && !aliases).then_some(Plan::Init)
     }
 
@@ -165,22 +157,9 @@ impl Convert<'_> {
             v.name = renamed;
         }
         let at = self.events.place(id).map_or(0, |(_, at)| at);
-        let later: Vec<OpId> = self
-            .events
-            .of_value(old)
-            .iter()
-            .filter(|e| e.at > at)
-            .map(|e| e.op)
-            .collect();
+        let later: Vec<OpId> = self.events.of_value(old).iter().filter(|e| e.at > at).map(|e| e.op).collect();
         for op in later {
-            for operand in self
-                .func
-                .ops
-                .get_mut(op.index())
-                .map(|o| &mut o.operands)
-                .into_iter()
-                .flatten()
-            {
+            for operand in self.func.ops.get_mut(op.index()).map(|o| &mut o.operands).into_iter().flatten() {
                 if operand.arg == Arg::Value(old) {
                     operand.arg = Arg::Value(new);
                 }

@@ -77,10 +77,7 @@ impl Parser<'_> {
         ty: (TypeId, Span),
     ) -> Res<()> {
         let Type::Scalar(scalar) = *self.module.types.get(ty.0) else {
-            let text = format!(
-                "a constant is a scalar, and its type is {}",
-                print_type(self.module.types.get(ty.0))
-            );
+            let text = format!("a constant is a scalar, and its type is {}", print_type(self.module.types.get(ty.0)));
             return self.fail("type-mismatch", ty.1, text, "use index, an integer or a float type");
         };
         let number = match (value, scalar) {
@@ -97,11 +94,7 @@ impl Parser<'_> {
             (Attr::Int(n, _), ScalarType::Float(elem)) => elem.decode(elem.encode_int(*n, Overflow::Infinity)),
             (Attr::Float(v, _), ScalarType::Float(elem)) => elem.decode(elem.encode_f64(*v, Overflow::Infinity)),
             _ => {
-                let text = format!(
-                    "{} is no {}",
-                    shown(self.slice(span)),
-                    print_type(self.module.types.get(ty.0))
-                );
+                let text = format!("{} is no {}", shown(self.slice(span)), print_type(self.module.types.get(ty.0)));
                 return self.fail("type-mismatch", span, text, "write a value of the type");
             }
         };
@@ -169,10 +162,7 @@ impl Parser<'_> {
     }
 
     /// Looks operands up with the operation's type and puts the operation into the block.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the parts of one operation, shared with the generic form"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "the parts of one operation, shared with the generic form")]
     pub(super) fn build_arith(
         &mut self,
         start: Span,
@@ -185,20 +175,13 @@ impl Parser<'_> {
     ) -> Res<()> {
         let is_select = kind == OpKind::Select;
         if !is_select && !super::form::plays(Role::Number, self.module.types.get(ty.0)) {
-            let text = format!(
-                "integer arithmetic is written in the type {}",
-                print_type(self.module.types.get(ty.0))
-            );
+            let text = format!("integer arithmetic is written in the type {}", print_type(self.module.types.get(ty.0)));
             return self.fail("type-mismatch", ty.1, text, "use index or an integer type");
         }
         let mut op = Op::new(kind, TextForm::Ssa, start);
         for (n, raw) in raws.iter().enumerate() {
             let mut raw = *raw;
-            raw.ty = Some(if is_select && n == 0 {
-                (self.common.i1, raw.span)
-            } else {
-                ty
-            });
+            raw.ty = Some(if is_select && n == 0 { (self.common.i1, raw.span) } else { ty });
             op.operands.extend(self.resolve(&raw, Role::Number, None));
         }
         let mut entries = Vec::new();

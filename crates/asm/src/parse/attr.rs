@@ -112,21 +112,11 @@ impl<'a> Parser<'a> {
 
     fn entry_value(&mut self, key: String, key_span: Span) -> Res<Entry> {
         if !self.eat(Tok::Equal) {
-            return Ok(Entry {
-                key,
-                key_span,
-                value: Attr::Unit,
-                value_span: key_span,
-            });
+            return Ok(Entry { key, key_span, value: Attr::Unit, value_span: key_span });
         }
         let start = self.tok.span;
         let value = self.attr()?;
-        Ok(Entry {
-            key,
-            key_span,
-            value,
-            value_span: start.to(self.prev),
-        })
+        Ok(Entry { key, key_span, value, value_span: start.to(self.prev) })
     }
 
     /// `#key=value` behind operands or types (assembly form).

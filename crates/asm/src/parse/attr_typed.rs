@@ -75,11 +75,7 @@ impl Parser<'_> {
     }
 
     fn bad_attr<T>(&mut self, entry: &Entry, wanted: &str) -> Res<T> {
-        let text = format!(
-            "{} is {wanted}, and `{}` is written",
-            entry.key,
-            shown(self.slice(entry.value_span))
-        );
+        let text = format!("{} is {wanted}, and `{}` is written", entry.key, shown(self.slice(entry.value_span)));
         self.fail("syntax-attribute", entry.value_span, text, format!("write {wanted}"))
     }
 

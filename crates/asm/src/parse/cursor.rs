@@ -39,9 +39,7 @@ impl<'a> Parser<'a> {
 
     /// The text of a place.
     pub(super) fn slice(&self, span: Span) -> &'a str {
-        self.text
-            .get(span.start as usize..span.end as usize)
-            .unwrap_or_default()
+        self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
     /// The text of the next token.
@@ -99,21 +97,13 @@ impl<'a> Parser<'a> {
         }
         let found = self.found();
         // An end of line has no text to mark; what stands before it has.
-        let span = if self.here().is_empty() {
-            self.prev
-        } else {
-            self.tok.span
-        };
+        let span = if self.here().is_empty() { self.prev } else { self.tok.span };
         let text = format!("{what} is expected here, and {found} is written");
         self.fail("syntax-expected", span, text, format!("write {what} here"))
     }
 
     pub(super) fn expect(&mut self, kind: Tok, what: &str) -> Res<Token> {
-        if self.at(kind) {
-            Ok(self.bump())
-        } else {
-            self.expected(what)
-        }
+        if self.at(kind) { Ok(self.bump()) } else { self.expected(what) }
     }
 
     /// Takes the bracket that closes `open`.
@@ -138,9 +128,7 @@ impl<'a> Parser<'a> {
             let bracket = shown(self.slice(open));
             let text = format!("this `{bracket}` is never closed");
             self.push(
-                Diagnostic::error("syntax-unclosed", text)
-                    .at(open, "opened here")
-                    .help("add the closing bracket"),
+                Diagnostic::error("syntax-unclosed", text).at(open, "opened here").help("add the closing bracket"),
             );
             self.give_up();
         }
@@ -156,11 +144,8 @@ impl<'a> Parser<'a> {
     pub(super) fn give_up(&mut self) {
         self.stopped = true;
         self.lex.stop();
-        self.tok = Token {
-            kind: Tok::Eof,
-            span: Span::new(self.text.len() as u32, self.text.len() as u32),
-            first: true,
-        };
+        self.tok =
+            Token { kind: Tok::Eof, span: Span::new(self.text.len() as u32, self.text.len() as u32), first: true };
     }
 
     /// One level deeper; text that nests too deep is given up.
@@ -251,11 +236,7 @@ impl<'a> Parser<'a> {
             }
             _ => return self.expected("an operand `%name`"),
         };
-        Ok(Raw {
-            what,
-            span: start.to(self.prev),
-            ty: None,
-        })
+        Ok(Raw { what, span: start.to(self.prev), ty: None })
     }
 
     /// A type with its place.
@@ -329,10 +310,7 @@ impl<'a> Parser<'a> {
         }
         self.prev = Span::new(start.start, end as u32);
         self.tok = self.lex.next(&mut self.sink, &mut self.trivia);
-        Ok(Piece {
-            text: self.slice(self.prev),
-            start: start.start,
-        })
+        Ok(Piece { text: self.slice(self.prev), start: start.start })
     }
 
     /// `T`, `(T, T)` or `()`.

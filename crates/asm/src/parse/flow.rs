@@ -92,11 +92,7 @@ impl Parser<'_> {
             self.expect(Tok::Arrow, "`->` and the types")?;
             types = self.type_list()?;
         }
-        let index = if self.eat(Tok::Colon) {
-            self.ty()?
-        } else {
-            (self.common.index, var_span)
-        };
+        let index = if self.eat(Tok::Colon) { self.ty()? } else { (self.common.index, var_span) };
         let carried = self.pair(&names, &mut inits, &types, start)?;
         let head_end = self.prev;
         let mut op = self.op(OpKind::For, start);
@@ -120,10 +116,8 @@ impl Parser<'_> {
     fn check_integer(&mut self, ty: (tessera_ir::TypeId, Span), at: Span) {
         let types = &self.module.types;
         if !super::form::plays(Role::Number, types.get(ty.0)) {
-            let text = format!(
-                "the loop counts in {}, which is no integer type",
-                crate::print::print_type(types.get(ty.0))
-            );
+            let text =
+                format!("the loop counts in {}, which is no integer type", crate::print::print_type(types.get(ty.0)));
             self.wrong_kind(at, text, "use index or an integer type");
         }
     }
@@ -182,10 +176,7 @@ impl Parser<'_> {
         let after = self.region(&[])?;
         let taken = self.func.block(after).args.len();
         if taken != outs.len() {
-            let text = format!(
-                "scf.condition hands on {} values, and the body takes {taken}",
-                outs.len()
-            );
+            let text = format!("scf.condition hands on {} values, and the body takes {taken}", outs.len());
             return self.fail("operand-count", head, text, "give the body a label: ^bb0(%a: T):");
         }
         self.check_yield(after, &OpKind::Yield, 0, &ins, head)?;
@@ -231,12 +222,7 @@ impl Parser<'_> {
         let in_body = self.block == self.func.body;
         if *kind == OpKind::Return && (self.lex.listing || !in_body) {
             let what = "return stands outside of a function's own block";
-            return self.fail(
-                "syntax-region",
-                start,
-                what,
-                "end a region with scf.yield, a listing with nothing",
-            );
+            return self.fail("syntax-region", start, what, "end a region with scf.yield, a listing with nothing");
         }
         if *kind != OpKind::Return && in_body {
             let what = "the operation ends a region, and there is none around it";
@@ -314,12 +300,7 @@ impl Parser<'_> {
     ) -> Res<()> {
         if ins.len() != args.len() {
             let text = format!("{} arguments have {} types", args.len(), ins.len());
-            return self.fail(
-                "operand-count",
-                start.to(self.prev),
-                text,
-                "write one type per argument",
-            );
+            return self.fail("operand-count", start.to(self.prev), text, "write one type per argument");
         }
         let mut op = self.op(OpKind::Call(callee), start);
         for (raw, ty) in args.iter_mut().zip(ins) {

@@ -55,24 +55,14 @@ impl Parser<'_> {
             text_form = TextForm::Dps;
             if !results.names.is_empty() {
                 let text = format!("{opcode} has results and outs(…)");
-                return self.fail(
-                    "syntax-form",
-                    start,
-                    text,
-                    "write results (SSA) or outs(…) (DPS), not both",
-                );
+                return self.fail("syntax-form", start, text, "write results (SSA) or outs(…) (DPS), not both");
             }
         }
         let n_outs = w.outs.as_ref().map_or(results.names.len(), |o| o.len());
         let (form, lists) = self.select(start, opcode, text_form, w, n_outs)?;
         if let (Some(init), true) = (&w.init, n_outs != 1 || text_form == TextForm::Dps) {
             let text = format!("init(…) belongs to one result, and {opcode} has {n_outs} destinations here");
-            return self.fail(
-                "operand-count",
-                init.span,
-                text,
-                "use the DPS form, whose outs keep their contents",
-            );
+            return self.fail("operand-count", init.span, text, "use the DPS form, whose outs keep their contents");
         }
         let mut ins = arrange(form, w);
         let mut result_types = Types::new();
@@ -223,12 +213,7 @@ impl Parser<'_> {
             if ins == 1 { "" } else { "s" },
             if n_outs == 1 { "" } else { "s" },
         );
-        self.fail(
-            "operand-count",
-            start.to(self.prev),
-            text,
-            format!("write {}", forms.join(" or ")),
-        )
+        self.fail("operand-count", start.to(self.prev), text, format!("write {}", forms.join(" or ")))
     }
 
     fn wrong_role<T>(&mut self, opcode: Opcode, role: Role, raw: &Raw) -> Res<T> {
@@ -243,19 +228,12 @@ impl Parser<'_> {
             Some(id) => print_type(self.module.types.get(id)),
             None => "a literal".into(),
         };
-        let text = format!(
-            "{} of {opcode} is {wanted}, and {} is {is}",
-            role.name(),
-            shown(self.slice(raw.span)),
-        );
+        let text = format!("{} of {opcode} is {wanted}, and {} is {is}", role.name(), shown(self.slice(raw.span)),);
         self.fail("type-mismatch", raw.span, text, format!("give {wanted}"))
     }
 
     /// Gives the signature's types to the operands and results they belong to.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one step of `build`, cut out to keep it readable"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "one step of `build`, cut out to keep it readable")]
     fn spread(
         &mut self,
         opcode: Opcode,
@@ -290,11 +268,7 @@ impl Parser<'_> {
                 let mut next = types.iter().copied();
                 for (role, raw) in form.ins.iter().zip(ins.iter_mut()) {
                     if lists == Lists::All || listed(*role) {
-                        raw.ty = if lists == Lists::Once {
-                            types.first().copied()
-                        } else {
-                            next.next()
-                        };
+                        raw.ty = if lists == Lists::Once { types.first().copied() } else { next.next() };
                     }
                 }
                 if let Some(init) = &mut w.init {
@@ -330,12 +304,7 @@ impl Parser<'_> {
     /// The element type of a fill value that has none written: the destination's.
     fn fill_elem(&self, w: &Written, ins: &[Raw], form: &FormInfo, result_types: &Types) -> Option<Elem> {
         let out = w.outs.iter().flatten().next().and_then(|raw| self.raw_type(raw));
-        let src = form
-            .ins
-            .iter()
-            .zip(ins)
-            .find(|(role, _)| listed(**role))
-            .and_then(|(_, raw)| self.raw_type(raw));
+        let src = form.ins.iter().zip(ins).find(|(role, _)| listed(**role)).and_then(|(_, raw)| self.raw_type(raw));
         let id = result_types.first().map(|(id, _)| *id).or(out).or(src)?;
         self.module.types.get(id).tile().map(|t| t.elem)
     }
@@ -413,12 +382,9 @@ impl Parser<'_> {
             if text.contains('#') {
                 let span = op.span;
                 self.push(
-                    Diagnostic::error(
-                        "undefined-name",
-                        format!("the location {} names no alias", shown(&text)),
-                    )
-                    .at(span, "")
-                    .help("define it as `#loc = loc(…)`"),
+                    Diagnostic::error("undefined-name", format!("the location {} names no alias", shown(&text)))
+                        .at(span, "")
+                        .help("define it as `#loc = loc(…)`"),
                 );
                 text = "unknown".into();
             }
@@ -444,11 +410,7 @@ fn counts(form: &FormInfo, w: &Written) -> bool {
 /// type for all tiles.
 fn lists(form: &FormInfo, w: &Written, is_asm: bool, once: bool) -> Option<Lists> {
     let Signature::Arrow(ins, _) = &w.signature else {
-        return Some(if matches!(w.signature, Signature::Once(_)) {
-            Lists::Once
-        } else {
-            Lists::Nothing
-        });
+        return Some(if matches!(w.signature, Signature::Once(_)) { Lists::Once } else { Lists::Nothing });
     };
     let init = usize::from(w.init.is_some());
     let tiles = form.ins.iter().filter(|r| listed(**r)).count();
@@ -471,12 +433,6 @@ fn arrange(form: &FormInfo, w: &mut Written) -> SmallVec<[Raw; 6]> {
     let mut bracketed = indices.iter().copied();
     form.ins
         .iter()
-        .filter_map(|role| {
-            if role.kind() == Kind::Index {
-                bracketed.next()
-            } else {
-                plain.next()
-            }
-        })
+        .filter_map(|role| if role.kind() == Kind::Index { bracketed.next() } else { plain.next() })
         .collect()
 }

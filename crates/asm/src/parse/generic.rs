@@ -132,10 +132,7 @@ impl Parser<'_> {
         if results.names.is_empty() {
             let total = g.operands.len();
             let forms = op.info().forms;
-            let form = forms
-                .iter()
-                .find(|f| f.ins.len() + f.outs.len() == total)
-                .or(forms.first());
+            let form = forms.iter().find(|f| f.ins.len() + f.outs.len() == total).or(forms.first());
             let outs = form.map_or(0, |f| f.outs.len()).min(total);
             let split = total - outs;
             w.outs = Some(g.operands.iter().skip(split).copied().collect());
@@ -171,27 +168,19 @@ impl Parser<'_> {
 
     fn generic_special(&mut self, start: Span, results: &Results, op: Opcode, mut g: Generic) -> Res<()> {
         let segments: Option<SmallVec<[i128; 4]>> = match g.take("operandSegmentSizes").map(|e| e.value) {
-            Some(Attr::List(list)) => Some(
-                list.iter()
-                    .filter_map(|a| if let Attr::Int(n, _) = a { Some(*n) } else { None })
-                    .collect(),
-            ),
+            Some(Attr::List(list)) => {
+                Some(list.iter().filter_map(|a| if let Attr::Int(n, _) = a { Some(*n) } else { None }).collect())
+            }
             _ => None,
         };
-        let mut draft = Draft {
-            types: g.outs.clone(),
-            ..Draft::default()
-        };
+        let mut draft = Draft { types: g.outs.clone(), ..Draft::default() };
         let roles: SmallVec<[Role; 8]> = match op {
             Opcode::AllocTile => {
                 let all = [Role::Addr, Role::ValidRow, Role::ValidCol];
                 match &segments {
-                    Some(counts) => all
-                        .into_iter()
-                        .zip(counts)
-                        .filter(|(_, n)| **n > 0)
-                        .map(|(role, _)| role)
-                        .collect(),
+                    Some(counts) => {
+                        all.into_iter().zip(counts).filter(|(_, n)| **n > 0).map(|(role, _)| role).collect()
+                    }
                     None if g.operands.is_empty() => SmallVec::new(),
                     None => {
                         let text = "alloc_tile's operands have no operandSegmentSizes";
@@ -212,17 +201,8 @@ impl Parser<'_> {
             _ => g.operands.iter().map(|_| Role::Scalar).collect(),
         };
         if roles.len() != g.operands.len() {
-            let text = format!(
-                "{op} takes {} operands, and {} are written",
-                roles.len(),
-                g.operands.len()
-            );
-            return self.fail(
-                "operand-count",
-                g.name_span,
-                text,
-                format!("write {} operands", roles.len()),
-            );
+            let text = format!("{op} takes {} operands, and {} are written", roles.len(), g.operands.len());
+            return self.fail("operand-count", g.name_span, text, format!("write {} operands", roles.len()));
         }
         if let Some(entry) = g.take("sizes")
             && let Attr::List(list) = &entry.value
@@ -346,12 +326,7 @@ impl Parser<'_> {
                 let counts = [self.func.block(*before).args.len(), self.func.block(*after).args.len()];
                 if counts != [g.ins.len(), g.outs.len()] {
                     let text = format!("the regions of scf.while take {} and {} values", counts[0], counts[1]);
-                    return self.fail(
-                        "operand-count",
-                        at,
-                        text,
-                        "write labels ^bb0(…): with one argument per value",
-                    );
+                    return self.fail("operand-count", at, text, "write labels ^bb0(…): with one argument per value");
                 }
                 self.check_yield(*before, &OpKind::Condition, 1, &g.outs, at)?;
                 let ins = carried(0);

@@ -189,11 +189,7 @@ impl Parser<'_> {
                     let text = format!("{count} operands have {} types", ins.len());
                     return self.fail("operand-count", start, text, "write one type per operand");
                 }
-                let all = w
-                    .ins
-                    .iter_mut()
-                    .chain(w.indices.iter_mut().flatten())
-                    .chain(&mut w.init);
+                let all = w.ins.iter_mut().chain(w.indices.iter_mut().flatten()).chain(&mut w.init);
                 for (raw, ty) in all.zip(ins) {
                     raw.ty = Some(*ty);
                 }
@@ -201,18 +197,8 @@ impl Parser<'_> {
             }
         }
         let is_dps = w.outs.is_some();
-        let mut op = Op::new(
-            OpKind::Other(name),
-            if is_dps { TextForm::Dps } else { TextForm::Ssa },
-            start,
-        );
-        let all: SmallVec<[Raw; 8]> = w
-            .ins
-            .iter()
-            .chain(w.indices.iter().flatten())
-            .chain(&w.init)
-            .copied()
-            .collect();
+        let mut op = Op::new(OpKind::Other(name), if is_dps { TextForm::Dps } else { TextForm::Ssa }, start);
+        let all: SmallVec<[Raw; 8]> = w.ins.iter().chain(w.indices.iter().flatten()).chain(&w.init).copied().collect();
         for raw in &all {
             let tile = self.raw_type(raw).is_some_and(|id| self.module.types.get(id).is_tile());
             let role = if tile { Role::Src } else { Role::Number };

@@ -16,30 +16,20 @@ impl Parser<'_> {
         let known_type = self.module.types.get(known);
         let written_type = self.module.types.get(written);
         let mut marked = span;
-        let mut what = format!(
-            "%{name} is {} here and {} where it is defined",
-            print_type(written_type),
-            print_type(known_type)
-        );
+        let mut what =
+            format!("%{name} is {} here and {} where it is defined", print_type(written_type), print_type(known_type));
         if let (Type::Tile(a), Type::Tile(b)) = (written_type, known_type) {
             let (a, b) = (a.resolve(self.profile), b.resolve(self.profile));
             if let Some((field, here, there)) = difference(&a, &b) {
                 let mut fields = Fields::default();
-                let piece = Piece {
-                    text: self.slice(span),
-                    start: span.start,
-                };
+                let piece = Piece { text: self.slice(span), start: span.start };
                 if self.type_of(piece, &mut fields).is_ok() {
                     marked = fields.get(field).unwrap_or(span);
                 }
                 what = format!("{what}: {} is {here} here, {there} there", field.key());
             }
         }
-        let other = if self.slice(def_type_span).is_empty() {
-            def_span
-        } else {
-            def_type_span
-        };
+        let other = if self.slice(def_type_span).is_empty() { def_span } else { def_type_span };
         self.push(
             Diagnostic::error("type-mismatch", what)
                 .at(marked, "differs")

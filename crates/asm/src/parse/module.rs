@@ -350,10 +350,7 @@ impl Parser<'_> {
                         self.push(
                             Diagnostic::warning(
                                 "unknown-attribute",
-                                format!(
-                                    "a function does not know the attribute {}, which is kept",
-                                    shown(&entry.key)
-                                ),
+                                format!("a function does not know the attribute {}, which is kept", shown(&entry.key)),
                             )
                             .at(entry.key_span, "without effect")
                             .help("the entry is marked pto.entry"),
@@ -410,12 +407,7 @@ impl Parser<'_> {
             }
         };
         let Some(name) = g.take("sym_name") else {
-            return self.fail(
-                "syntax-attribute",
-                start,
-                "the function has no sym_name",
-                "add sym_name = \"f\"",
-            );
+            return self.fail("syntax-attribute", start, "the function has no sym_name", "add sym_name = \"f\"");
         };
         head.name = name.value_span;
         head.results = types.1;
@@ -431,9 +423,8 @@ impl Parser<'_> {
         let declared = self.at(Tok::RBrace);
         if declared {
             let names = types.0.iter().enumerate();
-            let args: Vec<BlockArg> = names
-                .map(|(n, ty)| (self.module.names.intern(&format!("arg{n}")), ty.1, *ty))
-                .collect();
+            let args: Vec<BlockArg> =
+                names.map(|(n, ty)| (self.module.names.intern(&format!("arg{n}")), ty.1, *ty)).collect();
             head.args.extend(args);
         }
         self.begin_function(&head, span);
@@ -448,11 +439,7 @@ impl Parser<'_> {
         }
         self.close(Tok::RParen, open)?;
         self.generic_tail(&mut g)?;
-        let late = Head {
-            name: head.name,
-            entries: g.entries,
-            ..Head::default()
-        };
+        let late = Head { name: head.name, entries: g.entries, ..Head::default() };
         for entry in &late.entries {
             match (entry.key.as_str(), &entry.value) {
                 ("pto.entry", Attr::Unit | Attr::Bool(true)) => self.func.is_entry = true,
@@ -480,11 +467,6 @@ impl Parser<'_> {
             wanted.len(),
             written.len()
         );
-        self.fail(
-            "type-mismatch",
-            at,
-            text,
-            "write the types of function_type behind ^bb0",
-        )
+        self.fail("type-mismatch", at, text, "write the types of function_type behind ^bb0")
     }
 }

@@ -79,11 +79,7 @@ impl Scope {
 
     /// Forgets every name, for the next function; what is as long as the program is kept.
     pub fn clear(&mut self) {
-        *self = Scope {
-            visible: std::mem::take(&mut self.visible),
-            function: self.function + 1,
-            ..Scope::default()
-        };
+        *self = Scope { visible: std::mem::take(&mut self.visible), function: self.function + 1, ..Scope::default() };
     }
 
     pub fn open(&mut self) {
@@ -113,13 +109,7 @@ impl Parser<'_> {
     }
 
     fn add_value(&mut self, name: NameId, ty: (TypeId, Span), def: Def, span: Span) -> ValueId {
-        let value = self.func.add_value(Value {
-            name,
-            ty: ty.0,
-            def,
-            span,
-            type_span: ty.1,
-        });
+        let value = self.func.add_value(Value { name, ty: ty.0, def, span, type_span: ty.1 });
         self.scope.set(name, value);
         if let Some(region) = self.scope.regions.last_mut() {
             region.push(name);
@@ -198,12 +188,7 @@ impl Parser<'_> {
         let name = match raw.what {
             RawArg::Name(name) => name,
             RawArg::Int(n) => {
-                return Some(Operand {
-                    role,
-                    arg: Arg::Int(n),
-                    span: raw.span,
-                    type_span,
-                });
+                return Some(Operand { role, arg: Arg::Int(n), span: raw.span, type_span });
             }
         };
         let value = match self.scope.find(name) {
@@ -217,12 +202,7 @@ impl Parser<'_> {
                 return None;
             }
         };
-        Some(Operand {
-            role,
-            arg: Arg::Value(value),
-            span: raw.span,
-            type_span,
-        })
+        Some(Operand { role, arg: Arg::Value(value), span: raw.span, type_span })
     }
 
     /// A name that a listing uses and has not defined: an input, or a tile that it only writes.
@@ -278,11 +258,7 @@ impl Parser<'_> {
             }
             return;
         }
-        let same = self
-            .module
-            .types
-            .get(known)
-            .same(self.module.types.get(written), self.profile);
+        let same = self.module.types.get(known).same(self.module.types.get(written), self.profile);
         if !same {
             self.mismatch(value, written, span);
         }
@@ -307,10 +283,8 @@ impl Parser<'_> {
         } else {
             let function = self.scope.function;
             let visible = self.scope.visible.iter().enumerate().filter(|(_, v)| v.0 == function);
-            let names: SmallVec<[&str; 16]> = visible
-                .take(1000)
-                .map(|(i, _)| self.module.names.text(NameId(i as u32)))
-                .collect();
+            let names: SmallVec<[&str; 16]> =
+                visible.take(1000).map(|(i, _)| self.module.names.text(NameId(i as u32))).collect();
             let known = self.module.names.text(name);
             let known = if known.len() < 3 { "" } else { known };
             if let Some(near) = tessera_isa::diag::nearest(known, names.iter().copied().filter(|n| *n != known)) {

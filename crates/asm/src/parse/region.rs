@@ -89,12 +89,10 @@ impl Parser<'_> {
     fn check_order(&mut self, block: BlockId) {
         let ops = &self.func.block(block).ops;
         let last = ops.len().saturating_sub(1);
-        let early = ops.iter().take(last).find(|id| {
-            matches!(
-                self.func.op(**id).kind,
-                OpKind::Return | OpKind::Yield | OpKind::Condition
-            )
-        });
+        let early = ops
+            .iter()
+            .take(last)
+            .find(|id| matches!(self.func.op(**id).kind, OpKind::Return | OpKind::Yield | OpKind::Condition));
         if let Some(id) = early {
             let span = self.func.op(*id).span;
             self.push(

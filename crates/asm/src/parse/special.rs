@@ -187,10 +187,7 @@ impl Parser<'_> {
             let open = self.expect(Tok::LParen, "`(`")?.span;
             let raw = self.operand()?;
             self.close(Tok::RParen, open)?;
-            Raw {
-                span: start.to(self.prev),
-                ..raw
-            }
+            Raw { span: start.to(self.prev), ..raw }
         } else {
             self.operand()?
         };
@@ -282,12 +279,7 @@ impl Parser<'_> {
             (src, draft.sizes, ty.map(|id| self.module.types.get(id)))
         else {
             let text = "subset takes a tile and the sizes of a window";
-            return self.fail(
-                "syntax-form",
-                start.to(self.prev),
-                text,
-                "write pto.subset %t[%r, %c] sizes [n, m] : T",
-            );
+            return self.fail("syntax-form", start.to(self.prev), text, "write pto.subset %t[%r, %c] sizes [n, m] : T");
         };
         let mut tile = *tile;
         (tile.rows, tile.cols) = (rows, cols);
@@ -337,23 +329,10 @@ impl Parser<'_> {
         self.eat(Tok::Comma);
         let second = self.named_list(words[1])?;
         if first.len() != second.len() || first.is_empty() || first.len() > 6 {
-            let text = format!(
-                "{} has {} numbers and {} has {}",
-                words[0],
-                first.len(),
-                words[1],
-                second.len()
-            );
-            return self.fail(
-                "operand-count",
-                self.prev,
-                text,
-                "write one number per dimension, one to five",
-            );
+            let text = format!("{} has {} numbers and {} has {}", words[0], first.len(), words[1], second.len());
+            return self.fail("operand-count", self.prev, text, "write one number per dimension, one to five");
         }
-        draft
-            .operands
-            .extend(first.iter().chain(&second).map(|raw| (Role::Number, *raw)));
+        draft.operands.extend(first.iter().chain(&second).map(|raw| (Role::Number, *raw)));
         Ok(())
     }
 
@@ -424,9 +403,7 @@ impl Parser<'_> {
         pointer.ty = Some(self.ty()?);
         self.expect(Tok::Comma, "`,`")?;
         value.ty = Some(self.ty()?);
-        draft
-            .operands
-            .extend([(Role::Scalar, value), (Role::Global, pointer), (Role::Number, at)]);
+        draft.operands.extend([(Role::Scalar, value), (Role::Global, pointer), (Role::Number, at)]);
         Ok(())
     }
 
@@ -506,12 +483,9 @@ impl Parser<'_> {
             let v = self.func.value(value);
             let (name, span) = (shown(self.module.names.text(v.name)), v.span);
             self.push(
-                Diagnostic::error(
-                    "undefined-name",
-                    format!("%{name} has an address and no definition or type"),
-                )
-                .at(span, "nothing else names it")
-                .help("use it in an instruction, or remove the tassign"),
+                Diagnostic::error("undefined-name", format!("%{name} has an address and no definition or type"))
+                    .at(span, "nothing else names it")
+                    .help("use it in an instruction, or remove the tassign"),
             );
         }
     }

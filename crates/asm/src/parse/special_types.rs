@@ -59,11 +59,8 @@ impl Parser<'_> {
         if types.get(operand).same(types.get(result.0), self.profile) {
             return Ok(());
         }
-        let text = format!(
-            "{opcode} takes {} and gives {}",
-            print_type(types.get(operand)),
-            print_type(types.get(result.0))
-        );
+        let text =
+            format!("{opcode} takes {} and gives {}", print_type(types.get(operand)), print_type(types.get(result.0)));
         self.fail("type-mismatch", result.1, text, "write the same type on both sides")
     }
 

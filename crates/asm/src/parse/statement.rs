@@ -198,13 +198,7 @@ impl Parser<'_> {
     pub(super) fn unknown_op<T>(&mut self, word: &str, span: Span) -> Res<T> {
         let names: Vec<String> = words::all().collect();
         // A bare word is an assembly mnemonic.
-        let candidates = names.iter().map(|n| {
-            if word.contains('.') {
-                n
-            } else {
-                n.trim_start_matches("pto.")
-            }
-        });
+        let candidates = names.iter().map(|n| if word.contains('.') { n } else { n.trim_start_matches("pto.") });
         let help = match nearest(word, candidates) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`tessera explain` lists the operations".to_string(),

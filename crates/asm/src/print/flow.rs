@@ -167,11 +167,7 @@ impl Printer<'_> {
 
     fn for_head(&mut self, op: &Op) {
         self.text("scf.for ");
-        let args = op
-            .blocks
-            .first()
-            .map(|b| self.func.block(*b).args.clone())
-            .unwrap_or_default();
+        let args = op.blocks.first().map(|b| self.func.block(*b).args.clone()).unwrap_or_default();
         if let Some(var) = args.first() {
             self.name(*var);
         }
@@ -206,11 +202,7 @@ impl Printer<'_> {
 
     fn while_head(&mut self, op: &Op) {
         self.text("scf.while");
-        let args = op
-            .blocks
-            .first()
-            .map(|b| self.func.block(*b).args.clone())
-            .unwrap_or_default();
+        let args = op.blocks.first().map(|b| self.func.block(*b).args.clone()).unwrap_or_default();
         if !args.is_empty() {
             self.text(" (");
             let pairs = args.iter().zip(&op.operands).map(|(a, i)| (*a, i.arg));
@@ -273,11 +265,7 @@ impl Printer<'_> {
 /// A finite float as MLIR reads it: always with a point.
 pub(super) fn decimal(v: f64) -> String {
     // The shortest digits that are still the same value; values of narrow types need few.
-    let mut text = if f64::from(v as f32) == v {
-        format!("{:?}", v as f32)
-    } else {
-        format!("{v:?}")
-    };
+    let mut text = if f64::from(v as f32) == v { format!("{:?}", v as f32) } else { format!("{v:?}") };
     if !text.contains('.') {
         match text.find('e') {
             Some(at) => text.insert_str(at, ".0"),

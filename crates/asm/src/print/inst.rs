@@ -112,11 +112,8 @@ impl Printer<'_> {
 
     /// ` : (types) -> types`.
     fn signature(&mut self, op: &Op, operands: &[Operand], tiles_only: bool) {
-        let listed: SmallVec<[Arg; 6]> = operands
-            .iter()
-            .filter(|o| !tiles_only || o.role.kind() == Kind::Tile)
-            .map(|o| o.arg)
-            .collect();
+        let listed: SmallVec<[Arg; 6]> =
+            operands.iter().filter(|o| !tiles_only || o.role.kind() == Kind::Tile).map(|o| o.arg).collect();
         let tile = tile_name(op.form);
         self.text(" : ");
         let parens = listed.len() != 1;
@@ -192,11 +189,7 @@ impl Printer<'_> {
     /// A PTO instruction outside the table.
     pub(super) fn other(&mut self, op: &Op, name: &str) {
         let _ = write!(self.out, "pto.{name}");
-        let split = op
-            .operands
-            .iter()
-            .position(|o| o.role.is_dst())
-            .unwrap_or(op.operands.len());
+        let split = op.operands.iter().position(|o| o.role.is_dst()).unwrap_or(op.operands.len());
         let (ins, outs) = op.operands.split_at(split);
         if op.form == TextForm::Dps {
             self.groups(ins, outs);

@@ -80,10 +80,7 @@ impl<'a> Printer<'a> {
             }
             _ => false,
         };
-        let target = self
-            .module
-            .target
-            .filter(|_| !attrs.iter().any(|(key, value)| says(key, value)));
+        let target = self.module.target.filter(|_| !attrs.iter().any(|(key, value)| says(key, value)));
         if target.is_none() && attrs.is_empty() {
             return;
         }
@@ -192,11 +189,7 @@ impl<'a> Printer<'a> {
     /// The operations of a block, one a line.
     pub(super) fn block(&mut self, block: BlockId) {
         let ops = &self.func.block(block).ops;
-        let end = if self.module.is_listing && block == self.func.body {
-            u32::MAX
-        } else {
-            self.block_end(block)
-        };
+        let end = if self.module.is_listing && block == self.func.body { u32::MAX } else { self.block_end(block) };
         for (n, id) in ops.iter().enumerate() {
             let op = self.func.op(*id);
             let next = ops.get(n + 1).map_or(end, |id| self.func.op(*id).span.start);

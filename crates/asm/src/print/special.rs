@@ -65,9 +65,7 @@ impl Printer<'_> {
                 self.element(place);
                 self.attrs(op, opcode);
                 self.text(" : ");
-                self.list(place.iter().take(1).chain(value).map(|o| o.arg), |p, arg| {
-                    p.arg_type(arg, TILE)
-                });
+                self.list(place.iter().take(1).chain(value).map(|o| o.arg), |p, arg| p.arg_type(arg, TILE));
             }
             Opcode::SetImg2colPadding => {
                 if let Some(value) = op.operands.first() {
@@ -179,14 +177,11 @@ impl Printer<'_> {
         let words = op.attrs.as_deref().map(|a| a.words.as_slice()).unwrap_or_default();
         let plain = |w: &str| {
             !w.is_empty()
-                && w.bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'))
+                && w.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'))
                 && (!w.starts_with(|c: char| c.is_ascii_digit()) || w.bytes().all(|b| b.is_ascii_digit()))
         };
-        let shown: Vec<String> = words
-            .iter()
-            .map(|w| if plain(w) { format!("<{w}>") } else { format!("\"{w}\"") })
-            .collect();
+        let shown: Vec<String> =
+            words.iter().map(|w| if plain(w) { format!("<{w}>") } else { format!("\"{w}\"") }).collect();
         if opcode == Opcode::Barrier && shown.len() == 1 {
             let _ = write!(self.out, " {}", shown.join(""));
         } else if !shown.is_empty() {

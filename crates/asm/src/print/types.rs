@@ -44,11 +44,7 @@ pub(crate) fn write_type(out: &mut String, ty: &Type, tile: &str) {
         Type::Ptr(elem, None) => write!(out, "!pto.ptr<{}>", elem.mlir()),
         Type::Ptr(elem, Some(space)) => write!(out, "!pto.ptr<{}, {space}>", elem.mlir()),
         Type::View(v) => {
-            let name = if v.partition {
-                "partition_tensor_view"
-            } else {
-                "tensor_view"
-            };
+            let name = if v.partition { "partition_tensor_view" } else { "tensor_view" };
             let _ = write!(out, "!pto.{name}<");
             write_dims(out, &v.dims);
             write!(out, "{}>", v.elem.mlir())

@@ -112,11 +112,7 @@ pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
             return fault(
                 *extra,
                 "the short spelling of a tile type is only extents and element",
-                format!(
-                    "write the location first: vec, {}, {}",
-                    shown(first.text),
-                    shown(extra.text)
-                ),
+                format!("write the location first: vec, {}, {}", shown(first.text), shown(extra.text)),
             );
         }
     } else {
@@ -164,11 +160,7 @@ impl Draft {
             (_, _, None, _) => "rows",
             _ => "cols",
         };
-        fault(
-            body,
-            format!("the tile type has no {missing}"),
-            format!("add `{missing}=…`"),
-        )
+        fault(body, format!("the tile type has no {missing}"), format!("add `{missing}=…`"))
     }
 
     /// `16x64xf32`.
@@ -224,13 +216,7 @@ impl Draft {
             Field::Fractal => self.fractal = Some(fractal(value)?),
             Field::Pad => self.pad = Some(pad(value)?),
             Field::Compact => {
-                self.compact = Some(word(
-                    value,
-                    "compact mode",
-                    Compact::ALL,
-                    Compact::name,
-                    &["0", "1", "2", "3"],
-                )?);
+                self.compact = Some(word(value, "compact mode", Compact::ALL, Compact::name, &["0", "1", "2", "3"])?);
             }
         }
         Ok(())
@@ -261,31 +247,16 @@ fn page(draft: &mut Draft, items: &[Piece<'_>], fields: &mut Fields) -> Res<()> 
     let Some(first) = at.next() else { return Ok(()) };
     draft.keyed(first, fields)?;
     if draft.loc.is_none() {
-        return fault(
-            first,
-            "a tile type starts with its location",
-            "write loc=vec or another location first",
-        );
+        return fault(first, "a tile type starts with its location", "write loc=vec or another location first");
     }
     if items.len() != 4 && items.len() != 8 {
         return fault(
             first,
-            format!(
-                "the page spelling of a tile type has 4 or 8 parts, and {} are written",
-                items.len()
-            ),
+            format!("the page spelling of a tile type has 4 or 8 parts, and {} are written", items.len()),
             "write loc, element, rows, cols, and all or none of outer layout, inner layout, fractal, pad",
         );
     }
-    let order = [
-        Field::Elem,
-        Field::Rows,
-        Field::Cols,
-        Field::BLayout,
-        Field::SLayout,
-        Field::Fractal,
-        Field::Pad,
-    ];
+    let order = [Field::Elem, Field::Rows, Field::Cols, Field::BLayout, Field::SLayout, Field::Fractal, Field::Pad];
     for (field, item) in order.into_iter().zip(at) {
         fields.set(field, item.span());
         match field {
@@ -311,11 +282,7 @@ fn page(draft: &mut Draft, items: &[Piece<'_>], fields: &mut Fields) -> Res<()> 
 }
 
 pub(super) fn loc(piece: Piece<'_>) -> Res<Loc> {
-    let bare = piece
-        .text
-        .strip_prefix('"')
-        .and_then(|t| t.strip_suffix('"'))
-        .unwrap_or(piece.text);
+    let bare = piece.text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(piece.text);
     if bare == "ub" {
         return Ok(Loc::Vec);
     }
@@ -340,13 +307,7 @@ fn extent(piece: Piece<'_>) -> Res<Extent> {
 
 fn fractal(piece: Piece<'_>) -> Res<u32> {
     let n = number(piece)?;
-    u32::try_from(n).or_else(|_| {
-        fault(
-            piece,
-            format!("a fractal of {n} does not exist"),
-            "fractal is 512, 1024 or 32",
-        )
-    })
+    u32::try_from(n).or_else(|_| fault(piece, format!("a fractal of {n} does not exist"), "fractal is 512, 1024 or 32"))
 }
 
 /// One of a few words, or its number.
@@ -405,19 +366,13 @@ fn literal(piece: Piece<'_>) -> Res<PadLiteral> {
         if let Ok(n) = text.parse() {
             return Ok(PadLiteral::Int(n));
         }
-    } else if text
-        .bytes()
-        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'))
+    } else if text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'))
         && let Ok(v) = text.parse::<f64>()
         && v.is_finite()
     {
         return Ok(PadLiteral::Float(v.to_bits()));
     }
-    let rule = if text.contains('.') {
-        "syntax-float"
-    } else {
-        "syntax-integer"
-    };
+    let rule = if text.contains('.') { "syntax-float" } else { "syntax-integer" };
     Err(Box::new(
         Diagnostic::error(rule, format!("`{}` is no pad value of at most 64 bits", shown(text)))
             .at(piece.span(), "")

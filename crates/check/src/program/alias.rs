@@ -82,10 +82,7 @@ impl Walk<'_> {
                 _ => {}
             }
         }
-        let new = partners.into_iter().map(|partner| Alias {
-            tiles: [partner, dst],
-            written: [false; 2],
-        });
+        let new = partners.into_iter().map(|partner| Alias { tiles: [partner, dst], written: [false; 2] });
         self.state.aliases.extend(new);
         // The oldest pairs are forgotten first: every instruction looks at all of them.
         let excess = self.state.aliases.len().saturating_sub(MAX_ALIASES);

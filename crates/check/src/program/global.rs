@@ -64,10 +64,7 @@ impl Walk<'_> {
             Arg::Int(_) => true,
             Arg::Value(v) => matches!(self.ty(v), Type::Scalar(_)),
         };
-        let numbers = op
-            .operands
-            .iter()
-            .filter(|o| is_number(o.arg) && o.role != Role::Scalar);
+        let numbers = op.operands.iter().filter(|o| is_number(o.arg) && o.role != Role::Scalar);
         Some((base.clone(), numbers.map(|o| self.int(o.arg)).collect()))
     }
 
@@ -90,18 +87,12 @@ impl Walk<'_> {
         };
         let rank = written.len();
         let known = |n: usize| numbers.get(n).copied().flatten();
-        let dim = |n: usize| {
-            known(n)
-                .and_then(|v| u64::try_from(v).ok())
-                .or(written.get(n).copied().flatten())
-        };
+        let dim = |n: usize| known(n).and_then(|v| u64::try_from(v).ok()).or(written.get(n).copied().flatten());
         let view = GlobalArg {
             elem: base.elem,
             tag: op.known_attrs().and_then(|a| a.layout).unwrap_or(ViewTag::Nd),
             dims: (0..rank).map(dim).collect(),
-            strides: (0..rank)
-                .map(|n| known(rank + n).and_then(|v| i64::try_from(v).ok()))
-                .collect(),
+            strides: (0..rank).map(|n| known(rank + n).and_then(|v| i64::try_from(v).ok())).collect(),
             offset: base.offset,
             buffer: base.buffer,
         };
@@ -157,10 +148,7 @@ impl Walk<'_> {
             return self.set(result, val);
         };
         let by = numbers.first().copied().flatten();
-        base.offset = base
-            .offset
-            .zip(by)
-            .and_then(|(offset, by)| i64::try_from(by.saturating_add(offset.into())).ok());
+        base.offset = base.offset.zip(by).and_then(|(offset, by)| i64::try_from(by.saturating_add(offset.into())).ok());
         let val = self.add_view(base);
         self.set(result, val);
     }
@@ -188,14 +176,7 @@ fn of_memref(memref: &MemrefType) -> GlobalArg {
         Some(strided) => strided.strides.clone(),
         None => dense(&memref.dims),
     };
-    GlobalArg {
-        elem: memref.elem,
-        tag: ViewTag::Nd,
-        dims: memref.dims.clone(),
-        strides,
-        offset: None,
-        buffer: None,
-    }
+    GlobalArg { elem: memref.elem, tag: ViewTag::Nd, dims: memref.dims.clone(), strides, offset: None, buffer: None }
 }
 
 /// Strides of a dense array, as far as they are known.
@@ -204,9 +185,7 @@ fn dense(dims: &[Option<u64>]) -> SmallVec<[Option<i64>; 5]> {
     let mut stride = Some(1i64);
     for dim in dims.iter().rev() {
         strides.push(stride);
-        stride = stride
-            .zip(*dim)
-            .and_then(|(s, d)| s.checked_mul(i64::try_from(d).ok()?));
+        stride = stride.zip(*dim).and_then(|(s, d)| s.checked_mul(i64::try_from(d).ok()?));
     }
     strides.reverse();
     strides

@@ -113,11 +113,7 @@ pub fn portability(module: &Module) -> Portability {
                 && !opcode.info().rules.is_empty()
             {
                 let refused = [0, 1, 2].map(|i: usize| reports[i].refused.get(&op.span).copied());
-                rows.push(PortabilityRow {
-                    span: op.span,
-                    mnemonic: opcode.mnemonic(),
-                    refused,
-                });
+                rows.push(PortabilityRow { span: op.span, mnemonic: opcode.mnemonic(), refused });
             }
         });
     }

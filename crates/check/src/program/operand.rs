@@ -74,31 +74,20 @@ impl Walk<'_> {
         for operand in op.operands.iter().filter(|o| o.role != Role::Init) {
             let Some(value) = operand.arg.value() else { continue };
             match self.get(value) {
-                Val::Tile(object) => operands.push(Operand {
-                    role: operand.role,
-                    object,
-                    type_span: operand.type_span,
-                }),
+                Val::Tile(object) => {
+                    operands.push(Operand { role: operand.role, object, type_span: operand.type_span })
+                }
                 Val::None => missing = true,
                 Val::Scalar(_) | Val::View(_) => {}
             }
         }
-        let outs = opcode
-            .info()
-            .forms
-            .iter()
-            .find(|f| f.form == form)
-            .map_or(&[Role::Dst][..], |f| f.outs);
+        let outs = opcode.info().forms.iter().find(|f| f.form == form).map_or(&[Role::Dst][..], |f| f.outs);
         for (result, role) in op.results.iter().zip(outs) {
             if !self.module.types.get(self.func.value(*result).ty).is_tile() {
                 continue;
             }
             let object = self.result_tile(*result)?;
-            operands.push(Operand {
-                role: *role,
-                object,
-                type_span: self.func.value(*result).type_span,
-            });
+            operands.push(Operand { role: *role, object, type_span: self.func.value(*result).type_span });
         }
         (!missing).then_some(operands)
     }
@@ -196,11 +185,7 @@ impl Walk<'_> {
             if !object.valid.contains(&Ext::Unset) || !uses_valid(inst, operand.role) {
                 continue;
             }
-            let name = if object.valid[0] == Ext::Unset {
-                "v_row"
-            } else {
-                "v_col"
-            };
+            let name = if object.valid[0] == Ext::Unset { "v_row" } else { "v_col" };
             // Reported once: from here on it counts as set to something.
             self.state.change(operand.object, |object| {
                 object.valid = object.valid.map(|e| if e == Ext::Unset { Ext::Unknown } else { e });
@@ -249,10 +234,7 @@ impl Walk<'_> {
             Opcode::TfillpadExpand => {
                 if let Some((dst, _)) = self.object(operands, Role::Dst) {
                     self.state.change(dst, |object| {
-                        let extents = [
-                            (object.tile.v_row, object.tile.rows),
-                            (object.tile.v_col, object.tile.cols),
-                        ];
+                        let extents = [(object.tile.v_row, object.tile.rows), (object.tile.v_col, object.tile.cols)];
                         for (valid, (extent, declared)) in object.valid.iter_mut().zip(extents) {
                             if extent == Extent::Dynamic {
                                 *valid = Ext::Known(declared);
@@ -281,10 +263,7 @@ impl Walk<'_> {
                 Some((start, layout)) => (
                     src.place.and_then(|place| {
                         let bytes = u64::try_from(start.checked_mul(bits)? / 8).ok()?;
-                        Some(Place {
-                            start: place.start.checked_add(bytes)?,
-                            ..place
-                        })
+                        Some(Place { start: place.start.checked_add(bytes)?, ..place })
                     }),
                     Some(layout),
                 ),
@@ -313,10 +292,8 @@ impl Walk<'_> {
         if let Some(place) = object.place.filter(|p| object.manual && src.place != Some(*p))
             && self.report.is_new(op.span, "treshape-address")
         {
-            let text = format!(
-                "on {} dst lies where src lies, and gives up its address {:#x}",
-                self.profile, place.start
-            );
+            let text =
+                format!("on {} dst lies where src lies, and gives up its address {:#x}", self.profile, place.start);
             let note = Diagnostic::new("treshape-address", Severity::Note, text).at(op.span, "");
             self.report.diagnostics.push(note);
         }

@@ -33,11 +33,7 @@ impl Report {
 
 /// A fault as a diagnostic.
 pub(super) fn diagnostic(fault: Fault, span: Span, label: impl Into<String>) -> Diagnostic {
-    let severity = if fault.warning {
-        Severity::Warning
-    } else {
-        Severity::Error
-    };
+    let severity = if fault.warning { Severity::Warning } else { Severity::Error };
     let mut found = Diagnostic::new(fault.rule, severity, fault.message).at(span, label);
     found.help = fault.help;
     found

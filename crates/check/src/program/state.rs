@@ -148,10 +148,7 @@ pub(super) struct Outcome {
 impl State {
     /// The state before anything of a function with this many values happened.
     pub(super) fn new(values: usize) -> State {
-        State {
-            env: vec![Val::None; values],
-            ..State::default()
-        }
+        State { env: vec![Val::None; values], ..State::default() }
     }
 
     /// A new object.
@@ -172,11 +169,7 @@ impl State {
     /// Begins a branch.
     pub(super) fn branch(&mut self) -> Mark {
         self.open += 1;
-        Mark {
-            log: self.log.len(),
-            config: self.config,
-            aliases: self.aliases.clone(),
-        }
+        Mark { log: self.log.len(), config: self.config, aliases: self.aliases.clone() }
     }
 
     /// Ends a branch: the state is what it was at the mark.

@@ -43,18 +43,8 @@ impl Walk<'_> {
             };
             // The layout of a type that is no type may not even fit its own arithmetic.
             let sane = fault.as_ref().is_none_or(|f| f.warning);
-            let layout = if sane {
-                resolved.layout()
-            } else {
-                Layout::row_major(1, 1, 1)
-            };
-            *slot = Some(TypeFacts {
-                tile: resolved,
-                conv,
-                layout,
-                fault,
-                replaced,
-            });
+            let layout = if sane { resolved.layout() } else { Layout::row_major(1, 1, 1) };
+            *slot = Some(TypeFacts { tile: resolved, conv, layout, fault, replaced });
         }
         let facts = slot.clone();
         if let Some(slot) = slot {
@@ -85,9 +75,7 @@ impl Walk<'_> {
                 }
             }
             if self.report.is_new(span, fault.rule) {
-                self.report
-                    .diagnostics
-                    .push(diagnostic(fault, span, format!("the type of %{name}")));
+                self.report.diagnostics.push(diagnostic(fault, span, format!("the type of %{name}")));
             }
         }
         let ext = |e: Extent| e.known().map_or(unset, Ext::Known);
@@ -161,10 +149,9 @@ impl Walk<'_> {
         self.state.change(id, |object| {
             object.manual = true;
             object.storage = id;
-            object.place = address.and_then(|a| u64::try_from(a).ok()).map(|start| Place {
-                root: Root::Memory(object.tile.loc),
-                start,
-            });
+            object.place = address
+                .and_then(|a| u64::try_from(a).ok())
+                .map(|start| Place { root: Root::Memory(object.tile.loc), start });
         });
         self.state.aliases.retain(|alias| !alias.tiles.contains(&id));
     }
@@ -201,12 +188,7 @@ impl Walk<'_> {
         if let Some(address) = self.address(op, &tile, bytes) {
             self.bind(id, address);
         }
-        self.size(
-            op,
-            id,
-            op.operand(Role::ValidRow).map(|o| o.arg),
-            op.operand(Role::ValidCol).map(|o| o.arg),
-        );
+        self.size(op, id, op.operand(Role::ValidRow).map(|o| o.arg), op.operand(Role::ValidCol).map(|o| o.arg));
     }
 
     /// A tile whose type is in order, with its bytes.
@@ -218,11 +200,7 @@ impl Walk<'_> {
 
     /// `pto.tassign %t, @tile(0x…)` and `%r = pto.tassign %t, %a : T -> T`.
     pub(super) fn assign(&mut self, op: &Op) {
-        let named = op
-            .operands
-            .iter()
-            .find(|o| o.role != Role::Addr)
-            .and_then(|o| o.arg.value());
+        let named = op.operands.iter().find(|o| o.role != Role::Addr).and_then(|o| o.arg.value());
         let Some(named) = named else { return };
         let Val::Tile(id) = self.get(named) else {
             // Named before it is defined: the address waits.

@@ -203,11 +203,7 @@ impl<'a> Walk<'a> {
                 },
             }
         };
-        let from = op
-            .operands
-            .first()
-            .and_then(|o| o.arg.value())
-            .map_or(64, |v| self.scalar_type(v).bits());
+        let from = op.operands.first().and_then(|o| o.arg.value()).map_or(64, |v| self.scalar_type(v).bits());
         let to = self.scalar_type(*result).bits();
         let compute = || match op.kind {
             OpKind::Arith(arith) => scalar::arith(arith, raw(0)?, raw(1)?, to),
@@ -286,11 +282,7 @@ impl<'a> Walk<'a> {
                 let iv = Val::Scalar(Some(Number::Int(i)));
                 self.set_args(*block, std::iter::once(iv).chain(carried.iter().copied()));
                 if let Some(variable) = variable {
-                    self.frames.push(Frame {
-                        variable,
-                        value: i,
-                        first: i == lower,
-                    });
+                    self.frames.push(Frame { variable, value: i, first: i == lower });
                 }
                 carried = self.block(*block);
                 self.frames.pop();
@@ -382,9 +374,7 @@ impl<'a> Walk<'a> {
     fn sweep(&mut self, block: BlockId) {
         let func = self.func;
         let ops = &func.block(block).ops;
-        let entered = ops
-            .first()
-            .is_none_or(|id| self.visited.get(id.index()).copied().unwrap_or(true));
+        let entered = ops.first().is_none_or(|id| self.visited.get(id.index()).copied().unwrap_or(true));
         if !entered {
             for arg in &func.block(block).args {
                 let val = self.unknown(*arg);

@@ -50,15 +50,8 @@ fn source(inst: &Inst, src: &TileArg) -> Option<Fault> {
         _ if inst.attrs.acc_to_vec.is_some() => "an AccToVecMode",
         _ => return None,
     };
-    let message = format!(
-        "{what} belongs to an Acc source, and this one is in {}",
-        src.tile.loc.cpp()
-    );
-    Some(about(
-        inst,
-        Role::Src,
-        Fault::new("quant-source", message).help("leave it out"),
-    ))
+    let message = format!("{what} belongs to an Acc source, and this one is in {}", src.tile.loc.cpp());
+    Some(about(inst, Role::Src, Fault::new("quant-source", message).help("leave it out")))
 }
 
 fn mode(inst: &Inst, dst: &TileArg) -> Option<Fault> {
@@ -66,11 +59,7 @@ fn mode(inst: &Inst, dst: &TileArg) -> Option<Fault> {
     let what = if inst.profile == Profile::A2a3 {
         format!("a2a3 has no accToVecMode, and this is {}", mode.cpp())
     } else if dst.tile.loc != Loc::Vec {
-        format!(
-            "{} belongs to Acc→Vec, and this is Acc→{}",
-            mode.cpp(),
-            dst.tile.loc.cpp()
-        )
+        format!("{} belongs to Acc→Vec, and this is Acc→{}", mode.cpp(), dst.tile.loc.cpp())
     } else {
         return None;
     };
@@ -88,10 +77,7 @@ fn mode_split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     let name = mode.cpp();
     let fault = |what: String, help: &str| Some(Fault::new("acc-mode-split", what).help(help));
     if matches!(inst.form, Form::ScalarQuant | Form::VectorQuant) {
-        return fault(
-            format!("{name} does not quantize"),
-            "use a single mode, or no quantization",
-        );
+        return fault(format!("{name} does not quantize"), "use a single mode, or no quantization");
     }
     let (s, d) = (src.tile.elem, dst.tile.elem);
     if s != d {
@@ -101,23 +87,13 @@ fn mode_split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
         );
     }
     if dst.tile.layout_name() == LayoutName::Dn {
-        return fault(
-            format!("{name} writes no DN tile"),
-            "use an ND or NZ destination, or a single mode",
-        );
+        return fault(format!("{name} writes no DN tile"), "use an ND or NZ destination, or a single mode");
     }
     let extract = matches!(inst.op, Opcode::Textract | Opcode::TextractFp);
-    let extent = if extract {
-        dst.valid[axis].map(|v| v.saturating_mul(2))
-    } else {
-        src.valid[axis]
-    }?;
+    let extent = if extract { dst.valid[axis].map(|v| v.saturating_mul(2)) } else { src.valid[axis] }?;
     let word = ["rows", "columns"].get(axis).copied().unwrap_or("");
     if extent % 2 != 0 {
-        return fault(
-            format!("{name} halves the {word}, and {extent} is odd"),
-            "make the extent even",
-        );
+        return fault(format!("{name} halves the {word}, and {extent} is odd"), "make the extent even");
     }
     if axis == 1 && extent % 32 != 0 {
         return fault(
@@ -144,11 +120,7 @@ fn scalar_param(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
 fn param_fault(param: &QuantParam, broken: QuantFault, dst: Elem, name: &str) -> Fault {
     match broken {
         QuantFault::Sign => {
-            let (says, set) = if param.signed {
-                ("signed", "clear")
-            } else {
-                ("unsigned", "set")
-            };
+            let (says, set) = if param.signed { ("signed", "clear") } else { ("unsigned", "set") };
             let what = format!("bit 46 of {name} says {says}, and the destination is {dst}");
             Fault::new(broken.rule(), what).help(format!("{set} bit 46"))
         }
@@ -165,12 +137,7 @@ pub fn check_quant_params(inst: &Inst, params: &[u64]) -> Option<Fault> {
     let broken = params.iter().enumerate().find_map(|(j, bits)| {
         let param = QuantParam::vector(*bits);
         let broken = param.check(src, dst).err()?;
-        Some(param_fault(
-            &param,
-            broken,
-            dst,
-            &format!("the parameter of column {j}"),
-        ))
+        Some(param_fault(&param, broken, dst, &format!("the parameter of column {j}")))
     })?;
     Some(about(inst, Role::Fp, broken))
 }

@@ -29,27 +29,15 @@ pub(super) fn load(inst: &Inst) -> Option<Fault> {
         return load_conv(inst, view, conv);
     }
     let (src, dst) = (view_tile(inst)?, &inst.tiles.get(d)?.tile);
-    let flow = Flow {
-        src: &src,
-        dst,
-        operand: Some(d),
-        view: Some(Role::Src),
-    };
-    path::check(inst, &LOAD, &[flow])
-        .or_else(|| shape(inst, view, Role::Dst, "tload-shape"))
-        .or_else(|| bounds(view))
+    let flow = Flow { src: &src, dst, operand: Some(d), view: Some(Role::Src) };
+    path::check(inst, &LOAD, &[flow]).or_else(|| shape(inst, view, Role::Dst, "tload-shape")).or_else(|| bounds(view))
 }
 
 pub(super) fn store(inst: &Inst) -> Option<Fault> {
     let view = inst.global.as_ref()?;
     let s = inst.tile_index(Role::Src)?;
     let (src, dst) = (&inst.tiles.get(s)?.tile, view_tile(inst)?);
-    let flow = Flow {
-        src,
-        dst: &dst,
-        operand: Some(s),
-        view: Some(Role::Dst),
-    };
+    let flow = Flow { src, dst: &dst, operand: Some(s), view: Some(Role::Dst) };
     path::check(inst, &STORE, &[flow])
         // An Acc tile stores through fixpipe, which decides about types when it can run.
         .filter(|f| src.loc != Loc::Acc || f.rule != "tstore-dtype")
@@ -60,16 +48,9 @@ pub(super) fn store(inst: &Inst) -> Option<Fault> {
 /// A conv tile is loaded densely, from a view of its own dimensions or from a pointer.
 fn load_conv(inst: &Inst, view: &GlobalArg, conv: &ConvType) -> Option<Fault> {
     if inst.profile.is_npu() && !matches!(conv.loc, Loc::Vec | Loc::Mat) {
-        let what = format!(
-            "{} TLOAD takes GM→Vec and GM→Mat, and the conv tile is in {}",
-            inst.profile,
-            conv.loc.cpp()
-        );
-        return Some(about(
-            inst,
-            Role::Dst,
-            Fault::new("tload-loc", what).help("put it into mat"),
-        ));
+        let what =
+            format!("{} TLOAD takes GM→Vec and GM→Mat, and the conv tile is in {}", inst.profile, conv.loc.cpp());
+        return Some(about(inst, Role::Dst, Fault::new("tload-loc", what).help("put it into mat")));
     }
     if view.elem != conv.elem {
         let what = format!("the view holds {} and the conv tile {}", view.elem, conv.elem);
@@ -78,11 +59,7 @@ fn load_conv(inst: &Inst, view: &GlobalArg, conv: &ConvType) -> Option<Fault> {
     }
     let dims = conv.written_dims();
     let differs = view.dims.len() != dims.len()
-        || view
-            .dims
-            .iter()
-            .zip(&dims)
-            .any(|(have, need)| have.is_some_and(|have| have != *need));
+        || view.dims.iter().zip(&dims).any(|(have, need)| have.is_some_and(|have| have != *need));
     if !view.dims.is_empty() && differs {
         let what = format!("the view is {} and the conv tile {}", extents(view), join_dims(&dims));
         let fault =
@@ -120,12 +97,8 @@ fn shape(inst: &Inst, view: &GlobalArg, role: Role, rule: &'static str) -> Optio
         return fault(what, "make a view of it with pto.make_tensor_view".into());
     }
     if !counts.contains(&view.dims.len()) {
-        let what = format!(
-            "an {} view has {} dimensions, and this one has {}",
-            view.tag,
-            join(counts, "or"),
-            view.dims.len()
-        );
+        let what =
+            format!("an {} view has {} dimensions, and this one has {}", view.tag, join(counts, "or"), view.dims.len());
         return fault(what, "use another layout tag".into());
     }
     for ((have, need), name) in view.shape().into_iter().zip(tile.valid).zip(["rows", "columns"]) {
@@ -166,14 +139,9 @@ fn outside(view: &GlobalArg, low: i128, high: i128) -> Option<Fault> {
         Some(n) if high >= i128::from(n) => high,
         _ => return None,
     };
-    let holds = view
-        .buffer
-        .map_or("starts at 0".into(), |n| format!("has {n} elements"));
-    let name = if view.dims.is_empty() {
-        "the pointer".into()
-    } else {
-        format!("the {} view {}", view.tag, extents(view))
-    };
+    let holds = view.buffer.map_or("starts at 0".into(), |n| format!("has {n} elements"));
+    let name =
+        if view.dims.is_empty() { "the pointer".into() } else { format!("the {} view {}", view.tag, extents(view)) };
     let what = format!("{name} touches element {touched}, and its buffer {holds}");
     Some(Fault::new("gm-bounds", what).help("check the view's shape, strides and offsets"))
 }

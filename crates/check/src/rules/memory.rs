@@ -18,11 +18,7 @@ pub fn check_address(loc: Loc, bytes: u64, address: i128, profile: Profile) -> O
         let what = format!("the tile at {address:#x} ends at {end:#x}, and {memory} of {profile} ends at {limit:#x}");
         let fault = Fault::new("tassign-range", what);
         let last = (limit - i128::from(bytes)) / i128::from(TILE_ALIGN) * i128::from(TILE_ALIGN);
-        return Some(if last >= 0 {
-            fault.help(format!("its address is at most {last:#x}"))
-        } else {
-            fault
-        });
+        return Some(if last >= 0 { fault.help(format!("its address is at most {last:#x}")) } else { fault });
     }
     if address % i128::from(TILE_ALIGN) != 0 {
         let down = address / i128::from(TILE_ALIGN) * i128::from(TILE_ALIGN);

@@ -26,18 +26,12 @@ use tessera_isa::tile_rules::Fault;
 
 /// The fault, as one about the operand with this role.
 pub(crate) fn about(inst: &Inst, role: Role, fault: Fault) -> Fault {
-    Fault {
-        operand: inst.tile_index(role),
-        ..fault
-    }
+    Fault { operand: inst.tile_index(role), ..fault }
 }
 
 /// The first broken rule that is an error, in the order of ops.md 1 rule 8.
 pub(crate) fn error(inst: &Inst) -> Option<Fault> {
-    tile::check(inst)
-        .or_else(|| own(inst))
-        .or_else(|| fixpipe::check(inst))
-        .or_else(|| overlap::check(inst))
+    tile::check(inst).or_else(|| own(inst)).or_else(|| fixpipe::check(inst)).or_else(|| overlap::check(inst))
 }
 
 /// The instruction's own rules, from `-profile` to `-bounds`.
@@ -72,8 +66,5 @@ pub(crate) fn warnings(inst: &Inst) -> Vec<Fault> {
         Tfillpad | TfillpadInplace | TfillpadExpand => &[tfillpad::noop],
         _ => &[],
     };
-    footprint::check(inst)
-        .into_iter()
-        .chain(own.iter().filter_map(|rule| rule(inst)))
-        .collect()
+    footprint::check(inst).into_iter().chain(own.iter().filter_map(|rule| rule(inst))).collect()
 }

@@ -113,13 +113,8 @@ fn harmless(inst: &Inst) -> Option<bool> {
     for (n, step) in steps.iter().enumerate() {
         touched.read(inst, n, step)?;
     }
-    let clobbers = steps
-        .iter()
-        .all(|step| touched.clobber(inst, step, &steps).unwrap_or(false));
-    let writes = steps
-        .iter()
-        .enumerate()
-        .all(|(n, step)| touched.write(inst, n, step).unwrap_or(false));
+    let clobbers = steps.iter().all(|step| touched.clobber(inst, step, &steps).unwrap_or(false));
+    let writes = steps.iter().enumerate().all(|(n, step)| touched.write(inst, n, step).unwrap_or(false));
     Some(clobbers && writes)
 }
 
@@ -155,19 +150,10 @@ fn fills_keep_reads(steps: &[Step]) -> bool {
 
 /// The rectangle that an identity move reads.
 fn window(step: &Step) -> Option<Rect> {
-    let Step::Move {
-        geometry: Move { rows, cols, src, .. },
-        ..
-    } = step
-    else {
+    let Step::Move { geometry: Move { rows, cols, src, .. }, .. } = step else {
         return None;
     };
-    Some(Rect {
-        row: src.origin[0],
-        col: src.origin[1],
-        rows: *rows,
-        cols: *cols,
-    })
+    Some(Rect { row: src.origin[0], col: src.origin[1], rows: *rows, cols: *cols })
 }
 
 /// Who reads and who writes each unit of storage. A unit is a byte, or a nibble with fp4; each root has a zone of its own.
@@ -184,11 +170,7 @@ const MANY: u32 = u32::MAX;
 
 impl Touched {
     fn new(inst: &Inst) -> Option<Touched> {
-        let unit = if inst.tiles.iter().any(|t| t.tile.elem.is_fp4()) {
-            4
-        } else {
-            8
-        };
+        let unit = if inst.tiles.iter().any(|t| t.tile.elem.is_fp4()) { 4 } else { 8 };
         // Root, first byte, end.
         let mut zones: Vec<(Root, u64, u64)> = Vec::new();
         for arg in &inst.tiles {
@@ -235,13 +217,7 @@ impl Touched {
 
     fn read(&mut self, inst: &Inst, n: usize, step: &Step) -> Option<()> {
         let (s, how, dst, geometry) = match step {
-            Step::Move {
-                src: Side::Tile(s),
-                how,
-                dst,
-                geometry,
-                ..
-            } => (*s, how, dst, geometry),
+            Step::Move { src: Side::Tile(s), how, dst, geometry, .. } => (*s, how, dst, geometry),
             // Without coinciding places every byte moves to another one.
             Step::Bytes { .. } | Step::Img2col { .. } => return None,
             _ => return Some(()),
@@ -266,11 +242,7 @@ impl Touched {
 
     fn write(&mut self, inst: &Inst, n: usize, step: &Step) -> Option<bool> {
         match step {
-            Step::Move {
-                dst: Side::Tile(d),
-                geometry,
-                ..
-            } => {
+            Step::Move { dst: Side::Tile(d), geometry, .. } => {
                 let arg = inst.tiles.get(*d)?;
                 for (k, (i, j)) in domain(geometry).enumerate() {
                     let (r, c) = geometry.dst.apply(i, j);
@@ -296,10 +268,7 @@ impl Touched {
     fn put(&mut self, arg: &TileArg, dst: usize, r: u64, c: u64, id: u32) -> Option<bool> {
         let units = self.units(dst, arg, r, c)?;
         let readers = self.reader.get(units.clone())?;
-        if readers
-            .iter()
-            .any(|reader| *reader != NOBODY && (*reader != id || id == MANY))
-        {
+        if readers.iter().any(|reader| *reader != NOBODY && (*reader != id || id == MANY)) {
             return Some(false);
         }
         let owner = dst as u32 + 1;
@@ -324,12 +293,7 @@ impl Touched {
             if rewritten.iter().any(inside) {
                 continue;
             }
-            if self
-                .reader
-                .get(self.units(*dst, arg, r, c)?)?
-                .iter()
-                .any(|reader| *reader != NOBODY)
-            {
+            if self.reader.get(self.units(*dst, arg, r, c)?)?.iter().any(|reader| *reader != NOBODY) {
                 return Some(false);
             }
         }
@@ -340,19 +304,10 @@ impl Touched {
 /// The rectangle of a destination that a move fills.
 fn written(step: &Step, dst: usize) -> Option<Rect> {
     match step {
-        Step::Move {
-            dst: Side::Tile(d),
-            geometry: g,
-            ..
-        } if *d == dst => {
+        Step::Move { dst: Side::Tile(d), geometry: g, .. } if *d == dst => {
             let transposed = g.dst.step == [[0, 1], [1, 0]];
             let (rows, cols) = if transposed { (g.cols, g.rows) } else { (g.rows, g.cols) };
-            Some(Rect {
-                row: g.dst.origin[0],
-                col: g.dst.origin[1],
-                rows,
-                cols,
-            })
+            Some(Rect { row: g.dst.origin[0], col: g.dst.origin[1], rows, cols })
         }
         _ => None,
     }

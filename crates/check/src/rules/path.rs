@@ -19,12 +19,7 @@ pub(crate) struct Ids {
 impl Ids {
     /// The usual three.
     pub(crate) const fn new(loc: &'static str, layout: &'static str, dtype: &'static str) -> Ids {
-        Ids {
-            profile: None,
-            loc: Some(loc),
-            layout: Some(layout),
-            dtype: Some(dtype),
-        }
+        Ids { profile: None, loc: Some(loc), layout: Some(layout), dtype: Some(dtype) }
     }
 
     fn of(&self, miss: Miss) -> Option<&'static str> {
@@ -50,12 +45,7 @@ pub(crate) struct Flow<'a> {
 impl<'a> Flow<'a> {
     /// Between two tile operands, about the source.
     pub(crate) fn tiles(inst: &'a Inst, src: usize, dst: usize) -> Option<Flow<'a>> {
-        Some(Flow {
-            src: &inst.tiles.get(src)?.tile,
-            dst: &inst.tiles.get(dst)?.tile,
-            operand: Some(src),
-            view: None,
-        })
+        Some(Flow { src: &inst.tiles.get(src)?.tile, dst: &inst.tiles.get(dst)?.tile, operand: Some(src), view: None })
     }
 }
 
@@ -92,10 +82,7 @@ pub(crate) fn check(inst: &Inst, ids: &Ids, flows: &[Flow]) -> Option<Fault> {
         Miss::Layout => layout_text(inst, flow),
         Miss::Dtype => dtype_text(inst, flow),
     };
-    let fault = Fault {
-        operand: flow.operand,
-        ..Fault::new(rule, message)
-    };
+    let fault = Fault { operand: flow.operand, ..Fault::new(rule, message) };
     Some(fault.help(help))
 }
 
@@ -106,11 +93,7 @@ pub(crate) fn conversion(inst: &Inst) -> Option<Fault> {
     }
     let src = inst.src()?.tile.elem;
     let dst = inst.tiles.iter().find(|t| t.role.is_dst() && t.tile.elem != src)?;
-    let what = format!(
-        "{} converts {src} to {} here, and a2a3 and a5 do not",
-        inst.op.title(),
-        dst.tile.elem
-    );
+    let what = format!("{} converts {src} to {} here, and a2a3 and a5 do not", inst.op.title(), dst.tile.elem);
     Some(Fault::warning("value-conversion", what).help(format!("make both tiles {src}")))
 }
 
@@ -130,11 +113,7 @@ pub(crate) fn layout(tile: &Tile) -> String {
 }
 
 fn named(name: LayoutName, fractal: u32) -> String {
-    if name.is_boxed() && fractal != 512 {
-        format!("{name} {fractal}")
-    } else {
-        name.to_string()
-    }
+    if name.is_boxed() && fractal != 512 { format!("{name} {fractal}") } else { name.to_string() }
 }
 
 /// The other profiles on which the search comes further than `miss`.
@@ -164,10 +143,7 @@ fn profile_text(inst: &Inst) -> (String, String) {
         let mut paths = inst.op.info().paths.iter();
         paths.any(|path| path.on.has(*p) && path.forms.contains(&inst.form))
     });
-    (
-        format!("{} has no {}", inst.profile, inst.op.title()),
-        format!("{} have it", join(having, "and")),
-    )
+    (format!("{} has no {}", inst.profile, inst.op.title()), format!("{} have it", join(having, "and")))
 }
 
 fn usable(inst: &Inst) -> impl Iterator<Item = &'static Path> {
@@ -200,12 +176,7 @@ fn loc_text(inst: &Inst, flow: &Flow) -> (String, String) {
     }
     let name = |loc: Loc, role: Role| if flow.view == Some(role) { "GM" } else { loc.cpp() };
     let this = format!("{}→{}", name(flow.src.loc, Role::Src), name(flow.dst.loc, Role::Dst));
-    let what = format!(
-        "{} {} takes {}, and this is {this}",
-        inst.profile,
-        title(inst),
-        join(&pairs, "and")
-    );
+    let what = format!("{} {} takes {}, and this is {this}", inst.profile, title(inst), join(&pairs, "and"));
     let help = takes(&elsewhere(inst, flow, Miss::Loc), &this);
     let help = help.unwrap_or_else(|| match pairs.first() {
         Some(first) => format!("change a location, for example to {first}"),
@@ -267,10 +238,7 @@ fn layout_text(inst: &Inst, flow: &Flow) -> (String, String) {
     );
     let help = takes(&elsewhere(inst, flow, Miss::Layout), &this);
     let first = pairs.first().map_or("another layout", |p| p);
-    (
-        what,
-        help.unwrap_or_else(|| format!("change a layout, for example to {first}")),
-    )
+    (what, help.unwrap_or_else(|| format!("change a layout, for example to {first}")))
 }
 
 fn elems(list: &[Elem]) -> String {
@@ -284,12 +252,7 @@ fn types_text(types: Types) -> String {
         Types::EqualOf(list) => format!("equal types of {}", elems(list)),
         Types::EachOf(list) => elems(list),
         Types::Pairs([]) => "no type".into(),
-        Types::Pairs(pairs) => join(
-            pairs
-                .iter()
-                .map(|(s, ds)| format!("{s}→{}", elems(ds).replace(' ', "/"))),
-            "and",
-        ),
+        Types::Pairs(pairs) => join(pairs.iter().map(|(s, ds)| format!("{s}→{}", elems(ds).replace(' ', "/"))), "and"),
     }
 }
 
@@ -332,10 +295,8 @@ fn other_forms(inst: &Inst, flow: &Flow) -> Option<String> {
     if flow.src.loc != Loc::Acc || inst.form == Form::Fill {
         return None;
     }
-    let forms = [Form::Plain, Form::ScalarQuant, Form::VectorQuant]
-        .into_iter()
-        .filter(|form| {
-            *form != inst.form && find(inst.op.info().paths, inst.profile, *form, flow.src, flow.dst).is_ok()
-        });
+    let forms = [Form::Plain, Form::ScalarQuant, Form::VectorQuant].into_iter().filter(|form| {
+        *form != inst.form && find(inst.op.info().paths, inst.profile, *form, flow.src, flow.dst).is_ok()
+    });
     Some(join(forms, "or")).filter(|text| !text.is_empty())
 }

@@ -20,13 +20,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     dim(inst)
         .or_else(|| index_loc(inst))
         .or_else(|| path::check(inst, &IDS, &flows))
-        .or_else(|| {
-            if inst.form == Form::Plain {
-                joined(inst)
-            } else {
-                same_rows(inst)
-            }
-        })
+        .or_else(|| if inst.form == Form::Plain { joined(inst) } else { same_rows(inst) })
         .or_else(|| index_tiles(inst))
 }
 
@@ -40,11 +34,7 @@ fn dim(inst: &Inst) -> Option<Fault> {
         dim => format!("a tile has no dimension {dim}"),
     };
     let fault = Fault::new("tconcat-dim", what);
-    Some(if dim == 0 && inst.form == Form::Plain {
-        fault.help("dim = 1, or use cpu")
-    } else {
-        fault.help("dim = 1")
-    })
+    Some(if dim == 0 && inst.form == Form::Plain { fault.help("dim = 1, or use cpu") } else { fault.help("dim = 1") })
 }
 
 /// Index tiles of a2a3 and a5 are in Vec, like the others.
@@ -52,20 +42,9 @@ fn index_loc(inst: &Inst) -> Option<Fault> {
     if !inst.profile.is_npu() {
         return None;
     }
-    let arg = INDEX_TILES
-        .iter()
-        .find_map(|r| inst.tile(*r).filter(|t| t.tile.loc != Loc::Vec))?;
-    let what = format!(
-        "{} TCONCAT takes tiles in Vec, and {} is in {}",
-        inst.profile,
-        arg.role,
-        arg.tile.loc.cpp()
-    );
-    Some(about(
-        inst,
-        arg.role,
-        Fault::new("tconcat-loc", what).help("move it to Vec; cpu takes any location"),
-    ))
+    let arg = INDEX_TILES.iter().find_map(|r| inst.tile(*r).filter(|t| t.tile.loc != Loc::Vec))?;
+    let what = format!("{} TCONCAT takes tiles in Vec, and {} is in {}", inst.profile, arg.role, arg.tile.loc.cpp());
+    Some(about(inst, arg.role, Fault::new("tconcat-loc", what).help("move it to Vec; cpu takes any location")))
 }
 
 /// Extents of the plain form: equal across, adding up along the joined dimension.
@@ -90,11 +69,8 @@ fn joined(inst: &Inst) -> Option<Fault> {
         };
         let sum = a.saturating_add(b);
         // a2a3 joins into the declared columns, whatever is valid.
-        let (limit, declared) = if inst.profile == Profile::A2a3 {
-            (Some(dst.tile.cols), true)
-        } else {
-            (dst.valid[along], false)
-        };
+        let (limit, declared) =
+            if inst.profile == Profile::A2a3 { (Some(dst.tile.cols), true) } else { (dst.valid[along], false) };
         let Some(limit) = limit else { continue };
         if (declared && sum > limit) || (!declared && sum != limit) {
             let what = format!(
@@ -117,17 +93,11 @@ fn same_rows(inst: &Inst) -> Option<Fault> {
 }
 
 fn equal(inst: &Inst, roles: &[Role], axis: usize, rule: &'static str, word: &str) -> Option<Fault> {
-    let mut known = roles
-        .iter()
-        .filter_map(|role| Some((*role, inst.tile(*role)?.valid[axis]?)));
+    let mut known = roles.iter().filter_map(|role| Some((*role, inst.tile(*role)?.valid[axis]?)));
     let (first, n) = known.next()?;
     let (role, other) = known.find(|(_, v)| *v != n)?;
     let what = format!("{first} has {n} valid {word} and {role} has {other}");
-    Some(about(
-        inst,
-        role,
-        Fault::new(rule, what).help(format!("make the valid {word} of all tiles equal")),
-    ))
+    Some(about(inst, role, Fault::new(rule, what).help(format!("make the valid {word} of all tiles equal"))))
 }
 
 fn index_tiles(inst: &Inst) -> Option<Fault> {
@@ -140,23 +110,14 @@ fn index_tiles(inst: &Inst) -> Option<Fault> {
         let (role, tile) = (arg.role, &arg.tile);
         let fault = |what: String, help: &str| Some(about(inst, role, Fault::new("tconcat-index", what).help(help)));
         if !INDEX_TYPES.contains(&tile.elem) {
-            let what = format!(
-                "index tiles are i8, u8, i16, u16, i32 or u32, and {role} is {}",
-                tile.elem
-            );
+            let what = format!("index tiles are i8, u8, i16, u16, i32 or u32, and {role} is {}", tile.elem);
             return fault(what, "use i32 counts");
         }
         if tile.elem != first {
-            return fault(
-                format!("idx0 is {first} and {role} is {}", tile.elem),
-                "give all index tiles one type",
-            );
+            return fault(format!("idx0 is {first} and {role} is {}", tile.elem), "give all index tiles one type");
         }
         if tile.layout_name() != LayoutName::Nd {
-            return fault(
-                format!("index tiles are ND, and {role} is {}", path::layout(tile)),
-                "use an ND tile",
-            );
+            return fault(format!("index tiles are ND, and {role} is {}", path::layout(tile)), "use an ND tile");
         }
         if let (Some(have), Some(need)) = (arg.valid[0], dst_rows)
             && have < need
@@ -165,10 +126,7 @@ fn index_tiles(inst: &Inst) -> Option<Fault> {
             return fault(what, "give it a count for every row");
         }
         if let Some(cols) = arg.valid[1].filter(|c| role == Role::DstIdx && *c != 1) {
-            return fault(
-                format!("dstIdx has one valid column, and this one has {cols}"),
-                "v_col → 1",
-            );
+            return fault(format!("dstIdx has one valid column, and this one has {cols}"), "v_col → 1");
         }
     }
     None

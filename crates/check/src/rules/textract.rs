@@ -25,11 +25,7 @@ fn windows(inst: &Inst) -> Vec<Window<'_>> {
     };
     let found = roles.iter().filter_map(|(dst, row, col)| {
         let dst = inst.tile(*dst)?;
-        Some(Window {
-            dst,
-            row: *row,
-            col: *col,
-        })
+        Some(Window { dst, row: *row, col: *col })
     });
     found.collect()
 }
@@ -52,16 +48,9 @@ fn plus_one(inst: &Inst, windows: &[Window]) -> Option<Fault> {
         return None;
     }
     let window = windows.iter().find(|w| w.dst.tile.compact == Compact::RowPlusOne)?;
-    let what = format!(
-        "a2a3 TEXTRACT (two windows) writes no row_plus_one tile, and {} is one",
-        window.dst.role
-    );
+    let what = format!("a2a3 TEXTRACT (two windows) writes no row_plus_one tile, and {} is one", window.dst.role);
     let help = "leave out compact=row_plus_one, or use a5";
-    Some(about(
-        inst,
-        window.dst.role,
-        Fault::new("textract-layout", what).help(help),
-    ))
+    Some(about(inst, window.dst.role, Fault::new("textract-layout", what).help(help)))
 }
 
 /// What must be a multiple of what, by path.
@@ -123,21 +112,14 @@ fn align(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
     );
     let down = v.div_euclid(n) * n;
     let up = down + n;
-    let near: Vec<i128> = [down, up]
-        .into_iter()
-        .filter(|x| *x > 0 || name.starts_with("index") && *x == 0)
-        .collect();
+    let near: Vec<i128> = [down, up].into_iter().filter(|x| *x > 0 || name.starts_with("index") && *x == 0).collect();
     Some(Fault::new("textract-align", what).help(format!("use {}", join(near, "or"))))
 }
 
 fn bounds(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
     let s = &src.tile;
     let dst = window.dst;
-    let (halves_m, halves_n) = if super::fixpipe::mode_applies(inst) {
-        inst.dual_division()
-    } else {
-        (1, 1)
-    };
+    let (halves_m, halves_n) = if super::fixpipe::mode_applies(inst) { inst.dual_division() } else { (1, 1) };
     // a2a3 always moves the declared window, a5 where the source is Mat (ops.md 3.1); two windows go by what is valid.
     let declared = inst.form != Form::TwoWindows
         && match inst.profile {

@@ -37,20 +37,13 @@ fn mat(inst: &Inst, src: Option<&TileArg>, dst: &TileArg) -> Option<Fault> {
     }
     let apart = src.is_some_and(|src| matches!((src.place, dst.place), (Some(a), Some(b)) if a != b));
     if apart {
-        let what = format!(
-            "{} fills a Mat tile where it lies, and src and dst are two storages",
-            inst.profile
-        );
+        let what = format!("{} fills a Mat tile where it lies, and src and dst are two storages", inst.profile);
         let help = "give both tiles one address, or use tfillpad_inplace";
         return Some(about(inst, Role::Dst, Fault::new("tfillpad-layout", what).help(help)));
     }
     let value = match src {
         // A missing pad is a rule of its own.
-        Some(_) => dst
-            .tile
-            .pad_bits()
-            .filter(|bits| *bits != 0)
-            .map(|bits| dst.tile.elem.format_bits(bits)),
+        Some(_) => dst.tile.pad_bits().filter(|bits| *bits != 0).map(|bits| dst.tile.elem.format_bits(bits)),
         None => inst.scalar(Role::Fill).filter(|v| !is_zero(v)).map(|v| number(&v)),
     }?;
     let what = format!("{} fills Mat tiles with zero, and the value is {value}", inst.profile);
@@ -91,15 +84,9 @@ fn shape(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
             format!("declare dst {}x{}", d.rows.max(s.rows), d.cols.max(s.cols)),
         )
     } else if d.rows >= s.rows && d.cols >= s.cols {
-        (
-            format!("the declared shapes are equal, and {sizes}"),
-            "tfillpad_expand fills a larger tile".into(),
-        )
+        (format!("the declared shapes are equal, and {sizes}"), "tfillpad_expand fills a larger tile".into())
     } else {
-        (
-            format!("the declared shapes are equal, and {sizes}"),
-            format!("declare dst {}x{}", s.rows, s.cols),
-        )
+        (format!("the declared shapes are equal, and {sizes}"), format!("declare dst {}x{}", s.rows, s.cols))
     };
     Some(about(inst, Role::Dst, Fault::new("tfillpad-shape", what).help(help)))
 }
@@ -109,10 +96,7 @@ fn valid(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     if inst.op != Opcode::TfillpadExpand {
         return None;
     }
-    let axes = [
-        ("v_row", dst.tile.v_row.known(), src.valid[0]),
-        ("v_col", dst.tile.v_col.known(), src.valid[1]),
-    ];
+    let axes = [("v_row", dst.tile.v_row.known(), src.valid[0]), ("v_col", dst.tile.v_col.known(), src.valid[1])];
     let (name, have, need) = axes.into_iter().find_map(|(name, have, need)| {
         let (have, need) = (have?, need?);
         (have < need).then_some((name, have, need))
@@ -152,23 +136,12 @@ fn inplace(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
 /// `tfillpad-noop`: what is kept is all there is.
 pub(super) fn noop(inst: &Inst) -> Option<Fault> {
     let dst = inst.tile(Role::Dst)?;
-    let kept = if inst.form == Form::Fill {
-        dst
-    } else {
-        inst.tile(Role::Src)?
-    };
+    let kept = if inst.form == Form::Fill { dst } else { inst.tile(Role::Src)? };
     let [rows, cols] = kept.valid;
     if rows? < dst.tile.rows || cols? < dst.tile.cols {
         return None;
     }
-    let what = format!(
-        "nothing is padded: the valid region covers all of dst's {}x{}",
-        dst.tile.rows, dst.tile.cols
-    );
-    let help = if inst.form == Form::Fill {
-        "leave the instruction out"
-    } else {
-        "use tmov"
-    };
+    let what = format!("nothing is padded: the valid region covers all of dst's {}x{}", dst.tile.rows, dst.tile.cols);
+    let help = if inst.form == Form::Fill { "leave the instruction out" } else { "use tmov" };
     Some(Fault::warning("tfillpad-noop", what).help(help))
 }

@@ -32,23 +32,15 @@ pub fn check_conv(conv: &ConvType, profile: Profile) -> Option<Fault> {
     }
     let bytes = conv.bytes();
     let limit = memory.bytes.filter(|limit| bytes > *limit)?;
-    let what = format!(
-        "the conv tile's {bytes} bytes exceed {}'s {limit} bytes on {profile}",
-        conv.loc.memory_name()
-    );
+    let what = format!("the conv tile's {bytes} bytes exceed {}'s {limit} bytes on {profile}", conv.loc.memory_name());
     Some(Fault::new("tile-size", what).help("split the image into smaller ones"))
 }
 
 /// The first broken `tile-*` rule of the operands.
 pub(crate) fn check(inst: &Inst) -> Option<Fault> {
-    let conv_at = inst
-        .conv
-        .and_then(|_| inst.tile_index(if inst.op == Opcode::Tload { Role::Dst } else { Role::Src }));
+    let conv_at = inst.conv.and_then(|_| inst.tile_index(if inst.op == Opcode::Tload { Role::Dst } else { Role::Src }));
     if let Some(fault) = inst.conv.and_then(|conv| check_conv(&conv, inst.profile)) {
-        return Some(Fault {
-            operand: conv_at,
-            ..fault
-        });
+        return Some(Fault { operand: conv_at, ..fault });
     }
     let types = inst.tiles.iter().enumerate().filter(|(i, _)| Some(*i) != conv_at);
     for (i, arg) in types {
@@ -73,17 +65,9 @@ fn fp4_index(inst: &Inst) -> Option<Fault> {
         return None;
     }
     let odd = |role: &Role| inst.index(*role).filter(|v| v % 2 != 0).map(|v| (*role, v));
-    let (role, v) = windows
-        .iter()
-        .find_map(|(row, col)| odd(col).or_else(|| odd(row).filter(|_| tile.rows_share_bytes())))?;
-    let what = format!(
-        "{}={v} is odd, and {} packs two elements into a byte",
-        role.cpp(),
-        tile.elem
-    );
+    let (role, v) =
+        windows.iter().find_map(|(row, col)| odd(col).or_else(|| odd(row).filter(|_| tile.rows_share_bytes())))?;
+    let what = format!("{}={v} is odd, and {} packs two elements into a byte", role.cpp(), tile.elem);
     let fault = Fault::new("tile-fp4", what).help(format!("{} {v} → {}", role.cpp(), v - 1));
-    Some(Fault {
-        operand: inst.tile_index(at),
-        ..fault
-    })
+    Some(Fault { operand: inst.tile_index(at), ..fault })
 }

@@ -12,20 +12,12 @@ const IDS: Ids = Ids::new("timg2col-loc", "timg2col-layout", "timg2col-dtype");
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let d = inst.tile_index(Role::Dst)?;
     let Some(conv) = inst.conv else {
-        let what = format!(
-            "the source of TIMG2COL is a conv tile, and this is {}",
-            inst.src()?.tile
-        );
+        let what = format!("the source of TIMG2COL is a conv tile, and this is {}", inst.src()?.tile);
         let fault = Fault::new("timg2col-loc", what).help("use a !pto.conv_tile<mat, NC1HWC0, …>");
         return Some(about(inst, Role::Src, fault));
     };
     let image = conv.as_tile();
-    let flow = Flow {
-        src: &image,
-        dst: &inst.tiles.get(d)?.tile,
-        operand: Some(d),
-        view: None,
-    };
+    let flow = Flow { src: &image, dst: &inst.tiles.get(d)?.tile, operand: Some(d), view: None };
     path::check(inst, &IDS, &[flow])
         .or_else(|| c0(&conv))
         .or_else(|| config(inst))
@@ -48,10 +40,7 @@ fn config(inst: &Inst) -> Option<Fault> {
     let attrs = &inst.attrs;
     let fault = |what: String, help: String| Some(Fault::new("timg2col-config", what).help(help));
     let Some(kernel) = attrs.kernel else {
-        return fault(
-            "TIMG2COL needs the size of its kernel".into(),
-            "add kernel = [h, w]".into(),
-        );
+        return fault("TIMG2COL needs the size of its kernel".into(), "add kernel = [h, w]".into());
     };
     let ranges: [(&str, &[i64], i64, i64); 4] = [
         ("kernel", &kernel, 1, 511),

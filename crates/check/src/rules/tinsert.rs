@@ -30,21 +30,11 @@ fn split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
         return Some(Fault::new("tinsert-loc", what).help("a5 and cpu take it"));
     }
     if (s.loc, d.loc) != (Loc::Vec, Loc::Mat) {
-        let what = format!(
-            "a {} insert is Vec→Mat, and this is {}→{}",
-            split.cpp(),
-            s.loc.cpp(),
-            d.loc.cpp()
-        );
+        let what = format!("a {} insert is Vec→Mat, and this is {}→{}", split.cpp(), s.loc.cpp(), d.loc.cpp());
         return Some(Fault::new("tinsert-loc", what).help("leave out `mode`"));
     }
     if (s.layout_name(), d.layout_name()) != (LayoutName::Nz, LayoutName::Nz) {
-        let what = format!(
-            "a {} insert is NZ→NZ, and this is {}→{}",
-            split.cpp(),
-            path::layout(s),
-            path::layout(d)
-        );
+        let what = format!("a {} insert is NZ→NZ, and this is {}→{}", split.cpp(), path::layout(s), path::layout(d));
         return Some(Fault::new("tinsert-layout", what).help("leave out `mode`"));
     }
     None
@@ -57,10 +47,8 @@ fn cols(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     if !applies || s.cols <= d.cols {
         return None;
     }
-    let what = format!(
-        "a5 Vec→Vec NZ inserts no wider tile: the source has {} cols, the destination {}",
-        s.cols, d.cols
-    );
+    let what =
+        format!("a5 Vec→Vec NZ inserts no wider tile: the source has {} cols, the destination {}", s.cols, d.cols);
     Some(Fault::new("tinsert-cols", what).help(format!("cols {} → {} in the source", s.cols, d.cols)))
 }
 
@@ -86,10 +74,7 @@ fn align(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
 }
 
 fn bounds(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
-    let axes = [
-        (Role::Row, dst.tile.rows, src.valid[0], "rows"),
-        (Role::Col, dst.tile.cols, src.valid[1], "cols"),
-    ];
+    let axes = [(Role::Row, dst.tile.rows, src.valid[0], "rows"), (Role::Col, dst.tile.cols, src.valid[1], "cols")];
     for (role, limit, valid, word) in axes {
         let Some(index) = inst.index(role) else { continue };
         let name = role.cpp();

@@ -18,9 +18,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     for s in &srcs {
         flows.extend(dsts.iter().filter_map(|d| Flow::tiles(inst, *s, *d)));
     }
-    path::check(inst, &IDS, &flows)
-        .or_else(|| shape(inst))
-        .or_else(|| even(inst))
+    path::check(inst, &IDS, &flows).or_else(|| shape(inst)).or_else(|| even(inst))
 }
 
 fn shape(inst: &Inst) -> Option<Fault> {
@@ -47,11 +45,7 @@ fn shape(inst: &Inst) -> Option<Fault> {
 }
 
 fn even(inst: &Inst) -> Option<Fault> {
-    let role = if inst.form == Form::OneSource {
-        Role::Src0
-    } else {
-        Role::Dst0
-    };
+    let role = if inst.form == Form::OneSource { Role::Src0 } else { Role::Dst0 };
     let v = inst.tile(role)?.valid[1].filter(|v| v % 2 == 1)?;
     let what = format!("{v} valid columns cannot be taken in pairs");
     let fault = Fault::new("tinterleave-even", what).help(format!("v_col {v} → {}", v + 1));

@@ -42,25 +42,15 @@ fn bias(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
         _ => false,
     };
     if !widens {
-        let more = if inst.profile == Profile::A5 {
-            ", bf16→f32"
-        } else {
-            ""
-        };
-        let what = format!(
-            "{} moves i32→i32, f32→f32, f16→f32{more} into Bias, and this is {s}→{d}",
-            inst.profile
-        );
+        let more = if inst.profile == Profile::A5 { ", bf16→f32" } else { "" };
+        let what = format!("{} moves i32→i32, f32→f32, f16→f32{more} into Bias, and this is {s}→{d}", inst.profile);
         return Some(Fault::new("tmov-bias", what).help("use an f32 or i32 bias"));
     }
     let bytes = s.bytes_of(src.tile.cols);
     if bytes % 64 != 0 {
         let per = 64 / s.bytes_of(1).max(1);
         let up = ceil_to(src.tile.cols, per);
-        let what = format!(
-            "the source row of {} {s} is {bytes} bytes, which is no multiple of 64",
-            src.tile.cols
-        );
+        let what = format!("the source row of {} {s} is {bytes} bytes, which is no multiple of 64", src.tile.cols);
         let help = format!("cols {} → {up} in both tiles, keep v_col", src.tile.cols);
         return Some(Fault::new("tmov-bias", what).help(help));
     }

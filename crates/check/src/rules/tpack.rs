@@ -22,11 +22,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
     let (s, d) = (src.tile.elem, dst.tile.elem);
     if !matches!((s.bits(), d.bits()), (32, 16) | (32, 8) | (16, 8)) {
-        let what = format!(
-            "TPACK narrows 32 bits to 16 or 8, or 16 to 8, and {s}→{d} is {} to {}",
-            s.bits(),
-            d.bits()
-        );
+        let what = format!("TPACK narrows 32 bits to 16 or 8, or 16 to 8, and {s}→{d} is {} to {}", s.bits(), d.bits());
         let help = match s.bits() {
             32 => "use a 2-byte or 1-byte destination",
             16 => "use a 1-byte destination",

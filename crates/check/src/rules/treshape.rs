@@ -6,41 +6,26 @@ use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::tile_rules::Fault;
 
-const IDS: Ids = Ids {
-    profile: None,
-    loc: Some("treshape-loc"),
-    layout: None,
-    dtype: None,
-};
+const IDS: Ids = Ids { profile: None, loc: Some("treshape-loc"), layout: None, dtype: None };
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let flow = path::single(inst)?;
     let (src, dst) = (flow.src, flow.dst);
     if src.loc != dst.loc {
-        let what = format!(
-            "TRESHAPE stays in one location, and this is {}→{}",
-            src.loc.cpp(),
-            dst.loc.cpp()
-        );
+        let what = format!("TRESHAPE stays in one location, and this is {}→{}", src.loc.cpp(), dst.loc.cpp());
         return Some(Fault::new("treshape-loc", what).help("TMOV changes the location"));
     }
     if let Some(fault) = path::check(inst, &IDS, &[flow]) {
         return Some(fault);
     }
     if src.is_boxed() != dst.is_boxed() {
-        let what = format!(
-            "TRESHAPE keeps boxes or their absence, and this is {}→{}",
-            path::layout(src),
-            path::layout(dst)
-        );
+        let what =
+            format!("TRESHAPE keeps boxes or their absence, and this is {}→{}", path::layout(src), path::layout(dst));
         return Some(Fault::new("treshape-box", what).help("TMOV changes the layout"));
     }
     if src.bytes() != dst.bytes() {
-        let what = format!(
-            "TRESHAPE keeps the declared bytes, and {src} has {} while {dst} has {}",
-            src.bytes(),
-            dst.bytes()
-        );
+        let what =
+            format!("TRESHAPE keeps the declared bytes, and {src} has {} while {dst} has {}", src.bytes(), dst.bytes());
         let fit = dst.elem.bytes_of(dst.rows);
         let fault = Fault::new("treshape-bytes", what);
         return Some(if fit > 0 && src.bytes() % fit == 0 {

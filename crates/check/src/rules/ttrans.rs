@@ -23,11 +23,7 @@ fn size(src: &TileArg, dst: &TileArg) -> Option<Fault> {
     if s.bits() == d.bits() {
         return None;
     }
-    let what = format!(
-        "TTRANS moves bits of one size, and {s} has {} while {d} has {}",
-        s.bits(),
-        d.bits()
-    );
+    let what = format!("TTRANS moves bits of one size, and {s} has {} while {d} has {}", s.bits(), d.bits());
     Some(Fault::new("ttrans-size", what).help(format!("make the destination {s}")))
 }
 
@@ -56,10 +52,8 @@ fn shape(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     let a5 = inst.profile == Profile::A5;
     let domain = if a5 { [Some(s.rows), Some(s.cols)] } else { src.valid };
     let word = if a5 { "declared" } else { "valid" };
-    let axes = [
-        (domain[1], "columns", d.rows, dst.valid[0], "rows"),
-        (domain[0], "rows", d.cols, dst.valid[1], "columns"),
-    ];
+    let axes =
+        [(domain[1], "columns", d.rows, dst.valid[0], "rows"), (domain[0], "rows", d.cols, dst.valid[1], "columns")];
     for (from, name, declared, valid, into) in axes {
         let Some(from) = from else { continue };
         if from > declared {

@@ -9,10 +9,7 @@ use tessera_isa::tile_rules::Fault;
 /// Are these run-time valid extents possible for the tile type? Extents that are not known are silent; a static extent
 /// can be set to nothing but itself.
 pub fn check_valid(tile: &Tile, valid: [Option<i128>; 2]) -> Option<Fault> {
-    let axes = [
-        ("valid_row", tile.rows, tile.v_row, valid[0]),
-        ("valid_col", tile.cols, tile.v_col, valid[1]),
-    ];
+    let axes = [("valid_row", tile.rows, tile.v_row, valid[0]), ("valid_col", tile.cols, tile.v_col, valid[1])];
     for (name, declared, extent, v) in axes {
         let Some(v) = v else { continue };
         if v < 0 || v > i128::from(declared) {
@@ -35,11 +32,9 @@ pub(crate) fn fp4(tile: &Tile, valid: [Option<u64>; 2]) -> Option<Fault> {
         return None;
     }
     let odd = |v: Option<u64>| v.filter(|v| v % 2 == 1);
-    let (name, v) = odd(valid[1]).map(|v| ("valid_col", v)).or_else(|| {
-        odd(valid[0])
-            .filter(|_| tile.rows_share_bytes())
-            .map(|v| ("valid_row", v))
-    })?;
+    let (name, v) = odd(valid[1])
+        .map(|v| ("valid_col", v))
+        .or_else(|| odd(valid[0]).filter(|_| tile.rows_share_bytes()).map(|v| ("valid_row", v)))?;
     let what = format!("{name}={v} is odd, and {} packs two elements into a byte", tile.elem);
     Some(Fault::new("tile-fp4", what).help(format!("{name} {v} → {}", v + 1)))
 }

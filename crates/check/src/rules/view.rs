@@ -13,10 +13,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let fault =
         |what: String, help: String| Some(about(inst, Role::Dst, Fault::new("tsubview-window", what).help(help)));
     if let Some(boxed) = [s, d].into_iter().find(|t| t.is_boxed()) {
-        let what = format!(
-            "a view is of a tile without boxes, and this one is {}",
-            path::layout(boxed)
-        );
+        let what = format!("a view is of a tile without boxes, and this one is {}", path::layout(boxed));
         return fault(what, "TEXTRACT takes a window of a boxed tile".into());
     }
     if s.loc != d.loc || s.elem != d.elem || s.blayout != d.blayout {
@@ -44,10 +41,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let (r, c) = (inst.index_u64(Role::Row)?, inst.index_u64(Role::Col)?);
     let bits = src.layout.offset(r, c).checked_mul(i64::from(s.elem.bits()))?;
     if bits % (TILE_ALIGN as i64 * 8) != 0 {
-        let what = format!(
-            "the window starts {} bytes into the tile, which is no multiple of {TILE_ALIGN}",
-            bits / 8
-        );
+        let what = format!("the window starts {} bytes into the tile, which is no multiple of {TILE_ALIGN}", bits / 8);
         let help = format!("start it at a multiple of {} elements of a row", s.elem.c0());
         return fault(what, help);
     }

@@ -10,12 +10,10 @@ use tessera::bench::{CASES, Case, PROGRAMS, Programs, measure};
 
 /// Measure how fast instructions are, beside a memcpy of as many bytes
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Each instruction runs as programs run it, on tiles in the second-level cache, in turn with a \
+#[command(after_help = "Each instruction runs as programs run it, on tiles in the second-level cache, in turn with a \
                         memcpy that reads and writes as many bytes. GB/s count bytes read plus bytes written; ratio is \
                         the instruction's speed divided by memcpy's, tracked the same while undefined elements are \
-                        followed.\n\nExamples:\n  tessera bench --quick\n  tessera bench --filter ttrans --format json"
-)]
+                        followed.\n\nExamples:\n  tessera bench --quick\n  tessera bench --filter ttrans --format json")]
 pub struct Args {
     /// Fewer repetitions: done within 20 seconds
     #[arg(long)]
@@ -51,10 +49,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let cases: Vec<&Case> = CASES.iter().filter(|c| c.name.contains(&args.filter)).collect();
     let programs: Vec<&Programs> = PROGRAMS.iter().filter(|p| p.name.contains(&args.filter)).collect();
     if cases.is_empty() && programs.is_empty() {
-        let what = format!(
-            "no case has '{}' in its name; `tessera bench --quick` shows them all",
-            args.filter
-        );
+        let what = format!("no case has '{}' in its name; `tessera bench --quick` shows them all", args.filter);
         return Err(Failure::usage(what));
     }
     let mut progress = Progress::new(cases.len() + programs.len());
@@ -92,19 +87,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         let value = program.measure(budget * 2).map_err(|e| failed(program.name, &e))?;
         progress.clear(session)?;
         match args.format {
-            Format::Json => json(
-                session,
-                &ProgramLine {
-                    case: program.name,
-                    value: rounded(value),
-                    unit: program.unit,
-                },
-            )?,
-            Format::Human => whole.row([
-                program.name.to_string(),
-                format!("{value:.2}"),
-                program.unit.to_string(),
-            ]),
+            Format::Json => {
+                json(session, &ProgramLine { case: program.name, value: rounded(value), unit: program.unit })?
+            }
+            Format::Human => whole.row([program.name.to_string(), format!("{value:.2}"), program.unit.to_string()]),
         }
     }
     let tables = [table, whole].into_iter().filter(|t| !t.is_empty());

@@ -93,25 +93,15 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     }
     let refused = Profile::ALL.map(|p| rows.iter().filter(|r| r.refused[p as usize].is_some()).count());
     let verdicts = Profile::ALL.map(|p| verdict(p, refused[p as usize], &findings[p as usize].1));
-    let runs: Vec<&str> = Profile::ALL
-        .iter()
-        .zip(&verdicts)
-        .filter(|(_, v)| v.is_none())
-        .map(|(p, _)| p.name())
-        .collect();
+    let runs: Vec<&str> =
+        Profile::ALL.iter().zip(&verdicts).filter(|(_, v)| v.is_none()).map(|(p, _)| p.name()).collect();
     let mut parts = vec![match runs.as_slice() {
         [] => "runs on no profile".to_string(),
         some => format!("runs on {}", some.join(", ")),
     }];
     parts.extend(verdicts.into_iter().flatten());
     let code = if parts.len() == 1 { FINE } else { PROGRAM_ERROR };
-    writeln!(
-        session.stdout,
-        "{}\n{}\n{}",
-        source.name,
-        table.render(),
-        parts.join("; ")
-    )?;
+    writeln!(session.stdout, "{}\n{}\n{}", source.name, table.render(), parts.join("; "))?;
     Ok(code)
 }
 

@@ -66,18 +66,10 @@ fn page() -> Result<String, Failure> {
     out.push_str(
         "\n3  The insert, with scale 1 and offset 3: cpu rounds x + 3, hardware rounds x and then adds 3.\n\n",
     );
-    let acc: String = ACC
-        .iter()
-        .map(|v| format!("{:>6}", v.to_string().to_lowercase()))
-        .collect();
+    let acc: String = ACC.iter().map(|v| format!("{:>6}", v.to_string().to_lowercase())).collect();
     let _ = writeln!(out, "  %acc{acc:>57}");
     for (profile, r) in &results {
-        let _ = writeln!(
-            out,
-            "  {:<13}{}",
-            format!("%out on {profile}"),
-            row(Some(&r.out), Elem::I8, 16 * 32, 8)
-        );
+        let _ = writeln!(out, "  {:<13}{}", format!("%out on {profile}"), row(Some(&r.out), Elem::I8, 16 * 32, 8));
     }
     out.push_str("\nNext: tessera explain tinsert · tessera layout 33x32xf16 · tessera run FILE --in src=a.npy\n");
     Ok(out)
@@ -113,12 +105,7 @@ fn results_of(program: &Program) -> Result<Results, Failure> {
         ..Bindings::default()
     });
     let take = |n: usize| outcome.tiles.get(n).map(|t| t.data.elements.clone()).ok_or_else(broken);
-    Ok(Results {
-        src,
-        lo: take(0)?,
-        t: take(1)?,
-        out: take(2)?,
-    })
+    Ok(Results { src, lo: take(0)?, t: take(1)?, out: take(2)? })
 }
 
 /// The tile before the repack, as much of it as one window takes, and the tile after it.
@@ -129,11 +116,7 @@ fn tiles(program: &Program) -> Result<[Tile; 2], Failure> {
         _ => Err(broken()),
     };
     let (src, lo) = (tile(&kernel, "src")?, tile(&kernel, "lo")?);
-    let window = Tile {
-        rows: lo.rows,
-        v_row: lo.v_row,
-        ..src
-    };
+    let window = Tile { rows: lo.rows, v_row: lo.v_row, ..src };
     Ok([window, lo])
 }
 
@@ -141,9 +124,7 @@ fn side_by_side(blocks: &[String; 2]) -> String {
     let [left, right] = blocks;
     let width = left.lines().map(|l| l.chars().count()).max().unwrap_or(0) + 2;
     let pairs = left.lines().zip(right.lines());
-    pairs
-        .map(|(l, r)| format!("{}\n", format!("  {l:<width$}{r}").trim_end()))
-        .collect()
+    pairs.map(|(l, r)| format!("{}\n", format!("  {l:<width$}{r}").trim_end())).collect()
 }
 
 #[cfg(test)]
@@ -164,11 +145,7 @@ mod tests {
     fn the_program_is_legal_everywhere() {
         for profile in Profile::ALL {
             let program = Program::parse(PROGRAM, Some(profile));
-            assert!(
-                program.check().iter().all(|d| !d.is_error()),
-                "{profile}: {:?}",
-                program.check()
-            );
+            assert!(program.check().iter().all(|d| !d.is_error()), "{profile}: {:?}", program.check());
         }
     }
 }

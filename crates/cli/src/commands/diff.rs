@@ -67,11 +67,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             0 => String::new(),
             n => format!("block {n}, "),
         };
-        writeln!(
-            session.stdout,
-            "    {block}line {}: {} {}",
-            record.line, record.op, record.operands
-        )?;
+        writeln!(session.stdout, "    {block}line {}: {} {}", record.line, record.op, record.operands)?;
         for write in &record.written {
             writeln!(session.stdout, "      wrote {} ({})", write.tile, write.hash)?;
         }

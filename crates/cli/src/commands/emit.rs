@@ -30,21 +30,13 @@ pub struct Args {
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let (source, program) = load(session, &args.file, args.profile)?;
     let profile = program.profile();
-    let policy = Policy {
-        strict: false,
-        allow: Vec::new(),
-        deny: Vec::new(),
-        format: Format::Human,
-    };
+    let policy = Policy { strict: false, allow: Vec::new(), deny: Vec::new(), format: Format::Human };
     let mut errors = program.check();
     errors.retain(Diagnostic::is_error);
     if !errors.is_empty() {
         return policy.report(session, &source, &errors, profile);
     }
-    match program
-        .kernel(args.entry.as_deref())
-        .and_then(|kernel| emit::cpp(&kernel))
-    {
+    match program.kernel(args.entry.as_deref()).and_then(|kernel| emit::cpp(&kernel)) {
         Ok(code) => {
             session.stdout.write_all(code.as_bytes())?;
             Ok(FINE)

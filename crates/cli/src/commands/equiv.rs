@@ -105,11 +105,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             Ok(kernel) => kernels.push(kernel),
             Err(d) => {
                 let code = Policy::plain(args.format).report(session, source, &[*d], program.profile())?;
-                return Ok(if entry.is_some() {
-                    crate::session::USAGE_ERROR
-                } else {
-                    code
-                });
+                return Ok(if entry.is_some() { crate::session::USAGE_ERROR } else { code });
             }
         }
     }
@@ -192,11 +188,7 @@ fn show_differences(
     };
     writeln!(session.stdout, "different: {} and {}{how_many}", names[0], names[1])?;
     for d in &different.first {
-        let at = if d.at[0] == d.at[1] {
-            d.at[0].clone()
-        } else {
-            format!("{} and {}", d.at[0], d.at[1])
-        };
+        let at = if d.at[0] == d.at[1] { d.at[0].clone() } else { format!("{} and {}", d.at[0], d.at[1]) };
         writeln!(session.stdout, "  {at}")?;
         for (mark, is) in ["a", "b"].into_iter().zip(&d.is) {
             writeln!(session.stdout, "    {mark}: {is}")?;
@@ -207,11 +199,7 @@ fn show_differences(
         writeln!(session.stdout, "  … and {} more", counted(rest, "element"))?;
     }
     if let (true, Some(d)) = (different.elements > 0, different.first.first()) {
-        writeln!(
-            session.stdout,
-            "  `tessera trace A --at '{}'` shows the way of an element",
-            d.at[0]
-        )?;
+        writeln!(session.stdout, "  `tessera trace A --at '{}'` shows the way of an element", d.at[0])?;
     }
     Ok(())
 }

@@ -89,11 +89,7 @@ fn without_prefix(word: &str) -> &str {
 pub fn names() -> Vec<&'static str> {
     let ops = Opcode::ALL.iter().map(|op| op.mnemonic());
     let mut all: Vec<&str> = ops.collect();
-    all.extend(
-        Opcode::ALL
-            .iter()
-            .flat_map(|op| op.info().aliases.iter().chain(op.info().cpp)),
-    );
+    all.extend(Opcode::ALL.iter().flat_map(|op| op.info().aliases.iter().chain(op.info().cpp)));
     all.extend(RULES.iter().map(|r| r.id));
     all.extend(Elem::ALL.iter().flat_map(|e| e.info().spellings));
     all.extend(Profile::spellings());
@@ -117,18 +113,11 @@ fn unknown(name: &str) -> Failure {
 fn index() -> String {
     let mut out = String::new();
     let mut section = |title: &str, names: Vec<&str>| {
-        let _ = write!(
-            out,
-            "{title}\n{}\n",
-            paragraph(&names.join("  "), 2).replace("  \n", "\n")
-        );
+        let _ = write!(out, "{title}\n{}\n", paragraph(&names.join("  "), 2).replace("  \n", "\n"));
     };
     let (layout, support): (Vec<Opcode>, Vec<Opcode>) = Opcode::ALL.iter().partition(|op| op.info().layout);
     section("Layout instructions", layout.iter().map(|op| op.mnemonic()).collect());
-    section(
-        "Instructions around them",
-        support.iter().map(|op| op.mnemonic()).collect(),
-    );
+    section("Instructions around them", support.iter().map(|op| op.mnemonic()).collect());
     section("Profiles", Profile::ALL.iter().map(|p| p.name()).collect());
     section("Element types", Elem::ALL.iter().map(|e| e.name()).collect());
     section("Layouts", LayoutName::ALL.iter().map(|l| l.name()).collect());
@@ -155,10 +144,7 @@ mod tests {
                 assert!(line.chars().count() <= WIDTH, "{name}: {line}");
             }
             let upper = explain(&name.to_uppercase());
-            assert!(
-                upper.is_some() || rule(name).is_some() || name.contains(char::is_uppercase),
-                "{name} in capitals"
-            );
+            assert!(upper.is_some() || rule(name).is_some() || name.contains(char::is_uppercase), "{name} in capitals");
         }
         assert!(index().lines().all(|l| l.chars().count() <= WIDTH));
     }

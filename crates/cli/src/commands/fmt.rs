@@ -11,10 +11,8 @@ use tessera_isa::profile::Profile;
 
 /// Print programs as canonical text, or convert them to another form
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  tessera fmt kernel.pto\n  tessera fmt --to dps listing.pto\n  tessera fmt -w \
-                        *.pto\n  tessera fmt --check *.pto    (exit code 1 if a file is not formatted)"
-)]
+#[command(after_help = "Examples:\n  tessera fmt kernel.pto\n  tessera fmt --to dps listing.pto\n  tessera fmt -w \
+                        *.pto\n  tessera fmt --check *.pto    (exit code 1 if a file is not formatted)")]
 pub struct Args {
     /// Programs; `-` is standard input
     #[arg(value_name = "FILE", required = true)]

@@ -11,11 +11,9 @@ use tessera_isa::tile::TileType;
 
 /// Draw where the elements of a tile lie in memory
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  tessera layout '!pto.tile_buf<vec, 33x32xf16, blayout=col_major, \
+#[command(after_help = "Examples:\n  tessera layout '!pto.tile_buf<vec, 33x32xf16, blayout=col_major, \
                         slayout=row_major>'\n  tessera layout '!pto.tile<loc=left, f16, 32, 32>' --profile a2a3\n  \
-                        tessera layout 16x64xf4e2m1x2 --profile a5 --svg fp4.svg"
-)]
+                        tessera layout 16x64xf4e2m1x2 --profile a5 --svg fp4.svg")]
 pub struct Args {
     /// A tile type in any spelling; `!pto.tile<…>` around it may be left out
     #[arg(value_name = "TYPE")]
@@ -35,11 +33,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if let Some(fault) = tile.fault(args.profile) {
         let word = if fault.warning { "warning" } else { "error" };
         let help = fault.help.map(|h| format!("\n  help: {h}")).unwrap_or_default();
-        writeln!(
-            session.stderr,
-            "{word}[{}]: {} (profile {}){help}",
-            fault.rule, fault.message, args.profile
-        )?;
+        writeln!(session.stderr, "{word}[{}]: {} (profile {}){help}", fault.rule, fault.message, args.profile)?;
         if !fault.warning {
             return Ok(PROGRAM_ERROR);
         }
@@ -58,17 +52,11 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 
 fn parse(text: &str) -> Result<TileType, Failure> {
     let written = text.trim();
-    let full = if written.starts_with('!') {
-        written.to_string()
-    } else {
-        format!("!pto.tile<{written}>")
-    };
+    let full = if written.starts_with('!') { written.to_string() } else { format!("!pto.tile<{written}>") };
     let shown: String = written.chars().take(80).collect();
     match tessera_asm::parse_type(&full) {
         Ok(Type::Tile(tile)) => Ok(tile),
-        Ok(_) => Err(Failure::usage(format!(
-            "'{shown}' is not a tile type; write one such as !pto.tile<16x32xf16>"
-        ))),
+        Ok(_) => Err(Failure::usage(format!("'{shown}' is not a tile type; write one such as !pto.tile<16x32xf16>"))),
         Err(d) => {
             let help = d.help.map(|h| format!("; {h}")).unwrap_or_default();
             Err(Failure::usage(format!("'{shown}' is not a type: {}{help}", d.message)))

@@ -25,17 +25,9 @@ use tessera_isa::profile::Profile;
 
 /// Assemble, verify, place and run programs of the PTO tile ISA's layout instructions.
 #[derive(Debug, Parser)]
-#[command(
-    name = "tessera",
-    version,
-    max_term_width = 100,
-    subcommand_required = true,
-    arg_required_else_help = true
-)]
-#[command(
-    after_help = "Exit codes: 0 fine (warnings too), 1 the program has errors, also at run time, 2 the command \
-                        line or a file is wrong, 3 undecided."
-)]
+#[command(name = "tessera", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 fine (warnings too), 1 the program has errors, also at run time, 2 the command \
+                        line or a file is wrong, 3 undecided.")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -67,11 +67,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
                 program.profile()
             )?;
             if better.is_cut {
-                writeln!(
-                    session.stderr,
-                    "{}: there is more to try; run it again on the result",
-                    source.name
-                )?;
+                writeln!(session.stderr, "{}: there is more to try; run it again on the result", source.name)?;
             }
             (better.text, FINE)
         }
@@ -102,14 +98,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 fn lines(step: &Step, source: &Source) -> Vec<String> {
     let line = |i: &Instruction| source.position(source.clamp(i.span).start).line;
     let changed = step.changed.iter();
-    let mut all: Vec<String> = changed
-        .map(|(i, what)| format!("line {}, {}: {what}", line(i), i.mnemonic))
-        .collect();
-    let removed: Vec<String> = step
-        .removed
-        .iter()
-        .map(|i| format!("{} of line {}", i.mnemonic, line(i)))
-        .collect();
+    let mut all: Vec<String> = changed.map(|(i, what)| format!("line {}, {}: {what}", line(i), i.mnemonic)).collect();
+    let removed: Vec<String> = step.removed.iter().map(|i| format!("{} of line {}", i.mnemonic, line(i))).collect();
     all.push(format!("removed {}", removed.join(", ")));
     all
 }

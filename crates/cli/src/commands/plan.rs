@@ -55,10 +55,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     };
     let map = tessera_plan::map(kernel.module(), kernel.func(), profile, &placement);
     let pipes = tessera_plan::pipes(kernel.module(), kernel.func(), profile);
-    let page = Page {
-        source: &source,
-        kernel: &kernel,
-    };
+    let page = Page { source: &source, kernel: &kernel };
     session.stdout.write_all(page.text(&map, &pipes).as_bytes())?;
     if let Some(file) = &args.svg {
         session.write(file, tessera_plan::svg(&map).as_bytes())?;
@@ -106,11 +103,7 @@ impl Page<'_> {
         for (op, pipe) in &pipes.ops {
             let mut waits: Vec<String> = Vec::new();
             for wait in pipes.waits.iter().filter(|w| w.to == *op) {
-                let from = pipes
-                    .ops
-                    .iter()
-                    .find(|(o, _)| *o == wait.from)
-                    .map_or("?", |(_, p)| p.name());
+                let from = pipes.ops.iter().find(|(o, _)| *o == wait.from).map_or("?", |(_, p)| p.name());
                 let tile = self.kernel.name(wait.tile);
                 let hazard = wait.hazard.name();
                 waits.push(format!("{from} of {} (%{tile}, {hazard})", self.line(wait.from)));

@@ -74,11 +74,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let found = program.check();
     let is_illegal = found.iter().any(Diagnostic::is_error);
     // A run tells what it comes across; warnings about the text are for `check`, unless they were made errors.
-    let (mut findings, quiet): (Vec<_>, Vec<_>) = args
-        .policy
-        .apply(found)
-        .into_iter()
-        .partition(|d| d.is_error() || d.rule == "profile-override");
+    let (mut findings, quiet): (Vec<_>, Vec<_>) =
+        args.policy.apply(found).into_iter().partition(|d| d.is_error() || d.rule == "profile-override");
     if is_illegal {
         return args.policy.report(session, &source, &findings, profile);
     }
@@ -109,10 +106,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let quiet = quiet.iter().filter(|d| d.severity == Severity::Warning).count();
     if quiet > 0 && args.policy.format == Format::Human {
         let plural = if quiet == 1 { "" } else { "s" };
-        writeln!(
-            session.stderr,
-            "note: `tessera check` shows {quiet} warning{plural} about the text"
-        )?;
+        writeln!(session.stderr, "note: `tessera check` shows {quiet} warning{plural} about the text")?;
     }
     if !findings.is_empty() && args.policy.report(session, &source, &findings, profile)? == PROGRAM_ERROR {
         return Ok(PROGRAM_ERROR);

@@ -79,11 +79,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         let text = sentence(hop, args.known.given().blocks);
         let indent = "  ".repeat(hop.depth);
         let head = head(hop, &kernel, &source);
-        writeln!(
-            session.stdout,
-            "{}",
-            format!("  {head:<width$}  {indent}{text}").trim_end()
-        )?;
+        writeln!(session.stdout, "{}", format!("  {head:<width$}  {indent}{text}").trim_end())?;
     }
     if hops.is_empty() {
         writeln!(session.stdout, "  nothing reads it")?;

@@ -18,10 +18,7 @@ impl Header {
     /// Reads the dictionary.
     pub fn parse(bytes: &[u8]) -> Result<Header, String> {
         if bytes.len() > MAX_HEADER {
-            return Err(format!(
-                "its header has {} bytes, and at most {MAX_HEADER} are read",
-                bytes.len()
-            ));
+            return Err(format!("its header has {} bytes, and at most {MAX_HEADER} are read", bytes.len()));
         }
         let text = std::str::from_utf8(bytes).map_err(|_| "its header is not text")?;
         parse(&mut Reader(text.trim())).ok_or_else(|| {
@@ -47,11 +44,7 @@ fn parse(r: &mut Reader<'_>) -> Option<Header> {
             break;
         }
     }
-    Some(Header {
-        descr: descr?,
-        fortran_order: order?,
-        shape: shape?,
-    })
+    Some(Header { descr: descr?, fortran_order: order?, shape: shape? })
 }
 
 /// The rest of the text.

@@ -40,21 +40,14 @@ impl Array {
         let (header, data) = split(file)?;
         let (dtype, width, big_endian) = descriptor(&header.descr)?;
         if header.shape.len() > MAX_DIMS {
-            return Err(format!(
-                "it has {} dimensions, and at most {MAX_DIMS} are read",
-                header.shape.len()
-            ));
+            return Err(format!("it has {} dimensions, and at most {MAX_DIMS} are read", header.shape.len()));
         }
         let count = header.shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
         let wanted = count.and_then(|n| n.checked_mul(width as u64));
         let shape = shape_text(&header.shape);
         let wanted = wanted.ok_or_else(|| format!("its shape {shape} is more than any file holds"))?;
         if data.len() as u64 != wanted {
-            let how = if (data.len() as u64) < wanted {
-                "is cut short"
-            } else {
-                "has bytes left over"
-            };
+            let how = if (data.len() as u64) < wanted { "is cut short" } else { "has bytes left over" };
             return Err(format!(
                 "it {how}: shape {shape} of {} needs {wanted} bytes of data, and it has {}",
                 header.descr,
@@ -68,12 +61,7 @@ impl Array {
         if big_endian && width > 1 {
             bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
         }
-        Ok(Array {
-            dtype,
-            descr: header.descr,
-            shape: header.shape,
-            bytes,
-        })
+        Ok(Array { dtype, descr: header.descr, shape: header.shape, bytes })
     }
 
     /// An array of an element type, with the descriptor that files are written with (syntax.md 4). The last extent of
@@ -84,12 +72,7 @@ impl Array {
         }
         let descr = elem.info().npy.to_string();
         let dtype = descriptor(&descr).map_or(Dtype::Kind('V', 1), |(dtype, _, _)| dtype);
-        Array {
-            dtype,
-            descr,
-            shape,
-            bytes,
-        }
+        Array { dtype, descr, shape, bytes }
     }
 
     /// The file of the array.
@@ -99,10 +82,7 @@ impl Array {
             [one] => format!("({one},)"),
             many => format!("({})", many.join(", ")),
         };
-        let mut header = format!(
-            "{{'descr': '{}', 'fortran_order': False, 'shape': {tuple}, }}",
-            self.descr
-        );
+        let mut header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': {tuple}, }}", self.descr);
         // Numpy aligns the data to 64 bytes; 10 bytes stand before the header and a newline ends it.
         while !(10 + header.len() + 1).is_multiple_of(64) {
             header.push(' ');
@@ -164,9 +144,7 @@ fn kind_of(elem: Elem) -> char {
 
 /// The header and the data of a file.
 fn split(file: &[u8]) -> Result<(Header, &[u8]), String> {
-    let rest = file
-        .strip_prefix(MAGIC)
-        .ok_or("it is no npy file: it does not begin with \\x93NUMPY")?;
+    let rest = file.strip_prefix(MAGIC).ok_or("it is no npy file: it does not begin with \\x93NUMPY")?;
     let short = "it is cut short inside its header";
     let (&[major, _minor], rest) = rest.split_first_chunk().ok_or(short)?;
     let (len, rest) = match major {
@@ -188,9 +166,7 @@ fn split(file: &[u8]) -> Result<(Header, &[u8]), String> {
 /// The element type, its bytes and its byte order.
 fn descriptor(descr: &str) -> Result<(Dtype, usize, bool), String> {
     let named = |name: &&&str| **name == descr;
-    let by_name = Elem::ALL
-        .iter()
-        .find(|e| e.info().dtype_names.iter().any(|n| named(&n)));
+    let by_name = Elem::ALL.iter().find(|e| e.info().dtype_names.iter().any(|n| named(&n)));
     if let Some(elem) = by_name {
         return Ok((Dtype::Named(descr.into()), (elem.bits() as usize).div_ceil(8), false));
     }
@@ -256,10 +232,8 @@ mod tests {
             "{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3), }",
             &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
         );
-        let f = file(
-            "{'descr': '<u2', 'fortran_order': True, 'shape': (2, 3), }",
-            &[0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11],
-        );
+        let f =
+            file("{'descr': '<u2', 'fortran_order': True, 'shape': (2, 3), }", &[0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11]);
         let big = file(
             "{'descr': '>u2', 'fortran_order': False, 'shape': (2, 3), }",
             &[1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10],
@@ -275,11 +249,8 @@ mod tests {
     #[test]
     fn types_match_by_kind_and_width() {
         let of = |descr: &str, n: usize| {
-            Array::parse(&file(
-                &format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (1,)}}"),
-                &vec![0; n],
-            ))
-            .unwrap()
+            Array::parse(&file(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (1,)}}"), &vec![0; n]))
+                .unwrap()
         };
         assert!(of("<f4", 4).holds(Elem::F32) && !of("<f4", 4).holds(Elem::I32));
         for descr in ["<u2", "V2", "bfloat16"] {
@@ -292,38 +263,20 @@ mod tests {
 
     #[test]
     fn bad_files_are_sentences() {
-        let huge = file(
-            "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296, 8)}",
-            &[],
-        );
+        let huge = file("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296, 8)}", &[]);
         let cases: [(Vec<u8>, &str); 9] = [
             (b"hello".to_vec(), "no npy file"),
             (b"\x93NUMPY\x01".to_vec(), "cut short inside its header"),
-            (
-                b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}".to_vec(),
-                "cut short inside its header",
-            ),
+            (b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}".to_vec(), "cut short inside its header"),
             (b"\x93NUMPY\x09\x00\x00\x00".to_vec(), "version is 9"),
             (huge, "more than any file holds"),
             (
                 file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)}", &[0; 15]),
                 "needs 16 bytes of data, and it has 15",
             ),
-            (
-                file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)}", &[0; 17]),
-                "left over",
-            ),
-            (
-                file("{'descr': '<c8', 'fortran_order': False, 'shape': ()}", &[0; 8]),
-                "'<c8'",
-            ),
-            (
-                file(
-                    "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}",
-                    &[0; 4],
-                ),
-                "header",
-            ),
+            (file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)}", &[0; 17]), "left over"),
+            (file("{'descr': '<c8', 'fortran_order': False, 'shape': ()}", &[0; 8]), "'<c8'"),
+            (file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}", &[0; 4]), "header"),
         ];
         for (bytes, text) in cases {
             let message = Array::parse(&bytes).unwrap_err();

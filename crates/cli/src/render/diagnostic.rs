@@ -72,13 +72,8 @@ struct Piece {
 
 /// The places of a diagnostic, grouped by nearness, the primary one first.
 fn pieces(diagnostic: &Diagnostic, source: &Source) -> Vec<Piece> {
-    let primary = diagnostic
-        .span
-        .map(|s| (s, AnnotationKind::Primary, diagnostic.label.clone()));
-    let others = diagnostic
-        .secondary
-        .iter()
-        .map(|l| (l.span, AnnotationKind::Context, l.text.clone()));
+    let primary = diagnostic.span.map(|s| (s, AnnotationKind::Primary, diagnostic.label.clone()));
+    let others = diagnostic.secondary.iter().map(|l| (l.span, AnnotationKind::Context, l.text.clone()));
     let mut pieces: Vec<Piece> = Vec::new();
     for (span, kind, label) in primary.into_iter().chain(others) {
         let range = source.clamp(span);
@@ -92,11 +87,7 @@ fn pieces(diagnostic: &Diagnostic, source: &Source) -> Vec<Piece> {
                 piece.lines = piece.lines.start.min(line)..piece.lines.end.max(line + 1);
                 piece.places.push(place);
             }
-            None => pieces.push(Piece {
-                first: place.range.start,
-                lines: line..line + 1,
-                places: vec![place],
-            }),
+            None => pieces.push(Piece { first: place.range.start, lines: line..line + 1, places: vec![place] }),
         }
     }
     pieces
@@ -113,10 +104,7 @@ impl Piece {
     }
 
     fn places_on(&self, source: &Source, line: usize) -> Vec<&Place> {
-        self.places
-            .iter()
-            .filter(|p| source.line_of(p.range.start) == line)
-            .collect()
+        self.places.iter().filter(|p| source.line_of(p.range.start) == line).collect()
     }
 
     /// The column of the first place as it is shown.
@@ -151,10 +139,7 @@ impl Piece {
             }
             text.push('\n');
         }
-        Snippet::source(text)
-            .path(source.name.as_str())
-            .line_start(self.lines.start + 1)
-            .annotations(annotations)
+        Snippet::source(text).path(source.name.as_str()).line_start(self.lines.start + 1).annotations(annotations)
     }
 }
 
@@ -217,29 +202,17 @@ error[ttrans-shape]: src is 16x32 and dst is 16x32
         let d = Diagnostic::error("syntax-token", "no").at(span_of(&text, "HERE"), "this");
         let shown = human(&d, &source, false);
         assert!(shown.contains(&format!("p.pto:1:{}", (1 << 20) + 1)), "{shown}");
-        assert!(
-            shown.contains("HERE") && shown.contains("^^^^ this") && shown.len() < 1500,
-            "{shown}"
-        );
+        assert!(shown.contains("HERE") && shown.contains("^^^^ this") && shown.len() < 1500, "{shown}");
     }
 
     #[test]
     fn odd_spans_are_harmless() {
         let source = Source::new("p.pto", "a\n\tb\r\n\nc".into());
-        for span in [
-            Span::new(0, 0),
-            Span::new(7, 9000),
-            Span::new(4, 1),
-            Span::new(u32::MAX, u32::MAX),
-            Span::new(0, 8),
-        ] {
-            let d = Diagnostic::warning("footprint", "m")
-                .at(span, "")
-                .and_at(Span::new(1, 2), "x");
-            assert!(
-                human(&d, &source, false).starts_with("warning[footprint]: m\n --> p.pto:"),
-                "{span:?}"
-            );
+        for span in
+            [Span::new(0, 0), Span::new(7, 9000), Span::new(4, 1), Span::new(u32::MAX, u32::MAX), Span::new(0, 8)]
+        {
+            let d = Diagnostic::warning("footprint", "m").at(span, "").and_at(Span::new(1, 2), "x");
+            assert!(human(&d, &source, false).starts_with("warning[footprint]: m\n --> p.pto:"), "{span:?}");
         }
         let nowhere = human(&Diagnostic::error("entry", "m"), &source, false);
         assert_eq!(nowhere, "error[entry]: m\n--> p.pto\n\n");

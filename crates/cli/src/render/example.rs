@@ -27,19 +27,10 @@ pub fn examples(op: Opcode, form: &FormInfo) -> Examples {
         [] => String::new(),
         outs => format!(" outs({} : {})", names(outs), types(outs).join(", ")),
     };
-    let dps = format!(
-        "pto.{} ins({} : {}){dps_outs}{tail}",
-        info.mnemonic,
-        names(form.ins),
-        all_ins.join(", ")
-    );
+    let dps = format!("pto.{} ins({} : {}){dps_outs}{tail}", info.mnemonic, names(form.ins), all_ins.join(", "));
     // A view is not a value that an instruction makes, so TLOAD and TSTORE have the DPS form only.
     if form.outs.iter().chain(form.ins).any(|r| *r == Role::Global) || form.outs.is_empty() {
-        return Examples {
-            asm: String::new(),
-            ssa: String::new(),
-            dps,
-        };
+        return Examples { asm: String::new(), ssa: String::new(), dps };
     }
     let results = names(form.outs);
     let result_types = group(&types(form.outs));
@@ -72,11 +63,7 @@ fn operand(role: Role) -> String {
 fn bracketed(ins: &[Role]) -> String {
     let window = |roles: &[Role]| {
         let names: Vec<String> = roles.iter().filter(|r| ins.contains(r)).map(|r| operand(*r)).collect();
-        if names.is_empty() {
-            String::new()
-        } else {
-            format!("[{}]", names.join(", "))
-        }
+        if names.is_empty() { String::new() } else { format!("[{}]", names.join(", ")) }
     };
     let indices =
         window(&[Role::Row, Role::Col]) + &window(&[Role::Row1, Role::Col1]) + &window(&[Role::PosM, Role::PosK]);
@@ -133,11 +120,7 @@ fn type_of(op: Opcode, form: Form, role: Role) -> String {
 
 /// The one attribute that an instruction cannot do without.
 fn attributes(info: &OpInfo) -> &'static str {
-    if info.mnemonic == "timg2col" {
-        " {kernel = [3, 3]}"
-    } else {
-        ""
-    }
+    if info.mnemonic == "timg2col" { " {kernel = [3, 3]}" } else { "" }
 }
 
 /// An example cut into lines where the language lets a line end: before `:`, `->` and `outs`, else inside brackets.

@@ -41,9 +41,7 @@ pub fn choose(len: u64, box_len: u64, budget: u64) -> Vec<Slot> {
         if to - from <= head + 2 {
             return all(from, to).collect();
         }
-        all(from, from + head)
-            .chain([Slot::Gap(from + head), Slot::Index(to - 1)])
-            .collect()
+        all(from, from + head).chain([Slot::Gap(from + head), Slot::Index(to - 1)]).collect()
     };
     if box_len <= 1 {
         return sampled(0, len, budget.saturating_sub(2).max(1));
@@ -136,11 +134,7 @@ fn draw_columns(grid: &Grid) -> String {
     let mark = usize::from(grid.has_padding());
     let label = grid.tile.rows.saturating_sub(1).to_string().len().max(1);
     let cell = (grid.digits() + mark).max(grid.tile.cols.saturating_sub(1).to_string().len());
-    let widths: Vec<usize> = grid
-        .cols
-        .iter()
-        .map(|s| if s.index().is_some() { cell } else { 1 })
-        .collect();
+    let widths: Vec<usize> = grid.cols.iter().map(|s| if s.index().is_some() { cell } else { 1 }).collect();
     // A line of the grid: one text per shown column, with the edge character where a box starts.
     let line = |texts: &dyn Fn(Slot) -> String, edge: &str| -> String {
         let cells = grid.cols.iter().zip(&widths).map(|(slot, w)| {
@@ -151,11 +145,7 @@ fn draw_columns(grid: &Grid) -> String {
     };
     let rule = |left: char, cross: &str, right: char| -> String {
         let cells = grid.cols.iter().zip(&widths).map(|(slot, w)| {
-            let before = if Grid::is_edge(*slot, ic) {
-                format!("─{cross}")
-            } else {
-                String::new()
-            };
+            let before = if Grid::is_edge(*slot, ic) { format!("─{cross}") } else { String::new() };
             before + &"─".repeat(w + 1)
         });
         format!("{:label$} {left}{}─{right}\n", "", cells.collect::<String>())
@@ -186,10 +176,7 @@ pub fn legend(tile: &Tile, padding_mark: &str) -> Vec<(&'static str, String)> {
     let name = tile.layout_name();
     let elem = tile.elem;
     let mut lines = vec![
-        (
-            "layout",
-            format!("{name}: blayout={}, slayout={}", tile.blayout, tile.slayout),
-        ),
+        ("layout", format!("{name}: blayout={}, slayout={}", tile.blayout, tile.slayout)),
         ("offset", format!("offset(r, c) = {}", name.formula())),
     ];
     if name.is_boxed() {
@@ -208,13 +195,7 @@ pub fn legend(tile: &Tile, padding_mark: &str) -> Vec<(&'static str, String)> {
         (_, BLayout::ColMajor) => (tile.rows.saturating_mul(ic), "column of boxes"),
         (_, BLayout::RowMajor) => (tile.cols.saturating_mul(ir), "row of boxes"),
     };
-    lines.push((
-        "pitch",
-        format!(
-            "{pitch} elements ({} bytes) from one {unit} to the next",
-            elem.bytes_of(pitch)
-        ),
-    ));
+    lines.push(("pitch", format!("{pitch} elements ({} bytes) from one {unit} to the next", elem.bytes_of(pitch))));
     let count = tile.rows.saturating_mul(tile.cols);
     lines.push(("footprint", format!("{count} elements, {} bytes", tile.bytes())));
     let valid = match (tile.v_row.known(), tile.v_col.known()) {
@@ -243,44 +224,22 @@ mod tests {
     #[test]
     fn the_nz_plus_one_tile_shows_its_pitch() {
         let text = draw(&nz(33, 32), 24, WIDTH);
-        let first = text
-            .lines()
-            .find(|l| l.trim_start().starts_with("0 │"))
-            .unwrap_or_default();
+        let first = text.lines().find(|l| l.trim_start().starts_with("0 │")).unwrap_or_default();
         assert!(first.contains(" │  528"), "{text}");
-        assert!(
-            legend(&nz(33, 32), "")
-                .iter()
-                .any(|(_, t)| t.starts_with("528 elements")),
-            "{text}"
-        );
+        assert!(legend(&nz(33, 32), "").iter().any(|(_, t)| t.starts_with("528 elements")), "{text}");
     }
 
     #[test]
     fn slots_are_ordered_start_at_zero_and_end_at_the_end() {
-        for (len, box_len) in [
-            (1, 1),
-            (7, 1),
-            (100, 1),
-            (33, 16),
-            (64, 16),
-            (4096, 16),
-            (4096, 2),
-            (40, 32),
-            (1 << 31, 16),
-        ] {
+        for (len, box_len) in
+            [(1, 1), (7, 1), (100, 1), (33, 16), (64, 16), (4096, 16), (4096, 2), (40, 32), (1 << 31, 16)]
+        {
             for budget in [4, 5, 7, 12, 30] {
                 let slots = choose(len, box_len, budget);
                 assert_eq!(slots.first(), Some(&Slot::Index(0)), "{len} {box_len} {budget}");
                 assert_eq!(slots.last(), Some(&Slot::Index(len - 1)), "{len} {box_len} {budget}");
-                assert!(
-                    slots.windows(2).all(|w| w[0].start() < w[1].start()),
-                    "{len} {box_len} {budget}: {slots:?}"
-                );
-                assert!(
-                    slots.len() as u64 <= budget.max(7),
-                    "{len} {box_len} {budget}: {slots:?}"
-                );
+                assert!(slots.windows(2).all(|w| w[0].start() < w[1].start()), "{len} {box_len} {budget}: {slots:?}");
+                assert!(slots.len() as u64 <= budget.max(7), "{len} {box_len} {budget}: {slots:?}");
             }
         }
     }

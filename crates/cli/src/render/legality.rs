@@ -17,20 +17,11 @@ pub fn legality(info: &OpInfo) -> Option<Table> {
     for path in info.paths {
         // Quantization of another source than Acc has a path so that `quant-source` can refuse it.
         let refused = |f: Form| matches!(f, Form::ScalarQuant | Form::VectorQuant) && !path.src.contains(&Loc::Acc);
-        let used: Vec<Form> = forms
-            .iter()
-            .copied()
-            .filter(|f| path.forms.contains(f) && !refused(*f))
-            .collect();
+        let used: Vec<Form> = forms.iter().copied().filter(|f| path.forms.contains(f) && !refused(*f)).collect();
         if (used.is_empty() && !forms.is_empty()) || path.types == Types::Pairs(&[]) {
             continue;
         }
-        let key = [
-            form_names(&used, &forms),
-            locations(path),
-            layouts(path.layouts),
-            types(path.types),
-        ];
+        let key = [form_names(&used, &forms), locations(path), layouts(path.layouts), types(path.types)];
         let on = Profile::ALL.map(|p| path.on.has(p));
         match rows.iter_mut().find(|(k, _)| *k == key) {
             Some((_, all)) => all.iter_mut().zip(on).for_each(|(a, b)| *a |= b),
@@ -100,13 +91,7 @@ fn names(list: &[Elem]) -> String {
 }
 
 fn named_lists() -> [(&'static str, &'static [Elem]); 5] {
-    [
-        ("standard", STANDARD),
-        ("A5", A5_TYPES),
-        ("a2a3 cube", CUBE_A2A3),
-        ("a5 cube", CUBE_A5),
-        ("scale", SCALES),
-    ]
+    [("standard", STANDARD), ("A5", A5_TYPES), ("a2a3 cube", CUBE_A2A3), ("a5 cube", CUBE_A5), ("scale", SCALES)]
 }
 
 /// What the named lists of a rendered table hold.

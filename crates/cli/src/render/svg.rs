@@ -108,11 +108,7 @@ fn cells(out: &mut String, grid: &Grid, x: &[(f64, f64)], y: &[(f64, f64)]) {
             };
             let offset = grid.layout.offset(r, c);
             let padding = grid.is_padding(r, c);
-            let fill = if padding {
-                "url(#padding)".into()
-            } else {
-                shade(offset as f64 / last)
-            };
+            let fill = if padding { "url(#padding)".into() } else { shade(offset as f64 / last) };
             let ink = if padding { "#8a95a1" } else { "#1b2733" };
             let _ = writeln!(
                 out,
@@ -127,11 +123,7 @@ fn cells(out: &mut String, grid: &Grid, x: &[(f64, f64)], y: &[(f64, f64)]) {
 /// From pale to strong along memory, through two hues so that neighbours differ.
 fn shade(t: f64) -> String {
     let stops = [(0xff, 0xf4, 0xd6), (0xbf, 0xe3, 0xc9), (0x8f, 0xbd, 0xee)];
-    let (a, b, t) = if t < 0.5 {
-        (stops[0], stops[1], t * 2.0)
-    } else {
-        (stops[1], stops[2], t * 2.0 - 1.0)
-    };
+    let (a, b, t) = if t < 0.5 { (stops[0], stops[1], t * 2.0) } else { (stops[1], stops[2], t * 2.0 - 1.0) };
     let mix = |a: i32, b: i32| (f64::from(a) + f64::from(b - a) * t).round() as u8;
     format!("#{:02x}{:02x}{:02x}", mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }

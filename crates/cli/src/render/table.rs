@@ -11,9 +11,7 @@ pub struct Table {
 impl Table {
     /// A table with these column heads.
     pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
-        Table {
-            rows: vec![head.into_iter().map(Into::into).collect()],
-        }
+        Table { rows: vec![head.into_iter().map(Into::into).collect()] }
     }
 
     /// Adds a row.
@@ -94,10 +92,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
 /// A paragraph, cut at words and indented.
 pub fn paragraph(text: &str, indent: usize) -> String {
     let pad = " ".repeat(indent);
-    wrap(text, WIDTH - indent)
-        .iter()
-        .map(|line| format!("{pad}{line}\n"))
-        .collect()
+    wrap(text, WIDTH - indent).iter().map(|line| format!("{pad}{line}\n")).collect()
 }
 
 #[cfg(test)]

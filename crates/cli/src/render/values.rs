@@ -27,11 +27,7 @@ impl Values<'_> {
         let size = self.elem.size().unwrap_or(1) as usize;
         let start = (if fp4 { index / 2 } else { index } as usize).saturating_mul(size);
         let range = start..start.saturating_add(size);
-        if self
-            .defined
-            .get(range.clone())
-            .is_some_and(|d| d.iter().any(|d| *d != 0xFF))
-        {
+        if self.defined.get(range.clone()).is_some_and(|d| d.iter().any(|d| *d != 0xFF)) {
             return "?".into();
         }
         let bytes = self.bytes.get(range).unwrap_or(&[]);
@@ -68,17 +64,8 @@ impl Values<'_> {
             (Some(_), None) => "…".into(),
             (None, _) => "⋮".into(),
         };
-        let grid: Vec<Vec<String>> = rows
-            .iter()
-            .map(|r| cols.iter().map(|c| cell(*r, *c)).collect())
-            .collect();
-        let width = |n: usize| {
-            grid.iter()
-                .filter_map(|row| row.get(n))
-                .map(|t| t.chars().count())
-                .max()
-                .unwrap_or(0)
-        };
+        let grid: Vec<Vec<String>> = rows.iter().map(|r| cols.iter().map(|c| cell(*r, *c)).collect()).collect();
+        let width = |n: usize| grid.iter().filter_map(|row| row.get(n)).map(|t| t.chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..cols.len()).map(width).collect();
         let mut out = String::new();
         for row in &grid {
@@ -96,30 +83,11 @@ mod tests {
     #[test]
     fn small_arrays_are_whole_and_big_ones_show_their_corners() {
         let bytes: Vec<u8> = (0..=255).collect();
-        let small = Values {
-            elem: Elem::U8,
-            shape: &[2, 3],
-            bytes: &bytes,
-            defined: &[],
-        };
+        let small = Values { elem: Elem::U8, shape: &[2, 3], bytes: &bytes, defined: &[] };
         assert_eq!(small.table(), "  0 1 2\n  3 4 5\n");
-        let big = Values {
-            elem: Elem::U8,
-            shape: &[4, 4, 16],
-            bytes: &bytes,
-            defined: &[],
-        };
-        assert!(
-            big.table().ends_with("255\n") && big.table().contains('⋮'),
-            "{}",
-            big.table()
-        );
-        let fp4 = Values {
-            elem: Elem::F4e2m1x2,
-            shape: &[1, 2],
-            bytes: &[0x72],
-            defined: &[],
-        };
+        let big = Values { elem: Elem::U8, shape: &[4, 4, 16], bytes: &bytes, defined: &[] };
+        assert!(big.table().ends_with("255\n") && big.table().contains('⋮'), "{}", big.table());
+        let fp4 = Values { elem: Elem::F4e2m1x2, shape: &[1, 2], bytes: &[0x72], defined: &[] };
         assert_eq!(fp4.table(), "  1.0 6.0\n");
     }
 }

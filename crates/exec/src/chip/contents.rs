@@ -57,10 +57,8 @@ impl Chip {
         {
             return Ok(());
         }
-        let contents: SmallVec<[_; 2]> = copies
-            .iter()
-            .map(|(from, _)| [self.contents(*from, 0), self.contents(*from, 1)])
-            .collect();
+        let contents: SmallVec<[_; 2]> =
+            copies.iter().map(|(from, _)| [self.contents(*from, 0), self.contents(*from, 1)]).collect();
         for ((_, to), cores) in copies.iter().zip(contents) {
             let place = self.object(*to)?.place;
             for (core, contents) in (0u8..).zip(cores) {
@@ -111,31 +109,18 @@ impl Chip {
         }
         let memory = self.memories.get(memory)?;
         let (rows, cols) = (to.rows(), to.cols());
-        let whole = Move {
-            rows,
-            cols,
-            src: Map::IDENTITY,
-            dst: Map::IDENTITY,
-        };
+        let whole = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
         let nests = lower(&whole, from, to, bits);
         let len = (rows.saturating_mul(cols) * u64::from(bits.dst)).div_ceil(8) as usize;
         let (mut bytes, mut defined) = (vec![0; len], vec![0; len]);
-        let span = Area::of_nests(&nests, Side::Source)
-            .span()
-            .map_or(0, |s| s.1.max(0) as usize);
+        let span = Area::of_nests(&nests, Side::Source).span().map_or(0, |s| s.1.max(0) as usize);
         let Some(source) = memory.bytes().get(o.place.at..o.place.at.saturating_add(span)) else {
             return (core == 0).then_some((bytes, defined));
         };
-        let shadow = if self.memories.tracked {
-            memory.defined().expand(o.place.at, span)
-        } else {
-            vec![0xFF; span]
-        };
+        let shadow = if self.memories.tracked { memory.defined().expand(o.place.at, span) } else { vec![0xFF; span] };
         for nest in &nests {
             // The source is as long as the nests reach.
-            let moved = nest
-                .run(source, &mut bytes)
-                .and_then(|()| nest.run(&shadow, &mut defined));
+            let moved = nest.run(source, &mut bytes).and_then(|()| nest.run(&shadow, &mut defined));
             debug_assert!(moved.is_ok(), "{moved:?}");
         }
         for (byte, defined) in bytes.iter_mut().zip(&mut defined) {
@@ -151,15 +136,8 @@ impl Chip {
     pub fn tile_data(&self, id: ObjectId, core: u8) -> Result<TileData, Failure> {
         let o = self.object(id)?;
         if o.bytes() > Memories::LIMIT {
-            let what = format!(
-                "{} has {} bytes, and a run may have {}",
-                o.tile,
-                o.bytes(),
-                Memories::LIMIT
-            );
-            return Err(Box::new(
-                Diagnostic::error("memory-limit", what).help("use a smaller tile"),
-            ));
+            let what = format!("{} has {} bytes, and a run may have {}", o.tile, o.bytes(), Memories::LIMIT);
+            return Err(Box::new(Diagnostic::error("memory-limit", what).help("use a smaller tile")));
         }
         let [rows, cols] = o.extent();
         let elem = o.tile.elem;
@@ -169,28 +147,14 @@ impl Chip {
             .gather(o, core, &self.layout(o), &to, Bits::same(elem.bits()))
             .unwrap_or_else(|| none(elem.bytes_of(rows * cols)));
         let (raw, raw_defined) = self.contents(id, core).unwrap_or_else(|| none(o.bytes()));
-        Ok(TileData {
-            rows,
-            cols,
-            elem,
-            conv: o.conv,
-            elements,
-            defined,
-            raw,
-            raw_defined,
-        })
+        Ok(TileData { rows, cols, elem, conv: o.conv, elements, defined, raw, raw_defined })
     }
 
     /// Writes elements in logical order, row by row, into a tile's first rows and columns.
     pub fn give(&mut self, id: ObjectId, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
         self.reserve_tile(id, 0)?;
         let o = self.object(id)?;
-        let whole = Move {
-            rows,
-            cols,
-            src: Map::IDENTITY,
-            dst: Map::IDENTITY,
-        };
+        let whole = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
         let from = Layout::row_major(rows, cols, cols);
         let nests = lower(&whole, &from, &self.layout(o), Bits::same(o.tile.elem.bits()));
         self.put(id, &nests, elements)
@@ -201,12 +165,7 @@ impl Chip {
         self.reserve_tile(id, 0)?;
         let arg = self.arg(self.object(id)?, Role::Tile);
         let len = arg.tile.bytes();
-        let whole = Move {
-            rows: 1,
-            cols: len,
-            src: Map::IDENTITY,
-            dst: Map::IDENTITY,
-        };
+        let whole = Move { rows: 1, cols: len, src: Map::IDENTITY, dst: Map::IDENTITY };
         let nests = lower(&whole, &Layout::row_major(1, len, len), &byte_rows(&arg), Bits::same(8));
         self.put(id, &nests, bytes)
     }
@@ -243,12 +202,7 @@ impl Chip {
                 let start = o.place.at + (layout.offset(row, col) * bits / 8).max(0) as usize;
                 let len = (bits as usize / 8).max(1);
                 if let Some(byte) = memory.defined().first_missing(start, len) {
-                    return Some(UndefinedElement {
-                        row,
-                        col,
-                        memory: memory_id,
-                        byte,
-                    });
+                    return Some(UndefinedElement { row, col, memory: memory_id, byte });
                 }
             }
         }

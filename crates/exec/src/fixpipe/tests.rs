@@ -10,12 +10,7 @@ fn scalar(scale: f32, offset: u64, flags: u64) -> QuantParam {
 }
 
 fn fixpipe(src: Elem, dst: Elem, hardware_rounding: bool) -> Fixpipe {
-    Fixpipe {
-        src,
-        dst,
-        relu: false,
-        hardware_rounding,
-    }
+    Fixpipe { src, dst, relu: false, hardware_rounding }
 }
 
 fn to_i8(v: f32, param: &QuantParam, hardware_rounding: bool) -> i8 {
@@ -25,37 +20,12 @@ fn to_i8(v: f32, param: &QuantParam, hardware_rounding: bool) -> i8 {
 #[test]
 fn the_fields_of_a_parameter() {
     let bits = 0xFFFF_8000_0000_0000 | SIGNED | 511 << 37 | 1 << 36 | 15 << 32 | u64::from(0.1f32.to_bits());
-    assert_eq!(
-        QuantParam::scalar(bits),
-        QuantParam {
-            scale: 0.1,
-            shift: 16,
-            offset: 511,
-            signed: true
-        }
-    );
+    assert_eq!(QuantParam::scalar(bits), QuantParam { scale: 0.1, shift: 16, offset: 511, signed: true });
     assert_eq!(f64::from(QuantParam::vector(bits).scale), 0.099_975_585_937_5);
-    assert_eq!(
-        QuantParam::vector(bits),
-        QuantParam {
-            scale: 0.099_975_586,
-            ..QuantParam::scalar(bits)
-        }
-    );
-    assert_eq!(
-        QuantParam::scalar(0),
-        QuantParam {
-            scale: 0.0,
-            shift: 1,
-            offset: 0,
-            signed: false
-        }
-    );
+    assert_eq!(QuantParam::vector(bits), QuantParam { scale: 0.099_975_586, ..QuantParam::scalar(bits) });
+    assert_eq!(QuantParam::scalar(0), QuantParam { scale: 0.0, shift: 1, offset: 0, signed: false });
     // Bits 36 and 63:47 mean nothing.
-    assert_eq!(
-        QuantParam::scalar(1 << 36 | 0xFFFF_8000_0000_0000),
-        QuantParam::scalar(0)
-    );
+    assert_eq!(QuantParam::scalar(1 << 36 | 0xFFFF_8000_0000_0000), QuantParam::scalar(0));
 }
 
 #[test]
@@ -77,10 +47,7 @@ fn parameters_are_checked_against_the_types() {
         }
     }
     assert_eq!(scalar(f32::NAN, 0, 0).check(Elem::I32, Elem::I16), Ok(()));
-    assert_eq!(
-        [QuantFault::Sign, QuantFault::Scale].map(QuantFault::rule),
-        ["quant-sign", "quant-scale"]
-    );
+    assert_eq!([QuantFault::Sign, QuantFault::Scale].map(QuantFault::rule), ["quant-sign", "quant-scale"]);
 }
 
 #[test]
@@ -124,10 +91,7 @@ fn vectors_with_offset_three() {
     let far = scalar(1.0, 511, 0);
     let to_u8 = |v: f32, hardware| fixpipe(Elem::F32, Elem::U8, hardware).apply(v.to_bits(), Some(&far));
     assert_eq!((to_u8(-300.0, true), to_u8(-300.0, false)), (255, 211));
-    assert_eq!(
-        (to_u8(f32::NEG_INFINITY, true), to_u8(f32::NEG_INFINITY, false)),
-        (255, 0)
-    );
+    assert_eq!((to_u8(f32::NEG_INFINITY, true), to_u8(f32::NEG_INFINITY, false)), (255, 0));
 }
 
 #[test]
@@ -135,10 +99,7 @@ fn vectors_shift_saturation_and_infinity() {
     let shift = fixpipe(Elem::I32, Elem::I16, true);
     let by = |v: i32, n: u64| shift.apply(v as u32, Some(&QuantParam::scalar(n << 32))) as i16;
     assert_eq!((by(70000, 0), by(-70000, 0)), (32767, -32768));
-    assert_eq!(
-        (by(-1, 15), by(-3, 0), by(65536, 15), by(i32::MIN, 15)),
-        (-1, -2, 1, -32768)
-    );
+    assert_eq!((by(-1, 15), by(-3, 0), by(65536, 15), by(i32::MIN, 15)), (-1, -2, 1, -32768));
     let half = fixpipe(Elem::I32, Elem::F16, true);
     assert_eq!(half.apply(100_000, Some(&scalar(1.0, 0, 0))), 0x7BFF);
     let quant = |dst, v: f32| fixpipe(Elem::F32, dst, true).apply(v.to_bits(), Some(&scalar(1.0, 0, 0)));
@@ -149,51 +110,24 @@ fn vectors_shift_saturation_and_infinity() {
         (Elem::Hif8, 0x6F, 0x6E),
     ] {
         let sign = 1 << (dst.bits() - 1);
-        assert_eq!(
-            (quant(dst, f32::INFINITY), quant(dst, f32::MAX)),
-            (infinity, largest),
-            "{dst}"
-        );
-        assert_eq!(
-            (quant(dst, f32::NEG_INFINITY), quant(dst, f32::MIN)),
-            (sign | infinity, sign | largest),
-            "{dst}"
-        );
+        assert_eq!((quant(dst, f32::INFINITY), quant(dst, f32::MAX)), (infinity, largest), "{dst}");
+        assert_eq!((quant(dst, f32::NEG_INFINITY), quant(dst, f32::MIN)), (sign | infinity, sign | largest), "{dst}");
         assert_eq!(Some(quant(dst, -f32::NAN)), dst.canonical_nan(), "{dst}");
     }
     let cast = |dst, v: f32| fixpipe(Elem::F32, dst, true).apply(v.to_bits(), None);
     assert_eq!((cast(Elem::F16, 65520.0), cast(Elem::F16, -65519.0)), (0x7C00, 0xFBFF));
-    assert_eq!(
-        (cast(Elem::Bf16, f32::MAX), cast(Elem::Bf16, f32::NAN)),
-        (0x7F80, 0x7FC0)
-    );
+    assert_eq!((cast(Elem::Bf16, f32::MAX), cast(Elem::Bf16, f32::NAN)), (0x7F80, 0x7FC0));
 }
 
 #[test]
 fn same_type_keeps_bits_and_relu_cleans_them() {
-    for bits in [
-        0xFF80_0001u32,
-        0x7FFF_FFFF,
-        0x8000_0000,
-        1,
-        0x7F80_0000,
-        0xFF80_0000,
-        0xBF80_0000,
-    ] {
+    for bits in [0xFF80_0001u32, 0x7FFF_FFFF, 0x8000_0000, 1, 0x7F80_0000, 0xFF80_0000, 0xBF80_0000] {
         for elem in [Elem::F32, Elem::I32] {
             let plain = fixpipe(elem, elem, true);
             assert_eq!(plain.apply(bits, None), u64::from(bits));
-            let v = if elem == Elem::I32 {
-                f64::from(bits as i32)
-            } else {
-                f64::from(f32::from_bits(bits))
-            };
+            let v = if elem == Elem::I32 { f64::from(bits as i32) } else { f64::from(f32::from_bits(bits)) };
             let expected = if v > 0.0 { u64::from(bits) } else { 0 };
-            assert_eq!(
-                Fixpipe { relu: true, ..plain }.apply(bits, None),
-                expected,
-                "{elem} {bits:#x}"
-            );
+            assert_eq!(Fixpipe { relu: true, ..plain }.apply(bits, None), expected, "{elem} {bits:#x}");
         }
     }
 }
@@ -240,11 +174,7 @@ fn nearest_code(elem: Elem, v: f64, away: bool) -> u64 {
 
 /// fixpipe.md 4 once more: products are exact in binary64, and so is what rounding a binary64 sum to binary32 gives.
 fn reference(form: &Fixpipe, bits: u32, param: Option<u64>, vector: bool) -> u64 {
-    let x = if form.src == Elem::I32 {
-        rounded_i32(bits as i32)
-    } else {
-        f64::from(f32::from_bits(bits))
-    };
+    let x = if form.src == Elem::I32 { rounded_i32(bits as i32) } else { f64::from(f32::from_bits(bits)) };
     let stored = match param {
         None if form.src == form.dst => u64::from(bits),
         None if x.is_nan() => form.dst.canonical_nan().unwrap_or(0),
@@ -300,9 +230,7 @@ fn reference(form: &Fixpipe, bits: u32, param: Option<u64>, vector: bool) -> u64
 fn inputs(src: Elem) -> Vec<u32> {
     let mut state = 0x1234_5678_9ABC_DEF1u64;
     let mut random = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 32) as u32
     };
     let mut inputs: Vec<u32> = Vec::new();
@@ -311,26 +239,10 @@ fn inputs(src: Elem) -> Vec<u32> {
         inputs.extend((0..32).flat_map(|k| [1u32 << k, (1 << k) - 1, (1 << k) + 1, u32::MAX << k]));
         inputs.extend([i32::MIN, i32::MAX, 16_777_217, -16_777_219, 70_000, -70_000].map(|v| v as u32));
     } else {
-        let edges = [
-            65504.0,
-            65519.99,
-            65520.0,
-            448.0,
-            464.0,
-            465.0,
-            32768.0,
-            40000.0,
-            1.5e-5,
-            2f32.powi(-23),
-            3.38e38,
-        ];
+        let edges =
+            [65504.0, 65519.99, 65520.0, 448.0, 464.0, 465.0, 32768.0, 40000.0, 1.5e-5, 2f32.powi(-23), 3.38e38];
         let specials = [f32::NAN, f32::INFINITY, f32::MAX, f32::MIN_POSITIVE, 1e-45, 0.0];
-        inputs.extend(
-            edges
-                .iter()
-                .chain(&specials)
-                .flat_map(|v| [v.to_bits(), (-v).to_bits()]),
-        );
+        inputs.extend(edges.iter().chain(&specials).flat_map(|v| [v.to_bits(), (-v).to_bits()]));
         inputs.extend((-1100..1100).map(|v| (v as f32 / 2.0).to_bits()));
         inputs.extend((0..400).map(|_| ((random() % 4_000_000) as f32 / 4096.0 - 488.0).to_bits()));
         inputs.extend([0x7F80_0001, 0xFFC1_2345]);
@@ -346,22 +258,13 @@ const PAIRS: [(Elem, &[Elem], &[Elem]); 2] = [
         &[Elem::F16, Elem::Bf16, Elem::F32],
         &[Elem::I8, Elem::U8, Elem::Hif8, Elem::F16, Elem::Bf16, Elem::F8e4m3],
     ),
-    (
-        Elem::I32,
-        &[Elem::I32],
-        &[Elem::I8, Elem::U8, Elem::F16, Elem::Bf16, Elem::I16],
-    ),
+    (Elem::I32, &[Elem::I32], &[Elem::I8, Elem::U8, Elem::F16, Elem::Bf16, Elem::I16]),
 ];
 
 fn forms(src: Elem, dst: Elem) -> impl Iterator<Item = Fixpipe> {
     [(false, false), (false, true), (true, false), (true, true)]
         .into_iter()
-        .map(move |(relu, hardware_rounding)| Fixpipe {
-            src,
-            dst,
-            relu,
-            hardware_rounding,
-        })
+        .map(move |(relu, hardware_rounding)| Fixpipe { src, dst, relu, hardware_rounding })
 }
 
 #[test]
@@ -369,11 +272,7 @@ fn every_plain_pair_agrees_with_the_reference() {
     for (src, plain, _) in PAIRS {
         for form in plain.iter().flat_map(|&dst| forms(src, dst)) {
             for bits in inputs(src) {
-                assert_eq!(
-                    form.apply(bits, None),
-                    reference(&form, bits, None, false),
-                    "{form:?} of {bits:#x}"
-                );
+                assert_eq!(form.apply(bits, None), reference(&form, bits, None, false), "{form:?} of {bits:#x}");
             }
         }
     }
@@ -392,10 +291,8 @@ fn every_quantizing_pair_agrees_with_the_reference() {
                     let context = || format!("{form:?} of {bits:#x} with {param:#x}");
                     let (scalar, vector) = (QuantParam::scalar(param), QuantParam::vector(param));
                     let got = (form.apply(bits, Some(&scalar)), form.apply(bits, Some(&vector)));
-                    let expected = (
-                        reference(&form, bits, Some(param), false),
-                        reference(&form, bits, Some(param), true),
-                    );
+                    let expected =
+                        (reference(&form, bits, Some(param), false), reference(&form, bits, Some(param), true));
                     assert_eq!(got, expected, "{}", context());
                 }
             }
@@ -408,20 +305,13 @@ fn runs_equal_their_elements() {
     let params: Vec<QuantParam> = (0..7).map(|k| scalar(0.5 + k as f32, 40 * k, SIGNED)).collect();
     for &src in &[Elem::F32, Elem::I32] {
         let inputs = inputs(src);
-        for form in Elem::ALL
-            .iter()
-            .filter(|dst| !dst.is_fp4())
-            .flat_map(|&dst| forms(src, dst))
-        {
+        for form in Elem::ALL.iter().filter(|dst| !dst.is_fp4()).flat_map(|&dst| forms(src, dst)) {
             let bytes = form.dst.bits() as usize / 8;
             // A run of seven elements, cut short by the destination, by the parameters, or by nothing.
             for (k, run) in inputs.chunks_exact(7).enumerate() {
                 let from: Vec<u8> = run.iter().flat_map(|x| x.to_le_bytes()).collect();
                 let (mut to, room) = (vec![0xAA; 7 * bytes], 5 + k % 3);
-                let (shapes, given) = (
-                    [Params::Plain, Params::Same(&params[k % 7]), Params::Each(&params[..6])],
-                    6,
-                );
+                let (shapes, given) = ([Params::Plain, Params::Same(&params[k % 7]), Params::Each(&params[..6])], 6);
                 for shape in shapes {
                     to.fill(0xAA);
                     form.apply_run(&from, shape, &mut to[..room * bytes]);

@@ -26,10 +26,7 @@ pub(crate) fn compile(
         func,
         profile,
         placement,
-        program: Program {
-            vars: vec![Var::Nothing; func.values.len()],
-            ..Program::default()
-        },
+        program: Program { vars: vec![Var::Nothing; func.values.len()], ..Program::default() },
         object_of: vec![None; func.values.len()],
         depth: 0,
     };
@@ -105,13 +102,7 @@ impl Compiler<'_> {
         if address.is_none() {
             self.program.pool = pool.saturating_add(tile.bytes().div_ceil(FP_ALIGN).saturating_mul(FP_ALIGN));
         }
-        self.program.objects.push(ObjectInfo {
-            value,
-            tile,
-            conv,
-            address,
-            pool,
-        });
+        self.program.objects.push(ObjectInfo { value, tile, conv, address, pool });
         if let Some(slot) = self.object_of.get_mut(value.index()) {
             *slot = Some(id);
         }
@@ -172,10 +163,7 @@ impl Compiler<'_> {
     }
 
     fn scalar(&self, arg: Arg) -> Scalar {
-        Scalar {
-            int: self.int(arg),
-            ty: arg.value().map(|v| self.scalar_type(v)),
-        }
+        Scalar { int: self.int(arg), ty: arg.value().map(|v| self.scalar_type(v)) }
     }
 
     fn role(&self, op: &Op, role: Role) -> Option<Int> {
@@ -213,11 +201,7 @@ impl Compiler<'_> {
         let mut hands = Vec::new();
         for (to, from) in to.iter().zip(from) {
             let buffered = buffers && self.tile_slot(*to).is_some() && self.placement.slot(*to).is_some();
-            hands.push(Hand {
-                to: self.var(*to),
-                from: self.source(from),
-                buffer: buffered.then(|| self.object(*to)),
-            });
+            hands.push(Hand { to: self.var(*to), from: self.source(from), buffer: buffered.then(|| self.object(*to)) });
         }
         hands
     }
@@ -251,9 +235,7 @@ impl Compiler<'_> {
         if self.depth >= MAX_DEPTH {
             let what = format!("control flow is nested more than {MAX_DEPTH} deep");
             return Err(Box::new(
-                Diagnostic::error("syntax-limit", what)
-                    .at(op.span, "")
-                    .help("move the inner loops into one"),
+                Diagnostic::error("syntax-limit", what).at(op.span, "").help("move the inner loops into one"),
             ));
         }
         self.depth += 1;
@@ -299,10 +281,7 @@ impl Compiler<'_> {
             }),
             OpKind::Cmp(pred) => code.push(Code::Cmp {
                 pred: *pred,
-                width: arg(0)
-                    .value()
-                    .or(arg(1).value())
-                    .map_or(64, |v| self.scalar_type(v).bits()),
+                width: arg(0).value().or(arg(1).value()).map_or(64, |v| self.scalar_type(v).bits()),
                 dst,
                 a: self.int(arg(0)),
                 b: self.int(arg(1)),
@@ -320,11 +299,7 @@ impl Compiler<'_> {
                     from: c.source(arg(n)),
                     buffer: None,
                 };
-                code.push(Code::Select {
-                    condition: self.int(arg(0)),
-                    then: hand(self, 1),
-                    other: hand(self, 2),
-                });
+                code.push(Code::Select { condition: self.int(arg(0)), then: hand(self, 1), other: hand(self, 2) });
             }
             OpKind::For => code.push(self.repeat(id, op)?),
             OpKind::If => {
@@ -352,9 +327,7 @@ impl Compiler<'_> {
         let arg = |n: usize| op.operands.get(n).map_or(Arg::Int(0), |o| o.arg);
         let block = op.blocks.first().copied();
         let args = block.map_or(Default::default(), |b| self.func.block(b).args.clone());
-        let (iv, carried) = args
-            .split_first()
-            .map_or((None, &[][..]), |(iv, rest)| (Some(*iv), rest));
+        let (iv, carried) = args.split_first().map_or((None, &[][..]), |(iv, rest)| (Some(*iv), rest));
         let inits: Vec<Arg> = op.operands.iter().skip(3).map(|o| o.arg).collect();
         let enter = self.hands(carried, inits, false);
         let body = self.nested(op, block)?;
@@ -393,16 +366,7 @@ impl Compiler<'_> {
         let yields = second.map_or(Vec::new(), |b| self.last_args(b));
         let again = self.hands(&before_args, yields, true);
         let leave = self.hands(&op.results, handed.iter().skip(1).copied(), false);
-        Ok(Code::While(Box::new(While {
-            at: id,
-            enter,
-            before,
-            condition,
-            proceed,
-            after,
-            again,
-            leave,
-        })))
+        Ok(Code::While(Box::new(While { at: id, enter, before, condition, proceed, after, again, leave })))
     }
 }
 

@@ -157,14 +157,7 @@ impl<'a> Exec<'a> {
         for c in code {
             match c {
                 Code::Set { dst, value } => self.set(*dst, *value),
-                Code::Arith {
-                    op,
-                    width,
-                    dst,
-                    a,
-                    b,
-                    at,
-                } => {
+                Code::Arith { op, width, dst, a, b, at } => {
                     let value = scalar::arith(*op, *width, self.int(*a), self.int(*b));
                     self.set(*dst, value.map_err(|e| self.at(*at, e))?);
                 }
@@ -183,11 +176,7 @@ impl<'a> Exec<'a> {
                 }
                 Code::For(f) => self.repeat(f)?,
                 Code::If(branch) => {
-                    let taken = if self.int(branch.condition) != 0 {
-                        &branch.then
-                    } else {
-                        &branch.other
-                    };
+                    let taken = if self.int(branch.condition) != 0 { &branch.then } else { &branch.other };
                     self.code(&taken.0)?;
                     self.hand(&taken.1)?;
                 }
@@ -206,25 +195,20 @@ impl<'a> Exec<'a> {
             Code::Alloc(alloc) => self.alloc(alloc).map_err(|e| self.at(alloc.at, e))?,
             Code::Assign { at, tile, addr, result } => {
                 let address = self.int(*addr);
-                self.chip
-                    .assign(self.object_of(*tile), address)
-                    .map_err(|e| self.at(*at, e))?;
+                self.chip.assign(self.object_of(*tile), address).map_err(|e| self.at(*at, e))?;
                 if let Some(result) = result {
                     self.hand_tile(*result, *tile);
                 }
             }
             Code::SetValid { at, tile, valid } => {
                 let valid = valid.map(|v| v.map(|v| self.int(v)));
-                self.chip
-                    .set_valid(self.object_of(*tile), valid)
-                    .map_err(|e| self.at(*at, e))?;
+                self.chip.set_valid(self.object_of(*tile), valid).map_err(|e| self.at(*at, e))?;
             }
             Code::Window(window) => self.window(window).map_err(|e| self.at(window.at, e))?,
             Code::MakeView(view) => self.make_view(view).map_err(|e| self.at(view.at, e))?,
             Code::Partition(view) => self.partition(view).map_err(|e| self.at(view.at, e))?,
             Code::AddPtr { at, src, dst, by } => {
-                self.add_pointer(*src, *dst, self.int(*by))
-                    .map_err(|e| self.at(*at, e))?;
+                self.add_pointer(*src, *dst, self.int(*by)).map_err(|e| self.at(*at, e))?;
             }
             Code::LoadScalar(access) => self.load_scalar(access).map_err(|e| self.at(access.at, e))?,
             Code::StoreScalar(access) => self.store_scalar(access).map_err(|e| self.at(access.at, e))?,

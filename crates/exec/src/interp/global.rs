@@ -43,13 +43,7 @@ impl Exec<'_> {
         let dims = self.extents(&view.first, "extent")?;
         let strides = view.second.iter().map(|s| self.int(*s)).collect();
         let source = self.global(view.src)?;
-        let made = Global {
-            elem: view.elem,
-            dims,
-            strides,
-            tag: view.tag,
-            ..source.clone()
-        };
+        let made = Global { elem: view.elem, dims, strides, tag: view.tag, ..source.clone() };
         self.put_global(view.dst, made);
         Ok(())
     }
@@ -59,24 +53,16 @@ impl Exec<'_> {
         let sizes = self.extents(&view.second, "size")?;
         let mut made = self.global(view.src)?.clone();
         for (k, (offset, size)) in offsets.iter().zip(&sizes).enumerate() {
-            let (extent, stride) = (
-                made.dims.get(k).copied().unwrap_or(0),
-                made.strides.get(k).copied().unwrap_or(0),
-            );
+            let (extent, stride) = (made.dims.get(k).copied().unwrap_or(0), made.strides.get(k).copied().unwrap_or(0));
             if offset.checked_add(*size).is_none_or(|end| end > extent) {
                 let end = offset.saturating_add(*size);
                 let what = format!("the partition takes {offset} to {end} of dimension {k}, and the view has {extent}");
                 let help = format!("offset plus size is at most {extent}");
                 return Err(out_of_bounds(what, help));
             }
-            let moved = stride
-                .checked_mul(*offset as i64)
-                .and_then(|by| made.offset.checked_add(by));
+            let moved = stride.checked_mul(*offset as i64).and_then(|by| made.offset.checked_add(by));
             made.offset = moved.ok_or_else(|| {
-                out_of_bounds(
-                    format!("the partition starts {offset} strides of {stride} away"),
-                    "use smaller strides",
-                )
+                out_of_bounds(format!("the partition starts {offset} strides of {stride} away"), "use smaller strides")
             })?;
         }
         made.dims = sizes;
@@ -87,10 +73,7 @@ impl Exec<'_> {
     pub fn add_pointer(&mut self, src: Slot, dst: Slot, by: i64) -> Result<(), Failure> {
         let mut moved = self.global(src)?.clone();
         moved.offset = moved.offset.checked_add(by).ok_or_else(|| {
-            out_of_bounds(
-                format!("a pointer at {} moves by {by}", moved.offset),
-                "stay inside the buffer",
-            )
+            out_of_bounds(format!("a pointer at {} moves by {by}", moved.offset), "stay inside the buffer")
         })?;
         self.put_global(dst, moved);
         Ok(())
@@ -106,10 +89,7 @@ impl Exec<'_> {
         let grows = pointer.grows && matches!(at, 0..=0x4000_0000);
         if beyond && !grows {
             let what = format!("element {at} is accessed, and the buffer has {elements} elements");
-            return Err(out_of_bounds(
-                what,
-                "give the argument a longer file, or stay inside it",
-            ));
+            return Err(out_of_bounds(what, "give the argument a longer file, or stay inside it"));
         }
         let unit = pointer.elem.size().unwrap_or(1) as i64;
         Ok((pointer, at * unit, elements))

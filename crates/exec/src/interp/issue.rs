@@ -23,9 +23,7 @@ impl Exec<'_> {
         if let Some((src, dst)) = site.binds {
             let (src, dst) = (self.object_of(src), self.object_of(dst));
             let is_result = !site.results.is_empty();
-            self.chip
-                .bind(site.opcode, src, dst, is_result)
-                .map_err(|e| self.at(site.at, e))?;
+            self.chip.bind(site.opcode, src, dst, is_result).map_err(|e| self.at(site.at, e))?;
         }
         if self.watch.is_some() {
             self.watch_view(site)?;
@@ -84,12 +82,7 @@ impl Exec<'_> {
             self.chip.begin(*object)?;
             self.set_tile(*slot, *object);
             // Placed tiles begin where placement says; this is for those in the pool and those with an address.
-            let pooled = self
-                .cx
-                .program
-                .objects
-                .get(*object as usize)
-                .is_some_and(|i| i.address.is_none());
+            let pooled = self.cx.program.objects.get(*object as usize).is_some_and(|i| i.address.is_none());
             let manual = self.chip.object(*object).is_ok_and(|o| o.binding == Binding::Manual);
             if site.init.is_none() && (manual || pooled) {
                 self.undefine(Some(site.at), *object);
@@ -119,11 +112,8 @@ impl Exec<'_> {
         if let Some(slot) = site.global
             && let Some(view) = self.globals.get(slot as usize)
         {
-            let bound = if view.grows && site.opcode == Opcode::Tstore {
-                u64::MAX
-            } else {
-                view.elements(&self.chip.memories)
-            };
+            let bound =
+                if view.grows && site.opcode == Opcode::Tstore { u64::MAX } else { view.elements(&self.chip.memories) };
             key.extend_from_slice(&[view.buffer as u64, bound, view.tag as u64]);
             key.extend(view.dims.iter().copied());
             key.extend(view.strides.iter().map(|s| *s as u64));
@@ -159,11 +149,7 @@ impl Exec<'_> {
         let Some(start) = view.byte() else { return Ok(false) };
         let start = i64::try_from(start).unwrap_or(i64::MAX);
         let (first, end) = (start.saturating_add(span.0), start.saturating_add(span.1));
-        let len = self
-            .chip
-            .memories
-            .get(view.buffer)
-            .map_or(0, |m| m.bytes().len() as i64);
+        let len = self.chip.memories.get(view.buffer).map_or(0, |m| m.bytes().len() as i64);
         if first < 0 || end <= len {
             return Ok(first >= 0);
         }
@@ -184,16 +170,8 @@ impl Exec<'_> {
         let mut request = Request {
             opcode: site.opcode,
             form: site.form,
-            tiles: site
-                .tiles
-                .iter()
-                .map(|(role, slot)| (*role, self.object_of(*slot)))
-                .collect(),
-            scalars: site
-                .scalars
-                .iter()
-                .map(|(role, s)| (*role, s.number(self.int(s.int))))
-                .collect(),
+            tiles: site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect(),
+            scalars: site.scalars.iter().map(|(role, s)| (*role, s.number(self.int(s.int)))).collect(),
             attrs: site.attrs.clone(),
             global: view.as_ref(),
         };
@@ -214,12 +192,7 @@ impl Exec<'_> {
             }
             _ => None,
         };
-        let entry = Entry {
-            key: self.key.as_slice().into(),
-            init,
-            prepared,
-            undefined_at: 0,
-        };
+        let entry = Entry { key: self.key.as_slice().into(), init, prepared, undefined_at: 0 };
         if let Some(cache) = self.caches.get_mut(index)
             && !cache.find(&self.key)
         {

@@ -25,19 +25,9 @@ impl Exec<'_> {
             let d = self.at(at, Box::new(d));
             self.found.warn(at, *d);
         }
-        let value = self
-            .cx
-            .program
-            .objects
-            .get(self.object_of(slot) as usize)
-            .map(|o| o.value);
+        let value = self.cx.program.objects.get(self.object_of(slot) as usize).map(|o| o.value);
         if let Some(value) = value {
-            self.printed.push(Printed {
-                op: at,
-                value,
-                block: self.block,
-                data,
-            });
+            self.printed.push(Printed { op: at, value, block: self.block, data });
         }
         Ok(())
     }

@@ -37,32 +37,16 @@ pub(super) struct Left {
 }
 
 pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Box<Outcome>> {
-    let failed = |e: Failure| {
-        Box::new(Outcome {
-            diagnostics: vec![*e],
-            ..Outcome::default()
-        })
-    };
+    let failed = |e: Failure| Box::new(Outcome { diagnostics: vec![*e], ..Outcome::default() });
     let program = compile(run.module, run.func, run.profile, run.placement).map_err(failed)?;
     let blocks = run.blocks.max(1);
-    let cx = Context {
-        module: run.module,
-        func: run.func,
-        profile: run.profile,
-        program: &program,
-        blocks,
-    };
+    let cx = Context { module: run.module, func: run.func, profile: run.profile, program: &program, blocks };
     scalars_are_bound(&run).map_err(failed)?;
     let mut buffers = buffers(&mut run);
     let run = &run;
-    let threads = std::thread::available_parallelism()
-        .map_or(1, |n| n.get())
-        .min(blocks as usize);
-    let left = if blocks == 1 {
-        vec![alone(run, &cx, &mut buffers)]
-    } else {
-        together(run, &cx, &buffers, blocks, threads)
-    };
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(blocks as usize);
+    let left =
+        if blocks == 1 { vec![alone(run, &cx, &mut buffers)] } else { together(run, &cx, &buffers, blocks, threads) };
     Ok(merge(run, buffers, left))
 }
 
@@ -153,18 +137,10 @@ pub(super) fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
             _ => None,
         });
         all.push(match bound {
-            Some((bytes, dims)) => Buffer {
-                value: id,
-                memory: Memory::new(bytes, true),
-                dims: dims.clone(),
-                grows: false,
-            },
-            None => Buffer {
-                value: id,
-                memory: Memory::default(),
-                dims: Vec::new(),
-                grows: true,
-            },
+            Some((bytes, dims)) => {
+                Buffer { value: id, memory: Memory::new(bytes, true), dims: dims.clone(), grows: false }
+            }
+            None => Buffer { value: id, memory: Memory::default(), dims: Vec::new(), grows: true },
         });
     }
     all
@@ -241,9 +217,7 @@ fn give_tile(exec: &mut Exec<'_>, slot: u32, rows: u64, cols: u64, elements: &[u
             extent[0],
             extent[1]
         );
-        return Err(Box::new(
-            Diagnostic::error("binding", what).help("bind an input of that shape"),
-        ));
+        return Err(Box::new(Diagnostic::error("binding", what).help("bind an input of that shape")));
     }
     exec.chip.give(id, extent[0], extent[1], elements)
 }
@@ -252,12 +226,7 @@ fn give_tile(exec: &mut Exec<'_>, slot: u32, rows: u64, cols: u64, elements: &[u
 fn scalars_are_bound(run: &Run<'_>) -> Result<(), Failure> {
     let is_scalar = |v: &ValueId| matches!(run.module.types.get(run.func.value(*v).ty), Type::Scalar(_));
     let is_free = |v: &ValueId| !run.inputs.iter().any(|(bound, _)| bound == v);
-    let Some(free) = run
-        .func
-        .args
-        .iter()
-        .find(|v| is_scalar(v) && is_free(v) && is_used(run, **v))
-    else {
+    let Some(free) = run.func.args.iter().find(|v| is_scalar(v) && is_free(v) && is_used(run, **v)) else {
         return Ok(());
     };
     let value = run.func.value(*free);
@@ -289,11 +258,7 @@ fn read_outputs(run: &Run<'_>, exec: &mut Exec<'_>, block: u32, left: &mut Left)
             d.span = Some(run.func.value(*value).span);
             exec.found.warnings.push(d);
         }
-        left.tiles.push(TileOutput {
-            value: *value,
-            core: *core,
-            data,
-        });
+        left.tiles.push(TileOutput { value: *value, core: *core, data });
     }
     Ok(())
 }
@@ -338,10 +303,7 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
                     .help("bind a file to it with --in, or store all of it"),
             );
         }
-        outcome.buffers.push(BufferOutput {
-            value: buffer.value,
-            bytes: buffer.memory.bytes().to_vec(),
-        });
+        outcome.buffers.push(BufferOutput { value: buffer.value, bytes: buffer.memory.bytes().to_vec() });
     }
     outcome
 }

@@ -63,12 +63,7 @@ impl Exec<'_> {
             let start = arg.place.map_or(0, |p| p.start);
             let extent = |v: Option<u64>| v.map_or("?".into(), |v| v.to_string());
             let [r, c] = arg.valid;
-            notes.push(format!(
-                "{name} is {} at {start:#x}, valid {}x{}",
-                arg.tile,
-                extent(r),
-                extent(c)
-            ));
+            notes.push(format!("{name} is {} at {start:#x}, valid {}x{}", arg.tile, extent(r), extent(c)));
         }
         for (role, value) in &inst.scalars {
             if let Some(tessera_isa::codec::Number::Int(v)) = value {
@@ -113,11 +108,7 @@ impl Exec<'_> {
             // The latest instruction before this point that left the byte undefined.
             let mut latest: Option<Left> = None;
             for (cache, site) in self.caches.iter().zip(&self.cx.program.sites) {
-                for entry in cache
-                    .entries
-                    .iter()
-                    .filter(|e| (self.began + 1..before).contains(&e.undefined_at))
-                {
+                for entry in cache.entries.iter().filter(|e| (self.began + 1..before).contains(&e.undefined_at)) {
                     let Some(prepared) = &entry.prepared else { continue };
                     if latest.as_ref().is_some_and(|l| l.when >= entry.undefined_at) {
                         continue;
@@ -143,11 +134,7 @@ impl Exec<'_> {
                             }
                             _ => None,
                         };
-                        latest = Some(Left {
-                            when: entry.undefined_at,
-                            at: site.at,
-                            source,
-                        });
+                        latest = Some(Left { when: entry.undefined_at, at: site.at, source });
                     }
                 }
             }
@@ -158,11 +145,7 @@ impl Exec<'_> {
                         "hardware writes whole blocks here, and its footprint covers the byte",
                     );
                 }
-                Some(Left {
-                    when,
-                    at,
-                    source: Some(source),
-                }) => {
+                Some(Left { when, at, source: Some(source) }) => {
                     d = d.and_at(self.cx.span(at), "moved here, undefined already");
                     (memory, byte, before) = (source.0, source.1, when);
                 }

@@ -122,22 +122,13 @@ mod tests {
                 assert_eq!(of(ArithOp::Addi), Some(i64::from(x.wrapping_add(y))));
                 assert_eq!(of(ArithOp::Muli), Some(i64::from(x.wrapping_mul(y))));
                 assert_eq!(of(ArithOp::Divsi), x.checked_div(y).map(i64::from));
-                assert_eq!(
-                    of(ArithOp::Divui),
-                    (x as u8).checked_div(y as u8).map(|v| i64::from(v as i8))
-                );
-                assert_eq!(
-                    of(ArithOp::Remui),
-                    (x as u8).checked_rem(y as u8).map(|v| i64::from(v as i8))
-                );
+                assert_eq!(of(ArithOp::Divui), (x as u8).checked_div(y as u8).map(|v| i64::from(v as i8)));
+                assert_eq!(of(ArithOp::Remui), (x as u8).checked_rem(y as u8).map(|v| i64::from(v as i8)));
                 assert_eq!(of(ArithOp::Maxui), Some(i64::from((x as u8).max(y as u8) as i8)));
                 let shift = u32::from(y as u8);
                 assert_eq!(of(ArithOp::Shli), x.checked_shl(shift).map(i64::from));
                 assert_eq!(of(ArithOp::Shrsi), x.checked_shr(shift).map(i64::from));
-                assert_eq!(
-                    of(ArithOp::Shrui),
-                    (x as u8).checked_shr(shift).map(|v| i64::from(v as i8))
-                );
+                assert_eq!(of(ArithOp::Shrui), (x as u8).checked_shr(shift).map(|v| i64::from(v as i8)));
                 assert_eq!(compare(CmpPred::Ult, 8, p, q), (x as u8) < (y as u8));
                 assert_eq!(arith(ArithOp::Divsi, 64, a, b).ok(), a.checked_div(b));
                 assert_eq!(arith(ArithOp::Subi, 64, a, b).ok(), Some(a.wrapping_sub(b)));

@@ -25,22 +25,13 @@ use tessera_isa::ops::Role;
 
 /// Runs a program block by block, with a watch.
 pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
-    let failed = |e: Failure| Outcome {
-        diagnostics: vec![*e],
-        ..Outcome::default()
-    };
+    let failed = |e: Failure| Outcome { diagnostics: vec![*e], ..Outcome::default() };
     let program = match super::compile::compile(run.module, run.func, run.profile, run.placement) {
         Ok(program) => program,
         Err(e) => return (failed(e), watch),
     };
     let blocks = run.blocks.max(1);
-    let cx = Context {
-        module: run.module,
-        func: run.func,
-        profile: run.profile,
-        program: &program,
-        blocks,
-    };
+    let cx = Context { module: run.module, func: run.func, profile: run.profile, program: &program, blocks };
     let buffers = parallel::buffers(&mut run);
     let mut memories = Memories::new(true);
     for buffer in &buffers {
@@ -68,10 +59,7 @@ pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
             break;
         }
     }
-    let mut watch = exec
-        .watch
-        .take()
-        .map_or_else(|| Watch::new(Default::default(), Vec::new(), false), |w| *w);
+    let mut watch = exec.watch.take().map_or_else(|| Watch::new(Default::default(), Vec::new(), false), |w| *w);
     drop(exec);
     for (k, (buffer, length)) in buffers.iter().zip(&lengths).enumerate() {
         let ty = run.module.types.get(run.func.value(buffer.value).ty);
@@ -153,12 +141,7 @@ impl Exec<'_> {
         self.announce(None, &[(id, true)]);
         let object = self.chip.object(id)?;
         let [rows, cols] = object.extent();
-        let whole = Move {
-            rows,
-            cols,
-            src: Map::IDENTITY,
-            dst: Map::IDENTITY,
-        };
+        let whole = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
         let from = Layout::row_major(rows, cols, cols);
         let bits = Bits::same(object.tile.elem.bits());
         let nests = lower(&whole, &from, &self.chip.layout(object), bits);
@@ -176,10 +159,7 @@ impl Exec<'_> {
         if core == 1 && memory == object.place.memory {
             return Ok(None);
         }
-        let place = Place {
-            memory,
-            at: object.place.at,
-        };
+        let place = Place { memory, at: object.place.at };
         let watch = self.watch.as_mut();
         Ok(watch.map(|w| w.region(value, core, &object, &layout, place)))
     }
@@ -202,12 +182,7 @@ impl Exec<'_> {
         if self.watch.is_none() {
             return Ok(());
         }
-        let value = self
-            .cx
-            .program
-            .objects
-            .get(self.object_of(slot) as usize)
-            .map(|o| o.value);
+        let value = self.cx.program.objects.get(self.object_of(slot) as usize).map(|o| o.value);
         if let Some(value) = value {
             let region = self.region(value, slot, 0)?;
             if let Some(watch) = &mut self.watch {
@@ -295,10 +270,7 @@ impl Exec<'_> {
         }
         if view.dims.is_empty() {
             // A bare pointer feeds a conv tile, densely.
-            let conv = site
-                .tiles
-                .iter()
-                .find_map(|t| self.chip.object(self.object_of(t.1)).ok()?.conv);
+            let conv = site.tiles.iter().find_map(|t| self.chip.object(self.object_of(t.1)).ok()?.conv);
             let elements = conv.map_or(0, |c| i64::try_from(c.elements()).unwrap_or(i64::MAX));
             last = last.saturating_add(elements.saturating_sub(1));
         }
@@ -338,11 +310,7 @@ impl Exec<'_> {
             for (_, id) in &request.tiles {
                 places.push(self.chip.object(*id)?.place);
             }
-            let at = Places {
-                tiles: &places,
-                global: request.global.map(|g| g.buffer),
-                tracked: true,
-            };
+            let at = Places { tiles: &places, global: request.global.map(|g| g.buffer), tracked: true };
             Moves::new(inst, &maps::steps(inst).unwrap_or_default(), at)?
         };
         let key = (index, self.key.as_slice().into());
@@ -374,9 +342,7 @@ impl Exec<'_> {
             for row in 0..rows.unwrap_or(0) {
                 let start = place.at + layout.offset(row, 0).max(0) as usize * size;
                 if !watch.is_constant(place.memory, start, size) {
-                    watch.undecide(format!(
-                        "the counts in {name} decide how much TCONCAT joins, and they are data"
-                    ));
+                    watch.undecide(format!("the counts in {name} decide how much TCONCAT joins, and they are data"));
                 }
             }
         }
@@ -448,11 +414,7 @@ impl Exec<'_> {
         }
         if let Some(joined) = &prepared.joined {
             let tiles: SmallVec<[Place; 6]> = places.iter().step_by(2).copied().collect();
-            let at = Places {
-                tiles: &tiles,
-                global: None,
-                tracked: true,
-            };
+            let at = Places { tiles: &tiles, global: None, tracked: true };
             let moves = Moves::new(joined.inst(), &joined.moved(), at)?;
             watch.moved(&Arc::new(moves), &places, false);
             joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
@@ -474,9 +436,7 @@ impl Exec<'_> {
             return false;
         };
         let (place, bytes) = (object.place, object.bytes() as usize);
-        self.watch
-            .as_mut()
-            .is_some_and(|w| !w.is_constant(place.memory, place.at, bytes))
+        self.watch.as_mut().is_some_and(|w| !w.is_constant(place.memory, place.at, bytes))
     }
 
     /// Before a scalar is loaded: it decides something sooner or later, so it must be known.
@@ -495,9 +455,7 @@ impl Exec<'_> {
         if let Some(watch) = &mut self.watch
             && !watch.is_constant(buffer, start, (bits as usize / 8).max(1))
         {
-            watch.undecide(format!(
-                "element {at} of a buffer is loaded as a scalar, and it is data"
-            ));
+            watch.undecide(format!("element {at} of a buffer is loaded as a scalar, and it is data"));
         }
         Ok(())
     }
@@ -509,9 +467,7 @@ impl Exec<'_> {
         }
         self.announce(Some(at), &[]);
         let memory = self.chip.memories.get(buffer);
-        let bytes = memory
-            .and_then(|m| m.bytes().get(start..start + len))
-            .map(<[u8]>::to_vec);
+        let bytes = memory.and_then(|m| m.bytes().get(start..start + len)).map(<[u8]>::to_vec);
         if let (Some(watch), Some(bytes)) = (&mut self.watch, bytes) {
             watch.stored(buffer, start, &bytes);
         }

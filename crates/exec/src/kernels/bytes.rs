@@ -30,12 +30,7 @@ impl AlignedBytes {
     pub fn zeroed(len: usize) -> Self {
         let room = vec![0; len.saturating_add(LINE - 1)];
         let start = room.as_ptr().align_offset(LINE).min(LINE - 1);
-        AlignedBytes {
-            room,
-            start,
-            len,
-            used: len,
-        }
+        AlignedBytes { room, start, len, used: len }
     }
 
     /// The bytes, moved to the start of their allocation.

@@ -41,15 +41,9 @@ impl Conversion {
     fn as_fixpipe(&self) -> Option<Fixpipe> {
         match *self {
             Conversion::Fixpipe(fixpipe) => Some(fixpipe),
-            Conversion::Value {
-                src: Elem::F32,
-                dst: dst @ (Elem::F16 | Elem::Bf16),
-            } => Some(Fixpipe {
-                src: Elem::F32,
-                dst,
-                relu: false,
-                hardware_rounding: false,
-            }),
+            Conversion::Value { src: Elem::F32, dst: dst @ (Elem::F16 | Elem::Bf16) } => {
+                Some(Fixpipe { src: Elem::F32, dst, relu: false, hardware_rounding: false })
+            }
             Conversion::Value { .. } => None,
         }
     }
@@ -142,11 +136,7 @@ impl Convert {
     pub fn new(nest: Nest, conversion: Conversion, level: Level) -> Convert {
         let vector = Vector::new(&nest, &conversion, level.clamped());
         Convert {
-            staged: if vector.is_none() {
-                Staged::new(&nest, &conversion, level).map(Box::new)
-            } else {
-                None
-            },
+            staged: if vector.is_none() { Staged::new(&nest, &conversion, level).map(Box::new) } else { None },
             vector,
             conversion,
             src_span: nest.span(Side::Source),
@@ -192,13 +182,7 @@ impl Convert {
             // SAFETY: all spans lie inside their slices; both pointers come from the one mutable borrow of the memory.
             Some((raw, vector)) => unsafe {
                 let start = memory.as_mut_ptr();
-                self.vector(
-                    raw,
-                    vector,
-                    start.wrapping_add(src_at),
-                    start.wrapping_add(dst_at),
-                    params,
-                );
+                self.vector(raw, vector, start.wrapping_add(src_at), start.wrapping_add(dst_at), params);
             },
             None => self.scalar(&mut scalar::One { memory }, src_at, dst_at, params),
         }
@@ -208,11 +192,7 @@ impl Convert {
     fn check(&self, src: (usize, usize), dst: (usize, usize), params: &Params) -> Result<(), OutOfBounds> {
         OutOfBounds::check(self.src_span, src.0, src.1)?;
         OutOfBounds::check(self.dst_span, dst.0, dst.1)?;
-        if params.is_empty() {
-            Ok(())
-        } else {
-            OutOfBounds::check(self.param_span, 0, params.len())
-        }
+        if params.is_empty() { Ok(()) } else { OutOfBounds::check(self.param_span, 0, params.len()) }
     }
 
     fn raw(&self, params: &Params) -> Option<(RawConvert, &Vector)> {
@@ -230,13 +210,7 @@ impl Convert {
         match (&self.vector, moved.dims.pop()) {
             (Some(vector), Some(row)) => moved.for_each_element(|s, d, p| {
                 if vector.row(bytes, &row, [s, d, p], params).is_none() {
-                    let row = Nest {
-                        bits,
-                        src: s,
-                        dst: d,
-                        param: p,
-                        dims: [row].into_iter().collect(),
-                    };
+                    let row = Nest { bits, src: s, dst: d, param: p, dims: [row].into_iter().collect() };
                     self.elements(bytes, &row, params);
                 }
             }),
@@ -282,10 +256,7 @@ impl Staged {
     fn new(nest: &Nest, conversion: &Conversion, level: Level) -> Option<Staged> {
         conversion.as_fixpipe()?;
         let (from, to) = (i64::from(nest.bits.src / 8), u64::from(nest.bits.dst / 8));
-        let row = nest
-            .dims
-            .iter()
-            .position(|d| d.src == from && matches!(d.param, 0 | 1))?;
+        let row = nest.dims.iter().position(|d| d.src == from && matches!(d.param, 0 | 1))?;
         let elements = nest.elements();
         if !(1..=Self::LIMIT).contains(&elements) || nest.bits.dst < 8 {
             return None;
@@ -305,11 +276,7 @@ impl Staged {
         spread.normalise();
         let bytes = usize::try_from(elements * to).ok()?;
         Vector::new(&convert, conversion, level.clamped())?;
-        Some(Staged {
-            convert: Convert::new(convert, *conversion, level),
-            spread: Kernel::new(&spread, level),
-            bytes,
-        })
+        Some(Staged { convert: Convert::new(convert, *conversion, level), spread: Kernel::new(&spread, level), bytes })
     }
 
     fn rows(&self, src: (&[u8], usize), params: &Params) -> Result<Vec<u8>, OutOfBounds> {
@@ -329,15 +296,9 @@ impl Vector {
         if !contiguous || !widths || !matches!(last.param, 0 | 1) || nest.elements() == 0 {
             return None;
         }
-        let as_loop = |d: &Dim| Loop {
-            n: d.extent as usize,
-            src: d.src as isize,
-            dst: d.dst as isize,
-        };
+        let as_loop = |d: &Dim| Loop { n: d.extent as usize, src: d.src as isize, dst: d.dst as isize };
         // The kernel takes the longest loop over which the parameters stay the same.
-        let longest = (0..outer.len())
-            .filter(|&k| outer[k].param == 0)
-            .max_by_key(|&k| outer[k].extent);
+        let longest = (0..outer.len()).filter(|&k| outer[k].param == 0).max_by_key(|&k| outer[k].extent);
         let others = outer.iter().enumerate().filter(|&(k, _)| Some(k) != longest);
         Some(Vector {
             plain,
@@ -389,10 +350,7 @@ impl Vector {
             return unsafe { raw(src, dst, &self.rows, self.n, &lanes, &self.fixpipe) };
         };
         for i in 0..l.n as isize {
-            let (s, d) = (
-                src.wrapping_offset(i.wrapping_mul(l.src)),
-                dst.wrapping_offset(i.wrapping_mul(l.dst)),
-            );
+            let (s, d) = (src.wrapping_offset(i.wrapping_mul(l.src)), dst.wrapping_offset(i.wrapping_mul(l.dst)));
             // SAFETY: the contract of this function.
             unsafe { self.run(raw, rest, s, d, param + i * step, params) }
         }

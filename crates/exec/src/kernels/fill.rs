@@ -45,9 +45,7 @@ pub(crate) fn fill(memory: &mut [u8], rows: &Rows, block: &[u8; 64]) {
 fn fill_rows(memory: &mut [u8], rows: &Rows, block: &[u8; 64]) {
     let mut at = rows.at;
     for _ in 0..rows.n {
-        let row = usize::try_from(at)
-            .ok()
-            .and_then(|at| memory.get_mut(at..at.checked_add(rows.len as usize)?));
+        let row = usize::try_from(at).ok().and_then(|at| memory.get_mut(at..at.checked_add(rows.len as usize)?));
         if let Some(row) = row {
             fill_row(row, block);
         }

@@ -62,9 +62,7 @@ impl Level {
 
     /// Every level of this machine, the scalar one first.
     pub fn available() -> impl Iterator<Item = Level> {
-        [Level::Scalar, Level::Avx2, Level::Avx512]
-            .into_iter()
-            .filter(|&level| level <= Level::best())
+        [Level::Scalar, Level::Avx2, Level::Avx512].into_iter().filter(|&level| level <= Level::best())
     }
 
     /// This level, or the best one of the machine where it has no such instructions.
@@ -102,10 +100,7 @@ pub(crate) type Raw = unsafe fn(*const u8, *mut u8, &Inner);
 enum Kind {
     Scalar,
     Nibbles,
-    #[cfg_attr(
-        not(target_arch = "x86_64"),
-        allow(dead_code, reason = "raw kernels exist on x86-64 only")
-    )]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "raw kernels exist on x86-64 only"))]
     Raw(Raw),
 }
 
@@ -125,34 +120,16 @@ impl Kernel {
     /// Chooses the kernel of a copying nest.
     pub fn new(nest: &Nest, level: Level) -> Kernel {
         let spans = (nest.span(Side::Source), nest.span(Side::Destination));
-        let mut loops: SmallVec<[Loop; 8]> = nest
-            .dims
-            .iter()
-            .map(|d| Loop {
-                n: d.extent as usize,
-                src: d.src as isize,
-                dst: d.dst as isize,
-            })
-            .collect();
+        let mut loops: SmallVec<[Loop; 8]> =
+            nest.dims.iter().map(|d| Loop { n: d.extent as usize, src: d.src as isize, dst: d.dst as isize }).collect();
         let nibbles = nest.bits.src == 4 || nest.bits.dst == 4;
-        let mut run = if nibbles {
-            1
-        } else {
-            (nest.bits.src.min(nest.bits.dst) / 8) as usize
-        };
+        let mut run = if nibbles { 1 } else { (nest.bits.src.min(nest.bits.dst) / 8) as usize };
         let whole = nest.bits.src == nest.bits.dst && !nibbles;
-        if let Some(last) = loops
-            .last()
-            .filter(|l| whole && l.src == run as isize && l.dst == run as isize)
-        {
+        if let Some(last) = loops.last().filter(|l| whole && l.src == run as isize && l.dst == run as isize) {
             run = run.saturating_mul(last.n);
             loops.pop();
         }
-        let kind = if nibbles {
-            Kind::Nibbles
-        } else {
-            choose(&mut loops, run, nest.bits, level.clamped())
-        };
+        let kind = if nibbles { Kind::Nibbles } else { choose(&mut loops, run, nest.bits, level.clamped()) };
         let b = loops.pop().unwrap_or(ONCE);
         let a = loops.pop().unwrap_or(ONCE);
         Kernel {
@@ -201,13 +178,7 @@ impl Kernel {
         let src = self.src.wrapping_add((src_at * scale) as isize);
         let dst = self.dst.wrapping_add((dst_at * scale) as isize);
         let loops: SmallVec<[Loop; 8]> = self.outer.iter().copied().chain([self.inner.a, self.inner.b]).collect();
-        scalar::copy(
-            bytes,
-            &loops,
-            src,
-            dst,
-            if nibbles { None } else { Some(self.inner.run) },
-        );
+        scalar::copy(bytes, &loops, src, dst, if nibbles { None } else { Some(self.inner.run) });
     }
 
     /// # Safety
@@ -233,10 +204,7 @@ unsafe fn outer(loops: &[Loop], src: *const u8, dst: *mut u8, f: &mut impl FnMut
         return f(src, dst);
     };
     for i in 0..l.n as isize {
-        let (s, d) = (
-            src.wrapping_offset(i.wrapping_mul(l.src)),
-            dst.wrapping_offset(i.wrapping_mul(l.dst)),
-        );
+        let (s, d) = (src.wrapping_offset(i.wrapping_mul(l.src)), dst.wrapping_offset(i.wrapping_mul(l.dst)));
         // SAFETY: the contract of this function.
         unsafe { outer(rest, s, d, f) }
     }

@@ -44,21 +44,13 @@ impl Pair {
         let swapped = odd < even;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let raw = choose(zip, unit, level.clamped())?;
-        let (half, both) = if zip {
-            (Side::Source, Side::Destination)
-        } else {
-            (Side::Destination, Side::Source)
-        };
+        let (half, both) = if zip { (Side::Source, Side::Destination) } else { (Side::Destination, Side::Source) };
         let start = |nest: &Nest, side| if side == Side::Source { nest.src } else { nest.dst } as isize;
         let mut loops: SmallVec<[Loop; 4]> = outer
             .iter()
             .map(|d| {
                 let (half, both) = if zip { (d.src, d.dst) } else { (d.dst, d.src) };
-                Loop {
-                    n: d.extent as usize,
-                    src: half as isize,
-                    dst: both as isize,
-                }
+                Loop { n: d.extent as usize, src: half as isize, dst: both as isize }
             })
             .collect();
         let rows = loops.pop().unwrap_or(ONCE);
@@ -81,11 +73,7 @@ impl Pair {
 
     /// Runs both nests. The places are those of the even half, the odd half and the interleaved side.
     pub(crate) fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: [Place; 3]) -> Result<(), OutOfBounds> {
-        let parts = parts(memories, places.map(|p| p.memory)).ok_or(OutOfBounds {
-            first: 0,
-            end: 0,
-            len: 0,
-        })?;
+        let parts = parts(memories, places.map(|p| p.memory)).ok_or(OutOfBounds { first: 0, end: 0, len: 0 })?;
         for (k, (_, len)) in parts.into_iter().enumerate() {
             OutOfBounds::check(self.spans[k], places[k].at, len)?;
         }
@@ -108,14 +96,7 @@ impl Pair {
         for i in 0..l.n as isize {
             let (half, step) = (i.wrapping_mul(l.src), i.wrapping_mul(l.dst));
             // SAFETY: the contract of this function.
-            unsafe {
-                self.rows(
-                    rest,
-                    x.wrapping_offset(half),
-                    y.wrapping_offset(half),
-                    both.wrapping_offset(step),
-                )
-            };
+            unsafe { self.rows(rest, x.wrapping_offset(half), y.wrapping_offset(half), both.wrapping_offset(step)) };
         }
     }
 }

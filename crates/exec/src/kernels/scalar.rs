@@ -21,10 +21,7 @@ pub(super) struct Two<'a> {
 
 impl Bytes for Two<'_> {
     fn copy(&mut self, src: usize, dst: usize, len: usize) {
-        let (from, to) = (
-            self.src.get(src..src.wrapping_add(len)),
-            self.dst.get_mut(dst..dst.wrapping_add(len)),
-        );
+        let (from, to) = (self.src.get(src..src.wrapping_add(len)), self.dst.get_mut(dst..dst.wrapping_add(len)));
         if let (Some(from), Some(to)) = (from, to) {
             to.copy_from_slice(from);
         }
@@ -78,10 +75,7 @@ pub(super) fn copy(bytes: &mut impl Bytes, loops: &[Loop], src: isize, dst: isiz
         };
     };
     for i in 0..l.n as isize {
-        let (s, d) = (
-            src.wrapping_add(i.wrapping_mul(l.src)),
-            dst.wrapping_add(i.wrapping_mul(l.dst)),
-        );
+        let (s, d) = (src.wrapping_add(i.wrapping_mul(l.src)), dst.wrapping_add(i.wrapping_mul(l.dst)));
         copy(bytes, rest, s, d, run);
     }
 }

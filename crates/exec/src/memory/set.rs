@@ -17,9 +17,7 @@ fn cover(start: usize, len: usize) -> (usize, usize, u64, u64) {
 #[inline]
 fn all_words(words: &[u64], word: u64) -> bool {
     let (eights, rest) = words.as_chunks::<8>();
-    eights
-        .iter()
-        .all(|eight| eight.iter().fold(0, |differ, w| differ | (w ^ word)) == 0)
+    eights.iter().all(|eight| eight.iter().fold(0, |differ, w| differ | (w ^ word)) == 0)
         && rest.iter().all(|w| *w == word)
 }
 
@@ -235,10 +233,7 @@ impl WordMask {
         let mut set = ByteSet::default();
         set.grow(start % 64 + len);
         ranges.for_each(|(at, len)| set.insert(at - first * 64, len));
-        WordMask {
-            first,
-            words: set.words.into(),
-        }
+        WordMask { first, words: set.words.into() }
     }
 }
 

@@ -30,11 +30,7 @@ impl Fill {
     }
 
     fn of(runs: Runs, block: [u8; 64]) -> Self {
-        Fill {
-            span: runs.span(),
-            runs,
-            block,
-        }
+        Fill { span: runs.span(), runs, block }
     }
 
     /// The first and one past the last byte written, relative to where the operand starts.
@@ -52,11 +48,9 @@ impl Fill {
         OutOfBounds::check(self.span, 0, memory.len())?;
         if self.runs.nibbles() {
             let nibble = u64::from(self.block[0]);
-            self.runs
-                .for_each_nibbles(|at, len| (at..at + len as i64).for_each(|at| write(memory, at, 4, nibble)));
+            self.runs.for_each_nibbles(|at, len| (at..at + len as i64).for_each(|at| write(memory, at, 4, nibble)));
         } else {
-            self.runs
-                .for_each_rows(|rows| kernels::fill(memory, &rows, &self.block));
+            self.runs.for_each_rows(|rows| kernels::fill(memory, &rows, &self.block));
         }
         Ok(())
     }
@@ -76,27 +70,12 @@ impl Fill {
                 folded.push(fill.clone());
             } else {
                 // A fill is a nest over bytes whose source stands still.
-                let dims = fill.runs.dims().map(|(extent, dst)| Dim {
-                    extent,
-                    src: 0,
-                    dst,
-                    param: 0,
-                });
-                nests.push(Nest {
-                    bits: Bits::same(8),
-                    src: 0,
-                    dst: fill.runs.base(),
-                    param: 0,
-                    dims: dims.collect(),
-                });
+                let dims = fill.runs.dims().map(|(extent, dst)| Dim { extent, src: 0, dst, param: 0 });
+                nests.push(Nest { bits: Bits::same(8), src: 0, dst: fill.runs.base(), param: 0, dims: dims.collect() });
                 block = fill.block;
             }
         }
-        folded.extend(
-            fold(nests)
-                .into_iter()
-                .map(|nest| Fill::of(nest.runs(Side::Destination), block)),
-        );
+        folded.extend(fold(nests).into_iter().map(|nest| Fill::of(nest.runs(Side::Destination), block)));
         folded
     }
 }

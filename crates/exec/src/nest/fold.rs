@@ -34,13 +34,7 @@ pub fn fold(mut nests: SmallVec<[Nest; 4]>) -> SmallVec<[Nest; 4]> {
 
 /// Brings equal shapes together by rising destination and turns every even progression into a loop.
 fn round(mut nests: SmallVec<[Nest; 4]>) -> SmallVec<[Nest; 4]> {
-    let shape = |n: &Nest| {
-        (
-            n.bits.src,
-            n.bits.dst,
-            n.dims.iter().map(dim_key).collect::<SmallVec<[_; 8]>>(),
-        )
-    };
+    let shape = |n: &Nest| (n.bits.src, n.bits.dst, n.dims.iter().map(dim_key).collect::<SmallVec<[_; 8]>>());
     nests.sort_by_cached_key(|n| (shape(n), n.dst, n.src));
     let mut folded: SmallVec<[Nest; 4]> = SmallVec::new();
     let mut at = 0;
@@ -48,28 +42,17 @@ fn round(mut nests: SmallVec<[Nest; 4]>) -> SmallVec<[Nest; 4]> {
         let step = |from: &Nest, to: &Nest| {
             let same = from.bits == to.bits && from.dims == to.dims;
             let by = |a: i64, b: i64| b.checked_sub(a);
-            same.then(|| Some([by(from.src, to.src)?, by(from.dst, to.dst)?, by(from.param, to.param)?]))
-                .flatten()
+            same.then(|| Some([by(from.src, to.src)?, by(from.dst, to.dst)?, by(from.param, to.param)?])).flatten()
         };
         let rest = nests.get(at..).unwrap_or_default();
         let even = rest.get(1).and_then(|second| step(first, second));
         let extent = match even {
-            Some(_) => {
-                1 + rest
-                    .windows(2)
-                    .take_while(|w| matches!(w, [a, b] if step(a, b) == even))
-                    .count()
-            }
+            Some(_) => 1 + rest.windows(2).take_while(|w| matches!(w, [a, b] if step(a, b) == even)).count(),
             None => 1,
         };
         let mut nest = first.clone();
         if let (Some([src, dst, param]), true) = (even, extent > 1) {
-            nest.dims.push(Dim {
-                extent: extent as u64,
-                src,
-                dst,
-                param,
-            });
+            nest.dims.push(Dim { extent: extent as u64, src, dst, param });
             nest.normalise();
         }
         folded.push(nest);

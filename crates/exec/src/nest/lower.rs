@@ -71,18 +71,8 @@ pub fn lower_fill(
     bits: u32,
     pattern: u64,
 ) -> SmallVec<[Fill; 4]> {
-    let axis = |extent: u64, dst: [u64; 2]| DomainAxis {
-        extent,
-        src: [0, 0],
-        dst,
-        param: 0,
-    };
-    lower_fill_axes(
-        &[axis(rows, [1, 0]), axis(cols, [0, 1])],
-        (layout, origin),
-        bits,
-        pattern,
-    )
+    let axis = |extent: u64, dst: [u64; 2]| DomainAxis { extent, src: [0, 0], dst, param: 0 };
+    lower_fill_axes(&[axis(rows, [1, 0]), axis(cols, [0, 1])], (layout, origin), bits, pattern)
 }
 
 /// The fills of a domain with any number of axes; only their destination steps count.
@@ -90,18 +80,9 @@ pub fn lower_fill_axes(axes: &[DomainAxis], dst: (&Layout, [u64; 2]), bits: u32,
     let mut fills = SmallVec::new();
     if axes.iter().all(|a| a.extent > 0) {
         let nowhere = Layout::row_major(1, 1, 1);
-        let axes: Axes = axes
-            .iter()
-            .filter(|a| a.extent > 1)
-            .map(|a| DomainAxis { src: [0, 0], ..*a })
-            .collect();
+        let axes: Axes = axes.iter().filter(|a| a.extent > 1).map(|a| DomainAxis { src: [0, 0], ..*a }).collect();
         separate(&axes, [(&nowhere, [0, 0]), dst], &mut |base, dims| {
-            fills.push(Fill::new(
-                bits,
-                pattern,
-                unit(base[1], bits),
-                dims.iter().map(|d| (d.0, unit(d.1[1], bits))),
-            ));
+            fills.push(Fill::new(bits, pattern, unit(base[1], bits), dims.iter().map(|d| (d.0, unit(d.1[1], bits)))));
         });
     }
     fills
@@ -123,20 +104,11 @@ fn axes(mv: &Move, param: u64) -> [DomainAxis; 2] {
 
 /// Elements to bytes, or to nibbles where an element is one.
 fn unit(elements: i64, bits: u32) -> i64 {
-    if bits == 4 {
-        elements
-    } else {
-        elements.wrapping_mul(i64::from(bits / 8))
-    }
+    if bits == 4 { elements } else { elements.wrapping_mul(i64::from(bits / 8)) }
 }
 
 fn nest(base: [i64; 3], dims: &[Steps], bits: Bits) -> Nest {
-    let dim = |&(extent, [s, d, param]): &Steps| Dim {
-        extent,
-        src: unit(s, bits.src),
-        dst: unit(d, bits.dst),
-        param,
-    };
+    let dim = |&(extent, [s, d, param]): &Steps| Dim { extent, src: unit(s, bits.src), dst: unit(d, bits.dst), param };
     let mut nest = Nest {
         bits,
         src: unit(base[0], bits.src),
@@ -145,11 +117,7 @@ fn nest(base: [i64; 3], dims: &[Steps], bits: Bits) -> Nest {
         dims: dims.iter().map(dim).collect(),
     };
     nest.normalise();
-    if bits == Bits::same(4) {
-        nest.in_bytes().unwrap_or(nest)
-    } else {
-        nest
-    }
+    if bits == Bits::same(4) { nest.in_bytes().unwrap_or(nest) } else { nest }
 }
 
 /// Emits (base, loops) for the whole domain.
@@ -164,11 +132,7 @@ fn separate(axes: &[DomainAxis], sides: [(&Layout, [u64; 2]); 2], emit: &mut dyn
         for (coordinate, axis) in [&layout.row, &layout.col].into_iter().enumerate() {
             let start = origin[coordinate];
             let step = |a: &DomainAxis| {
-                if side == 0 {
-                    a.src[coordinate]
-                } else {
-                    a.dst[coordinate]
-                }
+                if side == 0 { a.src[coordinate] } else { a.dst[coordinate] }
             };
             let mut walker = None;
             for (k, a) in axes.iter().enumerate().filter(|(_, a)| step(a) > 0) {
@@ -212,27 +176,18 @@ fn unroll(axes: &[DomainAxis], k: usize, sides: [(&Layout, [u64; 2]); 2], emit: 
         };
         let [(src, from), (dst, to)] = sides;
         let param = (axis.param as i64).wrapping_mul(i as i64);
-        separate(
-            &rest,
-            [(src, moved(from, axis.src)), (dst, moved(to, axis.dst))],
-            &mut |mut base, dims| {
-                base[2] = base[2].wrapping_add(param);
-                emit(base, dims);
-            },
-        );
+        separate(&rest, [(src, moved(from, axis.src)), (dst, moved(to, axis.dst))], &mut |mut base, dims| {
+            base[2] = base[2].wrapping_add(param);
+            emit(base, dims);
+        });
     }
 }
 
 /// The stride of a step that moves only the outermost digit of an axis.
 fn outermost(axis: &Axis, step: u64) -> Option<i64> {
-    let inner = axis
-        .digits
-        .iter()
-        .skip(1)
-        .fold(1u64, |n, d| n.saturating_mul(d.extent.max(1)));
+    let inner = axis.digits.iter().skip(1).fold(1u64, |n, d| n.saturating_mul(d.extent.max(1)));
     let first = axis.digits.first()?;
-    step.is_multiple_of(inner)
-        .then(|| first.stride.wrapping_mul((step / inner) as i64))
+    step.is_multiple_of(inner).then(|| first.stride.wrapping_mul((step / inner) as i64))
 }
 
 /// A domain axis that goes through the digits of a tile's axis one by one, from `start` on.
@@ -255,18 +210,8 @@ impl Walk {
             return None;
         }
         let constant = last.stride.wrapping_mul((start % step) as i64);
-        *last = Digit {
-            extent: last.extent / step,
-            stride: last.stride.wrapping_mul(step as i64),
-        };
-        Some((
-            constant,
-            Walk {
-                digits,
-                start: start / step,
-                side,
-            },
-        ))
+        *last = Digit { extent: last.extent / step, stride: last.stride.wrapping_mul(step as i64) };
+        Some((constant, Walk { digits, start: start / step, side }))
     }
 
     /// The digits that change somewhere in `from..to`, and the period of the first of them.
@@ -322,10 +267,7 @@ fn cut(axis: &Walks, from: u64, to: u64, out: &mut Vec<Piece>) {
         }
         let Some((walk, width)) = widest else {
             let dims = smallvec![(to - at, strides(axis, at, to, 1))];
-            return out.push(Piece {
-                base: base(axis, at),
-                dims,
-            });
+            return out.push(Piece { base: base(axis, at), dims });
         };
         let phase = walk.start.saturating_add(at) % width;
         let repeats = (to - at) / period;

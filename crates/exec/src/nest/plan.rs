@@ -98,12 +98,7 @@ impl Plan {
                     flush_copies(&mut copies, level, &mut actions);
                     fills.push((dst, fill));
                 }
-                Step::Convert {
-                    src,
-                    dst,
-                    nest,
-                    conversion,
-                } => {
+                Step::Convert { src, dst, nest, conversion } => {
                     flush_copies(&mut copies, level, &mut actions);
                     flush_fills(&mut fills, &mut actions);
                     let convert = Box::new(Convert::new(nest, conversion, level));
@@ -157,10 +152,7 @@ impl Plan {
                     let len = memory.len();
                     fill.run(memory.get_mut(dst.at..).ok_or(OutOfBounds { len, ..NOWHERE })?)?;
                 }
-                Action::Pair {
-                    operands: [x, y, z],
-                    kernel,
-                } => {
+                Action::Pair { operands: [x, y, z], kernel } => {
                     kernel.run(memories, [place(*x)?, place(*y)?, place(*z)?])?;
                 }
             }
@@ -187,50 +179,31 @@ fn reach<M: AsMut<[u8]>>(memories: &mut [M], src: Place, dst: Place) -> Result<R
 }
 
 /// An operand that has no place.
-const NOWHERE: OutOfBounds = OutOfBounds {
-    first: 0,
-    end: 0,
-    len: 0,
-};
+const NOWHERE: OutOfBounds = OutOfBounds { first: 0, end: 0, len: 0 };
 
 /// Turns copies into actions: folded per pair of operands, and two at once where one side of them interleaves.
 fn flush_copies(copies: &mut Vec<(u8, u8, Nest)>, level: Level, actions: &mut SmallVec<[Action; 2]>) {
     let mut rest: SmallVec<[(u8, u8, Nest); 4]> = SmallVec::new();
     while let Some(&(src, dst, _)) = copies.first() {
-        let same = copies
-            .extract_if(.., |c| (c.0, c.1) == (src, dst))
-            .map(|c| c.2)
-            .collect();
+        let same = copies.extract_if(.., |c| (c.0, c.1) == (src, dst)).map(|c| c.2).collect();
         rest.extend(fold(same).into_iter().map(|nest| (src, dst, nest)));
     }
     // Every nest looks for a partner; a plan of so many nests that this takes long has none.
     let pairs = rest.len() <= 64;
     while !rest.is_empty() {
         let (src, dst, nest) = rest.remove(0);
-        let partner = rest
-            .iter()
-            .enumerate()
-            .filter(|_| pairs)
-            .find_map(|(k, (other_src, other_dst, other))| {
-                let (kernel, swapped) = Pair::new(&nest, other, src == *other_src, dst == *other_dst, level)?;
-                let (even, odd) = ((src, dst), (*other_src, *other_dst));
-                let (even, odd) = if swapped { (odd, even) } else { (even, odd) };
-                let operands = if kernel.is_zip() {
-                    [even.0, odd.0, even.1]
-                } else {
-                    [even.1, odd.1, even.0]
-                };
-                Some((k, operands, kernel))
-            });
+        let partner = rest.iter().enumerate().filter(|_| pairs).find_map(|(k, (other_src, other_dst, other))| {
+            let (kernel, swapped) = Pair::new(&nest, other, src == *other_src, dst == *other_dst, level)?;
+            let (even, odd) = ((src, dst), (*other_src, *other_dst));
+            let (even, odd) = if swapped { (odd, even) } else { (even, odd) };
+            let operands = if kernel.is_zip() { [even.0, odd.0, even.1] } else { [even.1, odd.1, even.0] };
+            Some((k, operands, kernel))
+        });
         if let Some((k, operands, kernel)) = partner {
             rest.remove(k);
             actions.push(Action::Pair { operands, kernel });
         } else {
-            actions.push(Action::Copy {
-                src,
-                dst,
-                kernel: Kernel::new(&nest, level),
-            });
+            actions.push(Action::Copy { src, dst, kernel: Kernel::new(&nest, level) });
         }
     }
 }

@@ -37,10 +37,8 @@ pub struct Runs {
 impl Runs {
     pub(super) fn new(base: i64, bits: u32, dims: impl Iterator<Item = (u64, i64)>) -> Self {
         // An element read many times (stride 0) is still one run.
-        let mut dims: SmallVec<[(u64, [i64; 1]); 4]> = dims
-            .filter(|&(n, stride)| n == 0 || (n > 1 && stride != 0))
-            .map(|(n, stride)| (n, [stride]))
-            .collect();
+        let mut dims: SmallVec<[(u64, [i64; 1]); 4]> =
+            dims.filter(|&(n, stride)| n == 0 || (n > 1 && stride != 0)).map(|(n, stride)| (n, [stride])).collect();
         dims.sort_by_key(|d| std::cmp::Reverse(d.1[0].unsigned_abs()));
         let mut len = if bits == 4 { 1 } else { u64::from(bits / 8) };
         while let Some(&(n, [stride])) = dims.last() {
@@ -50,12 +48,7 @@ impl Runs {
             len = len.saturating_mul(n);
             dims.pop();
         }
-        Runs {
-            base,
-            len,
-            nibbles: bits == 4,
-            dims,
-        }
+        Runs { base, len, nibbles: bits == 4, dims }
     }
 
     /// The first and one past the last byte of all runs, relative to where the operand starts.
@@ -70,10 +63,7 @@ impl Runs {
 
     /// The loops, with the run as the innermost one.
     pub(super) fn dims(&self) -> impl Iterator<Item = (u64, i64)> {
-        self.dims
-            .iter()
-            .map(|&(n, [stride])| (n, stride))
-            .chain([(self.len, 1)])
+        self.dims.iter().map(|&(n, [stride])| (n, stride)).chain([(self.len, 1)])
     }
 
     /// Do nibbles fill whole bytes? Then the runs over bytes.
@@ -81,12 +71,7 @@ impl Runs {
         let even = |x: i64| x % 2 == 0;
         let whole = self.len.is_multiple_of(2) && even(self.base) && self.dims.iter().all(|d| even(d.1[0]));
         let dims = self.dims.iter().map(|&(n, [stride])| (n, [stride / 2]));
-        let halved = || Runs {
-            base: self.base / 2,
-            len: self.len / 2,
-            nibbles: false,
-            dims: dims.collect(),
-        };
+        let halved = || Runs { base: self.base / 2, len: self.len / 2, nibbles: false, dims: dims.collect() };
         (self.nibbles && whole).then(halved)
     }
 
@@ -112,14 +97,7 @@ impl Runs {
     pub(super) fn for_each_rows(&self, mut f: impl FnMut(Rows)) {
         let one = (1, [0]);
         let (&(n, [stride]), outer) = self.dims.split_last().unwrap_or((&one, &[]));
-        walk(outer, [self.base], &mut |[at]| {
-            f(Rows {
-                at,
-                n,
-                stride,
-                len: self.len,
-            })
-        });
+        walk(outer, [self.base], &mut |[at]| f(Rows { at, n, stride, len: self.len }));
     }
 
     /// Are offsets and lengths in nibbles?
@@ -142,11 +120,7 @@ pub(super) fn span(base: i64, bits: u32, dims: impl Iterator<Item = (u64, i64)>)
         low = low.saturating_add(far.min(0));
         high = high.saturating_add(far.max(0));
     }
-    if bits == 4 {
-        (low.div_euclid(2), high.div_euclid(2) + 1)
-    } else {
-        (low, high + i128::from(bits / 8))
-    }
+    if bits == 4 { (low.div_euclid(2), high.div_euclid(2) + 1) } else { (low, high + i128::from(bits / 8)) }
 }
 
 /// Visits every point of the loops, outermost first, `N` offsets at a time.
@@ -166,11 +140,7 @@ pub(crate) fn walk<const N: usize>(dims: &[(u64, [i64; N])], at: [i64; N], f: &m
 /// The element of `bits` bits at an offset (nibbles for 4 bits, else bytes); 0 outside.
 pub(crate) fn read(bytes: &[u8], at: i64, bits: u32) -> u64 {
     if bits == 4 {
-        let byte = usize::try_from(at.div_euclid(2))
-            .ok()
-            .and_then(|i| bytes.get(i))
-            .copied()
-            .unwrap_or(0);
+        let byte = usize::try_from(at.div_euclid(2)).ok().and_then(|i| bytes.get(i)).copied().unwrap_or(0);
         return u64::from(if at % 2 == 0 { byte & 15 } else { byte >> 4 });
     }
     let mut value = [0u8; 8];
@@ -187,18 +157,12 @@ pub(crate) fn write(bytes: &mut [u8], at: i64, bits: u32, value: u64) {
     if bits == 4 {
         if let Some(byte) = usize::try_from(at.div_euclid(2)).ok().and_then(|i| bytes.get_mut(i)) {
             let nibble = (value & 15) as u8;
-            *byte = if at % 2 == 0 {
-                *byte & 0xf0 | nibble
-            } else {
-                *byte & 0x0f | nibble << 4
-            };
+            *byte = if at % 2 == 0 { *byte & 0xf0 | nibble } else { *byte & 0x0f | nibble << 4 };
         }
         return;
     }
     let len = (bits / 8) as usize;
-    let place = usize::try_from(at)
-        .ok()
-        .and_then(|i| bytes.get_mut(i..i.checked_add(len)?));
+    let place = usize::try_from(at).ok().and_then(|i| bytes.get_mut(i..i.checked_add(len)?));
     if let (Some(to), Some(from)) = (place, value.to_le_bytes().get(..len)) {
         to.copy_from_slice(from);
     }

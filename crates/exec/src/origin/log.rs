@@ -81,20 +81,9 @@ pub struct Event {
 
 #[derive(Clone, Debug)]
 pub(super) enum What {
-    Moved {
-        moves: Arc<Moves>,
-        places: Box<[Place]>,
-    },
-    Begun {
-        memory: MemoryId,
-        start: usize,
-        len: usize,
-    },
-    Stored {
-        memory: MemoryId,
-        start: usize,
-        bytes: Box<[u8]>,
-    },
+    Moved { moves: Arc<Moves>, places: Box<[Place]> },
+    Begun { memory: MemoryId, start: usize, len: usize },
+    Stored { memory: MemoryId, start: usize, bytes: Box<[u8]> },
 }
 
 /// Where a byte came from in one event.
@@ -218,27 +207,15 @@ impl TileAt {
         let bits = i64::from(self.tile.elem.bits());
         let first = self.place.at as i64 + self.layout.offset(row, col).checked_mul(bits)? / 8;
         let first = usize::try_from(first).ok()?;
-        Some(
-            (first..first + (bits as usize / 8).max(1))
-                .map(|b| (memory, b))
-                .collect(),
-        )
+        Some((first..first + (bits as usize / 8).max(1)).map(|b| (memory, b)).collect())
     }
 
     fn spot(&self, (memory, byte): ByteAt) -> Option<Spot> {
-        let core = [0u8, 1]
-            .into_iter()
-            .find(|c| on_core(self.place.memory, *c) == memory)?;
+        let core = [0u8, 1].into_iter().find(|c| on_core(self.place.memory, *c) == memory)?;
         let bits = i64::from(self.tile.elem.bits());
         let away = i64::try_from(byte).ok()? - self.place.at as i64;
         let (row, col) = self.layout.inverse(away.checked_mul(8)?.div_euclid(bits))?;
-        Some(Spot::Tile {
-            value: self.value,
-            core,
-            row,
-            col,
-            byte: (away % (bits / 8).max(1)) as u64,
-        })
+        Some(Spot::Tile { value: self.value, core, row, col, byte: (away % (bits / 8).max(1)) as u64 })
     }
 }
 
@@ -250,11 +227,7 @@ impl Event {
             What::Begun { memory: m, start, len } => {
                 (*m == memory && (*start..start.saturating_add(*len)).contains(&byte)).then_some(Source::Begun)
             }
-            What::Stored {
-                memory: m,
-                start,
-                bytes,
-            } => {
+            What::Stored { memory: m, start, bytes } => {
                 let stored = byte.checked_sub(*start).and_then(|k| bytes.get(k));
                 stored.filter(|_| *m == memory).map(|b| Source::Constant(*b))
             }
@@ -281,10 +254,8 @@ impl Event {
     }
 
     fn carry(&self, at: ByteAt) -> Carried {
-        let mut carried = Carried {
-            is_kept: self.wrote(at).is_none_or(|s| s == Source::Copied(at)),
-            ..Carried::default()
-        };
+        let mut carried =
+            Carried { is_kept: self.wrote(at).is_none_or(|s| s == Source::Copied(at)), ..Carried::default() };
         let What::Moved { moves, places } = &self.what else {
             return carried;
         };
@@ -345,11 +316,7 @@ impl ElementMove {
             let tile = places.get(usize::from(param.operand))?;
             Some((tile.memory, tile.at + param.offset + p.max(0) as usize * 8))
         });
-        Some(Source::Converted {
-            function,
-            element: (s..s + size(bits)).filter_map(at).collect(),
-            param,
-        })
+        Some(Source::Converted { function, element: (s..s + size(bits)).filter_map(at).collect(), param })
     }
 
     /// Calls `f` for every place that the byte at this distance from the source's start goes to.

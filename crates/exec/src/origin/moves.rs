@@ -64,14 +64,8 @@ pub(crate) struct Pattern {
 impl Pattern {
     fn new(width: u32, bits: u64) -> Self {
         match width {
-            4 => Pattern {
-                bits: (bits & 15) * 0x11,
-                size: 1,
-            },
-            _ => Pattern {
-                bits,
-                size: (width as usize / 8).clamp(1, 8),
-            },
+            4 => Pattern { bits: (bits & 15) * 0x11, size: 1 },
+            _ => Pattern { bits, size: (width as usize / 8).clamp(1, 8) },
         }
     }
 
@@ -130,9 +124,7 @@ impl Moves {
             same: None,
             param: None,
         };
-        Moves {
-            actions: vec![Action::Move(Box::new(mv))],
-        }
+        Moves { actions: vec![Action::Move(Box::new(mv))] }
     }
 
     /// The same moves between other operands, added to these.
@@ -156,19 +148,14 @@ impl Moves {
         pattern: Option<Pattern>,
     ) {
         match (shadow, pattern) {
-            (Shadow::Clear { operand, area }, _) => self.actions.push(Action::Clear {
-                dst: *operand,
-                area: area.clone(),
-            }),
-            (Shadow::Set { operand, area }, Some(pattern)) => self.actions.push(Action::Fill {
-                dst: *operand,
-                area: area.clone(),
-                pattern,
-            }),
+            (Shadow::Clear { operand, area }, _) => {
+                self.actions.push(Action::Clear { dst: *operand, area: area.clone() })
+            }
+            (Shadow::Set { operand, area }, Some(pattern)) => {
+                self.actions.push(Action::Fill { dst: *operand, area: area.clone(), pattern })
+            }
             (Shadow::Set { .. }, None) => {}
-            (Shadow::Move(mv), _) => self
-                .actions
-                .push(Action::Move(Box::new(element_move(mv, params, conversion)))),
+            (Shadow::Move(mv), _) => self.actions.push(Action::Move(Box::new(element_move(mv, params, conversion)))),
         }
     }
 }
@@ -180,11 +167,7 @@ fn element_move(mv: &ShadowMove, params: &ParamSource, conversion: Option<Conver
         (None, _) => (None, None),
         (Some(_), ParamSource::Fixed(params)) => (params.first(), None),
         (Some(_), ParamSource::Tile(tile)) => {
-            let param = ParamTile {
-                operand: tile.operand,
-                offset: tile.offset,
-                count: tile.count,
-            };
+            let param = ParamTile { operand: tile.operand, offset: tile.offset, count: tile.count };
             (None, Some(param))
         }
     };
@@ -210,14 +193,8 @@ fn conversion(inst: &Inst, step: &Step) -> Option<Conversion> {
         MapSide::Global => inst.global.as_ref().map(|g| g.elem),
     };
     let (src, dst) = (elem(src)?, elem(dst)?);
-    let fixpipe = |relu: bool, hardware_rounding: bool| {
-        Conversion::Fixpipe(Fixpipe {
-            src,
-            dst,
-            relu,
-            hardware_rounding,
-        })
-    };
+    let fixpipe =
+        |relu: bool, hardware_rounding: bool| Conversion::Fixpipe(Fixpipe { src, dst, relu, hardware_rounding });
     Some(match how {
         How::Convert => Conversion::Value { src, dst },
         How::Fixpipe { .. } => fixpipe(inst.relu(), inst.profile != Profile::Cpu),
@@ -307,21 +284,11 @@ fn widened(nest: &Nest) -> Nest {
     let mut dims: SmallVec<[Dim; 8]> = nest
         .dims
         .iter()
-        .map(|d| Dim {
-            extent: d.extent,
-            src: d.src.saturating_mul(scale),
-            dst: d.dst.saturating_mul(scale),
-            param: 0,
-        })
+        .map(|d| Dim { extent: d.extent, src: d.src.saturating_mul(scale), dst: d.dst.saturating_mul(scale), param: 0 })
         .collect();
     let bits = if bytes == 1 { 32 } else { 64 };
     if bytes > 2 {
-        dims.push(Dim {
-            extent: bytes / 2,
-            src: 2 * scale,
-            dst: 2 * scale,
-            param: 0,
-        });
+        dims.push(Dim { extent: bytes / 2, src: 2 * scale, dst: 2 * scale, param: 0 });
     }
     let mut nest = Nest {
         bits: Bits::same(bits),

@@ -61,11 +61,7 @@ impl Plane {
 
     /// All origins, in order.
     pub fn ids(&self) -> impl Iterator<Item = TermId> {
-        self.bytes
-            .as_chunks::<SIZE>()
-            .0
-            .iter()
-            .map(|b| TermId::from_le_bytes(*b))
+        self.bytes.as_chunks::<SIZE>().0.iter().map(|b| TermId::from_le_bytes(*b))
     }
 
     /// The plane as kernels see it.

@@ -99,15 +99,9 @@ pub(crate) enum Param {
 /// Numbers that were given out together.
 #[derive(Clone, Debug)]
 enum Run {
-    Input {
-        input: u32,
-        first: u64,
-    },
+    Input { input: u32, first: u64 },
     Nibbles([Nibble; 2]),
-    Applied {
-        function: Function,
-        operands: SmallVec<[TermId; 8]>,
-    },
+    Applied { function: Function, operands: SmallVec<[TermId; 8]> },
 }
 
 /// Every term of one or two programs, once.
@@ -165,10 +159,7 @@ impl Terms {
         let end = first.saturating_add(len);
         while at < end {
             let known = self.inputs.entry(input).or_default();
-            let inside = known
-                .iter()
-                .find(|(start, n, _)| (*start..start + n).contains(&at))
-                .copied();
+            let inside = known.iter().find(|(start, n, _)| (*start..start + n).contains(&at)).copied();
             let (start, n, base) = match inside {
                 Some(run) => run,
                 None => {
@@ -219,16 +210,11 @@ impl Terms {
             return Term::Undefined;
         };
         match run {
-            Run::Input { input, first } => Term::Input {
-                input: *input,
-                byte: first + u64::from(id - base),
-            },
+            Run::Input { input, first } => Term::Input { input: *input, byte: first + u64::from(id - base) },
             Run::Nibbles(pair) => Term::Nibbles(*pair),
-            Run::Applied { function, operands } => Term::Applied {
-                function: *function,
-                operands: operands.to_vec(),
-                byte: (id - base) as u8,
-            },
+            Run::Applied { function, operands } => {
+                Term::Applied { function: *function, operands: operands.to_vec(), byte: (id - base) as u8 }
+            }
         }
     }
 
@@ -245,10 +231,7 @@ impl Terms {
             // Halves of constants are told apart by value alone.
             Term::Constant(byte) => {
                 let half = if high { byte >> 4 } else { byte & 15 };
-                Nibble {
-                    of: Terms::constant(half * 0x11),
-                    high: false,
-                }
+                Nibble { of: Terms::constant(half * 0x11), high: false }
             }
             Term::Undefined => Nibble { of, high: false },
             _ => Nibble { of, high },
@@ -302,13 +285,7 @@ impl Terms {
         let base = match self.applied.get(&key) {
             Some(base) => *base,
             None => {
-                let base = self.take(
-                    bytes as u64,
-                    Run::Applied {
-                        function,
-                        operands: key.1.clone(),
-                    },
-                );
+                let base = self.take(bytes as u64, Run::Applied { function, operands: key.1.clone() });
                 self.applied.insert(key, base);
                 base
             }
@@ -358,16 +335,10 @@ pub(super) fn function(conversion: Conversion, param: Param) -> (Function, Param
     let quantized = match &param {
         Param::None => Quantized::No,
         Param::Data(_) => Quantized::Data,
-        Param::Fixed(p) if shifts => Quantized::Fixed {
-            scale: 0,
-            shift: p.shift,
-            offset: 0,
-        },
-        Param::Fixed(p) => Quantized::Fixed {
-            scale: p.scale.to_bits(),
-            shift: 0,
-            offset: if offsets { p.offset } else { 0 },
-        },
+        Param::Fixed(p) if shifts => Quantized::Fixed { scale: 0, shift: p.shift, offset: 0 },
+        Param::Fixed(p) => {
+            Quantized::Fixed { scale: p.scale.to_bits(), shift: 0, offset: if offsets { p.offset } else { 0 } }
+        }
     };
     // Without an offset both orders of rounding give the same (fixpipe.md 4).
     let has_offset = match quantized {
@@ -375,13 +346,8 @@ pub(super) fn function(conversion: Conversion, param: Param) -> (Function, Param
         Quantized::Data => offsets,
         Quantized::No => false,
     };
-    let function = Function {
-        src,
-        dst,
-        relu: relu && dst != Elem::U8,
-        hardware_rounding: hardware && has_offset,
-        quantized,
-    };
+    let function =
+        Function { src, dst, relu: relu && dst != Elem::U8, hardware_rounding: hardware && has_offset, quantized };
     (function, param)
 }
 
@@ -391,12 +357,7 @@ mod tests {
     use crate::fixpipe::Fixpipe;
 
     fn fixpipe(dst: Elem, hardware_rounding: bool) -> Conversion {
-        Conversion::Fixpipe(Fixpipe {
-            src: Elem::F32,
-            dst,
-            relu: false,
-            hardware_rounding,
-        })
+        Conversion::Fixpipe(Fixpipe { src: Elem::F32, dst, relu: false, hardware_rounding })
     }
 
     fn element(terms: &mut Terms, input: u32) -> Vec<TermId> {
@@ -425,15 +386,8 @@ mod tests {
         let one = u64::from(1f32.to_bits());
         let a = terms.apply(fixpipe(Elem::F16, true), &x, Param::None, 2);
         assert_eq!(a, terms.apply(fixpipe(Elem::F16, false), &x, Param::None, 2));
-        let moved = Conversion::Value {
-            src: Elem::F32,
-            dst: Elem::F16,
-        };
-        assert_eq!(
-            a,
-            terms.apply(moved, &x, Param::None, 2),
-            "a plain cast is a converting move"
-        );
+        let moved = Conversion::Value { src: Elem::F32, dst: Elem::F16 };
+        assert_eq!(a, terms.apply(moved, &x, Param::None, 2), "a plain cast is a converting move");
         assert_ne!(a, terms.apply(fixpipe(Elem::F16, true), &y, Param::None, 2));
         assert_ne!(a, terms.apply(fixpipe(Elem::Bf16, true), &x, Param::None, 2));
         assert_ne!(a, terms.apply(fixpipe(Elem::F16, true), &x, scalar(one), 2));
@@ -471,10 +425,8 @@ mod tests {
         assert_eq!(back, a);
         let back = terms.join([terms.nibble(mixed, true), terms.nibble(other, true)]);
         assert_eq!(back, b);
-        let constant = terms.join([
-            terms.nibble(Terms::constant(0x21), true),
-            terms.nibble(Terms::constant(0x43), false),
-        ]);
+        let constant =
+            terms.join([terms.nibble(Terms::constant(0x21), true), terms.nibble(Terms::constant(0x43), false)]);
         assert_eq!(constant, Terms::constant(0x32));
     }
 }

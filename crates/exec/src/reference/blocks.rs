@@ -47,11 +47,7 @@ impl Footprint {
                 Footprint::Rect(all, round_up(cols, unit))
             }
             (Loc::Vec, Loc::Vec | Loc::Mat) if is_insert && is_nz(src) => {
-                let rows = if inst.attrs.split.is_some() {
-                    round_up(rows, 16)
-                } else {
-                    rows
-                };
+                let rows = if inst.attrs.split.is_some() { round_up(rows, 16) } else { rows };
                 Footprint::Rect(rows, round_up(cols, c0))
             }
             _ => Footprint::Exact,

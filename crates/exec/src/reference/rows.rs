@@ -11,11 +11,7 @@ impl Reference<'_> {
     pub(super) fn transpose(&mut self) -> Option<Done> {
         let d = self.index(Role::Dst)?;
         let src = self.source(Role::Src)?.clone();
-        let [rows, cols] = if self.inst.profile == Profile::A5 {
-            [src.tile.rows, src.tile.cols]
-        } else {
-            src.valid
-        };
+        let [rows, cols] = if self.inst.profile == Profile::A5 { [src.tile.rows, src.tile.cols] } else { src.valid };
         if let Some(tmp) = self.index(Role::Tmp) {
             self.tiles.get_mut(tmp)?.cores[0].defined.fill(0);
         }
@@ -47,22 +43,14 @@ impl Reference<'_> {
         if self.inst.attrs.dim == Some(0) {
             for j in 0..a.valid[1] {
                 for i in 0..a.valid[0] + b.valid[0] {
-                    let cell = if i < a.valid[0] {
-                        a.get(i, j)
-                    } else {
-                        b.get(i - a.valid[0], j)
-                    };
+                    let cell = if i < a.valid[0] { a.get(i, j) } else { b.get(i - a.valid[0], j) };
                     written.push((i, j, cell));
                 }
             }
         } else {
             for i in 0..a.valid[0] {
                 for j in 0..a.valid[1] + b.valid[1] {
-                    let cell = if j < a.valid[1] {
-                        a.get(i, j)
-                    } else {
-                        b.get(i, j - a.valid[1])
-                    };
+                    let cell = if j < a.valid[1] { a.get(i, j) } else { b.get(i, j - a.valid[1]) };
                     written.push((i, j, cell));
                 }
             }

@@ -40,22 +40,10 @@ pub fn layout(kind: Kind, rows: u64, cols: u64, (ir, ic): (u64, u64)) -> Layout 
     match kind {
         Kind::Nd | Kind::View => Layout::row_major(rows, cols, cols),
         Kind::Dn => Layout::col_major(rows, cols, rows),
-        Kind::Nz => Layout {
-            row: Axis::boxed(rows, ir, n, ic_),
-            col: Axis::boxed(cols, ic, r * ic_, 1),
-        },
-        Kind::Zn => Layout {
-            row: Axis::boxed(rows, ir, c * ir_, 1),
-            col: Axis::boxed(cols, ic, n, ir_),
-        },
-        Kind::Zz => Layout {
-            row: Axis::boxed(rows, ir, c * ir_, ic_),
-            col: Axis::boxed(cols, ic, n, 1),
-        },
-        Kind::Nn => Layout {
-            row: Axis::boxed(rows, ir, n, 1),
-            col: Axis::boxed(cols, ic, r * ic_, ir_),
-        },
+        Kind::Nz => Layout { row: Axis::boxed(rows, ir, n, ic_), col: Axis::boxed(cols, ic, r * ic_, 1) },
+        Kind::Zn => Layout { row: Axis::boxed(rows, ir, c * ir_, 1), col: Axis::boxed(cols, ic, n, ir_) },
+        Kind::Zz => Layout { row: Axis::boxed(rows, ir, c * ir_, ic_), col: Axis::boxed(cols, ic, n, 1) },
+        Kind::Nn => Layout { row: Axis::boxed(rows, ir, n, 1), col: Axis::boxed(cols, ic, r * ic_, ir_) },
     }
 }
 
@@ -73,18 +61,11 @@ pub fn random_layout(random: &mut Random, rows: u64, cols: u64, bits: u32) -> La
     let (ir, ic) = box_of(kind, fractal, bits);
     let up = |random: &mut Random, n: u64, m: u64| n.next_multiple_of(m) + m * random.range(0, 2);
     // NZ in Vec may have any number of rows (tile-box-rows).
-    let rows = if kind == Kind::Nz && random.range(0, 1) == 0 {
-        rows + random.range(0, 5)
-    } else {
-        up(random, rows, ir)
-    };
+    let rows =
+        if kind == Kind::Nz && random.range(0, 1) == 0 { rows + random.range(0, 5) } else { up(random, rows, ir) };
     let cols = up(random, cols, ic);
     // Where rows or columns share a byte, fp4 needs even extents; tiles are multiples of 32 bytes anyway.
-    let (rows, cols) = if bits == 4 {
-        (rows.next_multiple_of(2), cols.next_multiple_of(2))
-    } else {
-        (rows, cols)
-    };
+    let (rows, cols) = if bits == 4 { (rows.next_multiple_of(2), cols.next_multiple_of(2)) } else { (rows, cols) };
     layout(kind, rows, cols, (ir, ic))
 }
 
@@ -96,15 +77,10 @@ fn view(random: &mut Random, rows: u64, cols: u64) -> Layout {
     let pitch = cols + random.range(0, 3) * 2;
     let plane = pitch * inner + random.range(0, 2) * 2;
     let volume = plane * middle + random.range(0, 2) * 2;
-    let digits = [(outer, volume), (middle, plane), (inner, pitch)].map(|(extent, stride)| Digit {
-        extent,
-        stride: stride as i64,
-    });
+    let digits = [(outer, volume), (middle, plane), (inner, pitch)]
+        .map(|(extent, stride)| Digit { extent, stride: stride as i64 });
     let row = Axis::from_digits(&digits);
-    Layout {
-        row,
-        col: Axis::linear(cols, 1),
-    }
+    Layout { row, col: Axis::linear(cols, 1) }
 }
 
 /// Bytes of `elements` elements.
@@ -118,9 +94,7 @@ pub fn get(bytes: &[u8], at: u64, bits: u32) -> u64 {
         return u64::from(bytes[at as usize / 2] >> (4 * (at % 2)) & 15);
     }
     let len = bits as usize / 8;
-    (0..len)
-        .rev()
-        .fold(0, |v, k| v << 8 | u64::from(bytes[at as usize * len + k]))
+    (0..len).rev().fold(0, |v, k| v << 8 | u64::from(bytes[at as usize * len + k]))
 }
 
 pub fn put(bytes: &mut [u8], at: u64, bits: u32, value: u64) {

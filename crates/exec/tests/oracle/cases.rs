@@ -47,33 +47,17 @@ impl Case {
         };
         add("core 1", inst.attrs.acc_to_vec == Some(AccToVec::SingleModeVec1));
         add("rows halved", inst.attrs.acc_to_vec == Some(AccToVec::DualModeSplitM));
-        add(
-            "columns halved",
-            inst.attrs.acc_to_vec == Some(AccToVec::DualModeSplitN),
-        );
+        add("columns halved", inst.attrs.acc_to_vec == Some(AccToVec::DualModeSplitN));
         add("split", inst.attrs.split.is_some());
         add("relu", inst.relu());
         add("fp4", elems().any(Elem::is_fp4));
         add("empty window", inst.tiles.iter().any(|t| t.valid.contains(&Some(0))));
-        add(
-            "partial region",
-            inst.tiles
-                .iter()
-                .any(|t| t.valid != [Some(t.tile.rows), Some(t.tile.cols)]),
-        );
+        add("partial region", inst.tiles.iter().any(|t| t.valid != [Some(t.tile.rows), Some(t.tile.cols)]));
         add("one storage", self.shared.is_some());
         let first = elems().next();
-        add(
-            "conversion",
-            inst.op == Opcode::Tmov && elems().any(|e| Some(e) != first),
-        );
+        add("conversion", inst.op == Opcode::Tmov && elems().any(|e| Some(e) != first));
         add("conv load", inst.op == Opcode::Tload && inst.conv.is_some());
-        add(
-            "odd rows",
-            inst.tiles
-                .iter()
-                .any(|t| t.tile.is_boxed() && t.tile.rows % 16 == 1 && t.tile.rows > 1),
-        );
+        add("odd rows", inst.tiles.iter().any(|t| t.tile.is_boxed() && t.tile.rows % 16 == 1 && t.tile.rows > 1));
         all
     }
 }
@@ -141,11 +125,8 @@ pub fn elems(random: &mut Random, types: Types, profile: Profile) -> Option<(Ele
     if matches!(types, Types::EqualOf([]) | Types::EachOf([]) | Types::Pairs([])) {
         return None;
     }
-    let exists: Vec<Elem> = Elem::ALL
-        .iter()
-        .copied()
-        .filter(|e| profile == Profile::A5 || e.info().on_cpu_and_a2a3)
-        .collect();
+    let exists: Vec<Elem> =
+        Elem::ALL.iter().copied().filter(|e| profile == Profile::A5 || e.info().on_cpu_and_a2a3).collect();
     Some(match types {
         Types::Any => (random.pick(&exists), random.pick(&exists)),
         Types::Equal => {
@@ -174,12 +155,8 @@ pub fn elems(random: &mut Random, types: Types, profile: Profile) -> Option<(Ele
 
 /// A path of the legality table for this form.
 pub fn path(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Option<&'static Path> {
-    let fitting: Vec<&'static Path> = op
-        .info()
-        .paths
-        .iter()
-        .filter(|p| p.on.has(profile) && p.forms.contains(&form))
-        .collect();
+    let fitting: Vec<&'static Path> =
+        op.info().paths.iter().filter(|p| p.on.has(profile) && p.forms.contains(&form)).collect();
     (!fitting.is_empty()).then(|| random.pick(&fitting))
 }
 
@@ -198,17 +175,11 @@ fn units(elem: Elem, layout: Layout) -> (u64, u64) {
 }
 
 fn extent(random: &mut Random, unit: u64) -> u64 {
-    if unit == 1 {
-        random.between(1, 20)
-    } else {
-        unit * random.between(1, 3)
-    }
+    if unit == 1 { random.between(1, 20) } else { unit * random.between(1, 3) }
 }
 
 pub fn tile(loc: Loc, elem: Elem, rows: u64, cols: u64, layout: Layout, profile: Profile) -> Tile {
-    TileType::new(loc, elem, rows, cols)
-        .with_layout(layout.0, layout.1, layout.2)
-        .resolve(profile)
+    TileType::new(loc, elem, rows, cols).with_layout(layout.0, layout.1, layout.2).resolve(profile)
 }
 
 /// A tile of random size.
@@ -308,11 +279,7 @@ fn window(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Opti
     if dst_loc == Loc::Scaling && profile != Profile::Cpu {
         (src_elem, dst_elem) = (Elem::U64, Elem::U64);
     }
-    let mode = if src_loc == Loc::Acc && dst_loc == Loc::Vec {
-        random.pick(MODES)
-    } else {
-        None
-    };
+    let mode = if src_loc == Loc::Acc && dst_loc == Loc::Vec { random.pick(MODES) } else { None };
     if matches!(mode, Some(AccToVec::DualModeSplitM | AccToVec::DualModeSplitN)) {
         dst_elem = src_elem;
     }
@@ -344,10 +311,7 @@ fn window(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Opti
     let mut src_valid = valid(random, &src);
     let mut dst_valid = valid(random, &dst);
     if is_move {
-        src_valid = [
-            src_valid[0].min(dst.rows * m) / m * m,
-            src_valid[1].min(dst.cols * n) / n * n,
-        ];
+        src_valid = [src_valid[0].min(dst.rows * m) / m * m, src_valid[1].min(dst.cols * n) / n * n];
         dst_valid = [src_valid[0] / m, src_valid[1] / n];
     }
     let extract = matches!(op, Opcode::Textract | Opcode::TextractFp);
@@ -366,39 +330,22 @@ fn window(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Opti
     inst.tiles.push(with_valid(src, src_valid, Role::Src));
     if form == Form::VectorQuant {
         let n = (src.cols + dst.cols).div_ceil(16) * 16;
-        let fp = tile(
-            Loc::Scaling,
-            Elem::U64,
-            1,
-            n,
-            (BLayout::RowMajor, SLayout::NoneBox, 512),
-            profile,
-        );
+        let fp = tile(Loc::Scaling, Elem::U64, 1, n, (BLayout::RowMajor, SLayout::NoneBox, 512), profile);
         inst.tiles.push(with_valid(fp, [1, n], Role::Fp));
     }
     let limits = if extract {
-        [
-            src.rows.saturating_sub(dst_valid[0] * m),
-            src.cols.saturating_sub(dst_valid[1] * n),
-        ]
+        [src.rows.saturating_sub(dst_valid[0] * m), src.cols.saturating_sub(dst_valid[1] * n)]
     } else {
-        [
-            dst.rows.saturating_sub(src_valid[0]),
-            dst.cols.saturating_sub(src_valid[1]),
-        ]
+        [dst.rows.saturating_sub(src_valid[0]), dst.cols.saturating_sub(src_valid[1])]
     };
     if form == Form::TwoWindows {
         let other = any_tile(random, dst_loc, dst_elem, to, profile);
         let other_valid = valid(random, &other);
-        let far = [
-            src.rows.saturating_sub(other_valid[0]),
-            src.cols.saturating_sub(other_valid[1]),
-        ];
+        let far = [src.rows.saturating_sub(other_valid[0]), src.cols.saturating_sub(other_valid[1])];
         inst.tiles.push(with_valid(dst, dst_valid, Role::Dst0));
         inst.tiles.push(with_valid(other, other_valid, Role::Dst1));
-        for (role, limit) in [Role::Row, Role::Col, Role::Row1, Role::Col1]
-            .into_iter()
-            .zip([limits[0], limits[1], far[0], far[1]])
+        for (role, limit) in
+            [Role::Row, Role::Col, Role::Row1, Role::Col1].into_iter().zip([limits[0], limits[1], far[0], far[1]])
         {
             let v = aligned(random, limit);
             inst.scalars.push((role, Some(Number::Int(v.into()))));
@@ -418,8 +365,7 @@ fn window(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Opti
     match form {
         Form::ScalarQuant => {
             let v = parameter(random, dst_elem);
-            inst.scalars
-                .push((Role::Quant, Some(Number::Int(i128::from(v as i64)))));
+            inst.scalars.push((Role::Quant, Some(Number::Int(i128::from(v as i64)))));
         }
         Form::Fill => {
             let v = value(random, dst_elem);
@@ -429,9 +375,5 @@ fn window(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Opti
     }
     let same = inst.tiles.len() == 2 && is_move && inst.tiles[0].tile == inst.tiles[1].tile && src_loc != Loc::Acc;
     let shared = (same && random.once_in(3)).then_some((0, 1));
-    Some(Case {
-        inst,
-        shared,
-        buffer: 0,
-    })
+    Some(Case { inst, shared, buffer: 0 })
 }

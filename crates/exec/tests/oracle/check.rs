@@ -12,15 +12,7 @@ use tessera_isa::tile::Extent;
 /// Bytes that floats find interesting, and which of them are defined.
 fn random_content(random: &mut Random, elem: Elem, len: u64) -> Content {
     let special: &[u64] = match elem {
-        Elem::F32 => &[
-            0x8000_0000,
-            0x7F80_0001,
-            0xFFC0_1234,
-            0x7F80_0000,
-            0xFF80_0000,
-            0x3F00_0000,
-            0x4020_0000,
-        ],
+        Elem::F32 => &[0x8000_0000, 0x7F80_0001, 0xFFC0_1234, 0x7F80_0000, 0xFF80_0000, 0x3F00_0000, 0x4020_0000],
         Elem::F16 => &[0x8000, 0x7C01, 0xFE12, 0x7C00],
         Elem::Bf16 => &[0x8000, 0x7F81, 0xFFC1],
         _ => &[0],
@@ -48,9 +40,7 @@ fn random_content(random: &mut Random, elem: Elem, len: u64) -> Content {
         }
         _ => {
             let odds = random.pick(&[2, 20]);
-            defined
-                .iter_mut()
-                .for_each(|d| *d = if random.once_in(odds) { 0 } else { 0xFF });
+            defined.iter_mut().for_each(|d| *d = if random.once_in(odds) { 0 } else { 0xFF });
         }
     }
     bytes.truncate(len as usize);
@@ -78,11 +68,7 @@ fn contents(random: &mut Random, case: &Case, index: usize) -> Content {
             let size = arg.tile.elem.size().unwrap_or(1);
             let same = random.below(cols + 1);
             for chunk in content.bytes.chunks_exact_mut(size as usize) {
-                let n = if random.once_in(3) {
-                    random.below(cols + 1)
-                } else {
-                    same
-                };
+                let n = if random.once_in(3) { random.below(cols + 1) } else { same };
                 let most = arg.tile.elem.mask() / if arg.tile.elem.is_signed() { 2 } else { 1 };
                 let value = (n * size).min(most) + if rarely { random.below(3) * 64 } else { 0 };
                 chunk.copy_from_slice(&value.to_le_bytes()[..size as usize]);
@@ -98,11 +84,7 @@ fn contents(random: &mut Random, case: &Case, index: usize) -> Content {
 
 /// The conv type of an operand, if it is the conv tile.
 fn conv_of(case: &Case, role: Role) -> Option<ConvType> {
-    let conv_role = if case.inst.op == Opcode::Tload {
-        Role::Dst
-    } else {
-        Role::Src
-    };
+    let conv_role = if case.inst.op == Opcode::Tload { Role::Dst } else { Role::Src };
     case.inst.conv.filter(|_| role == conv_role)
 }
 
@@ -119,11 +101,7 @@ pub fn compare(random: &mut Random, case: &Case) {
             };
             let dynamic = |e: Extent, v: Option<u64>| v.filter(|_| e == Extent::Dynamic).map(|v| v as i64);
             machine
-                .set_valid(
-                    id,
-                    dynamic(arg.tile.v_row, arg.valid[0]),
-                    dynamic(arg.tile.v_col, arg.valid[1]),
-                )
+                .set_valid(id, dynamic(arg.tile.v_row, arg.valid[0]), dynamic(arg.tile.v_col, arg.valid[1]))
                 .unwrap();
             id
         })
@@ -150,10 +128,7 @@ pub fn compare(random: &mut Random, case: &Case) {
             if round > 0 {
                 // What core 1 has is left from the first round.
                 let data = machine.read(ids[k], 1).unwrap();
-                pictures[k].cores[1] = Content {
-                    bytes: data.raw,
-                    defined: data.raw_defined,
-                };
+                pictures[k].cores[1] = Content { bytes: data.raw, defined: data.raw_defined };
             }
             machine.write_raw(ids[k], &pictures[k].cores[0].bytes).unwrap();
             machine.undefine(ids[k], &pictures[k].cores[0].defined).unwrap();
@@ -213,11 +188,7 @@ pub fn compare(random: &mut Random, case: &Case) {
                 let dynamic = |e: Extent, v: Option<u64>| v.filter(|_| e == Extent::Dynamic).map(|v| v as i64);
                 let arg = &inst.tiles[k];
                 machine
-                    .set_valid(
-                        *id,
-                        dynamic(arg.tile.v_row, arg.valid[0]),
-                        dynamic(arg.tile.v_col, arg.valid[1]),
-                    )
+                    .set_valid(*id, dynamic(arg.tile.v_row, arg.valid[0]), dynamic(arg.tile.v_col, arg.valid[1]))
                     .unwrap();
             }
         }

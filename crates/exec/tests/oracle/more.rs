@@ -12,11 +12,7 @@ use tessera_isa::tile::{BLayout, LayoutName, Loc, Pad, PadLiteral, SLayout};
 const ND: Layout = (BLayout::RowMajor, SLayout::NoneBox, 512);
 
 fn plain(inst: Inst) -> Option<Case> {
-    Some(Case {
-        inst,
-        shared: None,
-        buffer: 0,
-    })
+    Some(Case { inst, shared: None, buffer: 0 })
 }
 
 pub fn transpose(random: &mut Random, profile: Profile, form: Form) -> Option<Case> {
@@ -44,11 +40,7 @@ pub fn transpose(random: &mut Random, profile: Profile, form: Form) -> Option<Ca
     if form == Form::Tmp {
         inst.tiles.push(with_valid(src, [src.rows, src.cols], Role::Tmp));
     }
-    let free = if profile == Profile::A5 {
-        valid(random, &dst)
-    } else {
-        [v[1], v[0]]
-    };
+    let free = if profile == Profile::A5 { valid(random, &dst) } else { [v[1], v[0]] };
     inst.tiles.push(with_valid(dst, free, Role::Dst));
     plain(inst)
 }
@@ -90,8 +82,7 @@ pub fn join(random: &mut Random, profile: Profile, form: Form) -> Option<Case> {
         let idx_loc = if profile == Profile::Cpu { loc } else { Loc::Vec };
         for role in [Role::Idx0, Role::Idx1] {
             let t = tile(idx_loc, index, rows + random.below(3), index.c0(), ND, profile);
-            inst.tiles
-                .push(with_valid(t, [dst_valid[0].max(1).min(t.rows), 1], role));
+            inst.tiles.push(with_valid(t, [dst_valid[0].max(1).min(t.rows), 1], role));
         }
         inst.tiles.push(with_valid(dst, dst_valid, Role::Dst));
         if form == Form::IndexedOut {
@@ -128,11 +119,7 @@ pub fn pack(random: &mut Random, profile: Profile) -> Option<Case> {
 pub fn fill(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Option<Case> {
     let path = path(random, profile, op, form)?;
     let loc = random.pick(path.dst);
-    let src_loc = if loc == Loc::Mat && profile != Profile::Cpu {
-        loc
-    } else {
-        random.pick(path.src)
-    };
+    let src_loc = if loc == Loc::Mat && profile != Profile::Cpu { loc } else { random.pick(path.src) };
     let pair = random.pick(path.layouts);
     let (from, to) = layouts(random, pair, src_loc, loc, profile);
     let (elem, _) = elems(random, path.types, profile)?;
@@ -153,43 +140,24 @@ pub fn fill(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Op
     if form == Form::Fill {
         let v = valid(random, &dst);
         inst.tiles.push(with_valid(dst, v, Role::Dst));
-        let fill = if loc == Loc::Mat && profile != Profile::Cpu {
-            Number::Int(0)
-        } else {
-            value(random, elem)
-        };
+        let fill = if loc == Loc::Mat && profile != Profile::Cpu { Number::Int(0) } else { value(random, elem) };
         inst.scalars.push((Role::Fill, Some(fill)));
         return plain(inst);
     }
     let v = valid(random, &src);
     inst.tiles.push(with_valid(src, v, Role::Src));
-    inst.tiles.push(with_valid(
-        dst,
-        if random.once_in(2) { v } else { [dst.rows, dst.cols] },
-        Role::Dst,
-    ));
-    Some(Case {
-        inst,
-        shared: in_place.then_some((0, 1)),
-        buffer: 0,
-    })
+    inst.tiles.push(with_valid(dst, if random.once_in(2) { v } else { [dst.rows, dst.cols] }, Role::Dst));
+    Some(Case { inst, shared: in_place.then_some((0, 1)), buffer: 0 })
 }
 
 pub fn reshape(random: &mut Random, profile: Profile) -> Option<Case> {
     let loc = random.pick(Loc::ALL);
     let boxed = random.once_in(2);
-    let exists: Vec<Elem> = Elem::ALL
-        .iter()
-        .copied()
-        .filter(|e| profile == Profile::A5 || e.info().on_cpu_and_a2a3)
-        .collect();
+    let exists: Vec<Elem> =
+        Elem::ALL.iter().copied().filter(|e| profile == Profile::A5 || e.info().on_cpu_and_a2a3).collect();
     let layout = |random: &mut Random| {
         let b = random.pick(&[BLayout::RowMajor, BLayout::ColMajor]);
-        let s = if boxed {
-            random.pick(&[SLayout::RowMajor, SLayout::ColMajor])
-        } else {
-            SLayout::NoneBox
-        };
+        let s = if boxed { random.pick(&[SLayout::RowMajor, SLayout::ColMajor]) } else { SLayout::NoneBox };
         (b, s, 512)
     };
     let (a, b) = (random.pick(&exists), random.pick(&exists));
@@ -203,11 +171,7 @@ pub fn reshape(random: &mut Random, profile: Profile) -> Option<Case> {
     let (v, w) = (valid(random, &src), valid(random, &dst));
     inst.tiles.push(with_valid(src, v, Role::Src));
     inst.tiles.push(with_valid(dst, w, Role::Dst));
-    Some(Case {
-        inst,
-        shared: (profile != Profile::Cpu).then_some((0, 1)),
-        buffer: 0,
-    })
+    Some(Case { inst, shared: (profile != Profile::Cpu).then_some((0, 1)), buffer: 0 })
 }
 
 pub fn interleave(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Option<Case> {
@@ -235,21 +199,8 @@ pub fn interleave(random: &mut Random, profile: Profile, op: Opcode, form: Form)
 
 /// A conv tile of random size.
 fn conv(random: &mut Random) -> ConvType {
-    let elem = random.pick(&[
-        Elem::I8,
-        Elem::F16,
-        Elem::Bf16,
-        Elem::F32,
-        Elem::U8,
-        Elem::I16,
-        Elem::U32,
-        Elem::F8e4m3,
-    ]);
-    let c0 = if elem.bits() == 16 && random.once_in(4) {
-        4
-    } else {
-        elem.c0()
-    };
+    let elem = random.pick(&[Elem::I8, Elem::F16, Elem::Bf16, Elem::F32, Elem::U8, Elem::I16, Elem::U32, Elem::F8e4m3]);
+    let c0 = if elem.bits() == 16 && random.once_in(4) { 4 } else { elem.c0() };
     let has_depth = random.once_in(2);
     ConvType {
         loc: Loc::Mat,
@@ -274,8 +225,7 @@ pub fn image(random: &mut Random, profile: Profile) -> Option<Case> {
     let v = valid(random, &dst);
     let mut inst = Inst::new(Opcode::Timg2col, Form::Plain, profile);
     inst.conv = Some(conv);
-    inst.tiles
-        .push(tessera_isa::inst::TileArg::of_type(Role::Src, conv.as_tile()));
+    inst.tiles.push(tessera_isa::inst::TileArg::of_type(Role::Src, conv.as_tile()));
     inst.tiles.push(with_valid(dst, v, Role::Dst));
     let mut two = |high: u64| [random.between(1, high) as i64, random.between(1, high) as i64];
     inst.attrs.kernel = Some(two(3));
@@ -298,13 +248,8 @@ fn load_image(random: &mut Random, profile: Profile) -> Option<Case> {
     let conv = conv(random);
     let mut inst = Inst::new(Opcode::Tload, Form::Plain, profile);
     inst.conv = Some(conv);
-    inst.tiles
-        .push(tessera_isa::inst::TileArg::of_type(Role::Dst, conv.as_tile()));
-    let dims: Vec<u64> = if random.once_in(2) {
-        conv.written_dims().to_vec()
-    } else {
-        Vec::new()
-    };
+    inst.tiles.push(tessera_isa::inst::TileArg::of_type(Role::Dst, conv.as_tile()));
+    let dims: Vec<u64> = if random.once_in(2) { conv.written_dims().to_vec() } else { Vec::new() };
     let (strides, size) = strides(random, &dims, false);
     let offset = random.below(9) as i64;
     let buffer = (size as u64).max(conv.elements()) + offset as u64;
@@ -316,11 +261,7 @@ fn load_image(random: &mut Random, profile: Profile) -> Option<Case> {
         offset: Some(offset),
         buffer: Some(buffer),
     });
-    Some(Case {
-        inst,
-        shared: None,
-        buffer,
-    })
+    Some(Case { inst, shared: None, buffer })
 }
 
 /// Strides with gaps, and how many elements they span.
@@ -382,11 +323,7 @@ pub fn global(random: &mut Random, profile: Profile, op: Opcode) -> Option<Case>
         },
     };
     let (strides, next) = strides(random, &dims, fp4);
-    let offset = if fp4 {
-        2 * random.below(5) as i64
-    } else {
-        random.below(9) as i64
-    };
+    let offset = if fp4 { 2 * random.below(5) as i64 } else { random.below(9) as i64 };
     let buffer = (next + offset + 2) as u64;
     let mut inst = Inst::new(op, Form::Plain, profile);
     inst.global = Some(GlobalArg {
@@ -399,9 +336,5 @@ pub fn global(random: &mut Random, profile: Profile, op: Opcode) -> Option<Case>
     });
     let role = if load { Role::Dst } else { Role::Src };
     inst.tiles.push(with_valid(t, v, role));
-    Some(Case {
-        inst,
-        shared: None,
-        buffer,
-    })
+    Some(Case { inst, shared: None, buffer })
 }

@@ -37,9 +37,7 @@ impl Ran {
     pub fn buffer(&self, name: &str) -> &[u8] {
         let value = self.names.iter().find(|n| n.0 == name).map(|n| n.1);
         let found = self.outcome.buffers.iter().find(|b| Some(b.value) == value);
-        &found
-            .unwrap_or_else(|| panic!("no {name}: {:?}", self.outcome.diagnostics))
-            .bytes
+        &found.unwrap_or_else(|| panic!("no {name}: {:?}", self.outcome.diagnostics)).bytes
     }
 }
 
@@ -73,20 +71,12 @@ impl Program {
     }
 
     pub fn buffer(self, name: &str, bytes: &[u8]) -> Self {
-        let input = Input::Buffer {
-            bytes: bytes.to_vec(),
-            elem: Elem::U8,
-            dims: vec![bytes.len() as u64],
-        };
+        let input = Input::Buffer { bytes: bytes.to_vec(), elem: Elem::U8, dims: vec![bytes.len() as u64] };
         self.input(name, input)
     }
 
     pub fn tile(self, name: &str, rows: u64, cols: u64, elements: &[u8]) -> Self {
-        let input = Input::Tile {
-            rows,
-            cols,
-            elements: elements.to_vec(),
-        };
+        let input = Input::Tile { rows, cols, elements: elements.to_vec() };
         self.input(name, input)
     }
 
@@ -100,9 +90,7 @@ impl Program {
 
     /// `NAME`, or `NAME@1`.
     pub fn output(mut self, name: &str) -> Self {
-        let (name, core) = name
-            .split_once('@')
-            .map_or((name, 0), |(name, core)| (name, core.parse().unwrap()));
+        let (name, core) = name.split_once('@').map_or((name, 0), |(name, core)| (name, core.parse().unwrap()));
         let value = self.value(name);
         self.outputs.push((value, core));
         self
@@ -138,10 +126,7 @@ impl Program {
             trace: self.trace,
         });
         let name = |v: &ValueId| self.module.names.text(self.func.value(*v).name).to_string();
-        Ran {
-            outcome,
-            names: self.func.args.iter().map(|v| (name(v), *v)).collect(),
-        }
+        Ran { outcome, names: self.func.args.iter().map(|v| (name(v), *v)).collect() }
     }
 }
 
@@ -150,15 +135,9 @@ pub fn rules(diagnostics: &[Diagnostic]) -> Vec<&'static str> {
 }
 
 pub fn f32s(bytes: &[u8]) -> Vec<f32> {
-    bytes
-        .chunks_exact(4)
-        .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
-        .collect()
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
 }
 
 pub fn u32s(bytes: &[u8]) -> Vec<u32> {
-    bytes
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes(b.try_into().unwrap()))
-        .collect()
+    bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
 }

@@ -29,9 +29,5 @@ pub(super) fn encode(v: f64, overflow: Overflow) -> u64 {
 /// The value of a code, exactly.
 #[inline]
 pub(super) fn decode(bits: u64) -> f64 {
-    if bits == NAN {
-        f64::NAN
-    } else {
-        f64::from_bits((bits + 1023 - 127) << 52)
-    }
+    if bits == NAN { f64::NAN } else { f64::from_bits((bits + 1023 - 127) << 52) }
 }

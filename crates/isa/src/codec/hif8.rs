@@ -17,26 +17,10 @@ struct Row {
 /// The row for an exponent of this magnitude, 1…15. (Exponent 0 has no sign bit and is written out.)
 const fn row(magnitude: u64) -> Row {
     match magnitude {
-        8.. => Row {
-            prefix: 0x60,
-            exponent: 3,
-            mantissa: 1,
-        },
-        4..8 => Row {
-            prefix: 0x40,
-            exponent: 2,
-            mantissa: 2,
-        },
-        2..4 => Row {
-            prefix: 0x20,
-            exponent: 1,
-            mantissa: 3,
-        },
-        _ => Row {
-            prefix: 0x10,
-            exponent: 0,
-            mantissa: 3,
-        },
+        8.. => Row { prefix: 0x60, exponent: 3, mantissa: 1 },
+        4..8 => Row { prefix: 0x40, exponent: 2, mantissa: 2 },
+        2..4 => Row { prefix: 0x20, exponent: 1, mantissa: 3 },
+        _ => Row { prefix: 0x10, exponent: 0, mantissa: 3 },
     }
 }
 
@@ -63,18 +47,10 @@ pub(super) const fn encode(v: f64) -> u64 {
         1024 => INFINITY,
         15.. => LARGEST,
         -15..15 => {
-            let width = if exponent == 0 {
-                3
-            } else {
-                row(exponent.unsigned_abs()).mantissa
-            };
+            let width = if exponent == 0 { 3 } else { row(exponent.unsigned_abs()).mantissa };
             let rounded = ((fraction >> (51 - width)) + 1) >> 1;
             // A carry out of the mantissa is the next power of two.
-            if rounded >> width == 1 {
-                code(exponent + 1, 0)
-            } else {
-                code(exponent, rounded)
-            }
+            if rounded >> width == 1 { code(exponent + 1, 0) } else { code(exponent, rounded) }
         }
         // Below 2^-15 there are powers of two only, 2^(m-23); half of the smallest one rounds up to it.
         -23..-15 => match exponent + 23 + (exponent == -23 || fraction >> 51 == 1) as i64 {
@@ -83,11 +59,7 @@ pub(super) const fn encode(v: f64) -> u64 {
         },
         _ => 0,
     };
-    if v < 0.0 && magnitude != 0 {
-        0x80 | magnitude
-    } else {
-        magnitude
-    }
+    if v < 0.0 && magnitude != 0 { 0x80 | magnitude } else { magnitude }
 }
 
 /// The magnitude's code for each exponent and upper four mantissa bits of a binary32 value.

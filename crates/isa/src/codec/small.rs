@@ -25,48 +25,19 @@ pub(super) struct Small {
 /// An encoding with IEEE's infinity and NaNs, whose canonical NaN is given.
 const fn ieee(mantissa: u32, width: u32, bias: u64, nan: u64) -> Small {
     let infinity = (1 << width) - (1 << mantissa);
-    Small {
-        mantissa,
-        width,
-        bias,
-        largest: infinity - 1,
-        beyond: infinity,
-        nan,
-        has_infinity: true,
-    }
+    Small { mantissa, width, bias, largest: infinity - 1, beyond: infinity, nan, has_infinity: true }
 }
 
 pub(super) const F32: Small = ieee(23, 31, 127, 0x7FC0_0000);
 pub(super) const F16: Small = ieee(10, 15, 15, 0x7E00);
 pub(super) const BF16: Small = ieee(7, 15, 127, 0x7FC0);
 pub(super) const F8E5M2: Small = ieee(2, 7, 15, 0x7F);
-pub(super) const F8E4M3: Small = Small {
-    mantissa: 3,
-    width: 7,
-    bias: 7,
-    largest: 0x7E,
-    beyond: 0x7F,
-    nan: 0x7F,
-    has_infinity: false,
-};
-pub(super) const F4E2M1: Small = Small {
-    mantissa: 1,
-    width: 3,
-    bias: 1,
-    largest: 7,
-    beyond: 7,
-    nan: 0,
-    has_infinity: false,
-};
-pub(super) const F4E1M2: Small = Small {
-    mantissa: 2,
-    width: 3,
-    bias: 1,
-    largest: 7,
-    beyond: 7,
-    nan: 0,
-    has_infinity: false,
-};
+pub(super) const F8E4M3: Small =
+    Small { mantissa: 3, width: 7, bias: 7, largest: 0x7E, beyond: 0x7F, nan: 0x7F, has_infinity: false };
+pub(super) const F4E2M1: Small =
+    Small { mantissa: 1, width: 3, bias: 1, largest: 7, beyond: 7, nan: 0, has_infinity: false };
+pub(super) const F4E1M2: Small =
+    Small { mantissa: 2, width: 3, bias: 1, largest: 7, beyond: 7, nan: 0, has_infinity: false };
 
 impl Small {
     /// Rounds to nearest, ties to even.
@@ -96,21 +67,13 @@ impl Small {
     #[inline(always)]
     pub(super) fn encode_f32(self, v: f32, overflow: Overflow) -> u32 {
         const INFINITY: u32 = f32::INFINITY.to_bits();
-        let (bias, largest, beyond, nan) = (
-            self.bias as u32,
-            self.largest as u32,
-            self.beyond as u32,
-            self.nan as u32,
-        );
+        let (bias, largest, beyond, nan) = (self.bias as u32, self.largest as u32, self.beyond as u32, self.nan as u32);
         let a = v.abs().to_bits();
         let rebias = (127 - bias) << 23;
         let rounder = (127 + 24 - bias - self.mantissa) << 23;
         let below = (v.abs() + f32::from_bits(rounder)).to_bits().wrapping_sub(rounder);
         let cut = 23 - self.mantissa;
-        let above = a
-            .wrapping_sub(rebias)
-            .wrapping_add((1 << (cut - 1)) - 1 + ((a >> cut) & 1))
-            >> cut;
+        let above = a.wrapping_sub(rebias).wrapping_add((1 << (cut - 1)) - 1 + ((a >> cut) & 1)) >> cut;
         let magnitude = if a < rebias + (1 << 23) { below } else { above };
         let too_large = match overflow {
             Overflow::Saturate if !(self.has_infinity && a == INFINITY) => largest,
@@ -118,11 +81,7 @@ impl Small {
         };
         let magnitude = if magnitude > largest { too_large } else { magnitude };
         let sign = (v.to_bits() >> 31) << self.width;
-        if a > INFINITY || magnitude > largest && !self.has_infinity {
-            nan
-        } else {
-            sign | magnitude
-        }
+        if a > INFINITY || magnitude > largest && !self.has_infinity { nan } else { sign | magnitude }
     }
 
     #[inline(always)]
@@ -144,11 +103,7 @@ impl Small {
     pub(super) fn decode(self, bits: u64) -> f64 {
         let magnitude = bits & ((1 << self.width) - 1);
         let value = if magnitude > self.largest {
-            if self.has_infinity && magnitude == self.beyond {
-                f64::INFINITY
-            } else {
-                f64::NAN
-            }
+            if self.has_infinity && magnitude == self.beyond { f64::INFINITY } else { f64::NAN }
         } else if magnitude >> self.mantissa == 0 {
             let last_place = 1023 + 1 - self.bias - u64::from(self.mantissa);
             magnitude as f64 * f64::from_bits(last_place << 52)

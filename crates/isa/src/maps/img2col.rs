@@ -36,9 +36,7 @@ impl Img2col {
         let [_, _, _, h, w, _] = self.image.dims;
         let extent = |size: u64, pad: u64, axis: usize| {
             let span = self.dilation[axis].saturating_mul(self.kernel[axis].saturating_sub(1)) + 1;
-            size.saturating_add(pad)
-                .checked_sub(span)
-                .map(|rest| rest / self.stride[axis].max(1) + 1)
+            size.saturating_add(pad).checked_sub(span).map(|rest| rest / self.stride[axis].max(1) + 1)
         };
         Some([extent(h, top + bottom, 0)?, extent(w, left + right, 1)?])
     }

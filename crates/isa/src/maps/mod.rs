@@ -27,26 +27,17 @@ pub struct Map {
 impl Map {
     /// The identity, from an origin.
     pub fn at(r: u64, c: u64) -> Self {
-        Map {
-            origin: [r, c],
-            step: [[1, 0], [0, 1]],
-        }
+        Map { origin: [r, c], step: [[1, 0], [0, 1]] }
     }
 
     /// Rows and columns swapped.
     pub fn transposed() -> Self {
-        Map {
-            origin: [0, 0],
-            step: [[0, 1], [1, 0]],
-        }
+        Map { origin: [0, 0], step: [[0, 1], [1, 0]] }
     }
 
     /// Every `n`-th column, from column `c`.
     pub fn columns(c: u64, n: u64) -> Self {
-        Map {
-            origin: [0, c],
-            step: [[1, 0], [0, n]],
-        }
+        Map { origin: [0, c], step: [[1, 0], [0, n]] }
     }
 
     /// The element that (i, j) stands for.
@@ -212,18 +203,12 @@ pub fn steps(inst: &Inst) -> Option<Vec<Step>> {
             all.extend(window::window(inst, Role::Dst1, [r1, c1], [0, 0])?);
             Some(all)
         }
-        Textract | TextractFp => window::window(
-            inst,
-            Role::Dst,
-            [inst.index_u64(Role::Row)?, inst.index_u64(Role::Col)?],
-            [0, 0],
-        ),
-        Tinsert | TinsertFp => window::window(
-            inst,
-            Role::Dst,
-            [0, 0],
-            [inst.index_u64(Role::Row)?, inst.index_u64(Role::Col)?],
-        ),
+        Textract | TextractFp => {
+            window::window(inst, Role::Dst, [inst.index_u64(Role::Row)?, inst.index_u64(Role::Col)?], [0, 0])
+        }
+        Tinsert | TinsertFp => {
+            window::window(inst, Role::Dst, [0, 0], [inst.index_u64(Role::Row)?, inst.index_u64(Role::Col)?])
+        }
         Ttrans => rearrange::transpose(inst),
         Tconcat if inst.form == Form::Plain => rearrange::concat(inst),
         Tpack => rearrange::pack(inst),
@@ -231,11 +216,7 @@ pub fn steps(inst: &Inst) -> Option<Vec<Step>> {
         Tinterleave | Tdeinterleave => rearrange::interleave(inst),
         Treshape | Bitcast if inst.profile == Profile::Cpu => {
             let (src, dst) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Dst)?);
-            Some(vec![Step::Bytes {
-                src,
-                dst,
-                len: inst.tiles.get(dst)?.tile.bytes(),
-            }])
+            Some(vec![Step::Bytes { src, dst, len: inst.tiles.get(dst)?.tile.bytes() }])
         }
         Timg2col => img2col::img2col(inst),
         Tload => fill::load(inst),
@@ -245,12 +226,7 @@ pub fn steps(inst: &Inst) -> Option<Vec<Step>> {
             Some(vec![plain(
                 Side::Tile(src),
                 Side::Global,
-                Move {
-                    rows,
-                    cols,
-                    src: Map::at(0, 0),
-                    dst: Map::at(0, 0),
-                },
+                Move { rows, cols, src: Map::at(0, 0), dst: Map::at(0, 0) },
             )])
         }
         _ => None,
@@ -263,13 +239,7 @@ fn valid(inst: &Inst, tile: usize) -> Option<[u64; 2]> {
 }
 
 fn plain(src: Side, dst: Side, geometry: Move) -> Step {
-    Step::Move {
-        src,
-        dst,
-        core: 0,
-        how: How::Bits,
-        geometry,
-    }
+    Step::Move { src, dst, core: 0, how: How::Bits, geometry }
 }
 
 fn fill_bits(inst: &Inst, dst: &Tile) -> Option<u64> {
@@ -282,22 +252,7 @@ fn fill_outside(inst: &Inst, dst: usize, kept: [u64; 2], bits: u64, all: &mut Ve
         return;
     };
     let [r, c] = [kept[0].min(tile.rows), kept[1].min(tile.cols)];
-    let right = Rect {
-        row: 0,
-        col: c,
-        rows: r,
-        cols: tile.cols - c,
-    };
-    let below = Rect {
-        row: r,
-        col: 0,
-        rows: tile.rows - r,
-        cols: tile.cols,
-    };
-    all.extend(
-        [right, below]
-            .into_iter()
-            .filter(|rect| !rect.is_empty())
-            .map(|rect| Step::Fill { dst, rect, bits }),
-    );
+    let right = Rect { row: 0, col: c, rows: r, cols: tile.cols - c };
+    let below = Rect { row: r, col: 0, rows: tile.rows - r, cols: tile.cols };
+    all.extend([right, below].into_iter().filter(|rect| !rect.is_empty()).map(|rect| Step::Fill { dst, rect, bits }));
 }

@@ -25,9 +25,7 @@ pub(super) fn window(inst: &Inst, dst_role: Role, from: [u64; 2], to: [u64; 2]) 
         _ => &[(0, 0)],
     };
     let how = if inst.is_fixpipe() {
-        How::Fixpipe {
-            first: if extract { from[1] } else { 0 },
-        }
+        How::Fixpipe { first: if extract { from[1] } else { 0 } }
     } else if src.elem != dst.elem {
         How::Convert
     } else {
@@ -35,39 +33,16 @@ pub(super) fn window(inst: &Inst, dst_role: Role, from: [u64; 2], to: [u64; 2]) 
     };
     let mut all = Vec::new();
     for (core, half) in cores {
-        let origin = [
-            from[0] + half * rows * (halves_m - 1),
-            from[1] + half * cols * (halves_n - 1),
-        ];
+        let origin = [from[0] + half * rows * (halves_m - 1), from[1] + half * cols * (halves_n - 1)];
         if rows > 0
             && cols > 0
             && let Some([r, c]) = footprint(inst, src, dst, rows, cols, extract)
         {
-            let rect = Rect {
-                row: to[0],
-                col: to[1],
-                rows: r,
-                cols: c,
-            };
-            all.push(Step::Clobber {
-                dst: d,
-                core: *core,
-                rect,
-            });
+            let rect = Rect { row: to[0], col: to[1], rows: r, cols: c };
+            all.push(Step::Clobber { dst: d, core: *core, rect });
         }
-        let geometry = Move {
-            rows,
-            cols,
-            src: Map::at(origin[0], origin[1]),
-            dst: Map::at(to[0], to[1]),
-        };
-        all.push(Step::Move {
-            src: Side::Tile(s),
-            dst: Side::Tile(d),
-            core: *core,
-            how,
-            geometry,
-        });
+        let geometry = Move { rows, cols, src: Map::at(origin[0], origin[1]), dst: Map::at(to[0], to[1]) };
+        all.push(Step::Move { src: Side::Tile(s), dst: Side::Tile(d), core: *core, how, geometry });
     }
     if inst.form == Form::Fill {
         fill_outside(inst, d, valid(inst, d)?, fill_bits(inst, dst)?, &mut all);
@@ -98,11 +73,7 @@ fn footprint(inst: &Inst, src: &Tile, dst: &Tile, rows: u64, cols: u64, extract:
             Some([if extract { rows } else { src.rows / halves_m }, ceil_to(cols, unit)])
         }
         (Profile::A5, Loc::Vec, _) if is_insert && nz(src) => {
-            let rows = if inst.attrs.split.is_some() {
-                ceil_to(rows, 16)
-            } else {
-                rows
-            };
+            let rows = if inst.attrs.split.is_some() { ceil_to(rows, 16) } else { rows };
             Some([rows, ceil_to(cols, c0)])
         }
         _ => None,

@@ -395,10 +395,7 @@ mod tests {
     fn mnemonics_are_unique_and_found() {
         for op in Opcode::ALL {
             assert_eq!(Opcode::parse(op.mnemonic()), Some(*op));
-            assert!(
-                other(op.mnemonic()).is_none() || *op == Opcode::Tprint,
-                "{op} is listed twice"
-            );
+            assert!(other(op.mnemonic()).is_none() || *op == Opcode::Tprint, "{op} is listed twice");
         }
         assert_eq!(Opcode::parse("tmov.fp"), Some(Opcode::TmovFp));
     }
@@ -418,10 +415,7 @@ mod tests {
         assert_eq!(layout.len(), 16);
         for op in layout {
             let info = op.info();
-            assert!(
-                !info.summary.is_empty() && !info.formula.is_empty() && !info.rules.is_empty(),
-                "{op}"
-            );
+            assert!(!info.summary.is_empty() && !info.formula.is_empty() && !info.rules.is_empty(), "{op}");
             assert!(!info.forms.is_empty() && !info.cpp.is_empty(), "{op}");
         }
     }

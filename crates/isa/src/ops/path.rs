@@ -41,11 +41,7 @@ pub const fn pair(src: Lay, dst: Lay) -> LayoutPair {
     LayoutPair { src, dst, same: false }
 }
 /// Any two equal layouts.
-pub const SAME: LayoutPair = LayoutPair {
-    src: Lay::Any,
-    dst: Lay::Any,
-    same: true,
-};
+pub const SAME: LayoutPair = LayoutPair { src: Lay::Any, dst: Lay::Any, same: true };
 /// Any two layouts.
 pub const ANY: LayoutPair = pair(Lay::Any, Lay::Any);
 /// ND on either side.
@@ -111,15 +107,7 @@ pub const fn path(
     types: Types,
     pipe: Pipe,
 ) -> Path {
-    Path {
-        on,
-        forms,
-        src,
-        dst,
-        layouts,
-        types,
-        pipe,
-    }
+    Path { on, forms, src, dst, layouts, types, pipe }
 }
 
 /// At which step of the search the last path fell away.
@@ -136,17 +124,8 @@ pub enum Miss {
 }
 
 /// The standard types of ops.md.
-pub const STANDARD: &[Elem] = &[
-    Elem::I8,
-    Elem::U8,
-    Elem::I16,
-    Elem::U16,
-    Elem::I32,
-    Elem::U32,
-    Elem::F16,
-    Elem::Bf16,
-    Elem::F32,
-];
+pub const STANDARD: &[Elem] =
+    &[Elem::I8, Elem::U8, Elem::I16, Elem::U16, Elem::I32, Elem::U32, Elem::F16, Elem::Bf16, Elem::F32];
 /// The A5 types of ops.md.
 pub const A5_TYPES: &[Elem] = &[
     Elem::I8,
@@ -200,26 +179,17 @@ pub const SCALES: &[Elem] = &[Elem::U8, Elem::F8e8m0, Elem::Hif8];
 /// Out of an accumulator, plain: fixpipe.md 2.
 pub const ACC_PLAIN_A2A3: Types = Types::Pairs(&[(Elem::F32, &[Elem::F16, Elem::Bf16])]);
 /// Out of an accumulator with a scalar: fixpipe.md 2.
-pub const ACC_SCALAR_A2A3: Types = Types::Pairs(&[
-    (Elem::F32, &[Elem::I8]),
-    (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::I16]),
-]);
+pub const ACC_SCALAR_A2A3: Types =
+    Types::Pairs(&[(Elem::F32, &[Elem::I8]), (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::I16])]);
 /// Out of an accumulator with a Scaling tile: fixpipe.md 2.
-pub const ACC_VECTOR_A2A3: Types = Types::Pairs(&[
-    (Elem::F32, &[Elem::I8, Elem::U8]),
-    (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::I16]),
-]);
+pub const ACC_VECTOR_A2A3: Types =
+    Types::Pairs(&[(Elem::F32, &[Elem::I8, Elem::U8]), (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::I16])]);
 /// Out of an accumulator, plain: fixpipe.md 2. cpu has the union of both rows, which is this one.
-pub const ACC_PLAIN_A5: Types = Types::Pairs(&[
-    (Elem::F32, &[Elem::F16, Elem::Bf16, Elem::F32]),
-    (Elem::I32, &[Elem::I32]),
-]);
+pub const ACC_PLAIN_A5: Types =
+    Types::Pairs(&[(Elem::F32, &[Elem::F16, Elem::Bf16, Elem::F32]), (Elem::I32, &[Elem::I32])]);
 /// Out of an accumulator, quantized: fixpipe.md 2.
 pub const ACC_QUANT_A5: Types = Types::Pairs(&[
-    (
-        Elem::F32,
-        &[Elem::I8, Elem::U8, Elem::Hif8, Elem::F16, Elem::Bf16, Elem::F8e4m3],
-    ),
+    (Elem::F32, &[Elem::I8, Elem::U8, Elem::Hif8, Elem::F16, Elem::Bf16, Elem::F8e4m3]),
     (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::Bf16]),
 ]);
 /// Out of an accumulator, quantized, on cpu: both rows of fixpipe.md 2 whose types exist there.
@@ -234,16 +204,8 @@ pub const ACC_SAME: Types = Types::Pairs(&[(Elem::F32, &[Elem::F32]), (Elem::I32
 /// All locations.
 pub const ALL_LOCS: Locs = Loc::ALL;
 /// All locations but the accumulator: its sources go through fixpipe on every profile.
-pub const NOT_ACC: Locs = &[
-    Loc::Vec,
-    Loc::Mat,
-    Loc::Left,
-    Loc::Right,
-    Loc::Bias,
-    Loc::Scaling,
-    Loc::ScaleLeft,
-    Loc::ScaleRight,
-];
+pub const NOT_ACC: Locs =
+    &[Loc::Vec, Loc::Mat, Loc::Left, Loc::Right, Loc::Bias, Loc::Scaling, Loc::ScaleLeft, Loc::ScaleRight];
 
 impl Lay {
     fn takes(self, tile: &Tile, profile: Profile) -> bool {

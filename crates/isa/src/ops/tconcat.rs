@@ -9,15 +9,7 @@ const FORMS: &[Form] = &[Form::Plain, Form::Indexed, Form::IndexedOut];
 
 static PATHS: &[Path] = &[
     path(Profiles::CPU, FORMS, ALL_LOCS, ALL_LOCS, &[ANY], Types::Equal, Pipe::V),
-    path(
-        Profiles::NPU,
-        FORMS,
-        &[Loc::Vec],
-        &[Loc::Vec],
-        &[pair(ND, ND)],
-        Types::EqualOf(STANDARD),
-        Pipe::V,
-    ),
+    path(Profiles::NPU, FORMS, &[Loc::Vec], &[Loc::Vec], &[pair(ND, ND)], Types::EqualOf(STANDARD), Pipe::V),
 ];
 
 pub(super) static TCONCAT: OpInfo = OpInfo {
@@ -27,16 +19,8 @@ pub(super) static TCONCAT: OpInfo = OpInfo {
     summary: "Join two tiles along the columns (cpu: or rows), or as many columns of each as index tiles say.",
     formula: "dst(i,j) = j < src0.Cv ? src0(i,j) : src1(i, j-src0.Cv)",
     forms: &[
-        FormInfo {
-            form: Form::Plain,
-            ins: &[Role::Src0, Role::Src1],
-            outs: &[Role::Dst],
-        },
-        FormInfo {
-            form: Form::Indexed,
-            ins: &[Role::Src0, Role::Src1, Role::Idx0, Role::Idx1],
-            outs: &[Role::Dst],
-        },
+        FormInfo { form: Form::Plain, ins: &[Role::Src0, Role::Src1], outs: &[Role::Dst] },
+        FormInfo { form: Form::Indexed, ins: &[Role::Src0, Role::Src1, Role::Idx0, Role::Idx1], outs: &[Role::Dst] },
         FormInfo {
             form: Form::IndexedOut,
             ins: &[Role::Src0, Role::Src1, Role::Idx0, Role::Idx1],

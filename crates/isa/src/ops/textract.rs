@@ -72,16 +72,8 @@ pub(super) static TEXTRACT: OpInfo = OpInfo {
     summary: "Take a window of the source, at (indexRow, indexCol), as a tile of its own.",
     formula: "dst(i,j) = src(indexRow+i, indexCol+j) over dst's valid region",
     forms: &[
-        FormInfo {
-            form: Form::Plain,
-            ins: &[Role::Src, Role::Row, Role::Col],
-            outs: &[Role::Dst],
-        },
-        FormInfo {
-            form: Form::ScalarQuant,
-            ins: &[Role::Src, Role::Row, Role::Col, Role::Quant],
-            outs: &[Role::Dst],
-        },
+        FormInfo { form: Form::Plain, ins: &[Role::Src, Role::Row, Role::Col], outs: &[Role::Dst] },
+        FormInfo { form: Form::ScalarQuant, ins: &[Role::Src, Role::Row, Role::Col, Role::Quant], outs: &[Role::Dst] },
         FormInfo {
             form: Form::TwoWindows,
             ins: &[Role::Src, Role::Row, Role::Col, Role::Row1, Role::Col1],
@@ -103,16 +95,8 @@ pub(super) static TEXTRACT_FP: OpInfo = OpInfo {
     summary: "TEXTRACT with a Scaling tile of quantization parameters, or with a value that fills dst's padding.",
     formula: "dst(i,j) = quant(src(indexRow+i, indexCol+j), fp[indexCol+j]), or TEXTRACT and v outside dst's valid region",
     forms: &[
-        FormInfo {
-            form: Form::VectorQuant,
-            ins: &[Role::Src, Role::Fp, Role::Row, Role::Col],
-            outs: &[Role::Dst],
-        },
-        FormInfo {
-            form: Form::Fill,
-            ins: &[Role::Src, Role::Fill, Role::Row, Role::Col],
-            outs: &[Role::Dst],
-        },
+        FormInfo { form: Form::VectorQuant, ins: &[Role::Src, Role::Fp, Role::Row, Role::Col], outs: &[Role::Dst] },
+        FormInfo { form: Form::Fill, ins: &[Role::Src, Role::Fill, Role::Row, Role::Col], outs: &[Role::Dst] },
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,

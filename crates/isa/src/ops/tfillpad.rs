@@ -9,37 +9,13 @@ const FORMS: &[Form] = &[Form::Plain, Form::Fill];
 
 static PATHS: &[Path] = &[
     path(Profiles::CPU, FORMS, ALL_LOCS, ALL_LOCS, &[ANY], Types::Equal, Pipe::V),
-    path(
-        Profiles::NPU,
-        FORMS,
-        &[Loc::Vec],
-        &[Loc::Vec],
-        &[pair(ND, ND)],
-        Types::Equal,
-        Pipe::V,
-    ),
-    path(
-        Profiles::NPU,
-        FORMS,
-        &[Loc::Mat],
-        &[Loc::Mat],
-        &[pair(NZ, NZ)],
-        Types::Equal,
-        Pipe::Mte2,
-    ),
+    path(Profiles::NPU, FORMS, &[Loc::Vec], &[Loc::Vec], &[pair(ND, ND)], Types::Equal, Pipe::V),
+    path(Profiles::NPU, FORMS, &[Loc::Mat], &[Loc::Mat], &[pair(NZ, NZ)], Types::Equal, Pipe::Mte2),
 ];
 
 const FORM_TABLE: &[FormInfo] = &[
-    FormInfo {
-        form: Form::Plain,
-        ins: &[Role::Src],
-        outs: &[Role::Dst],
-    },
-    FormInfo {
-        form: Form::Fill,
-        ins: &[Role::Fill],
-        outs: &[Role::Dst],
-    },
+    FormInfo { form: Form::Plain, ins: &[Role::Src], outs: &[Role::Dst] },
+    FormInfo { form: Form::Fill, ins: &[Role::Fill], outs: &[Role::Dst] },
 ];
 
 const fn row(

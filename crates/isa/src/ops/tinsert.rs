@@ -5,13 +5,7 @@ use super::{AttrName, Form, FormInfo, OpInfo, Pipe, Role};
 use crate::profile::Profiles;
 use crate::tile::Loc;
 
-const ALL_FORMS: &[Form] = &[
-    Form::Plain,
-    Form::NoIndex,
-    Form::Fill,
-    Form::ScalarQuant,
-    Form::VectorQuant,
-];
+const ALL_FORMS: &[Form] = &[Form::Plain, Form::NoIndex, Form::Fill, Form::ScalarQuant, Form::VectorQuant];
 const PLAIN: &[Form] = &[Form::Plain, Form::NoIndex];
 
 #[rustfmt::skip]
@@ -67,21 +61,9 @@ pub(super) static TINSERT: OpInfo = OpInfo {
     summary: "Put the source into a window of the destination, at (indexRow, indexCol); the rest is preserved.",
     formula: "dst(indexRow+i, indexCol+j) = src(i,j) over src's valid region",
     forms: &[
-        FormInfo {
-            form: Form::Plain,
-            ins: &[Role::Src, Role::Row, Role::Col],
-            outs: &[Role::Dst],
-        },
-        FormInfo {
-            form: Form::NoIndex,
-            ins: &[Role::Src],
-            outs: &[Role::Dst],
-        },
-        FormInfo {
-            form: Form::ScalarQuant,
-            ins: &[Role::Src, Role::Row, Role::Col, Role::Quant],
-            outs: &[Role::Dst],
-        },
+        FormInfo { form: Form::Plain, ins: &[Role::Src, Role::Row, Role::Col], outs: &[Role::Dst] },
+        FormInfo { form: Form::NoIndex, ins: &[Role::Src], outs: &[Role::Dst] },
+        FormInfo { form: Form::ScalarQuant, ins: &[Role::Src, Role::Row, Role::Col, Role::Quant], outs: &[Role::Dst] },
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::Mode],
     rules: RULES,
@@ -98,16 +80,8 @@ pub(super) static TINSERT_FP: OpInfo = OpInfo {
     summary: "TINSERT with a Scaling tile of quantization parameters, or with a value that fills dst's padding.",
     formula: "dst(indexRow+i, indexCol+j) = quant(src(i,j), fp[j]), or TINSERT and v outside dst's valid region",
     forms: &[
-        FormInfo {
-            form: Form::VectorQuant,
-            ins: &[Role::Src, Role::Fp, Role::Row, Role::Col],
-            outs: &[Role::Dst],
-        },
-        FormInfo {
-            form: Form::Fill,
-            ins: &[Role::Src, Role::Fill, Role::Row, Role::Col],
-            outs: &[Role::Dst],
-        },
+        FormInfo { form: Form::VectorQuant, ins: &[Role::Src, Role::Fp, Role::Row, Role::Col], outs: &[Role::Dst] },
+        FormInfo { form: Form::Fill, ins: &[Role::Src, Role::Fill, Role::Row, Role::Col], outs: &[Role::Dst] },
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,

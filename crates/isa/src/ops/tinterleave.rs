@@ -9,24 +9,8 @@ const FORMS: &[Form] = &[Form::Plain, Form::OneSource];
 const ROWS: &[super::LayoutPair] = &[pair(Lay::RowMajor, Lay::RowMajor)];
 
 static PATHS: &[Path] = &[
-    path(
-        Profiles::CPU,
-        FORMS,
-        ALL_LOCS,
-        ALL_LOCS,
-        ROWS,
-        Types::EqualOf(STANDARD),
-        Pipe::V,
-    ),
-    path(
-        Profiles::A5,
-        FORMS,
-        &[Loc::Vec],
-        &[Loc::Vec],
-        &[pair(ND, ND)],
-        Types::EqualOf(STANDARD),
-        Pipe::V,
-    ),
+    path(Profiles::CPU, FORMS, ALL_LOCS, ALL_LOCS, ROWS, Types::EqualOf(STANDARD), Pipe::V),
+    path(Profiles::A5, FORMS, &[Loc::Vec], &[Loc::Vec], &[pair(ND, ND)], Types::EqualOf(STANDARD), Pipe::V),
 ];
 
 const RULES: &[&str] = &[
@@ -39,11 +23,7 @@ const RULES: &[&str] = &[
     "overlap",
 ];
 
-const TWO: FormInfo = FormInfo {
-    form: Form::Plain,
-    ins: &[Role::Src0, Role::Src1],
-    outs: &[Role::Dst0, Role::Dst1],
-};
+const TWO: FormInfo = FormInfo { form: Form::Plain, ins: &[Role::Src0, Role::Src1], outs: &[Role::Dst0, Role::Dst1] };
 
 pub(super) static TINTERLEAVE: OpInfo = OpInfo {
     mnemonic: "tinterleave",
@@ -66,14 +46,7 @@ pub(super) static TDEINTERLEAVE: OpInfo = OpInfo {
     cpp: &["TDeInterleave", "TDEINTERLEAVE"],
     summary: "Take an interleaved stream apart: even positions into dst0, odd ones into dst1.",
     formula: "stream = src0 ++ src1; dst0(i,k) = stream(2k), dst1(i,k) = stream(2k+1)",
-    forms: &[
-        TWO,
-        FormInfo {
-            form: Form::OneSource,
-            ins: &[Role::Src0],
-            outs: &[Role::Dst0, Role::Dst1],
-        },
-    ],
+    forms: &[TWO, FormInfo { form: Form::OneSource, ins: &[Role::Src0], outs: &[Role::Dst0, Role::Dst1] }],
     attrs: &[],
     rules: RULES,
     paths: PATHS,

@@ -89,21 +89,9 @@ pub(super) static TMOV: OpInfo = OpInfo {
     summary: "Move a tile's valid region, changing location, layout or (out of an accumulator) type on the way.",
     formula: "dst(i,j) = src(i,j) over the valid region",
     forms: &[
-        FormInfo {
-            form: Form::Plain,
-            ins: &[Role::Src],
-            outs: &[Role::Dst],
-        },
-        FormInfo {
-            form: Form::VectorQuant,
-            ins: &[Role::Src, Role::Fp],
-            outs: &[Role::Dst],
-        },
-        FormInfo {
-            form: Form::ScalarQuant,
-            ins: &[Role::Src, Role::Quant],
-            outs: &[Role::Dst],
-        },
+        FormInfo { form: Form::Plain, ins: &[Role::Src], outs: &[Role::Dst] },
+        FormInfo { form: Form::VectorQuant, ins: &[Role::Src, Role::Fp], outs: &[Role::Dst] },
+        FormInfo { form: Form::ScalarQuant, ins: &[Role::Src, Role::Quant], outs: &[Role::Dst] },
     ],
     attrs: &[AttrName::AccToVecMode, AttrName::ReluPreMode],
     rules: RULES,
@@ -120,16 +108,8 @@ pub(super) static TMOV_FP: OpInfo = OpInfo {
     summary: "TMOV with a Scaling tile of quantization parameters, or with a value that fills dst's padding.",
     formula: "dst(i,j) = quant(src(i,j), fp[j]), or dst(i,j) = src(i,j) and v outside dst's valid region",
     forms: &[
-        FormInfo {
-            form: Form::VectorQuant,
-            ins: &[Role::Src, Role::Fp],
-            outs: &[Role::Dst],
-        },
-        FormInfo {
-            form: Form::Fill,
-            ins: &[Role::Src, Role::Fill],
-            outs: &[Role::Dst],
-        },
+        FormInfo { form: Form::VectorQuant, ins: &[Role::Src, Role::Fp], outs: &[Role::Dst] },
+        FormInfo { form: Form::Fill, ins: &[Role::Src, Role::Fill], outs: &[Role::Dst] },
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,

@@ -37,11 +37,7 @@ pub(super) static TRESHAPE: OpInfo = OpInfo {
     cpp: &["TRESHAPE"],
     summary: "Reinterpret the same bytes as another tile type: a copy on cpu, a view on a2a3 and a5.",
     formula: "bytes(dst) = bytes(src), over the declared area",
-    forms: &[FormInfo {
-        form: Form::Plain,
-        ins: &[Role::Src],
-        outs: &[Role::Dst],
-    }],
+    forms: &[FormInfo { form: Form::Plain, ins: &[Role::Src], outs: &[Role::Dst] }],
     attrs: &[AttrName::Shape],
     rules: RULES,
     paths: PATHS,

@@ -49,11 +49,7 @@ impl Walk<'_> {
         for (tile, bindings) in after {
             // A branch that does not bind the tile leaves it where it was, unless the tile is the other branch's own.
             let stays = bindings.len() < 2 && !self.is_inside(op, self.points.home(self.func, tile));
-            let mut all = if stays {
-                self.bound[tile.index()].clone()
-            } else {
-                Binding::default()
-            };
+            let mut all = if stays { self.bound[tile.index()].clone() } else { Binding::default() };
             bindings.iter().for_each(|b| all.join(b, &mut self.flow.pinned));
             self.rebind(tile, all);
         }
@@ -136,11 +132,7 @@ impl Walk<'_> {
             if next.many || next.tiles.iter().any(local) {
                 next = Refs::tile(*arg);
                 let buffer = self.own(*arg);
-                let written = |root: &RootId| Use {
-                    root: *root,
-                    op: id,
-                    writes: true,
-                };
+                let written = |root: &RootId| Use { root: *root, op: id, writes: true };
                 self.flow.uses.extend(buffer.roots.iter().map(written));
             }
             let known = entry.refs.entry(*arg).or_default();

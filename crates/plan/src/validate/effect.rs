@@ -23,11 +23,7 @@ impl State {
     /// The storages that a handle may refer to.
     pub fn storages(&self, v: ValueId) -> BTreeSet<ValueId> {
         let tiles = self.refs.get(&v).into_iter().flatten();
-        tiles
-            .filter_map(|(tile, _)| self.places.get(tile))
-            .flatten()
-            .copied()
-            .collect()
+        tiles.filter_map(|(tile, _)| self.places.get(tile)).flatten().copied().collect()
     }
 
     /// Knows also what another path knows; was that news?
@@ -94,10 +90,7 @@ impl Program<'_> {
         };
         self.func.ops.iter().enumerate().any(|(i, op)| {
             op.opcode() == Some(Opcode::Tassign)
-                && op
-                    .operands
-                    .iter()
-                    .any(|o| o.role != Role::Addr && o.arg.value() == Some(v))
+                && op.operands.iter().any(|o| o.role != Role::Addr && o.arg.value() == Some(v))
                 && self.order[i] < self.order[def.index()]
         })
     }
@@ -111,11 +104,7 @@ impl Program<'_> {
         effect.touch.extend(storages);
         let tiles = state.refs.get(&v).into_iter().flatten();
         effect.reads.extend(tiles.map(|(tile, _)| *tile));
-        if state
-            .refs
-            .get(&v)
-            .is_some_and(|refs| refs.iter().any(|(_, anew)| *anew))
-        {
+        if state.refs.get(&v).is_some_and(|refs| refs.iter().any(|(_, anew)| *anew)) {
             effect.stale = Some(v);
         }
     }
@@ -173,11 +162,7 @@ impl Program<'_> {
                 let op = self.func.op(id);
                 if op.kind == OpKind::For {
                     let args = self.carried(op);
-                    self.hand(
-                        state,
-                        &mut effect,
-                        op.results.iter().copied().zip(args.into_iter().map(Some)),
-                    );
+                    self.hand(state, &mut effect, op.results.iter().copied().zip(args.into_iter().map(Some)));
                 }
             }
             Step::Op(id) => self.op(id, state, &mut effect),
@@ -253,9 +238,7 @@ impl Program<'_> {
             (OpKind::Pto(opcode, _), _) => self.instruction(op, *opcode, state, effect),
             (OpKind::Select, _) => {
                 effect.uses.extend(op.values());
-                let refs = op
-                    .values()
-                    .flat_map(|v| state.refs.get(&v).cloned().unwrap_or_default());
+                let refs = op.values().flat_map(|v| state.refs.get(&v).cloned().unwrap_or_default());
                 let all: BTreeSet<Ref> = refs.collect();
                 for r in &op.results {
                     effect.binds.insert(*r);
@@ -322,12 +305,7 @@ impl Program<'_> {
         match (opcode, view) {
             (Opcode::SetValidshape, _) => {}
             (Opcode::Tassign, _) => {
-                for v in op
-                    .operands
-                    .iter()
-                    .filter(|o| o.role != Role::Addr)
-                    .filter_map(|o| o.arg.value())
-                {
+                for v in op.operands.iter().filter(|o| o.role != Role::Addr).filter_map(|o| o.arg.value()) {
                     self.bind(state, effect, v, &BTreeSet::new());
                     self.hand(state, effect, op.results.iter().map(|r| (*r, Some(v))));
                 }
@@ -344,12 +322,7 @@ impl Program<'_> {
             (_, Some(src)) => {
                 self.touch(state, src, effect);
                 let storages = state.storages(src);
-                for v in op
-                    .operands
-                    .iter()
-                    .filter(|o| o.role.is_dst())
-                    .filter_map(|o| o.arg.value())
-                {
+                for v in op.operands.iter().filter(|o| o.role.is_dst()).filter_map(|o| o.arg.value()) {
                     let old = state.storages(v);
                     let mut to = storages.clone();
                     // In place: it has an address, or is a view already.
@@ -361,9 +334,7 @@ impl Program<'_> {
                     }
                     self.bind(state, effect, v, &to);
                 }
-                op.results
-                    .iter()
-                    .for_each(|r| self.define(state, effect, *r, storages.clone()));
+                op.results.iter().for_each(|r| self.define(state, effect, *r, storages.clone()));
             }
             _ => self.execute(op, state, effect),
         }

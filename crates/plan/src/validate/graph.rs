@@ -32,11 +32,7 @@ pub struct Graph {
 impl Graph {
     /// The graph of a function.
     pub fn new(func: &Func) -> Self {
-        let mut graph = Graph {
-            steps: Vec::new(),
-            next: Vec::new(),
-            before: Vec::new(),
-        };
+        let mut graph = Graph { steps: Vec::new(), next: Vec::new(), before: Vec::new() };
         let entry = graph.add(Step::Entry, &[]);
         let last = graph.block(func, func.body, entry);
         graph.add(Step::Exit, &[last]);

@@ -33,14 +33,8 @@ pub fn validate(
         n += 1;
         order[id.index()] = n;
     });
-    let program = Program {
-        module,
-        func,
-        profile,
-        placement,
-        order,
-        keep: keep.iter().chain(&func.outputs).copied().collect(),
-    };
+    let program =
+        Program { module, func, profile, placement, order, keep: keep.iter().chain(&func.outputs).copied().collect() };
     addresses(&program)?;
     let graph = Graph::new(func);
     let facts = follow(&program, &graph);
@@ -85,10 +79,7 @@ fn addresses(p: &Program) -> Result<(), String> {
             let computed = p.placement.computed[m.loc as usize];
             if from < end && (m.addr < to || computed) {
                 let other = name_of(p.module, p.func, m.value);
-                return Err(format!(
-                    "{name} at {from:#x} overlaps the manual tile {other} at {:#x}",
-                    m.addr
-                ));
+                return Err(format!("{name} at {from:#x} overlaps the manual tile {other} at {:#x}", m.addr));
             }
         }
     }
@@ -151,10 +142,7 @@ fn live<'f>(
 ) -> [Vec<Values>; 2] {
     let mut before: Vec<Values> = vec![Values::new(); graph.steps.len()];
     let after = |before: &[Values], node: usize| -> Values {
-        graph.next[node]
-            .iter()
-            .flat_map(|n| before[*n].iter().copied())
-            .collect()
+        graph.next[node].iter().flat_map(|n| before[*n].iter().copied()).collect()
     };
     let mut work: BTreeSet<usize> = (0..graph.steps.len()).collect();
     while let Some(node) = work.pop_last() {
@@ -175,11 +163,7 @@ fn live<'f>(
 fn storages(handles: &Values, tiles: &Values, state: &State) -> Values {
     let refs = handles.iter().filter_map(|v| state.refs.get(v)).flatten();
     let needed = refs.map(|(tile, _)| tile).filter(|tile| tiles.contains(tile));
-    needed
-        .filter_map(|tile| state.places.get(tile))
-        .flatten()
-        .copied()
-        .collect()
+    needed.filter_map(|tile| state.places.get(tile)).flatten().copied().collect()
 }
 
 /// The storages that were touched since their contents began, given those before a step.
@@ -232,8 +216,7 @@ fn freshness(p: &Program, graph: &Graph, facts: &[Facts], occupied: &[[Values; 2
             Step::Op(id) | Step::Enter(id) => Some(id),
             _ => None,
         };
-        op.and_then(|id| p.placement.fresh.get(id.index()))
-            .map_or(&[], |list| list)
+        op.and_then(|id| p.placement.fresh.get(id.index())).map_or(&[], |list| list)
     };
     let roots = (0..p.func.values.len()).map(|i| ValueId(i as u32));
     // Buffers of carried values are filled by copies, all of their bytes at once.
@@ -245,19 +228,13 @@ fn freshness(p: &Program, graph: &Graph, facts: &[Facts], occupied: &[[Values; 2
         unmarked.copied().collect()
     });
     for (node, f) in facts.iter().enumerate() {
-        let late = f
-            .effect
-            .sure
-            .iter()
-            .find(|r| dirty[node].contains(r) && !marks(node).contains(r));
+        let late = f.effect.sure.iter().find(|r| dirty[node].contains(r) && !marks(node).contains(r));
         // What is kept may not exist on every path to the exit.
         if let Some(r) = late.filter(|_| graph.steps[node] != Step::Exit) {
             let name = name_of(p.module, p.func, *r);
             return Err(format!("{name} is used before it is marked undefined"));
         }
-        let lost = marks(node)
-            .iter()
-            .find(|r| occupied[node][0].contains(r) && !f.effect.renew.contains(r));
+        let lost = marks(node).iter().find(|r| occupied[node][0].contains(r) && !f.effect.renew.contains(r));
         if let Some(r) = lost {
             let name = name_of(p.module, p.func, *r);
             return Err(format!("{name} is marked undefined while it holds contents"));

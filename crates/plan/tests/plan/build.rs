@@ -24,20 +24,12 @@ impl Builder {
         let name = module.names.intern("kernel");
         let index = module.types.intern(Type::Scalar(ScalarType::Index));
         let func = Func::new(name, Span::default());
-        Builder {
-            at: func.body,
-            module,
-            func,
-            index,
-            count: 0,
-        }
+        Builder { at: func.body, module, func, index, count: 0 }
     }
 
     /// A type of `units` times 32 bytes, in the location's usual layout.
     pub fn tile(&mut self, loc: Loc, units: u64) -> TypeId {
-        self.module
-            .types
-            .intern(Type::Tile(TileType::new(loc, Elem::F32, units, 8)))
+        self.module.types.intern(Type::Tile(TileType::new(loc, Elem::F32, units, 8)))
     }
 
     /// The same, ND wherever it lives.
@@ -50,13 +42,7 @@ impl Builder {
         self.count += 1;
         let name = self.module.names.intern(&format!("v{}", self.count));
         let span = Span::new(self.count, self.count + 1);
-        self.func.add_value(Value {
-            name,
-            ty,
-            def,
-            span,
-            type_span: span,
-        })
+        self.func.add_value(Value { name, ty, def, span, type_span: span })
     }
 
     pub fn ty(&self, v: ValueId) -> TypeId {
@@ -67,15 +53,8 @@ impl Builder {
         self.count += 1;
         let span = Span::new(self.count, self.count + 1);
         let mut op = Op::new(kind, TextForm::Dps, span);
-        op.operands = operands
-            .iter()
-            .map(|(role, arg)| Operand {
-                role: *role,
-                arg: *arg,
-                span,
-                type_span: span,
-            })
-            .collect();
+        op.operands =
+            operands.iter().map(|(role, arg)| Operand { role: *role, arg: *arg, span, type_span: span }).collect();
         let id = self.func.push_op(self.at, op);
         for (n, ty) in results.iter().enumerate() {
             let v = self.value(*ty, Def::Result(id, n as u32));
@@ -104,11 +83,7 @@ impl Builder {
     }
 
     pub fn alloc_at(&mut self, ty: TypeId, addr: i64) -> ValueId {
-        let op = self.op(
-            OpKind::Pto(Opcode::AllocTile, Form::Plain),
-            &[(Role::Addr, Arg::Int(addr))],
-            &[ty],
-        );
+        let op = self.op(OpKind::Pto(Opcode::AllocTile, Form::Plain), &[(Role::Addr, Arg::Int(addr))], &[ty]);
         self.result(op)
     }
 
@@ -203,11 +178,7 @@ impl Builder {
         inits: &[ValueId],
         body: impl FnOnce(&mut Self, &[ValueId]) -> Vec<ValueId>,
     ) -> Vec<ValueId> {
-        let mut operands = vec![
-            (Role::Number, Arg::Int(0)),
-            (Role::Number, Arg::Int(9)),
-            (Role::Number, Arg::Int(1)),
-        ];
+        let mut operands = vec![(Role::Number, Arg::Int(0)), (Role::Number, Arg::Int(9)), (Role::Number, Arg::Int(1))];
         operands.extend(inits.iter().map(|v| (Role::Init, Arg::Value(*v))));
         let types: Vec<TypeId> = inits.iter().map(|v| self.ty(*v)).collect();
         let id = self.op(OpKind::For, &operands, &types);
@@ -283,11 +254,8 @@ pub fn dump(b: &Builder) -> String {
                 Arg::Int(n) => n.to_string(),
             })
             .collect();
-        let args: Vec<Vec<String>> = op
-            .blocks
-            .iter()
-            .map(|x| b.func.block(*x).args.iter().map(name).collect())
-            .collect();
+        let args: Vec<Vec<String>> =
+            op.blocks.iter().map(|x| b.func.block(*x).args.iter().map(name).collect()).collect();
         let pad = "  ".repeat(depth);
         out += &format!("{pad}{results:?} = {:?} {operands:?} {args:?}\n", op.kind);
     });

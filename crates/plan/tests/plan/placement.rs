@@ -110,10 +110,7 @@ fn branches_share_bytes() {
     b.print(later);
     b.print(results[0]);
     let p = placed(&b, Profile::Cpu, &[]);
-    assert!(
-        overlap(&p, both[0], both[1]),
-        "what a branch does not hand on is dead within it"
-    );
+    assert!(overlap(&p, both[0], both[1]), "what a branch does not hand on is dead within it");
     assert_eq!(p.peak[Loc::Vec as usize].bytes, 3 * 64);
 }
 
@@ -135,11 +132,7 @@ fn a_carried_result_gets_a_buffer_and_a_carried_tile_does_not() {
     assert!(p.slot(args[0]).is_some(), "the next iteration writes `made` anew");
     assert!(p.slot(args[1]).is_none(), "y is handed on by reference");
     assert!(p.slot(results[0]).is_none());
-    assert_eq!(
-        slot(&p, args[0]).end,
-        slot(&p, y).end - 1,
-        "it lives until its result is read"
-    );
+    assert_eq!(slot(&p, args[0]).end, slot(&p, y).end - 1, "it lives until its result is read");
 }
 
 #[test]
@@ -270,11 +263,7 @@ fn automatic_tiles_avoid_manual_ones() {
     b.print(m);
     b.mov(x, y);
     let p = placed(&b, Profile::A5, &[]);
-    assert_eq!(
-        slot(&p, x).addr,
-        160,
-        "the hole of 32 bytes below the manual tile is too small"
-    );
+    assert_eq!(slot(&p, x).addr, 160, "the hole of 32 bytes below the manual tile is too small");
     assert!(p.slot(y).is_none(), "assigned before any use");
     assert_eq!(p.high_water[Loc::Vec as usize], 640);
 }
@@ -307,10 +296,7 @@ fn computed_addresses_push_automatic_tiles_up() {
     let k = b.alloc_computed(t, known);
     b.print(k);
     let p = placed(&b, Profile::A5, &[]);
-    assert!(
-        p.manual.iter().any(|m| m.addr == 64),
-        "a constant is no computed address"
-    );
+    assert!(p.manual.iter().any(|m| m.addr == 64), "a constant is no computed address");
 }
 
 #[test]
@@ -358,16 +344,9 @@ fn overflow_names_the_living_and_the_instruction() {
     assert_eq!(d.span, Some(at));
     assert_eq!(d.notes.iter().filter(|n| n.contains("65536 bytes")).count(), 4);
     assert_eq!(d.secondary.len(), 4);
-    assert!(
-        plan(&b.module, &b.func, Profile::Cpu, &[]).is_ok(),
-        "cpu has no capacity"
-    );
+    assert!(plan(&b.module, &b.func, Profile::Cpu, &[]).is_ok(), "cpu has no capacity");
     let d = refused(&b, Profile::A5);
-    assert!(
-        d.message.contains("253952 bytes"),
-        "the last 8 Ki are the runtime's: {}",
-        d.message
-    );
+    assert!(d.message.contains("253952 bytes"), "the last 8 Ki are the runtime's: {}", d.message);
 }
 
 #[test]
@@ -506,10 +485,6 @@ fn tiles_rotate_through_a_loop() {
         b.print(results[0]);
         let p = placed(&b, Profile::A5, &[]);
         let buffers = args.iter().filter(|a| p.slot(**a).is_some()).count();
-        assert_eq!(
-            buffers > 0,
-            count > 32,
-            "few tiles go by reference, many through buffers"
-        );
+        assert_eq!(buffers > 0, count > 32, "few tiles go by reference, many through buffers");
     }
 }

@@ -191,25 +191,15 @@ impl Random<'_> {
 fn program(numbers: &[u8]) -> (Builder, Vec<ValueId>) {
     let mut b = Builder::new();
     let types = vec![b.tile(Loc::Vec, 1), b.tile(Loc::Vec, 3), b.tile(Loc::Mat, 2)];
-    let mut random = Random {
-        dice: Dice {
-            numbers: numbers.iter(),
-        },
-        b,
-        types,
-        scope: Vec::new(),
-        all: Vec::new(),
-        left: 60,
-    };
+    let mut random =
+        Random { dice: Dice { numbers: numbers.iter() }, b, types, scope: Vec::new(), all: Vec::new(), left: 60 };
     for ty in 0..3 {
         let v = random.b.input(random.types[ty]);
         random.add(v, ty, true);
     }
     random.block(0);
     random.block(0);
-    let keep = (0..random.dice.below(3))
-        .map(|_| random.all[random.dice.below(random.all.len())])
-        .collect();
+    let keep = (0..random.dice.below(3)).map(|_| random.all[random.dice.below(random.all.len())]).collect();
     (random.b, keep)
 }
 

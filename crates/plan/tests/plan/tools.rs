@@ -16,13 +16,7 @@ fn pipes_and_waits() {
     let p = pipes(&b.module, &b.func, Profile::A5);
     assert_eq!(p.ops, [(ops[0], Pipe::V), (ops[1], Pipe::Mte3), (ops[2], Pipe::V)]);
     let waits: Vec<_> = p.waits.iter().map(|w| (w.from, w.to, w.hazard, w.tile)).collect();
-    assert_eq!(
-        waits,
-        [
-            (ops[0], ops[1], Hazard::ReadAfterWrite, y),
-            (ops[1], ops[2], Hazard::WriteAfterRead, y)
-        ]
-    );
+    assert_eq!(waits, [(ops[0], ops[1], Hazard::ReadAfterWrite, y), (ops[1], ops[2], Hazard::WriteAfterRead, y)]);
 }
 
 #[test]
@@ -38,13 +32,7 @@ fn waits_cross_iterations() {
     });
     let p = pipes(&b.module, &b.func, Profile::A5);
     let waits: Vec<_> = p.waits.iter().map(|w| (w.from, w.to, w.hazard)).collect();
-    assert_eq!(
-        waits,
-        [
-            (ops[0], ops[1], Hazard::ReadAfterWrite),
-            (ops[1], ops[0], Hazard::WriteAfterRead)
-        ]
-    );
+    assert_eq!(waits, [(ops[0], ops[1], Hazard::ReadAfterWrite), (ops[1], ops[0], Hazard::WriteAfterRead)]);
 }
 
 #[test]
@@ -71,20 +59,13 @@ fn the_map_lists_every_tile_and_the_picture_shows_it() {
     let locs: Vec<Loc> = map.memories.iter().map(|m| m.loc).collect();
     assert_eq!(locs, [Loc::Vec, Loc::Mat]);
     let ub = &map.memories[0];
-    assert_eq!(
-        (ub.rows.len(), ub.capacity, ub.reserved, ub.peak),
-        (2, Some(248 * 1024), 8192, 1024)
-    );
+    assert_eq!((ub.rows.len(), ub.capacity, ub.reserved, ub.peak), (2, Some(248 * 1024), 8192, 1024));
     let manual = map.memories[1].rows.iter().find(|r| r.is_manual).expect("m is manual");
     assert_eq!((manual.addr, manual.value), (512, m));
     let picture = svg(&map);
     assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
     for row in map.memories.iter().flat_map(|m| &m.rows) {
-        assert!(
-            picture.contains(&format!("<title>{} ", row.name)),
-            "{} is drawn",
-            row.name
-        );
+        assert!(picture.contains(&format!("<title>{} ", row.name)), "{} is drawn", row.name);
     }
 }
 
@@ -107,11 +88,7 @@ fn a_tile_waits_for_the_one_whose_bytes_it_takes_over() {
     let writer = b.mov(z, z);
     let p = plan(&b.module, &b.func, Profile::A5, &[]).expect("it fits");
     assert_eq!(p.slot(z).map(|s| s.addr), p.slot(y).map(|s| s.addr));
-    assert_eq!(
-        pipes(&b.module, &b.func, Profile::A5).waits.len(),
-        1,
-        "only the print waits for the move"
-    );
+    assert_eq!(pipes(&b.module, &b.func, Profile::A5).waits.len(), 1, "only the print waits for the move");
     let waits = pipes_placed(&b.module, &b.func, Profile::A5, &p).waits;
     let last = waits.last().map(|w| (w.from, w.to, w.hazard));
     assert_eq!((waits.len(), last), (2, Some((reader, writer, Hazard::WriteAfterRead))));

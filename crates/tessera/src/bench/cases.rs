@@ -23,25 +23,13 @@ pub struct Case {
 
 impl Case {
     pub(super) fn attrs(&self) -> Attrs {
-        Attrs {
-            kernel: self.kernel.map(|[k, _]| [k; 2]),
-            pad: self.kernel.map(|[_, p]| [p; 4]),
-            ..Attrs::default()
-        }
+        Attrs { kernel: self.kernel.map(|[k, _]| [k; 2]), pad: self.kernel.map(|[_, p]| [p; 4]), ..Attrs::default() }
     }
 }
 
 /// A case of an instruction in its plain form, with neither window nor kernel.
 const fn case(name: &'static str, op: Opcode, tiles: &'static [(Role, &'static str)], bytes: usize) -> Case {
-    Case {
-        name,
-        bytes,
-        op,
-        form: Form::Plain,
-        tiles,
-        at: None,
-        kernel: None,
-    }
+    Case { name, bytes, op, form: Form::Plain, tiles, at: None, kernel: None }
 }
 
 /// Elements of most of the tiles.
@@ -99,10 +87,7 @@ pub static CASES: &[Case] = &[
         ..case(
             "tinsert nd f16 63x61 into 128x128 at (3,5)",
             Opcode::Tinsert,
-            &[
-                (Role::Src, "vec, 64x64xf16, valid=63x61"),
-                (Role::Dst, "vec, 128x128xf16"),
-            ],
+            &[(Role::Src, "vec, 64x64xf16, valid=63x61"), (Role::Dst, "vec, 128x128xf16")],
             63 * 61 * (2 + 2),
         )
     },
@@ -127,10 +112,7 @@ pub static CASES: &[Case] = &[
     case(
         "ttrans f32 100x60 (valid in 104x64)",
         Opcode::Ttrans,
-        &[
-            (Role::Src, "vec, 104x64xf32, valid=100x60"),
-            (Role::Dst, "vec, 64x104xf32, valid=60x100"),
-        ],
+        &[(Role::Src, "vec, 104x64xf32, valid=100x60"), (Role::Dst, "vec, 64x104xf32, valid=60x100")],
         100 * 60 * (4 + 4),
     ),
     case(
@@ -169,11 +151,7 @@ pub static CASES: &[Case] = &[
     case(
         "tconcat f32 64x64+64x64",
         Opcode::Tconcat,
-        &[
-            (Role::Src0, "vec, 64x64xf32"),
-            (Role::Src1, "vec, 64x64xf32"),
-            (Role::Dst, "vec, 64x128xf32"),
-        ],
+        &[(Role::Src0, "vec, 64x64xf32"), (Role::Src1, "vec, 64x64xf32"), (Role::Dst, "vec, 64x128xf32")],
         64 * 128 * (4 + 4),
     ),
     case(
@@ -189,10 +167,7 @@ pub static CASES: &[Case] = &[
     case(
         "tfillpad f32 100x100 in 128x128",
         Opcode::Tfillpad,
-        &[
-            (Role::Src, "vec, 128x128xf32, valid=100x100"),
-            (Role::Dst, "vec, 128x128xf32, pad=min"),
-        ],
+        &[(Role::Src, "vec, 128x128xf32, valid=100x100"), (Role::Dst, "vec, 128x128xf32, pad=min")],
         100 * 100 * 4 + SQUARE * 4,
     ),
     case(
@@ -207,10 +182,7 @@ pub static CASES: &[Case] = &[
         ..case(
             "timg2col f16 1x2x16x16x16 k3 s1 p1",
             Opcode::Timg2col,
-            &[
-                (Role::Src, "mat, NC1HWC0, 1x2x16x16x16xf16"),
-                (Role::Dst, "loc=left, f16, 256, 288"),
-            ],
+            &[(Role::Src, "mat, NC1HWC0, 1x2x16x16x16xf16"), (Role::Dst, "loc=left, f16, 256, 288")],
             // 46 of the 48 pairs of an output position and a kernel position fall into the image, in each direction.
             46 * 46 * 32 * 2 + 256 * 288 * 2,
         )
@@ -218,10 +190,7 @@ pub static CASES: &[Case] = &[
     case(
         "tmov acc-mat f32-f16 128x128",
         Opcode::Tmov,
-        &[
-            (Role::Src, "loc=acc, f32, 128, 128"),
-            (Role::Dst, "loc=mat, f16, 128, 128"),
-        ],
+        &[(Role::Src, "loc=acc, f32, 128, 128"), (Role::Dst, "loc=mat, f16, 128, 128")],
         SQUARE * (4 + 2),
     ),
     Case {

@@ -43,31 +43,11 @@ pub static PROGRAMS: &[Programs] = &[
         unit: "ns",
         measure: |budget| shortest(budget, || turn(1_000_000)),
     },
-    Programs {
-        name: "blocks 2",
-        unit: "speed-up",
-        measure: blocks,
-    },
-    Programs {
-        name: "parse 10000",
-        unit: "ms",
-        measure: |budget| shortest(budget, || parse(10_000)),
-    },
-    Programs {
-        name: "parse 100000",
-        unit: "ms",
-        measure: |budget| shortest(budget, || parse(100_000)),
-    },
-    Programs {
-        name: "check 10000",
-        unit: "ms",
-        measure: |budget| shortest(budget, || check(10_000)),
-    },
-    Programs {
-        name: "plan 10000",
-        unit: "ms",
-        measure: |budget| shortest(budget, || plan(10_000)),
-    },
+    Programs { name: "blocks 2", unit: "speed-up", measure: blocks },
+    Programs { name: "parse 10000", unit: "ms", measure: |budget| shortest(budget, || parse(10_000)) },
+    Programs { name: "parse 100000", unit: "ms", measure: |budget| shortest(budget, || parse(100_000)) },
+    Programs { name: "check 10000", unit: "ms", measure: |budget| shortest(budget, || check(10_000)) },
+    Programs { name: "plan 10000", unit: "ms", measure: |budget| shortest(budget, || plan(10_000)) },
 ];
 
 /// Seconds of some work.
@@ -105,11 +85,7 @@ fn run(kernel: &Kernel<'_>, rows: u64, blocks: u32) -> Result<f64> {
         let (elem, dims) = (Elem::F32, vec![rows * rows]);
         (value, Input::Buffer { bytes, elem, dims })
     });
-    let bindings = Bindings {
-        inputs: input.into_iter().collect(),
-        blocks,
-        ..Bindings::default()
-    };
+    let bindings = Bindings { inputs: input.into_iter().collect(), blocks, ..Bindings::default() };
     let (time, outcome) = seconds(|| kernel.run(bindings));
     match outcome.diagnostics.into_iter().next() {
         Some(found) => Err(Error::from(Box::new(found))),
@@ -205,9 +181,7 @@ fn instructions(count: usize) -> String {
             0 => result(format!("%v{k} = pto.ttrans {source} : {LONG} -> {SHORT}")),
             1 => result(format!("%v{k} = pto.tmov {source} : ({SHORT}) -> {SHORT}")),
             2 => format!("pto.tmov ins({source} : {LONG}) outs(%mat : {MAT})"),
-            3 => result(format!(
-                "%v{k} = pto.textract %mat, %c0, %c0 : ({MAT}, index, index) -> {SHORT}"
-            )),
+            3 => result(format!("%v{k} = pto.textract %mat, %c0, %c0 : ({MAT}, index, index) -> {SHORT}")),
             4 => format!("pto.tinsert ins({source}, %c0, %c0 : {SHORT}, index, index) outs(%wide : {WIDE})"),
             5 => result(format!("%v{k}, %w{k} = tinterleave {source}, {source} : {SHORT}")),
             6 => format!("pto.tconcat ins({source}, {source} : {LONG}, {LONG}) outs(%wide : {WIDE})"),

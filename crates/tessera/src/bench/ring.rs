@@ -73,11 +73,7 @@ impl Instructions {
 
 /// A tile of a type, its location and its bytes.
 fn make(machine: &mut Machine, text: &str) -> Result<(TileId, Loc, usize)> {
-    let kind = if text.contains("NC1HWC0") {
-        "conv_tile"
-    } else {
-        "tile_buf"
-    };
+    let kind = if text.contains("NC1HWC0") { "conv_tile" } else { "tile_buf" };
     match tessera_asm::parse_type(&format!("!pto.{kind}<{text}>"))? {
         Type::Tile(ty) => Ok((machine.tile(&ty)?, ty.loc, ty.resolve(Profile::Cpu).bytes() as usize)),
         Type::Conv(ty) => Ok((machine.conv_tile(ty)?, ty.loc, ty.bytes() as usize)),
@@ -99,9 +95,7 @@ fn fill(machine: &mut Machine, role: Role, tile: TileId) -> Result<()> {
         _ => ty.elem.encode_int(i128::from(k % 100), Overflow::Saturate),
     };
     let size = (ty.elem.bits() / 8) as usize;
-    let elements: Vec<u8> = (0..rows * cols)
-        .flat_map(|k| element(k).to_le_bytes().into_iter().take(size))
-        .collect();
+    let elements: Vec<u8> = (0..rows * cols).flat_map(|k| element(k).to_le_bytes().into_iter().take(size)).collect();
     Ok(machine.write(tile, &elements)?)
 }
 

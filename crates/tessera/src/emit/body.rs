@@ -7,25 +7,13 @@ use tessera_isa::inst::ViewTag;
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::tile::Extent;
 
-const PIPES: &[&str] = &[
-    "PIPE_S",
-    "PIPE_V",
-    "PIPE_M",
-    "PIPE_MTE1",
-    "PIPE_MTE2",
-    "PIPE_MTE3",
-    "PIPE_FIX",
-    "PIPE_ALL",
-];
+const PIPES: &[&str] = &["PIPE_S", "PIPE_V", "PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX", "PIPE_ALL"];
 
 /// A GlobalTensor: numbers are part of its type, everything else is given to its constructor.
 pub(super) fn tensor(elem: Elem, tag: &str, shape: &[String], strides: &[String], data: &str) -> String {
     let list = |name: &str, items: &[String]| {
         let is_number = |s: &&String| s.parse::<i64>().is_ok_and(|n| n != -1);
-        let types: Vec<&str> = items
-            .iter()
-            .map(|s| if is_number(&s) { s.as_str() } else { "-1" })
-            .collect();
+        let types: Vec<&str> = items.iter().map(|s| if is_number(&s) { s.as_str() } else { "-1" }).collect();
         let given: Vec<&str> = items.iter().filter(|s| !is_number(s)).map(String::as_str).collect();
         let ty = format!("{name}<{}>", types.join(", "));
         (format!("{ty}({})", given.join(", ")), ty)
@@ -76,8 +64,7 @@ impl Emitter<'_> {
     }
 
     fn global_operand(&self, op: &Op) -> Option<ValueId> {
-        op.values()
-            .find(|v| matches!(self.ty(*v), Type::Ptr(..) | Type::View(_) | Type::Memref(_)))
+        op.values().find(|v| matches!(self.ty(*v), Type::Ptr(..) | Type::View(_) | Type::Memref(_)))
     }
 
     pub(super) fn elem_of(&self, value: ValueId) -> Option<Elem> {
@@ -105,11 +92,7 @@ impl Emitter<'_> {
             Addptr => self.addptr(op),
             LoadScalar | StoreScalar => self.scalar_access(op, opcode),
             GetBlockIdx | GetBlockNum => {
-                let name = if opcode == GetBlockIdx {
-                    "block_idx"
-                } else {
-                    "block_num"
-                };
+                let name = if opcode == GetBlockIdx { "block_idx" } else { "block_num" };
                 if let Some(r) = op.results.first() {
                     self.names.stands_for(*r, name.into());
                 }
@@ -129,10 +112,7 @@ impl Emitter<'_> {
             }
             Barrier => {
                 let words = op.attrs.as_ref().map_or(&[][..], |a| &a.words);
-                let pipe = words
-                    .first()
-                    .filter(|w| PIPES.contains(&w.as_str()))
-                    .map_or("PIPE_ALL", |w| w);
+                let pipe = words.first().filter(|w| PIPES.contains(&w.as_str())).map_or("PIPE_ALL", |w| w);
                 self.line(&format!("pipe_barrier({pipe});"));
                 Ok(())
             }
@@ -223,20 +203,12 @@ impl Emitter<'_> {
         let mut shape = self.numbers(op);
         let strides = shape.split_off(shape.len() / 2);
         if shape.is_empty() || shape.len() > 5 {
-            return Err(cannot(
-                op.span,
-                format!("a view of {} dimensions", shape.len()),
-                "use one to five dimensions",
-            ));
+            return Err(cannot(op.span, format!("a view of {} dimensions", shape.len()), "use one to five dimensions"));
         }
         let tag = op.known_attrs().and_then(|a| a.layout).unwrap_or(ViewTag::Nd);
         let elem = self.elem_of(pointer).unwrap_or(Elem::U8);
         if self.elem_of(result).is_some_and(|e| e != elem) {
-            return Err(cannot(
-                op.span,
-                "a view of another element type than its pointer's",
-                "give both one type",
-            ));
+            return Err(cannot(op.span, "a view of another element type than its pointer's", "give both one type"));
         }
         let data = match self.ty(pointer) {
             Type::Ptr(..) => self.value(pointer),
@@ -255,17 +227,10 @@ impl Emitter<'_> {
         let mut offsets = self.numbers(op);
         let sizes = offsets.split_off(offsets.len() / 2);
         if matches!(self.ty(view), Type::Ptr(..)) || sizes.is_empty() || sizes.len() > 5 {
-            return Err(cannot(
-                op.span,
-                "a window of this view",
-                "make a view of one to five dimensions first",
-            ));
+            return Err(cannot(op.span, "a window of this view", "make a view of one to five dimensions first"));
         }
         let is_number = |s: &&String| s.parse::<i64>().is_ok_and(|n| n != -1);
-        let types: Vec<&str> = sizes
-            .iter()
-            .map(|s| if is_number(&s) { s.as_str() } else { "-1" })
-            .collect();
+        let types: Vec<&str> = sizes.iter().map(|s| if is_number(&s) { s.as_str() } else { "-1" }).collect();
         let given: Vec<&str> = sizes.iter().filter(|s| !is_number(s)).map(String::as_str).collect();
         let name = self.names.object(result).to_string();
         let line = format!(
@@ -285,19 +250,10 @@ impl Emitter<'_> {
         };
         let elem = self.elem_of(pointer).unwrap_or(Elem::U8);
         if elem.is_fp4() || !matches!(self.ty(pointer), Type::Ptr(..)) {
-            return Err(cannot(
-                op.span,
-                format!("a moved pointer to {elem}"),
-                "make a view with offsets instead",
-            ));
+            return Err(cannot(op.span, format!("a moved pointer to {elem}"), "make a view with offsets instead"));
         }
         let by = self.numbers(op).first().cloned().unwrap_or_else(|| "0".into());
-        let line = format!(
-            "{} *{} = {} + {by};",
-            elem.cpp(),
-            self.names.object(result),
-            self.value(pointer)
-        );
+        let line = format!("{} *{} = {} + {by};", elem.cpp(), self.names.object(result), self.value(pointer));
         self.line(&line);
         Ok(())
     }
@@ -345,17 +301,10 @@ impl Emitter<'_> {
     pub(super) fn arith(&mut self, op: &Op, kind: ArithOp) -> Emitted<()> {
         use ArithOp::*;
         let (a, b) = self.two(op);
-        let ty = op
-            .results
-            .first()
-            .map_or(ScalarType::Index, |r| self.scalar_of(Arg::Value(*r)));
+        let ty = op.results.first().map_or(ScalarType::Index, |r| self.scalar_of(Arg::Value(*r)));
         let signed = words::scalar_type(ty, op.span)?;
         if signed == "bool" && !matches!(kind, Andi | Ori | Xori) {
-            return Err(cannot(
-                op.span,
-                "this arithmetic on i1",
-                "use arith.select, or a wider type",
-            ));
+            return Err(cannot(op.span, "this arithmetic on i1", "use arith.select, or a wider type"));
         }
         let unsigned = words::unsigned_type(ty);
         let cast = |text: String| format!("static_cast<{signed}>({text})");
@@ -365,18 +314,10 @@ impl Emitter<'_> {
             _ => cast(format!("static_cast<uint64_t>({a}) {sign} static_cast<uint64_t>({b})")),
         };
         let plain = |sign: &str| cast(format!("{a} {sign} {b}"));
-        let natural = |sign: &str| {
-            cast(format!(
-                "static_cast<{unsigned}>({a}) {sign} static_cast<{unsigned}>({b})"
-            ))
-        };
+        let natural = |sign: &str| cast(format!("static_cast<{unsigned}>({a}) {sign} static_cast<{unsigned}>({b})"));
         let choose = |sign: &str, u: bool| {
             let side = |x: &str| {
-                if u {
-                    format!("static_cast<{unsigned}>({x})")
-                } else {
-                    x.to_string()
-                }
+                if u { format!("static_cast<{unsigned}>({x})") } else { x.to_string() }
             };
             format!("{} {sign} {} ? {a} : {b}", side(&a), side(&b))
         };
@@ -424,11 +365,7 @@ impl Emitter<'_> {
             Uge => (">=", true),
         };
         let side = |x: &str| {
-            if is_unsigned {
-                format!("static_cast<{}>({x})", words::unsigned_type(ty))
-            } else {
-                x.to_string()
-            }
+            if is_unsigned { format!("static_cast<{}>({x})", words::unsigned_type(ty)) } else { x.to_string() }
         };
         // Nothing unsigned is below 0; compilers warn about asking.
         let text = match pred {
@@ -444,10 +381,7 @@ impl Emitter<'_> {
     pub(super) fn cast(&mut self, op: &Op, kind: CastOp) -> Emitted<()> {
         let (a, _) = self.two(op);
         let from = op.operands.first().map_or(ScalarType::Index, |o| self.scalar_of(o.arg));
-        let to = op
-            .results
-            .first()
-            .map_or(ScalarType::Index, |r| self.scalar_of(Arg::Value(*r)));
+        let to = op.results.first().map_or(ScalarType::Index, |r| self.scalar_of(Arg::Value(*r)));
         let target = words::scalar_type(to, op.span)?;
         let zero_extends = matches!(kind, CastOp::Extui | CastOp::IndexCastui);
         let text = match (from.bits(), to.bits()) {
@@ -455,10 +389,7 @@ impl Emitter<'_> {
             (1, _) if !zero_extends => format!("static_cast<{target}>({a} ? -1 : 0)"),
             (1, _) => format!("static_cast<{target}>({a} ? 1 : 0)"),
             (_, 1) => format!("({a} & 1) != 0"),
-            _ if zero_extends => format!(
-                "static_cast<{target}>(static_cast<{}>({a}))",
-                words::unsigned_type(from)
-            ),
+            _ if zero_extends => format!("static_cast<{target}>(static_cast<{}>({a}))", words::unsigned_type(from)),
             _ => format!("static_cast<{target}>({a})"),
         };
         self.define(op, text)

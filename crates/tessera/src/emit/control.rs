@@ -7,9 +7,7 @@ use tessera_isa::tile::Extent;
 impl Emitter<'_> {
     /// The operands of the operation that ends a block.
     fn last_args(&self, block: Option<BlockId>) -> Vec<Arg> {
-        let last = block
-            .and_then(|b| self.func.block(b).ops.last())
-            .map(|id| self.func.op(*id));
+        let last = block.and_then(|b| self.func.block(b).ops.last()).map(|id| self.func.op(*id));
         match last.map(|op| (&op.kind, op)) {
             Some((OpKind::Yield | OpKind::Condition, op)) => op.operands.iter().map(|o| o.arg).collect(),
             _ => Vec::new(),
@@ -20,10 +18,9 @@ impl Emitter<'_> {
     fn handed_type(&self, value: ValueId) -> Emitted<String> {
         match self.ty(value) {
             Type::Scalar(ty) => words::scalar_type(*ty, self.span(value)).map(str::to_string),
-            Type::Tile(_) | Type::Conv(_) => Ok(format!(
-                "{} *",
-                words::object_type(self.ty(value), self.profile, self.span(value))?
-            )),
+            Type::Tile(_) | Type::Conv(_) => {
+                Ok(format!("{} *", words::object_type(self.ty(value), self.profile, self.span(value))?))
+            }
             Type::Ptr(elem, _) => Ok(format!("{} *", elem.cpp())),
             Type::View(_) | Type::Memref(_) => Err(cannot(
                 self.span(value),
@@ -46,20 +43,12 @@ impl Emitter<'_> {
     fn variable(&mut self, value: ValueId, first: Option<String>) -> Emitted<String> {
         let own = self.names.object(value).to_string();
         // A carried tile with a buffer of its own keeps its name for the buffer.
-        let name = if self.owns_object(value) {
-            self.names.fresh(&format!("{own}_now"))
-        } else {
-            own
-        };
+        let name = if self.owns_object(value) { self.names.fresh(&format!("{own}_now")) } else { own };
         let ty = self.handed_type(value)?;
         let space = if ty.ends_with('*') { "" } else { " " };
         let init = first.map_or_else(|| "{}".into(), |f| format!(" = {f}"));
         self.line(&format!("{ty}{space}{name}{init};"));
-        let expression = if self.is_tile(value) {
-            format!("(*{name})")
-        } else {
-            name.clone()
-        };
+        let expression = if self.is_tile(value) { format!("(*{name})") } else { name.clone() };
         self.names.stands_for(value, expression);
         Ok(name)
     }
@@ -81,15 +70,10 @@ impl Emitter<'_> {
 
     /// What a loop yields to the values that it carries; a carried tile may have a buffer that it is copied to.
     fn carry(&mut self, op: &Op, carried: &[ValueId], names: &[String], args: &[Arg]) -> Emitted<()> {
-        let buffered: Vec<usize> = (0..carried.len())
-            .filter(|i| carried.get(*i).is_some_and(|v| self.owns_object(*v)))
-            .collect();
+        let buffered: Vec<usize> =
+            (0..carried.len()).filter(|i| carried.get(*i).is_some_and(|v| self.owns_object(*v))).collect();
         if buffered.len() > 1 {
-            return Err(cannot(
-                op.span,
-                "a loop that exchanges several tiles",
-                "carry one tile, or use TMOV",
-            ));
+            return Err(cannot(op.span, "a loop that exchanges several tiles", "carry one tile, or use TMOV"));
         }
         let mut args = args.to_vec();
         for i in buffered {
@@ -112,12 +96,8 @@ impl Emitter<'_> {
             // The variable points at the buffer from here on; the others are handed on below.
             self.line(&format!("{name} = {own};"));
             args.remove(i);
-            let others: Vec<String> = names
-                .iter()
-                .enumerate()
-                .filter(|(k, _)| *k != i)
-                .map(|(_, n)| n.clone())
-                .collect();
+            let others: Vec<String> =
+                names.iter().enumerate().filter(|(k, _)| *k != i).map(|(_, n)| n.clone()).collect();
             self.assign_all(&others, &args);
             return Ok(());
         }
@@ -239,12 +219,7 @@ impl Emitter<'_> {
             return Ok(());
         };
         let arg = |n: usize| op.operands.get(n).map_or(Arg::Int(0), |o| o.arg);
-        let text = format!(
-            "{} ? {} : {}",
-            self.int(arg(0)),
-            self.handed(arg(1)),
-            self.handed(arg(2))
-        );
+        let text = format!("{} ? {} : {}", self.int(arg(0)), self.handed(arg(1)), self.handed(arg(2)));
         self.variable(result, Some(text))?;
         Ok(())
     }

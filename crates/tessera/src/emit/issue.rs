@@ -14,13 +14,7 @@ impl Emitter<'_> {
 
     fn tile(&self, op: &Op, role: Role) -> Emitted<String> {
         let found = self.operand(op, role).map(|v| self.value(v));
-        found.ok_or_else(|| {
-            cannot(
-                op.span,
-                format!("an instruction without {role}"),
-                "give it all its operands",
-            )
-        })
+        found.ok_or_else(|| cannot(op.span, format!("an instruction without {role}"), "give it all its operands"))
     }
 
     /// The type of a tile expression, for template arguments.
@@ -33,9 +27,8 @@ impl Emitter<'_> {
 
     /// A fill value or quantization parameter.
     fn scalar(&self, op: &Op, role: Role) -> Emitted<String> {
-        let operand = op
-            .operand(role)
-            .ok_or_else(|| cannot(op.span, format!("an instruction without {role}"), "give it"))?;
+        let operand =
+            op.operand(role).ok_or_else(|| cannot(op.span, format!("an instruction without {role}"), "give it"))?;
         let ty = self.scalar_of(operand.arg);
         words::scalar_type(ty, op.span)?;
         if role == Role::Quant {
@@ -45,11 +38,7 @@ impl Emitter<'_> {
             });
         }
         let text = self.int(operand.arg);
-        Ok(if words::is_unsigned(ty) {
-            format!("static_cast<{}>({text})", words::unsigned_type(ty))
-        } else {
-            text
-        })
+        Ok(if words::is_unsigned(ty) { format!("static_cast<{}>({text})", words::unsigned_type(ty)) } else { text })
     }
 
     fn index(&self, op: &Op, role: Role) -> String {
@@ -129,10 +118,8 @@ impl Emitter<'_> {
         let is_result = op.results.contains(&dst);
         let manual = self.placement.manual.iter().any(|m| m.value == dst) || self.early_address(dst).is_some();
         let bound_otherwise = self.func.ops.iter().any(|other| {
-            let views = matches!(
-                other.opcode(),
-                Some(Opcode::Tsubview | Opcode::Subset | Opcode::Treshape | Opcode::Bitcast)
-            );
+            let views =
+                matches!(other.opcode(), Some(Opcode::Tsubview | Opcode::Subset | Opcode::Treshape | Opcode::Bitcast));
             let assigns = matches!(other.opcode(), Some(Opcode::Tassign | Opcode::AllocTile))
                 && other.operand(Role::Addr).is_some();
             let target = other.dsts().iter().any(|(_, v)| *v == dst)
@@ -192,12 +179,7 @@ impl Emitter<'_> {
                 vec![tile(Role::Dst1)?, tile(Role::Dst0)?, tile(Role::Src0)?]
             }
             (Tinterleave | Tdeinterleave, _) => {
-                vec![
-                    tile(Role::Dst1)?,
-                    tile(Role::Dst0)?,
-                    tile(Role::Src1)?,
-                    tile(Role::Src0)?,
-                ]
+                vec![tile(Role::Dst1)?, tile(Role::Dst0)?, tile(Role::Src1)?, tile(Role::Src0)?]
             }
             (Tsubview | Subset, _) => {
                 let dst = match op.results.first() {
@@ -228,10 +210,7 @@ impl Emitter<'_> {
         if attrs.relu.is_none() && attrs.acc_to_vec.is_none() {
             return Ok(String::new());
         }
-        let mut all = vec![
-            Self::type_of(&self.tile(op, Role::Dst)?),
-            Self::type_of(&self.tile(op, Role::Src)?),
-        ];
+        let mut all = vec![Self::type_of(&self.tile(op, Role::Dst)?), Self::type_of(&self.tile(op, Role::Src)?)];
         match form {
             Form::VectorQuant => all.push(Self::type_of(&self.tile(op, Role::Fp)?)),
             Form::Fill => {
@@ -251,37 +230,21 @@ impl Emitter<'_> {
 
     /// The view behind an operand of TLOAD or TSTORE; a pointer is a dense view of the tile's valid region.
     fn view(&self, op: &Op, tile: &str) -> Emitted<String> {
-        let value = op
-            .operands
-            .iter()
-            .filter_map(|o| o.arg.value())
-            .find(|v| self.elem_of(*v).is_some());
+        let value = op.operands.iter().filter_map(|o| o.arg.value()).find(|v| self.elem_of(*v).is_some());
         let value = value.ok_or_else(|| cannot(op.span, "a transfer without global memory", "give it a view"))?;
         Ok(match self.ty(value) {
             Type::Ptr(elem, _) => {
                 let (rows, cols) = (format!("{tile}.GetValidRow()"), format!("{tile}.GetValidCol()"));
-                super::body::tensor(
-                    *elem,
-                    "ND",
-                    &[rows, cols.clone()],
-                    &[cols, "1".into()],
-                    &self.value(value),
-                )
+                super::body::tensor(*elem, "ND", &[rows, cols.clone()], &[cols, "1".into()], &self.value(value))
             }
             _ => self.value(value),
         })
     }
 
     fn load(&mut self, op: &Op) -> Emitted<()> {
-        let dst = self
-            .operand(op, Role::Dst)
-            .ok_or_else(|| cannot(op.span, "a load without a tile", "give it one"))?;
+        let dst = self.operand(op, Role::Dst).ok_or_else(|| cannot(op.span, "a load without a tile", "give it one"))?;
         let tile = self.value(dst);
-        let global = op
-            .operands
-            .iter()
-            .filter_map(|o| o.arg.value())
-            .find(|v| self.elem_of(*v).is_some());
+        let global = op.operands.iter().filter_map(|o| o.arg.value()).find(|v| self.elem_of(*v).is_some());
         let view = match (self.ty(dst), global.map(|g| (g, self.ty(g)))) {
             // A conv tile takes a pointer as it is.
             (Type::Conv(_), Some((g, Type::Ptr(..)))) => self.value(g),
@@ -314,12 +277,9 @@ impl Emitter<'_> {
 
     fn config(&self, attrs: &Attrs) -> Vec<String> {
         let mut lines = Vec::new();
-        for (name, pair) in [
-            ("kernel", attrs.kernel),
-            ("stride", attrs.stride),
-            ("dilation", attrs.dilation),
-            ("fmap", attrs.fmap),
-        ] {
+        for (name, pair) in
+            [("kernel", attrs.kernel), ("stride", attrs.stride), ("dilation", attrs.dilation), ("fmap", attrs.fmap)]
+        {
             if let Some([h, w]) = pair {
                 lines.push(format!("cfg.{name}H = {h};"));
                 lines.push(format!("cfg.{name}W = {w};"));

@@ -134,10 +134,7 @@ impl Names {
 
     /// A name like this one that nobody has.
     pub fn fresh(&mut self, wanted: &str) -> String {
-        let mut name: String = wanted
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-            .collect();
+        let mut name: String = wanted.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         // Names of the headers begin with a capital; a leading underscore and a double one belong to the compiler.
         if !name.starts_with(|c: char| c.is_ascii_lowercase()) {
             name.insert(0, 'v');

@@ -11,11 +11,7 @@ impl Emitter<'_> {
     /// The whole file.
     pub(super) fn program(&mut self) -> Emitted<()> {
         if !self.func.results.is_empty() {
-            return Err(cannot(
-                self.func.span,
-                "a kernel with results",
-                "store what it computes to global memory",
-            ));
+            return Err(cannot(self.func.span, "a kernel with results", "store what it computes to global memory"));
         }
         let profile = self.profile.name();
         let macro_name = format!("PTO_PROFILE_{}", profile.to_uppercase());
@@ -71,18 +67,10 @@ impl Emitter<'_> {
             let elem = match self.ty(value) {
                 Type::Tile(t) => t.elem,
                 Type::Scalar(_) => {
-                    return Err(cannot(
-                        self.span(value),
-                        "a scalar output of a listing",
-                        "use it, or leave it out",
-                    ));
+                    return Err(cannot(self.span(value), "a scalar output of a listing", "use it, or leave it out"));
                 }
                 _ => {
-                    return Err(cannot(
-                        self.span(value),
-                        "an output that is no tile",
-                        "store it to global memory",
-                    ));
+                    return Err(cannot(self.span(value), "an output that is no tile", "store it to global memory"));
                 }
             };
             all.push(format!("{} *{}_out", elem.cpp(), self.names.object(value)));
@@ -92,10 +80,7 @@ impl Emitter<'_> {
             let mut results = self.func.ops.iter().filter(asks).flat_map(|op| &op.results).peekable();
             if results.peek().is_some() {
                 let used = results.any(|r| self.needed.get(r.index()).copied().unwrap_or(true));
-                all.push(format!(
-                    "{}int64_t {parameter}",
-                    if used { "" } else { "[[maybe_unused]] " }
-                ));
+                all.push(format!("{}int64_t {parameter}", if used { "" } else { "[[maybe_unused]] " }));
             }
         }
         Ok(all)
@@ -138,11 +123,7 @@ impl Emitter<'_> {
     ) -> Emitted<()> {
         let span = self.span(value);
         if dims.is_empty() || dims.len() > 5 {
-            return Err(cannot(
-                span,
-                format!("a view of {} dimensions", dims.len()),
-                "use one to five dimensions",
-            ));
+            return Err(cannot(span, format!("a view of {} dimensions", dims.len()), "use one to five dimensions"));
         }
         let name = self.names.object(value).to_string();
         let extent = |k: usize| match dims.get(k).copied().flatten() {
@@ -159,11 +140,7 @@ impl Emitter<'_> {
             None => (0..dims.len())
                 .map(|k| {
                     let inner: Vec<String> = (k + 1..dims.len()).map(extent).collect();
-                    match inner
-                        .iter()
-                        .map(|n| n.parse::<u64>().ok())
-                        .collect::<Option<Vec<u64>>>()
-                    {
+                    match inner.iter().map(|n| n.parse::<u64>().ok()).collect::<Option<Vec<u64>>>() {
                         Some(ns) => ns.iter().fold(1u64, |p, n| p.saturating_mul(*n)).to_string(),
                         None => inner.join(" * "),
                     }
@@ -208,10 +185,7 @@ impl Emitter<'_> {
     /// The outputs of a listing.
     fn closing(&mut self) -> Emitted<()> {
         for value in self.func.outputs.clone() {
-            let (name, expression) = (
-                self.names.object(value).to_string(),
-                self.names.expression(value).to_string(),
-            );
+            let (name, expression) = (self.names.object(value).to_string(), self.names.expression(value).to_string());
             self.line(&format!("if ({name}_out != nullptr) {{"));
             self.line(&format!("    HostStore({name}_out, {expression});"));
             self.line("}");

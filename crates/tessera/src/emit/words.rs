@@ -22,22 +22,14 @@ pub(super) fn object_type(ty: &Type, profile: Profile, span: Span) -> Emitted<St
                 dims.join(", ")
             ))
         }
-        _ => Err(cannot(
-            span,
-            "a value that is no tile",
-            "this is a defect; please report it",
-        )),
+        _ => Err(cannot(span, "a value that is no tile", "this is a defect; please report it")),
     }
 }
 
 fn tile_type(t: &Tile, span: Span) -> Emitted<String> {
     let fits = |n: u64| i32::try_from(n).is_ok();
     if !fits(t.rows) || !fits(t.cols) || !fits(t.rows.saturating_mul(t.cols)) {
-        return Err(cannot(
-            span,
-            format!("a tile of {} × {} elements", t.rows, t.cols),
-            "split the tile",
-        ));
+        return Err(cannot(span, format!("a tile of {} × {} elements", t.rows, t.cols), "split the tile"));
     }
     let extent = |e: Extent| match e {
         Extent::Static(n) => n.to_string(),
@@ -97,18 +89,10 @@ pub(super) fn scalar_type(ty: ScalarType, span: Span) -> Emitted<&'static str> {
         ScalarType::Int(32, _) => "int32_t",
         ScalarType::Int(64, _) => "int64_t",
         ScalarType::Int(n, _) => {
-            return Err(cannot(
-                span,
-                format!("an integer of {n} bits"),
-                "use 8, 16, 32 or 64 bits",
-            ));
+            return Err(cannot(span, format!("an integer of {n} bits"), "use 8, 16, 32 or 64 bits"));
         }
         ScalarType::Float(elem) if elem.is_fp4() => {
-            return Err(cannot(
-                span,
-                format!("a scalar of {elem}, which shares its byte,"),
-                "use a wider float",
-            ));
+            return Err(cannot(span, format!("a scalar of {elem}, which shares its byte,"), "use a wider float"));
         }
         ScalarType::Float(elem) => elem.cpp(),
     })
@@ -148,11 +132,7 @@ pub(super) fn constant(value: &Number, ty: ScalarType, span: Span) -> Emitted<St
             let unused = 64 - ty.bits().clamp(1, 64);
             Ok(int((*v as i64) << unused >> unused))
         }
-        (Number::Float(v), _) => Err(cannot(
-            span,
-            format!("the constant {v} of an integer type"),
-            "write an integer",
-        )),
+        (Number::Float(v), _) => Err(cannot(span, format!("the constant {v} of an integer type"), "write an integer")),
     }
 }
 
@@ -161,11 +141,7 @@ fn float(v: f64, elem: Elem) -> String {
     let bits = elem.encode_f64(v, Overflow::Infinity);
     if elem == Elem::F32 {
         let v = f32::from_bits(bits as u32);
-        return if v.is_finite() {
-            format!("{v:?}f")
-        } else {
-            format!("__builtin_bit_cast(float, {bits:#010x}u)")
-        };
+        return if v.is_finite() { format!("{v:?}f") } else { format!("__builtin_bit_cast(float, {bits:#010x}u)") };
     }
     format!("{}::FromBits({bits:#x})", elem.cpp())
 }

@@ -32,11 +32,8 @@ pub(super) fn candidates(module: &Module, index: usize) -> Vec<Candidate> {
         return Vec::new();
     };
     let mut all = vec![Candidate::Dead];
-    let ops: Vec<(BlockId, OpId)> = edit
-        .ops()
-        .into_iter()
-        .filter(|(_, id)| is_instruction(edit.func.op(*id)))
-        .collect();
+    let ops: Vec<(BlockId, OpId)> =
+        edit.ops().into_iter().filter(|(_, id)| is_instruction(edit.func.op(*id))).collect();
     for (block, id) in &ops {
         bypasses(&edit, *block, *id, &mut all);
     }
@@ -80,10 +77,7 @@ fn bypasses(edit: &Edit<'_>, block: BlockId, id: OpId, all: &mut Vec<Candidate>)
         [dst] => all.extend(
             from.iter()
                 .filter(|v| alike(**v, *dst) && *v != dst)
-                .map(|v| Candidate::Bypass {
-                    op: id,
-                    reads: vec![(*dst, *v)],
-                }),
+                .map(|v| Candidate::Bypass { op: id, reads: vec![(*dst, *v)] }),
         ),
         [first, second] => {
             for a in &from {
@@ -151,10 +145,7 @@ impl Candidate {
     pub fn apply(&self, edit: &mut Edit<'_>) -> Option<Option<(Instruction, String)>> {
         let instruction = |edit: &Edit<'_>, id: OpId| {
             let op = edit.func.op(id);
-            Some(Instruction {
-                mnemonic: op.opcode()?.mnemonic(),
-                span: op.span,
-            })
+            Some(Instruction { mnemonic: op.opcode()?.mnemonic(), span: op.span })
         };
         let name = |edit: &Edit<'_>, v: ValueId| format!("%{}", edit.module.names.text(edit.func.value(v).name));
         match self {
@@ -162,10 +153,7 @@ impl Candidate {
             Candidate::Remove(id) => {
                 // A result that is read, or put out, must come from somewhere.
                 let results = &edit.func.op(*id).results;
-                if results
-                    .iter()
-                    .any(|r| edit.func.outputs.contains(r) || edit.is_named(*r))
-                {
+                if results.iter().any(|r| edit.func.outputs.contains(r) || edit.is_named(*r)) {
                     return None;
                 }
                 edit.remove(*id);
@@ -190,13 +178,8 @@ impl Candidate {
                 let outs: Vec<Operand> = op.operands.iter().filter(|o| o.role.is_dst()).copied().collect();
                 let first = op.operands.first().copied()?;
                 op.kind = OpKind::Pto(Opcode::Tmov, Form::Plain);
-                op.operands = std::iter::once(Operand {
-                    role: Role::Src,
-                    arg: Arg::Value(*src),
-                    ..first
-                })
-                .chain(outs)
-                .collect();
+                op.operands =
+                    std::iter::once(Operand { role: Role::Src, arg: Arg::Value(*src), ..first }).chain(outs).collect();
                 forget_attributes(op);
                 Some(Some((before, format!("becomes tmov of {source}"))))
             }
@@ -209,13 +192,7 @@ impl Candidate {
                 }
                 let outs: Vec<Operand> = op.operands.iter().filter(|o| o.role.is_dst()).copied().collect();
                 op.kind = made.kind.clone();
-                op.operands = made
-                    .operands
-                    .iter()
-                    .filter(|o| !o.role.is_dst())
-                    .copied()
-                    .chain(outs)
-                    .collect();
+                op.operands = made.operands.iter().filter(|o| !o.role.is_dst()).copied().chain(outs).collect();
                 op.attrs = made.attrs.clone();
                 let mnemonic = made.opcode()?.mnemonic();
                 Some(Some((before, format!("becomes {mnemonic}"))))
@@ -243,10 +220,7 @@ impl Candidate {
                     }
                 }
                 let source = src.arg.value().map_or(String::new(), |v| name(edit, v));
-                Some(Some((
-                    before,
-                    format!("takes its window of {source} at ({row}, {col})"),
-                )))
+                Some(Some((before, format!("takes its window of {source} at ({row}, {col})"))))
             }
         }
     }

@@ -17,8 +17,7 @@ pub(super) struct Edit<'a> {
 
 /// Is it an instruction that moves data on the chip or onto it? Others order, bind or configure, and stay.
 pub(super) fn is_instruction(op: &Op) -> bool {
-    op.opcode()
-        .is_some_and(|o| o.info().layout && !is_view(o) || matches!(o, Opcode::Tload | Opcode::Tstore))
+    op.opcode().is_some_and(|o| o.info().layout && !is_view(o) || matches!(o, Opcode::Tload | Opcode::Tstore))
 }
 
 /// Does the instruction make a tile that may share its source's bytes?
@@ -75,13 +74,7 @@ impl<'a> Edit<'a> {
         let all = self.ops().into_iter().filter_map(|(_, id)| {
             let op = self.func.op(id);
             let mnemonic = op.opcode().filter(|_| is_instruction(op))?.mnemonic();
-            Some((
-                id,
-                Instruction {
-                    mnemonic,
-                    span: op.span,
-                },
-            ))
+            Some((id, Instruction { mnemonic, span: op.span }))
         });
         all.collect()
     }
@@ -94,9 +87,7 @@ impl<'a> Edit<'a> {
     pub fn sources(&self, id: OpId) -> Vec<ValueId> {
         let op = self.func.op(id);
         let read = op.operands.iter().filter(|o| !o.role.is_dst() && o.role != Role::Tmp);
-        read.filter_map(|o| o.arg.value())
-            .filter(|v| self.is_tile(*v))
-            .collect()
+        read.filter_map(|o| o.arg.value()).filter(|v| self.is_tile(*v)).collect()
     }
 
     /// The instruction that a tile's contents come from, as seen from an operation: the nearest one before it in its
@@ -163,13 +154,8 @@ impl<'a> Edit<'a> {
             let ops = self.ops();
             let roots = self.roots(&ops);
             let root = |v: ValueId| roots.get(v.index()).copied().unwrap_or(v);
-            let mut read: HashSet<ValueId> = self
-                .func
-                .outputs
-                .iter()
-                .chain(&self.func.args)
-                .map(|v| root(*v))
-                .collect();
+            let mut read: HashSet<ValueId> =
+                self.func.outputs.iter().chain(&self.func.args).map(|v| root(*v)).collect();
             let mut named: HashSet<ValueId> = self.func.outputs.iter().copied().collect();
             for (_, id) in &ops {
                 let op = self.func.op(*id);
@@ -202,9 +188,7 @@ impl<'a> Edit<'a> {
                         !self.func.outputs.contains(&v)
                             && !others.clone().any(|(_, o)| self.func.op(*o).values().any(|w| w == v))
                     };
-                    let unread = dsts
-                        .iter()
-                        .all(|(_, v)| !read.contains(&root(*v)) || (is_view && alone(*v)));
+                    let unread = dsts.iter().all(|(_, v)| !read.contains(&root(*v)) || (is_view && alone(*v)));
                     let results = op.results.iter().all(|r| !named.contains(r));
                     is_instruction(op) && !dsts.is_empty() && unread && results
                 })
@@ -233,10 +217,7 @@ impl<'a> Edit<'a> {
             if !op.opcode().is_some_and(binds) {
                 continue;
             }
-            let tiles = op
-                .values()
-                .chain(op.results.iter().copied())
-                .filter(|v| self.is_tile(*v));
+            let tiles = op.values().chain(op.results.iter().copied()).filter(|v| self.is_tile(*v));
             let tiles: Vec<ValueId> = tiles.collect();
             for pair in tiles.windows(2) {
                 let [a, b] = pair else { continue };
@@ -273,12 +254,7 @@ impl<'a> Edit<'a> {
             (_, TextForm::Asm) => Arg::Int(n),
             (_, TextForm::Ssa | TextForm::Dps) => Arg::Value(self.add_constant(before, n)),
         };
-        Operand {
-            role,
-            arg,
-            span,
-            type_span: span,
-        }
+        Operand { role, arg, span, type_span: span }
     }
 
     fn add_constant(&mut self, before: OpId, n: i64) -> ValueId {
@@ -286,13 +262,7 @@ impl<'a> Edit<'a> {
         let ty = self.module.types.intern(Type::Scalar(ScalarType::Index));
         let name = self.fresh(n);
         let id = OpId(self.func.ops.len() as u32);
-        let value = self.func.add_value(Value {
-            name,
-            ty,
-            def: Def::Result(id, 0),
-            span,
-            type_span: span,
-        });
+        let value = self.func.add_value(Value { name, ty, def: Def::Result(id, 0), span, type_span: span });
         let mut op = Op::new(OpKind::Constant(Number::Int(n.into())), TextForm::Ssa, span);
         op.results.push(value);
         self.func.add_op(op);

@@ -74,12 +74,7 @@ impl Kernel<'_> {
         }
         let mut accesses = Vec::new();
         func.walk(&mut |_, op, _| {
-            let from = |n: usize| {
-                op.operands
-                    .get(n)
-                    .and_then(|o| o.arg.value())
-                    .and_then(|v| origin[v.index()])
-            };
+            let from = |n: usize| op.operands.get(n).and_then(|o| o.arg.value()).and_then(|v| origin[v.index()]);
             match op.kind {
                 OpKind::Pto(opcode, _) => {
                     let global = op.operands.iter().position(|o| o.role == Role::Global).and_then(from);
@@ -130,10 +125,9 @@ impl Kernel<'_> {
         let argument = self.arguments().into_iter().find(missing)?;
         let name = self.name(argument.value);
         let (what, how) = match self.need(argument.value) {
-            Need::Scalar(ty) => (
-                format!("the scalar %{name} of type {}", scalar_name(ty)),
-                format!("--set {name}=VALUE"),
-            ),
+            Need::Scalar(ty) => {
+                (format!("the scalar %{name} of type {}", scalar_name(ty)), format!("--set {name}=VALUE"))
+            }
             Need::Tile(tile) => (format!("the tile %{name} ({tile})"), format!("--in {name}=FILE.npy")),
             _ => (format!("the buffer of %{name}"), format!("--in {name}=FILE.npy")),
         };
@@ -154,11 +148,7 @@ impl Kernel<'_> {
                 let fits = |v: Extent, n: u64, declared: u64| v.known().map_or(n <= declared, |v| v == n);
                 match *shape {
                     [rows, cols] if fits(tile.v_row, rows, tile.rows) && fits(tile.v_col, cols, tile.cols) => {
-                        Ok(Input::Tile {
-                            rows,
-                            cols,
-                            elements: bytes,
-                        })
+                        Ok(Input::Tile { rows, cols, elements: bytes })
                     }
                     _ => {
                         let side =
@@ -172,11 +162,7 @@ impl Kernel<'_> {
                 if *shape != conv.written_dims()[..] {
                     return Err(wrong(format!("{} ({})", dims(&conv.written_dims()), conv.format())));
                 }
-                Ok(Input::Tile {
-                    rows: 1,
-                    cols: conv.elements(),
-                    elements: bytes,
-                })
+                Ok(Input::Tile { rows: 1, cols: conv.elements(), elements: bytes })
             }
             Need::Buffer(elem, wanted) => {
                 let fits = |w: &Vec<Option<u64>>| {
@@ -186,17 +172,10 @@ impl Kernel<'_> {
                     let text: Vec<String> = wanted.iter().map(|d| d.map_or("?".into(), |d| d.to_string())).collect();
                     return Err(wrong(format!("({})", text.join(", "))));
                 }
-                Ok(Input::Buffer {
-                    bytes,
-                    elem,
-                    dims: shape.to_vec(),
-                })
+                Ok(Input::Buffer { bytes, elem, dims: shape.to_vec() })
             }
             Need::Scalar(_) => Err(format!("%{0} is a scalar; use --set {0}=VALUE", self.name(value))),
-            Need::Nothing => Err(format!(
-                "%{} is an event, which nothing can be bound to",
-                self.name(value)
-            )),
+            Need::Nothing => Err(format!("%{} is an event, which nothing can be bound to", self.name(value))),
         }
     }
 
@@ -215,10 +194,7 @@ impl Kernel<'_> {
                 // A scalar holds what its type can hold, as a constant of the text does.
                 Ok(Input::Scalar(elem.decode(elem.encode_f64(v, Overflow::Infinity))))
             }
-            (_, Number::Float(v)) => Err(format!(
-                "%{name} is an integer ({}), and {v:?} is none",
-                scalar_name(ty)
-            )),
+            (_, Number::Float(v)) => Err(format!("%{name} is an integer ({}), and {v:?} is none", scalar_name(ty))),
             (_, Number::Int(v)) => {
                 let bits = ty.bits().min(64);
                 let (low, high) = match ty {
@@ -228,10 +204,7 @@ impl Kernel<'_> {
                     _ => (-(1i128 << (bits - 1)), (1i128 << bits) - 1),
                 };
                 if v < low || v > high {
-                    return Err(format!(
-                        "%{name} is {} ({low} to {high}), and {v} is outside",
-                        scalar_name(ty)
-                    ));
+                    return Err(format!("%{name} is {} ({low} to {high}), and {v} is outside", scalar_name(ty)));
                 }
                 Ok(Input::Scalar(number))
             }
@@ -272,9 +245,8 @@ impl Kernel<'_> {
                 && op.operands.first().and_then(|o| o.arg.value()) == Some(pointer)
             {
                 let rank = op.operands.len() / 2;
-                let shape: Option<Vec<u64>> = (1..=rank)
-                    .map(|n| number(n).and_then(|v| u64::try_from(v).ok()))
-                    .collect();
+                let shape: Option<Vec<u64>> =
+                    (1..=rank).map(|n| number(n).and_then(|v| u64::try_from(v).ok())).collect();
                 shapes.extend(shape);
             }
             if let (Some(result), Some(_)) = (op.results.first(), known) {
@@ -327,16 +299,7 @@ func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %z: !pto.tensor_view<4x8xf32>
         assert!(!program.has_errors(), "{:?}", program.check());
         let kernel = program.kernel(None).unwrap();
         let used: Vec<(bool, bool)> = kernel.arguments().iter().map(|a| (a.is_read, a.is_written)).collect();
-        assert_eq!(
-            used,
-            [
-                (true, false),
-                (false, true),
-                (false, false),
-                (false, false),
-                (false, false)
-            ]
-        );
+        assert_eq!(used, [(true, false), (false, true), (false, false), (false, false), (false, false)]);
         // The pointer that is read must be bound; what is only written need not.
         let missing = kernel.unbound(&[]).unwrap();
         assert!(missing.message.contains("%x"), "{}", missing.message);

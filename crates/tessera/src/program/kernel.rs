@@ -31,13 +31,7 @@ pub struct Bindings {
 
 impl Default for Bindings {
     fn default() -> Self {
-        Bindings {
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            blocks: 1,
-            tracked: true,
-            trace: false,
-        }
+        Bindings { inputs: Vec::new(), outputs: Vec::new(), blocks: 1, tracked: true, trace: false }
     }
 }
 
@@ -74,12 +68,7 @@ impl<'a> Kernel<'a> {
     /// The value of a name, with or without `%`: an argument, else the last definition of that name.
     pub fn find(&self, name: &str) -> Option<ValueId> {
         let name = self.module().names.find(name.strip_prefix('%').unwrap_or(name))?;
-        let argument = self
-            .func
-            .args
-            .iter()
-            .copied()
-            .find(|v| self.func.value(*v).name == name);
+        let argument = self.func.args.iter().copied().find(|v| self.func.value(*v).name == name);
         argument.or_else(|| self.func.find(name))
     }
 
@@ -94,10 +83,7 @@ impl<'a> Kernel<'a> {
         let placement = match self.plan(&keep) {
             Ok(placement) => placement,
             Err(diagnostic) => {
-                return Outcome {
-                    diagnostics: self.program.with_locations(vec![*diagnostic]),
-                    ..Outcome::default()
-                };
+                return Outcome { diagnostics: self.program.with_locations(vec![*diagnostic]), ..Outcome::default() };
             }
         };
         let mut outcome = run(Run {

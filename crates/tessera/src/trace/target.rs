@@ -38,10 +38,7 @@ impl Target {
         let wrong =
             || format!("'{text}' is no element; write NAME[ROW, COLUMN] for a tile or NAME[INDEX] for a buffer");
         let text = text.trim();
-        let (name, index) = text
-            .strip_suffix(']')
-            .and_then(|t| t.split_once('['))
-            .ok_or_else(wrong)?;
+        let (name, index) = text.strip_suffix(']').and_then(|t| t.split_once('[')).ok_or_else(wrong)?;
         let name = name.trim();
         let name = name.strip_prefix('%').unwrap_or(name);
         let (name, core) = match name.strip_suffix("@1") {
@@ -50,11 +47,7 @@ impl Target {
         };
         let index: Option<Vec<u64>> = index.split(',').map(|i| i.trim().parse().ok()).collect();
         match index {
-            Some(index) if !name.is_empty() => Ok(Target {
-                name: name.to_string(),
-                core,
-                index,
-            }),
+            Some(index) if !name.is_empty() => Ok(Target { name: name.to_string(), core, index }),
             _ => Err(wrong()),
         }
     }
@@ -70,21 +63,14 @@ impl Target {
         if let Some(value) = kernel.find(&self.name) {
             return match kernel.need(value) {
                 _ if is_data(&value) => Ok(value),
-                Need::Buffer(..) => Err(format!(
-                    "%{} is a view; name an element of the argument that it is a view of",
-                    self.name
-                )),
-                _ => Err(format!(
-                    "%{} is a scalar, and only tiles and buffers have elements",
-                    self.name
-                )),
+                Need::Buffer(..) => {
+                    Err(format!("%{} is a view; name an element of the argument that it is a view of", self.name))
+                }
+                _ => Err(format!("%{} is a scalar, and only tiles and buffers have elements", self.name)),
             };
         }
-        let mut names: Vec<&str> = (0..func.values.len() as u32)
-            .map(ValueId)
-            .filter(is_data)
-            .map(|v| kernel.name(v))
-            .collect();
+        let mut names: Vec<&str> =
+            (0..func.values.len() as u32).map(ValueId).filter(is_data).map(|v| kernel.name(v)).collect();
         names.dedup();
         Err(unknown("tile or argument", &self.name, &names))
     }
@@ -95,14 +81,8 @@ impl Target {
             Need::Conv(conv) => Ok((0, self.flat(&conv.written_dims())?)),
             Need::Tile(tile) => match *self.index {
                 [row, col] if row < tile.rows && col < tile.cols => Ok((row, col)),
-                [_, _] => Err(format!(
-                    "{self} is outside: {tile} has {} rows and {} columns",
-                    tile.rows, tile.cols
-                )),
-                _ => Err(format!(
-                    "{self} has {} indices, and a tile takes a row and a column",
-                    self.index.len()
-                )),
+                [_, _] => Err(format!("{self} is outside: {tile} has {} rows and {} columns", tile.rows, tile.cols)),
+                _ => Err(format!("{self} has {} indices, and a tile takes a row and a column", self.index.len())),
             },
             _ => Err(format!("%{} is no tile", self.name)),
         }
@@ -110,17 +90,10 @@ impl Target {
 
     /// First byte and length in an argument's contents.
     pub(crate) fn bytes(&self, kernel: &Kernel<'_>, value: ValueId, given: &Given) -> Result<(usize, usize), String> {
-        let shape = given
-            .shapes
-            .iter()
-            .find(|(n, _)| *n == self.name)
-            .map(|(_, s)| s.clone());
+        let shape = given.shapes.iter().find(|(n, _)| *n == self.name).map(|(_, s)| s.clone());
         let (elem, dims) = match kernel.need(value) {
             Need::Tile(tile) => {
-                let own = [
-                    tile.v_row.known().unwrap_or(tile.rows),
-                    tile.v_col.known().unwrap_or(tile.cols),
-                ];
+                let own = [tile.v_row.known().unwrap_or(tile.rows), tile.v_col.known().unwrap_or(tile.cols)];
                 (tile.elem, Some(shape.unwrap_or(own.to_vec())))
             }
             Need::Conv(conv) => (conv.elem, Some(conv.written_dims().to_vec())),
@@ -142,9 +115,7 @@ impl Target {
             (Some(dims), _) => self.flat(dims)?,
         };
         let first = index.checked_mul(u64::from(elem.bits())).map(|bits| bits / 8);
-        let first = first
-            .filter(|b| *b < 1 << 32)
-            .ok_or_else(|| format!("{self} is outside every buffer"))?;
+        let first = first.filter(|b| *b < 1 << 32).ok_or_else(|| format!("{self} is outside every buffer"))?;
         Ok((first as usize, elem.size().unwrap_or(1) as usize))
     }
 
@@ -155,11 +126,7 @@ impl Target {
         if let [index] = *self.index {
             return match index < all {
                 true => Ok(index),
-                false => Err(format!(
-                    "{self} is outside: %{} has {all} elements ({})",
-                    self.name,
-                    shape()
-                )),
+                false => Err(format!("{self} is outside: %{} has {all} elements ({})", self.name, shape())),
             };
         }
         if self.index.len() != dims.len() {

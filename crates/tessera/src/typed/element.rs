@@ -59,11 +59,7 @@ pub(crate) fn unpack<T: Element>(bytes: &[u8]) -> Vec<T> {
             .chunks_exact(size as usize)
             .map(|c| T::from_element_bits(c.iter().rev().fold(0, |bits, b| bits << 8 | u64::from(*b))))
             .collect(),
-        None => bytes
-            .iter()
-            .flat_map(|b| [b & 0xF, b >> 4])
-            .map(|n| T::from_element_bits(n.into()))
-            .collect(),
+        None => bytes.iter().flat_map(|b| [b & 0xF, b >> 4]).map(|n| T::from_element_bits(n.into())).collect(),
     }
 }
 

@@ -50,12 +50,7 @@ struct View {
     tag: ViewTag,
 }
 
-const WHOLE: View = View {
-    shape: None,
-    strides: None,
-    offset: 0,
-    tag: ViewTag::Nd,
-};
+const WHOLE: View = View { shape: None, strides: None, offset: 0, tag: ViewTag::Nd };
 
 macro_rules! view_builder {
     () => {
@@ -131,11 +126,8 @@ impl View {
         // A conv tile's view has its six dimensions, and comes without a shape.
         let most = if self.shape.is_some() { 5 } else { dims.len() };
         if dims.len() < least || dims.len() > most {
-            let what = format!(
-                "a view tagged {} has {least} to 5 dimensions, and this one has {}",
-                self.tag,
-                dims.len()
-            );
+            let what =
+                format!("a view tagged {} has {least} to 5 dimensions, and this one has {}", self.tag, dims.len());
             return Err(Error::new("tload-shape", what).help("give its shape and strides"));
         }
         let strides = match &self.strides {
@@ -259,11 +251,7 @@ where
     let (rows, cols) = src.buf().valid()?;
     let arg = dst.view.arg::<T>(&[rows as u64, cols as u64])?;
     let mut bytes = pack(whole_bytes(dst.data));
-    src.buf()
-        .machine()
-        .state()?
-        .engine
-        .store(src.buf().slot().id, &arg, &mut bytes)?;
+    src.buf().machine().state()?.engine.store(src.buf().slot().id, &arg, &mut bytes)?;
     for (element, stored) in dst.data.iter_mut().zip(unpack(&bytes)) {
         *element = stored;
     }

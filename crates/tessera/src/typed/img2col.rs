@@ -21,11 +21,7 @@ pub struct ConvTile<T> {
 
 impl<T: Element> ConvTile<T> {
     pub(crate) fn new(buf: TileBuf, conv: ConvType) -> Self {
-        ConvTile {
-            buf,
-            conv,
-            types: PhantomData,
-        }
+        ConvTile { buf, conv, types: PhantomData }
     }
 
     /// The number of elements.
@@ -44,12 +40,7 @@ impl<T: Element> ConvTile<T> {
             let what = format!("{} values are given, and the image has {}", values.len(), self.len());
             return Err(Error::new("tload-shape", what).help(format!("give {} values", self.len())));
         }
-        Ok(self
-            .buf
-            .machine()
-            .state()?
-            .engine
-            .write(self.buf.slot().id, &pack(values))?)
+        Ok(self.buf.machine().state()?.engine.write(self.buf.slot().id, &pack(values))?)
     }
 
     /// All elements; those that nobody has written are 0.
@@ -154,10 +145,7 @@ pub fn timg2col<D: AsTile, T: Element>(dst: &mut D, src: &ConvTile<T>, config: I
         pad_value: config.pad_value,
         ..Attrs::default()
     };
-    let inst = Instruction::new(Opcode::Timg2col)
-        .tile(Role::Src, &src.buf)
-        .tile(Role::Dst, dst.buf())
-        .attrs(attrs);
+    let inst = Instruction::new(Opcode::Timg2col).tile(Role::Src, &src.buf).tile(Role::Dst, dst.buf()).attrs(attrs);
     match config.position {
         Some((m, k)) => inst.index(Role::PosM, m).index(Role::PosK, k).issue_as(Form::Plain),
         None => inst.issue_as(Form::NoIndex),

@@ -35,12 +35,7 @@ pub struct Fixpipe<'a> {
 impl<'a> Fixpipe<'a> {
     /// Nothing special.
     pub const fn new() -> Self {
-        Fixpipe {
-            relu: false,
-            mode: None,
-            quant: None,
-            fp: None,
-        }
+        Fixpipe { relu: false, mode: None, quant: None, fp: None }
     }
 
     /// With ReLU: `v > 0 ? v : +0`.
@@ -69,11 +64,7 @@ impl<'a> Fixpipe<'a> {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs {
-            relu: self.relu.then_some(Relu::NormalRelu),
-            acc_to_vec: self.mode,
-            ..Attrs::default()
-        }
+        Attrs { relu: self.relu.then_some(Relu::NormalRelu), acc_to_vec: self.mode, ..Attrs::default() }
     }
 }
 
@@ -83,18 +74,9 @@ struct Family {
     plain: Opcode,
     fp: Opcode,
 }
-const TMOV: Family = Family {
-    plain: Opcode::Tmov,
-    fp: Opcode::TmovFp,
-};
-const TEXTRACT: Family = Family {
-    plain: Opcode::Textract,
-    fp: Opcode::TextractFp,
-};
-const TINSERT: Family = Family {
-    plain: Opcode::Tinsert,
-    fp: Opcode::TinsertFp,
-};
+const TMOV: Family = Family { plain: Opcode::Tmov, fp: Opcode::TmovFp };
+const TEXTRACT: Family = Family { plain: Opcode::Textract, fp: Opcode::TextractFp };
+const TINSERT: Family = Family { plain: Opcode::Tinsert, fp: Opcode::TinsertFp };
 
 fn instruction<'a>(op: Opcode, dst: &'a TileBuf, src: &'a TileBuf, at: Option<(usize, usize)>) -> Instruction<'a> {
     let inst = Instruction::new(op).tile(Role::Src, src).tile(Role::Dst, dst);
@@ -117,13 +99,10 @@ fn with(
             .scalar(Role::Quant, Number::Int(param.into()))
             .attrs(attrs)
             .issue_as(Form::ScalarQuant),
-        (None, Some(fp)) => instruction(family.fp, dst, src, at)
-            .tile(Role::Fp, fp)
-            .attrs(attrs)
-            .issue_as(Form::VectorQuant),
-        (None, None) => instruction(family.plain, dst, src, at)
-            .attrs(attrs)
-            .issue_as(Form::Plain),
+        (None, Some(fp)) => {
+            instruction(family.fp, dst, src, at).tile(Role::Fp, fp).attrs(attrs).issue_as(Form::VectorQuant)
+        }
+        (None, None) => instruction(family.plain, dst, src, at).attrs(attrs).issue_as(Form::Plain),
     }
 }
 
@@ -136,9 +115,7 @@ fn with_fp(
 ) -> Result<RecordEvent> {
     match fp {
         Operand::Tile(fp) => with(family, dst, src, at, Fixpipe::new().fp(fp)),
-        Operand::Value(value) => instruction(family.fp, dst, src, at)
-            .scalar(Role::Fill, value)
-            .issue_as(Form::Fill),
+        Operand::Value(value) => instruction(family.fp, dst, src, at).scalar(Role::Fill, value).issue_as(Form::Fill),
     }
 }
 
@@ -240,13 +217,7 @@ where
     S: AsTile,
 {
     legal!(known::fixpipe(S::KNOWN));
-    with(
-        TEXTRACT,
-        dst.buf(),
-        src.buf(),
-        Some((row, col)),
-        Fixpipe::new().quant(param),
-    )
+    with(TEXTRACT, dst.buf(), src.buf(), Some((row, col)), Fixpipe::new().quant(param))
 }
 
 /// `TEXTRACT` out of an accumulator with any combination of options.
@@ -327,13 +298,7 @@ where
     S: AsTile,
 {
     legal!(known::fixpipe(S::KNOWN));
-    with(
-        TINSERT,
-        dst.buf(),
-        src.buf(),
-        Some((row, col)),
-        Fixpipe::new().quant(param),
-    )
+    with(TINSERT, dst.buf(), src.buf(), Some((row, col)), Fixpipe::new().quant(param))
 }
 
 /// `TINSERT` out of an accumulator with any combination of options.
@@ -365,11 +330,6 @@ where
     D: AsTile,
     S: AsTile,
 {
-    let attrs = Attrs {
-        split: Some(split),
-        ..Attrs::default()
-    };
-    instruction(Opcode::Tinsert, dst.buf(), src.buf(), Some((row, col)))
-        .attrs(attrs)
-        .issue_as(Form::Plain)
+    let attrs = Attrs { split: Some(split), ..Attrs::default() };
+    instruction(Opcode::Tinsert, dst.buf(), src.buf(), Some((row, col))).attrs(attrs).issue_as(Form::Plain)
 }

@@ -23,10 +23,7 @@ use tessera_isa::ops::{Form, Opcode, Role};
 /// ```
 pub fn ttrans<D: AsTile, S: AsTile>(dst: &mut D, src: &S) -> Result<RecordEvent> {
     legal!(known::ttrans(D::KNOWN, S::KNOWN));
-    Instruction::new(Opcode::Ttrans)
-        .tile(Role::Src, src.buf())
-        .tile(Role::Dst, dst.buf())
-        .issue_as(Form::Plain)
+    Instruction::new(Opcode::Ttrans).tile(Role::Src, src.buf()).tile(Role::Dst, dst.buf()).issue_as(Form::Plain)
 }
 
 /// `TTRANS(dst, src, tmp)`: with a scratch tile, whose contents become undefined.
@@ -56,19 +53,13 @@ pub fn ttrans_tmp<D: AsTile, S: AsTile, M: AsTile>(dst: &mut D, src: &S, tmp: &m
 /// ```
 pub fn treshape<D: AsTile, S: AsTile>(dst: &mut D, src: &S) -> Result<RecordEvent> {
     legal!(known::treshape(D::KNOWN, S::KNOWN));
-    Instruction::new(Opcode::Treshape)
-        .tile(Role::Src, src.buf())
-        .tile(Role::Dst, dst.buf())
-        .issue_as(Form::Plain)
+    Instruction::new(Opcode::Treshape).tile(Role::Src, src.buf()).tile(Role::Dst, dst.buf()).issue_as(Form::Plain)
 }
 
 /// `TRESHAPE(dst, src, newShape)`: the shape must be the destination's declared one.
 pub fn treshape_to<D: AsTile, S: AsTile>(dst: &mut D, src: &S, rows: usize, cols: usize) -> Result<RecordEvent> {
     legal!(known::treshape(D::KNOWN, S::KNOWN));
-    let attrs = Attrs {
-        shape: Some([saturated(rows), saturated(cols)]),
-        ..Attrs::default()
-    };
+    let attrs = Attrs { shape: Some([saturated(rows), saturated(cols)]), ..Attrs::default() };
     Instruction::new(Opcode::Treshape)
         .tile(Role::Src, src.buf())
         .tile(Role::Dst, dst.buf())
@@ -108,10 +99,7 @@ pub fn tconcat<D: AsTile, A: AsTile, B: AsTile>(dst: &mut D, src0: &A, src1: &B)
 pub fn tconcat_rows<D: AsTile, A: AsTile, B: AsTile>(dst: &mut D, src0: &A, src1: &B) -> Result<RecordEvent> {
     legal!(known::tconcat(D::KNOWN, A::KNOWN));
     legal!(known::tconcat(D::KNOWN, B::KNOWN));
-    let attrs = Attrs {
-        dim: Some(0),
-        ..Attrs::default()
-    };
+    let attrs = Attrs { dim: Some(0), ..Attrs::default() };
     join(dst, src0, src1).attrs(attrs).issue_as(Form::Plain)
 }
 
@@ -126,10 +114,7 @@ where
 {
     legal!(known::tconcat(D::KNOWN, A::KNOWN));
     legal!(known::tconcat(D::KNOWN, B::KNOWN));
-    join(dst, src0, src1)
-        .tile(Role::Idx0, idx0.buf())
-        .tile(Role::Idx1, idx1.buf())
-        .issue_as(Form::Indexed)
+    join(dst, src0, src1).tile(Role::Idx0, idx0.buf()).tile(Role::Idx1, idx1.buf()).issue_as(Form::Indexed)
 }
 
 /// `TCONCAT(dst, dstIdx, src0, src1, idx0, idx1)`: also gives the joined counts.
@@ -173,10 +158,7 @@ where
 /// ```
 pub fn tpack<D: AsTile, S: AsTile>(dst: &mut D, src: &S) -> Result<RecordEvent> {
     legal!(known::tpack(D::KNOWN, S::KNOWN));
-    Instruction::new(Opcode::Tpack)
-        .tile(Role::Src, src.buf())
-        .tile(Role::Dst, dst.buf())
-        .issue_as(Form::Plain)
+    Instruction::new(Opcode::Tpack).tile(Role::Src, src.buf()).tile(Role::Dst, dst.buf()).issue_as(Form::Plain)
 }
 
 /// `TINTERLEAVE(dst1, dst0, src1, src0)`: elements of both sources in turn; the first halves go to `dst0`.

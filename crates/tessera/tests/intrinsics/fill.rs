@@ -10,11 +10,7 @@ fn tfillpad_surrounds_the_source_with_the_pad_value() -> Result<()> {
         let m = Machine::new(profile);
         let (mut src, values) = filled::<loc::Vec, i16, 4, 16, layout::Nd>(&m)?;
         src.set_valid(3, 5)?;
-        for (pad, fill) in [
-            (Pad::Zero, 0),
-            (Pad::Min, i16::MIN),
-            (Pad::Custom(PadLiteral::Int(-3)), -3),
-        ] {
+        for (pad, fill) in [(Pad::Zero, 0), (Pad::Min, i16::MIN), (Pad::Custom(PadLiteral::Int(-3)), -3)] {
             let mut dst: Tile<loc::Vec, i16, 4, 16> = m.tile_with(TileOptions::new().pad(pad))?;
             tfillpad(&mut dst, &src)?;
             let got = dst.to_vec()?;
@@ -43,11 +39,7 @@ fn tfillpad_inplace_makes_a_view() -> Result<()> {
         let (got, own) = (dst.to_vec()?, src.to_vec()?);
         for r in 0..16 {
             for c in 0..32 {
-                let want = if r < 10 && c < 20 {
-                    values[r * 32 + c]
-                } else {
-                    f16::ZERO
-                };
+                let want = if r < 10 && c < 20 { values[r * 32 + c] } else { f16::ZERO };
                 assert_eq!(got[r * 32 + c].to_bits(), want.to_bits(), "({r}, {c}) on {profile}");
                 assert_eq!(own[r * 32 + c].to_bits(), want.to_bits(), "the source is filled too");
             }
@@ -81,9 +73,7 @@ fn tfillpad_expand_fills_a_larger_tile() -> Result<()> {
 fn values_fill_what_is_outside_the_valid_region() -> Result<()> {
     for profile in Profile::ALL {
         let m = Machine::new(profile);
-        let want: Vec<i32> = (0..32)
-            .map(|i| if i / 16 == 0 && i % 16 < 3 { 5 } else { -9 })
-            .collect();
+        let want: Vec<i32> = (0..32).map(|i| if i / 16 == 0 && i % 16 < 3 { 5 } else { -9 }).collect();
         for instruction in 0..3 {
             let mut dst: Tile<loc::Vec, i32, 2, 16> = m.tile()?;
             dst.set_valid(1, 3)?;
@@ -112,11 +102,7 @@ fn window(image: &[f16], dims: [i64; 5], config: [i64; 6], m: i64, k: i64) -> f1
     let (oh, ow) = (out(h), out(w));
     let (m, k) = (pos_m + m, pos_k + k);
     let (n, oy, ox) = (m / (oh * ow), m / ow % oh, m % ow);
-    let (c1, t, c0) = (
-        k / (c0_all * kernel * kernel),
-        k / c0_all % (kernel * kernel),
-        k % c0_all,
-    );
+    let (c1, t, c0) = (k / (c0_all * kernel * kernel), k / c0_all % (kernel * kernel), k % c0_all);
     let iy = oy * stride + t / kernel * dilation - pad;
     let ix = ox * stride + t % kernel * dilation - pad;
     if n >= n_all || c1 >= c1_all || iy < 0 || iy >= h || ix < 0 || ix >= w {
@@ -151,13 +137,7 @@ fn timg2col_unrolls_the_windows() -> Result<()> {
             let got = dst.to_vec()?;
             for r in 0..32 {
                 for c in 0..64 {
-                    let want = window(
-                        &image,
-                        [2, 2, 6, 5, 16],
-                        [kernel, stride, dilation, pad, pos_m, pos_k],
-                        r,
-                        c,
-                    );
+                    let want = window(&image, [2, 2, 6, 5, 16], [kernel, stride, dilation, pad, pos_m, pos_k], r, c);
                     let at = (r * 64 + c) as usize;
                     assert_eq!(got[at].to_bits(), want.to_bits(), "({r}, {c}) on {profile}");
                 }
@@ -172,14 +152,8 @@ fn timg2col_unrolls_the_windows() -> Result<()> {
         m.setfmatrix([7, 5], [0, 0, 0, 0])?;
         assert_eq!(rule(timg2col(&mut dst, &src, Img2col::kernel(1, 1))), "timg2col-fmap");
         timg2col(&mut dst, &src, Img2col::kernel(1, 1).fmap(6, 5))?;
-        assert_eq!(
-            rule(timg2col(&mut dst, &src, Img2col::kernel(0, 1).fmap(6, 5))),
-            "timg2col-config"
-        );
-        assert_eq!(
-            rule(timg2col(&mut dst, &src, Img2col::kernel(9, 9).fmap(6, 5))),
-            "timg2col-empty"
-        );
+        assert_eq!(rule(timg2col(&mut dst, &src, Img2col::kernel(0, 1).fmap(6, 5))), "timg2col-config");
+        assert_eq!(rule(timg2col(&mut dst, &src, Img2col::kernel(9, 9).fmap(6, 5))), "timg2col-empty");
     }
     Ok(())
 }

@@ -59,10 +59,7 @@ fn scalar_quantization() -> Result<()> {
         assert_eq!(dst.to_vec()?, relu, "{profile}");
 
         assert_eq!(rule(tmov_quant(&mut dst, &src, param(0.25, 0, false))), "quant-sign");
-        assert_eq!(
-            rule(tmov_quant(&mut dst, &src, param(f32::NAN, 0, true))),
-            "quant-scale"
-        );
+        assert_eq!(rule(tmov_quant(&mut dst, &src, param(f32::NAN, 0, true))), "quant-scale");
     }
     Ok(())
 }
@@ -75,11 +72,7 @@ fn vector_quantization_takes_a_parameter_per_column() -> Result<()> {
         let mut fp: Tile<loc::Scaling, u64, 1, 32> = m.tile()?;
         let scales: Vec<f32> = (0..32).map(|c| [0.5, 1.0, 2.0, 0.25][c % 4]).collect();
         fp.write(&scales.iter().map(|s| param(*s, 0, true)).collect::<Vec<_>>())?;
-        let want: Vec<i8> = values
-            .iter()
-            .enumerate()
-            .map(|(i, v)| to_i8(*v, scales[i % 32]))
-            .collect();
+        let want: Vec<i8> = values.iter().enumerate().map(|(i, v)| to_i8(*v, scales[i % 32])).collect();
         let mut dst: Tile<loc::Mat, i8, 16, 32> = m.tile()?;
         tmov_fp(&mut dst, &src, &fp)?;
         assert_eq!(dst.to_vec()?, want, "{profile}");

@@ -47,10 +47,7 @@ fn strides_offsets_and_tags() -> Result<()> {
         }
     }
     let boxes: Vec<u16> = ramp(512);
-    tload(
-        &mut tile,
-        Tensor::new(&boxes).shape(&[1, 2, 1, 16, 16]).tag(ViewTag::Nz),
-    )?;
+    tload(&mut tile, Tensor::new(&boxes).shape(&[1, 2, 1, 16, 16]).tag(ViewTag::Nz))?;
     let got = tile.to_vec()?;
     for r in 0..16 {
         for c in 0..32 {
@@ -58,17 +55,11 @@ fn strides_offsets_and_tags() -> Result<()> {
         }
     }
     let mut out = vec![0u16; 1024];
-    tstore(
-        TensorMut::new(&mut out).shape(&[16, 32]).strides(&[64, 2]).offset(1),
-        &tile,
-    )?;
+    tstore(TensorMut::new(&mut out).shape(&[16, 32]).strides(&[64, 2]).offset(1), &tile)?;
     for (i, v) in got.iter().enumerate() {
         assert_eq!(out[1 + i / 32 * 64 + i % 32 * 2], *v);
     }
-    assert_eq!(
-        out.iter().filter(|v| **v != 0).count(),
-        got.iter().filter(|v| **v != 0).count()
-    );
+    assert_eq!(out.iter().filter(|v| **v != 0).count(), got.iter().filter(|v| **v != 0).count());
     Ok(())
 }
 

@@ -6,14 +6,7 @@ use tessera::isa::tile::{Extent, Loc, TileType};
 use tessera::prelude::*;
 use tessera::{Result, TileBuf};
 
-const HUGE: [usize; 6] = [
-    usize::MAX,
-    usize::MAX - 1,
-    usize::MAX / 2 + 1,
-    i64::MAX as usize,
-    1 << 32,
-    65536,
-];
+const HUGE: [usize; 6] = [usize::MAX, usize::MAX - 1, usize::MAX / 2 + 1, i64::MAX as usize, 1 << 32, 65536];
 
 #[test]
 fn indices() -> Result<()> {
@@ -56,17 +49,11 @@ fn regions_and_addresses() -> Result<()> {
             assert_eq!(rule(tile.set_valid(1, n)), "valid-range");
             assert_eq!(rule(tile.get(n, n)), "valid-range");
             let fixed = TileOptions::new().valid(n, n);
-            assert_eq!(
-                rule(m.tile_with::<loc::Vec, i32, 4, 16, layout::Nd>(fixed)),
-                "tile-shape"
-            );
+            assert_eq!(rule(m.tile_with::<loc::Vec, i32, 4, 16, layout::Nd>(fixed)), "tile-shape");
         }
         for address in [u64::MAX, u64::MAX - 31, 1 << 63, i64::MAX as u64 & !31, 1 << 40] {
             let refused = rule(tassign(&mut tile, address));
-            assert!(
-                ["tassign-range", "tassign-align", "legal"].contains(&refused),
-                "{refused} at {address}"
-            );
+            assert!(["tassign-range", "tassign-align", "legal"].contains(&refused), "{refused} at {address}");
             if refused == "legal" {
                 // cpu has no capacity; the simulator has.
                 assert_eq!(rule(tfillpad(&mut tile, 1)), "memory-limit");
@@ -158,10 +145,7 @@ fn types() -> Result<()> {
     let valid = TileType::new(Loc::Vec, Elem::U8, 2, 32).with_valid(Extent::Static(u64::MAX), Extent::Dynamic);
     assert_eq!(rule(m.alloc(&valid)), "tile-shape");
     for fractal in [0, 1, 511, u32::MAX] {
-        let ty = TileType {
-            fractal: Some(fractal),
-            ..TileType::new(Loc::Mat, Elem::U8, 32, 32)
-        };
+        let ty = TileType { fractal: Some(fractal), ..TileType::new(Loc::Mat, Elem::U8, 32, 32) };
         assert_eq!(rule(m.alloc(&ty)), "tile-fractal");
     }
     for n in [0, usize::MAX, 1 << 40] {
@@ -193,10 +177,7 @@ fn parameters_and_values() -> Result<()> {
         let image = m.conv_tile::<i8>(&[1, 1, 4, 4, 32])?;
         let mut left: Tile<loc::Left, i8, 16, 32> = m.tile()?;
         for n in [i64::MIN, -1, 0, 512, i64::MAX] {
-            assert_eq!(
-                rule(timg2col(&mut left, &image, Img2col::kernel(n, 1))),
-                "timg2col-config"
-            );
+            assert_eq!(rule(timg2col(&mut left, &image, Img2col::kernel(n, 1))), "timg2col-config");
             let k = Img2col::kernel(1, 1);
             assert_eq!(rule(timg2col(&mut left, &image, k.stride(n, n))), "timg2col-config");
             assert_eq!(rule(timg2col(&mut left, &image, k.dilation(1, n))), "timg2col-config");

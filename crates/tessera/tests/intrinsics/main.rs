@@ -18,9 +18,7 @@ use tessera::{Error, Result};
 
 /// Elements that differ from their neighbours, negative and large ones among them.
 fn ramp<T: Element>(n: usize) -> Vec<T> {
-    (0..n as u64)
-        .map(|i| T::from_element_bits(i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7))
-        .collect()
+    (0..n as u64).map(|i| T::from_element_bits(i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7)).collect()
 }
 
 /// A tile whose valid region is filled with a ramp, and the ramp.

@@ -106,11 +106,7 @@ fn tmov_fp_fills_the_padding() -> Result<()> {
     for r in 0..4 {
         for c in 0..16 {
             let inside = r < 3 && c < 10;
-            let want = if inside {
-                values[r * 16 + c]
-            } else {
-                bf16::from_f32(-2.5)
-            };
+            let want = if inside { values[r * 16 + c] } else { bf16::from_f32(-2.5) };
             assert_eq!(got[r * 16 + c].to_bits(), want.to_bits(), "({r}, {c})");
         }
     }
@@ -147,11 +143,7 @@ fn textract_fp_fills_the_padding() -> Result<()> {
     let got = dst.to_vec()?;
     for r in 0..4 {
         for c in 0..16 {
-            let want = if r < 2 && c < 3 {
-                values[(5 + r) * 32 + 7 + c]
-            } else {
-                9
-            };
+            let want = if r < 2 && c < 3 { values[(5 + r) * 32 + 7 + c] } else { 9 };
             assert_eq!(got[r * 16 + c], want, "({r}, {c})");
         }
     }
@@ -175,10 +167,7 @@ fn textract_pair_takes_two_windows() -> Result<()> {
                 assert_eq!(got1[r * 8 + c].to_bits(), values[(16 + r) * 32 + 24 + c].to_bits());
             }
         }
-        assert_eq!(
-            rule(textract_pair(&mut dst0, &mut dst1, &src, (17, 0), (0, 0))),
-            "textract-bounds"
-        );
+        assert_eq!(rule(textract_pair(&mut dst0, &mut dst1, &src, (17, 0), (0, 0))), "textract-bounds");
     }
     Ok(())
 }
@@ -216,11 +205,7 @@ fn tinsert_split_is_the_plain_insert() -> Result<()> {
         for r in 0..32 {
             for c in 0..96 {
                 let inside = r >= 16 && c >= 16;
-                let want = if inside {
-                    values[(r - 16) * 80 + c - 16]
-                } else {
-                    f16::ZERO
-                };
+                let want = if inside { values[(r - 16) * 80 + c - 16] } else { f16::ZERO };
                 assert_eq!(got[r * 96 + c].to_bits(), want.to_bits(), "({r}, {c})");
             }
         }

@@ -231,10 +231,7 @@ fn transfers_and_regions() {
         "TLOAD of NZ into ND",
         |m| {
             let mut dst: Nd<i32, 16, 8> = m.tile()?;
-            tload(
-                &mut dst,
-                Tensor::new(&[0; 128]).shape(&[1, 1, 1, 16, 8]).tag(ViewTag::Nz),
-            )
+            tload(&mut dst, Tensor::new(&[0; 128]).shape(&[1, 1, 1, 16, 8]).tag(ViewTag::Nz))
         },
         ["legal", "tload-layout", "tload-layout"],
     );

@@ -29,9 +29,7 @@ fn ttrans_moves_bits_between_types_of_one_size() -> Result<()> {
     let (src, values) = filled::<loc::Vec, i16, 16, 16, layout::Nd>(&m)?;
     let mut dst: Tile<loc::Vec, f16, 16, 16, layout::Dn> = m.tile()?;
     ttrans(&mut dst, &src)?;
-    let want: Vec<u64> = (0..256)
-        .map(|i| u64::from(values[(i % 16) * 16 + i / 16] as u16))
-        .collect();
+    let want: Vec<u64> = (0..256).map(|i| u64::from(values[(i % 16) * 16 + i / 16] as u16)).collect();
     assert_eq!(bits(&dst.to_vec()?), want);
     Ok(())
 }
@@ -148,16 +146,10 @@ fn interleaving_and_back() -> Result<()> {
         tdeinterleave_one(&mut odd, &mut even, &src0)?;
         let (evens, odds) = (even.to_vec()?, odd.to_vec()?);
         for i in 0..24 {
-            assert_eq!(
-                [evens[i], odds[i]],
-                [a[i / 8 * 16 + i % 8 * 2], a[i / 8 * 16 + i % 8 * 2 + 1]]
-            );
+            assert_eq!([evens[i], odds[i]], [a[i / 8 * 16 + i % 8 * 2], a[i / 8 * 16 + i % 8 * 2 + 1]]);
         }
         dst0.set_valid(3, 14)?;
-        assert_eq!(
-            rule(tinterleave(&mut dst1, &mut dst0, &src1, &src0)),
-            "tinterleave-shape"
-        );
+        assert_eq!(rule(tinterleave(&mut dst1, &mut dst0, &src1, &src0)), "tinterleave-shape");
     }
     Ok(())
 }

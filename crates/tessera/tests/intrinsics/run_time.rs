@@ -52,15 +52,9 @@ fn wrong_operands_and_attributes_are_named() -> Result<()> {
     let new = Instruction::new;
     assert_eq!(rule(new(Opcode::Ttrans).issue()), "operand-count");
     assert_eq!(rule(new(Opcode::Ttrans).tile(Role::Src, &a).issue()), "operand-count");
-    let twice = new(Opcode::Ttrans)
-        .tile(Role::Src, &a)
-        .tile(Role::Src, &b)
-        .tile(Role::Dst, &b);
+    let twice = new(Opcode::Ttrans).tile(Role::Src, &a).tile(Role::Src, &b).tile(Role::Dst, &b);
     assert_eq!(rule(twice.issue()), "operand-count");
-    let scalar_as_tile = new(Opcode::Tmov)
-        .tile(Role::Quant, &a)
-        .tile(Role::Src, &a)
-        .tile(Role::Dst, &b);
+    let scalar_as_tile = new(Opcode::Tmov).tile(Role::Quant, &a).tile(Role::Src, &a).tile(Role::Dst, &b);
     assert_eq!(rule(scalar_as_tile.issue()), "operand-count");
     let tile_as_scalar = new(Opcode::Tmov).scalar(Role::Src, Number::Int(1)).tile(Role::Dst, &b);
     assert_eq!(rule(tile_as_scalar.issue()), "operand-count");
@@ -70,10 +64,7 @@ fn wrong_operands_and_attributes_are_named() -> Result<()> {
         error.to_string(),
         "operand-count: TTRANS has no form with the operands (src) (help: give (src, dst) or (src, tmp, dst))"
     );
-    let attrs = Attrs {
-        relu: Some(Relu::NormalRelu),
-        ..Attrs::default()
-    };
+    let attrs = Attrs { relu: Some(Relu::NormalRelu), ..Attrs::default() };
     let relu = new(Opcode::Ttrans).tile(Role::Src, &a).tile(Role::Dst, &b).attrs(attrs);
     assert_eq!(rule(relu.issue()), "unknown-attribute");
     let fraction = new(Opcode::Textract)

@@ -39,11 +39,7 @@ fn a_view_outlives_its_source() -> Result<()> {
             other.write(&[-1; 64])?;
         }
         assert_eq!(view.to_vec()?, values, "{profile}");
-        assert_eq!(
-            window.to_vec()?,
-            [&values[40..48], &values[56..64]].concat(),
-            "{profile}"
-        );
+        assert_eq!(window.to_vec()?, [&values[40..48], &values[56..64]].concat(), "{profile}");
     }
     Ok(())
 }

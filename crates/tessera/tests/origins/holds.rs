@@ -53,11 +53,7 @@ fn profiles_do_not_matter_where_the_results_are_the_same() {
         let answer = compare(cast, a, cast, b, &Given::default());
         assert!(matches!(answer, Answer::Equal(e) if e.elements == 1024), "{answer:?}");
     }
-    let kernel = kernel(
-        8,
-        16,
-        "  pto.tmov ins(%a : !pto.tile<8x16xf32>) outs(%b : !pto.tile<8x16xf32>)",
-    );
+    let kernel = kernel(8, 16, "  pto.tmov ins(%a : !pto.tile<8x16xf32>) outs(%b : !pto.tile<8x16xf32>)");
     let answer = compare(&kernel, Profile::A2a3, &kernel, Profile::A5, &Given::default());
     assert!(matches!(answer, Answer::Equal(e) if e.elements == 128), "{answer:?}");
 }
@@ -73,11 +69,7 @@ fn loops_are_their_bodies_one_after_the_other() {
     pto.tinsert ins(%t, %i, %c0 : !pto.tile<1x8xf32>, index, index) outs(%b : !pto.tile<8x8xf32>)
   }",
     );
-    let moved = kernel(
-        8,
-        8,
-        "  pto.tmov ins(%a : !pto.tile<8x8xf32>) outs(%b : !pto.tile<8x8xf32>)",
-    );
+    let moved = kernel(8, 8, "  pto.tmov ins(%a : !pto.tile<8x8xf32>) outs(%b : !pto.tile<8x8xf32>)");
     assert_eq!(equal(&looped, &moved).elements, 64);
 }
 
@@ -99,14 +91,8 @@ fn a_fill_before_a_conversion_is_a_fill_after_it() {
 #[test]
 fn undefined_elements_are_counted() {
     // A transpose of a window: the rest of the destination was never written by either.
-    let a = listing(&[
-        "%t = pto.tmov %s : T -> T",
-        "pto.tinsert ins(%u, %c0, %c0 : T, index, index) outs(%d : T)",
-    ]);
-    let part = a.replace(
-        "%u, %c0, %c0 : !pto.tile<16x16xf32>",
-        "%u, %c0, %c0 : !pto.tile<8x16xf32>",
-    );
+    let a = listing(&["%t = pto.tmov %s : T -> T", "pto.tinsert ins(%u, %c0, %c0 : T, index, index) outs(%d : T)"]);
+    let part = a.replace("%u, %c0, %c0 : !pto.tile<16x16xf32>", "%u, %c0, %c0 : !pto.tile<8x16xf32>");
     let part = format!("%c0 = arith.constant 0 : index\n{part}");
     // As an output of both, %d is an input of both as well: what nobody writes stays.
     assert_eq!(equal(&part, &part).undefined, 0);

@@ -41,10 +41,7 @@ pub fn different(a: &str, b: &str) -> Different {
 
 /// A listing of lines in a short hand: `T` is a 16x16 tile of f32.
 pub fn listing(lines: &[&str]) -> String {
-    lines
-        .iter()
-        .map(|l| l.replace('T', "!pto.tile<16x16xf32>") + "\n")
-        .collect()
+    lines.iter().map(|l| l.replace('T', "!pto.tile<16x16xf32>") + "\n").collect()
 }
 
 /// A kernel that loads `x` into `%a`, does something, and stores `%b` to `y`; both tiles are rows x cols of f32.

@@ -15,10 +15,7 @@ fn one_index_off() {
     let first = &found.first[0];
     assert_eq!(first.at, ["%d[0, 0]", "%d[0, 0]"]);
     assert_eq!(first.is, ["%s[2, 3]", "%s[2, 4]"]);
-    assert_eq!(
-        different(&window(2, 3), &window(3, 3)).first[0].is,
-        ["%s[2, 3]", "%s[3, 3]"]
-    );
+    assert_eq!(different(&window(2, 3), &window(3, 3)).first[0].is, ["%s[2, 3]", "%s[3, 3]"]);
 }
 
 #[test]
@@ -77,10 +74,7 @@ fn another_rounding_another_relu_another_scale() {
 fn a_store_that_is_missing_or_moved() {
     let copy = "  pto.tmov ins(%a : !pto.tile<8x8xf32>) outs(%b : !pto.tile<8x8xf32>)";
     let whole = kernel(8, 8, copy);
-    let without = whole.replace(
-        "  pto.tstore ins(%b : !pto.tile<8x8xf32>) outs(%w : !pto.tensor_view<?x?xf32>)\n",
-        "",
-    );
+    let without = whole.replace("  pto.tstore ins(%b : !pto.tile<8x8xf32>) outs(%w : !pto.tensor_view<?x?xf32>)\n", "");
     let found = different(&whole, &without);
     assert!(!found.first.is_empty());
     let moved = whole.replace(

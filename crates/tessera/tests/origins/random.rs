@@ -11,10 +11,7 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 33) % n
     }
 }
@@ -65,12 +62,7 @@ fn program(random: &mut Random, n: u64, lines: usize, outputs: bool) -> String {
 }
 
 fn is_equal(a: &Program, b: &Program) -> bool {
-    let answer = equiv(
-        &a.kernel(None).unwrap(),
-        &b.kernel(None).unwrap(),
-        &Default::default(),
-        &[],
-    );
+    let answer = equiv(&a.kernel(None).unwrap(), &b.kernel(None).unwrap(), &Default::default(), &[]);
     matches!(answer, Answer::Equal(_))
 }
 
@@ -80,14 +72,8 @@ fn run(program: &Program, n: u64) -> Vec<(String, Vec<u8>)> {
     let func = kernel.func();
     let inputs = func.args.iter().map(|v| {
         let seed = kernel.name(*v).bytes().map(u64::from).sum::<u64>();
-        let elements = (0..n * n)
-            .flat_map(|i| ((seed * 1000 + i) as f32).to_le_bytes())
-            .collect();
-        let input = Input::Tile {
-            rows: n,
-            cols: n,
-            elements,
-        };
+        let elements = (0..n * n).flat_map(|i| ((seed * 1000 + i) as f32).to_le_bytes()).collect();
+        let input = Input::Tile { rows: n, cols: n, elements };
         (*v, input)
     });
     let outcome = kernel.run(Bindings {
@@ -97,9 +83,7 @@ fn run(program: &Program, n: u64) -> Vec<(String, Vec<u8>)> {
     });
     assert!(!outcome.failed(), "{:?}", outcome.diagnostics);
     let tiles = outcome.tiles.iter();
-    let mut all: Vec<_> = tiles
-        .map(|t| (kernel.name(t.value).to_string(), t.data.elements.clone()))
-        .collect();
+    let mut all: Vec<_> = tiles.map(|t| (kernel.name(t.value).to_string(), t.data.elements.clone())).collect();
     all.sort();
     all
 }
@@ -159,9 +143,6 @@ fn a_thousand_instructions_on_big_tiles() {
     let copy = Program::parse(&program.text(Some(TextForm::Dps)), None);
     let start = std::time::Instant::now();
     assert!(is_equal(&program, &copy));
-    println!(
-        "equiv of two programs of {instructions} instructions on 128x128 tiles: {:?}",
-        start.elapsed()
-    );
+    println!("equiv of two programs of {instructions} instructions on 128x128 tiles: {:?}", start.elapsed());
     assert!(instructions >= 1000, "only {instructions} instructions");
 }

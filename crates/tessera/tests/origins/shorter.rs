@@ -31,11 +31,7 @@ fn an_insert_and_an_extract_cancel() {
   pto.tinsert ins(%a, %c8, %c0 : !pto.tile<8x8xf32>, index, index) outs(%t : !pto.tile<16x16xf32>)
   pto.textract ins(%t, %c8, %c0 : !pto.tile<16x16xf32>, index, index) outs(%b : !pto.tile<8x8xf32>)";
     let better = optimized(&kernel(8, 8, body));
-    assert!(
-        !better.text.contains("tinsert") && !better.text.contains("textract"),
-        "{}",
-        better.text
-    );
+    assert!(!better.text.contains("tinsert") && !better.text.contains("textract"), "{}", better.text);
     assert!(better.text.contains("pto.tstore ins(%a"), "{}", better.text);
 }
 
@@ -57,11 +53,7 @@ fn dead_tiles_and_moves_onto_themselves_go() {
   pto.ttrans ins(%a : !pto.tile<8x8xf32>) outs(%b : !pto.tile<8x8xf32>)";
     let better = optimized(&kernel(8, 8, body));
     assert_eq!(better.text.matches("ttrans").count(), 1, "{}", better.text);
-    assert!(
-        !better.text.contains("tmov") && !better.text.contains("%t "),
-        "{}",
-        better.text
-    );
+    assert!(!better.text.contains("tmov") && !better.text.contains("%t "), "{}", better.text);
 }
 
 #[test]
@@ -72,11 +64,7 @@ fn padding_that_is_overwritten_goes() {
   pto.tmov ins(%a : !pto.tile<8x8xf32>) outs(%q : !pto.tile<vec, 8x8xf32, pad=zero>)
   pto.ttrans ins(%q : !pto.tile<vec, 8x8xf32, pad=zero>) outs(%b : !pto.tile<8x8xf32>)";
     let better = optimized(&kernel(8, 8, body));
-    assert!(
-        !better.text.contains("tfillpad") && !better.text.contains("tmov"),
-        "{}",
-        better.text
-    );
+    assert!(!better.text.contains("tfillpad") && !better.text.contains("tmov"), "{}", better.text);
 }
 
 #[test]
@@ -103,10 +91,7 @@ fn steps_name_the_lines_of_the_text() {
 fn what_matters_stays() {
     for text in [
         listing(&["%d = pto.ttrans %s : T -> T"]),
-        listing(&[
-            "%t = pto.ttrans %s : T -> T",
-            "%d = pto.tpack %t : T -> !pto.tile<16x16xf16>",
-        ]),
+        listing(&["%t = pto.ttrans %s : T -> T", "%d = pto.tpack %t : T -> !pto.tile<16x16xf16>"]),
         // A clobbering move: what follows depends on what is undefined.
         "%c0 = arith.constant 0 : index\n%d = pto.tinsert %u, %c0, %c0 : (!pto.tile<8x16xf32>, index, index) -> \
          !pto.tile<16x16xf32>\n"
@@ -145,10 +130,7 @@ fn loops_keep_their_rounds() {
     assert!(better.contains("textract") && better.contains("tinsert"), "{better}");
     // Rows that go back where they were are a move, and the loop around nothing goes.
     let better = optimized(&kernel(8, 8, &body.replace("%j, %c0", "%i, %c0"))).text;
-    assert!(
-        !better.contains("scf.for") && better.contains("pto.tstore ins(%a"),
-        "{better}"
-    );
+    assert!(!better.contains("scf.for") && better.contains("pto.tstore ins(%a"), "{better}");
 }
 
 #[test]

@@ -34,10 +34,7 @@ fn constant_counts_decide() {
         !pto.tile<vec, 8x8xi32, pad=custom(8)>, !pto.tile<vec, 8x8xi32, pad=custom(16)>) -> !pto.tile<8x16xf32>\n";
     let answer = compare(text, Profile::Cpu, text, Profile::Cpu, &Given::default());
     // Two columns of the first, four of the second; ten of sixteen are not written.
-    assert!(
-        matches!(answer, Answer::Equal(e) if (e.elements, e.undefined) == (128, 80)),
-        "{answer:?}"
-    );
+    assert!(matches!(answer, Answer::Equal(e) if (e.elements, e.undefined) == (128, 80)), "{answer:?}");
 }
 
 #[test]
@@ -69,11 +66,7 @@ fn a_stored_scalar_is_a_constant() {
 
 #[test]
 fn scalar_arguments_need_values() {
-    let text = kernel(
-        8,
-        8,
-        "  pto.tmov ins(%a : !pto.tile<8x8xf32>) outs(%b : !pto.tile<8x8xf32>)",
-    );
+    let text = kernel(8, 8, "  pto.tmov ins(%a : !pto.tile<8x8xf32>) outs(%b : !pto.tile<8x8xf32>)");
     let text = text.replace("%y: !pto.ptr<f32>)", "%y: !pto.ptr<f32>, %n: index)");
     let text = text.replace(
         "  return",
@@ -83,23 +76,11 @@ fn scalar_arguments_need_values() {
   return",
     );
     let (missing, place) = undecided(&text);
-    assert_eq!(
-        (missing.why.as_str(), place.as_str()),
-        ("the scalar %n has no value", "%n")
-    );
-    let given = |n: i128| Given {
-        set: vec![("n".into(), Number::Int(n))],
-        ..Given::default()
-    };
+    assert_eq!((missing.why.as_str(), place.as_str()), ("the scalar %n has no value", "%n"));
+    let given = |n: i128| Given { set: vec![("n".into(), Number::Int(n))], ..Given::default() };
     let answer = compare(&text, Profile::Cpu, &text, Profile::Cpu, &given(3));
     assert!(matches!(answer, Answer::Equal(_)), "{answer:?}");
-    let unknown = Given {
-        set: vec![("m".into(), Number::Int(1))],
-        ..Given::default()
-    };
+    let unknown = Given { set: vec![("m".into(), Number::Int(1))], ..Given::default() };
     let answer = compare(&text, Profile::Cpu, &text, Profile::Cpu, &unknown);
-    assert!(
-        matches!(&answer, Answer::Stopped(_, Stop::Usage(why)) if why.contains("%m")),
-        "{answer:?}"
-    );
+    assert!(matches!(&answer, Answer::Stopped(_, Stop::Usage(why)) if why.contains("%m")), "{answer:?}");
 }

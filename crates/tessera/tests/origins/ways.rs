@@ -29,19 +29,13 @@ fn told(hops: &[Hop]) -> Vec<String> {
 fn back_to_an_input() {
     let text = listing(&["%t = pto.ttrans %s : T -> T", "%d = pto.tmov %t : T -> T"]);
     let way = hops(&text, "d[3, 5]");
-    assert_eq!(
-        told(&way),
-        ["%d[3, 5] = %t[3, 5]", "%t[3, 5] = %s[5, 3]", "Input %s[5, 3]"]
-    );
+    assert_eq!(told(&way), ["%d[3, 5] = %t[3, 5]", "%t[3, 5] = %s[5, 3]", "Input %s[5, 3]"]);
 }
 
 #[test]
 fn back_to_a_pad_value_and_to_nothing() {
     let pad = "%d = pto.tfillpad %s : !pto.tile<vec, 8x16xi16, valid=8x12> -> !pto.tile<vec, 8x16xi16, pad=max>\n";
-    assert_eq!(
-        told(&hops(pad, "%d[1,13]")),
-        ["%d[1, 13] = the constant 32767 (i16 0x7FFF)"]
-    );
+    assert_eq!(told(&hops(pad, "%d[1,13]")), ["%d[1, 13] = the constant 32767 (i16 0x7FFF)"]);
     let part = "%d = tinsert %s[4, 0] : !pto.tile<4x8xf32> -> !pto.tile<16x8xf32>\n";
     assert_eq!(told(&hops(part, "%d[3,0]")), ["NeverWritten %d[3, 0]"]);
     assert_eq!(told(&hops(part, "%d[5,1]")), ["%d[5, 1] = %s[1, 1]", "Input %s[1, 1]"]);
@@ -61,13 +55,7 @@ fn loops_show_their_iteration() {
     let way = hops(&text, "y[26]");
     assert_eq!(
         told(&way),
-        [
-            "%y[26] = %b[3, 2]",
-            "%b[3, 2] = %t[0, 2]",
-            "%t[0, 2] = %a[3, 2]",
-            "%a[3, 2] = %x[26]",
-            "Input %x[26]"
-        ]
+        ["%y[26] = %b[3, 2]", "%b[3, 2] = %t[0, 2]", "%t[0, 2] = %a[3, 2]", "%a[3, 2] = %x[26]", "Input %x[26]"]
     );
     let loops: Vec<_> = way.iter().map(|h| h.loops.clone()).collect();
     assert_eq!(loops[1], [("%i".to_string(), 3)]);
@@ -78,10 +66,7 @@ fn loops_show_their_iteration() {
 fn conversions_name_their_function() {
     let text = "%d = pto.tmov %s : !pto.tile<loc=acc, dtype=f32, rows=16, cols=16> -> \
         !pto.tile<loc=mat, dtype=f16, rows=16, cols=16>\n";
-    assert_eq!(
-        told(&hops(text, "d[1,2]")),
-        ["%d[1, 2] = %s[1, 2], f32 → f16", "Input %s[1, 2]"]
-    );
+    assert_eq!(told(&hops(text, "d[1,2]")), ["%d[1, 2] = %s[1, 2], f32 → f16", "Input %s[1, 2]"]);
 }
 
 #[test]
@@ -91,10 +76,7 @@ fn bytes_that_part_are_followed_one_by_one() {
     let way = hops(text, "t[2,3]");
     assert_eq!(
         told(&way),
-        [
-            "%t[2, 3] = 2 bytes from byte 0 of %s[2, 6] on",
-            "Input 2 bytes from byte 0 of %s[2, 6] on"
-        ]
+        ["%t[2, 3] = 2 bytes from byte 0 of %s[2, 6] on", "Input 2 bytes from byte 0 of %s[2, 6] on"]
     );
     let joined = "%c0 = arith.constant 0 : index\n%b = pto.treshape %w : !pto.tile<8x16xi16> -> !pto.tile<8x32xi8>\n\
         %c = pto.tinsert %p, %c0, %c0, init(%b) : (!pto.tile<vec, 8x32xi8, valid=8x1>, index, index, !pto.tile<8x32xi8>) -> !pto.tile<8x32xi8>\n\
@@ -106,19 +88,12 @@ fn bytes_that_part_are_followed_one_by_one() {
 
 #[test]
 fn forward_to_everywhere() {
-    let text = listing(&[
-        "%t = pto.ttrans %s : T -> T",
-        "%d = pto.tmov %t : T -> T",
-        "%e = pto.ttrans %t : T -> T",
-    ]);
+    let text = listing(&["%t = pto.ttrans %s : T -> T", "%d = pto.tmov %t : T -> T", "%e = pto.ttrans %t : T -> T"]);
     let program = Program::parse(&text, None);
     let kernel = program.kernel(None).unwrap();
     let way = forward(&kernel, &Default::default(), &Target::parse("%s[1,2]").unwrap()).unwrap();
     let told = told(&way);
-    assert_eq!(
-        told[..3],
-        ["%t[2, 1] = %s[1, 2]", "%d[2, 1] = %t[2, 1]", "%e[1, 2] = %t[2, 1]"]
-    );
+    assert_eq!(told[..3], ["%t[2, 1] = %s[1, 2]", "%d[2, 1] = %t[2, 1]", "%e[1, 2] = %t[2, 1]"]);
     for end in ["Ends %d[2, 1]", "Ends %e[1, 2]"] {
         assert!(told.contains(&end.to_string()), "{told:?}");
     }

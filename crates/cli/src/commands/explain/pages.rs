@@ -24,19 +24,11 @@ pub fn instruction_page(op: Opcode) -> String {
     }
     for form in info.forms {
         let roles = |list: &[tessera_isa::ops::Role]| list.iter().map(|r| r.name()).collect::<Vec<_>>().join(", ");
-        let effect = if form.outs.is_empty() {
-            String::new()
-        } else {
-            format!(" → {}", roles(form.outs))
-        };
+        let effect = if form.outs.is_empty() { String::new() } else { format!(" → {}", roles(form.outs)) };
         let _ = writeln!(out, "  {}: {}{effect}", form.form, roles(form.ins));
         let lines = example::examples(op, form);
         for (label, line) in [("asm", &lines.asm), ("ssa", &lines.ssa), ("dps", &lines.dps)] {
-            for (n, part) in example::cut(line, WIDTH - 11)
-                .iter()
-                .enumerate()
-                .filter(|(_, p)| !p.is_empty())
-            {
+            for (n, part) in example::cut(line, WIDTH - 11).iter().enumerate().filter(|(_, p)| !p.is_empty()) {
                 let _ = writeln!(out, "    {:<4} {part}", if n == 0 { label } else { "" });
             }
         }
@@ -59,11 +51,7 @@ pub fn instruction_page(op: Opcode) -> String {
                 r.source.to_string(),
             ]);
         }
-        let _ = write!(
-            out,
-            "\nRules, in the order in which they are checked (W warns)\n{}",
-            table.render()
-        );
+        let _ = write!(out, "\nRules, in the order in which they are checked (W warns)\n{}", table.render());
     }
     out
 }
@@ -105,19 +93,10 @@ fn attribute_values(attr: AttrName) -> String {
     let words = |all: Vec<&str>| all.join(" | ");
     match attr {
         AttrName::AccToVecMode => {
-            format!(
-                "#pto.acc_to_vec_mode<{}>",
-                words(AccToVec::ALL.iter().map(|w| w.name()).collect())
-            )
+            format!("#pto.acc_to_vec_mode<{}>", words(AccToVec::ALL.iter().map(|w| w.name()).collect()))
         }
-        AttrName::ReluPreMode => format!(
-            "#pto<relu_pre_mode {}>",
-            words(Relu::ALL.iter().map(|w| w.name()).collect())
-        ),
-        AttrName::Mode => format!(
-            "\"{}\"",
-            Split::ALL.iter().map(|w| w.name()).collect::<Vec<_>>().join("\" | \"")
-        ),
+        AttrName::ReluPreMode => format!("#pto<relu_pre_mode {}>", words(Relu::ALL.iter().map(|w| w.name()).collect())),
+        AttrName::Mode => format!("\"{}\"", Split::ALL.iter().map(|w| w.name()).collect::<Vec<_>>().join("\" | \"")),
         AttrName::Dim => "1 | 0, the axis that is joined (0 on cpu only)".into(),
         AttrName::Kernel => "[h, w], 1…511, required".into(),
         AttrName::Stride | AttrName::Dilation => "[h, w], 1…255, default [1, 1]".into(),
@@ -146,21 +125,10 @@ fn short_severity(rule: &Rule) -> &'static str {
 
 /// The page of a rule.
 pub fn rule_page(rule: &Rule) -> String {
-    let mut out = format!(
-        "{}, a rule ({})\n\n{}",
-        rule.id,
-        rule.severity.name(),
-        paragraph(rule.text, 2)
-    );
-    let users: Vec<&str> = Opcode::ALL
-        .iter()
-        .filter(|op| op.info().rules.contains(&rule.id))
-        .map(|op| op.mnemonic())
-        .collect();
-    let mut lines = vec![(
-        "profiles",
-        rule.on.iter().map(|p| p.name()).collect::<Vec<_>>().join(", "),
-    )];
+    let mut out = format!("{}, a rule ({})\n\n{}", rule.id, rule.severity.name(), paragraph(rule.text, 2));
+    let users: Vec<&str> =
+        Opcode::ALL.iter().filter(|op| op.info().rules.contains(&rule.id)).map(|op| op.mnemonic()).collect();
+    let mut lines = vec![("profiles", rule.on.iter().map(|p| p.name()).collect::<Vec<_>>().join(", "))];
     if !users.is_empty() {
         lines.push(("checked by", users.join(", ")));
     }
@@ -168,10 +136,7 @@ pub fn rule_page(rule: &Rule) -> String {
         lines.push(("note", "other rules imply it, so it never fails alone".into()));
     }
     if rule.severity == Severity::Warning {
-        let text = format!(
-            "--deny {0} and --strict make it an error, --allow {0} silences it",
-            rule.id
-        );
+        let text = format!("--deny {0} and --strict make it an error, --allow {0} silences it", rule.id);
         lines.push(("options", text));
     }
     lines.push(("source", rule.source.to_string()));
@@ -191,14 +156,8 @@ pub fn elem_page(elem: Elem) -> String {
         ("bits", elem.bits().to_string()),
         ("C0", format!("{} elements are 32 bytes", elem.c0())),
         ("npy", dtypes.collect::<Vec<_>>().join(", ")),
-        (
-            "pad",
-            format!("min 0x{:0digits$X}, max 0x{:0digits$X}", info.pad_min, info.pad_max),
-        ),
-        (
-            "profiles",
-            if info.on_cpu_and_a2a3 { "cpu, a2a3, a5" } else { "a5" }.to_string(),
-        ),
+        ("pad", format!("min 0x{:0digits$X}, max 0x{:0digits$X}", info.pad_min, info.pad_max)),
+        ("profiles", if info.on_cpu_and_a2a3 { "cpu, a2a3, a5" } else { "a5" }.to_string()),
     ];
     definitions(&mut out, &lines);
     out
@@ -210,30 +169,15 @@ pub fn profile_page(profile: Profile) -> String {
     let mut out = format!("{profile}, a profile\n\n{}", paragraph(info.summary, 2));
     let spellings = info.names.iter().map(|n| n.to_string());
     let devices = info.device_prefixes.iter().map(|n| format!("{n}…"));
-    definitions(
-        &mut out,
-        &[("spellings", spellings.chain(devices).collect::<Vec<_>>().join(", "))],
-    );
+    definitions(&mut out, &[("spellings", spellings.chain(devices).collect::<Vec<_>>().join(", "))]);
     let mut table = Table::new(["location", "memory", "bytes", "usual layout"]);
     for loc in Loc::ALL {
-        let usual = if profile.memory(*loc).is_some() {
-            usual(*loc, profile)
-        } else {
-            "–".into()
-        };
-        table.row([
-            loc.name().to_string(),
-            loc.memory_name().into(),
-            bytes(*loc, profile),
-            usual,
-        ]);
+        let usual = if profile.memory(*loc).is_some() { usual(*loc, profile) } else { "–".into() };
+        table.row([loc.name().to_string(), loc.memory_name().into(), bytes(*loc, profile), usual]);
     }
     let _ = write!(out, "\n{}", table.render());
-    let elems: Vec<&str> = Elem::ALL
-        .iter()
-        .filter(|e| profile == Profile::A5 || e.info().on_cpu_and_a2a3)
-        .map(|e| e.name())
-        .collect();
+    let elems: Vec<&str> =
+        Elem::ALL.iter().filter(|e| profile == Profile::A5 || e.info().on_cpu_and_a2a3).map(|e| e.name()).collect();
     definitions(&mut out, &[("types", elems.join(" "))]);
     out
 }
@@ -244,11 +188,7 @@ fn bytes(loc: Loc, profile: Profile) -> String {
         Some(memory) => match memory.bytes {
             None => "no limit".into(),
             Some(n) if memory.reserved > 0 => {
-                format!(
-                    "{} Ki, the last {} Ki for the runtime",
-                    n / 1024,
-                    memory.reserved / 1024
-                )
+                format!("{} Ki, the last {} Ki for the runtime", n / 1024, memory.reserved / 1024)
             }
             Some(n) => format!("{} Ki", n / 1024),
         },
@@ -258,11 +198,7 @@ fn bytes(loc: Loc, profile: Profile) -> String {
 fn usual(loc: Loc, profile: Profile) -> String {
     let (b, s, fractal) = loc.usual(profile);
     let name = LayoutName::of(b, s);
-    if name.is_boxed() {
-        format!("{name} {fractal}")
-    } else {
-        name.to_string()
-    }
+    if name.is_boxed() { format!("{name} {fractal}") } else { name.to_string() }
 }
 
 /// The page of a location.
@@ -273,11 +209,7 @@ pub fn loc_page(loc: Loc) -> String {
     definitions(&mut out, &[("memory", loc.memory_name().to_string()), ("C++", cpp)]);
     let mut table = Table::new(["profile", "bytes", "usual layout"]);
     for p in Profile::ALL {
-        let usual = if p.memory(loc).is_some() {
-            usual(loc, p)
-        } else {
-            "–".into()
-        };
+        let usual = if p.memory(loc).is_some() { usual(loc, p) } else { "–".into() };
         table.row([p.name().to_string(), bytes(loc, p), usual]);
     }
     let _ = write!(out, "\n{}", table.render());
@@ -287,10 +219,7 @@ pub fn loc_page(loc: Loc) -> String {
 /// The page of a layout.
 pub fn layout_page(layout: LayoutName) -> String {
     let written = |b: &BLayout| SLayout::ALL.iter().map(move |s| (*b, *s)).collect::<Vec<_>>();
-    let orders = BLayout::ALL
-        .iter()
-        .flat_map(written)
-        .find(|(b, s)| LayoutName::of(*b, *s) == layout);
+    let orders = BLayout::ALL.iter().flat_map(written).find(|(b, s)| LayoutName::of(*b, *s) == layout);
     let mut out = format!("{layout}, a layout\n\n");
     let _ = writeln!(out, "    offset(r, c) = {}", layout.formula());
     let mut lines = Vec::new();
@@ -351,38 +280,15 @@ pub fn pipe_page(pipe: Pipe) -> String {
     };
     let users = Opcode::ALL.iter().filter(|op| on(op.info())).map(|op| op.mnemonic());
     let users: Vec<&str> = users.collect();
-    let users = if users.is_empty() {
-        "none of the layout set".to_string()
-    } else {
-        users.join(", ")
-    };
-    definitions(
-        &mut out,
-        &[
-            ("C++", pipe.cpp().to_string()),
-            ("used by", users),
-            ("source", "ops.md 10".into()),
-        ],
-    );
+    let users = if users.is_empty() { "none of the layout set".to_string() } else { users.join(", ") };
+    definitions(&mut out, &[("C++", pipe.cpp().to_string()), ("used by", users), ("source", "ops.md 10".into())]);
     out
 }
 
 /// The page of an attribute.
 pub fn attribute_page(attr: AttrName) -> String {
-    let mut out = format!(
-        "{attr}, an attribute\n\n{}",
-        paragraph(&format!("{attr} = {}", attribute_values(attr)), 2)
-    );
-    let users = Opcode::ALL
-        .iter()
-        .filter(|op| op.info().attrs.contains(&attr))
-        .map(|op| op.mnemonic());
-    definitions(
-        &mut out,
-        &[
-            ("of", users.collect::<Vec<_>>().join(", ")),
-            ("source", "syntax.md 2".into()),
-        ],
-    );
+    let mut out = format!("{attr}, an attribute\n\n{}", paragraph(&format!("{attr} = {}", attribute_values(attr)), 2));
+    let users = Opcode::ALL.iter().filter(|op| op.info().attrs.contains(&attr)).map(|op| op.mnemonic());
+    definitions(&mut out, &[("of", users.collect::<Vec<_>>().join(", ")), ("source", "syntax.md 2".into())]);
     out
 }

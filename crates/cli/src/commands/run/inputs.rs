@@ -70,9 +70,7 @@ impl Job<'_> {
         let arguments = &self.kernel.func().args;
         let names: Vec<&str> = arguments.iter().map(|v| self.kernel.name(*v)).collect();
         let found = arguments.iter().zip(&names).find(|(_, n)| **n == name);
-        found
-            .map(|(v, _)| *v)
-            .ok_or_else(|| Stop::unknown(name, "input", &names))
+        found.map(|(v, _)| *v).ok_or_else(|| Stop::unknown(name, "input", &names))
     }
 
     /// An npy file for a value, or a sentence about why it does not fit.
@@ -83,10 +81,7 @@ impl Job<'_> {
             if !array.holds(elem) {
                 let name = self.kernel.name(value);
                 let wanted = npy::accepted(elem);
-                return Err(format!(
-                    "its elements are {}, and %{name} takes {elem} ({wanted})",
-                    array.descr
-                ));
+                return Err(format!("its elements are {}, and %{name} takes {elem} ({wanted})", array.descr));
             }
             if let (true, Some(last)) = (elem.is_fp4(), shape.last_mut()) {
                 *last = last.saturating_mul(2);
@@ -101,16 +96,11 @@ impl Job<'_> {
             Need::Tile(tile) => tile.bytes(),
             Need::Conv(conv) => conv.bytes(),
             _ => {
-                return Err(format!(
-                    "%{name} is no tile, and only tiles have raw bytes; use --in or --set"
-                ));
+                return Err(format!("%{name} is no tile, and only tiles have raw bytes; use --in or --set"));
             }
         };
         if bytes.len() as u64 != wanted {
-            return Err(format!(
-                "it has {} bytes, and the declared area of %{name} has {wanted}",
-                bytes.len()
-            ));
+            return Err(format!("it has {} bytes, and the declared area of %{name} has {wanted}", bytes.len()));
         }
         Ok(Input::TileBytes(bytes))
     }

@@ -101,17 +101,11 @@ impl Job<'_> {
         let args = self.args;
         let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
         for bound in &args.outputs {
-            let array = self
-                .kernel
-                .find(&bound.name)
-                .and_then(|v| self.array_of(outcome, shapes, v, bound.core1));
+            let array = self.kernel.find(&bound.name).and_then(|v| self.array_of(outcome, shapes, v, bound.core1));
             files.extend(array.map(|a| (bound.to.clone(), a.to_file())));
         }
         for bound in &args.raw_out {
-            files.extend(
-                self.tile(outcome, bound)
-                    .map(|data| (bound.to.clone(), data.raw.clone())),
-            );
+            files.extend(self.tile(outcome, bound).map(|data| (bound.to.clone(), data.raw.clone())));
         }
         if let Some(file) = &args.trace {
             files.push((file.clone(), trace::lines(source, outcome).into_bytes()));
@@ -120,9 +114,7 @@ impl Job<'_> {
         for bound in &args.dump {
             if let Some(data) = self.tile(outcome, bound) {
                 let core = if bound.core1 { "@1" } else { "" };
-                session
-                    .stdout
-                    .write_all(show_tile(&bound.name, core, data).as_bytes())?;
+                session.stdout.write_all(show_tile(&bound.name, core, data).as_bytes())?;
             }
         }
         if self.shows_outputs() {
@@ -163,21 +155,14 @@ impl Job<'_> {
         let Some((elem, shape, bytes)) = self.buffer(outcome, shapes, value) else {
             return String::new();
         };
-        let values = Values {
-            elem,
-            shape: &shape,
-            bytes,
-            defined: &[],
-        };
+        let values = Values { elem, shape: &shape, bytes, defined: &[] };
         format!("%{name}: {elem} {}\n{}", npy::shape_text(&shape), values.table())
     }
 }
 
 fn tile(outcome: &Outcome, value: ValueId, core1: bool) -> Option<&TileData> {
     let mut tiles = outcome.tiles.iter();
-    tiles
-        .find(|t| t.value == value && t.core == u8::from(core1))
-        .map(|t| &t.data)
+    tiles.find(|t| t.value == value && t.core == u8::from(core1)).map(|t| &t.data)
 }
 
 /// The extents of a tile's file.
@@ -190,16 +175,6 @@ fn shape_of(data: &TileData) -> Vec<u64> {
 
 fn show_tile(name: &str, note: &str, data: &TileData) -> String {
     let shape = shape_of(data);
-    let values = Values {
-        elem: data.elem,
-        shape: &shape,
-        bytes: &data.elements,
-        defined: &data.defined,
-    };
-    format!(
-        "%{name}{note}: {} {}\n{}",
-        data.elem,
-        npy::shape_text(&shape),
-        values.table()
-    )
+    let values = Values { elem: data.elem, shape: &shape, bytes: &data.elements, defined: &data.defined };
+    format!("%{name}{note}: {} {}\n{}", data.elem, npy::shape_text(&shape), values.table())
 }

@@ -31,14 +31,7 @@ pub fn lines(source: &Source, outcome: &Outcome) -> String {
             line: source.position(source.clamp(line.span).start).line,
             op: line.opcode.mnemonic(),
             operands: &line.operands,
-            written: line
-                .written
-                .iter()
-                .map(|w| Write {
-                    tile: &w.name,
-                    hash: write(w),
-                })
-                .collect(),
+            written: line.written.iter().map(|w| Write { tile: &w.name, hash: write(w) }).collect(),
         };
         // A record of strings and numbers always has a JSON form.
         out.push_str(&serde_json::to_string(&record).unwrap_or_default());

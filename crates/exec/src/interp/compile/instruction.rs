@@ -71,11 +71,7 @@ impl Compiler<'_> {
                     tag: op.known_attrs().and_then(|a| a.layout).unwrap_or(ViewTag::Nd),
                     elem: elem.unwrap_or(tessera_isa::elem::Elem::U8),
                 });
-                code.push(if opcode == MakeTensorView {
-                    Code::MakeView(view)
-                } else {
-                    Code::Partition(view)
-                });
+                code.push(if opcode == MakeTensorView { Code::MakeView(view) } else { Code::Partition(view) });
             }
             Addptr => code.push(Code::AddPtr {
                 at: id,
@@ -94,18 +90,11 @@ impl Compiler<'_> {
                     slot: int_result(),
                     ty: value.map_or(ScalarType::Index, |v| self.scalar_type(v)),
                 });
-                code.push(if opcode == LoadScalar {
-                    Code::LoadScalar(access)
-                } else {
-                    Code::StoreScalar(access)
-                });
+                code.push(if opcode == LoadScalar { Code::LoadScalar(access) } else { Code::StoreScalar(access) });
             }
             Setfmatrix => {
                 let attrs = op.known_attrs();
-                code.push(Code::Configure {
-                    fmap: attrs.and_then(|a| a.fmap),
-                    pad: attrs.and_then(|a| a.pad),
-                });
+                code.push(Code::Configure { fmap: attrs.and_then(|a| a.fmap), pad: attrs.and_then(|a| a.pad) });
             }
             SetImg2colPadding => {
                 let attr = op.known_attrs().and_then(|a| a.pad_value);
@@ -114,10 +103,7 @@ impl Compiler<'_> {
             }
             GetBlockIdx => code.push(Code::BlockIndex(int_result())),
             GetBlockNum => code.push(Code::BlockCount(int_result())),
-            Tprint => code.push(Code::Print {
-                at: id,
-                tile: tile.unwrap_or(0),
-            }),
+            Tprint => code.push(Code::Print { at: id, tile: tile.unwrap_or(0) }),
             SetImg2colRpt | SetFlag | WaitFlag | RecordEvent | WaitEvent | Barrier | Tsync => {}
             _ => {
                 let site = self.site(id, op, opcode, form);

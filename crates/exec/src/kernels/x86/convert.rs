@@ -133,16 +133,8 @@ unsafe fn strip<F: Form, const INTEGER: bool, const WHOLE: bool>(
         }
         let (mut s, mut d) = (src.wrapping_add(4 * at), dst.wrapping_add(F::Out::BYTES * at));
         for _ in 0..rows.n {
-            let x = if WHOLE {
-                _mm512_loadu_si512(s.cast())
-            } else {
-                _mm512_maskz_loadu_epi32(mask, s.cast())
-            };
-            let mut t = if INTEGER {
-                _mm512_cvtepi32_ps(x)
-            } else {
-                _mm512_castsi512_ps(x)
-            };
+            let x = if WHOLE { _mm512_loadu_si512(s.cast()) } else { _mm512_maskz_loadu_epi32(mask, s.cast()) };
+            let mut t = if INTEGER { _mm512_cvtepi32_ps(x) } else { _mm512_castsi512_ps(x) };
             if F::QUANT {
                 t = _mm512_mul_ps(t, scale);
             }
@@ -227,11 +219,7 @@ impl<const QUANT: bool> Form for ToBf16<QUANT> {
     unsafe fn apply(t: __m512, _: __m512i, fixpipe: &Fixpipe) -> __m256i {
         // SAFETY: the contract of the method.
         unsafe {
-            let t = if QUANT {
-                saturate(t, f32::from_bits(0x7f7f_0000))
-            } else {
-                t
-            };
+            let t = if QUANT { saturate(t, f32::from_bits(0x7f7f_0000)) } else { t };
             let bits = _mm512_castps_si512(t);
             // Half of the last place, less one where the last place is even: ties go to even.
             let odd = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
@@ -258,11 +246,7 @@ impl Form for Same {
         // SAFETY: the contract of the method.
         unsafe {
             let y = _mm512_castps_si512(t);
-            if fixpipe.relu {
-                _mm512_maskz_mov_epi32(positive(t), y)
-            } else {
-                y
-            }
+            if fixpipe.relu { _mm512_maskz_mov_epi32(positive(t), y) } else { y }
         }
     }
 }
@@ -290,11 +274,7 @@ impl<const SIGNED: bool> Form for ToInteger<SIGNED> {
             if fixpipe.relu || !SIGNED {
                 y = _mm512_max_epi32(y, _mm512_setzero_si512());
             }
-            if SIGNED {
-                _mm512_cvtsepi32_epi8(y)
-            } else {
-                _mm512_cvtusepi32_epi8(y)
-            }
+            if SIGNED { _mm512_cvtsepi32_epi8(y) } else { _mm512_cvtusepi32_epi8(y) }
         }
     }
 }

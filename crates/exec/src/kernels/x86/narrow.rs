@@ -82,10 +82,7 @@ unsafe fn quarters(src: *const u8, dst: *mut u8, inner: &Inner) {
             // SAFETY: elements `k` to `k + 32` lie inside the row: 128 bytes of the source, 32 of the destination.
             unsafe {
                 let part = |v: usize| _mm256_shuffle_epi8(_mm256_loadu_si256(s.add(4 * k + 32 * v).cast()), low);
-                let (front, back) = (
-                    _mm256_unpacklo_epi32(part(0), part(1)),
-                    _mm256_unpacklo_epi32(part(2), part(3)),
-                );
+                let (front, back) = (_mm256_unpacklo_epi32(part(0), part(1)), _mm256_unpacklo_epi32(part(2), part(3)));
                 let all = _mm256_permutevar8x32_epi32(_mm256_unpacklo_epi64(front, back), order);
                 _mm256_storeu_si256(d.add(k).cast(), all);
             }

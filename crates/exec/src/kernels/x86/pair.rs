@@ -38,21 +38,14 @@ fn cover(len: usize, f: impl Fn(usize)) {
 unsafe fn zip<T>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &Loop, n: usize) {
     let len = n * size_of::<T>();
     for i in 0..rows.n as isize {
-        let (x, y) = (
-            x.wrapping_offset(i * rows.src).cast_const(),
-            y.wrapping_offset(i * rows.src).cast_const(),
-        );
+        let (x, y) = (x.wrapping_offset(i * rows.src).cast_const(), y.wrapping_offset(i * rows.src).cast_const());
         let both = both.wrapping_offset(i * rows.dst);
         // SAFETY: `k` stays below `n`, or `k + 32` below `len`; the interleaved row has twice as much.
         unsafe {
             if len < 32 {
                 for k in 0..n {
-                    both.cast::<T>()
-                        .add(2 * k)
-                        .write_unaligned(x.cast::<T>().add(k).read_unaligned());
-                    both.cast::<T>()
-                        .add(2 * k + 1)
-                        .write_unaligned(y.cast::<T>().add(k).read_unaligned());
+                    both.cast::<T>().add(2 * k).write_unaligned(x.cast::<T>().add(k).read_unaligned());
+                    both.cast::<T>().add(2 * k + 1).write_unaligned(y.cast::<T>().add(k).read_unaligned());
                 }
                 continue;
             }
@@ -65,10 +58,7 @@ unsafe fn zip<T>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &Loop, n: usize) {
                     _ => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
                 };
                 _mm256_storeu_si256(both.add(2 * k).cast(), _mm256_permute2x128_si256::<0x20>(low, high));
-                _mm256_storeu_si256(
-                    both.add(2 * k + 32).cast(),
-                    _mm256_permute2x128_si256::<0x31>(low, high),
-                );
+                _mm256_storeu_si256(both.add(2 * k + 32).cast(), _mm256_permute2x128_si256::<0x31>(low, high));
             });
         }
     }
@@ -95,12 +85,8 @@ unsafe fn unzip<T>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &Loop, n: usize)
         unsafe {
             if len < 32 {
                 for k in 0..n {
-                    x.cast::<T>()
-                        .add(k)
-                        .write_unaligned(both.cast::<T>().add(2 * k).read_unaligned());
-                    y.cast::<T>()
-                        .add(k)
-                        .write_unaligned(both.cast::<T>().add(2 * k + 1).read_unaligned());
+                    x.cast::<T>().add(k).write_unaligned(both.cast::<T>().add(2 * k).read_unaligned());
+                    y.cast::<T>().add(k).write_unaligned(both.cast::<T>().add(2 * k + 1).read_unaligned());
                 }
                 continue;
             }

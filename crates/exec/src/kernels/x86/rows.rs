@@ -81,10 +81,7 @@ unsafe fn halves<T>(src: *const u8, dst: *mut u8, inner: &Inner) {
 unsafe fn vectors<const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     points(src, dst, inner, |s, d| {
         // SAFETY: `N` bytes are one run.
-        unsafe {
-            d.cast::<[u8; N]>()
-                .write_unaligned(s.cast::<[u8; N]>().read_unaligned())
-        }
+        unsafe { d.cast::<[u8; N]>().write_unaligned(s.cast::<[u8; N]>().read_unaligned()) }
     });
 }
 

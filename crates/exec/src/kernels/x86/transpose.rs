@@ -83,11 +83,7 @@ unsafe fn staged<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn pairs_of_many<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     // SAFETY: the contract of this function.
-    unsafe {
-        squares::<UNIT>(src, dst, inner, |square, room, reach| {
-            square.cover::<__m256i, UNIT, N>(room, reach)
-        })
-    }
+    unsafe { squares::<UNIT>(src, dst, inner, |square, room, reach| square.cover::<__m256i, UNIT, N>(room, reach)) }
 }
 
 /// # Safety
@@ -96,11 +92,7 @@ unsafe fn pairs_of_many<const UNIT: usize, const N: usize>(src: *const u8, dst: 
 #[target_feature(enable = "avx2")]
 unsafe fn pairs<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     // SAFETY: the contract of this function.
-    unsafe {
-        squares::<UNIT>(src, dst, inner, |square, room, reach| {
-            square.cover::<__m256i, UNIT, N>(room, reach)
-        })
-    }
+    unsafe { squares::<UNIT>(src, dst, inner, |square, room, reach| square.cover::<__m256i, UNIT, N>(room, reach)) }
 }
 
 /// # Safety
@@ -108,11 +100,7 @@ unsafe fn pairs<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8,
 /// The contract of [`Raw`], with both loops at least as long as a block.
 unsafe fn singles<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     // SAFETY: the contract of this function.
-    unsafe {
-        squares::<UNIT>(src, dst, inner, |square, room, reach| {
-            square.cover::<__m128i, UNIT, N>(room, reach)
-        })
-    }
+    unsafe { squares::<UNIT>(src, dst, inner, |square, room, reach| square.cover::<__m128i, UNIT, N>(room, reach)) }
 }
 
 /// Cuts both loops into squares of one line by one line, so that every line of either side is used up while it is at
@@ -130,18 +118,7 @@ fn squares<const UNIT: usize>(src: *const u8, dst: *mut u8, inner: &Inner, mut f
             let along = edge(dst.addr() + j * UNIT).min(b.n - j);
             let s = src.wrapping_add(i * UNIT).wrapping_offset(j as isize * b.src);
             let d = dst.wrapping_add(j * UNIT).wrapping_offset(i as isize * a.dst);
-            f(
-                Square {
-                    src: s,
-                    step: b.src,
-                    dst: d,
-                    pitch: a.dst,
-                    across,
-                    along,
-                },
-                a.n - i,
-                b.n - j,
-            );
+            f(Square { src: s, step: b.src, dst: d, pitch: a.dst, across, along }, a.n - i, b.n - j);
             j += along;
         }
         i += across;
@@ -177,14 +154,8 @@ impl Square {
             let mut j = 0;
             while j < self.along {
                 let along = (j as isize).min(reach as isize - rows as isize);
-                let s = self
-                    .src
-                    .wrapping_offset(across * UNIT as isize)
-                    .wrapping_offset(along * self.step);
-                let d = self
-                    .dst
-                    .wrapping_offset(along * UNIT as isize)
-                    .wrapping_offset(across * self.pitch);
+                let s = self.src.wrapping_offset(across * UNIT as isize).wrapping_offset(along * self.step);
+                let d = self.dst.wrapping_offset(along * UNIT as isize).wrapping_offset(across * self.pitch);
                 // SAFETY: the block ends at or before the end of both loops.
                 unsafe { block::<V, UNIT, N>(s, self.step, d, self.pitch) };
                 j += rows;
@@ -208,10 +179,7 @@ impl Stage {
     unsafe fn take(&mut self, square: &mut Square) {
         let start = self.0.as_mut_ptr().cast::<u8>();
         for k in 0..square.along.min(LINE) {
-            let line = square
-                .src
-                .wrapping_offset(k as isize * square.step)
-                .cast::<[u8; LINE]>();
+            let line = square.src.wrapping_offset(k as isize * square.step).cast::<[u8; LINE]>();
             // SAFETY: the contract of this function, and at most `LINE` lines fit the stage.
             unsafe { start.add(k * LINE).cast::<[u8; LINE]>().write(line.read_unaligned()) };
         }

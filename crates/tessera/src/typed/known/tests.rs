@@ -39,13 +39,7 @@ fn tile_rules_agree_with_the_machine() {
             for order in ORDERS {
                 for rows in [0, 1, 2, 8, 15, 16, 17, 32, 64, 1 << 20] {
                     for cols in [0, 1, 2, 3, 8, 16, 24, 32, 64, 1 << 12] {
-                        let known = Known {
-                            loc,
-                            elem,
-                            rows,
-                            cols,
-                            order,
-                        };
+                        let known = Known { loc, elem, rows, cols, order };
                         let wrong = id(known.tile());
                         for profile in Profile::ALL {
                             let fault = resolve(&known, profile).fault(profile).map(|f| f.rule);
@@ -82,13 +76,7 @@ fn tiles() -> Vec<Known> {
         for elem in [Elem::F32, Elem::I32, Elem::F16, Elem::I8, Elem::U64] {
             for order in [ORDERS[0], ORDERS[1], ORDERS[2], ORDERS[3]] {
                 for (rows, cols) in [(1, 32), (32, 32), (32, 64), (16, 64)] {
-                    tiles.push(Known {
-                        loc,
-                        elem,
-                        rows,
-                        cols,
-                        order,
-                    });
+                    tiles.push(Known { loc, elem, rows, cols, order });
                 }
             }
         }
@@ -108,10 +96,7 @@ fn asked(op: Opcode, form: Form, tiles: &[(Role, &Known)], profile: Profile) -> 
         inst.scalars.push((Role::Row, Some(Number::Int(0))));
         inst.scalars.push((Role::Col, Some(Number::Int(0))));
     }
-    tessera_check::check(&inst)
-        .into_iter()
-        .find(|f| !f.warning)
-        .map(|f| f.rule)
+    tessera_check::check(&inst).into_iter().find(|f| !f.warning).map(|f| f.rule)
 }
 
 /// Compares a rule of types with the machine's on every pair of tiles. `decided` are the ids that the types decide in
@@ -158,12 +143,7 @@ fn instruction_rules_agree_with_the_machine() {
     let tmp = (Opcode::Ttrans, Form::Tmp, [Role::Dst, Role::Tmp]);
     compare("TTRANS tmp", tmp, |tmp, src| ttrans_tmp(src, tmp), &["ttrans-tmp"]);
     compare("TPACK", plain(Opcode::Tpack), tpack, &["tpack-layout", "tpack-size"]);
-    compare(
-        "TFILLPAD",
-        plain(Opcode::Tfillpad),
-        tfillpad,
-        &["tfillpad-dtype", "tfillpad-shape"],
-    );
+    compare("TFILLPAD", plain(Opcode::Tfillpad), tfillpad, &["tfillpad-dtype", "tfillpad-shape"]);
     let ids = ["tfillpad-dtype", "tfillpad-shape"];
     compare("TFILLPAD_EXPAND", plain(Opcode::TfillpadExpand), tfillpad_expand, &ids);
     // Whether two Left tiles have one outer order is the profile's matter.
