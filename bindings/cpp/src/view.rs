@@ -3,7 +3,7 @@
 use crate::abi::TesseraView;
 use crate::convert::{Answer, Refusal, elem, view_tag};
 use crate::engine::Runs;
-use tessera_exec::memory::Memory;
+use tessera_exec::engine::memory::Memory;
 use tessera_isa::inst::{GlobalArg, ViewTag};
 use tessera_isa::tile_rules::Fault;
 

@@ -1,25 +1,17 @@
 //! Runs PTO programs byte for byte.
 //!
-//! An instruction is lowered to **nests** ([`nest`]) and run by **kernels** ([`kernels`]); what comes out of an
-//! accumulator is converted by [`fixpipe`], other converting moves by [`convert`]. [`memory`] holds the bytes and which
-//! of them are defined; [`prepared`] is an instruction made ready to run again and again.
+//! An instruction about to be issued (`isa::Inst`) is [`lower`]ed to **nests** ([`nest`]): loops over the bytes of its
+//! operands. Nests are run by **kernels** ([`kernels`]); what changes a value on its way is in [`values`]. The
+//! [`engine`] holds the memories and the tiles in them, keeps what it has lowered, and runs it again; [`defined`] says
+//! which bytes have been written. The interpreter of whole programs ([`interp`]) and the intrinsics hand their
+//! instructions to that one engine. [`origin`] runs the same nests on terms instead of bytes.
 
-pub mod area;
-mod chip;
-pub mod convert;
-pub mod fixpipe;
-mod global;
-mod img2col;
+pub mod defined;
+pub mod engine;
 pub mod interp;
-mod joined;
 pub mod kernels;
-mod lower;
-pub mod machine;
-pub mod memory;
+pub mod lower;
 pub mod nest;
 pub mod origin;
-pub mod prepared;
-mod quant;
-mod ready;
 pub mod reference;
-mod usual;
+pub mod values;

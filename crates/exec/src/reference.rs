@@ -7,8 +7,8 @@ mod blocks;
 mod image;
 mod rows;
 
-use crate::convert::convert;
-use crate::fixpipe::Fixpipe;
+use crate::values::convert::convert;
+use crate::values::fixpipe::Fixpipe;
 use blocks::Footprint;
 use tessera_isa::codec::{Number, QuantParam};
 use tessera_isa::elem::Elem;

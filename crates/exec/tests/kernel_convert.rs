@@ -4,9 +4,9 @@
 mod random;
 
 use random::Random;
-use tessera_exec::fixpipe::{Fixpipe, QuantParam};
 use tessera_exec::kernels::{Conversion, Convert, Level, Params};
 use tessera_exec::nest::{Bits, Dim, Nest};
+use tessera_exec::values::fixpipe::{Fixpipe, QuantParam};
 use tessera_isa::elem::Elem;
 
 /// Values where rounding, clamping and the special cases of fixpipe.md 4 show.

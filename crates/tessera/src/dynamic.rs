@@ -29,7 +29,7 @@ use crate::typed::known::Known;
 use crate::typed::{AsTile, Element};
 use std::cell::RefCell;
 use std::rc::Rc;
-use tessera_exec::machine::Issue;
+use tessera_exec::engine::machine::Issue;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::Attrs;
 use tessera_isa::ops::{AttrName, Form, FormInfo, Kind, Opcode, Role};

@@ -6,7 +6,7 @@ use crate::typed::known::{Known, legal};
 use crate::typed::{ConvTile, Element, LayoutMarker, Location, Tile};
 use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
-use tessera_exec::machine::{Machine as Engine, TileId};
+use tessera_exec::engine::machine::{Machine as Engine, TileId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Attrs, ConvType};
 use tessera_isa::profile::Profile;

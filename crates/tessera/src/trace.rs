@@ -9,7 +9,7 @@ use crate::program::{Kernel, Need};
 pub use crate::symbolic::{Given, Stop};
 use crate::symbolic::{Keep, constant_text, function_text, outputs, place};
 pub use target::Target;
-use tessera_exec::memory::{MemoryId, is_buffer};
+use tessera_exec::engine::memory::{MemoryId, is_buffer};
 use tessera_exec::origin::{Function, Log, Source, Spot, Terms};
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::elem::Elem;

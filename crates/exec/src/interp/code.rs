@@ -9,7 +9,7 @@ use tessera_isa::tile::Tile;
 
 /// The number of a slot of one kind.
 pub(crate) type Slot = u32;
-pub(crate) use crate::chip::ObjectId;
+pub(crate) use crate::engine::chip::ObjectId;
 
 /// An integer operand. A float lives in the same slots, as the bits of its binary64 value.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ mod instruction;
 
 use super::code::*;
 use super::scalar::wrap;
-use crate::prepared::Failure;
+use crate::lower::Failure;
 use tessera_ir::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, ScalarType, Type, ValueId};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;

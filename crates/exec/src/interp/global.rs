@@ -1,10 +1,10 @@
 //! The operations on pointers, views and single elements of global memory (tile-model.md 7).
 
 use super::code::{Access, Int, MakeView, Slot};
-use super::exec::Exec;
-use crate::global::Global;
+use super::step::Exec;
+use crate::engine::global::Global;
+use crate::lower::Failure;
 use crate::nest::{read_bits, write_bits};
-use crate::prepared::Failure;
 use smallvec::SmallVec;
 use tessera_ir::ScalarType;
 use tessera_isa::codec::{Number, Overflow};

@@ -1,10 +1,10 @@
 //! Issuing tile instructions: what was made ready for the same operands runs straight away.
 
 use super::code::Site;
-use super::exec::Exec;
-use crate::chip::{Binding, refused};
-use crate::prepared::{Effect, Failure};
-use crate::ready::{Entry, Request};
+use super::step::Exec;
+use crate::engine::cache::{Entry, Request};
+use crate::engine::chip::{Binding, refused};
+use crate::lower::{Effect, Failure};
 use tessera_ir::OpId;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::Inst;

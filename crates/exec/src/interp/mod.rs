@@ -6,7 +6,6 @@
 
 mod code;
 mod compile;
-mod exec;
 mod global;
 mod issue;
 mod objects;
@@ -14,9 +13,10 @@ mod output;
 mod parallel;
 mod report;
 mod scalar;
+mod step;
 mod watched;
 
-pub use crate::chip::TileData;
+pub use crate::engine::chip::TileData;
 use crate::origin::Watch;
 
 use tessera_ir::{Func, Module, OpId, ValueId};

@@ -1,10 +1,10 @@
 //! The operations that make, bind and size tiles.
 
 use super::code::{Alloc, Hand, Slot, Source, Window};
-use super::exec::Exec;
-use crate::chip::ObjectId;
-use crate::memory::POOL;
-use crate::prepared::Failure;
+use super::step::Exec;
+use crate::engine::chip::ObjectId;
+use crate::engine::memory::POOL;
+use crate::lower::Failure;
 use smallvec::SmallVec;
 
 impl Exec<'_> {

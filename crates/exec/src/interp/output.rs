@@ -1,10 +1,10 @@
 //! What leaves a block: tiles that are asked for, prints, and the trace.
 
 use super::code::{Site, Slot};
-use super::exec::Exec;
+use super::step::Exec;
 use super::{Printed, TraceLine, TraceWrite};
-use crate::chip::{UNSET, refused};
-use crate::prepared::Failure;
+use crate::engine::chip::{UNSET, refused};
+use crate::lower::Failure;
 use tessera_ir::OpId;
 use tessera_isa::ops::{Opcode, Role};
 

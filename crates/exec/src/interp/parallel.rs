@@ -5,11 +5,11 @@
 
 use super::code::Var;
 use super::compile::{compile, global_elem};
-use super::exec::{Context, Exec};
+use super::step::{Context, Exec};
 use super::{BufferOutput, Input, Outcome, Printed, Run, TileOutput, TraceLine};
-use crate::global::Global;
-use crate::memory::{Memories, Memory, MemoryId};
-use crate::prepared::Failure;
+use crate::engine::global::Global;
+use crate::engine::memory::{Memories, Memory, MemoryId};
+use crate::lower::Failure;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tessera_ir::{Def, Type, ValueId};
@@ -59,7 +59,7 @@ fn alone(run: &Run<'_>, cx: &Context<'_>, buffers: &mut [Buffer]) -> Left {
     let mut exec = Exec::new(cx, memories, run.trace);
     let left = one(run, &mut exec, buffers, 0);
     for (k, buffer) in buffers.iter_mut().enumerate() {
-        if let Some(memory) = exec.chip.memories.get_mut(crate::memory::BUFFERS + k) {
+        if let Some(memory) = exec.chip.memories.get_mut(crate::engine::memory::BUFFERS + k) {
             buffer.memory = std::mem::take(memory);
         }
     }
@@ -85,7 +85,7 @@ fn together(run: &Run<'_>, cx: &Context<'_>, buffers: &[Buffer], blocks: u32, th
             }
             let mut left = one(run, &mut exec, buffers, block);
             for (k, buffer) in buffers.iter().enumerate() {
-                if let Some(memory) = exec.chip.memories.get_mut(crate::memory::BUFFERS + k) {
+                if let Some(memory) = exec.chip.memories.get_mut(crate::engine::memory::BUFFERS + k) {
                     left.writes.push(memory.take_written(&buffer.memory));
                 }
             }
@@ -149,7 +149,7 @@ pub(super) fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
 /// Binds arguments and inputs.
 pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> Result<(), Failure> {
     for (k, buffer) in buffers.iter().enumerate() {
-        let memory: MemoryId = crate::memory::BUFFERS + k;
+        let memory: MemoryId = crate::engine::memory::BUFFERS + k;
         let ty = run.module.types.get(run.func.value(buffer.value).ty);
         let global = Global::argument(ty, memory, &buffer.dims, buffer.grows);
         if let (Some(Var::Global(slot)), Some(global)) = (exec.cx.program.vars.get(buffer.value.index()), global)

@@ -1,10 +1,10 @@
 //! What a run finds out: warnings, undefined bytes, and where they came from.
 
 use super::code::{Site, Slot};
-use super::exec::Exec;
-use crate::chip::UndefinedElement;
-use crate::memory::MemoryId;
-use crate::prepared::Shadow;
+use super::step::Exec;
+use crate::engine::chip::UndefinedElement;
+use crate::engine::memory::MemoryId;
+use crate::lower::Shadow;
 use rustc_hash::FxHashSet;
 use tessera_ir::OpId;
 use tessera_isa::diag::{Diagnostic, Severity};

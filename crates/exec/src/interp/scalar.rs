@@ -1,6 +1,6 @@
 //! Integer arithmetic, exact for every width: values are the bits of their width, sign-extended to 64.
 
-use crate::prepared::Failure;
+use crate::lower::Failure;
 use tessera_ir::{ArithOp, CastOp, CmpPred};
 use tessera_isa::diag::Diagnostic;
 

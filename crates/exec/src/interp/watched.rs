@@ -4,15 +4,15 @@
 //! decides by unknown data is noted ([`Watch::undecided`]), and so is everything that moves.
 
 use super::code::{Access, Site, Slot, Var};
-use super::exec::{Context, Exec};
 use super::parallel::{self, Buffer};
+use super::step::{Context, Exec};
 use super::{Input, Outcome, Run};
-use crate::chip::{Object, ObjectId};
-use crate::memory::{BUFFERS, Memories, on_core};
+use crate::engine::cache::Request;
+use crate::engine::chip::{Object, ObjectId};
+use crate::engine::memory::{BUFFERS, Memories, on_core};
+use crate::lower::{Failure, Places, Prepared};
 use crate::nest::{Bits, Map, Move, Place, lower};
 use crate::origin::{Moves, Output, TileAt, Watch};
-use crate::prepared::{Failure, Places, Prepared};
-use crate::ready::Request;
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};

@@ -6,9 +6,9 @@
 
 use super::scalar::{self, Bytes};
 use super::{Kernel, Level, Loop, ONCE};
-use crate::convert::convert;
-use crate::fixpipe::{Fixpipe, Params as RunParams};
 use crate::nest::{Bits, Dim, Nest, OutOfBounds, Side};
+use crate::values::convert::convert;
+use crate::values::fixpipe::{Fixpipe, Params as RunParams};
 use smallvec::SmallVec;
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;

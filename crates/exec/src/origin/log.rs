@@ -2,7 +2,7 @@
 
 use super::moves::{Action, ElementMove, Moves};
 use super::{Function, GIVEN, Now};
-use crate::memory::{MemoryId, is_buffer, on_core};
+use crate::engine::memory::{MemoryId, is_buffer, on_core};
 use crate::nest::{Nest, Place};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

@@ -3,12 +3,12 @@
 use super::plane::{Plane, SIZE};
 use super::terms::{Param, function};
 use super::{Function, Nibble, TermId, Terms, UNDEFINED};
-use crate::area::Area;
-use crate::fixpipe::Fixpipe;
+use crate::defined::Area;
 use crate::kernels::{Conversion, Kernel, Level};
+use crate::lower::{Failure, Places, Prepared, Shadow, ShadowMove};
 use crate::nest::{Bits, Dim, Nest, Side};
-use crate::prepared::{Failure, Places, Prepared, Shadow, ShadowMove};
-use crate::quant::ParamSource;
+use crate::values::fixpipe::Fixpipe;
+use crate::values::quant::ParamSource;
 use smallvec::SmallVec;
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;

@@ -2,7 +2,7 @@
 
 use super::cases::{Case, parameter};
 use super::random::Random;
-use tessera_exec::machine::{Issue, Machine, TileId};
+use tessera_exec::engine::machine::{Issue, Machine, TileId};
 use tessera_exec::reference::{Content, Picture, execute};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ConvType;

@@ -3,8 +3,8 @@
 use super::Case;
 use crate::error::{Error, Result};
 use std::hint::black_box;
+use tessera_exec::engine::machine::{Issue, Machine, TileId};
 use tessera_exec::kernels::AlignedBytes;
-use tessera_exec::machine::{Issue, Machine, TileId};
 use tessera_ir::Type;
 use tessera_isa::codec::Overflow;
 use tessera_isa::ops::Role;

@@ -2,7 +2,7 @@
 
 use super::super::Loop;
 use super::super::convert::{Lanes, RawConvert};
-use crate::fixpipe::Fixpipe;
+use crate::values::fixpipe::Fixpipe;
 use std::arch::x86_64::*;
 use tessera_isa::elem::Elem;
 

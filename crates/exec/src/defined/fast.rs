@@ -3,10 +3,10 @@
 //! Then the steps of an instruction need not be looked at one by one. What it reads and what it writes are two sets of
 //! bytes for each operand, made when the instruction is made ready: that one is defined is asked, the other becomes so.
 
-use crate::area::Area;
-use crate::memory::{Memories, WordMask};
+use crate::defined::Area;
+use crate::engine::memory::{Memories, WordMask};
+use crate::lower::{Effect, Shadow};
 use crate::nest::Place;
-use crate::prepared::{Effect, Shadow};
 use smallvec::SmallVec;
 
 /// What is read, and what is written, of all operands.

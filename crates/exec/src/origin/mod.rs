@@ -17,9 +17,9 @@ pub use log::{Carried, Event, Log, Source, Spot, TileAt};
 pub(crate) use moves::Moves;
 pub use terms::{Function, Nibble, Quantized, Term, TermId, Terms, UNDEFINED};
 
-use crate::area::Area;
-use crate::chip::Object;
-use crate::memory::{BUFFERS, MemoryId, is_buffer};
+use crate::defined::Area;
+use crate::engine::chip::Object;
+use crate::engine::memory::{BUFFERS, MemoryId, is_buffer};
 use crate::nest::{Bits, Map, Move, Nest, Place, lower};
 use log::What;
 use moves::{Action, From};

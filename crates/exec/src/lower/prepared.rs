@@ -3,12 +3,12 @@
 //! [`Prepared::new`] lowers the steps of an instruction whose values are all known to a [`Plan`] of kernels, and beside
 //! it to what happens to defined bits (the *shadow*). Running it reads no instruction, layout or type any more.
 
-use crate::area::Area;
-use crate::joined::Joined;
-use crate::memory::{ByteSet, Memories, Memory, MemoryId, is_buffer, on_core};
+use crate::defined::Area;
+use crate::defined::Usual;
+use crate::engine::memory::{ByteSet, Memories, Memory, MemoryId, is_buffer, on_core};
+use crate::lower::tconcat_indexed::Joined;
 use crate::nest::{Nest, Place, Plan, Side};
-use crate::quant::ParamSource;
-use crate::usual::Usual;
+use crate::values::quant::ParamSource;
 use smallvec::SmallVec;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::Inst;

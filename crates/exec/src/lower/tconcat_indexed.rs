@@ -1,9 +1,9 @@
 //! Indexed TCONCAT (ops.md 6): how many columns of each source a row takes is data.
 
-use crate::chip::refused;
-use crate::memory::Memories;
+use crate::engine::chip::refused;
+use crate::engine::memory::Memories;
+use crate::lower::{Effect, Failure, Places, Prepared, operand};
 use crate::nest::{Place, read_bits};
-use crate::prepared::{Effect, Failure, Places, Prepared, operand};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Inst, TileArg};

@@ -1,10 +1,10 @@
 //! Making instructions ready: everything known, checked, lowered, and kept for the next time.
 
-use crate::chip::{Chip, ObjectId, UNSET, refused};
-use crate::global::Global;
-use crate::memory::on_core;
+use crate::engine::chip::{Chip, ObjectId, UNSET, refused};
+use crate::engine::global::Global;
+use crate::engine::memory::on_core;
+use crate::lower::{Effect, Failure, Places, Prepared};
 use crate::nest::Place;
-use crate::prepared::{Effect, Failure, Places, Prepared};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_isa::codec::Number;

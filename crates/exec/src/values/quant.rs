@@ -1,9 +1,9 @@
 //! Where the parameters of a quantizing instruction come from (fixpipe.md 1 and 3).
 
+use crate::engine::memory::Memories;
 use crate::kernels::Params;
-use crate::memory::Memories;
+use crate::lower::Failure;
 use crate::nest::Place;
-use crate::prepared::Failure;
 use tessera_isa::codec::{QuantFault, QuantParam};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;

@@ -5,8 +5,8 @@
 //! the rest is filled.
 
 use crate::lower::Lowering;
+use crate::lower::{Failure, operand};
 use crate::nest::{self, Bits, Nest};
-use crate::prepared::{Failure, operand};
 use smallvec::SmallVec;
 use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::maps::{Img2col, Rect};

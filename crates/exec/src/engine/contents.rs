@@ -1,11 +1,11 @@
 //! The contents of tiles: copied, read in logical order, and written.
 
-use super::{Chip, Object, ObjectId};
-use crate::area::Area;
+use super::chip::{Chip, Object, ObjectId};
+use crate::defined::Area;
+use crate::engine::memory::{Memories, MemoryId, on_core};
+use crate::lower::Failure;
 use crate::lower::byte_rows;
-use crate::memory::{Memories, MemoryId, on_core};
 use crate::nest::{Bits, Map, Move, Nest, Side, lower};
-use crate::prepared::Failure;
 use smallvec::SmallVec;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;

@@ -1,6 +1,6 @@
 //! Pointers and views of global memory at run time (tile-model.md 7).
 
-use crate::memory::{Memories, MemoryId};
+use crate::engine::memory::{Memories, MemoryId};
 use smallvec::SmallVec;
 use tessera_ir::Type;
 use tessera_isa::elem::Elem;

@@ -1,17 +1,15 @@
 //! The chip: memories, and the tiles that lie in them.
 //!
 //! A tile at run time is an [`Object`]: a type, a place, a layout and a valid region. The interpreter and the
-//! single-instruction [`Machine`](crate::machine::Machine) share everything here; they differ in where instructions come
+//! single-instruction [`Machine`](crate::engine::machine::Machine) share everything here; they differ in where instructions come
 //! from.
 
-mod contents;
+pub use super::contents::TileData;
+pub(crate) use super::contents::UndefinedElement;
 
-pub use contents::TileData;
-pub(crate) use contents::UndefinedElement;
-
-use crate::memory::{Memories, MemoryId, POOL, of_loc, on_core};
+use crate::engine::memory::{Memories, MemoryId, POOL, of_loc, on_core};
+use crate::lower::Failure;
 use crate::nest::Place;
-use crate::prepared::Failure;
 use rustc_hash::FxHashMap;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
@@ -53,7 +51,7 @@ pub(crate) struct Object {
     pub binding: Binding,
     /// Where it lies, and how, unless it is bound elsewhere.
     home: Place,
-    own_layout: u32,
+    pub(super) own_layout: u32,
 }
 
 /// Every layout that occurs, once.
@@ -183,7 +181,7 @@ impl Chip {
     }
 
     /// Changes a tile; in a loop most changes bring about what is there already.
-    fn update(&mut self, id: ObjectId, change: impl FnOnce(&mut Object)) -> Result<(), Failure> {
+    pub(super) fn update(&mut self, id: ObjectId, change: impl FnOnce(&mut Object)) -> Result<(), Failure> {
         let o = self.objects.get_mut(id as usize).ok_or_else(no_tile)?;
         let before = (o.place, o.layout, o.valid, o.binding);
         change(o);

@@ -19,11 +19,11 @@
 //! assert_eq!(machine.read(nz, 0).unwrap().elements, vec![7; 1024]);
 //! ```
 
-use crate::chip::{Chip, ObjectId, TileData, UNSET, refused};
-use crate::global::Global;
-use crate::memory::{BUFFERS, Memories, Memory, POOL};
-use crate::prepared::Failure;
-use crate::ready::{Cache, Entry, Request};
+use crate::engine::cache::{Cache, Entry, Request};
+use crate::engine::chip::{Chip, ObjectId, TileData, UNSET, refused};
+use crate::engine::global::Global;
+use crate::engine::memory::{BUFFERS, Memories, Memory, POOL};
+use crate::lower::Failure;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;

@@ -1,12 +1,12 @@
 //! From the steps of an instruction to nests, fills and defined bits.
 
-use crate::area::Area;
-use crate::fixpipe::Fixpipe;
+use crate::defined::Area;
+use crate::defined::Usual;
 use crate::kernels::{Conversion, Params};
+use crate::lower::{Failure, Places, Prepared, Shadow, ShadowMove, area, operand};
 use crate::nest::{self, Bits, Nest, Plan, Side as NestSide, lower_fill};
-use crate::prepared::{Failure, Places, Prepared, Shadow, ShadowMove, area, operand};
-use crate::quant::{FromTile, ParamSource, refuse};
-use crate::usual::Usual;
+use crate::values::fixpipe::Fixpipe;
+use crate::values::quant::{FromTile, ParamSource, refuse};
 use smallvec::SmallVec;
 use tessera_isa::codec::{Number, QuantParam};
 use tessera_isa::diag::Diagnostic;

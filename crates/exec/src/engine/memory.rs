@@ -4,10 +4,8 @@
 //! address lie in a memory of their own, the *pool*, so that they cannot meet anything. Global buffers come last. All
 //! of them are one list, because a plan names memories by number.
 
-mod set;
-
-pub use set::ByteSet;
-pub(crate) use set::WordMask;
+pub use crate::defined::ByteSet;
+pub(crate) use crate::defined::WordMask;
 
 use crate::kernels::AlignedBytes;
 use tessera_isa::tile::Loc;

@@ -1,0 +1,10 @@
+//! Which bytes are defined: one bit per byte.
+
+mod area;
+mod fast;
+mod set;
+
+pub use area::*;
+pub(crate) use fast::*;
+pub use set::ByteSet;
+pub(crate) use set::WordMask;

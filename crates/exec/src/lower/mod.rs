@@ -1,0 +1,9 @@
+//! From an instruction with all its values to nests that run again and again.
+
+mod img2col;
+mod inst;
+mod prepared;
+pub mod tconcat_indexed;
+
+pub(crate) use inst::*;
+pub use prepared::*;
