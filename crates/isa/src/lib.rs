@@ -20,5 +20,6 @@ pub mod maps;
 pub mod ops;
 pub mod profile;
 pub mod rules;
+pub mod sem;
 pub mod tile;
 pub mod tile_rules;

@@ -193,34 +193,33 @@ pub fn ceil_to(x: u64, n: u64) -> u64 {
 /// The steps of an instruction; `None` where a value that they depend on is not known, or the instruction moves
 /// nothing by itself (views, indexed TCONCAT, whose counts are data).
 pub fn steps(inst: &Inst) -> Option<Vec<Step>> {
-    use Opcode::*;
     match inst.op {
-        Tmov | TmovFp => window::window(inst, Role::Dst, [0, 0], [0, 0]),
-        Textract if inst.form == Form::TwoWindows => {
+        Opcode::Tmov | Opcode::TmovFp => window::window(inst, Role::Dst, [0, 0], [0, 0]),
+        Opcode::Textract if inst.form == Form::TwoWindows => {
             let (r0, c0) = (inst.index_u64(Role::Row)?, inst.index_u64(Role::Col)?);
             let (r1, c1) = (inst.index_u64(Role::Row1)?, inst.index_u64(Role::Col1)?);
             let mut all = window::window(inst, Role::Dst0, [r0, c0], [0, 0])?;
             all.extend(window::window(inst, Role::Dst1, [r1, c1], [0, 0])?);
             Some(all)
         }
-        Textract | TextractFp => {
+        Opcode::Textract | Opcode::TextractFp => {
             window::window(inst, Role::Dst, [inst.index_u64(Role::Row)?, inst.index_u64(Role::Col)?], [0, 0])
         }
-        Tinsert | TinsertFp => {
+        Opcode::Tinsert | Opcode::TinsertFp => {
             window::window(inst, Role::Dst, [0, 0], [inst.index_u64(Role::Row)?, inst.index_u64(Role::Col)?])
         }
-        Ttrans => rearrange::transpose(inst),
-        Tconcat if inst.form == Form::Plain => rearrange::concat(inst),
-        Tpack => rearrange::pack(inst),
-        Tfillpad | TfillpadInplace | TfillpadExpand => fill::fillpad(inst),
-        Tinterleave | Tdeinterleave => rearrange::interleave(inst),
-        Treshape | Bitcast if inst.profile == Profile::Cpu => {
+        Opcode::Ttrans => rearrange::transpose(inst),
+        Opcode::Tconcat if inst.form == Form::Plain => rearrange::concat(inst),
+        Opcode::Tpack => rearrange::pack(inst),
+        Opcode::Tfillpad | Opcode::TfillpadInplace | Opcode::TfillpadExpand => fill::fillpad(inst),
+        Opcode::Tinterleave | Opcode::Tdeinterleave => rearrange::interleave(inst),
+        Opcode::Treshape | Opcode::Bitcast if inst.profile == Profile::Cpu => {
             let (src, dst) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Dst)?);
             Some(vec![Step::Bytes { src, dst, len: inst.tiles.get(dst)?.tile.bytes() }])
         }
-        Timg2col => img2col::img2col(inst),
-        Tload => fill::load(inst),
-        Tstore => {
+        Opcode::Timg2col => img2col::img2col(inst),
+        Opcode::Tload => fill::load(inst),
+        Opcode::Tstore => {
             let src = inst.tile_index(Role::Src)?;
             let [rows, cols] = valid(inst, src)?;
             Some(vec![plain(
