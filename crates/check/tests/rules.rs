@@ -15,7 +15,7 @@ use tessera_asm::parse;
 use tessera_check::check_module;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
-use tessera_isa::rules::RULES;
+use tessera_isa::rules;
 
 const SEPARATOR: &str = "// -----";
 
@@ -194,7 +194,7 @@ fn every_rule_has_a_program_that_passes_and_one_that_fails() {
         }
     }
     let mut missing = Vec::new();
-    for rule in RULES.iter().filter(|r| !r.implied) {
+    for rule in rules::all().filter(|r| !r.implied) {
         if rule.id.starts_with("syntax-") || ELSEWHERE.contains(&rule.id) {
             continue;
         }

@@ -238,9 +238,9 @@ impl Op {
             .filter_map(|o| o.arg.value().map(|v| (o.role, v)))
             .collect();
         if let OpKind::Pto(op, form) = self.kind
-            && let Some(info) = op.info().forms.iter().find(|f| f.form == form)
+            && let Some(info) = op.form(form)
         {
-            all.extend(info.outs.iter().copied().zip(self.results.iter().copied()));
+            all.extend(info.out_roles().zip(self.results.iter().copied()));
         }
         all
     }

@@ -7,6 +7,7 @@
 use super::about;
 use tessera_isa::inst::{Inst, Place, Root, TileArg};
 use tessera_isa::maps::{How, Move, Rect, Side, Step, steps};
+use tessera_isa::sem::effects;
 use tessera_isa::ops::{Effect, Form, Opcode, Role};
 use tessera_isa::tile_rules::Fault;
 
@@ -14,7 +15,7 @@ use tessera_isa::tile_rules::Fault;
 const MAX_UNITS: u64 = 1 << 24;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    if inst.tiles.len() < 2 || !moves_data(inst) {
+    if inst.tiles.len() < 2 || !effects(inst).moves() {
         return None;
     }
     let (a, b) = meeting(inst)?;
@@ -35,15 +36,6 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     Some(about(inst, b.role, fault))
 }
 
-/// Views move nothing: sharing storage is what they are for. On a2a3 and a5 TRESHAPE is one of them.
-fn moves_data(inst: &Inst) -> bool {
-    match inst.op {
-        Opcode::Tsubview | Opcode::Subset => false,
-        Opcode::Treshape | Opcode::Bitcast => !inst.profile.is_npu(),
-        _ => true,
-    }
-}
-
 /// One past the tile's last byte, in its root.
 fn end_of(arg: &TileArg) -> Option<u64> {
     let bytes = arg.tile.elem.bytes_of(arg.layout.footprint());
@@ -58,7 +50,8 @@ fn meeting(inst: &Inst) -> Option<(&TileArg, &TileArg)> {
             let (Some(pa), Some(pb)) = (a.place, b.place) else {
                 continue;
             };
-            let writes = a.role.effect() != Effect::Read || b.role.effect() != Effect::Read;
+            let reads = |t: &TileArg| inst.op.effect(inst.form, t.role) == Effect::Read;
+            let writes = !reads(a) || !reads(b);
             let meets = pa.root == pb.root && pa.start < end_of(b)? && pb.start < end_of(a)?;
             if !writes || !meets || side_by_side(a, b) || side_by_side(b, a) {
                 continue;

@@ -8,9 +8,9 @@ use pages::*;
 use std::fmt::Write;
 use tessera_isa::diag::nearest;
 use tessera_isa::elem::Elem;
-use tessera_isa::ops::{AttrName, OTHERS, Opcode, Pipe, other};
+use tessera_isa::ops::{AttrName, Opcode, Pipe, other, others};
 use tessera_isa::profile::Profile;
-use tessera_isa::rules::{RULES, rule};
+use tessera_isa::rules::{self, rule};
 use tessera_isa::tile::{LayoutName, Loc};
 
 /// Explain an instruction, rule, element type, profile, layout or location
@@ -90,7 +90,7 @@ pub fn names() -> Vec<&'static str> {
     let ops = Opcode::ALL.iter().map(|op| op.mnemonic());
     let mut all: Vec<&str> = ops.collect();
     all.extend(Opcode::ALL.iter().flat_map(|op| op.info().aliases.iter().chain(op.info().cpp)));
-    all.extend(RULES.iter().map(|r| r.id));
+    all.extend(rules::all().map(|r| r.id));
     all.extend(Elem::ALL.iter().flat_map(|e| e.info().spellings));
     all.extend(Profile::spellings());
     all.extend(LayoutName::ALL.iter().map(|l| l.name()));
@@ -124,7 +124,7 @@ fn index() -> String {
     section("Locations", Loc::ALL.iter().map(|l| l.name()).collect());
     section("Pipes", Pipe::ALL.iter().map(|p| p.name()).collect());
     section("Attributes", AttrName::ALL.iter().map(|a| a.name()).collect());
-    section("Rules", RULES.iter().map(|r| r.id).collect());
+    section("Rules", rules::all().map(|r| r.id).collect());
     section("Recognised, not executable yet", OTHERS.to_vec());
     out.push_str("tessera explain NAME shows one of them.\n");
     out

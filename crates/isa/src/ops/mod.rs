@@ -30,10 +30,11 @@ pub use rule::{Ids, RuleKind, RuleUse};
 use rule::{rule, rule_on};
 pub use sig::{Judged, Lay, Layouts, Miss, Sig, TypeOf, Types};
 
-use crate::profile::Profile;
+use crate::profile::{Profile, Profiles};
 use crate::sem::Sem;
 use crate::tile::words;
 use std::fmt;
+use std::sync::LazyLock;
 
 words! {
     /// What an operand is to its instruction.
@@ -149,6 +150,19 @@ pub enum Effect {
     View,
 }
 
+/// How much of an operand an instruction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Covers {
+    /// Its valid region.
+    Valid,
+    /// All of the declared area.
+    Declared,
+    /// As much as the sources hold together.
+    Sources,
+    /// A part; the rest is kept.
+    Part,
+}
+
 /// An operand of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
@@ -158,26 +172,66 @@ pub struct Operand {
     pub effect: Effect,
     /// May it be left out?
     pub optional: bool,
+    /// How much of it is written, where it is.
+    pub covers: Covers,
+    /// The profiles on which its valid region counts; elsewhere a dynamic one need not be set (`valid-unset`).
+    pub valid: Profiles,
 }
 
-const fn operand(role: Role, effect: Effect) -> Operand {
-    Operand { role, effect, optional: false }
+impl Operand {
+    const fn new(role: Role, effect: Effect) -> Operand {
+        Operand { role, effect, optional: false, covers: Covers::Valid, valid: Profiles::ALL }
+    }
+
+    const fn covers(self, covers: Covers) -> Operand {
+        Operand { covers, ..self }
+    }
+
+    const fn valid_on(self, valid: Profiles) -> Operand {
+        Operand { valid, ..self }
+    }
 }
+
 const fn read(role: Role) -> Operand {
-    operand(role, Effect::Read)
+    Operand::new(role, Effect::Read)
+}
+/// Read by its declared shape.
+const fn read_declared(role: Role) -> Operand {
+    read(role).valid_on(Profiles::NONE)
 }
 const fn write(role: Role) -> Operand {
-    operand(role, Effect::Write)
+    Operand::new(role, Effect::Write)
 }
+/// Written in part.
+const fn write_part(role: Role) -> Operand {
+    write(role).covers(Covers::Part)
+}
+/// Written in a window, wherever the valid region is.
+const fn write_window(role: Role) -> Operand {
+    write_part(role).valid_on(Profiles::NONE)
+}
+/// Written as far as the sources go.
+const fn write_sources(role: Role) -> Operand {
+    write(role).covers(Covers::Sources)
+}
+/// Written inside and outside of its valid region.
+const fn write_all(role: Role) -> Operand {
+    write(role).covers(Covers::Declared)
+}
+/// Written in its declared area.
+const fn write_declared(role: Role) -> Operand {
+    write_all(role).valid_on(Profiles::NONE)
+}
+/// Another name of its source's storage.
 const fn view(role: Role) -> Operand {
-    operand(role, Effect::View)
+    Operand::new(role, Effect::View).covers(Covers::Declared).valid_on(Profiles::NONE)
 }
 const fn scratch(role: Role) -> Operand {
-    operand(role, Effect::Scratch)
+    Operand::new(role, Effect::Scratch).valid_on(Profiles::NONE)
 }
 /// Scratch that may be left out.
 const fn optional_scratch(role: Role) -> Operand {
-    Operand { role, effect: Effect::Scratch, optional: true }
+    Operand { optional: true, ..scratch(role) }
 }
 
 words! {
@@ -238,6 +292,38 @@ impl FormInfo {
         self.outs.iter().map(|o| o.role)
     }
 }
+
+/// A form with its optional operands decided: what is written in one line of text. Those left out come last.
+#[derive(Debug)]
+pub struct Shape {
+    /// The form.
+    pub form: Form,
+    /// What is read, in text order.
+    pub ins: Vec<Role>,
+    /// What is written, in text order.
+    pub outs: Vec<Role>,
+}
+
+static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
+    let of = |op: &Opcode| {
+        let mut shapes = Vec::new();
+        for form in op.info().forms {
+            let optional = form.operands().filter(|o| o.optional).count() as u32;
+            for left_out in 0..1u32 << optional {
+                let mut bit = 0;
+                let mut given = |o: &&Operand| {
+                    bit += u32::from(o.optional);
+                    !o.optional || left_out & (1 << (bit - 1)) == 0
+                };
+                let ins = form.ins.iter().filter(&mut given).map(|o| o.role).collect();
+                let outs = form.outs.iter().filter(&mut given).map(|o| o.role).collect();
+                shapes.push(Shape { form: form.form, ins, outs });
+            }
+        }
+        shapes
+    };
+    Opcode::ALL.iter().map(of).collect()
+});
 
 /// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.
 macro_rules! form {
@@ -405,6 +491,7 @@ const LAYOUT: OpInfo = OpInfo {
     pipe: Pipe::V,
     sem: Sem::Nothing,
     binds: None,
+    expands: false,
 };
 
 /// The instructions of the layout set (ops.md).
@@ -528,6 +615,8 @@ pub struct OpInfo {
     pub sem: Sem,
     /// How it binds its destination to storage.
     pub binds: Option<Bind>,
+    /// Does a dynamic valid region of its destination become the declared area?
+    pub expands: bool,
 }
 
 impl Opcode {
@@ -565,6 +654,11 @@ impl Opcode {
     /// One of its forms.
     pub fn form(self, form: Form) -> Option<&'static FormInfo> {
         self.info().forms.iter().find(|f| f.form == form)
+    }
+
+    /// Its forms as they are written, with and without their optional operands.
+    pub fn shapes(self) -> &'static [Shape] {
+        SHAPES.get(self.index()).map_or(&[], |shapes| shapes)
     }
 
     /// What a form does with the operand of a role; an operand that only the text's shape names is read.

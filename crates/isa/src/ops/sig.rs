@@ -252,7 +252,8 @@ const fn lists(list: &[Elem], elem: Elem) -> bool {
 }
 
 impl Lay {
-    const fn takes(self, tile: &Tile, tiles: &[Judged], profile: Profile) -> bool {
+    /// Does the operand have this layout?
+    pub const fn takes(self, tile: &Tile, tiles: &[Judged], profile: Profile) -> bool {
         let name = tile.layout_name() as u8;
         match self {
             Lay::Any => true,

@@ -64,11 +64,11 @@ const VIEW: OpInfo = OpInfo {
 family! { after layout::END;
     /// A view of a window.
     Tsubview => OpInfo {
-        mnemonic: "tsubview", text: Text::Forms, forms: &[form!(Plain: Src, Row, Col => Dst as view)], ..VIEW
+        mnemonic: "tsubview", text: Text::Forms, forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)], ..VIEW
     };
     /// A view of a window, result form.
     Subset => OpInfo {
-        mnemonic: "subset", text: Text::Subset, forms: &[form!(Plain: Src, Row, Col => Dst as view)], ..VIEW
+        mnemonic: "subset", text: Text::Subset, forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)], ..VIEW
     };
     /// TRESHAPE to another element type.
     Bitcast => OpInfo {

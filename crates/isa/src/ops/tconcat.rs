@@ -21,9 +21,9 @@ pub(super) static TCONCAT: OpInfo = OpInfo {
     summary: "Join two tiles along the columns (cpu: or rows), or as many columns of each as index tiles say.",
     formula: "dst(i,j) = j < src0.Cv ? src0(i,j) : src1(i, j-src0.Cv)",
     forms: &[
-        form!(Plain: Src0, Src1 => Dst),
-        form!(Indexed: Src0, Src1, Idx0, Idx1 => Dst),
-        form!(IndexedOut: Src0, Src1, Idx0, Idx1 => Dst, DstIdx),
+        form!(Plain: Src0, Src1 => Dst as write_sources),
+        form!(Indexed: Src0, Src1, Idx0, Idx1 => Dst as write_part),
+        form!(IndexedOut: Src0, Src1, Idx0, Idx1 => Dst as write_part, DstIdx),
     ],
     attrs: &[AttrName::Dim],
     rules: &[

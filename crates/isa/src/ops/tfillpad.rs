@@ -16,7 +16,7 @@ static SIGS: &[Sig] = &[
 
 const BASE: OpInfo = OpInfo {
     formula: "dst(i,j) = src(i,j) inside src's valid region, the pad value elsewhere in dst's declared area",
-    forms: &[form!(Plain: Src => Dst), form!(Fill: Fill => Dst)],
+    forms: &[form!(Plain: Src => Dst as write_declared), form!(Fill: Fill => Dst as write_part)],
     sigs: SIGS,
     ids: Ids::new("tfillpad-loc", "tfillpad-layout", "tfillpad-dtype"),
     source: "ops.md 6; layout-family seed",
@@ -52,6 +52,7 @@ pub(super) static TFILLPAD_INPLACE: OpInfo = OpInfo {
     cpp: &["TFILLPAD_INPLACE"],
     summary: "Fill the padding of a tile where it lies; dst and src are views of one storage.",
     rules: rules!("tfillpad-pad" "tfillpad-inplace";),
+    forms: &[form!(Plain: Src => Dst as write_window), form!(Fill: Fill => Dst as write_part)],
     sem: Sem::Moves(sem::fillpad_inplace),
     binds: Some(Bind::InPlace),
     ..BASE
@@ -61,5 +62,6 @@ pub(super) static TFILLPAD_EXPAND: OpInfo = OpInfo {
     cpp: &["TFILLPAD_EXPAND"],
     summary: "TFILLPAD into a tile that may be larger; a dynamic valid region becomes the whole declared area.",
     rules: rules!("tfillpad-valid" "tfillpad-pad"; "overlap"),
+    expands: true,
     ..BASE
 };

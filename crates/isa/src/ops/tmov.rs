@@ -106,7 +106,7 @@ pub(super) static TMOV_FP: OpInfo = OpInfo {
     cpp: &["TMOV_FP"],
     summary: "TMOV with a Scaling tile of quantization parameters, or with a value that fills dst's padding.",
     formula: "dst(i,j) = quant(src(i,j), fp[j]), or dst(i,j) = src(i,j) and v outside dst's valid region",
-    forms: &[form!(VectorQuant: Src, Fp => Dst), form!(Fill: Src, Fill => Dst)],
+    forms: &[form!(VectorQuant: Src, Fp => Dst), form!(Fill: Src, Fill => Dst as write_all)],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,
     sigs: SIGS,

@@ -35,7 +35,7 @@ pub(super) const ROW: OpInfo = OpInfo {
     cpp: &["TRESHAPE"],
     summary: "Reinterpret the same bytes as another tile type: a copy on cpu, a view on a2a3 and a5.",
     formula: "bytes(dst) = bytes(src), over the declared area",
-    forms: &[form!(Plain: Src => Dst)],
+    forms: &[form!(Plain: Src as read_declared => Dst as write_declared)],
     attrs: &[AttrName::Shape],
     rules: RULES,
     sigs: SIGS,

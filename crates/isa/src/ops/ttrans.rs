@@ -25,12 +25,19 @@ static SIGS: &[Sig] = &[
 
 const IDS: Ids = ids!("ttrans");
 
+/// a5 transposes the declared shape, and dst's valid region is free there (ops.md 5).
+const SRC: Operand = read(Role::Src).valid_on(Profiles::CPU_A2A3);
+const DST: Operand = write_sources(Role::Dst).valid_on(Profiles::CPU_A2A3);
+
 pub(super) static TTRANS: OpInfo = OpInfo {
     mnemonic: "ttrans",
     cpp: &["TTRANS"],
     summary: "Transpose: over the source's valid region on cpu and a2a3, over its declared shape on a5.",
     formula: "dst(j,i) = src(i,j)",
-    forms: &[form!(Plain: Src => Dst), form!(Tmp: Src, Tmp as scratch => Dst)],
+    forms: &[
+        FormInfo { form: Form::Plain, ins: &[SRC], outs: &[DST] },
+        FormInfo { form: Form::Tmp, ins: &[SRC, scratch(Role::Tmp)], outs: &[DST] },
+    ],
     rules: &[
         rule("ttrans-loc", RuleKind::Signature),
         rule("ttrans-layout", RuleKind::Signature),

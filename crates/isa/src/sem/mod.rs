@@ -1,5 +1,8 @@
 //! What an instruction does.
 
+mod effects;
+pub use effects::{Effects, Touch, effects};
+
 use crate::inst::Inst;
 use crate::maps::Step;
 use crate::ops::Role;
