@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Effect, Form, Opcode, Role};
 
 /// What stands at an operand's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -227,6 +227,15 @@ impl Op {
     /// The attributes, made if there are none yet.
     pub fn attrs_mut(&mut self) -> &mut OpAttrs {
         self.attrs.get_or_insert_default()
+    }
+
+    /// What the operation does with the operand of a role; an instruction without a row writes what stands in `outs`.
+    pub fn effect(&self, role: Role) -> Effect {
+        match self.kind {
+            OpKind::Pto(op, form) => op.effect(form, role),
+            _ if role.is_dst() => Effect::Write,
+            _ => Effect::Read,
+        }
     }
 
     /// The tiles that the instruction writes, with their roles: results in SSA, `outs` operands in DPS.
