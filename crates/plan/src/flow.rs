@@ -14,8 +14,8 @@ use crate::tile_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::{BlockId, Def, Func, Module, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{Bind, Effect, Opcode, Role};
-use tessera_isa::sem::Sem;
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::Sem;
 use tessera_isa::tile::Loc;
 
 /// A tile with a constant address.

@@ -7,8 +7,8 @@
 use super::about;
 use tessera_isa::inst::{Inst, Place, Root, TileArg};
 use tessera_isa::maps::{How, Move, Rect, Side, Step, steps};
-use tessera_isa::sem::effects;
 use tessera_isa::ops::{Effect, Form, Opcode, Role};
+use tessera_isa::sem::effects;
 use tessera_isa::tile_rules::Fault;
 
 /// More units than this are not enumerated; only cpu has such tiles, and there the answer is the careful one.

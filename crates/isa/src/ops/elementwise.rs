@@ -44,7 +44,7 @@ macro_rules! elementwise {
                 formula: $formula,
                 source: "isa/elementwise.md 1",
                 family: Family::Elementwise,
-                forms: &[FormInfo { form: Form::Plain, ins: &[$(read(Role::$role)),*], outs: &[write(Role::Dst)] }],
+                forms: &[form!(Plain: $($role),* => Dst)],
                 sigs: one_type!($($role)* Dst; cpu $cpu, a2a3 $a2a3, a5 $a5),
                 ids: ids!($mnemonic),
                 rules: &[

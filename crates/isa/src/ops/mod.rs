@@ -269,6 +269,8 @@ pub struct FormInfo {
     pub ins: &'static [Operand],
     /// Operands that are written, in text order.
     pub outs: &'static [Operand],
+    /// The arguments of the C++ intrinsic, where they are not `outs` and then `ins`.
+    pub cpp: &'static [Role],
 }
 
 impl FormInfo {
@@ -280,6 +282,14 @@ impl FormInfo {
     /// The operand with this role.
     pub fn operand(&self, role: Role) -> Option<&'static Operand> {
         self.operands().find(|o| o.role == role)
+    }
+
+    /// The arguments of the C++ intrinsic, in order.
+    pub fn cpp_order(&self) -> Vec<Role> {
+        match self.cpp {
+            [] => self.out_roles().chain(self.in_roles()).collect(),
+            order => order.to_vec(),
+        }
     }
 
     /// The roles of the operands that are read.
@@ -327,11 +337,12 @@ static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
 
 /// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.
 macro_rules! form {
-    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),*) => {
+    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)?) => {
         FormInfo {
             form: Form::$form,
             ins: &[$(form!(@ read $in $($effect)?)),*],
             outs: &[$(form!(@ write $out $($out_effect)?)),*],
+            cpp: &[$($(Role::$arg),*)?],
         }
     };
     (@ $usual:ident $role:ident) => { super::$usual(Role::$role) };

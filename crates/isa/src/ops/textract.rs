@@ -75,7 +75,7 @@ pub(super) static TEXTRACT: OpInfo = OpInfo {
     formula: "dst(i,j) = src(indexRow+i, indexCol+j) over dst's valid region",
     forms: &[
         form!(Plain: Src as read_declared, Row, Col => Dst),
-        form!(ScalarQuant: Src as read_declared, Row, Col, Quant => Dst),
+        form!(ScalarQuant: Src as read_declared, Row, Col, Quant => Dst; cpp Dst, Src, Quant, Row, Col),
         form!(TwoWindows: Src as read_declared, Row, Col, Row1, Col1 => Dst0, Dst1),
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
@@ -95,7 +95,7 @@ pub(super) static TEXTRACT_FP: OpInfo = OpInfo {
     formula: "dst(i,j) = quant(src(indexRow+i, indexCol+j), fp[indexCol+j]), or TEXTRACT and v outside dst's valid region",
     forms: &[
         form!(VectorQuant: Src as read_declared, Fp, Row, Col => Dst),
-        form!(Fill: Src as read_declared, Fill, Row, Col => Dst as write_all),
+        form!(Fill: Src as read_declared, Fill, Row, Col => Dst as write_all; cpp Dst, Src, Row, Col, Fill),
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,

@@ -64,8 +64,8 @@ pub(super) static TINSERT: OpInfo = OpInfo {
     formula: "dst(indexRow+i, indexCol+j) = src(i,j) over src's valid region",
     forms: &[
         form!(Plain: Src, Row, Col => Dst as write_window),
-        form!(NoIndex: Src => Dst as write_window),
-        form!(ScalarQuant: Src, Row, Col, Quant => Dst as write_window),
+        form!(NoIndex: Src => Dst as write_window; cpp Dst, Src, Row, Col),
+        form!(ScalarQuant: Src, Row, Col, Quant => Dst as write_window; cpp Dst, Src, Quant, Row, Col),
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::Mode],
     rules: RULES,
@@ -84,7 +84,7 @@ pub(super) static TINSERT_FP: OpInfo = OpInfo {
     formula: "dst(indexRow+i, indexCol+j) = quant(src(i,j), fp[j]), or TINSERT and v outside dst's valid region",
     forms: &[
         form!(VectorQuant: Src, Fp, Row, Col => Dst as write_window),
-        form!(Fill: Src, Fill, Row, Col => Dst as write_part),
+        form!(Fill: Src, Fill, Row, Col => Dst as write_part; cpp Dst, Src, Row, Col, Fill),
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,

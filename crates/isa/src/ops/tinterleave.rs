@@ -26,7 +26,7 @@ const RULES: &[RuleUse] = &[
     rule("overlap", RuleKind::Overlap),
 ];
 
-const TWO: FormInfo = form!(Plain: Src0, Src1 => Dst0, Dst1);
+const TWO: FormInfo = form!(Plain: Src0, Src1 => Dst0, Dst1; cpp Dst1, Dst0, Src1, Src0);
 
 pub(super) static TINTERLEAVE: OpInfo = OpInfo {
     mnemonic: "tinterleave",
@@ -47,7 +47,7 @@ pub(super) static TDEINTERLEAVE: OpInfo = OpInfo {
     cpp: &["TDeInterleave", "TDEINTERLEAVE"],
     summary: "Take an interleaved stream apart: even positions into dst0, odd ones into dst1.",
     formula: "stream = src0 ++ src1; dst0(i,k) = stream(2k), dst1(i,k) = stream(2k+1)",
-    forms: &[TWO, form!(OneSource: Src0 => Dst0, Dst1)],
+    forms: &[TWO, form!(OneSource: Src0 => Dst0, Dst1; cpp Dst1, Dst0, Src0)],
     rules: RULES,
     sigs: SIGS,
     source: "tinterleave seed; ops.md 8",

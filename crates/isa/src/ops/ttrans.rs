@@ -35,8 +35,8 @@ pub(super) static TTRANS: OpInfo = OpInfo {
     summary: "Transpose: over the source's valid region on cpu and a2a3, over its declared shape on a5.",
     formula: "dst(j,i) = src(i,j)",
     forms: &[
-        FormInfo { form: Form::Plain, ins: &[SRC], outs: &[DST] },
-        FormInfo { form: Form::Tmp, ins: &[SRC, scratch(Role::Tmp)], outs: &[DST] },
+        FormInfo { form: Form::Plain, ins: &[SRC], outs: &[DST], cpp: &[] },
+        FormInfo { form: Form::Tmp, ins: &[SRC, scratch(Role::Tmp)], outs: &[DST], cpp: &[] },
     ],
     rules: &[
         rule("ttrans-loc", RuleKind::Signature),

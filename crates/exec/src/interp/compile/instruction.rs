@@ -9,7 +9,6 @@ use tessera_isa::ops::{Form, Opcode, Role};
 
 impl Compiler<'_> {
     pub(super) fn pto(&mut self, id: OpId, op: &Op, opcode: Opcode, form: Form, code: &mut Vec<Code>) {
-        use Opcode::*;
         let result = op.results.first().copied();
         let int_result = || match result.map(|r| self.var(r)) {
             Some(Var::Int(slot)) => slot,
@@ -23,7 +22,7 @@ impl Compiler<'_> {
             numbers.map(|o| c.int(o.arg)).collect::<Vec<_>>()
         };
         match opcode {
-            AllocTile => {
+            Opcode::AllocTile => {
                 if let Some(r) = result {
                     code.push(Code::Alloc(Box::new(Alloc {
                         at: id,
@@ -34,18 +33,18 @@ impl Compiler<'_> {
                     })));
                 }
             }
-            Tassign => code.push(Code::Assign {
+            Opcode::Tassign => code.push(Code::Assign {
                 at: id,
                 tile: tile.unwrap_or(0),
                 addr: self.role(op, Role::Addr).unwrap_or(Int::Imm(0)),
                 result: result.and_then(|r| self.tile_slot(r)),
             }),
-            SetValidshape => code.push(Code::SetValid {
+            Opcode::SetValidshape => code.push(Code::SetValid {
                 at: id,
                 tile: tile.unwrap_or(0),
                 valid: [self.role(op, Role::ValidRow), self.role(op, Role::ValidCol)],
             }),
-            Tsubview | Subset => {
+            Opcode::Tsubview | Opcode::Subset => {
                 let dst = op.dsts().first().map(|d| d.1).or(result);
                 let dst_slot = dst.and_then(|d| self.tile_slot(d)).unwrap_or(0);
                 code.push(Code::Window(Box::new(Window {
@@ -58,7 +57,7 @@ impl Compiler<'_> {
                     col: self.role(op, Role::Col).unwrap_or(Int::Imm(0)),
                 })));
             }
-            MakeTensorView | PartitionView => {
+            Opcode::MakeTensorView | Opcode::PartitionView => {
                 let mut first = number(self);
                 let second = first.split_off(first.len() / 2);
                 let elem = result.map(|r| self.ty(r)).and_then(global_elem);
@@ -71,15 +70,15 @@ impl Compiler<'_> {
                     tag: op.known_attrs().and_then(|a| a.layout).unwrap_or(ViewTag::Nd),
                     elem: elem.unwrap_or(tessera_isa::elem::Elem::U8),
                 });
-                code.push(if opcode == MakeTensorView { Code::MakeView(view) } else { Code::Partition(view) });
+                code.push(if opcode == Opcode::MakeTensorView { Code::MakeView(view) } else { Code::Partition(view) });
             }
-            Addptr => code.push(Code::AddPtr {
+            Opcode::Addptr => code.push(Code::AddPtr {
                 at: id,
                 src: global.unwrap_or(0),
                 dst: global_result,
                 by: number(self).first().copied().unwrap_or(Int::Imm(0)),
             }),
-            LoadScalar | StoreScalar => {
+            Opcode::LoadScalar | Opcode::StoreScalar => {
                 let stored = op.operand(Role::Scalar).map(|o| o.arg);
                 let value = result.or(stored.and_then(|a| a.value()));
                 let access = Box::new(Access {
@@ -90,21 +89,31 @@ impl Compiler<'_> {
                     slot: int_result(),
                     ty: value.map_or(ScalarType::Index, |v| self.scalar_type(v)),
                 });
-                code.push(if opcode == LoadScalar { Code::LoadScalar(access) } else { Code::StoreScalar(access) });
+                code.push(if opcode == Opcode::LoadScalar {
+                    Code::LoadScalar(access)
+                } else {
+                    Code::StoreScalar(access)
+                });
             }
-            Setfmatrix => {
+            Opcode::Setfmatrix => {
                 let attrs = op.known_attrs();
                 code.push(Code::Configure { fmap: attrs.and_then(|a| a.fmap), pad: attrs.and_then(|a| a.pad) });
             }
-            SetImg2colPadding => {
+            Opcode::SetImg2colPadding => {
                 let attr = op.known_attrs().and_then(|a| a.pad_value);
                 let scalar = op.operands.first().map(|o| self.scalar(o.arg));
                 code.push(Code::PadValue { scalar, attr });
             }
-            GetBlockIdx => code.push(Code::BlockIndex(int_result())),
-            GetBlockNum => code.push(Code::BlockCount(int_result())),
-            Tprint => code.push(Code::Print { at: id, tile: tile.unwrap_or(0) }),
-            SetImg2colRpt | SetFlag | WaitFlag | RecordEvent | WaitEvent | Barrier | Tsync => {}
+            Opcode::GetBlockIdx => code.push(Code::BlockIndex(int_result())),
+            Opcode::GetBlockNum => code.push(Code::BlockCount(int_result())),
+            Opcode::Tprint => code.push(Code::Print { at: id, tile: tile.unwrap_or(0) }),
+            Opcode::SetImg2colRpt
+            | Opcode::SetFlag
+            | Opcode::WaitFlag
+            | Opcode::RecordEvent
+            | Opcode::WaitEvent
+            | Opcode::Barrier
+            | Opcode::Tsync => {}
             _ => {
                 let site = self.site(id, op, opcode, form);
                 self.program.sites.push(site);
