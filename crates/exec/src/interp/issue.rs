@@ -162,10 +162,7 @@ impl Exec<'_> {
 
     /// Checks an instruction with everything known, lowers it, and keeps it.
     fn make_ready(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
-        let view = match site.global {
-            Some(slot) => Some(self.global(slot).clone()),
-            None => None,
-        };
+        let view = site.global.map(|slot| self.global(slot).clone());
         let mut request = Request {
             opcode: site.opcode,
             form: site.form,
