@@ -253,4 +253,13 @@ impl Op {
         }
         all
     }
+
+    /// An operand or result that the instruction's form has and this operation lacks.
+    pub fn missing(&self) -> Option<Role> {
+        let OpKind::Pto(op, form) = self.kind else { return None };
+        let info = op.form(form)?;
+        let dsts = self.operands.iter().filter(|o| info.out_roles().any(|r| r == o.role)).count() + self.results.len();
+        let lacks = |o: &&tessera_isa::ops::Operand| !o.optional && self.operand(o.role).is_none();
+        info.ins.iter().find(lacks).or_else(|| info.outs.get(dsts)).map(|o| o.role)
+    }
 }

@@ -52,6 +52,13 @@ pub enum Sem {
     Nothing,
 }
 
+impl Sem {
+    /// Does the instruction write elements, of tiles or of global memory?
+    pub const fn computes(&self) -> bool {
+        matches!(self, Sem::Moves(_) | Sem::Map { .. } | Sem::Fold { .. } | Sem::Contract { .. } | Sem::Data(_))
+    }
+}
+
 pub fn mov(inst: &Inst) -> Option<Vec<Step>> {
     crate::maps::steps(inst)
 }
