@@ -144,7 +144,9 @@ pub fn execute(inst: &Inst, tiles: &mut [Picture], global: Option<&mut Content>)
     let old = tiles.to_vec();
     let mut run = Reference { inst, old: &old, tiles };
     match inst.op {
-        Opcode::Tmov | Opcode::TmovFp | Opcode::Textract | Opcode::TextractFp | Opcode::Tinsert | Opcode::TinsertFp => run.windows(),
+        Opcode::Tmov | Opcode::TmovFp | Opcode::Textract | Opcode::TextractFp | Opcode::Tinsert | Opcode::TinsertFp => {
+            run.windows()
+        }
         Opcode::Ttrans => run.transpose(),
         Opcode::Tconcat if inst.form == Form::Plain => run.join(),
         Opcode::Tconcat => run.join_indexed(),

@@ -8,7 +8,7 @@ use pages::*;
 use std::fmt::Write;
 use tessera_isa::diag::nearest;
 use tessera_isa::elem::Elem;
-use tessera_isa::ops::{AttrName, Opcode, Pipe, other, others};
+use tessera_isa::ops::{AttrName, Family, Opcode, Pipe, other, others};
 use tessera_isa::profile::Profile;
 use tessera_isa::rules::{self, rule};
 use tessera_isa::tile::{LayoutName, Loc};
@@ -97,7 +97,7 @@ pub fn names() -> Vec<&'static str> {
     all.extend(Loc::ALL.iter().map(|l| l.name()));
     all.extend(Pipe::ALL.iter().map(|p| p.name()));
     all.extend(AttrName::ALL.iter().map(|a| a.name()));
-    all.extend(OTHERS);
+    all.extend(others());
     all
 }
 
@@ -115,9 +115,18 @@ fn index() -> String {
     let mut section = |title: &str, names: Vec<&str>| {
         let _ = write!(out, "{title}\n{}\n", paragraph(&names.join("  "), 2).replace("  \n", "\n"));
     };
-    let (layout, support): (Vec<Opcode>, Vec<Opcode>) = Opcode::ALL.iter().partition(|op| op.info().layout);
-    section("Layout instructions", layout.iter().map(|op| op.mnemonic()).collect());
-    section("Instructions around them", support.iter().map(|op| op.mnemonic()).collect());
+    let families = [
+        ("Layout instructions", Family::Layout),
+        ("Elementwise instructions", Family::Elementwise),
+        ("Reductions and expansions", Family::Reduce),
+        ("Matrix products", Family::Matrix),
+        ("Irregular instructions", Family::Irregular),
+        ("Instructions around them", Family::Support),
+    ];
+    for (title, family) in families {
+        let rows = Opcode::ALL.iter().filter(|op| op.info().family == family);
+        section(title, rows.map(|op| op.mnemonic()).collect());
+    }
     section("Profiles", Profile::ALL.iter().map(|p| p.name()).collect());
     section("Element types", Elem::ALL.iter().map(|e| e.name()).collect());
     section("Layouts", LayoutName::ALL.iter().map(|l| l.name()).collect());
@@ -125,7 +134,7 @@ fn index() -> String {
     section("Pipes", Pipe::ALL.iter().map(|p| p.name()).collect());
     section("Attributes", AttrName::ALL.iter().map(|a| a.name()).collect());
     section("Rules", rules::all().map(|r| r.id).collect());
-    section("Recognised, not executable yet", OTHERS.to_vec());
+    section("Recognised, not executable yet", others().collect());
     out.push_str("tessera explain NAME shows one of them.\n");
     out
 }

@@ -59,6 +59,7 @@ family! { after matrix::END;
             rule("undefined-use", RuleKind::AtRun),
         ],
         sem: Sem::Data(sem::gather),
+        examples: &[(Role::Idx, "!pto.tile<16x32xi32>"), (Role::Tmp, "!pto.tile<16x32xi32>")],
         ..LAYOUT
     };
 }

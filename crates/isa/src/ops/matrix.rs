@@ -61,6 +61,11 @@ family! { after reduce::END;
         ],
         pipe: Pipe::M,
         sem: Sem::Contract { a: Role::A, b: Role::B, plus: None },
+        examples: &[
+            (Role::A, "!pto.tile<loc=left, f16, 16, 32>"),
+            (Role::B, "!pto.tile<loc=right, f16, 32, 16>"),
+            (Role::Dst, "!pto.tile<loc=acc, f32, 16, 16>"),
+        ],
         ..LAYOUT
     };
 }

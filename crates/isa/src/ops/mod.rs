@@ -503,6 +503,7 @@ const LAYOUT: OpInfo = OpInfo {
     sem: Sem::Nothing,
     binds: None,
     expands: false,
+    examples: &[],
 };
 
 /// The instructions of the layout set (ops.md).
@@ -628,6 +629,8 @@ pub struct OpInfo {
     pub binds: Option<Bind>,
     /// Does a dynamic valid region of its destination become the declared area?
     pub expands: bool,
+    /// Types of operands with which the instruction is legal, where they are not the usual ones.
+    pub examples: &'static [(Role, &'static str)],
 }
 
 impl Opcode {

@@ -54,6 +54,7 @@ macro_rules! row_reductions {
                     rule("overlap", RuleKind::Overlap),
                 ],
                 sem: Sem::Fold { src: Role::Src, each: Axis::Row, func: Func::$func },
+                examples: &[(Role::Dst, "!pto.tile<vec, 16x16xf16, valid=16x1>")],
                 ..LAYOUT
             };
         )* }

@@ -58,6 +58,7 @@ const VIEW: OpInfo = OpInfo {
     ids: WINDOW,
     sem: Sem::Binds,
     binds: Some(Bind::Window),
+    examples: &[(Role::Src, "!pto.tile<32x64xf16>")],
     ..BASE
 };
 
@@ -75,6 +76,7 @@ family! { after layout::END;
         family: Family::Support,
         mnemonic: "bitcast",
         attrs: &[],
+        examples: &[(Role::Dst, "!pto.tile<16x32xbf16>")],
         source: "ops.md 4",
         summary: "TRESHAPE to another element type with the same rows.",
         ..treshape::ROW

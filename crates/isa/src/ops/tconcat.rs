@@ -41,5 +41,6 @@ pub(super) static TCONCAT: OpInfo = OpInfo {
     source: "ops.md 6; layout-family seed",
     ids: IDS,
     sem: Sem::Data(sem::concat),
+    examples: &[(Role::Dst, "!pto.tile<16x64xf16>")],
     ..LAYOUT
 };

@@ -84,6 +84,7 @@ pub(super) static TEXTRACT: OpInfo = OpInfo {
     source: "ops.md 3.1 and 3.3; layout-family seed",
     ids: IDS,
     sem: Sem::Moves(sem::extract),
+    examples: &[(Role::Src, "!pto.tile<32x64xf16>")],
     ..LAYOUT
 };
 
@@ -103,5 +104,6 @@ pub(super) static TEXTRACT_FP: OpInfo = OpInfo {
     source: "ops.md 3.1 and 3.4; layout-family seed",
     ids: IDS,
     sem: Sem::Moves(sem::extract),
+    examples: &[(Role::Src, "!pto.tile<32x64xf16>")],
     ..LAYOUT
 };

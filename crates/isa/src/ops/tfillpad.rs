@@ -21,6 +21,10 @@ const BASE: OpInfo = OpInfo {
     ids: Ids::new("tfillpad-loc", "tfillpad-layout", "tfillpad-dtype"),
     source: "ops.md 6; layout-family seed",
     sem: Sem::Moves(sem::fillpad),
+    examples: &[
+        (Role::Src, "!pto.tile<vec, 16x32xf16, valid=16x20>"),
+        (Role::Dst, "!pto.tile<vec, 16x32xf16, valid=16x20, pad=zero>"),
+    ],
     ..LAYOUT
 };
 
@@ -63,5 +67,6 @@ pub(super) static TFILLPAD_EXPAND: OpInfo = OpInfo {
     summary: "TFILLPAD into a tile that may be larger; a dynamic valid region becomes the whole declared area.",
     rules: rules!("tfillpad-valid" "tfillpad-pad"; "overlap"),
     expands: true,
+    examples: &[(Role::Dst, "!pto.tile<vec, 32x64xf16, pad=zero>")],
     ..BASE
 };

@@ -60,5 +60,9 @@ pub(super) static TIMG2COL: OpInfo = OpInfo {
     source: "ops.md 7; layout-family seed",
     ids: IDS,
     sem: Sem::Moves(sem::img2col),
+    examples: &[
+        (Role::Src, "!pto.conv_tile<mat, NC1HWC0, 1x1x4x4x16xf16>"),
+        (Role::Dst, "!pto.tile<loc=left, f16, 16, 16>"),
+    ],
     ..LAYOUT
 };

@@ -73,6 +73,7 @@ pub(super) static TINSERT: OpInfo = OpInfo {
     source: "tinsert seed; ops.md 3.2",
     ids: IDS,
     sem: Sem::Moves(sem::insert),
+    examples: &[(Role::Dst, "!pto.tile<32x64xf16>")],
     ..LAYOUT
 };
 
@@ -92,5 +93,6 @@ pub(super) static TINSERT_FP: OpInfo = OpInfo {
     source: "tinsert seed; ops.md 3.2 and 3.4",
     ids: IDS,
     sem: Sem::Moves(sem::insert),
+    examples: &[(Role::Dst, "!pto.tile<32x64xf16>")],
     ..LAYOUT
 };

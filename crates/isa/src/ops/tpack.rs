@@ -34,5 +34,6 @@ pub(super) static TPACK: OpInfo = OpInfo {
     source: "ops.md 6; layout-family seed",
     ids: IDS,
     sem: Sem::Moves(sem::pack),
+    examples: &[(Role::Src, "!pto.tile<16x32xf32>")],
     ..LAYOUT
 };

@@ -44,5 +44,6 @@ pub(super) const ROW: OpInfo = OpInfo {
     ids: IDS,
     binds: Some(Bind::Bytes),
     sem: Sem::Moves(sem::reshape),
+    examples: &[(Role::Dst, "!pto.tile<32x16xf16>")],
     ..LAYOUT
 };

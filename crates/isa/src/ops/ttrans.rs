@@ -52,5 +52,6 @@ pub(super) static TTRANS: OpInfo = OpInfo {
     source: "ttrans seed; ops.md 5",
     ids: IDS,
     sem: Sem::Moves(sem::transpose),
+    examples: &[(Role::Dst, "!pto.tile<32x16xf16>")],
     ..LAYOUT
 };

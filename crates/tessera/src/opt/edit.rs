@@ -21,11 +21,6 @@ pub(super) fn is_instruction(op: &Op) -> bool {
     op.opcode().is_some_and(|o| o.info().sem.computes())
 }
 
-/// Does the instruction make a tile that may share its source's bytes?
-pub(super) fn is_view(opcode: Opcode) -> bool {
-    matches!(opcode.info().binds, Some(Bind::Window | Bind::Address))
-}
-
 /// Instructions whose destination may be bound to their source.
 fn binds(opcode: Opcode) -> bool {
     !matches!(opcode.info().binds, None | Some(Bind::New))

@@ -68,7 +68,11 @@ impl Compiler<'_> {
                     tag: op.known_attrs().and_then(|a| a.layout).unwrap_or(ViewTag::Nd),
                     elem: elem.ok_or_else(|| lacks(op, "an element type"))?,
                 });
-                code.push(if opcode.info().text == Text::MakeView { Code::MakeView(view) } else { Code::Partition(view) });
+                code.push(if opcode.info().text == Text::MakeView {
+                    Code::MakeView(view)
+                } else {
+                    Code::Partition(view)
+                });
             }
             Text::AddPtr => {
                 let by = wanted(self, Role::Number)?;
