@@ -6,8 +6,9 @@ mod random;
 use random::Random;
 use tessera_exec::kernels::{Conversion, Convert, Level, Params};
 use tessera_exec::nest::{Bits, Dim, Nest};
-use tessera_exec::values::fixpipe::{Fixpipe, QuantParam};
+use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
+use tessera_isa::sem::Fixpipe;
 
 /// Values where rounding, clamping and the special cases of fixpipe.md 4 show.
 fn value(random: &mut Random) -> u32 {

@@ -56,6 +56,8 @@ words! {
         Row1 = "row1", "indexRow1";
         /// Column index of the second window.
         Col1 = "col1", "indexCol1";
+        /// Linear indices of elements.
+        Idx = "idx", "idx";
         /// Byte counts of the first source's columns, per row.
         Idx0 = "idx0", "idx0";
         /// Byte counts of the second source's columns, per row.
