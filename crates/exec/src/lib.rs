@@ -12,4 +12,3 @@ pub mod kernels;
 pub mod lower;
 pub mod nest;
 pub mod origin;
-pub mod reference;

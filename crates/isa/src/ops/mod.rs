@@ -382,13 +382,6 @@ impl fmt::Display for Opcode {
     }
 }
 
-impl OpInfo {
-    /// The row's form with these operand counts whose roles' kinds `fits` accepts, in text order.
-    pub fn form_of(&self, outs: usize, fits: impl Fn(&[Role]) -> bool) -> Option<&'static FormInfo> {
-        self.forms.iter().find(|f| f.outs.len() == outs && fits(f.ins))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

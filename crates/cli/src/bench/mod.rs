@@ -1,0 +1,109 @@
+//! The benchmark: instructions beside a memcpy of as many bytes, and whole programs.
+//!
+//! An instruction that moves data can at best be as fast as a memcpy that reads and writes the same number of bytes.
+//! So each [`Case`] is measured side by side with one, in the same moments and over as many bytes of the second-level
+//! cache, and the result is the ratio of the two. The whole instruction is measured, as programs issue it: operands
+//! looked up, lowered nests found, bytes moved and, where undefined elements are followed, their marks too.
+//!
+//! ```
+//! use tessera_cli::bench::{CASES, measure};
+//! use std::time::Duration;
+//!
+//! let measured = measure(&CASES[0], Duration::from_millis(5))?;
+//! assert!(measured.gbps > 0.0 && measured.ratio > 0.0 && measured.ratio_tracked > 0.0);
+//! # Ok::<(), tessera::Error>(())
+//! ```
+
+mod cases;
+mod programs;
+mod ring;
+
+pub use cases::{CASES, Case};
+pub use programs::{PROGRAMS, Programs};
+pub use ring::{Instructions, Memcpy};
+
+use std::time::{Duration, Instant};
+use tessera::Result;
+
+/// What came out for a case.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// Bytes read and written per second, in units of 10⁹, by the instruction; undefined elements are not followed.
+    pub gbps: f64,
+    /// The same of memcpy.
+    pub memcpy_gbps: f64,
+    /// How fast the instruction is compared with memcpy: the median of all pairs of neighbouring measurements.
+    pub ratio: f64,
+    /// The same with undefined elements followed, which is how programs run unless told otherwise.
+    pub ratio_tracked: f64,
+}
+
+/// How long one measurement takes; shorter ones would measure the clock, longer ones the neighbours.
+const SAMPLE: Duration = Duration::from_micros(40);
+
+/// Measures a case for about this long.
+pub fn measure(case: &Case, budget: Duration) -> Result<Measured> {
+    let [plain, copied, ratio] = compare(case, false, budget / 2)?;
+    let [_, _, ratio_tracked] = compare(case, true, budget / 2)?;
+    let gbps = |seconds: f64| case.bytes as f64 / seconds / 1e9;
+    Ok(Measured { gbps: gbps(plain), memcpy_gbps: gbps(copied), ratio, ratio_tracked })
+}
+
+/// Seconds of the instruction and of memcpy, and how much longer memcpy takes; medians.
+fn compare(case: &Case, tracked: bool, budget: Duration) -> Result<[f64; 3]> {
+    let mut instructions = Instructions::new(case, tracked)?;
+    let mut memcpy = Memcpy::new(case);
+    let turns = instructions.turns() as f64;
+    let first = Instant::now();
+    memcpy.lap();
+    let laps = (SAMPLE.as_secs_f64() / first.elapsed().as_secs_f64().max(1e-7)).ceil() as usize;
+    let seconds = |start: Instant| start.elapsed().as_secs_f64() / (laps as f64 * turns);
+    let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let end = Instant::now() + budget;
+    while Instant::now() < end || ratios.len() < 9 {
+        // A lap that does not count brings the tiles back.
+        instructions.lap()?;
+        let start = Instant::now();
+        for _ in 0..laps {
+            instructions.lap()?;
+        }
+        let our = seconds(start);
+        memcpy.lap();
+        let start = Instant::now();
+        for _ in 0..laps {
+            memcpy.lap();
+        }
+        let their = seconds(start);
+        ours.push(our);
+        theirs.push(their);
+        ratios.push(their / our);
+    }
+    Ok([median(&mut ours), median(&mut theirs), median(&mut ratios)])
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_runs_with_and_without_tracking() {
+        for case in CASES {
+            for tracked in [false, true] {
+                let mut instructions =
+                    Instructions::new(case, tracked).unwrap_or_else(|e| panic!("{}: {e}", case.name));
+                assert!(instructions.lap().is_ok() && instructions.turns() > 1, "{}", case.name);
+            }
+        }
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&mut [3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&mut []), 0.0);
+    }
+}

@@ -1,0 +1,215 @@
+//! Whole programs: what a turn of a loop costs, what a second core brings, how fast text becomes a plan.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+use tessera::program::{Bindings, Input, Kernel, Program};
+use tessera::{Error, Result};
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::elem::Elem;
+use tessera_isa::profile::Profile;
+
+/// A measurement of whole programs.
+#[derive(Clone, Copy, Debug)]
+pub struct Programs {
+    /// What it is called in reports.
+    pub name: &'static str,
+    /// What the number is.
+    pub unit: &'static str,
+    measure: fn(Duration) -> Result<f64>,
+}
+
+impl Programs {
+    /// Measures for about this long.
+    pub fn measure(&self, budget: Duration) -> Result<f64> {
+        (self.measure)(budget)
+    }
+}
+
+/// The shortest of at least three times, and of as many as the budget allows: what disturbs a run only makes it longer.
+fn shortest(budget: Duration, time: impl Fn() -> Result<f64>) -> Result<f64> {
+    let start = Instant::now();
+    let mut best = time()?;
+    let mut times = 1;
+    while times < 3 || start.elapsed() < budget {
+        best = best.min(time()?);
+        times += 1;
+    }
+    Ok(best)
+}
+
+/// All of them.
+pub static PROGRAMS: &[Programs] = &[
+    Programs {
+        name: "loop 1000000 x tmov f32 16x16",
+        unit: "ns",
+        measure: |budget| shortest(budget, || turn(1_000_000)),
+    },
+    Programs { name: "blocks 2", unit: "speed-up", measure: blocks },
+    Programs { name: "parse 10000", unit: "ms", measure: |budget| shortest(budget, || parse(10_000)) },
+    Programs { name: "parse 100000", unit: "ms", measure: |budget| shortest(budget, || parse(100_000)) },
+    Programs { name: "check 10000", unit: "ms", measure: |budget| shortest(budget, || check(10_000)) },
+    Programs { name: "plan 10000", unit: "ms", measure: |budget| shortest(budget, || plan(10_000)) },
+];
+
+/// Seconds of some work.
+fn seconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    let start = Instant::now();
+    let result = work();
+    (start.elapsed().as_secs_f64(), result)
+}
+
+/// A tile loaded, and an instruction on it again and again.
+fn repeated(count: u64, rows: u64, instruction: &str) -> String {
+    format!(
+        "func.func @kernel(%p: !pto.ptr<f32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant {count} : index
+  %rows = arith.constant {rows} : index
+  %view = pto.make_tensor_view %p, shape = [%rows, %rows], strides = [%rows, %c1] : !pto.tensor_view<?x?xf32>
+  %a = pto.alloc_tile : !pto.tile_buf<vec, {rows}x{rows}xf32>
+  %b = pto.alloc_tile : !pto.tile_buf<vec, {rows}x{rows}xf32>
+  pto.tload ins(%view : !pto.tensor_view<?x?xf32>) outs(%a : !pto.tile_buf<vec, {rows}x{rows}xf32>)
+  scf.for %i = %c0 to %n step %c1 {{
+    pto.{instruction} ins(%a : !pto.tile_buf<vec, {rows}x{rows}xf32>) outs(%b : !pto.tile_buf<vec, {rows}x{rows}xf32>)
+  }}
+  return
+}}
+"
+    )
+}
+
+/// Seconds of a run of [`repeated`].
+fn run(kernel: &Kernel<'_>, rows: u64, blocks: u32) -> Result<f64> {
+    let input = kernel.find("p").map(|value| {
+        let bytes = vec![1; (rows * rows * 4) as usize];
+        let (elem, dims) = (Elem::F32, vec![rows * rows]);
+        (value, Input::Buffer { bytes, elem, dims })
+    });
+    let bindings = Bindings { inputs: input.into_iter().collect(), blocks, ..Bindings::default() };
+    let (time, outcome) = seconds(|| kernel.run(bindings));
+    match outcome.diagnostics.into_iter().next() {
+        Some(found) => Err(Error::from(Box::new(found))),
+        None => Ok(time),
+    }
+}
+
+/// Nanoseconds of one turn of a loop.
+fn turn(count: u64) -> Result<f64> {
+    let program = read(&repeated(count, 16, "tmov"))?;
+    Ok(run(&program.kernel(None)?, 16, 1)? * 1e9 / count as f64)
+}
+
+/// How much sooner two blocks are done on two cores than one after the other: the best of five of either.
+fn blocks(_: Duration) -> Result<f64> {
+    let time = |count: u64, blocks: u32| run(&read(&repeated(count, 64, "ttrans"))?.kernel(None)?, 64, blocks);
+    // A block that takes at least a fifth of a second, and a little more.
+    let sample = 100_000;
+    let count = (sample as f64 * 0.25 / time(sample, 1)?).ceil() as u64;
+    let mut best = [f64::MAX; 2];
+    for _ in 0..5 {
+        for (best, blocks) in best.iter_mut().zip([1, 2]) {
+            *best = best.min(time(count, blocks)?);
+        }
+    }
+    let [one, two] = best;
+    Ok(2.0 * one / two)
+}
+
+/// Milliseconds from text to a program whose types agree.
+fn parse(count: usize) -> Result<f64> {
+    let text = instructions(count);
+    let (time, program) = seconds(|| Program::parse(&text, Some(Profile::Cpu)));
+    sound(program).map(|_| time * 1e3)
+}
+
+/// Milliseconds of all rules.
+fn check(count: usize) -> Result<f64> {
+    let program = read(&instructions(count))?;
+    let (time, found) = seconds(|| tessera_check::check_module(program.module(), program.profile()));
+    match found.into_iter().find(|d| d.is_error()) {
+        Some(found) => Err(Error::from(Box::new(found))),
+        None => Ok(time * 1e3),
+    }
+}
+
+/// Milliseconds of placement and order.
+fn plan(count: usize) -> Result<f64> {
+    let program = read(&instructions(count))?;
+    let kernel = program.kernel(None)?;
+    let (time, placement) = seconds(|| kernel.plan(&[]));
+    placement?;
+    Ok(time * 1e3)
+}
+
+fn read(text: &str) -> Result<Program> {
+    sound(Program::parse(text, Some(Profile::Cpu)))
+}
+
+fn sound(program: Program) -> Result<Program> {
+    match program.has_errors() {
+        true => match program.check().into_iter().find(|d| d.is_error()) {
+            Some(found) => Err(Error::from(Box::new(found))),
+            None => {
+                Err(Box::new(Diagnostic::error("syntax", "the text of the benchmark has errors; report it")).into())
+            }
+        },
+        false => Ok(program),
+    }
+}
+
+/// A function of so many layout instructions: ten mnemonics, all three forms, short and long spellings of types.
+fn instructions(count: usize) -> String {
+    const SHORT: &str = "!pto.tile_buf<vec, 64x64xf16>";
+    const LONG: &str = "!pto.tile_buf<loc=vec, dtype=f16, rows=64, cols=64, v_row=64, v_col=64, blayout=row_major, \
+                        slayout=none_box, fractal=512, pad=0>";
+    const MAT: &str = "!pto.tile<loc=mat, f16, 64, 64>";
+    const WIDE: &str = "!pto.tile_buf<vec, 64x128xf16>";
+    const BYTES: &str = "!pto.tile_buf<vec, 64x64xi8>";
+    const PADDED: &str = "!pto.tile_buf<vec, 64x64xf16, pad=zero>";
+    let mut text = format!(
+        "func.func @kernel() {{\n  %c0 = arith.constant 0 : index\n  %mat = pto.alloc_tile : {MAT}\n  \
+         %wide = pto.alloc_tile : {WIDE}\n  %bytes = pto.alloc_tile : {BYTES}\n  \
+         %padded = pto.alloc_tile : {PADDED}\n  %v0 = pto.alloc_tile : {LONG}\n"
+    );
+    // The last value of the usual type, which the next instruction reads.
+    let mut last = 0;
+    for k in 1..=count {
+        let source = format!("%v{last}");
+        let mut result = |line: String| {
+            last = k;
+            line
+        };
+        let line = match k % 12 {
+            0 => result(format!("%v{k} = pto.ttrans {source} : {LONG} -> {SHORT}")),
+            1 => result(format!("%v{k} = pto.tmov {source} : ({SHORT}) -> {SHORT}")),
+            2 => format!("pto.tmov ins({source} : {LONG}) outs(%mat : {MAT})"),
+            3 => result(format!("%v{k} = pto.textract %mat, %c0, %c0 : ({MAT}, index, index) -> {SHORT}")),
+            4 => format!("pto.tinsert ins({source}, %c0, %c0 : {SHORT}, index, index) outs(%wide : {WIDE})"),
+            5 => result(format!("%v{k}, %w{k} = tinterleave {source}, {source} : {SHORT}")),
+            6 => format!("pto.tconcat ins({source}, {source} : {LONG}, {LONG}) outs(%wide : {WIDE})"),
+            7 => format!("pto.tpack ins({source} : {SHORT}) outs(%bytes : {BYTES})"),
+            8 => format!("pto.tfillpad ins({source} : {LONG}) outs(%padded : {PADDED})"),
+            9 => result(format!("%v{k} = textract %wide[%c0, %c0] : {WIDE} -> {SHORT}")),
+            10 => result(format!("%v{k} = pto.treshape {source} : {SHORT} -> {SHORT}")),
+            _ => result(format!("%w{k}, %v{k} = tdeinterleave {source}, {source} : {SHORT}")),
+        };
+        let _ = writeln!(text, "  {line}");
+    }
+    text.push_str("  return\n}\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_legal_and_run() {
+        let program = read(&instructions(48)).unwrap_or_else(|e| panic!("{e}"));
+        let errors: Vec<_> = program.check().into_iter().filter(|d| d.is_error()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        assert!(plan(48).is_ok_and(|ms| ms > 0.0) && check(48).is_ok_and(|ms| ms > 0.0));
+        assert!(turn(10).is_ok_and(|ns| ns > 0.0));
+    }
+}

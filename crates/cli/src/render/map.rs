@@ -1,0 +1,312 @@
+//! The memory map as a picture: addresses upward, program order to the right, one box per tile.
+
+use super::svg::{Svg, escape};
+use std::fmt::Write;
+use tessera_isa::tile::Loc;
+use tessera_plan::{MemoryMap, MemoryRows, Row};
+
+const WIDTH: f64 = 1000.0;
+const LEFT: f64 = 92.0;
+const RIGHT: f64 = 24.0;
+const HEADER: f64 = 74.0;
+const PANEL: f64 = 280.0;
+const PANEL_TITLE: f64 = 30.0;
+const PANEL_GAP: f64 = 46.0;
+const FOOTER: f64 = 20.0;
+/// Pixels per character of the label font, rounded up, so that a label never leaves its box.
+const CHAR: f64 = 6.7;
+
+/// Fill and border of the boxes, one pair after the other.
+const COLOURS: [(&str, &str); 8] = [
+    ("#cfe3f7", "#3973ac"),
+    ("#d5efd6", "#3d8b46"),
+    ("#fde3c4", "#c27a1d"),
+    ("#e5dcf4", "#7657ae"),
+    ("#f9d6da", "#b94856"),
+    ("#d1efee", "#2b8a86"),
+    ("#f4ebbd", "#94801a"),
+    ("#e3e3e3", "#707070"),
+];
+
+/// Draws a map.
+pub fn draw(map: &MemoryMap) -> String {
+    let panels = map.memories.len().max(1) as f64;
+    let height = HEADER + panels * (PANEL_TITLE + PANEL + PANEL_GAP) + FOOTER;
+    let mut draw = Picture { svg: Svg::default(), map };
+    draw.head(height);
+    let mut top = HEADER;
+    for memory in &map.memories {
+        draw.panel(memory, top);
+        top += PANEL_TITLE + PANEL + PANEL_GAP;
+    }
+    if map.memories.is_empty() {
+        draw.text(LEFT, HEADER + 30.0, "note", "start", "no tile of this function needs storage");
+    }
+    draw.svg.end()
+}
+
+struct Picture<'a> {
+    svg: Svg,
+    map: &'a MemoryMap,
+}
+
+impl Picture<'_> {
+    fn line(&mut self, text: std::fmt::Arguments) {
+        self.svg.line(text);
+    }
+
+    fn text(&mut self, x: f64, y: f64, class: &str, anchor: &str, text: &str) {
+        let text = escape(text);
+        self.line(format_args!(r#"<text class="{class}" x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#));
+    }
+
+    fn head(&mut self, height: f64) {
+        self.line(format_args!(
+            r#"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="Helvetica, Arial, sans-serif">"#
+        ));
+        self.line(format_args!("<style>"));
+        self.line(format_args!(".title {{ font-size: 18px; font-weight: bold; fill: #222 }}"));
+        self.line(format_args!(".panel {{ font-size: 14px; font-weight: bold; fill: #222 }}"));
+        self.line(format_args!(".note {{ font-size: 11px; fill: #555 }}"));
+        self.line(format_args!(".box {{ font-size: 11px; fill: #222 }}"));
+        self.line(format_args!(".limit {{ font-size: 11px; fill: #b00020 }}"));
+        self.line(format_args!("</style>"));
+        self.line(format_args!(
+            r##"<defs><pattern id="manual" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6" fill="#ffffff"/><line x1="0" y1="0" x2="0" y2="6" stroke="#c9c9c9" stroke-width="3"/></pattern></defs>"##
+        ));
+        self.line(format_args!(r##"<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>"##));
+        let title = format!("Memory map of @{} on {}", self.map.function, self.map.profile);
+        self.text(LEFT, 28.0, "title", "start", &title);
+        self.legend(LEFT, 40.0);
+    }
+
+    fn legend(&mut self, x: f64, y: f64) {
+        let (fill, border) = COLOURS[0];
+        let entries = [(fill, border, "placed automatically"), ("url(#manual)", "#707070", "address in the text")];
+        let mut at = x;
+        for (fill, border, text) in entries {
+            self.line(format_args!(
+                r#"<rect x="{at:.1}" y="{y:.1}" width="22" height="12" rx="2" fill="{fill}" stroke="{border}"/>"#
+            ));
+            self.text(at + 28.0, y + 10.0, "note", "start", text);
+            at += 28.0 + text.chars().count() as f64 * CHAR + 18.0;
+        }
+        self.line(format_args!(
+            r##"<line x1="{at:.1}" y1="{0:.1}" x2="{1:.1}" y2="{0:.1}" stroke="#b00020" stroke-width="1.5" stroke-dasharray="6 3"/>"##,
+            y + 6.0,
+            at + 22.0
+        ));
+        self.text(at + 28.0, y + 10.0, "note", "start", "capacity");
+        self.text(at + 110.0, y + 10.0, "note", "start", "address ↑   program order →");
+    }
+
+    fn panel(&mut self, memory: &MemoryRows, top: f64) {
+        let scale = Scale::new(self.map, memory, top + PANEL_TITLE);
+        self.text(LEFT, top + 16.0, "panel", "start", &panel_title(memory));
+        self.text(WIDTH - RIGHT, top + 16.0, "note", "end", &summary(memory));
+        self.axes(&scale);
+        for (i, row) in memory.rows.iter().enumerate() {
+            self.tile(&scale, row, i);
+        }
+        if let Some(capacity) = memory.capacity.filter(|c| *c <= scale.bytes) {
+            let y = scale.y(capacity);
+            self.line(format_args!(
+                r##"<line x1="{LEFT}" y1="{y:.1}" x2="{0:.1}" y2="{y:.1}" stroke="#b00020" stroke-width="1.5" stroke-dasharray="6 3"/>"##,
+                WIDTH - RIGHT
+            ));
+        }
+    }
+
+    fn axes(&mut self, scale: &Scale) {
+        let (bottom, right) = (scale.top + PANEL, WIDTH - RIGHT);
+        self.line(format_args!(
+            r##"<rect x="{LEFT}" y="{0:.1}" width="{1:.1}" height="{PANEL}" fill="#fafafa" stroke="#bbbbbb"/>"##,
+            scale.top,
+            right - LEFT
+        ));
+        for tick in ticks(scale.bytes) {
+            let y = scale.y(tick);
+            self.line(format_args!(
+                r##"<line x1="{LEFT}" y1="{y:.1}" x2="{right:.1}" y2="{y:.1}" stroke="#e6e6e6"/>"##
+            ));
+            self.text(LEFT - 8.0, y + 4.0, "note", "end", &format!("{tick:#x}"));
+        }
+        for position in steps(self.map.exit) {
+            let x = scale.x(position);
+            self.line(format_args!(
+                r##"<line x1="{x:.1}" y1="{bottom:.1}" x2="{x:.1}" y2="{0:.1}" stroke="#bbbbbb"/>"##,
+                bottom + 4.0
+            ));
+            let name = match position {
+                0 => "start",
+                p if p == self.map.exit => "end",
+                p => self.map.steps.get(p as usize).copied().unwrap_or(""),
+            };
+            let anchor = match position {
+                0 => "start",
+                p if p == self.map.exit => "end",
+                _ => "middle",
+            };
+            self.text(x, bottom + 16.0, "note", anchor, &format!("{position}"));
+            self.text(x, bottom + 29.0, "note", anchor, name);
+        }
+    }
+
+    fn tile(&mut self, scale: &Scale, row: &Row, index: usize) {
+        let (x, x2) = (scale.x(row.start), scale.x(row.end.saturating_add(1)));
+        let (y, y2) = (scale.y(row.addr.saturating_add(row.bytes)), scale.y(row.addr));
+        let (w, h) = ((x2 - x).max(1.5), (y2 - y).max(1.0));
+        let (fill, border) = match row.is_manual {
+            true => ("url(#manual)", "#707070"),
+            false => COLOURS[index % COLOURS.len()],
+        };
+        let hint = escape(&format!(
+            "{} {}: {:#x}…{:#x}, {} bytes, positions {} to {}",
+            row.name,
+            row.ty,
+            row.addr,
+            row.addr.saturating_add(row.bytes),
+            row.bytes,
+            row.start,
+            row.end
+        ));
+        self.line(format_args!(
+            r#"<rect x="{x:.1}" y="{y:.1}" width="{w:.1}" height="{h:.1}" rx="2" fill="{fill}" stroke="{border}"><title>{hint}</title></rect>"#
+        ));
+        if h < 13.0 {
+            return;
+        }
+        let long = format!("{}  {}", row.name, size(row.bytes));
+        let Some(label) = [long, row.name.clone()].into_iter().find(|l| width(l) + 8.0 <= w) else {
+            return self.upright(row, x, y, w, h);
+        };
+        if row.is_manual {
+            // Letters on stripes are hard to read.
+            self.line(format_args!(
+                r##"<rect x="{0:.1}" y="{1:.1}" width="{2:.1}" height="12" fill="#ffffff"/>"##,
+                x + w / 2.0 - width(&label) / 2.0 - 2.0,
+                y + h / 2.0 - 6.0,
+                width(&label) + 4.0
+            ));
+        }
+        self.text(x + w / 2.0, y + h / 2.0 + 4.0, "box", "middle", &label);
+    }
+
+    /// A narrow box has its name written upward, if it is high enough.
+    fn upright(&mut self, row: &Row, x: f64, y: f64, w: f64, h: f64) {
+        if w < 13.0 || width(&row.name) + 8.0 > h {
+            return;
+        }
+        let (cx, cy) = (x + w / 2.0 + 4.0, y + h / 2.0);
+        self.line(format_args!(
+            r#"<text class="box" x="{cx:.1}" y="{cy:.1}" text-anchor="middle" transform="rotate(-90 {cx:.1} {cy:.1})">{}</text>"#,
+            escape(&row.name)
+        ));
+    }
+}
+
+/// From positions and bytes to pixels.
+struct Scale {
+    top: f64,
+    exit: f64,
+    bytes: u64,
+}
+
+impl Scale {
+    fn new(map: &MemoryMap, memory: &MemoryRows, top: f64) -> Self {
+        // A memory that is nearly empty is shown up to what is used, so that the boxes can be seen.
+        let used = memory.high_water.max(1);
+        let bytes = match memory.capacity {
+            Some(c) if used.saturating_mul(4) >= c => c.max(used),
+            _ => used,
+        };
+        Scale { top, exit: f64::from(map.exit) + 1.0, bytes: bytes.saturating_add(bytes / 16) }
+    }
+
+    fn x(&self, position: u32) -> f64 {
+        LEFT + (WIDTH - RIGHT - LEFT) * (f64::from(position) / self.exit).min(1.0)
+    }
+
+    fn y(&self, addr: u64) -> f64 {
+        self.top + PANEL * (1.0 - (addr as f64 / self.bytes as f64).min(1.0))
+    }
+}
+
+fn panel_title(memory: &MemoryRows) -> String {
+    let name = memory.loc.memory_name();
+    let name = name.strip_prefix("the ").unwrap_or(name);
+    let mut letters = name.chars();
+    let first = letters.next().map(|c| c.to_ascii_uppercase());
+    let name: String = first.into_iter().chain(letters).collect();
+    match memory.loc {
+        Loc::Vec | Loc::Mat | Loc::Left | Loc::Right | Loc::Acc => format!("{name} ({})", memory.loc),
+        _ => name,
+    }
+}
+
+fn summary(memory: &MemoryRows) -> String {
+    let mut text =
+        format!("{} tiles · {} alive at most · {} used", memory.rows.len(), size(memory.peak), size(memory.high_water));
+    if let Some(c) = memory.capacity {
+        let _ = write!(text, " of {}", size(c));
+    }
+    if memory.reserved > 0 {
+        let _ = write!(text, " ({} more for the runtime)", size(memory.reserved));
+    }
+    text
+}
+
+/// Bytes in the unit that keeps them short.
+fn size(bytes: u64) -> String {
+    match bytes {
+        b if b >= 1024 && b % 1024 == 0 => format!("{} KiB", b / 1024),
+        b if b >= 10 * 1024 => format!("{:.1} KiB", b as f64 / 1024.0),
+        b => format!("{b} B"),
+    }
+}
+
+/// At most nine round addresses.
+fn ticks(bytes: u64) -> impl Iterator<Item = u64> {
+    let step = (bytes / 8).max(1).next_power_of_two();
+    (0..=8).map(move |i| i * step).take_while(move |t| *t <= bytes)
+}
+
+/// At most eleven positions, the first and the last among them, none too near to another.
+fn steps(exit: u32) -> Vec<u32> {
+    let step = exit.div_ceil(10).max(1);
+    let mut all: Vec<u32> = (0..exit).step_by(step as usize).filter(|p| *p == 0 || exit - p > step / 2).collect();
+    all.push(exit);
+    all
+}
+
+fn width(label: &str) -> f64 {
+    label.chars().count() as f64 * CHAR
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera::Program;
+
+    fn map_of(text: &str) -> MemoryMap {
+        let program = Program::parse(text, None);
+        let kernel = program.kernel(None).unwrap_or_else(|e| panic!("{e:?}"));
+        let placement = kernel.plan(&[]).unwrap_or_else(|e| panic!("{e:?}"));
+        tessera_plan::map(kernel.module(), kernel.func(), kernel.profile(), &placement)
+    }
+
+    #[test]
+    fn the_picture_shows_every_tile() {
+        let map = map_of("%d = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>");
+        let picture = draw(&map);
+        assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+        let rows: Vec<_> = map.memories.iter().flat_map(|m| &m.rows).collect();
+        assert_eq!(rows.len(), 2);
+        assert!(rows.iter().all(|row| picture.contains(&format!("<title>{} ", row.name))));
+    }
+
+    #[test]
+    fn a_function_without_tiles_has_a_picture_too() {
+        assert!(draw(&map_of("func.func @f() { return }")).contains("no tile"));
+    }
+}

@@ -1,0 +1,397 @@
+//! What programs have around the instructions: tiles, global memory, order, arithmetic.
+
+use crate::{Emitted, Emitter, cannot, words};
+use tessera_ir::{Arg, ArithOp, CastOp, CmpPred, Op, OpId, OpKind, ScalarType, Type, ValueId};
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::ViewTag;
+use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::tile::Extent;
+
+const PIPES: &[&str] = &["PIPE_S", "PIPE_V", "PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX", "PIPE_ALL"];
+
+/// A GlobalTensor: numbers are part of its type, everything else is given to its constructor.
+pub(crate) fn tensor(elem: Elem, tag: &str, shape: &[String], strides: &[String], data: &str) -> String {
+    let list = |name: &str, items: &[String]| {
+        let is_number = |s: &&String| s.parse::<i64>().is_ok_and(|n| n != -1);
+        let types: Vec<&str> = items.iter().map(|s| if is_number(&s) { s.as_str() } else { "-1" }).collect();
+        let given: Vec<&str> = items.iter().filter(|s| !is_number(s)).map(String::as_str).collect();
+        let ty = format!("{name}<{}>", types.join(", "));
+        (format!("{ty}({})", given.join(", ")), ty)
+    };
+    let ((shape, shape_type), (stride, stride_type)) = (list("Shape", shape), list("Stride", strides));
+    let cpp = elem.cpp();
+    format!("GlobalTensor<{cpp}, {shape_type}, {stride_type}, Layout::{tag}>({data}, {shape}, {stride})")
+}
+
+impl Emitter<'_> {
+    /// An operand as a C++ expression.
+    pub(crate) fn int(&self, arg: Arg) -> String {
+        match arg {
+            Arg::Int(v) => words::int(v),
+            Arg::Value(v) => self.value(v),
+        }
+    }
+
+    /// A value as a C++ expression: constants are literals.
+    pub(crate) fn value(&self, v: ValueId) -> String {
+        if let tessera_ir::Def::Result(op, _) = self.func.value(v).def
+            && let (OpKind::Constant(number), Type::Scalar(ty)) = (&self.func.op(op).kind, self.ty(v))
+            && let Ok(text) = words::constant(number, *ty, self.span(v))
+        {
+            return text;
+        }
+        self.names.expression(v).to_string()
+    }
+
+    pub(crate) fn scalar_of(&self, arg: Arg) -> ScalarType {
+        match arg.value().map(|v| self.ty(v)) {
+            Some(Type::Scalar(ty)) => *ty,
+            _ => ScalarType::Index,
+        }
+    }
+
+    pub(crate) fn role(&self, op: &Op, role: Role) -> Option<String> {
+        op.operand(role).map(|o| self.int(o.arg))
+    }
+
+    fn numbers(&self, op: &Op) -> Vec<String> {
+        let numbers = op.operands.iter().filter(|o| o.role == Role::Number);
+        numbers.map(|o| self.int(o.arg)).collect()
+    }
+
+    fn tile_operand(&self, op: &Op) -> Option<ValueId> {
+        op.values().find(|v| self.is_tile(*v))
+    }
+
+    fn global_operand(&self, op: &Op) -> Option<ValueId> {
+        op.values().find(|v| matches!(self.ty(*v), Type::Ptr(..) | Type::View(_) | Type::Memref(_)))
+    }
+
+    pub(crate) fn elem_of(&self, value: ValueId) -> Option<Elem> {
+        match self.ty(value) {
+            Type::Ptr(e, _) => Some(*e),
+            Type::View(v) => Some(v.elem),
+            Type::Memref(m) => Some(m.elem),
+            _ => None,
+        }
+    }
+
+    /// An instruction of the table.
+    pub(crate) fn pto(&mut self, id: OpId, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
+        use Opcode::*;
+        match opcode {
+            AllocTile => self.alloc(op),
+            Tassign => self.assign(id, op),
+            SetValidshape => {
+                let tile = self.tile_operand(op).map(|v| self.value(v)).unwrap_or_default();
+                self.set_valid(&tile, op);
+                Ok(())
+            }
+            MakeTensorView => self.make_view(op),
+            PartitionView => self.partition(op),
+            Addptr => self.addptr(op),
+            LoadScalar | StoreScalar => self.scalar_access(op, opcode),
+            GetBlockIdx | GetBlockNum => {
+                let name = if opcode == GetBlockIdx { "block_idx" } else { "block_num" };
+                if let Some(r) = op.results.first() {
+                    self.names.stands_for(*r, name.into());
+                }
+                Ok(())
+            }
+            SetFlag | WaitFlag => {
+                let words = op.attrs.as_ref().map_or(&[][..], |a| &a.words);
+                if let [from, to, event] = words
+                    && PIPES.contains(&from.as_str())
+                    && PIPES.contains(&to.as_str())
+                    && event.starts_with("EVENT_ID")
+                {
+                    let name = if opcode == SetFlag { "set_flag" } else { "wait_flag" };
+                    self.line(&format!("{name}({from}, {to}, {event});"));
+                }
+                Ok(())
+            }
+            Barrier => {
+                let words = op.attrs.as_ref().map_or(&[][..], |a| &a.words);
+                let pipe = words.first().filter(|w| PIPES.contains(&w.as_str())).map_or("PIPE_ALL", |w| w);
+                self.line(&format!("pipe_barrier({pipe});"));
+                Ok(())
+            }
+            // Instructions run in the order of the text, so there is nothing to wait for.
+            RecordEvent | WaitEvent | Tsync | SetImg2colRpt => Ok(()),
+            Tprint => Err(cannot(op.span, "pto.tprint", "print the stored result instead")),
+            _ => self.instruction(op, opcode, form),
+        }
+    }
+
+    /// The C++ declaration of a tile value that an operation makes, unless it was declared first of all.
+    pub(crate) fn begin(&mut self, value: ValueId) -> Emitted<()> {
+        if !self.names.is_declared(value) {
+            self.declare(value)?;
+        }
+        self.place(value)
+    }
+
+    fn alloc(&mut self, op: &Op) -> Emitted<()> {
+        let Some(tile) = op.results.first().copied() else {
+            return Ok(());
+        };
+        if !self.names.is_declared(tile) {
+            self.declare(tile)?;
+        }
+        let name = self.names.object(tile).to_string();
+        match op.operand(Role::Addr) {
+            Some(addr) => {
+                let text = match self.constant(addr.arg) {
+                    Some(v) if v >= 0 => format!("{v:#x}"),
+                    _ => self.int(addr.arg),
+                };
+                self.line(&format!("TASSIGN({name}, {text});"));
+            }
+            None => self.place(tile)?,
+        }
+        self.set_valid(&name, op);
+        Ok(())
+    }
+
+    fn set_valid(&mut self, tile: &str, op: &Op) {
+        match (self.role(op, Role::ValidRow), self.role(op, Role::ValidCol)) {
+            (Some(r), Some(c)) => self.line(&format!("{tile}.SetValidShape({r}, {c});")),
+            (Some(r), None) => self.line(&format!("{tile}.SetValidRow({r});")),
+            (None, Some(c)) => self.line(&format!("{tile}.SetValidCol({c});")),
+            (None, None) => {}
+        }
+    }
+
+    /// A result's dynamic extents are its declared ones (syntax.md 5).
+    pub(crate) fn all_valid(&mut self, value: ValueId) {
+        if let Type::Tile(t) = self.ty(value) {
+            let (t, name) = (*t, self.names.object(value).to_string());
+            if t.v_row == Extent::Dynamic {
+                self.line(&format!("{name}.SetValidRow({});", t.rows));
+            }
+            if t.v_col == Extent::Dynamic {
+                self.line(&format!("{name}.SetValidCol({});", t.cols));
+            }
+        }
+    }
+
+    fn assign(&mut self, id: OpId, op: &Op) -> Emitted<()> {
+        let Some(tile) = self.tile_operand(op) else {
+            return Ok(());
+        };
+        let expression = self.value(tile);
+        // A tile that does not exist yet is bound where it begins.
+        if !self.early.iter().any(|(_, early, _)| *early == id)
+            && let Some(addr) = op.operand(Role::Addr)
+        {
+            let text = match self.constant(addr.arg) {
+                Some(v) if v >= 0 => format!("{v:#x}"),
+                _ => self.int(addr.arg),
+            };
+            self.line(&format!("TASSIGN({expression}, {text});"));
+        }
+        if let Some(result) = op.results.first() {
+            self.names.stands_for(*result, expression);
+        }
+        Ok(())
+    }
+
+    fn make_view(&mut self, op: &Op) -> Emitted<()> {
+        let (Some(pointer), Some(result)) = (self.global_operand(op), op.results.first().copied()) else {
+            return Ok(());
+        };
+        let mut shape = self.numbers(op);
+        let strides = shape.split_off(shape.len() / 2);
+        if shape.is_empty() || shape.len() > 5 {
+            return Err(cannot(op.span, format!("a view of {} dimensions", shape.len()), "use one to five dimensions"));
+        }
+        let tag = op.known_attrs().and_then(|a| a.layout).unwrap_or(ViewTag::Nd);
+        let elem = self.elem_of(pointer).unwrap_or(Elem::U8);
+        if self.elem_of(result).is_some_and(|e| e != elem) {
+            return Err(cannot(op.span, "a view of another element type than its pointer's", "give both one type"));
+        }
+        let data = match self.ty(pointer) {
+            Type::Ptr(..) => self.value(pointer),
+            _ => format!("{}.data()", self.value(pointer)),
+        };
+        let text = tensor(elem, tag.cpp(), &shape, &strides, &data);
+        let name = self.names.object(result).to_string();
+        self.line(&format!("const auto {name} = {text};"));
+        Ok(())
+    }
+
+    fn partition(&mut self, op: &Op) -> Emitted<()> {
+        let (Some(view), Some(result)) = (self.global_operand(op), op.results.first().copied()) else {
+            return Ok(());
+        };
+        let mut offsets = self.numbers(op);
+        let sizes = offsets.split_off(offsets.len() / 2);
+        if matches!(self.ty(view), Type::Ptr(..)) || sizes.is_empty() || sizes.len() > 5 {
+            return Err(cannot(op.span, "a window of this view", "make a view of one to five dimensions first"));
+        }
+        let is_number = |s: &&String| s.parse::<i64>().is_ok_and(|n| n != -1);
+        let types: Vec<&str> = sizes.iter().map(|s| if is_number(&s) { s.as_str() } else { "-1" }).collect();
+        let given: Vec<&str> = sizes.iter().filter(|s| !is_number(s)).map(String::as_str).collect();
+        let name = self.names.object(result).to_string();
+        let line = format!(
+            "const auto {name} = {}.Partition(Shape<{}>({}), {{{}}});",
+            self.value(view),
+            types.join(", "),
+            given.join(", "),
+            offsets.join(", ")
+        );
+        self.line(&line);
+        Ok(())
+    }
+
+    fn addptr(&mut self, op: &Op) -> Emitted<()> {
+        let (Some(pointer), Some(result)) = (self.global_operand(op), op.results.first().copied()) else {
+            return Ok(());
+        };
+        let elem = self.elem_of(pointer).unwrap_or(Elem::U8);
+        if elem.is_fp4() || !matches!(self.ty(pointer), Type::Ptr(..)) {
+            return Err(cannot(op.span, format!("a moved pointer to {elem}"), "make a view with offsets instead"));
+        }
+        let by = self.numbers(op).first().cloned().unwrap_or_else(|| "0".into());
+        let line = format!("{} *{} = {} + {by};", elem.cpp(), self.names.object(result), self.value(pointer));
+        self.line(&line);
+        Ok(())
+    }
+
+    fn scalar_access(&mut self, op: &Op, opcode: Opcode) -> Emitted<()> {
+        let Some(pointer) = self.global_operand(op) else {
+            return Ok(());
+        };
+        let elem = self.elem_of(pointer).unwrap_or(Elem::U8);
+        if elem.is_fp4() || !matches!(self.ty(pointer), Type::Ptr(..)) {
+            return Err(cannot(op.span, format!("one element of {elem}"), "load a tile instead"));
+        }
+        let at = self.numbers(op).first().cloned().unwrap_or_else(|| "0".into());
+        let place = format!("{}[{at}]", self.value(pointer));
+        if opcode == Opcode::LoadScalar {
+            let Some(result) = op.results.first().copied() else {
+                return Ok(());
+            };
+            let ty = words::scalar_type(self.scalar_of(Arg::Value(result)), op.span)?;
+            let name = self.names.object(result).to_string();
+            self.line(&format!("const {ty} {name} = static_cast<{ty}>({place});"));
+        } else if let Some(stored) = op.operand(Role::Scalar) {
+            let value = self.int(stored.arg);
+            self.line(&format!("{place} = static_cast<{}>({value});", elem.cpp()));
+        }
+        Ok(())
+    }
+
+    /// A scalar result with its expression.
+    fn define(&mut self, op: &Op, expression: String) -> Emitted<()> {
+        let Some(result) = op.results.first().copied() else {
+            return Ok(());
+        };
+        let ty = words::scalar_type(self.scalar_of(Arg::Value(result)), op.span)?;
+        let name = self.names.object(result).to_string();
+        self.line(&format!("const {ty} {name} = {expression};"));
+        Ok(())
+    }
+
+    fn two(&self, op: &Op) -> (String, String) {
+        let arg = |n: usize| op.operands.get(n).map_or_else(|| "0".into(), |o| self.int(o.arg));
+        (arg(0), arg(1))
+    }
+
+    pub(crate) fn arith(&mut self, op: &Op, kind: ArithOp) -> Emitted<()> {
+        use ArithOp::*;
+        let (a, b) = self.two(op);
+        let ty = op.results.first().map_or(ScalarType::Index, |r| self.scalar_of(Arg::Value(*r)));
+        let signed = words::scalar_type(ty, op.span)?;
+        if signed == "bool" && !matches!(kind, Andi | Ori | Xori) {
+            return Err(cannot(op.span, "this arithmetic on i1", "use arith.select, or a wider type"));
+        }
+        let unsigned = words::unsigned_type(ty);
+        let cast = |text: String| format!("static_cast<{signed}>({text})");
+        // Sums wrap around; unsigned arithmetic says so. An index is plainly an index.
+        let wraps = |sign: &str| match ty {
+            ScalarType::Index => format!("{a} {sign} {b}"),
+            _ => cast(format!("static_cast<uint64_t>({a}) {sign} static_cast<uint64_t>({b})")),
+        };
+        let plain = |sign: &str| cast(format!("{a} {sign} {b}"));
+        let natural = |sign: &str| cast(format!("static_cast<{unsigned}>({a}) {sign} static_cast<{unsigned}>({b})"));
+        let choose = |sign: &str, u: bool| {
+            let side = |x: &str| {
+                if u { format!("static_cast<{unsigned}>({x})") } else { x.to_string() }
+            };
+            format!("{} {sign} {} ? {a} : {b}", side(&a), side(&b))
+        };
+        let text = match kind {
+            Addi => wraps("+"),
+            Subi => wraps("-"),
+            Muli => wraps("*"),
+            Divsi => plain("/"),
+            Remsi => plain("%"),
+            Divui => natural("/"),
+            Remui => natural("%"),
+            Minsi => choose("<", false),
+            Maxsi => choose(">", false),
+            Minui => choose("<", true),
+            Maxui => choose(">", true),
+            Andi => plain("&"),
+            Ori => plain("|"),
+            Xori => plain("^"),
+            Shli => cast(format!("static_cast<uint64_t>({a}) << {b}")),
+            Shrsi => plain(">>"),
+            Shrui => cast(format!("static_cast<{unsigned}>({a}) >> {b}")),
+        };
+        self.define(op, text)
+    }
+
+    pub(crate) fn compare(&mut self, op: &Op, pred: CmpPred) -> Emitted<()> {
+        use CmpPred::*;
+        let (a, b) = self.two(op);
+        let values = op.operands.iter().map(|o| o.arg).find(|a| a.value().is_some());
+        let ty = values.map_or(ScalarType::Index, |a| self.scalar_of(a));
+        let signed = words::scalar_type(ty, op.span)?;
+        if signed == "bool" && !matches!(pred, Eq | Ne) {
+            return Err(cannot(op.span, "an order of two i1", "compare wider integers"));
+        }
+        let (sign, is_unsigned) = match pred {
+            Eq => ("==", false),
+            Ne => ("!=", false),
+            Slt => ("<", false),
+            Sle => ("<=", false),
+            Sgt => (">", false),
+            Sge => (">=", false),
+            Ult => ("<", true),
+            Ule => ("<=", true),
+            Ugt => (">", true),
+            Uge => (">=", true),
+        };
+        let side = |x: &str| {
+            if is_unsigned { format!("static_cast<{}>({x})", words::unsigned_type(ty)) } else { x.to_string() }
+        };
+        // Nothing unsigned is below 0; compilers warn about asking.
+        let text = match pred {
+            Uge if b == "0" => "true".into(),
+            Ult if b == "0" => "false".into(),
+            Ule if a == "0" => "true".into(),
+            Ugt if a == "0" => "false".into(),
+            _ => format!("{} {sign} {}", side(&a), side(&b)),
+        };
+        self.define(op, text)
+    }
+
+    pub(crate) fn cast(&mut self, op: &Op, kind: CastOp) -> Emitted<()> {
+        let (a, _) = self.two(op);
+        let from = op.operands.first().map_or(ScalarType::Index, |o| self.scalar_of(o.arg));
+        let to = op.results.first().map_or(ScalarType::Index, |r| self.scalar_of(Arg::Value(*r)));
+        let target = words::scalar_type(to, op.span)?;
+        let zero_extends = matches!(kind, CastOp::Extui | CastOp::IndexCastui);
+        let text = match (from.bits(), to.bits()) {
+            // The one bit of i1 is its sign.
+            (1, _) if !zero_extends => format!("static_cast<{target}>({a} ? -1 : 0)"),
+            (1, _) => format!("static_cast<{target}>({a} ? 1 : 0)"),
+            (_, 1) => format!("({a} & 1) != 0"),
+            _ if zero_extends => format!("static_cast<{target}>(static_cast<{}>({a}))", words::unsigned_type(from)),
+            _ => format!("static_cast<{target}>({a})"),
+        };
+        self.define(op, text)
+    }
+}

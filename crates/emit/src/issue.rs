@@ -1,0 +1,312 @@
+//! The instructions themselves: destinations first, then sources, then scalars.
+
+use crate::{Emitted, Emitter, cannot, words};
+use tessera_ir::{Arg, Op, Type, ValueId};
+use tessera_isa::inst::Attrs;
+use tessera_isa::ops::{Form, Opcode, Role};
+
+impl Emitter<'_> {
+    /// The tile or view with a role, as an operand or a result.
+    fn operand(&self, op: &Op, role: Role) -> Option<ValueId> {
+        let written = op.dsts().into_iter().find(|(r, _)| *r == role).map(|(_, v)| v);
+        written.or_else(|| op.operand(role).and_then(|o| o.arg.value()))
+    }
+
+    fn tile(&self, op: &Op, role: Role) -> Emitted<String> {
+        let found = self.operand(op, role).map(|v| self.value(v));
+        found.ok_or_else(|| cannot(op.span, format!("an instruction without {role}"), "give it all its operands"))
+    }
+
+    /// The type of a tile expression, for template arguments.
+    fn type_of(text: &str) -> String {
+        match text.strip_prefix('(') {
+            Some(_) => format!("std::remove_reference_t<decltype({text})>"),
+            None => format!("decltype({text})"),
+        }
+    }
+
+    /// A fill value or quantization parameter.
+    fn scalar(&self, op: &Op, role: Role) -> Emitted<String> {
+        let operand =
+            op.operand(role).ok_or_else(|| cannot(op.span, format!("an instruction without {role}"), "give it"))?;
+        let ty = self.scalar_of(operand.arg);
+        words::scalar_type(ty, op.span)?;
+        if role == Role::Quant {
+            return Ok(match self.constant(operand.arg) {
+                Some(v) => format!("UINT64_C({:#x})", v as u64),
+                None => format!("static_cast<uint64_t>({})", self.int(operand.arg)),
+            });
+        }
+        let text = self.int(operand.arg);
+        Ok(if words::is_unsigned(ty) { format!("static_cast<{}>({text})", words::unsigned_type(ty)) } else { text })
+    }
+
+    fn index(&self, op: &Op, role: Role) -> String {
+        self.role(op, role).unwrap_or_else(|| "0".into())
+    }
+
+    /// An instruction on tiles.
+    pub(crate) fn instruction(&mut self, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
+        self.begin_results(op, opcode)?;
+        let attrs = op.known_attrs().cloned().unwrap_or_default();
+        match opcode {
+            Opcode::Tload => return self.load(op),
+            Opcode::Tstore => return self.store(op),
+            Opcode::Timg2col => return self.img2col(op, &attrs),
+            Opcode::Setfmatrix => return self.setfmatrix(&attrs),
+            Opcode::SetImg2colPadding => {
+                let value = match (op.operands.first(), &attrs.pad_value) {
+                    (Some(o), _) => {
+                        let (ty, text) = (self.scalar_of(o.arg), self.int(o.arg));
+                        if words::is_unsigned(ty) {
+                            format!("static_cast<{}>({text})", words::unsigned_type(ty))
+                        } else {
+                            text
+                        }
+                    }
+                    (None, Some(number)) => words::number(number),
+                    (None, None) => return Ok(()),
+                };
+                self.line(&format!("SET_IMG2COL_PADDING({value});"));
+                return Ok(());
+            }
+            _ => {}
+        }
+        let arguments = self.arguments(op, opcode, form)?;
+        let name = opcode.info().cpp.first().copied().unwrap_or_default();
+        let template = self.template(op, form, &attrs)?;
+        if opcode == Opcode::TfillpadInplace && form == Form::Plain {
+            self.bind_inplace(op)?;
+        }
+        let shape = match attrs.shape.filter(|_| opcode == Opcode::Treshape) {
+            Some([r, c]) => format!(", {{{r}, {c}}}"),
+            None => String::new(),
+        };
+        self.line(&format!("{name}{template}({}{shape});", arguments.join(", ")));
+        Ok(())
+    }
+
+    /// Results begin: declared, placed, all of them valid, with their old contents where the text gives them.
+    fn begin_results(&mut self, op: &Op, opcode: Opcode) -> Emitted<()> {
+        for value in op.results.clone() {
+            if !self.is_tile(value) {
+                continue;
+            }
+            self.begin(value)?;
+            self.all_valid(value);
+            let name = self.names.object(value).to_string();
+            let init = op.operand(Role::Init).and_then(|o| o.arg.value());
+            let view = matches!(opcode, Opcode::Tsubview | Opcode::Subset);
+            if let Some(old) = init {
+                let old = self.value(old);
+                self.line(&format!("HostCopy({name}, {old});"));
+            } else if !view
+                && (self.early_address(value).is_some() || self.placement.slot(value).is_some())
+                && self.may_be_stale(value)
+            {
+                self.line(&format!("HostForget({name});"));
+            }
+        }
+        Ok(())
+    }
+
+    /// TFILLPAD_INPLACE makes a destination without an address of its own a view of its source (ops.md 6).
+    fn bind_inplace(&mut self, op: &Op) -> Emitted<()> {
+        let Some(dst) = self.operand(op, Role::Dst) else {
+            return Ok(());
+        };
+        let is_result = op.results.contains(&dst);
+        let manual = self.placement.manual.iter().any(|m| m.value == dst) || self.early_address(dst).is_some();
+        let bound_otherwise = self.func.ops.iter().any(|other| {
+            let views =
+                matches!(other.opcode(), Some(Opcode::Tsubview | Opcode::Subset | Opcode::Treshape | Opcode::Bitcast));
+            let assigns = matches!(other.opcode(), Some(Opcode::Tassign | Opcode::AllocTile))
+                && other.operand(Role::Addr).is_some();
+            let target = other.dsts().iter().any(|(_, v)| *v == dst)
+                || other.results.contains(&dst)
+                || (assigns && other.values().any(|v| v == dst));
+            (views || assigns) && target
+        });
+        if is_result || !(manual || bound_otherwise) {
+            let (d, s) = (self.value(dst), self.tile(op, Role::Src)?);
+            self.line(&format!("TASSIGN({d}, {s});"));
+        }
+        Ok(())
+    }
+
+    fn arguments(&self, op: &Op, opcode: Opcode, form: Form) -> Emitted<Vec<String>> {
+        use Opcode::*;
+        let tile = |role| self.tile(op, role);
+        let at = [self.index(op, Role::Row), self.index(op, Role::Col)];
+        Ok(match (opcode, form) {
+            (Textract, Form::TwoWindows) => {
+                let second = [self.index(op, Role::Row1), self.index(op, Role::Col1)];
+                let mut all = vec![tile(Role::Dst0)?, tile(Role::Dst1)?, tile(Role::Src)?];
+                all.extend(at.into_iter().chain(second));
+                all
+            }
+            (Tmov | TmovFp | Textract | TextractFp | Tinsert | TinsertFp, _) => {
+                let mut all = vec![tile(Role::Dst)?, tile(Role::Src)?];
+                match form {
+                    Form::VectorQuant => all.push(tile(Role::Fp)?),
+                    Form::ScalarQuant => all.push(self.scalar(op, Role::Quant)?),
+                    _ => {}
+                }
+                if !matches!(opcode, Tmov | TmovFp) {
+                    all.extend(at);
+                }
+                if form == Form::Fill {
+                    all.push(self.scalar(op, Role::Fill)?);
+                }
+                all
+            }
+            (Tfillpad | TfillpadInplace | TfillpadExpand, Form::Fill) => {
+                vec![tile(Role::Dst)?, self.scalar(op, Role::Fill)?]
+            }
+            (Ttrans, Form::Tmp) => vec![tile(Role::Dst)?, tile(Role::Src)?, tile(Role::Tmp)?],
+            (Tconcat, _) => {
+                let mut all = vec![tile(Role::Dst)?];
+                if form == Form::IndexedOut {
+                    all.push(tile(Role::DstIdx)?);
+                }
+                all.extend([tile(Role::Src0)?, tile(Role::Src1)?]);
+                if form != Form::Plain {
+                    all.extend([tile(Role::Idx0)?, tile(Role::Idx1)?]);
+                }
+                all
+            }
+            (Tinterleave | Tdeinterleave, Form::OneSource) => {
+                vec![tile(Role::Dst1)?, tile(Role::Dst0)?, tile(Role::Src0)?]
+            }
+            (Tinterleave | Tdeinterleave, _) => {
+                vec![tile(Role::Dst1)?, tile(Role::Dst0)?, tile(Role::Src1)?, tile(Role::Src0)?]
+            }
+            (Tsubview | Subset, _) => {
+                let dst = match op.results.first() {
+                    Some(r) => self.value(*r),
+                    None => tile(Role::Dst)?,
+                };
+                let [row, col] = at;
+                vec![dst, tile(Role::Src)?, row, col]
+            }
+            (Tpack | Ttrans | Treshape | Bitcast | Tfillpad | TfillpadInplace | TfillpadExpand, _) => {
+                vec![tile(Role::Dst)?, tile(Role::Src)?]
+            }
+            _ => return Err(cannot(op.span, format!("pto.{opcode}"), "take it out of the program")),
+        })
+    }
+
+    /// Template arguments: the modes of an instruction, after the types that stand before them.
+    fn template(&self, op: &Op, form: Form, attrs: &Attrs) -> Emitted<String> {
+        if let Some(split) = attrs.split {
+            if attrs.relu.is_some() || attrs.acc_to_vec.is_some() {
+                return Err(cannot(op.span, "a split with another mode", "leave one of them out"));
+            }
+            return Ok(format!("<TInsertMode::{}>", split.cpp()));
+        }
+        if let Some(dim) = attrs.dim.filter(|_| form == Form::Plain) {
+            return Ok(format!("<{dim}>"));
+        }
+        if attrs.relu.is_none() && attrs.acc_to_vec.is_none() {
+            return Ok(String::new());
+        }
+        let mut all = vec![Self::type_of(&self.tile(op, Role::Dst)?), Self::type_of(&self.tile(op, Role::Src)?)];
+        match form {
+            Form::VectorQuant => all.push(Self::type_of(&self.tile(op, Role::Fp)?)),
+            Form::Fill => {
+                let ty = op.operand(Role::Fill).map_or(Arg::Int(0), |o| o.arg);
+                let ty = self.scalar_of(ty);
+                all.push(match words::is_unsigned(ty) {
+                    true => words::unsigned_type(ty).into(),
+                    false => words::scalar_type(ty, op.span)?.into(),
+                });
+            }
+            _ => {}
+        }
+        all.extend(attrs.acc_to_vec.map(|m| format!("AccToVecMode::{}", m.cpp())));
+        all.extend(attrs.relu.map(|r| format!("ReluPreMode::{}", r.cpp())));
+        Ok(format!("<{}>", all.join(", ")))
+    }
+
+    /// The view behind an operand of TLOAD or TSTORE; a pointer is a dense view of the tile's valid region.
+    fn view(&self, op: &Op, tile: &str) -> Emitted<String> {
+        let value = op.operands.iter().filter_map(|o| o.arg.value()).find(|v| self.elem_of(*v).is_some());
+        let value = value.ok_or_else(|| cannot(op.span, "a transfer without global memory", "give it a view"))?;
+        Ok(match self.ty(value) {
+            Type::Ptr(elem, _) => {
+                let (rows, cols) = (format!("{tile}.GetValidRow()"), format!("{tile}.GetValidCol()"));
+                crate::body::tensor(*elem, "ND", &[rows, cols.clone()], &[cols, "1".into()], &self.value(value))
+            }
+            _ => self.value(value),
+        })
+    }
+
+    fn load(&mut self, op: &Op) -> Emitted<()> {
+        let dst = self.operand(op, Role::Dst).ok_or_else(|| cannot(op.span, "a load without a tile", "give it one"))?;
+        let tile = self.value(dst);
+        let global = op.operands.iter().filter_map(|o| o.arg.value()).find(|v| self.elem_of(*v).is_some());
+        let view = match (self.ty(dst), global.map(|g| (g, self.ty(g)))) {
+            // A conv tile takes a pointer as it is.
+            (Type::Conv(_), Some((g, Type::Ptr(..)))) => self.value(g),
+            _ => self.view(op, &tile)?,
+        };
+        self.line(&format!("TLOAD({tile}, {view});"));
+        Ok(())
+    }
+
+    fn store(&mut self, op: &Op) -> Emitted<()> {
+        let tile = self.tile(op, Role::Src)?;
+        let view = self.view(op, &tile)?;
+        self.line(&format!("TSTORE({view}, {tile});"));
+        Ok(())
+    }
+
+    fn setfmatrix(&mut self, attrs: &Attrs) -> Emitted<()> {
+        let cfg = self.config(attrs);
+        if !cfg.is_empty() {
+            self.line("{");
+            self.line("    Img2colConfig cfg;");
+            for line in cfg {
+                self.line(&format!("    {line}"));
+            }
+            self.line("    SETFMATRIX(cfg);");
+            self.line("}");
+        }
+        Ok(())
+    }
+
+    fn config(&self, attrs: &Attrs) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (name, pair) in
+            [("kernel", attrs.kernel), ("stride", attrs.stride), ("dilation", attrs.dilation), ("fmap", attrs.fmap)]
+        {
+            if let Some([h, w]) = pair {
+                lines.push(format!("cfg.{name}H = {h};"));
+                lines.push(format!("cfg.{name}W = {w};"));
+            }
+        }
+        if let Some(pad) = attrs.pad {
+            let names = ["padLeft", "padRight", "padTop", "padBottom"];
+            lines.extend(names.iter().zip(pad).map(|(name, v)| format!("cfg.{name} = {v};")));
+        }
+        if let Some(value) = &attrs.pad_value {
+            lines.push(format!("cfg.SetPadValue({});", words::number(value)));
+        }
+        lines
+    }
+
+    fn img2col(&mut self, op: &Op, attrs: &Attrs) -> Emitted<()> {
+        let (dst, src) = (self.tile(op, Role::Dst)?, self.tile(op, Role::Src)?);
+        let (m, k) = (self.index(op, Role::PosM), self.index(op, Role::PosK));
+        self.line("{");
+        self.line("    Img2colConfig cfg;");
+        for line in self.config(attrs) {
+            self.line(&format!("    {line}"));
+        }
+        self.line(&format!("    cfg.posM = {m};"));
+        self.line(&format!("    cfg.posK = {k};"));
+        self.line(&format!("    TIMG2COL({dst}, {src}, cfg);"));
+        self.line("}");
+        Ok(())
+    }
+}

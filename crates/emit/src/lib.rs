@@ -1,0 +1,276 @@
+//! C++ that calls the intrinsics: what `tessera emit --cpp` prints.
+//!
+//! ```
+//! use tessera_isa::profile::Profile;
+//!
+//! let text = "%dst = pto.ttrans %src : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>";
+//! let module = tessera_asm::parse(text, None).module;
+//! let code = tessera_emit::cpp(&module, &module.funcs[0], Profile::Cpu)?;
+//! assert!(code.contains("TTRANS(dst, src);"));
+//! # Ok::<(), Box<tessera_isa::diag::Diagnostic>>(())
+//! ```
+//!
+//! A tile is one object at the address that the plan gives it; control flow hands tiles on by pointer, because in the
+//! text, too, a tile that a loop carries stays the same tile. Listing inputs and outputs are host arrays of the valid
+//! region, as in files. Where new contents begin at bytes that another tile may have used, `HostForget` says so, so
+//! that what is undefined in the text is undefined in C++.
+//!
+//! What C++ cannot say is an error; there is no code that means something else than the text.
+
+mod body;
+mod control;
+mod issue;
+mod names;
+mod signature;
+mod words;
+
+use names::Names;
+use std::fmt::Write;
+use tessera_ir::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, Type, ValueId};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::Loc;
+use tessera_plan::Placement;
+
+type Emitted<T> = Result<T, Box<Diagnostic>>;
+
+/// The C++ of an inlined function of a module that is legal on the profile.
+pub fn cpp(module: &Module, func: &Func, profile: Profile) -> Emitted<String> {
+    let placement = tessera_plan::plan(module, func, profile, &[])?;
+    let mut emitter = Emitter {
+        module,
+        func,
+        profile,
+        placement: &placement,
+        names: Names::new(module, func),
+        early: Vec::new(),
+        needed: needed(func),
+        out: String::new(),
+        depth: 0,
+        in_loop: 0,
+    };
+    emitter.find_early();
+    emitter.program()?;
+    Ok(emitter.out)
+}
+
+fn cannot(span: Span, what: impl Into<String>, help: impl Into<String>) -> Box<Diagnostic> {
+    let what: String = what.into();
+    Box::new(
+        Diagnostic::error("not-executable", format!("{what} cannot be written in C++")).at(span, "this").help(help),
+    )
+}
+
+/// Does the operation only compute its results?
+fn is_pure(op: &Op) -> bool {
+    use Opcode::*;
+    match op.kind {
+        OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) | OpKind::Select => true,
+        OpKind::Pto(op, _) => {
+            matches!(op, MakeTensorView | PartitionView | Addptr | LoadScalar | GetBlockIdx | GetBlockNum)
+        }
+        _ => false,
+    }
+}
+
+/// The values that something with an effect depends on; C++ warns about variables that nobody uses.
+fn needed(func: &Func) -> Vec<bool> {
+    let mut needed = vec![false; func.values.len()];
+    let mut todo: Vec<ValueId> = func.outputs.clone();
+    for op in func.ops.iter().filter(|op| !is_pure(op)) {
+        todo.extend(op.values());
+    }
+    while let Some(value) = todo.pop() {
+        let Some(slot) = needed.get_mut(value.index()) else {
+            continue;
+        };
+        if !std::mem::replace(slot, true)
+            && let Def::Result(op, _) = func.value(value).def
+        {
+            todo.extend(func.op(op).values());
+        }
+    }
+    needed
+}
+
+struct Emitter<'a> {
+    module: &'a Module,
+    func: &'a Func,
+    profile: Profile,
+    placement: &'a Placement,
+    names: Names,
+    /// Tiles that TASSIGN binds before their definition, or first of all: they lie there from the start.
+    early: Vec<(ValueId, OpId, Arg)>,
+    /// By value: does anything that has an effect depend on it?
+    needed: Vec<bool>,
+    out: String,
+    /// Indentation.
+    depth: usize,
+    /// How many loops are open.
+    in_loop: usize,
+}
+
+impl Emitter<'_> {
+    fn ty(&self, value: ValueId) -> &Type {
+        self.module.types.get(self.func.value(value).ty)
+    }
+
+    fn span(&self, value: ValueId) -> Span {
+        self.func.value(value).span
+    }
+
+    /// One line at the current depth.
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.out, "{:width$}{text}", "", width = self.depth * 4);
+    }
+
+    fn is_tile(&self, value: ValueId) -> bool {
+        self.ty(value).is_tile()
+    }
+
+    /// The integer behind an operand, if the text says it.
+    fn constant(&self, arg: Arg) -> Option<i64> {
+        match arg {
+            Arg::Int(v) => Some(v),
+            Arg::Value(v) => match self.func.value(v).def {
+                Def::Result(op, _) => match self.func.op(op).kind {
+                    OpKind::Constant(Number::Int(v)) => Some(v as i64),
+                    _ => None,
+                },
+                _ => None,
+            },
+        }
+    }
+
+    /// Finds what TASSIGN says before the tile begins (syntax.md 1).
+    fn find_early(&mut self) {
+        let mut seen = vec![false; self.func.values.len()];
+        let mut found = Vec::new();
+        self.func.walk(&mut |id, op, _| {
+            for v in op.results.iter().copied() {
+                seen[v.index()] = true;
+            }
+            for operand in &op.operands {
+                let Some(v) = operand.arg.value() else { continue };
+                let first = !std::mem::replace(&mut seen[v.index()], true);
+                if first && op.opcode() == Some(Opcode::Tassign) && operand.role != Role::Addr {
+                    found.extend(op.operand(Role::Addr).map(|addr| (v, id, addr.arg)));
+                }
+            }
+        });
+        self.early = found;
+    }
+
+    fn early_address(&self, value: ValueId) -> Option<Arg> {
+        self.early.iter().find(|(v, ..)| *v == value).map(|(_, _, arg)| *arg)
+    }
+
+    /// May the bytes of a tile hold something old when its contents begin?
+    fn may_be_stale(&self, value: ValueId) -> bool {
+        if self.in_loop > 0 {
+            return true;
+        }
+        let Some(own) = self.placement.slot(value) else {
+            return true;
+        };
+        let meets = |loc: Loc, from: u64, to: u64, since: u32| {
+            loc == own.loc && from < own.limit() && own.addr < to && since < own.start
+        };
+        let slots = self.placement.tiles.iter().flatten();
+        let manual = self.placement.manual.iter();
+        slots.into_iter().any(|s| meets(s.loc, s.addr, s.limit(), s.start))
+            || manual.into_iter().any(|m| meets(m.loc, m.addr, m.addr.saturating_add(m.bytes), m.start))
+            || self.placement.computed.get(own.loc as usize).is_none_or(|c| *c)
+    }
+
+    /// The tile values that are objects of their own, in order: not what control flow hands on.
+    fn owns_object(&self, value: ValueId) -> bool {
+        self.is_tile(value)
+            && match self.func.value(value).def {
+                Def::Arg(_) | Def::Input | Def::ListingOut => true,
+                Def::Result(op, _) => matches!(&self.func.op(op).kind, OpKind::Pto(op, _) if *op != Opcode::Tassign),
+                Def::BlockArg(..) => self.placement.slot(value).is_some(),
+            }
+    }
+
+    fn block(&mut self, block: BlockId) -> Emitted<()> {
+        let ops: &[OpId] = &self.func.block(block).ops;
+        for id in ops {
+            self.begin_contents(*id)?;
+            self.op(*id, self.func.op(*id))?;
+        }
+        Ok(())
+    }
+
+    /// Contents that begin with an operation are undefined just before it.
+    fn begin_contents(&mut self, id: OpId) -> Emitted<()> {
+        let fresh = self.placement.fresh.get(id.index()).cloned().unwrap_or_default();
+        for value in fresh {
+            // Results begin with their instruction, once they are at their place.
+            let is_result = self.func.op(id).results.contains(&value);
+            if !is_result && self.owns_object(value) && self.names.is_declared(value) && self.may_be_stale(value) {
+                // The tile's own bytes are meant, wherever it may be bound meanwhile.
+                let address = self.placement.slot(value).map_or(0, |s| s.addr);
+                let name = self.names.object(value).to_string();
+                self.line(&format!("HostForget({name}, {address:#x});"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The declaration of a tile that has just begun, at its place.
+    fn declare(&mut self, value: ValueId) -> Emitted<()> {
+        let ty = words::object_type(self.ty(value), self.profile, self.span(value))?;
+        let name = self.names.object(value).to_string();
+        self.line(&format!("{ty} {name};"));
+        self.names.declared(value);
+        Ok(())
+    }
+
+    /// Binds a tile to where it lies: an address of the text, or of the plan; views are bound by their instruction.
+    fn place(&mut self, value: ValueId) -> Emitted<()> {
+        let address = match (self.early_address(value), self.placement.slot(value)) {
+            (Some(arg), _) => Some(match self.constant(arg) {
+                Some(v) => format!("{v:#x}"),
+                None => self.int(arg),
+            }),
+            (None, Some(slot)) => Some(format!("{:#x}", slot.addr)),
+            (None, None) => None,
+        };
+        if let Some(address) = address {
+            let name = self.names.object(value).to_string();
+            self.line(&format!("TASSIGN({name}, {address});"));
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, id: OpId, op: &Op) -> Emitted<()> {
+        let is_needed = |v: &ValueId| self.needed.get(v.index()).copied().unwrap_or(true);
+        if is_pure(op) && !op.results.iter().any(is_needed) {
+            return Ok(());
+        }
+        match &op.kind {
+            OpKind::Pto(opcode, form) => self.pto(id, op, *opcode, *form),
+            OpKind::Other(name) => Err(cannot(
+                op.span,
+                format!("pto.{name}, which is outside the layout set,"),
+                "take it out of the program",
+            )),
+            OpKind::Constant(_) => Ok(()),
+            OpKind::Arith(kind) => self.arith(op, *kind),
+            OpKind::Cmp(pred) => self.compare(op, *pred),
+            OpKind::Select => self.select(op),
+            OpKind::Cast(kind) => self.cast(op, *kind),
+            OpKind::For => self.repeat(op),
+            OpKind::If => self.branch(op),
+            OpKind::While => self.repeat_while(op),
+            // What they hand on is written by the operation that they end.
+            OpKind::Condition | OpKind::Yield | OpKind::Return => Ok(()),
+            OpKind::Call(_) => {
+                Err(cannot(op.span, "a call that was not inlined", "this is a defect; please report it"))
+            }
+        }
+    }
+}
