@@ -3,8 +3,8 @@
 use super::about;
 use super::signature;
 use tessera_isa::inst::{ConvType, Inst};
-use tessera_isa::maps::Img2col;
 use tessera_isa::ops::Role;
+use tessera_isa::sem::Img2col;
 use tessera_isa::tile_rules::Fault;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {

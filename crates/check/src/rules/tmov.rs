@@ -3,9 +3,9 @@
 use super::about;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::Inst;
-use tessera_isa::maps::ceil_to;
 use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::ceil_to;
 use tessera_isa::tile::{Compact, LayoutName, Loc};
 use tessera_isa::tile_rules::Fault;
 

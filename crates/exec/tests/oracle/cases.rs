@@ -66,7 +66,9 @@ pub type Layout = (BLayout, SLayout, u32);
 
 pub fn case(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Option<Case> {
     let mut case = match op {
-        Opcode::Tmov | Opcode::TmovFp | Opcode::Textract | Opcode::TextractFp | Opcode::Tinsert | Opcode::TinsertFp => window(random, profile, op, form)?,
+        Opcode::Tmov | Opcode::TmovFp | Opcode::Textract | Opcode::TextractFp | Opcode::Tinsert | Opcode::TinsertFp => {
+            window(random, profile, op, form)?
+        }
         Opcode::Ttrans => more::transpose(random, profile, form)?,
         Opcode::Tconcat => more::join(random, profile, form)?,
         Opcode::Tpack => more::pack(random, profile)?,
@@ -285,12 +287,13 @@ fn window(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Opti
         dst_elem = src_elem;
     }
     let (rows, cols) = common(random, (src_elem, from), (dst_elem, to));
-    let (rows, cols) =
-        if matches!(dst_loc, Loc::Bias | Loc::Scaling) && profile != Profile::Cpu || pair.contains(&(Role::Src, Lay::OneRowNd)) {
-            (1, cols * 32)
-        } else {
-            (rows, cols)
-        };
+    let (rows, cols) = if matches!(dst_loc, Loc::Bias | Loc::Scaling) && profile != Profile::Cpu
+        || pair.contains(&(Role::Src, Lay::OneRowNd))
+    {
+        (1, cols * 32)
+    } else {
+        (rows, cols)
+    };
     let mut src = tile(src_loc, src_elem, rows, cols, from, profile);
     let mut dst = tile(dst_loc, dst_elem, rows, cols, to, profile);
     let is_move = matches!(op, Opcode::Tmov | Opcode::TmovFp);

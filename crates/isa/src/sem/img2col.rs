@@ -1,6 +1,6 @@
 //! TIMG2COL (ops.md 7).
 
-use super::Step;
+use super::{Step, Steps};
 use crate::inst::{ConvType, Inst};
 use crate::ops::Role;
 
@@ -42,7 +42,8 @@ impl Img2col {
     }
 }
 
-pub(super) fn img2col(inst: &Inst) -> Option<Vec<Step>> {
+/// TIMG2COL.
+pub fn img2col(inst: &Inst) -> Steps {
     let conv = img2col_config(inst)?;
     let (src, dst) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Dst)?);
     Some(vec![Step::Img2col { src, dst, conv }])
