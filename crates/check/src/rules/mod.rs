@@ -43,10 +43,12 @@ pub(crate) fn all(inst: &Inst) -> Vec<Fault> {
         return vec![fault];
     }
     let mut warnings = Vec::new();
-    let rules = inst.op.info().rules;
-    for (n, rule) in rules.iter().enumerate() {
-        let asked = rules.iter().take(n).any(|r| r.kind == rule.kind) || !rule.on.has(inst.profile);
-        match if asked { None } else { ask(inst, rule) } {
+    let rules = || inst.op.info().rules.iter().filter(|r| r.on.has(inst.profile));
+    for (n, rule) in rules().enumerate() {
+        if rules().take(n).any(|r| r.kind == rule.kind) {
+            continue;
+        }
+        match ask(inst, rule) {
             Some(fault) if fault.warning => warnings.push(fault),
             Some(fault) => return vec![fault],
             None => {}
