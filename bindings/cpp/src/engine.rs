@@ -185,7 +185,7 @@ impl Engine {
     /// Lowers an instruction; the tiles of a store are those of a vector core.
     fn prepare(&mut self, inst: &Inst, core: u8) -> Answer<Prepared> {
         let uses_core1 = matches!(
-            inst.attrs.acc_to_vec,
+            inst.attrs.acc_to_vec(),
             Some(AccToVec::SingleModeVec1 | AccToVec::DualModeSplitM | AccToVec::DualModeSplitN)
         );
         let mut tiles: SmallVec<[Place; 6]> = SmallVec::new();

@@ -10,7 +10,7 @@ use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Pad;
 use tessera_isa::tile_rules::Fault;
@@ -144,24 +144,20 @@ impl TesseraMachine {
         match op {
             Opcode::Setfmatrix => {
                 // What is not given stays as it was.
-                self.img2col.fmap = operands.attrs.fmap.or(self.img2col.fmap);
-                self.img2col.pad = operands.attrs.pad.or(self.img2col.pad);
+                self.img2col = operands.attrs.or(&self.img2col);
                 return Ok(Vec::new());
             }
             Opcode::SetImg2colPadding => {
                 let [value] = operands.scalars else {
                     return Err(Refusal::argument("SET_IMG2COL_PADDING has one scalar"));
                 };
-                self.img2col.pad_value = Some(convert::number(value)?);
+                self.img2col.set(AttrName::PadValue, Some(convert::number(value.kind, value.bits)?));
                 return Ok(Vec::new());
             }
             Opcode::SetImg2colRpt => return Ok(Vec::new()),
             Opcode::Timg2col => {
                 // An attribute on the instruction wins (ops.md 7).
-                let attrs = &mut operands.attrs;
-                attrs.fmap = attrs.fmap.or(self.img2col.fmap);
-                attrs.pad = attrs.pad.or(self.img2col.pad);
-                attrs.pad_value = attrs.pad_value.or(self.img2col.pad_value);
+                operands.attrs = operands.attrs.or(&self.img2col);
             }
             _ => {}
         }

@@ -8,7 +8,7 @@ use tessera_check::{check, check_module, check_quant_params, decide, portability
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Attrs, ConvType, GlobalArg, Inst, Place, Relu, Root, Split, TileArg, ViewTag};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, SLayout, TileType};
 
@@ -69,20 +69,19 @@ fn tile(rng: &mut Rng, role: Role, profile: Profile) -> TileArg {
 }
 
 fn attrs(rng: &mut Rng) -> Attrs {
-    Attrs {
-        relu: rng.maybe(Relu::NormalRelu),
-        acc_to_vec: (rng.below(3) == 0).then(|| rng.pick(AccToVec::ALL)),
-        split: (rng.below(6) == 0).then_some(Split::Split2),
-        dim: (rng.below(4) == 0).then(|| rng.number()),
-        kernel: rng.maybe([3, 1]).map(|k| if rng.below(4) == 0 { [rng.number(); 2] } else { k }),
-        stride: (rng.below(4) == 0).then(|| [rng.number(), 1]),
-        dilation: (rng.below(4) == 0).then(|| [1, rng.number()]),
-        pad: (rng.below(4) == 0).then(|| [rng.number(), 0, 0, 255]),
-        pad_value: (rng.below(4) == 0).then(|| Number::Int(rng.number().into())),
-        fmap: (rng.below(4) == 0).then(|| [rng.number(), 8]),
-        shape: (rng.below(4) == 0).then(|| [rng.number(), 32]),
-        layout: None,
-    }
+    let mut all = Attrs::default();
+    all.set(AttrName::ReluPreMode, rng.maybe(Relu::NormalRelu));
+    all.set(AttrName::AccToVecMode, (rng.below(3) == 0).then(|| rng.pick(AccToVec::ALL)));
+    all.set(AttrName::Mode, (rng.below(6) == 0).then_some(Split::Split2));
+    all.set(AttrName::Dim, (rng.below(4) == 0).then(|| rng.number()));
+    all.set(AttrName::Kernel, rng.maybe([3, 1]).map(|k| if rng.below(4) == 0 { [rng.number(); 2] } else { k }));
+    all.set(AttrName::Stride, (rng.below(4) == 0).then(|| [rng.number(), 1]));
+    all.set(AttrName::Dilation, (rng.below(4) == 0).then(|| [1, rng.number()]));
+    all.set(AttrName::Pad, (rng.below(4) == 0).then(|| [rng.number(), 0, 0, 255]));
+    all.set(AttrName::PadValue, (rng.below(4) == 0).then(|| Number::Int(rng.number().into())));
+    all.set(AttrName::Fmap, (rng.below(4) == 0).then(|| [rng.number(), 8]));
+    all.set(AttrName::Shape, (rng.below(4) == 0).then(|| [rng.number(), 32]));
+    all
 }
 
 #[test]

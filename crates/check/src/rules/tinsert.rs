@@ -23,7 +23,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
 
 /// The NZ split moves an NZ Vec tile into an NZ Mat tile, on a5 (tinsert seed); cpu takes it as a plain insert.
 fn split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
-    let split = inst.attrs.split.filter(|_| inst.profile.is_npu())?;
+    let split = inst.attrs.split().filter(|_| inst.profile.is_npu())?;
     let (s, d) = (&src.tile, &dst.tile);
     if inst.profile == Profile::A2a3 {
         let what = format!("a2a3 has no {} insert, and TINSERT there is Acc→Mat", split.cpp());

@@ -41,7 +41,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
 fn shape(inst: &Inst) -> Option<Fault> {
     let (src, dst) = (&inst.tile(Role::Src)?.tile, &inst.tile(Role::Dst)?.tile);
     let declared = [dst.rows, dst.cols];
-    if let Some(wanted) = inst.attrs.shape
+    if let Some(wanted) = inst.attrs.shape()
         && wanted.map(i128::from) != declared.map(i128::from)
     {
         let what = format!(

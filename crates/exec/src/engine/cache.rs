@@ -170,7 +170,7 @@ impl Chip {
     /// Lowers an instruction that the rules let pass; `None` for one that only binds.
     pub fn lowered(&mut self, request: &Request<'_>, inst: &Inst) -> Result<Option<Prepared>, Failure> {
         let uses_core1 = matches!(
-            inst.attrs.acc_to_vec,
+            inst.attrs.acc_to_vec(),
             Some(AccToVec::SingleModeVec1 | AccToVec::DualModeSplitM | AccToVec::DualModeSplitN)
         );
         let mut places: SmallVec<[Place; 6]> = SmallVec::new();

@@ -353,9 +353,9 @@ impl Machine {
         }
         for (role, value) in &issue.scalars {
             key.push(*role as u64);
-            push_number(key, Some(*value));
+            push_number(key, *value);
         }
-        push_attrs(key, &issue.attrs);
+        key.extend(issue.attrs.bits());
         if let Some(view) = global {
             key.extend_from_slice(&[
                 view.elem as u64,
@@ -417,33 +417,9 @@ fn touched(view: &GlobalArg, len: usize) -> (Range<usize>, Global) {
     (first as usize..end as usize, global)
 }
 
-fn push_number(key: &mut Vec<u64>, value: Option<Number>) {
+fn push_number(key: &mut Vec<u64>, value: Number) {
     key.extend(match value {
-        None => [0, 0, 0],
-        Some(Number::Int(v)) => [1, v as u64, (v >> 64) as u64],
-        Some(Number::Float(v)) => [2, v.to_bits(), 0],
+        Number::Int(v) => [1, v as u64, (v >> 64) as u64],
+        Number::Float(v) => [2, v.to_bits(), 0],
     });
-}
-
-fn push_attrs(key: &mut Vec<u64>, attrs: &Attrs) {
-    if *attrs == Attrs::default() {
-        return;
-    }
-    key.push(attrs.relu.map_or(0, |v| v as u64 + 1));
-    key.push(attrs.acc_to_vec.map_or(0, |v| v as u64 + 1));
-    key.push(attrs.split.map_or(0, |v| v as u64 + 1));
-    let lists: [Option<&[i64]>; 7] = [
-        attrs.dim.as_ref().map(std::slice::from_ref),
-        attrs.kernel.as_ref().map(|v| v.as_slice()),
-        attrs.stride.as_ref().map(|v| v.as_slice()),
-        attrs.dilation.as_ref().map(|v| v.as_slice()),
-        attrs.pad.as_ref().map(|v| v.as_slice()),
-        attrs.fmap.as_ref().map(|v| v.as_slice()),
-        attrs.shape.as_ref().map(|v| v.as_slice()),
-    ];
-    for list in lists {
-        key.push(list.map_or(0, |l| l.len() as u64));
-        key.extend(list.into_iter().flatten().map(|v| *v as u64));
-    }
-    push_number(key, attrs.pad_value);
 }

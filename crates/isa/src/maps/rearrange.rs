@@ -25,7 +25,7 @@ pub(super) fn transpose(inst: &Inst) -> Option<Vec<Step>> {
 pub(super) fn concat(inst: &Inst) -> Option<Vec<Step>> {
     let (s0, s1, d) = (inst.tile_index(Role::Src0)?, inst.tile_index(Role::Src1)?, inst.tile_index(Role::Dst)?);
     let ([r0, c0], [r1, c1]) = (valid(inst, s0)?, valid(inst, s1)?);
-    let by_rows = inst.attrs.dim == Some(0);
+    let by_rows = inst.attrs.dim() == 0;
     let second = if by_rows { Map::at(r0, 0) } else { Map::at(0, c0) };
     let mut all = Vec::new();
     if inst.profile == Profile::A2a3 && r0 > 0 && c0 + c1 > 0 {

@@ -19,7 +19,7 @@ pub(super) fn window(inst: &Inst, dst_role: Role, from: [u64; 2], to: [u64; 2]) 
         let [r, c] = valid(inst, s)?;
         [r / halves_m, c / halves_n]
     };
-    let cores: &[(u8, u64)] = match inst.attrs.acc_to_vec {
+    let cores: &[(u8, u64)] = match inst.attrs.acc_to_vec() {
         Some(AccToVec::SingleModeVec1) => &[(1, 0)],
         Some(AccToVec::DualModeSplitM | AccToVec::DualModeSplitN) => &[(0, 0), (1, 1)],
         _ => &[(0, 0)],
@@ -73,7 +73,7 @@ fn footprint(inst: &Inst, src: &Tile, dst: &Tile, rows: u64, cols: u64, extract:
             Some([if extract { rows } else { src.rows / halves_m }, ceil_to(cols, unit)])
         }
         (Profile::A5, Loc::Vec, _) if is_insert && nz(src) => {
-            let rows = if inst.attrs.split.is_some() { ceil_to(rows, 16) } else { rows };
+            let rows = if inst.attrs.split().is_some() { ceil_to(rows, 16) } else { rows };
             Some([rows, ceil_to(cols, c0)])
         }
         _ => None,

@@ -4,7 +4,7 @@ use super::super::code::*;
 use super::super::issue::binding_operands;
 use super::{Compiler, global_elem};
 use tessera_ir::{Op, OpId, ScalarType};
-use tessera_isa::inst::ViewTag;
+use tessera_isa::inst::{Attrs, ViewTag};
 use tessera_isa::ops::{Form, Opcode, Role};
 
 impl Compiler<'_> {
@@ -68,7 +68,7 @@ impl Compiler<'_> {
                     dst: global_result,
                     first,
                     second,
-                    tag: op.known_attrs().and_then(|a| a.layout).unwrap_or(ViewTag::Nd),
+                    tag: op.known_attrs().map_or(ViewTag::Nd, Attrs::layout),
                     elem: elem.unwrap_or(tessera_isa::elem::Elem::U8),
                 });
                 code.push(if opcode == MakeTensorView { Code::MakeView(view) } else { Code::Partition(view) });
@@ -93,11 +93,10 @@ impl Compiler<'_> {
                 code.push(if opcode == LoadScalar { Code::LoadScalar(access) } else { Code::StoreScalar(access) });
             }
             Setfmatrix => {
-                let attrs = op.known_attrs();
-                code.push(Code::Configure { fmap: attrs.and_then(|a| a.fmap), pad: attrs.and_then(|a| a.pad) });
+                code.extend(op.known_attrs().map(|attrs| Code::Configure(Box::new(attrs.clone()))));
             }
             SetImg2colPadding => {
-                let attr = op.known_attrs().and_then(|a| a.pad_value);
+                let attr = op.known_attrs().and_then(Attrs::pad_value);
                 let scalar = op.operands.first().map(|o| self.scalar(o.arg));
                 code.push(Code::PadValue { scalar, attr });
             }
