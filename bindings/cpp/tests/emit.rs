@@ -16,7 +16,6 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::Npy;
-use tessera::emit;
 use tessera::program::{Bindings, Input, Kernel, Need, Program};
 use tessera_ir::ValueId;
 use tessera_isa::diag::Diagnostic;
@@ -149,7 +148,7 @@ impl Runner {
 fn translate(case: &Case, scratch: &Path) -> Result<Translation, String> {
     let program = Program::parse(&case.text, Some(case.profile));
     let kernel = program.kernel(None).map_err(|d| d.message)?;
-    let code = emit::cpp(&kernel).map_err(|d| d.message)?;
+    let code = tessera_emit::cpp(program.module(), kernel.func(), case.profile).map_err(|d| d.message)?;
     let mut runner = Runner::default();
     let file = |value: &str, kind: &str| scratch.join(format!("{}.{value}.{kind}", case.name));
     for value in &kernel.func().args {
@@ -364,7 +363,8 @@ fn what_cpp_cannot_say_is_refused() {
     let refused = |text: &str| {
         let program = Program::parse(text, None);
         assert!(!program.check().iter().any(Diagnostic::is_error), "{:?}", program.check());
-        emit::cpp(&program.kernel(None).unwrap()).unwrap_err().message
+        let kernel = program.kernel(None).unwrap();
+        tessera_emit::cpp(program.module(), kernel.func(), program.profile()).unwrap_err().message
     };
     let print =
         "%d = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>\npto.tprint ins(%d : !pto.tile<16x16xf32>)";

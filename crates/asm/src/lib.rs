@@ -9,7 +9,6 @@
 //! ```
 
 mod convert;
-mod generate;
 mod lex;
 mod parse;
 mod print;
@@ -19,7 +18,6 @@ mod types;
 mod words;
 
 pub use convert::convert;
-pub use generate::generate;
 pub use print::{print, print_module, print_op, print_type};
 pub use trivia::{Comment, Trivia};
 

@@ -4,9 +4,10 @@
 mod support;
 
 use std::time::{Duration, Instant};
-use support::{Random, corpus, dump};
+use support::{corpus, dump};
 use tessera_asm::{convert, parse, parse_bytes, print};
 use tessera_ir::TextForm;
+use tessera_testkit::random::Random;
 
 /// Pieces that are put in: tokens of the language, and things that are none.
 const PIECES: &[&str] = &[
@@ -60,21 +61,25 @@ const PIECES: &[&str] = &[
     "arith.constant 1 : i1",
 ];
 
+fn below(random: &mut Random, n: usize) -> usize {
+    random.below(n as u64) as usize
+}
+
 fn damage(text: &str, random: &mut Random) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..1 + random.below(3) {
-        let at = random.below(bytes.len() + 1);
-        let end = (at + random.below(12)).min(bytes.len());
+        let at = below(random, bytes.len() + 1);
+        let end = (at + below(random, 12)).min(bytes.len());
         match random.below(5) {
             0 => bytes.truncate(at),
             1 => drop(bytes.drain(at..end)),
             2 => {
-                let piece = PIECES[random.below(PIECES.len())];
+                let piece = PIECES[below(random, PIECES.len())];
                 drop(bytes.splice(at..at, piece.bytes()));
             }
             3 => {
                 let copied = bytes[at..end].to_vec();
-                let to = random.below(bytes.len() + 1);
+                let to = below(random, bytes.len() + 1);
                 drop(bytes.splice(to..to, copied));
             }
             _ => {
@@ -138,10 +143,10 @@ fn random_bytes_and_tokens_are_refused() {
     let mut random = Random(0xBAD_5EED);
     let mut refused = 0;
     for _ in 0..2000 {
-        let len = random.below(200);
-        let bytes: Vec<u8> = (0..len).map(|_| random.next() as u8).collect();
+        let len = below(&mut random, 200);
+        let bytes = random.bytes(len);
         refused += usize::from(parse_bytes(&bytes, None).has_errors());
-        let tokens: String = (0..random.below(40)).map(|_| PIECES[random.below(PIECES.len())]).collect();
+        let tokens: String = (0..random.below(40)).map(|_| PIECES[below(&mut random, PIECES.len())]).collect();
         check(&tokens);
     }
     assert!(refused > 1900, "{refused}");

@@ -10,22 +10,7 @@ use tessera_isa::maps::{Side, Step, steps};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Extent, Loc, Pad, SLayout, Tile, TileType};
-
-/// A small generator of numbers, the same in every run.
-struct Rng(u64);
-
-impl Rng {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % n
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
-}
+use tessera_testkit::random::Random;
 
 const MEMORY: usize = 1 << 14;
 
@@ -91,7 +76,7 @@ fn run<'a>(
 }
 
 /// Does some order of elements change the result?
-fn differs(inst: &Inst, rng: &mut Rng) -> bool {
+fn differs(inst: &Inst, rng: &mut Random) -> bool {
     let start: Vec<u8> = (0..MEMORY).map(|_| rng.below(251) as u8).collect();
     let all = actions(inst);
     let at = |n: usize| inst.tiles[n].place.unwrap().start;
@@ -118,7 +103,14 @@ const LAYOUTS: [(BLayout, SLayout); 4] = [
     (BLayout::RowMajor, SLayout::ColMajor),
 ];
 
-fn arg(rng: &mut Rng, role: Role, elem: Elem, shape: [u64; 2], valid: [u64; 2], layout: (BLayout, SLayout)) -> TileArg {
+fn arg(
+    rng: &mut Random,
+    role: Role,
+    elem: Elem,
+    shape: [u64; 2],
+    valid: [u64; 2],
+    layout: (BLayout, SLayout),
+) -> TileArg {
     let ty = TileType::new(Loc::Vec, elem, shape[0], shape[1])
         .with_layout(layout.0, layout.1, 512)
         .with_valid(Extent::Static(valid[0]), Extent::Static(valid[1]));
@@ -128,7 +120,7 @@ fn arg(rng: &mut Rng, role: Role, elem: Elem, shape: [u64; 2], valid: [u64; 2], 
 }
 
 /// A random instruction whose operands lie anywhere.
-fn random(rng: &mut Rng) -> Inst {
+fn random(rng: &mut Random) -> Inst {
     use tessera_isa::codec::Number::Int;
     let elem = rng.pick(&[Elem::U8, Elem::U16, Elem::U32]);
     let n = 32;
@@ -187,7 +179,7 @@ fn random(rng: &mut Rng) -> Inst {
 
 #[test]
 fn overlap_is_refused_exactly_where_an_order_shows_it() {
-    let mut rng = Rng(0x9E37_79B9_7F4A_7C15);
+    let mut rng = Random(0x9E37_79B9_7F4A_7C15);
     let (mut refused, mut shared) = (0, 0);
     for _ in 0..6_000 {
         let inst = random(&mut rng);

@@ -11,24 +11,18 @@ use tessera_isa::inst::{AccToVec, Attrs, ConvType, GlobalArg, Inst, Place, Relu,
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, SLayout, TileType};
+use tessera_testkit::random::Random;
 
-/// A small generator of numbers, the same in every run.
-struct Rng(u64);
+/// Numbers that no program would write.
+trait Hostile {
+    fn maybe<T>(&mut self, value: T) -> Option<T>;
+    fn extent(&mut self) -> u64;
+    fn number(&mut self) -> i64;
+}
 
-impl Rng {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % n
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
-
+impl Hostile for Random {
     fn maybe<T>(&mut self, value: T) -> Option<T> {
-        (self.below(3) > 0).then_some(value)
+        (!self.once_in(3)).then_some(value)
     }
 
     fn extent(&mut self) -> u64 {
@@ -40,7 +34,7 @@ impl Rng {
     }
 }
 
-fn tile(rng: &mut Rng, role: Role, profile: Profile) -> TileArg {
+fn tile(rng: &mut Random, role: Role, profile: Profile) -> TileArg {
     let (rows, cols) = (rng.extent(), rng.extent());
     let mut ty = TileType::new(rng.pick(Loc::ALL), rng.pick(Elem::ALL), rows, cols);
     if rng.below(2) == 0 {
@@ -68,7 +62,7 @@ fn tile(rng: &mut Rng, role: Role, profile: Profile) -> TileArg {
     }
 }
 
-fn attrs(rng: &mut Rng) -> Attrs {
+fn attrs(rng: &mut Random) -> Attrs {
     let mut all = Attrs::default();
     all.set(AttrName::ReluPreMode, rng.maybe(Relu::NormalRelu));
     all.set(AttrName::AccToVecMode, (rng.below(3) == 0).then(|| rng.pick(AccToVec::ALL)));
@@ -86,7 +80,7 @@ fn attrs(rng: &mut Rng) -> Attrs {
 
 #[test]
 fn any_instruction_has_an_answer() {
-    let mut rng = Rng(88_172_645_463_325_252);
+    let mut rng = Random(88_172_645_463_325_252);
     let mut errors = 0;
     for _ in 0..200_000 {
         let op = rng.pick(Opcode::ALL);
@@ -145,7 +139,7 @@ fn any_instruction_has_an_answer() {
 /// The programs of the rule tests, with one number or word of each changed.
 #[test]
 fn changed_programs_are_checked_to_the_end() {
-    let mut rng = Rng(0x2545_F491_4F6C_DD1D);
+    let mut rng = Random(0x2545_F491_4F6C_DD1D);
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rules");
     let mut checked = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -172,7 +166,7 @@ fn changed_programs_are_checked_to_the_end() {
     assert!(checked > 1_000, "{checked}");
 }
 
-fn changed(program: &str, rng: &mut Rng) -> String {
+fn changed(program: &str, rng: &mut Random) -> String {
     let code = program.lines().filter(|l| !l.starts_with("//")).collect::<Vec<_>>().join("\n");
     let digits: Vec<usize> = code.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(i, _)| i).collect();
     if digits.is_empty() {

@@ -4,6 +4,7 @@
 //! [`Session`] (streams, directory) and gives the exit code: 0 fine, 1 the program has errors, 2 the command line or a
 //! file is wrong, 3 undecided.
 
+pub mod bench;
 pub mod bind;
 pub mod commands;
 pub mod npy;

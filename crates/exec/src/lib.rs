@@ -13,5 +13,4 @@ pub mod kernels;
 pub mod lower;
 pub mod nest;
 pub mod origin;
-pub mod reference;
 pub mod values;

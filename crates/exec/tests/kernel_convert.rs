@@ -1,13 +1,10 @@
 //! Conversions of whole rows against the definition, element by element and bit for bit.
 
-#[path = "nest_support/random.rs"]
-mod random;
-
-use random::Random;
 use tessera_exec::kernels::{Conversion, Convert, Level, Params};
 use tessera_exec::nest::{Bits, Dim, Nest};
 use tessera_exec::values::fixpipe::{Fixpipe, QuantParam};
 use tessera_isa::elem::Elem;
+use tessera_testkit::random::Random;
 
 /// Values where rounding, clamping and the special cases of fixpipe.md 4 show.
 fn value(random: &mut Random) -> u32 {

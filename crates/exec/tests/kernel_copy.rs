@@ -1,12 +1,9 @@
 //! Every copying kernel against its scalar twin, over random extents, strides and alignments, in buffers that have not
 //! one byte to spare.
 
-#[path = "nest_support/random.rs"]
-mod random;
-
-use random::Random;
 use tessera_exec::kernels::{AlignedBytes, Kernel, Level};
 use tessera_exec::nest::*;
+use tessera_testkit::random::Random;
 
 /// A nest of the given loops (extent, source stride, destination stride), and the bytes of both sides.
 fn nest(bits: Bits, dims: &[(u64, u64, u64)]) -> (Nest, usize, usize) {

@@ -6,13 +6,12 @@ mod oracle {
     pub mod cases;
     pub mod check;
     pub mod more;
-    pub mod random;
 }
 
-use oracle::random::Random;
 use std::collections::BTreeMap;
 use tessera_isa::ops::{Form, Opcode};
 use tessera_isa::profile::Profile;
+use tessera_testkit::random::Random;
 
 /// Every instruction that moves data, in each of its forms.
 const FORMS: &[(Opcode, &[Form])] = &[
@@ -52,7 +51,7 @@ fn random_instructions_agree_with_the_oracle() {
     for profile in Profile::ALL {
         for (op, forms) in FORMS {
             for form in *forms {
-                let mut random = Random::new(profile as u64 * 1000 + *op as u64 * 10 + *form as u64);
+                let mut random = Random(profile as u64 * 1000 + *op as u64 * 10 + *form as u64);
                 let mut found = 0;
                 for _ in 0..3000 {
                     let Some(case) = oracle::cases::case(&mut random, profile, *op, *form) else {

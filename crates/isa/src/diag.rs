@@ -101,6 +101,12 @@ impl Diagnostic {
         Self::new(rule, Severity::Error, message)
     }
 
+    /// A broken invariant of the tool itself, at the operation where it shows.
+    pub fn internal(span: Span, message: impl Into<String>) -> Box<Self> {
+        let help = "this is a defect of the tool, not of the program; please report it";
+        Box::new(Self::error("internal", message).at(span, "here").help(help))
+    }
+
     /// A warning.
     pub fn warning(rule: &'static str, message: impl Into<String>) -> Self {
         Self::new(rule, Severity::Warning, message)

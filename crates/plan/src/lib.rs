@@ -30,8 +30,7 @@
 //! # Ok::<(), Box<tessera_isa::diag::Diagnostic>>(())
 //! ```
 //!
-//! [`plan`] places, [`validate`] checks any placement with an analysis of its own, [`pipes`] gives the order between
-//! pipes, [`map`] is the memory map that people look at.
+//! [`plan`] places, [`pipes`] gives the order between pipes, [`map`] is the memory map that people look at.
 
 mod binding;
 mod capacity;
@@ -42,16 +41,12 @@ mod map;
 mod pipes;
 mod place;
 mod points;
-mod svg;
-mod validate;
 
 pub use flow::Manual;
 pub use map::{MemoryMap, MemoryRows, Row, map};
 pub use pipes::{Hazard, Pipes, Wait, pipes, pipes_placed};
 pub use place::Peak;
 pub use points::Points;
-pub use svg::svg;
-pub use validate::validate;
 
 use smallvec::SmallVec;
 use tessera_ir::{Func, Module, OpId, Type, ValueId};

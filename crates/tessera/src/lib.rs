@@ -25,7 +25,6 @@
 //! - [`program`]: text to results: read, check, plan, run;
 //! - [`mod@equiv`], [`trace`]: whether two programs are equal for all inputs, and where an element comes from;
 //! - [`opt`]: a shorter program that provably does the same;
-//! - [`bench`](mod@bench): how fast instructions are, beside a memcpy;
 //! - what it is made of is re-exported: the tile model and the instruction table ([`isa`]), the program between text and
 //!   bytes ([`ir`]), and the stages.
 //!
@@ -34,9 +33,7 @@
 //! No value that is handed to this library makes it panic: an index, an extent, a length or a parameter that does not fit
 //! is an [`Error`] which names it. Tests throw hostile values at every intrinsic.
 
-pub mod bench;
 pub mod dynamic;
-pub mod emit;
 pub mod equiv;
 mod error;
 mod machine;

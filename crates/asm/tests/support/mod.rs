@@ -90,19 +90,3 @@ fn block(module: &Module, func: &Func, id: BlockId, depth: usize, out: &mut Stri
         }
     }
 }
-
-/// A small random number generator (xorshift), so that runs repeat.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-}

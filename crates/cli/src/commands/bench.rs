@@ -1,12 +1,12 @@
 //! `tessera bench`: how fast instructions are, beside a memcpy of as many bytes.
 
+use crate::bench::{CASES, Case, PROGRAMS, Programs, measure};
 use crate::policy::Format;
 use crate::render::table::Table;
 use crate::session::{FINE, Failure, Outcome, Session};
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::time::Duration;
-use tessera::bench::{CASES, Case, PROGRAMS, Programs, measure};
 
 /// Measure how fast instructions are, beside a memcpy of as many bytes
 #[derive(Debug, clap::Args)]

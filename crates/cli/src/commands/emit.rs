@@ -4,7 +4,6 @@ use super::load;
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
 use std::path::PathBuf;
-use tessera::emit;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
 
@@ -36,7 +35,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if !errors.is_empty() {
         return policy.report(session, &source, &errors, profile);
     }
-    match program.kernel(args.entry.as_deref()).and_then(|kernel| emit::cpp(&kernel)) {
+    match program
+        .kernel(args.entry.as_deref())
+        .and_then(|kernel| tessera_emit::cpp(kernel.module(), kernel.func(), profile))
+    {
         Ok(code) => {
             session.stdout.write_all(code.as_bytes())?;
             Ok(FINE)

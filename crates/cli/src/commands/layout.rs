@@ -1,7 +1,7 @@
 //! `tessera layout`: where the elements of a tile lie in memory.
 
 use crate::render::table::paragraph;
-use crate::render::{WIDTH, grid, svg};
+use crate::render::{WIDTH, grid, tile};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         let _ = write!(out, "{}", paragraph(&format!("{key:<10} {text}"), 2));
     }
     if let Some(file) = &args.svg {
-        session.write(file, svg::draw(&tile, &title).as_bytes())?;
+        session.write(file, tile::draw(&tile, &title).as_bytes())?;
     }
     session.stdout.write_all(out.as_bytes())?;
     Ok(FINE)

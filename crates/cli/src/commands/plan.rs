@@ -58,7 +58,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let page = Page { source: &source, kernel: &kernel };
     session.stdout.write_all(page.text(&map, &pipes).as_bytes())?;
     if let Some(file) = &args.svg {
-        session.write(file, tessera_plan::svg(&map).as_bytes())?;
+        session.write(file, crate::render::map::draw(&map).as_bytes())?;
     }
     Ok(FINE)
 }

@@ -5,8 +5,10 @@ pub mod example;
 pub mod grid;
 pub mod json;
 pub mod legality;
-pub mod svg;
+pub mod map;
+mod svg;
 pub mod table;
+pub mod tile;
 pub mod values;
 
 /// Every page fits a terminal of this many columns.

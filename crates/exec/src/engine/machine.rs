@@ -4,7 +4,7 @@
 //! interpreter's. An instruction that was issued before with the same operands runs without being looked at again.
 //!
 //! ```
-//! use tessera_exec::machine::{Issue, Machine};
+//! use tessera_exec::engine::machine::{Issue, Machine};
 //! use tessera_isa::elem::Elem;
 //! use tessera_isa::ops::{Form, Opcode, Role};
 //! use tessera_isa::profile::Profile;

@@ -10,7 +10,7 @@ use tessera_isa::elem::Elem;
 /// comes out canonical (fixpipe.md 4).
 ///
 /// ```
-/// use tessera_exec::convert::convert;
+/// use tessera_exec::values::convert::convert;
 /// use tessera_isa::elem::Elem;
 ///
 /// assert_eq!(convert(Elem::F32, Elem::F16, 0x3F80_0000), 0x3C00);

@@ -13,7 +13,7 @@ pub use tessera_isa::codec::{QuantFault, QuantParam};
 /// The conversion of one instruction; which pairs of types are legal is fixpipe.md 2's business.
 ///
 /// ```
-/// use tessera_exec::fixpipe::{Fixpipe, QuantParam};
+/// use tessera_exec::values::fixpipe::{Fixpipe, QuantParam};
 /// use tessera_isa::elem::Elem;
 ///
 /// let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding: false };

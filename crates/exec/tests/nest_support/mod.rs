@@ -1,9 +1,7 @@
 //! Random layouts, and elements by their definition.
 
-pub mod random;
-
-pub use random::Random;
 use tessera_isa::layout::{Axis, Digit, Layout};
+pub use tessera_testkit::random::Random;
 
 /// The layouts of tile-model.md 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

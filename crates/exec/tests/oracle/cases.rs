@@ -1,13 +1,13 @@
 //! Random instructions, guided by the legality tables so that many of them are legal.
 
 use super::more;
-use super::random::Random;
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, Relu, Split, TileArg};
 use tessera_isa::ops::{AttrName, Form, Lay, LayoutPair, Opcode, Path, Role, Types};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, LayoutName, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
+use tessera_testkit::random::Random;
 
 /// An instruction and how its tiles share storage.
 pub struct Case {
@@ -175,7 +175,7 @@ fn units(elem: Elem, layout: Layout) -> (u64, u64) {
 }
 
 fn extent(random: &mut Random, unit: u64) -> u64 {
-    if unit == 1 { random.between(1, 20) } else { unit * random.between(1, 3) }
+    if unit == 1 { random.range(1, 20) } else { unit * random.range(1, 3) }
 }
 
 pub fn tile(loc: Loc, elem: Elem, rows: u64, cols: u64, layout: Layout, profile: Profile) -> Tile {
@@ -194,7 +194,7 @@ pub fn any_tile(random: &mut Random, loc: Loc, elem: Elem, layout: Layout, profi
                 rows += 1;
                 compact = Compact::RowPlusOne;
             }
-            2 => rows = random.between(1, 40),
+            2 => rows = random.range(1, 40),
             _ => {}
         }
     }
@@ -218,7 +218,7 @@ pub fn valid(random: &mut Random, tile: &Tile) -> [u64; 2] {
         let v = match random.below(8) {
             0 => 0,
             1..=3 => n,
-            _ => random.between(1, n),
+            _ => random.range(1, n),
         };
         if even { v / 2 * 2 } else { v }
     };

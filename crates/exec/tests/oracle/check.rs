@@ -1,13 +1,13 @@
 //! Runs one instruction on the machine and on the oracle, twice, and compares everything.
 
 use super::cases::{Case, parameter};
-use super::random::Random;
 use tessera_exec::engine::machine::{Issue, Machine, TileId};
-use tessera_exec::reference::{Content, Picture, execute};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ConvType;
 use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::tile::Extent;
+use tessera_testkit::random::Random;
+use tessera_testkit::reference::{Content, Picture, execute};
 
 /// Bytes that floats find interesting, and which of them are defined.
 fn random_content(random: &mut Random, elem: Elem, len: u64) -> Content {

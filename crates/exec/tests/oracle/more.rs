@@ -1,13 +1,13 @@
 //! Random instructions other than windows.
 
 use super::cases::{Case, Layout, any_tile, common, elems, layouts, path, tile, valid, value, with_valid};
-use super::random::Random;
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{ConvType, GlobalArg, Inst, ViewTag};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, LayoutName, Loc, Pad, PadLiteral, SLayout};
+use tessera_testkit::random::Random;
 
 const ND: Layout = (BLayout::RowMajor, SLayout::NoneBox, 512);
 
@@ -73,7 +73,7 @@ pub fn join(random: &mut Random, profile: Profile, form: Form) -> Option<Case> {
     let dst = tile(loc, elem, rows, cols, to, profile);
     let mut dst_valid = whole;
     if form != Form::Plain {
-        dst_valid[1] = random.between(0, cols);
+        dst_valid[1] = random.range(0, cols);
     }
     inst.tiles.push(with_valid(s0, v0, Role::Src0));
     inst.tiles.push(with_valid(s1, v1, Role::Src1));
@@ -132,7 +132,7 @@ pub fn fill(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Op
     let src = tile(src_loc, elem, rows, cols, from, profile);
     let mut dst = tile(loc, elem, rows, cols, to, profile);
     if op == Opcode::TfillpadExpand && !in_place {
-        (dst.rows, dst.cols) = (rows * random.between(1, 2), cols * random.between(1, 2));
+        (dst.rows, dst.cols) = (rows * random.range(1, 2), cols * random.range(1, 2));
     }
     let custom = Pad::Custom(PadLiteral::Bits(random.next() & elem.mask()));
     dst.pad = random.pick(&[Pad::Zero, Pad::Zero, Pad::Min, Pad::Max, custom]);
@@ -206,11 +206,11 @@ fn conv(random: &mut Random) -> ConvType {
         loc: Loc::Mat,
         has_depth,
         dims: [
-            random.between(1, 2),
-            if has_depth { random.between(1, 3) } else { 1 },
-            random.between(1, 2),
-            random.between(1, 6),
-            random.between(1, 6),
+            random.range(1, 2),
+            if has_depth { random.range(1, 3) } else { 1 },
+            random.range(1, 2),
+            random.range(1, 6),
+            random.range(1, 6),
             c0,
         ],
         elem,
@@ -227,7 +227,7 @@ pub fn image(random: &mut Random, profile: Profile) -> Option<Case> {
     inst.conv = Some(conv);
     inst.tiles.push(tessera_isa::inst::TileArg::of_type(Role::Src, conv.as_tile()));
     inst.tiles.push(with_valid(dst, v, Role::Dst));
-    let mut two = |high: u64| [random.between(1, high) as i64, random.between(1, high) as i64];
+    let mut two = |high: u64| [random.range(1, high) as i64, random.range(1, high) as i64];
     inst.attrs.set(AttrName::Kernel, Some(two(3)));
     inst.attrs.set(AttrName::Stride, Some(two(3)));
     inst.attrs.set(AttrName::Dilation, Some(two(2)));
@@ -237,7 +237,7 @@ pub fn image(random: &mut Random, profile: Profile) -> Option<Case> {
     }
     for role in [Role::PosM, Role::PosK] {
         let high = random.pick(&[0, 3, 64]);
-        let v = random.between(0, high);
+        let v = random.range(0, high);
         inst.scalars.push((role, Some(Number::Int(v.into()))));
     }
     plain(inst)

@@ -5,7 +5,8 @@ use tessera_ir::ValueId;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
-use tessera_plan::{Placement, Slot, plan, validate};
+use tessera_plan::{Placement, Slot, plan};
+use tessera_testkit::placement::validate;
 
 fn placed(b: &Builder, profile: Profile, keep: &[ValueId]) -> Placement {
     let p = plan(&b.module, &b.func, profile, keep).expect("it fits");

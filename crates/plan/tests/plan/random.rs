@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use tessera_ir::{TypeId, ValueId};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
-use tessera_plan::{plan, validate};
+use tessera_plan::plan;
+use tessera_testkit::placement::validate;
 
 /// Numbers that decide everything about a program, in the order in which they are asked for.
 struct Dice<'a> {

@@ -5,16 +5,7 @@ use tessera::opt::optimize;
 use tessera::program::{Bindings, Input, Program};
 use tessera_ir::TextForm;
 use tessera_isa::profile::Profile;
-
-/// A small generator, so that every run tests the same programs.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-}
+use tessera_testkit::random::Random;
 
 /// A straight line of instructions on tiles of n x n, most of which undo or repeat each other.
 fn program(random: &mut Random, n: u64, lines: usize, outputs: bool) -> String {

@@ -1,12 +1,13 @@
 //! C++ that calls the intrinsics: what `tessera emit --cpp` prints.
 //!
 //! ```
-//! use tessera::{Program, emit};
+//! use tessera_isa::profile::Profile;
 //!
 //! let text = "%dst = pto.ttrans %src : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>";
-//! let program = Program::parse(text, None);
-//! let code = emit::cpp(&program.kernel(None).unwrap()).unwrap();
+//! let module = tessera_asm::parse(text, None).module;
+//! let code = tessera_emit::cpp(&module, &module.funcs[0], Profile::Cpu)?;
 //! assert!(code.contains("TTRANS(dst, src);"));
+//! # Ok::<(), Box<tessera_isa::diag::Diagnostic>>(())
 //! ```
 //!
 //! A tile is one object at the address that the plan gives it; control flow hands tiles on by pointer, because in the
@@ -23,7 +24,6 @@ mod names;
 mod signature;
 mod words;
 
-use crate::program::Kernel;
 use names::Names;
 use std::fmt::Write;
 use tessera_ir::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, Type, ValueId};
@@ -36,16 +36,15 @@ use tessera_plan::Placement;
 
 type Emitted<T> = Result<T, Box<Diagnostic>>;
 
-/// The C++ of a kernel. The program is legal: [`crate::Program::check`] found no error.
-pub fn cpp(kernel: &Kernel<'_>) -> Emitted<String> {
-    let placement = kernel.plan(&[])?;
-    let func = kernel.func();
+/// The C++ of an inlined function of a module that is legal on the profile.
+pub fn cpp(module: &Module, func: &Func, profile: Profile) -> Emitted<String> {
+    let placement = tessera_plan::plan(module, func, profile, &[])?;
     let mut emitter = Emitter {
-        module: kernel.module(),
+        module,
         func,
-        profile: kernel.profile(),
+        profile,
         placement: &placement,
-        names: Names::new(kernel),
+        names: Names::new(module, func),
         early: Vec::new(),
         needed: needed(func),
         out: String::new(),

@@ -1,8 +1,9 @@
 //! The memory map as a picture: addresses upward, program order to the right, one box per tile.
 
-use crate::map::{MemoryMap, MemoryRows, Row};
+use super::svg::{Svg, escape};
 use std::fmt::Write;
 use tessera_isa::tile::Loc;
+use tessera_plan::{MemoryMap, MemoryRows, Row};
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 92.0;
@@ -28,11 +29,10 @@ const COLOURS: [(&str, &str); 8] = [
 ];
 
 /// Draws a map.
-pub fn svg(map: &MemoryMap) -> String {
+pub fn draw(map: &MemoryMap) -> String {
     let panels = map.memories.len().max(1) as f64;
     let height = HEADER + panels * (PANEL_TITLE + PANEL + PANEL_GAP) + FOOTER;
-    let mut out = String::new();
-    let mut draw = Picture { out: &mut out, map };
+    let mut draw = Picture { svg: Svg::default(), map };
     draw.head(height);
     let mut top = HEADER;
     for memory in &map.memories {
@@ -42,20 +42,17 @@ pub fn svg(map: &MemoryMap) -> String {
     if map.memories.is_empty() {
         draw.text(LEFT, HEADER + 30.0, "note", "start", "no tile of this function needs storage");
     }
-    out.push_str("</svg>\n");
-    out
+    draw.svg.end()
 }
 
 struct Picture<'a> {
-    out: &'a mut String,
+    svg: Svg,
     map: &'a MemoryMap,
 }
 
 impl Picture<'_> {
     fn line(&mut self, text: std::fmt::Arguments) {
-        // Writing to a string does not fail.
-        let _ = self.out.write_fmt(text);
-        self.out.push('\n');
+        self.svg.line(text);
     }
 
     fn text(&mut self, x: f64, y: f64, class: &str, anchor: &str, text: &str) {
@@ -286,6 +283,30 @@ fn width(label: &str) -> f64 {
     label.chars().count() as f64 * CHAR
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera::Program;
+
+    fn map_of(text: &str) -> MemoryMap {
+        let program = Program::parse(text, None);
+        let kernel = program.kernel(None).unwrap_or_else(|e| panic!("{e:?}"));
+        let placement = kernel.plan(&[]).unwrap_or_else(|e| panic!("{e:?}"));
+        tessera_plan::map(kernel.module(), kernel.func(), kernel.profile(), &placement)
+    }
+
+    #[test]
+    fn the_picture_shows_every_tile() {
+        let map = map_of("%d = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>");
+        let picture = draw(&map);
+        assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+        let rows: Vec<_> = map.memories.iter().flat_map(|m| &m.rows).collect();
+        assert_eq!(rows.len(), 2);
+        assert!(rows.iter().all(|row| picture.contains(&format!("<title>{} ", row.name))));
+    }
+
+    #[test]
+    fn a_function_without_tiles_has_a_picture_too() {
+        assert!(draw(&map_of("func.func @f() { return }")).contains("no tile"));
+    }
 }

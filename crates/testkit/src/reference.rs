@@ -7,9 +7,9 @@ mod blocks;
 mod image;
 mod rows;
 
-use crate::values::convert::convert;
-use crate::values::fixpipe::Fixpipe;
 use blocks::Footprint;
+use tessera_exec::values::convert::convert;
+use tessera_exec::values::fixpipe::Fixpipe;
 use tessera_isa::codec::{Number, QuantParam};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, ConvType, GlobalArg, Inst, ViewTag};

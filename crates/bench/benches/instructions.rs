@@ -1,11 +1,11 @@
-//! The cases of `tessera bench` under criterion: `cargo bench -p tessera --bench instructions`.
+//! The cases of `tessera bench` under criterion: `cargo bench -p tessera-bench --bench instructions`.
 //!
 //! Throughput counts bytes read plus bytes written. `tessera bench` interleaves an instruction with its memcpy and gives
 //! their ratio; here each has its own distribution, to compare one version of the code with another.
 #![allow(clippy::print_stderr, reason = "a benchmark talks to the terminal")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use tessera::bench::{CASES, Instructions, Memcpy};
+use tessera_cli::bench::{CASES, Instructions, Memcpy};
 
 fn instructions(criterion: &mut Criterion) {
     for case in CASES {

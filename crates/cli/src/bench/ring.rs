@@ -1,12 +1,13 @@
 //! Tiles and plain bytes that are walked round and round, so that they sit in the second-level cache.
 
 use super::Case;
-use crate::error::{Error, Result};
 use std::hint::black_box;
+use tessera::Result;
 use tessera_exec::engine::machine::{Issue, Machine, TileId};
 use tessera_exec::kernels::AlignedBytes;
 use tessera_ir::Type;
 use tessera_isa::codec::Overflow;
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
@@ -77,7 +78,7 @@ fn make(machine: &mut Machine, text: &str) -> Result<(TileId, Loc, usize)> {
     match tessera_asm::parse_type(&format!("!pto.{kind}<{text}>"))? {
         Type::Tile(ty) => Ok((machine.tile(&ty)?, ty.loc, ty.resolve(Profile::Cpu).bytes() as usize)),
         Type::Conv(ty) => Ok((machine.conv_tile(ty)?, ty.loc, ty.bytes() as usize)),
-        _ => Err(Error::new("type-mismatch", format!("{text} is no tile; write one"))),
+        _ => Err(Box::new(Diagnostic::error("type-mismatch", format!("{text} is no tile; write one"))).into()),
     }
 }
 

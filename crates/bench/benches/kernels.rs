@@ -1,4 +1,4 @@
-//! The speed of nests, beside a memcpy of as many bytes: `cargo bench -p tessera-exec --bench kernels`.
+//! The speed of nests, beside a memcpy of as many bytes: `cargo bench -p tessera-bench --bench kernels`.
 //!
 //! Throughput counts bytes read plus bytes written. Every run takes the next of a ring of tiles that together fill the
 //! second-level cache, as tiles in a program do.

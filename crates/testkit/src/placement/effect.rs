@@ -1,11 +1,11 @@
 //! What one step does to handles and storages.
 
 use super::graph::Step;
-use crate::Placement;
 use std::collections::{BTreeMap, BTreeSet};
 use tessera_ir::{Def, Func, Module, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::profile::Profile;
+use tessera_plan::Placement;
 
 /// A tile that a handle may be, by the value that defines it, and whether it was made anew since the handle got it.
 pub type Ref = (ValueId, bool);

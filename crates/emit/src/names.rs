@@ -1,8 +1,7 @@
 //! C++ names of values.
 
-use crate::program::Kernel;
 use std::collections::HashSet;
-use tessera_ir::ValueId;
+use tessera_ir::{Func, Module, ValueId};
 
 /// Words that cannot name a variable: of C++, and of what the headers declare.
 const RESERVED: &[&str] = &[
@@ -107,7 +106,7 @@ const RESERVED: &[&str] = &[
 ];
 
 /// The name of each value, and how it is used.
-pub(super) struct Names {
+pub(crate) struct Names {
     /// The name, unique in the function.
     names: Vec<String>,
     /// The expression that stands for the value, where it is not the name: a literal, or what a pointer points to.
@@ -117,16 +116,16 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A name for every value of the kernel.
-    pub fn new(kernel: &Kernel<'_>) -> Self {
+    /// A name for every value of the function.
+    pub fn new(module: &Module, func: &Func) -> Self {
         let mut all = Names {
             names: Vec::new(),
-            expressions: vec![None; kernel.func().values.len()],
-            declared: vec![false; kernel.func().values.len()],
+            expressions: vec![None; func.values.len()],
+            declared: vec![false; func.values.len()],
             taken: RESERVED.iter().map(|w| w.to_string()).collect(),
         };
-        for i in 0..kernel.func().values.len() as u32 {
-            let name = all.fresh(kernel.name(ValueId(i)));
+        for value in &func.values {
+            let name = all.fresh(module.names.text(value.name));
             all.names.push(name);
         }
         all

@@ -1,6 +1,6 @@
 //! The instructions themselves: destinations first, then sources, then scalars.
 
-use super::{Emitted, Emitter, cannot, words};
+use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Arg, Op, Type, ValueId};
 use tessera_isa::inst::{AttrValue, Attrs};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
@@ -46,7 +46,7 @@ impl Emitter<'_> {
     }
 
     /// An instruction on tiles.
-    pub(super) fn instruction(&mut self, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
+    pub(crate) fn instruction(&mut self, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
         self.begin_results(op, opcode)?;
         let attrs = op.known_attrs().cloned().unwrap_or_default();
         match opcode {
@@ -236,7 +236,7 @@ impl Emitter<'_> {
         Ok(match self.ty(value) {
             Type::Ptr(elem, _) => {
                 let (rows, cols) = (format!("{tile}.GetValidRow()"), format!("{tile}.GetValidCol()"));
-                super::body::tensor(*elem, "ND", &[rows, cols.clone()], &[cols, "1".into()], &self.value(value))
+                crate::body::tensor(*elem, "ND", &[rows, cols.clone()], &[cols, "1".into()], &self.value(value))
             }
             _ => self.value(value),
         })

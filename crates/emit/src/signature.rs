@@ -1,6 +1,6 @@
 //! The function around the body: parameters, declarations that come first, inputs and outputs of a listing.
 
-use super::{Emitted, Emitter, cannot, words};
+use crate::{Emitted, Emitter, cannot, words};
 use std::fmt::Write;
 use tessera_ir::{Def, MemrefType, Op, OpKind, Type, ValueId, ViewType};
 use tessera_isa::elem::Elem;
@@ -9,7 +9,7 @@ use tessera_isa::tile::Extent;
 
 impl Emitter<'_> {
     /// The whole file.
-    pub(super) fn program(&mut self) -> Emitted<()> {
+    pub(crate) fn program(&mut self) -> Emitted<()> {
         if !self.func.results.is_empty() {
             return Err(cannot(self.func.span, "a kernel with results", "store what it computes to global memory"));
         }
@@ -153,7 +153,7 @@ impl Emitter<'_> {
             Some(None) => return Err(cannot(span, "a memref with an offset `?`", "write the offset")),
         };
         let shape: Vec<String> = (0..dims.len()).map(extent).collect();
-        let tensor = super::body::tensor(elem, "ND", &shape, &strides, &format!("{name}{offset}"));
+        let tensor = crate::body::tensor(elem, "ND", &shape, &strides, &format!("{name}{offset}"));
         let view = self.names.fresh(&format!("{name}_view"));
         self.line(&format!("const auto {view} = {tensor};"));
         self.names.stands_for(value, view);

@@ -6,7 +6,7 @@
 //! looked up, lowered nests found, bytes moved and, where undefined elements are followed, their marks too.
 //!
 //! ```
-//! use tessera::bench::{CASES, measure};
+//! use tessera_cli::bench::{CASES, measure};
 //! use std::time::Duration;
 //!
 //! let measured = measure(&CASES[0], Duration::from_millis(5))?;
@@ -22,8 +22,8 @@ pub use cases::{CASES, Case};
 pub use programs::{PROGRAMS, Programs};
 pub use ring::{Instructions, Memcpy};
 
-use crate::error::Result;
 use std::time::{Duration, Instant};
+use tessera::Result;
 
 /// What came out for a case.
 #[derive(Clone, Copy, Debug)]

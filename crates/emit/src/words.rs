@@ -1,6 +1,6 @@
 //! C++ types and literals.
 
-use super::{Emitted, cannot};
+use crate::{Emitted, cannot};
 use tessera_ir::{ScalarType, Sign, Type};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Span;
@@ -9,7 +9,7 @@ use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Extent, Pad, Tile};
 
 /// The type of a tile or conv tile object.
-pub(super) fn object_type(ty: &Type, profile: Profile, span: Span) -> Emitted<String> {
+pub(crate) fn object_type(ty: &Type, profile: Profile, span: Span) -> Emitted<String> {
     match ty {
         Type::Tile(t) => tile_type(&t.resolve(profile), span),
         Type::Conv(c) => {
@@ -80,7 +80,7 @@ fn pad(t: &Tile, span: Span) -> Emitted<String> {
 }
 
 /// The type of a scalar variable. Integers are kept as signed ones of their width, as the text's arithmetic does.
-pub(super) fn scalar_type(ty: ScalarType, span: Span) -> Emitted<&'static str> {
+pub(crate) fn scalar_type(ty: ScalarType, span: Span) -> Emitted<&'static str> {
     Ok(match ty {
         ScalarType::Index => "int64_t",
         ScalarType::Int(1, _) => "bool",
@@ -99,7 +99,7 @@ pub(super) fn scalar_type(ty: ScalarType, span: Span) -> Emitted<&'static str> {
 }
 
 /// The unsigned type of the same width.
-pub(super) fn unsigned_type(ty: ScalarType) -> &'static str {
+pub(crate) fn unsigned_type(ty: ScalarType) -> &'static str {
     match ty.bits() {
         8 => "uint8_t",
         16 => "uint16_t",
@@ -109,12 +109,12 @@ pub(super) fn unsigned_type(ty: ScalarType) -> &'static str {
 }
 
 /// Does the text read the type as unsigned?
-pub(super) fn is_unsigned(ty: ScalarType) -> bool {
+pub(crate) fn is_unsigned(ty: ScalarType) -> bool {
     matches!(ty, ScalarType::Int(_, Sign::Unsigned))
 }
 
 /// An integer literal.
-pub(super) fn int(v: i64) -> String {
+pub(crate) fn int(v: i64) -> String {
     match v {
         i64::MIN => "INT64_MIN".into(),
         _ if i32::try_from(v).is_ok() => v.to_string(),
@@ -123,7 +123,7 @@ pub(super) fn int(v: i64) -> String {
 }
 
 /// A constant of a type.
-pub(super) fn constant(value: &Number, ty: ScalarType, span: Span) -> Emitted<String> {
+pub(crate) fn constant(value: &Number, ty: ScalarType, span: Span) -> Emitted<String> {
     match (value, ty) {
         (Number::Int(v), ScalarType::Int(1, _)) => Ok(if *v == 0 { "false" } else { "true" }.into()),
         (Number::Float(v), ScalarType::Float(elem)) => Ok(float(*v, elem)),
@@ -147,7 +147,7 @@ fn float(v: f64, elem: Elem) -> String {
 }
 
 /// A number of an attribute.
-pub(super) fn number(value: &Number) -> String {
+pub(crate) fn number(value: &Number) -> String {
     match value {
         Number::Int(v) => i64::try_from(*v).map_or_else(|_| format!("UINT64_C({v})"), int),
         Number::Float(v) if v.is_finite() => format!("{v:?}"),

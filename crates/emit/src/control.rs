@@ -1,6 +1,6 @@
 //! Control flow: loops and branches, and what they hand on.
 
-use super::{Emitted, Emitter, cannot, words};
+use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Arg, BlockId, Op, OpKind, Type, ValueId};
 use tessera_isa::tile::Extent;
 
@@ -115,7 +115,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    pub(super) fn repeat(&mut self, op: &Op) -> Emitted<()> {
+    pub(crate) fn repeat(&mut self, op: &Op) -> Emitted<()> {
         let arg = |n: usize| op.operands.get(n).map_or(Arg::Int(0), |o| o.arg);
         let block = op.blocks.first().copied();
         let args: Vec<ValueId> = block.map_or_else(Vec::new, |b| self.func.block(b).args.to_vec());
@@ -147,7 +147,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    pub(super) fn branch(&mut self, op: &Op) -> Emitted<()> {
+    pub(crate) fn branch(&mut self, op: &Op) -> Emitted<()> {
         let condition = op.operands.first().map_or_else(|| "false".into(), |o| self.int(o.arg));
         let mut names = Vec::new();
         for result in op.results.clone() {
@@ -172,7 +172,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    pub(super) fn repeat_while(&mut self, op: &Op) -> Emitted<()> {
+    pub(crate) fn repeat_while(&mut self, op: &Op) -> Emitted<()> {
         let (before, after) = (op.blocks.first().copied(), op.blocks.get(1).copied());
         let args = |e: &Self, b: Option<BlockId>| b.map_or_else(Vec::new, |b| e.func.block(b).args.to_vec());
         let (before_args, after_args) = (args(self, before), args(self, after));
@@ -214,7 +214,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    pub(super) fn select(&mut self, op: &Op) -> Emitted<()> {
+    pub(crate) fn select(&mut self, op: &Op) -> Emitted<()> {
         let Some(result) = op.results.first().copied() else {
             return Ok(());
         };

@@ -3,17 +3,18 @@
 //! The planner thinks in intervals of program order; this checker walks the graph of all steps with its loops and
 //! branches, follows every handle, and computes liveness by the textbook: a storage is occupied where it has been
 //! touched since its contents began and will be touched again. It costs time quadratic in the program, and is meant for
-//! tests and for tools that want a second opinion.
+//! tests only.
 
 mod effect;
 mod graph;
 
-use crate::{Placement, align, name_of, tile_of};
 use effect::{Effect, Program, State};
 use graph::{Graph, Step};
 use std::collections::BTreeSet;
-use tessera_ir::{Def, Func, Module, OpId, ValueId};
-use tessera_isa::profile::Profile;
+use tessera_ir::{Def, Func, Module, OpId, Type, ValueId};
+use tessera_isa::profile::{FP_ALIGN, Profile, TILE_ALIGN};
+use tessera_isa::tile::{Loc, Tile};
+use tessera_plan::Placement;
 
 type Values = BTreeSet<ValueId>;
 
@@ -241,4 +242,22 @@ fn freshness(p: &Program, graph: &Graph, facts: &[Facts], occupied: &[[Values; 2
         }
     }
     Ok(())
+}
+
+/// Scaling tiles may serve as `fp` operands wherever they lie (tile-model.md 2).
+fn align(loc: Loc) -> u64 {
+    if loc == Loc::Scaling { FP_ALIGN } else { TILE_ALIGN }
+}
+
+/// The tile of a value on a profile; a conv tile counts as one row.
+fn tile_of(module: &Module, func: &Func, profile: Profile, value: ValueId) -> Option<Tile> {
+    match module.types.get(func.values.get(value.index())?.ty) {
+        Type::Tile(t) => Some(t.resolve(profile)),
+        Type::Conv(c) => Some(c.as_tile()),
+        _ => None,
+    }
+}
+
+fn name_of(module: &Module, func: &Func, value: ValueId) -> String {
+    format!("%{}", module.names.text(func.value(value).name))
 }

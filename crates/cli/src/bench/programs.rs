@@ -1,9 +1,10 @@
 //! Whole programs: what a turn of a loop costs, what a second core brings, how fast text becomes a plan.
 
-use crate::error::{Error, Result};
-use crate::program::{Bindings, Input, Kernel, Program};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
+use tessera::program::{Bindings, Input, Kernel, Program};
+use tessera::{Error, Result};
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
 
@@ -149,7 +150,9 @@ fn sound(program: Program) -> Result<Program> {
     match program.has_errors() {
         true => match program.check().into_iter().find(|d| d.is_error()) {
             Some(found) => Err(Error::from(Box::new(found))),
-            None => Err(Error::new("syntax", "the text of the benchmark has errors; report it")),
+            None => {
+                Err(Box::new(Diagnostic::error("syntax", "the text of the benchmark has errors; report it")).into())
+            }
         },
         false => Ok(program),
     }

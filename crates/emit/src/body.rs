@@ -1,6 +1,6 @@
 //! What programs have around the instructions: tiles, global memory, order, arithmetic.
 
-use super::{Emitted, Emitter, cannot, words};
+use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Arg, ArithOp, CastOp, CmpPred, Op, OpId, OpKind, ScalarType, Type, ValueId};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ViewTag};
@@ -10,7 +10,7 @@ use tessera_isa::tile::Extent;
 const PIPES: &[&str] = &["PIPE_S", "PIPE_V", "PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX", "PIPE_ALL"];
 
 /// A GlobalTensor: numbers are part of its type, everything else is given to its constructor.
-pub(super) fn tensor(elem: Elem, tag: &str, shape: &[String], strides: &[String], data: &str) -> String {
+pub(crate) fn tensor(elem: Elem, tag: &str, shape: &[String], strides: &[String], data: &str) -> String {
     let list = |name: &str, items: &[String]| {
         let is_number = |s: &&String| s.parse::<i64>().is_ok_and(|n| n != -1);
         let types: Vec<&str> = items.iter().map(|s| if is_number(&s) { s.as_str() } else { "-1" }).collect();
@@ -25,7 +25,7 @@ pub(super) fn tensor(elem: Elem, tag: &str, shape: &[String], strides: &[String]
 
 impl Emitter<'_> {
     /// An operand as a C++ expression.
-    pub(super) fn int(&self, arg: Arg) -> String {
+    pub(crate) fn int(&self, arg: Arg) -> String {
         match arg {
             Arg::Int(v) => words::int(v),
             Arg::Value(v) => self.value(v),
@@ -33,7 +33,7 @@ impl Emitter<'_> {
     }
 
     /// A value as a C++ expression: constants are literals.
-    pub(super) fn value(&self, v: ValueId) -> String {
+    pub(crate) fn value(&self, v: ValueId) -> String {
         if let tessera_ir::Def::Result(op, _) = self.func.value(v).def
             && let (OpKind::Constant(number), Type::Scalar(ty)) = (&self.func.op(op).kind, self.ty(v))
             && let Ok(text) = words::constant(number, *ty, self.span(v))
@@ -43,14 +43,14 @@ impl Emitter<'_> {
         self.names.expression(v).to_string()
     }
 
-    pub(super) fn scalar_of(&self, arg: Arg) -> ScalarType {
+    pub(crate) fn scalar_of(&self, arg: Arg) -> ScalarType {
         match arg.value().map(|v| self.ty(v)) {
             Some(Type::Scalar(ty)) => *ty,
             _ => ScalarType::Index,
         }
     }
 
-    pub(super) fn role(&self, op: &Op, role: Role) -> Option<String> {
+    pub(crate) fn role(&self, op: &Op, role: Role) -> Option<String> {
         op.operand(role).map(|o| self.int(o.arg))
     }
 
@@ -67,7 +67,7 @@ impl Emitter<'_> {
         op.values().find(|v| matches!(self.ty(*v), Type::Ptr(..) | Type::View(_) | Type::Memref(_)))
     }
 
-    pub(super) fn elem_of(&self, value: ValueId) -> Option<Elem> {
+    pub(crate) fn elem_of(&self, value: ValueId) -> Option<Elem> {
         match self.ty(value) {
             Type::Ptr(e, _) => Some(*e),
             Type::View(v) => Some(v.elem),
@@ -77,7 +77,7 @@ impl Emitter<'_> {
     }
 
     /// An instruction of the table.
-    pub(super) fn pto(&mut self, id: OpId, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
+    pub(crate) fn pto(&mut self, id: OpId, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
         use Opcode::*;
         match opcode {
             AllocTile => self.alloc(op),
@@ -124,7 +124,7 @@ impl Emitter<'_> {
     }
 
     /// The C++ declaration of a tile value that an operation makes, unless it was declared first of all.
-    pub(super) fn begin(&mut self, value: ValueId) -> Emitted<()> {
+    pub(crate) fn begin(&mut self, value: ValueId) -> Emitted<()> {
         if !self.names.is_declared(value) {
             self.declare(value)?;
         }
@@ -163,7 +163,7 @@ impl Emitter<'_> {
     }
 
     /// A result's dynamic extents are its declared ones (syntax.md 5).
-    pub(super) fn all_valid(&mut self, value: ValueId) {
+    pub(crate) fn all_valid(&mut self, value: ValueId) {
         if let Type::Tile(t) = self.ty(value) {
             let (t, name) = (*t, self.names.object(value).to_string());
             if t.v_row == Extent::Dynamic {
@@ -298,7 +298,7 @@ impl Emitter<'_> {
         (arg(0), arg(1))
     }
 
-    pub(super) fn arith(&mut self, op: &Op, kind: ArithOp) -> Emitted<()> {
+    pub(crate) fn arith(&mut self, op: &Op, kind: ArithOp) -> Emitted<()> {
         use ArithOp::*;
         let (a, b) = self.two(op);
         let ty = op.results.first().map_or(ScalarType::Index, |r| self.scalar_of(Arg::Value(*r)));
@@ -343,7 +343,7 @@ impl Emitter<'_> {
         self.define(op, text)
     }
 
-    pub(super) fn compare(&mut self, op: &Op, pred: CmpPred) -> Emitted<()> {
+    pub(crate) fn compare(&mut self, op: &Op, pred: CmpPred) -> Emitted<()> {
         use CmpPred::*;
         let (a, b) = self.two(op);
         let values = op.operands.iter().map(|o| o.arg).find(|a| a.value().is_some());
@@ -378,7 +378,7 @@ impl Emitter<'_> {
         self.define(op, text)
     }
 
-    pub(super) fn cast(&mut self, op: &Op, kind: CastOp) -> Emitted<()> {
+    pub(crate) fn cast(&mut self, op: &Op, kind: CastOp) -> Emitted<()> {
         let (a, _) = self.two(op);
         let from = op.operands.first().map_or(ScalarType::Index, |o| self.scalar_of(o.arg));
         let to = op.results.first().map_or(ScalarType::Index, |r| self.scalar_of(Arg::Value(*r)));

@@ -1,0 +1,1 @@
+//! Criterion benchmarks: `cargo bench -p tessera-bench`. `tessera bench` is what users run.
