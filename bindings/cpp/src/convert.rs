@@ -3,14 +3,13 @@
 use crate::abi::*;
 use smallvec::SmallVec;
 use tessera_isa::codec::Number;
-use tessera_isa::diag::Diagnostic;
+use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AttrValue, Attrs, ConvType, Inst, Place, Root, TileArg, ViewTag};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::{AttrKind, AttrName, FormInfo, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
-use tessera_isa::tile_rules::Fault;
 
 /// The instructions behind [`TesseraOp`], in its order.
 pub(crate) const OPS: &[Opcode] = &[
@@ -88,20 +87,7 @@ impl Refusal {
 
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Self {
-        Refusal::rules(vec![diagnostic(&fault)])
-    }
-}
-
-/// A fault of the checker as a diagnostic without a place in a text.
-pub(crate) fn diagnostic(fault: &Fault) -> Diagnostic {
-    let found = if fault.warning {
-        Diagnostic::warning(fault.rule, fault.message.clone())
-    } else {
-        Diagnostic::error(fault.rule, fault.message.clone())
-    };
-    match &fault.help {
-        Some(help) => found.help(help.clone()),
-        None => found,
+        Refusal::rules(vec![fault.into()])
     }
 }
 
@@ -191,7 +177,7 @@ pub(crate) fn place(kind: u32, storage: u64, offset: u64, loc: Loc) -> Answer<Op
 pub(crate) fn tile_arg(role: Role, t: &TesseraTile, profile: Profile) -> Answer<TileArg> {
     let tile = tile(t, profile)?;
     // Type rules come first, so that later ones need not fear impossible shapes.
-    if let Some(fault) = tile.fault(profile).filter(|f| !f.warning) {
+    if let Some(fault) = tile.fault(profile).filter(Fault::is_error) {
         return Err(fault.into());
     }
     let now = |v: i64, ty: Extent| {

@@ -8,12 +8,11 @@ use crate::pool::Storage;
 use crate::view::View;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tessera_isa::diag::{Diagnostic, Severity};
+use tessera_isa::diag::{Diagnostic, Fault, Severity};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Pad;
-use tessera_isa::tile_rules::Fault;
 
 /// A simulated core. C sees only pointers to it.
 pub struct TesseraMachine {
@@ -88,7 +87,7 @@ impl TesseraMachine {
 
     pub(crate) fn alloc_tile(&mut self, t: &TesseraTile) -> Answer<u64> {
         let tile = convert::tile(t, self.profile)?;
-        if let Some(fault) = tile.fault(self.profile).filter(|f| !f.warning) {
+        if let Some(fault) = tile.fault(self.profile).filter(|f| f.is_error()) {
             return Err(fault.into());
         }
         self.engine.alloc(tile.loc, tile.bytes())

@@ -47,7 +47,7 @@ fn tile(rng: &mut Random, role: Role, profile: Profile) -> TileArg {
     ty.pad = rng.pick(&[Pad::Null, Pad::Zero, Pad::Max]);
     ty.compact = rng.pick(Compact::ALL);
     let tile = ty.resolve(profile);
-    let sound = tile.fault(profile).is_none_or(|f| f.warning);
+    let sound = tile.fault(profile).is_none_or(|f| !f.is_error());
     let n = rng.below(40);
     let valid = rng.maybe([Some(n % 8), (n > 4).then_some(n)]);
     let root = rng.pick(&[Root::Memory(tile.loc), Root::Auto(0), Root::Auto(1)]);
@@ -124,7 +124,7 @@ fn any_instruction_has_an_answer() {
             });
         }
         let found = check(&inst);
-        let refused = found.iter().filter(|f| !f.warning).count();
+        let refused = found.iter().filter(|f| f.is_error()).count();
         assert!(refused <= 1, "{found:?}");
         assert!(refused == 0 || found.len() == 1, "an error comes alone: {found:?}");
         if decide(&inst).is_none() {

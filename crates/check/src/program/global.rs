@@ -4,9 +4,9 @@ use super::state::Val;
 use super::walk::Walk;
 use smallvec::SmallVec;
 use tessera_ir::{Arg, MemrefType, Op, Type, ValueId};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{Attrs, GlobalArg, ViewTag};
 use tessera_isa::ops::Role;
-use tessera_isa::tile_rules::Fault;
 
 impl Walk<'_> {
     /// A pointer, memref or view of which the type says all that is known.

@@ -1,17 +1,15 @@
 //! Tiles: their types, and the instructions that make, bind and size them.
 
-use super::report::diagnostic;
 use super::state::{ANY_PAD, Ext, Object, Val};
 use super::walk::Walk;
 use crate::rules::{memory, tile, valid};
 use tessera_ir::{Arg, Def, Op, Type, TypeId, ValueId};
 use tessera_isa::codec::Number;
-use tessera_isa::diag::{Diagnostic, Severity};
+use tessera_isa::diag::{Diagnostic, Fault, Severity};
 use tessera_isa::inst::{Attrs, ConvType, Place, Root};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::{AttrName, Opcode, Role};
 use tessera_isa::tile::{Extent, Tile};
-use tessera_isa::tile_rules::Fault;
 
 /// What a tile type is on the profile; worked out once per type.
 #[derive(Clone)]
@@ -42,7 +40,7 @@ impl Walk<'_> {
                 None => tile::check_tile(&resolved, profile),
             };
             // The layout of a type that is no type may not even fit its own arithmetic.
-            let sane = fault.as_ref().is_none_or(|f| f.warning);
+            let sane = fault.as_ref().is_none_or(|f| !f.is_error());
             let layout = if sane { resolved.layout() } else { Layout::row_major(1, 1, 1) };
             *slot = Some(TypeFacts { tile: resolved, conv, layout, fault, replaced });
         }
@@ -68,14 +66,14 @@ impl Walk<'_> {
         }
         let mut broken = None;
         if let Some(fault) = facts.fault {
-            if !fault.warning {
+            if fault.is_error() {
                 broken = Some(fault.rule);
                 if let Def::Result(op, _) = defined.def {
                     self.report.refuse(self.func.op(op).span, fault.rule);
                 }
             }
             if self.report.is_new(span, fault.rule) {
-                self.report.diagnostics.push(diagnostic(fault, span, format!("the type of %{name}")));
+                self.report.diagnostics.push(Diagnostic::from(fault).at(span, format!("the type of %{name}")));
             }
         }
         let ext = |e: Extent| e.known().map_or(unset, Ext::Known);

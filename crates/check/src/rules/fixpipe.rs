@@ -3,12 +3,12 @@
 use super::about;
 use super::tfillpad::number;
 use tessera_isa::codec::{Number, QuantFault, QuantParam};
+use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, TileArg};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::{FP_ALIGN, Profile};
 use tessera_isa::tile::{LayoutName, Loc};
-use tessera_isa::tile_rules::Fault;
 
 /// Does the instruction's AccToVecMode mean anything: Acc→Vec, not on a2a3?
 pub(super) fn mode_applies(inst: &Inst) -> bool {

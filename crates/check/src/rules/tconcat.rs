@@ -2,12 +2,12 @@
 
 use super::about;
 use super::path::{self, Flow, Ids};
+use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{LayoutName, Loc};
-use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids::new("tconcat-loc", "tconcat-layout", "tconcat-dtype");
 const INDEX_TYPES: &[Elem] = &[Elem::I8, Elem::U8, Elem::I16, Elem::U16, Elem::I32, Elem::U32];

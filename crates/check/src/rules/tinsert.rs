@@ -2,12 +2,12 @@
 
 use super::about;
 use super::path::{self, Ids};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::maps::ceil_to;
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{LayoutName, Loc};
-use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids::new("tinsert-loc", "tinsert-layout", "tinsert-dtype");
 
@@ -107,5 +107,5 @@ pub(super) fn nd_into_boxed(inst: &Inst) -> Option<Fault> {
         return None;
     }
     let what = "ND rows are inserted into an NZ tile logically, and hardware copies them as they lie";
-    Some(Fault::warning("tinsert-nd-into-boxed", what).help("TMOV the source to an NZ tile first, and insert that"))
+    Some(Fault::new("tinsert-nd-into-boxed", what).help("TMOV the source to an NZ tile first, and insert that"))
 }

@@ -20,7 +20,7 @@
 //! ```
 
 use crate::engine::cache::{Cache, Entry, Request};
-use crate::engine::chip::{Chip, ObjectId, TileData, UNSET, refused};
+use crate::engine::chip::{Chip, ObjectId, TileData, UNSET};
 use crate::engine::global::Global;
 use crate::engine::memory::{BUFFERS, Memories, Memory, POOL};
 use crate::lower::Failure;
@@ -28,7 +28,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
 use tessera_isa::codec::Number;
-use tessera_isa::diag::{Diagnostic, Severity};
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Inst};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::{FP_ALIGN, Profile};
@@ -139,7 +139,7 @@ impl Machine {
     pub fn tile(&mut self, ty: &TileType) -> Result<TileId, Failure> {
         let tile = ty.resolve(self.chip.profile);
         match tessera_check::check_tile(&tile, self.chip.profile) {
-            Some(fault) if !fault.warning => Err(refused(fault)),
+            Some(fault) if fault.is_error() => Err(fault.into()),
             _ => self.add(tile, None),
         }
     }
@@ -147,7 +147,7 @@ impl Machine {
     /// A new conv tile.
     pub fn conv_tile(&mut self, conv: ConvType) -> Result<TileId, Failure> {
         match tessera_check::check_conv(&conv, self.chip.profile) {
-            Some(fault) if !fault.warning => Err(refused(fault)),
+            Some(fault) if fault.is_error() => Err(fault.into()),
             _ => self.add(conv.as_tile(), Some(conv)),
         }
     }
@@ -320,13 +320,10 @@ impl Machine {
 
     fn legal(&mut self, inst: &Inst) -> Result<(), Failure> {
         for fault in tessera_check::check(inst) {
-            let warning = fault.warning;
-            let mut failure = refused(fault);
-            if !warning {
-                return Err(failure);
+            if fault.is_error() {
+                return Err(fault.into());
             }
-            failure.severity = Severity::Warning;
-            self.warnings.push(*failure);
+            self.warnings.push(fault.into());
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::code::Site;
 use super::step::Exec;
 use crate::engine::cache::{Entry, Request};
-use crate::engine::chip::{Binding, refused};
+use crate::engine::chip::Binding;
 use crate::lower::{Effect, Failure};
 use tessera_ir::OpId;
 use tessera_isa::inst::Inst;
@@ -193,11 +193,11 @@ impl Exec<'_> {
     /// Asks the rules; an error stops the program, a warning is kept.
     pub fn legal(&mut self, at: OpId, inst: &Inst) -> Result<(), Failure> {
         for fault in tessera_check::check(inst) {
-            let warning = fault.warning;
-            let mut failure = refused(fault);
+            let is_error = fault.is_error();
+            let mut failure = Failure::from(fault);
             failure.notes.extend(self.operand_notes(at, inst));
             let failure = self.at(at, failure);
-            if !warning {
+            if is_error {
                 return Err(failure);
             }
             self.found.warn(at, *failure);

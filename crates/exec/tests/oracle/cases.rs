@@ -86,7 +86,7 @@ pub fn case(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Op
             tile.tile.v_col = Extent::Dynamic;
         }
     }
-    let legal = tessera_check::check(&case.inst).iter().all(|f| f.warning);
+    let legal = tessera_check::check(&case.inst).iter().all(|f| !f.is_error());
     legal.then_some(case)
 }
 
