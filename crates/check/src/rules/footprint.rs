@@ -2,7 +2,7 @@
 
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
-use tessera_isa::maps::{Step, ceil_to, steps};
+use tessera_isa::sem::{Step, ceil_to, steps};
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
     if !inst.profile.is_npu() {

@@ -4,8 +4,8 @@ use super::about;
 use super::path::{self, Flow, Ids};
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, Inst};
-use tessera_isa::maps::Img2col;
 use tessera_isa::ops::Role;
+use tessera_isa::sem::Img2col;
 
 const IDS: Ids = Ids::new("timg2col-loc", "timg2col-layout", "timg2col-dtype");
 

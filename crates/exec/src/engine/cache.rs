@@ -10,9 +10,9 @@ use smallvec::SmallVec;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{AccToVec, Attrs, Inst};
-use tessera_isa::maps::Step;
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::Step;
 use tessera_isa::tile::Loc;
 
 /// More variants of one instruction than this are not kept.

@@ -1,6 +1,6 @@
 //! Issuing tile instructions: what was made ready for the same operands runs straight away.
 
-use super::code::Site;
+use super::code::{Site, TileSlot};
 use super::step::Exec;
 use crate::engine::cache::{Entry, Request};
 use crate::engine::chip::Binding;
@@ -30,7 +30,7 @@ impl Exec<'_> {
         }
         self.choose(index, site)?;
         let start = match site.global {
-            Some(slot) => self.global(slot)?.byte().unwrap_or(0),
+            Some(slot) => self.global(slot).byte().unwrap_or(0),
             None => 0,
         };
         let now = self.issued;
@@ -108,9 +108,8 @@ impl Exec<'_> {
         for (_, scalar) in &site.scalars {
             key.push(self.int(scalar.int) as u64);
         }
-        if let Some(slot) = site.global
-            && let Some(view) = self.globals.get(slot as usize)
-        {
+        if let Some(slot) = site.global {
+            let view = self.global(slot);
             let bound =
                 if view.grows && site.opcode == Opcode::Tstore { u64::MAX } else { view.elements(&self.chip.memories) };
             key.extend_from_slice(&[view.buffer as u64, bound, view.tag as u64]);
@@ -133,7 +132,7 @@ impl Exec<'_> {
             // An empty window touches nothing.
             return Ok(true);
         };
-        let view = self.global(slot)?;
+        let view = self.global(slot);
         let Some(start) = view.byte() else { return Ok(false) };
         let start = i64::try_from(start).unwrap_or(i64::MAX);
         let (first, end) = (start.saturating_add(span.0), start.saturating_add(span.1));
@@ -151,10 +150,7 @@ impl Exec<'_> {
 
     /// Checks an instruction with everything known, lowers it, and keeps it.
     fn make_ready(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
-        let view = match site.global {
-            Some(slot) => Some(self.global(slot)?.clone()),
-            None => None,
-        };
+        let view = site.global.map(|slot| self.global(slot).clone());
         let mut request = Request {
             opcode: site.opcode,
             form: site.form,
@@ -207,7 +203,7 @@ impl Exec<'_> {
 }
 
 /// The operands of an instruction that may make its destination a view.
-pub(crate) fn binding_operands(opcode: Opcode, tiles: &[(Role, u32)]) -> Option<(u32, u32)> {
+pub(crate) fn binding_operands(opcode: Opcode, tiles: &[(Role, TileSlot)]) -> Option<(TileSlot, TileSlot)> {
     if !matches!(opcode, Opcode::Treshape | Opcode::Bitcast | Opcode::TfillpadInplace) {
         return None;
     }
