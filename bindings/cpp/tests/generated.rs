@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use tessera_capi::abi;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Relu, Split, ViewTag};
-use tessera_isa::ops::{Family, Form, Lay, Layouts, Opcode, Role, Types};
+use tessera_isa::ops::{AttrName, Family, Form, Lay, Layouts, Opcode, Role, Types};
 use tessera_isa::profile::{Profile, Profiles};
 use tessera_isa::tile::{BLayout, Compact, Loc, SLayout};
 
@@ -75,6 +75,7 @@ fn tags_follow_the_tables() {
     assert_eq!(written("TesseraRelu"), names(Relu::ALL));
     assert_eq!(written("TesseraAccToVec"), names(AccToVec::ALL));
     assert_eq!(written("TesseraSplit"), names(Split::ALL));
+    assert_eq!(written("TesseraAttrName"), names(AttrName::ALL));
     assert_eq!(written("TesseraElem"), names(Elem::ALL));
     assert_eq!(written("TesseraOp"), names(abi::ops()));
     assert_eq!(written("TesseraRole"), names(abi::roles()));

@@ -34,9 +34,9 @@ pub use rules::tconcat::check_concat_counts;
 pub use rules::tile::{check_conv, check_tile};
 pub use rules::valid::{check_valid, unset as valid_unset};
 
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Sig;
-use tessera_isa::tile_rules::Fault;
 
 /// The rules that an instruction breaks: one error, or any number of warnings.
 ///
@@ -69,7 +69,7 @@ pub enum Decision {
 
 /// Decides one instruction (ops.md 1 rule 1); `None` for the instructions that take no tiles.
 pub fn decide(inst: &Inst) -> Option<Decision> {
-    match check(inst).into_iter().find(|f| !f.warning) {
+    match check(inst).into_iter().find(|f| f.is_error()) {
         Some(fault) => Some(Decision::Rejected(fault.rule)),
         None => rules::signature::of(inst).map(Decision::Legal),
     }

@@ -1,9 +1,9 @@
 //! Matrix products (isa/matrix.md 2).
 
 use super::about;
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::Role;
-use tessera_isa::tile_rules::Fault;
 
 /// An extent of one operand that equals an extent of another: what it is, and how a sentence names both.
 type Equal = (Role, &'static str, Option<u64>, Role, &'static str, Option<u64>);

@@ -1,9 +1,9 @@
 //! Elementwise instructions (isa/elementwise.md 2).
 
 use super::about;
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Effect;
-use tessera_isa::tile_rules::Fault;
 
 /// `-valid`: sources and destination have equal valid regions; scratch has a rule of its own.
 pub(super) fn same_valid(inst: &Inst, rule: &'static str) -> Option<Fault> {

@@ -1,10 +1,10 @@
 //! TGATHER by index (isa/irregular.md 2 and 4).
 
 use super::{about, signature};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
 use tessera_isa::tile::{LayoutName, Loc};
-use tessera_isa::tile_rules::Fault;
 
 /// `-valid`: idx has dst's valid region; hardware takes whole rows of both.
 pub(super) fn valid(inst: &Inst, rule: &'static str) -> Option<Fault> {

@@ -2,10 +2,10 @@
 
 use super::about;
 use super::signature::{self, join};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, GlobalArg, Inst, ViewTag};
 use tessera_isa::ops::Role;
 use tessera_isa::tile::{BLayout, Loc, SLayout, Tile, TileType};
-use tessera_isa::tile_rules::Fault;
 
 /// The view as a tile, so that legality tables need not know views: its tag stands for the layout of that name.
 pub(super) fn view_tile(inst: &Inst) -> Option<Tile> {

@@ -24,10 +24,10 @@ mod ttrans;
 pub(crate) mod valid;
 mod view;
 
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Role, RuleKind, RuleUse};
 use tessera_isa::sem::Sem;
-use tessera_isa::tile_rules::Fault;
 
 /// The fault, as one about the operand with this role.
 pub(crate) fn about(inst: &Inst, role: Role, fault: Fault) -> Fault {
@@ -49,7 +49,7 @@ pub(crate) fn all(inst: &Inst) -> Vec<Fault> {
             continue;
         }
         match ask(inst, rule) {
-            Some(fault) if fault.warning => warnings.push(fault),
+            Some(fault) if !fault.is_error() => warnings.push(fault),
             Some(fault) => return vec![fault],
             None => {}
         }

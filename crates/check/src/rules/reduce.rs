@@ -1,10 +1,10 @@
 //! Reductions (isa/reduce.md 2 and 4).
 
 use super::{about, signature};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
 use tessera_isa::tile::{LayoutName, Loc};
-use tessera_isa::tile_rules::Fault;
 
 /// `-valid`: one value for each row of src, in column 0 of dst.
 pub(super) fn row_valid(inst: &Inst, rule: &'static str) -> Option<Fault> {

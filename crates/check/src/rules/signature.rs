@@ -4,13 +4,13 @@
 //! each source to each destination; everything else as a whole.
 
 use smallvec::SmallVec;
+use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::sig::{ALL_LOCS, Judged, Lay, Layouts, Locs, Miss, Sig, TypeOf, Types, find};
 use tessera_isa::ops::{Effect, Family, Form, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{LayoutName, Loc, Tile};
-use tessera_isa::tile_rules::Fault;
 
 /// Operands that are judged together.
 pub(crate) struct Case {
@@ -139,7 +139,7 @@ pub(crate) fn conversion(inst: &Inst) -> Option<Fault> {
     let src = inst.src()?.tile.elem;
     let dst = inst.tiles.iter().find(|t| t.role.is_dst() && t.tile.elem != src)?;
     let what = format!("{} converts {src} to {} here, and a2a3 and a5 do not", inst.op.title(), dst.tile.elem);
-    Some(Fault::warning("value-conversion", what).help(format!("make both tiles {src}")))
+    Some(Fault::new("value-conversion", what).help(format!("make both tiles {src}")))
 }
 
 /// "a2a3, a5" or "cpu and a5".

@@ -1,9 +1,9 @@
 //! TINTERLEAVE and TDEINTERLEAVE (tinterleave seed; ops.md 8).
 
 use super::about;
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Form, Role};
-use tessera_isa::tile_rules::Fault;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
     shape(inst).or_else(|| even(inst))

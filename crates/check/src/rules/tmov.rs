@@ -1,13 +1,13 @@
 //! TMOV and TMOV_FP (ops.md 2).
 
 use super::about;
+use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::ceil_to;
 use tessera_isa::tile::{Compact, LayoutName, Loc};
-use tessera_isa::tile_rules::Fault;
 
 /// Into Bias the type may widen, and only so (ops.md 2, `tmov-bias`). On cpu it is an ordinary move.
 pub(super) fn bias(inst: &Inst) -> Option<Fault> {

@@ -1,9 +1,9 @@
 //! TPACK (ops.md 6).
 
 use super::about;
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
-use tessera_isa::tile_rules::Fault;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);

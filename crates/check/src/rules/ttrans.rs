@@ -1,10 +1,10 @@
 //! TTRANS (ttrans seed; ops.md 5).
 
 use super::about;
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
-use tessera_isa::tile_rules::Fault;
 
 pub(super) fn size(inst: &Inst) -> Option<Fault> {
     let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);

@@ -6,6 +6,7 @@
 //! ([`RuleKind`]), how text writes it, on which pipe it runs, and **what it means** ([`crate::sem`]). Rules `-profile`,
 //! `-loc`, `-layout` and `-dtype` are nothing but "no signature is left": what the table does not allow is refused.
 
+mod attr;
 mod elementwise;
 mod irregular;
 mod matrix;
@@ -25,6 +26,7 @@ mod tpack;
 mod treshape;
 mod ttrans;
 
+pub use attr::{AttrInfo, AttrKind, AttrName, Spelling, Word};
 pub use names::{other, others};
 pub use rule::{Ids, RuleKind, RuleUse};
 use rule::{rule, rule_on};
@@ -428,36 +430,6 @@ words! {
         Mte3 = "MTE3", "PIPE_MTE3";
         /// Out of the accumulator.
         Fix = "FIX", "PIPE_FIX";
-    }
-}
-
-words! {
-    /// An attribute of an instruction.
-    AttrName {
-        /// `#pto.acc_to_vec_mode<…>`.
-        AccToVecMode = "accToVecMode", "AccToVecMode";
-        /// `#pto<relu_pre_mode …>`.
-        ReluPreMode = "reluPreMode", "ReluPreMode";
-        /// `"split2"` or `"split4"`.
-        Mode = "mode", "TInsertMode";
-        /// The axis TCONCAT joins.
-        Dim = "dim", "dim";
-        /// `[h, w]`.
-        Kernel = "kernel", "kernel";
-        /// `[h, w]`.
-        Stride = "stride", "stride";
-        /// `[h, w]`.
-        Dilation = "dilation", "dilation";
-        /// `[left, right, top, bottom]`.
-        Pad = "pad", "pad";
-        /// What TIMG2COL reads outside the image.
-        PadValue = "pad_value", "padValue";
-        /// `[h, w]`.
-        Fmap = "fmap", "fmap";
-        /// The new shape of TRESHAPE.
-        Shape = "shape", "newShape";
-        /// The layout tag of a view.
-        Layout = "layout", "layout";
     }
 }
 
