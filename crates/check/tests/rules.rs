@@ -44,6 +44,7 @@ const ELSEWHERE: [&str; 19] = [
     "binding",
     // No program's: the tool's own.
     "internal",
+    "undecided",
 ];
 
 /// One program of a file.
