@@ -2,8 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use tessera_isa::diag::{Diagnostic, Span, nearest};
-use tessera_isa::tile_rules::Fault;
+use tessera_isa::diag::{Diagnostic, Fault, Span, nearest};
 
 /// What everything that can be refused returns.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -237,8 +236,7 @@ impl From<Box<Diagnostic>> for Error {
 
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
-        let mut diagnostic = Diagnostic::error(fault.rule, fault.message);
-        diagnostic.help = fault.help;
-        Error::of_kind(ErrorKind::Illegal, diagnostic)
+        let diagnostic: Box<Diagnostic> = fault.into();
+        diagnostic.into()
     }
 }

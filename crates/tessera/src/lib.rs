@@ -53,7 +53,7 @@ pub use tessera_isa::codec::Number;
 pub use tessera_isa::diag::{Diagnostic, Severity, Span};
 pub use tessera_isa::elem::Elem;
 pub use tessera_isa::inst::{AccToVec, Attrs, ConvType, Relu, Split, ViewTag};
-pub use tessera_isa::ops::{Form, Opcode, Role};
+pub use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 pub use tessera_isa::profile::Profile;
 pub use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, TileType};
 pub use typed::{ConvTile, Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8, Tile, layout, loc};

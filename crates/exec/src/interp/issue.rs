@@ -1,12 +1,11 @@
 //! Issuing tile instructions: what was made ready for the same operands runs straight away.
 
-use super::code::Site;
+use super::code::{Site, TileSlot};
 use super::step::Exec;
 use crate::engine::cache::{Entry, Request};
-use crate::engine::chip::{Binding, refused};
+use crate::engine::chip::Binding;
 use crate::lower::{Effect, Failure};
 use tessera_ir::OpId;
-use tessera_isa::codec::Number;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Opcode, Role};
 
@@ -31,7 +30,7 @@ impl Exec<'_> {
         }
         self.choose(index, site)?;
         let start = match site.global {
-            Some(slot) => self.global(slot)?.byte().unwrap_or(0),
+            Some(slot) => self.global(slot).byte().unwrap_or(0),
             None => 0,
         };
         let now = self.issued;
@@ -109,9 +108,8 @@ impl Exec<'_> {
         for (_, scalar) in &site.scalars {
             key.push(self.int(scalar.int) as u64);
         }
-        if let Some(slot) = site.global
-            && let Some(view) = self.globals.get(slot as usize)
-        {
+        if let Some(slot) = site.global {
+            let view = self.global(slot);
             let bound =
                 if view.grows && site.opcode == Opcode::Tstore { u64::MAX } else { view.elements(&self.chip.memories) };
             key.extend_from_slice(&[view.buffer as u64, bound, view.tag as u64]);
@@ -119,20 +117,9 @@ impl Exec<'_> {
             key.extend(view.strides.iter().map(|s| *s as u64));
         }
         if site.opcode == Opcode::Timg2col {
-            self.key_of_config(&mut key);
+            key.extend(self.config.bits());
         }
         self.key = key;
-    }
-
-    fn key_of_config(&self, key: &mut Vec<u64>) {
-        let c = &self.config;
-        key.extend(c.fmap.into_iter().flatten().map(|v| v as u64));
-        key.extend(c.pad.into_iter().flatten().map(|v| v as u64));
-        key.extend(match c.pad_value {
-            Some(Number::Int(v)) => [1, v as u64],
-            Some(Number::Float(v)) => [2, v.to_bits()],
-            None => [0, 0],
-        });
     }
 
     /// Lies what was made ready for another place of the same buffer inside it here, too? A buffer that no file is
@@ -145,7 +132,7 @@ impl Exec<'_> {
             // An empty window touches nothing.
             return Ok(true);
         };
-        let view = self.global(slot)?;
+        let view = self.global(slot);
         let Some(start) = view.byte() else { return Ok(false) };
         let start = i64::try_from(start).unwrap_or(i64::MAX);
         let (first, end) = (start.saturating_add(span.0), start.saturating_add(span.1));
@@ -163,10 +150,7 @@ impl Exec<'_> {
 
     /// Checks an instruction with everything known, lowers it, and keeps it.
     fn make_ready(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
-        let view = match site.global {
-            Some(slot) => Some(self.global(slot)?.clone()),
-            None => None,
-        };
+        let view = site.global.map(|slot| self.global(slot).clone());
         let mut request = Request {
             opcode: site.opcode,
             form: site.form,
@@ -176,10 +160,7 @@ impl Exec<'_> {
             global: view.as_ref(),
         };
         if site.opcode == Opcode::Timg2col {
-            let (attrs, config) = (&mut request.attrs, &self.config);
-            attrs.fmap = attrs.fmap.or(config.fmap);
-            attrs.pad = attrs.pad.or(config.pad);
-            attrs.pad_value = attrs.pad_value.or(config.pad_value);
+            request.attrs = request.attrs.or(&self.config);
         }
         let inst = self.chip.instruction(&request).map_err(|e| self.at(site.at, e))?;
         self.legal(site.at, &inst)?;
@@ -208,11 +189,11 @@ impl Exec<'_> {
     /// Asks the rules; an error stops the program, a warning is kept.
     pub fn legal(&mut self, at: OpId, inst: &Inst) -> Result<(), Failure> {
         for fault in tessera_check::check(inst) {
-            let warning = fault.warning;
-            let mut failure = refused(fault);
+            let is_error = fault.is_error();
+            let mut failure = Failure::from(fault);
             failure.notes.extend(self.operand_notes(at, inst));
             let failure = self.at(at, failure);
-            if !warning {
+            if is_error {
                 return Err(failure);
             }
             self.found.warn(at, *failure);
@@ -222,7 +203,7 @@ impl Exec<'_> {
 }
 
 /// The operands of an instruction that may make its destination a view.
-pub(crate) fn binding_operands(opcode: Opcode, tiles: &[(Role, u32)]) -> Option<(u32, u32)> {
+pub(crate) fn binding_operands(opcode: Opcode, tiles: &[(Role, TileSlot)]) -> Option<(TileSlot, TileSlot)> {
     if !matches!(opcode, Opcode::Treshape | Opcode::Bitcast | Opcode::TfillpadInplace) {
         return None;
     }

@@ -1,6 +1,6 @@
 //! The operations that make, bind and size tiles.
 
-use super::code::{Alloc, Hand, Slot, Source, Window};
+use super::code::{Alloc, Hand, TileSlot, Window};
 use super::step::Exec;
 use crate::engine::chip::ObjectId;
 use crate::engine::memory::POOL;
@@ -10,16 +10,15 @@ use smallvec::SmallVec;
 impl Exec<'_> {
     /// The tile in a slot.
     #[inline]
-    pub fn object_of(&self, slot: Slot) -> ObjectId {
-        self.tiles.get(slot as usize).copied().unwrap_or(0)
+    pub fn object_of(&self, slot: TileSlot) -> ObjectId {
+        self.tiles[slot.index()]
     }
 
     /// Puts a tile into a slot.
     #[inline]
-    pub fn set_tile(&mut self, slot: Slot, object: ObjectId) {
-        if let Some(tile) = self.tiles.get_mut(slot as usize)
-            && *tile != object
-        {
+    pub fn set_tile(&mut self, slot: TileSlot, object: ObjectId) {
+        let tile = &mut self.tiles[slot.index()];
+        if *tile != object {
             *tile = object;
             self.chip.epoch += 1;
         }
@@ -59,8 +58,8 @@ impl Exec<'_> {
     pub fn copy_carried(&mut self, hands: &[Hand]) -> Result<(), Failure> {
         let mut copies: SmallVec<[(ObjectId, ObjectId); 2]> = SmallVec::new();
         for hand in hands {
-            if let (Some(buffer), Source::Tile(slot)) = (hand.buffer, hand.from) {
-                copies.push((self.object_of(slot), buffer));
+            if let Hand::Tile { from, buffer: Some(buffer), .. } = hand {
+                copies.push((self.object_of(*from), *buffer));
             }
         }
         if copies.is_empty() {

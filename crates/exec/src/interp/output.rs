@@ -1,22 +1,22 @@
 //! What leaves a block: tiles that are asked for, prints, and the trace.
 
-use super::code::{Site, Slot};
+use super::code::{Site, TileSlot};
 use super::step::Exec;
 use super::{Printed, TraceLine, TraceWrite};
-use crate::engine::chip::{UNSET, refused};
+use crate::engine::chip::UNSET;
 use crate::lower::Failure;
 use tessera_ir::OpId;
 use tessera_isa::ops::{Opcode, Role};
 
 impl Exec<'_> {
     /// `pto.tprint`.
-    pub fn print(&mut self, at: OpId, slot: Slot) -> Result<(), Failure> {
+    pub fn print(&mut self, at: OpId, slot: TileSlot) -> Result<(), Failure> {
         self.watch_print(slot)?;
         let unset = self.chip.object(self.object_of(slot))?.valid.map(|v| v == UNSET);
         if let Some(axis) = unset.iter().position(|u| *u) {
             let name = if axis == 0 { "v_row" } else { "v_col" };
             let fault = tessera_check::valid_unset(Opcode::Tprint, Role::Tile, name);
-            return Err(self.at(at, refused(fault)));
+            return Err(self.at(at, fault.into()));
         }
         let data = self.chip.tile_data(self.object_of(slot), 0)?;
         if data.defined.iter().any(|d| *d != 0xFF)

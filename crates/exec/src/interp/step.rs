@@ -2,7 +2,6 @@
 
 use super::code::*;
 use super::report::Found;
-use super::scalar;
 use super::{Printed, TraceLine};
 use crate::engine::cache::Cache;
 use crate::engine::chip::Chip;
@@ -11,9 +10,10 @@ use crate::engine::memory::Memories;
 use crate::lower::Failure;
 use crate::origin::Watch;
 use smallvec::SmallVec;
-use tessera_ir::{Func, Module, OpId, ValueId};
-use tessera_isa::codec::Number;
+use tessera_ir::{Func, Module, OpId, ValueId, scalar};
 use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::inst::Attrs;
+use tessera_isa::ops::AttrName;
 use tessera_isa::profile::Profile;
 
 /// How many operations one block may run before it is stopped as endless.
@@ -40,14 +40,6 @@ impl Context<'_> {
     }
 }
 
-/// Configuration of TIMG2COL that persists until it is set again (ops.md 7).
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Config {
-    pub fmap: Option<[i64; 2]>,
-    pub pad: Option<[i64; 4]>,
-    pub pad_value: Option<Number>,
-}
-
 /// One block that runs, and what it leaves behind.
 pub(crate) struct Exec<'a> {
     pub cx: &'a Context<'a>,
@@ -57,7 +49,8 @@ pub(crate) struct Exec<'a> {
     pub globals: Vec<Global>,
     pub caches: Vec<Cache>,
     pub key: Vec<u64>,
-    pub config: Config,
+    /// Configuration of TIMG2COL that persists until it is set again (ops.md 7).
+    pub config: Attrs,
     pub block: u32,
     pub found: Found,
     pub printed: Vec<Printed>,
@@ -87,7 +80,7 @@ impl<'a> Exec<'a> {
             globals: vec![Global::default(); program.globals],
             caches: program.sites.iter().map(|_| Cache::default()).collect(),
             key: Vec::new(),
-            config: Config::default(),
+            config: Attrs::default(),
             block: 0,
             found: Found::default(),
             printed: Vec::new(),
@@ -102,7 +95,7 @@ impl<'a> Exec<'a> {
     /// Forgets everything but arguments, buffers and prepared instructions.
     pub fn reset(&mut self, block: u32) {
         self.block = block;
-        self.config = Config::default();
+        self.config = Attrs::default();
         self.steps = 0;
         self.began = self.issued;
         self.chip.memories.clear_chip();
@@ -133,15 +126,13 @@ impl<'a> Exec<'a> {
     pub fn int(&self, int: Int) -> i64 {
         match int {
             Int::Imm(v) => v,
-            Int::Slot(slot) => self.ints.get(slot as usize).copied().unwrap_or(0),
+            Int::Slot(slot) => self.ints[slot.index()],
         }
     }
 
     #[inline]
-    pub fn set(&mut self, slot: Slot, value: i64) {
-        if let Some(place) = self.ints.get_mut(slot as usize) {
-            *place = value;
-        }
+    pub fn set(&mut self, slot: IntSlot, value: i64) {
+        self.ints[slot.index()] = value;
     }
 
     /// A failure at an operation, if it has no place yet.
@@ -152,6 +143,11 @@ impl<'a> Exec<'a> {
         Box::new(failure.at(self.cx.span(op), "when this runs"))
     }
 
+    #[cold]
+    fn undefined(&self, at: OpId, what: scalar::Undefined) -> Failure {
+        self.at(at, Box::new(Diagnostic::error("arith", what.to_string()).help(what.help())))
+    }
+
     fn code(&mut self, code: &[Code]) -> Result<(), Failure> {
         self.steps += code.len() as u64;
         for c in code {
@@ -159,7 +155,7 @@ impl<'a> Exec<'a> {
                 Code::Set { dst, value } => self.set(*dst, *value),
                 Code::Arith { op, width, dst, a, b, at } => {
                     let value = scalar::arith(*op, *width, self.int(*a), self.int(*b));
-                    self.set(*dst, value.map_err(|e| self.at(*at, e))?);
+                    self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
                 }
                 Code::Cmp { pred, width, dst, a, b } => {
                     // One bit, sign-extended like every other integer.
@@ -169,10 +165,6 @@ impl<'a> Exec<'a> {
                 Code::Cast { op, from, to, dst, a } => {
                     let value = scalar::cast(*op, *from, *to, self.int(*a));
                     self.set(*dst, value);
-                }
-                Code::Select { condition, then, other } => {
-                    let chosen = if self.int(*condition) != 0 { then } else { other };
-                    self.hand(std::slice::from_ref(chosen))?;
                 }
                 Code::For(f) => self.repeat(f)?,
                 Code::If(branch) => {
@@ -197,7 +189,7 @@ impl<'a> Exec<'a> {
                 let address = self.int(*addr);
                 self.chip.assign(self.object_of(*tile), address).map_err(|e| self.at(*at, e))?;
                 if let Some(result) = result {
-                    self.hand_tile(*result, *tile);
+                    self.set_tile(*result, self.object_of(*tile));
                 }
             }
             Code::SetValid { at, tile, valid } => {
@@ -210,14 +202,14 @@ impl<'a> Exec<'a> {
             Code::AddPtr { at, src, dst, by } => {
                 self.add_pointer(*src, *dst, self.int(*by)).map_err(|e| self.at(*at, e))?;
             }
-            Code::LoadScalar(access) => self.load_scalar(access).map_err(|e| self.at(access.at, e))?,
-            Code::StoreScalar(access) => self.store_scalar(access).map_err(|e| self.at(access.at, e))?,
-            Code::Configure { fmap, pad } => {
-                self.config.fmap = fmap.or(self.config.fmap);
-                self.config.pad = pad.or(self.config.pad);
+            Code::LoadScalar(access, to) => self.load_scalar(access, *to).map_err(|e| self.at(access.at, e))?,
+            Code::StoreScalar(access, scalar) => {
+                self.store_scalar(access, *scalar).map_err(|e| self.at(access.at, e))?;
             }
+            Code::Configure(attrs) => self.config = attrs.or(&self.config),
             Code::PadValue { scalar, attr } => {
-                self.config.pad_value = scalar.map(|s| s.number(self.int(s.int))).or(*attr);
+                let value = scalar.map(|s| s.number(self.int(s.int))).or(*attr);
+                self.config.set(AttrName::PadValue, value);
             }
             Code::BlockIndex(slot) => self.set(*slot, i64::from(self.block)),
             Code::BlockCount(slot) => self.set(*slot, i64::from(self.cx.blocks)),
@@ -293,58 +285,43 @@ impl<'a> Exec<'a> {
     /// Hands values on, all at once.
     fn hand(&mut self, hands: &[Hand]) -> Result<(), Failure> {
         match hands {
-            [] => Ok(()),
+            [] => {}
             [one] => {
-                let value = self.read(one.from);
+                let value = self.read(*one);
                 self.copy_carried(hands)?;
-                self.write(one, value);
-                Ok(())
+                self.write(value);
             }
             _ => {
-                let values: SmallVec<[Handed; 4]> = hands.iter().map(|h| self.read(h.from)).collect();
+                let values: SmallVec<[Handed; 4]> = hands.iter().map(|h| self.read(*h)).collect();
                 self.copy_carried(hands)?;
-                for (hand, value) in hands.iter().zip(values) {
-                    self.write(hand, value);
-                }
-                Ok(())
+                values.into_iter().for_each(|value| self.write(value));
             }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn read(&self, hand: Hand) -> Handed {
+        match hand {
+            Hand::Int { to, from } => Handed::Int(to, self.int(from)),
+            Hand::Tile { to, from, buffer } => Handed::Tile(to, buffer.unwrap_or_else(|| self.object_of(from))),
+            Hand::Global { to, from } => Handed::Global(to, Box::new(self.globals[from.index()].clone())),
         }
     }
 
     #[inline]
-    fn read(&self, from: Source) -> Handed {
-        match from {
-            Source::Int(int) => Handed::Int(self.int(int)),
-            Source::Tile(slot) => Handed::Tile(self.object_of(slot)),
-            Source::Global(slot) => Handed::Global(self.globals.get(slot as usize).cloned().map(Box::new)),
-            Source::Nothing => Handed::Nothing,
+    fn write(&mut self, value: Handed) {
+        match value {
+            Handed::Int(to, value) => self.set(to, value),
+            Handed::Tile(to, object) => self.set_tile(to, object),
+            Handed::Global(to, global) => self.globals[to.index()] = *global,
         }
-    }
-
-    fn write(&mut self, hand: &Hand, value: Handed) {
-        match (hand.to, value) {
-            (Var::Int(slot), Handed::Int(v)) => self.set(slot, v),
-            (Var::Tile(slot), Handed::Tile(object)) => {
-                self.set_tile(slot, hand.buffer.unwrap_or(object));
-            }
-            (Var::Global(slot), Handed::Global(Some(global))) => {
-                if let Some(place) = self.globals.get_mut(slot as usize) {
-                    *place = *global;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn hand_tile(&mut self, to: Slot, from: Slot) {
-        self.set_tile(to, self.object_of(from));
     }
 }
 
 /// A value on its way.
 enum Handed {
-    Int(i64),
-    Tile(ObjectId),
-    Global(Option<Box<Global>>),
-    Nothing,
+    Int(IntSlot, i64),
+    Tile(TileSlot, ObjectId),
+    Global(GlobalSlot, Box<Global>),
 }

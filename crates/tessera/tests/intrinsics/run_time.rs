@@ -3,7 +3,7 @@
 use crate::{ramp, rule};
 use tessera::dynamic::Instruction;
 use tessera::prelude::*;
-use tessera::{Attrs, Elem, Extent, Loc, Number, Opcode, Relu, Role, TileType};
+use tessera::{AttrName, Attrs, Elem, Extent, Loc, Number, Opcode, Relu, Role, TileType};
 use tessera::{Program, Result, TileBuf};
 
 fn alloc(m: &Machine, loc: Loc, elem: Elem, rows: u64, cols: u64) -> Result<TileBuf> {
@@ -60,7 +60,7 @@ fn wrong_operands_and_attributes_are_named() -> Result<()> {
         error.to_string(),
         "operand-count: TTRANS has no form with the operands (src) (help: give (src, dst) or (src, tmp, dst))"
     );
-    let attrs = Attrs { relu: Some(Relu::NormalRelu), ..Attrs::default() };
+    let attrs = Attrs::default().with(AttrName::ReluPreMode, Relu::NormalRelu);
     let relu = new(Opcode::Ttrans).tile(Role::Src, &a).tile(Role::Dst, &b).attrs(attrs);
     assert_eq!(rule(relu.issue()), "unknown-attribute");
     let fraction = new(Opcode::Textract)
