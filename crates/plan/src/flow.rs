@@ -143,9 +143,9 @@ impl Walk<'_> {
         let known = constants(self.func);
         let mut found = Vec::new();
         self.func.walk(&mut |id, op, _| {
-            let tile = match op.opcode() {
-                Some(Opcode::AllocTile) => op.results.first().copied(),
-                Some(Opcode::Tassign) => tassign_tile(op),
+            let tile = match op.opcode().and_then(|o| o.info().binds) {
+                Some(Bind::New) => op.results.first().copied(),
+                Some(Bind::Address) => tassign_tile(op),
                 _ => None,
             };
             if let (Some(value), Some(addr)) = (tile, op.operand(Role::Addr)) {
