@@ -4,7 +4,7 @@ use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::edges::{Control, For, If, Select, While};
 use tessera_ir::{Arg, BlockId, Def, Op, Operand, Type, ValueId};
 use tessera_isa::inst::ViewTag;
-use tessera_isa::ops::Role;
+use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::tile::Extent;
 
 impl Emitter<'_> {
@@ -40,11 +40,10 @@ impl Emitter<'_> {
                 todo.extend(handed.filter_map(|(_, from)| from.value()));
                 continue;
             }
-            // A view of a pointer has the tag that is written; a window keeps the tag of its view.
-            let source = op.operand(Role::Global).and_then(|o| o.arg.value());
-            match (op.known_attrs().and_then(|a| a.layout), source) {
-                (None, Some(view)) if !matches!(self.ty(view), Type::Ptr(..)) => todo.push(view),
-                (tag, _) => tags.push(tag.unwrap_or(ViewTag::Nd)),
+            // A view has the tag that is written; a window keeps the tag of its view.
+            match op.operand(Role::Global).and_then(|o| o.arg.value()) {
+                Some(view) if op.opcode() == Some(Opcode::PartitionView) => todo.push(view),
+                _ => tags.push(op.known_attrs().and_then(|a| a.layout).unwrap_or(ViewTag::Nd)),
             }
         }
         tags
@@ -85,7 +84,8 @@ impl Emitter<'_> {
                 Ok(format!("{} *", words::object_type(self.ty(value), self.profile, self.span(value))?))
             }
             Type::Ptr(elem, _) => Ok(format!("{} *", elem.cpp())),
-            Type::View(_) | Type::Memref(_) => Ok(self.view_type(value)?.0),
+            // Its first value says it.
+            Type::View(_) | Type::Memref(_) => Ok("auto".into()),
             Type::Event => Ok("RecordEvent".into()),
         }
     }
