@@ -7,9 +7,10 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use std::hint::black_box;
 use tessera_exec::kernels::{AlignedBytes, Conversion, Params};
 use tessera_exec::nest::{Bits, Map, Move, Place, Plan, Step, lower, lower_fill, lower_with_params};
-use tessera_exec::values::fixpipe::{Fixpipe, QuantParam};
+use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::{Axis, Layout};
+use tessera_isa::sem::Fixpipe;
 
 /// Bytes of one operand's ring.
 const RING: usize = 192 << 10;

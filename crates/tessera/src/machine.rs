@@ -9,6 +9,7 @@ use std::rc::Rc;
 use tessera_exec::engine::machine::{Machine as Engine, TileId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Attrs, ConvType};
+use tessera_isa::ops::AttrName;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Compact, Extent, Loc, Pad, TileType};
 
@@ -232,13 +233,14 @@ impl Machine {
     /// SETFMATRIX: the image's size and padding for every TIMG2COL that does not say otherwise (ops.md 7).
     pub fn setfmatrix(&self, fmap: [i64; 2], pad: [i64; 4]) -> Result<()> {
         let mut state = self.state()?;
-        (state.img2col.fmap, state.img2col.pad) = (Some(fmap), Some(pad));
+        state.img2col.set(AttrName::Fmap, Some(fmap));
+        state.img2col.set(AttrName::Pad, Some(pad));
         Ok(())
     }
 
     /// SET_IMG2COL_PADDING: the pad value for every TIMG2COL that does not say otherwise (ops.md 7).
     pub fn set_img2col_padding<T: Element>(&self, value: T) -> Result<()> {
-        self.state()?.img2col.pad_value = Some(value.number());
+        self.state()?.img2col.set(AttrName::PadValue, Some(value.number()));
         Ok(())
     }
 

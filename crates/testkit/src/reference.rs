@@ -8,13 +8,12 @@ mod image;
 mod rows;
 
 use blocks::Footprint;
-use tessera_exec::values::convert::convert;
-use tessera_exec::values::fixpipe::Fixpipe;
 use tessera_isa::codec::{Number, QuantParam};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, ConvType, GlobalArg, Inst, ViewTag};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Fixpipe, convert};
 use tessera_isa::tile::{Loc, Tile};
 
 /// Bytes, and for each of them 0xFF where it is defined.
@@ -208,7 +207,7 @@ impl Reference<'_> {
         let d = self.index(dst)?;
         let src = self.source(Role::Src)?.clone();
         let target = self.old.get(d)?.clone();
-        let mode = self.inst.attrs.acc_to_vec;
+        let mode = self.inst.attrs.acc_to_vec();
         let (split_m, split_n) = (mode == Some(AccToVec::DualModeSplitM), mode == Some(AccToVec::DualModeSplitN));
         // The source window, and what one core takes of it.
         let mut extent = if extract { target.valid } else { src.valid };

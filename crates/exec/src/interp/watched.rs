@@ -20,8 +20,8 @@ use std::sync::Arc;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::inst::Inst;
 use tessera_isa::layout::Layout;
-use tessera_isa::maps;
 use tessera_isa::ops::Role;
+use tessera_isa::sem;
 
 /// Runs a program block by block, with a watch.
 pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
@@ -311,7 +311,7 @@ impl Exec<'_> {
                 places.push(self.chip.object(*id)?.place);
             }
             let at = Places { tiles: &places, global: request.global.map(|g| g.buffer), tracked: true };
-            Moves::new(inst, &maps::steps(inst).unwrap_or_default(), at)?
+            Moves::new(inst, &sem::steps(inst).unwrap_or_default(), at)?
         };
         let key = (index, self.key.as_slice().into());
         if let Some(watch) = &mut self.watch {

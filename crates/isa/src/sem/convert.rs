@@ -1,7 +1,7 @@
 //! The converting moves of the `cpu` profile (ops.md 1, rule 5).
 
-use tessera_isa::codec::{Number, Overflow};
-use tessera_isa::elem::Elem;
+use crate::codec::{Number, Overflow};
+use crate::elem::Elem;
 
 /// Converts an element's bits from one type to another, rounding once; equal types keep their bits.
 ///
@@ -10,8 +10,8 @@ use tessera_isa::elem::Elem;
 /// comes out canonical (fixpipe.md 4).
 ///
 /// ```
-/// use tessera_exec::values::convert::convert;
 /// use tessera_isa::elem::Elem;
+/// use tessera_isa::sem::convert;
 ///
 /// assert_eq!(convert(Elem::F32, Elem::F16, 0x3F80_0000), 0x3C00);
 /// assert_eq!(convert(Elem::F32, Elem::U8, u64::from((-1.5f32).to_bits())), 0);

@@ -1,20 +1,17 @@
 //! What happens to a value on its way out of an accumulator (fixpipe.md 4): convert or quantize, then ReLU, then store.
 
-mod run;
 #[cfg(test)]
 mod tests;
 
-use tessera_isa::codec::Overflow;
-use tessera_isa::elem::Elem;
-
-pub use run::Params;
-pub use tessera_isa::codec::{QuantFault, QuantParam};
+use crate::codec::{Overflow, QuantParam};
+use crate::elem::Elem;
 
 /// The conversion of one instruction; which pairs of types are legal is fixpipe.md 2's business.
 ///
 /// ```
-/// use tessera_exec::values::fixpipe::{Fixpipe, QuantParam};
+/// use tessera_isa::codec::QuantParam;
 /// use tessera_isa::elem::Elem;
+/// use tessera_isa::sem::Fixpipe;
 ///
 /// let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding: false };
 /// let param = QuantParam::scalar(1 << 46 | u64::from(1f32.to_bits()));
