@@ -93,7 +93,7 @@ impl Walk<'_> {
                 }
                 _ => op.blocks.iter().for_each(|block| self.block(*block)),
             }
-            let grown = at(When::Again).fold(false, |grown, edge| self.back_edge(id, op, edge, mark) || grown);
+            let grown = at(When::Again).any(|edge| self.back_edge(id, op, edge, mark));
             if matches!(control, Control::For(_)) {
                 at(When::Leave).for_each(|edge| self.hand(edge));
             }
