@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use tessera::dynamic::Instruction;
-//! use tessera::isa::{elem::Elem, ops::{Opcode, Role}, tile::{Loc, TileType}};
+//! use tessera::{Elem, Loc, Opcode, Role, TileType};
 //! use tessera::prelude::*;
 //!
 //! let machine = Machine::new(Profile::A5);
