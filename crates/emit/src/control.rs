@@ -43,7 +43,7 @@ impl Emitter<'_> {
             // A view has the tag that is written; a window keeps the tag of its view.
             match op.operand(Role::Global).and_then(|o| o.arg.value()) {
                 Some(view) if op.opcode() == Some(Opcode::PartitionView) => todo.push(view),
-                _ => tags.push(op.known_attrs().map_or(ViewTag::Nd, |a| a.layout())),
+                _ => tags.push(op.known_attrs().layout().unwrap_or(ViewTag::Nd)),
             }
         }
         tags
