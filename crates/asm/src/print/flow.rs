@@ -1,7 +1,6 @@
 //! Control flow and arithmetic.
 
 use super::Printer;
-use crate::words::{self, ARITH, CASTS, PREDICATES};
 use tessera_ir::edges::{CONDITION_FLAGS, Control, For, While};
 use tessera_ir::{BlockId, Op, OpKind, Operand, ScalarType, Sign, Type, ValueId};
 use tessera_isa::codec::Number;
@@ -12,14 +11,14 @@ impl Printer<'_> {
     pub(super) fn flow_or_arith(&mut self, op: &Op) -> &mut Self {
         match &op.kind {
             OpKind::Constant(value) => self.constant(op, value),
-            OpKind::Arith(kind) => self.same_type(op, words::name_of(ARITH, kind)),
+            OpKind::Arith(kind) => self.same_type(op, kind.name()),
             OpKind::Select => self.same_type(op, "select"),
             OpKind::Cmp(predicate) => {
-                write!(self, "arith.cmpi {}, ", words::name_of(PREDICATES, predicate)).operands(&op.operands);
+                write!(self, "arith.cmpi {}, ", predicate.name()).operands(&op.operands);
                 self.first_type(op)
             }
             OpKind::Cast(cast) => {
-                write!(self, "arith.{} ", words::name_of(CASTS, cast)).operands(&op.operands);
+                write!(self, "arith.{} ", cast.name()).operands(&op.operands);
                 self.first_type(op).text(" to ").result_types(op)
             }
             OpKind::For | OpKind::While => match Control::of(self.func, op) {
