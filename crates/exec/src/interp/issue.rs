@@ -180,7 +180,6 @@ impl Exec<'_> {
         let inst = self.chip.instruction(&request).map_err(|e| self.at(site.at, e))?;
         self.legal(site.at, &inst)?;
         let prepared = self.chip.lowered(&request, &inst).map_err(|e| self.at(site.at, e))?;
-        self.watch_ready(index, &inst, &request, prepared.as_ref())?;
         let init = match (site.init, request.tiles.last()) {
             (Some(slot), Some((_, dst))) => {
                 let copy = self.chip.copy_of(self.object_of(slot), *dst);
