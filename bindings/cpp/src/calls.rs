@@ -164,13 +164,14 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
         let (op, operands) = unsafe {
             let inst = given(inst)?;
             let conv = inst.conv.as_ref().map(|c| convert::conv(c).map(|ty| (c, ty)));
+            let op = convert::op(inst.op)?;
             let operands = Operands {
                 tiles: array(inst.tiles, inst.tile_count, "tiles")?,
                 scalars: array(inst.scalars, inst.scalar_count, "scalars")?,
-                attrs: inst.attrs.as_ref().map_or(Ok(Default::default()), convert::attrs)?,
+                attrs: convert::attrs(op, array(inst.attrs, inst.attr_count, "attributes")?)?,
                 conv: conv.transpose()?,
             };
-            (convert::op(inst.op)?, operands)
+            (op, operands)
         };
         m.issue(op, operands)
     })

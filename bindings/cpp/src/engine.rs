@@ -1,6 +1,6 @@
 //! Memories and storage of a core, and the running of checked instructions.
 
-use crate::convert::{Answer, Refusal, diagnostic};
+use crate::convert::{Answer, Refusal};
 use crate::key::Key;
 use crate::pool::{Pool, Storage};
 use rustc_hash::FxHashMap;
@@ -8,12 +8,11 @@ use smallvec::SmallVec;
 use tessera_exec::engine::memory::{Memories, Memory, MemoryId, POOL, of_loc, on_core};
 use tessera_exec::lower::{Effect, Failure, Places, Prepared};
 use tessera_exec::nest::Place;
-use tessera_isa::diag::Diagnostic;
+use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::inst::{AccToVec, Inst, Root, TileArg};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
-use tessera_isa::tile_rules::Fault;
 
 /// More instructions than this are not kept ready.
 const MAX_READY: usize = 1024;
@@ -185,7 +184,7 @@ impl Engine {
     /// Lowers an instruction; the tiles of a store are those of a vector core.
     fn prepare(&mut self, inst: &Inst, core: u8) -> Answer<Prepared> {
         let uses_core1 = matches!(
-            inst.attrs.acc_to_vec,
+            inst.attrs.acc_to_vec(),
             Some(AccToVec::SingleModeVec1 | AccToVec::DualModeSplitM | AccToVec::DualModeSplitN)
         );
         let mut tiles: SmallVec<[Place; 6]> = SmallVec::new();
@@ -307,7 +306,7 @@ pub(crate) fn legal(inst: &Inst) -> Answer<Vec<Diagnostic>> {
             return Err(tessera_check::valid_unset(inst.op, arg.role, name).into());
         }
     }
-    let mut found: Vec<Diagnostic> = tessera_check::check(inst).iter().map(diagnostic).collect();
+    let mut found: Vec<Diagnostic> = tessera_check::check(inst).into_iter().map(Diagnostic::from).collect();
     if found.iter().any(Diagnostic::is_error) {
         found.retain(Diagnostic::is_error);
         return Err(Refusal::rules(found));

@@ -8,8 +8,6 @@ use crate::convert::{Answer, Operands};
 use crate::engine::Engine;
 use crate::view::View;
 use smallvec::SmallVec;
-use tessera_isa::codec::Number;
-use tessera_isa::inst::Attrs;
 use tessera_isa::ops::Opcode;
 
 /// A key.
@@ -32,9 +30,7 @@ impl Key {
         for s in operands.scalars {
             key.0.extend_from_slice(&[two(s.role, s.kind), s.bits]);
         }
-        if operands.attrs != Attrs::default() {
-            key.attrs(&operands.attrs);
-        }
+        key.0.extend(operands.attrs.bits());
         if let Some((conv, _)) = &operands.conv {
             key.conv(conv, engine)?;
         }
@@ -101,33 +97,6 @@ impl Key {
         self.0.extend_from_slice(&[two(c.storage_kind, c.has_depth), two(c.loc, c.elem)]);
         self.0.extend_from_slice(&c.dims);
         self.storage(c.storage_kind, c.storage, engine)
-    }
-
-    fn attrs(&mut self, attrs: &Attrs) {
-        let small = |n: Option<u64>| n.map_or(0, |n| n + 1);
-        self.0.extend_from_slice(&[
-            small(attrs.relu.map(|w| w as u64)),
-            small(attrs.acc_to_vec.map(|w| w as u64)),
-            small(attrs.split.map(|w| w as u64)),
-        ]);
-        let lists: [Option<&[i64]>; 7] = [
-            attrs.dim.as_ref().map(std::slice::from_ref),
-            attrs.kernel.as_ref().map(|v| v.as_slice()),
-            attrs.stride.as_ref().map(|v| v.as_slice()),
-            attrs.dilation.as_ref().map(|v| v.as_slice()),
-            attrs.pad.as_ref().map(|v| v.as_slice()),
-            attrs.fmap.as_ref().map(|v| v.as_slice()),
-            attrs.shape.as_ref().map(|v| v.as_slice()),
-        ];
-        for list in lists {
-            self.0.push(list.map_or(0, |l| l.len() as u64));
-            self.0.extend(list.into_iter().flatten().map(|v| *v as u64));
-        }
-        self.0.extend_from_slice(&match attrs.pad_value {
-            None => [0, 0, 0],
-            Some(Number::Int(v)) => [1, v as u64, (v >> 64) as u64],
-            Some(Number::Float(v)) => [2, v.to_bits(), 0],
-        });
     }
 
     fn view(&mut self, view: &View) {

@@ -8,12 +8,11 @@ use crate::pool::Storage;
 use crate::view::View;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tessera_isa::diag::{Diagnostic, Severity};
+use tessera_isa::diag::{Diagnostic, Fault, Severity};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Pad;
-use tessera_isa::tile_rules::Fault;
 
 /// A simulated core. C sees only pointers to it.
 pub struct TesseraMachine {
@@ -88,7 +87,7 @@ impl TesseraMachine {
 
     pub(crate) fn alloc_tile(&mut self, t: &TesseraTile) -> Answer<u64> {
         let tile = convert::tile(t, self.profile)?;
-        if let Some(fault) = tile.fault(self.profile).filter(|f| !f.warning) {
+        if let Some(fault) = tile.fault(self.profile).filter(|f| f.is_error()) {
             return Err(fault.into());
         }
         self.engine.alloc(tile.loc, tile.bytes())
@@ -144,24 +143,20 @@ impl TesseraMachine {
         match op {
             Opcode::Setfmatrix => {
                 // What is not given stays as it was.
-                self.img2col.fmap = operands.attrs.fmap.or(self.img2col.fmap);
-                self.img2col.pad = operands.attrs.pad.or(self.img2col.pad);
+                self.img2col = operands.attrs.or(&self.img2col);
                 return Ok(Vec::new());
             }
             Opcode::SetImg2colPadding => {
                 let [value] = operands.scalars else {
                     return Err(Refusal::argument("SET_IMG2COL_PADDING has one scalar"));
                 };
-                self.img2col.pad_value = Some(convert::number(value)?);
+                self.img2col.set(AttrName::PadValue, Some(convert::number(value.kind, value.bits)?));
                 return Ok(Vec::new());
             }
             Opcode::SetImg2colRpt => return Ok(Vec::new()),
             Opcode::Timg2col => {
                 // An attribute on the instruction wins (ops.md 7).
-                let attrs = &mut operands.attrs;
-                attrs.fmap = attrs.fmap.or(self.img2col.fmap);
-                attrs.pad = attrs.pad.or(self.img2col.pad);
-                attrs.pad_value = attrs.pad_value.or(self.img2col.pad_value);
+                operands.attrs = operands.attrs.or(&self.img2col);
             }
             _ => {}
         }

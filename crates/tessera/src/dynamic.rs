@@ -32,7 +32,7 @@ use std::rc::Rc;
 use tessera_exec::engine::machine::Issue;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::Attrs;
-use tessera_isa::ops::{AttrName, Form, FormInfo, Kind, Opcode, Role};
+use tessera_isa::ops::{Form, FormInfo, Kind, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Tile as TileOnProfile;
 
@@ -259,23 +259,8 @@ impl<'a> Instruction<'a> {
     }
 
     fn check_attrs(&self) -> Result<()> {
-        let a = &self.attrs;
-        let given = [
-            (AttrName::ReluPreMode, a.relu.is_some()),
-            (AttrName::AccToVecMode, a.acc_to_vec.is_some()),
-            (AttrName::Mode, a.split.is_some()),
-            (AttrName::Dim, a.dim.is_some()),
-            (AttrName::Kernel, a.kernel.is_some()),
-            (AttrName::Stride, a.stride.is_some()),
-            (AttrName::Dilation, a.dilation.is_some()),
-            (AttrName::Pad, a.pad.is_some()),
-            (AttrName::PadValue, a.pad_value.is_some()),
-            (AttrName::Fmap, a.fmap.is_some()),
-            (AttrName::Shape, a.shape.is_some()),
-            (AttrName::Layout, a.layout.is_some()),
-        ];
         let known = self.op.info().attrs;
-        match given.iter().find(|(name, is)| *is && !known.contains(name)) {
+        match self.attrs.iter().find(|(name, _)| !known.contains(name)) {
             None => Ok(()),
             Some((name, _)) => {
                 let what = format!("{} has no attribute {name}", self.op.title());
@@ -312,10 +297,7 @@ impl<'a> Instruction<'a> {
         let mut state = machine.state()?;
         if self.op == Opcode::Timg2col {
             // An attribute on the instruction wins (ops.md 7).
-            let left = &state.img2col;
-            issue.attrs.fmap = issue.attrs.fmap.or(left.fmap);
-            issue.attrs.pad = issue.attrs.pad.or(left.pad);
-            issue.attrs.pad_value = issue.attrs.pad_value.or(left.pad_value);
+            issue.attrs = issue.attrs.or(&state.img2col);
         }
         match self.op {
             Opcode::Tsubview => {

@@ -1,8 +1,7 @@
 //! The one error of the library: a broken rule with its sentence and a way out.
 
 use std::fmt;
-use tessera_isa::diag::Diagnostic;
-use tessera_isa::tile_rules::Fault;
+use tessera_isa::diag::{Diagnostic, Fault};
 
 /// What the intrinsics return.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -75,8 +74,6 @@ impl From<Box<Diagnostic>> for Error {
 
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
-        let mut diagnostic = Diagnostic::error(fault.rule, fault.message);
-        diagnostic.help = fault.help;
-        Error(Box::new(diagnostic))
+        Error(fault.into())
     }
 }

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use tessera_exec::engine::machine::{Machine as Engine, TileId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Attrs, ConvType};
+use tessera_isa::ops::AttrName;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Compact, Extent, Loc, Pad, TileType};
 
@@ -76,18 +77,9 @@ impl Drop for Slot {
 pub struct TileOptions {
     pad: Pad,
     compact: Compact,
-    valid: Region,
+    /// The type's valid extents; `None` is one that is set at run time, at first to all of the declared area.
+    valid: Option<[Extent; 2]>,
     address: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Region {
-    /// Set at run time, at first all of the declared area.
-    Whole,
-    /// Part of the type.
-    Fixed(usize, usize),
-    /// Set at run time, at first not at all.
-    Unset,
 }
 
 impl Default for TileOptions {
@@ -100,7 +92,7 @@ impl TileOptions {
     /// No pad value, no compact mode, no address; the valid region is the declared area until
     /// [`set_valid`](Tile::set_valid) changes it.
     pub const fn new() -> Self {
-        TileOptions { pad: Pad::Null, compact: Compact::Null, valid: Region::Whole, address: None }
+        TileOptions { pad: Pad::Null, compact: Compact::Null, valid: None, address: None }
     }
 
     /// The value that padding is filled with (tile-model.md 6).
@@ -117,13 +109,13 @@ impl TileOptions {
 
     /// A valid region that is part of the type, and does not change.
     pub const fn valid(mut self, rows: usize, cols: usize) -> Self {
-        self.valid = Region::Fixed(rows, cols);
+        self.valid = Some([Extent::Static(rows as u64), Extent::Static(cols as u64)]);
         self
     }
 
     /// A valid region that has to be set before it is used (`valid-unset`).
     pub const fn unset(mut self) -> Self {
-        self.valid = Region::Unset;
+        self.valid = Some([Extent::Dynamic; 2]);
         self
     }
 
@@ -182,12 +174,9 @@ impl Machine {
             ty = ty.with_layout(outer, inner, fractal);
         }
         (ty.pad, ty.compact) = (options.pad, options.compact);
-        ty = match options.valid {
-            Region::Fixed(rows, cols) => ty.with_valid(Extent::Static(rows as u64), Extent::Static(cols as u64)),
-            Region::Whole | Region::Unset => ty.with_valid(Extent::Dynamic, Extent::Dynamic),
-        };
+        [ty.v_row, ty.v_col] = options.valid.unwrap_or([Extent::Dynamic; 2]);
         let buf = self.alloc(&ty)?;
-        if let Region::Whole = options.valid {
+        if options.valid.is_none() {
             buf.set_valid(known.rows as usize, known.cols as usize)?;
         }
         if let Some(address) = options.address {
@@ -232,13 +221,14 @@ impl Machine {
     /// SETFMATRIX: the image's size and padding for every TIMG2COL that does not say otherwise (ops.md 7).
     pub fn setfmatrix(&self, fmap: [i64; 2], pad: [i64; 4]) -> Result<()> {
         let mut state = self.state()?;
-        (state.img2col.fmap, state.img2col.pad) = (Some(fmap), Some(pad));
+        state.img2col.set(AttrName::Fmap, Some(fmap));
+        state.img2col.set(AttrName::Pad, Some(pad));
         Ok(())
     }
 
     /// SET_IMG2COL_PADDING: the pad value for every TIMG2COL that does not say otherwise (ops.md 7).
     pub fn set_img2col_padding<T: Element>(&self, value: T) -> Result<()> {
-        self.state()?.img2col.pad_value = Some(value.number());
+        self.state()?.img2col.set(AttrName::PadValue, Some(value.number()));
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Making instructions ready: everything known, checked, lowered, and kept for the next time.
 
-use crate::engine::chip::{Chip, ObjectId, UNSET, refused};
+use crate::engine::chip::{Chip, ObjectId, UNSET};
 use crate::engine::global::Global;
 use crate::engine::memory::on_core;
 use crate::lower::{Effect, Failure, Places, Prepared};
@@ -135,7 +135,7 @@ impl Chip {
             let object = self.object(*id)?;
             if object.valid.contains(&UNSET) && tessera_check::uses_valid(&inst, *role) {
                 let name = if object.valid[0] == UNSET { "v_row" } else { "v_col" };
-                return Err(refused(tessera_check::valid_unset(request.opcode, *role, name)));
+                return Err(tessera_check::valid_unset(request.opcode, *role, name).into());
             }
             inst.conv = inst.conv.or(object.conv);
             inst.tiles.push(self.arg(object, *role));
@@ -170,7 +170,7 @@ impl Chip {
     /// Lowers an instruction that the rules let pass; `None` for one that only binds.
     pub fn lowered(&mut self, request: &Request<'_>, inst: &Inst) -> Result<Option<Prepared>, Failure> {
         let uses_core1 = matches!(
-            inst.attrs.acc_to_vec,
+            inst.attrs.acc_to_vec(),
             Some(AccToVec::SingleModeVec1 | AccToVec::DualModeSplitM | AccToVec::DualModeSplitN)
         );
         let mut places: SmallVec<[Place; 6]> = SmallVec::new();

@@ -18,7 +18,6 @@ use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Extent, Tile};
-use tessera_isa::tile_rules::Fault;
 
 /// The number of a tile object.
 pub(crate) type ObjectId = u32;
@@ -106,20 +105,13 @@ impl Object {
     }
 }
 
-/// A broken rule as a failure.
-pub(crate) fn refused(fault: Fault) -> Failure {
-    let mut d = Diagnostic::error(fault.rule, fault.message);
-    d.help = fault.help;
-    Box::new(d)
-}
-
 /// `valid-range`.
 fn check_extents(tile: &Tile, valid: [Option<i64>; 2]) -> Result<(), Failure> {
     if valid == [None, None] {
         return Ok(());
     }
     match tessera_check::check_valid(tile, valid.map(|v| v.map(i128::from))) {
-        Some(fault) => Err(refused(fault)),
+        Some(fault) => Err(fault.into()),
         None => Ok(()),
     }
 }
@@ -275,7 +267,7 @@ impl Chip {
     /// The place of an address in a tile's memory, where it is one.
     fn address(&self, o: &Object, addr: i64) -> Result<Place, Failure> {
         match tessera_check::check_address(o.tile.loc, o.bytes(), addr.into(), self.profile) {
-            Some(fault) => Err(refused(fault)),
+            Some(fault) => Err(fault.into()),
             None => Ok(Place { memory: of_loc(o.tile.loc), at: addr as usize }),
         }
     }

@@ -20,7 +20,7 @@
 //! ```
 
 use crate::engine::cache::{Cache, Entry, Request};
-use crate::engine::chip::{Chip, ObjectId, TileData, UNSET, refused};
+use crate::engine::chip::{Chip, ObjectId, TileData, UNSET};
 use crate::engine::global::Global;
 use crate::engine::memory::{BUFFERS, Memories, Memory, POOL};
 use crate::lower::Failure;
@@ -28,7 +28,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
 use tessera_isa::codec::Number;
-use tessera_isa::diag::{Diagnostic, Severity};
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Inst};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::{FP_ALIGN, Profile};
@@ -139,7 +139,7 @@ impl Machine {
     pub fn tile(&mut self, ty: &TileType) -> Result<TileId, Failure> {
         let tile = ty.resolve(self.chip.profile);
         match tessera_check::check_tile(&tile, self.chip.profile) {
-            Some(fault) if !fault.warning => Err(refused(fault)),
+            Some(fault) if fault.is_error() => Err(fault.into()),
             _ => self.add(tile, None),
         }
     }
@@ -147,7 +147,7 @@ impl Machine {
     /// A new conv tile.
     pub fn conv_tile(&mut self, conv: ConvType) -> Result<TileId, Failure> {
         match tessera_check::check_conv(&conv, self.chip.profile) {
-            Some(fault) if !fault.warning => Err(refused(fault)),
+            Some(fault) if fault.is_error() => Err(fault.into()),
             _ => self.add(conv.as_tile(), Some(conv)),
         }
     }
@@ -320,13 +320,10 @@ impl Machine {
 
     fn legal(&mut self, inst: &Inst) -> Result<(), Failure> {
         for fault in tessera_check::check(inst) {
-            let warning = fault.warning;
-            let mut failure = refused(fault);
-            if !warning {
-                return Err(failure);
+            if fault.is_error() {
+                return Err(fault.into());
             }
-            failure.severity = Severity::Warning;
-            self.warnings.push(*failure);
+            self.warnings.push(fault.into());
         }
         Ok(())
     }
@@ -353,9 +350,9 @@ impl Machine {
         }
         for (role, value) in &issue.scalars {
             key.push(*role as u64);
-            push_number(key, Some(*value));
+            push_number(key, *value);
         }
-        push_attrs(key, &issue.attrs);
+        key.extend(issue.attrs.bits());
         if let Some(view) = global {
             key.extend_from_slice(&[
                 view.elem as u64,
@@ -417,33 +414,9 @@ fn touched(view: &GlobalArg, len: usize) -> (Range<usize>, Global) {
     (first as usize..end as usize, global)
 }
 
-fn push_number(key: &mut Vec<u64>, value: Option<Number>) {
+fn push_number(key: &mut Vec<u64>, value: Number) {
     key.extend(match value {
-        None => [0, 0, 0],
-        Some(Number::Int(v)) => [1, v as u64, (v >> 64) as u64],
-        Some(Number::Float(v)) => [2, v.to_bits(), 0],
+        Number::Int(v) => [1, v as u64, (v >> 64) as u64],
+        Number::Float(v) => [2, v.to_bits(), 0],
     });
-}
-
-fn push_attrs(key: &mut Vec<u64>, attrs: &Attrs) {
-    if *attrs == Attrs::default() {
-        return;
-    }
-    key.push(attrs.relu.map_or(0, |v| v as u64 + 1));
-    key.push(attrs.acc_to_vec.map_or(0, |v| v as u64 + 1));
-    key.push(attrs.split.map_or(0, |v| v as u64 + 1));
-    let lists: [Option<&[i64]>; 7] = [
-        attrs.dim.as_ref().map(std::slice::from_ref),
-        attrs.kernel.as_ref().map(|v| v.as_slice()),
-        attrs.stride.as_ref().map(|v| v.as_slice()),
-        attrs.dilation.as_ref().map(|v| v.as_slice()),
-        attrs.pad.as_ref().map(|v| v.as_slice()),
-        attrs.fmap.as_ref().map(|v| v.as_slice()),
-        attrs.shape.as_ref().map(|v| v.as_slice()),
-    ];
-    for list in lists {
-        key.push(list.map_or(0, |l| l.len() as u64));
-        key.extend(list.into_iter().flatten().map(|v| *v as u64));
-    }
-    push_number(key, attrs.pad_value);
 }

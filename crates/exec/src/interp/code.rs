@@ -211,10 +211,7 @@ pub(crate) enum Code {
     LoadScalar(Box<Access>, IntSlot),
     StoreScalar(Box<Access>, Int),
     /// SETFMATRIX: whatever is given stays until it is given again.
-    Configure {
-        fmap: Option<[i64; 2]>,
-        pad: Option<[i64; 4]>,
-    },
+    Configure(Box<Attrs>),
     /// SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
     PadValue {
         scalar: Option<Scalar>,

@@ -3,10 +3,9 @@
 use super::code::{Site, TileSlot};
 use super::step::Exec;
 use crate::engine::cache::{Entry, Request};
-use crate::engine::chip::{Binding, refused};
+use crate::engine::chip::Binding;
 use crate::lower::{Effect, Failure};
 use tessera_ir::OpId;
-use tessera_isa::codec::Number;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Opcode, Role};
 
@@ -118,20 +117,9 @@ impl Exec<'_> {
             key.extend(view.strides.iter().map(|s| *s as u64));
         }
         if site.opcode == Opcode::Timg2col {
-            self.key_of_config(&mut key);
+            key.extend(self.config.bits());
         }
         self.key = key;
-    }
-
-    fn key_of_config(&self, key: &mut Vec<u64>) {
-        let c = &self.config;
-        key.extend(c.fmap.into_iter().flatten().map(|v| v as u64));
-        key.extend(c.pad.into_iter().flatten().map(|v| v as u64));
-        key.extend(match c.pad_value {
-            Some(Number::Int(v)) => [1, v as u64],
-            Some(Number::Float(v)) => [2, v.to_bits()],
-            None => [0, 0],
-        });
     }
 
     /// Lies what was made ready for another place of the same buffer inside it here, too? A buffer that no file is
@@ -172,10 +160,7 @@ impl Exec<'_> {
             global: view.as_ref(),
         };
         if site.opcode == Opcode::Timg2col {
-            let (attrs, config) = (&mut request.attrs, &self.config);
-            attrs.fmap = attrs.fmap.or(config.fmap);
-            attrs.pad = attrs.pad.or(config.pad);
-            attrs.pad_value = attrs.pad_value.or(config.pad_value);
+            request.attrs = request.attrs.or(&self.config);
         }
         let inst = self.chip.instruction(&request).map_err(|e| self.at(site.at, e))?;
         self.legal(site.at, &inst)?;
@@ -203,11 +188,11 @@ impl Exec<'_> {
     /// Asks the rules; an error stops the program, a warning is kept.
     pub fn legal(&mut self, at: OpId, inst: &Inst) -> Result<(), Failure> {
         for fault in tessera_check::check(inst) {
-            let warning = fault.warning;
-            let mut failure = refused(fault);
+            let is_error = fault.is_error();
+            let mut failure = Failure::from(fault);
             failure.notes.extend(self.operand_notes(at, inst));
             let failure = self.at(at, failure);
-            if !warning {
+            if is_error {
                 return Err(failure);
             }
             self.found.warn(at, *failure);

@@ -11,8 +11,9 @@ use crate::lower::Failure;
 use crate::origin::Watch;
 use smallvec::SmallVec;
 use tessera_ir::{Func, Module, OpId, ValueId, scalar};
-use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::inst::Attrs;
+use tessera_isa::ops::AttrName;
 use tessera_isa::profile::Profile;
 
 /// How many operations one block may run before it is stopped as endless.
@@ -39,14 +40,6 @@ impl Context<'_> {
     }
 }
 
-/// Configuration of TIMG2COL that persists until it is set again (ops.md 7).
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Config {
-    pub fmap: Option<[i64; 2]>,
-    pub pad: Option<[i64; 4]>,
-    pub pad_value: Option<Number>,
-}
-
 /// One block that runs, and what it leaves behind.
 pub(crate) struct Exec<'a> {
     pub cx: &'a Context<'a>,
@@ -56,7 +49,8 @@ pub(crate) struct Exec<'a> {
     pub globals: Vec<Global>,
     pub caches: Vec<Cache>,
     pub key: Vec<u64>,
-    pub config: Config,
+    /// Configuration of TIMG2COL that persists until it is set again (ops.md 7).
+    pub config: Attrs,
     pub block: u32,
     pub found: Found,
     pub printed: Vec<Printed>,
@@ -86,7 +80,7 @@ impl<'a> Exec<'a> {
             globals: vec![Global::default(); program.globals],
             caches: program.sites.iter().map(|_| Cache::default()).collect(),
             key: Vec::new(),
-            config: Config::default(),
+            config: Attrs::default(),
             block: 0,
             found: Found::default(),
             printed: Vec::new(),
@@ -101,7 +95,7 @@ impl<'a> Exec<'a> {
     /// Forgets everything but arguments, buffers and prepared instructions.
     pub fn reset(&mut self, block: u32) {
         self.block = block;
-        self.config = Config::default();
+        self.config = Attrs::default();
         self.steps = 0;
         self.began = self.issued;
         self.chip.memories.clear_chip();
@@ -212,12 +206,10 @@ impl<'a> Exec<'a> {
             Code::StoreScalar(access, scalar) => {
                 self.store_scalar(access, *scalar).map_err(|e| self.at(access.at, e))?;
             }
-            Code::Configure { fmap, pad } => {
-                self.config.fmap = fmap.or(self.config.fmap);
-                self.config.pad = pad.or(self.config.pad);
-            }
+            Code::Configure(attrs) => self.config = attrs.or(&self.config),
             Code::PadValue { scalar, attr } => {
-                self.config.pad_value = scalar.map(|s| s.number(self.int(s.int))).or(*attr);
+                let value = scalar.map(|s| s.number(self.int(s.int))).or(*attr);
+                self.config.set(AttrName::PadValue, value);
             }
             Code::BlockIndex(slot) => self.set(*slot, i64::from(self.block)),
             Code::BlockCount(slot) => self.set(*slot, i64::from(self.cx.blocks)),

@@ -1,7 +1,6 @@
 //! Steps that data decides: how many columns an indexed TCONCAT joins (ops.md 6), and which elements TGATHER picks
 //! (irregular.md 4).
 
-use crate::engine::chip::refused;
 use crate::engine::memory::Memories;
 use crate::kernels::{Staged, What};
 use crate::lower::{Effect, Failure, Places, Prepared, operand};
@@ -69,7 +68,7 @@ impl Joined {
                 self.read_count(memories, places, Role::Idx1, row)?,
             ];
             if let Some(fault) = tessera_check::check_concat_counts(&self.inst, row, bytes) {
-                return Err(refused(fault));
+                return Err(fault.into());
             }
             let size = self.tile(Role::Idx0).and_then(|(_, t)| t.tile.elem.size()).unwrap_or(1);
             all.push(bytes.map(|b| b as u64 / size));

@@ -5,7 +5,7 @@ use super::super::issue::binding_operands;
 use super::{Compiler, lacks};
 use crate::lower::Failure;
 use tessera_ir::{Op, OpId, ScalarType};
-use tessera_isa::inst::ViewTag;
+use tessera_isa::inst::{Attrs, ViewTag};
 use tessera_isa::ops::{Form, Opcode, Role};
 
 impl Compiler<'_> {
@@ -65,7 +65,7 @@ impl Compiler<'_> {
                     dst: made(self)?,
                     first,
                     second,
-                    tag: op.known_attrs().and_then(|a| a.layout).unwrap_or(ViewTag::Nd),
+                    tag: op.known_attrs().map_or(ViewTag::Nd, Attrs::layout),
                     elem: elem.ok_or_else(|| lacks(op, "an element type"))?,
                 });
                 code.push(if opcode == MakeTensorView { Code::MakeView(view) } else { Code::Partition(view) });
@@ -89,11 +89,10 @@ impl Compiler<'_> {
                 });
             }
             Setfmatrix => {
-                let attrs = op.known_attrs();
-                code.push(Code::Configure { fmap: attrs.and_then(|a| a.fmap), pad: attrs.and_then(|a| a.pad) });
+                code.extend(op.known_attrs().map(|attrs| Code::Configure(Box::new(attrs.clone()))));
             }
             SetImg2colPadding => {
-                let attr = op.known_attrs().and_then(|a| a.pad_value);
+                let attr = op.known_attrs().and_then(Attrs::pad_value);
                 let scalar = op.operands.first().map(|o| self.scalar(op, o.arg)).transpose()?;
                 code.push(Code::PadValue { scalar, attr });
             }
