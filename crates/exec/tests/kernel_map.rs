@@ -38,7 +38,7 @@ fn value(random: &mut Random, elem: Elem) -> u64 {
         1 => sign,
         2 => exponent,
         3 => exponent | sign,
-        4 => exponent | 1 + random.range(0, 3),
+        4 => exponent | (1 + random.range(0, 3)),
         5 => random.range(0, 3),
         6 => sign - 1,
         _ => random.next(),

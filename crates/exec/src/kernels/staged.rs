@@ -157,7 +157,7 @@ impl Staged {
             inputs.push(input.gather(memory.as_mut(), place.at)?);
         }
         let out = match (self.what, inputs.as_slice()) {
-            (What::Reduce { func, to, extent, .. }, [a, b, start @ ..]) if func == Func::MulAdd => {
+            (What::Reduce { func: Func::MulAdd, to, extent, .. }, [a, b, start @ ..]) => {
                 let elems = [0, 1].map(|n: usize| self.inputs[n].elem);
                 contract(elems, to, extent, a, b, start.first().map(Vec::as_slice))
             }
