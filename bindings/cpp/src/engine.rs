@@ -301,7 +301,9 @@ pub(crate) fn span(arg: &TileArg) -> u64 {
 /// The warnings of a legal instruction; an illegal one is refused.
 pub(crate) fn legal(inst: &Inst) -> Answer<Vec<Diagnostic>> {
     for arg in &inst.tiles {
-        if arg.valid.contains(&None) && tessera_check::uses_valid(inst, arg.role) {
+        if arg.valid.contains(&None)
+            && tessera_isa::sem::effects(inst).tiles.iter().any(|t| t.role == arg.role && t.needs_valid)
+        {
             let name = if arg.valid[0].is_none() { "v_row" } else { "v_col" };
             return Err(tessera_check::valid_unset(inst.op, arg.role, name).into());
         }

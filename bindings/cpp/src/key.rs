@@ -22,7 +22,7 @@ impl Key {
     pub fn of_instruction(op: Opcode, operands: &Operands<'_>, engine: &Engine) -> Answer<Key> {
         let mut key = Key(SmallVec::new());
         // The counts keep lists of different lengths apart.
-        key.0.push(op as u64 | (operands.tiles.len() as u64) << 8 | (operands.scalars.len() as u64) << 16);
+        key.0.push(op.index() as u64 | (operands.tiles.len() as u64) << 8 | (operands.scalars.len() as u64) << 16);
         for arg in operands.tiles {
             key.0.push(arg.role.into());
             key.tile(&arg.tile, engine)?;
@@ -40,7 +40,7 @@ impl Key {
     /// The key of a TLOAD or TSTORE.
     pub fn of_transfer(op: Opcode, tile: &TesseraTile, view: &View, engine: &Engine) -> Answer<Key> {
         let mut key = Key(SmallVec::new());
-        key.0.push(op as u64);
+        key.0.push(op.index() as u64);
         key.tile(tile, engine)?;
         key.view(view);
         Ok(key)
@@ -49,7 +49,7 @@ impl Key {
     /// The key of a TLOAD of a conv tile.
     pub fn of_conv_load(conv: &TesseraConv, view: &View, engine: &Engine) -> Answer<Key> {
         let mut key = Key(SmallVec::new());
-        key.0.push(Opcode::Tload as u64);
+        key.0.push(Opcode::Tload.index() as u64);
         key.conv(conv, engine)?;
         key.view(view);
         Ok(key)

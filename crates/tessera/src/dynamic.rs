@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use tessera::dynamic::Instruction;
-//! use tessera::isa::{elem::Elem, ops::{Opcode, Role}, tile::{Loc, TileType}};
+//! use tessera::{Elem, Loc, Opcode, Role, TileType};
 //! use tessera::prelude::*;
 //!
 //! let machine = Machine::new(Profile::A5);
@@ -32,7 +32,7 @@ use std::rc::Rc;
 use tessera_exec::engine::machine::Issue;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::Attrs;
-use tessera_isa::ops::{Form, FormInfo, Kind, Opcode, Role};
+use tessera_isa::ops::{Form, Kind, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Tile as TileOnProfile;
 
@@ -232,10 +232,10 @@ impl<'a> Instruction<'a> {
     }
 
     /// The form whose operands these are.
-    fn form(&self) -> Result<&'static FormInfo> {
+    fn form(&self) -> Result<&'static Shape> {
         let given: Vec<Role> = self.tiles.iter().map(|t| t.0).chain(self.scalars.iter().map(|s| s.0)).collect();
-        let fits = |form: &&FormInfo| {
-            let mut roles = form.ins.iter().chain(form.outs);
+        let fits = |form: &&Shape| {
+            let mut roles = form.ins.iter().chain(&form.outs);
             roles.clone().count() == given.len()
                 && roles.all(|r| given.contains(r))
                 && self.tiles.iter().all(|t| t.0.kind() == Kind::Tile)
@@ -245,11 +245,11 @@ impl<'a> Instruction<'a> {
             let words: Vec<&str> = roles.map(|r| r.name()).collect();
             words.join(", ")
         };
-        let forms = self.op.info().forms;
+        let forms = self.op.shapes();
         forms.iter().find(fits).ok_or_else(|| {
             let what = format!("{} has no form with the operands ({})", self.op.title(), words(&mut given.iter()));
             let known: Vec<String> =
-                forms.iter().map(|f| format!("({})", words(&mut f.ins.iter().chain(f.outs)))).collect();
+                forms.iter().map(|f| format!("({})", words(&mut f.ins.iter().chain(&f.outs)))).collect();
             let help = match known.as_slice() {
                 [] => "build one of the layout instructions".to_string(),
                 _ => format!("give {}", known.join(" or ")),
@@ -282,10 +282,9 @@ impl<'a> Instruction<'a> {
         }
         let mut issue = Issue::new(self.op, form);
         // The engine wants the form's order: what is read, then what is written.
-        let info = self.op.info().forms.iter().find(|f| f.form == form);
-        for role in info.into_iter().flat_map(|f| f.ins.iter().chain(f.outs)) {
-            if let Some((_, tile)) = self.tiles.iter().find(|t| t.0 == *role) {
-                issue.tiles.push((*role, tile.slot.id));
+        for role in self.op.form(form).into_iter().flat_map(|f| f.operands()).map(|o| o.role) {
+            if let Some((_, tile)) = self.tiles.iter().find(|t| t.0 == role) {
+                issue.tiles.push((role, tile.slot.id));
             }
         }
         issue.scalars.extend(self.scalars.iter().copied());

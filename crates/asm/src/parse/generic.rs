@@ -8,9 +8,10 @@ use super::{Parser, Raw, Res, Results, Types};
 use crate::lex::Tok;
 use crate::words::{self, ARITH, CASTS, PREDICATES, Pto};
 use smallvec::SmallVec;
+use tessera_ir::edges::FOR_BOUNDS;
 use tessera_ir::{BlockId, Op, OpKind, TextForm};
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Opcode, Role, Text};
 
 /// The parts of an operation in generic form.
 pub(super) struct Generic {
@@ -108,7 +109,7 @@ impl Parser<'_> {
         let name = g.name.clone();
         if let Some(mnemonic) = name.strip_prefix("pto.") {
             match words::pto(mnemonic) {
-                Some(Pto::Table(op)) if op.info().forms.is_empty() => {
+                Some(Pto::Table(op)) if op.info().text != Text::Forms => {
                     return self.generic_special(start, results, op, g);
                 }
                 Some(Pto::Table(op)) => return self.generic_pto(start, results, op, g),
@@ -132,7 +133,7 @@ impl Parser<'_> {
         g.take("operandSegmentSizes");
         if results.names.is_empty() {
             let total = g.operands.len();
-            let forms = op.info().forms;
+            let forms = op.shapes();
             let form = forms.iter().find(|f| f.ins.len() + f.outs.len() == total).or(forms.first());
             let outs = form.map_or(0, |f| f.outs.len()).min(total);
             let split = total - outs;
@@ -176,8 +177,8 @@ impl Parser<'_> {
             _ => None,
         };
         let mut draft = Draft { types: g.outs.clone(), ..Draft::default() };
-        let roles: SmallVec<[Role; 8]> = match op {
-            Opcode::AllocTile => {
+        let roles: SmallVec<[Role; 8]> = match op.info().text {
+            Text::Alloc => {
                 let all = [Role::Addr, Role::ValidRow, Role::ValidCol];
                 match &segments {
                     Some(counts) => {
@@ -191,15 +192,15 @@ impl Parser<'_> {
                     }
                 }
             }
-            Opcode::Tassign => SmallVec::from_slice(&[Role::Tile, Role::Addr]),
-            Opcode::SetValidshape => SmallVec::from_slice(&[Role::Tile, Role::ValidRow, Role::ValidCol]),
-            Opcode::Subset => SmallVec::from_slice(&[Role::Src, Role::Row, Role::Col]),
-            Opcode::StoreScalar => SmallVec::from_slice(&[Role::Scalar, Role::Global, Role::Number]),
-            Opcode::MakeTensorView | Opcode::PartitionView | Opcode::Addptr | Opcode::LoadScalar => {
+            Text::Assign => SmallVec::from_slice(&[Role::Tile, Role::Addr]),
+            Text::SetValid => SmallVec::from_slice(&[Role::Tile, Role::ValidRow, Role::ValidCol]),
+            Text::Subset => SmallVec::from_slice(&[Role::Src, Role::Row, Role::Col]),
+            Text::StoreScalar => SmallVec::from_slice(&[Role::Scalar, Role::Global, Role::Number]),
+            Text::MakeView | Text::Partition | Text::AddPtr | Text::LoadScalar => {
                 let rest = g.operands.iter().skip(1).map(|_| Role::Number);
                 std::iter::once(Role::Global).chain(rest).collect()
             }
-            Opcode::SetImg2colPadding => SmallVec::from_slice(&[Role::Fill]),
+            Text::Value => SmallVec::from_slice(&[Role::Fill]),
             _ => g.operands.iter().map(|_| Role::Scalar).collect(),
         };
         if roles.len() != g.operands.len() {
@@ -290,7 +291,7 @@ impl Parser<'_> {
             OpKind::If | OpKind::While => 2,
             _ => 0,
         };
-        if regions != wanted || (kind == OpKind::For && g.operands.len() < 3) {
+        if regions != wanted || (kind == OpKind::For && g.operands.len() < FOR_BOUNDS) {
             let text = format!("{} has {wanted} regions, and {regions} are written", g.name);
             return self.fail("syntax-region", at, text, format!("write {wanted} regions"));
         }
@@ -300,7 +301,7 @@ impl Parser<'_> {
         let mut op = Op::new(kind.clone(), TextForm::Ssa, start);
         for (n, raw) in g.operands.iter().enumerate() {
             let role = match kind {
-                OpKind::For if n < 3 => Role::Number,
+                OpKind::For if n < FOR_BOUNDS => Role::Number,
                 OpKind::For | OpKind::While => Role::Init,
                 OpKind::If => Role::Number,
                 _ => Role::Scalar,
@@ -310,19 +311,20 @@ impl Parser<'_> {
         match (&kind, g.blocks.as_slice()) {
             (OpKind::For, [body]) => {
                 let args = self.func.block(*body).args.len();
-                let wanted = g.operands.len() - 2;
+                // The induction variable, and the carried values.
+                let wanted = 1 + g.operands.len() - FOR_BOUNDS;
                 if args != wanted {
                     let text = format!("the body of scf.for takes {args} values, and {wanted} are given");
                     return self.fail("operand-count", at, text, "write ^bb0(%i: index, …):");
                 }
-                self.check_yield(*body, &OpKind::Yield, 0, &g.outs, at)?;
-                let inits = carried(3);
+                self.check_yield(*body, &OpKind::Yield, &g.outs, at)?;
+                let inits = carried(FOR_BOUNDS);
                 self.exactly(&inits, g.outs.len(), "scf.for", at)?;
             }
             (OpKind::If, [then, other]) => {
-                self.check_yield(*then, &OpKind::Yield, 0, &g.outs, at)?;
+                self.check_yield(*then, &OpKind::Yield, &g.outs, at)?;
                 if !g.outs.is_empty() || !self.func.block(*other).ops.is_empty() {
-                    self.check_yield(*other, &OpKind::Yield, 0, &g.outs, at)?;
+                    self.check_yield(*other, &OpKind::Yield, &g.outs, at)?;
                 }
             }
             (OpKind::While, [before, after]) => {
@@ -331,9 +333,9 @@ impl Parser<'_> {
                     let text = format!("the regions of scf.while take {} and {} values", counts[0], counts[1]);
                     return self.fail("operand-count", at, text, "write labels ^bb0(…): with one argument per value");
                 }
-                self.check_yield(*before, &OpKind::Condition, 1, &g.outs, at)?;
+                self.check_yield(*before, &OpKind::Condition, &g.outs, at)?;
                 let ins = carried(0);
-                self.check_yield(*after, &OpKind::Yield, 0, &ins, at)?;
+                self.check_yield(*after, &OpKind::Yield, &ins, at)?;
             }
             _ => {}
         }

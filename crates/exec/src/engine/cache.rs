@@ -133,7 +133,9 @@ impl Chip {
         inst.attrs = request.attrs.clone();
         for (role, id) in &request.tiles {
             let object = self.object(*id)?;
-            if object.valid.contains(&UNSET) && tessera_check::uses_valid(&inst, *role) {
+            if object.valid.contains(&UNSET)
+                && tessera_isa::sem::effects(&inst).tiles.iter().any(|t| t.role == *role && t.needs_valid)
+            {
                 let name = if object.valid[0] == UNSET { "v_row" } else { "v_col" };
                 return Err(tessera_check::valid_unset(request.opcode, *role, name).into());
             }

@@ -332,7 +332,7 @@ impl Machine {
     fn make_key(&mut self, issue: &Issue, global: Option<&Global>) {
         let key = &mut self.key;
         key.clear();
-        key.push((issue.op as u64) << 8 | issue.form as u64);
+        key.push((issue.op.index() as u64) << 8 | issue.form as u64);
         for (role, TileId(id)) in &issue.tiles {
             let ty = self.tiles.get(*id as usize).map_or(0, |t| t.0);
             if let Ok(o) = self.chip.object(*id) {
