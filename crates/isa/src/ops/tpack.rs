@@ -31,7 +31,7 @@ pub(super) static TPACK: OpInfo = OpInfo {
         rule("overlap", RuleKind::Overlap),
     ],
     sigs: SIGS,
-    source: "ops.md 6; layout-family seed",
+    source: "ops.md 6; PTO ISA, layout family page",
     ids: IDS,
     sem: Sem::Moves(sem::pack),
     examples: &[(Role::Src, "!pto.tile<16x32xf32>")],

@@ -1,4 +1,4 @@
-//! TTRANS (ttrans seed; ops.md 5).
+//! TTRANS (PTO ISA, TTRANS page; ops.md 5).
 
 use super::sig::*;
 use super::*;
@@ -49,7 +49,7 @@ pub(super) static TTRANS: OpInfo = OpInfo {
         rule("overlap", RuleKind::Overlap),
     ],
     sigs: SIGS,
-    source: "ttrans seed; ops.md 5",
+    source: "PTO ISA, TTRANS page; ops.md 5",
     ids: IDS,
     sem: Sem::Moves(sem::transpose),
     examples: &[(Role::Dst, "!pto.tile<32x16xf16>")],
