@@ -5,7 +5,7 @@ use super::super::issue::binding_operands;
 use super::{Compiler, lacks};
 use crate::lower::Failure;
 use tessera_ir::{Op, OpId, ScalarType};
-use tessera_isa::inst::{Attrs, ViewTag};
+use tessera_isa::inst::ViewTag;
 use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
 use tessera_isa::sem::Sem;
 
@@ -65,7 +65,7 @@ impl Compiler<'_> {
                     dst: made(self)?,
                     first,
                     second,
-                    tag: op.known_attrs().map_or(ViewTag::Nd, Attrs::layout),
+                    tag: op.known_attrs().layout().unwrap_or(ViewTag::Nd),
                     elem: elem.ok_or_else(|| lacks(op, "an element type"))?,
                 });
                 code.push(if opcode.info().text == Text::MakeView {
@@ -93,10 +93,10 @@ impl Compiler<'_> {
                 });
             }
             Text::Attributes => {
-                code.extend(op.known_attrs().map(|attrs| Code::Configure(Box::new(attrs.clone()))));
+                code.push(Code::Configure(Box::new(op.known_attrs().clone())));
             }
             Text::Value => {
-                let attr = op.known_attrs().and_then(Attrs::pad_value);
+                let attr = op.known_attrs().pad_value();
                 let scalar = op.operands.first().map(|o| self.scalar(op, o.arg)).transpose()?;
                 code.push(Code::PadValue { scalar, attr });
             }
@@ -149,7 +149,7 @@ impl Compiler<'_> {
             form,
             tiles,
             scalars,
-            attrs: op.known_attrs().cloned().unwrap_or_default(),
+            attrs: op.known_attrs().clone(),
             global,
             results,
             init,
