@@ -9,7 +9,7 @@
 //! use tessera::prelude::*;
 //!
 //! let machine = Machine::new(Profile::A5);
-//! let src = machine.alloc(&TileType::new(Loc::Vec, Elem::U8, 32, 32))?;
+//! let mut src = machine.alloc(&TileType::new(Loc::Vec, Elem::U8, 32, 32))?;
 //! let mut dst = machine.alloc(&TileType::new(Loc::Vec, Elem::U8, 32, 32))?;
 //! src.write(&(0..1024).map(|i| i as u8).collect::<Vec<u8>>())?;
 //!
