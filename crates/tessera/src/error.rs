@@ -1,6 +1,7 @@
 //! The one error of the library: a broken rule with its sentence and a way out.
 
 use std::fmt;
+use tessera_exec::engine::Refused;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::tile_rules::Fault;
 
@@ -66,6 +67,13 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Self {
+        let first = refused.0.into_iter().next();
+        Error(Box::new(first.unwrap_or_else(|| Diagnostic::error("internal", "an instruction was refused without a reason"))))
+    }
+}
 
 impl From<Box<Diagnostic>> for Error {
     fn from(diagnostic: Box<Diagnostic>) -> Self {

@@ -3,13 +3,13 @@
 use tessera_ir::{ArithOp, CastOp, CmpPred, OpId, ScalarType, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{Attrs, ConvType, ViewTag};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::inst::{ConvType, Inst, ViewTag};
+use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::tile::Tile;
 
 /// The number of a slot of one kind.
 pub(crate) type Slot = u32;
-pub(crate) use crate::engine::chip::ObjectId;
+pub(crate) use crate::engine::{Binds, TileId};
 
 /// An integer operand. A float lives in the same slots, as the bits of its binary64 value.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ pub(crate) enum Source {
 pub(crate) struct Hand {
     pub to: Var,
     pub from: Source,
-    pub buffer: Option<ObjectId>,
+    pub buffer: Option<TileId>,
 }
 
 #[derive(Debug)]
@@ -90,7 +90,7 @@ pub(crate) struct While {
 #[derive(Debug)]
 pub(crate) struct Alloc {
     pub at: OpId,
-    pub object: ObjectId,
+    pub object: TileId,
     pub slot: Slot,
     pub addr: Option<Int>,
     pub valid: [Option<Int>; 2],
@@ -104,7 +104,7 @@ pub(crate) struct Window {
     pub src: Slot,
     /// The slot of the destination; a result's object is put there first.
     pub dst: Slot,
-    pub result: Option<ObjectId>,
+    pub result: Option<TileId>,
     pub row: Int,
     pub col: Int,
 }
@@ -170,7 +170,7 @@ pub(crate) enum Code {
     If(Box<If>),
     While(Box<While>),
     /// The contents of these tiles begin here, undefined.
-    Fresh(Box<[ObjectId]>),
+    Fresh(Box<[TileId]>),
     Alloc(Box<Alloc>),
     /// TASSIGN; a result is the same tile.
     Assign {
@@ -224,21 +224,20 @@ pub(crate) enum Code {
 #[derive(Debug)]
 pub(crate) struct Site {
     pub at: OpId,
-    pub opcode: Opcode,
-    pub form: Form,
+    /// The instruction, without operands.
+    pub inst: Inst,
     /// Tile operands in the form's order, destinations last.
     pub tiles: Vec<(Role, Slot)>,
     pub scalars: Vec<(Role, Scalar)>,
-    pub attrs: Attrs,
     pub global: Option<Slot>,
     /// The results: their slots and objects.
-    pub results: Vec<(Slot, ObjectId)>,
+    pub results: Vec<(Slot, TileId)>,
     /// The old contents of the result.
     pub init: Option<Slot>,
     /// Does nothing but its tiles decide what it does?
     pub only_tiles: bool,
-    /// Source and destination, where the instruction may bind one to the other.
-    pub binds: Option<(Slot, Slot)>,
+    /// How the instruction binds its destination to its source, and the two.
+    pub binds: Option<(Binds, Slot, Slot)>,
 }
 
 /// A tile that the program makes, as it is before anything happens to it.
@@ -267,7 +266,7 @@ pub(crate) struct Program {
     /// Bytes of the pool.
     pub pool: u64,
     /// Addresses that a first TASSIGN gives to tiles that exist from the start.
-    pub bound: Vec<(ObjectId, i64)>,
+    pub bound: Vec<(TileId, i64)>,
 }
 
 impl Scalar {

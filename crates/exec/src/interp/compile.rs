@@ -68,7 +68,7 @@ struct Compiler<'a> {
     profile: Profile,
     placement: &'a Placement,
     program: Program,
-    object_of: Vec<Option<ObjectId>>,
+    object_of: Vec<Option<TileId>>,
     depth: usize,
 }
 
@@ -82,7 +82,7 @@ impl Compiler<'_> {
     }
 
     /// The object of a value that makes a tile.
-    fn object(&mut self, value: ValueId) -> ObjectId {
+    fn object(&mut self, value: ValueId) -> TileId {
         if let Some(Some(id)) = self.object_of.get(value.index()) {
             return *id;
         }
@@ -97,7 +97,7 @@ impl Compiler<'_> {
             ),
         };
         let address = self.placement.slot(value).map(|s| s.addr);
-        let id = self.program.objects.len() as ObjectId;
+        let id = TileId::new(self.program.objects.len());
         let pool = self.program.pool;
         if address.is_none() {
             self.program.pool = pool.saturating_add(tile.bytes().div_ceil(FP_ALIGN).saturating_mul(FP_ALIGN));

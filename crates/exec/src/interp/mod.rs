@@ -16,7 +16,7 @@ mod scalar;
 mod step;
 mod watched;
 
-pub use crate::engine::chip::TileData;
+pub use crate::engine::TileData;
 use crate::origin::Watch;
 
 use tessera_ir::{Func, Module, OpId, ValueId};

@@ -1,10 +1,10 @@
 //! PTO operations: those with a meaning of their own, and tile instructions as sites.
 
 use super::super::code::*;
-use super::super::issue::binding_operands;
 use super::{Compiler, global_elem};
+use crate::engine::binds;
 use tessera_ir::{Op, OpId, ScalarType};
-use tessera_isa::inst::ViewTag;
+use tessera_isa::inst::{Inst, ViewTag};
 use tessera_isa::ops::{Form, Opcode, Role};
 
 impl Compiler<'_> {
@@ -139,17 +139,19 @@ impl Compiler<'_> {
             }
         }
         tiles.extend(written);
+        let slot = |role| tiles.iter().find(|t| t.0 == role).map(|t| t.1);
+        let ends = slot(Role::Src).zip(slot(Role::Dst));
+        let mut inst = Inst::new(opcode, form, self.profile);
+        inst.attrs = op.known_attrs().cloned().unwrap_or_default();
         Site {
-            binds: binding_operands(opcode, &tiles),
+            binds: binds(opcode, self.profile).zip(ends).map(|(how, (src, dst))| (how, src, dst)),
             only_tiles: global.is_none()
                 && opcode != Opcode::Timg2col
                 && scalars.iter().all(|(_, s)| matches!(s.int, Int::Imm(_))),
             at: id,
-            opcode,
-            form,
+            inst,
             tiles,
             scalars,
-            attrs: op.known_attrs().cloned().unwrap_or_default(),
             global,
             results,
             init,
