@@ -2,6 +2,8 @@
 
 use crate::abi::*;
 use smallvec::SmallVec;
+use tessera_exec::engine::Refused;
+use tessera_exec::lower::Failure;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
@@ -88,20 +90,21 @@ impl Refusal {
 
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Self {
-        Refusal::rules(vec![diagnostic(&fault)])
+        let mut found = Diagnostic::error(fault.rule, fault.message);
+        found.help = fault.help;
+        Refusal::rules(vec![found])
     }
 }
 
-/// A fault of the checker as a diagnostic without a place in a text.
-pub(crate) fn diagnostic(fault: &Fault) -> Diagnostic {
-    let found = if fault.warning {
-        Diagnostic::warning(fault.rule, fault.message.clone())
-    } else {
-        Diagnostic::error(fault.rule, fault.message.clone())
-    };
-    match &fault.help {
-        Some(help) => found.help(help.clone()),
-        None => found,
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Refusal::rules(vec![*failure])
+    }
+}
+
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Self {
+        Refusal::rules(refused.0)
     }
 }
 
@@ -275,25 +278,24 @@ pub(crate) fn attrs(a: &TesseraAttrs) -> Answer<Attrs> {
     })
 }
 
-/// The operands of an instruction, as a caller gave them.
-pub(crate) struct Operands<'a> {
-    pub tiles: &'a [TesseraTileArg],
-    pub scalars: &'a [TesseraScalar],
-    pub attrs: Attrs,
-    pub conv: Option<(&'a TesseraConv, ConvType)>,
-}
-
 /// The instruction in the form that its operands make.
-pub(crate) fn inst(op: Opcode, profile: Profile, from: Operands<'_>) -> Answer<Inst> {
+pub(crate) fn inst(
+    op: Opcode,
+    profile: Profile,
+    given_tiles: &[TesseraTileArg],
+    given_scalars: &[TesseraScalar],
+    given_conv: Option<&TesseraConv>,
+) -> Answer<Inst> {
     let mut tiles: SmallVec<[(Role, &TesseraTile); 8]> = SmallVec::new();
-    for arg in from.tiles {
+    for arg in given_tiles {
         tiles.push((word(ROLES, arg.role, "role")?, &arg.tile));
     }
     let mut scalars: SmallVec<[(Role, Option<Number>); 4]> = SmallVec::new();
-    for s in from.scalars {
+    for s in given_scalars {
         scalars.push((word(ROLES, s.role, "role")?, Some(number(s)?)));
     }
-    let conv_role = from.conv.as_ref().map(|_| Role::Src);
+    let conv = given_conv.map(|c| conv(c).map(|ty| (c, ty))).transpose()?;
+    let conv_role = conv.as_ref().map(|_| Role::Src);
     let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.0)).chain(conv_role);
     let form = op.info().forms.iter().find(|f| same_roles(f, given())).ok_or_else(|| {
         let roles: Vec<&str> = given().map(Role::name).collect();
@@ -305,12 +307,11 @@ pub(crate) fn inst(op: Opcode, profile: Profile, from: Operands<'_>) -> Answer<I
             inst.tiles.push(tile_arg(*role, t, profile)?);
         } else if let Some(scalar) = scalars.iter().find(|s| s.0 == *role) {
             inst.scalars.push(*scalar);
-        } else if let Some((descriptor, conv)) = from.conv.as_ref().filter(|_| *role == Role::Src) {
+        } else if let Some((descriptor, conv)) = conv.as_ref().filter(|_| *role == Role::Src) {
             inst.tiles.push(conv_arg(*role, descriptor, conv, profile)?);
         }
     }
-    inst.conv = from.conv.map(|(_, conv)| conv);
-    inst.attrs = from.attrs;
+    inst.conv = conv.map(|(_, conv)| conv);
     Ok(inst)
 }
 

@@ -1,8 +1,8 @@
 //! Every copying kernel against its scalar twin, over random extents, strides and alignments, in buffers that have not
 //! one byte to spare.
 
-use tessera_exec::kernels::{AlignedBytes, Kernel, Level};
 use tessera_exec::engine::memory::MemoryId;
+use tessera_exec::kernels::{AlignedBytes, Kernel, Level};
 use tessera_exec::nest::*;
 use tessera_testkit::random::Random;
 
@@ -210,7 +210,11 @@ fn padded_rows() {
             plan.run(&mut got, &places).unwrap();
             assert!(got == want, "{level:?} {copy:?} {fill:?}");
             let mut one = [memories.concat()];
-            plan.run(&mut one, &[Place { memory: MemoryId::new(0), at: 0 }, Place { memory: MemoryId::new(0), at: src_len }]).unwrap();
+            plan.run(
+                &mut one,
+                &[Place { memory: MemoryId::new(0), at: 0 }, Place { memory: MemoryId::new(0), at: src_len }],
+            )
+            .unwrap();
             assert!(one[0] == want.concat(), "one memory, {level:?} {copy:?} {fill:?}");
             let mut short = memories.clone();
             short[1].pop();

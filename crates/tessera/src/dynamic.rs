@@ -99,7 +99,7 @@ impl TileBuf {
     pub fn data_on(&self, core: u8) -> Result<TileData> {
         if core > 1 {
             let what = format!("there is no vector core {core}");
-            return Err(Error::new("argument", what).help("the cores are 0 and 1"));
+            return Err(Error::new("binding", what).help("the cores are 0 and 1"));
         }
         Ok(self.machine().state()?.engine.read(self.slot.id, core)?)
     }

@@ -71,7 +71,9 @@ impl std::error::Error for Error {}
 impl From<Refused> for Error {
     fn from(refused: Refused) -> Self {
         let first = refused.0.into_iter().next();
-        Error(Box::new(first.unwrap_or_else(|| Diagnostic::error("internal", "an instruction was refused without a reason"))))
+        Error(Box::new(
+            first.unwrap_or_else(|| Diagnostic::error("internal", "an instruction was refused without a reason")),
+        ))
     }
 }
 

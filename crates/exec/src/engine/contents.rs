@@ -1,9 +1,9 @@
 //! The contents of tiles: copied, read in logical order, and written.
 
 use super::Engine;
+use super::memory::{Memories, MemoryId, on_core};
 use super::tiles::{Object, TileId};
 use crate::defined::Area;
-use super::memory::{Memories, MemoryId, on_core};
 use crate::lower::Failure;
 use crate::lower::byte_rows;
 use crate::nest::{Bits, Map, Move, Nest, Side, lower};

@@ -326,8 +326,8 @@ impl Engine {
         self.reserve(on_core(o.place.memory, core), end)
     }
 
-    /// The contents of a tile's own storage begin, undefined.
-    pub(crate) fn undefine(&mut self, id: TileId) {
+    /// The contents of a tile's own storage, or where it is bound by an address, begin undefined.
+    pub fn undefine(&mut self, id: TileId) {
         if let Some(o) = self.objects.get(id.index())
             && self.memories.tracked
         {
@@ -336,7 +336,7 @@ impl Engine {
     }
 
     /// The contents of a place become undefined, on both vector cores.
-    pub fn undefine_at(&mut self, place: Place, bytes: usize) {
+    pub(super) fn undefine_at(&mut self, place: Place, bytes: usize) {
         for core in [0, 1] {
             let memory = on_core(place.memory, core);
             if (core == 0 || memory != place.memory)

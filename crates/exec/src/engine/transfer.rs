@@ -83,13 +83,7 @@ impl Engine {
 
     /// Takes a tile's valid region into a view of a buffer of so many bytes, as one vector core sees it; tells whether
     /// something was undefined.
-    pub fn host_store(
-        &mut self,
-        tile: TileId,
-        view: GlobalArg,
-        len: usize,
-        core: u8,
-    ) -> Result<(Runs, bool), Failure> {
+    pub fn host_store(&mut self, tile: TileId, view: GlobalArg, len: usize, core: u8) -> Result<(Runs, bool), Failure> {
         self.set_buffer(empty(len));
         let done = self.host(Opcode::Tstore, (Role::Src, tile), view, core);
         let runs = self.take_stored();
@@ -126,6 +120,39 @@ impl Engine {
     pub fn write(&mut self, tile: TileId, elements: &[u8]) -> Result<(), Failure> {
         let [rows, cols] = self.object(tile)?.extent();
         self.give(tile, rows, cols, elements)
+    }
+
+    /// Copies all bytes of a tile's declared area to another tile, definedness included.
+    pub fn copy(&mut self, src: TileId, dst: TileId) -> Result<(), Failure> {
+        self.copy_of(src, dst)?.run(&mut self.memories, 0).map(|_| ())
+    }
+
+    /// Bytes of a tile as they lie in memory, from an offset on; undefined ones are 0.
+    pub fn read_bytes(&self, tile: TileId, offset: u64, len: usize) -> Result<Vec<u8>, Failure> {
+        let place = self.object(tile)?.place;
+        let at = place.at + offset as usize;
+        let mut out = vec![0; len];
+        if let Some(memory) = self.memories.get(place.memory) {
+            memory.defined().for_each_run(at, at + len, |start, n| {
+                if let (Some(to), Some(from)) =
+                    (out.get_mut(start - at..start - at + n), memory.bytes().get(start..start + n))
+                {
+                    to.copy_from_slice(from);
+                }
+            });
+        }
+        Ok(out)
+    }
+
+    /// Writes bytes of a tile as they lie in memory, from an offset on.
+    pub fn write_bytes(&mut self, tile: TileId, offset: u64, bytes: &[u8]) -> Result<(), Failure> {
+        let place = self.object(tile)?.place;
+        let at = place.at + offset as usize;
+        self.reserve(place.memory, (at + bytes.len()) as u64)?;
+        if let Some(memory) = self.memories.get_mut(place.memory) {
+            memory.put(at, bytes);
+        }
+        Ok(())
     }
 
     /// Makes some declared bytes of a tile undefined: those whose mask is not 0xFF.

@@ -2,8 +2,8 @@
 
 use super::code::{Access, Int, MakeView, Slot};
 use super::step::Exec;
-use crate::engine::{Global, broken};
 use crate::engine::memory::MemoryId;
+use crate::engine::{Global, broken};
 use crate::lower::Failure;
 use crate::nest::{read_bits, write_bits};
 use smallvec::SmallVec;

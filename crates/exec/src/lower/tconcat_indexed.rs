@@ -1,7 +1,7 @@
 //! Indexed TCONCAT (ops.md 6): how many columns of each source a row takes is data.
 
-use crate::engine::refused;
 use crate::engine::memory::Memories;
+use crate::engine::refused;
 use crate::lower::{Effect, Failure, Places, Prepared, operand};
 use crate::nest::{Place, read_bits};
 use tessera_isa::codec::Number;
