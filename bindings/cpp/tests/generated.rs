@@ -1,4 +1,4 @@
-//! The generated headers say what the sources say. `TESSERA_BLESS=1 cargo test -p tessera-capi --test generated`
+//! The generated headers say what the sources say. `BLESS=1 cargo test -p tessera-capi --test generated`
 //! writes them anew.
 
 #![allow(
@@ -24,7 +24,7 @@ fn root() -> PathBuf {
 }
 
 fn compare(file: &Path, text: &str) {
-    if std::env::var_os("TESSERA_BLESS").is_some() {
+    if std::env::var_os("BLESS").is_some() {
         std::fs::write(file, text).unwrap();
     }
     let committed = std::fs::read_to_string(file).unwrap();

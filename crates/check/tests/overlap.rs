@@ -6,9 +6,9 @@
 use tessera_check::check;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Inst, Place, Root, TileArg};
-use tessera_isa::maps::{Side, Step, steps};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Side, Step, steps};
 use tessera_isa::tile::{BLayout, Extent, Loc, Pad, SLayout, Tile, TileType};
 use tessera_testkit::random::Random;
 
@@ -26,10 +26,12 @@ fn actions(inst: &Inst) -> Vec<Action> {
     let mut all = Vec::new();
     for step in steps(inst).unwrap() {
         match step {
-            Step::Move { src: Side::Tile(s), dst: Side::Tile(d), geometry: g, .. } => {
-                for i in 0..g.rows {
-                    for j in 0..g.cols {
-                        let ((r, c), (x, y)) = (g.src.apply(i, j), g.dst.apply(i, j));
+            Step::Apply(apply) => {
+                let (Side::Tile(d), to) = apply.dst else { panic!("a store") };
+                let Some((Side::Tile(s), from)) = apply.elements().next() else { panic!("a load") };
+                for i in 0..apply.extent[0] {
+                    for j in 0..apply.extent[1] {
+                        let ((r, c), (x, y)) = (from.of([i, j]), to.of([i, j]));
                         all.push(Action { from: Some((s, r, c)), to: (d, x, y), value: 0 });
                     }
                 }

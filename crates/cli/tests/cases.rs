@@ -34,9 +34,18 @@ fn case(folder: &Path) -> Result<(), Failed> {
     let dir = Copy::of(folder)?;
     let commands = fs::read_to_string(folder.join("command.txt"))?;
     let expected = fs::read_to_string(folder.join("expected.txt"))?;
+    if commands.lines().count() != expected.lines().count() {
+        return Err("every command line has a line in expected.txt, and no other line is there".into());
+    }
+    let mut reported = Vec::new();
     for (command, expected) in commands.lines().zip(expected.lines()) {
         let run = Run::new(command, &dir.0);
         run.compare(expected).map_err(|why| run.explain(command, &why))?;
+        reported.extend(run.reported);
+    }
+    let rules = fs::read_to_string(folder.join("rules.txt")).unwrap_or_default();
+    if let Some(missing) = rules.lines().find(|rule| !reported.iter().any(|(id, _)| is_of(id, rule))) {
+        return Err(format!("{missing} is in rules.txt, and {reported:?} is reported").into());
     }
     compare_files(&dir.0).map_err(Failed::from)
 }
@@ -100,10 +109,8 @@ impl Run {
         let Some((severity, rule)) = finding.split_once(": ") else {
             return Ok(());
         };
-        // `syntax-` stands for every rule of that family.
-        let is_rule = |id: &str| id == rule || rule.ends_with('-') && id.starts_with(rule);
         let found = |s: &str| severity == "reported" || s == severity;
-        if !self.reported.iter().any(|(id, s)| is_rule(id) && found(s)) {
+        if !self.reported.iter().any(|(id, s)| is_of(id, rule) && found(s)) {
             return Err(format!("{finding} was expected, and {:?} is reported", self.reported));
         }
         match self.reported.iter().find(|(_, s)| severity == "warning" && s == "error") {
@@ -115,6 +122,11 @@ impl Run {
     fn explain(&self, command: &str, why: &str) -> Failed {
         format!("{command}\n{why}\n{}{}", self.stdout, self.stderr).into()
     }
+}
+
+/// Is a reported rule the expected one? `syntax-` stands for every rule of that family.
+fn is_of(id: &str, expected: &str) -> bool {
+    id == expected || expected.ends_with('-') && id.starts_with(expected)
 }
 
 fn json_finding(line: &str) -> Option<(String, String)> {

@@ -10,12 +10,12 @@ use tessera::program::{Bindings, Input, Kernel, Need};
 use tessera_cli::npy::Array;
 use tessera_exec::interp::{Run, watch};
 use tessera_exec::origin::{Function, Quantized, Term, TermId, Terms, Watch};
-use tessera_exec::values::convert::convert;
-use tessera_exec::values::fixpipe::{Fixpipe, QuantParam};
 use tessera_ir::{TextForm, ValueId};
 use tessera_isa::codec::Number;
+use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Fixpipe, convert};
 
 /// A command line of a sample case.
 struct Case {

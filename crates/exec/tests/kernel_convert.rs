@@ -2,8 +2,9 @@
 
 use tessera_exec::kernels::{Conversion, Convert, Level, Params};
 use tessera_exec::nest::{Bits, Dim, Nest};
-use tessera_exec::values::fixpipe::{Fixpipe, QuantParam};
+use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
+use tessera_isa::sem::Fixpipe;
 use tessera_testkit::random::Random;
 
 /// Values where rounding, clamping and the special cases of fixpipe.md 4 show.

@@ -9,14 +9,18 @@
 //!
 //! Spans are kept on operations, operands and definitions; nothing here knows how text is read or printed.
 
+pub mod edges;
 pub mod func;
 pub mod inline;
 pub mod op;
+pub mod scalar;
 pub mod types;
+mod verify;
 
 pub use func::{Block, Def, Func, Value};
 pub use op::{Arg, ArithOp, CastOp, CmpPred, ConstValue, Op, OpAttrs, OpKind, Operand, TextForm};
 pub use types::{MemrefType, ScalarType, Sign, Strided, Type, TypeTable, ViewType};
+pub use verify::verify;
 
 use rustc_hash::FxHashMap;
 use tessera_isa::diag::Span;
@@ -70,9 +74,19 @@ impl Names {
         self.ids.get(text).copied()
     }
 
-    /// The text of a name.
+    /// The text of a name of this module.
     pub fn text(&self, id: NameId) -> &str {
-        self.texts.get(id.index()).map_or("", |t| t)
+        &self.texts[id.index()]
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
     }
 }
 

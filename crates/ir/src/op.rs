@@ -244,4 +244,13 @@ impl Op {
         }
         all
     }
+
+    /// An operand or result that the instruction's form has and this operation lacks.
+    pub fn missing(&self) -> Option<Role> {
+        let OpKind::Pto(op, form) = self.kind else { return None };
+        let info = op.info().forms.iter().find(|f| f.form == form)?;
+        let dsts = self.operands.iter().filter(|o| info.outs.contains(&o.role)).count() + self.results.len();
+        let read = info.ins.iter().find(|role| self.operand(**role).is_none());
+        read.or_else(|| info.outs.get(dsts)).copied()
+    }
 }

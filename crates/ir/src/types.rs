@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ConvType;
+use tessera_isa::ops::{Kind, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Tile, TileType};
 
@@ -119,9 +120,43 @@ impl Type {
         }
     }
 
+    /// Is it `i1`?
+    pub fn is_flag(&self) -> bool {
+        matches!(self, Type::Scalar(ScalarType::Int(1, _)))
+    }
+
+    /// The element type behind a pointer, view or memref.
+    pub fn global_elem(&self) -> Option<Elem> {
+        match self {
+            Type::Ptr(elem, _) => Some(*elem),
+            Type::View(view) => Some(view.elem),
+            Type::Memref(memref) => Some(memref.elem),
+            _ => None,
+        }
+    }
+
+    /// Can a value of this type play this role?
+    pub fn plays(&self, role: Role) -> bool {
+        match (role, role.kind()) {
+            (Role::Global, _) => self.global_elem().is_some(),
+            (_, Kind::Tile | Kind::Conv) => self.is_tile(),
+            (_, Kind::Index) => matches!(self, Type::Scalar(ScalarType::Index | ScalarType::Int(..))),
+            (_, Kind::Quant) => matches!(self, Type::Scalar(ScalarType::Index | ScalarType::Int(64, _))),
+            (_, Kind::Fill) => matches!(self, Type::Scalar(_)),
+        }
+    }
+
     /// Is it a tile or conv tile?
     pub fn is_tile(&self) -> bool {
         matches!(self, Type::Tile(_) | Type::Conv(_))
+    }
+
+    /// May the two be the same type on some profile?
+    pub fn may_become(&self, other: &Type) -> bool {
+        match (self, other) {
+            (Type::Tile(a), Type::Tile(b)) => same_on_some(a, b),
+            _ => self == other,
+        }
     }
 
     /// Are two types the same on a profile? (syntax.md 3: compared after resolution)
@@ -131,6 +166,10 @@ impl Type {
             _ => self == other,
         }
     }
+}
+
+fn same_on_some(a: &TileType, b: &TileType) -> bool {
+    (a.loc, a.elem, a.rows, a.cols, a.v_row, a.v_col) == (b.loc, b.elem, b.rows, b.cols, b.v_row, b.v_col)
 }
 
 fn same_tile(a: &Tile, b: &Tile) -> bool {
@@ -159,10 +198,19 @@ impl TypeTable {
         id
     }
 
-    /// The type of an id.
+    /// The type of an id of this module.
     pub fn get(&self, id: TypeId) -> &Type {
-        const FALLBACK: &Type = &Type::Event;
-        self.types.get(id.index()).unwrap_or(FALLBACK)
+        &self.types[id.index()]
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.types.is_empty()
     }
 
     /// All types with their ids.

@@ -116,11 +116,11 @@ impl Elem {
         match self {
             Elem::F32 if v.is_nan() => small::F32.nan,
             Elem::F32 => u64::from(v.to_bits()),
-            Elem::F16 => u64::from(f32_to_f16(v, overflow)),
-            Elem::Bf16 => u64::from(f32_to_bf16(v, overflow)),
-            Elem::F8e4m3 => u64::from(f32_to_f8e4m3(v, overflow)),
+            Elem::F16 => u64::from(small::F16.encode_f32(v, overflow)),
+            Elem::Bf16 => u64::from(small::BF16.encode_f32(v, overflow)),
+            Elem::F8e4m3 => u64::from(small::F8E4M3.encode_f32(v, overflow)),
             Elem::F8e5m2 => u64::from(small::F8E5M2.encode_f32(v, overflow)),
-            Elem::Hif8 => u64::from(f32_to_hif8(v)),
+            Elem::Hif8 => u64::from(hif8::encode_f32(v)),
             _ => self.encode_f64(f64::from(v), overflow),
         }
     }
@@ -249,30 +249,6 @@ impl Elem {
             }
         }
     }
-}
-
-/// Rounds binary32 to binary16.
-#[inline(always)]
-pub fn f32_to_f16(v: f32, overflow: Overflow) -> u16 {
-    small::F16.encode_f32(v, overflow) as u16
-}
-
-/// Rounds binary32 to bfloat16.
-#[inline(always)]
-pub fn f32_to_bf16(v: f32, overflow: Overflow) -> u16 {
-    small::BF16.encode_f32(v, overflow) as u16
-}
-
-/// Rounds binary32 to f8e4m3.
-#[inline(always)]
-pub fn f32_to_f8e4m3(v: f32, overflow: Overflow) -> u8 {
-    small::F8E4M3.encode_f32(v, overflow) as u8
-}
-
-/// Rounds binary32 to HiFloat8, half away from zero, saturating (tile-model.md 3.1).
-#[inline(always)]
-pub fn f32_to_hif8(v: f32) -> u8 {
-    hif8::encode_f32(v)
 }
 
 const TWO_TO_127: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;

@@ -158,24 +158,6 @@ impl Layout {
         (top(&self.row) + top(&self.col)) as u64 + 1
     }
 
-    /// Does every offset below the footprint belong to exactly one element?
-    pub fn is_bijection(&self) -> bool {
-        let count = self.rows().saturating_mul(self.cols());
-        if self.footprint() != count {
-            return false;
-        }
-        let mut seen = vec![false; count as usize];
-        for r in 0..self.rows() {
-            for c in 0..self.cols() {
-                match seen.get_mut(self.offset(r, c) as usize) {
-                    Some(slot) if !*slot => *slot = true,
-                    _ => return false,
-                }
-            }
-        }
-        true
-    }
-
     /// The layout of the window of `rows × cols` elements at `(r, c)`, with the offset where it starts, where the
     /// window is a layout again: on each axis it starts at a box edge or lies inside one box.
     pub fn window(&self, r: u64, c: u64, rows: u64, cols: u64) -> Option<(i64, Layout)> {

@@ -6,7 +6,7 @@
 //! - [`profile`]: the three targets, their memories and alignments;
 //! - [`ops`]: **the instruction table**, and [`rules`]: every rule id with its text and source;
 //! - [`inst`]: one instruction about to be issued, as the verifier and the simulator see it;
-//! - [`maps`]: what an instruction moves, as index maps;
+//! - [`sem`]: what an instruction does, as steps over index maps, and what an element becomes;
 //! - [`diag`]: diagnostics as data.
 //!
 //! Nothing here knows about text, files or threads.
@@ -16,9 +16,10 @@ pub mod diag;
 pub mod elem;
 pub mod inst;
 pub mod layout;
-pub mod maps;
+
 pub mod ops;
 pub mod profile;
 pub mod rules;
+pub mod sem;
 pub mod tile;
 pub mod tile_rules;

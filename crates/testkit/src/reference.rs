@@ -8,13 +8,12 @@ mod image;
 mod rows;
 
 use blocks::Footprint;
-use tessera_exec::values::convert::convert;
-use tessera_exec::values::fixpipe::Fixpipe;
 use tessera_isa::codec::{Number, QuantParam};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, ConvType, GlobalArg, Inst, ViewTag};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Fixpipe, convert};
 use tessera_isa::tile::{Loc, Tile};
 
 /// Bytes, and for each of them 0xFF where it is defined.

@@ -171,11 +171,8 @@ impl Parser<'_> {
             let ok = match (raw.what, self.raw_type(raw).or(from_signature)) {
                 (RawArg::Int(_), _) => !listed(*role),
                 (RawArg::Name(_), Some(id)) => plays(*role, self.module.types.get(id)),
-                (RawArg::Name(name), None) => {
-                    // A broken statement's value fits everywhere, an unknown name too.
-                    let _ = name;
-                    true
-                }
+                // A broken statement's value fits everywhere, an unknown name too.
+                (RawArg::Name(_), None) => true,
             };
             if !ok {
                 if let Some(slot) = wrong.as_deref_mut() {

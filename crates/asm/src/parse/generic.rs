@@ -127,8 +127,8 @@ impl Parser<'_> {
     /// Operands are ins, then outs: the last ones, as many as there are destinations and no results (syntax.md 1).
     fn generic_pto(&mut self, start: Span, results: &Results, op: Opcode, mut g: Generic) -> Res<()> {
         let mut w = Written::new();
-        let segments = g.take("operandSegmentSizes");
-        drop(segments);
+        // Counts of the row's operands tell the same.
+        g.take("operandSegmentSizes");
         if results.names.is_empty() {
             let total = g.operands.len();
             let forms = op.info().forms;

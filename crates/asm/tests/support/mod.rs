@@ -2,25 +2,29 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tessera_asm::{Parsed, parse};
 use tessera_ir::{Arg, BlockId, Func, Module, OpKind, ValueId};
 
-/// The files of the corpus, sorted.
+/// Programs as the ISA's pages write them, and every fourth sample case whose text has no error, sorted.
 pub fn corpus() -> std::io::Result<Vec<(String, String)>> {
-    let mut files = Vec::new();
-    for folder in ["corpus", "pages"] {
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
-        for entry in std::fs::read_dir(root)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|e| e == "pto") {
-                files.push((path.display().to_string(), std::fs::read_to_string(&path)?));
-            }
-        }
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut files = entries(&tests.join("pages"))?;
+    for group in ["legal", "illegal", "warning", "runtime"] {
+        let folders = entries(&tests.join("../../../tests/cases").join(group))?;
+        files.extend(folders.into_iter().step_by(4).map(|folder| folder.join("program.pto")));
     }
-    files.sort();
-    assert!(!files.is_empty());
-    Ok(files)
+    let read = |path: PathBuf| Ok((path.display().to_string(), std::fs::read_to_string(&path)?));
+    let mut all = files.into_iter().map(read).collect::<std::io::Result<Vec<_>>>()?;
+    all.retain(|(path, text)| !path.contains("illegal") || !parse(text, None).has_errors());
+    assert!(all.len() > 100);
+    Ok(all)
+}
+
+fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut all = std::fs::read_dir(folder)?.map(|e| e.map(|e| e.path())).collect::<std::io::Result<Vec<_>>>()?;
+    all.sort();
+    Ok(all)
 }
 
 /// Reads a text that must have no errors.

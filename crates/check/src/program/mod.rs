@@ -11,7 +11,6 @@ mod alias;
 mod global;
 mod operand;
 mod report;
-mod scalar;
 mod state;
 mod tiles;
 mod walk;

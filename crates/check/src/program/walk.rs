@@ -1,12 +1,12 @@
 //! The walk: control flow and scalars.
 
 use super::report::Report;
-use super::scalar;
 use super::state::{Outcome, State, Val};
 use super::tiles::TypeFacts;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use tessera_ir::{Arg, BlockId, Func, Module, Op, OpKind, ScalarType, Sign, Type, ValueId};
+use tessera_ir::edges::{Control, For, If, Select, While};
+use tessera_ir::{Arg, BlockId, Func, Module, Op, OpKind, Operand, ScalarType, Sign, Type, ValueId, scalar};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::ops::Opcode;
 use tessera_isa::profile::Profile;
@@ -61,6 +61,10 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn run(mut self) {
+        let broken = tessera_ir::verify(self.module, self.func);
+        if !broken.is_empty() {
+            return self.report.diagnostics.extend(broken);
+        }
         for arg in &self.func.args {
             let val = self.argument(*arg);
             self.set(*arg, val);
@@ -104,7 +108,9 @@ impl<'a> Walk<'a> {
             return None;
         };
         match (self.scalar_type(value), number) {
-            (ScalarType::Int(n, Sign::Unsigned), Number::Int(v)) => Some(Number::Int(scalar::unsigned(v, n.into()))),
+            (ScalarType::Int(n, Sign::Unsigned), Number::Int(v)) => {
+                Some(Number::Int(scalar::unsigned(v as i64, n.into()).into()))
+            }
             _ => Some(number),
         }
     }
@@ -129,32 +135,34 @@ impl<'a> Walk<'a> {
         format!(", at iteration {}", at.collect::<Vec<_>>().join(", "))
     }
 
-    /// Walks a block; gives the operands of its last operation.
-    pub(super) fn block(&mut self, block: BlockId) -> Values {
+    /// Walks a block.
+    pub(super) fn block(&mut self, block: BlockId) {
         let func = self.func;
-        let mut last = Values::new();
         for id in &func.block(block).ops {
-            let op = func.op(*id);
             if let Some(seen) = self.visited.get_mut(id.index()) {
                 *seen = true;
             }
             self.budget = self.budget.saturating_sub(1);
-            match &op.kind {
-                OpKind::Yield | OpKind::Condition | OpKind::Return => last = self.operands(op),
-                _ => self.op(op),
-            }
+            self.op(func.op(*id));
         }
-        last
     }
 
-    fn operands(&self, op: &Op) -> Values {
-        op.operands
-            .iter()
-            .map(|o| match o.arg {
-                Arg::Value(v) => self.get(v),
-                Arg::Int(v) => Val::Scalar(Some(Number::Int(v.into()))),
-            })
-            .collect()
+    fn val(&self, arg: Arg) -> Val {
+        match arg {
+            Arg::Value(v) => self.get(v),
+            Arg::Int(v) => Val::Scalar(Some(Number::Int(v.into()))),
+        }
+    }
+
+    fn vals(&self, operands: &[Operand]) -> Values {
+        operands.iter().map(|o| self.val(o.arg)).collect()
+    }
+
+    fn truth(&self, condition: Arg) -> Option<bool> {
+        match self.val(condition) {
+            Val::Scalar(Some(Number::Int(v))) => Some(v != 0),
+            _ => None,
+        }
     }
 
     fn op(&mut self, op: &Op) {
@@ -163,10 +171,13 @@ impl<'a> Walk<'a> {
             OpKind::Other(_) | OpKind::Call(_) => self.stranger(op),
             OpKind::Constant(value) => self.constant(op, *value),
             OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) => self.compute(op),
-            OpKind::Select => self.select(op),
-            OpKind::For => self.repeat(op),
-            OpKind::If => self.choose(op),
-            OpKind::While => self.repeat_while(op),
+            OpKind::For | OpKind::If | OpKind::While | OpKind::Select => match Control::of(self.func, op) {
+                Ok(Control::For(f)) => self.repeat(op, f),
+                Ok(Control::If(i)) => self.choose(i),
+                Ok(Control::While(w)) => self.repeat_while(op, w),
+                Ok(Control::Select(s)) => self.select(s),
+                Err(broken) => self.report.diagnostics.push(*broken),
+            },
             OpKind::Yield | OpKind::Condition | OpKind::Return => {}
         }
     }
@@ -187,74 +198,52 @@ impl<'a> Walk<'a> {
                 elem.decode(elem.encode_f64(v, Overflow::Infinity))
             }
             (ScalarType::Float(_), _) | (_, Number::Float(_)) => value,
-            (_, Number::Int(v)) => Number::Int(scalar::wrap(v, ty.bits())),
+            (_, Number::Int(v)) => Number::Int(scalar::wrap(v as i64, ty.bits()).into()),
         };
         self.set(*result, Val::Scalar((!self.dead).then_some(value)));
     }
 
     fn compute(&mut self, op: &Op) {
         let Some(result) = op.results.first() else { return };
-        let raw = |n: usize| -> Option<i128> {
-            match op.operands.get(n)?.arg {
-                Arg::Int(v) => Some(v.into()),
-                Arg::Value(v) => match self.get(v) {
-                    Val::Scalar(Some(Number::Int(v))) => Some(v),
-                    _ => None,
-                },
-            }
-        };
-        let from = op.operands.first().and_then(|o| o.arg.value()).map_or(64, |v| self.scalar_type(v).bits());
-        let to = self.scalar_type(*result).bits();
-        let compute = || match op.kind {
-            OpKind::Arith(arith) => scalar::arith(arith, raw(0)?, raw(1)?, to),
-            OpKind::Cmp(pred) => Some(-i128::from(scalar::compare(pred, raw(0)?, raw(1)?, from))),
-            OpKind::Cast(cast) => Some(scalar::cast(cast, raw(0)?, from, to)),
+        let int = |arg: Arg| match self.val(arg) {
+            Val::Scalar(Some(Number::Int(v))) => Some(v as i64),
             _ => None,
         };
-        let value = compute().filter(|_| !self.dead).map(Number::Int);
-        self.set(*result, Val::Scalar(value));
+        // What has no value is not known here; the run reports it.
+        let value = scalar::compute(self.module, self.func, op, int).and_then(Result::ok).filter(|_| !self.dead);
+        self.set(*result, Val::Scalar(value.map(|v| Number::Int(v.into()))));
     }
 
-    fn select(&mut self, op: &Op) {
-        let values = self.operands(op);
-        let [condition, yes, no] = values.as_slice() else {
-            return;
+    fn select(&mut self, s: Select<'_>) {
+        let [yes, no] = s.choices.map(|c| self.val(c.arg));
+        let chosen = match self.truth(s.condition) {
+            Some(true) => yes,
+            Some(false) => no,
+            None => self.state.either(yes, no),
         };
-        let chosen = match truth(*condition) {
-            Some(true) => *yes,
-            Some(false) => *no,
-            None => self.state.either(*yes, *no),
+        self.set_all(s.results, &[chosen]);
+    }
+
+    fn set_all(&mut self, to: &[ValueId], values: &[Val]) {
+        for (value, val) in to.iter().zip(values) {
+            self.set(*value, *val);
+        }
+    }
+
+    fn choose(&mut self, i: If<'_>) {
+        let walk = |this: &mut Self, n: usize| {
+            this.block(i.blocks[n]);
+            this.vals(i.yields[n])
         };
-        if let Some(result) = op.results.first() {
-            self.set(*result, chosen);
-        }
-    }
-
-    fn set_args(&mut self, block: BlockId, values: impl IntoIterator<Item = Val>) {
-        let func = self.func;
-        for (arg, val) in func.block(block).args.iter().zip(values) {
-            self.set(*arg, val);
-        }
-    }
-
-    fn set_results(&mut self, op: &Op, values: &[Val]) {
-        for (result, val) in op.results.iter().zip(values) {
-            self.set(*result, *val);
-        }
-    }
-
-    fn choose(&mut self, op: &Op) {
-        let condition = self.operands(op).first().copied().unwrap_or_default();
-        let walk = |this: &mut Self, n: usize| op.blocks.get(n).map(|b| this.block(*b)).unwrap_or_default();
-        if let Some(yes) = truth(condition) {
-            let values = walk(self, if yes { 0 } else { 1 });
-            return self.set_results(op, &values);
+        if let Some(yes) = self.truth(i.condition) {
+            let values = walk(self, usize::from(!yes));
+            return self.set_all(i.results, &values);
         }
         let (yes, then) = self.apart(|this| walk(this, 0));
         let (no, otherwise) = self.apart(|this| walk(this, 1));
         self.state.join(then, otherwise);
         let values: Values = yes.into_iter().zip(no).map(|(a, b)| self.state.either(a, b)).collect();
-        self.set_results(op, &values);
+        self.set_all(i.results, &values);
     }
 
     /// Walks something and takes back what it changed.
@@ -264,88 +253,73 @@ impl<'a> Walk<'a> {
         (values, self.state.undo(&mark))
     }
 
-    fn repeat(&mut self, op: &Op) {
-        let (Some(block), Some(bounds)) = (op.blocks.first(), op.operands.get(..3)) else {
-            return;
-        };
-        let bound = |n: usize| bounds.get(n).and_then(|o| self.int(o.arg));
-        let known = (bound(0), bound(1), bound(2));
-        let mut carried: Values = self.operands(op).into_iter().skip(3).collect();
+    fn repeat(&mut self, op: &Op, f: For<'_>) {
+        let known = (self.int(f.lower), self.int(f.upper), self.int(f.step));
+        let mut carried = self.vals(f.inits);
         if let (Some(lower), Some(upper), Some(step)) = known
             && step > 0
         {
-            let variable = self.func.block(*block).args.first().copied();
             let mut i = lower;
             while i < upper && self.budget > 0 {
                 // An empty body costs too.
                 self.budget = self.budget.saturating_sub(1);
-                let iv = Val::Scalar(Some(Number::Int(i)));
-                self.set_args(*block, std::iter::once(iv).chain(carried.iter().copied()));
-                if let Some(variable) = variable {
-                    self.frames.push(Frame { variable, value: i, first: i == lower });
-                }
-                carried = self.block(*block);
+                self.set(f.variable, Val::Scalar(Some(Number::Int(i))));
+                self.set_all(f.carried, &carried);
+                self.frames.push(Frame { variable: f.variable, value: i, first: i == lower });
+                self.block(f.body);
                 self.frames.pop();
+                carried = self.vals(f.yields);
                 i = i.saturating_add(step);
             }
             if i >= upper {
-                return self.set_results(op, &carried);
+                return self.set_all(f.results, &carried);
             }
         }
-        self.once(op, &carried);
+        let yielded = self.once(op, f.yields);
+        let results: Values = carried.into_iter().zip(yielded).map(|(a, b)| self.state.either(a, b)).collect();
+        self.set_all(f.results, &results);
     }
 
-    fn repeat_while(&mut self, op: &Op) {
-        let (Some(before), Some(after)) = (op.blocks.first(), op.blocks.get(1)) else {
-            return;
-        };
-        let mut carried = self.operands(op);
+    fn repeat_while(&mut self, op: &Op, w: While<'_>) {
+        let mut carried = self.vals(w.inits);
         while self.budget > 0 {
-            self.set_args(*before, carried.iter().copied());
-            let mut handed = self.block(*before);
-            let condition = if handed.is_empty() { Val::None } else { handed.remove(0) };
-            match truth(condition) {
+            self.set_all(w.carried, &carried);
+            self.block(w.before);
+            let handed = self.vals(w.handed);
+            match self.truth(w.condition) {
                 Some(true) => {
-                    self.set_args(*after, handed.iter().copied());
-                    carried = self.block(*after);
+                    self.set_all(w.taken, &handed);
+                    self.block(w.after);
+                    carried = self.vals(w.yields);
                 }
-                Some(false) => return self.set_results(op, &handed),
+                Some(false) => return self.set_all(w.results, &handed),
                 None => break,
             }
         }
-        self.once(op, &carried);
+        self.once(op, w.yields);
+        // What the condition hands on at last need not be what is carried.
+        self.stranger(op);
     }
 
-    /// Walks the blocks of a loop once, for any iteration: what changes in it is unknown.
-    fn once(&mut self, op: &Op, carried: &[Val]) {
+    /// Walks the blocks of a loop once, for any iteration: what changes in it is unknown. Gives what it yields.
+    fn once(&mut self, op: &Op, yields: &[Operand]) -> Values {
         let func = self.func;
         let (values, ran) = self.apart(|this| {
             for block in &op.blocks {
                 this.forget(*block);
             }
-            let mut last = Values::new();
             for block in &op.blocks {
                 for arg in &func.block(*block).args {
                     let val = this.unknown(*arg);
                     this.set(*arg, val);
                 }
-                last = this.block(*block);
+                this.block(*block);
             }
-            last
+            this.vals(yields)
         });
         let (_, skipped) = self.apart(|_| Values::new());
         self.state.join(ran, skipped);
-        let results: Values = op
-            .results
-            .iter()
-            .enumerate()
-            .map(|(n, result)| match (carried.get(n), values.get(n)) {
-                // The results of a while are what its condition hands on, which need not be what is carried.
-                (Some(a), Some(b)) if op.kind == OpKind::For => self.state.either(*a, *b),
-                _ => self.unknown(*result),
-            })
-            .collect();
-        self.set_results(op, &results);
+        values
     }
 
     /// What operations of a block change in tiles from outside it is no longer known.
@@ -387,12 +361,5 @@ impl<'a> Walk<'a> {
                 self.sweep(*inner);
             }
         }
-    }
-}
-
-fn truth(val: Val) -> Option<bool> {
-    match val {
-        Val::Scalar(Some(Number::Int(v))) => Some(v != 0),
-        _ => None,
     }
 }

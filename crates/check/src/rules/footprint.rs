@@ -1,7 +1,7 @@
 //! `footprint`: blocks that hardware writes and that leave the tile (ops.md 1 rule 3, fixpipe.md 5).
 
 use tessera_isa::inst::Inst;
-use tessera_isa::maps::{Step, ceil_to, steps};
+use tessera_isa::sem::{Step, ceil_to, steps};
 use tessera_isa::tile_rules::Fault;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {

@@ -6,22 +6,28 @@
 
 use super::about;
 use tessera_isa::inst::{Inst, Place, Root, TileArg};
-use tessera_isa::maps::{How, Move, Rect, Side, Step, steps};
-use tessera_isa::ops::{Effect, Form, Opcode, Role};
+use tessera_isa::ops::{Effect, Role};
+use tessera_isa::sem::{Func, Map, Rect, Side, Step, steps};
 use tessera_isa::tile_rules::Fault;
 
 /// More units than this are not enumerated; only cpu has such tiles, and there the answer is the careful one.
 const MAX_UNITS: u64 = 1 << 24;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    if inst.tiles.len() < 2 || !moves_data(inst) {
+    if inst.tiles.len() < 2 {
         return None;
     }
-    let (a, b) = meeting(inst)?;
+    let mut found = meeting(inst, |_| true)?;
+    let steps = steps(inst);
+    if let Some(steps) = &steps {
+        // Scratch that the profile does not use, and tiles that are only named, may lie anywhere.
+        found = meeting(inst, |tile| steps.iter().any(|step| step.touches(tile)))?;
+    }
+    let (a, b) = found;
     let meets = |role: Role| a.role == role || b.role == role;
-    let aside = [Role::Tmp, Role::Fp, Role::Idx0, Role::Idx1, Role::DstIdx];
-    let careful = aside.into_iter().any(meets);
-    if !careful && harmless(inst).unwrap_or(false) {
+    let careful = [Role::Fp, Role::Idx0, Role::Idx1, Role::DstIdx].into_iter().any(meets);
+    // Extents that are not known yet are silent; views move nothing, and sharing storage is what they are for.
+    if !careful && steps.is_none_or(|steps| harmless(inst, &steps).unwrap_or(false)) {
         return None;
     }
     let (start, end) = (a.place?.start.max(b.place?.start), end_of(a)?.min(end_of(b)?));
@@ -35,26 +41,18 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     Some(about(inst, b.role, fault))
 }
 
-/// Views move nothing: sharing storage is what they are for. On a2a3 and a5 TRESHAPE is one of them.
-fn moves_data(inst: &Inst) -> bool {
-    match inst.op {
-        Opcode::Tsubview | Opcode::Subset => false,
-        Opcode::Treshape | Opcode::Bitcast => !inst.profile.is_npu(),
-        _ => true,
-    }
-}
-
 /// One past the tile's last byte, in its root.
 fn end_of(arg: &TileArg) -> Option<u64> {
     let bytes = arg.tile.elem.bytes_of(arg.layout.footprint());
     Some(arg.place?.start.saturating_add(bytes))
 }
 
-/// Two operands, one of them written, whose byte ranges meet; a pair with scratch or parameters first.
-fn meeting(inst: &Inst) -> Option<(&TileArg, &TileArg)> {
+/// Two operands that count, one of them written, whose byte ranges meet; a pair with scratch or parameters first.
+fn meeting(inst: &Inst, counts: impl Fn(usize) -> bool) -> Option<(&TileArg, &TileArg)> {
     let mut found = None;
-    for (i, a) in inst.tiles.iter().enumerate() {
-        for b in inst.tiles.iter().skip(i + 1) {
+    let tiles = || inst.tiles.iter().enumerate().filter(|(n, _)| counts(*n));
+    for (i, a) in tiles() {
+        for (_, b) in tiles().filter(|(n, _)| *n > i) {
             let (Some(pa), Some(pb)) = (a.place, b.place) else {
                 continue;
             };
@@ -100,20 +98,16 @@ fn side_by_side(a: &TileArg, b: &TileArg) -> bool {
     along + width <= pitch && (down >= outer || along >= inner)
 }
 
-/// Is the result the same as with disjoint operands? `None` where the maps are not known.
-fn harmless(inst: &Inst) -> Option<bool> {
-    let Some(steps) = steps(inst) else {
-        // Extents that are not known yet are silent; the counts of an indexed TCONCAT are never known.
-        return Some(inst.op != Opcode::Tconcat || inst.form == Form::Plain);
-    };
-    if steps.iter().all(|step| in_place(inst, step).unwrap_or(false)) && fills_keep_reads(&steps) {
+/// Is the result the same as with disjoint operands? `None` where that cannot be told.
+fn harmless(inst: &Inst, steps: &[Step]) -> Option<bool> {
+    if steps.iter().all(|step| in_place(inst, step).unwrap_or(false)) && fills_keep_reads(steps) {
         return Some(true);
     }
     let mut touched = Touched::new(inst)?;
     for (n, step) in steps.iter().enumerate() {
         touched.read(inst, n, step)?;
     }
-    let clobbers = steps.iter().all(|step| touched.clobber(inst, step, &steps).unwrap_or(false));
+    let clobbers = steps.iter().all(|step| touched.clobber(inst, step, steps).unwrap_or(false));
     let writes = steps.iter().enumerate().all(|(n, step)| touched.write(inst, n, step).unwrap_or(false));
     Some(clobbers && writes)
 }
@@ -121,13 +115,18 @@ fn harmless(inst: &Inst) -> Option<bool> {
 /// A step that leaves every element where it is, or touches one tile only.
 fn in_place(inst: &Inst, step: &Step) -> Option<bool> {
     match step {
-        Step::Move { src, dst, geometry, .. } => {
-            let (Side::Tile(s), Side::Tile(d)) = (src, dst) else {
+        Step::Apply(apply) => {
+            let (Side::Tile(d), to) = apply.dst else {
                 return Some(true);
             };
-            let (s, d) = (inst.tiles.get(*s)?, inst.tiles.get(*d)?);
-            let same = s.place == d.place && s.layout == d.layout && s.tile.elem.bits() == d.tile.elem.bits();
-            Some(same && geometry.src == geometry.dst)
+            let d = inst.tiles.get(d)?;
+            Some(apply.elements().all(|(side, from)| match side {
+                Side::Global => true,
+                Side::Tile(s) => inst.tiles.get(s).is_some_and(|s| {
+                    let same = s.place == d.place && s.layout == d.layout;
+                    same && s.tile.elem.bits() == d.tile.elem.bits() && from == to
+                }),
+            }))
         }
         Step::Bytes { src, dst, .. } => Some(inst.tiles.get(*src)?.place == inst.tiles.get(*dst)?.place),
         Step::Fill { .. } | Step::Clobber { .. } => Some(true),
@@ -150,10 +149,20 @@ fn fills_keep_reads(steps: &[Step]) -> bool {
 
 /// The rectangle that an identity move reads.
 fn window(step: &Step) -> Option<Rect> {
-    let Step::Move { geometry: Move { rows, cols, src, .. }, .. } = step else {
+    let Step::Apply(apply) = step else {
         return None;
     };
-    Some(Rect { row: src.origin[0], col: src.origin[1], rows: *rows, cols: *cols })
+    apply.elements().next().map(|(_, from)| reached(&from, apply.extent))
+}
+
+/// The rectangle of elements between the first and the last that a map reaches.
+fn reached<const N: usize>(map: &Map<N>, extent: [u64; N]) -> Rect {
+    let is_empty = extent.contains(&0);
+    let along = |axis: usize| {
+        let steps = map.step[axis].iter().zip(extent).map(|(s, n)| s.saturating_mul(n.saturating_sub(1)));
+        if is_empty { 0 } else { steps.fold(1, u64::saturating_add) }
+    };
+    Rect { row: map.origin[0], col: map.origin[1], rows: along(0), cols: along(1) }
 }
 
 /// Who reads and who writes each unit of storage. A unit is a byte, or a nibble with fp4; each root has a zone of its own.
@@ -215,51 +224,93 @@ impl Touched {
         Some(first as usize..(first + bits / self.unit) as usize)
     }
 
+    /// Notes who reads what; `None` where a step reads what it likes.
     fn read(&mut self, inst: &Inst, n: usize, step: &Step) -> Option<()> {
-        let (s, how, dst, geometry) = match step {
-            Step::Move { src: Side::Tile(s), how, dst, geometry, .. } => (*s, how, dst, geometry),
-            // Without coinciding places every byte moves to another one.
-            Step::Bytes { .. } | Step::Img2col { .. } => return None,
-            _ => return Some(()),
-        };
-        let arg = inst.tiles.get(s)?;
-        // Only the low bytes matter to TPACK.
-        let bits = match (how, dst) {
-            (How::LowBytes, Side::Tile(d)) => inst.tiles.get(*d)?.tile.elem.bits(),
-            _ => arg.tile.elem.bits(),
-        };
-        let read = (u64::from(bits) / self.unit) as usize;
-        for (k, (i, j)) in domain(geometry).enumerate() {
-            let (r, c) = geometry.src.apply(i, j);
-            let id = element(n, k);
-            let units = self.units(s, arg, r, c)?;
-            for slot in self.reader.get_mut(units)?.iter_mut().take(read) {
-                *slot = if *slot == NOBODY { id } else { MANY };
+        match step {
+            Step::Apply(apply) => {
+                for (side, map) in apply.elements() {
+                    let Side::Tile(s) = side else { continue };
+                    // Only the low bytes matter to TPACK.
+                    let bits = match (apply.func, apply.dst.0) {
+                        (Func::LowBytes, Side::Tile(d)) => inst.tiles.get(d)?.tile.elem.bits(),
+                        _ => inst.tiles.get(s)?.tile.elem.bits(),
+                    };
+                    for (k, index) in domain(apply.extent).enumerate() {
+                        self.get(inst, s, map.of(index), bits, element(n, k))?;
+                    }
+                }
             }
+            Step::Reduce(reduce) => {
+                let [rows, cols, depth] = reduce.extent;
+                for (s, map) in &reduce.args {
+                    let bits = inst.tiles.get(*s)?.tile.elem.bits();
+                    for [i, j] in domain([rows, cols]) {
+                        for k in 0..depth {
+                            self.get(inst, *s, map.of([i, j, k]), bits, MANY)?;
+                        }
+                    }
+                }
+                if let Some((s, map)) = &reduce.start {
+                    let bits = inst.tiles.get(*s)?.tile.elem.bits();
+                    for (k, [i, j]) in domain([rows, cols]).enumerate() {
+                        self.get(inst, *s, map.of([i, j, 0]), bits, element(n, k))?;
+                    }
+                }
+            }
+            Step::Gather { src, idx, extent, .. } => {
+                let tile = &inst.tiles.get(*src)?.tile;
+                for (s, extent) in [(*src, [tile.rows, tile.cols]), (*idx, *extent)] {
+                    let bits = inst.tiles.get(s)?.tile.elem.bits();
+                    for [i, j] in domain(extent) {
+                        self.get(inst, s, (i, j), bits, MANY)?;
+                    }
+                }
+            }
+            // Without coinciding places every byte moves to another one.
+            Step::Bytes { .. } | Step::Img2col { .. } | Step::Join => return None,
+            Step::Clobber { .. } | Step::Scratch { .. } | Step::Fill { .. } | Step::LoadConv { .. } => {}
+        }
+        Some(())
+    }
+
+    /// Reads the low bits of one element of operand `src`.
+    fn get(&mut self, inst: &Inst, src: usize, (r, c): (u64, u64), bits: u32, id: u32) -> Option<()> {
+        let units = self.units(src, inst.tiles.get(src)?, r, c)?;
+        for slot in self.reader.get_mut(units)?.iter_mut().take((u64::from(bits) / self.unit) as usize) {
+            *slot = if *slot == NOBODY || *slot == id { id } else { MANY };
         }
         Some(())
     }
 
     fn write(&mut self, inst: &Inst, n: usize, step: &Step) -> Option<bool> {
         match step {
-            Step::Move { dst: Side::Tile(d), geometry, .. } => {
-                let arg = inst.tiles.get(*d)?;
-                for (k, (i, j)) in domain(geometry).enumerate() {
-                    let (r, c) = geometry.dst.apply(i, j);
-                    if !self.put(arg, *d, r, c, element(n, k))? {
-                        return Some(false);
-                    }
-                }
+            Step::Apply(apply) => {
+                let (Side::Tile(d), map) = apply.dst else { return Some(true) };
+                let written = domain(apply.extent).enumerate().map(|(k, index)| (map.of(index), element(n, k)));
+                self.put_all(inst, d, written)
             }
-            Step::Fill { dst, rect, .. } => {
-                let arg = inst.tiles.get(*dst)?;
-                for (r, c) in cells(rect) {
-                    if !self.put(arg, *dst, r, c, MANY)? {
-                        return Some(false);
-                    }
-                }
+            Step::Reduce(reduce) => {
+                let ((d, map), [rows, cols, _]) = (reduce.dst, reduce.extent);
+                let written = domain([rows, cols]).enumerate();
+                self.put_all(inst, d, written.map(|(k, [i, j])| (map.of([i, j, 0]), element(n, k))))
             }
-            _ => {}
+            Step::Gather { dst, extent, .. } => self.put_all(inst, *dst, domain(*extent).map(|[i, j]| ((i, j), MANY))),
+            Step::Fill { dst, rect, .. } => self.put_all(inst, *dst, cells(rect).map(|at| (at, MANY))),
+            Step::Scratch { tile } => {
+                let declared = &inst.tiles.get(*tile)?.tile;
+                let all = domain([declared.rows, declared.cols]);
+                self.put_all(inst, *tile, all.map(|[i, j]| ((i, j), MANY)))
+            }
+            _ => Some(true),
+        }
+    }
+
+    fn put_all(&mut self, inst: &Inst, dst: usize, written: impl Iterator<Item = ((u64, u64), u32)>) -> Option<bool> {
+        let arg = inst.tiles.get(dst)?;
+        for ((r, c), id) in written {
+            if !self.put(arg, dst, r, c, id)? {
+                return Some(false);
+            }
         }
         Some(true)
     }
@@ -301,14 +352,11 @@ impl Touched {
     }
 }
 
-/// The rectangle of a destination that a move fills.
+/// The rectangle of a destination that a step fills.
 fn written(step: &Step, dst: usize) -> Option<Rect> {
     match step {
-        Step::Move { dst: Side::Tile(d), geometry: g, .. } if *d == dst => {
-            let transposed = g.dst.step == [[0, 1], [1, 0]];
-            let (rows, cols) = if transposed { (g.cols, g.rows) } else { (g.rows, g.cols) };
-            Some(Rect { row: g.dst.origin[0], col: g.dst.origin[1], rows, cols })
-        }
+        Step::Apply(apply) if apply.dst.0 == Side::Tile(dst) => Some(reached(&apply.dst.1, apply.extent)),
+        Step::Reduce(reduce) if reduce.dst.0 == dst => Some(reached(&reduce.dst.1, reduce.extent)),
         _ => None,
     }
 }
@@ -318,9 +366,8 @@ fn element(step: usize, k: usize) -> u32 {
     ((step as u32) << 25 | (k as u32 & 0x1FF_FFFF)).wrapping_add(1)
 }
 
-fn domain(g: &Move) -> impl Iterator<Item = (u64, u64)> + use<> {
-    let (rows, cols) = (g.rows, g.cols);
-    (0..rows).flat_map(move |i| (0..cols).map(move |j| (i, j)))
+fn domain([rows, cols]: [u64; 2]) -> impl Iterator<Item = [u64; 2]> + use<> {
+    (0..rows).flat_map(move |i| (0..cols).map(move |j| [i, j]))
 }
 
 fn cells(rect: &Rect) -> impl Iterator<Item = (u64, u64)> + use<> {

@@ -3,8 +3,8 @@
 use super::about;
 use super::path::{self, Flow, Ids};
 use tessera_isa::inst::{ConvType, Inst};
-use tessera_isa::maps::Img2col;
 use tessera_isa::ops::Role;
+use tessera_isa::sem::Img2col;
 use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids::new("timg2col-loc", "timg2col-layout", "timg2col-dtype");

@@ -3,9 +3,9 @@
 use super::about;
 use super::path::{self, Ids};
 use tessera_isa::inst::{Inst, TileArg};
-use tessera_isa::maps::ceil_to;
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::ceil_to;
 use tessera_isa::tile::{LayoutName, Loc};
 use tessera_isa::tile_rules::Fault;
 

@@ -4,9 +4,9 @@ use super::about;
 use super::path::{self, Ids};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Inst, TileArg};
-use tessera_isa::maps::ceil_to;
 use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::ceil_to;
 use tessera_isa::tile::{Compact, LayoutName, Loc};
 use tessera_isa::tile_rules::Fault;
 

@@ -8,9 +8,9 @@ use crate::nest::Place;
 use smallvec::SmallVec;
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::inst::{AccToVec, Inst};
-use tessera_isa::maps::Step;
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::Step;
 use tessera_isa::tile::Loc;
 
 /// Why an instruction was not executed: all errors that the rules found, or the one that stopped it. Never empty.

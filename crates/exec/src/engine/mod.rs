@@ -37,7 +37,7 @@ pub(crate) use contents::UndefinedElement;
 pub(crate) use global::Global;
 pub use issue::{Issued, Refused};
 pub use pool::Storage;
-pub(crate) use tiles::{Binding, Object, broken, refused};
+pub(crate) use tiles::{Binding, Object, refused};
 pub use tiles::{Binds, TileId, binds};
 pub use transfer::Runs;
 

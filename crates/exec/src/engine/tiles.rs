@@ -146,7 +146,7 @@ fn check_extents(tile: &Tile, valid: [Option<i64>; 2]) -> Result<(), Failure> {
 }
 
 /// A broken invariant of the engine; the caller adds the place.
-pub(crate) fn broken(what: &str) -> Failure {
+fn broken(what: &str) -> Failure {
     let help = "this is a defect of the tool, not of the program; please report it";
     Box::new(Diagnostic::error("internal", what).help(help))
 }

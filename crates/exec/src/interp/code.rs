@@ -1,20 +1,40 @@
 //! A function made ready to run: a tree of operations whose operands are slots.
 
-use tessera_ir::{ArithOp, CastOp, CmpPred, OpId, ScalarType, ValueId};
+use tessera_ir::{ArithOp, CastOp, CmpPred, OpId, ScalarType, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{ConvType, Inst, ViewTag};
 use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::tile::Tile;
 
-/// The number of a slot of one kind.
-pub(crate) type Slot = u32;
+macro_rules! slots {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) struct $name(u32);
+        impl $name {
+            /// The position among the slots of its kind; the compiler gives out no others.
+            #[inline]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+slots! {
+    /// Where an integer is.
+    IntSlot;
+    /// Where a tile's object is named.
+    TileSlot;
+    /// Where a pointer or view is.
+    GlobalSlot;
+}
 pub(crate) use crate::engine::{Binds, TileId};
 
 /// An integer operand. A float lives in the same slots, as the bits of its binary64 value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Int {
-    Slot(Slot),
+    Slot(IntSlot),
     Imm(i64),
 }
 
@@ -25,38 +45,40 @@ pub(crate) struct Scalar {
     pub ty: Option<ScalarType>,
 }
 
-/// A place that control flow writes, by kind.
+/// Where a value is, by kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Var {
-    Int(Slot),
-    Tile(Slot),
-    Global(Slot),
+    Int(IntSlot),
+    Tile(TileSlot),
+    Global(GlobalSlot),
     /// An event, which is nothing.
     Nothing,
 }
 
-/// What control flow writes there.
+/// One value that control flow hands on: to where, and from where.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Source {
-    Int(Int),
-    Tile(Slot),
-    Global(Slot),
-    Nothing,
-}
-
-/// One value that goes into a block: to where, from where, and through which buffer of its own.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hand {
-    pub to: Var,
-    pub from: Source,
-    pub buffer: Option<TileId>,
+pub(crate) enum Hand {
+    Int {
+        to: IntSlot,
+        from: Int,
+    },
+    Tile {
+        to: TileSlot,
+        from: TileSlot,
+        /// The tile is copied into this one, which is then what is handed on.
+        buffer: Option<TileId>,
+    },
+    Global {
+        to: GlobalSlot,
+        from: GlobalSlot,
+    },
 }
 
 #[derive(Debug)]
 pub(crate) struct For {
     pub at: OpId,
     pub name: ValueId,
-    pub iv: Slot,
+    pub iv: IntSlot,
     pub lower: Int,
     pub upper: Int,
     pub step: Int,
@@ -91,7 +113,7 @@ pub(crate) struct While {
 pub(crate) struct Alloc {
     pub at: OpId,
     pub object: TileId,
-    pub slot: Slot,
+    pub slot: TileSlot,
     pub addr: Option<Int>,
     pub valid: [Option<Int>; 2],
 }
@@ -101,9 +123,9 @@ pub(crate) struct Alloc {
 pub(crate) struct Window {
     pub at: OpId,
     pub opcode: Opcode,
-    pub src: Slot,
+    pub src: TileSlot,
     /// The slot of the destination; a result's object is put there first.
-    pub dst: Slot,
+    pub dst: TileSlot,
     pub result: Option<TileId>,
     pub row: Int,
     pub col: Int,
@@ -113,22 +135,20 @@ pub(crate) struct Window {
 #[derive(Debug)]
 pub(crate) struct MakeView {
     pub at: OpId,
-    pub src: Slot,
-    pub dst: Slot,
+    pub src: GlobalSlot,
+    pub dst: GlobalSlot,
     pub first: Vec<Int>,
     pub second: Vec<Int>,
     pub tag: ViewTag,
     pub elem: Elem,
 }
 
-/// A scalar read from or written to global memory.
+/// One element of global memory.
 #[derive(Debug)]
 pub(crate) struct Access {
     pub at: OpId,
-    pub pointer: Slot,
+    pub pointer: GlobalSlot,
     pub index: Int,
-    pub scalar: Int,
-    pub slot: Slot,
     pub ty: ScalarType,
 }
 
@@ -136,13 +156,13 @@ pub(crate) struct Access {
 #[derive(Debug)]
 pub(crate) enum Code {
     Set {
-        dst: Slot,
+        dst: IntSlot,
         value: i64,
     },
     Arith {
         op: ArithOp,
         width: u32,
-        dst: Slot,
+        dst: IntSlot,
         a: Int,
         b: Int,
         at: OpId,
@@ -150,7 +170,7 @@ pub(crate) enum Code {
     Cmp {
         pred: CmpPred,
         width: u32,
-        dst: Slot,
+        dst: IntSlot,
         a: Int,
         b: Int,
     },
@@ -158,13 +178,8 @@ pub(crate) enum Code {
         op: CastOp,
         from: u32,
         to: u32,
-        dst: Slot,
+        dst: IntSlot,
         a: Int,
-    },
-    Select {
-        condition: Int,
-        then: Hand,
-        other: Hand,
     },
     For(Box<For>),
     If(Box<If>),
@@ -175,13 +190,13 @@ pub(crate) enum Code {
     /// TASSIGN; a result is the same tile.
     Assign {
         at: OpId,
-        tile: Slot,
+        tile: TileSlot,
         addr: Int,
-        result: Option<Slot>,
+        result: Option<TileSlot>,
     },
     SetValid {
         at: OpId,
-        tile: Slot,
+        tile: TileSlot,
         valid: [Option<Int>; 2],
     },
     Window(Box<Window>),
@@ -189,12 +204,12 @@ pub(crate) enum Code {
     Partition(Box<MakeView>),
     AddPtr {
         at: OpId,
-        src: Slot,
-        dst: Slot,
+        src: GlobalSlot,
+        dst: GlobalSlot,
         by: Int,
     },
-    LoadScalar(Box<Access>),
-    StoreScalar(Box<Access>),
+    LoadScalar(Box<Access>, IntSlot),
+    StoreScalar(Box<Access>, Int),
     /// SETFMATRIX: whatever is given stays until it is given again.
     Configure {
         fmap: Option<[i64; 2]>,
@@ -205,11 +220,11 @@ pub(crate) enum Code {
         scalar: Option<Scalar>,
         attr: Option<Number>,
     },
-    BlockIndex(Slot),
-    BlockCount(Slot),
+    BlockIndex(IntSlot),
+    BlockCount(IntSlot),
     Print {
         at: OpId,
-        tile: Slot,
+        tile: TileSlot,
     },
     /// A tile instruction; the number of its site.
     Issue(u32),
@@ -227,17 +242,17 @@ pub(crate) struct Site {
     /// The instruction, without operands.
     pub inst: Inst,
     /// Tile operands in the form's order, destinations last.
-    pub tiles: Vec<(Role, Slot)>,
+    pub tiles: Vec<(Role, TileSlot)>,
     pub scalars: Vec<(Role, Scalar)>,
-    pub global: Option<Slot>,
+    pub global: Option<GlobalSlot>,
     /// The results: their slots and objects.
-    pub results: Vec<(Slot, TileId)>,
+    pub results: Vec<(TileSlot, TileId)>,
     /// The old contents of the result.
-    pub init: Option<Slot>,
+    pub init: Option<TileSlot>,
     /// Does nothing but its tiles decide what it does?
     pub only_tiles: bool,
     /// How the instruction binds its destination to its source, and the two.
-    pub binds: Option<(Binds, Slot, Slot)>,
+    pub binds: Option<(Binds, TileSlot, TileSlot)>,
 }
 
 /// A tile that the program makes, as it is before anything happens to it.
@@ -267,6 +282,22 @@ pub(crate) struct Program {
     pub pool: u64,
     /// Addresses that a first TASSIGN gives to tiles that exist from the start.
     pub bound: Vec<(TileId, i64)>,
+}
+
+impl Program {
+    /// A new slot for a value of this type.
+    pub fn slot(&mut self, ty: &Type) -> Var {
+        let next = |count: &mut usize| {
+            *count += 1;
+            *count as u32 - 1
+        };
+        match ty {
+            Type::Scalar(_) => Var::Int(IntSlot(next(&mut self.ints))),
+            Type::Tile(_) | Type::Conv(_) => Var::Tile(TileSlot(next(&mut self.tiles))),
+            Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
+            Type::Event => Var::Nothing,
+        }
+    }
 }
 
 impl Scalar {

@@ -1,9 +1,8 @@
 //! The operations on pointers, views and single elements of global memory (tile-model.md 7).
 
-use super::code::{Access, Int, MakeView, Slot};
+use super::code::{Access, GlobalSlot, Int, IntSlot, MakeView};
 use super::step::Exec;
-use crate::engine::memory::MemoryId;
-use crate::engine::{Global, broken};
+use crate::engine::Global;
 use crate::lower::Failure;
 use crate::nest::{read_bits, write_bits};
 use smallvec::SmallVec;
@@ -16,15 +15,8 @@ fn out_of_bounds(what: String, help: impl Into<String>) -> Failure {
 }
 
 impl Exec<'_> {
-    pub fn global(&self, slot: Slot) -> Result<&Global, Failure> {
-        let global = self.globals.get(slot as usize).filter(|g| g.buffer != MemoryId::NONE);
-        global.ok_or_else(|| broken("an operand is no pointer or view of the engine"))
-    }
-
-    fn put_global(&mut self, slot: Slot, global: Global) {
-        if let Some(place) = self.globals.get_mut(slot as usize) {
-            *place = global;
-        }
+    pub fn global(&self, slot: GlobalSlot) -> &Global {
+        &self.globals[slot.index()]
     }
 
     fn extents(&self, ints: &[Int], what: &str) -> Result<SmallVec<[u64; 6]>, Failure> {
@@ -42,16 +34,16 @@ impl Exec<'_> {
     pub fn make_view(&mut self, view: &MakeView) -> Result<(), Failure> {
         let dims = self.extents(&view.first, "extent")?;
         let strides = view.second.iter().map(|s| self.int(*s)).collect();
-        let source = self.global(view.src)?;
+        let source = self.global(view.src);
         let made = Global { elem: view.elem, dims, strides, tag: view.tag, ..source.clone() };
-        self.put_global(view.dst, made);
+        self.globals[view.dst.index()] = made;
         Ok(())
     }
 
     pub fn partition(&mut self, view: &MakeView) -> Result<(), Failure> {
         let offsets = self.extents(&view.first, "offset")?;
         let sizes = self.extents(&view.second, "size")?;
-        let mut made = self.global(view.src)?.clone();
+        let mut made = self.global(view.src).clone();
         for (k, (offset, size)) in offsets.iter().zip(&sizes).enumerate() {
             let (extent, stride) = (made.dims.get(k).copied().unwrap_or(0), made.strides.get(k).copied().unwrap_or(0));
             if offset.checked_add(*size).is_none_or(|end| end > extent) {
@@ -66,22 +58,22 @@ impl Exec<'_> {
             })?;
         }
         made.dims = sizes;
-        self.put_global(view.dst, made);
+        self.globals[view.dst.index()] = made;
         Ok(())
     }
 
-    pub fn add_pointer(&mut self, src: Slot, dst: Slot, by: i64) -> Result<(), Failure> {
-        let mut moved = self.global(src)?.clone();
+    pub fn add_pointer(&mut self, src: GlobalSlot, dst: GlobalSlot, by: i64) -> Result<(), Failure> {
+        let mut moved = self.global(src).clone();
         moved.offset = moved.offset.checked_add(by).ok_or_else(|| {
             out_of_bounds(format!("a pointer at {} moves by {by}", moved.offset), "stay inside the buffer")
         })?;
-        self.put_global(dst, moved);
+        self.globals[dst.index()] = moved;
         Ok(())
     }
 
     /// The element that an access means: its offset in bytes, or in nibbles for fp4.
     fn element(&self, access: &Access) -> Result<(Global, i64, u64), Failure> {
-        let pointer = self.global(access.pointer)?.clone();
+        let pointer = self.global(access.pointer).clone();
         let index = self.int(access.index);
         let at = pointer.offset.saturating_add(index);
         let elements = pointer.elements(&self.engine.memories);
@@ -95,7 +87,7 @@ impl Exec<'_> {
         Ok((pointer, at * unit, elements))
     }
 
-    pub fn load_scalar(&mut self, access: &Access) -> Result<(), Failure> {
+    pub fn load_scalar(&mut self, access: &Access, to: IntSlot) -> Result<(), Failure> {
         self.watch_load(access)?;
         let (pointer, at, elements) = self.element(access)?;
         let bits = pointer.elem.bits();
@@ -123,17 +115,17 @@ impl Exec<'_> {
         let raw = memory.map_or(0, |m| read_bits(m.bytes(), at, bits));
         let value = match (pointer.elem.decode(raw), access.ty) {
             (Number::Int(v), ScalarType::Float(_)) => (v as f64).to_bits() as i64,
-            (Number::Int(v), ty) => super::scalar::wrap(v as i64, ty.bits()),
+            (Number::Int(v), ty) => tessera_ir::scalar::wrap(v as i64, ty.bits()),
             (Number::Float(v), _) => v.to_bits() as i64,
         };
-        self.set(access.slot, value);
+        self.set(to, value);
         Ok(())
     }
 
-    pub fn store_scalar(&mut self, access: &Access) -> Result<(), Failure> {
+    pub fn store_scalar(&mut self, access: &Access, scalar: Int) -> Result<(), Failure> {
         let (pointer, at, _) = self.element(access)?;
         let elem = pointer.elem;
-        let value = self.int(access.scalar);
+        let value = self.int(scalar);
         let raw = match access.ty {
             ScalarType::Float(_) => elem.encode_f64(f64::from_bits(value as u64), Overflow::Infinity),
             _ => elem.encode_int(value.into(), Overflow::Infinity),

@@ -30,7 +30,7 @@ impl Exec<'_> {
         }
         self.choose(index, site)?;
         let start = match site.global {
-            Some(slot) => self.global(slot)?.byte().unwrap_or(0),
+            Some(slot) => self.global(slot).byte().unwrap_or(0),
             None => 0,
         };
         let effect = match self.engine.run(index, start) {
@@ -61,7 +61,7 @@ impl Exec<'_> {
             return Ok(());
         }
         self.make_key(site);
-        let view = site.global.and_then(|slot| self.globals.get(slot as usize));
+        let view = site.global.map(|slot| &self.globals[slot.index()]);
         let is_ready = self.engine.is_ready(index, site.inst.op, view);
         if !is_ready.map_err(|e| self.at(site.at, e))? {
             self.make_ready(index, site)?;
@@ -99,7 +99,7 @@ impl Exec<'_> {
         for (_, scalar) in &site.scalars {
             key.push(self.int(scalar.int) as u64);
         }
-        if let Some(view) = site.global.and_then(|slot| self.globals.get(slot as usize)) {
+        if let Some(view) = site.global.map(|slot| self.global(slot)) {
             let grows = view.grows && site.inst.op == Opcode::Tstore;
             key.view(view, if grows { u64::MAX } else { view.elements(&self.engine.memories) });
         }
@@ -111,10 +111,7 @@ impl Exec<'_> {
 
     /// Checks an instruction with everything known, lowers it, and keeps it.
     fn make_ready(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
-        let view = match site.global {
-            Some(slot) => Some(self.global(slot)?.clone()),
-            None => None,
-        };
+        let view = site.global.map(|slot| self.global(slot).clone());
         let tiles: SmallVec<[(Role, TileId); 6]> =
             site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
         let mut inst = site.inst.clone();

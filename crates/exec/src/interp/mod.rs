@@ -12,7 +12,6 @@ mod objects;
 mod output;
 mod parallel;
 mod report;
-mod scalar;
 mod step;
 mod watched;
 

@@ -1,6 +1,6 @@
 //! The operations that make, bind and size tiles.
 
-use super::code::{Alloc, Hand, Slot, Source, Window};
+use super::code::{Alloc, Hand, TileSlot, Window};
 use super::step::Exec;
 use crate::engine::TileId;
 use crate::engine::memory::MemoryId;
@@ -13,16 +13,15 @@ use tessera_isa::ops::{Form, Role};
 impl Exec<'_> {
     /// The tile in a slot.
     #[inline]
-    pub fn object_of(&self, slot: Slot) -> TileId {
-        self.tiles.get(slot as usize).copied().unwrap_or(TileId::NONE)
+    pub fn object_of(&self, slot: TileSlot) -> TileId {
+        self.tiles[slot.index()]
     }
 
     /// Puts a tile into a slot.
     #[inline]
-    pub fn set_tile(&mut self, slot: Slot, object: TileId) {
-        if let Some(tile) = self.tiles.get_mut(slot as usize)
-            && *tile != object
-        {
+    pub fn set_tile(&mut self, slot: TileSlot, object: TileId) {
+        let tile = &mut self.tiles[slot.index()];
+        if *tile != object {
             *tile = object;
             self.engine.epoch += 1;
         }
@@ -65,8 +64,8 @@ impl Exec<'_> {
     pub fn copy_carried(&mut self, hands: &[Hand]) -> Result<(), Failure> {
         let mut copies: SmallVec<[(TileId, TileId); 2]> = SmallVec::new();
         for hand in hands {
-            if let (Some(buffer), Source::Tile(slot)) = (hand.buffer, hand.from) {
-                copies.push((self.object_of(slot), buffer));
+            if let Hand::Tile { from, buffer: Some(buffer), .. } = hand {
+                copies.push((self.object_of(*from), *buffer));
             }
         }
         if copies.is_empty() {

@@ -1,6 +1,6 @@
 //! What leaves a block: tiles that are asked for, prints, and the trace.
 
-use super::code::{Site, Slot};
+use super::code::{Site, TileSlot};
 use super::step::Exec;
 use super::{Printed, TraceLine, TraceWrite};
 use crate::engine::refused;
@@ -10,7 +10,7 @@ use tessera_isa::ops::{Opcode, Role};
 
 impl Exec<'_> {
     /// `pto.tprint`.
-    pub fn print(&mut self, at: OpId, slot: Slot) -> Result<(), Failure> {
+    pub fn print(&mut self, at: OpId, slot: TileSlot) -> Result<(), Failure> {
         self.watch_print(slot)?;
         let valid = self.engine.object(self.object_of(slot))?.valid;
         if let Some(axis) = valid.iter().position(Option::is_none) {

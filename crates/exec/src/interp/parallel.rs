@@ -3,8 +3,8 @@
 //! A thread keeps one copy of the global buffers. After a block it takes out what the block wrote and puts back what was
 //! there before, so the next block begins with the initial contents again; what was taken out is merged in block order.
 
-use super::code::Var;
-use super::compile::{compile, global_elem};
+use super::code::{TileSlot, Var};
+use super::compile::compile;
 use super::step::{Context, Exec};
 use super::{BufferOutput, Input, Outcome, Printed, Run, TileOutput, TraceLine};
 use crate::engine::Global;
@@ -129,7 +129,7 @@ pub(super) fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
     for (i, value) in run.func.values.iter().enumerate() {
         let id = ValueId(i as u32);
         let is_argument = matches!(value.def, Def::Arg(_) | Def::Input | Def::ListingOut);
-        if !is_argument || global_elem(run.module.types.get(value.ty)).is_none() {
+        if !is_argument || run.module.types.get(value.ty).global_elem().is_none() {
             continue;
         }
         let bound = run.inputs.iter_mut().find_map(|(v, input)| match input {
@@ -152,11 +152,10 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
         let memory = MemoryId::buffer(k as u32);
         let ty = run.module.types.get(run.func.value(buffer.value).ty);
         let global = Global::argument(ty, memory, &buffer.dims, buffer.grows);
-        if let (Some(Var::Global(slot)), Some(global)) = (exec.cx.program.vars.get(buffer.value.index()), global)
-            && let Some(place) = exec.globals.get_mut(*slot as usize)
-        {
-            *place = global;
-        }
+        let (Var::Global(slot), Some(global)) = (exec.cx.program.vars[buffer.value.index()], global) else {
+            return Err(Diagnostic::internal(run.func.value(buffer.value).span, "a buffer has no pointer to it"));
+        };
+        exec.globals[slot.index()] = global;
     }
     exec.reserve_pool()?;
     for (object, address) in &exec.cx.program.bound {
@@ -175,7 +174,7 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
                 let float = matches!(ty, tessera_ir::ScalarType::Float(_));
                 let bits = match number {
                     Number::Int(v) if float => (*v as f64).to_bits() as i64,
-                    Number::Int(v) => super::scalar::wrap(*v as i64, ty.bits()),
+                    Number::Int(v) => tessera_ir::scalar::wrap(*v as i64, ty.bits()),
                     Number::Float(v) => v.to_bits() as i64,
                 };
                 exec.set(slot, bits);
@@ -199,7 +198,7 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
 }
 
 /// Writes an input's valid region into its tile; `?` extents take the input's.
-fn give_tile(exec: &mut Exec<'_>, slot: u32, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
+fn give_tile(exec: &mut Exec<'_>, slot: TileSlot, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
     let id = exec.object_of(slot);
     let tile = exec.engine.object(id)?.tile;
     let given = [(tile.v_row, rows), (tile.v_col, cols)];

@@ -1,6 +1,6 @@
 //! What a run finds out: warnings, undefined bytes, and where they came from.
 
-use super::code::{Site, Slot};
+use super::code::{Site, TileSlot};
 use super::step::Exec;
 use crate::engine::UndefinedElement;
 use crate::engine::memory::MemoryId;
@@ -45,7 +45,7 @@ struct Left {
 
 impl Exec<'_> {
     /// The name of the tile in a slot.
-    pub fn tile_name(&self, slot: Slot) -> String {
+    pub fn tile_name(&self, slot: TileSlot) -> String {
         let object = self.cx.program.objects.get(self.object_of(slot).index());
         object.map_or("the tile".into(), |o| self.cx.name(o.value))
     }
@@ -87,7 +87,7 @@ impl Exec<'_> {
     }
 
     /// The warning about the first undefined element of a tile that leaves the chip.
-    pub fn undefined_read(&self, slot: Slot, core: u8, how: &str) -> Option<Diagnostic> {
+    pub fn undefined_read(&self, slot: TileSlot, core: u8, how: &str) -> Option<Diagnostic> {
         let element = self.engine.first_undefined(self.object_of(slot), core)?;
         let name = self.tile_name(slot);
         let UndefinedElement { row, col, memory, byte } = element;

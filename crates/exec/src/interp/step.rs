@@ -2,14 +2,13 @@
 
 use super::code::*;
 use super::report::Found;
-use super::scalar;
 use super::{Printed, TraceLine};
 use crate::engine::memory::Memories;
 use crate::engine::{Engine, Global};
 use crate::lower::Failure;
 use crate::origin::Watch;
 use smallvec::SmallVec;
-use tessera_ir::{Func, Module, OpId, ValueId};
+use tessera_ir::{Func, Module, OpId, ValueId, scalar};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::inst::Attrs;
 use tessera_isa::profile::Profile;
@@ -114,15 +113,13 @@ impl<'a> Exec<'a> {
     pub fn int(&self, int: Int) -> i64 {
         match int {
             Int::Imm(v) => v,
-            Int::Slot(slot) => self.ints.get(slot as usize).copied().unwrap_or(0),
+            Int::Slot(slot) => self.ints[slot.index()],
         }
     }
 
     #[inline]
-    pub fn set(&mut self, slot: Slot, value: i64) {
-        if let Some(place) = self.ints.get_mut(slot as usize) {
-            *place = value;
-        }
+    pub fn set(&mut self, slot: IntSlot, value: i64) {
+        self.ints[slot.index()] = value;
     }
 
     /// A failure at an operation, if it has no place yet.
@@ -133,6 +130,11 @@ impl<'a> Exec<'a> {
         Box::new(failure.at(self.cx.span(op), "when this runs"))
     }
 
+    #[cold]
+    fn undefined(&self, at: OpId, what: scalar::Undefined) -> Failure {
+        self.at(at, Box::new(Diagnostic::error("arith", what.to_string()).help(what.help())))
+    }
+
     fn code(&mut self, code: &[Code]) -> Result<(), Failure> {
         self.steps += code.len() as u64;
         for c in code {
@@ -140,7 +142,7 @@ impl<'a> Exec<'a> {
                 Code::Set { dst, value } => self.set(*dst, *value),
                 Code::Arith { op, width, dst, a, b, at } => {
                     let value = scalar::arith(*op, *width, self.int(*a), self.int(*b));
-                    self.set(*dst, value.map_err(|e| self.at(*at, e))?);
+                    self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
                 }
                 Code::Cmp { pred, width, dst, a, b } => {
                     // One bit, sign-extended like every other integer.
@@ -150,10 +152,6 @@ impl<'a> Exec<'a> {
                 Code::Cast { op, from, to, dst, a } => {
                     let value = scalar::cast(*op, *from, *to, self.int(*a));
                     self.set(*dst, value);
-                }
-                Code::Select { condition, then, other } => {
-                    let chosen = if self.int(*condition) != 0 { then } else { other };
-                    self.hand(std::slice::from_ref(chosen))?;
                 }
                 Code::For(f) => self.repeat(f)?,
                 Code::If(branch) => {
@@ -178,7 +176,7 @@ impl<'a> Exec<'a> {
                 let address = self.int(*addr);
                 self.engine.assign(self.object_of(*tile), address).map_err(|e| self.at(*at, e))?;
                 if let Some(result) = result {
-                    self.hand_tile(*result, *tile);
+                    self.set_tile(*result, self.object_of(*tile));
                 }
             }
             Code::SetValid { at, tile, valid } => {
@@ -191,8 +189,10 @@ impl<'a> Exec<'a> {
             Code::AddPtr { at, src, dst, by } => {
                 self.add_pointer(*src, *dst, self.int(*by)).map_err(|e| self.at(*at, e))?;
             }
-            Code::LoadScalar(access) => self.load_scalar(access).map_err(|e| self.at(access.at, e))?,
-            Code::StoreScalar(access) => self.store_scalar(access).map_err(|e| self.at(access.at, e))?,
+            Code::LoadScalar(access, to) => self.load_scalar(access, *to).map_err(|e| self.at(access.at, e))?,
+            Code::StoreScalar(access, scalar) => {
+                self.store_scalar(access, *scalar).map_err(|e| self.at(access.at, e))?;
+            }
             Code::Configure { fmap, pad } => {
                 self.engine.configure(&Attrs { fmap: *fmap, pad: *pad, ..Attrs::default() });
             }
@@ -274,58 +274,43 @@ impl<'a> Exec<'a> {
     /// Hands values on, all at once.
     fn hand(&mut self, hands: &[Hand]) -> Result<(), Failure> {
         match hands {
-            [] => Ok(()),
+            [] => {}
             [one] => {
-                let value = self.read(one.from);
+                let value = self.read(*one);
                 self.copy_carried(hands)?;
-                self.write(one, value);
-                Ok(())
+                self.write(value);
             }
             _ => {
-                let values: SmallVec<[Handed; 4]> = hands.iter().map(|h| self.read(h.from)).collect();
+                let values: SmallVec<[Handed; 4]> = hands.iter().map(|h| self.read(*h)).collect();
                 self.copy_carried(hands)?;
-                for (hand, value) in hands.iter().zip(values) {
-                    self.write(hand, value);
-                }
-                Ok(())
+                values.into_iter().for_each(|value| self.write(value));
             }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn read(&self, hand: Hand) -> Handed {
+        match hand {
+            Hand::Int { to, from } => Handed::Int(to, self.int(from)),
+            Hand::Tile { to, from, buffer } => Handed::Tile(to, buffer.unwrap_or_else(|| self.object_of(from))),
+            Hand::Global { to, from } => Handed::Global(to, Box::new(self.globals[from.index()].clone())),
         }
     }
 
     #[inline]
-    fn read(&self, from: Source) -> Handed {
-        match from {
-            Source::Int(int) => Handed::Int(self.int(int)),
-            Source::Tile(slot) => Handed::Tile(self.object_of(slot)),
-            Source::Global(slot) => Handed::Global(self.globals.get(slot as usize).cloned().map(Box::new)),
-            Source::Nothing => Handed::Nothing,
+    fn write(&mut self, value: Handed) {
+        match value {
+            Handed::Int(to, value) => self.set(to, value),
+            Handed::Tile(to, object) => self.set_tile(to, object),
+            Handed::Global(to, global) => self.globals[to.index()] = *global,
         }
-    }
-
-    fn write(&mut self, hand: &Hand, value: Handed) {
-        match (hand.to, value) {
-            (Var::Int(slot), Handed::Int(v)) => self.set(slot, v),
-            (Var::Tile(slot), Handed::Tile(object)) => {
-                self.set_tile(slot, hand.buffer.unwrap_or(object));
-            }
-            (Var::Global(slot), Handed::Global(Some(global))) => {
-                if let Some(place) = self.globals.get_mut(slot as usize) {
-                    *place = *global;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn hand_tile(&mut self, to: Slot, from: Slot) {
-        self.set_tile(to, self.object_of(from));
     }
 }
 
 /// A value on its way.
 enum Handed {
-    Int(i64),
-    Tile(TileId),
-    Global(Option<Box<Global>>),
-    Nothing,
+    Int(IntSlot, i64),
+    Tile(TileSlot, TileId),
+    Global(GlobalSlot, Box<Global>),
 }

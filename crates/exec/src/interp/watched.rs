@@ -3,7 +3,7 @@
 //! Buffers and input tiles without contents count as given; a buffer is as long as what is read of it. What a run then
 //! decides by unknown data is noted ([`Watch::undecided`]), and so is everything that moves.
 
-use super::code::{Access, Site, Slot, Var};
+use super::code::{Access, Site, TileSlot, Var};
 use super::parallel::{self, Buffer};
 use super::step::{Context, Exec};
 use super::{Input, Outcome, Run};
@@ -19,8 +19,8 @@ use std::sync::Arc;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::inst::Inst;
 use tessera_isa::layout::Layout;
-use tessera_isa::maps;
 use tessera_isa::ops::Role;
+use tessera_isa::sem;
 
 /// Runs a program block by block, with a watch.
 pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
@@ -62,7 +62,7 @@ pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
     drop(exec);
     for (k, (buffer, length)) in buffers.iter().zip(&lengths).enumerate() {
         let ty = run.module.types.get(run.func.value(buffer.value).ty);
-        if let Some(elem) = super::compile::global_elem(ty) {
+        if let Some(elem) = ty.global_elem() {
             let origins = watch.buffer(MemoryId::buffer(k as u32), *length);
             watch.outputs.push(Output {
                 value: buffer.value,
@@ -151,7 +151,7 @@ impl Exec<'_> {
         self.watch_contents(slot)
     }
 
-    fn region(&mut self, value: ValueId, slot: Slot, core: u8) -> Result<Option<Output>, Failure> {
+    fn region(&mut self, value: ValueId, slot: TileSlot, core: u8) -> Result<Option<Output>, Failure> {
         let object: Object = self.engine.object(self.object_of(slot))?.clone();
         let layout = self.engine.layout(&object);
         let memory = on_core(object.place.memory, core);
@@ -163,7 +163,7 @@ impl Exec<'_> {
         Ok(watch.map(|w| w.region(value, core, &object, &layout, place)))
     }
 
-    fn watch_output(&mut self, value: ValueId, slot: Slot, core: u8) -> Result<(), Failure> {
+    fn watch_output(&mut self, value: ValueId, slot: TileSlot, core: u8) -> Result<(), Failure> {
         let region = self.region(value, slot, core)?;
         let tile = self.tile_at(self.object_of(slot), true);
         if let Some(watch) = &mut self.watch {
@@ -177,7 +177,7 @@ impl Exec<'_> {
     }
 
     /// `pto.tprint`: what is printed is an output, too.
-    pub fn watch_print(&mut self, slot: Slot) -> Result<(), Failure> {
+    pub fn watch_print(&mut self, slot: TileSlot) -> Result<(), Failure> {
         if self.watch.is_none() {
             return Ok(());
         }
@@ -257,7 +257,7 @@ impl Exec<'_> {
         let (Some(slot), true) = (site.global, self.watch.is_some()) else {
             return Ok(());
         };
-        let view = self.global(slot)?;
+        let view = self.global(slot);
         if !view.grows {
             return Ok(());
         }
@@ -311,7 +311,7 @@ impl Exec<'_> {
                 places.push(self.engine.object(*id)?.place);
             }
             let at = Places { tiles: &places, global: buffer, tracked: true };
-            Moves::new(inst, &maps::steps(inst).unwrap_or_default(), at)?
+            Moves::new(inst, &sem::steps(inst).unwrap_or_default(), at)?
         };
         let key = (index, self.engine.key.0.as_slice().into());
         if let Some(watch) = &mut self.watch {
@@ -379,7 +379,7 @@ impl Exec<'_> {
     }
 
     /// Keeps a hash of what a tile holds.
-    fn watch_contents(&mut self, slot: Slot) -> Result<(), Failure> {
+    fn watch_contents(&mut self, slot: TileSlot) -> Result<(), Failure> {
         if self.watch.as_ref().is_none_or(|w| w.contents.is_none()) {
             return Ok(());
         }
@@ -445,7 +445,7 @@ impl Exec<'_> {
             return Ok(());
         }
         self.announce(Some(access.at), &[]);
-        let pointer = self.global(access.pointer)?;
+        let pointer = self.global(access.pointer);
         let at = pointer.offset.saturating_add(self.int(access.index));
         let (buffer, bits, grows) = (pointer.buffer, pointer.elem.bits(), pointer.grows);
         if grows {

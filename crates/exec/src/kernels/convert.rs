@@ -1,17 +1,17 @@
 //! Nests that change values: out of an accumulator (fixpipe.md 4), and the converting moves of the `cpu` profile.
 //!
 //! The scalar twin is the definition itself, [`Conversion::apply`], element by element. Where the innermost loop is
-//! contiguous on both sides, whole rows go through [`Fixpipe::apply_run`] or, where one exists, a vector kernel; that
+//! contiguous on both sides, whole rows go through [`apply_run`] or, where one exists, a vector kernel; that
 //! takes the columns sixteen at a time, so that the parameters of a column are loaded once for all its rows.
 
+use super::fixpipe::{Run, apply_run};
 use super::scalar::{self, Bytes};
 use super::{Kernel, Level, Loop, ONCE};
 use crate::nest::{Bits, Dim, Nest, OutOfBounds, Side};
-use crate::values::convert::convert;
-use crate::values::fixpipe::{Fixpipe, Params as RunParams};
 use smallvec::SmallVec;
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
+use tessera_isa::sem::{Fixpipe, convert};
 
 /// What happens to an element on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -319,12 +319,12 @@ impl Vector {
         };
         let first = usize::try_from(at[2]).ok()?;
         let params = match (params.is_empty(), self.per_column) {
-            (true, _) => RunParams::Plain,
-            (false, false) => RunParams::Same(params.list.get(first)?),
-            (false, true) => RunParams::Each(params.list.get(first..first.checked_add(self.n)?)?),
+            (true, _) => Run::Plain,
+            (false, false) => Run::Same(params.list.get(first)?),
+            (false, true) => Run::Each(params.list.get(first..first.checked_add(self.n)?)?),
         };
         let (src, dst) = bytes.runs(range(at[0], row.src)?, range(at[1], row.dst)?)?;
-        self.fixpipe.apply_run(src, params, dst);
+        apply_run(&self.fixpipe, src, params, dst);
         Some(())
     }
 

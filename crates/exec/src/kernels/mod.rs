@@ -12,6 +12,7 @@
 mod bytes;
 mod convert;
 mod fill;
+mod fixpipe;
 mod pair;
 mod scalar;
 #[cfg(target_arch = "x86_64")]

@@ -9,7 +9,7 @@ use crate::lower::{Failure, operand};
 use crate::nest::{self, Bits, Nest};
 use smallvec::SmallVec;
 use tessera_isa::layout::{Axis, Layout};
-use tessera_isa::maps::{Img2col, Rect};
+use tessera_isa::sem::{Img2col, Rect};
 
 /// Rows of the destination that share image, depth and output row.
 struct RowPiece {

@@ -3,20 +3,15 @@
 use crate::defined::Area;
 use crate::defined::Usual;
 use crate::kernels::{Conversion, Params};
-use crate::lower::{Failure, Places, Prepared, Shadow, ShadowMove, area, operand};
+use crate::lower::{Failure, FromTile, ParamSource, Places, Prepared, Shadow, ShadowMove, area, operand, refuse};
 use crate::nest::{self, Bits, Nest, Plan, Side as NestSide, lower_fill};
-use crate::values::fixpipe::Fixpipe;
-use crate::values::quant::{FromTile, ParamSource, refuse};
 use smallvec::SmallVec;
-use tessera_isa::codec::{Number, QuantParam};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, TileArg};
 use tessera_isa::layout::Layout;
-use tessera_isa::maps::{How, Map, Move, Rect, Side, Step};
-use tessera_isa::ops::{Opcode, Role};
-use tessera_isa::profile::Profile;
-use tessera_isa::tile::{BLayout, Loc};
+use tessera_isa::sem::{Apply, Arg, Fixpipe, Func, Map, Rect, Side, Step};
+use tessera_isa::tile::BLayout;
 
 /// Steps that are being lowered.
 pub(crate) struct Lowering<'a> {
@@ -75,8 +70,8 @@ fn nest_map(map: Map) -> nest::Map {
     nest::Map { origin: map.origin, step: map.step }
 }
 
-fn nest_move(mv: &Move) -> nest::Move {
-    nest::Move { rows: mv.rows, cols: mv.cols, src: nest_map(mv.src), dst: nest_map(mv.dst) }
+fn whole(rows: u64, cols: u64) -> nest::Move {
+    nest::Move { rows, cols, src: nest::Map::IDENTITY, dst: nest::Map::IDENTITY }
 }
 
 impl Lowering<'_> {
@@ -123,16 +118,13 @@ impl Lowering<'_> {
                     self.shadow.push(Shadow::Clear { operand, area });
                 }
             }
-            Step::Move { src, dst, core, how, geometry } => {
-                let (from, to) = (self.side(*src, 0)?, self.side(*dst, *core)?);
-                self.moved(&from, &to, *how, geometry)?;
-            }
+            Step::Apply(apply) => self.applied(apply)?,
+            Step::Reduce(_) | Step::Gather { .. } | Step::Join => return Err(missing("step that can run")),
             Step::Fill { dst, rect, bits } => self.fill(*dst, *rect, *bits)?,
             Step::Bytes { src, dst, len } => {
                 let from = byte_rows(self.tile(*src)?);
                 let to = byte_rows(self.tile(*dst)?);
-                let bytes = Move { rows: 1, cols: *len, src: Map::at(0, 0), dst: Map::at(0, 0) };
-                let nests = nest::lower(&nest_move(&bytes), &from, &to, Bits::same(8));
+                let nests = nest::lower(&whole(1, *len), &from, &to, Bits::same(8));
                 self.copy(operand(*src, 0), operand(*dst, 0), nests);
             }
             Step::LoadConv { dst, elements } => self.load_conv(*dst, *elements)?,
@@ -141,81 +133,59 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn moved(&mut self, from: &Operand, to: &Operand, how: How, geometry: &Move) -> Result<(), Failure> {
+    fn applied(&mut self, apply: &Apply) -> Result<(), Failure> {
+        let [Arg::Element(side, map), params @ ..] = apply.args.as_slice() else {
+            return Err(missing("element to move"));
+        };
+        let (from, to) = (self.side(*side, 0)?, self.side(apply.dst.0, apply.core)?);
+        let [rows, cols] = apply.extent;
+        let mv = nest::Move { rows, cols, src: nest_map(*map), dst: nest_map(apply.dst.1) };
         let bits = Bits { src: from.elem.bits(), dst: to.elem.bits() };
-        let mv = nest_move(geometry);
-        let plain = |bits| nest::lower(&mv, &from.layout, &to.layout, bits);
-        match how {
-            How::Bits if self.canonical_bias(from.elem, to.elem) => {
-                // Multiplied by one, a number stays what it is and a NaN becomes the canonical one.
-                let one = QuantParam::scalar(u64::from(1f32.to_bits()));
-                self.params = ParamSource::Fixed(Params::new([one]));
-                let canonical =
-                    Conversion::Fixpipe(Fixpipe { src: from.elem, dst: to.elem, relu: false, hardware_rounding: true });
-                self.convert(from.number, to.number, plain(bits), canonical);
-            }
-            How::Bits | How::LowBytes => self.copy(from.number, to.number, plain(bits)),
-            How::Convert => {
+        let plain = || nest::lower(&mv, &from.layout, &to.layout, bits);
+        match apply.func {
+            Func::Convert => {
                 let conversion = Conversion::Value { src: from.elem, dst: to.elem };
-                self.convert(from.number, to.number, plain(bits), conversion);
+                self.convert(from.number, to.number, plain(), conversion);
             }
-            How::Fixpipe { first } => {
-                let fixpipe = Fixpipe {
-                    src: from.elem,
-                    dst: to.elem,
-                    relu: self.inst.relu(),
-                    hardware_rounding: self.inst.profile != Profile::Cpu,
+            Func::Fixpipe { relu, hardware_rounding, quant } => {
+                let nests = match params.first().zip(quant) {
+                    Some((Arg::Element(Side::Tile(tile), at), _)) => {
+                        // An empty window asks for no parameters.
+                        let count = if rows == 0 { 0 } else { cols };
+                        self.params_of_tile(*tile, at.origin[1], count, from.elem, to.elem)?;
+                        nest::lower_with_params(&mv, &from.layout, &to.layout, bits, 0)
+                    }
+                    Some((Arg::Scalar(bits), quant)) => {
+                        let param = quant.param(*bits);
+                        let checked = param.check(from.elem, to.elem);
+                        checked.map_err(|fault| refuse(fault, *bits, None, to.elem))?;
+                        self.params = ParamSource::Fixed(Params::new([param]));
+                        plain()
+                    }
+                    _ => plain(),
                 };
-                // An empty window asks for no parameters.
-                let columns = if geometry.rows == 0 { 0 } else { geometry.cols };
-                let per_column = self.quantization(first, columns, from.elem, to.elem)?;
-                let quantized = per_column || !self.params.loaded().is_empty();
-                if from.elem == to.elem && !fixpipe.relu && !quantized {
-                    // Bits are unchanged (fixpipe.md 4), so this is a copy.
-                    self.copy(from.number, to.number, plain(bits));
-                    return Ok(());
-                }
-                let nests = if per_column {
-                    nest::lower_with_params(&mv, &from.layout, &to.layout, bits, 0)
-                } else {
-                    plain(bits)
-                };
+                let fixpipe = Fixpipe { src: from.elem, dst: to.elem, relu, hardware_rounding };
                 self.convert(from.number, to.number, nests, Conversion::Fixpipe(fixpipe));
             }
+            _ => self.copy(from.number, to.number, plain()),
         }
         Ok(())
     }
 
-    /// Does hardware convert f32 to f32 on the way to the bias table (`tmov-bias`)?
-    fn canonical_bias(&self, from: Elem, to: Elem) -> bool {
-        let is_move = matches!(self.inst.op, Opcode::Tmov | Opcode::TmovFp);
-        let into_bias = self.inst.dst().is_some_and(|d| d.tile.loc == Loc::Bias);
-        (from, to) == (Elem::F32, Elem::F32) && is_move && into_bias && self.inst.profile != Profile::Cpu
-    }
-
-    /// Finds the quantization parameters; tells whether there is one for each column.
-    fn quantization(&mut self, first: u64, cols: u64, src: Elem, dst: Elem) -> Result<bool, Failure> {
-        if let Some(index) = self.inst.tile_index(Role::Fp) {
-            let offset = self.tile(index)?.layout.offset(0, first).max(0) as usize * 8;
-            self.params = ParamSource::Tile(Box::new(FromTile {
-                operand: operand(index, 0),
-                offset,
-                first,
-                count: cols as usize,
-                src,
-                dst,
-                bytes: Vec::new(),
-                params: Params::default(),
-            }));
-            return Ok(true);
-        }
-        if let Some(Number::Int(value)) = self.inst.scalar(Role::Quant) {
-            let bits = value as u64;
-            let param = QuantParam::scalar(bits);
-            param.check(src, dst).map_err(|fault| refuse(fault, bits, None, dst))?;
-            self.params = ParamSource::Fixed(Params::new([param]));
-        }
-        Ok(false)
+    /// The quantization parameters are those of a tile, one for each column.
+    fn params_of_tile(&mut self, tile: usize, first: u64, count: u64, src: Elem, dst: Elem) -> Result<(), Failure> {
+        let offset = self.tile(tile)?.layout.offset(0, first).max(0) as usize * 8;
+        self.params = ParamSource::Tile(Box::new(FromTile {
+            operand: operand(tile, 0),
+            offset,
+            first,
+            count: count as usize,
+            src,
+            dst,
+            bytes: Vec::new(),
+            params: Params::default(),
+        }));
+        Ok(())
     }
 
     pub(crate) fn copy(&mut self, src: u8, dst: u8, nests: SmallVec<[Nest; 4]>) {
@@ -286,8 +256,7 @@ impl Lowering<'_> {
         };
         let (rows, cols) = (from.rows(), from.cols());
         let to = Layout::row_major(rows, cols, cols);
-        let all = Move { rows, cols, src: Map::at(0, 0), dst: Map::at(0, 0) };
-        let nests = nest::lower(&nest_move(&all), &from, &to, Bits::same(view.elem.bits()));
+        let nests = nest::lower(&whole(rows, cols), &from, &to, Bits::same(view.elem.bits()));
         self.copy(self.global_number(), operand(dst, 0), nests);
         Ok(())
     }

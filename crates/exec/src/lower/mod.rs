@@ -2,8 +2,10 @@
 
 mod img2col;
 mod inst;
+mod params;
 mod prepared;
 pub mod tconcat_indexed;
 
 pub(crate) use inst::*;
+pub(crate) use params::*;
 pub use prepared::*;

@@ -6,13 +6,13 @@
 use crate::defined::Area;
 use crate::defined::Usual;
 use crate::engine::memory::{ByteSet, Memories, Memory, MemoryId, is_buffer, on_core};
+use crate::lower::ParamSource;
 use crate::lower::tconcat_indexed::Joined;
 use crate::nest::{Nest, Place, Plan, Side};
-use crate::values::quant::ParamSource;
 use smallvec::SmallVec;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::Inst;
-use tessera_isa::maps;
+use tessera_isa::sem;
 
 /// A failure while an instruction is made ready or runs; the caller adds the place.
 pub type Failure = Box<Diagnostic>;
@@ -86,7 +86,7 @@ impl Prepared {
             prepared.joined = Some(Box::new(joined));
             return Ok(prepared);
         }
-        let Some(steps) = maps::steps(inst) else {
+        let Some(steps) = sem::steps(inst) else {
             return Err(Box::new(Diagnostic::error(
                 "not-executable",
                 format!("{} cannot run in this form; give it all its operands", inst.op.title()),

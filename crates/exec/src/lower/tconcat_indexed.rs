@@ -7,8 +7,8 @@ use crate::nest::{Place, read_bits};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Inst, TileArg};
-use tessera_isa::maps::{How, Map, Move, Side, Step};
 use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::sem::{Apply, Map, Side, Step};
 
 /// An indexed TCONCAT, lowered again whenever its counts change.
 #[derive(Clone, Debug)]
@@ -121,14 +121,9 @@ impl Joined {
                 let (Some(src), Some(dst)) = (self.inst.tile_index(role), self.inst.tile_index(Role::Dst)) else {
                     continue;
                 };
-                let geometry = Move { rows: rows.len() as u64, cols: n, src: Map::at(row, 0), dst: Map::at(row, at) };
-                steps.push(Step::Move {
-                    src: Side::Tile(src),
-                    dst: Side::Tile(dst),
-                    core: 0,
-                    how: How::Bits,
-                    geometry,
-                });
+                let extent = [rows.len() as u64, n];
+                let (src, dst) = ((Side::Tile(src), Map::at(row, 0)), (Side::Tile(dst), Map::at(row, at)));
+                steps.push(Step::Apply(Apply::copy(extent, src, dst)));
             }
             row += rows.len() as u64;
         }

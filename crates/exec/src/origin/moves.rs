@@ -5,16 +5,12 @@ use super::terms::{Param, function};
 use super::{Function, Nibble, TermId, Terms, UNDEFINED};
 use crate::defined::Area;
 use crate::kernels::{Conversion, Kernel, Level};
-use crate::lower::{Failure, Places, Prepared, Shadow, ShadowMove};
+use crate::lower::{Failure, ParamSource, Places, Prepared, Shadow, ShadowMove};
 use crate::nest::{Bits, Dim, Nest, Side};
-use crate::values::fixpipe::Fixpipe;
-use crate::values::quant::ParamSource;
 use smallvec::SmallVec;
 use tessera_isa::codec::QuantParam;
-use tessera_isa::elem::Elem;
 use tessera_isa::inst::Inst;
-use tessera_isa::maps::{How, Side as MapSide, Step};
-use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Fixpipe, Func, Side as MapSide, Step};
 
 /// The actions of one instruction.
 #[derive(Clone, Debug, Default)]
@@ -185,23 +181,21 @@ fn element_move(mv: &ShadowMove, params: &ParamSource, conversion: Option<Conver
 
 /// The function that a step applies, where it applies one.
 fn conversion(inst: &Inst, step: &Step) -> Option<Conversion> {
-    let Step::Move { src, dst, how, .. } = step else {
+    let Step::Apply(apply) = step else {
         return None;
     };
-    let elem = |side: &MapSide| match side {
-        MapSide::Tile(n) => inst.tiles.get(*n).map(|t| t.tile.elem),
+    let elem = |side: MapSide| match side {
+        MapSide::Tile(n) => inst.tiles.get(n).map(|t| t.tile.elem),
         MapSide::Global => inst.global.as_ref().map(|g| g.elem),
     };
-    let (src, dst) = (elem(src)?, elem(dst)?);
-    let fixpipe =
-        |relu: bool, hardware_rounding: bool| Conversion::Fixpipe(Fixpipe { src, dst, relu, hardware_rounding });
-    Some(match how {
-        How::Convert => Conversion::Value { src, dst },
-        How::Fixpipe { .. } => fixpipe(inst.relu(), inst.profile != Profile::Cpu),
-        // Into the bias table f32 is multiplied by one, which makes a NaN canonical (`tmov-bias`).
-        How::Bits if (src, dst) == (Elem::F32, Elem::F32) => fixpipe(false, true),
-        How::Bits | How::LowBytes => return None,
-    })
+    let (src, dst) = (elem(apply.elements().next()?.0)?, elem(apply.dst.0)?);
+    match apply.func {
+        Func::Convert => Some(Conversion::Value { src, dst }),
+        Func::Fixpipe { relu, hardware_rounding, .. } => {
+            Some(Conversion::Fixpipe(Fixpipe { src, dst, relu, hardware_rounding }))
+        }
+        _ => None,
+    }
 }
 
 impl ElementMove {

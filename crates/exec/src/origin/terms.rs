@@ -354,7 +354,7 @@ pub(super) fn function(conversion: Conversion, param: Param) -> (Function, Param
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::values::fixpipe::Fixpipe;
+    use tessera_isa::sem::Fixpipe;
 
     fn fixpipe(dst: Elem, hardware_rounding: bool) -> Conversion {
         Conversion::Fixpipe(Fixpipe { src: Elem::F32, dst, relu: false, hardware_rounding })

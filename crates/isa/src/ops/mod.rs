@@ -56,6 +56,8 @@ words! {
         Row1 = "row1", "indexRow1";
         /// Column index of the second window.
         Col1 = "col1", "indexCol1";
+        /// Linear indices of elements.
+        Idx = "idx", "idx";
         /// Byte counts of the first source's columns, per row.
         Idx0 = "idx0", "idx0";
         /// Byte counts of the second source's columns, per row.
@@ -377,13 +379,6 @@ impl Opcode {
 impl fmt::Display for Opcode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.mnemonic())
-    }
-}
-
-impl OpInfo {
-    /// The row's form with these operand counts whose roles' kinds `fits` accepts, in text order.
-    pub fn form_of(&self, outs: usize, fits: impl Fn(&[Role]) -> bool) -> Option<&'static FormInfo> {
-        self.forms.iter().find(|f| f.outs.len() == outs && fits(f.ins))
     }
 }
 

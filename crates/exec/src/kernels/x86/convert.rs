@@ -2,9 +2,9 @@
 
 use super::super::Loop;
 use super::super::convert::{Lanes, RawConvert};
-use crate::values::fixpipe::Fixpipe;
 use std::arch::x86_64::*;
 use tessera_isa::elem::Elem;
+use tessera_isa::sem::Fixpipe;
 
 /// The kernel of a form, where there is one.
 pub(crate) fn convert(fixpipe: &Fixpipe, quant: bool) -> Option<RawConvert> {

@@ -1,0 +1,270 @@
+//! What control flow hands on: the one place that knows which operands of `scf.for` are bounds, which block argument is
+//! the induction variable, and which operand of `scf.condition` is not handed on.
+//!
+//! [`Control::of`] reads an operation's parts; [`Control::edges`] lists its hand-overs, which all happen at once:
+//!
+//! | operation | [`Enter`](When::Enter) | [`Proceed`](When::Proceed) | [`Again`](When::Again) | [`Leave`](When::Leave) |
+//! |---|---|---|---|---|
+//! | `scf.for` | initial values → carried | – | yielded → carried | carried → results |
+//! | `scf.while` | initial values → carried | handed on → arguments of `do` | yielded → carried | handed on → results |
+//! | `scf.if` | – | – | – | yielded → results, per block |
+//! | `arith.select` | – | – | – | either operand → result |
+//!
+//! A call hands its operands to the callee's arguments and takes what `return` gives; [`crate::inline`] does that, and
+//! no stage after it sees one.
+
+use crate::{Arg, BlockId, Func, Op, OpId, OpKind, Operand, ValueId};
+use smallvec::{SmallVec, smallvec};
+use tessera_isa::diag::Diagnostic;
+
+/// How many operands of `scf.for` stand before the initial values: lower bound, upper bound, step.
+pub const FOR_BOUNDS: usize = 3;
+/// How many operands of `scf.condition` stand before the values that it hands on: the condition.
+pub const CONDITION_FLAGS: usize = 1;
+
+/// `scf.for`.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "the fields are MLIR's own words")]
+pub struct For<'a> {
+    pub lower: Arg,
+    pub upper: Arg,
+    pub step: Arg,
+    pub body: BlockId,
+    pub variable: ValueId,
+    pub carried: &'a [ValueId],
+    pub inits: &'a [Operand],
+    pub yields: &'a [Operand],
+    pub results: &'a [ValueId],
+}
+
+/// `scf.if`.
+#[derive(Clone, Copy, Debug)]
+pub struct If<'a> {
+    /// What decides.
+    pub condition: Arg,
+    /// Then and else.
+    pub blocks: [BlockId; 2],
+    /// What they yield.
+    pub yields: [&'a [Operand]; 2],
+    /// The results.
+    pub results: &'a [ValueId],
+}
+
+/// `scf.while`.
+#[derive(Clone, Copy, Debug)]
+pub struct While<'a> {
+    /// The block that decides.
+    pub before: BlockId,
+    /// The block after `do`.
+    pub after: BlockId,
+    /// What enters the first block.
+    pub inits: &'a [Operand],
+    /// The arguments of the first block.
+    pub carried: &'a [ValueId],
+    /// What decides, at the end of the first block.
+    pub condition: Arg,
+    /// What goes to the second block, or out.
+    pub handed: &'a [Operand],
+    /// The arguments of the second block.
+    pub taken: &'a [ValueId],
+    /// What the second block yields to the first one.
+    pub yields: &'a [Operand],
+    /// The results.
+    pub results: &'a [ValueId],
+}
+
+/// `arith.select`.
+#[derive(Clone, Copy, Debug)]
+pub struct Select<'a> {
+    /// What decides.
+    pub condition: Arg,
+    /// What it is then, and else.
+    pub choices: [&'a Operand; 2],
+    /// The result.
+    pub results: &'a [ValueId],
+}
+
+/// An operation that hands values on.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "the variants are the operations")]
+pub enum Control<'a> {
+    For(For<'a>),
+    If(If<'a>),
+    While(While<'a>),
+    Select(Select<'a>),
+}
+
+/// When values are handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// The loop begins.
+    Enter,
+    /// The second block of `scf.while` begins.
+    Proceed,
+    /// A round of the loop is over.
+    Again,
+    /// The operation is over.
+    Leave,
+}
+
+/// The values that are handed over.
+#[derive(Clone, Copy, Debug)]
+pub enum Handed<'a> {
+    /// Operands of the operation, or of the one that ends its block.
+    Operands(&'a [Operand]),
+    /// The carried values themselves.
+    Values(&'a [ValueId]),
+}
+
+/// One hand-over: from these, by position, to those.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge<'a> {
+    /// When it happens.
+    pub when: When,
+    /// Where the values come from.
+    pub from: Handed<'a>,
+    /// Block arguments or results.
+    pub to: &'a [ValueId],
+}
+
+impl<'a> Handed<'a> {
+    /// How many values.
+    pub fn len(self) -> usize {
+        match self {
+            Handed::Operands(operands) => operands.len(),
+            Handed::Values(values) => values.len(),
+        }
+    }
+
+    /// Is nothing handed over?
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The values, in order.
+    pub fn args(self) -> impl Iterator<Item = Arg> + 'a {
+        let (operands, values): (&[Operand], &[ValueId]) = match self {
+            Handed::Operands(operands) => (operands, &[]),
+            Handed::Values(values) => (&[], values),
+        };
+        operands.iter().map(|o| o.arg).chain(values.iter().map(|v| Arg::Value(*v)))
+    }
+}
+
+impl<'a> Edge<'a> {
+    /// Who takes what.
+    pub fn pairs(self) -> impl Iterator<Item = (ValueId, Arg)> + 'a {
+        self.to.iter().copied().zip(self.from.args())
+    }
+}
+
+impl OpKind {
+    /// Does the operation hand values on, so that [`Control::of`] reads it?
+    pub fn is_flow(&self) -> bool {
+        matches!(self, OpKind::For | OpKind::If | OpKind::While | OpKind::Select)
+    }
+
+    /// Does the operation run its blocks more than once?
+    pub fn is_loop(&self) -> bool {
+        matches!(self, OpKind::For | OpKind::While)
+    }
+
+    /// Does the operation end a block?
+    pub fn is_end(&self) -> bool {
+        matches!(self, OpKind::Yield | OpKind::Condition | OpKind::Return)
+    }
+}
+
+impl Func {
+    /// The operation that ends a block, where one is written; a yield of nothing may be left out.
+    pub fn end(&self, block: BlockId) -> Option<OpId> {
+        let last = self.blocks.get(block.index())?.ops.last().copied()?;
+        self.ops.get(last.index()).is_some_and(|op| op.kind.is_end()).then_some(last)
+    }
+
+    /// What the end of a block hands on: all operands but the condition of `scf.condition`.
+    fn handed(&self, block: BlockId) -> &[Operand] {
+        match self.end(block).map(|id| self.op(id)) {
+            Some(op) if op.kind == OpKind::Condition => op.operands.get(CONDITION_FLAGS..).unwrap_or_default(),
+            Some(op) => &op.operands,
+            None => &[],
+        }
+    }
+}
+
+impl<'a> Control<'a> {
+    /// The parts of an operation that hands values on; `internal` if it lacks one.
+    pub fn of(func: &'a Func, op: &'a Op) -> Result<Control<'a>, Box<Diagnostic>> {
+        Self::parts(func, op)
+            .ok_or_else(|| Diagnostic::internal(op.span, "an operation of control flow lacks one of its parts"))
+    }
+
+    fn parts(func: &'a Func, op: &'a Op) -> Option<Control<'a>> {
+        let arg = |n: usize| op.operands.get(n).map(|o| o.arg);
+        let args = |block: BlockId| func.blocks.get(block.index()).map(|b| b.args.as_slice());
+        let results = op.results.as_slice();
+        Some(match (&op.kind, op.blocks.as_slice()) {
+            (OpKind::For, [body]) => {
+                let (variable, carried) = args(*body)?.split_first()?;
+                Control::For(For {
+                    lower: arg(0)?,
+                    upper: arg(1)?,
+                    step: arg(2)?,
+                    body: *body,
+                    variable: *variable,
+                    carried,
+                    inits: op.operands.get(FOR_BOUNDS..)?,
+                    yields: func.handed(*body),
+                    results,
+                })
+            }
+            (OpKind::If, [then, other]) => Control::If(If {
+                condition: arg(0)?,
+                blocks: [*then, *other],
+                yields: [func.handed(*then), func.handed(*other)],
+                results,
+            }),
+            (OpKind::While, [before, after]) => {
+                let end = func.op(func.end(*before)?);
+                Control::While(While {
+                    before: *before,
+                    after: *after,
+                    inits: &op.operands,
+                    carried: args(*before)?,
+                    condition: end.operands.first()?.arg,
+                    handed: func.handed(*before),
+                    taken: args(*after)?,
+                    yields: func.handed(*after),
+                    results,
+                })
+            }
+            (OpKind::Select, []) => {
+                let [condition, then, other] = op.operands.as_slice() else { return None };
+                Control::Select(Select { condition: condition.arg, choices: [then, other], results: results.get(..1)? })
+            }
+            _ => return None,
+        })
+    }
+
+    /// Everything that is handed over, in the order in which it first happens.
+    pub fn edges(&self) -> SmallVec<[Edge<'a>; 4]> {
+        let edge = |when, from, to| Edge { when, from: Handed::Operands(from), to };
+        match *self {
+            Control::For(f) => smallvec![
+                edge(When::Enter, f.inits, f.carried),
+                edge(When::Again, f.yields, f.carried),
+                Edge { when: When::Leave, from: Handed::Values(f.carried), to: f.results },
+            ],
+            Control::If(i) => i.yields.iter().map(|y| edge(When::Leave, y, i.results)).collect(),
+            Control::While(w) => smallvec![
+                edge(When::Enter, w.inits, w.carried),
+                edge(When::Proceed, w.handed, w.taken),
+                edge(When::Leave, w.handed, w.results),
+                edge(When::Again, w.yields, w.carried),
+            ],
+            Control::Select(s) => {
+                s.choices.iter().map(|c| edge(When::Leave, std::slice::from_ref(*c), s.results)).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The program's own shape: what every stage after the parser relies on.
+//!
+//! Checked, in one pass: ids lie inside their arenas; every block belongs to one operation and every operation to one
+//! block; a value says where it comes from; a use stands after its definition, inside its region; an operation has the
+//! operands, results and blocks of its kind, with types that fit; what control flow hands over ([`crate::edges`]) fits
+//! who takes it; only the last operation of a block ends it. Not checked: which programs are legal on a profile, and
+//! calls, which the inliner refuses ([`crate::inline`]).
+//!
+//! A finding is no error of the program but of whoever made the IR, so its rule is `internal`.
+
+use crate::edges::Control;
+use crate::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, Operand, ScalarType, Type, ValueId};
+use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::ops::Role;
+
+/// Everything that is wrong with the shape of a function; at least one finding, and not all, once ids are out of range.
+pub fn verify(module: &Module, func: &Func) -> Vec<Diagnostic> {
+    let mut v = Verifier {
+        module,
+        func,
+        found: Vec::new(),
+        placed: vec![false; func.ops.len()],
+        owned: vec![false; func.blocks.len()],
+        visible: vec![false; func.values.len()],
+        trail: Vec::new(),
+    };
+    v.values();
+    if v.found.is_empty() {
+        v.block(func.body, func.span, &OpKind::Return);
+    }
+    v.found
+}
+
+struct Verifier<'a> {
+    module: &'a Module,
+    func: &'a Func,
+    found: Vec<Diagnostic>,
+    /// By operation: does it stand in a block already?
+    placed: Vec<bool>,
+    /// By block: does an operation have it already?
+    owned: Vec<bool>,
+    /// By value: may it be used here?
+    visible: Vec<bool>,
+    /// The values that became visible, to be taken back where their block ends.
+    trail: Vec<ValueId>,
+}
+
+impl Verifier<'_> {
+    fn wrong(&mut self, span: Span, what: impl Into<String>) {
+        self.found.push(*Diagnostic::internal(span, what));
+    }
+
+    fn name(&self, value: ValueId) -> &str {
+        self.module.names.text(self.func.value(value).name)
+    }
+
+    fn ty(&self, value: ValueId) -> &Type {
+        self.module.types.get(self.func.value(value).ty)
+    }
+
+    /// Types and names of all values exist; arguments know that they are.
+    fn values(&mut self) {
+        let (func, module) = (self.func, self.module);
+        for value in &func.values {
+            if value.ty.index() >= module.types.len() || value.name.index() >= module.names.len() {
+                self.wrong(value.span, "a value has a type or a name that the module does not have");
+            }
+        }
+        for (n, id) in func.args.iter().enumerate() {
+            match func.values.get(id.index()) {
+                Some(value) => {
+                    if !matches!(value.def, Def::Input | Def::ListingOut) && value.def != Def::Arg(n as u32) {
+                        self.wrong(value.span, format!("argument {n} says that it is {:?}", value.def));
+                    }
+                    self.visible[id.index()] = true;
+                }
+                None => self.wrong(func.span, format!("argument {n} is no value of the function")),
+            }
+        }
+        if func.outputs.iter().any(|v| v.index() >= func.values.len()) {
+            self.wrong(func.span, "an output is no value of the function");
+        }
+    }
+
+    fn define(&mut self, value: ValueId, def: Def, span: Span) {
+        match self.func.values.get(value.index()) {
+            Some(v) if v.def == def => {
+                self.visible[value.index()] = true;
+                self.trail.push(value);
+            }
+            Some(v) => {
+                let what = format!("%{} is {def:?} and says that it is {:?}", self.name(value), v.def);
+                self.wrong(span, what);
+            }
+            None => self.wrong(span, format!("{value:?} is no value of the function")),
+        }
+    }
+
+    /// One block, which `end` ends.
+    fn block(&mut self, block: BlockId, span: Span, end: &OpKind) {
+        let func = self.func;
+        let Some(body) = func.blocks.get(block.index()) else {
+            return self.wrong(span, format!("{block:?} is no block of the function"));
+        };
+        if std::mem::replace(&mut self.owned[block.index()], true) {
+            return self.wrong(span, format!("{block:?} belongs to two operations"));
+        }
+        let mark = self.trail.len();
+        for (n, arg) in body.args.iter().enumerate() {
+            self.define(*arg, Def::BlockArg(block, n as u32), span);
+        }
+        for (n, id) in body.ops.iter().enumerate() {
+            let Some(op) = func.ops.get(id.index()) else {
+                self.wrong(span, format!("{id:?} is no operation of the function"));
+                continue;
+            };
+            if std::mem::replace(&mut self.placed[id.index()], true) {
+                self.wrong(op.span, "the operation stands in two places");
+                continue;
+            }
+            if op.kind.is_end() && (op.kind != *end || n + 1 != body.ops.len()) {
+                self.wrong(op.span, "the operation ends a block that it does not end");
+            }
+            self.op(*id, op);
+        }
+        for value in self.trail.drain(mark..) {
+            self.visible[value.index()] = false;
+        }
+    }
+
+    fn op(&mut self, id: OpId, op: &Op) {
+        if !self.operands(op) {
+            return;
+        }
+        let before = self.found.len();
+        for (n, block) in op.blocks.iter().enumerate() {
+            let is_condition = op.kind == OpKind::While && n == 0;
+            self.block(*block, op.span, if is_condition { &OpKind::Condition } else { &OpKind::Yield });
+        }
+        for (n, result) in op.results.iter().enumerate() {
+            self.define(*result, Def::Result(id, n as u32), op.span);
+        }
+        // What is inside may name values that do not exist.
+        if self.found.len() == before
+            && let Some(what) = self.shape(op)
+        {
+            self.wrong(op.span, what);
+        }
+    }
+
+    /// Do all operands exist, and may they be used here?
+    fn operands(&mut self, op: &Op) -> bool {
+        for operand in &op.operands {
+            let Arg::Value(value) = operand.arg else { continue };
+            if value.index() >= self.func.values.len() {
+                self.wrong(operand.span, format!("{value:?} is no value of the function"));
+                return false;
+            }
+            // TASSIGN may name a tile that is defined later (syntax.md 1).
+            if !self.visible[value.index()] && operand.role != Role::Tile {
+                let what = format!("%{} is used where it is not defined", self.name(value));
+                self.wrong(operand.span, what);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// What is wrong with the counts and types of an operation.
+    fn shape(&self, op: &Op) -> Option<String> {
+        let counts = (op.operands.len(), op.results.len(), op.blocks.len());
+        let integer = |t: &Type| t.plays(Role::Number);
+        let operands = || op.values().map(|v| self.ty(v));
+        let results = || op.results.iter().map(|v| self.ty(*v));
+        let fits = match &op.kind {
+            OpKind::Constant(_) => counts == (0, 1, 0) && results().all(|t| matches!(t, Type::Scalar(_))),
+            OpKind::Arith(_) => {
+                counts == (2, 1, 0) && results().all(integer) && results().all(|r| operands().all(|t| t == r))
+            }
+            OpKind::Cmp(_) => {
+                let mut sides = operands();
+                let first = sides.next();
+                counts == (2, 1, 0)
+                    && operands().all(integer)
+                    && sides.all(|t| Some(t) == first)
+                    && results().all(Type::is_flag)
+            }
+            OpKind::Cast(_) => counts == (1, 1, 0) && operands().chain(results()).all(integer),
+            OpKind::For | OpKind::If | OpKind::While | OpKind::Select => return self.flow(op),
+            OpKind::Pto(opcode, form) => {
+                let forms = opcode.info().forms;
+                if !forms.is_empty() && !forms.iter().any(|f| f.form == *form) {
+                    return Some(format!("{opcode} has no form {form}"));
+                }
+                if let Some(role) = op.missing() {
+                    return Some(format!("{opcode} lacks its operand {role}"));
+                }
+                if let Some(o) = op.operands.iter().find(|o| !self.plays(o)) {
+                    return Some(format!("the operand {} of {opcode} has another type", o.role));
+                }
+                counts.2 == 0
+            }
+            OpKind::Other(_) | OpKind::Call(_) => counts.2 == 0,
+            OpKind::Yield | OpKind::Condition | OpKind::Return => counts.1 == 0 && counts.2 == 0,
+        };
+        (!fits).then(|| {
+            format!(
+                "{:?} has {} operands, {} results and {} blocks, or types that do not fit",
+                op.kind, counts.0, counts.1, counts.2
+            )
+        })
+    }
+
+    fn plays(&self, operand: &Operand) -> bool {
+        match operand.arg {
+            Arg::Int(_) => Type::Scalar(ScalarType::Index).plays(operand.role),
+            // Events order pipes, whatever role they stand in.
+            Arg::Value(v) => matches!(self.ty(v), Type::Event) || self.ty(v).plays(operand.role),
+        }
+    }
+
+    fn flow(&self, op: &Op) -> Option<String> {
+        let control = match Control::of(self.func, op) {
+            Ok(control) => control,
+            Err(broken) => return Some(broken.message),
+        };
+        let is_integer = |arg: Arg, ty: &dyn Fn(&Type) -> bool| arg.value().is_none_or(|v| ty(self.ty(v)));
+        let decides = match control {
+            Control::For(f) => {
+                let counter = self.ty(f.variable);
+                counter.plays(Role::Number)
+                    && [f.lower, f.upper, f.step].iter().all(|a| is_integer(*a, &|t| t == counter))
+            }
+            Control::If(i) => is_integer(i.condition, &Type::is_flag),
+            Control::While(w) => is_integer(w.condition, &Type::is_flag),
+            Control::Select(s) => is_integer(s.condition, &Type::is_flag),
+        };
+        if !decides {
+            return Some("what decides about control flow is no integer of the right type".into());
+        }
+        for edge in control.edges() {
+            if edge.from.len() != edge.to.len() {
+                return Some(format!("{} values are handed to {}", edge.from.len(), edge.to.len()));
+            }
+            for (to, from) in edge.pairs() {
+                let taken = self.ty(to);
+                let same = match from {
+                    Arg::Value(from) => self.ty(from).may_become(taken),
+                    Arg::Int(_) => taken.plays(Role::Number),
+                };
+                if !same {
+                    return Some(format!("%{} is handed a value of another type", self.name(to)));
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,156 @@
+//! What an element becomes: the one definition, slow and exact, that every kernel is a faster twin of.
+
+use super::{Fixpipe, convert};
+use crate::codec::{Number, Overflow, QuantParam};
+use crate::elem::Elem;
+
+/// A function of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Func {
+    /// The bits as they are.
+    Bits,
+    /// The low bytes (TPACK).
+    LowBytes,
+    /// Converted between element types, as `cpu` and moves into Bias do (ops.md 1.5).
+    Convert,
+    /// Out of an accumulator, with a quantization parameter or without (fixpipe.md 4).
+    Fixpipe {
+        /// Whether ReLU follows.
+        relu: bool,
+        /// Whether an integer result is rounded before its offset is added.
+        hardware_rounding: bool,
+        /// How the second argument is read, where there is one.
+        quant: Option<Quant>,
+    },
+    /// `x + y`.
+    Add,
+    /// `s + x · y`, rounded once.
+    MulAdd,
+}
+
+/// How a quantization parameter is read (fixpipe.md 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quant {
+    /// One for all columns, with its whole scale.
+    Scalar,
+    /// One for each column; the low 13 bits of the scale count as zero.
+    Vector,
+}
+
+impl Quant {
+    /// The parameter of some bits.
+    pub fn param(self, bits: u64) -> QuantParam {
+        match self {
+            Quant::Scalar => QuantParam::scalar(bits),
+            Quant::Vector => QuantParam::vector(bits),
+        }
+    }
+}
+
+impl Func {
+    /// The bits of the element of type `to` that some arguments become; each is its type and its bits. Without the
+    /// arguments that the function takes there is no value, and the answer is 0.
+    ///
+    /// Floats are widened to f32, computed there with each operation rounded to nearest even, and rounded once more to
+    /// `to`; a NaN comes out canonical. Integers wrap (elementwise.md 3, reduce.md 5, matrix.md 1).
+    ///
+    /// ```
+    /// use tessera_isa::elem::Elem;
+    /// use tessera_isa::sem::Func;
+    ///
+    /// let (one, tiny) = ((Elem::F16, 0x3C00), (Elem::F16, 0x0001));
+    /// assert_eq!(Func::Add.eval(Elem::F16, &[one, one]), 0x4000);
+    /// assert_eq!(Func::Add.eval(Elem::F16, &[one, tiny]), 0x3C00);
+    /// assert_eq!(Func::Add.eval(Elem::U8, &[(Elem::U8, 200), (Elem::U8, 100)]), 44);
+    /// ```
+    pub fn eval(self, to: Elem, args: &[(Elem, u64)]) -> u64 {
+        match (self, args) {
+            (Func::Bits | Func::LowBytes, [(_, x)]) => x & to.mask(),
+            (Func::Convert, [(from, x)]) => convert(*from, to, *x),
+            (Func::Fixpipe { relu, hardware_rounding, quant }, [(src, x), param @ ..]) => {
+                let fixpipe = Fixpipe { src: *src, dst: to, relu, hardware_rounding };
+                let param = quant.zip(param.first()).map(|(quant, (_, bits))| quant.param(*bits));
+                fixpipe.apply(*x as u32, param.as_ref())
+            }
+            (Func::Add, [x, y]) if to.is_float() => rounded(to, float(*x) + float(*y)),
+            (Func::Add, [x, y]) => wrapped(to, integer(*x).wrapping_add(integer(*y))),
+            (Func::MulAdd, [s, x, y]) if to.is_float() => rounded(to, float(*x).mul_add(float(*y), float(*s))),
+            (Func::MulAdd, [s, x, y]) => wrapped(to, integer(*x).wrapping_mul(integer(*y)).wrapping_add(integer(*s))),
+            _ => 0,
+        }
+    }
+
+    /// The type that a fold into `to` adds up in: f32 for every float, so that it rounds once at the end (reduce.md 5).
+    pub fn state(to: Elem) -> Elem {
+        if to.is_float() { Elem::F32 } else { to }
+    }
+
+    /// Does it keep bits, so that definedness is by byte and not by element?
+    pub fn keeps_bits(self) -> bool {
+        matches!(self, Func::Bits | Func::LowBytes)
+    }
+}
+
+/// The value of a float of at most 32 bits, which f32 holds exactly.
+fn float((elem, bits): (Elem, u64)) -> f32 {
+    match elem.decode(bits) {
+        Number::Float(v) => v as f32,
+        Number::Int(v) => v as f32,
+    }
+}
+
+fn rounded(to: Elem, v: f32) -> u64 {
+    to.encode_f32(v, Overflow::Infinity)
+}
+
+fn integer((elem, bits): (Elem, u64)) -> u64 {
+    match elem.decode(bits) {
+        Number::Int(v) => v as u64,
+        Number::Float(_) => 0,
+    }
+}
+
+fn wrapped(to: Elem, v: u64) -> u64 {
+    v & to.mask()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn f32s(values: &[f32]) -> Vec<(Elem, u64)> {
+        values.iter().map(|v| (Elem::F32, u64::from(v.to_bits()))).collect()
+    }
+
+    #[test]
+    fn floats_are_rounded_once_and_nans_are_canonical() {
+        // 2048 + 1 + 1 in f16: each sum is rounded to f16 where it is stored.
+        let (big, one) = ((Elem::F16, 0x6800), (Elem::F16, 0x3C00));
+        assert_eq!(Func::Add.eval(Elem::F16, &[big, one]), 0x6800);
+        // In the state of a fold nothing is lost.
+        assert_eq!(Func::Add.eval(Elem::F32, &[big, one]), u64::from(2049f32.to_bits()));
+        let nan = (Elem::Bf16, 0xFF81);
+        assert_eq!(Func::Add.eval(Elem::Bf16, &[nan, nan]), 0x7FC0);
+        assert_eq!(Func::Add.eval(Elem::F32, &f32s(&[f32::INFINITY, f32::NEG_INFINITY])), 0x7FC0_0000);
+        assert_eq!(Func::Add.eval(Elem::F32, &f32s(&[-0.0, -0.0])), 0x8000_0000);
+        assert_eq!(Func::Add.eval(Elem::F16, &[(Elem::F16, 0x7BFF), (Elem::F16, 0x7BFF)]), 0x7C00);
+    }
+
+    #[test]
+    fn a_product_is_exact_before_it_is_added() {
+        let tiny = f32::from_bits(0x3480_0000); // 2^-22
+        let (x, s) = (1.0 + tiny, -1.0 - 2.0 * tiny);
+        let exact = Func::MulAdd.eval(Elem::F32, &f32s(&[s, x, x]));
+        assert_eq!(f32::from_bits(exact as u32), tiny * tiny);
+        let i8s = [(Elem::I32, 0x7FFF_FFFF), (Elem::I8, 0x80), (Elem::I8, 0xFF)];
+        assert_eq!(Func::MulAdd.eval(Elem::I32, &i8s), 0x8000_007F);
+    }
+
+    #[test]
+    fn integers_wrap_in_the_width_of_the_result() {
+        assert_eq!(Func::Add.eval(Elem::I64, &[(Elem::I64, u64::MAX), (Elem::I64, 1)]), 0);
+        assert_eq!(Func::Add.eval(Elem::I32, &[(Elem::I32, 5), (Elem::I16, 0xFFFF)]), 4);
+        assert_eq!(Func::Add.eval(Elem::U32, &[(Elem::U32, 5), (Elem::U16, 0xFFFF)]), 0x1_0004);
+    }
+}

@@ -1,0 +1,79 @@
+//! TIMG2COL (ops.md 7).
+
+use super::{Step, Steps};
+use crate::inst::{ConvType, Inst};
+use crate::ops::Role;
+
+/// The configuration of a TIMG2COL, defaults filled in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Img2col {
+    /// The image.
+    pub image: ConvType,
+    /// Kernel height and width.
+    pub kernel: [u64; 2],
+    /// Stride, vertical and horizontal.
+    pub stride: [u64; 2],
+    /// Dilation, vertical and horizontal.
+    pub dilation: [u64; 2],
+    /// Padding: left, right, top, bottom.
+    pub pad: [u64; 4],
+    /// First output position.
+    pub pos_m: u64,
+    /// First kernel position.
+    pub pos_k: u64,
+    /// The bits read outside the image.
+    pub pad_bits: u64,
+    /// Rows written.
+    pub rows: u64,
+    /// Columns written.
+    pub cols: u64,
+}
+
+impl Img2col {
+    /// Output rows and columns; `None` where the kernel does not fit the padded image (`timg2col-empty`).
+    pub fn output(&self) -> Option<[u64; 2]> {
+        let [left, right, top, bottom] = self.pad;
+        let [_, _, _, h, w, _] = self.image.dims;
+        let extent = |size: u64, pad: u64, axis: usize| {
+            let span = self.dilation[axis].saturating_mul(self.kernel[axis].saturating_sub(1)) + 1;
+            size.saturating_add(pad).checked_sub(span).map(|rest| rest / self.stride[axis].max(1) + 1)
+        };
+        Some([extent(h, top + bottom, 0)?, extent(w, left + right, 1)?])
+    }
+}
+
+/// TIMG2COL.
+pub fn img2col(inst: &Inst) -> Steps {
+    let conv = img2col_config(inst)?;
+    let (src, dst) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Dst)?);
+    Some(vec![Step::Img2col { src, dst, conv }])
+}
+
+/// The configuration of a TIMG2COL whose attributes are in range (`timg2col-config`) and whose values are known.
+pub fn img2col_config(inst: &Inst) -> Option<Img2col> {
+    let dst = inst.tile(Role::Dst)?;
+    let image = inst.conv?;
+    let unsigned = |v: [i64; 2]| Some([u64::try_from(v[0]).ok()?, u64::try_from(v[1]).ok()?]);
+    let pad = inst.attrs.pad.unwrap_or([0; 4]);
+    let pad_bits = match inst.attrs.pad_value {
+        Some(value) => image.elem.encode_exact(&value)?,
+        None => 0,
+    };
+    Some(Img2col {
+        image,
+        kernel: unsigned(inst.attrs.kernel?)?,
+        stride: unsigned(inst.attrs.stride.unwrap_or([1, 1]))?,
+        dilation: unsigned(inst.attrs.dilation.unwrap_or([1, 1]))?,
+        pad: [
+            u64::try_from(pad[0]).ok()?,
+            u64::try_from(pad[1]).ok()?,
+            u64::try_from(pad[2]).ok()?,
+            u64::try_from(pad[3]).ok()?,
+        ],
+        pos_m: inst.index_u64(Role::PosM)?,
+        pos_k: inst.index_u64(Role::PosK)?,
+        pad_bits,
+        rows: dst.valid[0]?,
+        cols: dst.valid[1]?,
+    })
+}

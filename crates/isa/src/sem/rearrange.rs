@@ -1,0 +1,99 @@
+//! TTRANS, TCONCAT, TPACK, TINTERLEAVE, TDEINTERLEAVE, TRESHAPE and TGATHER (ops.md 4, 5, 6 and 8; irregular.md 4).
+
+use super::{Apply, Func, Map, Rect, Side, Step, Steps, ceil_to, copy, scratch, valid};
+use crate::inst::Inst;
+use crate::ops::{Form, Role};
+use crate::profile::Profile;
+
+/// TTRANS.
+pub fn transpose(inst: &Inst) -> Steps {
+    let (s, d) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Dst)?);
+    let (src, dst) = (&inst.tiles.get(s)?.tile, &inst.tiles.get(d)?.tile);
+    // a5 transposes the declared shape, whatever is valid (PTO ISA, TTRANS page).
+    let [rows, cols] = if inst.profile == Profile::A5 { [src.rows, src.cols] } else { valid(inst, s)? };
+    let mut all = scratch(inst, true);
+    if inst.profile == Profile::A2a3 && rows > 0 && cols > 0 {
+        let rect = Rect { row: 0, col: 0, rows: cols, cols: ceil_to(rows, dst.elem.c0()).min(dst.cols) };
+        all.push(Step::Clobber { dst: d, core: 0, rect });
+    }
+    all.push(copy([rows, cols], (s, Map::SAME), (d, Map::TRANSPOSED)));
+    Some(all)
+}
+
+/// TCONCAT.
+pub fn concat(inst: &Inst) -> Steps {
+    let (s0, s1, d) = (inst.tile_index(Role::Src0)?, inst.tile_index(Role::Src1)?, inst.tile_index(Role::Dst)?);
+    if inst.form != Form::Plain {
+        return Some(vec![Step::Join]);
+    }
+    let ([r0, c0], [r1, c1]) = (valid(inst, s0)?, valid(inst, s1)?);
+    let by_rows = inst.attrs.dim == Some(0);
+    let second = if by_rows { Map::at(r0, 0) } else { Map::at(0, c0) };
+    let mut all = Vec::new();
+    if inst.profile == Profile::A2a3 && r0 > 0 && c0 + c1 > 0 {
+        let dst = &inst.tiles.get(d)?.tile;
+        let cols = ceil_to(c0 + c1, dst.elem.c0()).min(dst.cols);
+        all.push(Step::Clobber { dst: d, core: 0, rect: Rect { row: 0, col: 0, rows: r0, cols } });
+    }
+    all.push(copy([r0, c0], (s0, Map::SAME), (d, Map::SAME)));
+    all.push(copy([r1, c1], (s1, Map::SAME), (d, second)));
+    Some(all)
+}
+
+/// TPACK.
+pub fn pack(inst: &Inst) -> Steps {
+    let (s, d) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Dst)?);
+    let apply = Apply::copy(valid(inst, s)?, (Side::Tile(s), Map::SAME), (Side::Tile(d), Map::SAME));
+    Some(vec![Step::Apply(Apply { func: Func::LowBytes, ..apply })])
+}
+
+/// TINTERLEAVE.
+pub fn interleave(inst: &Inst) -> Steps {
+    let (d0, d1) = (inst.tile_index(Role::Dst0)?, inst.tile_index(Role::Dst1)?);
+    let (s0, s1) = (inst.tile_index(Role::Src0)?, inst.tile_index(Role::Src1)?);
+    let [rows, v] = valid(inst, d0)?;
+    let half = [rows, v / 2];
+    let (low, high) = (Map::SAME, Map::at(0, v / 2));
+    let (even, odd) = (Map::columns(0, 2), Map::columns(1, 2));
+    Some(vec![
+        copy(half, (s0, low), (d0, even)),
+        copy(half, (s1, low), (d0, odd)),
+        copy(half, (s0, high), (d1, even)),
+        copy(half, (s1, high), (d1, odd)),
+    ])
+}
+
+/// TDEINTERLEAVE.
+pub fn deinterleave(inst: &Inst) -> Steps {
+    let (d0, d1) = (inst.tile_index(Role::Dst0)?, inst.tile_index(Role::Dst1)?);
+    let s0 = inst.tile_index(Role::Src0)?;
+    let [rows, v] = valid(inst, d0)?;
+    let (even, odd) = (Map::columns(0, 2), Map::columns(1, 2));
+    let Some(s1) = inst.tile_index(Role::Src1) else {
+        // One source: it holds the whole stream.
+        return Some(vec![copy([rows, v], (s0, even), (d0, Map::SAME)), copy([rows, v], (s0, odd), (d1, Map::SAME))]);
+    };
+    let half = [rows, v / 2];
+    let (low, high) = (Map::SAME, Map::at(0, v / 2));
+    Some(vec![
+        copy(half, (s0, even), (d0, low)),
+        copy(half, (s0, odd), (d1, low)),
+        copy(half, (s1, even), (d0, high)),
+        copy(half, (s1, odd), (d1, high)),
+    ])
+}
+
+/// TRESHAPE and `bitcast`: on cpu all bytes are copied; on a2a3 and a5 they are views and move nothing.
+pub fn reshape(inst: &Inst) -> Steps {
+    let (src, dst) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Dst)?);
+    let len = inst.tiles.get(dst)?.tile.bytes();
+    (inst.profile == Profile::Cpu).then(|| vec![Step::Bytes { src, dst, len }])
+}
+
+/// TGATHER with a tile of indices.
+pub fn gather(inst: &Inst) -> Steps {
+    let (src, idx, dst) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Idx)?, inst.tile_index(Role::Dst)?);
+    let mut all = scratch(inst, inst.profile != Profile::A5);
+    all.push(Step::Gather { src, idx, dst, extent: valid(inst, dst)? });
+    Some(all)
+}
