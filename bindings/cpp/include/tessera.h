@@ -15,40 +15,7 @@
 #include <stdint.h>
 
 // The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-#define TESSERA_ABI_VERSION 1
-
-// `relu` is given.
-#define TESSERA_HAS_RELU 1
-
-// `acc_to_vec` is given.
-#define TESSERA_HAS_ACC_TO_VEC 2
-
-// `split` is given.
-#define TESSERA_HAS_SPLIT 4
-
-// `dim` is given.
-#define TESSERA_HAS_DIM 8
-
-// `kernel` is given.
-#define TESSERA_HAS_KERNEL 16
-
-// `stride` is given.
-#define TESSERA_HAS_STRIDE 32
-
-// `dilation` is given.
-#define TESSERA_HAS_DILATION 64
-
-// `pad` is given.
-#define TESSERA_HAS_PAD 128
-
-// `pad_value` is given.
-#define TESSERA_HAS_PAD_VALUE 256
-
-// `fmap` is given.
-#define TESSERA_HAS_FMAP 512
-
-// `shape` is given.
-#define TESSERA_HAS_SHAPE 1024
+#define TESSERA_ABI_VERSION 2
 
 // How a call ended.
 typedef enum TesseraStatus {
@@ -187,6 +154,34 @@ typedef enum TesseraSplit {
   // Four groups of column blocks.
   TESSERA_SPLIT_SPLIT4 = 1,
 } TesseraSplit;
+
+// The attributes.
+typedef enum TesseraAttrName {
+  // Which vector core an Acc→Vec form writes: a `TesseraAccToVec`.
+  TESSERA_ATTR_NAME_ACC_TO_VEC_MODE = 0,
+  // ReLU on the way out of an accumulator: a `TesseraRelu`.
+  TESSERA_ATTR_NAME_RELU_PRE_MODE = 1,
+  // The NZ split forms of TINSERT: a `TesseraSplit`.
+  TESSERA_ATTR_NAME_MODE = 2,
+  // The axis that TCONCAT joins.
+  TESSERA_ATTR_NAME_DIM = 3,
+  // Kernel height and width.
+  TESSERA_ATTR_NAME_KERNEL = 4,
+  // Stride, vertical and horizontal.
+  TESSERA_ATTR_NAME_STRIDE = 5,
+  // Dilation, vertical and horizontal.
+  TESSERA_ATTR_NAME_DILATION = 6,
+  // Padding: left, right, top, bottom.
+  TESSERA_ATTR_NAME_PAD = 7,
+  // What TIMG2COL reads outside the image: any number.
+  TESSERA_ATTR_NAME_PAD_VALUE = 8,
+  // Height and width of the image.
+  TESSERA_ATTR_NAME_FMAP = 9,
+  // Rows and columns that TRESHAPE's destination must have.
+  TESSERA_ATTR_NAME_SHAPE = 10,
+  // The layout of a view: a `TesseraViewLayout`.
+  TESSERA_ATTR_NAME_LAYOUT = 11,
+} TesseraAttrName;
 
 // What a scalar is.
 typedef enum TesseraNumber {
@@ -357,33 +352,15 @@ typedef struct TesseraScalar {
   uint64_t bits;
 } TesseraScalar;
 
-// Attributes; `set` says which are given.
-typedef struct TesseraAttrs {
-  // The sum of the `TESSERA_HAS_…` bits of the fields that are given.
-  uint32_t set;
-  // A `TesseraRelu`.
-  uint32_t relu;
-  // A `TesseraAccToVec`.
-  uint32_t acc_to_vec;
-  // A `TesseraSplit`.
-  uint32_t split;
-  // The axis that TCONCAT joins.
-  int64_t dim;
-  // Kernel height and width.
-  int64_t kernel[2];
-  // Stride, vertical and horizontal.
-  int64_t stride[2];
-  // Dilation, vertical and horizontal.
-  int64_t dilation[2];
-  // Padding: left, right, top, bottom.
-  int64_t pad[4];
-  // Height and width of the image.
-  int64_t fmap[2];
-  // Rows and columns that TRESHAPE's destination must have.
-  int64_t shape[2];
-  // What TIMG2COL reads outside the image; its role is not looked at.
-  struct TesseraScalar pad_value;
-} TesseraAttrs;
+// An attribute.
+typedef struct TesseraAttr {
+  // A `TesseraAttrName`.
+  uint32_t name;
+  // A `TesseraNumber` where the attribute is any number; zero otherwise.
+  uint32_t kind;
+  // The tag of a word, a number's bits, or as many integers as the attribute has; the others are zero.
+  int64_t values[4];
+} TesseraAttr;
 
 // One instruction. Its form follows from the operands that are there.
 typedef struct TesseraInst {
@@ -393,14 +370,14 @@ typedef struct TesseraInst {
   uint32_t tile_count;
   // How many scalars.
   uint32_t scalar_count;
-  // Zero.
-  uint32_t reserved;
+  // How many attributes.
+  uint32_t attr_count;
   // The tile operands, destinations included, in any order; at most 8.
   const struct TesseraTileArg *tiles;
   // The scalar operands, in any order; at most 8. May be null if there are none.
   const struct TesseraScalar *scalars;
-  // The attributes; null for none.
-  const struct TesseraAttrs *attrs;
+  // The attributes, in any order; at most 8. May be null if there are none.
+  const struct TesseraAttr *attrs;
   // The source of TIMG2COL; null otherwise.
   const struct TesseraConv *conv;
 } TesseraInst;

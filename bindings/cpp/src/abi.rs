@@ -6,7 +6,7 @@
 use std::ffi::{c_char, c_void};
 
 /// The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-pub const TESSERA_ABI_VERSION: u32 = 1;
+pub const TESSERA_ABI_VERSION: u32 = 2;
 
 /// How a call ended.
 #[repr(C)]
@@ -168,6 +168,36 @@ pub enum TesseraSplit {
     Split2 = 0,
     /// Four groups of column blocks.
     Split4 = 1,
+}
+
+/// The attributes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TesseraAttrName {
+    /// Which vector core an Acc→Vec form writes: a `TesseraAccToVec`.
+    AccToVecMode = 0,
+    /// ReLU on the way out of an accumulator: a `TesseraRelu`.
+    ReluPreMode = 1,
+    /// The NZ split forms of TINSERT: a `TesseraSplit`.
+    Mode = 2,
+    /// The axis that TCONCAT joins.
+    Dim = 3,
+    /// Kernel height and width.
+    Kernel = 4,
+    /// Stride, vertical and horizontal.
+    Stride = 5,
+    /// Dilation, vertical and horizontal.
+    Dilation = 6,
+    /// Padding: left, right, top, bottom.
+    Pad = 7,
+    /// What TIMG2COL reads outside the image: any number.
+    PadValue = 8,
+    /// Height and width of the image.
+    Fmap = 9,
+    /// Rows and columns that TRESHAPE's destination must have.
+    Shape = 10,
+    /// The layout of a view: a `TesseraViewLayout`.
+    Layout = 11,
 }
 
 /// What a scalar is.
@@ -379,58 +409,17 @@ pub struct TesseraScalar {
     pub bits: u64,
 }
 
-/// Attributes; `set` says which are given.
+/// An attribute.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct TesseraAttrs {
-    /// The sum of the `TESSERA_HAS_…` bits of the fields that are given.
-    pub set: u32,
-    /// A `TesseraRelu`.
-    pub relu: u32,
-    /// A `TesseraAccToVec`.
-    pub acc_to_vec: u32,
-    /// A `TesseraSplit`.
-    pub split: u32,
-    /// The axis that TCONCAT joins.
-    pub dim: i64,
-    /// Kernel height and width.
-    pub kernel: [i64; 2],
-    /// Stride, vertical and horizontal.
-    pub stride: [i64; 2],
-    /// Dilation, vertical and horizontal.
-    pub dilation: [i64; 2],
-    /// Padding: left, right, top, bottom.
-    pub pad: [i64; 4],
-    /// Height and width of the image.
-    pub fmap: [i64; 2],
-    /// Rows and columns that TRESHAPE's destination must have.
-    pub shape: [i64; 2],
-    /// What TIMG2COL reads outside the image; its role is not looked at.
-    pub pad_value: TesseraScalar,
+pub struct TesseraAttr {
+    /// A `TesseraAttrName`.
+    pub name: u32,
+    /// A `TesseraNumber` where the attribute is any number; zero otherwise.
+    pub kind: u32,
+    /// The tag of a word, a number's bits, or as many integers as the attribute has; the others are zero.
+    pub values: [i64; 4],
 }
-
-/// `relu` is given.
-pub const TESSERA_HAS_RELU: u32 = 1;
-/// `acc_to_vec` is given.
-pub const TESSERA_HAS_ACC_TO_VEC: u32 = 2;
-/// `split` is given.
-pub const TESSERA_HAS_SPLIT: u32 = 4;
-/// `dim` is given.
-pub const TESSERA_HAS_DIM: u32 = 8;
-/// `kernel` is given.
-pub const TESSERA_HAS_KERNEL: u32 = 16;
-/// `stride` is given.
-pub const TESSERA_HAS_STRIDE: u32 = 32;
-/// `dilation` is given.
-pub const TESSERA_HAS_DILATION: u32 = 64;
-/// `pad` is given.
-pub const TESSERA_HAS_PAD: u32 = 128;
-/// `pad_value` is given.
-pub const TESSERA_HAS_PAD_VALUE: u32 = 256;
-/// `fmap` is given.
-pub const TESSERA_HAS_FMAP: u32 = 512;
-/// `shape` is given.
-pub const TESSERA_HAS_SHAPE: u32 = 1024;
 
 /// One instruction. Its form follows from the operands that are there.
 #[repr(C)]
@@ -442,14 +431,14 @@ pub struct TesseraInst {
     pub tile_count: u32,
     /// How many scalars.
     pub scalar_count: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// How many attributes.
+    pub attr_count: u32,
     /// The tile operands, destinations included, in any order; at most 8.
     pub tiles: *const TesseraTileArg,
     /// The scalar operands, in any order; at most 8. May be null if there are none.
     pub scalars: *const TesseraScalar,
-    /// The attributes; null for none.
-    pub attrs: *const TesseraAttrs,
+    /// The attributes, in any order; at most 8. May be null if there are none.
+    pub attrs: *const TesseraAttr,
     /// The source of TIMG2COL; null otherwise.
     pub conv: *const TesseraConv,
 }

@@ -165,10 +165,10 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
             let inst = given(inst)?;
             let tiles = array(inst.tiles, inst.tile_count, "tiles")?;
             let scalars = array(inst.scalars, inst.scalar_count, "scalars")?;
-            (inst, tiles, scalars, inst.attrs.as_ref(), inst.conv.as_ref())
+            (inst, tiles, scalars, array(inst.attrs, inst.attr_count, "attributes")?, inst.conv.as_ref())
         };
-        let attrs = attrs.map_or(Ok(Default::default()), convert::attrs)?;
         let op = convert::op(inst.op)?;
+        let attrs = convert::attrs(op, attrs)?;
         if op.info().forms.is_empty() {
             return m.configure(attrs, scalars);
         }

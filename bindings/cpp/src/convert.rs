@@ -5,14 +5,13 @@ use smallvec::SmallVec;
 use tessera_exec::engine::Refused;
 use tessera_exec::lower::Failure;
 use tessera_isa::codec::Number;
-use tessera_isa::diag::Diagnostic;
+use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{AccToVec, Attrs, ConvType, Inst, Place, Relu, Root, Split, TileArg, ViewTag};
+use tessera_isa::inst::{AttrValue, Attrs, ConvType, Inst, Place, Root, TileArg, ViewTag};
 use tessera_isa::layout::Layout;
-use tessera_isa::ops::{FormInfo, Opcode, Role};
+use tessera_isa::ops::{AttrKind, AttrName, FormInfo, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
-use tessera_isa::tile_rules::Fault;
 
 /// The instructions behind [`TesseraOp`], in its order.
 pub(crate) const OPS: &[Opcode] = &[
@@ -90,9 +89,7 @@ impl Refusal {
 
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Self {
-        let mut found = Diagnostic::error(fault.rule, fault.message);
-        found.help = fault.help;
-        Refusal::rules(vec![found])
+        Refusal::rules(vec![fault.into()])
     }
 }
 
@@ -194,7 +191,7 @@ pub(crate) fn place(kind: u32, storage: u64, offset: u64, loc: Loc) -> Answer<Op
 pub(crate) fn tile_arg(role: Role, t: &TesseraTile, profile: Profile) -> Answer<TileArg> {
     let tile = tile(t, profile)?;
     // Type rules come first, so that later ones need not fear impossible shapes.
-    if let Some(fault) = tile.fault(profile).filter(|f| !f.warning) {
+    if let Some(fault) = tile.fault(profile).filter(Fault::is_error) {
         return Err(fault.into());
     }
     let now = |v: i64, ty: Extent| {
@@ -246,36 +243,38 @@ pub(crate) fn conv(c: &TesseraConv) -> Answer<ConvType> {
 }
 
 /// The value of a scalar.
-pub(crate) fn number(s: &TesseraScalar) -> Answer<Number> {
-    match s.kind {
-        0 => Ok(Number::Int(i128::from(s.bits as i64))),
-        1 => Ok(Number::Int(i128::from(s.bits))),
-        2 => Ok(Number::Float(f64::from_bits(s.bits))),
+pub(crate) fn number(kind: u32, bits: u64) -> Answer<Number> {
+    match kind {
+        0 => Ok(Number::Int(i128::from(bits as i64))),
+        1 => Ok(Number::Int(i128::from(bits))),
+        2 => Ok(Number::Float(f64::from_bits(bits))),
         other => Err(Refusal::argument(format!("{other} is no tag of a number; there are 0 to 2"))),
     }
 }
 
-/// The attributes that are set.
-pub(crate) fn attrs(a: &TesseraAttrs) -> Answer<Attrs> {
-    let has = |bit: u32| a.set & bit != 0;
-    let given = |bit: u32, v: [i64; 2]| has(bit).then_some(v);
-    let tag = |bit: u32| has(bit).then_some(());
-    Ok(Attrs {
-        relu: tag(TESSERA_HAS_RELU).map(|()| word(Relu::ALL, a.relu, "relu mode")).transpose()?,
-        acc_to_vec: tag(TESSERA_HAS_ACC_TO_VEC)
-            .map(|()| word(AccToVec::ALL, a.acc_to_vec, "AccToVecMode"))
-            .transpose()?,
-        split: tag(TESSERA_HAS_SPLIT).map(|()| word(Split::ALL, a.split, "TInsertMode")).transpose()?,
-        dim: has(TESSERA_HAS_DIM).then_some(a.dim),
-        kernel: given(TESSERA_HAS_KERNEL, a.kernel),
-        stride: given(TESSERA_HAS_STRIDE, a.stride),
-        dilation: given(TESSERA_HAS_DILATION, a.dilation),
-        pad: has(TESSERA_HAS_PAD).then_some(a.pad),
-        pad_value: tag(TESSERA_HAS_PAD_VALUE).map(|()| number(&a.pad_value)).transpose()?,
-        fmap: given(TESSERA_HAS_FMAP, a.fmap),
-        shape: given(TESSERA_HAS_SHAPE, a.shape),
-        layout: None,
-    })
+/// The attributes that are given.
+pub(crate) fn attrs(op: Opcode, list: &[TesseraAttr]) -> Answer<Attrs> {
+    let mut attrs = Attrs::default();
+    for attr in list {
+        let name = word(AttrName::ALL, attr.name, "attribute")?;
+        // SETFMATRIX takes its part of a configuration of TIMG2COL.
+        if !op.info().attrs.contains(&name) {
+            continue;
+        }
+        let [first, ..] = attr.values;
+        let value = match name.info().kind {
+            AttrKind::Word { list, .. } => {
+                let tag = u32::try_from(first).unwrap_or(u32::MAX);
+                word(list, tag, name.cpp()).map(|_| AttrValue::Word(tag as u8))?
+            }
+            AttrKind::Int(_) => first.into(),
+            AttrKind::Bool => AttrValue::Bool(first != 0),
+            AttrKind::Ints(_) => attr.values.into(),
+            AttrKind::Number => number(attr.kind, first as u64)?.into(),
+        };
+        attrs.set(name, Some(value));
+    }
+    Ok(attrs)
 }
 
 /// The instruction in the form that its operands make.
@@ -292,7 +291,7 @@ pub(crate) fn inst(
     }
     let mut scalars: SmallVec<[(Role, Option<Number>); 4]> = SmallVec::new();
     for s in given_scalars {
-        scalars.push((word(ROLES, s.role, "role")?, Some(number(s)?)));
+        scalars.push((word(ROLES, s.role, "role")?, Some(number(s.kind, s.bits)?)));
     }
     let conv = given_conv.map(|c| conv(c).map(|ty| (c, ty))).transpose()?;
     let conv_role = conv.as_ref().map(|_| Role::Src);

@@ -9,12 +9,11 @@ use smallvec::SmallVec;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tessera_exec::engine::{Binds, Engine, Storage, TileId, binds};
-use tessera_isa::diag::{Diagnostic, Severity};
+use tessera_isa::diag::{Diagnostic, Fault, Severity};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
-use tessera_isa::ops::Role;
+use tessera_isa::ops::{AttrName, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
-use tessera_isa::tile_rules::Fault;
 
 /// A simulated core. C sees only pointers to it.
 pub struct TesseraMachine {
@@ -93,7 +92,7 @@ impl TesseraMachine {
 
     pub(crate) fn alloc_tile(&mut self, t: &TesseraTile) -> Answer<u64> {
         let tile = convert::tile(t, self.profile)?;
-        if let Some(fault) = tile.fault(self.profile).filter(|f| !f.warning) {
+        if let Some(fault) = tile.fault(self.profile).filter(|f| f.is_error()) {
             return Err(fault.into());
         }
         self.alloc(tile.loc, tile.bytes())
@@ -168,7 +167,7 @@ impl TesseraMachine {
     /// SETFMATRIX and SET_IMG2COL_PADDING, which have no tiles; SET_IMG2COL_RPT gives nothing.
     pub(crate) fn configure(&mut self, mut given: Attrs, scalars: &[TesseraScalar]) -> Answer<Vec<Diagnostic>> {
         if let Some(value) = scalars.first() {
-            given.pad_value = Some(convert::number(value)?);
+            given.set(AttrName::PadValue, Some(convert::number(value.kind, value.bits)?));
         }
         self.engine.configure(&given);
         Ok(Vec::new())

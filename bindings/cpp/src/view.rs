@@ -4,8 +4,8 @@ use crate::abi::TesseraView;
 use crate::convert::{Answer, Refusal, elem, view_tag};
 use tessera_exec::engine::Runs;
 use tessera_exec::engine::memory::Memory;
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{GlobalArg, ViewTag};
-use tessera_isa::tile_rules::Fault;
 
 /// A view, and the bytes of the caller's memory that belong to it.
 pub(crate) struct View {

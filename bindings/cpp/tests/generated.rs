@@ -15,7 +15,7 @@ use tessera_capi::abi;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Relu, Split, ViewTag};
 use tessera_isa::ops::path::{Lay, LayoutPair, Types};
-use tessera_isa::ops::{Form, Opcode};
+use tessera_isa::ops::{AttrName, Form, Opcode};
 use tessera_isa::profile::{Profile, Profiles};
 use tessera_isa::tile::{BLayout, Compact, Loc, SLayout};
 
@@ -76,6 +76,7 @@ fn tags_follow_the_tables() {
     assert_eq!(written("TesseraRelu"), names(Relu::ALL));
     assert_eq!(written("TesseraAccToVec"), names(AccToVec::ALL));
     assert_eq!(written("TesseraSplit"), names(Split::ALL));
+    assert_eq!(written("TesseraAttrName"), names(AttrName::ALL));
     assert_eq!(written("TesseraElem"), names(Elem::ALL));
     assert_eq!(written("TesseraOp"), names(abi::ops()));
     assert_eq!(written("TesseraRole"), names(abi::roles()));

@@ -6,6 +6,7 @@ use support::{dump, read};
 use tessera_asm::{Parsed, parse, parse_type, print, print_op, print_type};
 use tessera_ir::{Arg, Def, OpKind, TextForm};
 use tessera_isa::codec::Number;
+use tessera_isa::inst::Relu;
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 
@@ -16,6 +17,11 @@ fn op(parsed: &Parsed, n: usize) -> (OpKind, Vec<Role>) {
     let func = &parsed.module.funcs[0];
     let op = func.op(func.block(func.body).ops[n]);
     (op.kind.clone(), op.operands.iter().map(|o| o.role).collect())
+}
+
+/// The rules of what is found.
+fn rules(text: &str) -> Vec<&'static str> {
+    parse(text, None).diagnostics.iter().map(|d| d.rule).collect()
 }
 
 /// Names and types of the listing's inputs.
@@ -257,10 +263,47 @@ fn aliases_and_attributes() {
     let parsed = read(&text);
     let func = &parsed.module.funcs[0];
     let attrs = |n: usize| func.op(func.block(func.body).ops[n]).attrs.clone().unwrap();
-    assert_eq!(attrs(0).known.relu.map(|r| r.name()), Some("normal_relu"));
-    assert_eq!(attrs(1).known.relu.map(|r| r.name()), Some("no_relu"));
+    assert_eq!(attrs(0).known.relu().map(|r| r.name()), Some("normal_relu"));
+    assert_eq!(attrs(1).known.relu().map(|r| r.name()), Some("no_relu"));
     assert_eq!(attrs(1).loc.as_deref(), Some("\"k.py\":3:4"));
     assert!(print(&parsed).starts_with("!t = !pto.tile_buf<16x16xf32>\n%d = pto.tmov %s {reluPreMode"));
+}
+
+/// Words are read bare, quoted, in the dialect's spelling, and in generic form as numbers.
+#[test]
+fn words_in_attributes() {
+    let relu = |text: &str| {
+        let parsed = read(text);
+        parsed.module.funcs[0].ops[0].attrs.clone().unwrap().known.relu()
+    };
+    for word in ["normal_relu", "\"normal_relu\"", "#pto<relu_pre_mode normal_relu>", "#pto.relu_pre_mode<normal_relu>"]
+    {
+        let text = format!("%d = pto.tmov %s {{reluPreMode = {word}}} : {T} -> {T}");
+        assert_eq!(relu(&text), Some(Relu::NormalRelu), "{word}");
+    }
+    for (number, wanted) in [("0", Relu::NoRelu), ("1 : i32", Relu::NormalRelu)] {
+        let text = format!("%d = \"pto.tmov\"(%s) {{reluPreMode = {number}}} : ({T}) -> {T}");
+        assert_eq!(relu(&text), Some(wanted), "{number}");
+    }
+    // Only there, and only the numbers of words.
+    for text in [
+        format!("%d = pto.tmov %s {{reluPreMode = 1}} : {T} -> {T}"),
+        format!("%d = \"pto.tmov\"(%s) {{reluPreMode = 2}} : ({T}) -> {T}"),
+        format!("%d = pto.tmov %s {{reluPreMode = normal}} : {T} -> {T}"),
+    ] {
+        assert_eq!(rules(&text), ["syntax-attribute"], "{text}");
+    }
+}
+
+/// The DPS form takes attributes inside `ins(…)`, too, and prints them where the attribute's entry says.
+#[test]
+fn attributes_inside_ins() {
+    let inside = format!("pto.tmov ins(%a{{reluPreMode = normal_relu}} : {T}) outs(%b : {T})");
+    let behind = format!("pto.tmov ins(%a : {T}) outs(%b : {T}) {{reluPreMode = #pto<relu_pre_mode normal_relu>}}");
+    assert_eq!(print(&read(&inside)), print(&read(&behind)));
+    let twice = format!("pto.tmov ins(%a {{mode = \"x\"}} : {T}) outs(%b : {T}) {{reluPreMode = no_relu}}");
+    assert_eq!(rules(&twice), ["unknown-attribute"]);
+    assert_ne!(rules(&format!("pto.tmov ins(%a : {T}) outs(%b {{reluPreMode = no_relu}} : {T})")), Vec::<&str>::new());
 }
 
 #[test]

@@ -34,9 +34,9 @@ pub use rules::tconcat::check_concat_counts;
 pub use rules::tile::{check_conv, check_tile};
 pub use rules::valid::{check_valid, unset as valid_unset, uses_valid};
 
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Path;
-use tessera_isa::tile_rules::Fault;
 
 /// The rules that an instruction breaks: one error, or any number of warnings.
 ///

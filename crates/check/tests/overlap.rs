@@ -185,7 +185,7 @@ fn overlap_is_refused_exactly_where_an_order_shows_it() {
     let (mut refused, mut shared) = (0, 0);
     for _ in 0..6_000 {
         let inst = random(&mut rng);
-        let errors: Vec<_> = check(&inst).into_iter().filter(|f| !f.warning).collect();
+        let errors: Vec<_> = check(&inst).into_iter().filter(|f| f.is_error()).collect();
         let is_overlap = match errors.first() {
             None => false,
             Some(fault) if fault.rule == "overlap" => true,

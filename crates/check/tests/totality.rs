@@ -7,7 +7,7 @@ use tessera_check::{Decision, check, decide};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{ConvType, GlobalArg, Inst, Place, Root, TileArg, ViewTag};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Loc, Pad, SLayout, Tile, TileType};
 
@@ -243,7 +243,7 @@ impl Counter<'_> {
         assert_eq!(got, want, "{}", describe(inst));
         // The answer is one: asking for findings gives at most one error, the same.
         if self.cases.is_multiple_of(64) {
-            let errors: Vec<_> = check(inst).into_iter().filter(|f| !f.warning).map(|f| f.rule).collect();
+            let errors: Vec<_> = check(inst).into_iter().filter(|f| f.is_error()).map(|f| f.rule).collect();
             assert_eq!(errors.first().copied(), want, "{}", describe(inst));
             assert!(errors.len() <= 1, "{}", describe(inst));
         }
@@ -587,7 +587,7 @@ fn images(counter: &mut Counter) {
                             inst.tiles.extend([arg(Role::Src, src), arg(Role::Dst, dst)]);
                             inst.scalars.push((Role::PosM, Some(Number::Int(0))));
                             inst.scalars.push((Role::PosK, Some(Number::Int(0))));
-                            inst.attrs.kernel = Some([3, 3]);
+                            inst.attrs.set(AttrName::Kernel, Some([3, 3]));
                             inst.conv = Some(conv);
                             let absent =
                                 profile == Profile::A2a3 && matches!(conv_loc, Loc::ScaleLeft | Loc::ScaleRight);

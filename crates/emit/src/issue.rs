@@ -2,8 +2,8 @@
 
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Arg, Op, Type, ValueId};
-use tessera_isa::inst::Attrs;
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::inst::{AttrValue, Attrs};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 
 impl Emitter<'_> {
     /// The tile or view with a role, as an operand or a result.
@@ -55,7 +55,7 @@ impl Emitter<'_> {
             Opcode::Timg2col => return self.img2col(op, &attrs),
             Opcode::Setfmatrix => return self.setfmatrix(&attrs),
             Opcode::SetImg2colPadding => {
-                let value = match (op.operands.first(), &attrs.pad_value) {
+                let value = match (op.operands.first(), attrs.pad_value()) {
                     (Some(o), _) => {
                         let (ty, text) = (self.scalar_of(o.arg), self.int(o.arg));
                         if words::is_unsigned(ty) {
@@ -64,7 +64,7 @@ impl Emitter<'_> {
                             text
                         }
                     }
-                    (None, Some(number)) => words::number(number),
+                    (None, Some(number)) => words::number(&number),
                     (None, None) => return Ok(()),
                 };
                 self.line(&format!("SET_IMG2COL_PADDING({value});"));
@@ -78,7 +78,7 @@ impl Emitter<'_> {
         if opcode == Opcode::TfillpadInplace && form == Form::Plain {
             self.bind_inplace(op)?;
         }
-        let shape = match attrs.shape.filter(|_| opcode == Opcode::Treshape) {
+        let shape = match attrs.shape().filter(|_| opcode == Opcode::Treshape) {
             Some([r, c]) => format!(", {{{r}, {c}}}"),
             None => String::new(),
         };
@@ -198,16 +198,18 @@ impl Emitter<'_> {
 
     /// Template arguments: the modes of an instruction, after the types that stand before them.
     fn template(&self, op: &Op, form: Form, attrs: &Attrs) -> Emitted<String> {
-        if let Some(split) = attrs.split {
-            if attrs.relu.is_some() || attrs.acc_to_vec.is_some() {
+        let mode = |name: AttrName| attrs.word(name).map(|word| format!("{}::{}", name.cpp(), word.cpp));
+        let modes: Vec<String> = attrs.iter().filter_map(|(name, _)| mode(name)).collect();
+        if let Some(split) = mode(AttrName::Mode) {
+            if modes.len() > 1 {
                 return Err(cannot(op.span, "a split with another mode", "leave one of them out"));
             }
-            return Ok(format!("<TInsertMode::{}>", split.cpp()));
+            return Ok(format!("<{split}>"));
         }
-        if let Some(dim) = attrs.dim.filter(|_| form == Form::Plain) {
-            return Ok(format!("<{dim}>"));
+        if attrs.get(AttrName::Dim).is_some() && form == Form::Plain {
+            return Ok(format!("<{}>", attrs.dim()));
         }
-        if attrs.relu.is_none() && attrs.acc_to_vec.is_none() {
+        if modes.is_empty() {
             return Ok(String::new());
         }
         let mut all = vec![Self::type_of(&self.tile(op, Role::Dst)?), Self::type_of(&self.tile(op, Role::Src)?)];
@@ -223,8 +225,7 @@ impl Emitter<'_> {
             }
             _ => {}
         }
-        all.extend(attrs.acc_to_vec.map(|m| format!("AccToVecMode::{}", m.cpp())));
-        all.extend(attrs.relu.map(|r| format!("ReluPreMode::{}", r.cpp())));
+        all.extend(modes);
         Ok(format!("<{}>", all.join(", ")))
     }
 
@@ -277,20 +278,14 @@ impl Emitter<'_> {
 
     fn config(&self, attrs: &Attrs) -> Vec<String> {
         let mut lines = Vec::new();
-        for (name, pair) in
-            [("kernel", attrs.kernel), ("stride", attrs.stride), ("dilation", attrs.dilation), ("fmap", attrs.fmap)]
-        {
-            if let Some([h, w]) = pair {
-                lines.push(format!("cfg.{name}H = {h};"));
-                lines.push(format!("cfg.{name}W = {w};"));
+        for name in [AttrName::Kernel, AttrName::Stride, AttrName::Dilation, AttrName::Fmap, AttrName::Pad] {
+            let parts: &[&str] = if name == AttrName::Pad { &["Left", "Right", "Top", "Bottom"] } else { &["H", "W"] };
+            if let Some(AttrValue::Ints(values)) = attrs.get(name) {
+                lines.extend(parts.iter().zip(values).map(|(part, v)| format!("cfg.{name}{part} = {v};")));
             }
         }
-        if let Some(pad) = attrs.pad {
-            let names = ["padLeft", "padRight", "padTop", "padBottom"];
-            lines.extend(names.iter().zip(pad).map(|(name, v)| format!("cfg.{name} = {v};")));
-        }
-        if let Some(value) = &attrs.pad_value {
-            lines.push(format!("cfg.SetPadValue({});", words::number(value)));
+        if let Some(value) = attrs.pad_value() {
+            lines.push(format!("cfg.SetPadValue({});", words::number(&value)));
         }
         lines
     }

@@ -143,6 +143,66 @@ impl Diagnostic {
     }
 }
 
+/// A broken rule with its sentence; whoever has the source text adds the place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The rule's id.
+    pub rule: &'static str,
+    /// The rule's, unless it is broken in a way that only warns.
+    pub severity: Severity,
+    /// One sentence with the values.
+    pub message: String,
+    /// The smallest change that helps.
+    pub help: Option<String>,
+    /// The operand (position in the instruction's tile list) that the sentence is about, if it is about one.
+    pub operand: Option<usize>,
+}
+
+impl Fault {
+    /// A fault without help, as bad as the rule says.
+    pub fn new(rule: &'static str, message: impl Into<String>) -> Self {
+        let severity = crate::rules::rule(rule).map_or(Severity::Error, |r| r.severity);
+        Fault { rule, severity, message: message.into(), help: None, operand: None }
+    }
+
+    /// Only a warning, though the rule is an error.
+    pub fn warns(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self
+    }
+
+    /// With a way out.
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// About one operand.
+    pub fn on(mut self, operand: usize) -> Self {
+        self.operand = Some(operand);
+        self
+    }
+
+    /// Is this an error?
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+impl From<Fault> for Diagnostic {
+    fn from(fault: Fault) -> Self {
+        let mut found = Diagnostic::new(fault.rule, fault.severity, fault.message);
+        found.help = fault.help;
+        found
+    }
+}
+
+impl From<Fault> for Box<Diagnostic> {
+    fn from(fault: Fault) -> Self {
+        Box::new(fault.into())
+    }
+}
+
 /// The word of `words` nearest to `word` by edit distance, if any is near enough to be what was meant.
 pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Long inputs are never a typo of a short name; the bound keeps the distance cheap on hostile input.
@@ -159,23 +219,23 @@ pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, w)| w)
 }
 
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        if let Some(first) = row.first_mut() {
-            *first = left;
+/// Single-character edits between two words; two neighbours swapped count as one.
+pub(crate) fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for i in 0..a.len() {
+        let mut row = vec![i + 1];
+        for j in 0..b.len() {
+            let mut best = (above[j] + usize::from(a[i] != b[j])).min(above[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
         }
-        for (slot, cb) in row.iter_mut().skip(1).zip(&b) {
-            let here = (diagonal + usize::from(ca != *cb)).min(left + 1).min(*slot + 1);
-            diagonal = *slot;
-            *slot = here;
-            left = here;
-        }
+        before = std::mem::replace(&mut above, row);
     }
-    row.last().copied().unwrap_or(0)
+    above.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]

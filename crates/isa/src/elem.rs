@@ -9,6 +9,7 @@
 //! assert_eq!(Elem::nearest("flaot"), Some("float"));
 //! ```
 
+use crate::diag::distance;
 use std::fmt;
 
 /// How the bits of an element type are read.
@@ -207,7 +208,7 @@ impl Elem {
             .iter()
             .flat_map(|row| row.spellings)
             // Case counts only between spellings that are otherwise as close.
-            .map(|&known| (edits(&lower, &known.to_ascii_lowercase()), edits(spelling, known), known))
+            .map(|&known| (distance(&lower, &known.to_ascii_lowercase()), distance(spelling, known), known))
             .min_by_key(|&(distance, with_case, _)| (distance, with_case))
             .filter(|&(distance, _, known)| distance <= known.len().div_ceil(3))
             .map(|(_, _, known)| known)
@@ -277,23 +278,4 @@ impl fmt::Display for Elem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
-}
-
-/// Single-character edits between two words; two neighbours swapped count as one.
-fn edits(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=b.len()).collect();
-    for i in 0..a.len() {
-        let mut row = vec![i + 1];
-        for j in 0..b.len() {
-            let mut best = (above[j] + usize::from(a[i] != b[j])).min(above[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
-                best = best.min(before[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut above, row);
-    }
-    above.last().copied().unwrap_or(0)
 }

@@ -3,6 +3,10 @@
 //! The verifier builds an [`Inst`] with what it can prove, the simulator with everything; rules and index maps read both
 //! alike, so a rule is written once and reports the same id before and during a run.
 
+mod attrs;
+
+pub use attrs::{AttrValue, Attrs};
+
 use crate::codec::Number;
 use crate::elem::Elem;
 use crate::layout::{Axis, Digit, Layout};
@@ -63,35 +67,6 @@ impl ViewTag {
             ViewTag::Nz => LayoutName::Nz,
         }
     }
-}
-
-/// The attributes of an instruction, typed.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Attrs {
-    /// `reluPreMode`.
-    pub relu: Option<Relu>,
-    /// `accToVecMode`.
-    pub acc_to_vec: Option<AccToVec>,
-    /// `mode` of TINSERT.
-    pub split: Option<Split>,
-    /// `dim` of TCONCAT.
-    pub dim: Option<i64>,
-    /// `kernel = [h, w]`.
-    pub kernel: Option<[i64; 2]>,
-    /// `stride = [h, w]`.
-    pub stride: Option<[i64; 2]>,
-    /// `dilation = [h, w]`.
-    pub dilation: Option<[i64; 2]>,
-    /// `pad = [left, right, top, bottom]`.
-    pub pad: Option<[i64; 4]>,
-    /// `pad_value`.
-    pub pad_value: Option<Number>,
-    /// `fmap = [h, w]`.
-    pub fmap: Option<[i64; 2]>,
-    /// `shape = [rows, cols]` of TRESHAPE.
-    pub shape: Option<[i64; 2]>,
-    /// `layout` of a view.
-    pub layout: Option<ViewTag>,
 }
 
 /// A conv tile type: a dense array in L1 (tile-model.md 7).
@@ -316,7 +291,7 @@ impl Inst {
 
     /// Is ReLU asked for?
     pub fn relu(&self) -> bool {
-        self.attrs.relu == Some(Relu::NormalRelu)
+        self.attrs.relu() == Some(Relu::NormalRelu)
     }
 
     /// Does data leave an accumulator?
@@ -335,7 +310,7 @@ impl Inst {
 
     /// Rows and columns by which a dual mode divides the source window: (2, 1), (1, 2), or (1, 1) without one.
     pub fn dual_division(&self) -> (u64, u64) {
-        match self.attrs.acc_to_vec {
+        match self.attrs.acc_to_vec() {
             Some(AccToVec::DualModeSplitM) => (2, 1),
             Some(AccToVec::DualModeSplitN) => (1, 2),
             _ => (1, 1),

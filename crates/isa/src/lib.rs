@@ -2,7 +2,7 @@
 //!
 //! - [`elem`]: element types, with exact codecs in [`codec`];
 //! - [`layout`]: a layout is a function from (row, column) to offset, made of digits with strides;
-//! - [`tile`]: tile types as written ([`tile::TileType`]) and on a profile ([`tile::Tile`]); [`tile_rules`]: which are legal;
+//! - [`tile`]: tile types as written ([`tile::TileType`]) and on a profile ([`tile::Tile`]); `tile_rules`: which are legal ([`tile::Tile::fault`]);
 //! - [`profile`]: the three targets, their memories and alignments;
 //! - [`ops`]: **the instruction table**, and [`rules`]: every rule id with its text and source;
 //! - [`inst`]: one instruction about to be issued, as the verifier and the simulator see it;
@@ -22,4 +22,4 @@ pub mod profile;
 pub mod rules;
 pub mod sem;
 pub mod tile;
-pub mod tile_rules;
+mod tile_rules;

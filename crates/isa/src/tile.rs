@@ -11,19 +11,22 @@ use crate::profile::Profile;
 use std::fmt;
 
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal, $cpp:literal;)* }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal $(| $also:literal)*, $cpp:literal;)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name { $($(#[$vdoc])* $variant,)* }
         impl $name {
             /// All of them, in declaration order.
             pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+            /// The words, for the table of attributes.
+            pub const WORDS: &'static [$crate::ops::Word] =
+                &[$($crate::ops::Word { name: $text, cpp: $cpp, also: &[$($also),*] },)*];
             /// The word in text.
             pub fn name(self) -> &'static str { match self { $($name::$variant => $text,)* } }
             /// The enumerator in C++.
             pub fn cpp(self) -> &'static str { match self { $($name::$variant => $cpp,)* } }
             /// The value of a word, as text writes it.
-            pub fn parse(word: &str) -> Option<Self> { match word { $($text => Some($name::$variant),)* _ => None } }
+            pub fn parse(word: &str) -> Option<Self> { match word { $($text $(| $also)* => Some($name::$variant),)* _ => None } }
         }
         impl ::std::fmt::Display for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result { f.write_str(self.name()) }

@@ -1,46 +1,8 @@
 //! The `tile-*` rules: is this a tile type on this profile? (tile-model.md 3, 5, 6)
 
+use crate::diag::Fault;
 use crate::profile::Profile;
 use crate::tile::{BLayout, Compact, LayoutName, Loc, Pad, Tile};
-
-/// A broken rule with its sentence; whoever has the source text adds the place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The rule's id.
-    pub rule: &'static str,
-    /// One sentence with the values.
-    pub message: String,
-    /// The smallest change that helps.
-    pub help: Option<String>,
-    /// An inexact custom pad is only a warning.
-    pub warning: bool,
-    /// The operand (position in the instruction's tile list) that the sentence is about, if it is about one.
-    pub operand: Option<usize>,
-}
-
-impl Fault {
-    /// A fault without help.
-    pub fn new(rule: &'static str, message: impl Into<String>) -> Self {
-        Fault { rule, message: message.into(), help: None, warning: false, operand: None }
-    }
-
-    /// A fault of a rule that warns.
-    pub fn warning(rule: &'static str, message: impl Into<String>) -> Self {
-        Fault { warning: true, ..Fault::new(rule, message) }
-    }
-
-    /// With a way out.
-    pub fn help(mut self, text: impl Into<String>) -> Self {
-        self.help = Some(text.into());
-        self
-    }
-
-    /// About one operand.
-    pub fn on(mut self, operand: usize) -> Self {
-        self.operand = Some(operand);
-        self
-    }
-}
 
 /// The largest dimension, and the largest product of dimensions.
 const LIMIT: u64 = 1 << 32;
@@ -204,7 +166,7 @@ impl Tile {
                     self.elem,
                     self.elem.format_bits(bits)
                 );
-                Some(Fault::warning("tile-pad", what))
+                Some(Fault::new("tile-pad", what).warns())
             }
             None => {
                 let what = format!("the pad value {literal} is out of range for {}", self.elem);

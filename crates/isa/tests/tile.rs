@@ -106,7 +106,7 @@ fn pad_values() {
         accepted(t(Elem::U8, PadLiteral::Bits(0xFF)), p);
         accepted(t(Elem::F16, float(-1.5)), p);
         let inexact = t(Elem::F16, float(0.1)).resolve(p).fault(p).unwrap();
-        assert_eq!((inexact.rule, inexact.warning), ("tile-pad", true));
+        assert_eq!((inexact.rule, inexact.is_error()), ("tile-pad", false));
     }
     let bits = |elem, pad| TileType { pad, ..nd(elem, 16, 32) }.resolve(Profile::A5).pad_bits();
     assert_eq!(bits(Elem::F32, Pad::Min), Some(0xFF80_0000));

@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::{Binds, TileId, binds};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, Inst};
-use tessera_isa::ops::{AttrName, Form, FormInfo, Kind, Opcode, Role};
+use tessera_isa::ops::{Form, FormInfo, Kind, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Tile as TileOnProfile;
 
@@ -264,23 +264,8 @@ impl<'a> Instruction<'a> {
     }
 
     fn check_attrs(&self) -> Result<()> {
-        let a = &self.inst.attrs;
-        let given = [
-            (AttrName::ReluPreMode, a.relu.is_some()),
-            (AttrName::AccToVecMode, a.acc_to_vec.is_some()),
-            (AttrName::Mode, a.split.is_some()),
-            (AttrName::Dim, a.dim.is_some()),
-            (AttrName::Kernel, a.kernel.is_some()),
-            (AttrName::Stride, a.stride.is_some()),
-            (AttrName::Dilation, a.dilation.is_some()),
-            (AttrName::Pad, a.pad.is_some()),
-            (AttrName::PadValue, a.pad_value.is_some()),
-            (AttrName::Fmap, a.fmap.is_some()),
-            (AttrName::Shape, a.shape.is_some()),
-            (AttrName::Layout, a.layout.is_some()),
-        ];
         let known = self.inst.op.info().attrs;
-        match given.iter().find(|(name, is)| *is && !known.contains(name)) {
+        match self.inst.attrs.iter().find(|(name, _)| !known.contains(name)) {
             None => Ok(()),
             Some((name, _)) => {
                 let what = format!("{} has no attribute {name}", self.inst.op.title());

@@ -2,8 +2,7 @@
 
 use std::fmt;
 use tessera_exec::engine::Refused;
-use tessera_isa::diag::Diagnostic;
-use tessera_isa::tile_rules::Fault;
+use tessera_isa::diag::{Diagnostic, Fault};
 
 /// What the intrinsics return.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -85,8 +84,6 @@ impl From<Box<Diagnostic>> for Error {
 
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
-        let mut diagnostic = Diagnostic::error(fault.rule, fault.message);
-        diagnostic.help = fault.help;
-        Error(Box::new(diagnostic))
+        Error(fault.into())
     }
 }

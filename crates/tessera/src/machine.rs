@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::{Engine, Issued, TileId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Inst};
-use tessera_isa::ops::Role;
+use tessera_isa::ops::{AttrName, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Compact, Extent, Loc, Pad, TileType};
 
@@ -258,14 +258,14 @@ impl Machine {
 
     /// SETFMATRIX: the image's size and padding for every TIMG2COL that does not say otherwise (ops.md 7).
     pub fn setfmatrix(&self, fmap: [i64; 2], pad: [i64; 4]) -> Result<()> {
-        let given = Attrs { fmap: Some(fmap), pad: Some(pad), ..Attrs::default() };
+        let given = Attrs::default().with(AttrName::Fmap, fmap).with(AttrName::Pad, pad);
         self.state()?.engine.configure(&given);
         Ok(())
     }
 
     /// SET_IMG2COL_PADDING: the pad value for every TIMG2COL that does not say otherwise (ops.md 7).
     pub fn set_img2col_padding<T: Element>(&self, value: T) -> Result<()> {
-        let given = Attrs { pad_value: Some(value.number()), ..Attrs::default() };
+        let given = Attrs::default().with(AttrName::PadValue, value.number());
         self.state()?.engine.configure(&given);
         Ok(())
     }

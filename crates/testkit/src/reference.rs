@@ -207,7 +207,7 @@ impl Reference<'_> {
         let d = self.index(dst)?;
         let src = self.source(Role::Src)?.clone();
         let target = self.old.get(d)?.clone();
-        let mode = self.inst.attrs.acc_to_vec;
+        let mode = self.inst.attrs.acc_to_vec();
         let (split_m, split_n) = (mode == Some(AccToVec::DualModeSplitM), mode == Some(AccToVec::DualModeSplitN));
         // The source window, and what one core takes of it.
         let mut extent = if extract { target.valid } else { src.valid };

@@ -39,7 +39,7 @@ pub(super) fn writes_all(module: &Module, func: &Func, op: &Op) -> bool {
         (Opcode::Tconcat, Form::Plain) => match (get(Role::Src0), get(Role::Src1), get(Role::Dst)) {
             (Some(a), Some(b), Some(dst)) => {
                 let joined = a.v_col.known().zip(b.v_col.known()).map(|(a, b)| a.saturating_add(b));
-                let along_columns = op.known_attrs().and_then(|a| a.dim).unwrap_or(1) == 1;
+                let along_columns = op.known_attrs().is_none_or(|a| a.dim() == 1);
                 dsts_whole && along_columns && joined == Some(dst.cols)
             }
             _ => false,

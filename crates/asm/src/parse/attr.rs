@@ -3,6 +3,7 @@
 use super::{Parser, Res, Types};
 use crate::lex::Tok;
 use crate::sink::shown;
+use crate::types::{Fields, Piece};
 use tessera_ir::{ScalarType, Type, TypeId};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
@@ -16,6 +17,8 @@ pub(super) enum Attr {
     Int(i128, Option<TypeId>),
     Float(f64, Option<TypeId>),
     Str(String),
+    /// A bare word that is no type.
+    Word(String),
     List(Vec<Attr>),
     /// `#pto.layout<nd>`: the name and what stands between the brackets.
     Dialect(String, String),
@@ -288,6 +291,11 @@ impl<'a> Parser<'a> {
                 return Ok(Attr::Other);
             }
             _ => {}
+        }
+        let piece = Piece { text: word, start: self.tok.span.start };
+        if self.second().kind != Tok::Less && self.type_of(piece, &mut Fields::default()).is_err() {
+            self.bump();
+            return Ok(Attr::Word(word.to_string()));
         }
         Ok(Attr::Type(self.ty()?.0))
     }

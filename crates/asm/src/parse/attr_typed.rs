@@ -4,10 +4,9 @@ use super::attr::{Attr, Entry};
 use super::{Parser, Res};
 use crate::sink::shown;
 use tessera_ir::OpAttrs;
-use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, nearest};
-use tessera_isa::inst::{AccToVec, Attrs, Relu, Split, ViewTag};
-use tessera_isa::ops::AttrName;
+use tessera_isa::inst::AttrValue;
+use tessera_isa::ops::{AttrKind, AttrName};
 
 impl Parser<'_> {
     /// Sorts attributes into those the instruction knows and the others, which are kept and warned about.
@@ -19,7 +18,9 @@ impl Parser<'_> {
         for entry in entries {
             match known.iter().find(|name| name.name() == entry.key) {
                 Some(name) => {
-                    let _ = self.typed(&mut out.known, *name, &entry);
+                    if let Ok(value) = self.typed(*name, &entry) {
+                        out.known.set(*name, Some(value));
+                    }
                 }
                 None => self.unknown_attr(&mut out, entry, known, op),
             }
@@ -49,74 +50,69 @@ impl Parser<'_> {
         out.unknown.push((entry.key, text, entry.key_span));
     }
 
-    fn typed(&mut self, attrs: &mut Attrs, name: AttrName, entry: &Entry) -> Res<()> {
-        match name {
-            AttrName::ReluPreMode => attrs.relu = Some(self.word_of(entry, Relu::ALL, Relu::name)?),
-            AttrName::AccToVecMode => attrs.acc_to_vec = Some(self.word_of(entry, AccToVec::ALL, AccToVec::name)?),
-            AttrName::Mode => attrs.split = Some(self.word_of(entry, Split::ALL, Split::name)?),
-            AttrName::Layout => attrs.layout = Some(self.word_of(entry, ViewTag::ALL, ViewTag::name)?),
-            AttrName::Dim => match &entry.value {
-                Attr::Int(n, _) => attrs.dim = Some(i64::try_from(*n).unwrap_or(i64::MAX)),
-                _ => return self.bad_attr(entry, "an integer"),
-            },
-            AttrName::PadValue => match &entry.value {
-                Attr::Int(n, _) => attrs.pad_value = Some(Number::Int(*n)),
-                Attr::Float(v, _) => attrs.pad_value = Some(Number::Float(*v)),
-                _ => return self.bad_attr(entry, "a number"),
-            },
-            AttrName::Kernel => attrs.kernel = Some(self.numbers(entry)?),
-            AttrName::Stride => attrs.stride = Some(self.numbers(entry)?),
-            AttrName::Dilation => attrs.dilation = Some(self.numbers(entry)?),
-            AttrName::Pad => attrs.pad = Some(self.numbers(entry)?),
-            AttrName::Fmap => attrs.fmap = Some(self.numbers(entry)?),
-            AttrName::Shape => attrs.shape = Some(self.numbers(entry)?),
+    fn typed(&mut self, name: AttrName, entry: &Entry) -> Res<AttrValue> {
+        let kind = name.info().kind;
+        if let Some(value) = value_of(kind, &entry.value) {
+            return Ok(value);
         }
-        Ok(())
-    }
-
-    fn bad_attr<T>(&mut self, entry: &Entry, wanted: &str) -> Res<T> {
+        let wanted = kind.wanted();
         let text = format!("{} is {wanted}, and `{}` is written", entry.key, shown(self.slice(entry.value_span)));
-        self.fail("syntax-attribute", entry.value_span, text, format!("write {wanted}"))
-    }
-
-    fn numbers<const N: usize>(&mut self, entry: &Entry) -> Res<[i64; N]> {
-        let mut out = [0i64; N];
-        if let Attr::List(list) = &entry.value {
-            let mut found = 0;
-            for (slot, item) in out.iter_mut().zip(list) {
-                if let Attr::Int(n, _) = item {
-                    *slot = i64::try_from(*n).unwrap_or(i64::MAX);
-                    found += 1;
-                }
-            }
-            if found == N && list.len() == N {
-                return Ok(out);
-            }
-        }
-        self.bad_attr(entry, &format!("a list of {N} integers"))
-    }
-
-    /// A word in the dialect's spelling or as a string.
-    fn word_of<T: Copy>(&mut self, entry: &Entry, all: &'static [T], name: fn(T) -> &'static str) -> Res<T> {
-        let word = match &entry.value {
-            Attr::Str(text) => text.as_str(),
-            Attr::Dialect(_, body) => body.rsplit([' ', '\t']).next().unwrap_or_default().trim_matches('"'),
-            _ => "",
-        };
-        if let Some(found) = all.iter().find(|w| name(**w) == word) {
-            return Ok(*found);
-        }
-        let names: Vec<&str> = all.iter().map(|w| name(*w)).collect();
-        let text = format!(
-            "{} is one of {}, and `{}` is written",
-            entry.key,
-            names.join(", "),
-            shown(self.slice(entry.value_span))
-        );
-        let help = match nearest(word, names.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("write \"{}\"", names.first().copied().unwrap_or_default()),
+        let help = match kind {
+            AttrKind::Word { list, .. } => match nearest(word_of(&entry.value), list.iter().map(|w| w.name)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("write \"{}\"", list.first().map_or("", |w| w.name)),
+            },
+            _ => format!("write {wanted}"),
         };
         self.fail("syntax-attribute", entry.value_span, text, help)
     }
+}
+
+/// The value, if it is of the kind.
+fn value_of(kind: AttrKind, value: &Attr) -> Option<AttrValue> {
+    match (kind, value) {
+        (AttrKind::Word { list, .. }, value) => {
+            let word = word_of(value);
+            let found = list.iter().position(|w| w.name == word || w.also.contains(&word))?;
+            Some(AttrValue::Word(found as u8))
+        }
+        (AttrKind::Int(_), Attr::Int(n, _)) => Some(saturated(*n).into()),
+        (AttrKind::Bool, Attr::Bool(b)) => Some(AttrValue::Bool(*b)),
+        (AttrKind::Number, Attr::Int(n, _)) => Some(AttrValue::Int(*n)),
+        (AttrKind::Number, Attr::Float(v, _)) => Some(AttrValue::Float(v.to_bits())),
+        (AttrKind::Ints(n), Attr::List(list)) if list.len() == n => {
+            let mut out = [0i64; 4];
+            for (slot, item) in out.iter_mut().zip(list) {
+                let Attr::Int(n, _) = item else { return None };
+                *slot = saturated(*n);
+            }
+            Some(AttrValue::Ints(out))
+        }
+        _ => None,
+    }
+}
+
+/// A word in the dialect's spelling, bare or as a string.
+fn word_of(value: &Attr) -> &str {
+    match value {
+        Attr::Str(text) | Attr::Word(text) => text,
+        Attr::Dialect(_, body) => body.rsplit([' ', '\t']).next().unwrap_or_default().trim_matches('"'),
+        _ => "",
+    }
+}
+
+/// Words may be written as their numbers in generic form.
+pub(super) fn named(entries: &mut [Entry], known: &[AttrName]) {
+    for entry in entries {
+        let name = known.iter().find(|name| name.name() == entry.key);
+        if let (Some(AttrKind::Word { list, first, .. }), Attr::Int(n, _)) = (name.map(|n| n.info().kind), &entry.value)
+            && let Some(word) = usize::try_from(n - i128::from(first)).ok().and_then(|n| list.get(n))
+        {
+            entry.value = Attr::Word(word.name.into());
+        }
+    }
+}
+
+fn saturated(n: i128) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
 }

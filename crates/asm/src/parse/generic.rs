@@ -1,6 +1,7 @@
 //! MLIR's generic form: `"pto.tmov"(%a, %b) <{properties}> ({regions}) {attributes} : (types) -> (types)`.
 
 use super::attr::{Attr, Entry};
+use super::attr_typed::named;
 use super::inst::Written;
 use super::special::Draft;
 use super::{Parser, Raw, Res, Results, Types};
@@ -143,6 +144,7 @@ impl Parser<'_> {
             w.signature = super::inst::Signature::Arrow(g.ins, g.outs);
         }
         w.entries = g.entries;
+        named(&mut w.entries, op.info().attrs);
         w.loc = g.loc;
         self.build(start, results, op, TextForm::Ssa, &mut w)
     }
@@ -213,6 +215,7 @@ impl Parser<'_> {
         }
         draft.operands = roles.into_iter().zip(g.operands).collect();
         draft.entries = g.entries;
+        named(&mut draft.entries, op.info().attrs);
         self.finish_special(start, results, op, TextForm::Ssa, draft, g.loc)
     }
 

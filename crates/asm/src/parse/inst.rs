@@ -60,12 +60,12 @@ impl Parser<'_> {
     pub(super) fn written(&mut self, w: &mut Written) -> Res<()> {
         if self.at_group("ins") || self.at_group("outs") {
             if self.eat_word("ins") {
-                self.group(&mut w.ins)?;
+                self.group(&mut w.ins, Some(&mut w.entries))?;
             }
             let mut outs = SmallVec::new();
             if self.at_group("outs") {
                 self.bump();
-                self.group(&mut outs)?;
+                self.group(&mut outs, None)?;
             }
             w.outs = Some(outs);
         } else {
@@ -85,8 +85,12 @@ impl Parser<'_> {
         self.at_word(word) && self.second().kind == Tok::LParen
     }
 
-    /// `(v, v : T, T)` or `(v : T, v : T)`, or a mixture.
-    fn group<A: smallvec::Array<Item = Raw>>(&mut self, out: &mut SmallVec<A>) -> Res<()> {
+    /// `(v, v : T, T)` or `(v : T, v : T)`, or a mixture; in `ins` attributes may stand behind the operands.
+    fn group<A: smallvec::Array<Item = Raw>>(
+        &mut self,
+        out: &mut SmallVec<A>,
+        mut entries: Option<&mut Vec<Entry>>,
+    ) -> Res<()> {
         let open = self.expect(Tok::LParen, "`(`")?.span;
         if self.at(Tok::RParen) {
             self.bump();
@@ -95,6 +99,11 @@ impl Parser<'_> {
         let mut untyped = 0;
         loop {
             out.push(self.operand()?);
+            if self.at(Tok::LBrace)
+                && let Some(entries) = &mut entries
+            {
+                entries.extend(self.dictionary()?);
+            }
             if self.eat(Tok::Colon) {
                 let wanted = out.len() - untyped;
                 for (n, raw) in out.iter_mut().skip(untyped).enumerate() {

@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 use std::fmt::Write;
 use tessera_ir::{Arg, Def, Op, Operand, TextForm, Type};
 use tessera_isa::codec::Number;
-use tessera_isa::ops::{AttrName, FormInfo, Kind, Opcode, Role};
+use tessera_isa::inst::AttrValue;
+use tessera_isa::ops::{AttrKind, FormInfo, Kind, Opcode, Role};
 
 /// The name of tile types: as the reference pages write them in each form.
 pub(super) fn tile_name(form: TextForm) -> &'static str {
@@ -25,7 +26,7 @@ impl Printer<'_> {
         let (ins, rest) = op.operands.split_at(n);
         match op.form {
             TextForm::Dps => {
-                self.groups(ins, rest);
+                self.groups(ins, rest, op, Some(opcode));
                 self.attrs(op, opcode);
             }
             TextForm::Ssa => {
@@ -43,14 +44,19 @@ impl Printer<'_> {
         }
     }
 
-    /// `ins(…) outs(…)`.
-    fn groups(&mut self, ins: &[Operand], outs: &[Operand]) {
+    /// `ins(… {…} : …) outs(…)`.
+    fn groups(&mut self, ins: &[Operand], outs: &[Operand], op: &Op, opcode: Option<Opcode>) {
         for (word, group) in [("ins", ins), ("outs", outs)] {
             if group.is_empty() {
                 continue;
             }
             let _ = write!(self.out, " {word}(");
             self.operands(group);
+            if let Some(opcode) = opcode.filter(|_| word == "ins")
+                && self.known_attrs(op, opcode, true)
+            {
+                self.text("}");
+            }
             self.text(" : ");
             self.list(group.iter().map(|o| o.arg), |p, arg| p.arg_type(arg, "!pto.tile_buf"));
             self.text(")");
@@ -145,45 +151,32 @@ impl Printer<'_> {
 
     /// ` {key = value}`: the attributes that the instruction knows in the table's order, then the others.
     pub(super) fn attrs(&mut self, op: &Op, opcode: Opcode) {
-        let Some(attrs) = op.attrs.as_deref() else { return };
-        let a = &attrs.known;
-        let mut first = true;
-        for name in opcode.info().attrs {
-            let list = |n: &[i64]| {
-                let all: Vec<String> = n.iter().map(i64::to_string).collect();
-                format!("[{}]", all.join(", "))
-            };
-            let text = match name {
-                AttrName::AccToVecMode => a.acc_to_vec.map(|w| format!("#pto.acc_to_vec_mode<{w}>")),
-                AttrName::ReluPreMode => a.relu.map(|w| format!("#pto<relu_pre_mode {w}>")),
-                AttrName::Mode => a.split.map(|w| format!("\"{w}\"")),
-                AttrName::Layout => a.layout.map(|w| format!("#pto.layout<{w}>")),
-                AttrName::Dim => a.dim.map(|n| n.to_string()),
-                AttrName::PadValue => a.pad_value.map(|v| match v {
-                    Number::Int(n) => n.to_string(),
-                    Number::Float(v) if v.is_finite() => super::flow::decimal(v),
-                    Number::Float(v) => format!("0x{:X} : f32", (v as f32).to_bits()),
-                }),
-                AttrName::Kernel => a.kernel.map(|n| list(&n)),
-                AttrName::Stride => a.stride.map(|n| list(&n)),
-                AttrName::Dilation => a.dilation.map(|n| list(&n)),
-                AttrName::Pad => a.pad.map(|n| list(&n)),
-                AttrName::Fmap => a.fmap.map(|n| list(&n)),
-                AttrName::Shape => a.shape.map(|n| list(&n)),
-            };
-            if let Some(text) = text {
-                let _ = write!(self.out, "{}{} = {text}", if first { " {" } else { ", " }, name.name());
-                first = false;
-            }
-        }
-        if !attrs.unknown.is_empty() {
-            self.text(if first { " {" } else { ", " });
+        let mut any = self.known_attrs(op, opcode, false);
+        if let Some(attrs) = op.attrs.as_deref().filter(|a| !a.unknown.is_empty()) {
+            self.text(if any { ", " } else { " {" });
             self.unknown_attrs(attrs, true);
-            first = false;
+            any = true;
         }
-        if !first {
+        if any {
             self.text("}");
         }
+    }
+
+    /// ` {key = value`: what stands inside `ins(…)`, or what stands behind the operands. Says whether there was any.
+    fn known_attrs(&mut self, op: &Op, opcode: Opcode, inside: bool) -> bool {
+        let Some(attrs) = op.known_attrs() else { return false };
+        let mut any = false;
+        for name in opcode.info().attrs {
+            if inside != (name.info().inside_ins && op.form == TextForm::Dps) {
+                continue;
+            }
+            if let Some(value) = attrs.get(*name) {
+                let value = attr_text(name.info().kind, value);
+                let _ = write!(self.out, "{}{name} = {value}", if any { ", " } else { " {" });
+                any = true;
+            }
+        }
+        any
     }
 
     /// A PTO instruction outside the table.
@@ -192,7 +185,7 @@ impl Printer<'_> {
         let split = op.operands.iter().position(|o| o.role.is_dst()).unwrap_or(op.operands.len());
         let (ins, outs) = op.operands.split_at(split);
         if op.form == TextForm::Dps {
-            self.groups(ins, outs);
+            self.groups(ins, outs, op, None);
         } else if !op.operands.is_empty() {
             self.text(" ");
             self.operands(&op.operands);
@@ -205,5 +198,25 @@ impl Printer<'_> {
         if op.form != TextForm::Dps && !(op.operands.is_empty() && op.results.is_empty()) {
             self.signature(op, &op.operands, false);
         }
+    }
+}
+
+fn attr_text(kind: AttrKind, value: AttrValue) -> String {
+    match (kind, value) {
+        (AttrKind::Word { list, spelling, .. }, AttrValue::Word(n)) => {
+            spelling.spell(list.get(usize::from(n)).map_or("", |w| w.name))
+        }
+        (AttrKind::Int(Some(ty)), AttrValue::Int(n)) => format!("{n} : {ty}"),
+        (AttrKind::Ints(len), AttrValue::Ints(all)) => {
+            let all: Vec<String> = all.iter().take(len).map(i64::to_string).collect();
+            format!("[{}]", all.join(", "))
+        }
+        (_, AttrValue::Bool(b)) => b.to_string(),
+        (_, value) => match value.number() {
+            Some(Number::Int(n)) => n.to_string(),
+            Some(Number::Float(v)) if v.is_finite() => super::flow::decimal(v),
+            Some(Number::Float(v)) => format!("0x{:X} : f32", (v as f32).to_bits()),
+            None => String::new(),
+        },
     }
 }

@@ -7,9 +7,9 @@ use super::operand::Operand;
 use super::state::{Alias, Val};
 use super::walk::Walk;
 use tessera_ir::Op;
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Effect, Opcode, Role};
-use tessera_isa::tile_rules::Fault;
 
 /// More pairs of tiles than this are not watched at once.
 const MAX_ALIASES: usize = 2048;
@@ -43,7 +43,7 @@ impl Walk<'_> {
         if self.state.aliases.iter().any(stale) {
             let what = "the tile that is read shares its storage with one written since their TRESHAPE on a2a3 and a5, \
                         and is a copy of its own on cpu";
-            let fault = Fault::warning("treshape-alias", what).help("read it before the write, or write another tile");
+            let fault = Fault::new("treshape-alias", what).help("read it before the write, or write another tile");
             self.found(op, operands, fault);
         }
         if reshapes {

@@ -4,9 +4,9 @@ use super::state::Val;
 use super::walk::Walk;
 use smallvec::SmallVec;
 use tessera_ir::{Arg, MemrefType, Op, Type, ValueId};
-use tessera_isa::inst::{GlobalArg, ViewTag};
+use tessera_isa::diag::Fault;
+use tessera_isa::inst::{Attrs, GlobalArg, ViewTag};
 use tessera_isa::ops::Role;
-use tessera_isa::tile_rules::Fault;
 
 impl Walk<'_> {
     /// A pointer, memref or view of which the type says all that is known.
@@ -90,7 +90,7 @@ impl Walk<'_> {
         let dim = |n: usize| known(n).and_then(|v| u64::try_from(v).ok()).or(written.get(n).copied().flatten());
         let view = GlobalArg {
             elem: base.elem,
-            tag: op.known_attrs().and_then(|a| a.layout).unwrap_or(ViewTag::Nd),
+            tag: op.known_attrs().map_or(ViewTag::Nd, Attrs::layout),
             dims: (0..rank).map(dim).collect(),
             strides: (0..rank).map(|n| known(rank + n).and_then(|v| i64::try_from(v).ok())).collect(),
             offset: base.offset,

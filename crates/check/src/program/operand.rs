@@ -1,16 +1,14 @@
 //! Instructions on tiles: an `Inst` with what is known, its rules, and what it leaves behind.
 
-use super::report::diagnostic;
-use super::state::{Ext, Object, Setting, Val};
+use super::state::{Ext, Object, Val};
 use super::walk::Walk;
 use crate::rules::valid::uses_valid;
 use smallvec::SmallVec;
 use tessera_ir::Op;
-use tessera_isa::diag::{Diagnostic, Severity, Span};
-use tessera_isa::inst::{Attrs, Inst, Place, TileArg};
+use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
+use tessera_isa::inst::{Inst, Place, TileArg};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::tile::Extent;
-use tessera_isa::tile_rules::Fault;
 
 /// A tile operand of the instruction at hand.
 #[derive(Clone, Copy)]
@@ -153,26 +151,9 @@ impl Walk<'_> {
             inst.attrs = attrs.clone();
         }
         if opcode == Opcode::Timg2col {
-            self.configured(&mut inst.attrs);
+            inst.attrs = inst.attrs.or(&self.state.config);
         }
         inst
-    }
-
-    /// Configuration that earlier instructions left; an attribute on the instruction wins.
-    fn configured(&self, attrs: &mut Attrs) {
-        let config = &self.state.config;
-        if let (None, Setting::Known(fmap)) = (attrs.fmap, config.fmap) {
-            attrs.fmap = Some(fmap);
-        }
-        if let (None, Setting::Known(value)) = (attrs.pad_value, config.pad_value) {
-            attrs.pad_value = Some(value);
-        }
-        attrs.pad = attrs.pad.or(match config.pad {
-            Setting::Known(pad) => Some(pad),
-            Setting::Unset => None,
-            // Padding that is not known makes no output empty.
-            Setting::Unknown => Some([255; 4]),
-        });
     }
 
     /// `valid-unset`: an extent that the instruction uses and that nothing ever set (tile-model.md 4).
@@ -197,7 +178,7 @@ impl Walk<'_> {
 
     /// Reports a broken rule of an operation.
     pub(super) fn found(&mut self, op: &Op, operands: &[Operand], mut fault: Fault) {
-        if !fault.warning {
+        if fault.is_error() {
             self.report.refuse(op.span, fault.rule);
         }
         if !self.report.is_new(op.span, fault.rule) {
@@ -205,7 +186,7 @@ impl Walk<'_> {
         }
         fault.message.push_str(&self.iteration());
         let about = fault.operand;
-        let mut found = diagnostic(fault, op.span, "");
+        let mut found = Diagnostic::from(fault).at(op.span, "");
         for (n, operand) in operands.iter().enumerate() {
             let Some(object) = self.state.objects.get(operand.object) else {
                 continue;

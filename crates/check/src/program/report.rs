@@ -1,8 +1,7 @@
 //! Findings of a walk: each operation and rule once, with places.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tessera_isa::diag::{Diagnostic, Severity, Span};
-use tessera_isa::tile_rules::Fault;
+use tessera_isa::diag::{Diagnostic, Span};
 
 /// What was found so far.
 #[derive(Default)]
@@ -29,12 +28,4 @@ impl Report {
     pub(super) fn refuse(&mut self, op: Span, rule: &'static str) {
         self.refused.entry(op).or_insert(rule);
     }
-}
-
-/// A fault as a diagnostic.
-pub(super) fn diagnostic(fault: Fault, span: Span, label: impl Into<String>) -> Diagnostic {
-    let severity = if fault.warning { Severity::Warning } else { Severity::Error };
-    let mut found = Diagnostic::new(fault.rule, severity, fault.message).at(span, label);
-    found.help = fault.help;
-    found
 }

@@ -8,8 +8,9 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_isa::codec::Number;
-use tessera_isa::inst::{ConvType, GlobalArg, Place};
+use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Place};
 use tessera_isa::layout::Layout;
+use tessera_isa::ops::AttrName;
 use tessera_isa::tile::Tile;
 
 /// A value.
@@ -77,37 +78,16 @@ impl Object {
     }
 }
 
-/// Something that a configuration instruction set.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Setting<T> {
-    #[default]
-    Unset,
-    Known(T),
-    Unknown,
-}
+/// Padding that is not known: it makes no output empty.
+pub(super) const ANY_PAD: [i64; 4] = [255; 4];
 
-impl<T: PartialEq> Setting<T> {
-    fn join(&mut self, other: Self) {
-        if *self != other {
-            *self = Setting::Unknown;
-        }
+/// What SETFMATRIX and SET_IMG2COL_PADDING left on one of two ways (ops.md 7); what differs is not known.
+fn join_config(a: &Attrs, b: &Attrs) -> Attrs {
+    let mut all = a.or(b);
+    for (name, _) in all.clone().iter().filter(|(name, _)| a.get(*name) != b.get(*name)) {
+        all.set(name, Some(ANY_PAD).filter(|_| name == AttrName::Pad));
     }
-}
-
-/// What SETFMATRIX and SET_IMG2COL_PADDING left (ops.md 7).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Config {
-    pub fmap: Setting<[i64; 2]>,
-    pub pad: Setting<[i64; 4]>,
-    pub pad_value: Setting<Number>,
-}
-
-impl Config {
-    fn join(&mut self, other: Config) {
-        self.fmap.join(other.fmap);
-        self.pad.join(other.pad);
-        self.pad_value.join(other.pad_value);
-    }
+    all
 }
 
 /// Two tiles of one TRESHAPE, which share storage on a2a3 and a5 and do not on cpu, with who was written since.
@@ -124,7 +104,8 @@ pub(super) struct State {
     pub env: Vec<Val>,
     pub objects: Vec<Object>,
     pub views: Vec<GlobalArg>,
-    pub config: Config,
+    /// What SETFMATRIX and SET_IMG2COL_PADDING left, as far as it is known.
+    pub config: Attrs,
     pub aliases: SmallVec<[Alias; 2]>,
     log: Vec<(usize, Object)>,
     /// How many branches are open; without one nothing is logged.
@@ -134,14 +115,14 @@ pub(super) struct State {
 /// The point where a branch began.
 pub(super) struct Mark {
     log: usize,
-    config: Config,
+    config: Attrs,
     aliases: SmallVec<[Alias; 2]>,
 }
 
 /// What a branch did: the objects it changed, and the rest of the state at its end.
 pub(super) struct Outcome {
     changed: FxHashMap<usize, Object>,
-    config: Config,
+    config: Attrs,
     aliases: SmallVec<[Alias; 2]>,
 }
 
@@ -169,7 +150,7 @@ impl State {
     /// Begins a branch.
     pub(super) fn branch(&mut self) -> Mark {
         self.open += 1;
-        Mark { log: self.log.len(), config: self.config, aliases: self.aliases.clone() }
+        Mark { log: self.log.len(), config: self.config.clone(), aliases: self.aliases.clone() }
     }
 
     /// Ends a branch: the state is what it was at the mark.
@@ -187,7 +168,7 @@ impl State {
         }
         Outcome {
             changed,
-            config: std::mem::replace(&mut self.config, mark.config),
+            config: std::mem::replace(&mut self.config, mark.config.clone()),
             aliases: std::mem::replace(&mut self.aliases, mark.aliases.clone()),
         }
     }
@@ -207,8 +188,7 @@ impl State {
         for (id, right) in b.changed.iter().filter(|(id, _)| !a.changed.contains_key(id)) {
             self.change(*id, |object| object.join(right));
         }
-        self.config = a.config;
-        self.config.join(b.config);
+        self.config = join_config(&a.config, &b.config);
         self.aliases = a.aliases;
         for alias in b.aliases {
             match self.aliases.iter_mut().find(|x| x.tiles == alias.tiles) {

@@ -1,17 +1,15 @@
 //! Tiles: their types, and the instructions that make, bind and size them.
 
-use super::report::diagnostic;
-use super::state::{Ext, Object, Setting, Val};
+use super::state::{ANY_PAD, Ext, Object, Val};
 use super::walk::Walk;
 use crate::rules::{memory, tile, valid};
 use tessera_ir::{Arg, Def, Op, Type, TypeId, ValueId};
 use tessera_isa::codec::Number;
-use tessera_isa::diag::{Diagnostic, Severity};
-use tessera_isa::inst::{ConvType, Place, Root};
+use tessera_isa::diag::{Diagnostic, Fault, Severity};
+use tessera_isa::inst::{Attrs, ConvType, Place, Root};
 use tessera_isa::layout::Layout;
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{AttrName, Opcode, Role};
 use tessera_isa::tile::{Extent, Tile};
-use tessera_isa::tile_rules::Fault;
 
 /// What a tile type is on the profile; worked out once per type.
 #[derive(Clone)]
@@ -42,7 +40,7 @@ impl Walk<'_> {
                 None => tile::check_tile(&resolved, profile),
             };
             // The layout of a type that is no type may not even fit its own arithmetic.
-            let sane = fault.as_ref().is_none_or(|f| f.warning);
+            let sane = fault.as_ref().is_none_or(|f| !f.is_error());
             let layout = if sane { resolved.layout() } else { Layout::row_major(1, 1, 1) };
             *slot = Some(TypeFacts { tile: resolved, conv, layout, fault, replaced });
         }
@@ -68,14 +66,14 @@ impl Walk<'_> {
         }
         let mut broken = None;
         if let Some(fault) = facts.fault {
-            if !fault.warning {
+            if fault.is_error() {
                 broken = Some(fault.rule);
                 if let Def::Result(op, _) = defined.def {
                     self.report.refuse(self.func.op(op).span, fault.rule);
                 }
             }
             if self.report.is_new(span, fault.rule) {
-                self.report.diagnostics.push(diagnostic(fault, span, format!("the type of %{name}")));
+                self.report.diagnostics.push(Diagnostic::from(fault).at(span, format!("the type of %{name}")));
             }
         }
         let ext = |e: Extent| e.known().map_or(unset, Ext::Known);
@@ -281,25 +279,17 @@ impl Walk<'_> {
     }
 
     pub(super) fn forget_config(&mut self) {
-        self.state.config.fmap = Setting::Unknown;
-        self.state.config.pad = Setting::Unknown;
-        self.state.config.pad_value = Setting::Unknown;
+        self.state.config = Attrs::default().with(AttrName::Pad, ANY_PAD);
     }
 
     /// `pto.setfmatrix` and `pto.set_img2col_padding` (ops.md 7).
     pub(super) fn configure(&mut self, op: &Op, opcode: Opcode) {
         if opcode == Opcode::SetImg2colPadding {
             let value: Option<Number> = op.operands.first().and_then(|o| self.number(o.arg));
-            let given = value.or(op.known_attrs().and_then(|a| a.pad_value));
-            self.state.config.pad_value = given.map_or(Setting::Unknown, Setting::Known);
-            return;
-        }
-        let Some(attrs) = op.known_attrs() else { return };
-        if let Some(fmap) = attrs.fmap {
-            self.state.config.fmap = Setting::Known(fmap);
-        }
-        if let Some(pad) = attrs.pad {
-            self.state.config.pad = Setting::Known(pad);
+            let given = value.or(op.known_attrs().and_then(Attrs::pad_value));
+            self.state.config.set(AttrName::PadValue, given);
+        } else if let Some(attrs) = op.known_attrs() {
+            self.state.config = attrs.or(&self.state.config);
         }
     }
 }

@@ -3,16 +3,16 @@
 use super::about;
 use super::tfillpad::number;
 use tessera_isa::codec::{Number, QuantFault, QuantParam};
+use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, TileArg};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::{FP_ALIGN, Profile};
 use tessera_isa::tile::{LayoutName, Loc};
-use tessera_isa::tile_rules::Fault;
 
 /// Does the instruction's AccToVecMode mean anything: Acc→Vec, not on a2a3?
 pub(super) fn mode_applies(inst: &Inst) -> bool {
-    inst.attrs.acc_to_vec.is_some()
+    inst.attrs.acc_to_vec().is_some()
         && inst.profile != Profile::A2a3
         && inst.is_fixpipe()
         && inst.dst().is_some_and(|d| d.tile.loc == Loc::Vec)
@@ -47,7 +47,7 @@ fn source(inst: &Inst, src: &TileArg) -> Option<Fault> {
         Form::ScalarQuant => "a quantization parameter",
         Form::VectorQuant => "a tile of quantization parameters",
         _ if inst.relu() => "ReLU",
-        _ if inst.attrs.acc_to_vec.is_some() => "an AccToVecMode",
+        _ if inst.attrs.acc_to_vec().is_some() => "an AccToVecMode",
         _ => return None,
     };
     let message = format!("{what} belongs to an Acc source, and this one is in {}", src.tile.loc.cpp());
@@ -55,7 +55,7 @@ fn source(inst: &Inst, src: &TileArg) -> Option<Fault> {
 }
 
 fn mode(inst: &Inst, dst: &TileArg) -> Option<Fault> {
-    let mode = inst.attrs.acc_to_vec?;
+    let mode = inst.attrs.acc_to_vec()?;
     let what = if inst.profile == Profile::A2a3 {
         format!("a2a3 has no accToVecMode, and this is {}", mode.cpp())
     } else if dst.tile.loc != Loc::Vec {
@@ -68,7 +68,7 @@ fn mode(inst: &Inst, dst: &TileArg) -> Option<Fault> {
 
 /// Dual modes halve an even extent, keep the type and write no DN tile (tinsert seed, A5 checks; fixpipe.md 6).
 fn mode_split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
-    let mode = inst.attrs.acc_to_vec?;
+    let mode = inst.attrs.acc_to_vec()?;
     let axis = match mode {
         AccToVec::DualModeSplitM => 0,
         AccToVec::DualModeSplitN => 1,

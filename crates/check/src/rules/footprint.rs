@@ -1,8 +1,8 @@
 //! `footprint`: blocks that hardware writes and that leave the tile (ops.md 1 rule 3, fixpipe.md 5).
 
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::sem::{Step, ceil_to, steps};
-use tessera_isa::tile_rules::Fault;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
     if !inst.profile.is_npu() {
@@ -25,7 +25,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
             ceil_to(tile.rows.max(rect.row.saturating_add(rect.rows)), ir),
             ceil_to(tile.cols.max(rect.col.saturating_add(rect.cols)), ic),
         );
-        let fault = Fault::warning("footprint", what).help(format!("declare the destination {rows}x{cols}"));
+        let fault = Fault::new("footprint", what).help(format!("declare the destination {rows}x{cols}"));
         Some(fault.on(dst))
     })
 }

@@ -2,10 +2,10 @@
 
 use super::about;
 use super::path::{self, Flow, Ids, join};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, GlobalArg, Inst, ViewTag};
 use tessera_isa::ops::Role;
 use tessera_isa::tile::{BLayout, Loc, SLayout, Tile, TileType};
-use tessera_isa::tile_rules::Fault;
 
 const LOAD: Ids = Ids::new("tload-loc", "tload-layout", "tload-dtype");
 const STORE: Ids = Ids::new("tstore-loc", "tstore-layout", "tstore-dtype");

@@ -1,8 +1,8 @@
 //! `tassign-range` and `tassign-align`: addresses of tiles (ops.md 10, tile-model.md 2).
 
+use tessera_isa::diag::Fault;
 use tessera_isa::profile::{Profile, TILE_ALIGN};
 use tessera_isa::tile::Loc;
-use tessera_isa::tile_rules::Fault;
 
 /// May a tile of `bytes` bytes lie at this address of its memory?
 pub fn check_address(loc: Loc, bytes: u64, address: i128, profile: Profile) -> Option<Fault> {

@@ -20,9 +20,9 @@ mod ttrans;
 pub(crate) mod valid;
 mod view;
 
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Opcode, Role};
-use tessera_isa::tile_rules::Fault;
 
 /// The fault, as one about the operand with this role.
 pub(crate) fn about(inst: &Inst, role: Role, fault: Fault) -> Fault {

@@ -5,10 +5,10 @@
 //! element is read, where another destination is written, or into scratch, parameters and indices.
 
 use super::about;
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{Inst, Place, Root, TileArg};
 use tessera_isa::ops::{Effect, Role};
 use tessera_isa::sem::{Func, Map, Rect, Side, Step, steps};
-use tessera_isa::tile_rules::Fault;
 
 /// More units than this are not enumerated; only cpu has such tiles, and there the answer is the careful one.
 const MAX_UNITS: u64 = 1 << 24;

@@ -1,12 +1,12 @@
 //! `-profile`, `-loc`, `-layout` and `-dtype`: is there a line of the instruction's legality table? (isa, `ops::path`)
 
+use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::path::{ALL_LOCS, Lay, Locs, Miss, Path, Types, find};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{LayoutName, Loc, Tile};
-use tessera_isa::tile_rules::Fault;
 
 /// The ids of a family's path rules; `None` where the table cannot be missed in that way.
 pub(crate) struct Ids {
@@ -94,7 +94,7 @@ pub(crate) fn conversion(inst: &Inst) -> Option<Fault> {
     let src = inst.src()?.tile.elem;
     let dst = inst.tiles.iter().find(|t| t.role.is_dst() && t.tile.elem != src)?;
     let what = format!("{} converts {src} to {} here, and a2a3 and a5 do not", inst.op.title(), dst.tile.elem);
-    Some(Fault::warning("value-conversion", what).help(format!("make both tiles {src}")))
+    Some(Fault::new("value-conversion", what).help(format!("make both tiles {src}")))
 }
 
 /// "a2a3, a5" or "cpu and a5".

@@ -2,12 +2,12 @@
 
 use super::about;
 use super::path::{self, Flow, Ids};
+use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{LayoutName, Loc};
-use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids::new("tconcat-loc", "tconcat-layout", "tconcat-dtype");
 const INDEX_TYPES: &[Elem] = &[Elem::I8, Elem::U8, Elem::I16, Elem::U16, Elem::I32, Elem::U32];
@@ -25,7 +25,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
 }
 
 fn dim(inst: &Inst) -> Option<Fault> {
-    let dim = inst.attrs.dim.unwrap_or(1);
+    let dim = inst.attrs.dim();
     let what = match dim {
         1 => return None,
         0 if inst.form != Form::Plain => "index tiles count columns, and dim = 0 joins rows".into(),
@@ -51,7 +51,7 @@ fn index_loc(inst: &Inst) -> Option<Fault> {
 fn joined(inst: &Inst) -> Option<Fault> {
     let (src0, src1) = (inst.tile(Role::Src0)?, inst.tile(Role::Src1)?);
     let dst = inst.tile(Role::Dst)?;
-    let by_rows = inst.attrs.dim == Some(0);
+    let by_rows = inst.attrs.dim() == 0;
     let (along, across) = if by_rows { (0, 1) } else { (1, 0) };
     let names = [("rows", "tconcat-rows"), ("columns", "tconcat-cols")];
     // `-rows` is asked before `-cols`, whichever is which here.

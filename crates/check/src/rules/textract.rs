@@ -2,11 +2,11 @@
 
 use super::about;
 use super::path::{self, Flow, Ids, join};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Compact, LayoutName, Loc};
-use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids::new("textract-loc", "textract-layout", "textract-dtype");
 
@@ -174,6 +174,6 @@ pub(super) fn divides(inst: &Inst) -> Option<Fault> {
         "the declared {}x{} of {} does not divide the source's {}x{}",
         dst.rows, dst.cols, window.dst.role, src.rows, src.cols
     );
-    let fault = Fault::warning("textract-divides", what).help("declare shapes of which one is a multiple of the other");
+    let fault = Fault::new("textract-divides", what).help("declare shapes of which one is a multiple of the other");
     Some(about(inst, window.dst.role, fault))
 }

@@ -3,10 +3,10 @@
 use super::about;
 use super::path::{self, Flow, Ids};
 use tessera_isa::codec::Number;
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::tile::{Loc, Pad};
-use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids::new("tfillpad-loc", "tfillpad-layout", "tfillpad-dtype");
 
@@ -143,5 +143,5 @@ pub(super) fn noop(inst: &Inst) -> Option<Fault> {
     }
     let what = format!("nothing is padded: the valid region covers all of dst's {}x{}", dst.tile.rows, dst.tile.cols);
     let help = if inst.form == Form::Fill { "leave the instruction out" } else { "use tmov" };
-    Some(Fault::warning("tfillpad-noop", what).help(help))
+    Some(Fault::new("tfillpad-noop", what).help(help))
 }

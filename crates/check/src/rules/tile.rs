@@ -1,10 +1,10 @@
 //! `tile-*`: types of tiles and conv tiles, and what `tile-fp4` says about indices (tile-model.md 3, 5, 7).
 
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, Inst};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Tile;
-use tessera_isa::tile_rules::Fault;
 
 /// Is this a tile type on this profile? An inexact custom pad is a warning.
 pub fn check_tile(tile: &Tile, profile: Profile) -> Option<Fault> {
@@ -44,7 +44,7 @@ pub(crate) fn check(inst: &Inst) -> Option<Fault> {
     }
     let types = inst.tiles.iter().enumerate().filter(|(i, _)| Some(*i) != conv_at);
     for (i, arg) in types {
-        let fault = arg.tile.fault(inst.profile).filter(|f| !f.warning);
+        let fault = arg.tile.fault(inst.profile).filter(Fault::is_error);
         if let Some(fault) = fault.or_else(|| super::valid::fp4(&arg.tile, arg.valid)) {
             return Some(fault.on(i));
         }

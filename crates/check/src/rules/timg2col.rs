@@ -2,10 +2,10 @@
 
 use super::about;
 use super::path::{self, Flow, Ids};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, Inst};
 use tessera_isa::ops::Role;
 use tessera_isa::sem::Img2col;
-use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids::new("timg2col-loc", "timg2col-layout", "timg2col-dtype");
 
@@ -39,14 +39,14 @@ fn c0(conv: &ConvType) -> Option<Fault> {
 fn config(inst: &Inst) -> Option<Fault> {
     let attrs = &inst.attrs;
     let fault = |what: String, help: String| Some(Fault::new("timg2col-config", what).help(help));
-    let Some(kernel) = attrs.kernel else {
+    let Some(kernel) = attrs.kernel() else {
         return fault("TIMG2COL needs the size of its kernel".into(), "add kernel = [h, w]".into());
     };
     let ranges: [(&str, &[i64], i64, i64); 4] = [
         ("kernel", &kernel, 1, 511),
-        ("stride", attrs.stride.as_ref().map_or(&[], |v| v), 1, 255),
-        ("dilation", attrs.dilation.as_ref().map_or(&[], |v| v), 1, 255),
-        ("pad", attrs.pad.as_ref().map_or(&[], |v| v), 0, 255),
+        ("stride", &attrs.stride(), 1, 255),
+        ("dilation", &attrs.dilation(), 1, 255),
+        ("pad", &attrs.pad(), 0, 255),
     ];
     for (name, values, low, high) in ranges {
         if let Some(v) = values.iter().find(|v| **v < low || **v > high) {
@@ -66,7 +66,7 @@ fn config(inst: &Inst) -> Option<Fault> {
 
 fn fmap(inst: &Inst, conv: &ConvType) -> Option<Fault> {
     let [_, _, _, h, w, _] = conv.dims;
-    let given = inst.attrs.fmap?;
+    let given = inst.attrs.fmap()?;
     if given.map(i128::from) == [h, w].map(i128::from) {
         return None;
     }
@@ -79,10 +79,10 @@ fn empty(inst: &Inst, conv: &ConvType) -> Option<Fault> {
     let attrs = &inst.attrs;
     let conv = Img2col {
         image: *conv,
-        kernel: unsigned(attrs.kernel?),
-        stride: unsigned(attrs.stride.unwrap_or([1, 1])),
-        dilation: unsigned(attrs.dilation.unwrap_or([1, 1])),
-        pad: attrs.pad.unwrap_or([0; 4]).map(|v| u64::try_from(v).unwrap_or(0)),
+        kernel: unsigned(attrs.kernel()?),
+        stride: unsigned(attrs.stride()),
+        dilation: unsigned(attrs.dilation()),
+        pad: attrs.pad().map(|v| u64::try_from(v).unwrap_or(0)),
         pos_m: 0,
         pos_k: 0,
         pad_bits: 0,
@@ -106,5 +106,5 @@ fn empty(inst: &Inst, conv: &ConvType) -> Option<Fault> {
 }
 
 fn pad_value(inst: &Inst, conv: &ConvType) -> Option<Fault> {
-    super::fixpipe::exact("pad_value", &inst.attrs.pad_value?, conv.elem)
+    super::fixpipe::exact("pad_value", &inst.attrs.pad_value()?, conv.elem)
 }

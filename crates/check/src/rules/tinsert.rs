@@ -2,12 +2,12 @@
 
 use super::about;
 use super::path::{self, Ids};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::ceil_to;
 use tessera_isa::tile::{LayoutName, Loc};
-use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids::new("tinsert-loc", "tinsert-layout", "tinsert-dtype");
 
@@ -23,7 +23,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
 
 /// The NZ split moves an NZ Vec tile into an NZ Mat tile, on a5 (tinsert seed); cpu takes it as a plain insert.
 fn split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
-    let split = inst.attrs.split.filter(|_| inst.profile.is_npu())?;
+    let split = inst.attrs.split().filter(|_| inst.profile.is_npu())?;
     let (s, d) = (&src.tile, &dst.tile);
     if inst.profile == Profile::A2a3 {
         let what = format!("a2a3 has no {} insert, and TINSERT there is Acc→Mat", split.cpp());
@@ -107,5 +107,5 @@ pub(super) fn nd_into_boxed(inst: &Inst) -> Option<Fault> {
         return None;
     }
     let what = "ND rows are inserted into an NZ tile logically, and hardware copies them as they lie";
-    Some(Fault::warning("tinsert-nd-into-boxed", what).help("TMOV the source to an NZ tile first, and insert that"))
+    Some(Fault::new("tinsert-nd-into-boxed", what).help("TMOV the source to an NZ tile first, and insert that"))
 }

@@ -2,9 +2,9 @@
 
 use super::about;
 use super::path::{self, Flow, Ids};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Form, Role};
-use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids {
     profile: Some("tinterleave-profile"),

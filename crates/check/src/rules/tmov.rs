@@ -2,13 +2,13 @@
 
 use super::about;
 use super::path::{self, Ids};
+use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::ceil_to;
 use tessera_isa::tile::{Compact, LayoutName, Loc};
-use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids::new("tmov-loc", "tmov-layout", "tmov-dtype");
 

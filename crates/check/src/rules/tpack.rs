@@ -2,9 +2,9 @@
 
 use super::about;
 use super::path::{self, Ids};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
-use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids {
     profile: Some("tpack-profile"),

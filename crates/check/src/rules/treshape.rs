@@ -2,9 +2,9 @@
 
 use super::about;
 use super::path::{self, Ids};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Opcode, Role};
-use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids { profile: None, loc: Some("treshape-loc"), layout: None, dtype: None };
 
@@ -41,7 +41,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
 fn shape(inst: &Inst) -> Option<Fault> {
     let (src, dst) = (&inst.tile(Role::Src)?.tile, &inst.tile(Role::Dst)?.tile);
     let declared = [dst.rows, dst.cols];
-    if let Some(wanted) = inst.attrs.shape
+    if let Some(wanted) = inst.attrs.shape()
         && wanted.map(i128::from) != declared.map(i128::from)
     {
         let what = format!(
@@ -75,6 +75,6 @@ pub(super) fn valid(inst: &Inst) -> Option<Fault> {
         sr.saturating_mul(sc),
         dr.saturating_mul(dc)
     );
-    let fault = Fault::warning("treshape-valid", what).help("make both valid regions the same number of elements");
+    let fault = Fault::new("treshape-valid", what).help("make both valid regions the same number of elements");
     Some(about(inst, Role::Dst, fault))
 }

@@ -2,10 +2,10 @@
 
 use super::about;
 use super::path::{self, Ids};
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
-use tessera_isa::tile_rules::Fault;
 
 const IDS: Ids = Ids::new("ttrans-loc", "ttrans-layout", "ttrans-dtype");
 

@@ -1,10 +1,10 @@
 //! `valid-range` and `valid-unset`: run-time valid extents (tile-model.md 4), and `tile-fp4` for them.
 
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Extent, Tile};
-use tessera_isa::tile_rules::Fault;
 
 /// Are these run-time valid extents possible for the tile type? Extents that are not known are silent; a static extent
 /// can be set to nothing but itself.

@@ -2,10 +2,10 @@
 
 use super::about;
 use super::path;
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
 use tessera_isa::profile::TILE_ALIGN;
-use tessera_isa::tile_rules::Fault;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);

@@ -1,7 +1,7 @@
 //! The instructions that are measured.
 
 use tessera_isa::inst::Attrs;
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 
 /// One instruction with its operands.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,10 @@ pub struct Case {
 
 impl Case {
     pub(super) fn attrs(&self) -> Attrs {
-        Attrs { kernel: self.kernel.map(|[k, _]| [k; 2]), pad: self.kernel.map(|[_, p]| [p; 4]), ..Attrs::default() }
+        match self.kernel {
+            Some([k, p]) => Attrs::default().with(AttrName::Kernel, [k; 2]).with(AttrName::Pad, [p; 4]),
+            None => Attrs::default(),
+        }
     }
 }
 

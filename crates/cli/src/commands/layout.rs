@@ -31,10 +31,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let ty = parse(&args.ty)?;
     let tile = ty.resolve(args.profile);
     if let Some(fault) = tile.fault(args.profile) {
-        let word = if fault.warning { "warning" } else { "error" };
+        let (word, is_error) = (fault.severity.name(), fault.is_error());
         let help = fault.help.map(|h| format!("\n  help: {h}")).unwrap_or_default();
         writeln!(session.stderr, "{word}[{}]: {} (profile {}){help}", fault.rule, fault.message, args.profile)?;
-        if !fault.warning {
+        if is_error {
             return Ok(PROGRAM_ERROR);
         }
     }

@@ -1,14 +1,14 @@
 //! Issuing instructions: checked and lowered the first time, and run.
 
 use super::memory::{Memory, MemoryId, on_core};
-use super::tiles::{Binds, TileId, binds, refused};
+use super::tiles::{Binds, TileId, binds};
 use super::{Engine, Entry, Global};
 use crate::lower::{Effect, Failure, Places, Prepared};
 use crate::nest::Place;
 use smallvec::SmallVec;
-use tessera_isa::diag::{Diagnostic, Severity};
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{AccToVec, Inst};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Step;
 use tessera_isa::tile::Loc;
@@ -32,6 +32,11 @@ pub struct Issued<'a> {
     pub is_new: bool,
     /// Were undefined bytes stored to global memory, as zeros?
     pub stored_undefined: bool,
+}
+
+/// Does an instruction take attributes that SETFMATRIX left (ops.md 7)?
+pub(crate) fn is_configured(op: Opcode) -> bool {
+    op.info().attrs.contains(&AttrName::Fmap)
 }
 
 impl Engine {
@@ -124,15 +129,14 @@ impl Engine {
             }
         }
         for (role, value) in &inst.scalars {
-            key.push(*role as u64);
-            key.number(*value);
+            key.scalar(*role, *value);
         }
         if let Some(view) = view {
             key.view(view, view.elements(&self.memories));
         }
-        key.attrs(&inst.attrs);
-        if inst.op == Opcode::Timg2col {
-            key.attrs(&self.config);
+        key.0.extend(inst.attrs.bits());
+        if !self.config.is_empty() && is_configured(inst.op) {
+            key.0.extend(self.config.bits());
         }
     }
 
@@ -180,17 +184,14 @@ impl Engine {
                 && tessera_check::uses_valid(&inst, *role)
             {
                 let name = if axis == 0 { "v_row" } else { "v_col" };
-                return Err(refused(tessera_check::valid_unset(inst.op, *role, name)));
+                return Err(tessera_check::valid_unset(inst.op, *role, name).into());
             }
             inst.conv = inst.conv.or(object.conv);
             inst.tiles.push(self.arg(object, *role));
         }
-        if inst.op == Opcode::Timg2col {
+        if is_configured(inst.op) {
             // An attribute on the instruction wins (ops.md 7).
-            let (attrs, config) = (&mut inst.attrs, &self.config);
-            attrs.fmap = attrs.fmap.or(config.fmap);
-            attrs.pad = attrs.pad.or(config.pad);
-            attrs.pad_value = attrs.pad_value.or(config.pad_value);
+            inst.attrs = inst.attrs.or(&self.config);
         }
         if let Some(view) = view {
             self.with_view(view, &mut inst)?;
@@ -222,8 +223,7 @@ impl Engine {
     fn legal(&self, inst: &Inst) -> Result<Vec<Diagnostic>, Refused> {
         let mut found = Vec::new();
         for fault in tessera_check::check(inst) {
-            let severity = if fault.warning { Severity::Warning } else { Severity::Error };
-            found.push(Diagnostic { severity, ..*refused(fault) });
+            found.push(Diagnostic::from(fault));
         }
         if found.iter().any(Diagnostic::is_error) {
             found.retain(Diagnostic::is_error);
@@ -244,7 +244,7 @@ impl Engine {
             return Ok(None);
         }
         let uses_core1 = matches!(
-            inst.attrs.acc_to_vec,
+            inst.attrs.acc_to_vec(),
             Some(AccToVec::SingleModeVec1 | AccToVec::DualModeSplitM | AccToVec::DualModeSplitN)
         );
         let mut places: SmallVec<[Place; 6]> = SmallVec::new();

@@ -9,7 +9,7 @@ use super::tiles::Object;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use tessera_isa::codec::Number;
-use tessera_isa::inst::Attrs;
+use tessera_isa::ops::Role;
 
 /// Every value that occurs, once, with its number.
 #[derive(Debug)]
@@ -77,34 +77,13 @@ impl Key {
         self.0.extend(view.strides.iter().map(|s| *s as u64));
     }
 
-    pub fn number(&mut self, value: Option<Number>) {
+    /// A scalar operand.
+    pub fn scalar(&mut self, role: Role, value: Option<Number>) {
+        self.push(role as u64);
         self.0.extend(match value {
             None => [0, 0, 0],
             Some(Number::Int(v)) => [1, v as u64, (v >> 64) as u64],
             Some(Number::Float(v)) => [2, v.to_bits(), 0],
         });
-    }
-
-    pub fn attrs(&mut self, attrs: &Attrs) {
-        if *attrs == Attrs::default() {
-            return;
-        }
-        self.push(attrs.relu.map_or(0, |v| v as u64 + 1));
-        self.push(attrs.acc_to_vec.map_or(0, |v| v as u64 + 1));
-        self.push(attrs.split.map_or(0, |v| v as u64 + 1));
-        let lists: [Option<&[i64]>; 7] = [
-            attrs.dim.as_ref().map(std::slice::from_ref),
-            attrs.kernel.as_ref().map(|v| v.as_slice()),
-            attrs.stride.as_ref().map(|v| v.as_slice()),
-            attrs.dilation.as_ref().map(|v| v.as_slice()),
-            attrs.pad.as_ref().map(|v| v.as_slice()),
-            attrs.fmap.as_ref().map(|v| v.as_slice()),
-            attrs.shape.as_ref().map(|v| v.as_slice()),
-        ];
-        for list in lists {
-            self.push(list.map_or(0, |l| l.len() as u64));
-            self.0.extend(list.into_iter().flatten().map(|v| *v as u64));
-        }
-        self.number(attrs.pad_value);
     }
 }

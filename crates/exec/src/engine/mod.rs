@@ -35,9 +35,10 @@ pub(crate) use cache::{Cache, Entry};
 pub use contents::TileData;
 pub(crate) use contents::UndefinedElement;
 pub(crate) use global::Global;
+pub(crate) use issue::is_configured;
 pub use issue::{Issued, Refused};
 pub use pool::Storage;
-pub(crate) use tiles::{Binding, Object, refused};
+pub(crate) use tiles::{Binding, Object};
 pub use tiles::{Binds, TileId, binds};
 pub use transfer::Runs;
 
@@ -114,8 +115,6 @@ impl Engine {
 
     /// SETFMATRIX and SET_IMG2COL_PADDING: what is given stays until it is given again (ops.md 7).
     pub fn configure(&mut self, given: &Attrs) {
-        self.config.fmap = given.fmap.or(self.config.fmap);
-        self.config.pad = given.pad.or(self.config.pad);
-        self.config.pad_value = given.pad_value.or(self.config.pad_value);
+        self.config = given.or(&self.config);
     }
 }

@@ -13,7 +13,6 @@ use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Extent, Tile, TileType};
-use tessera_isa::tile_rules::Fault;
 
 /// A tile of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,13 +120,6 @@ impl Object {
     }
 }
 
-/// A broken rule as a failure.
-pub(crate) fn refused(fault: Fault) -> Failure {
-    let mut d = Diagnostic::error(fault.rule, fault.message);
-    d.help = fault.help;
-    Box::new(d)
-}
-
 /// `memory-limit`.
 pub(crate) fn over_limit(over: OverLimit) -> Failure {
     let what = format!("the program needs {} bytes of memory, and a run may have {}", over.wanted, over.limit);
@@ -140,7 +132,7 @@ fn check_extents(tile: &Tile, valid: [Option<i64>; 2]) -> Result<(), Failure> {
         return Ok(());
     }
     match tessera_check::check_valid(tile, valid.map(|v| v.map(i128::from))) {
-        Some(fault) => Err(refused(fault)),
+        Some(fault) => Err(fault.into()),
         None => Ok(()),
     }
 }
@@ -160,7 +152,7 @@ impl Engine {
     pub fn tile(&mut self, ty: &TileType) -> Result<TileId, Failure> {
         let tile = ty.resolve(self.profile);
         match tessera_check::check_tile(&tile, self.profile) {
-            Some(fault) if !fault.warning => Err(refused(fault)),
+            Some(fault) if fault.is_error() => Err(fault.into()),
             _ => self.add_stored(tile, None),
         }
     }
@@ -168,7 +160,7 @@ impl Engine {
     /// A new conv tile.
     pub fn conv_tile(&mut self, conv: ConvType) -> Result<TileId, Failure> {
         match tessera_check::check_conv(&conv, self.profile) {
-            Some(fault) if !fault.warning => Err(refused(fault)),
+            Some(fault) if fault.is_error() => Err(fault.into()),
             _ => self.add_stored(conv.as_tile(), Some(conv)),
         }
     }
@@ -383,7 +375,7 @@ impl Engine {
     /// The place of an address in a tile's memory, where it is one.
     fn address(&self, o: &Object, addr: i64) -> Result<Place, Failure> {
         match tessera_check::check_address(o.tile.loc, o.bytes(), addr.into(), self.profile) {
-            Some(fault) => Err(refused(fault)),
+            Some(fault) => Err(fault.into()),
             None => Ok(Place { memory: MemoryId::of_loc(o.tile.loc), at: addr as usize }),
         }
     }

@@ -3,7 +3,7 @@
 use tessera_ir::{ArithOp, CastOp, CmpPred, OpId, ScalarType, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{ConvType, Inst, ViewTag};
+use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTag};
 use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::tile::Tile;
 
@@ -211,10 +211,7 @@ pub(crate) enum Code {
     LoadScalar(Box<Access>, IntSlot),
     StoreScalar(Box<Access>, Int),
     /// SETFMATRIX: whatever is given stays until it is given again.
-    Configure {
-        fmap: Option<[i64; 2]>,
-        pad: Option<[i64; 4]>,
-    },
+    Configure(Box<Attrs>),
     /// SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
     PadValue {
         scalar: Option<Scalar>,
@@ -249,6 +246,8 @@ pub(crate) struct Site {
     pub results: Vec<(TileSlot, TileId)>,
     /// The old contents of the result.
     pub init: Option<TileSlot>,
+    /// Does it take attributes that SETFMATRIX left?
+    pub is_configured: bool,
     /// Does nothing but its tiles decide what it does?
     pub only_tiles: bool,
     /// How the instruction binds its destination to its source, and the two.

@@ -2,7 +2,7 @@
 
 use super::code::Site;
 use super::step::Exec;
-use crate::engine::{Binding, TileId, refused};
+use crate::engine::{Binding, TileId};
 use crate::lower::{Effect, Failure};
 use smallvec::SmallVec;
 use tessera_ir::OpId;
@@ -103,8 +103,8 @@ impl Exec<'_> {
             let grows = view.grows && site.inst.op == Opcode::Tstore;
             key.view(view, if grows { u64::MAX } else { view.elements(&self.engine.memories) });
         }
-        if site.inst.op == Opcode::Timg2col {
-            key.attrs(&self.engine.config);
+        if site.is_configured {
+            key.0.extend(self.engine.config.bits());
         }
         self.engine.key = key;
     }
@@ -139,11 +139,11 @@ impl Exec<'_> {
     /// Asks the rules; an error stops the program, a warning is kept.
     pub fn legal(&mut self, at: OpId, inst: &Inst) -> Result<(), Failure> {
         for fault in tessera_check::check(inst) {
-            let warning = fault.warning;
-            let mut failure = refused(fault);
+            let is_error = fault.is_error();
+            let mut failure = Failure::from(fault);
             failure.notes.extend(self.operand_notes(at, inst));
             let failure = self.at(at, failure);
-            if !warning {
+            if is_error {
                 return Err(failure);
             }
             self.found.warn(at, *failure);

@@ -3,7 +3,6 @@
 use super::code::{Site, TileSlot};
 use super::step::Exec;
 use super::{Printed, TraceLine, TraceWrite};
-use crate::engine::refused;
 use crate::lower::Failure;
 use tessera_ir::OpId;
 use tessera_isa::ops::{Opcode, Role};
@@ -16,7 +15,7 @@ impl Exec<'_> {
         if let Some(axis) = valid.iter().position(Option::is_none) {
             let name = if axis == 0 { "v_row" } else { "v_col" };
             let fault = tessera_check::valid_unset(Opcode::Tprint, Role::Tile, name);
-            return Err(self.at(at, refused(fault)));
+            return Err(self.at(at, fault.into()));
         }
         let data = self.engine.read(self.object_of(slot), 0)?;
         if data.defined.iter().any(|d| *d != 0xFF)

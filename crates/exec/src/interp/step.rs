@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use tessera_ir::{Func, Module, OpId, ValueId, scalar};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::inst::Attrs;
+use tessera_isa::ops::AttrName;
 use tessera_isa::profile::Profile;
 
 /// How many operations one block may run before it is stopped as endless.
@@ -193,12 +194,10 @@ impl<'a> Exec<'a> {
             Code::StoreScalar(access, scalar) => {
                 self.store_scalar(access, *scalar).map_err(|e| self.at(access.at, e))?;
             }
-            Code::Configure { fmap, pad } => {
-                self.engine.configure(&Attrs { fmap: *fmap, pad: *pad, ..Attrs::default() });
-            }
+            Code::Configure(attrs) => self.engine.configure(attrs),
             Code::PadValue { scalar, attr } => {
-                let pad_value = scalar.map(|s| s.number(self.int(s.int))).or(*attr);
-                self.engine.configure(&Attrs { pad_value, ..Attrs::default() });
+                let value = scalar.map(|s| s.number(self.int(s.int))).or(*attr);
+                self.engine.config.set(AttrName::PadValue, value);
             }
             Code::BlockIndex(slot) => self.set(*slot, i64::from(self.block)),
             Code::BlockCount(slot) => self.set(*slot, i64::from(self.cx.blocks)),

@@ -228,7 +228,7 @@ impl Lowering<'_> {
         let (layout, width) = (&tile.layout, tile.tile.elem.bits());
         let fills = lower_fill([rect.row, rect.col], rect.rows, rect.cols, layout, width, bits);
         // Padding is filled where the instruction writes (fixpipe.md 6).
-        let cores: &[u8] = match self.inst.attrs.acc_to_vec {
+        let cores: &[u8] = match self.inst.attrs.acc_to_vec() {
             Some(AccToVec::SingleModeVec1) => &[1],
             Some(AccToVec::DualModeSplitM | AccToVec::DualModeSplitN) => &[0, 1],
             _ => &[0],

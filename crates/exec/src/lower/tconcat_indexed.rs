@@ -1,7 +1,6 @@
 //! Indexed TCONCAT (ops.md 6): how many columns of each source a row takes is data.
 
 use crate::engine::memory::Memories;
-use crate::engine::refused;
 use crate::lower::{Effect, Failure, Places, Prepared, operand};
 use crate::nest::{Place, read_bits};
 use tessera_isa::codec::Number;
@@ -79,7 +78,7 @@ impl Joined {
                 self.read_count(memories, places, Role::Idx1, row)?,
             ];
             if let Some(fault) = tessera_check::check_concat_counts(&self.inst, row, bytes) {
-                return Err(refused(fault));
+                return Err(fault.into());
             }
             let size = self.tile(Role::Idx0).and_then(|(_, t)| t.tile.elem.size()).unwrap_or(1);
             all.push(bytes.map(|b| b as u64 / size));

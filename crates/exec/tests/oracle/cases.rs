@@ -4,7 +4,7 @@ use super::more;
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, Relu, Split, TileArg};
-use tessera_isa::ops::{Form, Lay, LayoutPair, Opcode, Path, Role, Types};
+use tessera_isa::ops::{AttrName, Form, Lay, LayoutPair, Opcode, Path, Role, Types};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, LayoutName, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
 use tessera_testkit::random::Random;
@@ -45,10 +45,10 @@ impl Case {
                 all.push(name);
             }
         };
-        add("core 1", inst.attrs.acc_to_vec == Some(AccToVec::SingleModeVec1));
-        add("rows halved", inst.attrs.acc_to_vec == Some(AccToVec::DualModeSplitM));
-        add("columns halved", inst.attrs.acc_to_vec == Some(AccToVec::DualModeSplitN));
-        add("split", inst.attrs.split.is_some());
+        add("core 1", inst.attrs.acc_to_vec() == Some(AccToVec::SingleModeVec1));
+        add("rows halved", inst.attrs.acc_to_vec() == Some(AccToVec::DualModeSplitM));
+        add("columns halved", inst.attrs.acc_to_vec() == Some(AccToVec::DualModeSplitN));
+        add("split", inst.attrs.split().is_some());
         add("relu", inst.relu());
         add("fp4", elems().any(Elem::is_fp4));
         add("empty window", inst.tiles.iter().any(|t| t.valid.contains(&Some(0))));
@@ -86,7 +86,7 @@ pub fn case(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Op
             tile.tile.v_col = Extent::Dynamic;
         }
     }
-    let legal = tessera_check::check(&case.inst).iter().all(|f| f.warning);
+    let legal = tessera_check::check(&case.inst).iter().all(|f| !f.is_error());
     legal.then_some(case)
 }
 
@@ -301,11 +301,11 @@ fn window(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Opti
     }
     let mut inst = Inst::new(op, form, profile);
     if src_loc == Loc::Acc {
-        inst.attrs.relu = random.pick(&[None, None, Some(Relu::NormalRelu), Some(Relu::NoRelu)]);
+        inst.attrs.set(AttrName::ReluPreMode, random.pick(&[None, None, Some(Relu::NormalRelu), Some(Relu::NoRelu)]));
     }
-    inst.attrs.acc_to_vec = mode;
+    inst.attrs.set(AttrName::AccToVecMode, mode);
     if op == Opcode::Tinsert && matches!(form, Form::Plain | Form::NoIndex) && random.once_in(3) {
-        inst.attrs.split = Some(random.pick(&[Split::Split2, Split::Split4]));
+        inst.attrs.set(AttrName::Mode, Some(random.pick(&[Split::Split2, Split::Split4])));
     }
     let (m, n) = inst.dual_division();
     let mut src_valid = valid(random, &src);

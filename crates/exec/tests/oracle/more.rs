@@ -4,7 +4,7 @@ use super::cases::{Case, Layout, any_tile, common, elems, layouts, path, tile, v
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{ConvType, GlobalArg, Inst, ViewTag};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, LayoutName, Loc, Pad, PadLiteral, SLayout};
 use tessera_testkit::random::Random;
@@ -59,7 +59,7 @@ pub fn join(random: &mut Random, profile: Profile, form: Form) -> Option<Case> {
     let mut inst = Inst::new(Opcode::Tconcat, form, profile);
     let by_rows = form == Form::Plain && profile == Profile::Cpu && random.once_in(2);
     let whole = if by_rows {
-        inst.attrs.dim = Some(0);
+        inst.attrs.set(AttrName::Dim, Some(0));
         v1[1] = v0[1].min(v1[1]);
         v0[1] = v1[1];
         [v0[0] + v1[0], v0[1]]
@@ -228,12 +228,12 @@ pub fn image(random: &mut Random, profile: Profile) -> Option<Case> {
     inst.tiles.push(tessera_isa::inst::TileArg::of_type(Role::Src, conv.as_tile()));
     inst.tiles.push(with_valid(dst, v, Role::Dst));
     let mut two = |high: u64| [random.range(1, high) as i64, random.range(1, high) as i64];
-    inst.attrs.kernel = Some(two(3));
-    inst.attrs.stride = Some(two(3));
-    inst.attrs.dilation = Some(two(2));
-    inst.attrs.pad = Some([0; 4].map(|_: i64| random.below(4) as i64));
+    inst.attrs.set(AttrName::Kernel, Some(two(3)));
+    inst.attrs.set(AttrName::Stride, Some(two(3)));
+    inst.attrs.set(AttrName::Dilation, Some(two(2)));
+    inst.attrs.set(AttrName::Pad, Some([0; 4].map(|_: i64| random.below(4) as i64)));
     if random.once_in(2) {
-        inst.attrs.pad_value = Some(value(random, elem));
+        inst.attrs.set(AttrName::PadValue, Some(value(random, elem)));
     }
     for role in [Role::PosM, Role::PosK] {
         let high = random.pick(&[0, 3, 64]);

@@ -5,6 +5,7 @@
 //! and by which **paths** data may flow: a path is one line of a legality table (profile, form, locations, layouts,
 //! types). Rules `-profile`, `-loc`, `-layout` and `-dtype` are nothing but "no path matches any more".
 
+mod attr;
 mod names;
 pub mod path;
 mod support;
@@ -19,6 +20,7 @@ mod tpack;
 mod treshape;
 mod ttrans;
 
+pub use attr::{AttrInfo, AttrKind, AttrName, Spelling, Word};
 pub use names::{OTHERS, other};
 pub use path::{Lay, LayoutPair, Miss, Path, Types};
 
@@ -194,36 +196,6 @@ words! {
         Mte3 = "MTE3", "PIPE_MTE3";
         /// Out of the accumulator.
         Fix = "FIX", "PIPE_FIX";
-    }
-}
-
-words! {
-    /// An attribute of an instruction.
-    AttrName {
-        /// `#pto.acc_to_vec_mode<…>`.
-        AccToVecMode = "accToVecMode", "AccToVecMode";
-        /// `#pto<relu_pre_mode …>`.
-        ReluPreMode = "reluPreMode", "ReluPreMode";
-        /// `"split2"` or `"split4"`.
-        Mode = "mode", "TInsertMode";
-        /// The axis TCONCAT joins.
-        Dim = "dim", "dim";
-        /// `[h, w]`.
-        Kernel = "kernel", "kernel";
-        /// `[h, w]`.
-        Stride = "stride", "stride";
-        /// `[h, w]`.
-        Dilation = "dilation", "dilation";
-        /// `[left, right, top, bottom]`.
-        Pad = "pad", "pad";
-        /// What TIMG2COL reads outside the image.
-        PadValue = "pad_value", "padValue";
-        /// `[h, w]`.
-        Fmap = "fmap", "fmap";
-        /// The new shape of TRESHAPE.
-        Shape = "shape", "newShape";
-        /// The layout tag of a view.
-        Layout = "layout", "layout";
     }
 }
 

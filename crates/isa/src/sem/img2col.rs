@@ -54,16 +54,16 @@ pub fn img2col_config(inst: &Inst) -> Option<Img2col> {
     let dst = inst.tile(Role::Dst)?;
     let image = inst.conv?;
     let unsigned = |v: [i64; 2]| Some([u64::try_from(v[0]).ok()?, u64::try_from(v[1]).ok()?]);
-    let pad = inst.attrs.pad.unwrap_or([0; 4]);
-    let pad_bits = match inst.attrs.pad_value {
+    let pad = inst.attrs.pad();
+    let pad_bits = match inst.attrs.pad_value() {
         Some(value) => image.elem.encode_exact(&value)?,
         None => 0,
     };
     Some(Img2col {
         image,
-        kernel: unsigned(inst.attrs.kernel?)?,
-        stride: unsigned(inst.attrs.stride.unwrap_or([1, 1]))?,
-        dilation: unsigned(inst.attrs.dilation.unwrap_or([1, 1]))?,
+        kernel: unsigned(inst.attrs.kernel()?)?,
+        stride: unsigned(inst.attrs.stride())?,
+        dilation: unsigned(inst.attrs.dilation())?,
         pad: [
             u64::try_from(pad[0]).ok()?,
             u64::try_from(pad[1]).ok()?,

@@ -27,7 +27,7 @@ pub fn concat(inst: &Inst) -> Steps {
         return Some(vec![Step::Join]);
     }
     let ([r0, c0], [r1, c1]) = (valid(inst, s0)?, valid(inst, s1)?);
-    let by_rows = inst.attrs.dim == Some(0);
+    let by_rows = inst.attrs.dim() == 0;
     let second = if by_rows { Map::at(r0, 0) } else { Map::at(0, c0) };
     let mut all = Vec::new();
     if inst.profile == Profile::A2a3 && r0 > 0 && c0 + c1 > 0 {

@@ -54,7 +54,7 @@ fn window(inst: &Inst, which: Window, dst_role: Role, at: [u64; 2]) -> Steps {
         let [r, c] = valid(inst, s)?;
         [r / halves_m, c / halves_n]
     };
-    let cores: &[(u8, u64)] = match inst.attrs.acc_to_vec {
+    let cores: &[(u8, u64)] = match inst.attrs.acc_to_vec() {
         Some(AccToVec::SingleModeVec1) => &[(1, 0)],
         Some(AccToVec::DualModeSplitM | AccToVec::DualModeSplitN) => &[(0, 0), (1, 1)],
         _ => &[(0, 0)],
@@ -135,7 +135,7 @@ fn footprint(inst: &Inst, which: Window, src: &Tile, dst: &Tile, rows: u64, cols
             Some([if extract { rows } else { src.rows / halves_m }, ceil_to(cols, unit)])
         }
         (Profile::A5, Loc::Vec, _) if which == Window::OfDestination && nz(src) => {
-            let rows = if inst.attrs.split.is_some() { ceil_to(rows, 16) } else { rows };
+            let rows = if inst.attrs.split().is_some() { ceil_to(rows, 16) } else { rows };
             Some([rows, ceil_to(cols, c0)])
         }
         _ => None,

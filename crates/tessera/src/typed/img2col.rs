@@ -9,7 +9,7 @@ use crate::machine::RecordEvent;
 use std::marker::PhantomData;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, ConvType};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 
 /// An image in L1: a dense array NC1HWC0 or NDC1HWC0. Made by [`Machine::conv_tile`](crate::Machine::conv_tile).
 #[derive(Debug)]
@@ -136,15 +136,12 @@ impl Img2col {
 /// ```
 pub fn timg2col<D: AsTile, T: Element>(dst: &mut D, src: &ConvTile<T>, config: Img2col) -> Result<RecordEvent> {
     legal!(known::timg2col(D::KNOWN, T::ELEM));
-    let attrs = Attrs {
-        kernel: Some(config.kernel),
-        stride: config.stride,
-        dilation: config.dilation,
-        fmap: config.fmap,
-        pad: config.pad,
-        pad_value: config.pad_value,
-        ..Attrs::default()
-    };
+    let mut attrs = Attrs::default().with(AttrName::Kernel, config.kernel);
+    attrs.set(AttrName::Stride, config.stride);
+    attrs.set(AttrName::Dilation, config.dilation);
+    attrs.set(AttrName::Pad, config.pad);
+    attrs.set(AttrName::PadValue, config.pad_value);
+    attrs.set(AttrName::Fmap, config.fmap);
     let inst = Instruction::new(Opcode::Timg2col).tile(Role::Src, &src.buf).tile(Role::Dst, dst.buf()).attrs(attrs);
     match config.position {
         Some((m, k)) => inst.index(Role::PosM, m).index(Role::PosK, k).issue_as(Form::Plain),

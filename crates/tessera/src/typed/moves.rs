@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::machine::RecordEvent;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{AccToVec, Attrs, Relu, Split};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 
 /// What happens to values on their way out of an accumulator (fixpipe.md 1): quantization, ReLU, and which vector core
 /// they go to.
@@ -64,7 +64,10 @@ impl<'a> Fixpipe<'a> {
     }
 
     fn attrs(&self) -> Attrs {
-        Attrs { relu: self.relu.then_some(Relu::NormalRelu), acc_to_vec: self.mode, ..Attrs::default() }
+        let mut attrs = Attrs::default();
+        attrs.set(AttrName::ReluPreMode, self.relu.then_some(Relu::NormalRelu));
+        attrs.set(AttrName::AccToVecMode, self.mode);
+        attrs
     }
 }
 
@@ -330,6 +333,6 @@ where
     D: AsTile,
     S: AsTile,
 {
-    let attrs = Attrs { split: Some(split), ..Attrs::default() };
+    let attrs = Attrs::default().with(AttrName::Mode, split);
     instruction(Opcode::Tinsert, dst.buf(), src.buf(), Some((row, col))).attrs(attrs).issue_as(Form::Plain)
 }

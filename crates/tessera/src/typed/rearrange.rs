@@ -6,7 +6,7 @@ use crate::dynamic::{Instruction, saturated};
 use crate::error::Result;
 use crate::machine::RecordEvent;
 use tessera_isa::inst::Attrs;
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 
 /// `TTRANS(dst, src)`: `dst(j,i) = src(i,j)`.
 ///
@@ -59,7 +59,7 @@ pub fn treshape<D: AsTile, S: AsTile>(dst: &mut D, src: &S) -> Result<RecordEven
 /// `TRESHAPE(dst, src, newShape)`: the shape must be the destination's declared one.
 pub fn treshape_to<D: AsTile, S: AsTile>(dst: &mut D, src: &S, rows: usize, cols: usize) -> Result<RecordEvent> {
     legal!(known::treshape(D::KNOWN, S::KNOWN));
-    let attrs = Attrs { shape: Some([saturated(rows), saturated(cols)]), ..Attrs::default() };
+    let attrs = Attrs::default().with(AttrName::Shape, [saturated(rows), saturated(cols)]);
     Instruction::new(Opcode::Treshape)
         .tile(Role::Src, src.buf())
         .tile(Role::Dst, dst.buf())
@@ -99,7 +99,7 @@ pub fn tconcat<D: AsTile, A: AsTile, B: AsTile>(dst: &mut D, src0: &A, src1: &B)
 pub fn tconcat_rows<D: AsTile, A: AsTile, B: AsTile>(dst: &mut D, src0: &A, src1: &B) -> Result<RecordEvent> {
     legal!(known::tconcat(D::KNOWN, A::KNOWN));
     legal!(known::tconcat(D::KNOWN, B::KNOWN));
-    let attrs = Attrs { dim: Some(0), ..Attrs::default() };
+    let attrs = Attrs::default().with(AttrName::Dim, 0);
     join(dst, src0, src1).attrs(attrs).issue_as(Form::Plain)
 }
 

@@ -5,7 +5,7 @@ use tessera::dynamic::Instruction;
 use tessera::isa::codec::Number;
 use tessera::isa::elem::Elem;
 use tessera::isa::inst::{Attrs, Relu};
-use tessera::isa::ops::{Opcode, Role};
+use tessera::isa::ops::{AttrName, Opcode, Role};
 use tessera::isa::tile::{Extent, Loc, TileType};
 use tessera::prelude::*;
 use tessera::{Program, Result, TileBuf};
@@ -64,7 +64,7 @@ fn wrong_operands_and_attributes_are_named() -> Result<()> {
         error.to_string(),
         "operand-count: TTRANS has no form with the operands (src) (help: give (src, dst) or (src, tmp, dst))"
     );
-    let attrs = Attrs { relu: Some(Relu::NormalRelu), ..Attrs::default() };
+    let attrs = Attrs::default().with(AttrName::ReluPreMode, Relu::NormalRelu);
     let relu = new(Opcode::Ttrans).tile(Role::Src, &a).tile(Role::Dst, &b).attrs(attrs);
     assert_eq!(rule(relu.issue()), "unknown-attribute");
     let fraction = new(Opcode::Textract)

@@ -37,7 +37,7 @@ impl Footprint {
                 Footprint::Rect(all, round_up(cols, c0))
             }
             (Loc::Acc, Loc::Vec) if is_nz(dst) => {
-                let mode = inst.attrs.acc_to_vec;
+                let mode = inst.attrs.acc_to_vec();
                 let (half, unit) = match mode {
                     Some(AccToVec::DualModeSplitM) => (2, 16),
                     Some(AccToVec::DualModeSplitN) => (1, 32),
@@ -47,7 +47,7 @@ impl Footprint {
                 Footprint::Rect(all, round_up(cols, unit))
             }
             (Loc::Vec, Loc::Vec | Loc::Mat) if is_insert && is_nz(src) => {
-                let rows = if inst.attrs.split.is_some() { round_up(rows, 16) } else { rows };
+                let rows = if inst.attrs.split().is_some() { round_up(rows, 16) } else { rows };
                 Footprint::Rect(rows, round_up(cols, c0))
             }
             _ => Footprint::Exact,

@@ -8,11 +8,11 @@ impl Reference<'_> {
         let (d, attrs, image) = (self.index(Role::Dst)?, &self.inst.attrs, self.inst.conv?);
         let src = self.source(Role::Src)?.clone();
         let [n_all, depth, c1_all, h, w, c0_all] = image.dims.map(|v| v as i128);
-        let [kh, kw] = attrs.kernel?.map(i128::from);
-        let [stride_h, stride_w] = attrs.stride.unwrap_or([1, 1]).map(i128::from);
-        let [dil_h, dil_w] = attrs.dilation.unwrap_or([1, 1]).map(i128::from);
-        let [left, right, top, bottom] = attrs.pad.unwrap_or([0; 4]).map(i128::from);
-        let pad = match attrs.pad_value {
+        let [kh, kw] = attrs.kernel()?.map(i128::from);
+        let [stride_h, stride_w] = attrs.stride().map(i128::from);
+        let [dil_h, dil_w] = attrs.dilation().map(i128::from);
+        let [left, right, top, bottom] = attrs.pad().map(i128::from);
+        let pad = match attrs.pad_value() {
             Some(v) => image.elem.encode_exact(&v)?,
             None => 0,
         };

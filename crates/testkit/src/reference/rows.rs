@@ -40,7 +40,7 @@ impl Reference<'_> {
         let d = self.index(Role::Dst)?;
         let (a, b) = (self.source(Role::Src0)?.clone(), self.source(Role::Src1)?.clone());
         let mut written = Vec::new();
-        if self.inst.attrs.dim == Some(0) {
+        if self.inst.attrs.dim() == 0 {
             for j in 0..a.valid[1] {
                 for i in 0..a.valid[0] + b.valid[0] {
                     let cell = if i < a.valid[0] { a.get(i, j) } else { b.get(i - a.valid[0], j) };

@@ -45,28 +45,22 @@ namespace detail {
 inline void Apply(const Img2colConfig &cfg, Call &call)
 {
     constexpr int64_t unset = Img2colConfig::kUnset;
-    const auto two = [&call](uint32_t bit, int64_t (TesseraAttrs::*field)[2], int64_t h, int64_t w, int64_t missing) {
+    const auto or_ = [](int64_t value, int64_t missing) { return value != unset ? value : missing; };
+    const auto two = [&](TesseraAttrName name, int64_t h, int64_t w, int64_t missing) {
         if (h != unset || w != unset) {
-            call.Attrs(bit, [=](TesseraAttrs &attrs) {
-                (attrs.*field)[0] = h != unset ? h : missing;
-                (attrs.*field)[1] = w != unset ? w : missing;
-            });
+            call.Attr(name, or_(h, missing), or_(w, missing));
         }
     };
-    two(TESSERA_HAS_KERNEL, &TesseraAttrs::kernel, cfg.kernelH, cfg.kernelW, 0);
-    two(TESSERA_HAS_STRIDE, &TesseraAttrs::stride, cfg.strideH, cfg.strideW, 1);
-    two(TESSERA_HAS_DILATION, &TesseraAttrs::dilation, cfg.dilationH, cfg.dilationW, 1);
-    two(TESSERA_HAS_FMAP, &TesseraAttrs::fmap, cfg.fmapH, cfg.fmapW, 0);
-    const int64_t pad[] = {cfg.padLeft, cfg.padRight, cfg.padTop, cfg.padBottom};
-    if (pad[0] != unset || pad[1] != unset || pad[2] != unset || pad[3] != unset) {
-        call.Attrs(TESSERA_HAS_PAD, [&pad](TesseraAttrs &attrs) {
-            for (int i = 0; i < 4; ++i) {
-                attrs.pad[i] = pad[i] != unset ? pad[i] : 0;
-            }
-        });
+    two(TESSERA_ATTR_NAME_KERNEL, cfg.kernelH, cfg.kernelW, 0);
+    two(TESSERA_ATTR_NAME_STRIDE, cfg.strideH, cfg.strideW, 1);
+    two(TESSERA_ATTR_NAME_DILATION, cfg.dilationH, cfg.dilationW, 1);
+    two(TESSERA_ATTR_NAME_FMAP, cfg.fmapH, cfg.fmapW, 0);
+    if (cfg.padLeft != unset || cfg.padRight != unset || cfg.padTop != unset || cfg.padBottom != unset) {
+        call.Attr(TESSERA_ATTR_NAME_PAD, or_(cfg.padLeft, 0), or_(cfg.padRight, 0), or_(cfg.padTop, 0),
+                  or_(cfg.padBottom, 0));
     }
     if (cfg.hasPadValue) {
-        call.Attrs(TESSERA_HAS_PAD_VALUE, [&cfg](TesseraAttrs &attrs) { attrs.pad_value = cfg.padValue; });
+        call.Attr(TESSERA_ATTR_NAME_PAD_VALUE, cfg.padValue);
     }
 }
 
@@ -108,15 +102,8 @@ PTO_INST RecordEvent SETFMATRIX(int64_t fmapH, int64_t fmapW, int64_t padLeft = 
                                 int64_t padTop = 0, int64_t padBottom = 0)
 {
     return detail::Call(TESSERA_OP_SETFMATRIX)
-        .Attrs(TESSERA_HAS_FMAP | TESSERA_HAS_PAD,
-               [=](TesseraAttrs &attrs) {
-                   attrs.fmap[0] = fmapH;
-                   attrs.fmap[1] = fmapW;
-                   attrs.pad[0] = padLeft;
-                   attrs.pad[1] = padRight;
-                   attrs.pad[2] = padTop;
-                   attrs.pad[3] = padBottom;
-               })
+        .Attr(TESSERA_ATTR_NAME_FMAP, fmapH, fmapW)
+        .Attr(TESSERA_ATTR_NAME_PAD, padLeft, padRight, padTop, padBottom)
         .Issue();
 }
 

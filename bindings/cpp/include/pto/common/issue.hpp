@@ -21,7 +21,7 @@ using ScalarEventIf = std::enable_if_t<IsScalar<Operand> && (IsEvent<WaitEvents>
 
 class Call {
 public:
-    explicit Call(TesseraOp op) : op_(op) { attrs_.set = 0; }
+    explicit Call(TesseraOp op) : op_(op) {}
 
     template <typename TileT>
     Call &Tile(TesseraRole role, const TileT &tile, bool needsStorage = true)
@@ -69,25 +69,27 @@ public:
 
     Call &Relu(ReluPreMode relu)
     {
-        attrs_.relu = static_cast<uint32_t>(relu);
-        return Has(TESSERA_HAS_RELU);
+        return Attr(TESSERA_ATTR_NAME_RELU_PRE_MODE, static_cast<int64_t>(relu));
     }
     Call &Mode(AccToVecMode mode)
     {
-        attrs_.acc_to_vec = static_cast<uint32_t>(mode);
-        return Has(TESSERA_HAS_ACC_TO_VEC);
+        return Attr(TESSERA_ATTR_NAME_ACC_TO_VEC_MODE, static_cast<int64_t>(mode));
     }
     Call &Split(TInsertMode mode)
     {
-        attrs_.split = static_cast<uint32_t>(mode);
-        return Has(TESSERA_HAS_SPLIT);
+        return Attr(TESSERA_ATTR_NAME_MODE, static_cast<int64_t>(mode));
     }
-    // Attributes that only few instructions have are filled in by the caller.
-    template <typename Fill>
-    Call &Attrs(uint32_t bits, Fill fill)
+    // As many integers as the attribute has.
+    Call &Attr(TesseraAttrName name, int64_t a, int64_t b = 0, int64_t c = 0, int64_t d = 0)
     {
-        fill(attrs_);
-        return Has(bits);
+        attrs_[attrCount_++] = TesseraAttr{static_cast<uint32_t>(name), 0, {a, b, c, d}};
+        return *this;
+    }
+    Call &Attr(TesseraAttrName name, const TesseraScalar &number)
+    {
+        Attr(name, static_cast<int64_t>(number.bits));
+        attrs_[attrCount_ - 1].kind = number.kind;
+        return *this;
     }
 
     // Says whether the instruction was executed; if not, the error was handed to a handler.
@@ -97,8 +99,8 @@ public:
             return false;
         }
         const std::shared_ptr<Machine> &machine = CurrentMachine();
-        const TesseraInst inst{static_cast<uint32_t>(op_), tileCount_, scalarCount_, 0, tiles_, scalars_,
-                               attrs_.set != 0 ? &attrs_ : nullptr, hasConv_ ? &conv_ : nullptr};
+        const TesseraInst inst{static_cast<uint32_t>(op_), tileCount_, scalarCount_, attrCount_, tiles_, scalars_, attrs_,
+                               hasConv_ ? &conv_ : nullptr};
         return machine->Done(tessera_issue(machine->handle(), &inst));
     }
     RecordEvent Issue()
@@ -108,20 +110,15 @@ public:
     }
 
 private:
-    Call &Has(uint32_t bits)
-    {
-        attrs_.set |= bits;
-        return *this;
-    }
-
     TesseraOp op_;
     uint32_t tileCount_ = 0;
     uint32_t scalarCount_ = 0;
+    uint32_t attrCount_ = 0;
     bool ok_ = true;
     bool hasConv_ = false;
     TesseraTileArg tiles_[6];
     TesseraScalar scalars_[5];
-    TesseraAttrs attrs_;
+    TesseraAttr attrs_[8];
     TesseraConv conv_;
 };
 

@@ -59,10 +59,7 @@ inline RecordEvent Reshape(TileDataOut &dst, TileDataIn &src, const ShapeRef *sh
     Call call(TESSERA_OP_TRESHAPE);
     call.Tile(TESSERA_ROLE_DST, dst, copies).Src(src);
     if (shape != nullptr) {
-        call.Attrs(TESSERA_HAS_SHAPE, [shape](TesseraAttrs &attrs) {
-            attrs.shape[0] = shape->rows;
-            attrs.shape[1] = shape->cols;
-        });
+        call.Attr(TESSERA_ATTR_NAME_SHAPE, shape->rows, shape->cols);
     }
     if (call.Done() && !copies) {
         BindReshaped(dst, src);
@@ -188,9 +185,7 @@ PTO_INST detail::TileEventIf<Src1TileData, WaitEvents...> TCONCAT(DstTileData &d
 {
     PTO_STATIC_RULE(dim == 1 || (dim == 0 && kProfile == Profile::Cpu), "tconcat-dim: dim is 1 (cpu: or 0)");
     detail::Call call(TESSERA_OP_TCONCAT);
-    return detail::Concat(call, dst, src0, src1)
-        .Attrs(TESSERA_HAS_DIM, [](TesseraAttrs &attrs) { attrs.dim = dim; })
-        .Issue();
+    return detail::Concat(call, dst, src0, src1).Attr(TESSERA_ATTR_NAME_DIM, dim).Issue();
 }
 
 // As many columns of each source as the index tiles say, in bytes of the index type per row.

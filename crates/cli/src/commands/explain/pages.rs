@@ -5,8 +5,8 @@ use crate::render::{WIDTH, example, legality};
 use std::fmt::Write;
 use tessera_isa::diag::Severity;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{AccToVec, Relu, Split};
-use tessera_isa::ops::{AttrName, OpInfo, Opcode, Pipe};
+use tessera_isa::inst::AttrValue;
+use tessera_isa::ops::{AttrKind, AttrName, OpInfo, Opcode, Pipe, Spelling};
 use tessera_isa::profile::{Profile, Profiles};
 use tessera_isa::rules::{Rule, rule};
 use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout};
@@ -90,22 +90,26 @@ fn definitions(out: &mut String, lines: &[(&str, String)]) {
 }
 
 fn attribute_values(attr: AttrName) -> String {
-    let words = |all: Vec<&str>| all.join(" | ");
-    match attr {
-        AttrName::AccToVecMode => {
-            format!("#pto.acc_to_vec_mode<{}>", words(AccToVec::ALL.iter().map(|w| w.name()).collect()))
+    let info = attr.info();
+    let default = match (info.kind, info.default) {
+        // The first word is the usual one.
+        (_, None | Some(AttrValue::Word(0))) => None,
+        (AttrKind::Word { list, .. }, Some(AttrValue::Word(n))) => list.get(usize::from(n)).map(|w| w.name.to_string()),
+        (_, Some(AttrValue::Ints([0, 0, 0, 0]))) => Some("0".into()),
+        (AttrKind::Ints(n), Some(AttrValue::Ints(all))) => Some(format!("{:?}", all.get(..n).unwrap_or(&all))),
+        (_, Some(AttrValue::Int(v))) => Some(v.to_string()),
+        (_, Some(AttrValue::Bool(v))) => Some(v.to_string()),
+        (_, Some(AttrValue::Float(bits))) => Some(f64::from_bits(bits).to_string()),
+        (_, Some(_)) => None,
+    };
+    let values = match info.kind {
+        AttrKind::Word { list, spelling, .. } => {
+            let between = if spelling == Spelling::Quoted { "\" | \"" } else { " | " };
+            spelling.spell(&list.iter().map(|w| w.name).collect::<Vec<_>>().join(between))
         }
-        AttrName::ReluPreMode => format!("#pto<relu_pre_mode {}>", words(Relu::ALL.iter().map(|w| w.name()).collect())),
-        AttrName::Mode => format!("\"{}\"", Split::ALL.iter().map(|w| w.name()).collect::<Vec<_>>().join("\" | \"")),
-        AttrName::Dim => "1 | 0, the axis that is joined (0 on cpu only)".into(),
-        AttrName::Kernel => "[h, w], 1…511, required".into(),
-        AttrName::Stride | AttrName::Dilation => "[h, w], 1…255, default [1, 1]".into(),
-        AttrName::Pad => "[left, right, top, bottom], 0…255, default 0".into(),
-        AttrName::PadValue => "a value of the element type, default 0".into(),
-        AttrName::Fmap => "[h, w], the size of the image".into(),
-        AttrName::Shape => "[rows, cols], equal to the destination's declared shape".into(),
-        AttrName::Layout => "#pto.layout<nd | dn | nz>".into(),
-    }
+        _ => info.about.to_string(),
+    };
+    values + &default.map_or(String::new(), |default| format!(", default {default}"))
 }
 
 fn profiles(on: Profiles) -> String {

@@ -2,10 +2,10 @@
 
 use super::super::code::*;
 use super::{Compiler, lacks};
-use crate::engine::binds;
+use crate::engine::{binds, is_configured};
 use crate::lower::Failure;
 use tessera_ir::{Op, OpId, ScalarType};
-use tessera_isa::inst::{Inst, ViewTag};
+use tessera_isa::inst::{Attrs, Inst, ViewTag};
 use tessera_isa::ops::{Form, Opcode, Role};
 
 impl Compiler<'_> {
@@ -65,7 +65,7 @@ impl Compiler<'_> {
                     dst: made(self)?,
                     first,
                     second,
-                    tag: op.known_attrs().and_then(|a| a.layout).unwrap_or(ViewTag::Nd),
+                    tag: op.known_attrs().map_or(ViewTag::Nd, Attrs::layout),
                     elem: elem.ok_or_else(|| lacks(op, "an element type"))?,
                 });
                 code.push(if opcode == MakeTensorView { Code::MakeView(view) } else { Code::Partition(view) });
@@ -89,11 +89,10 @@ impl Compiler<'_> {
                 });
             }
             Setfmatrix => {
-                let attrs = op.known_attrs();
-                code.push(Code::Configure { fmap: attrs.and_then(|a| a.fmap), pad: attrs.and_then(|a| a.pad) });
+                code.extend(op.known_attrs().map(|attrs| Code::Configure(Box::new(attrs.clone()))));
             }
             SetImg2colPadding => {
-                let attr = op.known_attrs().and_then(|a| a.pad_value);
+                let attr = op.known_attrs().and_then(Attrs::pad_value);
                 let scalar = op.operands.first().map(|o| self.scalar(op, o.arg)).transpose()?;
                 code.push(Code::PadValue { scalar, attr });
             }
@@ -142,8 +141,9 @@ impl Compiler<'_> {
         inst.attrs = op.known_attrs().cloned().unwrap_or_default();
         Ok(Site {
             binds: binds(opcode, self.profile).zip(ends).map(|(how, (src, dst))| (how, src, dst)),
+            is_configured: is_configured(opcode),
             only_tiles: global.is_none()
-                && opcode != Opcode::Timg2col
+                && !is_configured(opcode)
                 && scalars.iter().all(|(_, s)| matches!(s.int, Int::Imm(_))),
             at: id,
             inst,

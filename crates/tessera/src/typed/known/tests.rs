@@ -96,7 +96,7 @@ fn asked(op: Opcode, form: Form, tiles: &[(Role, &Known)], profile: Profile) -> 
         inst.scalars.push((Role::Row, Some(Number::Int(0))));
         inst.scalars.push((Role::Col, Some(Number::Int(0))));
     }
-    tessera_check::check(&inst).into_iter().find(|f| !f.warning).map(|f| f.rule)
+    tessera_check::check(&inst).into_iter().find(|f| f.is_error()).map(|f| f.rule)
 }
 
 /// Compares a rule of types with the machine's on every pair of tiles. `decided` are the ids that the types decide in

@@ -1,0 +1,242 @@
+//! The attributes of one instruction.
+
+use super::{AccToVec, Relu, Split, ViewTag};
+use crate::codec::Number;
+use crate::ops::{AttrKind, AttrName, Word};
+use smallvec::SmallVec;
+
+/// The value of an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AttrValue {
+    /// A word, by its place in the attribute's list.
+    Word(u8),
+    /// An integer.
+    Int(i128),
+    /// The bits of a binary64.
+    Float(u64),
+    /// `true` or `false`.
+    Bool(bool),
+    /// As many integers as the attribute's kind has; the others are 0.
+    Ints([i64; 4]),
+}
+
+impl AttrValue {
+    /// The number, if it is one.
+    pub fn number(self) -> Option<Number> {
+        match self {
+            AttrValue::Int(v) => Some(Number::Int(v)),
+            AttrValue::Float(bits) => Some(Number::Float(f64::from_bits(bits))),
+            _ => None,
+        }
+    }
+}
+
+impl From<i64> for AttrValue {
+    fn from(v: i64) -> Self {
+        AttrValue::Int(v.into())
+    }
+}
+
+impl From<[i64; 2]> for AttrValue {
+    fn from([a, b]: [i64; 2]) -> Self {
+        AttrValue::Ints([a, b, 0, 0])
+    }
+}
+
+impl From<[i64; 4]> for AttrValue {
+    fn from(v: [i64; 4]) -> Self {
+        AttrValue::Ints(v)
+    }
+}
+
+impl From<Number> for AttrValue {
+    fn from(v: Number) -> Self {
+        match v {
+            Number::Int(v) => AttrValue::Int(v),
+            Number::Float(v) => AttrValue::Float(v.to_bits()),
+        }
+    }
+}
+
+macro_rules! word_values {
+    ($($word:ident)*) => {
+        $(impl From<$word> for AttrValue {
+            fn from(w: $word) -> Self {
+                AttrValue::Word(w as u8)
+            }
+        })*
+    };
+}
+word_values!(Relu AccToVec Split ViewTag);
+
+/// The attributes that an instruction is given, by name.
+///
+/// ```
+/// use tessera_isa::inst::{Attrs, Relu};
+/// use tessera_isa::ops::AttrName;
+///
+/// let attrs = Attrs::default().with(AttrName::ReluPreMode, Relu::NormalRelu).with(AttrName::Kernel, [3, 1]);
+/// assert_eq!(attrs.relu(), Some(Relu::NormalRelu));
+/// assert_eq!(attrs.kernel(), Some([3, 1]));
+/// // What is left out counts as its default, where it has one.
+/// assert_eq!((attrs.fmap(), attrs.stride()), (None, [1, 1]));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Attrs(SmallVec<[(AttrName, AttrValue); 4]>);
+
+impl Attrs {
+    /// No attribute is given.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The attributes that are given, in the table's order.
+    pub fn iter(&self) -> impl Iterator<Item = (AttrName, AttrValue)> {
+        self.0.iter().copied()
+    }
+
+    /// The value that is given.
+    pub fn get(&self, name: AttrName) -> Option<AttrValue> {
+        self.0.iter().find(|(n, _)| *n == name).map(|(_, v)| *v)
+    }
+
+    /// The value that counts: the one that is given, or the attribute's default.
+    pub fn value(&self, name: AttrName) -> Option<AttrValue> {
+        self.get(name).or(name.info().default)
+    }
+
+    /// The word that is given, where the attribute has words.
+    pub fn word(&self, name: AttrName) -> Option<&'static Word> {
+        match (name.info().kind, self.get(name)?) {
+            (AttrKind::Word { list, .. }, AttrValue::Word(n)) => list.get(usize::from(n)),
+            _ => None,
+        }
+    }
+
+    /// Gives an attribute a value, or takes it away.
+    pub fn set(&mut self, name: AttrName, value: Option<impl Into<AttrValue>>) {
+        let at = self.0.binary_search_by_key(&name, |(n, _)| *n);
+        match (at, value) {
+            (Ok(at), None) => drop(self.0.remove(at)),
+            (Err(_), None) => {}
+            (Ok(at), Some(value)) => {
+                self.0.remove(at);
+                self.0.insert(at, (name, value.into()));
+            }
+            (Err(at), Some(value)) => self.0.insert(at, (name, value.into())),
+        }
+    }
+
+    /// With this attribute.
+    #[must_use]
+    pub fn with(mut self, name: AttrName, value: impl Into<AttrValue>) -> Self {
+        self.set(name, Some(value));
+        self
+    }
+
+    /// What is given here, and what is given only in `other`: an attribute of TIMG2COL wins over the configuration that
+    /// SETFMATRIX and SET_IMG2COL_PADDING left (ops.md 7), and what these set over what was set before.
+    #[must_use]
+    pub fn or(&self, other: &Attrs) -> Attrs {
+        let mut all = other.clone();
+        for (name, value) in self.iter() {
+            all.set(name, Some(value));
+        }
+        all
+    }
+
+    /// The attributes as numbers, for keys of what is made ready; different attributes give different numbers.
+    pub fn bits(&self) -> impl Iterator<Item = u64> {
+        self.iter().flat_map(|(name, value)| {
+            let (kind, [a, b, c, d]) = match value {
+                AttrValue::Word(n) => (0, [n.into(), 0, 0, 0]),
+                AttrValue::Int(v) => (1, [v as u64, (v >> 64) as u64, 0, 0]),
+                AttrValue::Float(bits) => (2, [bits, 0, 0, 0]),
+                AttrValue::Bool(b) => (3, [b.into(), 0, 0, 0]),
+                AttrValue::Ints(v) => (4, v.map(|v| v as u64)),
+            };
+            [(name as u64) << 8 | kind, a, b, c, d]
+        })
+    }
+
+    fn typed<T: Copy>(&self, name: AttrName, all: &[T]) -> Option<T> {
+        match self.get(name)? {
+            AttrValue::Word(n) => all.get(usize::from(n)).copied(),
+            _ => None,
+        }
+    }
+
+    fn ints(&self, name: AttrName) -> Option<[i64; 4]> {
+        match self.value(name)? {
+            AttrValue::Ints(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    fn pair(&self, name: AttrName) -> Option<[i64; 2]> {
+        self.ints(name).map(|[a, b, _, _]| [a, b])
+    }
+
+    /// `reluPreMode`, if it is given.
+    pub fn relu(&self) -> Option<Relu> {
+        self.typed(AttrName::ReluPreMode, Relu::ALL)
+    }
+
+    /// `accToVecMode`, if it is given.
+    pub fn acc_to_vec(&self) -> Option<AccToVec> {
+        self.typed(AttrName::AccToVecMode, AccToVec::ALL)
+    }
+
+    /// `mode` of TINSERT, if it is given.
+    pub fn split(&self) -> Option<Split> {
+        self.typed(AttrName::Mode, Split::ALL)
+    }
+
+    /// `layout` of a view.
+    pub fn layout(&self) -> ViewTag {
+        self.typed(AttrName::Layout, ViewTag::ALL).unwrap_or(ViewTag::Nd)
+    }
+
+    /// `dim` of TCONCAT.
+    pub fn dim(&self) -> i128 {
+        match self.value(AttrName::Dim) {
+            Some(AttrValue::Int(v)) => v,
+            _ => i128::MAX,
+        }
+    }
+
+    /// `kernel = [h, w]`, if it is given.
+    pub fn kernel(&self) -> Option<[i64; 2]> {
+        self.pair(AttrName::Kernel)
+    }
+
+    /// `stride = [h, w]`.
+    pub fn stride(&self) -> [i64; 2] {
+        self.pair(AttrName::Stride).unwrap_or_default()
+    }
+
+    /// `dilation = [h, w]`.
+    pub fn dilation(&self) -> [i64; 2] {
+        self.pair(AttrName::Dilation).unwrap_or_default()
+    }
+
+    /// `pad = [left, right, top, bottom]`.
+    pub fn pad(&self) -> [i64; 4] {
+        self.ints(AttrName::Pad).unwrap_or_default()
+    }
+
+    /// `pad_value`, if it is given.
+    pub fn pad_value(&self) -> Option<Number> {
+        self.get(AttrName::PadValue).and_then(AttrValue::number)
+    }
+
+    /// `fmap = [h, w]`, if it is given.
+    pub fn fmap(&self) -> Option<[i64; 2]> {
+        self.pair(AttrName::Fmap)
+    }
+
+    /// `shape = [rows, cols]` of TRESHAPE, if it is given.
+    pub fn shape(&self) -> Option<[i64; 2]> {
+        self.pair(AttrName::Shape)
+    }
+}

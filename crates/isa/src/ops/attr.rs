@@ -1,0 +1,174 @@
+//! The attributes: one entry each. Parser, printer, `tessera explain`, the C ABI and C++ emission read the entry and
+//! know nothing about an attribute besides.
+
+use crate::inst::{AccToVec, AttrValue, Relu, Split, ViewTag};
+use crate::tile::words;
+
+/// A word that an attribute can have.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    /// As text writes it.
+    pub name: &'static str,
+    /// The enumerator in C++.
+    pub cpp: &'static str,
+    /// Other spellings that are read.
+    pub also: &'static [&'static str],
+}
+
+/// How text writes a word; it is read bare and quoted, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// `"split2"`.
+    Quoted,
+    /// `#pto<relu_pre_mode no_relu>`.
+    Of(&'static str),
+    /// `#pto.layout<nd>`.
+    Dialect(&'static str),
+}
+
+impl Spelling {
+    /// The word, or words, spelled so.
+    pub fn spell(self, word: &str) -> String {
+        match self {
+            Spelling::Quoted => format!("\"{word}\""),
+            Spelling::Of(family) => format!("#pto<{family} {word}>"),
+            Spelling::Dialect(name) => format!("#pto.{name}<{word}>"),
+        }
+    }
+}
+
+/// What kind of value an attribute has.
+#[derive(Clone, Copy, Debug)]
+pub enum AttrKind {
+    /// One of these words. In generic form the number of a word is its place in the list, counted from `first`.
+    Word {
+        /// The words.
+        list: &'static [Word],
+        /// The number of the first one.
+        first: u8,
+        /// How they are printed.
+        spelling: Spelling,
+    },
+    /// An integer, printed with this type.
+    Int(Option<&'static str>),
+    /// `true` or `false`.
+    Bool,
+    /// A list of that many integers, at most four.
+    Ints(usize),
+    /// An integer or a float.
+    Number,
+}
+
+impl AttrKind {
+    /// What has to be written, for messages.
+    pub fn wanted(self) -> String {
+        match self {
+            AttrKind::Word { list, .. } => {
+                format!("one of {}", list.iter().map(|w| w.name).collect::<Vec<_>>().join(", "))
+            }
+            AttrKind::Int(_) => "an integer".into(),
+            AttrKind::Bool => "true or false".into(),
+            AttrKind::Ints(n) => format!("a list of {n} integers"),
+            AttrKind::Number => "a number".into(),
+        }
+    }
+}
+
+/// The entry of an attribute.
+#[derive(Debug)]
+pub struct AttrInfo {
+    /// What kind of value it has.
+    pub kind: AttrKind,
+    /// What counts where it is left out, if that is a value.
+    pub default: Option<AttrValue>,
+    /// Which values there are, in words; a list of words speaks for itself.
+    pub about: &'static str,
+    /// Does the DPS form print it inside `ins(…)`? It is read in both places.
+    pub inside_ins: bool,
+}
+
+impl AttrInfo {
+    const fn new(kind: AttrKind, about: &'static str) -> Self {
+        AttrInfo { kind, default: None, about, inside_ins: false }
+    }
+
+    const fn word(list: &'static [Word], spelling: Spelling) -> Self {
+        Self::new(AttrKind::Word { list, first: 0, spelling }, "")
+    }
+
+    const fn or(mut self, default: AttrValue) -> Self {
+        self.default = Some(default);
+        self
+    }
+}
+
+macro_rules! attributes {
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $cpp:literal, $info:expr;)*) => {
+        words! {
+            /// An attribute of an instruction.
+            AttrName { $($(#[$doc])* $name = $text, $cpp;)* }
+        }
+        impl AttrName {
+            /// Its entry in the table.
+            pub fn info(self) -> &'static AttrInfo {
+                match self { $(AttrName::$name => { static INFO: AttrInfo = $info; &INFO })* }
+            }
+        }
+    };
+}
+
+attributes! {
+    /// Which vector core an Acc→Vec form writes (fixpipe.md 6).
+    AccToVecMode = "accToVecMode", "AccToVecMode",
+        AttrInfo::word(AccToVec::WORDS, Spelling::Dialect("acc_to_vec_mode"));
+    /// ReLU on the way out of an accumulator (fixpipe.md 4).
+    ReluPreMode = "reluPreMode", "ReluPreMode",
+        AttrInfo::word(Relu::WORDS, Spelling::Of("relu_pre_mode")).or(AttrValue::Word(Relu::NoRelu as u8));
+    /// The NZ split forms of TINSERT (ops.md 4).
+    Mode = "mode", "TInsertMode", AttrInfo::word(Split::WORDS, Spelling::Quoted);
+    /// The axis TCONCAT joins.
+    Dim = "dim", "dim",
+        AttrInfo::new(AttrKind::Int(None), "1 | 0, the axis that is joined (0 on cpu only)").or(AttrValue::Int(1));
+    /// The kernel of TIMG2COL (ops.md 7).
+    Kernel = "kernel", "kernel", AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…511, required");
+    /// From one position of the kernel to the next.
+    Stride = "stride", "stride", AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…255").or(AttrValue::Ints([1, 1, 0, 0]));
+    /// From one element of the kernel to the next.
+    Dilation = "dilation", "dilation",
+        AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…255").or(AttrValue::Ints([1, 1, 0, 0]));
+    /// Padding around the image.
+    Pad = "pad", "pad",
+        AttrInfo::new(AttrKind::Ints(4), "[left, right, top, bottom], 0…255").or(AttrValue::Ints([0; 4]));
+    /// What TIMG2COL reads outside the image.
+    PadValue = "pad_value", "padValue",
+        AttrInfo::new(AttrKind::Number, "a value of the element type").or(AttrValue::Int(0));
+    /// The size of the image.
+    Fmap = "fmap", "fmap", AttrInfo::new(AttrKind::Ints(2), "[h, w], the size of the image");
+    /// The new shape of TRESHAPE.
+    Shape = "shape", "newShape",
+        AttrInfo::new(AttrKind::Ints(2), "[rows, cols], equal to the destination's declared shape");
+    /// The layout tag of a view.
+    Layout = "layout", "layout", AttrInfo::word(ViewTag::WORDS, Spelling::Dialect("layout"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_default_is_of_the_kind() {
+        for name in AttrName::ALL {
+            let info = name.info();
+            let fits = match (info.kind, info.default) {
+                (_, None) => true,
+                (AttrKind::Word { list, .. }, Some(AttrValue::Word(n))) => usize::from(n) < list.len(),
+                (AttrKind::Int(_), Some(AttrValue::Int(_))) | (AttrKind::Bool, Some(AttrValue::Bool(_))) => true,
+                (AttrKind::Number, Some(AttrValue::Int(_) | AttrValue::Float(_))) => true,
+                (AttrKind::Ints(n), Some(AttrValue::Ints(v))) => v.iter().skip(n).all(|v| *v == 0),
+                _ => false,
+            };
+            assert!(fits, "{name}");
+            assert!(matches!(info.kind, AttrKind::Word { .. }) == info.about.is_empty(), "{name}");
+        }
+    }
+}
