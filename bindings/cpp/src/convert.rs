@@ -9,7 +9,7 @@ use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AttrValue, Attrs, ConvType, Inst, Place, Root, TileArg, ViewTag};
 use tessera_isa::layout::Layout;
-use tessera_isa::ops::{AttrKind, AttrName, FormInfo, Opcode, Role};
+use tessera_isa::ops::{AttrKind, AttrName, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
 
@@ -296,12 +296,12 @@ pub(crate) fn inst(
     let conv = given_conv.map(|c| conv(c).map(|ty| (c, ty))).transpose()?;
     let conv_role = conv.as_ref().map(|_| Role::Src);
     let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.0)).chain(conv_role);
-    let form = op.info().forms.iter().find(|f| same_roles(f, given())).ok_or_else(|| {
+    let form = op.shapes().iter().find(|f| same_roles(f, given())).ok_or_else(|| {
         let roles: Vec<&str> = given().map(Role::name).collect();
         Refusal::argument(format!("{} has no form with the operands {}", op.title(), roles.join(", ")))
     })?;
     let mut inst = Inst::new(op, form.form, profile);
-    for role in form.ins.iter().chain(form.outs) {
+    for role in form.ins.iter().chain(&form.outs) {
         if let Some((_, t)) = tiles.iter().find(|t| t.0 == *role) {
             inst.tiles.push(tile_arg(*role, t, profile)?);
         } else if let Some(scalar) = scalars.iter().find(|s| s.0 == *role) {
@@ -323,7 +323,7 @@ pub(crate) fn conv_arg(role: Role, c: &TesseraConv, conv: &ConvType, profile: Pr
 }
 
 /// Has the form exactly these operands?
-fn same_roles(form: &FormInfo, given: impl Iterator<Item = Role> + Clone) -> bool {
-    let wanted = || form.ins.iter().chain(form.outs);
+fn same_roles(form: &Shape, given: impl Iterator<Item = Role> + Clone) -> bool {
+    let wanted = || form.ins.iter().chain(&form.outs);
     given.clone().count() == wanted().count() && wanted().all(|role| given.clone().filter(|g| g == role).count() == 1)
 }

@@ -8,10 +8,10 @@ use crate::view::View;
 use smallvec::SmallVec;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tessera_exec::engine::{Binds, Engine, Storage, TileId, binds};
+use tessera_exec::engine::{Engine, Storage, TileId};
 use tessera_isa::diag::{Diagnostic, Fault, Severity};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
-use tessera_isa::ops::{AttrName, Role};
+use tessera_isa::ops::{AttrName, Bind, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
 
@@ -174,15 +174,15 @@ impl TesseraMachine {
     }
 
     pub(crate) fn issue(&mut self, mut inst: Inst) -> Answer<Vec<Diagnostic>> {
-        let how = binds(inst.op, self.profile);
+        let how = inst.op.binds(self.profile);
         let mut tiles: SmallVec<[(Role, TileId); 8]> = SmallVec::new();
         for (n, arg) in std::mem::take(&mut inst.tiles).into_iter().enumerate() {
             self.check_place(&arg)?;
             // Views need no storage; what works in place takes its source's.
             let needs_storage = match how {
-                Some(Binds::View | Binds::Window) => false,
-                Some(Binds::Inplace) => arg.role != Role::Dst,
-                None => true,
+                Some(Bind::Bytes | Bind::Window) => false,
+                Some(Bind::InPlace) => arg.role != Role::Dst,
+                _ => true,
             };
             if needs_storage && arg.place.is_none() {
                 return Err(Refusal::argument(format!("the tile {} has no storage", arg.role)));

@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 use tessera_capi::abi;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Relu, Split, ViewTag};
-use tessera_isa::ops::path::{Lay, LayoutPair, Types};
-use tessera_isa::ops::{AttrName, Form, Opcode};
+use tessera_isa::ops::{AttrName, Family, Form, Lay, Layouts, Opcode, Role, Types};
 use tessera_isa::profile::{Profile, Profiles};
 use tessera_isa::tile::{BLayout, Compact, Loc, SLayout};
 
@@ -81,7 +80,7 @@ fn tags_follow_the_tables() {
     assert_eq!(written("TesseraOp"), names(abi::ops()));
     assert_eq!(written("TesseraRole"), names(abi::roles()));
     // Every layout instruction of the table can be issued.
-    assert!(Opcode::ALL.iter().filter(|op| op.info().layout).all(|op| abi::ops().contains(op)));
+    assert!(Opcode::ALL.iter().filter(|op| op.info().family == Family::Layout).all(|op| abi::ops().contains(op)));
 }
 
 const HEAD: &str = "// The legality tables of the instructions (ops.md), as the library's instruction table has them.
@@ -150,17 +149,23 @@ fn lay(lay: Lay) -> String {
     let (kind, names) = match lay {
         Lay::Any => ("Any", "0".to_string()),
         Lay::Of(names) => ("Of", bits(names.iter().copied(), |n| n as usize)),
-        Lay::Nz512 => ("Nz512", "0".to_string()),
+        Lay::Exactly(..) => ("Nz512", "0".to_string()),
         Lay::Usual => ("Usual", "0".to_string()),
         Lay::OneRowNd => ("OneRowNd", "0".to_string()),
         Lay::RowMajor => ("RowMajor", "0".to_string()),
+        Lay::OneColumnDn | Lay::Like(_) => panic!("no move asks for {lay:?} alone"),
     };
     format!("{{LayoutKind::{kind}, {names}}}")
 }
 
-fn layouts(pairs: &[LayoutPair]) -> String {
+fn layouts(pairs: &[Layouts]) -> String {
     assert!(pairs.len() <= 5);
-    let rows: Vec<String> = pairs.iter().map(|p| format!("{{{}, {}, {}}}", lay(p.src), lay(p.dst), p.same)).collect();
+    let one = |way: &Layouts| {
+        let of = |role: Role| way.iter().find(|(r, _)| *r == role).map_or(Lay::Any, |(_, lay)| *lay);
+        let same = of(Role::Dst) == Lay::Like(Role::Src);
+        format!("{{{}, {}, {same}}}", lay(of(Role::Src)), lay(if same { Lay::Any } else { of(Role::Dst) }))
+    };
+    let rows: Vec<String> = pairs.iter().map(one).collect();
     format!("{}, {{{}}}", pairs.len(), rows.join(", "))
 }
 
@@ -182,6 +187,7 @@ fn types(types: Types) -> String {
             let pairs: Vec<String> = pairs.iter().map(|(s, ds)| format!("{{{}, {}}}", tag(*s), elems(ds))).collect();
             row("Pairs", "0".into(), &pairs.join(", "))
         }
+        Types::ByRole(_) | Types::Rows(..) => panic!("a move has a source and a destination"),
     }
 }
 
@@ -202,19 +208,20 @@ fn tables() -> String {
     }
     out += "};\n";
     // The _FP instructions share the table of their plain one.
-    let own = |op: &&Opcode| !op.info().paths.is_empty() && !op.mnemonic().ends_with("_fp");
+    let moves = |op: &Opcode| matches!(op.info().family, Family::Layout | Family::Support);
+    let own = |op: &&Opcode| !op.info().sigs.is_empty() && !op.mnemonic().ends_with("_fp") && moves(op);
     for op in Opcode::ALL.iter().filter(own) {
         let mnemonic = op.mnemonic();
         let (head, tail) = mnemonic.split_at(1);
         writeln!(out, "\ninline constexpr Path k{}{tail}Paths[] = {{", head.to_uppercase()).unwrap();
-        for p in op.info().paths {
+        for p in op.info().sigs {
             writeln!(
                 out,
                 "    {{{}, {}, {}, {}, {}, {}}},",
                 profiles(p.on),
                 bits(p.forms.iter().copied(), |f| f as usize),
-                bits(p.src.iter().copied(), |l| l as usize),
-                bits(p.dst.iter().copied(), |l| l as usize),
+                bits(p.locs_of(Role::Src).iter().copied(), |l| l as usize),
+                bits(p.locs_of(Role::Dst).iter().copied(), |l| l as usize),
                 layouts(p.layouts),
                 types(p.types),
             )

@@ -23,7 +23,8 @@ use tessera_ir::{
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
-use tessera_isa::ops::FormInfo;
+use tessera_isa::ops::{Family, FormInfo, Opcode, Text};
+use tessera_isa::sem::Sem;
 
 /// The text of a program in another form; what that form cannot express stays as it is.
 ///
@@ -104,8 +105,13 @@ impl<'a> Convert<'a> {
         let OpKind::Pto(opcode, form) = op.kind else {
             return None;
         };
-        let info = opcode.info();
-        info.forms.iter().find(|f| f.form == form && info.layout)
+        opcode.form(form).filter(|_| opcode.info().family != Family::Support)
+    }
+
+    /// Does the operation move or compute elements, and make no view of its operands?
+    fn moves(&self, op: &Op) -> bool {
+        let is_move = |o: Opcode| matches!(o.info().sem, Sem::Moves(_)) && o.info().text == Text::Forms;
+        op.opcode().is_some_and(|o| o.info().binds.is_none() && (self.form_of(op).is_some() || is_move(o)))
     }
 
     /// A name that nothing else has.

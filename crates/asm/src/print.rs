@@ -16,6 +16,7 @@ use crate::trivia::Trivia;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 use tessera_ir::{Arg, Func, Module, NameId, Op, OpAttrs, OpKind, TypeId, ValueId};
+use tessera_isa::ops::Text;
 
 /// The canonical text of what was read, with its comments.
 ///
@@ -192,7 +193,7 @@ impl<'a> Printer<'a> {
     fn op(&mut self, op: &Op) {
         self.results(op);
         match &op.kind {
-            OpKind::Pto(opcode, form) => match opcode.info().forms.iter().find(|f| f.form == *form) {
+            OpKind::Pto(opcode, form) => match opcode.form(*form).filter(|_| opcode.info().text == Text::Forms) {
                 Some(form) => self.instruction(op, *opcode, form),
                 None => self.special(op, *opcode),
             },

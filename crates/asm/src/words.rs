@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 use tessera_ir::{ArithOp, CastOp, CmpPred};
-use tessera_isa::ops::{OTHERS, Opcode};
+use tessera_isa::ops::{Opcode, others};
 
 /// A PTO instruction, by its mnemonic without `pto.`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub(crate) enum Pto {
 }
 
 static PTO: LazyLock<FxHashMap<&'static str, Pto>> = LazyLock::new(|| {
-    let others = OTHERS.iter().map(|name| (*name, Pto::Other(name)));
+    let others = others().map(|name| (name, Pto::Other(name)));
     let table = Opcode::ALL.iter().flat_map(|op| {
         let info = op.info();
         let names = std::iter::once(info.mnemonic).chain(info.aliases.iter().copied());

@@ -308,10 +308,10 @@ fn attributes_inside_ins() {
 
 #[test]
 fn other_pto_instructions_are_recognised() {
-    let text = format!("pto.tadd ins(%a, %b : {T}, {T}) outs(%c : {T})\n%d = pto.tmuls %a, %x : ({T}, f32) -> {T}");
+    let text = format!("pto.tput ins(%a, %b : {T}, {T}) outs(%c : {T})\n%d = pto.tget %a, %x : ({T}, f32) -> {T}");
     let parsed = read(&text);
-    assert_eq!(op(&parsed, 0).0, OpKind::Other("tadd"));
-    assert_eq!(op(&parsed, 1).0, OpKind::Other("tmuls"));
+    assert_eq!(op(&parsed, 0).0, OpKind::Other("tput"));
+    assert_eq!(op(&parsed, 1).0, OpKind::Other("tget"));
     assert_eq!(parsed.module.funcs[0].ops[0].form, TextForm::Dps);
     assert_eq!(dump(&parsed.module), dump(&read(&print(&parsed)).module));
 }

@@ -32,11 +32,11 @@ pub use rules::fixpipe::check_quant_params;
 pub use rules::memory::check_address;
 pub use rules::tconcat::check_concat_counts;
 pub use rules::tile::{check_conv, check_tile};
-pub use rules::valid::{check_valid, unset as valid_unset, uses_valid};
+pub use rules::valid::{check_valid, unset as valid_unset};
 
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
-use tessera_isa::ops::Path;
+use tessera_isa::ops::Sig;
 
 /// The rules that an instruction breaks: one error, or any number of warnings.
 ///
@@ -55,25 +55,22 @@ use tessera_isa::ops::Path;
 /// assert_eq!(check(&inst)[0].rule, "tmov-loc");
 /// ```
 pub fn check(inst: &Inst) -> Vec<Fault> {
-    match rules::error(inst) {
-        Some(fault) => vec![fault],
-        None => rules::warnings(inst),
-    }
+    rules::all(inst)
 }
 
-/// The one answer to an instruction: the path that moves its data, or the rule that refuses it.
+/// The one answer to an instruction: the signature that takes it, or the rule that refuses it.
 #[derive(Clone, Copy, Debug)]
 pub enum Decision {
     /// Legal, by this line of the legality table.
-    Legal(&'static Path),
+    Legal(&'static Sig),
     /// Refused by this rule.
     Rejected(&'static str),
 }
 
-/// Decides one instruction (ops.md 1 rule 1); `None` for the instructions whose legality is not about paths.
+/// Decides one instruction (ops.md 1 rule 1); `None` for the instructions that take no tiles.
 pub fn decide(inst: &Inst) -> Option<Decision> {
-    match rules::error(inst) {
+    match check(inst).into_iter().find(|f| f.is_error()) {
         Some(fault) => Some(Decision::Rejected(fault.rule)),
-        None => rules::path::of(inst).map(Decision::Legal),
+        None => rules::signature::of(inst).map(Decision::Legal),
     }
 }

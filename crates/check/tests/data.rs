@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use tessera_check::{check, check_address, check_concat_counts, check_quant_params, check_valid, uses_valid};
+use tessera_check::{check, check_address, check_concat_counts, check_quant_params, check_valid};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{GlobalArg, Inst, TileArg, ViewTag};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::effects;
 use tessera_isa::tile::{Extent, Loc, Tile, TileType};
 
 fn tile(loc: Loc, elem: Elem, rows: u64, cols: u64) -> Tile {
@@ -18,6 +19,10 @@ fn inst(op: Opcode, form: Form, tiles: &[(Role, Tile)]) -> Inst {
     let mut inst = Inst::new(op, form, Profile::A5);
     inst.tiles.extend(tiles.iter().map(|(role, tile)| TileArg::of_type(*role, *tile)));
     inst
+}
+
+fn uses_valid(inst: &Inst, role: Role) -> bool {
+    effects(inst).tiles.iter().any(|t| t.role == role && t.needs_valid)
 }
 
 fn quantized(dst: Elem) -> Inst {

@@ -92,13 +92,13 @@ fn any_instruction_has_an_answer() {
         if !forms.is_empty() && rng.below(8) > 0 {
             let info = &forms[rng.below(forms.len() as u64) as usize];
             inst.form = info.form;
-            for role in info.ins.iter().chain(info.outs) {
+            for role in info.operands().map(|o| o.role) {
                 match role.kind() {
-                    tessera_isa::ops::Kind::Tile => inst.tiles.push(tile(&mut rng, *role, profile)),
+                    tessera_isa::ops::Kind::Tile => inst.tiles.push(tile(&mut rng, role, profile)),
                     _ => {
                         let value = Number::Int(rng.number().into());
                         let value = if rng.below(4) == 0 { Number::Float(0.1) } else { value };
-                        inst.scalars.push((*role, rng.maybe(value)));
+                        inst.scalars.push((role, rng.maybe(value)));
                     }
                 }
             }

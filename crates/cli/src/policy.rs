@@ -6,7 +6,7 @@ use crate::source::Source;
 use clap::ValueEnum;
 use tessera_isa::diag::{Diagnostic, Severity, nearest};
 use tessera_isa::profile::Profile;
-use tessera_isa::rules::{RULES, rule};
+use tessera_isa::rules::{self, rule};
 
 /// How diagnostics are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -35,7 +35,7 @@ pub struct Policy {
 }
 
 fn rule_id(text: &str) -> Result<&'static str, String> {
-    rule(text).map(|r| r.id).ok_or_else(|| match nearest(text, RULES.iter().map(|r| r.id)) {
+    rule(text).map(|r| r.id).ok_or_else(|| match nearest(text, rules::all().map(|r| r.id)) {
         Some(near) => format!("there is no rule '{text}'; did you mean '{near}'?"),
         None => format!("there is no rule '{text}'; `tessera explain` lists them"),
     })

@@ -4,7 +4,8 @@ use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Arg, ArithOp, CastOp, CmpPred, Op, OpId, OpKind, ScalarType, Type, ValueId};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ViewTag};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Form, Opcode, Role, Text};
+use tessera_isa::sem::Sem;
 use tessera_isa::tile::Extent;
 
 const PIPES: &[&str] = &["PIPE_S", "PIPE_V", "PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX", "PIPE_ALL"];
@@ -78,47 +79,48 @@ impl Emitter<'_> {
 
     /// An instruction of the table.
     pub(crate) fn pto(&mut self, id: OpId, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
-        use Opcode::*;
-        match opcode {
-            AllocTile => self.alloc(op),
-            Tassign => self.assign(id, op),
-            SetValidshape => {
+        match opcode.info().text {
+            Text::Alloc => self.alloc(op),
+            Text::Assign => self.assign(id, op),
+            Text::SetValid => {
                 let tile = self.tile_operand(op).map(|v| self.value(v)).unwrap_or_default();
                 self.set_valid(&tile, op);
                 Ok(())
             }
-            MakeTensorView => self.make_view(op),
-            PartitionView => self.partition(op),
-            Addptr => self.addptr(op),
-            LoadScalar | StoreScalar => self.scalar_access(op, opcode),
-            GetBlockIdx | GetBlockNum => {
-                let name = if opcode == GetBlockIdx { "block_idx" } else { "block_num" };
+            Text::MakeView => self.make_view(op),
+            Text::Partition => self.partition(op),
+            Text::AddPtr => self.addptr(op),
+            Text::LoadScalar | Text::StoreScalar => self.scalar_access(op, opcode),
+            Text::Number => {
+                let name = if opcode == Opcode::GetBlockIdx { "block_idx" } else { "block_num" };
                 if let Some(r) = op.results.first() {
                     self.names.stands_for(*r, name.into());
                 }
                 Ok(())
             }
-            SetFlag | WaitFlag => {
+            Text::AsWritten if matches!(opcode, Opcode::SetFlag | Opcode::WaitFlag) => {
                 let words = op.attrs.as_ref().map_or(&[][..], |a| &a.words);
                 if let [from, to, event] = words
                     && PIPES.contains(&from.as_str())
                     && PIPES.contains(&to.as_str())
                     && event.starts_with("EVENT_ID")
                 {
-                    let name = if opcode == SetFlag { "set_flag" } else { "wait_flag" };
+                    let name = if opcode == Opcode::SetFlag { "set_flag" } else { "wait_flag" };
                     self.line(&format!("{name}({from}, {to}, {event});"));
                 }
                 Ok(())
             }
-            Barrier => {
+            Text::AsWritten if opcode == Opcode::Barrier => {
                 let words = op.attrs.as_ref().map_or(&[][..], |a| &a.words);
                 let pipe = words.first().filter(|w| PIPES.contains(&w.as_str())).map_or("PIPE_ALL", |w| w);
                 self.line(&format!("pipe_barrier({pipe});"));
                 Ok(())
             }
             // Instructions run in the order of the text, so there is nothing to wait for.
-            RecordEvent | WaitEvent | Tsync | SetImg2colRpt => Ok(()),
-            Tprint => Err(cannot(op.span, "pto.tprint", "print the stored result instead")),
+            Text::AsWritten | Text::Ignored => Ok(()),
+            _ if matches!(opcode.info().sem, Sem::Prints) => {
+                Err(cannot(op.span, "pto.tprint", "print the stored result instead"))
+            }
             _ => self.instruction(op, opcode, form),
         }
     }

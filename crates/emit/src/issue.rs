@@ -3,7 +3,7 @@
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Arg, Op, Type, ValueId};
 use tessera_isa::inst::{AttrValue, Attrs};
-use tessera_isa::ops::{AttrName, Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Bind, Effect, Form, Kind, Opcode, Role, Text};
 
 impl Emitter<'_> {
     /// The tile or view with a role, as an operand or a result.
@@ -49,12 +49,14 @@ impl Emitter<'_> {
     pub(crate) fn instruction(&mut self, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
         self.begin_results(op, opcode)?;
         let attrs = op.known_attrs().cloned().unwrap_or_default();
-        match opcode {
-            Opcode::Tload => return self.load(op),
-            Opcode::Tstore => return self.store(op),
-            Opcode::Timg2col => return self.img2col(op, &attrs),
-            Opcode::Setfmatrix => return self.setfmatrix(&attrs),
-            Opcode::SetImg2colPadding => {
+        let info = opcode.info();
+        match info.text {
+            _ if op.operand(Role::Global).is_some() => {
+                return if opcode.effect(form, Role::Global) == Effect::Read { self.load(op) } else { self.store(op) };
+            }
+            _ if info.attrs.contains(&AttrName::Kernel) => return self.img2col(op, &attrs),
+            Text::Attributes => return self.setfmatrix(&attrs),
+            Text::Value => {
                 let value = match (op.operands.first(), attrs.pad_value()) {
                     (Some(o), _) => {
                         let (ty, text) = (self.scalar_of(o.arg), self.int(o.arg));
@@ -73,12 +75,12 @@ impl Emitter<'_> {
             _ => {}
         }
         let arguments = self.arguments(op, opcode, form)?;
-        let name = opcode.info().cpp.first().copied().unwrap_or_default();
+        let name = info.cpp.first().copied().unwrap_or_default();
         let template = self.template(op, form, &attrs)?;
-        if opcode == Opcode::TfillpadInplace && form == Form::Plain {
+        if info.binds == Some(Bind::InPlace) && form == Form::Plain {
             self.bind_inplace(op)?;
         }
-        let shape = match attrs.shape().filter(|_| opcode == Opcode::Treshape) {
+        let shape = match attrs.shape() {
             Some([r, c]) => format!(", {{{r}, {c}}}"),
             None => String::new(),
         };
@@ -96,7 +98,7 @@ impl Emitter<'_> {
             self.all_valid(value);
             let name = self.names.object(value).to_string();
             let init = op.operand(Role::Init).and_then(|o| o.arg.value());
-            let view = matches!(opcode, Opcode::Tsubview | Opcode::Subset);
+            let view = opcode.info().binds == Some(Bind::Window);
             if let Some(old) = init {
                 let old = self.value(old);
                 self.line(&format!("HostCopy({name}, {old});"));
@@ -118,10 +120,9 @@ impl Emitter<'_> {
         let is_result = op.results.contains(&dst);
         let manual = self.placement.manual.iter().any(|m| m.value == dst) || self.early_address(dst).is_some();
         let bound_otherwise = self.func.ops.iter().any(|other| {
-            let views =
-                matches!(other.opcode(), Some(Opcode::Tsubview | Opcode::Subset | Opcode::Treshape | Opcode::Bitcast));
-            let assigns = matches!(other.opcode(), Some(Opcode::Tassign | Opcode::AllocTile))
-                && other.operand(Role::Addr).is_some();
+            let binds = other.opcode().and_then(|o| o.info().binds);
+            let views = matches!(binds, Some(Bind::Window | Bind::Bytes));
+            let assigns = matches!(binds, Some(Bind::Address | Bind::New)) && other.operand(Role::Addr).is_some();
             let target = other.dsts().iter().any(|(_, v)| *v == dst)
                 || other.results.contains(&dst)
                 || (assigns && other.values().any(|v| v == dst));
@@ -134,66 +135,18 @@ impl Emitter<'_> {
         Ok(())
     }
 
+    /// The arguments, in the order of the row.
     fn arguments(&self, op: &Op, opcode: Opcode, form: Form) -> Emitted<Vec<String>> {
-        use Opcode::*;
-        let tile = |role| self.tile(op, role);
-        let at = [self.index(op, Role::Row), self.index(op, Role::Col)];
-        Ok(match (opcode, form) {
-            (Textract, Form::TwoWindows) => {
-                let second = [self.index(op, Role::Row1), self.index(op, Role::Col1)];
-                let mut all = vec![tile(Role::Dst0)?, tile(Role::Dst1)?, tile(Role::Src)?];
-                all.extend(at.into_iter().chain(second));
-                all
-            }
-            (Tmov | TmovFp | Textract | TextractFp | Tinsert | TinsertFp, _) => {
-                let mut all = vec![tile(Role::Dst)?, tile(Role::Src)?];
-                match form {
-                    Form::VectorQuant => all.push(tile(Role::Fp)?),
-                    Form::ScalarQuant => all.push(self.scalar(op, Role::Quant)?),
-                    _ => {}
-                }
-                if !matches!(opcode, Tmov | TmovFp) {
-                    all.extend(at);
-                }
-                if form == Form::Fill {
-                    all.push(self.scalar(op, Role::Fill)?);
-                }
-                all
-            }
-            (Tfillpad | TfillpadInplace | TfillpadExpand, Form::Fill) => {
-                vec![tile(Role::Dst)?, self.scalar(op, Role::Fill)?]
-            }
-            (Ttrans, Form::Tmp) => vec![tile(Role::Dst)?, tile(Role::Src)?, tile(Role::Tmp)?],
-            (Tconcat, _) => {
-                let mut all = vec![tile(Role::Dst)?];
-                if form == Form::IndexedOut {
-                    all.push(tile(Role::DstIdx)?);
-                }
-                all.extend([tile(Role::Src0)?, tile(Role::Src1)?]);
-                if form != Form::Plain {
-                    all.extend([tile(Role::Idx0)?, tile(Role::Idx1)?]);
-                }
-                all
-            }
-            (Tinterleave | Tdeinterleave, Form::OneSource) => {
-                vec![tile(Role::Dst1)?, tile(Role::Dst0)?, tile(Role::Src0)?]
-            }
-            (Tinterleave | Tdeinterleave, _) => {
-                vec![tile(Role::Dst1)?, tile(Role::Dst0)?, tile(Role::Src1)?, tile(Role::Src0)?]
-            }
-            (Tsubview | Subset, _) => {
-                let dst = match op.results.first() {
-                    Some(r) => self.value(*r),
-                    None => tile(Role::Dst)?,
-                };
-                let [row, col] = at;
-                vec![dst, tile(Role::Src)?, row, col]
-            }
-            (Tpack | Ttrans | Treshape | Bitcast | Tfillpad | TfillpadInplace | TfillpadExpand, _) => {
-                vec![tile(Role::Dst)?, tile(Role::Src)?]
-            }
-            _ => return Err(cannot(op.span, format!("pto.{opcode}"), "take it out of the program")),
-        })
+        let Some(form) = opcode.form(form).filter(|_| !opcode.info().cpp.is_empty()) else {
+            return Err(cannot(op.span, format!("pto.{opcode}"), "take it out of the program"));
+        };
+        let given = |role: &Role| self.operand(op, *role).is_some() || !form.operand(*role).is_some_and(|o| o.optional);
+        let argument = |role: Role| match role.kind() {
+            Kind::Index => Ok(self.index(op, role)),
+            Kind::Quant | Kind::Fill => self.scalar(op, role),
+            Kind::Tile | Kind::Conv => self.tile(op, role),
+        };
+        form.cpp_order().into_iter().filter(given).map(argument).collect()
     }
 
     /// Template arguments: the modes of an instruction, after the types that stand before them.

@@ -29,8 +29,9 @@ use std::fmt::Write;
 use tessera_ir::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Bind, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::Sem;
 use tessera_isa::tile::Loc;
 use tessera_plan::Placement;
 
@@ -65,11 +66,10 @@ fn cannot(span: Span, what: impl Into<String>, help: impl Into<String>) -> Box<D
 
 /// Does the operation only compute its results?
 fn is_pure(op: &Op) -> bool {
-    use Opcode::*;
     match op.kind {
         OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) | OpKind::Select => true,
         OpKind::Pto(op, _) => {
-            matches!(op, MakeTensorView | PartitionView | Addptr | LoadScalar | GetBlockIdx | GetBlockNum)
+            matches!(op.info().sem, Sem::Value | Sem::Block | Sem::Loads) && op.info().binds.is_none()
         }
         _ => false,
     }
@@ -155,7 +155,10 @@ impl Emitter<'_> {
             for operand in &op.operands {
                 let Some(v) = operand.arg.value() else { continue };
                 let first = !std::mem::replace(&mut seen[v.index()], true);
-                if first && op.opcode() == Some(Opcode::Tassign) && operand.role != Role::Addr {
+                if first
+                    && op.opcode().and_then(|o| o.info().binds) == Some(Bind::Address)
+                    && operand.role != Role::Addr
+                {
                     found.extend(op.operand(Role::Addr).map(|addr| (v, id, addr.arg)));
                 }
             }
@@ -190,7 +193,9 @@ impl Emitter<'_> {
         self.is_tile(value)
             && match self.func.value(value).def {
                 Def::Arg(_) | Def::Input | Def::ListingOut => true,
-                Def::Result(op, _) => matches!(&self.func.op(op).kind, OpKind::Pto(op, _) if *op != Opcode::Tassign),
+                Def::Result(op, _) => {
+                    matches!(&self.func.op(op).kind, OpKind::Pto(op, _) if op.info().binds != Some(Bind::Address))
+                }
                 Def::BlockArg(..) => self.placement.slot(value).is_some(),
             }
     }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Effect, Form, Opcode, Role};
 
 /// What stands at an operand's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -229,6 +229,15 @@ impl Op {
         self.attrs.get_or_insert_default()
     }
 
+    /// What the operation does with the operand of a role; an instruction without a row writes what stands in `outs`.
+    pub fn effect(&self, role: Role) -> Effect {
+        match self.kind {
+            OpKind::Pto(op, form) => op.effect(form, role),
+            _ if role.is_dst() => Effect::Write,
+            _ => Effect::Read,
+        }
+    }
+
     /// The tiles that the instruction writes, with their roles: results in SSA, `outs` operands in DPS.
     pub fn dsts(&self) -> SmallVec<[(Role, ValueId); 2]> {
         let mut all: SmallVec<[(Role, ValueId); 2]> = self
@@ -238,9 +247,9 @@ impl Op {
             .filter_map(|o| o.arg.value().map(|v| (o.role, v)))
             .collect();
         if let OpKind::Pto(op, form) = self.kind
-            && let Some(info) = op.info().forms.iter().find(|f| f.form == form)
+            && let Some(info) = op.form(form)
         {
-            all.extend(info.outs.iter().copied().zip(self.results.iter().copied()));
+            all.extend(info.out_roles().zip(self.results.iter().copied()));
         }
         all
     }
@@ -248,9 +257,9 @@ impl Op {
     /// An operand or result that the instruction's form has and this operation lacks.
     pub fn missing(&self) -> Option<Role> {
         let OpKind::Pto(op, form) = self.kind else { return None };
-        let info = op.info().forms.iter().find(|f| f.form == form)?;
-        let dsts = self.operands.iter().filter(|o| info.outs.contains(&o.role)).count() + self.results.len();
-        let read = info.ins.iter().find(|role| self.operand(**role).is_none());
-        read.or_else(|| info.outs.get(dsts)).copied()
+        let info = op.form(form)?;
+        let dsts = self.operands.iter().filter(|o| info.out_roles().any(|r| r == o.role)).count() + self.results.len();
+        let lacks = |o: &&tessera_isa::ops::Operand| !o.optional && self.operand(o.role).is_none();
+        info.ins.iter().find(lacks).or_else(|| info.outs.get(dsts)).map(|o| o.role)
     }
 }

@@ -10,7 +10,7 @@ pub use attrs::{AttrValue, Attrs};
 use crate::codec::Number;
 use crate::elem::Elem;
 use crate::layout::{Axis, Digit, Layout};
-use crate::ops::{Form, Opcode, Role};
+use crate::ops::{Form, Opcode, Role, RuleKind};
 use crate::profile::Profile;
 use crate::tile::{LayoutName, Loc, Tile, words};
 use smallvec::SmallVec;
@@ -296,16 +296,8 @@ impl Inst {
 
     /// Does data leave an accumulator?
     pub fn is_fixpipe(&self) -> bool {
-        self.src().is_some_and(|s| s.tile.loc == Loc::Acc)
-            && matches!(
-                self.op,
-                Opcode::Tmov
-                    | Opcode::TmovFp
-                    | Opcode::Textract
-                    | Opcode::TextractFp
-                    | Opcode::Tinsert
-                    | Opcode::TinsertFp
-            )
+        let row = self.op.info().rules;
+        self.src().is_some_and(|s| s.tile.loc == Loc::Acc) && row.iter().any(|r| r.kind == RuleKind::Fixpipe)
     }
 
     /// Rows and columns by which a dual mode divides the source window: (2, 1), (1, 2), or (1, 1) without one.

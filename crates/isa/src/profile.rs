@@ -19,6 +19,8 @@ pub enum Profile {
 pub struct Profiles(u8);
 
 impl Profiles {
+    /// None.
+    pub const NONE: Profiles = Profiles(0);
     /// All three.
     pub const ALL: Profiles = Profiles(7);
     /// The CPU simulator.

@@ -1,7 +1,9 @@
 //! Every rule id the program can report, with its text, severity, profiles and source (rules.md).
 
 use crate::diag::Severity;
+use crate::ops::{Opcode, RuleKind, RuleUse};
 use crate::profile::Profiles;
+use std::sync::LazyLock;
 
 /// A row of the rule table.
 #[derive(Debug)]
@@ -22,7 +24,50 @@ pub struct Rule {
 
 /// The rule with this id.
 pub fn rule(id: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|r| r.id == id)
+    all().find(|r| r.id == id)
+}
+
+/// Every rule: those written down here, then those that the families' rows make of their kinds of rules.
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().chain(DERIVED.iter())
+}
+
+static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let mut derived: Vec<Rule> = Vec::new();
+    for op in Opcode::ALL {
+        let info = op.info();
+        for usage in info.rules {
+            let known = RULES.iter().chain(&derived).any(|r| r.id == usage.id);
+            if let (false, Some(text)) = (known, text(usage)) {
+                let severity = Severity::Error;
+                derived.push(Rule { id: usage.id, severity, on: usage.on, text, source: info.source, implied: false });
+            }
+        }
+    }
+    derived
+});
+
+/// What a kind of rule asks, in one sentence.
+fn text(usage: &RuleUse) -> Option<&'static str> {
+    Some(match (usage.kind, usage.id.rsplit('-').next()?) {
+        (RuleKind::Signature, "profile") => "the profile has the instruction",
+        (RuleKind::Signature, "loc") => "the operands lie in the locations of a signature",
+        (RuleKind::Signature, "layout") => "the operands have the layouts of a signature",
+        (RuleKind::Signature, "dtype") => "the element types are those of a signature",
+        (RuleKind::SameValid, _) => "sources and destination have equal valid regions",
+        (RuleKind::RowFoldValid, _) => "dst has the valid rows of src and one valid column (cpu: at least one)",
+        (RuleKind::FoldEmpty, _) => "there is a column to fold (a2a3, a5: and a row)",
+        (RuleKind::FoldTmp, _) => "a given tmp is in Vec, ND, and has the type of src",
+        (RuleKind::ContractValid, _) => "a.Cv = b.Rv, dst.Rv = a.Rv and dst.Cv = b.Cv",
+        (RuleKind::ContractShape, _) => {
+            "the declared shapes fit: a.R = dst.R, a.C = b.R, b.C = dst.C (a2a3, a5: and a.R > 1)"
+        }
+        (RuleKind::ContractRange, _) => "M, K and N are 1 to 4095",
+        (RuleKind::GatherValid, _) => "idx has the valid region of dst (a2a3, a5: and both are valid in all columns)",
+        (RuleKind::GatherTmp, _) => "tmp is given, in Vec, ND, and has the type and valid region of idx",
+        (RuleKind::AtRun, "index") => "every index names an element of src",
+        _ => return None,
+    })
 }
 
 macro_rules! rules {
@@ -35,7 +80,7 @@ macro_rules! rules {
 }
 
 /// All rules, grouped as in rules.md.
-pub static RULES: &[Rule] = rules! {
+static RULES: &[Rule] = rules! {
     // Tile types.
     Error ALL "tile-shape", "rows and cols are at least 1, and static valid extents are at most the declared ones", "tile-model.md 5";
     Error ALL "tile-align", "without boxes, the bytes of the major dimension (cols if row_major, rows if col_major) are a multiple of 32", "tile-model.md 5";
@@ -190,6 +235,7 @@ pub static RULES: &[Rule] = rules! {
     Error ALL "loop", "a loop's step is positive and it ends within the limit", "syntax.md 4";
     Error ALL "memory-limit", "the program stays within the simulator's memory", "design.md, limits";
     Error ALL "binding", "every argument is bound to a file or value of its type and shape", "syntax.md 4";
+    Error ALL "undecided", "a proof holds for all inputs: data decides neither what moves nor how often", "docs/trace.md";
     Error ALL "internal", "the tool keeps its own invariants; a broken one is a defect of the tool", "design.md, limits";
 };
 
@@ -199,11 +245,11 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_texts_are_sentences() {
-        let mut ids: Vec<_> = RULES.iter().map(|r| r.id).collect();
+        let mut ids: Vec<_> = all().map(|r| r.id).collect();
         ids.sort_unstable();
         ids.dedup();
-        assert_eq!(ids.len(), RULES.len());
-        assert!(RULES.iter().all(|r| r.text.len() > 10 && !r.source.is_empty() && !r.text.ends_with('.')));
+        assert_eq!(ids.len(), all().count());
+        assert!(all().all(|r| r.text.len() > 10 && !r.source.is_empty() && !r.text.ends_with('.')));
         assert!(rule("tinsert-bounds").is_some() && rule("tinsert-bound").is_none());
     }
 }

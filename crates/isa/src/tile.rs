@@ -143,7 +143,7 @@ impl Loc {
 
 impl LayoutName {
     /// The layout of an outer and an inner order.
-    pub fn of(b: BLayout, s: SLayout) -> LayoutName {
+    pub const fn of(b: BLayout, s: SLayout) -> LayoutName {
         match (b, s) {
             (BLayout::RowMajor, SLayout::NoneBox) => LayoutName::Nd,
             (BLayout::ColMajor, SLayout::NoneBox) => LayoutName::Dn,
@@ -340,13 +340,13 @@ pub struct Tile {
 
 impl Tile {
     /// The layout's name.
-    pub fn layout_name(&self) -> LayoutName {
+    pub const fn layout_name(&self) -> LayoutName {
         LayoutName::of(self.blayout, self.slayout)
     }
 
     /// Has the layout boxes?
-    pub fn is_boxed(&self) -> bool {
-        self.slayout != SLayout::NoneBox
+    pub const fn is_boxed(&self) -> bool {
+        !matches!(self.slayout, SLayout::NoneBox)
     }
 
     /// Rows and columns of a box (tile-model.md 5); `None` where the fractal is not one of the three.
@@ -393,16 +393,17 @@ impl Tile {
     }
 
     /// "Same layout": outer, inner and, when boxed, fractal (tile-model.md 5).
-    pub fn same_layout(&self, other: &Tile) -> bool {
-        self.blayout == other.blayout
-            && self.slayout == other.slayout
-            && (!self.is_boxed() || self.fractal == other.fractal)
+    pub const fn same_layout(&self, other: &Tile) -> bool {
+        self.has_layout((other.blayout, other.slayout, other.fractal))
     }
 
     /// Has the tile the usual layout of its location?
-    pub fn has_usual_layout(&self, profile: Profile) -> bool {
-        let (b, s, f) = self.loc.usual(profile);
-        self.blayout == b && self.slayout == s && (!self.is_boxed() || self.fractal == f)
+    pub const fn has_usual_layout(&self, profile: Profile) -> bool {
+        self.has_layout(self.loc.usual(profile))
+    }
+
+    const fn has_layout(&self, (b, s, fractal): (BLayout, SLayout, u32)) -> bool {
+        self.blayout as u8 == b as u8 && self.slayout as u8 == s as u8 && (!self.is_boxed() || self.fractal == fractal)
     }
 
     /// The bits that padding is filled with; `None` for `pad=null` and for a custom value out of range.

@@ -13,8 +13,9 @@ use crate::points::Points;
 use crate::tile_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::{BlockId, Def, Func, Module, Op, OpId, OpKind, ValueId};
-use tessera_isa::ops::{Effect, Opcode, Role};
+use tessera_isa::ops::{Bind, Effect, Opcode, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::Sem;
 use tessera_isa::tile::Loc;
 
 /// A tile with a constant address.
@@ -142,9 +143,9 @@ impl Walk<'_> {
         let known = constants(self.func);
         let mut found = Vec::new();
         self.func.walk(&mut |id, op, _| {
-            let tile = match op.opcode() {
-                Some(Opcode::AllocTile) => op.results.first().copied(),
-                Some(Opcode::Tassign) => tassign_tile(op),
+            let tile = match op.opcode().and_then(|o| o.info().binds) {
+                Some(Bind::New) => op.results.first().copied(),
+                Some(Bind::Address) => tassign_tile(op),
                 _ => None,
             };
             if let (Some(value), Some(addr)) = (tile, op.operand(Role::Addr)) {
@@ -348,7 +349,7 @@ impl Walk<'_> {
     fn uses(&mut self, id: OpId, op: &Op, counts: impl Fn(Role) -> bool) {
         for operand in &op.operands {
             if let Some(v) = operand.arg.value().filter(|_| counts(operand.role)) {
-                self.use_value(v, id, operand.role.effect() != Effect::Read);
+                self.use_value(v, id, op.effect(operand.role) != Effect::Read);
             }
         }
     }
@@ -365,8 +366,8 @@ impl Walk<'_> {
 
     fn instruction(&mut self, id: OpId, op: &Op, opcode: Opcode) {
         let src = op.operand(Role::Src).and_then(|o| o.arg.value());
-        match (opcode, src) {
-            (Opcode::AllocTile, _) => {
+        match (opcode.binds(self.profile), src) {
+            (Some(Bind::New), _) => {
                 for r in &op.results {
                     self.define(*r);
                     if let Some(address) = self.addresses.get(&id) {
@@ -374,10 +375,10 @@ impl Walk<'_> {
                     }
                 }
             }
-            (Opcode::Tassign, _) => self.assign(id, op),
+            (Some(Bind::Address), _) => self.assign(id, op),
+            (Some(bind), Some(src)) => self.view(id, op, bind, src),
             // Sets extents, touches no byte.
-            (Opcode::SetValidshape, _) => {}
-            (_, Some(src)) if self.is_view(opcode) => self.view(id, op, opcode, src),
+            _ if matches!(opcode.info().sem, Sem::Resizes) => {}
             _ => {
                 self.uses(id, op, |_| true);
                 self.define_results(id, op);
@@ -398,16 +399,7 @@ impl Walk<'_> {
         op.results.iter().for_each(|r| self.refer(*r, refs.clone()));
     }
 
-    /// Does the instruction bind its destination to its source's storage? On `cpu` TRESHAPE copies (ops.md 4).
-    fn is_view(&self, opcode: Opcode) -> bool {
-        match opcode {
-            Opcode::Tsubview | Opcode::Subset | Opcode::TfillpadInplace => true,
-            Opcode::Treshape | Opcode::Bitcast => self.profile.is_npu(),
-            _ => false,
-        }
-    }
-
-    fn view(&mut self, id: OpId, op: &Op, opcode: Opcode, src: ValueId) {
+    fn view(&mut self, id: OpId, op: &Op, bind: Bind, src: ValueId) {
         self.uses(id, op, |role| !role.is_dst());
         let source = self.binding(src);
         for r in &op.results {
@@ -417,7 +409,7 @@ impl Walk<'_> {
         let dsts = op.operands.iter().filter(|o| o.role.is_dst()).filter_map(|o| o.arg.value());
         for dst in dsts {
             let mut to = source.clone();
-            if opcode == Opcode::TfillpadInplace {
+            if bind == Bind::InPlace {
                 // A destination that has an address keeps it, and one that is a view already stays one (ops.md 6).
                 let old = self.binding(dst);
                 if old != self.own[dst.index()].map(Binding::root).unwrap_or_default() {
@@ -425,7 +417,7 @@ impl Walk<'_> {
                 }
             }
             self.bind(dst, &to);
-            if opcode == Opcode::TfillpadInplace {
+            if bind == Bind::InPlace {
                 self.use_value(dst, id, true);
             }
         }

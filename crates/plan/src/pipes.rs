@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use tessera_ir::{BlockId, Func, Module, Op, OpId, OpKind, ValueId};
-use tessera_isa::ops::{Opcode, Pipe, Role, path};
+use tessera_isa::ops::{Bind, Effect, Family, Judged, Opcode, Pipe, Role, sig};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
 
@@ -190,9 +190,7 @@ impl Order<'_> {
         if first {
             self.pipes.ops.push((id, pipe));
         }
-        let is_view = matches!(opcode, Opcode::Tsubview | Opcode::Subset)
-            || matches!(opcode, Opcode::Treshape | Opcode::Bitcast) && self.profile.is_npu();
-        if is_view {
+        if matches!(opcode.binds(self.profile), Some(Bind::Window | Bind::Bytes)) {
             return;
         }
         self.time += 1;
@@ -271,20 +269,25 @@ impl Order<'_> {
         }
     }
 
-    /// The pipe of the path that the instruction takes; the row's own where no path fits.
+    /// The pipe of the signature that takes the instruction; the row's own where none does.
     fn pipe(&self, op: &Op, opcode: Opcode) -> Pipe {
         let info = opcode.info();
         let OpKind::Pto(_, form) = op.kind else {
             return info.pipe;
         };
         let tile = |v: ValueId| tile_of(self.module, self.func, self.profile, v);
-        let dst = op.dsts().first().and_then(|(_, v)| tile(*v));
-        let read = |role| op.operand(role).and_then(|o| o.arg.value()).and_then(tile);
-        let src = read(Role::Src).or_else(|| read(Role::Src0));
-        // Without a source (TLOAD, a fill) or a destination (TSTORE) the tile that is there decides.
-        match (src.or(dst), dst.or(src)) {
-            (Some(s), Some(d)) => path::find(info.paths, self.profile, form, &s, &d).map_or(info.pipe, |p| p.pipe),
-            _ => info.pipe,
+        let judged = |role: Role| opcode.effect(form, role) != Effect::Scratch;
+        let operands = op.operands.iter().filter_map(|o| Some((o.role, o.arg.value()?)));
+        let mut tiles: SmallVec<[Judged; 4]> =
+            operands.chain(op.dsts()).filter(|(r, _)| judged(*r)).filter_map(|(r, v)| Some((r, tile(v)?))).collect();
+        if matches!(info.family, Family::Layout | Family::Support) {
+            // Moves are judged flow by flow; without a source (TLOAD, a fill) or a destination (TSTORE) the tile that
+            // is there decides.
+            let find = |roles: [Role; 2]| roles.into_iter().find_map(|r| tiles.iter().find(|t| t.0 == r)).map(|t| t.1);
+            let (src, dst) = (find([Role::Src, Role::Src0]), find([Role::Dst, Role::Dst0]));
+            let (Some(src), Some(dst)) = (src.or(dst), dst.or(src)) else { return info.pipe };
+            tiles = SmallVec::from_slice(&[(Role::Src, src), (Role::Dst, dst)]);
         }
+        sig::find(info.sigs, self.profile, form, &tiles).map_or(info.pipe, |s| s.pipe)
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use tessera::dynamic::Instruction;
-//! use tessera::isa::{elem::Elem, ops::{Opcode, Role}, tile::{Loc, TileType}};
+//! use tessera::{Elem, Loc, Opcode, Role, TileType};
 //! use tessera::prelude::*;
 //!
 //! let machine = Machine::new(Profile::A5);
@@ -28,10 +28,10 @@ use crate::typed::element::{pack, unpack};
 use crate::typed::known::Known;
 use crate::typed::{AsTile, Element};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tessera_exec::engine::{Binds, TileId, binds};
+use tessera_exec::engine::TileId;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, Inst};
-use tessera_isa::ops::{Form, FormInfo, Kind, Opcode, Role};
+use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Tile as TileOnProfile;
 
@@ -237,10 +237,10 @@ impl<'a> Instruction<'a> {
     }
 
     /// The form whose operands these are.
-    fn form(&self) -> Result<&'static FormInfo> {
+    fn form(&self) -> Result<&'static Shape> {
         let given: Vec<Role> = self.tiles.iter().map(|t| t.0).chain(self.inst.scalars.iter().map(|s| s.0)).collect();
-        let fits = |form: &&FormInfo| {
-            let mut roles = form.ins.iter().chain(form.outs);
+        let fits = |form: &&Shape| {
+            let mut roles = form.ins.iter().chain(&form.outs);
             roles.clone().count() == given.len()
                 && roles.all(|r| given.contains(r))
                 && self.tiles.iter().all(|t| t.0.kind() == Kind::Tile)
@@ -250,11 +250,11 @@ impl<'a> Instruction<'a> {
             let words: Vec<&str> = roles.map(|r| r.name()).collect();
             words.join(", ")
         };
-        let forms = self.inst.op.info().forms;
+        let forms = self.inst.op.shapes();
         forms.iter().find(fits).ok_or_else(|| {
             let what = format!("{} has no form with the operands ({})", self.inst.op.title(), words(&mut given.iter()));
             let known: Vec<String> =
-                forms.iter().map(|f| format!("({})", words(&mut f.ins.iter().chain(f.outs)))).collect();
+                forms.iter().map(|f| format!("({})", words(&mut f.ins.iter().chain(&f.outs)))).collect();
             let help = match known.as_slice() {
                 [] => "build one of the layout instructions".to_string(),
                 _ => format!("give {}", known.join(" or ")),
@@ -287,19 +287,18 @@ impl<'a> Instruction<'a> {
         }
         (self.inst.form, self.inst.profile) = (form, machine.profile());
         // The engine wants the form's order: what is read, then what is written.
-        let info = self.inst.op.info().forms.iter().find(|f| f.form == form);
-        let roles = info.into_iter().flat_map(|f| f.ins.iter().chain(f.outs));
+        let roles = self.inst.op.form(form).into_iter().flat_map(|f| f.operands()).map(|o| o.role);
         let tiles: Vec<(Role, TileId)> =
-            roles.filter_map(|role| self.operand(*role).map(|tile| (*role, tile.slot.id))).collect();
+            roles.filter_map(|role| self.operand(role).map(|tile| (role, tile.slot.id))).collect();
         let ends = self.operand(Role::Src).zip(self.operand(Role::Dst));
         // The destination becomes a view of the source's storage and must keep it alive.
-        let view = binds(self.inst.op, self.inst.profile).zip(ends);
+        let view = self.inst.op.binds(self.inst.profile).zip(ends);
         if let Some((_, (src, dst))) = view {
             dst.may_view(src);
         }
         machine.state()?.issue(&self.inst, &tiles)?;
         // TFILLPAD_INPLACE leaves a destination where it is that lies in the source's storage already.
-        if let Some((Binds::View | Binds::Window, (src, dst))) = view {
+        if let Some((Bind::Bytes | Bind::Window, (src, dst))) = view {
             dst.views_only(src);
         }
         Ok(RecordEvent::new())

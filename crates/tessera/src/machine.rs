@@ -105,18 +105,9 @@ impl Drop for Slot {
 pub struct TileOptions {
     pad: Pad,
     compact: Compact,
-    valid: Region,
+    /// The type's valid extents; `None` is one that is set at run time, at first to all of the declared area.
+    valid: Option<[Extent; 2]>,
     address: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Region {
-    /// Set at run time, at first all of the declared area.
-    Whole,
-    /// Part of the type.
-    Fixed(usize, usize),
-    /// Set at run time, at first not at all.
-    Unset,
 }
 
 impl Default for TileOptions {
@@ -129,7 +120,7 @@ impl TileOptions {
     /// No pad value, no compact mode, no address; the valid region is the declared area until
     /// [`set_valid`](Tile::set_valid) changes it.
     pub const fn new() -> Self {
-        TileOptions { pad: Pad::Null, compact: Compact::Null, valid: Region::Whole, address: None }
+        TileOptions { pad: Pad::Null, compact: Compact::Null, valid: None, address: None }
     }
 
     /// The value that padding is filled with (tile-model.md 6).
@@ -146,13 +137,13 @@ impl TileOptions {
 
     /// A valid region that is part of the type, and does not change.
     pub const fn valid(mut self, rows: usize, cols: usize) -> Self {
-        self.valid = Region::Fixed(rows, cols);
+        self.valid = Some([Extent::Static(rows as u64), Extent::Static(cols as u64)]);
         self
     }
 
     /// A valid region that has to be set before it is used (`valid-unset`).
     pub const fn unset(mut self) -> Self {
-        self.valid = Region::Unset;
+        self.valid = Some([Extent::Dynamic; 2]);
         self
     }
 
@@ -209,12 +200,9 @@ impl Machine {
             ty = ty.with_layout(outer, inner, fractal);
         }
         (ty.pad, ty.compact) = (options.pad, options.compact);
-        ty = match options.valid {
-            Region::Fixed(rows, cols) => ty.with_valid(Extent::Static(rows as u64), Extent::Static(cols as u64)),
-            Region::Whole | Region::Unset => ty.with_valid(Extent::Dynamic, Extent::Dynamic),
-        };
+        [ty.v_row, ty.v_col] = options.valid.unwrap_or([Extent::Dynamic; 2]);
         let buf = self.alloc(&ty)?;
-        if let Region::Whole = options.valid {
+        if options.valid.is_none() {
             buf.set_valid(known.rows as usize, known.cols as usize)?;
         }
         if let Some(address) = options.address {

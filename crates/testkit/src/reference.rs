@@ -140,22 +140,23 @@ pub type Done = Result<bool, &'static str>;
 
 /// Runs one instruction on its tiles, which are in the order of [`Inst::tiles`].
 pub fn execute(inst: &Inst, tiles: &mut [Picture], global: Option<&mut Content>) -> Done {
-    use Opcode::*;
     let old = tiles.to_vec();
     let mut run = Reference { inst, old: &old, tiles };
     match inst.op {
-        Tmov | TmovFp | Textract | TextractFp | Tinsert | TinsertFp => run.windows(),
-        Ttrans => run.transpose(),
-        Tconcat if inst.form == Form::Plain => run.join(),
-        Tconcat => run.join_indexed(),
-        Tpack => run.pack(),
-        Tfillpad | TfillpadInplace | TfillpadExpand => run.fill_padding(),
-        Tinterleave => run.interleave(),
-        Tdeinterleave => run.deinterleave(),
-        Treshape | Bitcast => run.reinterpret(),
-        Timg2col => run.image_to_columns(),
-        Tload => run.load(global),
-        Tstore => run.store(global),
+        Opcode::Tmov | Opcode::TmovFp | Opcode::Textract | Opcode::TextractFp | Opcode::Tinsert | Opcode::TinsertFp => {
+            run.windows()
+        }
+        Opcode::Ttrans => run.transpose(),
+        Opcode::Tconcat if inst.form == Form::Plain => run.join(),
+        Opcode::Tconcat => run.join_indexed(),
+        Opcode::Tpack => run.pack(),
+        Opcode::Tfillpad | Opcode::TfillpadInplace | Opcode::TfillpadExpand => run.fill_padding(),
+        Opcode::Tinterleave => run.interleave(),
+        Opcode::Tdeinterleave => run.deinterleave(),
+        Opcode::Treshape | Opcode::Bitcast => run.reinterpret(),
+        Opcode::Timg2col => run.image_to_columns(),
+        Opcode::Tload => run.load(global),
+        Opcode::Tstore => run.store(global),
         _ => None,
     }
     .unwrap_or(Err("not-executable"))

@@ -2,7 +2,7 @@
 
 use super::Convert;
 use tessera_ir::{Arg, BlockId, Def, Op, OpId, OpKind, Operand, TextForm, Type, ValueId};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Bind, Form, Opcode, Role};
 use tessera_isa::tile::Extent;
 
 impl Convert<'_> {
@@ -60,8 +60,8 @@ impl Convert<'_> {
             op.form = TextForm::Dps;
             op.results.clear();
             op.operands.retain(|o| o.role != Role::Init);
-            let new = form.outs.iter().zip(outs).map(|(role, value)| Operand {
-                role: *role,
+            let new = form.out_roles().zip(outs).map(|(role, value)| Operand {
+                role,
                 arg: Arg::Value(value),
                 span,
                 type_span: span,
@@ -115,19 +115,16 @@ impl Convert<'_> {
             return false;
         };
         let makes = self.func.op(def);
-        let plain = match makes.opcode() {
-            Some(Opcode::AllocTile) => makes.operands.is_empty(),
-            Some(Opcode::Treshape | Opcode::TfillpadInplace | Opcode::Bitcast) => false,
-            _ => self.form_of(makes).is_some(),
+        let plain = match makes.opcode().and_then(|o| o.info().binds) {
+            Some(Bind::New) => makes.operands.is_empty(),
+            Some(_) => false,
+            None => self.form_of(makes).is_some(),
         };
         let is_output = self.func.outputs.contains(&old);
         let events = self.events.of_value(old);
         let free = events.iter().filter(|e| e.op != id).all(|e| {
             let op = self.func.op(e.op);
-            let loads = op.opcode() == Some(Opcode::Tload) || op.opcode() == Some(Opcode::Tstore);
-            let moves =
-                self.form_of(op).is_some() && !matches!(op.opcode(), Some(Opcode::Treshape | Opcode::TfillpadInplace));
-            e.at < at && (loads || moves)
+            e.at < at && self.moves(op)
         });
         // Reading the old tile twice in one instruction is no overwriting.
         let once = events.iter().filter(|e| e.op == id).count() == 1;

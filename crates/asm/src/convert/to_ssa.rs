@@ -5,7 +5,8 @@ use super::events::Event;
 use super::writes::writes_all;
 use tessera_ir::{Arg, BlockId, Def, OpId, Operand, TextForm, Type, TypeId, ValueId};
 use tessera_isa::inst::AccToVec;
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Bind, Role};
+use tessera_isa::sem::Sem;
 use tessera_isa::tile::Extent;
 
 /// How a destination becomes a result.
@@ -92,7 +93,7 @@ impl Convert<'_> {
         let (home, _) = self.events.place(alloc)?;
         let (_, at) = self.events.place(id)?;
         let alloc_op = self.func.op(alloc);
-        let plain = alloc_op.opcode() == Some(Opcode::AllocTile)
+        let plain = alloc_op.opcode().and_then(|o| o.info().binds) == Some(Bind::New)
             && alloc_op.operands.is_empty()
             && alloc_op.attrs.as_ref().is_none_or(|a| a.unknown.is_empty())
             && home == block
@@ -114,8 +115,7 @@ impl Convert<'_> {
             if self.writes(e) { before && self.loads(e) } else { !before && self.only_reads(e) }
         });
         let partial = !writes_all(self.module, &self.func, self.func.op(id));
-        let aliases =
-            matches!(self.func.op(id).opcode(), Some(Opcode::Treshape | Opcode::Bitcast | Opcode::TfillpadInplace));
+        let aliases = self.func.op(id).opcode().is_some_and(|o| o.info().binds.is_some());
         (loaded && partial && !aliases).then_some(Plan::Init)
     }
 
@@ -129,21 +129,18 @@ impl Convert<'_> {
     /// Does the use change the tile, or might it?
     fn writes(&self, event: &Event) -> bool {
         let opcode = self.func.op(event.op).opcode();
-        let binds = event.role == Role::Tile && opcode != Some(Opcode::Tprint);
+        let binds = event.role == Role::Tile && !opcode.is_some_and(|o| matches!(o.info().sem, Sem::Prints));
         event.role.is_dst() || event.role == Role::Tmp || binds || opcode.is_none()
     }
 
     fn loads(&self, event: &Event) -> bool {
-        self.func.op(event.op).opcode() == Some(Opcode::Tload) && !event.nested
+        self.func.op(event.op).operand(Role::Global).is_some() && event.role.is_dst() && !event.nested
     }
 
     /// Does the use read elements, and make no view of the tile?
     fn only_reads(&self, event: &Event) -> bool {
         let op = self.func.op(event.op);
-        let stores = matches!(op.opcode(), Some(Opcode::Tstore | Opcode::Tprint));
-        let moves =
-            self.form_of(op).is_some() && !matches!(op.opcode(), Some(Opcode::Treshape | Opcode::TfillpadInplace));
-        stores || moves
+        self.moves(op) || op.opcode().is_some_and(|o| matches!(o.info().sem, Sem::Prints))
     }
 
     /// `outs(%d)` becomes `%d = … init(%d_0)`: the tile that was loaded gets the new name.

@@ -1,12 +1,9 @@
-//! Does an instruction write all of its destination's declared area (ops.md)? Where the types do not say so, no.
+//! Does an instruction write all of its destination's declared area? Its row says how much; the types say whether that
+//! is all.
 
 use tessera_ir::{Func, Module, Op, OpKind};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Covers, Role};
 use tessera_isa::tile::{Extent, TileType};
-
-fn whole(t: &TileType) -> bool {
-    t.v_row == Extent::Static(t.rows) && t.v_col == Extent::Static(t.cols)
-}
 
 /// The tile type of the operand or result with a role.
 fn tile<'m>(module: &'m Module, func: &Func, op: &Op, role: Role) -> Option<&'m TileType> {
@@ -23,27 +20,16 @@ pub(super) fn writes_all(module: &Module, func: &Func, op: &Op) -> bool {
         return false;
     };
     let get = |role| tile(module, func, op, role);
-    let dsts_whole = op.dsts().iter().all(|(role, _)| get(*role).is_some_and(whole));
-    match (opcode, form) {
-        // The fill writes whatever lies outside of the valid region, the instruction the rest.
-        (Opcode::TmovFp | Opcode::TextractFp, Form::Fill) => true,
-        (Opcode::Treshape | Opcode::Bitcast, _) => true,
-        (Opcode::Tfillpad | Opcode::TfillpadExpand, Form::Plain) => true,
-        (Opcode::Tmov | Opcode::TmovFp | Opcode::Tpack | Opcode::Timg2col, _) => dsts_whole,
-        (Opcode::Textract | Opcode::TextractFp | Opcode::Tinterleave | Opcode::Tdeinterleave, _) => dsts_whole,
-        (Opcode::Ttrans, _) => match (get(Role::Src), get(Role::Dst)) {
-            (Some(src), Some(dst)) => whole(src) && whole(dst) && (src.rows, src.cols) == (dst.cols, dst.rows),
-            _ => false,
-        },
-        // Indexed joins keep the rest of a row; a2a3 may join fewer columns than there are.
-        (Opcode::Tconcat, Form::Plain) => match (get(Role::Src0), get(Role::Src1), get(Role::Dst)) {
-            (Some(a), Some(b), Some(dst)) => {
-                let joined = a.v_col.known().zip(b.v_col.known()).map(|(a, b)| a.saturating_add(b));
-                let along_columns = op.known_attrs().is_none_or(|a| a.dim() == 1);
-                dsts_whole && along_columns && joined == Some(dst.cols)
-            }
-            _ => false,
-        },
-        _ => false,
-    }
+    let whole = |t: &TileType| t.v_row == Extent::Static(t.rows) && t.v_col == Extent::Static(t.cols);
+    let held = |role: Role| get(role).map_or(Some(0), |t| Some(t.v_row.known()? * t.v_col.known()?));
+    let covers = |role: Role| match opcode.form(form).and_then(|f| f.operand(role)).map(|o| o.covers) {
+        Some(Covers::Declared) => true,
+        Some(Covers::Valid) => get(role).is_some_and(whole),
+        Some(Covers::Sources) => get(role).is_some_and(|dst| {
+            let sources = [Role::Src, Role::Src0, Role::Src1].into_iter().map(held);
+            whole(dst) && sources.sum::<Option<u64>>() == Some(dst.rows * dst.cols)
+        }),
+        Some(Covers::Part) | None => false,
+    };
+    op.dsts().iter().all(|(role, _)| covers(*role))
 }

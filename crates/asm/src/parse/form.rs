@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use tessera_ir::{Arg, Def, Op, OpId, OpKind, ScalarType, TextForm, Type, TypeId};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::elem::Elem;
-use tessera_isa::ops::{FormInfo, Kind, Opcode, Role};
+use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape};
 
 /// How a signature's input types belong to operands.
 #[derive(Clone, Copy, PartialEq)]
@@ -115,16 +115,15 @@ impl Parser<'_> {
         text_form: TextForm,
         w: &Written,
         n_outs: usize,
-    ) -> Res<(&'static FormInfo, Lists)> {
+    ) -> Res<(&'static Shape, Lists)> {
         let is_asm = text_form == TextForm::Asm;
-        let info = opcode.info();
-        let counted = |f: &&FormInfo| f.outs.len() == n_outs && counts(f, w);
-        if !info.forms.iter().any(|f| counted(&f)) {
+        let counted = |f: &&Shape| f.outs.len() == n_outs && counts(f, w);
+        if !opcode.shapes().iter().any(|f| counted(&f)) {
             return self.wrong_count(start, opcode, w, n_outs);
         }
         // A form that takes the signature as it is goes before one that takes it as "one type for all".
         for once in [false, true] {
-            for form in info.forms.iter().filter(counted) {
+            for form in opcode.shapes().iter().filter(counted) {
                 let Some(lists) = lists(form, w, is_asm, once) else {
                     continue;
                 };
@@ -135,7 +134,7 @@ impl Parser<'_> {
         }
         // Nothing fits: say what is wrong with the form that comes nearest.
         for once in [false, true] {
-            for form in info.forms.iter().filter(counted) {
+            for form in opcode.shapes().iter().filter(counted) {
                 if let Some(lists) = lists(form, w, is_asm, once) {
                     let mut found = None;
                     self.fits(form, lists, w, Some(&mut found));
@@ -156,7 +155,7 @@ impl Parser<'_> {
     }
 
     /// Do the operands that are known fit the form's roles?
-    fn fits(&self, form: &FormInfo, lists: Lists, w: &Written, mut wrong: Option<&mut Option<(Role, Raw)>>) -> bool {
+    fn fits(&self, form: &Shape, lists: Lists, w: &Written, mut wrong: Option<&mut Option<(Role, Raw)>>) -> bool {
         let mut plain = w.ins.iter();
         let mut indices = w.indices.iter().flatten();
         for (position, role) in form.ins.iter().enumerate() {
@@ -197,12 +196,11 @@ impl Parser<'_> {
     fn wrong_count<T>(&mut self, start: Span, opcode: Opcode, w: &Written, n_outs: usize) -> Res<T> {
         let ins = w.ins.len() + w.indices.as_ref().map_or(0, |i| i.len());
         let forms: Vec<String> = opcode
-            .info()
-            .forms
+            .shapes()
             .iter()
             .map(|f| {
                 let names = |roles: &[Role]| roles.iter().map(|r| r.name()).collect::<Vec<_>>().join(", ");
-                format!("{opcode} ({}) -> ({})", names(f.ins), names(f.outs))
+                format!("{opcode} ({}) -> ({})", names(&f.ins), names(&f.outs))
             })
             .collect();
         let text = format!(
@@ -234,7 +232,7 @@ impl Parser<'_> {
     fn spread(
         &mut self,
         opcode: Opcode,
-        form: &FormInfo,
+        form: &Shape,
         lists: Lists,
         w: &mut Written,
         ins: &mut SmallVec<[Raw; 6]>,
@@ -250,7 +248,7 @@ impl Parser<'_> {
             }
             Signature::Once(ty) => {
                 // TRESHAPE writes its result's type; the source keeps its own, where it has one (syntax.md 2).
-                let keeps = matches!(opcode, Opcode::Treshape | Opcode::Bitcast);
+                let keeps = opcode.info().binds == Some(Bind::Bytes);
                 for (role, raw) in form.ins.iter().zip(ins.iter_mut()) {
                     if listed(*role) && !(keeps && self.raw_type(raw).is_some()) {
                         raw.ty = Some(*ty);
@@ -299,7 +297,7 @@ impl Parser<'_> {
     }
 
     /// The element type of a fill value that has none written: the destination's.
-    fn fill_elem(&self, w: &Written, ins: &[Raw], form: &FormInfo, result_types: &Types) -> Option<Elem> {
+    fn fill_elem(&self, w: &Written, ins: &[Raw], form: &Shape, result_types: &Types) -> Option<Elem> {
         let out = w.outs.iter().flatten().next().and_then(|raw| self.raw_type(raw));
         let src = form.ins.iter().zip(ins).find(|(role, _)| listed(**role)).and_then(|(_, raw)| self.raw_type(raw));
         let id = result_types.first().map(|(id, _)| *id).or(out).or(src)?;
@@ -393,7 +391,7 @@ impl Parser<'_> {
 }
 
 /// Has the form as many operands as are written?
-fn counts(form: &FormInfo, w: &Written) -> bool {
+fn counts(form: &Shape, w: &Written) -> bool {
     match &w.indices {
         None => form.ins.len() == w.ins.len(),
         Some(indices) => {
@@ -405,7 +403,7 @@ fn counts(form: &FormInfo, w: &Written) -> bool {
 
 /// How the signature lists the form's types: all of them, in assembly also those of tiles only. `once` also allows one
 /// type for all tiles.
-fn lists(form: &FormInfo, w: &Written, is_asm: bool, once: bool) -> Option<Lists> {
+fn lists(form: &Shape, w: &Written, is_asm: bool, once: bool) -> Option<Lists> {
     let Signature::Arrow(ins, _) = &w.signature else {
         return Some(if matches!(w.signature, Signature::Once(_)) { Lists::Once } else { Lists::Nothing });
     };
@@ -422,7 +420,7 @@ fn lists(form: &FormInfo, w: &Written, is_asm: bool, once: bool) -> Option<Lists
 }
 
 /// The operands in the form's order: those in brackets are its indices.
-fn arrange(form: &FormInfo, w: &mut Written) -> SmallVec<[Raw; 6]> {
+fn arrange(form: &Shape, w: &mut Written) -> SmallVec<[Raw; 6]> {
     let Some(indices) = w.indices.take() else {
         return std::mem::take(&mut w.ins);
     };

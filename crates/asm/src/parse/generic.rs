@@ -10,7 +10,7 @@ use crate::words::{self, ARITH, CASTS, PREDICATES, Pto};
 use smallvec::SmallVec;
 use tessera_ir::{BlockId, Op, OpKind, TextForm};
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Opcode, Role, Text};
 
 /// The parts of an operation in generic form.
 pub(super) struct Generic {
@@ -108,7 +108,7 @@ impl Parser<'_> {
         let name = g.name.clone();
         if let Some(mnemonic) = name.strip_prefix("pto.") {
             match words::pto(mnemonic) {
-                Some(Pto::Table(op)) if op.info().forms.is_empty() => {
+                Some(Pto::Table(op)) if op.info().text != Text::Forms => {
                     return self.generic_special(start, results, op, g);
                 }
                 Some(Pto::Table(op)) => return self.generic_pto(start, results, op, g),
@@ -132,7 +132,7 @@ impl Parser<'_> {
         g.take("operandSegmentSizes");
         if results.names.is_empty() {
             let total = g.operands.len();
-            let forms = op.info().forms;
+            let forms = op.shapes();
             let form = forms.iter().find(|f| f.ins.len() + f.outs.len() == total).or(forms.first());
             let outs = form.map_or(0, |f| f.outs.len()).min(total);
             let split = total - outs;
@@ -176,8 +176,8 @@ impl Parser<'_> {
             _ => None,
         };
         let mut draft = Draft { types: g.outs.clone(), ..Draft::default() };
-        let roles: SmallVec<[Role; 8]> = match op {
-            Opcode::AllocTile => {
+        let roles: SmallVec<[Role; 8]> = match op.info().text {
+            Text::Alloc => {
                 let all = [Role::Addr, Role::ValidRow, Role::ValidCol];
                 match &segments {
                     Some(counts) => {
@@ -191,15 +191,15 @@ impl Parser<'_> {
                     }
                 }
             }
-            Opcode::Tassign => SmallVec::from_slice(&[Role::Tile, Role::Addr]),
-            Opcode::SetValidshape => SmallVec::from_slice(&[Role::Tile, Role::ValidRow, Role::ValidCol]),
-            Opcode::Subset => SmallVec::from_slice(&[Role::Src, Role::Row, Role::Col]),
-            Opcode::StoreScalar => SmallVec::from_slice(&[Role::Scalar, Role::Global, Role::Number]),
-            Opcode::MakeTensorView | Opcode::PartitionView | Opcode::Addptr | Opcode::LoadScalar => {
+            Text::Assign => SmallVec::from_slice(&[Role::Tile, Role::Addr]),
+            Text::SetValid => SmallVec::from_slice(&[Role::Tile, Role::ValidRow, Role::ValidCol]),
+            Text::Subset => SmallVec::from_slice(&[Role::Src, Role::Row, Role::Col]),
+            Text::StoreScalar => SmallVec::from_slice(&[Role::Scalar, Role::Global, Role::Number]),
+            Text::MakeView | Text::Partition | Text::AddPtr | Text::LoadScalar => {
                 let rest = g.operands.iter().skip(1).map(|_| Role::Number);
                 std::iter::once(Role::Global).chain(rest).collect()
             }
-            Opcode::SetImg2colPadding => SmallVec::from_slice(&[Role::Fill]),
+            Text::Value => SmallVec::from_slice(&[Role::Fill]),
             _ => g.operands.iter().map(|_| Role::Scalar).collect(),
         };
         if roles.len() != g.operands.len() {

@@ -11,7 +11,7 @@ use crate::sink::shown;
 use smallvec::{SmallVec, smallvec};
 use tessera_ir::{Def, Op, OpKind, TextForm, Type, TypeId};
 use tessera_isa::diag::{Diagnostic, Span};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Form, Opcode, Role, Text};
 use tessera_isa::tile::Extent;
 
 /// An operation on the way: its operands by role, its result types, attributes and words.
@@ -28,25 +28,25 @@ impl Parser<'_> {
     /// An instruction with a shape of its own; the mnemonic has been read.
     pub(super) fn special(&mut self, start: Span, results: &Results, opcode: Opcode, form: TextForm) -> Res<()> {
         let mut draft = Draft::default();
-        match opcode {
-            Opcode::AllocTile => self.alloc_tile(&mut draft)?,
-            Opcode::Tassign => self.tassign(&mut draft, results)?,
-            Opcode::SetValidshape => self.set_validshape(&mut draft)?,
-            Opcode::Subset => self.subset(&mut draft)?,
-            Opcode::MakeTensorView => self.make_tensor_view(&mut draft)?,
-            Opcode::PartitionView => self.partition_view(&mut draft)?,
-            Opcode::Addptr => self.addptr(&mut draft)?,
-            Opcode::LoadScalar => self.load_scalar(&mut draft)?,
-            Opcode::StoreScalar => self.store_scalar(&mut draft)?,
-            Opcode::SetImg2colPadding => self.padding(&mut draft)?,
-            Opcode::GetBlockIdx | Opcode::GetBlockNum => {
+        match opcode.info().text {
+            Text::Alloc => self.alloc_tile(&mut draft)?,
+            Text::Assign => self.tassign(&mut draft, results)?,
+            Text::SetValid => self.set_validshape(&mut draft)?,
+            Text::Subset => self.subset(&mut draft)?,
+            Text::MakeView => self.make_tensor_view(&mut draft)?,
+            Text::Partition => self.partition_view(&mut draft)?,
+            Text::AddPtr => self.addptr(&mut draft)?,
+            Text::LoadScalar => self.load_scalar(&mut draft)?,
+            Text::StoreScalar => self.store_scalar(&mut draft)?,
+            Text::Value => self.padding(&mut draft)?,
+            Text::Number => {
                 let mut ty = (self.common.i64, start.to(self.prev));
                 if self.eat(Tok::Colon) {
                     ty = self.ty()?;
                 }
                 draft.types.push(ty);
             }
-            Opcode::Setfmatrix | Opcode::SetImg2colRpt => {}
+            Text::Attributes | Text::Ignored => {}
             _ => self.synchronisation(&mut draft)?,
         }
         let loc = self.tail(&mut draft.entries)?;
@@ -63,14 +63,14 @@ impl Parser<'_> {
         mut draft: Draft,
         loc: Option<Box<str>>,
     ) -> Res<()> {
-        if opcode == Opcode::Subset {
+        if opcode.info().text == Text::Subset {
             self.subset_type(&mut draft, start)?;
         }
         self.check_types(opcode, &draft, start)?;
         let mut op = Op::new(OpKind::Pto(opcode, Form::Plain), form, start);
         let pointer = self.pointer_of(opcode, &draft);
         for (role, raw) in &draft.operands {
-            if opcode == Opcode::Tassign && *role == Role::Tile {
+            if opcode.info().text == Text::Assign && *role == Role::Tile {
                 self.name_forward(raw);
             }
             let usual = match role {
@@ -96,7 +96,7 @@ impl Parser<'_> {
             op.operands.push(operand);
         }
         let info = opcode.info();
-        op.attrs = if opcode == Opcode::SetImg2colRpt {
+        op.attrs = if opcode.info().text == Text::Ignored {
             self.keep_words(&mut draft);
             None
         } else {
@@ -124,8 +124,8 @@ impl Parser<'_> {
     /// The pointer type of a listing's input that a view is made of.
     fn pointer_of(&mut self, opcode: Opcode, draft: &Draft) -> Option<TypeId> {
         let (id, _) = draft.types.first()?;
-        let elem = match (opcode, self.module.types.get(*id)) {
-            (Opcode::MakeTensorView, Type::View(v)) => v.elem,
+        let elem = match (opcode.info().text, self.module.types.get(*id)) {
+            (Text::MakeView, Type::View(v)) => v.elem,
             _ => return None,
         };
         Some(self.module.types.intern(Type::Ptr(elem, None)))

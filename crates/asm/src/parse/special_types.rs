@@ -5,45 +5,45 @@ use super::{Parser, Res};
 use crate::print::print_type;
 use tessera_ir::{ScalarType, Type, TypeId};
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Opcode, Role, Text};
 
 impl Parser<'_> {
     /// Checks result types against operands, in the text's own shape and in the generic form alike.
     pub(super) fn check_types(&mut self, opcode: Opcode, draft: &Draft, start: Span) -> Res<()> {
         let result = draft.types.first().copied();
         let of = |role: Role| draft.operands.iter().find(|(r, _)| *r == role).map(|(_, raw)| raw);
-        match (opcode, result) {
-            (Opcode::AllocTile, Some(ty)) if !self.module.types.get(ty.0).is_tile() => {
+        match (opcode.info().text, result) {
+            (Text::Alloc, Some(ty)) if !self.module.types.get(ty.0).is_tile() => {
                 let text = format!("{} is no tile type", print_type(self.module.types.get(ty.0)));
                 self.fail("type-mismatch", ty.1, text, "write a tile type")
             }
-            (Opcode::Tassign, Some(ty)) => match of(Role::Tile).and_then(|raw| self.raw_type(raw)) {
+            (Text::Assign, Some(ty)) => match of(Role::Tile).and_then(|raw| self.raw_type(raw)) {
                 Some(tile) => self.same_types(opcode, tile, ty),
                 None => Ok(()),
             },
-            (Opcode::MakeTensorView, Some(ty)) => self.rank(draft, ty, start),
-            (Opcode::PartitionView, Some(ty)) => {
+            (Text::MakeView, Some(ty)) => self.rank(draft, ty, start),
+            (Text::Partition, Some(ty)) => {
                 if let Some(view) = of(Role::Global).and_then(|raw| raw.ty) {
                     self.rank(draft, view, start)?;
                 }
                 self.rank(draft, ty, start)
             }
-            (Opcode::Addptr, Some(ty)) => match of(Role::Global).and_then(|raw| self.raw_type(raw)) {
+            (Text::AddPtr, Some(ty)) => match of(Role::Global).and_then(|raw| self.raw_type(raw)) {
                 Some(pointer) => self.same_types(opcode, pointer, ty),
                 None => Ok(()),
             },
-            (Opcode::LoadScalar, Some(ty)) => {
+            (Text::LoadScalar, Some(ty)) => {
                 let pointer = of(Role::Global).and_then(|raw| self.raw_type(raw));
                 self.element_of(pointer, ty)
             }
-            (Opcode::StoreScalar, _) => {
+            (Text::StoreScalar, _) => {
                 let pointer = of(Role::Global).and_then(|raw| self.raw_type(raw));
                 match of(Role::Scalar).and_then(|raw| raw.ty) {
                     Some(ty) => self.element_of(pointer, ty),
                     None => Ok(()),
                 }
             }
-            (Opcode::GetBlockIdx | Opcode::GetBlockNum, Some(ty)) => match self.module.types.get(ty.0) {
+            (Text::Number, Some(ty)) => match self.module.types.get(ty.0) {
                 Type::Scalar(ScalarType::Index | ScalarType::Int(..)) => Ok(()),
                 other => {
                     let text = format!("{opcode} gives an integer, and its type is {}", print_type(other));

@@ -6,6 +6,7 @@ use crate::sink::shown;
 use crate::words::{self, Pto};
 use tessera_ir::TextForm;
 use tessera_isa::diag::{Diagnostic, Span, nearest};
+use tessera_isa::ops::Text;
 
 /// Words that stand inside of a statement, also at the start of a line.
 const CONTINUES: &[&str] = &[
@@ -190,7 +191,7 @@ impl Parser<'_> {
     fn pto(&mut self, start: Span, results: &Results, known: Pto, form: TextForm) -> Res<()> {
         match known {
             Pto::Other(name) => self.other(start, results, name),
-            Pto::Table(op) if op.info().forms.is_empty() => self.special(start, results, op, form),
+            Pto::Table(op) if op.info().text != Text::Forms => self.special(start, results, op, form),
             Pto::Table(op) => self.instruction(start, results, op, form),
         }
     }

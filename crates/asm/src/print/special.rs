@@ -3,7 +3,7 @@
 use super::Printer;
 use std::fmt::Write;
 use tessera_ir::{Arg, Op, Operand, ScalarType, Sign, TextForm, Type};
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Opcode, Role, Text};
 
 const TILE: &str = "!pto.tile_buf";
 
@@ -13,8 +13,8 @@ impl Printer<'_> {
             self.text("pto.");
         }
         self.text(opcode.mnemonic());
-        match opcode {
-            Opcode::AllocTile => {
+        match opcode.info().text {
+            Text::Alloc => {
                 for operand in &op.operands {
                     let _ = write!(self.out, " {} = ", operand.role.name());
                     self.arg(operand.arg);
@@ -23,8 +23,8 @@ impl Printer<'_> {
                 self.text(" : ");
                 self.result_types(op);
             }
-            Opcode::Tassign => self.tassign(op),
-            Opcode::SetValidshape => {
+            Text::Assign => self.tassign(op),
+            Text::SetValid => {
                 self.text(" ");
                 self.operands(&op.operands);
                 self.attrs(op, opcode);
@@ -33,31 +33,31 @@ impl Printer<'_> {
                     self.arg_type(tile.arg, TILE);
                 }
             }
-            Opcode::Subset => self.subset(op, opcode),
-            Opcode::MakeTensorView => {
+            Text::Subset => self.subset(op, opcode),
+            Text::MakeView => {
                 self.two_lists(op, ["shape", "strides"]);
                 self.attrs(op, opcode);
                 self.text(" : ");
                 self.result_types(op);
             }
-            Opcode::PartitionView => {
+            Text::Partition => {
                 self.two_lists(op, ["offsets", "sizes"]);
                 self.attrs(op, opcode);
                 self.first_and_result(op);
             }
-            Opcode::Addptr => {
+            Text::AddPtr => {
                 self.text(" ");
                 self.operands(&op.operands);
                 self.attrs(op, opcode);
                 self.first_and_result(op);
             }
-            Opcode::LoadScalar => {
+            Text::LoadScalar => {
                 self.text(" ");
                 self.element(&op.operands);
                 self.attrs(op, opcode);
                 self.first_and_result(op);
             }
-            Opcode::StoreScalar => {
+            Text::StoreScalar => {
                 self.text(" ");
                 let (value, place) = op.operands.split_at(op.operands.len().min(1));
                 self.operands(value);
@@ -67,7 +67,7 @@ impl Printer<'_> {
                 self.text(" : ");
                 self.list(place.iter().take(1).chain(value).map(|o| o.arg), |p, arg| p.arg_type(arg, TILE));
             }
-            Opcode::SetImg2colPadding => {
+            Text::Value => {
                 if let Some(value) = op.operands.first() {
                     self.text(" ");
                     self.arg(value.arg);
@@ -78,13 +78,13 @@ impl Printer<'_> {
                 }
                 self.attrs(op, opcode);
             }
-            Opcode::SetImg2colRpt => {
+            Text::Ignored => {
                 let words = op.attrs.as_deref().map(|a| a.words.join(", ")).unwrap_or_default();
                 if !words.is_empty() {
                     let _ = write!(self.out, " {{{words}}}");
                 }
             }
-            Opcode::GetBlockIdx | Opcode::GetBlockNum => {
+            Text::Number => {
                 self.attrs(op, opcode);
                 let ty = op.results.first().map(|v| self.func.value(*v).ty);
                 let usual = Type::Scalar(ScalarType::Int(64, Sign::None));
@@ -93,7 +93,7 @@ impl Printer<'_> {
                     self.result_types(op);
                 }
             }
-            Opcode::Setfmatrix => self.attrs(op, opcode),
+            Text::Attributes => self.attrs(op, opcode),
             _ => self.synchronisation(op, opcode),
         }
     }

@@ -9,26 +9,29 @@ use super::walk::Walk;
 use tessera_ir::Op;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
-use tessera_isa::ops::{Effect, Opcode, Role};
+use tessera_isa::ops::{Bind, Role};
+use tessera_isa::sem::effects;
 
 /// More pairs of tiles than this are not watched at once.
 const MAX_ALIASES: usize = 2048;
 
 impl Walk<'_> {
     pub(super) fn alias(&mut self, op: &Op, inst: &Inst, operands: &[Operand]) {
-        let reshapes = matches!(inst.op, Opcode::Treshape | Opcode::Bitcast);
+        let reshapes = inst.op.info().binds == Some(Bind::Bytes);
         if self.state.aliases.is_empty() && !reshapes {
             return;
         }
         let storage = |n: usize| self.state.objects.get(n).map_or(n, |o| o.storage);
-        // A view reads and writes nothing.
-        let views = matches!(inst.op, Opcode::Tsubview | Opcode::Subset);
+        let effects = effects(inst);
         let mut read = Vec::new();
         let mut written = Vec::new();
-        for (n, operand) in operands.iter().enumerate().filter(|_| !views) {
-            match operand.role.effect() {
-                Effect::Read => read.push(storage(operand.object)),
-                Effect::Write | Effect::Scratch => written.push((storage(operand.object), covers(inst, n))),
+        for (operand, touch) in operands.iter().zip(&effects.tiles) {
+            // On hardware a TRESHAPE moves nothing, and yet gives on what src holds.
+            if touch.reads() || reshapes && touch.role == Role::Src {
+                read.push(storage(operand.object));
+            }
+            if touch.writes() {
+                written.push((storage(operand.object), touch.covers));
             }
         }
         for init in op.operands.iter().filter(|o| o.role == Role::Init) {
@@ -87,16 +90,5 @@ impl Walk<'_> {
         // The oldest pairs are forgotten first: every instruction looks at all of them.
         let excess = self.state.aliases.len().saturating_sub(MAX_ALIASES);
         self.state.aliases.drain(..excess);
-    }
-}
-
-/// Does the instruction write every element of its n-th operand, so that older contents do not matter?
-fn covers(inst: &Inst, n: usize) -> bool {
-    let Some(arg) = inst.tiles.get(n) else { return false };
-    match inst.op {
-        Opcode::Tinsert | Opcode::TinsertFp | Opcode::Tconcat => false,
-        Opcode::Tfillpad | Opcode::TfillpadExpand => inst.tile(Role::Src).is_some(),
-        Opcode::TfillpadInplace => false,
-        _ => arg.valid == [Some(arg.tile.rows), Some(arg.tile.cols)],
     }
 }

@@ -2,12 +2,12 @@
 
 use super::state::{Ext, Object, Val};
 use super::walk::Walk;
-use crate::rules::valid::uses_valid;
 use smallvec::SmallVec;
 use tessera_ir::Op;
 use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
 use tessera_isa::inst::{Inst, Place, TileArg};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
+use tessera_isa::sem::effects;
 use tessera_isa::tile::Extent;
 
 /// A tile operand of the instruction at hand.
@@ -22,23 +22,22 @@ type Operands = SmallVec<[Operand; 4]>;
 
 impl Walk<'_> {
     pub(super) fn instruction(&mut self, op: &Op, opcode: Opcode, form: Form) {
-        use Opcode::*;
-        match opcode {
-            AllocTile => self.alloc(op),
-            Tassign => self.assign(op),
-            SetValidshape => self.set_validshape(op),
-            MakeTensorView => self.make_view(op),
-            PartitionView => self.partition_view(op),
-            Addptr => self.add_pointer(op),
-            LoadScalar | StoreScalar => self.scalar_access(op),
-            Setfmatrix | SetImg2colPadding => self.configure(op, opcode),
-            GetBlockIdx | GetBlockNum => {
+        match opcode.info().text {
+            Text::Alloc => self.alloc(op),
+            Text::Assign => self.assign(op),
+            Text::SetValid => self.set_validshape(op),
+            Text::MakeView => self.make_view(op),
+            Text::Partition => self.partition_view(op),
+            Text::AddPtr => self.add_pointer(op),
+            Text::LoadScalar | Text::StoreScalar => self.scalar_access(op),
+            Text::Attributes | Text::Value => self.configure(op, opcode),
+            Text::Number => {
                 for result in &op.results {
                     self.set(*result, Val::Scalar(None));
                 }
             }
-            SetImg2colRpt | SetFlag | WaitFlag | RecordEvent | WaitEvent | Barrier | Tsync => {}
-            _ => self.on_tiles(op, opcode, form),
+            Text::Ignored | Text::AsWritten => {}
+            Text::Forms | Text::Subset => self.on_tiles(op, opcode, form),
         }
     }
 
@@ -46,7 +45,7 @@ impl Walk<'_> {
         let Some(operands) = self.tile_operands(op, opcode, form) else {
             return;
         };
-        if opcode == Opcode::TfillpadInplace {
+        if opcode.binds(self.profile) == Some(Bind::InPlace) {
             self.share_in_place(&operands);
         }
         let inst = self.inst(op, opcode, form, &operands);
@@ -79,13 +78,13 @@ impl Walk<'_> {
                 Val::Scalar(_) | Val::View(_) => {}
             }
         }
-        let outs = opcode.info().forms.iter().find(|f| f.form == form).map_or(&[Role::Dst][..], |f| f.outs);
+        let outs = opcode.form(form).into_iter().flat_map(|f| f.out_roles());
         for (result, role) in op.results.iter().zip(outs) {
             if !self.module.types.get(self.func.value(*result).ty).is_tile() {
                 continue;
             }
             let object = self.result_tile(*result)?;
-            operands.push(Operand { role: *role, object, type_span: self.func.value(*result).type_span });
+            operands.push(Operand { role, object, type_span: self.func.value(*result).type_span });
         }
         (!missing).then_some(operands)
     }
@@ -150,7 +149,7 @@ impl Walk<'_> {
         if let Some(attrs) = op.known_attrs() {
             inst.attrs = attrs.clone();
         }
-        if opcode == Opcode::Timg2col {
+        if inst.conv.is_some() && inst.global.is_none() {
             inst.attrs = inst.attrs.or(&self.state.config);
         }
         inst
@@ -161,9 +160,9 @@ impl Walk<'_> {
         if self.dead {
             return None;
         }
-        for (n, operand) in operands.iter().enumerate() {
+        for (n, (operand, touch)) in operands.iter().zip(effects(inst).tiles).enumerate() {
             let object = self.state.objects.get(operand.object)?;
-            if !object.valid.contains(&Ext::Unset) || !uses_valid(inst, operand.role) {
+            if !object.valid.contains(&Ext::Unset) || !touch.needs_valid {
                 continue;
             }
             let name = if object.valid[0] == Ext::Unset { "v_row" } else { "v_col" };
@@ -209,22 +208,22 @@ impl Walk<'_> {
 
     /// What an instruction changes besides bytes.
     fn after(&mut self, op: &Op, inst: &Inst, operands: &[Operand]) {
-        match inst.op {
-            Opcode::Tsubview | Opcode::Subset => self.window(inst, operands),
-            Opcode::Treshape | Opcode::Bitcast if inst.profile.is_npu() => self.rebind(op, operands),
-            Opcode::TfillpadExpand => {
-                if let Some((dst, _)) = self.object(operands, Role::Dst) {
-                    self.state.change(dst, |object| {
-                        let extents = [(object.tile.v_row, object.tile.rows), (object.tile.v_col, object.tile.cols)];
-                        for (valid, (extent, declared)) in object.valid.iter_mut().zip(extents) {
-                            if extent == Extent::Dynamic {
-                                *valid = Ext::Known(declared);
-                            }
-                        }
-                    });
-                }
-            }
+        match inst.op.binds(inst.profile) {
+            Some(Bind::Window) => self.window(inst, operands),
+            Some(Bind::Bytes) => self.rebind(op, operands),
             _ => {}
+        }
+        if inst.op.info().expands {
+            if let Some((dst, _)) = self.object(operands, Role::Dst) {
+                self.state.change(dst, |object| {
+                    let extents = [(object.tile.v_row, object.tile.rows), (object.tile.v_col, object.tile.cols)];
+                    for (valid, (extent, declared)) in object.valid.iter_mut().zip(extents) {
+                        if extent == Extent::Dynamic {
+                            *valid = Ext::Known(declared);
+                        }
+                    }
+                });
+            }
         }
     }
 

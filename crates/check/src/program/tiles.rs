@@ -8,7 +8,8 @@ use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault, Severity};
 use tessera_isa::inst::{Attrs, ConvType, Place, Root};
 use tessera_isa::layout::Layout;
-use tessera_isa::ops::{AttrName, Opcode, Role};
+use tessera_isa::ops::{AttrName, Bind, Opcode, Role};
+use tessera_isa::sem::Sem;
 use tessera_isa::tile::{Extent, Tile};
 
 /// What a tile type is on the profile; worked out once per type.
@@ -252,16 +253,13 @@ impl Walk<'_> {
 
     /// Inside a loop that is walked once: what an instruction may change in a tile is not known.
     pub(super) fn forget_tile(&mut self, id: usize, opcode: Opcode, role: Role) {
-        let moves = match opcode {
-            Opcode::Tassign => true,
-            Opcode::Treshape | Opcode::Bitcast | Opcode::Tsubview | Opcode::TfillpadInplace => role == Role::Dst,
-            _ => false,
+        let info = opcode.info();
+        let moves = match info.binds {
+            Some(Bind::Address) => true,
+            Some(Bind::Window | Bind::Bytes | Bind::InPlace) => role == Role::Dst,
+            Some(Bind::New) | None => false,
         };
-        let resizes = match opcode {
-            Opcode::SetValidshape => true,
-            Opcode::TfillpadExpand => role == Role::Dst,
-            _ => false,
-        };
+        let resizes = matches!(info.sem, Sem::Resizes) || info.expands && role == Role::Dst;
         if !moves && !resizes {
             return;
         }

@@ -6,7 +6,7 @@ use tessera_isa::codec::{Number, QuantFault, QuantParam};
 use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, TileArg};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::{FP_ALIGN, Profile};
 use tessera_isa::tile::{LayoutName, Loc};
 
@@ -19,26 +19,19 @@ pub(super) fn mode_applies(inst: &Inst) -> bool {
 }
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let moves = matches!(
-        inst.op,
-        Opcode::Tmov | Opcode::TmovFp | Opcode::Textract | Opcode::TextractFp | Opcode::Tinsert | Opcode::TinsertFp
-    );
-    if moves {
-        let (src, dst) = (inst.src()?, inst.dst()?);
-        let broken = if src.tile.loc == Loc::Acc {
-            mode(inst, dst)
-                .or_else(|| mode_split(inst, src, dst))
-                .or_else(|| scalar_param(inst, src, dst))
-                .or_else(|| fp_tile(inst, src, dst))
-        } else {
-            source(inst, src)
-        };
-        if broken.is_some() {
-            return broken;
-        }
+    let (src, dst) = (inst.src()?, inst.dst()?);
+    if src.tile.loc != Loc::Acc {
+        return source(inst, src);
     }
-    let fill = inst.scalar(Role::Fill)?;
-    exact("the fill value", &fill, inst.dst()?.tile.elem)
+    mode(inst, dst)
+        .or_else(|| mode_split(inst, src, dst))
+        .or_else(|| scalar_param(inst, src, dst))
+        .or_else(|| fp_tile(inst, src, dst))
+}
+
+/// `fp-value` of a fill value.
+pub(super) fn fill_value(inst: &Inst) -> Option<Fault> {
+    exact("the fill value", &inst.scalar(Role::Fill)?, inst.dst()?.tile.elem)
 }
 
 /// `quant-source`: relu, quantization and AccToVecMode are the accumulator's.
@@ -89,8 +82,7 @@ fn mode_split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     if dst.tile.layout_name() == LayoutName::Dn {
         return fault(format!("{name} writes no DN tile"), "use an ND or NZ destination, or a single mode");
     }
-    let extract = matches!(inst.op, Opcode::Textract | Opcode::TextractFp);
-    let extent = if extract { dst.valid[axis].map(|v| v.saturating_mul(2)) } else { src.valid[axis] }?;
+    let extent = if by_destination(inst) { dst.valid[axis].map(|v| v.saturating_mul(2)) } else { src.valid[axis] }?;
     let word = ["rows", "columns"].get(axis).copied().unwrap_or("");
     if extent % 2 != 0 {
         return fault(format!("{name} halves the {word}, and {extent} is odd"), "make the extent even");
@@ -102,6 +94,11 @@ fn mode_split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
         );
     }
     None
+}
+
+/// Does the destination say how large the window is (TEXTRACT), and not the source?
+fn by_destination(inst: &Inst) -> bool {
+    !inst.op.form(inst.form).and_then(|f| f.operand(Role::Src)).is_some_and(|o| o.valid.has(inst.profile))
 }
 
 /// `quant-sign` and `quant-scale` of the scalar form, where the parameter is known.
@@ -164,7 +161,7 @@ fn fp_tile(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
         let fault = Fault::new("fp-align", what).help(format!("use {:#x}", start / FP_ALIGN * FP_ALIGN));
         return Some(about(inst, Role::Fp, fault));
     }
-    let need = if matches!(inst.op, Opcode::Textract | Opcode::TextractFp) {
+    let need = if by_destination(inst) {
         // The source's absolute column (fixpipe.md 1).
         inst.index_u64(Role::Col)?.saturating_add(dst.valid[1]?)
     } else {

@@ -1,14 +1,11 @@
 //! TLOAD and TSTORE: between views of global memory and tiles (tile-model.md 7).
 
 use super::about;
-use super::path::{self, Flow, Ids, join};
+use super::signature::{self, join};
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, GlobalArg, Inst, ViewTag};
 use tessera_isa::ops::Role;
 use tessera_isa::tile::{BLayout, Loc, SLayout, Tile, TileType};
-
-const LOAD: Ids = Ids::new("tload-loc", "tload-layout", "tload-dtype");
-const STORE: Ids = Ids::new("tstore-loc", "tstore-layout", "tstore-dtype");
 
 /// The view as a tile, so that legality tables need not know views: its tag stands for the layout of that name.
 pub(super) fn view_tile(inst: &Inst) -> Option<Tile> {
@@ -24,25 +21,15 @@ pub(super) fn view_tile(inst: &Inst) -> Option<Tile> {
 
 pub(super) fn load(inst: &Inst) -> Option<Fault> {
     let view = inst.global.as_ref()?;
-    let d = inst.tile_index(Role::Dst)?;
     if let Some(conv) = &inst.conv {
         return load_conv(inst, view, conv);
     }
-    let (src, dst) = (view_tile(inst)?, &inst.tiles.get(d)?.tile);
-    let flow = Flow { src: &src, dst, operand: Some(d), view: Some(Role::Src) };
-    path::check(inst, &LOAD, &[flow]).or_else(|| shape(inst, view, Role::Dst, "tload-shape")).or_else(|| bounds(view))
+    signature::check(inst).or_else(|| shape(inst, view, Role::Dst, "tload-shape")).or_else(|| bounds(view))
 }
 
 pub(super) fn store(inst: &Inst) -> Option<Fault> {
     let view = inst.global.as_ref()?;
-    let s = inst.tile_index(Role::Src)?;
-    let (src, dst) = (&inst.tiles.get(s)?.tile, view_tile(inst)?);
-    let flow = Flow { src, dst: &dst, operand: Some(s), view: Some(Role::Dst) };
-    path::check(inst, &STORE, &[flow])
-        // An Acc tile stores through fixpipe, which decides about types when it can run.
-        .filter(|f| src.loc != Loc::Acc || f.rule != "tstore-dtype")
-        .or_else(|| shape(inst, view, Role::Src, "tstore-shape"))
-        .or_else(|| bounds(view))
+    signature::check(inst).or_else(|| shape(inst, view, Role::Src, "tstore-shape")).or_else(|| bounds(view))
 }
 
 /// A conv tile is loaded densely, from a view of its own dimensions or from a pointer.

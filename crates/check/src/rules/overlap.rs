@@ -56,7 +56,8 @@ fn meeting(inst: &Inst, counts: impl Fn(usize) -> bool) -> Option<(&TileArg, &Ti
             let (Some(pa), Some(pb)) = (a.place, b.place) else {
                 continue;
             };
-            let writes = a.role.effect() != Effect::Read || b.role.effect() != Effect::Read;
+            let reads = |t: &TileArg| inst.op.effect(inst.form, t.role) == Effect::Read;
+            let writes = !reads(a) || !reads(b);
             let meets = pa.root == pb.root && pa.start < end_of(b)? && pb.start < end_of(a)?;
             if !writes || !meets || side_by_side(a, b) || side_by_side(b, a) {
                 continue;

@@ -1,7 +1,7 @@
 //! TCONCAT, plain and indexed (ops.md 6).
 
 use super::about;
-use super::path::{self, Flow, Ids};
+use super::signature;
 use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::Inst;
@@ -9,22 +9,18 @@ use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{LayoutName, Loc};
 
-const IDS: Ids = Ids::new("tconcat-loc", "tconcat-layout", "tconcat-dtype");
 const INDEX_TYPES: &[Elem] = &[Elem::I8, Elem::U8, Elem::I16, Elem::U16, Elem::I32, Elem::U32];
 const INDEX_TILES: [Role; 3] = [Role::Idx0, Role::Idx1, Role::DstIdx];
 
-pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let (s0, s1) = (inst.tile_index(Role::Src0)?, inst.tile_index(Role::Src1)?);
-    let d = inst.tile_index(Role::Dst)?;
-    let flows = [Flow::tiles(inst, s0, d)?, Flow::tiles(inst, s1, d)?];
-    dim(inst)
-        .or_else(|| index_loc(inst))
-        .or_else(|| path::check(inst, &IDS, &flows))
-        .or_else(|| if inst.form == Form::Plain { joined(inst) } else { same_rows(inst) })
-        .or_else(|| index_tiles(inst))
+pub(super) fn signature(inst: &Inst) -> Option<Fault> {
+    index_loc(inst).or_else(|| signature::check(inst))
 }
 
-fn dim(inst: &Inst) -> Option<Fault> {
+pub(super) fn extents(inst: &Inst) -> Option<Fault> {
+    if inst.form == Form::Plain { joined(inst) } else { same_rows(inst) }
+}
+
+pub(super) fn dim(inst: &Inst) -> Option<Fault> {
     let dim = inst.attrs.dim();
     let what = match dim {
         1 => return None,
@@ -100,7 +96,7 @@ fn equal(inst: &Inst, roles: &[Role], axis: usize, rule: &'static str, word: &st
     Some(about(inst, role, Fault::new(rule, what).help(format!("make the valid {word} of all tiles equal"))))
 }
 
-fn index_tiles(inst: &Inst) -> Option<Fault> {
+pub(super) fn index_tiles(inst: &Inst) -> Option<Fault> {
     if inst.form == Form::Plain {
         return None;
     }
@@ -117,7 +113,7 @@ fn index_tiles(inst: &Inst) -> Option<Fault> {
             return fault(format!("idx0 is {first} and {role} is {}", tile.elem), "give all index tiles one type");
         }
         if tile.layout_name() != LayoutName::Nd {
-            return fault(format!("index tiles are ND, and {role} is {}", path::layout(tile)), "use an ND tile");
+            return fault(format!("index tiles are ND, and {role} is {}", signature::layout(tile)), "use an ND tile");
         }
         if let (Some(have), Some(need)) = (arg.valid[0], dst_rows)
             && have < need

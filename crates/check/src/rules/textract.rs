@@ -1,14 +1,12 @@
 //! TEXTRACT and TEXTRACT_FP (ops.md 3.1, 3.3).
 
 use super::about;
-use super::path::{self, Flow, Ids, join};
+use super::signature::{self, join};
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Compact, LayoutName, Loc};
-
-const IDS: Ids = Ids::new("textract-loc", "textract-layout", "textract-dtype");
 
 /// A window of the source: the destination it becomes and the roles of its indices.
 struct Window<'a> {
@@ -30,23 +28,26 @@ fn windows(inst: &Inst) -> Vec<Window<'_>> {
     found.collect()
 }
 
-pub(super) fn check(inst: &Inst) -> Option<Fault> {
+pub(super) fn signature(inst: &Inst) -> Option<Fault> {
+    signature::check(inst).or_else(|| plus_one(inst))
+}
+
+pub(super) fn align(inst: &Inst) -> Option<Fault> {
     let src = inst.tile(Role::Src)?;
-    let s = inst.tile_index(Role::Src)?;
-    let windows = windows(inst);
-    let dsts = inst.tiles.iter().enumerate().filter(|(_, t)| t.role.is_dst());
-    let flows: Vec<Flow> = dsts.filter_map(|(d, _)| Flow::tiles(inst, s, d)).collect();
-    path::check(inst, &IDS, &flows)
-        .or_else(|| plus_one(inst, &windows))
-        .or_else(|| windows.iter().find_map(|w| align(inst, src, w)))
-        .or_else(|| windows.iter().find_map(|w| bounds(inst, src, w)))
+    windows(inst).iter().find_map(|w| window_align(inst, src, w))
+}
+
+pub(super) fn bounds(inst: &Inst) -> Option<Fault> {
+    let src = inst.tile(Role::Src)?;
+    windows(inst).iter().find_map(|w| window_bounds(inst, src, w))
 }
 
 /// a2a3 writes no `row_plus_one` destinations in the two-window form (ops.md 3.3).
-fn plus_one(inst: &Inst, windows: &[Window]) -> Option<Fault> {
+fn plus_one(inst: &Inst) -> Option<Fault> {
     if inst.profile != Profile::A2a3 || inst.form != Form::TwoWindows {
         return None;
     }
+    let windows = windows(inst);
     let window = windows.iter().find(|w| w.dst.tile.compact == Compact::RowPlusOne)?;
     let what = format!("a2a3 TEXTRACT (two windows) writes no row_plus_one tile, and {} is one", window.dst.role);
     let help = "leave out compact=row_plus_one, or use a5";
@@ -85,7 +86,7 @@ fn multiples(inst: &Inst, src: &TileArg, dst: &TileArg) -> Multiples {
     Multiples { of }
 }
 
-fn align(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
+fn window_align(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
     if !inst.profile.is_npu() || inst.form == Form::TwoWindows {
         return None;
     }
@@ -106,8 +107,8 @@ fn align(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
         inst.profile,
         src.tile.loc.cpp(),
         dst.loc.cpp(),
-        path::layout(&src.tile),
-        path::layout(dst),
+        signature::layout(&src.tile),
+        signature::layout(dst),
         dst.elem
     );
     let down = v.div_euclid(n) * n;
@@ -116,7 +117,7 @@ fn align(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
     Some(Fault::new("textract-align", what).help(format!("use {}", join(near, "or"))))
 }
 
-fn bounds(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
+fn window_bounds(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
     let s = &src.tile;
     let dst = window.dst;
     let (halves_m, halves_n) = if super::fixpipe::mode_applies(inst) { inst.dual_division() } else { (1, 1) };

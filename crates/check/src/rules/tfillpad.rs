@@ -1,30 +1,24 @@
 //! TFILLPAD, TFILLPAD_INPLACE and TFILLPAD_EXPAND, from a tile or from a value (ops.md 6).
 
 use super::about;
-use super::path::{self, Flow, Ids};
+use super::signature;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{Inst, TileArg};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Bind, Form, Role};
 use tessera_isa::tile::{Loc, Pad};
 
-const IDS: Ids = Ids::new("tfillpad-loc", "tfillpad-layout", "tfillpad-dtype");
-
-pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let d = inst.tile_index(Role::Dst)?;
-    let dst = inst.tile(Role::Dst)?;
-    // A value has no location and no layout of its own.
-    let s = inst.tile_index(Role::Src).unwrap_or(d);
-    let flow = Flow::tiles(inst, s, d)?;
-    let table = path::check(inst, &IDS, &[flow]);
+pub(super) fn signature(inst: &Inst) -> Option<Fault> {
+    let table = signature::check(inst);
     if table.as_ref().is_some_and(|f| f.rule != "tfillpad-dtype") {
         return table;
     }
-    let src = inst.tile(Role::Src);
-    let layout = mat(inst, src, dst).or(table);
-    let Some(src) = src else { return layout };
-    layout
-        .or_else(|| shape(inst, src, dst))
+    mat(inst, inst.tile(Role::Src), inst.tile(Role::Dst)?).or(table)
+}
+
+pub(super) fn check(inst: &Inst) -> Option<Fault> {
+    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
+    shape(inst, src, dst)
         .or_else(|| valid(inst, src, dst))
         .or_else(|| pad(inst, dst))
         .or_else(|| inplace(inst, src, dst))
@@ -69,7 +63,7 @@ pub(super) fn number(v: &Number) -> String {
 
 fn shape(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     let (s, d) = (&src.tile, &dst.tile);
-    let fits = if inst.op == Opcode::TfillpadExpand {
+    let fits = if inst.op.info().expands {
         d.rows >= s.rows && d.cols >= s.cols
     } else {
         (d.rows, d.cols) == (s.rows, s.cols)
@@ -78,7 +72,7 @@ fn shape(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
         return None;
     }
     let sizes = format!("src is declared {}x{} and dst {}x{}", s.rows, s.cols, d.rows, d.cols);
-    let (what, help) = if inst.op == Opcode::TfillpadExpand {
+    let (what, help) = if inst.op.info().expands {
         (
             format!("dst is at least as large as src, and {sizes}"),
             format!("declare dst {}x{}", d.rows.max(s.rows), d.cols.max(s.cols)),
@@ -93,7 +87,7 @@ fn shape(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
 
 /// A static valid region of EXPAND's destination covers the source's; a dynamic one will be the declared area.
 fn valid(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
-    if inst.op != Opcode::TfillpadExpand {
+    if !inst.op.info().expands {
         return None;
     }
     let axes = [("v_row", dst.tile.v_row.known(), src.valid[0]), ("v_col", dst.tile.v_col.known(), src.valid[1])];
@@ -116,7 +110,7 @@ fn pad(inst: &Inst, dst: &TileArg) -> Option<Fault> {
 }
 
 fn inplace(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
-    if inst.op != Opcode::TfillpadInplace {
+    if inst.op.info().binds != Some(Bind::InPlace) {
         return None;
     }
     let (Some(a), Some(b)) = (src.place, dst.place) else {

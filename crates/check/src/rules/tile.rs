@@ -2,8 +2,8 @@
 
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, Inst};
-use tessera_isa::ops::{Form, Opcode, Role};
-use tessera_isa::profile::Profile;
+use tessera_isa::ops::{Covers, Role};
+use tessera_isa::profile::{Profile, Profiles};
 use tessera_isa::tile::Tile;
 
 /// Is this a tile type on this profile? An inexact custom pad is a warning.
@@ -38,7 +38,7 @@ pub fn check_conv(conv: &ConvType, profile: Profile) -> Option<Fault> {
 
 /// The first broken `tile-*` rule of the operands.
 pub(crate) fn check(inst: &Inst) -> Option<Fault> {
-    let conv_at = inst.conv.and_then(|_| inst.tile_index(if inst.op == Opcode::Tload { Role::Dst } else { Role::Src }));
+    let conv_at = inst.conv.and_then(|_| inst.tile_index(if inst.global.is_some() { Role::Dst } else { Role::Src }));
     if let Some(fault) = inst.conv.and_then(|conv| check_conv(&conv, inst.profile)) {
         return Some(Fault { operand: conv_at, ..fault });
     }
@@ -54,19 +54,23 @@ pub(crate) fn check(inst: &Inst) -> Option<Fault> {
 
 /// The index of a window of an fp4 tile is even where elements share bytes.
 fn fp4_index(inst: &Inst) -> Option<Fault> {
-    let (at, windows): (Role, &[(Role, Role)]) = match (inst.op, inst.form) {
-        (Opcode::Textract, Form::TwoWindows) => (Role::Src, &[(Role::Row, Role::Col), (Role::Row1, Role::Col1)]),
-        (Opcode::Textract | Opcode::TextractFp, _) => (Role::Src, &[(Role::Row, Role::Col)]),
-        (Opcode::Tinsert | Opcode::TinsertFp, _) => (Role::Dst, &[(Role::Row, Role::Col)]),
-        _ => return None,
-    };
+    // A view's window has rules of its own.
+    if inst.op.binds(inst.profile).is_some() || !inst.has_scalar(Role::Row) {
+        return None;
+    }
+    let windows = [(Role::Row, Role::Col), (Role::Row1, Role::Col1)];
+    let windows = windows.iter().filter(|(row, _)| inst.has_scalar(*row));
+    // The window is cut out of the side whose valid region does not count.
+    let form = inst.op.form(inst.form)?;
+    let cut = |role: Role| form.operand(role).is_some_and(|o| o.valid == Profiles::NONE || o.covers == Covers::Part);
+    let at = [Role::Src, Role::Dst].into_iter().find(|role| cut(*role))?;
     let tile = &inst.tile(at)?.tile;
     if !tile.elem.is_fp4() {
         return None;
     }
     let odd = |role: &Role| inst.index(*role).filter(|v| v % 2 != 0).map(|v| (*role, v));
     let (role, v) =
-        windows.iter().find_map(|(row, col)| odd(col).or_else(|| odd(row).filter(|_| tile.rows_share_bytes())))?;
+        windows.into_iter().find_map(|(row, col)| odd(col).or_else(|| odd(row).filter(|_| tile.rows_share_bytes())))?;
     let what = format!("{}={v} is odd, and {} packs two elements into a byte", role.cpp(), tile.elem);
     let fault = Fault::new("tile-fp4", what).help(format!("{} {v} → {}", role.cpp(), v - 1));
     Some(Fault { operand: inst.tile_index(at), ..fault })

@@ -1,24 +1,19 @@
 //! TIMG2COL (ops.md 7).
 
 use super::about;
-use super::path::{self, Flow, Ids};
+use super::signature;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, Inst};
 use tessera_isa::ops::Role;
 use tessera_isa::sem::Img2col;
 
-const IDS: Ids = Ids::new("timg2col-loc", "timg2col-layout", "timg2col-dtype");
-
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let d = inst.tile_index(Role::Dst)?;
     let Some(conv) = inst.conv else {
         let what = format!("the source of TIMG2COL is a conv tile, and this is {}", inst.src()?.tile);
         let fault = Fault::new("timg2col-loc", what).help("use a !pto.conv_tile<mat, NC1HWC0, …>");
         return Some(about(inst, Role::Src, fault));
     };
-    let image = conv.as_tile();
-    let flow = Flow { src: &image, dst: &inst.tiles.get(d)?.tile, operand: Some(d), view: None };
-    path::check(inst, &IDS, &[flow])
+    signature::check(inst)
         .or_else(|| c0(&conv))
         .or_else(|| config(inst))
         .or_else(|| fmap(inst, &conv))

@@ -1,28 +1,21 @@
 //! TINSERT and TINSERT_FP (tinsert seed; ops.md 3.2).
 
 use super::about;
-use super::path::{self, Ids};
+use super::signature;
 use tessera_isa::diag::Fault;
-use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::ceil_to;
 use tessera_isa::tile::{LayoutName, Loc};
 
-const IDS: Ids = Ids::new("tinsert-loc", "tinsert-layout", "tinsert-dtype");
-
-pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let flow = path::single(inst)?;
-    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
-    split(inst, src, dst)
-        .or_else(|| path::check(inst, &IDS, &[flow]))
-        .or_else(|| cols(inst, src, dst))
-        .or_else(|| align(inst, src, dst))
-        .or_else(|| bounds(inst, src, dst))
+pub(super) fn signature(inst: &Inst) -> Option<Fault> {
+    split(inst).or_else(|| signature::check(inst))
 }
 
 /// The NZ split moves an NZ Vec tile into an NZ Mat tile, on a5 (tinsert seed); cpu takes it as a plain insert.
-fn split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+fn split(inst: &Inst) -> Option<Fault> {
+    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
     let split = inst.attrs.split().filter(|_| inst.profile.is_npu())?;
     let (s, d) = (&src.tile, &dst.tile);
     if inst.profile == Profile::A2a3 {
@@ -34,13 +27,15 @@ fn split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
         return Some(Fault::new("tinsert-loc", what).help("leave out `mode`"));
     }
     if (s.layout_name(), d.layout_name()) != (LayoutName::Nz, LayoutName::Nz) {
-        let what = format!("a {} insert is NZ→NZ, and this is {}→{}", split.cpp(), path::layout(s), path::layout(d));
+        let what =
+            format!("a {} insert is NZ→NZ, and this is {}→{}", split.cpp(), signature::layout(s), signature::layout(d));
         return Some(Fault::new("tinsert-layout", what).help("leave out `mode`"));
     }
     None
 }
 
-fn cols(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+pub(super) fn cols(inst: &Inst) -> Option<Fault> {
+    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
     let (s, d) = (&src.tile, &dst.tile);
     let applies =
         inst.profile == Profile::A5 && (s.loc, d.loc) == (Loc::Vec, Loc::Vec) && s.layout_name() == LayoutName::Nz;
@@ -52,7 +47,8 @@ fn cols(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     Some(Fault::new("tinsert-cols", what).help(format!("cols {} → {} in the source", s.cols, d.cols)))
 }
 
-fn align(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+pub(super) fn align(inst: &Inst) -> Option<Fault> {
+    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
     let (s, d) = (&src.tile, &dst.tile);
     let applies =
         inst.profile == Profile::A5 && (s.loc, d.loc) == (Loc::Vec, Loc::Mat) && s.layout_name() == LayoutName::Nd;
@@ -73,7 +69,8 @@ fn align(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     Some(about(inst, Role::Src, fault))
 }
 
-fn bounds(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+pub(super) fn bounds(inst: &Inst) -> Option<Fault> {
+    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
     let axes = [(Role::Row, dst.tile.rows, src.valid[0], "rows"), (Role::Col, dst.tile.cols, src.valid[1], "cols")];
     for (role, limit, valid, word) in axes {
         let Some(index) = inst.index(role) else { continue };

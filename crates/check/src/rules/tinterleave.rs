@@ -1,24 +1,12 @@
 //! TINTERLEAVE and TDEINTERLEAVE (tinterleave seed; ops.md 8).
 
 use super::about;
-use super::path::{self, Flow, Ids};
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Form, Role};
 
-const IDS: Ids = Ids {
-    profile: Some("tinterleave-profile"),
-    ..Ids::new("tinterleave-loc", "tinterleave-layout", "tinterleave-dtype")
-};
-
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let is_dst = |i: &usize| inst.tiles.get(*i).is_some_and(|t| t.role.is_dst());
-    let (dsts, srcs): (Vec<usize>, Vec<usize>) = (0..inst.tiles.len()).partition(is_dst);
-    let mut flows = Vec::new();
-    for s in &srcs {
-        flows.extend(dsts.iter().filter_map(|d| Flow::tiles(inst, *s, *d)));
-    }
-    path::check(inst, &IDS, &flows).or_else(|| shape(inst)).or_else(|| even(inst))
+    shape(inst).or_else(|| even(inst))
 }
 
 fn shape(inst: &Inst) -> Option<Fault> {

@@ -1,30 +1,17 @@
 //! TMOV and TMOV_FP (ops.md 2).
 
 use super::about;
-use super::path::{self, Ids};
 use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::ceil_to;
 use tessera_isa::tile::{Compact, LayoutName, Loc};
 
-const IDS: Ids = Ids::new("tmov-loc", "tmov-layout", "tmov-dtype");
-
-pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let flow = path::single(inst)?;
-    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
-    path::check(inst, &IDS, &[flow])
-        .or_else(|| bias(inst, src, dst))
-        .or_else(|| scaling(inst, src, dst))
-        .or_else(|| shape(inst, src, dst))
-        .or_else(|| valid(inst, src, dst))
-        .or_else(|| pitch(inst, src, dst))
-}
-
 /// Into Bias the type may widen, and only so (ops.md 2, `tmov-bias`). On cpu it is an ordinary move.
-fn bias(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+pub(super) fn bias(inst: &Inst) -> Option<Fault> {
+    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
     if !inst.profile.is_npu() || dst.tile.loc != Loc::Bias {
         return None;
     }
@@ -58,7 +45,8 @@ fn bias(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
 }
 
 /// Into Scaling go rows of 64-bit parameters (ops.md 2, `tmov-scaling`).
-fn scaling(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+pub(super) fn scaling(inst: &Inst) -> Option<Fault> {
+    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
     if !inst.profile.is_npu() || dst.tile.loc != Loc::Scaling {
         return None;
     }
@@ -81,7 +69,8 @@ fn scaling(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     None
 }
 
-fn shape(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+pub(super) fn shape(inst: &Inst) -> Option<Fault> {
+    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
     let (s, d) = (&src.tile, &dst.tile);
     let applies = match inst.profile {
         Profile::Cpu => false,
@@ -100,7 +89,8 @@ fn shape(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
 }
 
 /// Valid regions are equal; a dual mode leaves half of the source's to each core (fixpipe.md 6).
-fn valid(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+pub(super) fn valid(inst: &Inst) -> Option<Fault> {
+    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
     let (halves_m, halves_n) = inst.dual_division();
     // Where the mode itself is refused (`acc-mode`, `quant-source`), it must not decide about extents.
     let refused = !super::fixpipe::mode_applies(inst);
@@ -124,7 +114,8 @@ fn valid(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
 }
 
 /// a5 ND→NZ: hardware takes the pitch from the valid rows (ops.md 2, `tmov-pitch`).
-fn pitch(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+pub(super) fn pitch(inst: &Inst) -> Option<Fault> {
+    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
     let (s, d) = (&src.tile, &dst.tile);
     let applies = inst.profile == Profile::A5
         && (s.loc, d.loc) == (Loc::Vec, Loc::Vec)

@@ -1,24 +1,11 @@
 //! TPACK (ops.md 6).
 
 use super::about;
-use super::path::{self, Ids};
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
 
-const IDS: Ids = Ids {
-    profile: Some("tpack-profile"),
-    // Vec and ND are one rule.
-    loc: Some("tpack-layout"),
-    layout: Some("tpack-layout"),
-    dtype: None,
-};
-
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let flow = path::single(inst)?;
-    if let Some(fault) = path::check(inst, &IDS, &[flow]) {
-        return Some(fault);
-    }
     let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
     let (s, d) = (src.tile.elem, dst.tile.elem);
     if !matches!((s.bits(), d.bits()), (32, 16) | (32, 8) | (16, 8)) {

@@ -1,26 +1,23 @@
 //! TRESHAPE and `pto.bitcast` (treshape seed; ops.md 4). `treshape-alias` is about programs, not about one instruction.
 
 use super::about;
-use super::path::{self, Ids};
+use super::signature;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
-use tessera_isa::ops::{Opcode, Role};
-
-const IDS: Ids = Ids { profile: None, loc: Some("treshape-loc"), layout: None, dtype: None };
+use tessera_isa::ops::{Family, Role};
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let flow = path::single(inst)?;
-    let (src, dst) = (flow.src, flow.dst);
+    let (src, dst) = (&inst.tile(Role::Src)?.tile, &inst.tile(Role::Dst)?.tile);
     if src.loc != dst.loc {
         let what = format!("TRESHAPE stays in one location, and this is {}→{}", src.loc.cpp(), dst.loc.cpp());
         return Some(Fault::new("treshape-loc", what).help("TMOV changes the location"));
     }
-    if let Some(fault) = path::check(inst, &IDS, &[flow]) {
-        return Some(fault);
-    }
     if src.is_boxed() != dst.is_boxed() {
-        let what =
-            format!("TRESHAPE keeps boxes or their absence, and this is {}→{}", path::layout(src), path::layout(dst));
+        let what = format!(
+            "TRESHAPE keeps boxes or their absence, and this is {}→{}",
+            signature::layout(src),
+            signature::layout(dst)
+        );
         return Some(Fault::new("treshape-box", what).help("TMOV changes the layout"));
     }
     if src.bytes() != dst.bytes() {
@@ -51,7 +48,7 @@ fn shape(inst: &Inst) -> Option<Fault> {
         let help = format!("shape = [{}, {}], or leave it out", dst.rows, dst.cols);
         return Some(about(inst, Role::Dst, Fault::new("treshape-shape", what).help(help)));
     }
-    if inst.op == Opcode::Bitcast && src.rows != dst.rows {
+    if inst.op.info().family == Family::Support && src.rows != dst.rows {
         let what = format!("a bitcast keeps the rows, and these are {} and {}", src.rows, dst.rows);
         return Some(Fault::new("treshape-shape", what).help("treshape changes the rows"));
     }

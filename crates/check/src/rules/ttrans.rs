@@ -1,24 +1,13 @@
 //! TTRANS (ttrans seed; ops.md 5).
 
 use super::about;
-use super::path::{self, Ids};
 use tessera_isa::diag::Fault;
-use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 
-const IDS: Ids = Ids::new("ttrans-loc", "ttrans-layout", "ttrans-dtype");
-
-pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let flow = path::single(inst)?;
+pub(super) fn size(inst: &Inst) -> Option<Fault> {
     let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
-    path::check(inst, &IDS, &[flow])
-        .or_else(|| size(src, dst))
-        .or_else(|| tmp(inst, src))
-        .or_else(|| shape(inst, src, dst))
-}
-
-fn size(src: &TileArg, dst: &TileArg) -> Option<Fault> {
     let (s, d) = (src.tile.elem, dst.tile.elem);
     if s.bits() == d.bits() {
         return None;
@@ -27,7 +16,8 @@ fn size(src: &TileArg, dst: &TileArg) -> Option<Fault> {
     Some(Fault::new("ttrans-size", what).help(format!("make the destination {s}")))
 }
 
-fn tmp(inst: &Inst, src: &TileArg) -> Option<Fault> {
+pub(super) fn tmp(inst: &Inst) -> Option<Fault> {
+    let src = inst.tile(Role::Src)?;
     let tmp = &inst.tile(Role::Tmp)?.tile;
     let src = &src.tile;
     let what = if tmp.loc != src.loc {
@@ -47,7 +37,8 @@ fn tmp(inst: &Inst, src: &TileArg) -> Option<Fault> {
     Some(about(inst, Role::Tmp, fault))
 }
 
-fn shape(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+pub(super) fn shape(inst: &Inst) -> Option<Fault> {
+    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
     let (s, d) = (&src.tile, &dst.tile);
     let a5 = inst.profile == Profile::A5;
     let domain = if a5 { [Some(s.rows), Some(s.cols)] } else { src.valid };

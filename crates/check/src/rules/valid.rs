@@ -1,9 +1,7 @@
 //! `valid-range` and `valid-unset`: run-time valid extents (tile-model.md 4), and `tile-fp4` for them.
 
 use tessera_isa::diag::Fault;
-use tessera_isa::inst::Inst;
-use tessera_isa::ops::{Form, Opcode, Role};
-use tessera_isa::profile::Profile;
+use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::tile::{Extent, Tile};
 
 /// Are these run-time valid extents possible for the tile type? Extents that are not known are silent; a static extent
@@ -37,21 +35,6 @@ pub(crate) fn fp4(tile: &Tile, valid: [Option<u64>; 2]) -> Option<Fault> {
         .or_else(|| odd(valid[0]).filter(|_| tile.rows_share_bytes()).map(|v| ("valid_row", v)))?;
     let what = format!("{name}={v} is odd, and {} packs two elements into a byte", tile.elem);
     Some(Fault::new("tile-fp4", what).help(format!("{name} {v} → {}", v + 1)))
-}
-
-/// Does the instruction use the valid region of the operand with this role? An extent that it does not use need not be
-/// set (`valid-unset`, tile-model.md 4).
-pub fn uses_valid(inst: &Inst, role: Role) -> bool {
-    use Opcode::*;
-    match inst.op {
-        Textract | TextractFp => role.is_dst() || role == Role::Fp,
-        Tinsert | TinsertFp => !role.is_dst() || inst.form == Form::Fill,
-        Tfillpad | TfillpadInplace | TfillpadExpand => !role.is_dst() || inst.form == Form::Fill,
-        // a5 transposes the declared shape, and dst's valid region is free there (ops.md 5).
-        Ttrans => role != Role::Tmp && inst.profile != Profile::A5,
-        Tmov | TmovFp | Tconcat | Tpack | Timg2col | Tinterleave | Tdeinterleave | Tload | Tstore | Tprint => true,
-        _ => false,
-    }
 }
 
 /// `valid-unset`, as the first use of the extent `name` reports it.

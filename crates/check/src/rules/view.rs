@@ -1,7 +1,7 @@
 //! `tsubview-window`: TSUBVIEW and `pto.subset` (ops.md 10).
 
 use super::about;
-use super::path;
+use super::signature;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
@@ -13,7 +13,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let fault =
         |what: String, help: String| Some(about(inst, Role::Dst, Fault::new("tsubview-window", what).help(help)));
     if let Some(boxed) = [s, d].into_iter().find(|t| t.is_boxed()) {
-        let what = format!("a view is of a tile without boxes, and this one is {}", path::layout(boxed));
+        let what = format!("a view is of a tile without boxes, and this one is {}", signature::layout(boxed));
         return fault(what, "TEXTRACT takes a window of a boxed tile".into());
     }
     if s.loc != d.loc || s.elem != d.elem || s.blayout != d.blayout {

@@ -8,9 +8,9 @@ use pages::*;
 use std::fmt::Write;
 use tessera_isa::diag::nearest;
 use tessera_isa::elem::Elem;
-use tessera_isa::ops::{AttrName, OTHERS, Opcode, Pipe, other};
+use tessera_isa::ops::{AttrName, Family, Opcode, Pipe, other, others};
 use tessera_isa::profile::Profile;
-use tessera_isa::rules::{RULES, rule};
+use tessera_isa::rules::{self, rule};
 use tessera_isa::tile::{LayoutName, Loc};
 
 /// Explain an instruction, rule, element type, profile, layout or location
@@ -90,14 +90,14 @@ pub fn names() -> Vec<&'static str> {
     let ops = Opcode::ALL.iter().map(|op| op.mnemonic());
     let mut all: Vec<&str> = ops.collect();
     all.extend(Opcode::ALL.iter().flat_map(|op| op.info().aliases.iter().chain(op.info().cpp)));
-    all.extend(RULES.iter().map(|r| r.id));
+    all.extend(rules::all().map(|r| r.id));
     all.extend(Elem::ALL.iter().flat_map(|e| e.info().spellings));
     all.extend(Profile::spellings());
     all.extend(LayoutName::ALL.iter().map(|l| l.name()));
     all.extend(Loc::ALL.iter().map(|l| l.name()));
     all.extend(Pipe::ALL.iter().map(|p| p.name()));
     all.extend(AttrName::ALL.iter().map(|a| a.name()));
-    all.extend(OTHERS);
+    all.extend(others());
     all
 }
 
@@ -115,17 +115,26 @@ fn index() -> String {
     let mut section = |title: &str, names: Vec<&str>| {
         let _ = write!(out, "{title}\n{}\n", paragraph(&names.join("  "), 2).replace("  \n", "\n"));
     };
-    let (layout, support): (Vec<Opcode>, Vec<Opcode>) = Opcode::ALL.iter().partition(|op| op.info().layout);
-    section("Layout instructions", layout.iter().map(|op| op.mnemonic()).collect());
-    section("Instructions around them", support.iter().map(|op| op.mnemonic()).collect());
+    let families = [
+        ("Layout instructions", Family::Layout),
+        ("Elementwise instructions", Family::Elementwise),
+        ("Reductions and expansions", Family::Reduce),
+        ("Matrix products", Family::Matrix),
+        ("Irregular instructions", Family::Irregular),
+        ("Instructions around them", Family::Support),
+    ];
+    for (title, family) in families {
+        let rows = Opcode::ALL.iter().filter(|op| op.info().family == family);
+        section(title, rows.map(|op| op.mnemonic()).collect());
+    }
     section("Profiles", Profile::ALL.iter().map(|p| p.name()).collect());
     section("Element types", Elem::ALL.iter().map(|e| e.name()).collect());
     section("Layouts", LayoutName::ALL.iter().map(|l| l.name()).collect());
     section("Locations", Loc::ALL.iter().map(|l| l.name()).collect());
     section("Pipes", Pipe::ALL.iter().map(|p| p.name()).collect());
     section("Attributes", AttrName::ALL.iter().map(|a| a.name()).collect());
-    section("Rules", RULES.iter().map(|r| r.id).collect());
-    section("Recognised, not executable yet", OTHERS.to_vec());
+    section("Rules", rules::all().map(|r| r.id).collect());
+    section("Recognised, not executable yet", others().collect());
     out.push_str("tessera explain NAME shows one of them.\n");
     out
 }

@@ -3,7 +3,7 @@
 //! The lines are complete: a listing of one of them parses.
 
 use super::table::wrap;
-use tessera_isa::ops::{Form, FormInfo, Kind, OpInfo, Opcode, Role};
+use tessera_isa::ops::{AttrName, Form, Kind, OpInfo, Opcode, Role, Shape};
 
 /// The same instruction in the three forms of syntax.md 2.
 pub struct Examples {
@@ -16,35 +16,35 @@ pub struct Examples {
 }
 
 /// The examples of one form of an instruction.
-pub fn examples(op: Opcode, form: &FormInfo) -> Examples {
+pub fn examples(op: Opcode, form: &Shape) -> Examples {
     let info = op.info();
     let names = |roles: &[Role]| roles.iter().map(|r| operand(*r)).collect::<Vec<_>>().join(", ");
     let types = |roles: &[Role]| roles.iter().map(|r| type_of(op, form.form, *r)).collect::<Vec<_>>();
-    let all_ins = types(form.ins);
+    let all_ins = types(&form.ins);
     let tiles: Vec<Role> = form.ins.iter().copied().filter(|r| r.kind() == Kind::Tile).collect();
     let tail = attributes(info);
-    let dps_outs = match form.outs {
+    let dps_outs = match form.outs.as_slice() {
         [] => String::new(),
         outs => format!(" outs({} : {})", names(outs), types(outs).join(", ")),
     };
-    let dps = format!("pto.{} ins({} : {}){dps_outs}{tail}", info.mnemonic, names(form.ins), all_ins.join(", "));
+    let dps = format!("pto.{} ins({} : {}){dps_outs}{tail}", info.mnemonic, names(&form.ins), all_ins.join(", "));
     // A view is not a value that an instruction makes, so TLOAD and TSTORE have the DPS form only.
-    if form.outs.iter().chain(form.ins).any(|r| *r == Role::Global) || form.outs.is_empty() {
+    if form.outs.iter().chain(&form.ins).any(|r| *r == Role::Global) || form.outs.is_empty() {
         return Examples { asm: String::new(), ssa: String::new(), dps };
     }
-    let results = names(form.outs);
-    let result_types = group(&types(form.outs));
+    let results = names(&form.outs);
+    let result_types = group(&types(&form.outs));
     Examples {
         asm: format!(
             "{results} = {} {} : {} -> {result_types}{tail}",
             info.mnemonic,
-            bracketed(form.ins),
+            bracketed(&form.ins),
             group(&types(&tiles)),
         ),
         ssa: format!(
             "{results} = pto.{} {} : ({}) -> {result_types}{tail}",
             info.mnemonic,
-            names(form.ins),
+            names(&form.ins),
             all_ins.join(", ")
         ),
         dps,
@@ -82,45 +82,31 @@ fn group(types: &[String]) -> String {
     }
 }
 
-/// Types that fit the instruction, so that the line is a program.
+/// Types that fit the instruction, so that the line is a program: those of its form, of its row, or the usual ones.
 fn type_of(op: Opcode, form: Form, role: Role) -> String {
     let quantized = matches!(form, Form::ScalarQuant | Form::VectorQuant);
-    let text = match (op, role) {
+    let row = op.info().examples.iter().find(|(r, _)| *r == role).map(|(_, text)| *text);
+    let text = match (form, role) {
         (_, r) if r.kind() == Kind::Index => "index",
         (_, Role::Quant) => "i64",
-        (_, Role::Fill) => "f16",
+        (_, Role::Fill | Role::Scalar) => "f16",
         (_, Role::Fp) => "!pto.tile<loc=scaling, u64, 1, 32>",
         (_, Role::Global) => "!pto.partition_tensor_view<16x32xf16>",
         (_, Role::Idx0 | Role::Idx1 | Role::DstIdx) => "!pto.tile<vec, 16x8xi32, valid=16x1>",
-        (Opcode::Timg2col, Role::Src) => "!pto.conv_tile<mat, NC1HWC0, 1x1x4x4x16xf16>",
-        (Opcode::Timg2col, _) => "!pto.tile<loc=left, f16, 16, 16>",
         (_, Role::Src) if quantized => "!pto.tile<loc=acc, f32, 16, 32>",
-        (
-            Opcode::Textract | Opcode::TextractFp | Opcode::Tinsert | Opcode::TinsertFp | Opcode::Tmov | Opcode::TmovFp,
-            _,
-        ) if quantized => "!pto.tile<loc=mat, i8, 16, 32>",
-        (Opcode::Ttrans, Role::Dst) => "!pto.tile<32x16xf16>",
-        (Opcode::Tpack, Role::Src) => "!pto.tile<16x32xf32>",
-        (Opcode::Tconcat, Role::Dst) => "!pto.tile<16x64xf16>",
-        (Opcode::Textract | Opcode::TextractFp | Opcode::Tsubview, Role::Src) => "!pto.tile<32x64xf16>",
-        (Opcode::Textract, Role::Dst0 | Role::Dst1) => {
+        (_, Role::Dst) if quantized => "!pto.tile<loc=mat, i8, 16, 32>",
+        (Form::TwoWindows, Role::Dst0 | Role::Dst1) => {
             "!pto.tile<vec, 16x32xf16, blayout=col_major, slayout=row_major>"
         }
-        (Opcode::Tinsert | Opcode::TinsertFp, Role::Dst) => "!pto.tile<32x64xf16>",
-        (Opcode::TfillpadExpand, Role::Dst) => "!pto.tile<vec, 32x64xf16, pad=zero>",
-        (Opcode::Tfillpad | Opcode::TfillpadInplace, Role::Dst) => "!pto.tile<vec, 16x32xf16, valid=16x20, pad=zero>",
-        (Opcode::Tfillpad | Opcode::TfillpadInplace, Role::Src) => "!pto.tile<vec, 16x32xf16, valid=16x20>",
-        (Opcode::Tdeinterleave, Role::Src0) if form == Form::OneSource => "!pto.tile<16x64xf16>",
-        (Opcode::Bitcast, Role::Dst) => "!pto.tile<16x32xbf16>",
-        (Opcode::Treshape, Role::Dst) => "!pto.tile<32x16xf16>",
-        _ => "!pto.tile<16x32xf16>",
+        (Form::OneSource, Role::Src0) => "!pto.tile<16x64xf16>",
+        _ => row.unwrap_or("!pto.tile<16x32xf16>"),
     };
     text.into()
 }
 
 /// The one attribute that an instruction cannot do without.
 fn attributes(info: &OpInfo) -> &'static str {
-    if info.mnemonic == "timg2col" { " {kernel = [3, 3]}" } else { "" }
+    if info.attrs.contains(&AttrName::Kernel) { " {kernel = [3, 3]}" } else { "" }
 }
 
 /// An example cut into lines where the language lets a line end: before `:`, `->` and `outs`, else inside brackets.
@@ -169,16 +155,17 @@ fn parts(line: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use tessera::Program;
+    use tessera_isa::ops::Family;
 
     #[test]
     fn every_example_is_a_program() {
         let mut wrong = Vec::new();
-        for op in Opcode::ALL.iter().copied().filter(|op| op.info().layout) {
-            for form in op.info().forms {
+        for op in Opcode::ALL.iter().copied().filter(|op| op.info().family != Family::Support) {
+            for form in op.shapes() {
                 let lines = examples(op, form);
                 for line in [&lines.asm, &lines.ssa, &lines.dps] {
                     for text in [line.clone(), cut(line, 80).join("\n")] {
-                        let found = Program::parse(&text, None).check();
+                        let found = Program::read(&text, None).check();
                         let error = found.into_iter().find(|d| d.is_error());
                         wrong.extend(error.map(|d| format!("{text}\n  {}: {}", d.rule, d.message)));
                     }

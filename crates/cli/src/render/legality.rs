@@ -1,28 +1,29 @@
-//! The legality table of an instruction: its paths, with the three profiles side by side.
+//! The legality table of an instruction: its signatures, with the three profiles side by side.
 
 use super::table::Table;
 use tessera_isa::elem::Elem;
-use tessera_isa::ops::path::{A5_TYPES, ALL_LOCS, CUBE_A2A3, CUBE_A5, LayoutPair, Locs, NOT_ACC, SCALES, STANDARD};
-use tessera_isa::ops::{Form, OpInfo, Path, Types};
+use tessera_isa::ops::sig::{A5_TYPES, ALL_LOCS, CUBE_A2A3, CUBE_A5, Locs, NOT_ACC, SCALES, STANDARD};
+use tessera_isa::ops::{Effect, Family, Form, Kind, Lay, Layouts, OpInfo, Role, Sig, TypeOf, Types};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
 
-/// The table, or nothing where legality is not about paths.
+/// The table, or nothing where the instruction takes no tiles.
 pub fn legality(info: &OpInfo) -> Option<Table> {
-    if info.paths.is_empty() {
+    if info.sigs.is_empty() {
         return None;
     }
     let forms: Vec<Form> = info.forms.iter().map(|f| f.form).collect();
     let mut rows: Vec<([String; 4], [bool; 3])> = Vec::new();
-    for path in info.paths {
-        // Quantization of another source than Acc has a path so that `quant-source` can refuse it.
-        let refused = |f: Form| matches!(f, Form::ScalarQuant | Form::VectorQuant) && !path.src.contains(&Loc::Acc);
-        let used: Vec<Form> = forms.iter().copied().filter(|f| path.forms.contains(f) && !refused(*f)).collect();
-        if (used.is_empty() && !forms.is_empty()) || path.types == Types::Pairs(&[]) {
+    for sig in info.sigs {
+        // Quantization of another source than Acc has a line so that `quant-source` can refuse it.
+        let from_acc = sig.locs_of(Role::Src).contains(&Loc::Acc);
+        let refused = |f: Form| matches!(f, Form::ScalarQuant | Form::VectorQuant) && !from_acc;
+        let used: Vec<Form> = forms.iter().copied().filter(|f| sig.forms.contains(f) && !refused(*f)).collect();
+        if used.is_empty() || sig.types == Types::Pairs(&[]) {
             continue;
         }
-        let key = [form_names(&used, &forms), locations(path), layouts(path.layouts), types(path.types)];
-        let on = Profile::ALL.map(|p| path.on.has(p));
+        let key = [form_names(&used, &forms), locations(sig, info), layouts(sig, info), types(sig.types)];
+        let on = Profile::ALL.map(|p| sig.on.has(p));
         match rows.iter_mut().find(|(k, _)| *k == key) {
             Some((_, all)) => all.iter_mut().zip(on).for_each(|(a, b)| *a |= b),
             None => rows.push((key, on)),
@@ -43,8 +44,25 @@ fn form_names(used: &[Form], all: &[Form]) -> String {
     used.iter().map(|f| f.name()).collect::<Vec<_>>().join(", ")
 }
 
-fn locations(path: &Path) -> String {
-    format!("{}→{}", location_names(path.src), location_names(path.dst))
+/// Is the instruction judged flow by flow, or has it but one source and one destination?
+fn flows(info: &OpInfo) -> bool {
+    matches!(info.family, Family::Layout | Family::Support) || roles(info) == [Role::Src, Role::Dst]
+}
+
+/// The tile operands that signatures judge.
+fn roles(info: &OpInfo) -> Vec<Role> {
+    let operands = info.forms.first().into_iter().flat_map(|f| f.operands());
+    operands.filter(|o| o.role.kind() == Kind::Tile && o.effect != Effect::Scratch).map(|o| o.role).collect()
+}
+
+fn locations(sig: &Sig, info: &OpInfo) -> String {
+    let of = |role| location_names(sig.locs_of(role));
+    let all: Vec<String> = roles(info).into_iter().map(of).collect();
+    match all.as_slice() {
+        _ if flows(info) => format!("{}→{}", of(Role::Src), of(Role::Dst)),
+        [first, rest @ ..] if rest.iter().all(|l| l == first) => first.clone(),
+        _ => roles(info).iter().zip(all).map(|(r, l)| format!("{r} {l}")).collect::<Vec<_>>().join(", "),
+    }
 }
 
 fn location_names(locs: Locs) -> String {
@@ -57,12 +75,18 @@ fn location_names(locs: Locs) -> String {
     }
 }
 
-fn layouts(pairs: &[LayoutPair]) -> String {
-    let one = |p: &LayoutPair| match p.same {
-        true => "same".to_string(),
-        false => format!("{}→{}", p.src.describe(), p.dst.describe()),
+fn layouts(sig: &Sig, info: &OpInfo) -> String {
+    let one = |way: &Layouts| {
+        let of = |role: Role| way.iter().find(|(r, _)| *r == role).map_or(Lay::Any, |(_, lay)| *lay);
+        let all: Vec<String> = roles(info).into_iter().map(|r| of(r).describe()).collect();
+        match all.as_slice() {
+            _ if flows(info) && of(Role::Dst) == Lay::Like(Role::Src) => "same".to_string(),
+            _ if flows(info) => format!("{}→{}", of(Role::Src).describe(), of(Role::Dst).describe()),
+            [first, rest @ ..] if rest.iter().all(|l| l == first) => first.clone(),
+            _ => roles(info).iter().zip(all).map(|(r, l)| format!("{r} {l}")).collect::<Vec<_>>().join(", "),
+        }
     };
-    pairs.iter().map(one).collect::<Vec<_>>().join(", ")
+    if sig.layouts.is_empty() { "any".into() } else { sig.layouts.iter().map(one).collect::<Vec<_>>().join(", ") }
 }
 
 fn types(types: Types) -> String {
@@ -74,6 +98,17 @@ fn types(types: Types) -> String {
         Types::Pairs(pairs) => {
             let one = |(src, dst): &(Elem, &[Elem])| format!("{src}→{}", names(dst));
             pairs.iter().map(one).collect::<Vec<_>>().join("; ")
+        }
+        Types::ByRole(list) => {
+            let one = |(role, asked): &(Role, TypeOf)| match asked {
+                TypeOf::One(list) => format!("{role}: {}", names(list)),
+                TypeOf::Like(other) => format!("{role} as {other}"),
+            };
+            list.iter().map(one).collect::<Vec<_>>().join("; ")
+        }
+        Types::Rows(_, rows) => {
+            let one = |row: &&[Elem]| names(row).replace(' ', "·");
+            rows.iter().map(one).collect::<Vec<_>>().join("; ")
         }
         Types::OwnRule => "a rule of its own".into(),
     }

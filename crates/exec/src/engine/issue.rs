@@ -1,16 +1,16 @@
 //! Issuing instructions: checked and lowered the first time, and run.
 
 use super::memory::{Memory, MemoryId, on_core};
-use super::tiles::{Binds, TileId, binds};
+use super::tiles::TileId;
 use super::{Engine, Entry, Global};
 use crate::lower::{Effect, Failure, Places, Prepared};
 use crate::nest::Place;
 use smallvec::SmallVec;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{AccToVec, Inst};
-use tessera_isa::ops::{AttrName, Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Bind, Effect as Touched, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::Step;
+use tessera_isa::sem::{Step, effects};
 use tessera_isa::tile::Loc;
 
 /// Why an instruction was not executed: all errors that the rules found, or the one that stopped it. Never empty.
@@ -39,10 +39,15 @@ pub(crate) fn is_configured(op: Opcode) -> bool {
     op.info().attrs.contains(&AttrName::Fmap)
 }
 
+/// Does an instruction write its view of global memory?
+pub(crate) fn stores(inst: &Inst) -> bool {
+    inst.op.effect(inst.form, Role::Global) == Touched::Write
+}
+
 impl Engine {
     /// Issues an instruction: `inst` has everything but its tiles, which are `tiles` in the form's order.
     pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<Issued<'_>, Refused> {
-        let Some(how) = binds(inst.op, self.profile) else {
+        let Some(how @ (Bind::Window | Bind::Bytes | Bind::InPlace)) = inst.op.binds(self.profile) else {
             return self.issue_bound(inst, tiles);
         };
         let tile = |role| tiles.iter().find(|t| t.0 == role).map(|t| t.1);
@@ -51,11 +56,11 @@ impl Engine {
         };
         let before = self.object(dst)?.clone();
         let issued = match how {
-            Binds::Window => self.issue_at(inst, tiles, Memory::default).and_then(|done| {
+            Bind::Window => self.issue_at(inst, tiles, Memory::default).and_then(|done| {
                 self.window(inst, src, dst)?;
                 Ok(done)
             }),
-            Binds::View | Binds::Inplace => {
+            _ => {
                 let bound = self.bind(how, src, dst, false).map_err(Refused::from);
                 bound.and_then(|()| self.issue_at(inst, tiles, Memory::default))
             }
@@ -95,7 +100,7 @@ impl Engine {
         self.issued += 1;
         let view = inst.global.as_ref().map(|view| Global::of_arg(view, MemoryId::buffer(0)));
         self.make_key(inst, tiles, view.as_ref());
-        let is_known = self.is_ready(0, inst.op, view.as_ref())?;
+        let is_known = self.is_ready(0, inst, view.as_ref())?;
         if !is_known {
             let full = self.instruction(inst.clone(), tiles, view.as_ref())?;
             let warnings = self.legal(&full)?;
@@ -110,7 +115,7 @@ impl Engine {
             None => 0,
         };
         let effect = self.run(0, start)?;
-        if let (Opcode::TfillpadExpand, Some((_, dst))) = (inst.op, tiles.last()) {
+        if let (true, Some((_, dst))) = (inst.op.info().expands, tiles.last()) {
             self.expand_valid(*dst)?;
         }
         Ok((!is_known, effect))
@@ -121,7 +126,10 @@ impl Engine {
         key.0.clear();
         // The counts keep lists of different lengths apart; the form's operands stand in its order.
         key.push(
-            (inst.op as u64) << 32 | (inst.form as u64) << 16 | (tiles.len() as u64) << 8 | inst.scalars.len() as u64,
+            (inst.op.index() as u64) << 32
+                | (inst.form as u64) << 16
+                | (tiles.len() as u64) << 8
+                | inst.scalars.len() as u64,
         );
         for (_, id) in tiles {
             if let Some(o) = self.objects.get(id.index()) {
@@ -142,17 +150,17 @@ impl Engine {
 
     /// Makes the variant with the current key the current one, if there is one for the view as it lies now.
     #[inline]
-    pub(crate) fn is_ready(&mut self, cache: usize, op: Opcode, view: Option<&Global>) -> Result<bool, Failure> {
+    pub(crate) fn is_ready(&mut self, cache: usize, inst: &Inst, view: Option<&Global>) -> Result<bool, Failure> {
         let is_known = self.caches.get_mut(cache).is_some_and(|c| c.find(&self.key.0));
         match view {
-            Some(view) if is_known => self.fits(cache, op, view),
+            Some(view) if is_known => self.fits(cache, inst, view),
             _ => Ok(is_known),
         }
     }
 
     /// Lies what was made ready for another place of the same buffer inside it here, too? A buffer that no file is
     /// bound to grows with what is stored.
-    pub(crate) fn fits(&mut self, cache: usize, op: Opcode, view: &Global) -> Result<bool, Failure> {
+    pub(crate) fn fits(&mut self, cache: usize, inst: &Inst, view: &Global) -> Result<bool, Failure> {
         let Some(start) = view.byte() else { return Ok(false) };
         let Some(span) = self.caches.get(cache).and_then(|c| c.global_span()) else {
             // An empty window touches nothing.
@@ -164,7 +172,7 @@ impl Engine {
         if first < 0 || end <= len {
             return Ok(first >= 0);
         }
-        if !view.grows || op != Opcode::Tstore {
+        if !view.grows || !stores(inst) {
             return Ok(false);
         }
         self.reserve(view.buffer, end as u64)?;
@@ -180,14 +188,14 @@ impl Engine {
     ) -> Result<Inst, Failure> {
         for (role, id) in tiles {
             let object = self.object(*id)?;
-            if let Some(axis) = object.valid.iter().position(Option::is_none)
-                && tessera_check::uses_valid(&inst, *role)
-            {
-                let name = if axis == 0 { "v_row" } else { "v_col" };
-                return Err(tessera_check::valid_unset(inst.op, *role, name).into());
-            }
             inst.conv = inst.conv.or(object.conv);
             inst.tiles.push(self.arg(object, *role));
+        }
+        for (arg, touch) in inst.tiles.iter().zip(effects(&inst).tiles) {
+            if let (Some(axis), true) = (arg.valid.iter().position(Option::is_none), touch.needs_valid) {
+                let name = if axis == 0 { "v_row" } else { "v_col" };
+                return Err(tessera_check::valid_unset(inst.op, arg.role, name).into());
+            }
         }
         if is_configured(inst.op) {
             // An attribute on the instruction wins (ops.md 7).
@@ -212,7 +220,7 @@ impl Engine {
             return Err(Box::new(Diagnostic::error("not-executable", what).help(help)));
         }
         let mut arg = view.arg(view.elements(&self.memories));
-        if view.grows && inst.op == Opcode::Tstore {
+        if view.grows && stores(inst) {
             arg.buffer = None;
         }
         inst.global = Some(arg);
@@ -239,8 +247,8 @@ impl Engine {
         tiles: &[(Role, TileId)],
         buffer: Option<MemoryId>,
     ) -> Result<Option<Prepared>, Failure> {
-        let how = binds(inst.op, self.profile);
-        if how == Some(Binds::Window) {
+        let how = inst.op.binds(self.profile);
+        if how == Some(Bind::Window) {
             return Ok(None);
         }
         let uses_core1 = matches!(
@@ -256,7 +264,7 @@ impl Engine {
             }
             places.push(place);
         }
-        if how == Some(Binds::View) {
+        if how == Some(Bind::Bytes) {
             return Ok(None);
         }
         Prepared::new(inst, Places { tiles: &places, global: buffer, tracked: self.memories.tracked }).map(Some)

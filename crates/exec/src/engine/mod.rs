@@ -35,11 +35,11 @@ pub(crate) use cache::{Cache, Entry};
 pub use contents::TileData;
 pub(crate) use contents::UndefinedElement;
 pub(crate) use global::Global;
-pub(crate) use issue::is_configured;
 pub use issue::{Issued, Refused};
+pub(crate) use issue::{is_configured, stores};
 pub use pool::Storage;
+pub use tiles::TileId;
 pub(crate) use tiles::{Binding, Object};
-pub use tiles::{Binds, TileId, binds};
 pub use transfer::Runs;
 
 use crate::nest::Place;

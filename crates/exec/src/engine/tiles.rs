@@ -10,8 +10,7 @@ use crate::nest::Place;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
 use tessera_isa::layout::{Axis, Layout};
-use tessera_isa::ops::{Opcode, Role};
-use tessera_isa::profile::Profile;
+use tessera_isa::ops::{Bind, Role};
 use tessera_isa::tile::{BLayout, Extent, Tile, TileType};
 
 /// A tile of an engine.
@@ -43,27 +42,6 @@ pub(crate) enum Binding {
     View,
     /// The storage of another tile, because TFILLPAD_INPLACE needs one.
     Inplace,
-}
-
-/// What an instruction makes of its destination, besides giving it contents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Binds {
-    /// A view of the source's storage; no data moves.
-    View,
-    /// A window of the source's storage; no data moves.
-    Window,
-    /// A view of the source's storage unless it has an address of its own; then data moves.
-    Inplace,
-}
-
-/// Whether an instruction binds its destination to its source.
-pub fn binds(op: Opcode, profile: Profile) -> Option<Binds> {
-    match op {
-        Opcode::Treshape | Opcode::Bitcast if profile != Profile::Cpu => Some(Binds::View),
-        Opcode::Tsubview | Opcode::Subset => Some(Binds::Window),
-        Opcode::TfillpadInplace => Some(Binds::Inplace),
-        _ => None,
-    }
 }
 
 /// A tile at run time.
@@ -424,8 +402,8 @@ impl Engine {
 
     /// The destination becomes a view of the source; where an instruction works in place, only one without an address
     /// of its own.
-    pub(crate) fn bind(&mut self, how: Binds, src: TileId, dst: TileId, is_result: bool) -> Result<(), Failure> {
-        let binding = if how == Binds::Inplace { Binding::Inplace } else { Binding::View };
+    pub(crate) fn bind(&mut self, how: Bind, src: TileId, dst: TileId, is_result: bool) -> Result<(), Failure> {
+        let binding = if how == Bind::InPlace { Binding::Inplace } else { Binding::View };
         let (from, to) = (self.object(src)?, self.object(dst)?);
         let keeps = !is_result && !matches!(to.binding, Binding::Own | Binding::Inplace);
         if binding == Binding::Inplace && keeps {

@@ -4,7 +4,7 @@ use tessera_ir::{ArithOp, CastOp, CmpPred, OpId, ScalarType, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTag};
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Bind, Opcode, Role};
 use tessera_isa::tile::Tile;
 
 macro_rules! slots {
@@ -29,7 +29,7 @@ slots! {
     /// Where a pointer or view is.
     GlobalSlot;
 }
-pub(crate) use crate::engine::{Binds, TileId};
+pub(crate) use crate::engine::TileId;
 
 /// An integer operand. A float lives in the same slots, as the bits of its binary64 value.
 #[derive(Clone, Copy, Debug)]
@@ -251,7 +251,7 @@ pub(crate) struct Site {
     /// Does nothing but its tiles decide what it does?
     pub only_tiles: bool,
     /// How the instruction binds its destination to its source, and the two.
-    pub binds: Option<(Binds, TileSlot, TileSlot)>,
+    pub binds: Option<(Bind, TileSlot, TileSlot)>,
 }
 
 /// A tile that the program makes, as it is before anything happens to it.

@@ -8,7 +8,7 @@ use tessera_ir::edges::{self, Control, Edge, When};
 use tessera_ir::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, ScalarType, Type, ValueId, scalar};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Bind, Role};
 use tessera_isa::profile::{FP_ALIGN, Profile};
 use tessera_plan::Placement;
 
@@ -91,7 +91,10 @@ impl Compiler<'_> {
             for operand in &op.operands {
                 let Some(v) = operand.arg.value() else { continue };
                 let first = !std::mem::replace(&mut seen[v.index()], true);
-                if first && op.opcode() == Some(Opcode::Tassign) && operand.role != Role::Addr {
+                if first
+                    && op.opcode().and_then(|o| o.info().binds) == Some(Bind::Address)
+                    && operand.role != Role::Addr
+                {
                     bound.push((v, op.operand(Role::Addr).map(|o| o.arg)));
                 }
             }

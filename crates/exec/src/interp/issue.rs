@@ -2,12 +2,12 @@
 
 use super::code::Site;
 use super::step::Exec;
-use crate::engine::{Binding, TileId};
+use crate::engine::{Binding, TileId, stores};
 use crate::lower::{Effect, Failure};
 use smallvec::SmallVec;
 use tessera_ir::OpId;
 use tessera_isa::inst::Inst;
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::Role;
 
 impl Exec<'_> {
     /// Runs one tile instruction.
@@ -43,7 +43,7 @@ impl Exec<'_> {
         if effect.stored_undefined {
             self.report_store(site);
         }
-        if let (Opcode::TfillpadExpand, Some((_, slot))) = (site.inst.op, site.tiles.last()) {
+        if let (true, Some((_, slot))) = (site.inst.op.info().expands, site.tiles.last()) {
             self.engine.expand_valid(self.object_of(*slot))?;
         }
         if self.trace.is_some() {
@@ -62,7 +62,7 @@ impl Exec<'_> {
         }
         self.make_key(site);
         let view = site.global.map(|slot| &self.globals[slot.index()]);
-        let is_ready = self.engine.is_ready(index, site.inst.op, view);
+        let is_ready = self.engine.is_ready(index, &site.inst, view);
         if !is_ready.map_err(|e| self.at(site.at, e))? {
             self.make_ready(index, site)?;
         }
@@ -100,7 +100,7 @@ impl Exec<'_> {
             key.push(self.int(scalar.int) as u64);
         }
         if let Some(view) = site.global.map(|slot| self.global(slot)) {
-            let grows = view.grows && site.inst.op == Opcode::Tstore;
+            let grows = view.grows && stores(&site.inst);
             key.view(view, if grows { u64::MAX } else { view.elements(&self.engine.memories) });
         }
         if site.is_configured {
@@ -131,7 +131,7 @@ impl Exec<'_> {
         self.engine.keep(index, init, prepared, Vec::new());
         // A buffer without a file may have to grow before the first store.
         if let Some(view) = &view {
-            self.engine.fits(index, site.inst.op, view).map_err(|e| self.at(site.at, e))?;
+            self.engine.fits(index, &site.inst, view).map_err(|e| self.at(site.at, e))?;
         }
         Ok(())
     }

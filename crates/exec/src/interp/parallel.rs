@@ -232,9 +232,7 @@ fn scalars_are_bound(run: &Run<'_>) -> Result<(), Failure> {
     let name = run.module.names.text(value.name);
     let what = format!("%{name} is used and has no value");
     Err(Box::new(
-        Diagnostic::error("binding", what)
-            .at(value.span, "this argument")
-            .help(format!("give it one with --set {name}=VALUE")),
+        Diagnostic::error("binding", what).at(value.span, "this argument").help(format!("give %{name} a number")),
     ))
 }
 
@@ -299,7 +297,7 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
             outcome.diagnostics.push(
                 Diagnostic::warning("undefined-read", what)
                     .at(place, "this argument")
-                    .help("bind a file to it with --in, or store all of it"),
+                    .help("give it contents, or store all of it"),
             );
         }
         outcome.buffers.push(BufferOutput { value: buffer.value, bytes: buffer.memory.bytes().to_vec() });

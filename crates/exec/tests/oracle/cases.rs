@@ -4,7 +4,7 @@ use super::more;
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, Relu, Split, TileArg};
-use tessera_isa::ops::{AttrName, Form, Lay, LayoutPair, Opcode, Path, Role, Types};
+use tessera_isa::ops::{AttrName, Form, Lay, Layouts, Opcode, Role, Sig, Types};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, LayoutName, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
 use tessera_testkit::random::Random;
@@ -65,16 +65,17 @@ impl Case {
 pub type Layout = (BLayout, SLayout, u32);
 
 pub fn case(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Option<Case> {
-    use Opcode::*;
     let mut case = match op {
-        Tmov | TmovFp | Textract | TextractFp | Tinsert | TinsertFp => window(random, profile, op, form)?,
-        Ttrans => more::transpose(random, profile, form)?,
-        Tconcat => more::join(random, profile, form)?,
-        Tpack => more::pack(random, profile)?,
-        Tfillpad | TfillpadInplace | TfillpadExpand => more::fill(random, profile, op, form)?,
-        Treshape => more::reshape(random, profile)?,
-        Tinterleave | Tdeinterleave => more::interleave(random, profile, op, form)?,
-        Timg2col => more::image(random, profile)?,
+        Opcode::Tmov | Opcode::TmovFp | Opcode::Textract | Opcode::TextractFp | Opcode::Tinsert | Opcode::TinsertFp => {
+            window(random, profile, op, form)?
+        }
+        Opcode::Ttrans => more::transpose(random, profile, form)?,
+        Opcode::Tconcat => more::join(random, profile, form)?,
+        Opcode::Tpack => more::pack(random, profile)?,
+        Opcode::Tfillpad | Opcode::TfillpadInplace | Opcode::TfillpadExpand => more::fill(random, profile, op, form)?,
+        Opcode::Treshape => more::reshape(random, profile)?,
+        Opcode::Tinterleave | Opcode::Tdeinterleave => more::interleave(random, profile, op, form)?,
+        Opcode::Timg2col => more::image(random, profile)?,
         _ => more::global(random, profile, op)?,
     };
     // Run-time extents now and then.
@@ -109,16 +110,18 @@ fn lay(random: &mut Random, lay: Lay, loc: Loc, profile: Profile) -> Layout {
     match lay {
         Lay::Any => named(random.pick(LayoutName::ALL), fractal),
         Lay::Of(names) => named(random.pick(names), fractal),
-        Lay::Nz512 => named(LayoutName::Nz, 512),
+        Lay::Exactly(name, fractal) => named(name, fractal),
         Lay::Usual => loc.usual(profile),
-        Lay::OneRowNd | Lay::RowMajor => named(LayoutName::Nd, 512),
+        Lay::OneRowNd | Lay::RowMajor | Lay::Like(_) => named(LayoutName::Nd, 512),
+        Lay::OneColumnDn => named(LayoutName::Dn, 512),
     }
 }
 
-pub fn layouts(random: &mut Random, pair: LayoutPair, src: Loc, dst: Loc, profile: Profile) -> (Layout, Layout) {
-    let from = lay(random, pair.src, src, profile);
-    let to = lay(random, pair.dst, dst, profile);
-    if pair.same { (from, from) } else { (from, to) }
+pub fn layouts(random: &mut Random, way: Layouts, src: Loc, dst: Loc, profile: Profile) -> (Layout, Layout) {
+    let of = |role: Role| way.iter().find(|(r, _)| *r == role).map_or(Lay::Any, |(_, lay)| *lay);
+    let from = lay(random, of(Role::Src), src, profile);
+    let to = lay(random, of(Role::Dst), dst, profile);
+    if of(Role::Dst) == Lay::Like(Role::Src) { (from, from) } else { (from, to) }
 }
 
 pub fn elems(random: &mut Random, types: Types, profile: Profile) -> Option<(Elem, Elem)> {
@@ -142,6 +145,7 @@ pub fn elems(random: &mut Random, types: Types, profile: Profile) -> Option<(Ele
             let (s, ds) = random.pick(pairs);
             (s, random.pick(ds))
         }
+        Types::ByRole(_) | Types::Rows(..) => return None,
         Types::OwnRule => random.pick(&[
             (Elem::F32, Elem::F32),
             (Elem::I32, Elem::I32),
@@ -153,10 +157,9 @@ pub fn elems(random: &mut Random, types: Types, profile: Profile) -> Option<(Ele
     })
 }
 
-/// A path of the legality table for this form.
-pub fn path(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Option<&'static Path> {
-    let fitting: Vec<&'static Path> =
-        op.info().paths.iter().filter(|p| p.on.has(profile) && p.forms.contains(&form)).collect();
+/// A signature for this form.
+pub fn path(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Option<&'static Sig> {
+    let fitting: Vec<&'static Sig> = op.info().sigs.iter().filter(|s| s.is_for(profile, form)).collect();
     (!fitting.is_empty()).then(|| random.pick(&fitting))
 }
 
@@ -269,7 +272,7 @@ const MODES: &[Option<AccToVec>] = &[
 /// TMOV, TEXTRACT and TINSERT.
 fn window(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Option<Case> {
     let path = path(random, profile, op, form)?;
-    let (src_loc, dst_loc) = (random.pick(path.src), random.pick(path.dst));
+    let (src_loc, dst_loc) = (random.pick(path.locs_of(Role::Src)), random.pick(path.locs_of(Role::Dst)));
     let pair = random.pick(path.layouts);
     let (from, to) = layouts(random, pair, src_loc, dst_loc, profile);
     let (mut src_elem, mut dst_elem) = elems(random, path.types, profile)?;
@@ -284,12 +287,13 @@ fn window(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Opti
         dst_elem = src_elem;
     }
     let (rows, cols) = common(random, (src_elem, from), (dst_elem, to));
-    let (rows, cols) =
-        if matches!(dst_loc, Loc::Bias | Loc::Scaling) && profile != Profile::Cpu || pair.src == Lay::OneRowNd {
-            (1, cols * 32)
-        } else {
-            (rows, cols)
-        };
+    let (rows, cols) = if matches!(dst_loc, Loc::Bias | Loc::Scaling) && profile != Profile::Cpu
+        || pair.contains(&(Role::Src, Lay::OneRowNd))
+    {
+        (1, cols * 32)
+    } else {
+        (rows, cols)
+    };
     let mut src = tile(src_loc, src_elem, rows, cols, from, profile);
     let mut dst = tile(dst_loc, dst_elem, rows, cols, to, profile);
     let is_move = matches!(op, Opcode::Tmov | Opcode::TmovFp);

@@ -17,7 +17,7 @@ fn plain(inst: Inst) -> Option<Case> {
 
 pub fn transpose(random: &mut Random, profile: Profile, form: Form) -> Option<Case> {
     let path = path(random, profile, Opcode::Ttrans, form)?;
-    let (src_loc, dst_loc) = (random.pick(path.src), random.pick(path.dst));
+    let (src_loc, dst_loc) = (random.pick(path.locs_of(Role::Src)), random.pick(path.locs_of(Role::Dst)));
     let pair = random.pick(path.layouts);
     let (from, to) = layouts(random, pair, src_loc, dst_loc, profile);
     let (a, mut b) = elems(random, path.types, profile)?;
@@ -47,7 +47,7 @@ pub fn transpose(random: &mut Random, profile: Profile, form: Form) -> Option<Ca
 
 pub fn join(random: &mut Random, profile: Profile, form: Form) -> Option<Case> {
     let path = path(random, profile, Opcode::Tconcat, form)?;
-    let loc = random.pick(path.src);
+    let loc = random.pick(path.locs_of(Role::Src));
     let pair = random.pick(path.layouts);
     let (from, to) = layouts(random, pair, loc, loc, profile);
     let (elem, _) = elems(random, path.types, profile)?;
@@ -118,8 +118,8 @@ pub fn pack(random: &mut Random, profile: Profile) -> Option<Case> {
 
 pub fn fill(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Option<Case> {
     let path = path(random, profile, op, form)?;
-    let loc = random.pick(path.dst);
-    let src_loc = if loc == Loc::Mat && profile != Profile::Cpu { loc } else { random.pick(path.src) };
+    let loc = random.pick(path.locs_of(Role::Dst));
+    let src_loc = if loc == Loc::Mat && profile != Profile::Cpu { loc } else { random.pick(path.locs_of(Role::Src)) };
     let pair = random.pick(path.layouts);
     let (from, to) = layouts(random, pair, src_loc, loc, profile);
     let (elem, _) = elems(random, path.types, profile)?;
@@ -176,7 +176,7 @@ pub fn reshape(random: &mut Random, profile: Profile) -> Option<Case> {
 
 pub fn interleave(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Option<Case> {
     let path = path(random, profile, op, form)?;
-    let (src_loc, dst_loc) = (random.pick(path.src), random.pick(path.dst));
+    let (src_loc, dst_loc) = (random.pick(path.locs_of(Role::Src)), random.pick(path.locs_of(Role::Dst)));
     let pair = random.pick(path.layouts);
     let (from, to) = layouts(random, pair, src_loc, dst_loc, profile);
     let (elem, _) = elems(random, path.types, profile)?;
@@ -282,7 +282,7 @@ pub fn global(random: &mut Random, profile: Profile, op: Opcode) -> Option<Case>
     }
     let path = path(random, profile, op, Form::Plain)?;
     let load = op == Opcode::Tload;
-    let loc = random.pick(if load { path.dst } else { path.src });
+    let loc = random.pick(if load { path.locs_of(Role::Dst) } else { path.locs_of(Role::Src) });
     let pair = random.pick(path.layouts);
     let (view_side, tile_side) = if load { (0, 1) } else { (1, 0) };
     let (a, b) = layouts(random, pair, Loc::Vec, loc, profile);

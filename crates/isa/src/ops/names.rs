@@ -1,7 +1,7 @@
-//! The names of PTO tile instructions outside the layout set: recognised, not executable yet.
+//! The names of all PTO tile instructions outside the layout set: those without a row are recognised, not executable.
 
-/// Mnemonics of all other PTO tile instructions, sorted.
-pub static OTHERS: &[&str] = &[
+/// Mnemonics, sorted.
+static OTHERS: &[&str] = &[
     "mgather",
     "mscatter",
     "tabs",
@@ -124,7 +124,12 @@ pub static OTHERS: &[&str] = &[
     "txors",
 ];
 
+/// The names of PTO instructions that have no row.
+pub fn others() -> impl Iterator<Item = &'static str> {
+    OTHERS.iter().copied().filter(|name| super::Opcode::parse(name).is_none())
+}
+
 /// The canonical name of another PTO instruction, without `pto.`.
 pub fn other(word: &str) -> Option<&'static str> {
-    OTHERS.iter().copied().find(|n| *n == word)
+    others().find(|name| *name == word)
 }

@@ -1,163 +1,247 @@
 //! The instructions that layout programs need around them (ops.md 10, syntax.md 4).
 
-use super::path::{ALL_LOCS, ANY, ND, NZ, Path, Types, pair, path};
-use super::{AttrName, Form, FormInfo, Lay, OpInfo, Pipe, Role};
+use super::sig::*;
+use super::*;
 use crate::profile::Profiles;
+use crate::sem;
 use crate::tile::{LayoutName, Loc};
 
 const DN: Lay = Lay::Of(&[LayoutName::Dn]);
 const ZN: Lay = Lay::Of(&[LayoutName::Zn]);
-const PLAIN: &[Form] = &[Form::Plain];
+const LIKE_THE_VIEW: &[Layouts] = &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ)];
+const FROM_THE_VIEW: &[Layouts] = &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ), pair!(ND, NZ), pair!(DN, ZN)];
+const TO_THE_VIEW: &[Layouts] = &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ), pair!(NZ, ND), pair!(ZN, DN)];
 
 // The source of TLOAD and the destination of TSTORE are views; their tag nd, dn or nz stands for the layout of that name.
-static LOADS: &[Path] = &[
-    path(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::Equal, Pipe::Mte2),
-    path(
-        Profiles::NPU,
-        PLAIN,
-        ALL_LOCS,
-        &[Loc::Vec],
-        &[pair(ND, ND), pair(DN, DN), pair(NZ, NZ)],
-        Types::Equal,
-        Pipe::Mte2,
-    ),
-    path(
-        Profiles::NPU,
-        PLAIN,
-        ALL_LOCS,
-        &[Loc::Mat],
-        &[pair(ND, ND), pair(DN, DN), pair(NZ, NZ), pair(ND, NZ), pair(DN, ZN)],
-        Types::Equal,
-        Pipe::Mte2,
-    ),
+static LOADS: &[Sig] = &[
+    flow!(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::Equal, Pipe::Mte2),
+    flow!(Profiles::NPU, PLAIN, ALL_LOCS, &[Loc::Vec], LIKE_THE_VIEW, Types::Equal, Pipe::Mte2),
+    flow!(Profiles::NPU, PLAIN, ALL_LOCS, &[Loc::Mat], FROM_THE_VIEW, Types::Equal, Pipe::Mte2),
 ];
-static STORES: &[Path] = &[
-    path(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::Equal, Pipe::Mte3),
-    path(
-        Profiles::NPU,
-        PLAIN,
-        &[Loc::Vec],
-        ALL_LOCS,
-        &[pair(ND, ND), pair(DN, DN), pair(NZ, NZ)],
-        Types::Equal,
-        Pipe::Mte3,
-    ),
-    path(
-        Profiles::NPU,
-        PLAIN,
-        &[Loc::Mat],
-        ALL_LOCS,
-        &[pair(ND, ND), pair(DN, DN), pair(NZ, NZ), pair(NZ, ND), pair(ZN, DN)],
-        Types::Equal,
-        Pipe::Mte3,
-    ),
+static STORES: &[Sig] = &[
+    flow!(Profiles::CPU, PLAIN, NOT_ACC, ALL_LOCS, &[ANY], Types::Equal, Pipe::Mte3),
+    // What leaves an accumulator goes through fixpipe, which decides about types when it can run.
+    flow!(Profiles::CPU, PLAIN, &[Loc::Acc], ALL_LOCS, &[ANY], Types::Any, Pipe::Mte3),
+    flow!(Profiles::NPU, PLAIN, &[Loc::Vec], ALL_LOCS, LIKE_THE_VIEW, Types::Equal, Pipe::Mte3),
+    flow!(Profiles::NPU, PLAIN, &[Loc::Mat], ALL_LOCS, TO_THE_VIEW, Types::Equal, Pipe::Mte3),
 ];
-static VIEWS: &[Path] =
-    &[path(Profiles::ALL, PLAIN, ALL_LOCS, ALL_LOCS, &[pair(ND, ND), pair(DN, DN)], Types::Equal, Pipe::S)];
+static VIEWS: &[Sig] =
+    &[flow!(Profiles::ALL, PLAIN, ALL_LOCS, ALL_LOCS, &[pair!(ND, ND), pair!(DN, DN)], Types::Equal, Pipe::S)];
+const WINDOW: Ids = Ids::new("tsubview-window", "tsubview-window", "tsubview-window");
 
-/// An instruction whose text has a shape of its own, without legality of its own.
-const fn plain(mnemonic: &'static str, cpp: &'static [&'static str], summary: &'static str, pipe: Pipe) -> OpInfo {
-    OpInfo {
-        mnemonic,
-        aliases: &[],
-        cpp,
-        summary,
-        formula: "",
-        forms: &[],
-        attrs: &[],
-        rules: &[],
-        paths: &[],
-        pipe,
-        source: "ops.md 10; syntax.md 4",
-        layout: false,
-    }
+/// What the rows here share.
+const BASE: OpInfo = OpInfo {
+    family: Family::Support,
+    pipe: Pipe::S,
+    source: "ops.md 10; syntax.md 4",
+    text: Text::AsWritten,
+    ..LAYOUT
+};
+
+/// An instruction without tiles, operands by form or rules: mnemonic, C++ names, what it is, how it is written.
+const fn plain(
+    mnemonic: &'static str,
+    cpp: &'static [&'static str],
+    summary: &'static str,
+    sem: Sem,
+    text: Text,
+) -> OpInfo {
+    OpInfo { mnemonic, cpp, summary, sem, text, ..BASE }
 }
 
-pub(super) static TSUBVIEW: OpInfo = OpInfo {
+const VIEW: OpInfo = OpInfo {
+    cpp: &["TSUBVIEW"],
+    summary: "A view of a window of a tile; it keeps the source's pitch.",
     formula: "dst(i,j) is src(r+i, c+j), in the same storage",
-    forms: &[FormInfo { form: Form::Plain, ins: &[Role::Src, Role::Row, Role::Col], outs: &[Role::Dst] }],
-    rules: &["tsubview-window"],
-    paths: VIEWS,
-    ..plain("tsubview", &["TSUBVIEW"], "A view of a window of a tile; it keeps the source's pitch.", Pipe::S)
+    rules: &[rule("tsubview-window", RuleKind::Window)],
+    sigs: VIEWS,
+    ids: WINDOW,
+    sem: Sem::Binds,
+    binds: Some(Bind::Window),
+    examples: &[(Role::Src, "!pto.tile<32x64xf16>")],
+    ..BASE
 };
-pub(super) static SUBSET: OpInfo = OpInfo {
-    formula: "dst(i,j) is src(r+i, c+j), in the same storage",
-    rules: &["tsubview-window"],
-    paths: VIEWS,
-    ..plain("subset", &["TSUBVIEW"], "A view of a window of a tile; it keeps the source's pitch.", Pipe::S)
-};
-pub(super) static BITCAST: OpInfo = OpInfo {
-    formula: "bytes(dst) = bytes(src), over the declared area",
-    forms: &[FormInfo { form: Form::Plain, ins: &[Role::Src], outs: &[Role::Dst] }],
-    rules: super::treshape::RULES,
-    paths: super::treshape::PATHS,
-    source: "ops.md 4",
-    ..plain("bitcast", &["TRESHAPE"], "TRESHAPE to another element type with the same rows.", Pipe::S)
-};
-pub(super) static TLOAD: OpInfo = OpInfo {
-    formula: "dst(i,j) = view(i,j) over the valid region; padding is filled where pad is not null",
-    forms: &[FormInfo { form: Form::Plain, ins: &[Role::Global], outs: &[Role::Dst] }],
-    rules: &["tload-loc", "tload-layout", "tload-dtype", "tload-shape", "gm-bounds"],
-    paths: LOADS,
-    source: "tile-model.md 7",
-    ..plain("tload", &["TLOAD"], "Load a view of global memory into a tile's valid region.", Pipe::Mte2)
-};
-pub(super) static TSTORE: OpInfo = OpInfo {
-    formula: "view(i,j) = src(i,j) over the valid region",
-    forms: &[FormInfo { form: Form::Plain, ins: &[Role::Src], outs: &[Role::Global] }],
-    rules: &["tstore-loc", "tstore-layout", "tstore-dtype", "tstore-shape", "gm-bounds", "undefined-read"],
-    paths: STORES,
-    source: "tile-model.md 7",
-    ..plain("tstore", &["TSTORE"], "Store a tile's valid region into a view of global memory.", Pipe::Mte3)
-};
-pub(super) static ALLOC_TILE: OpInfo = OpInfo {
-    rules: &["tassign-range", "tassign-align", "valid-range", "capacity"],
-    ..plain("alloc_tile", &["Tile"], "A tile, with optional address and run-time valid extents.", Pipe::S)
-};
-pub(super) static TASSIGN: OpInfo = OpInfo {
-    rules: &["tassign-range", "tassign-align"],
-    ..plain("tassign", &["TASSIGN"], "Bind a tile to an address; moves no data.", Pipe::S)
-};
-pub(super) static SET_VALIDSHAPE: OpInfo = OpInfo {
-    rules: &["valid-range"],
-    ..plain("set_validshape", &["SetValidRow", "SetValidCol"], "Set a dynamic valid region.", Pipe::S)
-};
-pub(super) static MAKE_TENSOR_VIEW: OpInfo = OpInfo {
-    attrs: &[AttrName::Layout],
-    ..plain("make_tensor_view", &["GlobalTensor"], "A strided view of global memory, one to five dimensions.", Pipe::S)
-};
-pub(super) static PARTITION_VIEW: OpInfo =
-    OpInfo { rules: &["gm-bounds"], ..plain("partition_view", &[], "A window of a view.", Pipe::S) };
-pub(super) static ADDPTR: OpInfo = plain("addptr", &[], "Move a pointer by a number of elements.", Pipe::S);
-pub(super) static LOAD_SCALAR: OpInfo = OpInfo {
-    rules: &["gm-bounds", "undefined-use"],
-    ..plain("load_scalar", &[], "Read one element of global memory.", Pipe::S)
-};
-pub(super) static STORE_SCALAR: OpInfo =
-    OpInfo { rules: &["gm-bounds"], ..plain("store_scalar", &[], "Write one element of global memory.", Pipe::S) };
-pub(super) static SETFMATRIX: OpInfo = OpInfo {
-    attrs: &[AttrName::Fmap, AttrName::Pad],
-    source: "ops.md 7",
-    ..plain("setfmatrix", &["SETFMATRIX"], "Image size and padding of later TIMG2COLs.", Pipe::S)
-};
-pub(super) static SET_IMG2COL_PADDING: OpInfo = OpInfo {
-    source: "ops.md 7",
-    ..plain("set_img2col_padding", &["SET_IMG2COL_PADDING"], "The pad value of later TIMG2COLs.", Pipe::S)
-};
-pub(super) static SET_IMG2COL_RPT: OpInfo = OpInfo {
-    source: "ops.md 7",
-    ..plain("set_img2col_rpt", &["SET_IMG2COL_RPT"], "Accepted, without effect.", Pipe::S)
-};
-pub(super) static SET_FLAG: OpInfo = plain("set_flag", &[], "Order between two pipes.", Pipe::S);
-pub(super) static WAIT_FLAG: OpInfo = plain("wait_flag", &[], "Order between two pipes.", Pipe::S);
-pub(super) static RECORD_EVENT: OpInfo = plain("record_event", &[], "Order between pipes.", Pipe::S);
-pub(super) static WAIT_EVENT: OpInfo = plain("wait_event", &[], "Order between pipes.", Pipe::S);
-pub(super) static BARRIER: OpInfo = plain("barrier", &[], "All pipes finish before the next instruction.", Pipe::S);
-pub(super) static TSYNC: OpInfo = plain("tsync", &["TSYNC"], "Wait for events.", Pipe::S);
-pub(super) static GET_BLOCK_IDX: OpInfo = plain("get_block_idx", &[], "The number of the running block.", Pipe::S);
-pub(super) static GET_BLOCK_NUM: OpInfo = plain("get_block_num", &[], "How many blocks run.", Pipe::S);
-pub(super) static TPRINT: OpInfo = OpInfo {
-    rules: &["undefined-read"],
-    forms: &[FormInfo { form: Form::Plain, ins: &[Role::Tile], outs: &[] }],
-    ..plain("tprint", &["TPRINT"], "Print a tile's valid region.", Pipe::S)
-};
+
+family! { after layout::END;
+    /// A view of a window.
+    Tsubview => OpInfo {
+        mnemonic: "tsubview", text: Text::Forms, forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)], ..VIEW
+    };
+    /// A view of a window, result form.
+    Subset => OpInfo {
+        mnemonic: "subset", text: Text::Subset, forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)], ..VIEW
+    };
+    /// TRESHAPE to another element type.
+    Bitcast => OpInfo {
+        family: Family::Support,
+        mnemonic: "bitcast",
+        attrs: &[],
+        examples: &[(Role::Dst, "!pto.tile<16x32xbf16>")],
+        source: "ops.md 4",
+        summary: "TRESHAPE to another element type with the same rows.",
+        ..treshape::ROW
+    };
+    /// Global memory to tile.
+    Tload => OpInfo {
+        mnemonic: "tload",
+        cpp: &["TLOAD"],
+        summary: "Load a view of global memory into a tile's valid region.",
+        formula: "dst(i,j) = view(i,j) over the valid region; padding is filled where pad is not null",
+        text: Text::Forms,
+        forms: &[form!(Plain: Global => Dst)],
+        rules: &[
+            rule("tload-loc", RuleKind::Load),
+            rule("tload-layout", RuleKind::Load),
+            rule("tload-dtype", RuleKind::Load),
+            rule("tload-shape", RuleKind::Load),
+            rule("gm-bounds", RuleKind::Load),
+        ],
+        sigs: LOADS,
+        ids: Ids::new("tload-loc", "tload-layout", "tload-dtype"),
+        source: "tile-model.md 7",
+        pipe: Pipe::Mte2,
+        sem: Sem::Moves(sem::load),
+        ..BASE
+    };
+    /// Tile to global memory.
+    Tstore => OpInfo {
+        mnemonic: "tstore",
+        cpp: &["TSTORE"],
+        summary: "Store a tile's valid region into a view of global memory.",
+        formula: "view(i,j) = src(i,j) over the valid region",
+        text: Text::Forms,
+        forms: &[form!(Plain: Src => Global)],
+        rules: &[
+            rule("tstore-loc", RuleKind::Store),
+            rule("tstore-layout", RuleKind::Store),
+            rule("tstore-dtype", RuleKind::Store),
+            rule("tstore-shape", RuleKind::Store),
+            rule("gm-bounds", RuleKind::Store),
+            rule("undefined-read", RuleKind::AtRun),
+        ],
+        sigs: STORES,
+        ids: Ids::new("tstore-loc", "tstore-layout", "tstore-dtype"),
+        source: "tile-model.md 7",
+        pipe: Pipe::Mte3,
+        sem: Sem::Moves(sem::store),
+        ..BASE
+    };
+    /// A new tile.
+    AllocTile => OpInfo {
+        binds: Some(Bind::New),
+        rules: &[
+            rule("tassign-range", RuleKind::Program),
+            rule("tassign-align", RuleKind::Program),
+            rule("valid-range", RuleKind::Program),
+            rule("capacity", RuleKind::Program),
+        ],
+        ..plain(
+            "alloc_tile",
+            &["Tile"],
+            "A tile, with optional address and run-time valid extents.",
+            Sem::Value,
+            Text::Alloc,
+        )
+    };
+    /// Bind a tile to an address.
+    Tassign => OpInfo {
+        binds: Some(Bind::Address),
+        rules: &[rule("tassign-range", RuleKind::Program), rule("tassign-align", RuleKind::Program)],
+        ..plain("tassign", &["TASSIGN"], "Bind a tile to an address; moves no data.", Sem::Binds, Text::Assign)
+    };
+    /// Set a dynamic valid region.
+    SetValidshape => OpInfo {
+        rules: &[rule("valid-range", RuleKind::Program)],
+        ..plain(
+            "set_validshape",
+            &["SetValidRow", "SetValidCol"],
+            "Set a dynamic valid region.",
+            Sem::Resizes,
+            Text::SetValid,
+        )
+    };
+    /// A strided view of global memory.
+    MakeTensorView => OpInfo {
+        attrs: &[AttrName::Layout],
+        ..plain(
+            "make_tensor_view",
+            &["GlobalTensor"],
+            "A strided view of global memory, one to five dimensions.",
+            Sem::Value,
+            Text::MakeView,
+        )
+    };
+    /// A window of a view.
+    PartitionView => OpInfo {
+        rules: &[rule("gm-bounds", RuleKind::Program)],
+        ..plain("partition_view", &[], "A window of a view.", Sem::Value, Text::Partition)
+    };
+    /// Move a pointer.
+    Addptr => plain("addptr", &[], "Move a pointer by a number of elements.", Sem::Value, Text::AddPtr);
+    /// Read one element of global memory.
+    LoadScalar => OpInfo {
+        rules: &[rule("gm-bounds", RuleKind::Program), rule("undefined-use", RuleKind::AtRun)],
+        ..plain("load_scalar", &[], "Read one element of global memory.", Sem::Loads, Text::LoadScalar)
+    };
+    /// Write one element of global memory.
+    StoreScalar => OpInfo {
+        rules: &[rule("gm-bounds", RuleKind::Program)],
+        ..plain("store_scalar", &[], "Write one element of global memory.", Sem::Stores, Text::StoreScalar)
+    };
+    /// Configuration of TIMG2COL.
+    Setfmatrix => OpInfo {
+        attrs: &[AttrName::Fmap, AttrName::Pad],
+        source: "ops.md 7",
+        ..plain(
+            "setfmatrix",
+            &["SETFMATRIX"],
+            "Image size and padding of later TIMG2COLs.",
+            Sem::Configures,
+            Text::Attributes,
+        )
+    };
+    /// Configuration of TIMG2COL: pad value.
+    SetImg2colPadding => OpInfo {
+        source: "ops.md 7",
+        ..plain(
+            "set_img2col_padding",
+            &["SET_IMG2COL_PADDING"],
+            "The pad value of later TIMG2COLs.",
+            Sem::Configures,
+            Text::Value,
+        )
+    };
+    /// Configuration of TIMG2COL: repetition, without effect here.
+    SetImg2colRpt => OpInfo {
+        source: "ops.md 7",
+        ..plain(
+            "set_img2col_rpt",
+            &["SET_IMG2COL_RPT"],
+            "Accepted, without effect.",
+            Sem::Configures,
+            Text::Ignored,
+        )
+    };
+    /// Order between pipes.
+    SetFlag => plain("set_flag", &[], "Order between two pipes.", Sem::Orders, Text::AsWritten);
+    /// Order between pipes.
+    WaitFlag => plain("wait_flag", &[], "Order between two pipes.", Sem::Orders, Text::AsWritten);
+    /// Order between pipes.
+    RecordEvent => plain("record_event", &[], "Order between pipes.", Sem::Orders, Text::AsWritten);
+    /// Order between pipes.
+    WaitEvent => plain("wait_event", &[], "Order between pipes.", Sem::Orders, Text::AsWritten);
+    /// Order between pipes.
+    Barrier => plain("barrier", &[], "All pipes finish before the next instruction.", Sem::Orders, Text::AsWritten);
+    /// Order between pipes.
+    Tsync => plain("tsync", &["TSYNC"], "Wait for events.", Sem::Orders, Text::AsWritten);
+    /// The number of the running block.
+    GetBlockIdx => plain("get_block_idx", &[], "The number of the running block.", Sem::Block, Text::Number);
+    /// How many blocks run.
+    GetBlockNum => plain("get_block_num", &[], "How many blocks run.", Sem::Block, Text::Number);
+    /// Print a tile.
+    Tprint => OpInfo {
+        rules: &[rule("undefined-read", RuleKind::AtRun)],
+        forms: &[form!(Plain: Tile => )],
+        ..plain("tprint", &["TPRINT"], "Print a tile's valid region.", Sem::Prints, Text::Forms)
+    };
+}

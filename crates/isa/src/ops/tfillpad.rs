@@ -1,88 +1,72 @@
 //! TFILLPAD, TFILLPAD_INPLACE and TFILLPAD_EXPAND (ops.md 6).
 
-use super::path::{ALL_LOCS, ANY, ND, NZ, Path, Types, pair, path};
-use super::{Form, FormInfo, OpInfo, Pipe, Role};
+use super::sig::*;
+use super::*;
 use crate::profile::Profiles;
+use crate::sem;
 use crate::tile::Loc;
 
 const FORMS: &[Form] = &[Form::Plain, Form::Fill];
 
-static PATHS: &[Path] = &[
-    path(Profiles::CPU, FORMS, ALL_LOCS, ALL_LOCS, &[ANY], Types::Equal, Pipe::V),
-    path(Profiles::NPU, FORMS, &[Loc::Vec], &[Loc::Vec], &[pair(ND, ND)], Types::Equal, Pipe::V),
-    path(Profiles::NPU, FORMS, &[Loc::Mat], &[Loc::Mat], &[pair(NZ, NZ)], Types::Equal, Pipe::Mte2),
+static SIGS: &[Sig] = &[
+    flow!(Profiles::CPU, FORMS, ALL_LOCS, ALL_LOCS, &[ANY], Types::Equal, Pipe::V),
+    flow!(Profiles::NPU, FORMS, &[Loc::Vec], &[Loc::Vec], &[pair!(ND, ND)], Types::Equal, Pipe::V),
+    flow!(Profiles::NPU, FORMS, &[Loc::Mat], &[Loc::Mat], &[pair!(NZ, NZ)], Types::Equal, Pipe::Mte2),
 ];
 
-const FORM_TABLE: &[FormInfo] = &[
-    FormInfo { form: Form::Plain, ins: &[Role::Src], outs: &[Role::Dst] },
-    FormInfo { form: Form::Fill, ins: &[Role::Fill], outs: &[Role::Dst] },
-];
+const BASE: OpInfo = OpInfo {
+    formula: "dst(i,j) = src(i,j) inside src's valid region, the pad value elsewhere in dst's declared area",
+    forms: &[form!(Plain: Src => Dst as write_declared), form!(Fill: Fill => Dst as write_part)],
+    sigs: SIGS,
+    ids: Ids::new("tfillpad-loc", "tfillpad-layout", "tfillpad-dtype"),
+    source: "ops.md 6; layout-family seed",
+    sem: Sem::Moves(sem::fillpad),
+    examples: &[
+        (Role::Src, "!pto.tile<vec, 16x32xf16, valid=16x20>"),
+        (Role::Dst, "!pto.tile<vec, 16x32xf16, valid=16x20, pad=zero>"),
+    ],
+    ..LAYOUT
+};
 
-const fn row(
-    mnemonic: &'static str,
-    cpp: &'static [&'static str],
-    summary: &'static str,
-    rules: &'static [&'static str],
-) -> OpInfo {
-    OpInfo {
-        mnemonic,
-        aliases: &[],
-        cpp,
-        summary,
-        formula: "dst(i,j) = src(i,j) inside src's valid region, the pad value elsewhere in dst's declared area",
-        forms: FORM_TABLE,
-        attrs: &[],
-        rules,
-        paths: PATHS,
-        pipe: Pipe::V,
-        source: "ops.md 6; layout-family seed",
-        layout: true,
-    }
+/// The rules that all three share, with those between `shape` and `fp-value` that one has of its own.
+macro_rules! rules {
+    ($($own:literal)* ; $($overlap:literal)?) => {
+        &[
+            rule("tfillpad-loc", RuleKind::FillSignature),
+            rule("tfillpad-layout", RuleKind::FillSignature),
+            rule("tfillpad-dtype", RuleKind::FillSignature),
+            rule("tfillpad-shape", RuleKind::FillPad),
+            $(rule($own, RuleKind::FillPad),)*
+            rule("fp-value", RuleKind::FillValue),
+            $(rule($overlap, RuleKind::Overlap),)?
+            rule("tfillpad-noop", RuleKind::FillNoop),
+        ]
+    };
 }
 
-pub(super) static TFILLPAD: OpInfo = row(
-    "tfillpad",
-    &["TFILLPAD"],
-    "Copy the valid region and fill everything else of the declared area with the pad value.",
-    &[
-        "tfillpad-loc",
-        "tfillpad-layout",
-        "tfillpad-dtype",
-        "tfillpad-shape",
-        "tfillpad-pad",
-        "fp-value",
-        "overlap",
-        "tfillpad-noop",
-    ],
-);
-pub(super) static TFILLPAD_INPLACE: OpInfo = row(
-    "tfillpad_inplace",
-    &["TFILLPAD_INPLACE"],
-    "Fill the padding of a tile where it lies; dst and src are views of one storage.",
-    &[
-        "tfillpad-loc",
-        "tfillpad-layout",
-        "tfillpad-dtype",
-        "tfillpad-shape",
-        "tfillpad-pad",
-        "tfillpad-inplace",
-        "fp-value",
-        "tfillpad-noop",
-    ],
-);
-pub(super) static TFILLPAD_EXPAND: OpInfo = row(
-    "tfillpad_expand",
-    &["TFILLPAD_EXPAND"],
-    "TFILLPAD into a tile that may be larger; a dynamic valid region becomes the whole declared area.",
-    &[
-        "tfillpad-loc",
-        "tfillpad-layout",
-        "tfillpad-dtype",
-        "tfillpad-shape",
-        "tfillpad-valid",
-        "tfillpad-pad",
-        "fp-value",
-        "overlap",
-        "tfillpad-noop",
-    ],
-);
+pub(super) static TFILLPAD: OpInfo = OpInfo {
+    mnemonic: "tfillpad",
+    cpp: &["TFILLPAD"],
+    summary: "Copy the valid region and fill everything else of the declared area with the pad value.",
+    rules: rules!("tfillpad-pad"; "overlap"),
+    ..BASE
+};
+pub(super) static TFILLPAD_INPLACE: OpInfo = OpInfo {
+    mnemonic: "tfillpad_inplace",
+    cpp: &["TFILLPAD_INPLACE"],
+    summary: "Fill the padding of a tile where it lies; dst and src are views of one storage.",
+    rules: rules!("tfillpad-pad" "tfillpad-inplace";),
+    forms: &[form!(Plain: Src => Dst as write_window), form!(Fill: Fill => Dst as write_part)],
+    sem: Sem::Moves(sem::fillpad_inplace),
+    binds: Some(Bind::InPlace),
+    ..BASE
+};
+pub(super) static TFILLPAD_EXPAND: OpInfo = OpInfo {
+    mnemonic: "tfillpad_expand",
+    cpp: &["TFILLPAD_EXPAND"],
+    summary: "TFILLPAD into a tile that may be larger; a dynamic valid region becomes the whole declared area.",
+    rules: rules!("tfillpad-valid" "tfillpad-pad"; "overlap"),
+    expands: true,
+    examples: &[(Role::Dst, "!pto.tile<vec, 32x64xf16, pad=zero>")],
+    ..BASE
+};

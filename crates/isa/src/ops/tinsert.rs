@@ -1,76 +1,80 @@
 //! TINSERT and TINSERT_FP (tinsert seed; ops.md 3.2 and 3.4).
 
-use super::path::*;
-use super::{AttrName, Form, FormInfo, OpInfo, Pipe, Role};
+use super::sig::*;
+use super::*;
 use crate::profile::Profiles;
+use crate::sem;
 use crate::tile::Loc;
 
 const ALL_FORMS: &[Form] = &[Form::Plain, Form::NoIndex, Form::Fill, Form::ScalarQuant, Form::VectorQuant];
 const PLAIN: &[Form] = &[Form::Plain, Form::NoIndex];
 
 #[rustfmt::skip]
-static PATHS: &[Path] = &[
-    path(Profiles::CPU, &[Form::Plain, Form::NoIndex, Form::ScalarQuant, Form::VectorQuant], NOT_ACC, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
-    path(Profiles::CPU, &[Form::Fill], NOT_ACC, ALL_LOCS, &[ANY], Types::Equal, Pipe::V),
-    path(Profiles::CPU, PLAIN, &[Loc::Acc], ALL_LOCS, &[ANY], ACC_PLAIN_A5, Pipe::Fix),
-    path(Profiles::CPU, &[Form::Fill], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_SAME, Pipe::Fix),
-    path(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_QUANT_CPU, Pipe::Fix),
+static SIGS: &[Sig] = &[
+    flow!(Profiles::CPU, &[Form::Plain, Form::NoIndex, Form::ScalarQuant, Form::VectorQuant], NOT_ACC, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
+    flow!(Profiles::CPU, &[Form::Fill], NOT_ACC, ALL_LOCS, &[ANY], Types::Equal, Pipe::V),
+    flow!(Profiles::CPU, PLAIN, &[Loc::Acc], ALL_LOCS, &[ANY], ACC_PLAIN_A5, Pipe::Fix),
+    flow!(Profiles::CPU, &[Form::Fill], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_SAME, Pipe::Fix),
+    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_QUANT_CPU, Pipe::Fix),
 
-    path(Profiles::A2A3, PLAIN, &[Loc::Acc], &[Loc::Mat], &[pair(NZ, Lay::Nz512)], ACC_PLAIN_A2A3, Pipe::Fix),
-    path(Profiles::A2A3, &[Form::ScalarQuant], &[Loc::Acc], &[Loc::Mat], &[pair(NZ, Lay::Nz512)], ACC_SCALAR_A2A3, Pipe::Fix),
-    path(Profiles::A2A3, &[Form::VectorQuant], &[Loc::Acc], &[Loc::Mat], &[pair(NZ, Lay::Nz512)], ACC_VECTOR_A2A3, Pipe::Fix),
-    path(Profiles::A2A3, &[Form::Fill], &[Loc::Acc], &[Loc::Mat], &[pair(NZ, Lay::Nz512)], Types::Pairs(&[]), Pipe::Fix),
+    flow!(Profiles::A2A3, PLAIN, &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], ACC_PLAIN_A2A3, Pipe::Fix),
+    flow!(Profiles::A2A3, &[Form::ScalarQuant], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], ACC_SCALAR_A2A3, Pipe::Fix),
+    flow!(Profiles::A2A3, &[Form::VectorQuant], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], ACC_VECTOR_A2A3, Pipe::Fix),
+    flow!(Profiles::A2A3, &[Form::Fill], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], Types::Pairs(&[]), Pipe::Fix),
 
-    path(Profiles::A5, PLAIN, &[Loc::Acc], &[Loc::Mat], &[pair(NZ, NZ)], ACC_PLAIN_A5, Pipe::Fix),
-    path(Profiles::A5, &[Form::Fill], &[Loc::Acc], &[Loc::Mat], &[pair(NZ, NZ)], ACC_SAME, Pipe::Fix),
-    path(Profiles::A5, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], &[Loc::Mat], &[pair(NZ, NZ)], ACC_QUANT_A5, Pipe::Fix),
-    path(Profiles::A5, PLAIN, &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_PLAIN_A5, Pipe::Fix),
-    path(Profiles::A5, &[Form::Fill], &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_SAME, Pipe::Fix),
-    path(Profiles::A5, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_QUANT_A5, Pipe::Fix),
-    path(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Vec], &[pair(ND, ND), pair(NZ, NZ)], Types::EqualOf(A5_TYPES), Pipe::V),
-    path(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Mat], &[pair(ND, ND), pair(ND, NZ), pair(NZ, NZ)], Types::EqualOf(A5_TYPES), Pipe::Mte3),
+    flow!(Profiles::A5, PLAIN, &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ)], ACC_PLAIN_A5, Pipe::Fix),
+    flow!(Profiles::A5, &[Form::Fill], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ)], ACC_SAME, Pipe::Fix),
+    flow!(Profiles::A5, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ)], ACC_QUANT_A5, Pipe::Fix),
+    flow!(Profiles::A5, PLAIN, &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_PLAIN_A5, Pipe::Fix),
+    flow!(Profiles::A5, &[Form::Fill], &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_SAME, Pipe::Fix),
+    flow!(Profiles::A5, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_QUANT_A5, Pipe::Fix),
+    flow!(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Vec], &[pair!(ND, ND), pair!(NZ, NZ)], Types::EqualOf(A5_TYPES), Pipe::V),
+    flow!(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Mat], &[pair!(ND, ND), pair!(ND, NZ), pair!(NZ, NZ)], Types::EqualOf(A5_TYPES), Pipe::Mte3),
 ];
 
-const RULES: &[&str] = &[
-    "tile-fp4",
-    "tinsert-loc",
-    "tinsert-layout",
-    "tinsert-dtype",
-    "tinsert-cols",
-    "tinsert-align",
-    "tinsert-bounds",
-    "acc-mode",
-    "acc-mode-split",
-    "quant-source",
-    "quant-sign",
-    "quant-scale",
-    "fp-operand",
-    "fp-align",
-    "fp-short",
-    "fp-value",
-    "overlap",
-    "footprint",
-    "tinsert-nd-into-boxed",
-    "value-conversion",
+const IDS: Ids = ids!("tinsert");
+
+const RULES: &[RuleUse] = &[
+    rule("tile-fp4", RuleKind::TileType),
+    rule("tinsert-loc", RuleKind::InsertSignature),
+    rule("tinsert-layout", RuleKind::InsertSignature),
+    rule("tinsert-dtype", RuleKind::InsertSignature),
+    rule("tinsert-cols", RuleKind::InsertCols),
+    rule("tinsert-align", RuleKind::InsertAlign),
+    rule("tinsert-bounds", RuleKind::InsertBounds),
+    rule("acc-mode", RuleKind::Fixpipe),
+    rule("acc-mode-split", RuleKind::Fixpipe),
+    rule("quant-source", RuleKind::Fixpipe),
+    rule("quant-sign", RuleKind::Fixpipe),
+    rule("quant-scale", RuleKind::Fixpipe),
+    rule("fp-operand", RuleKind::Fixpipe),
+    rule("fp-align", RuleKind::Fixpipe),
+    rule("fp-short", RuleKind::Fixpipe),
+    rule("fp-value", RuleKind::FillValue),
+    rule("overlap", RuleKind::Overlap),
+    rule("footprint", RuleKind::Footprint),
+    rule("tinsert-nd-into-boxed", RuleKind::InsertBoxed),
+    rule("value-conversion", RuleKind::Conversion),
 ];
 
 pub(super) static TINSERT: OpInfo = OpInfo {
     mnemonic: "tinsert",
-    aliases: &[],
     cpp: &["TINSERT"],
     summary: "Put the source into a window of the destination, at (indexRow, indexCol); the rest is preserved.",
     formula: "dst(indexRow+i, indexCol+j) = src(i,j) over src's valid region",
     forms: &[
-        FormInfo { form: Form::Plain, ins: &[Role::Src, Role::Row, Role::Col], outs: &[Role::Dst] },
-        FormInfo { form: Form::NoIndex, ins: &[Role::Src], outs: &[Role::Dst] },
-        FormInfo { form: Form::ScalarQuant, ins: &[Role::Src, Role::Row, Role::Col, Role::Quant], outs: &[Role::Dst] },
+        form!(Plain: Src, Row, Col => Dst as write_window),
+        form!(NoIndex: Src => Dst as write_window; cpp Dst, Src, Row, Col),
+        form!(ScalarQuant: Src, Row, Col, Quant => Dst as write_window; cpp Dst, Src, Quant, Row, Col),
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::Mode],
     rules: RULES,
-    paths: PATHS,
-    pipe: Pipe::V,
+    sigs: SIGS,
     source: "tinsert seed; ops.md 3.2",
-    layout: true,
+    ids: IDS,
+    sem: Sem::Moves(sem::insert),
+    examples: &[(Role::Dst, "!pto.tile<32x64xf16>")],
+    ..LAYOUT
 };
 
 pub(super) static TINSERT_FP: OpInfo = OpInfo {
@@ -80,13 +84,15 @@ pub(super) static TINSERT_FP: OpInfo = OpInfo {
     summary: "TINSERT with a Scaling tile of quantization parameters, or with a value that fills dst's padding.",
     formula: "dst(indexRow+i, indexCol+j) = quant(src(i,j), fp[j]), or TINSERT and v outside dst's valid region",
     forms: &[
-        FormInfo { form: Form::VectorQuant, ins: &[Role::Src, Role::Fp, Role::Row, Role::Col], outs: &[Role::Dst] },
-        FormInfo { form: Form::Fill, ins: &[Role::Src, Role::Fill, Role::Row, Role::Col], outs: &[Role::Dst] },
+        form!(VectorQuant: Src, Fp, Row, Col => Dst as write_window),
+        form!(Fill: Src, Fill, Row, Col => Dst as write_part; cpp Dst, Src, Row, Col, Fill),
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,
-    paths: PATHS,
-    pipe: Pipe::V,
+    sigs: SIGS,
     source: "tinsert seed; ops.md 3.2 and 3.4",
-    layout: true,
+    ids: IDS,
+    sem: Sem::Moves(sem::insert),
+    examples: &[(Role::Dst, "!pto.tile<32x64xf16>")],
+    ..LAYOUT
 };

@@ -1,9 +1,10 @@
 //! TMOV and TMOV_FP (ops.md 2 and 3.4, fixpipe.md).
 
-use super::path::*;
-use super::{AttrName, Form, FormInfo, OpInfo, Pipe, Role};
+use super::sig::*;
+use super::*;
 use crate::elem::Elem;
 use crate::profile::Profiles;
+use crate::sem;
 use crate::tile::{LayoutName, Loc};
 
 /// Every form of a move from another location than Acc; quantization there is refused by `quant-source`.
@@ -22,83 +23,81 @@ const TO_BOXES: &[Elem] = &[
     Elem::F4e1m2x2,
 ];
 const ZN: Lay = Lay::Of(&[LayoutName::Zn]);
-const INTO_ROW: &[LayoutPair] = &[pair(ND, Lay::Any), pair(NZ, Lay::Any)];
+const INTO_ROW: &[Layouts] = &[pair!(ND, Lay::Any), pair!(NZ, Lay::Any)];
 
 #[rustfmt::skip]
-static PATHS: &[Path] = &[
-    path(Profiles::CPU, &[Form::Plain, Form::ScalarQuant, Form::VectorQuant], NOT_ACC, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
-    path(Profiles::CPU, &[Form::Fill], NOT_ACC, ALL_LOCS, &[ANY], Types::Equal, Pipe::V),
-    path(Profiles::CPU, &[Form::Plain], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_PLAIN_A5, Pipe::Fix),
-    path(Profiles::CPU, &[Form::Fill], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_SAME, Pipe::Fix),
-    path(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_QUANT_CPU, Pipe::Fix),
+static SIGS: &[Sig] = &[
+    flow!(Profiles::CPU, &[Form::Plain, Form::ScalarQuant, Form::VectorQuant], NOT_ACC, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
+    flow!(Profiles::CPU, &[Form::Fill], NOT_ACC, ALL_LOCS, &[ANY], Types::Equal, Pipe::V),
+    flow!(Profiles::CPU, &[Form::Plain], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_PLAIN_A5, Pipe::Fix),
+    flow!(Profiles::CPU, &[Form::Fill], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_SAME, Pipe::Fix),
+    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_QUANT_CPU, Pipe::Fix),
 
-    path(Profiles::A2A3, ALL_FORMS, &[Loc::Vec], &[Loc::Vec], &[SAME], Types::Equal, Pipe::V),
-    path(Profiles::A2A3, ALL_FORMS, &[Loc::Mat], &[Loc::Left], INTO_LEFT, Types::EqualOf(CUBE_A2A3), Pipe::Mte1),
-    path(Profiles::A2A3, ALL_FORMS, &[Loc::Mat], &[Loc::Right], INTO_RIGHT, Types::EqualOf(CUBE_A2A3), Pipe::Mte1),
-    path(Profiles::A2A3, &[Form::Plain], &[Loc::Acc], &[Loc::Mat], &[pair(NZ, Lay::Nz512)], ACC_PLAIN_A2A3, Pipe::Fix),
-    path(Profiles::A2A3, &[Form::ScalarQuant], &[Loc::Acc], &[Loc::Mat], &[pair(NZ, Lay::Nz512)], ACC_SCALAR_A2A3, Pipe::Fix),
-    path(Profiles::A2A3, &[Form::VectorQuant], &[Loc::Acc], &[Loc::Mat], &[pair(NZ, Lay::Nz512)], ACC_VECTOR_A2A3, Pipe::Fix),
-    path(Profiles::A2A3, &[Form::Fill], &[Loc::Acc], &[Loc::Mat], &[pair(NZ, Lay::Nz512)], Types::Pairs(&[]), Pipe::Fix),
+    flow!(Profiles::A2A3, ALL_FORMS, &[Loc::Vec], &[Loc::Vec], &[SAME], Types::Equal, Pipe::V),
+    flow!(Profiles::A2A3, ALL_FORMS, &[Loc::Mat], &[Loc::Left], INTO_LEFT, Types::EqualOf(CUBE_A2A3), Pipe::Mte1),
+    flow!(Profiles::A2A3, ALL_FORMS, &[Loc::Mat], &[Loc::Right], INTO_RIGHT, Types::EqualOf(CUBE_A2A3), Pipe::Mte1),
+    flow!(Profiles::A2A3, &[Form::Plain], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], ACC_PLAIN_A2A3, Pipe::Fix),
+    flow!(Profiles::A2A3, &[Form::ScalarQuant], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], ACC_SCALAR_A2A3, Pipe::Fix),
+    flow!(Profiles::A2A3, &[Form::VectorQuant], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], ACC_VECTOR_A2A3, Pipe::Fix),
+    flow!(Profiles::A2A3, &[Form::Fill], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], Types::Pairs(&[]), Pipe::Fix),
 
-    path(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Vec], &[SAME], Types::Equal, Pipe::V),
-    path(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Vec], &[pair(ND, NZ), pair(ND, ZN)], Types::EqualOf(TO_BOXES), Pipe::V),
-    path(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Vec], &[pair(ND, ZZ)], Types::EqualOf(SCALES), Pipe::V),
-    path(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Mat], &[pair(ND, ND), pair(NZ, NZ)], Types::EqualOf(A5_TYPES), Pipe::Mte3),
-    path(Profiles::A5, ALL_FORMS, &[Loc::Mat], &[Loc::Left], INTO_LEFT, Types::EqualOf(CUBE_A5), Pipe::Mte1),
-    path(Profiles::A5, ALL_FORMS, &[Loc::Mat], &[Loc::Right], INTO_RIGHT, Types::EqualOf(CUBE_A5), Pipe::Mte1),
-    path(Profiles::A5, ALL_FORMS, &[Loc::Mat], &[Loc::ScaleLeft], &[pair(ZZ, ZZ)], Types::EqualOf(SCALES), Pipe::Mte1),
-    path(Profiles::A5, ALL_FORMS, &[Loc::Mat], &[Loc::ScaleRight], &[pair(NN, NN)], Types::EqualOf(SCALES), Pipe::Mte1),
-    path(Profiles::A5, &[Form::Plain], &[Loc::Acc], &[Loc::Mat], &[pair(NZ, NZ)], ACC_PLAIN_A5, Pipe::Fix),
-    path(Profiles::A5, &[Form::Fill], &[Loc::Acc], &[Loc::Mat], &[pair(NZ, NZ)], ACC_SAME, Pipe::Fix),
-    path(Profiles::A5, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], &[Loc::Mat], &[pair(NZ, NZ)], ACC_QUANT_A5, Pipe::Fix),
-    path(Profiles::A5, &[Form::Plain], &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_PLAIN_A5, Pipe::Fix),
-    path(Profiles::A5, &[Form::Fill], &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_SAME, Pipe::Fix),
-    path(Profiles::A5, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_QUANT_A5, Pipe::Fix),
+    flow!(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Vec], &[SAME], Types::Equal, Pipe::V),
+    flow!(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Vec], &[pair!(ND, NZ), pair!(ND, ZN)], Types::EqualOf(TO_BOXES), Pipe::V),
+    flow!(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Vec], &[pair!(ND, ZZ)], Types::EqualOf(SCALES), Pipe::V),
+    flow!(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Mat], &[pair!(ND, ND), pair!(NZ, NZ)], Types::EqualOf(A5_TYPES), Pipe::Mte3),
+    flow!(Profiles::A5, ALL_FORMS, &[Loc::Mat], &[Loc::Left], INTO_LEFT, Types::EqualOf(CUBE_A5), Pipe::Mte1),
+    flow!(Profiles::A5, ALL_FORMS, &[Loc::Mat], &[Loc::Right], INTO_RIGHT, Types::EqualOf(CUBE_A5), Pipe::Mte1),
+    flow!(Profiles::A5, ALL_FORMS, &[Loc::Mat], &[Loc::ScaleLeft], &[pair!(ZZ, ZZ)], Types::EqualOf(SCALES), Pipe::Mte1),
+    flow!(Profiles::A5, ALL_FORMS, &[Loc::Mat], &[Loc::ScaleRight], &[pair!(NN, NN)], Types::EqualOf(SCALES), Pipe::Mte1),
+    flow!(Profiles::A5, &[Form::Plain], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ)], ACC_PLAIN_A5, Pipe::Fix),
+    flow!(Profiles::A5, &[Form::Fill], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ)], ACC_SAME, Pipe::Fix),
+    flow!(Profiles::A5, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ)], ACC_QUANT_A5, Pipe::Fix),
+    flow!(Profiles::A5, &[Form::Plain], &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_PLAIN_A5, Pipe::Fix),
+    flow!(Profiles::A5, &[Form::Fill], &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_SAME, Pipe::Fix),
+    flow!(Profiles::A5, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_QUANT_A5, Pipe::Fix),
 
-    path(Profiles::NPU, ALL_FORMS, &[Loc::Mat], &[Loc::Bias], INTO_ROW, Types::OwnRule, Pipe::Mte1),
-    path(Profiles::NPU, ALL_FORMS, &[Loc::Mat], &[Loc::Scaling], INTO_ROW, Types::OwnRule, Pipe::Fix),
+    flow!(Profiles::NPU, ALL_FORMS, &[Loc::Mat], &[Loc::Bias], INTO_ROW, Types::OwnRule, Pipe::Mte1),
+    flow!(Profiles::NPU, ALL_FORMS, &[Loc::Mat], &[Loc::Scaling], INTO_ROW, Types::OwnRule, Pipe::Fix),
 ];
 
-const RULES: &[&str] = &[
-    "tmov-loc",
-    "tmov-layout",
-    "tmov-bias",
-    "tmov-scaling",
-    "tmov-dtype",
-    "tmov-shape",
-    "tmov-valid",
-    "tmov-pitch",
-    "acc-mode",
-    "acc-mode-split",
-    "quant-source",
-    "quant-sign",
-    "quant-scale",
-    "fp-operand",
-    "fp-align",
-    "fp-short",
-    "fp-value",
-    "overlap",
-    "footprint",
-    "value-conversion",
+const IDS: Ids = ids!("tmov");
+
+const RULES: &[RuleUse] = &[
+    rule("tmov-loc", RuleKind::Signature),
+    rule("tmov-layout", RuleKind::Signature),
+    rule("tmov-bias", RuleKind::MoveBias),
+    rule("tmov-scaling", RuleKind::MoveScaling),
+    rule("tmov-dtype", RuleKind::Signature),
+    rule("tmov-shape", RuleKind::MoveShape),
+    rule("tmov-valid", RuleKind::MoveValid),
+    rule("tmov-pitch", RuleKind::MovePitch),
+    rule("acc-mode", RuleKind::Fixpipe),
+    rule("acc-mode-split", RuleKind::Fixpipe),
+    rule("quant-source", RuleKind::Fixpipe),
+    rule("quant-sign", RuleKind::Fixpipe),
+    rule("quant-scale", RuleKind::Fixpipe),
+    rule("fp-operand", RuleKind::Fixpipe),
+    rule("fp-align", RuleKind::Fixpipe),
+    rule("fp-short", RuleKind::Fixpipe),
+    rule("fp-value", RuleKind::FillValue),
+    rule("overlap", RuleKind::Overlap),
+    rule("footprint", RuleKind::Footprint),
+    rule("value-conversion", RuleKind::Conversion),
 ];
 
 pub(super) static TMOV: OpInfo = OpInfo {
     mnemonic: "tmov",
-    aliases: &[],
     cpp: &["TMOV"],
     summary: "Move a tile's valid region, changing location, layout or (out of an accumulator) type on the way.",
     formula: "dst(i,j) = src(i,j) over the valid region",
-    forms: &[
-        FormInfo { form: Form::Plain, ins: &[Role::Src], outs: &[Role::Dst] },
-        FormInfo { form: Form::VectorQuant, ins: &[Role::Src, Role::Fp], outs: &[Role::Dst] },
-        FormInfo { form: Form::ScalarQuant, ins: &[Role::Src, Role::Quant], outs: &[Role::Dst] },
-    ],
+    forms: &[form!(Plain: Src => Dst), form!(VectorQuant: Src, Fp => Dst), form!(ScalarQuant: Src, Quant => Dst)],
     attrs: &[AttrName::AccToVecMode, AttrName::ReluPreMode],
     rules: RULES,
-    paths: PATHS,
-    pipe: Pipe::V,
+    sigs: SIGS,
     source: "ops.md 2; layout-family seed",
-    layout: true,
+    ids: IDS,
+    sem: Sem::Moves(sem::mov),
+    ..LAYOUT
 };
 
 pub(super) static TMOV_FP: OpInfo = OpInfo {
@@ -107,14 +106,12 @@ pub(super) static TMOV_FP: OpInfo = OpInfo {
     cpp: &["TMOV_FP"],
     summary: "TMOV with a Scaling tile of quantization parameters, or with a value that fills dst's padding.",
     formula: "dst(i,j) = quant(src(i,j), fp[j]), or dst(i,j) = src(i,j) and v outside dst's valid region",
-    forms: &[
-        FormInfo { form: Form::VectorQuant, ins: &[Role::Src, Role::Fp], outs: &[Role::Dst] },
-        FormInfo { form: Form::Fill, ins: &[Role::Src, Role::Fill], outs: &[Role::Dst] },
-    ],
+    forms: &[form!(VectorQuant: Src, Fp => Dst), form!(Fill: Src, Fill => Dst as write_all)],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,
-    paths: PATHS,
-    pipe: Pipe::V,
+    sigs: SIGS,
     source: "ops.md 2 and 3.4; layout-family seed",
-    layout: true,
+    ids: IDS,
+    sem: Sem::Moves(sem::mov),
+    ..LAYOUT
 };

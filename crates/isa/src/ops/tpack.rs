@@ -1,24 +1,39 @@
 //! TPACK (ops.md 6).
 
-use super::path::{ND, Path, Types, pair, path};
-use super::{Form, FormInfo, OpInfo, Pipe, Role};
+use super::sig::*;
+use super::*;
 use crate::profile::Profiles;
+use crate::sem;
 use crate::tile::Loc;
 
-static PATHS: &[Path] =
-    &[path(Profiles::CPU_A5, &[Form::Plain], &[Loc::Vec], &[Loc::Vec], &[pair(ND, ND)], Types::OwnRule, Pipe::V)];
+static SIGS: &[Sig] =
+    &[flow!(Profiles::CPU_A5, &[Form::Plain], &[Loc::Vec], &[Loc::Vec], &[pair!(ND, ND)], Types::OwnRule, Pipe::V)];
+
+const IDS: Ids = Ids {
+    profile: Some("tpack-profile"),
+    // Vec and ND are one rule.
+    loc: Some("tpack-layout"),
+    layout: Some("tpack-layout"),
+    dtype: None,
+};
 
 pub(super) static TPACK: OpInfo = OpInfo {
     mnemonic: "tpack",
-    aliases: &[],
     cpp: &["TPACK"],
     summary: "Keep the low bytes of every element.",
     formula: "dst(i,j) = low dst.sz bytes of src(i,j)",
-    forms: &[FormInfo { form: Form::Plain, ins: &[Role::Src], outs: &[Role::Dst] }],
-    attrs: &[],
-    rules: &["tpack-profile", "tpack-layout", "tpack-size", "tpack-valid", "overlap"],
-    paths: PATHS,
-    pipe: Pipe::V,
+    forms: &[form!(Plain: Src => Dst)],
+    rules: &[
+        rule("tpack-profile", RuleKind::Signature),
+        rule("tpack-layout", RuleKind::Signature),
+        rule("tpack-size", RuleKind::Pack),
+        rule("tpack-valid", RuleKind::Pack),
+        rule("overlap", RuleKind::Overlap),
+    ],
+    sigs: SIGS,
     source: "ops.md 6; layout-family seed",
-    layout: true,
+    ids: IDS,
+    sem: Sem::Moves(sem::pack),
+    examples: &[(Role::Src, "!pto.tile<16x32xf32>")],
+    ..LAYOUT
 };

@@ -1,47 +1,49 @@
 //! TRESHAPE (treshape seed; ops.md 4).
 
-use super::path::{ANY, Path, Types, path};
-use super::{AttrName, Form, FormInfo, OpInfo, Pipe, Role};
+use super::sig::*;
+use super::*;
 use crate::profile::Profiles;
+use crate::sem;
 use crate::tile::Loc;
 
-const fn stays(loc: &'static [Loc]) -> Path {
-    path(Profiles::ALL, &[Form::Plain], loc, loc, &[ANY], Types::Any, Pipe::S)
+/// The tile stays in its location.
+macro_rules! stays {
+    ($($loc:ident)*) => {
+        &[$(flow!(Profiles::ALL, &[Form::Plain], &[Loc::$loc], &[Loc::$loc], &[ANY], Types::Any, Pipe::S)),*]
+    };
 }
 
-pub(super) static PATHS: &[Path] = &[
-    stays(&[Loc::Vec]),
-    stays(&[Loc::Mat]),
-    stays(&[Loc::Left]),
-    stays(&[Loc::Right]),
-    stays(&[Loc::Acc]),
-    stays(&[Loc::Bias]),
-    stays(&[Loc::Scaling]),
-    stays(&[Loc::ScaleLeft]),
-    stays(&[Loc::ScaleRight]),
+static SIGS: &[Sig] = stays!(Vec Mat Left Right Acc Bias Scaling ScaleLeft ScaleRight);
+
+const IDS: Ids = Ids { loc: Some("treshape-loc"), ..Ids::NONE };
+
+const RULES: &[RuleUse] = &[
+    rule("treshape-loc", RuleKind::Reshape),
+    rule("treshape-box", RuleKind::Reshape),
+    rule("treshape-bytes", RuleKind::Reshape),
+    rule("treshape-shape", RuleKind::Reshape),
+    rule("overlap", RuleKind::Overlap),
+    rule("treshape-valid", RuleKind::ReshapeValid),
+    rule("treshape-alias", RuleKind::Program),
 ];
 
-pub(super) const RULES: &[&str] = &[
-    "treshape-loc",
-    "treshape-box",
-    "treshape-bytes",
-    "treshape-shape",
-    "overlap",
-    "treshape-valid",
-    "treshape-alias",
-];
+pub(super) static TRESHAPE: OpInfo = ROW;
 
-pub(super) static TRESHAPE: OpInfo = OpInfo {
+/// The row; `bitcast` has the same but for its name.
+pub(super) const ROW: OpInfo = OpInfo {
     mnemonic: "treshape",
-    aliases: &[],
     cpp: &["TRESHAPE"],
     summary: "Reinterpret the same bytes as another tile type: a copy on cpu, a view on a2a3 and a5.",
     formula: "bytes(dst) = bytes(src), over the declared area",
-    forms: &[FormInfo { form: Form::Plain, ins: &[Role::Src], outs: &[Role::Dst] }],
+    forms: &[form!(Plain: Src as read_declared => Dst as write_declared)],
     attrs: &[AttrName::Shape],
     rules: RULES,
-    paths: PATHS,
-    pipe: Pipe::S,
+    sigs: SIGS,
     source: "treshape seed; ops.md 4",
-    layout: true,
+    pipe: Pipe::S,
+    ids: IDS,
+    binds: Some(Bind::Bytes),
+    sem: Sem::Moves(sem::reshape),
+    examples: &[(Role::Dst, "!pto.tile<32x16xf16>")],
+    ..LAYOUT
 };

@@ -1,42 +1,57 @@
 //! TTRANS (ttrans seed; ops.md 5).
 
-use super::path::{ALL_LOCS, ANY, Lay, ND, Path, STANDARD, Types, pair, path};
-use super::{Form, FormInfo, OpInfo, Pipe, Role};
+use super::sig::*;
+use super::*;
 use crate::profile::Profiles;
+use crate::sem;
 use crate::tile::{LayoutName, Loc};
 
 const FORMS: &[Form] = &[Form::Plain, Form::Tmp];
 const NONE_BOX: Lay = Lay::Of(&[LayoutName::Nd, LayoutName::Dn]);
 
-static PATHS: &[Path] = &[
-    path(Profiles::CPU, FORMS, ALL_LOCS, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
-    path(Profiles::A2A3, FORMS, &[Loc::Vec], &[Loc::Vec], &[pair(ND, ND)], Types::EachOf(STANDARD), Pipe::V),
-    path(Profiles::A5, FORMS, &[Loc::Vec], &[Loc::Vec], &[pair(NONE_BOX, NONE_BOX)], Types::EachOf(STANDARD), Pipe::V),
+static SIGS: &[Sig] = &[
+    flow!(Profiles::CPU, FORMS, ALL_LOCS, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
+    flow!(Profiles::A2A3, FORMS, &[Loc::Vec], &[Loc::Vec], &[pair!(ND, ND)], Types::EachOf(STANDARD), Pipe::V),
+    flow!(
+        Profiles::A5,
+        FORMS,
+        &[Loc::Vec],
+        &[Loc::Vec],
+        &[pair!(NONE_BOX, NONE_BOX)],
+        Types::EachOf(STANDARD),
+        Pipe::V
+    ),
 ];
+
+const IDS: Ids = ids!("ttrans");
+
+/// a5 transposes the declared shape, and dst's valid region is free there (ops.md 5).
+const SRC: Operand = read(Role::Src).valid_on(Profiles::CPU_A2A3);
+const DST: Operand = write_sources(Role::Dst).valid_on(Profiles::CPU_A2A3);
 
 pub(super) static TTRANS: OpInfo = OpInfo {
     mnemonic: "ttrans",
-    aliases: &[],
     cpp: &["TTRANS"],
     summary: "Transpose: over the source's valid region on cpu and a2a3, over its declared shape on a5.",
     formula: "dst(j,i) = src(i,j)",
     forms: &[
-        FormInfo { form: Form::Plain, ins: &[Role::Src], outs: &[Role::Dst] },
-        FormInfo { form: Form::Tmp, ins: &[Role::Src, Role::Tmp], outs: &[Role::Dst] },
+        FormInfo { form: Form::Plain, ins: &[SRC], outs: &[DST], cpp: &[] },
+        FormInfo { form: Form::Tmp, ins: &[SRC, scratch(Role::Tmp)], outs: &[DST], cpp: &[] },
     ],
-    attrs: &[],
     rules: &[
-        "ttrans-loc",
-        "ttrans-layout",
-        "ttrans-dtype",
-        "ttrans-size",
-        "ttrans-tmp",
-        "ttrans-shape",
-        "ttrans-align",
-        "overlap",
+        rule("ttrans-loc", RuleKind::Signature),
+        rule("ttrans-layout", RuleKind::Signature),
+        rule("ttrans-dtype", RuleKind::Signature),
+        rule("ttrans-size", RuleKind::TransposeSize),
+        rule("ttrans-tmp", RuleKind::TransposeTmp),
+        rule("ttrans-shape", RuleKind::TransposeShape),
+        rule("ttrans-align", RuleKind::TileType),
+        rule("overlap", RuleKind::Overlap),
     ],
-    paths: PATHS,
-    pipe: Pipe::V,
+    sigs: SIGS,
     source: "ttrans seed; ops.md 5",
-    layout: true,
+    ids: IDS,
+    sem: Sem::Moves(sem::transpose),
+    examples: &[(Role::Dst, "!pto.tile<32x16xf16>")],
+    ..LAYOUT
 };

@@ -6,6 +6,7 @@
 //! element is [`Func::eval`], the one definition that kernels are compared with.
 
 mod convert;
+mod effects;
 mod fill;
 mod fixpipe;
 mod func;
@@ -15,6 +16,7 @@ mod step;
 mod window;
 
 pub use convert::convert;
+pub use effects::{Effects, Touch, effects};
 pub use fill::{fillpad, fillpad_inplace, load, store};
 pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
@@ -25,7 +27,7 @@ pub use window::{extract, insert, mov};
 
 use crate::elem::Elem;
 use crate::inst::Inst;
-use crate::ops::{Opcode, Role};
+use crate::ops::Role;
 use crate::profile::Profile;
 use smallvec::SmallVec;
 
@@ -66,8 +68,33 @@ pub enum Sem {
     },
     /// Elements move, and in some form data decides where.
     Data(fn(&Inst) -> Steps),
-    /// No element changes.
+    /// A tile gets another storage; no byte moves.
+    Binds,
+    /// A valid region changes.
+    Resizes,
+    /// A value is made: a tile, a view, a pointer.
+    Value,
+    /// A number of the running block is made.
+    Block,
+    /// An element of global memory becomes a scalar.
+    Loads,
+    /// A scalar becomes an element of global memory.
+    Stores,
+    /// Later instructions read what it leaves.
+    Configures,
+    /// Instructions before it finish before those after it.
+    Orders,
+    /// A tile is shown.
+    Prints,
+    /// Nothing is said: the instruction cannot run.
     Nothing,
+}
+
+impl Sem {
+    /// Does the instruction write elements, of tiles or of global memory?
+    pub const fn computes(&self) -> bool {
+        matches!(self, Sem::Moves(_) | Sem::Map { .. } | Sem::Fold { .. } | Sem::Contract { .. } | Sem::Data(_))
+    }
 }
 
 /// Which element of an operand belongs to point (i, j) of the domain: a broadcast is an index map, not an instruction.
@@ -112,33 +139,12 @@ pub fn ceil_to(x: u64, n: u64) -> u64 {
 
 /// The steps of an instruction; `None` where a value that they depend on is not known, or it changes no element.
 pub fn steps(inst: &Inst) -> Steps {
-    match sem(inst.op) {
+    match inst.op.info().sem {
         Sem::Moves(steps) | Sem::Data(steps) => steps(inst),
         Sem::Map { domain, args, func } => map(inst, domain, args, func),
         Sem::Fold { src, each, func } => fold(inst, src, each, func),
         Sem::Contract { a, b, plus } => contract(inst, a, b, plus),
-        Sem::Nothing => None,
-    }
-}
-
-fn sem(op: Opcode) -> Sem {
-    use Opcode::*;
-    match op {
-        Tmov | TmovFp => Sem::Moves(mov),
-        Textract | TextractFp => Sem::Moves(extract),
-        Tinsert | TinsertFp => Sem::Moves(insert),
-        Ttrans => Sem::Moves(transpose),
-        Tconcat => Sem::Data(concat),
-        Tpack => Sem::Moves(pack),
-        Tfillpad | TfillpadExpand => Sem::Moves(fillpad),
-        TfillpadInplace => Sem::Moves(fillpad_inplace),
-        Tinterleave => Sem::Moves(interleave),
-        Tdeinterleave => Sem::Moves(deinterleave),
-        Treshape | Bitcast => Sem::Moves(reshape),
-        Timg2col => Sem::Moves(img2col),
-        Tload => Sem::Moves(load),
-        Tstore => Sem::Moves(store),
-        _ => Sem::Nothing,
+        _ => None,
     }
 }
 

@@ -6,7 +6,8 @@ use tessera_ir::{
     Arg, BlockId, Def, Func, Module, NameId, Op, OpId, OpKind, Operand, ScalarType, TextForm, Type, Value, ValueId,
 };
 use tessera_isa::codec::Number;
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Bind, Opcode, Role, Text};
+use tessera_isa::sem::Sem;
 
 /// A function on its way to a shorter one.
 pub(super) struct Edit<'a> {
@@ -17,27 +18,20 @@ pub(super) struct Edit<'a> {
 
 /// Is it an instruction that moves data on the chip or onto it? Others order, bind or configure, and stay.
 pub(super) fn is_instruction(op: &Op) -> bool {
-    op.opcode().is_some_and(|o| o.info().layout && !is_view(o) || matches!(o, Opcode::Tload | Opcode::Tstore))
-}
-
-/// Does the instruction make a tile that may share its source's bytes?
-pub(super) fn is_view(opcode: Opcode) -> bool {
-    matches!(opcode, Opcode::Tsubview | Opcode::Subset | Opcode::Tassign)
+    op.opcode().is_some_and(|o| o.info().sem.computes())
 }
 
 /// Instructions whose destination may be bound to their source.
 fn binds(opcode: Opcode) -> bool {
-    is_view(opcode) || matches!(opcode, Opcode::Treshape | Opcode::Bitcast | Opcode::TfillpadInplace)
+    !matches!(opcode.info().binds, None | Some(Bind::New))
 }
 
 /// Operations without any effect but their results.
 fn is_pure(op: &Op) -> bool {
     match op.kind {
         OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Select | OpKind::Cast(_) => true,
-        OpKind::Pto(opcode, _) => matches!(
-            opcode,
-            Opcode::MakeTensorView | Opcode::PartitionView | Opcode::Addptr | Opcode::AllocTile | Opcode::Subset
-        ),
+        // A window in result form makes nothing but its result.
+        OpKind::Pto(opcode, _) => matches!(opcode.info().sem, Sem::Value) || opcode.info().text == Text::Subset,
         _ => false,
     }
 }
@@ -182,7 +176,7 @@ impl<'a> Edit<'a> {
                     }
                     let dsts = op.dsts();
                     // A view that nothing names is dead whatever happens to the bytes behind it.
-                    let is_view = matches!(op.opcode(), Some(Opcode::Treshape | Opcode::Bitcast));
+                    let is_view = op.opcode().and_then(|o| o.info().binds) == Some(Bind::Bytes);
                     let alone = |v: ValueId| {
                         let others = ops.iter().filter(|(_, other)| other != id);
                         !self.func.outputs.contains(&v)

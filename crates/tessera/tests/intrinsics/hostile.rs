@@ -1,9 +1,8 @@
 //! Values that fit nowhere: every one ends in an error, none in a panic.
 
 use crate::rule;
-use tessera::isa::elem::Elem;
-use tessera::isa::tile::{Extent, Loc, TileType};
 use tessera::prelude::*;
+use tessera::{Elem, Extent, Loc, TileType};
 use tessera::{Result, TileBuf};
 
 const HUGE: [usize; 6] = [usize::MAX, usize::MAX - 1, usize::MAX / 2 + 1, i64::MAX as usize, 1 << 32, 65536];

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use tessera_isa::diag::Severity;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::AttrValue;
-use tessera_isa::ops::{AttrKind, AttrName, OpInfo, Opcode, Pipe, Spelling};
+use tessera_isa::ops::{AttrKind, AttrName, OpInfo, Opcode, Operand, Pipe, Spelling};
 use tessera_isa::profile::{Profile, Profiles};
 use tessera_isa::rules::{Rule, rule};
 use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout};
@@ -23,10 +23,12 @@ pub fn instruction_page(op: Opcode) -> String {
         out.push_str("\nForms\n");
     }
     for form in info.forms {
-        let roles = |list: &[tessera_isa::ops::Role]| list.iter().map(|r| r.name()).collect::<Vec<_>>().join(", ");
+        let name = |o: &Operand| if o.optional { format!("[{}]", o.role) } else { o.role.to_string() };
+        let roles = |list: &[Operand]| list.iter().map(name).collect::<Vec<_>>().join(", ");
         let effect = if form.outs.is_empty() { String::new() } else { format!(" → {}", roles(form.outs)) };
         let _ = writeln!(out, "  {}: {}{effect}", form.form, roles(form.ins));
-        let lines = example::examples(op, form);
+        let Some(shape) = op.shapes().iter().find(|s| s.form == form.form) else { continue };
+        let lines = example::examples(op, shape);
         for (label, line) in [("asm", &lines.asm), ("ssa", &lines.ssa), ("dps", &lines.dps)] {
             for (n, part) in example::cut(line, WIDTH - 11).iter().enumerate().filter(|(_, p)| !p.is_empty()) {
                 let _ = writeln!(out, "    {:<4} {part}", if n == 0 { label } else { "" });
@@ -42,7 +44,7 @@ pub fn instruction_page(op: Opcode) -> String {
     }
     if !info.rules.is_empty() {
         let mut table = Table::new(["rule", "", "on", "what holds", "source"]);
-        for r in info.rules.iter().filter_map(|id| rule(id)) {
+        for r in info.rules.iter().filter_map(|r| rule(r.id)) {
             table.row([
                 r.id.into(),
                 short_severity(r).into(),
@@ -65,7 +67,7 @@ fn facts(out: &mut String, info: &OpInfo) {
     if !info.cpp.is_empty() {
         lines.push(("C++", info.cpp.join(", ")));
     }
-    let mut pipes: Vec<&str> = info.paths.iter().map(|p| p.pipe.name()).collect();
+    let mut pipes: Vec<&str> = info.sigs.iter().map(|s| s.pipe.name()).collect();
     pipes.sort_unstable();
     pipes.dedup();
     if pipes.is_empty() {
@@ -130,8 +132,11 @@ fn short_severity(rule: &Rule) -> &'static str {
 /// The page of a rule.
 pub fn rule_page(rule: &Rule) -> String {
     let mut out = format!("{}, a rule ({})\n\n{}", rule.id, rule.severity.name(), paragraph(rule.text, 2));
-    let users: Vec<&str> =
-        Opcode::ALL.iter().filter(|op| op.info().rules.contains(&rule.id)).map(|op| op.mnemonic()).collect();
+    let users: Vec<&str> = Opcode::ALL
+        .iter()
+        .filter(|op| op.info().rules.iter().any(|r| r.id == rule.id))
+        .map(|op| op.mnemonic())
+        .collect();
     let mut lines = vec![("profiles", rule.on.iter().map(|p| p.name()).collect::<Vec<_>>().join(", "))];
     if !users.is_empty() {
         lines.push(("checked by", users.join(", ")));
@@ -278,9 +283,9 @@ pub fn pipe_page(pipe: Pipe) -> String {
         Pipe::Fix => "moves out of the accumulator, with quantization and ReLU",
     };
     let mut out = format!("{pipe}, a pipe\n\n{}", paragraph(about, 2));
-    let on = |info: &OpInfo| match info.paths {
+    let on = |info: &OpInfo| match info.sigs {
         [] => info.pipe == pipe,
-        paths => paths.iter().any(|p| p.pipe == pipe),
+        sigs => sigs.iter().any(|s| s.pipe == pipe),
     };
     let users = Opcode::ALL.iter().filter(|op| on(op.info())).map(|op| op.mnemonic());
     let users: Vec<&str> = users.collect();

@@ -2,11 +2,12 @@
 
 use super::super::code::*;
 use super::{Compiler, lacks};
-use crate::engine::{binds, is_configured};
+use crate::engine::is_configured;
 use crate::lower::Failure;
 use tessera_ir::{Op, OpId, ScalarType};
 use tessera_isa::inst::{Attrs, Inst, ViewTag};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
+use tessera_isa::sem::Sem;
 
 impl Compiler<'_> {
     pub(super) fn pto(
@@ -17,15 +18,14 @@ impl Compiler<'_> {
         form: Form,
         code: &mut Vec<Code>,
     ) -> Result<(), Failure> {
-        use Opcode::*;
         let result = op.results.first().copied();
         let wanted = |c: &Self, role| c.role(op, role)?.ok_or_else(|| lacks(op, "an operand"));
         let tile = |c: &Self| op.values().find_map(|v| c.tile_slot(v)).ok_or_else(|| lacks(op, "a tile"));
         let global = |c: &Self| op.values().find_map(|v| c.global_slot(v)).ok_or_else(|| lacks(op, "a pointer"));
         let made = |c: &Self| c.global_slot(c.result(op)?).ok_or_else(|| lacks(op, "a view as its result"));
         let valid = |c: &Self| -> Result<_, Failure> { Ok([c.role(op, Role::ValidRow)?, c.role(op, Role::ValidCol)?]) };
-        match opcode {
-            AllocTile => {
+        match opcode.info().text {
+            Text::Alloc => {
                 let made = self.result(op)?;
                 code.push(Code::Alloc(Box::new(Alloc {
                     at: id,
@@ -35,14 +35,14 @@ impl Compiler<'_> {
                     valid: valid(self)?,
                 })));
             }
-            Tassign => code.push(Code::Assign {
+            Text::Assign => code.push(Code::Assign {
                 at: id,
                 tile: tile(self)?,
                 addr: wanted(self, Role::Addr)?,
                 result: result.and_then(|r| self.tile_slot(r)),
             }),
-            SetValidshape => code.push(Code::SetValid { at: id, tile: tile(self)?, valid: valid(self)? }),
-            Tsubview | Subset => {
+            Text::SetValid => code.push(Code::SetValid { at: id, tile: tile(self)?, valid: valid(self)? }),
+            _ if opcode.info().binds == Some(Bind::Window) => {
                 let dst = op.dsts().first().map(|d| d.1).or(result);
                 code.push(Code::Window(Box::new(Window {
                     at: id,
@@ -54,7 +54,7 @@ impl Compiler<'_> {
                     col: wanted(self, Role::Col)?,
                 })));
             }
-            MakeTensorView | PartitionView => {
+            Text::MakeView | Text::Partition => {
                 let numbers = op.operands.iter().filter(|o| o.role == Role::Number);
                 let mut first = numbers.map(|o| self.int(op, o.arg)).collect::<Result<Vec<_>, _>>()?;
                 let second = first.split_off(first.len() / 2);
@@ -68,13 +68,17 @@ impl Compiler<'_> {
                     tag: op.known_attrs().map_or(ViewTag::Nd, Attrs::layout),
                     elem: elem.ok_or_else(|| lacks(op, "an element type"))?,
                 });
-                code.push(if opcode == MakeTensorView { Code::MakeView(view) } else { Code::Partition(view) });
+                code.push(if opcode.info().text == Text::MakeView {
+                    Code::MakeView(view)
+                } else {
+                    Code::Partition(view)
+                });
             }
-            Addptr => {
+            Text::AddPtr => {
                 let by = wanted(self, Role::Number)?;
                 code.push(Code::AddPtr { at: id, src: global(self)?, dst: made(self)?, by });
             }
-            LoadScalar | StoreScalar => {
+            Text::LoadScalar | Text::StoreScalar => {
                 let stored = op.operand(Role::Scalar).map(|o| o.arg);
                 let value = result.or(stored.and_then(|a| a.value()));
                 let access = Box::new(Access {
@@ -88,18 +92,18 @@ impl Compiler<'_> {
                     None => Code::LoadScalar(access, self.int_result(op)?),
                 });
             }
-            Setfmatrix => {
+            Text::Attributes => {
                 code.extend(op.known_attrs().map(|attrs| Code::Configure(Box::new(attrs.clone()))));
             }
-            SetImg2colPadding => {
+            Text::Value => {
                 let attr = op.known_attrs().and_then(Attrs::pad_value);
                 let scalar = op.operands.first().map(|o| self.scalar(op, o.arg)).transpose()?;
                 code.push(Code::PadValue { scalar, attr });
             }
-            GetBlockIdx => code.push(Code::BlockIndex(self.int_result(op)?)),
-            GetBlockNum => code.push(Code::BlockCount(self.int_result(op)?)),
-            Tprint => code.push(Code::Print { at: id, tile: tile(self)? }),
-            SetImg2colRpt | SetFlag | WaitFlag | RecordEvent | WaitEvent | Barrier | Tsync => {}
+            Text::Number if opcode == Opcode::GetBlockIdx => code.push(Code::BlockIndex(self.int_result(op)?)),
+            Text::Number => code.push(Code::BlockCount(self.int_result(op)?)),
+            _ if matches!(opcode.info().sem, Sem::Prints) => code.push(Code::Print { at: id, tile: tile(self)? }),
+            Text::Ignored | Text::AsWritten => {}
             _ => {
                 let site = self.site(id, op, opcode, form)?;
                 self.program.sites.push(site);
@@ -140,7 +144,7 @@ impl Compiler<'_> {
         let mut inst = Inst::new(opcode, form, self.profile);
         inst.attrs = op.known_attrs().cloned().unwrap_or_default();
         Ok(Site {
-            binds: binds(opcode, self.profile).zip(ends).map(|(how, (src, dst))| (how, src, dst)),
+            binds: opcode.binds(self.profile).zip(ends).map(|(how, (src, dst))| (how, src, dst)),
             is_configured: is_configured(opcode),
             only_tiles: global.is_none()
                 && !is_configured(opcode)

@@ -1,0 +1,21 @@
+//! Elementwise instructions (isa/elementwise.md 2).
+
+use super::about;
+use tessera_isa::diag::Fault;
+use tessera_isa::inst::Inst;
+use tessera_isa::ops::Effect;
+
+/// `-valid`: sources and destination have equal valid regions; scratch has a rule of its own.
+pub(super) fn same_valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
+    let tiles = || inst.tiles.iter().filter(|t| inst.op.effect(inst.form, t.role) != Effect::Scratch);
+    for (axis, name) in ["rows", "columns"].into_iter().enumerate() {
+        let known = || tiles().filter_map(|t| Some((t.role, t.valid[axis]?)));
+        let Some((last, n)) = known().last() else { continue };
+        if let Some((role, m)) = known().find(|(_, m)| *m != n) {
+            let what = format!("{role} has {m} valid {name} and {last} has {n}");
+            let fault = Fault::new(rule, what).help(format!("set the valid {name} of {role} to {n}"));
+            return Some(about(inst, role, fault));
+        }
+    }
+    None
+}

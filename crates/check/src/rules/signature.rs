@@ -1,0 +1,380 @@
+//! `-profile`, `-loc`, `-layout` and `-dtype`: is there a signature in the instruction's row? (isa, `ops::sig`)
+//!
+//! Asked for every instruction, so that what the table does not allow is refused. Moves are judged flow by flow, from
+//! each source to each destination; everything else as a whole.
+
+use smallvec::SmallVec;
+use tessera_isa::diag::Fault;
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::Inst;
+use tessera_isa::ops::sig::{ALL_LOCS, Judged, Lay, Layouts, Locs, Miss, Sig, TypeOf, Types, find};
+use tessera_isa::ops::{Effect, Family, Form, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::{LayoutName, Loc, Tile};
+
+/// Operands that are judged together.
+pub(crate) struct Case {
+    tiles: SmallVec<[Judged; 4]>,
+    /// The operand that a sentence about them points at.
+    operand: Option<usize>,
+    /// Which side is a view of global memory, whose location is no tile's.
+    view: Option<Role>,
+}
+
+impl Case {
+    fn flow(src: Tile, dst: Tile, operand: Option<usize>, view: Option<Role>) -> Case {
+        Case { tiles: SmallVec::from_slice(&[(Role::Src, src), (Role::Dst, dst)]), operand, view }
+    }
+
+    fn tile(&self, role: Role) -> Option<&Tile> {
+        self.tiles.iter().find(|(r, _)| *r == role).map(|(_, t)| t)
+    }
+
+    /// Source and destination of a flow; `None` where operands are judged by role.
+    fn ends(&self) -> Option<(&Tile, &Tile)> {
+        match self.tiles.as_slice() {
+            [(Role::Src, src), (Role::Dst, dst)] => Some((src, dst)),
+            _ => None,
+        }
+    }
+
+    fn find(&self, inst: &Inst, profile: Profile, form: Form) -> Result<&'static Sig, Miss> {
+        find(inst.op.info().sigs, profile, form, &self.tiles)
+    }
+}
+
+/// What is judged: each flow of a move, or all operands of anything else at once; scratch has a rule of its own.
+pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
+    let mut all = SmallVec::new();
+    if !matches!(inst.op.info().family, Family::Layout | Family::Support) {
+        let judged = |role: Role| inst.op.effect(inst.form, role) != Effect::Scratch;
+        let tiles = inst.tiles.iter().filter(|t| judged(t.role)).map(|t| (t.role, t.tile)).collect();
+        all.push(Case { tiles, operand: None, view: None });
+        return all;
+    }
+    let ends = |dst: bool| {
+        let plays = move |role: Role| match role {
+            Role::Dst | Role::Dst0 | Role::Dst1 => dst,
+            Role::Src | Role::Src0 | Role::Src1 => !dst,
+            _ => false,
+        };
+        inst.tiles.iter().enumerate().filter(move |(_, t)| plays(t.role))
+    };
+    let view = super::global::view_tile(inst);
+    if let (Some(conv), Some((d, dst)), None) = (inst.conv, ends(true).next(), &view) {
+        all.push(Case::flow(conv.as_tile(), dst.tile, Some(d), None));
+        return all;
+    }
+    match view {
+        Some(view) => {
+            all.extend(ends(true).map(|(d, dst)| Case::flow(view, dst.tile, Some(d), Some(Role::Src))));
+            all.extend(ends(false).map(|(s, src)| Case::flow(src.tile, view, Some(s), Some(Role::Dst))));
+        }
+        // A value has no location and no layout of its own.
+        None if ends(false).next().is_none() => {
+            all.extend(ends(true).map(|(d, dst)| Case::flow(dst.tile, dst.tile, Some(d), None)));
+        }
+        None => {
+            for (s, src) in ends(false) {
+                all.extend(ends(true).map(|(_, dst)| Case::flow(src.tile, dst.tile, Some(s), None)));
+            }
+        }
+    }
+    all
+}
+
+/// The signature of an instruction's first case.
+pub(crate) fn of(inst: &Inst) -> Option<&'static Sig> {
+    cases(inst).first()?.find(inst, inst.profile, inst.form).ok()
+}
+
+/// The first broken signature rule of all cases: an earlier rule of one case comes before a later one of another.
+pub(crate) fn check(inst: &Inst) -> Option<Fault> {
+    let cases = cases(inst);
+    let misses = cases.iter().filter_map(|case| Some((case.find(inst, inst.profile, inst.form).err()?, case)));
+    let (miss, case) = misses.min_by_key(|(miss, _)| *miss as u8)?;
+    let ids = &inst.op.info().ids;
+    let id = match miss {
+        Miss::Profile => ids.profile,
+        Miss::Loc => ids.loc,
+        Miss::Layout => ids.layout,
+        Miss::Dtype => ids.dtype,
+    };
+    let (message, help) = match miss {
+        Miss::Profile => profile_text(inst),
+        Miss::Loc => loc_text(inst, case),
+        Miss::Layout => layout_text(inst, case),
+        Miss::Dtype => dtype_text(inst, case),
+    };
+    let fault = Fault::new(id.or(ids.loc).unwrap_or("not-executable"), message).help(help);
+    Some(Fault { operand: case.operand.or_else(|| culprit(inst, case, miss)), ..fault })
+}
+
+/// Of operands that are judged by role: the first that no signature which comes furthest takes.
+fn culprit(inst: &Inst, case: &Case, miss: Miss) -> Option<usize> {
+    let wrong = |role: Role, tile: &Tile| {
+        let mut sigs = usable(inst);
+        match miss {
+            Miss::Loc => !sigs.any(|s| s.locs_of(role).contains(&tile.loc)),
+            Miss::Layout => !sigs.any(|s| {
+                let alone = [(role, *tile)];
+                s.layouts.is_empty() || s.layouts.iter().any(|way| way_takes(way, &alone, inst.profile))
+            }),
+            _ => false,
+        }
+    };
+    let (role, _) = case.tiles.iter().find(|(role, tile)| wrong(*role, tile))?;
+    inst.tile_index(*role)
+}
+
+fn way_takes(way: Layouts, tiles: &[Judged], profile: Profile) -> bool {
+    way.iter().all(|(role, lay)| tiles.iter().all(|(r, tile)| r != role || lay.takes(tile, tiles, profile)))
+}
+
+/// `value-conversion`: on cpu a move between types changes values (ops.md 1 rule 5).
+pub(crate) fn conversion(inst: &Inst) -> Option<Fault> {
+    if inst.profile != Profile::Cpu || inst.is_fixpipe() {
+        return None;
+    }
+    let src = inst.src()?.tile.elem;
+    let dst = inst.tiles.iter().find(|t| t.role.is_dst() && t.tile.elem != src)?;
+    let what = format!("{} converts {src} to {} here, and a2a3 and a5 do not", inst.op.title(), dst.tile.elem);
+    Some(Fault::new("value-conversion", what).help(format!("make both tiles {src}")))
+}
+
+/// "a2a3, a5" or "cpu and a5".
+pub(crate) fn join<T: ToString>(items: impl IntoIterator<Item = T>, last: &str) -> String {
+    let all: Vec<String> = items.into_iter().map(|i| i.to_string()).collect();
+    match all.split_last() {
+        Some((end, [])) => end.clone(),
+        Some((end, rest)) => format!("{} {last} {end}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The layout of a tile as tables write it, with a fractal that is not the default.
+pub(crate) fn layout(tile: &Tile) -> String {
+    named(tile.layout_name(), tile.fractal)
+}
+
+fn named(name: LayoutName, fractal: u32) -> String {
+    if name.is_boxed() && fractal != 512 { format!("{name} {fractal}") } else { name.to_string() }
+}
+
+/// The other profiles on which the search comes further than `miss`.
+fn elsewhere(inst: &Inst, case: &Case, miss: Miss) -> Vec<Profile> {
+    let further = |p: &Profile| match case.find(inst, *p, inst.form) {
+        Ok(_) => true,
+        Err(got) => got as u8 > miss as u8,
+    };
+    let exists = |p: &Profile| {
+        let on = |t: &Tile| p.memory(t.loc).is_some() && (*p == Profile::A5 || t.elem.info().on_cpu_and_a2a3);
+        case.tiles.iter().all(|(_, t)| on(t))
+    };
+    Profile::ALL.into_iter().filter(exists).filter(further).collect()
+}
+
+fn takes(profiles: &[Profile], what: &str) -> Option<String> {
+    match profiles {
+        [] => None,
+        [one] => Some(format!("{one} takes {what}")),
+        many => Some(format!("{} take {what}", join(many, "and"))),
+    }
+}
+
+fn profile_text(inst: &Inst) -> (String, String) {
+    let having = Profile::ALL.into_iter().filter(|p| inst.op.info().sigs.iter().any(|s| s.is_for(*p, inst.form)));
+    let having = join(having, "and");
+    let help = if having.is_empty() { "no profile has it".into() } else { format!("{having} have it") };
+    (format!("{} has no {}", inst.profile, inst.op.title()), help)
+}
+
+fn usable(inst: &Inst) -> impl Iterator<Item = &'static Sig> {
+    let (profile, form) = (inst.profile, inst.form);
+    inst.op.info().sigs.iter().filter(move |s| s.is_for(profile, form))
+}
+
+fn push_new(list: &mut Vec<String>, item: String) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}
+
+fn loc_text(inst: &Inst, case: &Case) -> (String, String) {
+    let names = |locs: Locs, role: Role| -> Vec<&'static str> {
+        match case.view {
+            Some(view) if view == role => vec!["GM"],
+            _ if locs.len() == ALL_LOCS.len() => vec!["any location"],
+            _ => locs.iter().map(|l| l.cpp()).collect(),
+        }
+    };
+    let mut ways = Vec::new();
+    for sig in usable(inst) {
+        if case.ends().is_none() {
+            let each = case
+                .tiles
+                .iter()
+                .map(|(role, _)| format!("{role} in {}", join(names(sig.locs_of(*role), *role), "or")));
+            push_new(&mut ways, each.collect::<Vec<_>>().join(", "));
+            continue;
+        }
+        for s in names(sig.locs_of(Role::Src), Role::Src) {
+            for d in names(sig.locs_of(Role::Dst), Role::Dst) {
+                push_new(&mut ways, format!("{s}→{d}"));
+            }
+        }
+    }
+    let this = match case.ends() {
+        Some(_) => flow_name(case),
+        None => by_role(case, |t| t.loc.cpp().into()),
+    };
+    let what = format!("{} {} takes {}, and this is {this}", inst.profile, title(inst), join(&ways, "and"));
+    let help = takes(&elsewhere(inst, case, Miss::Loc), &this);
+    let help = help.unwrap_or_else(|| match ways.first() {
+        Some(first) => format!("change a location, for example to {first}"),
+        None => format!("no profile has {}", title(inst)),
+    });
+    (what, help)
+}
+
+/// Something about every operand: "src0 ND, dst NZ".
+fn by_role(case: &Case, what: impl Fn(&Tile) -> String) -> String {
+    case.tiles.iter().map(|(role, tile)| format!("{role} {}", what(tile))).collect::<Vec<_>>().join(", ")
+}
+
+/// The instruction with its form, where the form matters to the table.
+fn title(inst: &Inst) -> String {
+    match inst.form {
+        Form::Plain | Form::NoIndex | Form::Tmp => inst.op.title(),
+        form => format!("{} ({form})", inst.op.title()),
+    }
+}
+
+/// The locations of a flow; nothing where operands are judged by role.
+fn flow_name(case: &Case) -> String {
+    let name = |loc: Loc, role: Role| if case.view == Some(role) { "GM" } else { loc.cpp() };
+    match case.ends() {
+        Some((src, dst)) => format!("{}→{}", name(src.loc, Role::Src), name(dst.loc, Role::Dst)),
+        None => String::new(),
+    }
+}
+
+/// "on a5 TMOV Vec→Mat".
+fn place(inst: &Inst, case: &Case) -> String {
+    let flow = flow_name(case);
+    format!("on {} {}{}{flow}", inst.profile, title(inst), if flow.is_empty() { "" } else { " " })
+}
+
+fn lay(lay: Lay, loc: Loc, profile: Profile) -> String {
+    match lay {
+        Lay::Usual => {
+            let (b, s, fractal) = loc.usual(profile);
+            named(LayoutName::of(b, s), fractal)
+        }
+        other => other.describe(),
+    }
+}
+
+/// One way of laying out the operands, as a sentence lists it.
+fn way_text(way: Layouts, case: &Case, profile: Profile) -> String {
+    let of = |role: Role| way.iter().find(|(r, _)| *r == role).map_or(Lay::Any, |(_, lay)| *lay);
+    match case.ends() {
+        Some(_) if of(Role::Dst) == Lay::Like(Role::Src) => "equal layouts".into(),
+        Some((src, dst)) => {
+            format!("{}→{}", lay(of(Role::Src), src.loc, profile), lay(of(Role::Dst), dst.loc, profile))
+        }
+        None => {
+            let one = |(role, tile): &Judged| format!("{role} {}", lay(of(*role), tile.loc, profile));
+            case.tiles.iter().map(one).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn layout_text(inst: &Inst, case: &Case) -> (String, String) {
+    let mut ways = Vec::new();
+    let fits = |s: &&Sig| case.tiles.iter().all(|(role, t)| s.locs_of(*role).contains(&t.loc));
+    for sig in usable(inst).filter(fits) {
+        for way in sig.layouts {
+            push_new(&mut ways, way_text(way, case, inst.profile));
+        }
+    }
+    let this = match case.ends() {
+        // An image has no layout of a tile.
+        Some((_, dst)) if inst.conv.is_some() => format!("any→{}", layout(dst)),
+        Some((src, dst)) => format!("{}→{}", layout(src), layout(dst)),
+        None => by_role(case, layout),
+    };
+    let what = format!("{} takes {}, and this is {this}", place(inst, case), join(&ways, "and"));
+    let help = takes(&elsewhere(inst, case, Miss::Layout), &this);
+    let first = ways.first().map_or("another layout", |p| p);
+    (what, help.unwrap_or_else(|| format!("change a layout, for example to {first}")))
+}
+
+fn elems(list: &[Elem]) -> String {
+    list.iter().map(|e| e.name()).collect::<Vec<_>>().join(" ")
+}
+
+fn types_text(types: Types) -> String {
+    match types {
+        Types::Any | Types::OwnRule => "any types".into(),
+        Types::Equal => "equal types".into(),
+        Types::EqualOf(list) => format!("equal types of {}", elems(list)),
+        Types::EachOf(list) => elems(list),
+        Types::Pairs([]) => "no type".into(),
+        Types::Pairs(pairs) => join(pairs.iter().map(|(s, ds)| format!("{s}→{}", elems(ds).replace(' ', "/"))), "and"),
+        Types::ByRole(roles) => {
+            let one = |(role, asked): &(Role, TypeOf)| match asked {
+                TypeOf::One(list) => format!("{role} {}", elems(list).replace(' ', "/")),
+                TypeOf::Like(other) => format!("{role} as {other}"),
+            };
+            roles.iter().map(one).collect::<Vec<_>>().join(", ")
+        }
+        Types::Rows(roles, rows) => {
+            let names: Vec<&str> = roles.iter().map(|r| r.name()).collect();
+            let row = |row: &&[Elem]| elems(row).replace(' ', "·");
+            format!("({}) of {}", names.join("·"), join(rows.iter().map(row), "or"))
+        }
+    }
+}
+
+fn dtype_text(inst: &Inst, case: &Case) -> (String, String) {
+    // A signature that the search reached the types of.
+    let reached = |s: &&Sig| s.judge(inst.profile, inst.form, &case.tiles) == Err(Miss::Dtype);
+    let first = case.tiles.first().map(|(_, t)| t.elem);
+    let mut lists = Vec::new();
+    let mut equal_helps = false;
+    for sig in usable(inst).filter(reached) {
+        push_new(&mut lists, types_text(sig.types));
+        let alike: SmallVec<[Judged; 4]> =
+            case.tiles.iter().map(|(r, t)| (*r, Tile { elem: first.unwrap_or(t.elem), ..*t })).collect();
+        equal_helps |= sig.types.takes(&alike);
+    }
+    let this = match case.ends() {
+        Some((src, dst)) => format!("{}→{}", src.elem, dst.elem),
+        None => by_role(case, |t| t.elem.name().into()),
+    };
+    let differ = case.tiles.iter().any(|(_, t)| Some(t.elem) != first);
+    let what = format!("{} takes {}, and this is {this}", place(inst, case), join(&lists, "or"));
+    let help = if let Some(forms) = other_forms(inst, case) {
+        format!("{this} is a matter of the {forms} form (fixpipe)")
+    } else if let (true, true, Some(first)) = (equal_helps, differ, first) {
+        format!("make {} {first}", if case.tiles.len() == 2 { "both" } else { "all" })
+    } else if let Some(other) = takes(&elsewhere(inst, case, Miss::Dtype), &this) {
+        other
+    } else if case.ends().is_some() {
+        "use one of these types, or TRESHAPE both tiles to a type of the same size".into()
+    } else {
+        "use one of these types".into()
+    };
+    (what, help)
+}
+
+/// The other forms in which an accumulator's types have a signature: what quantizes is not what converts.
+fn other_forms(inst: &Inst, case: &Case) -> Option<String> {
+    if case.tile(Role::Src)?.loc != Loc::Acc || inst.form == Form::Fill {
+        return None;
+    }
+    let forms = [Form::Plain, Form::ScalarQuant, Form::VectorQuant].into_iter();
+    let forms = forms.filter(|form| *form != inst.form && case.find(inst, inst.profile, *form).is_ok());
+    Some(join(forms, "or")).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,65 @@
+//! Instructions whose data decides where elements go (isa/irregular.md).
+
+use super::sig::*;
+use super::*;
+use crate::elem::Elem::{self, *};
+use crate::profile::Profiles;
+use crate::sem;
+use crate::tile::Loc;
+
+/// Every type but fp4.
+const ANY_BUT_FP4: &[Elem] = &[F32, F16, Bf16, I8, I16, I32, I64, U8, U16, U32, U64, F8e4m3, F8e5m2, Hif8, F8e8m0];
+const A2A3: &[Elem] = &[I16, U16, I32, U32, F16, Bf16, F32];
+const A5: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32];
+const INDEX: &[Elem] = &[I16, U16, I32, U32];
+
+macro_rules! gather {
+    ($on:ident $types:expr, $index:expr, $locs:expr, $layouts:expr) => {
+        Sig {
+            on: Profiles::$on,
+            forms: PLAIN,
+            locs: $locs,
+            layouts: $layouts,
+            types: Types::ByRole(&[
+                (Role::Src, TypeOf::One($types)),
+                (Role::Idx, TypeOf::One($index)),
+                (Role::Dst, TypeOf::Like(Role::Src)),
+            ]),
+            pipe: Pipe::V,
+        }
+    };
+}
+const VEC: &[(Role, Locs)] = &[(Role::Src, &[Loc::Vec]), (Role::Idx, &[Loc::Vec]), (Role::Dst, &[Loc::Vec])];
+const ROWS_OF: &[Layouts] = &[&[(Role::Src, ND), (Role::Idx, ND), (Role::Dst, ND)]];
+
+family! { after matrix::END;
+    /// Pick elements by index.
+    Tgather => OpInfo {
+        mnemonic: "tgather",
+        cpp: &["TGATHER"],
+        summary: "Picks elements of src by linear index.",
+        formula: "k = idx(i,j); dst(i,j) = src(k / src.C, k mod src.C)",
+        source: "isa/irregular.md 4",
+        family: Family::Irregular,
+        forms: &[form!(Plain: Src, Idx, Tmp as optional_scratch => Dst)],
+        sigs: &[
+            gather!(CPU ANY_BUT_FP4, INDEX, &[], &[]),
+            gather!(A2A3 A2A3, &[I32, U32], VEC, ROWS_OF),
+            gather!(A5 A5, INDEX, VEC, ROWS_OF),
+        ],
+        ids: ids!("tgather"),
+        rules: &[
+            rule_on(Profiles::NPU, "tgather-loc", RuleKind::Signature),
+            rule_on(Profiles::NPU, "tgather-layout", RuleKind::Signature),
+            rule("tgather-dtype", RuleKind::Signature),
+            rule("tgather-valid", RuleKind::GatherValid),
+            rule_on(Profiles::A2A3, "tgather-tmp", RuleKind::GatherTmp),
+            rule("overlap", RuleKind::Overlap),
+            rule("tgather-index", RuleKind::AtRun),
+            rule("undefined-use", RuleKind::AtRun),
+        ],
+        sem: Sem::Data(sem::gather),
+        examples: &[(Role::Idx, "!pto.tile<16x32xi32>"), (Role::Tmp, "!pto.tile<16x32xi32>")],
+        ..LAYOUT
+    };
+}

@@ -1,0 +1,68 @@
+//! Reductions (isa/reduce.md): one value per row.
+
+use super::sig::*;
+use super::*;
+use crate::elem::Elem::{self, *};
+use crate::profile::Profiles;
+use crate::sem::{Axis, Func};
+use crate::tile::Loc;
+
+const ALL: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32];
+/// On cpu a sum may be wider than what is summed (isa/reduce.md 2).
+const WIDENING: &[(Elem, &[Elem])] = &[(F16, &[F32]), (Bf16, &[F32]), (I16, &[I32])];
+
+macro_rules! on_vec {
+    ($on:ident $types:expr) => {
+        Sig {
+            on: Profiles::$on,
+            forms: PLAIN,
+            locs: &[(Role::Src, &[Loc::Vec]), (Role::Dst, &[Loc::Vec])],
+            layouts: &[pair!(ND, ND), pair!(ND, Lay::OneColumnDn)],
+            types: Types::EqualOf($types),
+            pipe: Pipe::V,
+        }
+    };
+}
+
+/// One value for each row of src, folded from left to right.
+macro_rules! row_reductions {
+    ($($Name:ident $mnemonic:literal $cpp:literal $func:ident a2a3 $a2a3:expr, a5 $a5:expr, $formula:literal, $summary:literal;)*) => {
+        family! { after elementwise::END; $(
+            #[doc = $summary]
+            $Name => OpInfo {
+                mnemonic: $mnemonic,
+                cpp: &[$cpp],
+                summary: $summary,
+                formula: $formula,
+                source: "isa/reduce.md 1",
+                family: Family::Reduce,
+                forms: &[form!(Plain: Src, Tmp as optional_scratch => Dst)],
+                sigs: &[
+                    flow!(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::EqualOf(ALL), Pipe::V),
+                    flow!(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::Pairs(WIDENING), Pipe::V),
+                    on_vec!(A2A3 $a2a3),
+                    on_vec!(A5 $a5),
+                ],
+                ids: ids!($mnemonic),
+                rules: &[
+                    rule_on(Profiles::NPU, concat!($mnemonic, "-loc"), RuleKind::Signature),
+                    rule_on(Profiles::NPU, concat!($mnemonic, "-layout"), RuleKind::Signature),
+                    rule(concat!($mnemonic, "-dtype"), RuleKind::Signature),
+                    rule(concat!($mnemonic, "-valid"), RuleKind::RowFoldValid),
+                    rule(concat!($mnemonic, "-empty"), RuleKind::FoldEmpty),
+                    rule_on(Profiles::A2A3, concat!($mnemonic, "-tmp"), RuleKind::FoldTmp),
+                    rule("overlap", RuleKind::Overlap),
+                ],
+                sem: Sem::Fold { src: Role::Src, each: Axis::Row, func: Func::$func },
+                examples: &[(Role::Dst, "!pto.tile<vec, 16x16xf16, valid=16x1>")],
+                ..LAYOUT
+            };
+        )* }
+    };
+}
+
+row_reductions! {
+    Trowsum "trowsum" "TROWSUM" Add a2a3 &[F16, F32, I16, I32], a5 &[F16, F32, I16, I32, I64, U64],
+        "dst(i,0) = (((+0 + src(i,0)) + src(i,1)) + ...) + src(i,C-1), C = src.Cv",
+        "The sum of each row of src goes to column 0 of dst.";
+}

@@ -1,0 +1,461 @@
+//! Signatures: the lines of the legality tables, by role, and the search that turns "no line fits" into the first
+//! broken rule.
+//!
+//! A signature names what it asks of each operand; nothing assumes one source and one destination. Instructions that
+//! move elements ([`crate::sem::Sem::Moves`]) are judged flow by flow: `src` and `dst` of a signature stand for any
+//! source and any destination of the instruction.
+
+use super::{Form, Pipe, Role};
+use crate::elem::Elem;
+use crate::profile::{Profile, Profiles};
+use crate::tile::{BLayout, LayoutName, Loc, Tile};
+
+/// A set of locations.
+pub type Locs = &'static [Loc];
+
+/// What a signature asks of one operand's layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lay {
+    /// Any layout.
+    Any,
+    /// One of these.
+    Of(&'static [LayoutName]),
+    /// This one, with this fractal.
+    Exactly(LayoutName, u32),
+    /// The usual layout of the location.
+    Usual,
+    /// ND with one declared row.
+    OneRowNd,
+    /// DN with one declared column.
+    OneColumnDn,
+    /// Outer order row-major.
+    RowMajor,
+    /// The layout of another operand.
+    Like(Role),
+}
+
+/// One way to lay out the operands; an operand that is not named has any layout.
+pub type Layouts = &'static [(Role, Lay)];
+
+/// A pair of layouts of a flow, source first.
+macro_rules! pair {
+    ($src:expr, $dst:expr) => {
+        &[(Role::Src, $src), (Role::Dst, $dst)]
+    };
+}
+
+/// One line of the table of a move: profiles, forms, locations of source and destination, layouts, types, pipe.
+macro_rules! flow {
+    ($on:expr, $forms:expr, $src:expr, $dst:expr, $layouts:expr, $types:expr, $pipe:expr) => {
+        Sig {
+            on: $on,
+            forms: $forms,
+            locs: &[(Role::Src, $src), (Role::Dst, $dst)],
+            layouts: $layouts,
+            types: $types,
+            pipe: $pipe,
+        }
+    };
+}
+pub(super) use {flow, pair};
+
+/// Any two equal layouts.
+pub const SAME: Layouts = &[(Role::Dst, Lay::Like(Role::Src))];
+/// Any two layouts.
+pub const ANY: Layouts = &[];
+/// ND.
+pub const ND: Lay = Lay::Of(&[LayoutName::Nd]);
+/// NZ.
+pub const NZ: Lay = Lay::Of(&[LayoutName::Nz]);
+/// NZ with fractal 512.
+pub const NZ_512: Lay = Lay::Exactly(LayoutName::Nz, 512);
+/// ZZ.
+pub const ZZ: Lay = Lay::Of(&[LayoutName::Zz]);
+/// NN.
+pub const NN: Lay = Lay::Of(&[LayoutName::Nn]);
+/// NZ or ZN.
+pub const NZ_ZN: Lay = Lay::Of(&[LayoutName::Nz, LayoutName::Zn]);
+/// Into Left: the profile's layout out of NZ or ZN, or out of one row.
+pub const INTO_LEFT: &[Layouts] = &[pair!(NZ_ZN, Lay::Usual), pair!(Lay::OneRowNd, Lay::Usual)];
+/// Into Right: the profile's layout out of NZ or ZN.
+pub const INTO_RIGHT: &[Layouts] = &[pair!(NZ_ZN, Lay::Usual)];
+/// Out of an accumulator into Vec.
+pub const NZ_TO_VEC: &[Layouts] = &[pair!(NZ, Lay::Of(&[LayoutName::Nz, LayoutName::Nd, LayoutName::Dn]))];
+
+/// What a signature asks of the element types of the operands that it judges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Types {
+    /// Any types.
+    Any,
+    /// Any type of the profile, the same in all operands.
+    Equal,
+    /// One of these, the same in all operands.
+    EqualOf(&'static [Elem]),
+    /// Each operand one of these.
+    EachOf(&'static [Elem]),
+    /// One of these pairs, source first.
+    Pairs(&'static [(Elem, &'static [Elem])]),
+    /// By operand.
+    ByRole(&'static [(Role, TypeOf)]),
+    /// One of these tuples, in the order of the roles.
+    Rows(&'static [Role], &'static [&'static [Elem]]),
+    /// A rule of its own decides (`tmov-bias`, `tmov-scaling`).
+    OwnRule,
+}
+
+/// What [`Types::ByRole`] asks of one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeOf {
+    /// One of these.
+    One(&'static [Elem]),
+    /// The type of another operand.
+    Like(Role),
+}
+
+/// One line of a legality table.
+#[derive(Debug)]
+pub struct Sig {
+    /// The profiles that have it.
+    pub on: Profiles,
+    /// The forms that may use it.
+    pub forms: &'static [Form],
+    /// Where the operands lie; one that is not named lies anywhere.
+    pub locs: &'static [(Role, Locs)],
+    /// The ways in which they may be laid out; without any, every way.
+    pub layouts: &'static [Layouts],
+    /// The element types.
+    pub types: Types,
+    /// The pipe that does it.
+    pub pipe: Pipe,
+}
+
+/// At which step of the search the last signature fell away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Miss {
+    /// No signature on the profile in this form.
+    Profile,
+    /// None with these locations.
+    Loc,
+    /// None with these layouts.
+    Layout,
+    /// None with these types.
+    Dtype,
+}
+
+/// The standard types of ops.md.
+pub const STANDARD: &[Elem] =
+    &[Elem::I8, Elem::U8, Elem::I16, Elem::U16, Elem::I32, Elem::U32, Elem::F16, Elem::Bf16, Elem::F32];
+/// The A5 types of ops.md.
+pub const A5_TYPES: &[Elem] = &[
+    Elem::I8,
+    Elem::F16,
+    Elem::Bf16,
+    Elem::F32,
+    Elem::I32,
+    Elem::Hif8,
+    Elem::F8e4m3,
+    Elem::F8e5m2,
+    Elem::F8e8m0,
+    Elem::F4e2m1x2,
+    Elem::F4e1m2x2,
+];
+/// The standard types and the A5 types.
+pub const STANDARD_AND_A5: &[Elem] = &[
+    Elem::I8,
+    Elem::U8,
+    Elem::I16,
+    Elem::U16,
+    Elem::I32,
+    Elem::U32,
+    Elem::F16,
+    Elem::Bf16,
+    Elem::F32,
+    Elem::Hif8,
+    Elem::F8e4m3,
+    Elem::F8e5m2,
+    Elem::F8e8m0,
+    Elem::F4e2m1x2,
+    Elem::F4e1m2x2,
+];
+/// What the matrix operands of a2a3 take.
+pub const CUBE_A2A3: &[Elem] = &[Elem::I8, Elem::F16, Elem::Bf16, Elem::F32];
+/// What the matrix operands of a5 take.
+pub const CUBE_A5: &[Elem] = &[
+    Elem::I8,
+    Elem::F8e4m3,
+    Elem::F8e5m2,
+    Elem::Hif8,
+    Elem::F16,
+    Elem::Bf16,
+    Elem::F32,
+    Elem::F4e2m1x2,
+    Elem::F4e1m2x2,
+    Elem::F8e8m0,
+];
+/// What scale operands take.
+pub const SCALES: &[Elem] = &[Elem::U8, Elem::F8e8m0, Elem::Hif8];
+
+/// Out of an accumulator, plain: fixpipe.md 2.
+pub const ACC_PLAIN_A2A3: Types = Types::Pairs(&[(Elem::F32, &[Elem::F16, Elem::Bf16])]);
+/// Out of an accumulator with a scalar: fixpipe.md 2.
+pub const ACC_SCALAR_A2A3: Types =
+    Types::Pairs(&[(Elem::F32, &[Elem::I8]), (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::I16])]);
+/// Out of an accumulator with a Scaling tile: fixpipe.md 2.
+pub const ACC_VECTOR_A2A3: Types =
+    Types::Pairs(&[(Elem::F32, &[Elem::I8, Elem::U8]), (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::I16])]);
+/// Out of an accumulator, plain: fixpipe.md 2. cpu has the union of both rows, which is this one.
+pub const ACC_PLAIN_A5: Types =
+    Types::Pairs(&[(Elem::F32, &[Elem::F16, Elem::Bf16, Elem::F32]), (Elem::I32, &[Elem::I32])]);
+/// Out of an accumulator, quantized: fixpipe.md 2.
+pub const ACC_QUANT_A5: Types = Types::Pairs(&[
+    (Elem::F32, &[Elem::I8, Elem::U8, Elem::Hif8, Elem::F16, Elem::Bf16, Elem::F8e4m3]),
+    (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::Bf16]),
+]);
+/// Out of an accumulator, quantized, on cpu: both rows of fixpipe.md 2 whose types exist there.
+pub const ACC_QUANT_CPU: Types = Types::Pairs(&[
+    (Elem::F32, &[Elem::I8, Elem::U8, Elem::F16, Elem::Bf16]),
+    (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::I16, Elem::Bf16]),
+]);
+
+/// Out of an accumulator without a change of type, as fill values and dual modes need it.
+pub const ACC_SAME: Types = Types::Pairs(&[(Elem::F32, &[Elem::F32]), (Elem::I32, &[Elem::I32])]);
+
+/// All locations.
+pub const ALL_LOCS: Locs = Loc::ALL;
+/// All locations but the accumulator: its sources go through fixpipe on every profile.
+pub const NOT_ACC: Locs =
+    &[Loc::Vec, Loc::Mat, Loc::Left, Loc::Right, Loc::Bias, Loc::Scaling, Loc::ScaleLeft, Loc::ScaleRight];
+
+/// A tile operand of an instruction that is judged.
+pub type Judged = (Role, Tile);
+
+const fn tile(tiles: &[Judged], role: Role) -> Option<&Tile> {
+    let mut n = 0;
+    while n < tiles.len() {
+        if tiles[n].0 as u8 == role as u8 {
+            return Some(&tiles[n].1);
+        }
+        n += 1;
+    }
+    None
+}
+
+const fn lists(list: &[Elem], elem: Elem) -> bool {
+    let mut n = 0;
+    while n < list.len() {
+        if list[n] as u8 == elem as u8 {
+            return true;
+        }
+        n += 1;
+    }
+    false
+}
+
+impl Lay {
+    /// Does the operand have this layout?
+    pub const fn takes(self, tile: &Tile, tiles: &[Judged], profile: Profile) -> bool {
+        let name = tile.layout_name() as u8;
+        match self {
+            Lay::Any => true,
+            Lay::Of(names) => {
+                let mut n = 0;
+                while n < names.len() {
+                    if names[n] as u8 == name {
+                        return true;
+                    }
+                    n += 1;
+                }
+                false
+            }
+            Lay::Exactly(layout, fractal) => name == layout as u8 && tile.fractal == fractal,
+            Lay::Usual => tile.has_usual_layout(profile),
+            Lay::OneRowNd => name == LayoutName::Nd as u8 && tile.rows == 1,
+            Lay::OneColumnDn => name == LayoutName::Dn as u8 && tile.cols == 1,
+            Lay::RowMajor => matches!(tile.blayout, BLayout::RowMajor),
+            Lay::Like(role) => match self::tile(tiles, role) {
+                Some(other) => tile.same_layout(other),
+                None => true,
+            },
+        }
+    }
+
+    /// How tables show it.
+    pub fn describe(self) -> String {
+        match self {
+            Lay::Any => "any".into(),
+            Lay::Of(names) => names.iter().map(|n| n.name()).collect::<Vec<_>>().join("/"),
+            Lay::Exactly(name, fractal) => format!("{name} {fractal}"),
+            Lay::Usual => "usual".into(),
+            Lay::OneRowNd => "1-row ND".into(),
+            Lay::OneColumnDn => "1-column DN".into(),
+            Lay::RowMajor => "row-major".into(),
+            Lay::Like(role) => format!("as {role}"),
+        }
+    }
+}
+
+impl Types {
+    /// Does the signature take these types?
+    pub const fn takes(self, tiles: &[Judged]) -> bool {
+        let mut n = 0;
+        match self {
+            Types::Any | Types::OwnRule => true,
+            Types::Equal => all_equal(tiles),
+            Types::EqualOf(list) => all_equal(tiles) && (tiles.is_empty() || lists(list, tiles[0].1.elem)),
+            Types::EachOf(list) => {
+                while n < tiles.len() {
+                    if !lists(list, tiles[n].1.elem) {
+                        return false;
+                    }
+                    n += 1;
+                }
+                true
+            }
+            Types::Pairs(pairs) => {
+                let (Some(src), Some(dst)) = (tile(tiles, Role::Src), tile(tiles, Role::Dst)) else { return false };
+                while n < pairs.len() {
+                    if pairs[n].0 as u8 == src.elem as u8 && lists(pairs[n].1, dst.elem) {
+                        return true;
+                    }
+                    n += 1;
+                }
+                false
+            }
+            Types::ByRole(roles) => {
+                while n < roles.len() {
+                    let (role, asked) = roles[n];
+                    if let Some(found) = tile(tiles, role) {
+                        let fits = match asked {
+                            TypeOf::One(list) => lists(list, found.elem),
+                            TypeOf::Like(other) => match tile(tiles, other) {
+                                Some(other) => other.elem as u8 == found.elem as u8,
+                                None => true,
+                            },
+                        };
+                        if !fits {
+                            return false;
+                        }
+                    }
+                    n += 1;
+                }
+                true
+            }
+            Types::Rows(roles, rows) => {
+                while n < rows.len() {
+                    let (mut fits, mut k) = (true, 0);
+                    while k < roles.len() {
+                        fits &= match tile(tiles, roles[k]) {
+                            Some(found) => found.elem as u8 == rows[n][k] as u8,
+                            None => true,
+                        };
+                        k += 1;
+                    }
+                    if fits {
+                        return true;
+                    }
+                    n += 1;
+                }
+                false
+            }
+        }
+    }
+}
+
+const fn all_equal(tiles: &[Judged]) -> bool {
+    let mut n = 1;
+    while n < tiles.len() {
+        if tiles[n].1.elem as u8 != tiles[0].1.elem as u8 {
+            return false;
+        }
+        n += 1;
+    }
+    true
+}
+
+impl Sig {
+    /// The locations that it takes for an operand.
+    pub fn locs_of(&self, role: Role) -> Locs {
+        self.locs.iter().find(|(r, _)| *r == role).map_or(ALL_LOCS, |(_, locs)| locs)
+    }
+
+    /// Is it a line for this profile and form?
+    pub const fn is_for(&self, profile: Profile, form: Form) -> bool {
+        let mut n = 0;
+        while n < self.forms.len() {
+            if self.forms[n] as u8 == form as u8 {
+                return self.on.has(profile);
+            }
+            n += 1;
+        }
+        false
+    }
+
+    const fn takes_locs(&self, tiles: &[Judged]) -> bool {
+        let mut n = 0;
+        while n < self.locs.len() {
+            let (role, locs) = self.locs[n];
+            if let Some(found) = tile(tiles, role) {
+                let (mut any, mut k) = (false, 0);
+                while k < locs.len() {
+                    any |= locs[k] as u8 == found.loc as u8;
+                    k += 1;
+                }
+                if !any {
+                    return false;
+                }
+            }
+            n += 1;
+        }
+        true
+    }
+
+    const fn takes_layouts(&self, tiles: &[Judged], profile: Profile) -> bool {
+        let mut n = 0;
+        while n < self.layouts.len() {
+            let way = self.layouts[n];
+            let (mut fits, mut k) = (true, 0);
+            while k < way.len() {
+                let (role, lay) = way[k];
+                if let Some(found) = tile(tiles, role) {
+                    fits &= lay.takes(found, tiles, profile);
+                }
+                k += 1;
+            }
+            if fits {
+                return true;
+            }
+            n += 1;
+        }
+        self.layouts.is_empty()
+    }
+
+    /// How far the operands come with this signature alone.
+    pub const fn judge(&self, profile: Profile, form: Form, tiles: &[Judged]) -> Result<(), Miss> {
+        if !self.is_for(profile, form) {
+            Err(Miss::Profile)
+        } else if !self.takes_locs(tiles) {
+            Err(Miss::Loc)
+        } else if !self.takes_layouts(tiles, profile) {
+            Err(Miss::Layout)
+        } else if !self.types.takes(tiles) {
+            Err(Miss::Dtype)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The signature that takes these operands, or how far the search came: rules in the order of ops.md 1. Constant, so
+/// that the verifier and the typed intrinsics ask the same function.
+pub const fn find(sigs: &'static [Sig], profile: Profile, form: Form, tiles: &[Judged]) -> Result<&'static Sig, Miss> {
+    let (mut miss, mut n) = (Miss::Profile, 0);
+    while n < sigs.len() {
+        match sigs[n].judge(profile, form, tiles) {
+            Ok(()) => return Ok(&sigs[n]),
+            Err(reached) if reached as u8 > miss as u8 => miss = reached,
+            Err(_) => {}
+        }
+        n += 1;
+    }
+    Err(miss)
+}

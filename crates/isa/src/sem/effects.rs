@@ -1,0 +1,82 @@
+//! What an instruction does with its operands, from its row: the one answer for verifier, planner, engine and front
+//! ends.
+
+use crate::inst::Inst;
+use crate::ops::{Bind, Covers, Effect, FormInfo, Role};
+use smallvec::SmallVec;
+
+/// What becomes of one tile operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// The operand.
+    pub role: Role,
+    /// What is done with it; [`Effect::View`] where only names change hands.
+    pub effect: Effect,
+    /// Is every element of its declared area written, so that older contents do not matter?
+    pub covers: bool,
+    /// Does its valid region count?
+    pub needs_valid: bool,
+}
+
+impl Touch {
+    /// Are its bytes read?
+    pub fn reads(&self) -> bool {
+        matches!(self.effect, Effect::Read | Effect::ReadWrite)
+    }
+
+    /// Do its bytes change?
+    pub fn writes(&self) -> bool {
+        matches!(self.effect, Effect::Write | Effect::ReadWrite | Effect::Scratch)
+    }
+}
+
+/// What becomes of the operands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effects {
+    /// The tile operands, in the order of [`Inst::tiles`].
+    pub tiles: SmallVec<[Touch; 4]>,
+    /// How the destination is bound to storage.
+    pub binds: Option<Bind>,
+}
+
+impl Effects {
+    /// Does the instruction move or change bytes at all? Views do not: sharing storage is what they are for.
+    pub fn moves(&self) -> bool {
+        self.tiles.iter().any(|t| t.effect != Effect::View)
+    }
+}
+
+/// What an instruction does with its operands.
+pub fn effects(inst: &Inst) -> Effects {
+    let binds = inst.op.binds(inst.profile);
+    let only_names = matches!(binds, Some(Bind::Window | Bind::Bytes));
+    let form = inst.op.form(inst.form);
+    let tiles = inst.tiles.iter().map(|arg| {
+        let row = form.and_then(|f| f.operand(arg.role));
+        let is_valid = arg.valid == [Some(arg.tile.rows), Some(arg.tile.cols)];
+        let covers = match row.map(|o| o.covers) {
+            Some(Covers::Declared) => true,
+            Some(Covers::Valid) => is_valid,
+            Some(Covers::Sources) => is_valid && sources(inst, form) == Some(arg.tile.rows * arg.tile.cols),
+            Some(Covers::Part) | None => false,
+        };
+        Touch {
+            role: arg.role,
+            effect: if only_names { Effect::View } else { row.map_or(Effect::Read, |o| o.effect) },
+            covers,
+            needs_valid: row.is_some_and(|o| o.valid.has(inst.profile)),
+        }
+    });
+    Effects { tiles: tiles.collect(), binds }
+}
+
+/// How many elements the sources of data hold together, as far as the instruction looks.
+fn sources(inst: &Inst, form: Option<&FormInfo>) -> Option<u64> {
+    let data = inst.tiles.iter().filter(|t| matches!(t.role, Role::Src | Role::Src0 | Role::Src1));
+    data.map(|arg| {
+        let by_valid = form.and_then(|f| f.operand(arg.role)).is_some_and(|o| o.valid.has(inst.profile));
+        let [rows, cols] = if by_valid { arg.valid } else { [Some(arg.tile.rows), Some(arg.tile.cols)] };
+        Some(rows? * cols?)
+    })
+    .sum()
+}
