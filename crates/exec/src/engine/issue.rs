@@ -143,7 +143,7 @@ impl Engine {
             key.view(view, view.elements(&self.memories));
         }
         key.0.extend(inst.attrs.bits());
-        if !self.config.is_empty() && is_configured(inst.op) {
+        if is_configured(inst.op) {
             key.0.extend(self.config.bits());
         }
     }
