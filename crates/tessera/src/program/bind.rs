@@ -4,7 +4,9 @@ use super::Kernel;
 use crate::error::{Error, Missing, Result};
 use crate::npy::{self, Array};
 use tessera_exec::interp::Input;
-use tessera_ir::{Arg, ArithOp, Def, OpKind, ScalarType, Sign, Type, ValueId};
+use tessera_ir::edges::Control;
+use tessera_ir::scalar::Constants;
+use tessera_ir::{Def, Func, ScalarType, Sign, Type, ValueId};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ConvType;
@@ -113,42 +115,13 @@ impl Kernel {
                 is_optional: func.value(*v).def == Def::ListingOut,
             })
             .collect();
-        // By value: the argument whose memory it points into.
-        let mut origin: Vec<Option<usize>> = vec![None; func.values.len()];
-        for (n, value) in func.args.iter().enumerate() {
-            origin[value.index()] = Some(n);
-        }
-        let mut accesses = Vec::new();
-        func.walk(&mut |_, op, _| {
-            let from = |n: usize| op.operands.get(n).and_then(|o| o.arg.value()).and_then(|v| origin[v.index()]);
-            match op.kind {
-                OpKind::Pto(opcode, _) => {
-                    let global = op.operands.iter().position(|o| o.role == Role::Global).and_then(from);
-                    match opcode {
-                        Opcode::Tload | Opcode::LoadScalar => accesses.extend(global.map(|n| (n, true))),
-                        Opcode::Tstore | Opcode::StoreScalar => accesses.extend(global.map(|n| (n, false))),
-                        _ => {}
-                    }
-                    for result in &op.results {
-                        origin[result.index()] = global;
-                    }
-                }
-                OpKind::For => {
-                    let carried: Vec<Option<usize>> = (3..op.operands.len()).map(from).collect();
-                    let inside = op.blocks.first().map(|b| func.block(*b).args.get(1..).unwrap_or(&[]));
-                    for list in [inside.unwrap_or(&[]), &op.results] {
-                        for (value, n) in list.iter().zip(&carried) {
-                            origin[value.index()] = *n;
-                        }
-                    }
-                }
-                _ => {}
-            }
-        });
-        for (n, is_read) in accesses {
-            if let Some(argument) = all.get_mut(n) {
-                argument.is_read |= is_read;
-                argument.is_written |= !is_read;
+        let mut origins = Origins::new(func);
+        // A block may hand a pointer back to where it was followed before; what is known only grows.
+        while origins.follow(func) && func.blocks.len() > 1 {}
+        for (pointer, is_written) in accesses(func) {
+            for n in &origins.0[pointer.index()] {
+                all[*n].is_written |= is_written;
+                all[*n].is_read |= !is_written;
             }
         }
         all
@@ -293,33 +266,73 @@ impl Kernel {
     /// The constant shapes of the views of a pointer.
     fn view_dims(&self, pointer: ValueId) -> Vec<Vec<u64>> {
         let func = self.func();
-        let mut constants: Vec<Option<i128>> = vec![None; func.values.len()];
+        let known = Constants::new(self.module(), func);
         let mut shapes = Vec::new();
         func.walk(&mut |_, op, _| {
-            let number = |n: usize| match op.operands.get(n).map(|o| o.arg) {
-                Some(Arg::Value(v)) => constants[v.index()],
-                Some(Arg::Int(v)) => Some(v.into()),
-                None => None,
-            };
-            let known = match op.kind {
-                OpKind::Constant(Number::Int(v)) => Some(v),
-                OpKind::Arith(ArithOp::Addi) => number(0).zip(number(1)).and_then(|(a, b)| a.checked_add(b)),
-                OpKind::Arith(ArithOp::Muli) => number(0).zip(number(1)).and_then(|(a, b)| a.checked_mul(b)),
-                _ => None,
-            };
-            if op.opcode() == Some(Opcode::MakeTensorView)
-                && op.operands.first().and_then(|o| o.arg.value()) == Some(pointer)
-            {
-                let rank = op.operands.len() / 2;
+            if op.opcode() == Some(Opcode::MakeTensorView) && op.values().next() == Some(pointer) {
+                let extents = op.operands.iter().skip(1).take(op.operands.len() / 2);
                 let shape: Option<Vec<u64>> =
-                    (1..=rank).map(|n| number(n).and_then(|v| u64::try_from(v).ok())).collect();
+                    extents.map(|o| known.get(o.arg).and_then(|v| u64::try_from(v).ok())).collect();
                 shapes.extend(shape);
-            }
-            if let (Some(result), Some(_)) = (op.results.first(), known) {
-                constants[result.index()] = known;
             }
         });
         shapes
+    }
+}
+
+/// The pointers and views that operations go through, and whether they write there.
+fn accesses(func: &Func) -> Vec<(ValueId, bool)> {
+    let mut all = Vec::new();
+    func.walk(&mut |_, op, _| {
+        let global = op.operand(Role::Global).and_then(|o| o.arg.value());
+        let is_written = match op.opcode() {
+            Some(Opcode::Tload | Opcode::LoadScalar) => Some(false),
+            Some(Opcode::Tstore | Opcode::StoreScalar) => Some(true),
+            _ => None,
+        };
+        all.extend(global.zip(is_written));
+    });
+    all
+}
+
+/// By value: the arguments, by position, whose memory it may point into.
+struct Origins(Vec<Vec<usize>>);
+
+impl Origins {
+    fn new(func: &Func) -> Self {
+        let mut origins = Origins(vec![Vec::new(); func.values.len()]);
+        for (n, value) in func.args.iter().enumerate() {
+            origins.0[value.index()].push(n);
+        }
+        origins
+    }
+
+    /// Follows every operation once; was there anything new?
+    fn follow(&mut self, func: &Func) -> bool {
+        let mut grown = false;
+        func.walk(&mut |_, op, _| {
+            if let (true, Ok(control)) = (op.kind.is_flow(), Control::of(func, op)) {
+                for (to, from) in control.edges().iter().flat_map(|edge| edge.pairs()) {
+                    grown |= from.value().is_some_and(|from| self.join(to, from));
+                }
+            } else if let Some(pointer) = op.operand(Role::Global).and_then(|o| o.arg.value()) {
+                // Views, windows and moved pointers; a loaded scalar points nowhere, and nobody asks.
+                op.results.iter().for_each(|result| grown |= self.join(*result, pointer));
+            }
+        });
+        grown
+    }
+
+    fn join(&mut self, to: ValueId, from: ValueId) -> bool {
+        let more = self.0[from.index()].clone();
+        let known = &mut self.0[to.index()];
+        let before = known.len();
+        for n in more {
+            if !known.contains(&n) {
+                known.push(n);
+            }
+        }
+        known.len() > before
     }
 }
 
