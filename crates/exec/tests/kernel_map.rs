@@ -1,6 +1,7 @@
 //! Nests that compute, against the definition of what an element becomes, bit for bit.
 
 use smallvec::SmallVec;
+use tessera_exec::engine::memory::MemoryId;
 use tessera_exec::kernels::{Level, MapKernel, Mapped};
 use tessera_exec::nest::{DST, Map, Operand, Place, lower};
 use tessera_isa::elem::Elem;
@@ -94,7 +95,8 @@ fn every_function_and_type_matches_its_definition() {
                 }
                 let operands: Vec<Operand<'_>> =
                     shapes.iter().map(|(layout, map)| Operand { layout, map: *map, bits: elem.bits() }).collect();
-                let mut places: Vec<Place> = (0..shapes.len()).map(|memory| Place { memory, at: 0 }).collect();
+                let mut places: Vec<Place> =
+                    (0..shapes.len()).map(|memory| Place { memory: MemoryId::new(memory), at: 0 }).collect();
                 if in_place {
                     places[1] = places[0];
                 }
@@ -103,7 +105,8 @@ fn every_function_and_type_matches_its_definition() {
                 let mut want = memories[0].clone();
                 for nest in &nests {
                     nest.for_each_element(|at| {
-                        let elements = (1..shapes.len()).map(|k| read(&memories[places[k].memory], at[k], elem));
+                        let elements =
+                            (1..shapes.len()).map(|k| read(&memories[places[k].memory.index()], at[k], elem));
                         let result = mapped.eval(elements).to_le_bytes();
                         want[at[DST] as usize..at[DST] as usize + size].copy_from_slice(&result[..size]);
                     });
@@ -128,7 +131,7 @@ fn a_nest_that_leaves_its_memory_is_refused() {
     let nest = lower([4, 16], &[whole, whole, whole]).remove(0);
     let mapped = Mapped { func: Func::Add, to: Elem::F32, args: SmallVec::from_elem((Elem::F32, None), 2) };
     let kernel = MapKernel::new(nest, mapped, Level::best());
-    let places = [0, 1, 2].map(|memory| Place { memory, at: 0 });
+    let places = [0, 1, 2].map(|memory| Place { memory: MemoryId::new(memory), at: 0 });
     assert!(kernel.run(&mut [vec![0u8; 256], vec![0; 256], vec![0; 256]], &places).is_ok());
     for short in 0..3 {
         let mut memories = [vec![0u8; 256], vec![0; 256], vec![0; 256]];

@@ -8,8 +8,8 @@ use super::parallel::{self, Buffer};
 use super::step::{Context, Exec};
 use super::{Input, Outcome, Run};
 use crate::defined::Shadow;
-use crate::engine::chip::{Object, ObjectId};
-use crate::engine::memory::{BUFFERS, Memories, on_core};
+use crate::engine::memory::{Memories, MemoryId, on_core};
+use crate::engine::{Object, TileId};
 use crate::lower::Failure;
 use crate::nest::{Place, lower_copy};
 use crate::origin::{Moves, Output, TileAt, Watch};
@@ -45,7 +45,7 @@ pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
         one.failure = exec.watched_block(&run, &buffers, block).err();
         one.warnings = std::mem::take(&mut exec.found.warnings);
         for ((k, buffer), length) in buffers.iter().enumerate().zip(&mut lengths) {
-            if let Some(memory) = exec.chip.memories.get_mut(BUFFERS + k) {
+            if let Some(memory) = exec.engine.memories.get_mut(MemoryId::buffer(k as u32)) {
                 *length = memory.bytes().len().max(*length);
                 one.writes.push(memory.take_written(&buffer.memory));
             }
@@ -61,7 +61,7 @@ pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
     for (k, (buffer, length)) in buffers.iter().zip(&lengths).enumerate() {
         let ty = run.module.types.get(run.func.value(buffer.value).ty);
         if let Some(elem) = ty.global_elem() {
-            let origins = watch.buffer(BUFFERS + k, *length);
+            let origins = watch.buffer(MemoryId::buffer(k as u32), *length);
             watch.outputs.push(Output {
                 value: buffer.value,
                 core: 0,
@@ -82,7 +82,7 @@ impl Exec<'_> {
         if let Some(watch) = &mut self.watch {
             watch.begin_block(block);
             for (k, buffer) in buffers.iter().enumerate() {
-                watch.bind(BUFFERS + k, buffer.value);
+                watch.bind(MemoryId::buffer(k as u32), buffer.value);
             }
         }
         parallel::set_up(run, self, buffers)?;
@@ -104,19 +104,19 @@ impl Exec<'_> {
     }
 
     /// The tile as the watch knows it.
-    fn tile_at(&self, id: ObjectId, is_written: bool) -> Option<TileAt> {
-        let object = self.chip.object(id).ok()?;
+    fn tile_at(&self, id: TileId, is_written: bool) -> Option<TileAt> {
+        let object = self.engine.object(id).ok()?;
         Some(TileAt {
-            value: self.cx.program.objects.get(id as usize)?.value,
+            value: self.cx.program.objects.get(id.index())?.value,
             tile: object.tile,
-            layout: self.chip.layout(object),
+            layout: self.engine.layout(object),
             place: object.place,
             is_written,
         })
     }
 
     /// Says what acts next, and on which tiles.
-    fn announce(&mut self, op: Option<OpId>, tiles: &[(ObjectId, bool)]) {
+    fn announce(&mut self, op: Option<OpId>, tiles: &[(TileId, bool)]) {
         let keeps_log = self.watch.as_ref().is_some_and(|w| w.log.is_some());
         let tiles = match keeps_log {
             true => tiles.iter().filter_map(|(id, w)| self.tile_at(*id, *w)).collect(),
@@ -136,10 +136,10 @@ impl Exec<'_> {
         }
         let id = self.object_of(slot);
         self.announce(None, &[(id, true)]);
-        let object = self.chip.object(id)?;
+        let object = self.engine.object(id)?;
         let [rows, cols] = object.extent();
         let from = Layout::row_major(rows, cols, cols);
-        let nests = lower_copy([rows, cols], &from, &self.chip.layout(object), object.tile.elem.bits());
+        let nests = lower_copy([rows, cols], &from, &self.engine.layout(object), object.tile.elem.bits());
         let place = object.place;
         if let Some(watch) = &mut self.watch {
             watch.give(value, place, &nests);
@@ -148,8 +148,8 @@ impl Exec<'_> {
     }
 
     fn region(&mut self, value: ValueId, slot: TileSlot, core: u8) -> Result<Option<Output>, Failure> {
-        let object: Object = self.chip.object(self.object_of(slot))?.clone();
-        let layout = self.chip.layout(&object);
+        let object: Object = self.engine.object(self.object_of(slot))?.clone();
+        let layout = self.engine.layout(&object);
         let memory = on_core(object.place.memory, core);
         if core == 1 && memory == object.place.memory {
             return Ok(None);
@@ -177,7 +177,7 @@ impl Exec<'_> {
         if self.watch.is_none() {
             return Ok(());
         }
-        let value = self.cx.program.objects.get(self.object_of(slot) as usize).map(|o| o.value);
+        let value = self.cx.program.objects.get(self.object_of(slot).index()).map(|o| o.value);
         if let Some(value) = value {
             let region = self.region(value, slot, 0)?;
             if let Some(watch) = &mut self.watch {
@@ -188,13 +188,13 @@ impl Exec<'_> {
     }
 
     /// The contents of a tile begin, undefined.
-    pub fn undefine(&mut self, at: Option<OpId>, id: ObjectId) {
-        self.chip.undefine(id);
+    pub fn undefine(&mut self, at: Option<OpId>, id: TileId) {
+        self.engine.undefine(id);
         if self.watch.is_none() {
             return;
         }
         self.announce(at, &[(id, true)]);
-        let Ok(o) = self.chip.object(id) else { return };
+        let Ok(o) = self.engine.object(id) else { return };
         let (place, bytes) = (o.start(), o.bytes() as usize);
         if let Some(watch) = &mut self.watch {
             for core in [0, 1] {
@@ -222,17 +222,17 @@ impl Exec<'_> {
     }
 
     /// Carried tiles are about to be copied, all at once.
-    pub fn watch_copies(&mut self, copies: &[(ObjectId, ObjectId)]) -> Result<(), Failure> {
+    pub fn watch_copies(&mut self, copies: &[(TileId, TileId)]) -> Result<(), Failure> {
         if self.watch.is_none() {
             return Ok(());
         }
         let op = self.watch.as_ref().and_then(|w| w.now.op);
-        let tiles: Vec<(ObjectId, bool)> = copies.iter().flat_map(|(a, b)| [(*a, false), (*b, true)]).collect();
+        let tiles: Vec<(TileId, bool)> = copies.iter().flat_map(|(a, b)| [(*a, false), (*b, true)]).collect();
         self.announce(op, &tiles);
         let mut moves = Moves::default();
         let mut places: Vec<Place> = Vec::new();
         for (from, to) in copies {
-            let copy = self.chip.copy_of(*from, *to)?;
+            let copy = self.engine.copy_of(*from, *to)?;
             let all = Moves::of(&copy);
             let base = places.len() as u8;
             moves.add(&all, |n| base + n);
@@ -265,7 +265,7 @@ impl Exec<'_> {
         }
         if view.dims.is_empty() {
             // A bare pointer feeds a conv tile, densely.
-            let conv = site.tiles.iter().find_map(|t| self.chip.object(self.object_of(t.1)).ok()?.conv);
+            let conv = site.tiles.iter().find_map(|t| self.engine.object(self.object_of(t.1)).ok()?.conv);
             let elements = conv.map_or(0, |c| i64::try_from(c.elements()).unwrap_or(i64::MAX));
             last = last.saturating_add(elements.saturating_sub(1));
         }
@@ -274,14 +274,14 @@ impl Exec<'_> {
     }
 
     /// Makes an unbound buffer reach to this element; what nobody gave is given.
-    fn open_buffer(&mut self, at: OpId, buffer: usize, last: i64, bits: u32) -> Result<(), Failure> {
+    fn open_buffer(&mut self, at: OpId, buffer: MemoryId, last: i64, bits: u32) -> Result<(), Failure> {
         let Some(end) = last.checked_add(1).and_then(|n| u64::try_from(n).ok()) else {
             return Ok(());
         };
         let end = end.saturating_mul(u64::from(bits)).div_ceil(8);
-        let have = self.chip.memories.get(buffer).map_or(0, |m| m.bytes().len());
-        self.chip.reserve(buffer, end).map_err(|e| self.at(at, e))?;
-        if let Some(memory) = self.chip.memories.get_mut(buffer) {
+        let have = self.engine.memories.get(buffer).map_or(0, |m| m.bytes().len());
+        self.engine.reserve(buffer, end).map_err(|e| self.at(at, e))?;
+        if let Some(memory) = self.engine.memories.get_mut(buffer) {
             memory.defined_mut().insert(have, (end as usize).saturating_sub(have));
         }
         Ok(())
@@ -294,7 +294,7 @@ impl Exec<'_> {
         }
         self.announce_site(site);
         let dst = site.tiles.iter().find(|t| t.0 == Role::Dst);
-        let extent = dst.and_then(|t| Some(self.chip.object(self.object_of(t.1)).ok()?.extent()));
+        let extent = dst.and_then(|t| Some(self.engine.object(self.object_of(t.1)).ok()?.extent()));
         for (role, slot) in &site.tiles {
             let [rows, cols] = extent.unwrap_or([0, 0]);
             let (cols, [what, decides, how]) = match role {
@@ -302,10 +302,10 @@ impl Exec<'_> {
                 Role::Idx => (cols, ["indices", "what", "picks"]),
                 _ => continue,
             };
-            let Ok(object) = self.chip.object(self.object_of(*slot)) else {
+            let Ok(object) = self.engine.object(self.object_of(*slot)) else {
                 continue;
             };
-            let (layout, place) = (self.chip.layout(object), object.place);
+            let (layout, place) = (self.engine.layout(object), object.place);
             let size = object.tile.elem.size().unwrap_or(1) as usize;
             let name = self.tile_name(*slot);
             let Some(watch) = &mut self.watch else { continue };
@@ -315,14 +315,14 @@ impl Exec<'_> {
                 !watch.is_constant(place.memory, start, size)
             });
             if is_data {
-                let op = site.opcode.title();
+                let op = site.inst.op.title();
                 watch.undecide(format!("the {what} in {name} decide {decides} {op} {how}, and they are data"));
             }
         }
     }
 
     fn announce_site(&mut self, site: &Site) {
-        let mut tiles: Vec<(ObjectId, bool)> = Vec::new();
+        let mut tiles: Vec<(TileId, bool)> = Vec::new();
         for (role, slot) in &site.tiles {
             tiles.push((self.object_of(*slot), role.is_dst()));
         }
@@ -356,7 +356,7 @@ impl Exec<'_> {
         if self.watch.as_ref().is_none_or(|w| w.contents.is_none()) {
             return Ok(());
         }
-        let object = self.cx.program.objects.get(self.object_of(slot) as usize);
+        let object = self.cx.program.objects.get(self.object_of(slot).index());
         let Some(value) = object.map(|o| o.value) else {
             return Ok(());
         };
@@ -372,7 +372,7 @@ impl Exec<'_> {
     }
 
     fn note_issue(&self, watch: &mut Watch, index: usize, start: usize) -> Result<(), Failure> {
-        let Some(entry) = self.caches.get(index).and_then(|c| c.current()) else {
+        let Some(entry) = self.engine.caches.get(index).and_then(|c| c.current()) else {
             return Ok(());
         };
         if let Some(init) = &entry.init {
@@ -396,7 +396,7 @@ impl Exec<'_> {
             let mut moves = Moves::of(prepared);
             for action in &mut moves.actions {
                 if let Shadow::Move(mv) = action
-                    && let Some(copy) = mv.as_copy(&self.chip.memories, &places)
+                    && let Some(copy) = mv.as_copy(&self.engine.memories, &places)
                 {
                     **mv = copy;
                 }
@@ -416,7 +416,7 @@ impl Exec<'_> {
             return false;
         }
         let fp = site.tiles.iter().find(|t| t.0 == Role::Fp);
-        let Some(object) = fp.and_then(|t| self.chip.object(self.object_of(t.1)).ok()) else {
+        let Some(object) = fp.and_then(|t| self.engine.object(self.object_of(t.1)).ok()) else {
             return false;
         };
         let (place, bytes) = (object.place, object.bytes() as usize);
@@ -445,12 +445,12 @@ impl Exec<'_> {
     }
 
     /// A scalar was stored: these bytes.
-    pub fn watch_store(&mut self, at: OpId, buffer: usize, start: usize, len: usize) {
+    pub fn watch_store(&mut self, at: OpId, buffer: MemoryId, start: usize, len: usize) {
         if self.watch.is_none() {
             return;
         }
         self.announce(Some(at), &[]);
-        let memory = self.chip.memories.get(buffer);
+        let memory = self.engine.memories.get(buffer);
         let bytes = memory.and_then(|m| m.bytes().get(start..start + len)).map(<[u8]>::to_vec);
         if let (Some(watch), Some(bytes)) = (&mut self.watch, bytes) {
             watch.stored(buffer, start, &bytes);

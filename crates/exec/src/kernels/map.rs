@@ -93,7 +93,7 @@ impl MapKernel {
         let first = places.first().ok_or(nowhere)?;
         let mut at = [*first; OPERANDS];
         at.iter_mut().zip(places.get(..n).ok_or(nowhere)?).for_each(|(at, place)| *at = *place);
-        let parts = parts(memories, at.map(|p| p.memory)).ok_or(nowhere)?;
+        let parts = parts(memories, at.map(|p| p.memory.index())).ok_or(nowhere)?;
         for k in 0..n {
             OutOfBounds::check(self.spans[k], at[k].at, parts[k].1)?;
         }
@@ -152,11 +152,11 @@ impl MapKernel {
         self.nest.for_each_element(|at| {
             let mut args: SmallVec<[u64; ARGS]> = SmallVec::new();
             for k in 1..self.nest.operands() {
-                let memory = memories.get_mut(places[k].memory).map(AsMut::as_mut);
+                let memory = memories.get_mut(places[k].memory.index()).map(AsMut::as_mut);
                 args.push(memory.map_or(0, |m| read_bits(m, unit(k) + at[k], bits[k])));
             }
             let value = self.mapped.eval(args);
-            if let Some(memory) = memories.get_mut(places[DST].memory) {
+            if let Some(memory) = memories.get_mut(places[DST].memory.index()) {
                 write_bits(memory.as_mut(), unit(DST) + at[DST], bits[DST], value);
             }
         });

@@ -153,7 +153,7 @@ impl Staged {
         let mut inputs: SmallVec<[Vec<u8>; 3]> = SmallVec::new();
         for input in &self.inputs {
             let place = places.get(usize::from(input.operand)).ok_or(NOWHERE)?;
-            let memory = memories.get_mut(place.memory).ok_or(NOWHERE)?;
+            let memory = memories.get_mut(place.memory.index()).ok_or(NOWHERE)?;
             inputs.push(input.gather(memory.as_mut(), place.at)?);
         }
         let out = match (self.what, inputs.as_slice()) {
@@ -168,7 +168,7 @@ impl Staged {
             _ => vec![0; self.output.bytes()],
         };
         let place = places.get(usize::from(self.output.operand)).ok_or(NOWHERE)?;
-        let memory = memories.get_mut(place.memory).ok_or(NOWHERE)?.as_mut();
+        let memory = memories.get_mut(place.memory.index()).ok_or(NOWHERE)?.as_mut();
         for kernel in &self.output.kernels {
             kernel.run((&out, 0), (memory, place.at))?;
         }

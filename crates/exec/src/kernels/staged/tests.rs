@@ -1,6 +1,7 @@
 //! Folds, products and gathers against the formulas, element by element and bit for bit, in every layout.
 
 use super::*;
+use crate::engine::memory::MemoryId;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Loc, SLayout, TileType};
 
@@ -58,7 +59,7 @@ fn tile(random: &mut Random, elem: Elem, rows: u64, cols: u64) -> (Layout, Vec<u
 }
 
 fn places(n: usize) -> Vec<Place> {
-    (0..n).map(|memory| Place { memory, at: 0 }).collect()
+    (0..n).map(|memory| Place { memory: MemoryId::new(memory), at: 0 }).collect()
 }
 
 #[test]
