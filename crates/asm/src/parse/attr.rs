@@ -127,9 +127,7 @@ impl<'a> Parser<'a> {
     pub(super) fn hash_entry(&mut self) -> Res<Entry> {
         let span = self.bump().span;
         let key = self.slice(span).get(1..).unwrap_or_default().to_string();
-        if !self.at(Tok::Equal) {
-            return self.expected("`=`");
-        }
+        self.need(Tok::Equal, "`=`")?;
         self.entry_value(key, span)
     }
 

@@ -12,9 +12,7 @@ pub(super) type BlockArg = (NameId, Span, TypeAt);
 impl Parser<'_> {
     /// `{ … }` as a new block. Arguments stand in the operation's head or behind the label `^bb0(…):`.
     pub(super) fn region(&mut self, args: &[BlockArg]) -> Res<BlockId> {
-        if !self.at(Tok::LBrace) {
-            return self.expected("`{`");
-        }
+        self.need(Tok::LBrace, "`{`")?;
         let open = self.tok.span;
         self.enter(open)?;
         self.bump();
