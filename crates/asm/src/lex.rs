@@ -11,7 +11,7 @@ use tessera_isa::diag::{Diagnostic, Span};
 pub(crate) const MAX_TOKEN: usize = 64 * 1024;
 
 /// The kind of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tok {
     /// `%name`, `%0#1`.
     Percent,
@@ -49,11 +49,12 @@ pub(crate) enum Tok {
     /// The end of a statement: `;`, or a newline in a listing.
     End,
     /// The end of the text.
+    #[default]
     Eof,
 }
 
 /// A token.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Token {
     pub kind: Tok,
     pub span: Span,
@@ -62,7 +63,7 @@ pub(crate) struct Token {
 }
 
 /// The state of the lexer; copying it is how the parser looks further ahead.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Lexer<'a> {
     bytes: &'a [u8],
     pos: usize,

@@ -193,11 +193,8 @@ pub(crate) fn dims(piece: Piece<'_>) -> Res<(Dims, SmallVec<[Span; 6]>, Piece<'_
             return Ok((out, spans, rest));
         }
         let Some(at) = rest.text.find('x') else {
-            return fault(
-                rest,
-                format!("`{}` has no element type", shown(piece.text)),
-                "write extents and element type joined by `x`, as in 16x64xf32",
-            );
+            let what = format!("`{}` has no element type", shown(piece.text));
+            return fault(rest, what, "write extents and element type joined by `x`, as in 16x64xf32");
         };
         let (head, tail) = rest.cut(at, 1);
         out.push(if head.text == "?" { None } else { Some(number(head)?) });
@@ -212,11 +209,8 @@ pub(crate) fn dims(piece: Piece<'_>) -> Res<(Dims, SmallVec<[Span; 6]>, Piece<'_
 fn view(body: Piece<'_>, partition: bool) -> Res<Type> {
     let (dims, _, rest) = dims(body.trim())?;
     if dims.is_empty() || dims.len() > 5 {
-        return fault(
-            body,
-            format!("a view of {} dimensions does not exist", dims.len()),
-            "write one to five extents, as in ?x?xf32",
-        );
+        let what = format!("a view of {} dimensions does not exist", dims.len());
+        return fault(body, what, "write one to five extents, as in ?x?xf32");
     }
     let elem = elem(rest)?;
     Ok(Type::View(ViewType { partition, dims, elem }))
@@ -234,11 +228,9 @@ fn pointer(body: Piece<'_>) -> Res<Type> {
 fn conv(body: Piece<'_>) -> Res<ConvType> {
     let items = body.items();
     let [loc, format, shape] = items.as_slice() else {
-        return fault(
-            body,
-            format!("a conv tile has 3 parts, and {} are written", items.len()),
-            "write location, NC1HWC0 or NDC1HWC0, and extents, as in mat, NC1HWC0, 1x2x16x16x16xf16",
-        );
+        let what = format!("a conv tile has 3 parts, and {} are written", items.len());
+        let help = "write location, NC1HWC0 or NDC1HWC0, and extents, as in mat, NC1HWC0, 1x2x16x16x16xf16";
+        return fault(body, what, help);
     };
     let loc = tile::loc(*loc)?;
     let has_depth = format.text == "NDC1HWC0";
@@ -250,11 +242,8 @@ fn conv(body: Piece<'_>) -> Res<ConvType> {
     let wanted = if has_depth { 6 } else { 5 };
     let known: SmallVec<[u64; 6]> = written.iter().copied().flatten().collect();
     if written.len() != wanted || known.len() != wanted {
-        return fault(
-            *shape,
-            format!("{} has {wanted} known extents, and {} are written", format.text, known.len()),
-            format!("write {wanted} numbers, then the element type"),
-        );
+        let what = format!("{} has {wanted} known extents, and {} are written", format.text, known.len());
+        return fault(*shape, what, format!("write {wanted} numbers, then the element type"));
     }
     let mut dims = [1u64; 6];
     let slots = dims.iter_mut().enumerate().filter(|(i, _)| has_depth || *i != 1);
@@ -278,11 +267,8 @@ fn memref(body: Piece<'_>) -> Res<MemrefType> {
         } else if out.space.is_none() && !item.text.is_empty() && !item.text.starts_with("affine_map") {
             out.space = Some(item.text.into());
         } else {
-            return fault(
-                item,
-                format!("`{}` is no layout or address space of a memref", shown(item.text)),
-                "write strided<[…], offset: n> or #pto.address_space<…>",
-            );
+            let what = format!("`{}` is no layout or address space of a memref", shown(item.text));
+            return fault(item, what, "write strided<[…], offset: n> or #pto.address_space<…>");
         }
     }
     Ok(out)
@@ -302,11 +288,8 @@ fn strided(body: Piece<'_>, rank: usize) -> Res<Strided> {
         }
     }
     if strides.len() != rank {
-        return fault(
-            list,
-            format!("{} strides do not fit {rank} dimensions", strides.len()),
-            "write one stride per dimension",
-        );
+        let what = format!("{} strides do not fit {rank} dimensions", strides.len());
+        return fault(list, what, "write one stride per dimension");
     }
     let mut offset = Some(0);
     if let Some(item) = items.next() {

@@ -62,9 +62,7 @@ impl Parser<'_> {
                 continue;
             }
             let usual = self.usual_type(*role, elem);
-            let Some(operand) = self.resolve(raw, *role, usual) else {
-                continue;
-            };
+            let Some(operand) = self.resolve(raw, *role, usual) else { continue };
             // Selecting the form did not know the type of a name that this instruction is the first to use.
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v))
                 && !ty.plays(*role)
@@ -106,9 +104,7 @@ impl Parser<'_> {
         // A form that takes the signature as it is goes before one that takes it as "one type for all".
         for once in [false, true] {
             for form in opcode.shapes().iter().filter(counted) {
-                let Some(lists) = lists(form, w, is_asm, once) else {
-                    continue;
-                };
+                let Some(lists) = lists(form, w, is_asm, once) else { continue };
                 match self.fits(form, lists, w) {
                     Ok(()) => return Ok((form, lists)),
                     Err(found) => wrong = wrong.or(found),
@@ -252,12 +248,10 @@ impl Parser<'_> {
     }
 
     fn check_init(&mut self, arg: &Arg, span: Span, result_types: &Types) {
-        let (Some(value), Some((result, _))) = (arg.value(), result_types.first()) else {
-            return;
-        };
+        let (Some(value), Some((result, _))) = (arg.value(), result_types.first()) else { return };
         let known = self.func.value(value).ty;
         let types = &self.module.types;
-        if known != UNKNOWN && !types.get(known).same(types.get(*result), self.profile) {
+        if known != UNKNOWN && !types.get(known).same(types.get(*result), self.profile()) {
             let text = format!("init(…) is {}, and the result is {}", self.type_text(known), self.type_text(*result));
             self.wrong_kind(span, text, "give the old contents of the result, in its type");
         }
@@ -293,12 +287,8 @@ impl Parser<'_> {
     /// Replaces aliases in locations once all of them are known.
     pub(super) fn close_locs(&mut self) {
         for (func, id) in std::mem::take(&mut self.open_locs) {
-            let Some(op) = self.module.funcs.get(func).and_then(|f| f.ops.get(id.index())) else {
-                continue;
-            };
-            let Some(loc) = op.attrs.as_ref().and_then(|a| a.loc.as_deref()) else {
-                continue;
-            };
+            let Some(op) = self.module.funcs.get(func).and_then(|f| f.ops.get(id.index())) else { continue };
+            let Some(loc) = op.attrs.as_ref().and_then(|a| a.loc.as_deref()) else { continue };
             let mut text = loc.to_string();
             for _ in 0..16 {
                 let next = self.expand(&text);

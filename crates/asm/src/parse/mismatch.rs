@@ -16,7 +16,7 @@ impl Parser<'_> {
         let (here, there) = (self.type_text(written), self.type_text(known));
         let mut what = format!("%{name} is {here} here and {there} where it is defined");
         if let (Type::Tile(a), Type::Tile(b)) = (self.module.types.get(written), self.module.types.get(known)) {
-            let (a, b) = (a.resolve(self.profile), b.resolve(self.profile));
+            let (a, b) = (a.resolve(self.profile()), b.resolve(self.profile()));
             if let Some((field, differs)) = difference(&a, &b) {
                 let mut fields = Fields::default();
                 let piece = Piece { text: self.slice(span), start: span.start };

@@ -175,7 +175,6 @@ impl Parser<'_> {
                     };
                     if self.module.target.is_none() || entry.key == "pto.target_arch" {
                         self.module.target = Some((profile, entry.value_span));
-                        self.profile = self.given.unwrap_or(profile);
                     }
                     if entry.key != "pto.target_arch" || text != profile.name() {
                         self.module.attrs.push((entry.key, value));

@@ -117,7 +117,7 @@ impl Parser<'_> {
                 continue;
             }
             let table = &self.module.types;
-            if !table.get(known).same(table.get(*wanted), self.profile) {
+            if !table.get(known).same(table.get(*wanted), self.profile()) {
                 let (known, wanted) = (self.type_text(known), self.type_text(*wanted));
                 let text = format!("{word} hands on {known}, and {wanted} is wanted");
                 return self.fail("type-mismatch", span, text, "hand on a value of that type");

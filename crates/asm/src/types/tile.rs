@@ -87,21 +87,16 @@ pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
         draft.shape(first, fields)?;
         draft.loc = Some(Loc::Vec);
         if let Some(extra) = items.get(1) {
-            return fault(
-                *extra,
-                "the short spelling of a tile type is only extents and element",
-                format!("write the location first: vec, {}, {}", shown(first.text), shown(extra.text)),
-            );
+            let what = "the short spelling of a tile type is only extents and element";
+            let help = format!("write the location first: vec, {}, {}", shown(first.text), shown(extra.text));
+            return fault(*extra, what, help);
         }
     } else {
         draft.loc = Some(loc(first)?);
         fields.set(Field::Loc, first.span());
         let Some(shape) = items.get(1) else {
-            return fault(
-                body,
-                "a tile type has extents and an element type",
-                "write them after the location, as in vec, 16x64xf32",
-            );
+            let what = "a tile type has extents and an element type";
+            return fault(body, what, "write them after the location, as in vec, 16x64xf32");
         };
         draft.shape(*shape, fields)?;
         for item in items.iter().skip(2) {
@@ -117,39 +112,32 @@ pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
 
 impl Draft {
     fn finish(self, body: Piece<'_>) -> Res<TileType> {
-        let missing = match (self.loc, self.elem, self.rows, self.cols) {
-            (Some(loc), Some(elem), Some(rows), Some(cols)) => {
-                return Ok(TileType {
-                    loc,
-                    elem,
-                    rows,
-                    cols,
-                    v_row: self.v_row.unwrap_or(Extent::Static(rows)),
-                    v_col: self.v_col.unwrap_or(Extent::Static(cols)),
-                    blayout: self.blayout,
-                    slayout: self.slayout,
-                    fractal: self.fractal,
-                    pad: self.pad.unwrap_or(Pad::Null),
-                    compact: self.compact.unwrap_or(Compact::Null),
-                });
-            }
-            (None, ..) => "loc",
-            (_, None, ..) => "dtype",
-            (_, _, None, _) => "rows",
-            _ => "cols",
-        };
-        fault(body, format!("the tile type has no {missing}"), format!("add `{missing}=…`"))
+        let missing = |key: &str| fault(body, format!("the tile type has no {key}"), format!("add `{key}=…`"));
+        let Some(loc) = self.loc else { return missing("loc") };
+        let Some(elem) = self.elem else { return missing("dtype") };
+        let Some(rows) = self.rows else { return missing("rows") };
+        let Some(cols) = self.cols else { return missing("cols") };
+        Ok(TileType {
+            loc,
+            elem,
+            rows,
+            cols,
+            v_row: self.v_row.unwrap_or(Extent::Static(rows)),
+            v_col: self.v_col.unwrap_or(Extent::Static(cols)),
+            blayout: self.blayout,
+            slayout: self.slayout,
+            fractal: self.fractal,
+            pad: self.pad.unwrap_or(Pad::Null),
+            compact: self.compact.unwrap_or(Compact::Null),
+        })
     }
 
     /// `16x64xf32`.
     fn shape(&mut self, piece: Piece<'_>, fields: &mut Fields) -> Res<()> {
         let (extents, spans, rest) = dims(piece)?;
         let (&[Some(rows), Some(cols)], &[rows_at, cols_at]) = (extents.as_slice(), spans.as_slice()) else {
-            return fault(
-                piece,
-                format!("a tile has 2 known extents, and `{}` has not", shown(piece.text)),
-                "write rows, columns and element type joined by `x`, as in 16x64xf32",
-            );
+            let what = format!("a tile has 2 known extents, and `{}` has not", shown(piece.text));
+            return fault(piece, what, "write rows, columns and element type joined by `x`, as in 16x64xf32");
         };
         self.elem = Some(elem(rest)?);
         (self.rows, self.cols) = (Some(rows), Some(cols));
@@ -162,11 +150,8 @@ impl Draft {
     /// One `key=value`.
     fn keyed(&mut self, item: Piece<'_>, fields: &mut Fields) -> Res<()> {
         let Some((key, value)) = item.key_value() else {
-            return fault(
-                item,
-                format!("`{}` is no field of a tile type", shown(item.text)),
-                "fields are written key=value, as in pad=zero",
-            );
+            let what = format!("`{}` is no field of a tile type", shown(item.text));
+            return fault(item, what, "fields are written key=value, as in pad=zero");
         };
         if key.text == "valid" {
             return self.valid(item, value, fields);
@@ -204,11 +189,8 @@ impl Draft {
     /// `valid=4x?`; never hexadecimal, so `0x12` is 0 rows and 12 columns.
     fn valid(&mut self, item: Piece<'_>, value: Piece<'_>, fields: &mut Fields) -> Res<()> {
         let Some(at) = value.text.find('x') else {
-            return fault(
-                value,
-                format!("`{}` is no valid region", shown(value.text)),
-                "write rows x columns, as in valid=4x8 or valid=?x8",
-            );
+            let what = format!("`{}` is no valid region", shown(value.text));
+            return fault(value, what, "write rows x columns, as in valid=4x8 or valid=?x8");
         };
         let (rows, cols) = value.cut(at, 1);
         if !fields.set(Field::ValidRow, rows.span()) || !fields.set(Field::ValidCol, cols.span()) {
@@ -229,11 +211,9 @@ fn page(draft: &mut Draft, items: &[Piece<'_>], fields: &mut Fields) -> Res<()> 
         return fault(first, "a tile type starts with its location", "write loc=vec or another location first");
     }
     if items.len() != 4 && items.len() != 8 {
-        return fault(
-            first,
-            format!("the page spelling of a tile type has 4 or 8 parts, and {} are written", items.len()),
-            "write loc, element, rows, cols, and all or none of outer layout, inner layout, fractal, pad",
-        );
+        let what = format!("the page spelling of a tile type has 4 or 8 parts, and {} are written", items.len());
+        let help = "write loc, element, rows, cols, and all or none of outer layout, inner layout, fractal, pad";
+        return fault(first, what, help);
     }
     let order = [Field::Elem, Field::Rows, Field::Cols, Field::BLayout, Field::SLayout, Field::Fractal, Field::Pad];
     for (field, item) in order.into_iter().zip(at) {
