@@ -201,7 +201,7 @@ impl Machine {
         }
         (ty.pad, ty.compact) = (options.pad, options.compact);
         [ty.v_row, ty.v_col] = options.valid.unwrap_or([Extent::Dynamic; 2]);
-        let buf = self.alloc(&ty)?;
+        let mut buf = self.alloc(&ty)?;
         if options.valid.is_none() {
             buf.set_valid(known.rows as usize, known.cols as usize)?;
         }
