@@ -25,7 +25,6 @@
 use crate::error::{Error, Result};
 use crate::machine::{Machine, RecordEvent, Slot};
 use crate::typed::element::{pack, unpack};
-use crate::typed::known::Known;
 use crate::typed::{AsTile, Element};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -34,7 +33,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::inst::Attrs;
 use tessera_isa::ops::{Form, Kind, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
-use tessera_isa::tile::Tile as TileOnProfile;
+use tessera_isa::tile::{Tile as TileOnProfile, TileType};
 
 pub use tessera_exec::interp::TileData;
 
@@ -47,7 +46,7 @@ pub struct TileBuf {
 }
 
 impl AsTile for TileBuf {
-    const KNOWN: Option<Known> = None;
+    const KNOWN: Option<TileType> = None;
 
     fn buf(&self) -> &TileBuf {
         self

@@ -17,8 +17,10 @@
 
 pub(crate) mod element;
 mod fill;
+mod generated;
 mod global;
 mod img2col;
+mod intrinsic;
 pub(crate) mod known;
 mod marker;
 mod moves;
@@ -27,9 +29,9 @@ mod rearrange;
 
 pub use element::{Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8};
 pub use fill::{tfillpad, tfillpad_expand, tfillpad_inplace};
+pub use generated::*;
 pub use global::{Tensor, TensorMut, tload, tstore};
 pub use img2col::{ConvTile, Img2col, timg2col, tload_conv};
-pub use known::Known;
 pub use marker::{LayoutMarker, Location, layout, loc};
 pub use moves::{
     Fixpipe, textract, textract_fp, textract_pair, textract_quant, textract_relu, textract_with, tinsert, tinsert_fp,
@@ -45,6 +47,7 @@ use crate::dynamic::TileBuf;
 use crate::error::{Error, Result};
 use std::fmt;
 use std::marker::PhantomData;
+use tessera_isa::tile::TileType;
 
 pub(crate) mod sealed {
     /// The types of the tile model are a closed set.
@@ -54,7 +57,7 @@ pub(crate) mod sealed {
 /// What an intrinsic takes as a tile: a [`Tile`], or a [`TileBuf`] whose type is known at run time.
 pub trait AsTile {
     /// What the Rust type says; nothing for a [`TileBuf`].
-    const KNOWN: Option<Known>;
+    const KNOWN: Option<TileType>;
 
     /// The tile.
     fn buf(&self) -> &TileBuf;
@@ -83,7 +86,13 @@ pub struct Tile<L, T, const R: usize, const C: usize, Lay = layout::Usual> {
 
 impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker> Tile<L, T, R, C, Lay> {
     /// The type as a value.
-    pub const TYPE: Known = Known { loc: L::LOC, elem: T::ELEM, rows: R as u64, cols: C as u64, order: Lay::ORDER };
+    pub const TYPE: TileType = {
+        let ty = TileType::new(L::LOC, T::ELEM, R as u64, C as u64);
+        match Lay::ORDER {
+            Some((outer, inner, fractal)) => ty.with_layout(outer, inner, fractal),
+            None => ty,
+        }
+    };
 
     pub(crate) fn new(buf: TileBuf) -> Self {
         Tile { buf, types: PhantomData }
@@ -158,7 +167,7 @@ impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker>
 }
 
 impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker> AsTile for Tile<L, T, R, C, Lay> {
-    const KNOWN: Option<Known> = Some(Self::TYPE);
+    const KNOWN: Option<TileType> = Some(Self::TYPE);
 
     fn buf(&self) -> &TileBuf {
         &self.buf
