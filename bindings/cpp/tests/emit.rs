@@ -94,11 +94,11 @@ impl Case {
     /// A program of ours on a profile: the simulator says what it must give. `None` where it is not legal.
     fn simulated(file: &Path, profile: Profile) -> Option<Case> {
         let text = std::fs::read_to_string(file).unwrap();
-        let program = Program::parse(&text, Some(profile));
+        let program = Program::read(&text, Some(profile));
         if program.check().iter().any(Diagnostic::is_error) {
             return None;
         }
-        let kernel = program.kernel(None).unwrap();
+        let kernel = program.entry().unwrap();
         let mut case = Case {
             name: format!("{}_{profile}", file.file_stem()?.to_string_lossy()),
             text: text.clone(),
@@ -129,7 +129,7 @@ impl Case {
             bindings.inputs.push((value, Input::Buffer { bytes: bytes.clone(), elem, dims: shape.clone() }));
             case.inputs.insert(name.into(), Npy { shape, bytes });
         }
-        let outcome = kernel.run(bindings);
+        let outcome = kernel.execute(bindings);
         assert!(!outcome.failed(), "{}: {:?}", case.name, outcome.diagnostics);
         for buffer in outcome.buffers {
             case.expected.insert(kernel.name(buffer.value).into(), buffer.bytes);
@@ -170,8 +170,8 @@ impl Runner {
 }
 
 fn translate(case: &Case, scratch: &Path) -> Result<Translation, String> {
-    let program = Program::parse(&case.text, Some(case.profile));
-    let kernel = program.kernel(None).map_err(|d| d.message)?;
+    let program = Program::read(&case.text, Some(case.profile));
+    let kernel = program.entry().map_err(|e| e.to_string())?;
     let code = tessera_emit::cpp(program.module(), kernel.func(), case.profile).map_err(|d| d.message)?;
     let mut runner = Runner::default();
     let file = |value: &str, kind: &str| scratch.join(format!("{}.{value}.{kind}", case.name));
@@ -211,7 +211,7 @@ fn translate(case: &Case, scratch: &Path) -> Result<Translation, String> {
 
 fn argument(
     case: &Case,
-    kernel: &Kernel<'_>,
+    kernel: &Kernel,
     value: ValueId,
     file: &impl Fn(&str, &str) -> PathBuf,
     runner: &mut Runner,
@@ -389,9 +389,9 @@ fn programs_give_what_the_simulator_gives() {
 #[test]
 fn what_cpp_cannot_say_is_refused() {
     let refused = |text: &str| {
-        let program = Program::parse(text, None);
+        let program = Program::read(text, None);
         assert!(!program.check().iter().any(Diagnostic::is_error), "{:?}", program.check());
-        let kernel = program.kernel(None).unwrap();
+        let kernel = program.entry().unwrap();
         tessera_emit::cpp(program.module(), kernel.func(), program.profile()).unwrap_err().message
     };
     let print =

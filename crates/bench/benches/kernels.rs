@@ -5,6 +5,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
+use tessera_exec::engine::memory::MemoryId;
 use tessera_exec::kernels::{AlignedBytes, Conversion, Params};
 use tessera_exec::nest::{Bits, Map, Move, Place, Plan, Step, lower, lower_fill, lower_with_params};
 use tessera_isa::codec::QuantParam;
@@ -169,7 +170,13 @@ fn nests(criterion: &mut Criterion) {
         let ring = case.sizes.iter().map(|size| RING / size).min().unwrap_or(1).max(1);
         let mut memories: Vec<AlignedBytes> = case.sizes.iter().map(|size| AlignedBytes::zeroed(size * ring)).collect();
         let places: Vec<Vec<Place>> = (0..ring)
-            .map(|k| case.sizes.iter().enumerate().map(|(memory, size)| Place { memory, at: k * size }).collect())
+            .map(|k| {
+                case.sizes
+                    .iter()
+                    .enumerate()
+                    .map(|(memory, size)| Place { memory: MemoryId::new(memory), at: k * size })
+                    .collect()
+            })
             .collect();
         let plan = Plan::new(case.steps);
         let mut turn = places.iter().cycle();

@@ -7,11 +7,11 @@
 pub mod bench;
 pub mod bind;
 pub mod commands;
-pub mod npy;
 pub mod policy;
 pub mod render;
 pub mod session;
 pub mod source;
+mod words;
 
 pub use commands::Cli;
 pub use session::{Failure, Session};

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use tessera_cli::npy::{Array, shape_text};
+use tessera::npy::{Array, shape_text};
 use tessera_cli::{Session, run};
 
 fn main() {

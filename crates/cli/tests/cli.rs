@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tessera_cli::npy::{Array, shape_text};
+use tessera::npy::{Array, shape_text};
 use tessera_cli::{Session, run};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;

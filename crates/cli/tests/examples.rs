@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
-use tessera_cli::npy::Array;
+use tessera::npy::Array;
 use tessera_cli::{Session, run};
 use tessera_isa::elem::Elem;
 

@@ -4,10 +4,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use tessera::Program;
-use tessera::equiv::{Answer, Given, Stop, equiv};
+use tessera::equiv::{Answer, Given, equiv};
+use tessera::npy::Array;
 use tessera::program::{Bindings, Input, Kernel, Need};
-use tessera_cli::npy::Array;
+use tessera::{ErrorKind, Program};
 use tessera_exec::interp::{Run, watch};
 use tessera_exec::origin::{Function, Quantized, Term, TermId, Terms, Watch};
 use tessera_ir::{TextForm, ValueId};
@@ -80,30 +80,17 @@ impl Case {
         Some(case)
     }
 
-    fn inputs(&self, kernel: &Kernel<'_>) -> Vec<(ValueId, Input)> {
+    fn inputs(&self, kernel: &Kernel) -> Vec<(ValueId, Input)> {
         let mut inputs = Vec::new();
         for (name, array) in &self.arrays {
             let value = kernel.find(name).unwrap();
-            let mut shape = array.shape.clone();
-            if let (Some(last), true) = (shape.last_mut(), elem(kernel, value).is_fp4()) {
-                *last *= 2;
-            }
-            inputs.push((value, kernel.input(value, &shape, array.bytes.clone()).unwrap()));
+            inputs.push((value, kernel.bind_array(value, array.clone()).unwrap()));
         }
         for (name, number) in &self.set {
             let value = kernel.find(name).unwrap();
-            inputs.push((value, kernel.scalar_input(value, *number).unwrap()));
+            inputs.push((value, kernel.bind_number(value, *number).unwrap()));
         }
         inputs
-    }
-}
-
-fn elem(kernel: &Kernel<'_>, value: ValueId) -> Elem {
-    match kernel.need(value) {
-        Need::Tile(tile) => tile.elem,
-        Need::Conv(conv) => conv.elem,
-        Need::Buffer(elem, _) => elem,
-        need => panic!("{need:?} has no elements"),
     }
 }
 
@@ -153,8 +140,8 @@ fn apply(function: &Function, bytes: &[u8]) -> u64 {
 fn origins_worked_out_on_data_are_what_a_run_writes() {
     let (mut compared, mut elements) = (0, 0);
     for case in cases() {
-        let program = Program::parse(&case.text, case.profile);
-        let kernel = program.kernel(None).unwrap();
+        let program = Program::read(&case.text, case.profile);
+        let kernel = program.entry().unwrap();
         let core = |name: &str| match name.strip_suffix("@1") {
             Some(name) => (kernel.find(name).unwrap(), 1),
             None => (kernel.find(name).unwrap(), 0),
@@ -179,7 +166,7 @@ fn origins_worked_out_on_data_are_what_a_run_writes() {
         if watch.undecided.is_some() {
             continue;
         }
-        let data = kernel.run(Bindings {
+        let data = kernel.execute(Bindings {
             inputs: case.inputs(&kernel),
             outputs: outputs.clone(),
             blocks: case.blocks,
@@ -223,11 +210,11 @@ fn origins_worked_out_on_data_are_what_a_run_writes() {
 fn every_form_of_a_program_is_equal_to_it() {
     let mut compared = 0;
     for case in cases() {
-        let program = Program::parse(&case.text, case.profile);
-        let kernel = program.kernel(None).unwrap();
+        let program = Program::read(&case.text, case.profile);
+        let kernel = program.entry().unwrap();
         let shapes = case.arrays.iter().filter(|(name, _)| {
             // A shape is needed only where the type leaves it open.
-            kernel.unbound(&[]).is_some()
+            kernel.unbound(&[]).is_err()
                 && !matches!(kernel.find(name).map(|v| kernel.need(v)), Some(Need::Buffer(_, None)))
         });
         let given = Given {
@@ -235,7 +222,9 @@ fn every_form_of_a_program_is_equal_to_it() {
             shapes: shapes
                 .map(|(name, array)| {
                     let mut shape = array.shape.clone();
-                    if let (Some(last), true) = (shape.last_mut(), elem(&kernel, kernel.find(name).unwrap()).is_fp4()) {
+                    if let (Some(last), true) =
+                        (shape.last_mut(), kernel.elem(kernel.find(name).unwrap()).is_some_and(Elem::is_fp4))
+                    {
                         *last *= 2;
                     }
                     (name.clone(), shape)
@@ -245,11 +234,11 @@ fn every_form_of_a_program_is_equal_to_it() {
         };
         for form in [TextForm::Asm, TextForm::Ssa, TextForm::Dps] {
             let text = program.text(Some(form));
-            let other = Program::parse(&text, case.profile);
-            let answer = equiv(&kernel, &other.kernel(None).unwrap(), &given, &[]);
+            let other = Program::read(&text, case.profile);
+            let answer = equiv(&kernel, &other.entry().unwrap(), &given, &[]);
             match answer {
                 Answer::Equal(_) => compared += 1,
-                Answer::Stopped(_, Stop::Undecided(_)) => {}
+                Answer::Stopped(_, error) if error.kind() == ErrorKind::Undecided => {}
                 other => panic!("{} as {form:?}: {other:?}\n{text}", case.name),
             }
         }

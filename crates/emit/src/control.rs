@@ -1,17 +1,79 @@
 //! Control flow: loops and branches, and what they hand on.
 
 use crate::{Emitted, Emitter, cannot, words};
-use tessera_ir::{Arg, BlockId, Op, OpKind, Type, ValueId};
+use tessera_ir::edges::{Control, For, If, Select, While};
+use tessera_ir::{Arg, BlockId, Def, Op, Operand, Type, ValueId};
+use tessera_isa::inst::ViewTag;
+use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::tile::Extent;
 
 impl Emitter<'_> {
-    /// The operands of the operation that ends a block.
-    fn last_args(&self, block: Option<BlockId>) -> Vec<Arg> {
-        let last = block.and_then(|b| self.func.block(b).ops.last()).map(|id| self.func.op(*id));
-        match last.map(|op| (&op.kind, op)) {
-            Some((OpKind::Yield | OpKind::Condition, op)) => op.operands.iter().map(|o| o.arg).collect(),
-            _ => Vec::new(),
+    pub(super) fn control(&mut self, op: &Op) -> Emitted<()> {
+        match Control::of(self.func, op)? {
+            Control::For(f) => self.repeat(op, f),
+            Control::If(i) => self.branch(i),
+            Control::While(w) => self.repeat_while(op, w),
+            Control::Select(s) => self.select(s),
         }
+    }
+
+    /// The tags that a view may have, by every way that leads to it.
+    fn tags(&self, value: ValueId) -> Vec<ViewTag> {
+        let (mut tags, mut seen, mut todo) = (Vec::new(), Vec::new(), vec![value]);
+        while let Some(value) = todo.pop() {
+            if seen.contains(&value) {
+                continue;
+            }
+            seen.push(value);
+            let owner = match self.func.value(value).def {
+                Def::BlockArg(block, _) => self.placement.points.owner(block),
+                Def::Result(op, _) => Some(op),
+                Def::Arg(_) | Def::Input | Def::ListingOut => None,
+            };
+            let Some(op) = owner.map(|id| self.func.op(id)) else {
+                tags.push(ViewTag::Nd);
+                continue;
+            };
+            if let (true, Ok(control)) = (op.kind.is_flow(), Control::of(self.func, op)) {
+                let edges = control.edges();
+                let handed = edges.iter().flat_map(|e| e.pairs()).filter(|(to, _)| *to == value);
+                todo.extend(handed.filter_map(|(_, from)| from.value()));
+                continue;
+            }
+            // A view has the tag that is written; a window keeps the tag of its view.
+            match op.operand(Role::Global).and_then(|o| o.arg.value()) {
+                Some(view) if op.opcode() == Some(Opcode::PartitionView) => todo.push(view),
+                _ => tags.push(op.known_attrs().layout().unwrap_or(ViewTag::Nd)),
+            }
+        }
+        tags
+    }
+
+    /// The type of a view whose numbers are all given at run time, as control flow hands views on.
+    fn view_type(&self, value: ValueId) -> Emitted<(String, usize)> {
+        let cannot_hand =
+            |what: &str, help: &str| cannot(self.span(value), format!("{what} that control flow hands on"), help);
+        let (elem, rank) = match self.ty(value) {
+            Type::View(view) => (view.elem, view.dims.len()),
+            Type::Memref(memref) => (memref.elem, memref.dims.len()),
+            _ => return Err(cannot_hand("this value", "hand on a pointer or a view")),
+        };
+        let mut tags = self.tags(value);
+        tags.dedup();
+        let [tag] = tags.as_slice() else {
+            return Err(cannot_hand("a view of one layout or another", "give both views one layout"));
+        };
+        let open = vec!["-1"; rank].join(", ");
+        let tag = tag.cpp();
+        Ok((format!("GlobalTensor<{}, Shape<{open}>, Stride<{open}>, Layout::{tag}>", elem.cpp()), rank))
+    }
+
+    /// A view as control flow hands it on: data, and all numbers from somewhere.
+    fn open_view(&self, ty: &str, rank: usize, data: &str, number: impl Fn(&str, usize) -> String) -> String {
+        let open = vec!["-1"; rank].join(", ");
+        let all = |what: &str| (0..rank).map(|n| number(what, n)).collect::<Vec<_>>().join(", ");
+        let (shape, stride) = (all("Shape"), all("Stride"));
+        format!("{ty}({data}, Shape<{open}>({shape}), Stride<{open}>({stride}))")
     }
 
     /// The type of a variable that control flow hands a value on in: tiles go by pointer.
@@ -22,21 +84,22 @@ impl Emitter<'_> {
                 Ok(format!("{} *", words::object_type(self.ty(value), self.profile, self.span(value))?))
             }
             Type::Ptr(elem, _) => Ok(format!("{} *", elem.cpp())),
-            Type::View(_) | Type::Memref(_) => Err(cannot(
-                self.span(value),
-                "a view that control flow hands on",
-                "hand on its offsets and make the view where it is used",
-            )),
+            // Its first value says it.
+            Type::View(_) | Type::Memref(_) => Ok("auto".into()),
             Type::Event => Ok("RecordEvent".into()),
         }
     }
 
-    /// What is handed on for a value.
-    fn handed(&self, arg: Arg) -> String {
-        match arg {
-            Arg::Value(v) if self.is_tile(v) => format!("&{}", self.value(v)),
+    /// What is handed on for a value to one that takes it.
+    fn handed(&self, to: ValueId, arg: Arg) -> Emitted<String> {
+        Ok(match (arg, self.ty(to)) {
+            (Arg::Value(v), Type::Tile(_) | Type::Conv(_)) => format!("&{}", self.value(v)),
+            (Arg::Value(v), Type::View(_) | Type::Memref(_)) => {
+                let ((ty, rank), from) = (self.view_type(to)?, self.value(v));
+                self.open_view(&ty, rank, &format!("{from}.data()"), |what, n| format!("{from}.Get{what}({n})"))
+            }
             _ => self.int(arg),
-        }
+        })
     }
 
     /// A variable for a value that control flow hands on; gives its name.
@@ -46,16 +109,34 @@ impl Emitter<'_> {
         let name = if self.owns_object(value) { self.names.fresh(&format!("{own}_now")) } else { own };
         let ty = self.handed_type(value)?;
         let space = if ty.ends_with('*') { "" } else { " " };
-        let init = first.map_or_else(|| "{}".into(), |f| format!(" = {f}"));
+        let init = match (first, self.ty(value)) {
+            (Some(first), _) => format!(" = {first}"),
+            (None, Type::View(_) | Type::Memref(_)) => {
+                let (ty, rank) = self.view_type(value)?;
+                format!(" = {}", self.open_view(&ty, rank, "nullptr", |_, _| "0".into()))
+            }
+            (None, _) => "{}".into(),
+        };
         self.line(&format!("{ty}{space}{name}{init};"));
         let expression = if self.is_tile(value) { format!("(*{name})") } else { name.clone() };
         self.names.stands_for(value, expression);
         Ok(name)
     }
 
+    /// Variables for values that take these.
+    fn variables(&mut self, values: &[ValueId], inits: &[Operand]) -> Emitted<Vec<String>> {
+        let mut names = Vec::new();
+        for (n, value) in values.iter().enumerate() {
+            let first = inits.get(n).map(|init| self.handed(*value, init.arg)).transpose()?;
+            names.push(self.variable(*value, first)?);
+        }
+        Ok(names)
+    }
+
     /// Assigns what is handed on to variables, all at once.
-    fn assign_all(&mut self, names: &[String], args: &[Arg]) {
-        let mut values: Vec<String> = args.iter().map(|a| self.handed(*a)).collect();
+    fn assign_all(&mut self, names: &[String], to: &[ValueId], args: &[Arg]) -> Emitted<()> {
+        let pairs = to.iter().zip(args);
+        let mut values: Vec<String> = pairs.map(|(to, arg)| self.handed(*to, *arg)).collect::<Result<_, _>>()?;
         if names.len() > 1 {
             for (name, value) in names.iter().zip(&mut values) {
                 let next = self.names.fresh(&format!("{name}_next"));
@@ -66,16 +147,17 @@ impl Emitter<'_> {
         for (name, value) in names.iter().zip(values) {
             self.line(&format!("{name} = {value};"));
         }
+        Ok(())
     }
 
     /// What a loop yields to the values that it carries; a carried tile may have a buffer that it is copied to.
-    fn carry(&mut self, op: &Op, carried: &[ValueId], names: &[String], args: &[Arg]) -> Emitted<()> {
+    fn carry(&mut self, op: &Op, carried: &[ValueId], names: &[String], from: &[Operand]) -> Emitted<()> {
         let buffered: Vec<usize> =
             (0..carried.len()).filter(|i| carried.get(*i).is_some_and(|v| self.owns_object(*v))).collect();
         if buffered.len() > 1 {
             return Err(cannot(op.span, "a loop that exchanges several tiles", "carry one tile, or use TMOV"));
         }
-        let mut args = args.to_vec();
+        let mut args: Vec<Arg> = from.iter().map(|o| o.arg).collect();
         for i in buffered {
             let (Some(buffer), Some(Arg::Value(from))) = (carried.get(i).copied(), args.get(i).copied()) else {
                 continue;
@@ -96,131 +178,95 @@ impl Emitter<'_> {
             // The variable points at the buffer from here on; the others are handed on below.
             self.line(&format!("{name} = {own};"));
             args.remove(i);
-            let others: Vec<String> =
-                names.iter().enumerate().filter(|(k, _)| *k != i).map(|(_, n)| n.clone()).collect();
-            self.assign_all(&others, &args);
-            return Ok(());
+            let (mut others, mut to) = (names.to_vec(), carried.to_vec());
+            others.remove(i);
+            to.remove(i);
+            return self.assign_all(&others, &to, &args);
         }
-        self.assign_all(names, &args);
-        Ok(())
+        self.assign_all(names, carried, &args)
     }
 
-    fn nested(&mut self, block: Option<BlockId>) -> Emitted<()> {
-        if let Some(block) = block {
-            self.depth += 1;
-            let done = self.block(block);
-            self.depth -= 1;
-            done?;
-        }
-        Ok(())
+    fn nested(&mut self, block: BlockId) -> Emitted<()> {
+        self.depth += 1;
+        let done = self.block(block);
+        self.depth -= 1;
+        done
     }
 
-    pub(crate) fn repeat(&mut self, op: &Op) -> Emitted<()> {
-        let arg = |n: usize| op.operands.get(n).map_or(Arg::Int(0), |o| o.arg);
-        let block = op.blocks.first().copied();
-        let args: Vec<ValueId> = block.map_or_else(Vec::new, |b| self.func.block(b).args.to_vec());
-        let Some((iv, carried)) = args.split_first() else {
-            return Ok(());
-        };
-        let inits: Vec<Arg> = op.operands.iter().skip(3).map(|o| o.arg).collect();
-        let mut names = Vec::new();
-        for (value, init) in carried.iter().zip(&inits) {
-            let first = self.handed(*init);
-            names.push(self.variable(*value, Some(first))?);
-        }
-        let ty = words::scalar_type(self.scalar_of(Arg::Value(*iv)), op.span)?;
-        let i = self.names.object(*iv).to_string();
-        let (lower, upper, step) = (self.int(arg(0)), self.int(arg(1)), self.int(arg(2)));
+    fn repeat(&mut self, op: &Op, f: For<'_>) -> Emitted<()> {
+        let names = self.variables(f.carried, f.inits)?;
+        let ty = words::scalar_type(self.scalar_of(Arg::Value(f.variable)), op.span)?;
+        let i = self.names.object(f.variable).to_string();
+        let (lower, upper, step) = (self.int(f.lower), self.int(f.upper), self.int(f.step));
         self.line(&format!("for ({ty} {i} = {lower}; {i} < {upper}; {i} += {step}) {{"));
         self.in_loop += 1;
-        self.nested(block)?;
+        self.nested(f.body)?;
         self.depth += 1;
-        let yields = self.last_args(block);
-        self.carry(op, carried, &names, &yields)?;
+        self.carry(op, f.carried, &names, f.yields)?;
         self.depth -= 1;
         self.in_loop -= 1;
         self.line("}");
-        for (result, value) in op.results.iter().zip(carried) {
+        for (result, value) in f.results.iter().zip(f.carried) {
             let expression = self.names.expression(*value).to_string();
             self.names.stands_for(*result, expression);
         }
         Ok(())
     }
 
-    pub(crate) fn branch(&mut self, op: &Op) -> Emitted<()> {
-        let condition = op.operands.first().map_or_else(|| "false".into(), |o| self.int(o.arg));
-        let mut names = Vec::new();
-        for result in op.results.clone() {
-            names.push(self.variable(result, None)?);
-        }
-        let (then, other) = (op.blocks.first().copied(), op.blocks.get(1).copied());
+    fn branch(&mut self, choice: If<'_>) -> Emitted<()> {
+        let condition = self.int(choice.condition);
+        let names = self.variables(choice.results, &[])?;
         self.line(&format!("if ({condition}) {{"));
-        for (i, block) in [then, other].into_iter().enumerate() {
-            if i == 1 {
-                if block.is_none_or(|b| self.func.block(b).ops.is_empty()) {
+        for (n, (block, yields)) in choice.blocks.into_iter().zip(choice.yields).enumerate() {
+            if n == 1 {
+                if self.func.block(block).ops.is_empty() {
                     break;
                 }
                 self.line("} else {");
             }
             self.nested(block)?;
             self.depth += 1;
-            let yields = self.last_args(block);
-            self.assign_all(&names, &yields);
+            let args: Vec<Arg> = yields.iter().map(|o| o.arg).collect();
+            self.assign_all(&names, choice.results, &args)?;
             self.depth -= 1;
         }
         self.line("}");
         Ok(())
     }
 
-    pub(crate) fn repeat_while(&mut self, op: &Op) -> Emitted<()> {
-        let (before, after) = (op.blocks.first().copied(), op.blocks.get(1).copied());
-        let args = |e: &Self, b: Option<BlockId>| b.map_or_else(Vec::new, |b| e.func.block(b).args.to_vec());
-        let (before_args, after_args) = (args(self, before), args(self, after));
-        let mut before_names = Vec::new();
-        for (value, init) in before_args.iter().zip(&op.operands) {
-            let first = self.handed(init.arg);
-            before_names.push(self.variable(*value, Some(first))?);
-        }
-        let mut result_names = Vec::new();
-        for result in op.results.clone() {
-            result_names.push(self.variable(result, None)?);
-        }
-        let mut after_names = Vec::new();
-        for value in &after_args {
-            after_names.push(self.variable(*value, None)?);
-        }
+    fn repeat_while(&mut self, op: &Op, w: While<'_>) -> Emitted<()> {
+        let before_names = self.variables(w.carried, w.inits)?;
+        let result_names = self.variables(w.results, &[])?;
+        let after_names = self.variables(w.taken, &[])?;
         self.line("while (true) {");
         self.in_loop += 1;
-        self.nested(before)?;
+        self.nested(w.before)?;
         self.depth += 1;
-        let handed = self.last_args(before);
-        let condition = handed.first().map_or_else(|| "false".into(), |a| self.int(*a));
-        let rest: Vec<Arg> = handed.iter().skip(1).copied().collect();
+        let condition = self.int(w.condition);
+        let rest: Vec<Arg> = w.handed.iter().map(|o| o.arg).collect();
         self.line(&format!("if (!({condition})) {{"));
         self.depth += 1;
-        self.assign_all(&result_names, &rest);
+        self.assign_all(&result_names, w.results, &rest)?;
         self.line("break;");
         self.depth -= 1;
         self.line("}");
-        self.carry(op, &after_args, &after_names, &rest)?;
+        self.carry(op, w.taken, &after_names, w.handed)?;
         self.depth -= 1;
-        self.nested(after)?;
+        self.nested(w.after)?;
         self.depth += 1;
-        let yields = self.last_args(after);
-        self.carry(op, &before_args, &before_names, &yields)?;
+        self.carry(op, w.carried, &before_names, w.yields)?;
         self.depth -= 1;
         self.in_loop -= 1;
         self.line("}");
         Ok(())
     }
 
-    pub(crate) fn select(&mut self, op: &Op) -> Emitted<()> {
-        let Some(result) = op.results.first().copied() else {
-            return Ok(());
-        };
-        let arg = |n: usize| op.operands.get(n).map_or(Arg::Int(0), |o| o.arg);
-        let text = format!("{} ? {} : {}", self.int(arg(0)), self.handed(arg(1)), self.handed(arg(2)));
-        self.variable(result, Some(text))?;
+    fn select(&mut self, s: Select<'_>) -> Emitted<()> {
+        for result in s.results {
+            let [then, other] = [self.handed(*result, s.choices[0].arg)?, self.handed(*result, s.choices[1].arg)?];
+            let text = format!("{} ? {then} : {other}", self.int(s.condition));
+            self.variable(*result, Some(text))?;
+        }
         Ok(())
     }
 }

@@ -48,14 +48,14 @@ impl Emitter<'_> {
     /// An instruction on tiles.
     pub(crate) fn instruction(&mut self, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
         self.begin_results(op, opcode)?;
-        let attrs = op.known_attrs().cloned().unwrap_or_default();
+        let attrs = op.known_attrs();
         let info = opcode.info();
         match info.text {
             _ if op.operand(Role::Global).is_some() => {
                 return if opcode.effect(form, Role::Global) == Effect::Read { self.load(op) } else { self.store(op) };
             }
-            _ if info.attrs.contains(&AttrName::Kernel) => return self.img2col(op, &attrs),
-            Text::Attributes => return self.setfmatrix(&attrs),
+            _ if info.attrs.contains(&AttrName::Kernel) => return self.img2col(op, attrs),
+            Text::Attributes => return self.setfmatrix(attrs),
             Text::Value => {
                 let value = match (op.operands.first(), attrs.pad_value()) {
                     (Some(o), _) => {
@@ -76,7 +76,7 @@ impl Emitter<'_> {
         }
         let arguments = self.arguments(op, opcode, form)?;
         let name = info.cpp.first().copied().unwrap_or_default();
-        let template = self.template(op, form, &attrs)?;
+        let template = self.template(op, form, attrs)?;
         if info.binds == Some(Bind::InPlace) && form == Form::Plain {
             self.bind_inplace(op)?;
         }

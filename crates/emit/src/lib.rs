@@ -266,11 +266,8 @@ impl Emitter<'_> {
             OpKind::Constant(_) => Ok(()),
             OpKind::Arith(kind) => self.arith(op, *kind),
             OpKind::Cmp(pred) => self.compare(op, *pred),
-            OpKind::Select => self.select(op),
             OpKind::Cast(kind) => self.cast(op, *kind),
-            OpKind::For => self.repeat(op),
-            OpKind::If => self.branch(op),
-            OpKind::While => self.repeat_while(op),
+            OpKind::For | OpKind::If | OpKind::While | OpKind::Select => self.control(op),
             // What they hand on is written by the operation that they end.
             OpKind::Condition | OpKind::Yield | OpKind::Return => Ok(()),
             OpKind::Call(_) => {

@@ -1,6 +1,7 @@
 //! Every copying kernel against its scalar twin, over random extents, strides and alignments, in buffers that have not
 //! one byte to spare.
 
+use tessera_exec::engine::memory::MemoryId;
 use tessera_exec::kernels::{AlignedBytes, Kernel, Level};
 use tessera_exec::nest::*;
 use tessera_testkit::random::Random;
@@ -156,7 +157,7 @@ fn pairs_of_nests_interleave() {
             let half_len = even.span(half_side).1 as usize;
             let both_len = odd.span(both_side).1 as usize;
             let memories = [random.bytes(half_len), random.bytes(half_len), random.bytes(both_len)];
-            let places = [0, 1, 2].map(|memory| Place { memory, at: 0 });
+            let places = [0, 1, 2].map(|memory| Place { memory: MemoryId::new(memory), at: 0 });
             let mut want = memories.clone();
             Plan::with_level(steps.clone(), Level::Scalar).run(&mut want, &places).unwrap();
             for level in Level::available() {
@@ -165,7 +166,7 @@ fn pairs_of_nests_interleave() {
                 plan.run(&mut got, &places).unwrap();
                 assert!(got == want, "{level:?} zip {zip} unit {unit} n {n}");
                 let mut one = [memories.concat()];
-                let at = [0, half_len, 2 * half_len].map(|at| Place { memory: 0, at });
+                let at = [0, half_len, 2 * half_len].map(|at| Place { memory: MemoryId::new(0), at });
                 plan.run(&mut one, &at).unwrap();
                 assert!(one[0] == want.concat(), "one memory, {level:?} zip {zip} unit {unit} n {n}");
                 let mut short = memories.clone();
@@ -199,7 +200,7 @@ fn padded_rows() {
         let steps = [Step::Copy { src: 0, dst: 1, nest: copy.clone() }, Step::Fill { dst: 1, fill: fill.clone() }];
         let dst_len = copy.span(Side::Destination).1.max(fill.span().1) as usize;
         let memories = [random.bytes(src_len), random.bytes(dst_len)];
-        let places = [0, 1].map(|memory| Place { memory, at: 0 });
+        let places = [0, 1].map(|memory| Place { memory: MemoryId::new(memory), at: 0 });
         let mut want = memories.clone();
         copy.run(&memories[0], &mut want[1]).unwrap();
         fill.run(&mut want[1]).unwrap();
@@ -209,7 +210,11 @@ fn padded_rows() {
             plan.run(&mut got, &places).unwrap();
             assert!(got == want, "{level:?} {copy:?} {fill:?}");
             let mut one = [memories.concat()];
-            plan.run(&mut one, &[Place { memory: 0, at: 0 }, Place { memory: 0, at: src_len }]).unwrap();
+            plan.run(
+                &mut one,
+                &[Place { memory: MemoryId::new(0), at: 0 }, Place { memory: MemoryId::new(0), at: src_len }],
+            )
+            .unwrap();
             assert!(one[0] == want.concat(), "one memory, {level:?} {copy:?} {fill:?}");
             let mut short = memories.clone();
             short[1].pop();

@@ -3,6 +3,7 @@
 mod nest_support;
 
 use nest_support::*;
+use tessera_exec::engine::memory::MemoryId;
 use tessera_exec::kernels::Level;
 use tessera_exec::nest::*;
 use tessera_isa::layout::Layout;
@@ -92,7 +93,11 @@ fn every_element_arrives_and_nothing_else_changes() {
             let steps = nests.iter().map(|nest| Step::Copy { src: 0, dst: 1, nest: nest.clone() });
             let plan = Plan::with_level(steps, level);
             let mut memories = [src.clone(), dst.clone()];
-            plan.run(&mut memories, &[Place { memory: 0, at: 0 }, Place { memory: 1, at: 0 }]).unwrap();
+            plan.run(
+                &mut memories,
+                &[Place { memory: MemoryId::new(0), at: 0 }, Place { memory: MemoryId::new(1), at: 0 }],
+            )
+            .unwrap();
             assert_eq!(
                 memories[1], want,
                 "two memories, {level:?}, round {round}: {:?} {:?} {:?}",
@@ -105,7 +110,11 @@ fn every_element_arrives_and_nothing_else_changes() {
             memory[d..d + dst.len()].copy_from_slice(&dst);
             memory[s..].copy_from_slice(&src);
             let mut memories = [memory];
-            plan.run(&mut memories, &[Place { memory: 0, at: s }, Place { memory: 0, at: d }]).unwrap();
+            plan.run(
+                &mut memories,
+                &[Place { memory: MemoryId::new(0), at: s }, Place { memory: MemoryId::new(0), at: d }],
+            )
+            .unwrap();
             assert_eq!(&memories[0][d..d + dst.len()], &want[..], "one memory, {level:?}, round {round}");
             assert_eq!(&memories[0][s..], &src[..], "the source is left alone, {level:?}, round {round}");
         }
@@ -257,11 +266,11 @@ fn a_nest_that_leaves_its_memory_is_refused_and_writes_nothing() {
     assert!(nest.run(&[1; 127], &mut [0; 128]).is_err());
     let plan = Plan::new([Step::Copy { src: 0, dst: 1, nest }]);
     let mut memories = [vec![1u8; 256]];
-    let place = |at| Place { memory: 0, at };
+    let place = |at| Place { memory: MemoryId::new(0), at };
     assert!(plan.run(&mut memories, &[place(0), place(129)]).is_err());
     assert!(plan.run(&mut memories, &[place(0), place(usize::MAX)]).is_err());
     assert!(plan.run(&mut memories, &[place(0)]).is_err());
-    assert!(plan.run(&mut memories, &[place(0), Place { memory: 1, at: 0 }]).is_err());
+    assert!(plan.run(&mut memories, &[place(0), Place { memory: MemoryId::new(1), at: 0 }]).is_err());
     assert!(plan.run(&mut memories, &[place(0), place(128)]).is_ok());
 }
 
@@ -345,7 +354,11 @@ fn plans_fold_copies_and_fills() {
         let plan = Plan::with_level(steps.clone(), level);
         assert_eq!(plan.len(), 3);
         let mut memories = [src.clone(), vec![0; 32 * 64]];
-        plan.run(&mut memories, &[Place { memory: 0, at: 0 }, Place { memory: 1, at: 0 }]).unwrap();
+        plan.run(
+            &mut memories,
+            &[Place { memory: MemoryId::new(0), at: 0 }, Place { memory: MemoryId::new(1), at: 0 }],
+        )
+        .unwrap();
         assert_eq!(memories[1], want);
     }
 }

@@ -183,7 +183,7 @@ impl Func {
     }
 
     /// What the end of a block hands on: all operands but the condition of `scf.condition`.
-    fn handed(&self, block: BlockId) -> &[Operand] {
+    pub fn handed(&self, block: BlockId) -> &[Operand] {
         match self.end(block).map(|id| self.op(id)) {
             Some(op) if op.kind == OpKind::Condition => op.operands.get(CONDITION_FLAGS..).unwrap_or_default(),
             Some(op) => &op.operands,

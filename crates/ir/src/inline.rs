@@ -36,6 +36,11 @@ pub fn inline(module: &Module, entry: &Func) -> Result<Func, Box<Diagnostic>> {
 
 type ValueMap = FxHashMap<ValueId, ValueId>;
 
+fn mapped(map: &ValueMap, value: ValueId, op: &Op) -> Result<ValueId, Box<Diagnostic>> {
+    let known = map.get(&value).copied();
+    known.ok_or_else(|| Diagnostic::internal(op.span, "a call is inlined, and a value is used before it is defined"))
+}
+
 struct Inliner<'a> {
     module: &'a Module,
     out: Func,
@@ -67,7 +72,7 @@ impl Inliner<'_> {
             match op.kind {
                 OpKind::Call(name) => self.call(op, name, to, map)?,
                 OpKind::Return if inlined => {
-                    return Ok(op.values().filter_map(|v| map.get(&v).copied()).collect());
+                    return op.values().map(|v| mapped(map, v, op)).collect();
                 }
                 _ => self.copy(func, op, to, map, inlined)?,
             }
@@ -96,7 +101,7 @@ impl Inliner<'_> {
         let mut new = op.clone();
         for operand in &mut new.operands {
             if let Arg::Value(v) = operand.arg {
-                operand.arg = Arg::Value(map.get(&v).copied().unwrap_or(v));
+                operand.arg = Arg::Value(mapped(map, v, op)?);
             }
         }
         let id = self.out.push_op(to, Op::new(OpKind::Return, op.form, op.span));
@@ -128,7 +133,7 @@ impl Inliner<'_> {
         if self.stack.len() >= MAX_DEPTH {
             return refuse(format!("@{text} is called {MAX_DEPTH} calls deep, which is the limit"));
         }
-        let args: Vec<ValueId> = op.values().map(|v| map.get(&v).copied().unwrap_or(v)).collect();
+        let args: Vec<ValueId> = op.values().map(|v| mapped(map, v, op)).collect::<Result<_, _>>()?;
         if args.len() != callee.args.len() {
             return refuse(format!("@{text} takes {} arguments and is given {}", callee.args.len(), args.len()));
         }

@@ -220,8 +220,9 @@ impl Op {
     }
 
     /// The typed attributes.
-    pub fn known_attrs(&self) -> Option<&Attrs> {
-        self.attrs.as_deref().map(|a| &a.known)
+    pub fn known_attrs(&self) -> &Attrs {
+        static NONE: Attrs = Attrs::new();
+        self.attrs.as_deref().map_or(&NONE, |a| &a.known)
     }
 
     /// The attributes, made if there are none yet.

@@ -35,6 +35,20 @@ pub enum Number {
     Float(f64),
 }
 
+macro_rules! numbers {
+    ($($variant:ident($to:ident): $($from:ident)*;)*) => {$($(
+        impl From<$from> for Number {
+            fn from(value: $from) -> Self {
+                Number::$variant($to::from(value))
+            }
+        }
+    )*)*};
+}
+numbers! {
+    Int(i128): bool i8 i16 i32 i64 u8 u16 u32 u64;
+    Float(f64): f32 f64;
+}
+
 /// What becomes of a finite value beyond the largest one, and of an infinity in a type that has none.
 ///
 /// HiFloat8 does not ask: it saturates finite values and keeps infinities (tile-model.md 3.1).

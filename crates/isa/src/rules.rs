@@ -261,6 +261,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "loop", "a loop's step is positive and it ends within the limit", "syntax.md 4";
     Error ALL "memory-limit", "the program stays within the simulator's memory", "design.md, limits";
     Error ALL "binding", "every argument is bound to a file or value of its type and shape", "syntax.md 4";
+    Error ALL "undecided", "a proof holds for all inputs: data decides neither what moves nor how often", "docs/trace.md";
     Error ALL "internal", "the tool keeps its own invariants; a broken one is a defect of the tool", "design.md, limits";
 };
 

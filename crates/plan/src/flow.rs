@@ -8,10 +8,11 @@
 mod control;
 
 use crate::binding::{Binding, Refs, RootId};
-use crate::consts::{constants, known_arg};
 use crate::points::Points;
 use crate::tile_of;
 use rustc_hash::{FxHashMap, FxHashSet};
+use tessera_ir::edges::Control;
+use tessera_ir::scalar::Constants;
 use tessera_ir::{BlockId, Def, Func, Module, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{Bind, Effect, Opcode, Role};
 use tessera_isa::profile::Profile;
@@ -140,16 +141,16 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn manual_tiles(&mut self) {
-        let known = constants(self.func);
+        let known = Constants::new(self.module, self.func);
         let mut found = Vec::new();
         self.func.walk(&mut |id, op, _| {
-            let tile = match op.opcode() {
-                Some(Opcode::AllocTile) => op.results.first().copied(),
-                Some(Opcode::Tassign) => tassign_tile(op),
+            let tile = match op.opcode().and_then(|o| o.info().binds) {
+                Some(Bind::New) => op.results.first().copied(),
+                Some(Bind::Address) => tassign_tile(op),
                 _ => None,
             };
             if let (Some(value), Some(addr)) = (tile, op.operand(Role::Addr)) {
-                found.push((value, id, known_arg(&known, addr.arg)));
+                found.push((value, id, known.get(addr.arg)));
             }
         });
         for (value, op, addr) in found {
@@ -325,13 +326,16 @@ impl Walk<'_> {
     fn op(&mut self, id: OpId, op: &Op) {
         match &op.kind {
             OpKind::Pto(opcode, _) => self.instruction(id, op, *opcode),
-            OpKind::If => self.branch(op),
-            OpKind::For | OpKind::While => {
+            OpKind::For | OpKind::If | OpKind::While | OpKind::Select => {
+                // `plan` has verified the function.
+                let Ok(control) = Control::of(self.func, op) else { return };
+                if let Control::If(choice) = control {
+                    return self.branch(op, choice);
+                }
                 self.uses(id, op, |_| true);
-                self.repeat(id, op);
-            }
-            OpKind::Select => {
-                self.uses(id, op, |_| true);
+                if op.kind.is_loop() {
+                    return self.repeat(id, op, control);
+                }
                 let mut all = Refs::default();
                 for v in op.values() {
                     let more = self.refs[v.index()].clone();

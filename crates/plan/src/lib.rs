@@ -34,7 +34,6 @@
 
 mod binding;
 mod capacity;
-mod consts;
 mod flow;
 mod life;
 mod map;
@@ -106,8 +105,12 @@ impl Placement {
 
 /// Places the automatic tiles of an inlined function. The tiles in `keep`, and the outputs of a listing, live to the end.
 ///
-/// The error is `capacity`: more tiles are alive together than their memory holds.
+/// The error is `capacity`: more tiles are alive together than their memory holds; or `internal`, where the function is
+/// not well formed ([`tessera_ir::verify`]).
 pub fn plan(module: &Module, func: &Func, profile: Profile, keep: &[ValueId]) -> Result<Placement, Box<Diagnostic>> {
+    if let Some(broken) = tessera_ir::verify(module, func).into_iter().next() {
+        return Err(Box::new(broken));
+    }
     let points = Points::new(func);
     let flow = flow::trace(module, func, profile, keep, &points);
     let lives = life::lives(func, &points, &flow);

@@ -3,7 +3,7 @@
 use crate::binding::RootId;
 use crate::flow::{Flow, Root};
 use crate::points::Points;
-use tessera_ir::{Func, OpId, OpKind, ValueId};
+use tessera_ir::{Func, OpId, ValueId};
 use tessera_isa::tile::Loc;
 
 /// The life of a root that is used.
@@ -101,6 +101,5 @@ fn extend(func: &Func, points: &Points, root: &Root, life: &mut Life, op: OpId) 
 
 /// Is the root the buffer of a value that this loop carries?
 fn is_buffer_of(func: &Func, root: &Root, op: OpId) -> bool {
-    let loops = matches!(func.op(op).kind, OpKind::For | OpKind::While);
-    loops && func.op(op).blocks.iter().any(|b| func.block(*b).args.contains(&root.value))
+    func.op(op).kind.is_loop() && func.op(op).blocks.iter().any(|b| func.block(*b).args.contains(&root.value))
 }

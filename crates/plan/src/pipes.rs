@@ -7,7 +7,7 @@
 
 use crate::binding::RootId;
 use crate::flow::{Flow, trace};
-use crate::points::{Points, is_loop};
+use crate::points::Points;
 use crate::{Placement, tile_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -168,11 +168,11 @@ impl Order<'_> {
             // A branch or a body may be passed by, and its waits with it.
             let waited = self.waited;
             // Waits across iterations: one more round over the body, unless an outer loop is at it already.
-            let again = first && is_loop(&op.kind);
+            let again = first && op.kind.is_loop();
             for round in 0..=usize::from(again) {
                 for b in &op.blocks {
                     self.block(*b, first && round == 0);
-                    if !is_loop(&op.kind) {
+                    if !op.kind.is_loop() {
                         self.waited = waited;
                     }
                 }

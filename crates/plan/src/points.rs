@@ -1,6 +1,6 @@
 //! Program points: every operation gets a position in program order, and every block knows what it stands in.
 
-use tessera_ir::{BlockId, Def, Func, OpId, OpKind, ValueId};
+use tessera_ir::{BlockId, Def, Func, OpId, ValueId};
 
 /// Positions of the operations of a function and the nesting of its blocks.
 ///
@@ -130,16 +130,11 @@ impl Points {
             let Some(owner) = self.owner(self.block_of(at)) else {
                 break;
             };
-            if is_loop(&func.op(owner).kind) {
+            if func.op(owner).kind.is_loop() {
                 outermost = Some(owner);
             }
             at = owner;
         }
         ((common == home).then_some(at), outermost)
     }
-}
-
-/// Does the operation run its blocks more than once?
-pub fn is_loop(kind: &OpKind) -> bool {
-    matches!(kind, OpKind::For | OpKind::While)
 }

@@ -6,18 +6,20 @@
 //!
 //! ```
 //! use tessera::equiv::{Answer, equiv};
-//! use tessera::program::Program;
+//! use tessera::Program;
 //!
 //! let a = Program::parse("%t = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>
-//!     %d = pto.ttrans %t : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>", None);
-//! let b = Program::parse("%d = pto.tmov %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>", None);
-//! let answer = equiv(&a.kernel(None).unwrap(), &b.kernel(None).unwrap(), &Default::default(), &[]);
+//!     %d = pto.ttrans %t : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>")?;
+//! let b = Program::parse("%d = pto.tmov %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>")?;
+//! let answer = equiv(&a.entry()?, &b.entry()?, &Default::default(), &[]);
 //! assert!(matches!(answer, Answer::Equal(equal) if equal.elements == 256));
+//! # Ok::<(), tessera::Error>(())
 //! ```
 
+use crate::error::{Error, Missing};
 use crate::program::{Kernel, Need};
-use crate::symbolic::{Explain, Keep, outputs, unknown};
-pub use crate::symbolic::{Given, Stop, Undecided};
+pub use crate::symbolic::Given;
+use crate::symbolic::{Explain, Keep};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use tessera_exec::origin::{Output, TermId, Terms, UNDEFINED, Watch};
@@ -44,7 +46,7 @@ pub enum Answer {
     /// Not for all inputs.
     Different(Different),
     /// One of the programs gives no answer.
-    Stopped(Which, Stop),
+    Stopped(Which, Error),
 }
 
 /// What was compared.
@@ -77,7 +79,7 @@ pub struct Difference {
 }
 
 /// Compares two programs. Instead of their own outputs, these values can be compared.
-pub fn equiv(a: &Kernel<'_>, b: &Kernel<'_>, given: &Given, wanted: &[String]) -> Answer {
+pub fn equiv(a: &Kernel, b: &Kernel, given: &Given, wanted: &[String]) -> Answer {
     let wanted = match wanted {
         [] => Wanted::Own(&[]),
         these => Wanted::These(these),
@@ -103,29 +105,29 @@ pub(crate) struct FirstRun {
 
 /// Compares a program with one more.
 pub(crate) fn equiv_again(
-    a: &Kernel<'_>,
-    b: &Kernel<'_>,
+    a: &Kernel,
+    b: &Kernel,
     given: &Given,
     wanted: Wanted<'_>,
     last: &mut Option<FirstRun>,
 ) -> Answer {
-    if let Err(why) = given.check(&[a, b]) {
-        return Answer::Stopped(Which::A, Stop::Usage(why));
+    if let Err(error) = given.check(&[a, b]) {
+        return Answer::Stopped(Which::A, error);
     }
     let numbers_a: Vec<(ValueId, u32)> = a.func().args.iter().copied().zip(0..).collect();
     let numbers_b = matched(a, &numbers_a, b);
     let pairs = match pairs(a, b, wanted) {
         Ok(pairs) => pairs,
-        Err((which, why)) => return Answer::Stopped(which, Stop::Usage(why)),
+        Err((which, error)) => return Answer::Stopped(which, error),
     };
     // Contents can be given to a tile that a listing only writes; that is an input only where both programs have it.
-    let shared = |k: &Kernel<'_>, v: ValueId, own: &[(ValueId, u32)], other: &Kernel<'_>, others: &[(ValueId, u32)]| {
+    let shared = |k: &Kernel, v: ValueId, own: &[(ValueId, u32)], other: &Kernel, others: &[(ValueId, u32)]| {
         let number = own.iter().find(|(o, _)| *o == v).map(|(_, n)| *n);
         let partner = others.iter().find(|(_, n)| Some(*n) == number).map(|(o, _)| *o);
         k.func().value(v).def == Def::ListingOut
             && partner.is_some_and(|p| other.func().value(p).def == Def::ListingOut)
     };
-    let side = |kernel: &Kernel<'_>, n: usize| -> Vec<ValueId> {
+    let side = |kernel: &Kernel, n: usize| -> Vec<ValueId> {
         let all = pairs.iter().filter_map(|p| if n == 0 { p.0 } else { p.1 });
         all.filter(|v| matches!(kernel.need(*v), Need::Tile(_) | Need::Conv(_))).collect()
     };
@@ -138,7 +140,7 @@ pub(crate) fn equiv_again(
         Some(first) => first,
         None => match given.run(a, Terms::default(), &numbers_a, &outputs, Keep::Nothing, &given_a) {
             Ok(watch) => FirstRun { wanted: outputs, bound, watch },
-            Err(stop) => return Answer::Stopped(Which::A, stop),
+            Err(error) => return Answer::Stopped(Which::A, error),
         },
     };
     let FirstRun { watch: first, .. } = &*last.insert(first);
@@ -146,7 +148,7 @@ pub(crate) fn equiv_again(
     let given_b = |v| shared(b, v, &numbers_b, a, &numbers_a);
     let mut second = match given.run(b, terms, &numbers_b, &side(b, 1), Keep::Nothing, &given_b) {
         Ok(watch) => watch,
-        Err(stop) => return Answer::Stopped(Which::B, stop),
+        Err(error) => return Answer::Stopped(Which::B, error),
     };
     let terms = std::mem::take(&mut second.terms);
     let compared = Compared {
@@ -160,8 +162,8 @@ pub(crate) fn equiv_again(
 }
 
 /// The input numbers of the second program: its arguments by name, the rest by position.
-fn matched(a: &Kernel<'_>, numbers: &[(ValueId, u32)], b: &Kernel<'_>) -> Vec<(ValueId, u32)> {
-    let has = |k: &Kernel<'_>, name: &str| k.func().args.iter().any(|v| k.name(*v) == name);
+fn matched(a: &Kernel, numbers: &[(ValueId, u32)], b: &Kernel) -> Vec<(ValueId, u32)> {
+    let has = |k: &Kernel, name: &str| k.func().args.iter().any(|v| k.name(*v) == name);
     let mut next = numbers.len() as u32;
     let mut all = Vec::new();
     for (n, value) in b.func().args.iter().enumerate() {
@@ -183,9 +185,9 @@ fn matched(a: &Kernel<'_>, numbers: &[(ValueId, u32)], b: &Kernel<'_>) -> Vec<(V
 type Pair = (Option<ValueId>, Option<ValueId>);
 
 /// Outputs that belong together: by name, the rest by position.
-fn pairs(a: &Kernel<'_>, b: &Kernel<'_>, wanted: Wanted<'_>) -> Result<Vec<Pair>, (Which, String)> {
-    let named = |wanted: &[String]| -> Result<Vec<Pair>, (Which, String)> {
-        let find = |k: &Kernel<'_>, which: Which, name: &str| {
+fn pairs(a: &Kernel, b: &Kernel, wanted: Wanted<'_>) -> Result<Vec<Pair>, (Which, Error)> {
+    let named = |wanted: &[String]| -> Result<Vec<Pair>, (Which, Error)> {
+        let find = |k: &Kernel, which: Which, name: &str| {
             let func = k.func();
             let is_data = |v: &ValueId| {
                 let need = k.need(*v);
@@ -195,7 +197,7 @@ fn pairs(a: &Kernel<'_>, b: &Kernel<'_>, wanted: Wanted<'_>) -> Result<Vec<Pair>
             let all = (0..func.values.len() as u32).map(ValueId);
             let names: Vec<&str> = all.filter(is_data).map(|v| k.name(v)).collect();
             let found = k.find(name).filter(is_data);
-            found.ok_or_else(|| (which, unknown("tile or argument", name, &names)))
+            found.ok_or_else(|| (which, Error::unknown("tile or argument", name, &names)))
         };
         wanted.iter().map(|name| Ok((Some(find(a, Which::A, name)?), Some(find(b, Which::B, name)?)))).collect()
     };
@@ -203,8 +205,8 @@ fn pairs(a: &Kernel<'_>, b: &Kernel<'_>, wanted: Wanted<'_>) -> Result<Vec<Pair>
         Wanted::These(these) => return named(these),
         Wanted::Own(more) => named(more)?,
     };
-    let (outs_a, outs_b) = (outputs(a), outputs(b));
-    let name_in = |k: &Kernel<'_>, outs: &[ValueId], name: &str| outs.iter().copied().find(|v| k.name(*v) == name);
+    let (outs_a, outs_b) = (a.outputs(), b.outputs());
+    let name_in = |k: &Kernel, outs: &[ValueId], name: &str| outs.iter().copied().find(|v| k.name(*v) == name);
     let mut all: Vec<Pair> = Vec::new();
     let mut rest_b: Vec<ValueId> =
         outs_b.iter().copied().filter(|v| name_in(a, &outs_a, b.name(*v)).is_none()).collect();
@@ -221,7 +223,7 @@ fn pairs(a: &Kernel<'_>, b: &Kernel<'_>, wanted: Wanted<'_>) -> Result<Vec<Pair>
 
 /// Two programs that have run.
 struct Compared<'a> {
-    kernels: [&'a Kernel<'a>; 2],
+    kernels: [&'a Kernel; 2],
     numbers: [&'a [(ValueId, u32)]; 2],
     watches: [&'a Watch; 2],
     terms: RefCell<Terms>,
@@ -257,12 +259,7 @@ impl Compared<'_> {
         }
         if equal.outputs == 0 {
             let why = "neither program puts anything out, so there is nothing to compare";
-            let stop = Stop::Undecided(Undecided {
-                span: None,
-                why: why.into(),
-                help: Some("name the tiles to compare with --out NAME".into()),
-            });
-            return Answer::Stopped(Which::A, stop);
+            return Answer::Stopped(Which::A, Error::undecided(None, why).missing_is(Missing::Outputs));
         }
         Answer::Equal(equal)
     }
@@ -298,6 +295,9 @@ impl Compared<'_> {
         let (a, b) = match (left, right) {
             (Some(a), Some(b)) => (a, b),
             (None, None) => return,
+            // A buffer that one program may write and this run did not is as good as none.
+            (Some(a), None) if self.is_untouched(0, a) => return,
+            (None, Some(b)) if self.is_untouched(1, b) => return,
             _ => {
                 let at = |n: usize, o: Option<&Output>| {
                     o.map_or("no such output".to_string(), |o| format!("%{}", self.kernels[n].name(o.value)))
@@ -353,6 +353,14 @@ impl Compared<'_> {
             Cow::Owned(o.origins.iter().copied().chain(rest).collect())
         };
         (level(0, a), level(1, b))
+    }
+
+    /// Does an argument's buffer hold what it held?
+    fn is_untouched(&self, n: usize, output: &Output) -> bool {
+        let number = self.numbers[n].iter().find(|(v, _)| *v == output.value).map(|(_, n)| *n);
+        let source = number.filter(|_| self.is_buffer(n, output.value));
+        let mut terms = self.terms.borrow_mut();
+        source.is_some_and(|input| (0..).zip(&output.origins).all(|(at, id)| *id == terms.input(input, at)))
     }
 
     fn is_buffer(&self, n: usize, value: ValueId) -> bool {

@@ -25,8 +25,7 @@
 //! - [`program`]: text to results: read, check, plan, run;
 //! - [`mod@equiv`], [`trace`]: whether two programs are equal for all inputs, and where an element comes from;
 //! - [`opt`]: a shorter program that provably does the same;
-//! - what it is made of is re-exported: the tile model and the instruction table ([`isa`]), the program between text and
-//!   bytes ([`ir`]), and the stages.
+//! - [`npy`]: arrays as numpy reads and writes them.
 //!
 //! # No panics
 //!
@@ -37,6 +36,7 @@ pub mod dynamic;
 pub mod equiv;
 mod error;
 mod machine;
+pub mod npy;
 pub mod opt;
 pub mod program;
 mod symbolic;
@@ -44,25 +44,25 @@ pub mod trace;
 pub mod typed;
 
 pub use dynamic::{Instruction, TileBuf};
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Missing, Result};
 pub use half::{bf16, f16};
 pub use machine::{Machine, RecordEvent, TileOptions, tsync};
-pub use program::Program;
-pub use tessera_asm as asm;
-pub use tessera_check as check;
-pub use tessera_exec as exec;
-pub use tessera_ir as ir;
-pub use tessera_isa as isa;
-pub use tessera_plan as plan;
+pub use program::{Kernel, Outputs, Program};
+pub use tessera_ir::TextForm;
+pub use tessera_isa::codec::Number;
+pub use tessera_isa::diag::{Diagnostic, Severity, Span};
+pub use tessera_isa::elem::Elem;
+pub use tessera_isa::inst::{AccToVec, Attrs, ConvType, Relu, Split, ViewTag};
+pub use tessera_isa::ops::{AttrName, Form, Opcode, Role};
+pub use tessera_isa::profile::Profile;
+pub use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, TileType};
 pub use typed::{ConvTile, Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8, Tile, layout, loc};
 
 /// What a program that uses the intrinsics names.
 pub mod prelude {
     pub use crate::typed::*;
+    pub use crate::{AccToVec, Compact, Pad, PadLiteral, Profile, Split, ViewTag};
     pub use crate::{Machine, RecordEvent, TileBuf, TileOptions, bf16, f16, tsync};
-    pub use tessera_isa::inst::{AccToVec, Split, ViewTag};
-    pub use tessera_isa::profile::Profile;
-    pub use tessera_isa::tile::{Compact, Pad, PadLiteral};
 }
 
 /// The guide's examples are tests.

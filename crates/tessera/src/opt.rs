@@ -6,30 +6,33 @@
 //! costs time and nothing else. Guesses that a run on origins makes likely are tried first, and together.
 //!
 //! ```
-//! use tessera::program::Program;
+//! use tessera::Program;
 //!
 //! let text = "%t = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>
 //! %u = pto.ttrans %t : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>
 //! %d = pto.tpack %u : !pto.tile<16x16xf32> -> !pto.tile<16x16xf16>";
-//! let better = tessera::opt::optimize(&Program::parse(text, None), None, &Default::default(), &[]).unwrap();
+//! let better = tessera::opt::optimize(&Program::parse(text)?, None, &Default::default(), &[])?;
 //! assert_eq!(better.steps.len(), 1);
 //! assert!(better.text.starts_with("%d = pto.tpack %s"));
+//! # Ok::<(), tessera::Error>(())
 //! ```
 
 mod candidates;
 mod edit;
 
 use crate::equiv::{Answer, FirstRun, Wanted, equiv_again};
+use crate::error::{Error, Result};
 use crate::program::{Kernel, Program};
+pub use crate::symbolic::Given;
 use crate::symbolic::Keep;
-pub use crate::symbolic::{Given, Stop};
+
 use candidates::{Candidate, candidates};
 use edit::Edit;
 use std::collections::{HashMap, HashSet};
 use tessera_asm::Parsed;
 use tessera_exec::origin::Terms;
 use tessera_ir::{Module, OpId, ValueId};
-use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::diag::Span;
 
 /// How many instructions all proofs together may run.
 const MAX_WORK: usize = 20_000;
@@ -67,12 +70,11 @@ pub struct Optimized {
 
 /// Optimizes the entry function of a program, which has no errors. Besides what it puts out, these tiles keep their
 /// contents.
-pub fn optimize(program: &Program, entry: Option<&str>, given: &Given, wanted: &[String]) -> Result<Optimized, Stop> {
-    let illegal = |d: Box<Diagnostic>| Stop::Illegal(vec![*d]);
-    let kernel = program.kernel(entry).map_err(illegal)?;
+pub fn optimize(program: &Program, entry: Option<&str>, given: &Given, wanted: &[String]) -> Result<Optimized> {
+    let kernel = program.kernel_or_entry(entry)?;
     let module = program.module();
     let Some(index) = module.funcs.iter().position(|f| f.name == kernel.func().name) else {
-        return Err(Stop::Usage("the module has no function to optimize".into()));
+        return Err(Error::request("the module has no function to optimize"));
     };
     let instructions = Edit::new(&mut module.clone(), index).map_or(0, |e| e.instructions().len());
     let mut optimizer = Optimizer {
@@ -111,9 +113,9 @@ pub fn optimize(program: &Program, entry: Option<&str>, given: &Given, wanted: &
 }
 
 /// What the tiles of a kernel hold, by name.
-fn contents(kernel: &Kernel<'_>, given: &Given) -> Result<HashMap<String, u64>, Stop> {
+fn contents(kernel: &Kernel, given: &Given) -> Result<HashMap<String, u64>> {
     let numbers: Vec<(ValueId, u32)> = kernel.func().args.iter().copied().zip(0..).collect();
-    given.check(&[kernel]).map_err(Stop::Usage)?;
+    given.check(&[kernel])?;
     let watch = given.run(kernel, Terms::default(), &numbers, &[], Keep::Contents, &|_| true)?;
     let contents = watch.contents.unwrap_or_default().into_iter();
     Ok(contents.map(|(value, hash)| (kernel.name(value).to_string(), hash)).collect())
@@ -125,7 +127,7 @@ struct Optimizer<'a> {
     given: &'a Given,
     wanted: &'a [String],
     index: usize,
-    kernel: &'a Kernel<'a>,
+    kernel: &'a Kernel,
     /// The rules that the original breaks, none of them an error.
     rules: Vec<&'static str>,
     /// What the tiles hold, by name.
@@ -209,7 +211,7 @@ impl Optimizer<'_> {
             return None;
         }
         let Changed { module, step } = self.change(module, all)?;
-        let program = Program::parse(&self.print(&module), Some(self.program.profile()));
+        let program = Program::read(self.print(&module), Some(self.program.profile()));
         self.prove(&program).ok()?;
         Some((module, step))
     }
@@ -223,27 +225,30 @@ impl Optimizer<'_> {
     }
 
     /// Is a program legal, and equal to the original?
-    fn prove(&mut self, other: &Program) -> Result<(), Stop> {
+    fn prove(&mut self, other: &Program) -> Result<()> {
         let found = other.check();
         // A step that brings a new warning is none to take without being asked.
-        if found.iter().any(|d| d.is_error() || !self.rules.contains(&d.rule)) {
-            return Err(Stop::Illegal(found));
+        if found.iter().any(|d| !d.is_error() && !self.rules.contains(&d.rule)) {
+            return Err(Error::request("the change brings a new warning"));
+        }
+        if let Some(error) = Error::of(found) {
+            return Err(error.in_text(other.source()));
         }
         self.proofs += 1;
         let a = self.kernel;
-        let b = other.kernel(self.entry).map_err(|d| Stop::Illegal(vec![*d]))?;
+        let b = other.kernel_or_entry(self.entry)?;
         // Inputs keep their names and types; one that nothing reads any more may go.
         let known = |v: &ValueId| {
             let found = a.find(b.name(*v)).filter(|o| a.func().args.contains(o));
             found.is_some_and(|o| a.need(o) == b.need(*v))
         };
         if !b.func().args.iter().all(known) {
-            return Err(Stop::Usage("the programs have different inputs".into()));
+            return Err(Error::request("the programs have different inputs"));
         }
         match equiv_again(a, &b, self.given, Wanted::Own(self.wanted), &mut self.last) {
             Answer::Equal(_) => Ok(()),
-            Answer::Different(_) => Err(Stop::Usage("the programs differ".into())),
-            Answer::Stopped(_, stop) => Err(stop),
+            Answer::Different(_) => Err(Error::request("the programs differ")),
+            Answer::Stopped(_, error) => Err(error),
         }
     }
 }

@@ -1,61 +1,61 @@
 //! A program from text to result: read, check, plan, run.
 //!
 //! ```
-//! use tessera::program::{Bindings, Input, Program};
+//! use tessera::{Profile, Program};
 //!
-//! let text = "%dst = pto.ttrans %src : !pto.tile<8x16xi16> -> !pto.tile<16x16xi16>";
-//! assert_eq!(Program::parse(text, None).check()[0].rule, "ttrans-shape");
-//!
-//! let text = "%dst = pto.ttrans %src : !pto.tile<16x16xi16> -> !pto.tile<16x16xi16>";
-//! let program = Program::parse(text, None);
-//! assert!(program.check().is_empty());
-//! let kernel = program.kernel(None).unwrap();
-//! let (src, dst) = (kernel.find("src").unwrap(), kernel.find("dst").unwrap());
-//! let elements: Vec<u8> = (0..256i16).flat_map(i16::to_le_bytes).collect();
-//! let outcome = kernel.run(Bindings {
-//!     inputs: vec![(src, Input::Tile { rows: 16, cols: 16, elements })],
-//!     outputs: vec![(dst, 0)],
-//!     ..Bindings::default()
-//! });
-//! // Row 0 of the result is column 0 of the source: 0, 16, 32, …
-//! assert_eq!(outcome.tiles[0].data.elements[..6], [0, 0, 16, 0, 32, 0]);
+//! let text = "%dst = pto.ttrans %src : !pto.tile<8x16xf32> -> !pto.tile<16x8xf32>";
+//! let elements: Vec<f32> = (0..128).map(|i| i as f32).collect();
+//! let outputs = Program::parse(text)?.entry()?.on(Profile::A5).input("src", &elements)?.run()?;
+//! // Row 0 of the result is column 0 of the source.
+//! assert_eq!(outputs.get::<f32>("dst")?[..3], [0.0, 16.0, 32.0]);
+//! # Ok::<(), tessera::Error>(())
 //! ```
+//!
+//! Tools that report findings as data use [`Program::read`], [`Program::check`] and [`Kernel::execute`].
 
 mod bind;
+mod call;
 mod kernel;
 
 pub use bind::{Argument, Need};
+pub use call::{Data, Outputs, Shapes, tile_shape};
 pub use kernel::{Bindings, Kernel};
+pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Outcome, TileData};
+pub use tessera_plan::Placement;
 
+use crate::error::{Error, Missing, Result};
+use std::sync::Arc;
 use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::inline;
 use tessera_ir::{Func, Module, TextForm};
 use tessera_isa::diag::{Diagnostic, Span, nearest};
 use tessera_isa::profile::Profile;
 
-/// A program that was read, on a profile. It may have errors; [`Program::check`] gives them all.
+/// A program that was read, on a profile. Clones are the same program.
+#[derive(Clone, Debug)]
+pub struct Program(Arc<Read>);
+
 #[derive(Debug)]
-pub struct Program {
+struct Read {
+    text: Arc<str>,
     parsed: Parsed,
     profile: Profile,
 }
 
 impl Program {
-    /// Reads a module or listing. Without a profile the module's own counts, else `cpu`.
-    pub fn parse(text: &str, profile: Option<Profile>) -> Program {
-        Program::new(tessera_asm::parse(text, profile), profile)
+    /// Reads a module or listing without errors, on its own profile, else on `cpu`.
+    pub fn parse(text: &str) -> Result<Program> {
+        Program::read(text, None).sound()
     }
 
-    /// Reads the bytes of a file, which may not be text at all.
-    pub fn parse_bytes(bytes: &[u8], profile: Option<Profile>) -> Program {
-        Program::new(tessera_asm::parse_bytes(bytes, profile), profile)
-    }
-
-    fn new(mut parsed: Parsed, given: Option<Profile>) -> Program {
+    /// Reads the bytes of a file, which may have errors and may not be text at all: [`Program::check`] gives them all.
+    /// Without a profile the module's own counts, else `cpu`.
+    pub fn read(bytes: impl AsRef<[u8]>, profile: Option<Profile>) -> Program {
+        let mut parsed = tessera_asm::parse_bytes(bytes.as_ref(), profile);
         let target = parsed.module.target;
         // "When the command line overrides a different module attribute, say so" (tile-model.md 1).
-        if let (Some(given), Some((own, span))) = (given, target)
+        if let (Some(given), Some((own, span))) = (profile, target)
             && given != own
         {
             let what = format!("the module is made for {own}, and {given} is used instead");
@@ -64,42 +64,62 @@ impl Program {
                 .help(format!("leave the profile out to use {own}"));
             parsed.diagnostics.push(warning);
         }
-        Program { profile: given.or(target.map(|t| t.0)).unwrap_or(Profile::Cpu), parsed }
+        let profile = profile.or(target.map(|t| t.0)).unwrap_or(Profile::Cpu);
+        Program(Arc::new(Read { text: String::from_utf8_lossy(bytes.as_ref()).into(), parsed, profile }))
+    }
+
+    /// The same text on another profile, where it may have errors.
+    pub fn on(&self, profile: Profile) -> Program {
+        Program::read(self.source().as_bytes(), Some(profile))
+    }
+
+    /// The program, if its text has no errors.
+    pub(crate) fn sound(self) -> Result<Program> {
+        let text = self.source();
+        match Error::of(self.0.parsed.diagnostics.clone()) {
+            Some(error) => Err(error.in_text(text)),
+            None => Ok(self),
+        }
+    }
+
+    /// The text as it was read.
+    pub fn source(&self) -> &Arc<str> {
+        &self.0.text
     }
 
     /// The profile that everything is about.
     pub fn profile(&self) -> Profile {
-        self.profile
+        self.0.profile
     }
 
     /// The program. After errors in the text it is incomplete.
     pub fn module(&self) -> &Module {
-        &self.parsed.module
+        &self.0.parsed.module
     }
 
     /// Comments and the like.
     pub fn trivia(&self) -> &Trivia {
-        &self.parsed.trivia
+        &self.0.parsed.trivia
     }
 
     /// Canonical text, in the forms that the program is written in or all in one. The program has no errors.
     pub fn text(&self, form: Option<TextForm>) -> String {
         match form {
-            Some(form) => tessera_asm::convert(&self.parsed, form),
-            None => tessera_asm::print(&self.parsed),
+            Some(form) => tessera_asm::convert(&self.0.parsed, form),
+            None => tessera_asm::print(&self.0.parsed),
         }
     }
 
     /// Has the text errors? Then nothing else is possible.
     pub fn has_errors(&self) -> bool {
-        self.parsed.has_errors()
+        self.0.parsed.has_errors()
     }
 
     /// Everything that can be said without running: the text, every rule, and whether the tiles fit their memories.
     pub fn check(&self) -> Vec<Diagnostic> {
-        let mut found = self.parsed.diagnostics.clone();
+        let mut found = self.0.parsed.diagnostics.clone();
         if !self.has_errors() {
-            found.extend(tessera_check::check_module(self.module(), self.profile));
+            found.extend(tessera_check::check_module(self.module(), self.0.profile));
             self.check_capacity(&mut found);
         }
         self.with_locations(found)
@@ -115,7 +135,7 @@ impl Program {
         let called: Vec<_> = module.funcs.iter().flat_map(Func::callees).collect();
         for func in module.funcs.iter().filter(|f| !called.contains(&f.name)) {
             let placed =
-                inline(module, func).ok().map(|inlined| tessera_plan::plan(module, &inlined, self.profile, &[]));
+                inline(module, func).ok().map(|inlined| tessera_plan::plan(module, &inlined, self.profile(), &[]));
             if let Some(Err(diagnostic)) = placed {
                 found.push(*diagnostic);
             }
@@ -123,20 +143,29 @@ impl Program {
     }
 
     /// Which instruction is legal on which profile.
-    pub fn portability(&self) -> tessera_check::Portability {
+    pub fn portability(&self) -> Portability {
         tessera_check::portability(self.module())
     }
 
-    /// The function that runs, with its calls inlined: the one of that name, else the entry.
-    pub fn kernel(&self, entry: Option<&str>) -> Result<Kernel<'_>, Box<Diagnostic>> {
+    /// The function of this name, with its calls inlined.
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        self.kernel_or_entry(Some(name))
+    }
+
+    /// The function that is marked as the entry, or the only one; a listing as a whole.
+    pub fn entry(&self) -> Result<Kernel> {
+        self.kernel_or_entry(None)
+    }
+
+    /// The function of this name, else the entry.
+    pub fn kernel_or_entry(&self, name: Option<&str>) -> Result<Kernel> {
         let module = self.module();
         let names: Vec<&str> = module.funcs.iter().map(|f| module.names.text(f.name)).collect();
-        let Some(func) = module.entry(entry) else {
-            let names = if module.is_listing { &[][..] } else { &names };
-            return Err(Box::new(no_entry(entry, names)));
+        let Some(func) = module.entry(name) else {
+            return Err(no_entry(name, if module.is_listing { &[] } else { &names }));
         };
-        let inlined = inline(module, func)?;
-        Ok(Kernel::new(self, inlined))
+        let inlined = inline(module, func).map_err(|d| Error::from(d).in_text(self.source()))?;
+        Ok(Kernel::new(self.clone(), inlined))
     }
 
     /// Diagnostics with the `loc(…)` of their operations as notes (syntax.md 1).
@@ -165,22 +194,18 @@ impl Program {
     }
 }
 
-fn no_entry(entry: Option<&str>, names: &[&str]) -> Diagnostic {
+fn no_entry(entry: Option<&str>, names: &[&str]) -> Error {
     let list = || names.iter().map(|n| format!("@{n}")).collect::<Vec<_>>().join(", ");
     match entry {
-        Some(name) if names.is_empty() => Diagnostic::error("entry", format!("a listing has no function @{name}"))
+        Some(name) if names.is_empty() => Error::new("entry", format!("a listing has no function @{name}"))
             .help("leave the name out: a listing runs as a whole"),
         Some(name) => {
             let near = nearest(name, names.iter().copied());
             let help = near.map_or_else(|| format!("the functions are {}", list()), |n| format!("did you mean @{n}?"));
-            Diagnostic::error("entry", format!("the program has no function @{name}")).help(help)
+            Error::new("entry", format!("the program has no function @{name}")).help(help)
         }
-        None if names.is_empty() => {
-            Diagnostic::error("entry", "the module has no function to run").help("write a func.func")
-        }
-        None => {
-            let what = format!("{} functions could be the entry: {}", names.len(), list());
-            Diagnostic::error("entry", what).help("mark one with attributes {pto.entry}, or name one with --entry")
-        }
+        None if names.is_empty() => Error::new("entry", "the module has no function to run").help("write a func.func"),
+        None => Error::new("entry", format!("{} functions could be the entry: {}", names.len(), list()))
+            .missing_is(Missing::Entry),
     }
 }

@@ -1,11 +1,11 @@
 //! Runs on origins instead of data: what [`trace`](crate::trace), [`equiv`](crate::equiv) and [`opt`](crate::opt) share.
 
+use crate::error::{Error, Missing, Result};
 use crate::program::{Input, Kernel, Need};
 use tessera_exec::interp::{Run, watch};
 use tessera_exec::origin::{Function, Quantized, Term, TermId, Terms, Watch};
 use tessera_ir::{Def, ValueId};
 use tessera_isa::codec::Number;
-use tessera_isa::diag::{Diagnostic, Span, nearest};
 use tessera_isa::elem::Elem;
 
 /// What is known before a run on origins.
@@ -36,58 +36,14 @@ pub(crate) enum Keep {
     Contents,
 }
 
-/// Why a run on origins gives no answer.
-#[derive(Clone, Debug)]
-pub enum Stop {
-    /// Something that is asked for does not exist, or does not fit.
-    Usage(String),
-    /// The program is refused when it runs.
-    Illegal(Vec<Diagnostic>),
-    /// Data decides, or a value is missing.
-    Undecided(Undecided),
-}
-
-/// What keeps an answer from holding for all inputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undecided {
-    /// Where in the text.
-    pub span: Option<Span>,
-    /// One sentence.
-    pub why: String,
-    /// A way out, where there is one.
-    pub help: Option<String>,
-}
-
-/// The values that a kernel is told to put out by itself: a listing's outputs, or the buffers that it writes.
-pub fn outputs(kernel: &Kernel<'_>) -> Vec<ValueId> {
-    if kernel.module().is_listing {
-        return kernel.func().outputs.clone();
-    }
-    let arguments = kernel.arguments();
-    arguments.iter().filter(|a| a.is_written).map(|a| a.value).collect()
-}
-
-/// An unknown name, with the nearest one.
-pub(crate) fn unknown(kind: &str, name: &str, names: &[&str]) -> String {
-    let near = match nearest(name, names.iter().copied()) {
-        Some(near) => format!("; did you mean %{near}?"),
-        None if names.is_empty() => String::new(),
-        None => {
-            let shown: Vec<String> = names.iter().take(12).map(|n| format!("%{n}")).collect();
-            format!("; there are {}", shown.join(", "))
-        }
-    };
-    format!("the program has no {kind} %{name}{near}")
-}
-
 impl Given {
     /// Do all names exist in one of the kernels?
-    pub(crate) fn check(&self, kernels: &[&Kernel<'_>]) -> Result<(), String> {
+    pub(crate) fn check(&self, kernels: &[&Kernel]) -> Result<()> {
         let names: Vec<&str> = kernels.iter().flat_map(|k| k.func().args.iter().map(|v| k.name(*v))).collect();
         let given = self.set.iter().map(|s| &s.0).chain(self.shapes.iter().map(|s| &s.0));
         for name in given {
             if !names.contains(&name.as_str()) {
-                return Err(unknown("argument", name, &names));
+                return Err(Error::unknown("argument", name, &names));
             }
         }
         Ok(())
@@ -99,32 +55,29 @@ impl Given {
 
     /// What is bound to the arguments: zeros that stand for anything. A tile that a listing only writes is bound where
     /// `is_given` says so.
-    fn inputs(&self, kernel: &Kernel<'_>, is_given: &dyn Fn(ValueId) -> bool) -> Result<Vec<(ValueId, Input)>, Stop> {
+    fn inputs(&self, kernel: &Kernel, is_given: &dyn Fn(ValueId) -> bool) -> Result<Vec<(ValueId, Input)>> {
         let mut inputs = Vec::new();
         for value in &kernel.func().args {
             let name = kernel.name(*value);
             let shape = self.shape(name);
-            let zeros = |shape: &[u64], elem: Elem| -> Result<Input, Stop> {
+            let zeros = |shape: &[u64], elem: Elem| -> Result<Input> {
                 let elements = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
                 let bytes = elements.map(|n| elem.bytes_of(n)).filter(|n| *n <= 1 << 28);
                 let bytes = bytes.ok_or_else(|| {
-                    Stop::Usage(format!("the shape of %{name} has too many elements to follow; give a smaller one"))
+                    Error::request(format!("the shape of %{name} has too many elements to follow; give a smaller one"))
                 })?;
-                kernel
-                    .input(*value, shape, vec![0; bytes as usize])
-                    .map_err(|why| Stop::Usage(format!("--shape {name}: {why}")))
+                let input = kernel.bind(*value, shape, vec![0; bytes as usize]);
+                input.map_err(|e| e.missing_is(Missing::Shape(name.into())))
             };
             match kernel.need(*value) {
                 Need::Scalar(_) => {
                     let number = self.set.iter().find(|(n, _)| n == name).map(|(_, v)| *v);
                     if let Some(number) = number {
-                        inputs.push((*value, kernel.scalar_input(*value, number).map_err(Stop::Usage)?));
+                        inputs.push((*value, kernel.bind_number(*value, number)?));
                     } else if kernel.func().ops.iter().any(|op| op.values().any(|v| v == *value)) {
-                        return Err(Stop::Undecided(Undecided {
-                            span: Some(kernel.func().value(*value).span),
-                            why: format!("the scalar %{name} has no value"),
-                            help: Some(format!("add --set {name}=VALUE")),
-                        }));
+                        let span = kernel.func().value(*value).span;
+                        return Err(Error::undecided(Some(span), format!("the scalar %{name} has no value"))
+                            .missing_is(Missing::Value(name.into())));
                     }
                 }
                 Need::Tile(tile) => {
@@ -143,11 +96,12 @@ impl Given {
                     match shape {
                         Some(shape) => inputs.push((*value, zeros(shape, elem)?)),
                         None if is_open => {
-                            return Err(Stop::Undecided(Undecided {
-                                span: Some(kernel.func().value(*value).span),
-                                why: format!("the type of %{name} leaves extents open"),
-                                help: Some(format!("add --shape {name}=NxM")),
-                            }));
+                            let span = kernel.func().value(*value).span;
+                            return Err(Error::undecided(
+                                Some(span),
+                                format!("the type of %{name} leaves extents open"),
+                            )
+                            .missing_is(Missing::Shape(name.into())));
                         }
                         // Unbound, it is as long as what is read of it.
                         None => {}
@@ -162,15 +116,15 @@ impl Given {
     /// Runs a kernel on origins. `numbers` are the input numbers of its arguments.
     pub(crate) fn run(
         &self,
-        kernel: &Kernel<'_>,
+        kernel: &Kernel,
         terms: Terms,
         numbers: &[(ValueId, u32)],
         wanted: &[ValueId],
         keep: Keep,
         is_given: &dyn Fn(ValueId) -> bool,
-    ) -> Result<Watch, Stop> {
+    ) -> Result<Watch> {
         let inputs = self.inputs(kernel, is_given)?;
-        let placement = kernel.plan(wanted).map_err(|d| Stop::Illegal(vec![*d]))?;
+        let placement = kernel.plan(wanted)?;
         let run = Run {
             module: kernel.module(),
             func: kernel.func(),
@@ -186,32 +140,22 @@ impl Given {
         watching.contents = (keep == Keep::Contents).then(Default::default);
         let (outcome, watch) = watch(run, watching);
         if let Some(undecided) = &watch.undecided {
-            let stop = Stop::Undecided(Undecided {
-                span: undecided.op.map(|op| kernel.func().op(op).span),
-                why: undecided.why.clone(),
-                help: None,
-            });
-            return Err(stop);
+            return Err(Error::undecided(undecided.op.map(|op| kernel.func().op(op).span), &undecided.why));
         }
         if watch.terms.is_full() {
-            let stop = Stop::Undecided(Undecided {
-                span: None,
-                why: "the program has too many different elements to follow".into(),
-                help: Some("use smaller tiles, or fewer conversions".into()),
-            });
-            return Err(stop);
+            return Err(Error::undecided(None, "the program has too many different elements to follow")
+                .help("use smaller tiles, or fewer conversions"));
         }
-        if outcome.failed() {
-            let diagnostics = kernel.program().with_locations(outcome.diagnostics);
-            return Err(Stop::Illegal(diagnostics));
+        match Error::of(kernel.program().with_locations(outcome.diagnostics)) {
+            Some(error) => Err(error.in_text(kernel.program().source())),
+            None => Ok(watch),
         }
-        Ok(watch)
     }
 }
 
 /// Says what elements are, in the words of one program.
 pub(crate) struct Explain<'a> {
-    pub kernel: &'a Kernel<'a>,
+    pub kernel: &'a Kernel,
     pub terms: &'a Terms,
     pub numbers: &'a [(ValueId, u32)],
     pub given: &'a Given,
@@ -297,7 +241,7 @@ impl Explain<'_> {
 }
 
 /// A byte of an argument's contents as an element: `%src[3, 5]`.
-pub(crate) fn place(kernel: &Kernel<'_>, given: &Given, value: ValueId, byte: u64, len: u64) -> String {
+pub(crate) fn place(kernel: &Kernel, given: &Given, value: ValueId, byte: u64, len: u64) -> String {
     let name = kernel.name(value);
     let (elem, cols) = match kernel.need(value) {
         Need::Tile(tile) => {

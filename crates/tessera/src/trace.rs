@@ -5,9 +5,10 @@
 
 mod target;
 
+use crate::error::{Error, Missing, Result};
 use crate::program::{Kernel, Need};
-pub use crate::symbolic::{Given, Stop};
-use crate::symbolic::{Keep, constant_text, function_text, outputs, place};
+pub use crate::symbolic::Given;
+use crate::symbolic::{Keep, constant_text, function_text, place};
 pub use target::Target;
 use tessera_exec::engine::memory::{MemoryId, is_buffer};
 use tessera_exec::origin::{Function, Log, Source, Spot, Terms};
@@ -62,23 +63,23 @@ pub struct Hop {
 }
 
 /// The way of an element back to where it came from, newest step first.
-pub fn back(kernel: &Kernel<'_>, given: &Given, target: &Target) -> Result<Vec<Hop>, Stop> {
-    given.check(&[kernel]).map_err(Stop::Usage)?;
-    let value = target.value(kernel).map_err(Stop::Usage)?;
+pub fn back(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Hop>> {
+    given.check(&[kernel])?;
+    let value = target.value(kernel)?;
     let is_tile = matches!(kernel.need(value), Need::Tile(_) | Need::Conv(_));
     let log = run(kernel, given, if is_tile { vec![value] } else { Vec::new() })?;
     let bytes = match is_tile {
         true => {
-            let (row, col) = target.element(kernel, value).map_err(Stop::Usage)?;
+            let (row, col) = target.element(kernel, value)?;
             log.element(value, target.core, row, col)
         }
         false => {
-            let (first, len) = target.bytes(kernel, value, given).map_err(Stop::Usage)?;
+            let (first, len) = target.bytes(kernel, value, given)?;
             log.buffer(value).map(|m| (first..first + len).map(|b| (m, b)).collect())
         }
     };
     let Some(bytes) = bytes else {
-        return Err(Stop::Usage(format!("{target} is not in the program when it ends; name another element")));
+        return Err(Error::request(format!("{target} is not in the program when it ends; name another element")));
     };
     let mut walk = Walk { kernel, given, log: &log, hops: Vec::new() };
     walk.follow(bytes, log.events.len(), None, Some(target.to_string()), 0);
@@ -86,43 +87,43 @@ pub fn back(kernel: &Kernel<'_>, given: &Given, target: &Target) -> Result<Vec<H
 }
 
 /// Everywhere an input element goes, oldest step first, and where it is in the end.
-pub fn forward(kernel: &Kernel<'_>, given: &Given, target: &Target) -> Result<Vec<Hop>, Stop> {
-    given.check(&[kernel]).map_err(Stop::Usage)?;
-    let value = target.value(kernel).map_err(Stop::Usage)?;
+pub fn forward(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Hop>> {
+    given.check(&[kernel])?;
+    let value = target.value(kernel)?;
     if !kernel.func().args.contains(&value) {
-        let what = format!("%{} is no input; --at follows any element back", target.name);
-        return Err(Stop::Usage(what));
+        let error = Error::request(format!("%{} is no input", target.name));
+        return Err(error.missing_is(Missing::Input(target.name.clone())));
     }
-    let tiles = outputs(kernel).into_iter();
+    let tiles = kernel.outputs().into_iter();
     let tiles = tiles.filter(|v| matches!(kernel.need(*v), Need::Tile(_) | Need::Conv(_)));
     let log = run(kernel, given, tiles.collect())?;
-    let (first, len) = target.bytes(kernel, value, given).map_err(Stop::Usage)?;
+    let (first, len) = target.bytes(kernel, value, given)?;
     let memory = match kernel.need(value) {
         Need::Buffer(..) => log.buffer(value),
         _ => Some(log.given(value)),
     };
     let Some(memory) = memory else {
-        return Err(Stop::Usage(format!("%{} has no contents to follow", target.name)));
+        return Err(Error::request(format!("%{} has no contents to follow", target.name)));
     };
     let mut walk = Walk { kernel, given, log: &log, hops: Vec::new() };
     walk.spread((first..first + len).map(|b| (memory, b)).collect());
     Ok(walk.hops)
 }
 
-fn run(kernel: &Kernel<'_>, given: &Given, wanted: Vec<ValueId>) -> Result<Log, Stop> {
+fn run(kernel: &Kernel, given: &Given, wanted: Vec<ValueId>) -> Result<Log> {
     let numbers: Vec<(ValueId, u32)> = kernel.func().args.iter().copied().zip(0..).collect();
     let watch = given.run(kernel, Terms::default(), &numbers, &wanted, Keep::Log, &|_| false);
     let log = watch?.log.unwrap_or_default();
     if log.is_cut {
         let what =
             format!("more than {} steps ran, which is more than are kept; run fewer iterations", log.events.len());
-        return Err(Stop::Usage(what));
+        return Err(Error::request(what));
     }
     Ok(log)
 }
 
 struct Walk<'a> {
-    kernel: &'a Kernel<'a>,
+    kernel: &'a Kernel,
     given: &'a Given,
     log: &'a Log,
     hops: Vec<Hop>,
@@ -158,7 +159,7 @@ impl Walk<'_> {
             Spot::Tile { value, core, row, col, byte } => {
                 let core = if core == 1 { "@1" } else { "" };
                 let element = format!("%{}{core}[{row}, {col}]", self.kernel.name(value));
-                let size = self.elem(value).and_then(Elem::size).unwrap_or(1);
+                let size = self.kernel.elem(value).and_then(Elem::size).unwrap_or(1);
                 match len == size {
                     true => element,
                     false if len == 1 => format!("byte {byte} of {element}"),
@@ -172,18 +173,11 @@ impl Walk<'_> {
         }
     }
 
-    fn elem(&self, value: ValueId) -> Option<Elem> {
-        match self.kernel.need(value) {
-            Need::Tile(tile) => Some(tile.elem),
-            Need::Conv(conv) => Some(conv.elem),
-            Need::Buffer(elem, _) => Some(elem),
-            Need::Scalar(_) | Need::Nothing => None,
-        }
-    }
-
     fn elem_at(&self, event: usize, at: ByteAt) -> Option<Elem> {
         match self.log.spot(event, at, true) {
-            Spot::Tile { value, .. } | Spot::Buffer { value, .. } | Spot::Given { value, .. } => self.elem(value),
+            Spot::Tile { value, .. } | Spot::Buffer { value, .. } | Spot::Given { value, .. } => {
+                self.kernel.elem(value)
+            }
             Spot::Nowhere => None,
         }
     }

@@ -47,8 +47,7 @@ impl Convert<'_> {
         let outs: Vec<Operand> = op.operands.iter().filter(|o| o.role.is_dst()).copied().collect();
         let reads = |v: Option<ValueId>| op.operands.iter().any(|o| !o.role.is_dst() && o.arg.value() == v);
         // A mode that writes the other vector core says nothing about this one's copy (fixpipe.md 6).
-        let other_core =
-            op.known_attrs().and_then(|a| a.acc_to_vec()).is_some_and(|mode| mode != AccToVec::SingleModeVec0);
+        let other_core = op.known_attrs().acc_to_vec().is_some_and(|mode| mode != AccToVec::SingleModeVec0);
         if outs.is_empty() || other_core || outs.iter().any(|o| reads(o.arg.value())) {
             return;
         }

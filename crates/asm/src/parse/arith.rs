@@ -174,7 +174,7 @@ impl Parser<'_> {
         words: Vec<String>,
     ) -> Res<()> {
         let is_select = kind == OpKind::Select;
-        if !is_select && !super::form::plays(Role::Number, self.module.types.get(ty.0)) {
+        if !is_select && !self.module.types.get(ty.0).plays(Role::Number) {
             let text = format!("integer arithmetic is written in the type {}", print_type(self.module.types.get(ty.0)));
             return self.fail("type-mismatch", ty.1, text, "use index or an integer type");
         }
@@ -246,7 +246,7 @@ impl Parser<'_> {
         from: (TypeId, Span),
         to: (TypeId, Span),
     ) -> Res<()> {
-        if !super::form::plays(Role::Number, self.module.types.get(to.0)) {
+        if !self.module.types.get(to.0).plays(Role::Number) {
             let text = format!("an integer is converted to {}", print_type(self.module.types.get(to.0)));
             return self.fail("type-mismatch", to.1, text, "use index or an integer type");
         }

@@ -4,6 +4,7 @@ use super::region::BlockArg;
 use super::{Parser, Raw, Res, Results, Types};
 use crate::lex::Tok;
 use smallvec::SmallVec;
+use tessera_ir::edges::FOR_BOUNDS;
 use tessera_ir::{NameId, Op, OpKind, TextForm};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::Role;
@@ -76,7 +77,7 @@ impl Parser<'_> {
         let var_span = self.expect(Tok::Percent, "the induction variable `%name`")?.span;
         let var = self.name_of(var_span);
         self.expect(Tok::Equal, "`=`")?;
-        let mut bounds = [self.operand()?; 3];
+        let mut bounds = [self.operand()?; FOR_BOUNDS];
         for (word, slot) in [("to", 1), ("step", 2)] {
             if !self.eat_word(word) {
                 return self.expected(&format!("`{word}`"));
@@ -109,13 +110,13 @@ impl Parser<'_> {
         args.extend(carried);
         let block = self.region(&args)?;
         op.blocks.push(block);
-        self.check_yield(block, &OpKind::Yield, 0, &types, start.to(head_end))?;
+        self.check_yield(block, &OpKind::Yield, &types, start.to(head_end))?;
         self.finish_region(op, start.to(head_end), results, &types)
     }
 
     fn check_integer(&mut self, ty: (tessera_ir::TypeId, Span), at: Span) {
         let types = &self.module.types;
-        if !super::form::plays(Role::Number, types.get(ty.0)) {
+        if !types.get(ty.0).plays(Role::Number) {
             let text =
                 format!("the loop counts in {}, which is no integer type", crate::print::print_type(types.get(ty.0)));
             self.wrong_kind(at, text, "use index or an integer type");
@@ -134,10 +135,10 @@ impl Parser<'_> {
         condition.ty = Some((self.common.i1, condition.span));
         op.operands.extend(self.resolve(&condition, Role::Number, None));
         let then = self.region(&[])?;
-        self.check_yield(then, &OpKind::Yield, 0, &types, head)?;
+        self.check_yield(then, &OpKind::Yield, &types, head)?;
         let other = if self.eat_word("else") {
             let block = self.region(&[])?;
-            self.check_yield(block, &OpKind::Yield, 0, &types, head)?;
+            self.check_yield(block, &OpKind::Yield, &types, head)?;
             block
         } else {
             let block = self.func.add_block();
@@ -169,7 +170,7 @@ impl Parser<'_> {
             op.operands.extend(self.resolve(init, Role::Init, None));
         }
         let before = self.region(&args)?;
-        self.check_yield(before, &OpKind::Condition, 1, &outs, head)?;
+        self.check_yield(before, &OpKind::Condition, &outs, head)?;
         if !self.eat_word("do") {
             return self.expected("`do`");
         }
@@ -179,7 +180,7 @@ impl Parser<'_> {
             let text = format!("scf.condition hands on {} values, and the body takes {taken}", outs.len());
             return self.fail("operand-count", head, text, "give the body a label: ^bb0(%a: T):");
         }
-        self.check_yield(after, &OpKind::Yield, 0, &ins, head)?;
+        self.check_yield(after, &OpKind::Yield, &ins, head)?;
         op.blocks.extend([before, after]);
         self.finish_region(op, head, results, &outs)
     }

@@ -5,7 +5,7 @@ use super::{Parser, Raw, RawArg, Res, Results, Types, UNKNOWN};
 use crate::print::print_type;
 use crate::sink::shown;
 use smallvec::SmallVec;
-use tessera_ir::{Arg, Def, Op, OpId, OpKind, ScalarType, TextForm, Type, TypeId};
+use tessera_ir::{Arg, Def, Op, OpId, OpKind, TextForm, TypeId};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape};
@@ -23,17 +23,6 @@ enum Lists {
     Once,
     /// None.
     Nothing,
-}
-
-/// Can a value of this type play this role?
-pub(super) fn plays(role: Role, ty: &Type) -> bool {
-    match (role, role.kind()) {
-        (Role::Global, _) => matches!(ty, Type::Ptr(..) | Type::View(_) | Type::Memref(_)),
-        (_, Kind::Tile | Kind::Conv) => ty.is_tile(),
-        (_, Kind::Index) => matches!(ty, Type::Scalar(ScalarType::Index | ScalarType::Int(..))),
-        (_, Kind::Quant) => matches!(ty, Type::Scalar(ScalarType::Index | ScalarType::Int(64, _))),
-        (_, Kind::Fill) => matches!(ty, Type::Scalar(_)),
-    }
 }
 
 /// Is the role one whose type every signature lists?
@@ -86,7 +75,7 @@ impl Parser<'_> {
             };
             // Selecting the form did not know the type of a name that this instruction is the first to use.
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v))
-                && !plays(*role, ty)
+                && !ty.plays(*role)
             {
                 return self.wrong_role(opcode, *role, raw);
             }
@@ -169,7 +158,7 @@ impl Parser<'_> {
             };
             let ok = match (raw.what, self.raw_type(raw).or(from_signature)) {
                 (RawArg::Int(_), _) => !listed(*role),
-                (RawArg::Name(_), Some(id)) => plays(*role, self.module.types.get(id)),
+                (RawArg::Name(_), Some(id)) => self.module.types.get(id).plays(*role),
                 // A broken statement's value fits everywhere, an unknown name too.
                 (RawArg::Name(_), None) => true,
             };
@@ -182,7 +171,7 @@ impl Parser<'_> {
         }
         for (role, raw) in form.outs.iter().zip(w.outs.iter().flatten()) {
             if let Some(id) = self.raw_type(raw)
-                && !plays(*role, self.module.types.get(id))
+                && !self.module.types.get(id).plays(*role)
             {
                 if let Some(slot) = wrong {
                     *slot = Some((*role, *raw));
@@ -284,7 +273,7 @@ impl Parser<'_> {
             }
         }
         for (role, (id, span)) in form.outs.iter().zip(result_types.iter()) {
-            if !plays(*role, self.module.types.get(*id)) {
+            if !self.module.types.get(*id).plays(*role) {
                 let text = format!(
                     "{} of {opcode} is a tile, and its type is {}",
                     role.name(),

@@ -8,6 +8,7 @@ use super::{Parser, Raw, Res, Results, Types};
 use crate::lex::Tok;
 use crate::words::{self, ARITH, CASTS, PREDICATES, Pto};
 use smallvec::SmallVec;
+use tessera_ir::edges::FOR_BOUNDS;
 use tessera_ir::{BlockId, Op, OpKind, TextForm};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::{Opcode, Role, Text};
@@ -290,7 +291,7 @@ impl Parser<'_> {
             OpKind::If | OpKind::While => 2,
             _ => 0,
         };
-        if regions != wanted || (kind == OpKind::For && g.operands.len() < 3) {
+        if regions != wanted || (kind == OpKind::For && g.operands.len() < FOR_BOUNDS) {
             let text = format!("{} has {wanted} regions, and {regions} are written", g.name);
             return self.fail("syntax-region", at, text, format!("write {wanted} regions"));
         }
@@ -300,7 +301,7 @@ impl Parser<'_> {
         let mut op = Op::new(kind.clone(), TextForm::Ssa, start);
         for (n, raw) in g.operands.iter().enumerate() {
             let role = match kind {
-                OpKind::For if n < 3 => Role::Number,
+                OpKind::For if n < FOR_BOUNDS => Role::Number,
                 OpKind::For | OpKind::While => Role::Init,
                 OpKind::If => Role::Number,
                 _ => Role::Scalar,
@@ -310,19 +311,20 @@ impl Parser<'_> {
         match (&kind, g.blocks.as_slice()) {
             (OpKind::For, [body]) => {
                 let args = self.func.block(*body).args.len();
-                let wanted = g.operands.len() - 2;
+                // The induction variable, and the carried values.
+                let wanted = 1 + g.operands.len() - FOR_BOUNDS;
                 if args != wanted {
                     let text = format!("the body of scf.for takes {args} values, and {wanted} are given");
                     return self.fail("operand-count", at, text, "write ^bb0(%i: index, …):");
                 }
-                self.check_yield(*body, &OpKind::Yield, 0, &g.outs, at)?;
-                let inits = carried(3);
+                self.check_yield(*body, &OpKind::Yield, &g.outs, at)?;
+                let inits = carried(FOR_BOUNDS);
                 self.exactly(&inits, g.outs.len(), "scf.for", at)?;
             }
             (OpKind::If, [then, other]) => {
-                self.check_yield(*then, &OpKind::Yield, 0, &g.outs, at)?;
+                self.check_yield(*then, &OpKind::Yield, &g.outs, at)?;
                 if !g.outs.is_empty() || !self.func.block(*other).ops.is_empty() {
-                    self.check_yield(*other, &OpKind::Yield, 0, &g.outs, at)?;
+                    self.check_yield(*other, &OpKind::Yield, &g.outs, at)?;
                 }
             }
             (OpKind::While, [before, after]) => {
@@ -331,9 +333,9 @@ impl Parser<'_> {
                     let text = format!("the regions of scf.while take {} and {} values", counts[0], counts[1]);
                     return self.fail("operand-count", at, text, "write labels ^bb0(…): with one argument per value");
                 }
-                self.check_yield(*before, &OpKind::Condition, 1, &g.outs, at)?;
+                self.check_yield(*before, &OpKind::Condition, &g.outs, at)?;
                 let ins = carried(0);
-                self.check_yield(*after, &OpKind::Yield, 0, &ins, at)?;
+                self.check_yield(*after, &OpKind::Yield, &ins, at)?;
             }
             _ => {}
         }

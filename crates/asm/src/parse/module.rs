@@ -382,7 +382,7 @@ impl Parser<'_> {
     }
 
     fn check_return(&mut self, results: &Types, span: Span) -> Res<()> {
-        self.check_yield(BlockId(0), &OpKind::Return, 0, results, span)
+        self.check_yield(BlockId(0), &OpKind::Return, results, span)
     }
 
     fn end_function(&mut self) {

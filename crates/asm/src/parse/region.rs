@@ -89,10 +89,7 @@ impl Parser<'_> {
     fn check_order(&mut self, block: BlockId) {
         let ops = &self.func.block(block).ops;
         let last = ops.len().saturating_sub(1);
-        let early = ops
-            .iter()
-            .take(last)
-            .find(|id| matches!(self.func.op(**id).kind, OpKind::Return | OpKind::Yield | OpKind::Condition));
+        let early = ops.iter().take(last).find(|id| self.func.op(**id).kind.is_end());
         if let Some(id) = early {
             let span = self.func.op(*id).span;
             self.push(
@@ -103,15 +100,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The block ends with `kind`, whose operands from `skip` on have these types; without results it may be left out.
-    pub(super) fn check_yield(
-        &mut self,
-        block: BlockId,
-        kind: &OpKind,
-        skip: usize,
-        types: &Types,
-        at: Span,
-    ) -> Res<()> {
+    /// The block ends with `kind`, which hands on values of these types; without results it may be left out.
+    pub(super) fn check_yield(&mut self, block: BlockId, kind: &OpKind, types: &Types, at: Span) -> Res<()> {
         let word = match kind {
             OpKind::Condition => "scf.condition",
             OpKind::Return => "return",
@@ -130,13 +120,13 @@ impl Parser<'_> {
             let help = format!("add `{word}` with {} values at its end", types.len());
             return self.fail("syntax-region", at, text, help);
         };
-        let op = self.func.op(id);
-        let (span, given) = (op.span, op.operands.len().saturating_sub(skip));
+        let (span, handed) = (self.func.op(id).span, self.func.handed(block));
+        let given = handed.len();
+        let values: SmallVec<[_; 4]> = handed.iter().filter_map(|o| o.arg.value()).collect();
         if given != types.len() {
             let text = format!("{word} hands on {given} values, and {} are wanted", types.len());
             return self.fail("operand-count", span, text, format!("hand on {} values", types.len()));
         }
-        let values: SmallVec<[_; 4]> = op.operands.iter().skip(skip).filter_map(|o| o.arg.value()).collect();
         for (value, (wanted, _)) in values.iter().zip(types) {
             let known = self.func.value(*value).ty;
             if known == *wanted || self.scope.poisoned.contains(value) {

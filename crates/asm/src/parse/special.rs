@@ -3,7 +3,6 @@
 //! Each shape is read into operands with roles and result types; the generic form gives the same by position.
 
 use super::attr::{Attr, Entry};
-use super::form::plays;
 use super::{Parser, Raw, RawArg, Res, Results, Types};
 use crate::lex::Tok;
 use crate::print::print_type;
@@ -83,7 +82,7 @@ impl Parser<'_> {
             };
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v)) {
                 // Events take any role; they have no effect here.
-                if !plays(*role, ty) && *ty != Type::Event {
+                if !ty.plays(*role) && *ty != Type::Event {
                     let text = format!(
                         "{} of {opcode} cannot be {}, which is {}",
                         role.name(),

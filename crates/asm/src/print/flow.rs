@@ -3,6 +3,7 @@
 use super::Printer;
 use crate::words::{self, ARITH, CASTS, PREDICATES};
 use std::fmt::Write;
+use tessera_ir::edges::{CONDITION_FLAGS, Control, For, While};
 use tessera_ir::{Arg, BlockId, Op, OpKind, Operand, ScalarType, Sign, Type, TypeId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
@@ -30,7 +31,11 @@ impl Printer<'_> {
                 self.text(" to ");
                 self.result_types(op);
             }
-            OpKind::For => self.for_head(op),
+            OpKind::For | OpKind::While => match Control::of(self.func, op) {
+                Ok(Control::For(f)) => self.for_head(op, &f),
+                Ok(Control::While(w)) => self.while_head(op, &w),
+                _ => {}
+            },
             OpKind::If => {
                 self.text("scf.if ");
                 self.operands(&op.operands);
@@ -40,10 +45,9 @@ impl Printer<'_> {
                     self.text(")");
                 }
             }
-            OpKind::While => self.while_head(op),
             OpKind::Condition => {
                 self.text("scf.condition(");
-                let (flag, rest) = op.operands.split_at(op.operands.len().min(1));
+                let (flag, rest) = op.operands.split_at(op.operands.len().min(CONDITION_FLAGS));
                 self.operands(flag);
                 self.text(")");
                 self.values_and_types(rest);
@@ -165,30 +169,22 @@ impl Printer<'_> {
         }
     }
 
-    fn for_head(&mut self, op: &Op) {
+    fn for_head(&mut self, op: &Op, f: &For<'_>) {
         self.text("scf.for ");
-        let args = op.blocks.first().map(|b| self.func.block(*b).args.clone()).unwrap_or_default();
-        if let Some(var) = args.first() {
-            self.name(*var);
-        }
-        for (word, n) in [(" = ", 0), (" to ", 1), (" step ", 2)] {
+        self.name(f.variable);
+        for (word, bound) in [(" = ", f.lower), (" to ", f.upper), (" step ", f.step)] {
             self.text(word);
-            if let Some(bound) = op.operands.get(n) {
-                self.arg(bound.arg);
-            }
+            self.arg(bound);
         }
-        let inits = op.operands.get(3..).unwrap_or_default();
-        if !inits.is_empty() {
+        if !f.inits.is_empty() {
             self.text(" iter_args(");
-            let pairs = args.iter().skip(1).zip(inits).map(|(a, i)| (*a, i.arg));
-            self.list(pairs, Self::carried);
+            self.list(f.carried.iter().copied().zip(f.inits.iter().map(|i| i.arg)), Self::carried);
             self.text(") -> (");
             self.result_types(op);
             self.text(")");
         }
-        if let Some(ty) = args.first().map(|v| self.func.value(*v).ty)
-            && *self.module.types.get(ty) != Type::Scalar(ScalarType::Index)
-        {
+        let ty = self.func.value(f.variable).ty;
+        if *self.module.types.get(ty) != Type::Scalar(ScalarType::Index) {
             self.text(" : ");
             self.ty(ty, TILE);
         }
@@ -200,13 +196,11 @@ impl Printer<'_> {
         self.arg(init);
     }
 
-    fn while_head(&mut self, op: &Op) {
+    fn while_head(&mut self, op: &Op, w: &While<'_>) {
         self.text("scf.while");
-        let args = op.blocks.first().map(|b| self.func.block(*b).args.clone()).unwrap_or_default();
-        if !args.is_empty() {
+        if !w.carried.is_empty() {
             self.text(" (");
-            let pairs = args.iter().zip(&op.operands).map(|(a, i)| (*a, i.arg));
-            self.list(pairs, Self::carried);
+            self.list(w.carried.iter().copied().zip(w.inits.iter().map(|i| i.arg)), Self::carried);
             self.text(")");
         }
         self.text(" : (");

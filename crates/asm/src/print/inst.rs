@@ -164,13 +164,12 @@ impl Printer<'_> {
 
     /// ` {key = value`: what stands inside `ins(…)`, or what stands behind the operands. Says whether there was any.
     fn known_attrs(&mut self, op: &Op, opcode: Opcode, inside: bool) -> bool {
-        let Some(attrs) = op.known_attrs() else { return false };
         let mut any = false;
         for name in opcode.info().attrs {
             if inside != (name.info().inside_ins && op.form == TextForm::Dps) {
                 continue;
             }
-            if let Some(value) = attrs.get(*name) {
+            if let Some(value) = op.known_attrs().get(*name) {
                 let value = attr_text(name.info().kind, value);
                 let _ = write!(self.out, "{}{name} = {value}", if any { ", " } else { " {" });
                 any = true;

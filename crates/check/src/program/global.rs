@@ -5,7 +5,7 @@ use super::walk::Walk;
 use smallvec::SmallVec;
 use tessera_ir::{Arg, MemrefType, Op, Type, ValueId};
 use tessera_isa::diag::Fault;
-use tessera_isa::inst::{Attrs, GlobalArg, ViewTag};
+use tessera_isa::inst::{GlobalArg, ViewTag};
 use tessera_isa::ops::Role;
 
 impl Walk<'_> {
@@ -90,7 +90,7 @@ impl Walk<'_> {
         let dim = |n: usize| known(n).and_then(|v| u64::try_from(v).ok()).or(written.get(n).copied().flatten());
         let view = GlobalArg {
             elem: base.elem,
-            tag: op.known_attrs().map_or(ViewTag::Nd, Attrs::layout),
+            tag: op.known_attrs().layout().unwrap_or(ViewTag::Nd),
             dims: (0..rank).map(dim).collect(),
             strides: (0..rank).map(|n| known(rank + n).and_then(|v| i64::try_from(v).ok())).collect(),
             offset: base.offset,

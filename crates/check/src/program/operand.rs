@@ -146,12 +146,9 @@ impl Walk<'_> {
                 Val::Tile(_) | Val::None => {}
             }
         }
-        if let Some(attrs) = op.known_attrs() {
-            inst.attrs = attrs.clone();
-        }
-        if inst.conv.is_some() && inst.global.is_none() {
-            inst.attrs = inst.attrs.or(&self.state.config);
-        }
+        let attrs = op.known_attrs();
+        let configured = inst.conv.is_some() && inst.global.is_none();
+        inst.attrs = if configured { attrs.or(&self.state.config) } else { attrs.clone() };
         inst
     }
 

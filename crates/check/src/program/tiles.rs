@@ -284,10 +284,10 @@ impl Walk<'_> {
     pub(super) fn configure(&mut self, op: &Op, opcode: Opcode) {
         if opcode == Opcode::SetImg2colPadding {
             let value: Option<Number> = op.operands.first().and_then(|o| self.number(o.arg));
-            let given = value.or(op.known_attrs().and_then(Attrs::pad_value));
+            let given = value.or(op.known_attrs().pad_value());
             self.state.config.set(AttrName::PadValue, given);
-        } else if let Some(attrs) = op.known_attrs() {
-            self.state.config = attrs.or(&self.state.config);
+        } else {
+            self.state.config = op.known_attrs().or(&self.state.config);
         }
     }
 }

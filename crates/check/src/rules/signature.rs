@@ -91,6 +91,10 @@ pub(crate) fn of(inst: &Inst) -> Option<&'static Sig> {
 /// The first broken signature rule of all cases: an earlier rule of one case comes before a later one of another.
 pub(crate) fn check(inst: &Inst) -> Option<Fault> {
     let cases = cases(inst);
+    if cases.is_empty() && !inst.op.info().sigs.is_empty() {
+        let what = format!("{} has none of its operands", inst.op.title());
+        return Some(Fault::new("operand-count", what).help("give it all its operands"));
+    }
     let misses = cases.iter().filter_map(|case| Some((case.find(inst, inst.profile, inst.form).err()?, case)));
     let (miss, case) = misses.min_by_key(|(miss, _)| *miss as u8)?;
     let ids = &inst.op.info().ids;

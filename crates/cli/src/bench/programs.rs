@@ -80,14 +80,14 @@ fn repeated(count: u64, rows: u64, instruction: &str) -> String {
 }
 
 /// Seconds of a run of [`repeated`].
-fn run(kernel: &Kernel<'_>, rows: u64, blocks: u32) -> Result<f64> {
+fn run(kernel: &Kernel, rows: u64, blocks: u32) -> Result<f64> {
     let input = kernel.find("p").map(|value| {
         let bytes = vec![1; (rows * rows * 4) as usize];
         let (elem, dims) = (Elem::F32, vec![rows * rows]);
         (value, Input::Buffer { bytes, elem, dims })
     });
     let bindings = Bindings { inputs: input.into_iter().collect(), blocks, ..Bindings::default() };
-    let (time, outcome) = seconds(|| kernel.run(bindings));
+    let (time, outcome) = seconds(|| kernel.execute(bindings));
     match outcome.diagnostics.into_iter().next() {
         Some(found) => Err(Error::from(Box::new(found))),
         None => Ok(time),
@@ -97,12 +97,12 @@ fn run(kernel: &Kernel<'_>, rows: u64, blocks: u32) -> Result<f64> {
 /// Nanoseconds of one turn of a loop.
 fn turn(count: u64) -> Result<f64> {
     let program = read(&repeated(count, 16, "tmov"))?;
-    Ok(run(&program.kernel(None)?, 16, 1)? * 1e9 / count as f64)
+    Ok(run(&program.entry()?, 16, 1)? * 1e9 / count as f64)
 }
 
 /// How much sooner two blocks are done on two cores than one after the other: the best of five of either.
 fn blocks(_: Duration) -> Result<f64> {
-    let time = |count: u64, blocks: u32| run(&read(&repeated(count, 64, "ttrans"))?.kernel(None)?, 64, blocks);
+    let time = |count: u64, blocks: u32| run(&read(&repeated(count, 64, "ttrans"))?.entry()?, 64, blocks);
     // A block that takes at least a fifth of a second, and a little more.
     let sample = 100_000;
     let count = (sample as f64 * 0.25 / time(sample, 1)?).ceil() as u64;
@@ -119,7 +119,7 @@ fn blocks(_: Duration) -> Result<f64> {
 /// Milliseconds from text to a program whose types agree.
 fn parse(count: usize) -> Result<f64> {
     let text = instructions(count);
-    let (time, program) = seconds(|| Program::parse(&text, Some(Profile::Cpu)));
+    let (time, program) = seconds(|| Program::read(&text, Some(Profile::Cpu)));
     sound(program).map(|_| time * 1e3)
 }
 
@@ -136,14 +136,14 @@ fn check(count: usize) -> Result<f64> {
 /// Milliseconds of placement and order.
 fn plan(count: usize) -> Result<f64> {
     let program = read(&instructions(count))?;
-    let kernel = program.kernel(None)?;
+    let kernel = program.entry()?;
     let (time, placement) = seconds(|| kernel.plan(&[]));
     placement?;
     Ok(time * 1e3)
 }
 
 fn read(text: &str) -> Result<Program> {
-    sound(Program::parse(text, Some(Profile::Cpu)))
+    sound(Program::read(text, Some(Profile::Cpu)))
 }
 
 fn sound(program: Program) -> Result<Program> {

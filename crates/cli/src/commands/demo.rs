@@ -30,7 +30,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 }
 
 fn page() -> Result<String, Failure> {
-    let programs = Profile::ALL.map(|p| Program::parse(PROGRAM, Some(p)));
+    let programs = Profile::ALL.map(|p| Program::read(PROGRAM, Some(p)));
     let mut results = Vec::new();
     for program in &programs {
         results.push((program.profile(), results_of(program)?));
@@ -88,14 +88,14 @@ fn broken() -> Failure {
 }
 
 fn results_of(program: &Program) -> Result<Results, Failure> {
-    let kernel = program.kernel(None).map_err(|_| broken())?;
+    let kernel = program.entry().map_err(|_| broken())?;
     let find = |name: &str| kernel.find(name).ok_or_else(broken);
     let floats = |n: u32, of: &dyn Fn(u32) -> f32| (0..n).flat_map(|i| of(i).to_le_bytes()).collect::<Vec<u8>>();
     let src = floats(32 * 16, &|i| (100 * (i / 16) + i % 16) as f32);
     let acc = floats(16 * 32, &|i| ACC[i as usize % ACC.len()]);
     let tile = |rows, cols, elements| Input::Tile { rows, cols, elements };
     let wanted = [find("lo")?, find("t")?, find("out")?];
-    let outcome = kernel.run(Bindings {
+    let outcome = kernel.execute(Bindings {
         inputs: vec![
             (find("src")?, tile(32, 16, src.clone())),
             (find("acc")?, tile(16, 32, acc)),
@@ -110,8 +110,8 @@ fn results_of(program: &Program) -> Result<Results, Failure> {
 
 /// The tile before the repack, as much of it as one window takes, and the tile after it.
 fn tiles(program: &Program) -> Result<[Tile; 2], Failure> {
-    let kernel = program.kernel(None).map_err(|_| broken())?;
-    let tile = |kernel: &Kernel<'_>, name: &str| match kernel.find(name).map(|v| kernel.need(v)) {
+    let kernel = program.entry().map_err(|_| broken())?;
+    let tile = |kernel: &Kernel, name: &str| match kernel.find(name).map(|v| kernel.need(v)) {
         Some(Need::Tile(tile)) => Ok(tile),
         _ => Err(broken()),
     };
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn the_program_is_legal_everywhere() {
         for profile in Profile::ALL {
-            let program = Program::parse(PROGRAM, Some(profile));
+            let program = Program::read(PROGRAM, Some(profile));
             assert!(program.check().iter().all(|d| !d.is_error()), "{profile}: {:?}", program.check());
         }
     }

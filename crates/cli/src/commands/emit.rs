@@ -3,6 +3,7 @@
 use super::load;
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
+use crate::words;
 use std::path::PathBuf;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
@@ -36,16 +37,16 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         return policy.report(session, &source, &errors, profile);
     }
     match program
-        .kernel(args.entry.as_deref())
-        .and_then(|kernel| tessera_emit::cpp(kernel.module(), kernel.func(), profile))
+        .kernel_or_entry(args.entry.as_deref())
+        .and_then(|kernel| Ok(tessera_emit::cpp(kernel.module(), kernel.func(), profile)?))
     {
         Ok(code) => {
             session.stdout.write_all(code.as_bytes())?;
             Ok(FINE)
         }
-        Err(diagnostic) => {
-            let is_usage = diagnostic.rule == "entry" && args.entry.is_some();
-            policy.report(session, &source, &[*diagnostic], profile)?;
+        Err(error) => {
+            let is_usage = error.rule() == "entry" && args.entry.is_some();
+            policy.report(session, &source, &words::diagnostics(&error), profile)?;
             Ok(if is_usage { USAGE_ERROR } else { PROGRAM_ERROR })
         }
     }

@@ -5,10 +5,11 @@ use crate::bind::{self, Bound};
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, UNDECIDED};
 use crate::source::Source;
+use crate::words;
 use serde::Serialize;
 use std::path::PathBuf;
-use tessera::Program;
-use tessera::equiv::{Answer, Different, Given, Stop, Undecided, Which, equiv};
+use tessera::equiv::{Answer, Different, Given, Which, equiv};
+use tessera::{Error, ErrorKind, Program};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
@@ -101,10 +102,11 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let entries = [&args.entry_a, &args.entry_b];
     let mut kernels = Vec::new();
     for ((source, program), entry) in [&first, &second].into_iter().zip(entries) {
-        match program.kernel(entry.as_deref()) {
+        match program.kernel_or_entry(entry.as_deref()) {
             Ok(kernel) => kernels.push(kernel),
-            Err(d) => {
-                let code = Policy::plain(args.format).report(session, source, &[*d], program.profile())?;
+            Err(error) => {
+                let found = words::diagnostics(&error);
+                let code = Policy::plain(args.format).report(session, source, &found, program.profile())?;
                 return Ok(if entry.is_some() { crate::session::USAGE_ERROR } else { code });
             }
         }
@@ -139,9 +141,9 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             show_differences(session, args.format, &names, &different)?;
             Ok(PROGRAM_ERROR)
         }
-        Answer::Stopped(which, stop) => {
+        Answer::Stopped(which, error) => {
             let (source, program) = if which == Which::A { &first } else { &second };
-            stopped(session, args.format, source, program, stop)
+            stopped(session, args.format, source, program, &error)
         }
     }
 }
@@ -205,17 +207,21 @@ fn show_differences(
 }
 
 /// Why a run without data gives no answer, and the exit code of it.
-pub fn stopped(session: &mut Session<'_>, format: Format, source: &Source, program: &Program, stop: Stop) -> Outcome {
-    match stop {
-        Stop::Usage(why) => Err(Failure::usage(why)),
-        Stop::Illegal(diagnostics) => {
-            let errors: Vec<Diagnostic> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
-            Policy::plain(format).report(session, source, &errors, program.profile())
-        }
-        Stop::Undecided(undecided) => {
-            show_undecided(session, format, source, &undecided)?;
+pub fn stopped(
+    session: &mut Session<'_>,
+    format: Format,
+    source: &Source,
+    program: &Program,
+    error: &Error,
+) -> Outcome {
+    let found = words::diagnostics(error);
+    match (error.kind(), found.first()) {
+        (ErrorKind::Request, _) => Err(Failure::usage(words::sentence(error))),
+        (ErrorKind::Undecided, Some(undecided)) => {
+            show_undecided(session, format, source, undecided)?;
             Ok(UNDECIDED)
         }
+        _ => Policy::plain(format).report(session, source, &found, program.profile()),
     }
 }
 
@@ -232,7 +238,7 @@ fn show_undecided(
     session: &mut Session<'_>,
     format: Format,
     source: &Source,
-    undecided: &Undecided,
+    undecided: &Diagnostic,
 ) -> Result<(), Failure> {
     let range = undecided.span.map(|s| source.clamp(s));
     let line = range.as_ref().map(|r| source.position(r.start).line);
@@ -241,7 +247,7 @@ fn show_undecided(
             answer: "undecided",
             file: &source.name,
             line,
-            why: &undecided.why,
+            why: &undecided.message,
             help: undecided.help.as_deref(),
         };
         // A record of strings and numbers always has a JSON form.
@@ -249,7 +255,7 @@ fn show_undecided(
         return Ok(());
     }
     let at = line.map_or(String::new(), |l| format!(":{l}"));
-    writeln!(session.stdout, "undecided: {}{at}: {}", source.name, undecided.why)?;
+    writeln!(session.stdout, "undecided: {}{at}: {}", source.name, undecided.message)?;
     let text = range.and_then(|r| source.text.get(r)).and_then(|t| t.lines().next());
     if let Some(text) = text {
         writeln!(session.stdout, "  {}", text.trim())?;

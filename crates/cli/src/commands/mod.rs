@@ -100,6 +100,6 @@ fn profile(text: &str) -> Result<Profile, String> {
 /// A program of the command line, with its text for messages.
 fn load(session: &mut Session<'_>, file: &Path, profile: Option<Profile>) -> Result<(Source, Program), Failure> {
     let bytes = session.read_source(file)?;
-    let program = Program::parse_bytes(&bytes, profile);
+    let program = Program::read(&bytes, profile);
     Ok((Source::of_file(file, bytes), program))
 }

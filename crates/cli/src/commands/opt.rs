@@ -7,7 +7,8 @@ use crate::policy::Format;
 use crate::session::{FINE, Outcome, Session};
 use crate::source::Source;
 use std::path::PathBuf;
-use tessera::opt::{Instruction, Step, Stop, optimize};
+use tessera::ErrorKind;
+use tessera::opt::{Instruction, Step, optimize};
 use tessera_isa::profile::Profile;
 
 /// Take out what cannot matter, prove every step, and print the program that is left
@@ -71,7 +72,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             }
             (better.text, FINE)
         }
-        Err(stop @ Stop::Undecided(_)) => {
+        Err(error) if error.kind() == ErrorKind::Undecided => {
             // What was found goes to standard error: standard output is the program's.
             let mut said = Vec::new();
             let mut quiet = Session {
@@ -81,11 +82,11 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
                 stderr: &mut *session.stderr,
                 color: false,
             };
-            let code = stopped(&mut quiet, Format::Human, &source, &program, stop)?;
+            let code = stopped(&mut quiet, Format::Human, &source, &program, &error)?;
             session.stderr.write_all(&said)?;
             (program.text(None), code)
         }
-        Err(stop) => return stopped(session, Format::Human, &source, &program, stop),
+        Err(error) => return stopped(session, Format::Human, &source, &program, &error),
     };
     match &args.output {
         Some(file) => session.write(file, text.as_bytes())?,

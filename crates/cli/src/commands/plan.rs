@@ -5,6 +5,7 @@ use crate::policy::{Format, Policy};
 use crate::render::table::Table;
 use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
 use crate::source::Source;
+use crate::words;
 use std::fmt::Write;
 use std::path::PathBuf;
 use tessera::program::Kernel;
@@ -41,15 +42,15 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if !errors.is_empty() {
         return policy.report(session, &source, &errors, profile);
     }
-    let placed = program.kernel(args.entry.as_deref()).and_then(|kernel| {
+    let placed = program.kernel_or_entry(args.entry.as_deref()).and_then(|kernel| {
         let placement = kernel.plan(&[])?;
         Ok((kernel, placement))
     });
     let (kernel, placement) = match placed {
         Ok(both) => both,
-        Err(diagnostic) => {
-            let is_usage = diagnostic.rule == "entry" && args.entry.is_some();
-            policy.report(session, &source, &[*diagnostic], profile)?;
+        Err(error) => {
+            let is_usage = error.rule() == "entry" && args.entry.is_some();
+            policy.report(session, &source, &words::diagnostics(&error), profile)?;
             return Ok(if is_usage { USAGE_ERROR } else { PROGRAM_ERROR });
         }
     };
@@ -65,7 +66,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 
 struct Page<'a> {
     source: &'a Source,
-    kernel: &'a Kernel<'a>,
+    kernel: &'a Kernel,
 }
 
 impl Page<'_> {

@@ -8,12 +8,11 @@ use super::load;
 use crate::bind::{self, Bound};
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
+use crate::words;
 use std::path::PathBuf;
-use tessera::program::{Kernel, Need};
-use tessera_ir::ValueId;
+use tessera::{Error, Kernel};
 use tessera_isa::codec::Number;
-use tessera_isa::diag::{Diagnostic, Severity, nearest};
-use tessera_isa::elem::Elem;
+use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::profile::Profile;
 
 /// Run a program
@@ -79,10 +78,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if is_illegal {
         return args.policy.report(session, &source, &findings, profile);
     }
-    let kernel = match program.kernel(args.entry.as_deref()) {
+    let kernel = match program.kernel_or_entry(args.entry.as_deref()) {
         Ok(kernel) => kernel,
-        Err(diagnostic) => {
-            let code = args.policy.report(session, &source, &[*diagnostic], profile)?;
+        Err(error) => {
+            let code = args.policy.report(session, &source, &words::diagnostics(&error), profile)?;
             return Ok(if args.entry.is_some() { USAGE_ERROR } else { code });
         }
     };
@@ -90,14 +89,14 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let bindings = match job.bindings(session) {
         Ok(bindings) => bindings,
         Err(Stop::Failure(failure)) => return Err(failure),
-        Err(Stop::Binding(diagnostic)) => {
-            args.policy.report(session, &source, &[*diagnostic], profile)?;
+        Err(Stop::Binding(found)) => {
+            args.policy.report(session, &source, &found, profile)?;
             return Ok(USAGE_ERROR);
         }
     };
-    let shapes = inputs::shapes(&bindings);
-    let outcome = kernel.run(bindings);
-    for d in args.policy.apply(outcome.diagnostics.clone()) {
+    let shapes = bindings.shapes();
+    let outcome = kernel.execute(bindings);
+    for d in args.policy.apply(words::found(&kernel, outcome.diagnostics.clone())) {
         if !findings.iter().any(|f| f.rule == d.rule && f.span == d.span) {
             findings.push(d);
         }
@@ -118,7 +117,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 /// A command line with the function that it runs.
 struct Job<'a> {
     args: &'a Args,
-    kernel: &'a Kernel<'a>,
+    kernel: &'a Kernel,
 }
 
 /// Why a program cannot be run with what the command line binds.
@@ -126,7 +125,7 @@ enum Stop {
     /// A file cannot be read.
     Failure(Failure),
     /// A name, shape or type is wrong (`binding`).
-    Binding(Box<Diagnostic>),
+    Binding(Vec<Diagnostic>),
 }
 
 impl From<Failure> for Stop {
@@ -135,33 +134,14 @@ impl From<Failure> for Stop {
     }
 }
 
-impl Stop {
-    fn binding(message: String) -> Stop {
-        Stop::Binding(Box::new(Diagnostic::error("binding", message)))
-    }
-
-    /// There is no such name; the nearest one may be meant.
-    fn unknown(name: &str, kind: &str, names: &[&str]) -> Stop {
-        let what = Diagnostic::error("binding", format!("the program has no {kind} %{name}"));
-        Stop::Binding(Box::new(match nearest(name, names.iter().copied()) {
-            Some(near) => what.help(format!("did you mean %{near}?")),
-            None if names.is_empty() => what,
-            None => {
-                let shown: Vec<String> = names.iter().take(12).map(|n| format!("%{n}")).collect();
-                what.help(format!("there are {}", shown.join(", ")))
-            }
-        }))
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Binding(words::diagnostics(&error))
     }
 }
 
-impl Job<'_> {
-    /// The element type of what a value holds.
-    fn elem(&self, value: ValueId) -> Option<Elem> {
-        match self.kernel.need(value) {
-            Need::Tile(tile) => Some(tile.elem),
-            Need::Conv(conv) => Some(conv.elem),
-            Need::Buffer(elem, _) => Some(elem),
-            Need::Scalar(_) | Need::Nothing => None,
-        }
+impl Stop {
+    fn binding(message: String) -> Stop {
+        Stop::Binding(vec![Diagnostic::error("binding", message)])
     }
 }

@@ -5,6 +5,7 @@ use super::load;
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Outcome, Session, USAGE_ERROR};
 use crate::source::Source;
+use crate::words;
 use serde::Serialize;
 use std::path::PathBuf;
 use tessera::program::Kernel;
@@ -24,10 +25,10 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The element whose way back is shown, newest step first
-    #[arg(long, value_name = "NAME[I,J]", value_parser = Target::parse)]
+    #[arg(long, value_name = "NAME[I,J]", value_parser = target)]
     at: Option<Target>,
     /// The input element that is followed to wherever it goes
-    #[arg(long, value_name = "NAME[I,J]", value_parser = Target::parse)]
+    #[arg(long, value_name = "NAME[I,J]", value_parser = target)]
     from: Option<Target>,
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profile)]
@@ -42,16 +43,21 @@ pub struct Args {
     format: Format,
 }
 
+fn target(text: &str) -> Result<Target, String> {
+    Target::parse(text).map_err(|error| words::sentence(&error))
+}
+
 /// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let (source, program) = load(session, &args.file, args.profile)?;
     if let Some(code) = refused(session, args.format, &source, &program)? {
         return Ok(code);
     }
-    let kernel = match program.kernel(args.entry.as_deref()) {
+    let kernel = match program.kernel_or_entry(args.entry.as_deref()) {
         Ok(kernel) => kernel,
-        Err(d) => {
-            let code = Policy::plain(args.format).report(session, &source, &[*d], program.profile())?;
+        Err(error) => {
+            let found = words::diagnostics(&error);
+            let code = Policy::plain(args.format).report(session, &source, &found, program.profile())?;
             return Ok(if args.entry.is_some() { USAGE_ERROR } else { code });
         }
     };
@@ -63,7 +69,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     };
     let hops = match hops {
         Ok(hops) => hops,
-        Err(stop) => return stopped(session, args.format, &source, &program, stop),
+        Err(error) => return stopped(session, args.format, &source, &program, &error),
     };
     if args.format == Format::Json {
         for (step, hop) in hops.iter().enumerate() {
@@ -87,12 +93,12 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     Ok(FINE)
 }
 
-fn line(hop: &Hop, kernel: &Kernel<'_>, source: &Source) -> Option<usize> {
+fn line(hop: &Hop, kernel: &Kernel, source: &Source) -> Option<usize> {
     let span = kernel.func().op(hop.op?).span;
     Some(source.position(source.clamp(span).start).line)
 }
 
-fn mnemonic(hop: &Hop, kernel: &Kernel<'_>) -> Option<&'static str> {
+fn mnemonic(hop: &Hop, kernel: &Kernel) -> Option<&'static str> {
     let op = kernel.func().op(hop.op?);
     Some(match &op.kind {
         tessera_ir::OpKind::For => "scf.for",
@@ -102,7 +108,7 @@ fn mnemonic(hop: &Hop, kernel: &Kernel<'_>) -> Option<&'static str> {
 }
 
 /// Line and instruction.
-fn head(hop: &Hop, kernel: &Kernel<'_>, source: &Source) -> String {
+fn head(hop: &Hop, kernel: &Kernel, source: &Source) -> String {
     match (line(hop, kernel, source), mnemonic(hop, kernel), &hop.how) {
         (_, _, How::Ends | How::Input | How::NeverWritten) => String::new(),
         (Some(line), Some(mnemonic), _) => format!("{line:>4}: {mnemonic}"),
@@ -151,7 +157,7 @@ struct Record<'a> {
     depth: usize,
 }
 
-fn record<'a>(step: usize, hop: &'a Hop, kernel: &Kernel<'_>, source: &Source) -> Record<'a> {
+fn record<'a>(step: usize, hop: &'a Hop, kernel: &Kernel, source: &Source) -> Record<'a> {
     let (how, detail) = match &hop.how {
         How::Moved => ("moved", None),
         How::Converted(function) => ("converted", Some(function.as_str())),

@@ -165,7 +165,7 @@ mod tests {
                 let lines = examples(op, form);
                 for line in [&lines.asm, &lines.ssa, &lines.dps] {
                     for text in [line.clone(), cut(line, 80).join("\n")] {
-                        let found = Program::parse(&text, None).check();
+                        let found = Program::read(&text, None).check();
                         let error = found.into_iter().find(|d| d.is_error());
                         wrong.extend(error.map(|d| format!("{text}\n  {}: {}", d.rule, d.message)));
                     }

@@ -289,8 +289,8 @@ mod tests {
     use tessera::Program;
 
     fn map_of(text: &str) -> MemoryMap {
-        let program = Program::parse(text, None);
-        let kernel = program.kernel(None).unwrap_or_else(|e| panic!("{e:?}"));
+        let program = Program::read(text, None);
+        let kernel = program.entry().unwrap_or_else(|e| panic!("{e:?}"));
         let placement = kernel.plan(&[]).unwrap_or_else(|e| panic!("{e:?}"));
         tessera_plan::map(kernel.module(), kernel.func(), kernel.profile(), &placement)
     }

@@ -1,14 +1,15 @@
 //! Plans: the nests and fills of one instruction with their kernels chosen, to be run any number of times.
 
 use super::{Fill, Nest, OutOfBounds, fold};
+use crate::engine::memory::MemoryId;
 use crate::kernels::{Conversion, Convert, Kernel, Level, Pair, Params};
 use smallvec::SmallVec;
 
 /// Where an operand lies: in which memory, and from which byte on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// Index into the memories.
-    pub memory: usize,
+    /// The memory.
+    pub memory: MemoryId,
     /// First byte of the operand.
     pub at: usize,
 }
@@ -148,7 +149,7 @@ impl Plan {
                 },
                 Action::Fill { dst, fill } => {
                     let dst = place(*dst)?;
-                    let memory = memories.get_mut(dst.memory).ok_or(NOWHERE)?.as_mut();
+                    let memory = memories.get_mut(dst.memory.index()).ok_or(NOWHERE)?.as_mut();
                     let len = memory.len();
                     fill.run(memory.get_mut(dst.at..).ok_or(OutOfBounds { len, ..NOWHERE })?)?;
                 }
@@ -170,10 +171,10 @@ enum Reach<'a> {
 #[inline]
 fn reach<M: AsMut<[u8]>>(memories: &mut [M], src: Place, dst: Place) -> Result<Reach<'_>, OutOfBounds> {
     if src.memory == dst.memory {
-        let memory = memories.get_mut(src.memory).ok_or(NOWHERE)?;
+        let memory = memories.get_mut(src.memory.index()).ok_or(NOWHERE)?;
         return Ok(Reach::One(memory.as_mut(), src.at, dst.at));
     }
-    let pair = memories.get_disjoint_mut([src.memory, dst.memory]);
+    let pair = memories.get_disjoint_mut([src.memory.index(), dst.memory.index()]);
     let [from, to] = pair.map_err(|_| NOWHERE)?;
     Ok(Reach::Two((from.as_mut(), src.at), (to.as_mut(), dst.at)))
 }

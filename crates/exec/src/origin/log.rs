@@ -1,7 +1,7 @@
 //! What happened to bytes, in order, and the way of one byte through it.
 
 use super::moves::{Action, ElementMove, Moves};
-use super::{Function, GIVEN, Now};
+use super::{Function, Now};
 use crate::engine::memory::{MemoryId, is_buffer, on_core};
 use crate::nest::{Nest, Place};
 use rustc_hash::FxHashMap;
@@ -192,9 +192,8 @@ impl Log {
     /// A byte that is not on the chip.
     fn outside(&self, (memory, byte): ByteAt) -> Option<Spot> {
         let byte = byte as u64;
-        if memory >= GIVEN {
-            let value = ValueId((memory - GIVEN) as u32);
-            return Some(Spot::Given { value, byte });
+        if let Some(value) = memory.as_given() {
+            return Some(Spot::Given { value: ValueId(value), byte });
         }
         let value = *self.memories.get(&memory).filter(|_| is_buffer(memory))?;
         Some(Spot::Buffer { value, byte })

@@ -18,8 +18,8 @@ pub(crate) use moves::Moves;
 pub use terms::{Function, Nibble, Quantized, Term, TermId, Terms, UNDEFINED};
 
 use crate::defined::Area;
-use crate::engine::chip::Object;
-use crate::engine::memory::{BUFFERS, MemoryId, is_buffer};
+use crate::engine::Object;
+use crate::engine::memory::{MemoryId, is_buffer};
 use crate::nest::{Bits, Map, Move, Nest, Place, lower};
 use log::What;
 use moves::{Action, From};
@@ -31,15 +31,12 @@ use tessera_ir::{OpId, ValueId};
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
 
-/// Where the contents of input tiles are numbered: a memory of its own for each.
-const GIVEN: MemoryId = 1 << 30;
-
 /// How many bytes of all memories are followed at most.
 const MAX_BYTES: usize = 1 << 28;
 
 /// The memory that stands for what is given to an input tile.
 pub(crate) fn given(value: ValueId) -> MemoryId {
-    GIVEN + value.index()
+    MemoryId::given(value.index() as u32)
 }
 
 /// Something that came out, by origins.
@@ -339,7 +336,7 @@ impl Watch {
     }
 
     fn note_written(&mut self, memory: MemoryId, start: usize, len: usize) {
-        if (BUFFERS..GIVEN).contains(&memory) {
+        if is_buffer(memory) && memory.as_given().is_none() {
             self.written.push((memory, start, len));
         }
     }

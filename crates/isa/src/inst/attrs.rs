@@ -58,17 +58,6 @@ impl From<Number> for AttrValue {
     }
 }
 
-macro_rules! word_values {
-    ($($word:ident)*) => {
-        $(impl From<$word> for AttrValue {
-            fn from(w: $word) -> Self {
-                AttrValue::Word(w as u8)
-            }
-        })*
-    };
-}
-word_values!(Relu AccToVec Split ViewTag);
-
 /// The attributes that an instruction is given, by name.
 ///
 /// ```
@@ -85,9 +74,9 @@ word_values!(Relu AccToVec Split ViewTag);
 pub struct Attrs(SmallVec<[(AttrName, AttrValue); 4]>);
 
 impl Attrs {
-    /// No attribute is given.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// No attribute.
+    pub const fn new() -> Self {
+        Attrs(SmallVec::new_const())
     }
 
     /// The attributes that are given, in the table's order.
@@ -115,15 +104,13 @@ impl Attrs {
 
     /// Gives an attribute a value, or takes it away.
     pub fn set(&mut self, name: AttrName, value: Option<impl Into<AttrValue>>) {
-        let at = self.0.binary_search_by_key(&name, |(n, _)| *n);
-        match (at, value) {
-            (Ok(at), None) => drop(self.0.remove(at)),
-            (Err(_), None) => {}
-            (Ok(at), Some(value)) => {
-                self.0.remove(at);
-                self.0.insert(at, (name, value.into()));
-            }
-            (Err(at), Some(value)) => self.0.insert(at, (name, value.into())),
+        let found = self.0.binary_search_by_key(&name, |(n, _)| *n);
+        let at = found.unwrap_or_else(|at| at);
+        if found.is_ok() {
+            self.0.remove(at);
+        }
+        if let Some(value) = value {
+            self.0.insert(at, (name, value.into()));
         }
     }
 
@@ -159,13 +146,6 @@ impl Attrs {
         })
     }
 
-    fn typed<T: Copy>(&self, name: AttrName, all: &[T]) -> Option<T> {
-        match self.get(name)? {
-            AttrValue::Word(n) => all.get(usize::from(n)).copied(),
-            _ => None,
-        }
-    }
-
     fn ints(&self, name: AttrName) -> Option<[i64; 4]> {
         match self.value(name)? {
             AttrValue::Ints(v) => Some(v),
@@ -175,26 +155,6 @@ impl Attrs {
 
     fn pair(&self, name: AttrName) -> Option<[i64; 2]> {
         self.ints(name).map(|[a, b, _, _]| [a, b])
-    }
-
-    /// `reluPreMode`, if it is given.
-    pub fn relu(&self) -> Option<Relu> {
-        self.typed(AttrName::ReluPreMode, Relu::ALL)
-    }
-
-    /// `accToVecMode`, if it is given.
-    pub fn acc_to_vec(&self) -> Option<AccToVec> {
-        self.typed(AttrName::AccToVecMode, AccToVec::ALL)
-    }
-
-    /// `mode` of TINSERT, if it is given.
-    pub fn split(&self) -> Option<Split> {
-        self.typed(AttrName::Mode, Split::ALL)
-    }
-
-    /// `layout` of a view.
-    pub fn layout(&self) -> ViewTag {
-        self.typed(AttrName::Layout, ViewTag::ALL).unwrap_or(ViewTag::Nd)
     }
 
     /// `dim` of TCONCAT.
@@ -239,4 +199,34 @@ impl Attrs {
     pub fn shape(&self) -> Option<[i64; 2]> {
         self.pair(AttrName::Shape)
     }
+}
+
+/// Attributes whose words are a type of their own.
+macro_rules! words {
+    ($($(#[$doc:meta])* $get:ident: $name:ident = $word:ident;)*) => {
+        $(impl From<$word> for AttrValue {
+            fn from(w: $word) -> Self {
+                AttrValue::Word(w as u8)
+            }
+        })*
+        impl Attrs {
+            $($(#[$doc])* pub fn $get(&self) -> Option<$word> {
+                match self.value(AttrName::$name)? {
+                    AttrValue::Word(n) => $word::ALL.get(usize::from(n)).copied(),
+                    _ => None,
+                }
+            })*
+        }
+    };
+}
+
+words! {
+    /// `reluPreMode`.
+    relu: ReluPreMode = Relu;
+    /// `accToVecMode`, if it is given.
+    acc_to_vec: AccToVecMode = AccToVec;
+    /// `mode` of TINSERT, if it is given.
+    split: Mode = Split;
+    /// `layout` of a view, if it is given.
+    layout: Layout = ViewTag;
 }

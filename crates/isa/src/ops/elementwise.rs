@@ -47,13 +47,10 @@ macro_rules! elementwise {
                 forms: &[form!(Plain: $($role),* => Dst)],
                 sigs: one_type!($($role)* Dst; cpu $cpu, a2a3 $a2a3, a5 $a5),
                 ids: ids!($mnemonic),
-                rules: &[
-                    rule_on(Profiles::NPU, concat!($mnemonic, "-loc"), RuleKind::Signature),
-                    rule_on(Profiles::NPU, concat!($mnemonic, "-layout"), RuleKind::Signature),
-                    rule(concat!($mnemonic, "-dtype"), RuleKind::Signature),
-                    rule(concat!($mnemonic, "-valid"), RuleKind::SameValid),
-                    rule("overlap", RuleKind::Overlap),
-                ],
+                rules: rules! {
+                    NPU Signature concat!($mnemonic, "-loc"), concat!($mnemonic, "-layout");
+                    ALL Signature concat!($mnemonic, "-dtype"); ALL SameValid concat!($mnemonic, "-valid"); ALL Overlap "overlap";
+                },
                 sem: Sem::Map { domain: Role::Dst, args: &[$((Role::$role, At::$at)),*], func: Func::$func },
                 ..LAYOUT
             };

@@ -48,16 +48,10 @@ family! { after matrix::END;
             gather!(A5 A5, INDEX, VEC, ROWS_OF),
         ],
         ids: ids!("tgather"),
-        rules: &[
-            rule_on(Profiles::NPU, "tgather-loc", RuleKind::Signature),
-            rule_on(Profiles::NPU, "tgather-layout", RuleKind::Signature),
-            rule("tgather-dtype", RuleKind::Signature),
-            rule("tgather-valid", RuleKind::GatherValid),
-            rule_on(Profiles::A2A3, "tgather-tmp", RuleKind::GatherTmp),
-            rule("overlap", RuleKind::Overlap),
-            rule("tgather-index", RuleKind::AtRun),
-            rule("undefined-use", RuleKind::AtRun),
-        ],
+        rules: rules! {
+            NPU Signature "tgather-loc", "tgather-layout"; ALL Signature "tgather-dtype"; ALL GatherValid "tgather-valid";
+            A2A3 GatherTmp "tgather-tmp"; ALL Overlap "overlap"; ALL AtRun "tgather-index", "undefined-use";
+        },
         sem: Sem::Data(sem::gather),
         examples: &[(Role::Idx, "!pto.tile<16x32xi32>"), (Role::Tmp, "!pto.tile<16x32xi32>")],
         ..LAYOUT

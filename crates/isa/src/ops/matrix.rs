@@ -51,14 +51,10 @@ family! { after reduce::END;
             product!(A5 TRIPLES_A5, &[&[(Role::A, NZ_512), (Role::B, ZN_512), (Role::Dst, NZ)]]),
         ],
         ids: ids!("tmatmul"),
-        rules: &[
-            rule("tmatmul-loc", RuleKind::Signature),
-            rule_on(Profiles::NPU, "tmatmul-layout", RuleKind::Signature),
-            rule("tmatmul-dtype", RuleKind::Signature),
-            rule("tmatmul-valid", RuleKind::ContractValid),
-            rule("tmatmul-shape", RuleKind::ContractShape),
-            rule_on(Profiles::NPU, "tmatmul-range", RuleKind::ContractRange),
-        ],
+        rules: rules! {
+            ALL Signature "tmatmul-loc"; NPU Signature "tmatmul-layout"; ALL Signature "tmatmul-dtype";
+            ALL ContractValid "tmatmul-valid"; ALL ContractShape "tmatmul-shape"; NPU ContractRange "tmatmul-range";
+        },
         pipe: Pipe::M,
         sem: Sem::Contract { a: Role::A, b: Role::B, plus: None },
         examples: &[

@@ -28,8 +28,8 @@ mod ttrans;
 
 pub use attr::{AttrInfo, AttrKind, AttrName, Spelling, Word};
 pub use names::{other, others};
+use rule::rules;
 pub use rule::{Ids, RuleKind, RuleUse};
-use rule::{rule, rule_on};
 pub use sig::{Judged, Lay, Layouts, Miss, Sig, TypeOf, Types};
 
 use crate::profile::{Profile, Profiles};

@@ -44,15 +44,12 @@ macro_rules! row_reductions {
                     on_vec!(A5 $a5),
                 ],
                 ids: ids!($mnemonic),
-                rules: &[
-                    rule_on(Profiles::NPU, concat!($mnemonic, "-loc"), RuleKind::Signature),
-                    rule_on(Profiles::NPU, concat!($mnemonic, "-layout"), RuleKind::Signature),
-                    rule(concat!($mnemonic, "-dtype"), RuleKind::Signature),
-                    rule(concat!($mnemonic, "-valid"), RuleKind::RowFoldValid),
-                    rule(concat!($mnemonic, "-empty"), RuleKind::FoldEmpty),
-                    rule_on(Profiles::A2A3, concat!($mnemonic, "-tmp"), RuleKind::FoldTmp),
-                    rule("overlap", RuleKind::Overlap),
-                ],
+                rules: rules! {
+                    NPU Signature concat!($mnemonic, "-loc"), concat!($mnemonic, "-layout");
+                    ALL Signature concat!($mnemonic, "-dtype"); ALL RowFoldValid concat!($mnemonic, "-valid");
+                    ALL FoldEmpty concat!($mnemonic, "-empty"); A2A3 FoldTmp concat!($mnemonic, "-tmp");
+                    ALL Overlap "overlap";
+                },
                 sem: Sem::Fold { src: Role::Src, each: Axis::Row, func: Func::$func },
                 examples: &[(Role::Dst, "!pto.tile<vec, 16x16xf16, valid=16x1>")],
                 ..LAYOUT

@@ -13,15 +13,13 @@ pub struct RuleUse {
     pub on: Profiles,
 }
 
-/// A rule that is asked on every profile.
-pub(super) const fn rule(id: &'static str, kind: RuleKind) -> RuleUse {
-    RuleUse { id, kind, on: Profiles::ALL }
+/// Rules in the order in which they are asked: the profiles, the kind, the ids.
+macro_rules! rules {
+    ($($on:ident $kind:ident $($id:expr),+;)*) => {
+        &[$($(RuleUse { id: $id, kind: RuleKind::$kind, on: Profiles::$on }),+),*]
+    };
 }
-
-/// A rule that is asked on these profiles.
-pub(super) const fn rule_on(on: Profiles, id: &'static str, kind: RuleKind) -> RuleUse {
-    RuleUse { id, kind, on }
-}
+pub(super) use rules;
 
 /// The ids under which a missing signature is reported; `None` where the table cannot be missed in that way.
 #[derive(Clone, Copy, Debug, Default)]

@@ -53,7 +53,9 @@ const VIEW: OpInfo = OpInfo {
     cpp: &["TSUBVIEW"],
     summary: "A view of a window of a tile; it keeps the source's pitch.",
     formula: "dst(i,j) is src(r+i, c+j), in the same storage",
-    rules: &[rule("tsubview-window", RuleKind::Window)],
+    rules: rules! {
+        ALL Window "tsubview-window";
+    },
     sigs: VIEWS,
     ids: WINDOW,
     sem: Sem::Binds,
@@ -89,13 +91,9 @@ family! { after layout::END;
         formula: "dst(i,j) = view(i,j) over the valid region; padding is filled where pad is not null",
         text: Text::Forms,
         forms: &[form!(Plain: Global => Dst)],
-        rules: &[
-            rule("tload-loc", RuleKind::Load),
-            rule("tload-layout", RuleKind::Load),
-            rule("tload-dtype", RuleKind::Load),
-            rule("tload-shape", RuleKind::Load),
-            rule("gm-bounds", RuleKind::Load),
-        ],
+        rules: rules! {
+            ALL Load "tload-loc", "tload-layout", "tload-dtype", "tload-shape", "gm-bounds";
+        },
         sigs: LOADS,
         ids: Ids::new("tload-loc", "tload-layout", "tload-dtype"),
         source: "tile-model.md 7",
@@ -111,14 +109,9 @@ family! { after layout::END;
         formula: "view(i,j) = src(i,j) over the valid region",
         text: Text::Forms,
         forms: &[form!(Plain: Src => Global)],
-        rules: &[
-            rule("tstore-loc", RuleKind::Store),
-            rule("tstore-layout", RuleKind::Store),
-            rule("tstore-dtype", RuleKind::Store),
-            rule("tstore-shape", RuleKind::Store),
-            rule("gm-bounds", RuleKind::Store),
-            rule("undefined-read", RuleKind::AtRun),
-        ],
+        rules: rules! {
+            ALL Store "tstore-loc", "tstore-layout", "tstore-dtype", "tstore-shape", "gm-bounds"; ALL AtRun "undefined-read";
+        },
         sigs: STORES,
         ids: Ids::new("tstore-loc", "tstore-layout", "tstore-dtype"),
         source: "tile-model.md 7",
@@ -129,12 +122,9 @@ family! { after layout::END;
     /// A new tile.
     AllocTile => OpInfo {
         binds: Some(Bind::New),
-        rules: &[
-            rule("tassign-range", RuleKind::Program),
-            rule("tassign-align", RuleKind::Program),
-            rule("valid-range", RuleKind::Program),
-            rule("capacity", RuleKind::Program),
-        ],
+        rules: rules! {
+            ALL Program "tassign-range", "tassign-align", "valid-range", "capacity";
+        },
         ..plain(
             "alloc_tile",
             &["Tile"],
@@ -146,12 +136,16 @@ family! { after layout::END;
     /// Bind a tile to an address.
     Tassign => OpInfo {
         binds: Some(Bind::Address),
-        rules: &[rule("tassign-range", RuleKind::Program), rule("tassign-align", RuleKind::Program)],
+        rules: rules! {
+            ALL Program "tassign-range", "tassign-align";
+        },
         ..plain("tassign", &["TASSIGN"], "Bind a tile to an address; moves no data.", Sem::Binds, Text::Assign)
     };
     /// Set a dynamic valid region.
     SetValidshape => OpInfo {
-        rules: &[rule("valid-range", RuleKind::Program)],
+        rules: rules! {
+            ALL Program "valid-range";
+        },
         ..plain(
             "set_validshape",
             &["SetValidRow", "SetValidCol"],
@@ -173,19 +167,25 @@ family! { after layout::END;
     };
     /// A window of a view.
     PartitionView => OpInfo {
-        rules: &[rule("gm-bounds", RuleKind::Program)],
+        rules: rules! {
+            ALL Program "gm-bounds";
+        },
         ..plain("partition_view", &[], "A window of a view.", Sem::Value, Text::Partition)
     };
     /// Move a pointer.
     Addptr => plain("addptr", &[], "Move a pointer by a number of elements.", Sem::Value, Text::AddPtr);
     /// Read one element of global memory.
     LoadScalar => OpInfo {
-        rules: &[rule("gm-bounds", RuleKind::Program), rule("undefined-use", RuleKind::AtRun)],
+        rules: rules! {
+            ALL Program "gm-bounds"; ALL AtRun "undefined-use";
+        },
         ..plain("load_scalar", &[], "Read one element of global memory.", Sem::Loads, Text::LoadScalar)
     };
     /// Write one element of global memory.
     StoreScalar => OpInfo {
-        rules: &[rule("gm-bounds", RuleKind::Program)],
+        rules: rules! {
+            ALL Program "gm-bounds";
+        },
         ..plain("store_scalar", &[], "Write one element of global memory.", Sem::Stores, Text::StoreScalar)
     };
     /// Configuration of TIMG2COL.
@@ -240,7 +240,9 @@ family! { after layout::END;
     GetBlockNum => plain("get_block_num", &[], "How many blocks run.", Sem::Block, Text::Number);
     /// Print a tile.
     Tprint => OpInfo {
-        rules: &[rule("undefined-read", RuleKind::AtRun)],
+        rules: rules! {
+            ALL AtRun "undefined-read";
+        },
         forms: &[form!(Plain: Tile => )],
         ..plain("tprint", &["TPRINT"], "Print a tile's valid region.", Sem::Prints, Text::Forms)
     };

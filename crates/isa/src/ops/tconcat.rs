@@ -26,17 +26,11 @@ pub(super) static TCONCAT: OpInfo = OpInfo {
         form!(IndexedOut: Src0, Src1, Idx0, Idx1 => Dst as write_part, DstIdx),
     ],
     attrs: &[AttrName::Dim],
-    rules: &[
-        rule("tconcat-dim", RuleKind::ConcatDim),
-        rule("tconcat-loc", RuleKind::ConcatSignature),
-        rule("tconcat-layout", RuleKind::ConcatSignature),
-        rule("tconcat-dtype", RuleKind::ConcatSignature),
-        rule("tconcat-rows", RuleKind::ConcatExtents),
-        rule("tconcat-cols", RuleKind::ConcatExtents),
-        rule("tconcat-index", RuleKind::ConcatIndex),
-        rule("overlap", RuleKind::Overlap),
-        rule("footprint", RuleKind::Footprint),
-    ],
+    rules: rules! {
+        ALL ConcatDim "tconcat-dim"; ALL ConcatSignature "tconcat-loc", "tconcat-layout", "tconcat-dtype";
+        ALL ConcatExtents "tconcat-rows", "tconcat-cols"; ALL ConcatIndex "tconcat-index"; ALL Overlap "overlap";
+        ALL Footprint "footprint";
+    },
     sigs: SIGS,
     source: "ops.md 6; layout-family seed",
     ids: IDS,

@@ -46,27 +46,13 @@ static SIGS: &[Sig] = &[
 
 const IDS: Ids = ids!("textract");
 
-const RULES: &[RuleUse] = &[
-    rule("tile-fp4", RuleKind::TileType),
-    rule("textract-loc", RuleKind::ExtractSignature),
-    rule("textract-layout", RuleKind::ExtractSignature),
-    rule("textract-dtype", RuleKind::ExtractSignature),
-    rule("textract-align", RuleKind::ExtractAlign),
-    rule("textract-bounds", RuleKind::ExtractBounds),
-    rule("acc-mode", RuleKind::Fixpipe),
-    rule("acc-mode-split", RuleKind::Fixpipe),
-    rule("quant-source", RuleKind::Fixpipe),
-    rule("quant-sign", RuleKind::Fixpipe),
-    rule("quant-scale", RuleKind::Fixpipe),
-    rule("fp-operand", RuleKind::Fixpipe),
-    rule("fp-align", RuleKind::Fixpipe),
-    rule("fp-short", RuleKind::Fixpipe),
-    rule("fp-value", RuleKind::FillValue),
-    rule("overlap", RuleKind::Overlap),
-    rule("footprint", RuleKind::Footprint),
-    rule("textract-divides", RuleKind::ExtractDivides),
-    rule("value-conversion", RuleKind::Conversion),
-];
+const RULES: &[RuleUse] = rules! {
+    ALL TileType "tile-fp4"; ALL ExtractSignature "textract-loc", "textract-layout", "textract-dtype";
+    ALL ExtractAlign "textract-align"; ALL ExtractBounds "textract-bounds";
+    ALL Fixpipe "acc-mode", "acc-mode-split", "quant-source", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
+    ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL Footprint "footprint"; ALL ExtractDivides "textract-divides";
+    ALL Conversion "value-conversion";
+};
 
 pub(super) static TEXTRACT: OpInfo = OpInfo {
     mnemonic: "textract",

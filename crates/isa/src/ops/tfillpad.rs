@@ -28,34 +28,24 @@ const BASE: OpInfo = OpInfo {
     ..LAYOUT
 };
 
-/// The rules that all three share, with those between `shape` and `fp-value` that one has of its own.
-macro_rules! rules {
-    ($($own:literal)* ; $($overlap:literal)?) => {
-        &[
-            rule("tfillpad-loc", RuleKind::FillSignature),
-            rule("tfillpad-layout", RuleKind::FillSignature),
-            rule("tfillpad-dtype", RuleKind::FillSignature),
-            rule("tfillpad-shape", RuleKind::FillPad),
-            $(rule($own, RuleKind::FillPad),)*
-            rule("fp-value", RuleKind::FillValue),
-            $(rule($overlap, RuleKind::Overlap),)?
-            rule("tfillpad-noop", RuleKind::FillNoop),
-        ]
-    };
-}
-
 pub(super) static TFILLPAD: OpInfo = OpInfo {
     mnemonic: "tfillpad",
     cpp: &["TFILLPAD"],
     summary: "Copy the valid region and fill everything else of the declared area with the pad value.",
-    rules: rules!("tfillpad-pad"; "overlap"),
+    rules: rules! {
+        ALL FillSignature "tfillpad-loc", "tfillpad-layout", "tfillpad-dtype"; ALL FillPad "tfillpad-shape", "tfillpad-pad";
+        ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL FillNoop "tfillpad-noop";
+    },
     ..BASE
 };
 pub(super) static TFILLPAD_INPLACE: OpInfo = OpInfo {
     mnemonic: "tfillpad_inplace",
     cpp: &["TFILLPAD_INPLACE"],
     summary: "Fill the padding of a tile where it lies; dst and src are views of one storage.",
-    rules: rules!("tfillpad-pad" "tfillpad-inplace";),
+    rules: rules! {
+        ALL FillSignature "tfillpad-loc", "tfillpad-layout", "tfillpad-dtype"; ALL FillPad "tfillpad-shape", "tfillpad-pad", "tfillpad-inplace";
+        ALL FillValue "fp-value"; ALL FillNoop "tfillpad-noop";
+    },
     forms: &[form!(Plain: Src => Dst as write_window), form!(Fill: Fill => Dst as write_part)],
     sem: Sem::Moves(sem::fillpad_inplace),
     binds: Some(Bind::InPlace),
@@ -65,7 +55,10 @@ pub(super) static TFILLPAD_EXPAND: OpInfo = OpInfo {
     mnemonic: "tfillpad_expand",
     cpp: &["TFILLPAD_EXPAND"],
     summary: "TFILLPAD into a tile that may be larger; a dynamic valid region becomes the whole declared area.",
-    rules: rules!("tfillpad-valid" "tfillpad-pad"; "overlap"),
+    rules: rules! {
+        ALL FillSignature "tfillpad-loc", "tfillpad-layout", "tfillpad-dtype"; ALL FillPad "tfillpad-shape", "tfillpad-valid", "tfillpad-pad";
+        ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL FillNoop "tfillpad-noop";
+    },
     expands: true,
     examples: &[(Role::Dst, "!pto.tile<vec, 32x64xf16, pad=zero>")],
     ..BASE

@@ -45,16 +45,10 @@ pub(super) static TIMG2COL: OpInfo = OpInfo {
               outside the image; m = posM+r = ((n·D + d)·OH + oy)·OW + ox, k = posK+c = ((c1·KH + ky)·KW + kx)·C0 + c0",
     forms: &[form!(Plain: Src, PosM, PosK => Dst), form!(NoIndex: Src => Dst)],
     attrs: &[AttrName::Kernel, AttrName::Stride, AttrName::Dilation, AttrName::Pad, AttrName::PadValue, AttrName::Fmap],
-    rules: &[
-        rule("timg2col-loc", RuleKind::Img2col),
-        rule("timg2col-layout", RuleKind::Img2col),
-        rule("timg2col-dtype", RuleKind::Img2col),
-        rule("timg2col-c0", RuleKind::Img2col),
-        rule("timg2col-config", RuleKind::Img2col),
-        rule("timg2col-fmap", RuleKind::Img2col),
-        rule("timg2col-empty", RuleKind::Img2col),
-        rule("fp-value", RuleKind::FillValue),
-    ],
+    rules: rules! {
+        ALL Img2col "timg2col-loc", "timg2col-layout", "timg2col-dtype", "timg2col-c0", "timg2col-config", "timg2col-fmap", "timg2col-empty";
+        ALL FillValue "fp-value";
+    },
     sigs: SIGS,
     pipe: Pipe::Mte1,
     source: "ops.md 7; layout-family seed",

@@ -34,28 +34,13 @@ static SIGS: &[Sig] = &[
 
 const IDS: Ids = ids!("tinsert");
 
-const RULES: &[RuleUse] = &[
-    rule("tile-fp4", RuleKind::TileType),
-    rule("tinsert-loc", RuleKind::InsertSignature),
-    rule("tinsert-layout", RuleKind::InsertSignature),
-    rule("tinsert-dtype", RuleKind::InsertSignature),
-    rule("tinsert-cols", RuleKind::InsertCols),
-    rule("tinsert-align", RuleKind::InsertAlign),
-    rule("tinsert-bounds", RuleKind::InsertBounds),
-    rule("acc-mode", RuleKind::Fixpipe),
-    rule("acc-mode-split", RuleKind::Fixpipe),
-    rule("quant-source", RuleKind::Fixpipe),
-    rule("quant-sign", RuleKind::Fixpipe),
-    rule("quant-scale", RuleKind::Fixpipe),
-    rule("fp-operand", RuleKind::Fixpipe),
-    rule("fp-align", RuleKind::Fixpipe),
-    rule("fp-short", RuleKind::Fixpipe),
-    rule("fp-value", RuleKind::FillValue),
-    rule("overlap", RuleKind::Overlap),
-    rule("footprint", RuleKind::Footprint),
-    rule("tinsert-nd-into-boxed", RuleKind::InsertBoxed),
-    rule("value-conversion", RuleKind::Conversion),
-];
+const RULES: &[RuleUse] = rules! {
+    ALL TileType "tile-fp4"; ALL InsertSignature "tinsert-loc", "tinsert-layout", "tinsert-dtype"; ALL InsertCols "tinsert-cols";
+    ALL InsertAlign "tinsert-align"; ALL InsertBounds "tinsert-bounds";
+    ALL Fixpipe "acc-mode", "acc-mode-split", "quant-source", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
+    ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL Footprint "footprint"; ALL InsertBoxed "tinsert-nd-into-boxed";
+    ALL Conversion "value-conversion";
+};
 
 pub(super) static TINSERT: OpInfo = OpInfo {
     mnemonic: "tinsert",

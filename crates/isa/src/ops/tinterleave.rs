@@ -16,15 +16,10 @@ static SIGS: &[Sig] = &[
 
 const IDS: Ids = Ids { profile: Some("tinterleave-profile"), ..ids!("tinterleave") };
 
-const RULES: &[RuleUse] = &[
-    rule("tinterleave-profile", RuleKind::Signature),
-    rule("tinterleave-loc", RuleKind::Signature),
-    rule("tinterleave-layout", RuleKind::Signature),
-    rule("tinterleave-dtype", RuleKind::Signature),
-    rule("tinterleave-shape", RuleKind::Interleave),
-    rule("tinterleave-even", RuleKind::Interleave),
-    rule("overlap", RuleKind::Overlap),
-];
+const RULES: &[RuleUse] = rules! {
+    ALL Signature "tinterleave-profile", "tinterleave-loc", "tinterleave-layout", "tinterleave-dtype";
+    ALL Interleave "tinterleave-shape", "tinterleave-even"; ALL Overlap "overlap";
+};
 
 const TWO: FormInfo = form!(Plain: Src0, Src1 => Dst0, Dst1; cpp Dst1, Dst0, Src1, Src0);
 

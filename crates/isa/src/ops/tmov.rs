@@ -62,28 +62,12 @@ static SIGS: &[Sig] = &[
 
 const IDS: Ids = ids!("tmov");
 
-const RULES: &[RuleUse] = &[
-    rule("tmov-loc", RuleKind::Signature),
-    rule("tmov-layout", RuleKind::Signature),
-    rule("tmov-bias", RuleKind::MoveBias),
-    rule("tmov-scaling", RuleKind::MoveScaling),
-    rule("tmov-dtype", RuleKind::Signature),
-    rule("tmov-shape", RuleKind::MoveShape),
-    rule("tmov-valid", RuleKind::MoveValid),
-    rule("tmov-pitch", RuleKind::MovePitch),
-    rule("acc-mode", RuleKind::Fixpipe),
-    rule("acc-mode-split", RuleKind::Fixpipe),
-    rule("quant-source", RuleKind::Fixpipe),
-    rule("quant-sign", RuleKind::Fixpipe),
-    rule("quant-scale", RuleKind::Fixpipe),
-    rule("fp-operand", RuleKind::Fixpipe),
-    rule("fp-align", RuleKind::Fixpipe),
-    rule("fp-short", RuleKind::Fixpipe),
-    rule("fp-value", RuleKind::FillValue),
-    rule("overlap", RuleKind::Overlap),
-    rule("footprint", RuleKind::Footprint),
-    rule("value-conversion", RuleKind::Conversion),
-];
+const RULES: &[RuleUse] = rules! {
+    ALL Signature "tmov-loc", "tmov-layout"; ALL MoveBias "tmov-bias"; ALL MoveScaling "tmov-scaling"; ALL Signature "tmov-dtype";
+    ALL MoveShape "tmov-shape"; ALL MoveValid "tmov-valid"; ALL MovePitch "tmov-pitch";
+    ALL Fixpipe "acc-mode", "acc-mode-split", "quant-source", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
+    ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL Footprint "footprint"; ALL Conversion "value-conversion";
+};
 
 pub(super) static TMOV: OpInfo = OpInfo {
     mnemonic: "tmov",

@@ -23,13 +23,9 @@ pub(super) static TPACK: OpInfo = OpInfo {
     summary: "Keep the low bytes of every element.",
     formula: "dst(i,j) = low dst.sz bytes of src(i,j)",
     forms: &[form!(Plain: Src => Dst)],
-    rules: &[
-        rule("tpack-profile", RuleKind::Signature),
-        rule("tpack-layout", RuleKind::Signature),
-        rule("tpack-size", RuleKind::Pack),
-        rule("tpack-valid", RuleKind::Pack),
-        rule("overlap", RuleKind::Overlap),
-    ],
+    rules: rules! {
+        ALL Signature "tpack-profile", "tpack-layout"; ALL Pack "tpack-size", "tpack-valid"; ALL Overlap "overlap";
+    },
     sigs: SIGS,
     source: "ops.md 6; layout-family seed",
     ids: IDS,

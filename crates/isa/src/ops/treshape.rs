@@ -17,15 +17,10 @@ static SIGS: &[Sig] = stays!(Vec Mat Left Right Acc Bias Scaling ScaleLeft Scale
 
 const IDS: Ids = Ids { loc: Some("treshape-loc"), ..Ids::NONE };
 
-const RULES: &[RuleUse] = &[
-    rule("treshape-loc", RuleKind::Reshape),
-    rule("treshape-box", RuleKind::Reshape),
-    rule("treshape-bytes", RuleKind::Reshape),
-    rule("treshape-shape", RuleKind::Reshape),
-    rule("overlap", RuleKind::Overlap),
-    rule("treshape-valid", RuleKind::ReshapeValid),
-    rule("treshape-alias", RuleKind::Program),
-];
+const RULES: &[RuleUse] = rules! {
+    ALL Reshape "treshape-loc", "treshape-box", "treshape-bytes", "treshape-shape"; ALL Overlap "overlap";
+    ALL ReshapeValid "treshape-valid"; ALL Program "treshape-alias";
+};
 
 pub(super) static TRESHAPE: OpInfo = ROW;
 

@@ -38,16 +38,10 @@ pub(super) static TTRANS: OpInfo = OpInfo {
         FormInfo { form: Form::Plain, ins: &[SRC], outs: &[DST], cpp: &[] },
         FormInfo { form: Form::Tmp, ins: &[SRC, scratch(Role::Tmp)], outs: &[DST], cpp: &[] },
     ],
-    rules: &[
-        rule("ttrans-loc", RuleKind::Signature),
-        rule("ttrans-layout", RuleKind::Signature),
-        rule("ttrans-dtype", RuleKind::Signature),
-        rule("ttrans-size", RuleKind::TransposeSize),
-        rule("ttrans-tmp", RuleKind::TransposeTmp),
-        rule("ttrans-shape", RuleKind::TransposeShape),
-        rule("ttrans-align", RuleKind::TileType),
-        rule("overlap", RuleKind::Overlap),
-    ],
+    rules: rules! {
+        ALL Signature "ttrans-loc", "ttrans-layout", "ttrans-dtype"; ALL TransposeSize "ttrans-size";
+        ALL TransposeTmp "ttrans-tmp"; ALL TransposeShape "ttrans-shape"; ALL TileType "ttrans-align"; ALL Overlap "overlap";
+    },
     sigs: SIGS,
     source: "ttrans seed; ops.md 5",
     ids: IDS,

@@ -4,7 +4,8 @@ use super::{Use, Walk};
 use crate::binding::{Binding, Refs, RootId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use tessera_ir::{BlockId, Op, OpId, OpKind, ValueId};
+use tessera_ir::edges::{Control, Edge, If, When};
+use tessera_ir::{Arg, BlockId, Op, OpId, ValueId};
 
 /// Real programs settle after one or two rounds; storages that still move after so many are pinned at once.
 const MAX_MOVES: u32 = 8;
@@ -20,25 +21,25 @@ pub(super) struct Entry {
 }
 
 impl Walk<'_> {
-    /// What the end of a block hands on, by position; none for a literal.
-    fn yielded(&self, block: BlockId) -> SmallVec<[Option<ValueId>; 4]> {
-        let last = self.func.block(block).ops.last().map(|id| self.func.op(*id));
-        match last {
-            Some(op) if op.kind == OpKind::Yield => op.operands.iter().map(|o| o.arg.value()).collect(),
-            // scf.condition hands on all but the condition itself.
-            Some(op) if op.kind == OpKind::Condition => op.operands.iter().skip(1).map(|o| o.arg.value()).collect(),
-            _ => SmallVec::new(),
+    fn refs_of(&self, arg: Arg) -> Refs {
+        arg.value().map(|v| self.refs[v.index()].clone()).unwrap_or_default()
+    }
+
+    fn hand(&mut self, edge: Edge<'_>) {
+        for (to, from) in edge.pairs() {
+            let refs = self.refs_of(from);
+            self.refer(to, refs);
         }
     }
 
-    pub(super) fn branch(&mut self, op: &Op) {
-        let mut results = vec![Refs::default(); op.results.len()];
+    pub(super) fn branch(&mut self, op: &Op, choice: If<'_>) {
+        let mut results = vec![Refs::default(); choice.results.len()];
         let mark = self.journal.len();
         let mut after: FxHashMap<ValueId, SmallVec<[Binding; 2]>> = FxHashMap::default();
-        for block in &op.blocks {
-            self.block(*block);
-            for (result, v) in results.iter_mut().zip(self.yielded(*block)) {
-                let more = v.map(|v| self.refs[v.index()].clone()).unwrap_or_default();
+        for (block, yields) in choice.blocks.into_iter().zip(choice.yields) {
+            self.block(block);
+            for (result, operand) in results.iter_mut().zip(yields) {
+                let more = self.refs_of(operand.arg);
                 self.join_refs(result, &more);
             }
             for tile in self.changed(mark) {
@@ -53,27 +54,22 @@ impl Walk<'_> {
             bindings.iter().for_each(|b| all.join(b, &mut self.flow.pinned));
             self.rebind(tile, all);
         }
-        for (r, refs) in op.results.iter().zip(results) {
+        for (r, refs) in choice.results.iter().zip(results) {
             self.refer(*r, refs);
         }
     }
 
-    pub(super) fn repeat(&mut self, id: OpId, op: &Op) {
-        let is_for = op.kind == OpKind::For;
-        let Some(first) = op.blocks.first().copied() else {
-            return;
-        };
-        let last = op.blocks.last().copied().unwrap_or(first);
-        // scf.for has an induction variable, and bounds and step before the initial values.
-        let (skip_args, skip_operands) = if is_for { (1, 3) } else { (0, 0) };
-        let args: SmallVec<[ValueId; 4]> = self.func.block(first).args.iter().skip(skip_args).copied().collect();
+    pub(super) fn repeat(&mut self, id: OpId, op: &Op, control: Control<'_>) {
+        let edges = control.edges();
+        let at = |when: When| edges.iter().copied().filter(move |e| e.when == when);
         loop {
             let mark = self.journal.len();
-            for (arg, init) in args.iter().zip(op.operands.iter().skip(skip_operands)) {
-                let refs = init.arg.value().map(|v| self.refs[v.index()].clone());
-                self.refer(*arg, refs.unwrap_or_default());
-                // A buffer, once the loop is known to need one, is where it is whenever an iteration begins.
-                self.bound[arg.index()] = self.own[arg.index()].map(Binding::root).unwrap_or_default();
+            for edge in at(When::Enter) {
+                self.hand(edge);
+                for arg in edge.to {
+                    // A buffer, once the loop is known to need one, is where it is whenever an iteration begins.
+                    self.bound[arg.index()] = self.own[arg.index()].map(Binding::root).unwrap_or_default();
+                }
             }
             let entry = self.entries.remove(&id).unwrap_or_default();
             for (arg, more) in &entry.refs {
@@ -88,26 +84,18 @@ impl Walk<'_> {
             }
             self.entries.insert(id, entry);
             let mut exit = self.journal.len();
-            self.block(first);
-            let mut handed = self.yielded(first);
-            if !is_for {
-                // The values of scf.condition go to the second block and out of the loop.
-                exit = self.journal.len();
-                let receivers = [&self.func.block(last).args, &op.results];
-                for (to, from) in receivers.into_iter().flat_map(|r| r.iter().zip(&handed)) {
-                    let refs = from.map(|v| self.refs[v.index()].clone());
-                    self.refer(*to, refs.unwrap_or_default());
+            match control {
+                Control::While(w) => {
+                    self.block(w.before);
+                    exit = self.journal.len();
+                    at(When::Proceed).chain(at(When::Leave)).for_each(|edge| self.hand(edge));
+                    self.block(w.after);
                 }
-                if last != first {
-                    self.block(last);
-                    handed = self.yielded(last);
-                }
+                _ => op.blocks.iter().for_each(|block| self.block(*block)),
             }
-            let grown = self.back_edge(id, op, &args, &handed, mark);
-            if is_for {
-                for (r, arg) in op.results.iter().zip(&args) {
-                    self.refer(*r, self.refs[arg.index()].clone());
-                }
+            let grown = at(When::Again).any(|edge| self.back_edge(id, op, edge, mark));
+            if matches!(control, Control::For(_)) {
+                at(When::Leave).for_each(|edge| self.hand(edge));
             }
             self.restore(if grown { mark } else { exit });
             if !grown {
@@ -117,25 +105,25 @@ impl Walk<'_> {
     }
 
     /// Remembers what an iteration hands to the next one; does that say more than was known?
-    fn back_edge(&mut self, id: OpId, op: &Op, args: &[ValueId], handed: &[Option<ValueId>], mark: usize) -> bool {
+    fn back_edge(&mut self, id: OpId, op: &Op, edge: Edge<'_>, mark: usize) -> bool {
         let mut entry = self.entries.remove(&id).unwrap_or_default();
         let mut grown = false;
         // Whoever keeps growing is followed no longer.
         let (unlists, pins) = (entry.growths >= MAX_ROTATIONS, entry.growths >= MAX_MOVES);
-        for (arg, from) in args.iter().zip(handed) {
-            let Some(from) = from.filter(|from| self.is_tile(*arg) && from != arg) else {
+        for (arg, from) in edge.pairs() {
+            let Some(from) = from.value().filter(|from| self.is_tile(arg) && *from != arg) else {
                 continue;
             };
             let mut next = self.refs[from.index()].clone();
             // What the next iteration makes anew cannot be handed to it by reference: the loop copies it.
-            let local = |tile: &ValueId| tile != arg && self.is_inside(op, self.points.home(self.func, *tile));
+            let local = |tile: &ValueId| *tile != arg && self.is_inside(op, self.points.home(self.func, *tile));
             if next.many || next.tiles.iter().any(local) {
-                next = Refs::tile(*arg);
-                let buffer = self.own(*arg);
+                next = Refs::tile(arg);
+                let buffer = self.own(arg);
                 let written = |root: &RootId| Use { root: *root, op: id, writes: true };
                 self.flow.uses.extend(buffer.roots.iter().map(written));
             }
-            let known = entry.refs.entry(*arg).or_default();
+            let known = entry.refs.entry(arg).or_default();
             let before = known.clone();
             self.join_refs(known, &next);
             if unlists && *known != before {

@@ -74,7 +74,9 @@ impl Builder {
 
     /// A tile that a listing reads.
     pub fn input(&mut self, ty: TypeId) -> ValueId {
-        self.value(ty, Def::Input)
+        let v = self.value(ty, Def::Input);
+        self.func.args.push(v);
+        v
     }
 
     pub fn alloc(&mut self, ty: TypeId) -> ValueId {
@@ -131,13 +133,20 @@ impl Builder {
         self.pto(Opcode::Tprint, &[(Role::Tile, tile)], &[])
     }
 
+    fn window(&mut self, src: ValueId, dst: Option<ValueId>, results: &[TypeId]) -> OpId {
+        let corner = [(Role::Row, Arg::Int(0)), (Role::Col, Arg::Int(0))];
+        let dst = dst.map(|v| (Role::Dst, Arg::Value(v)));
+        let operands: Vec<_> = [(Role::Src, Arg::Value(src))].into_iter().chain(corner).chain(dst).collect();
+        self.op(OpKind::Pto(Opcode::Tsubview, Form::Plain), &operands, results)
+    }
+
     pub fn subview(&mut self, src: ValueId, ty: TypeId) -> ValueId {
-        let op = self.pto(Opcode::Tsubview, &[(Role::Src, src)], &[ty]);
+        let op = self.window(src, None, &[ty]);
         self.result(op)
     }
 
     pub fn subview_into(&mut self, src: ValueId, dst: ValueId) {
-        self.pto(Opcode::Tsubview, &[(Role::Src, src), (Role::Dst, dst)], &[]);
+        self.window(src, Some(dst), &[]);
     }
 
     pub fn reshape(&mut self, src: ValueId, dst: ValueId) {

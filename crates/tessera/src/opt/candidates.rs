@@ -95,10 +95,10 @@ fn bypasses(edit: &Edit<'_>, block: BlockId, id: OpId, all: &mut Vec<Candidate>)
 
 fn fusions(edit: &Edit<'_>, block: BlockId, id: OpId, all: &mut Vec<Candidate>) {
     let op = edit.func.op(id);
-    let (Some(opcode), [_]) = (op.opcode(), op.dsts().as_slice()) else {
+    let (Some(_), [_]) = (op.opcode(), op.dsts().as_slice()) else {
         return;
     };
-    if matches!(opcode, Opcode::Tload | Opcode::Tstore) {
+    if op.operand(Role::Global).is_some() {
         return;
     }
     let direct = edit.sources(id);
@@ -110,7 +110,7 @@ fn fusions(edit: &Edit<'_>, block: BlockId, id: OpId, all: &mut Vec<Candidate>) 
     }
     if let (OpKind::Pto(Opcode::Tmov, Form::Plain), Some(producer)) = (&op.kind, producer) {
         let made = edit.func.op(producer);
-        if made.opcode().is_some_and(|o| o != Opcode::Tload) && made.dsts().len() == 1 {
+        if made.operand(Role::Global).is_none() && made.dsts().len() == 1 {
             all.push(Candidate::TakeOver { op: id, producer });
         }
     }

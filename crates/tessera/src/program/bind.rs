@@ -1,10 +1,13 @@
 //! What a kernel's arguments need, and whether what is given fits (syntax.md 4).
 
 use super::Kernel;
+use crate::error::{Error, Missing, Result};
+use crate::npy::{self, Array};
 use tessera_exec::interp::Input;
-use tessera_ir::{Arg, ArithOp, Def, OpKind, ScalarType, Sign, Type, ValueId};
+use tessera_ir::edges::Control;
+use tessera_ir::scalar::Constants;
+use tessera_ir::{Def, Func, ScalarType, Sign, Type, ValueId};
 use tessera_isa::codec::{Number, Overflow};
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ConvType;
 use tessera_isa::ops::{Opcode, Role};
@@ -38,7 +41,7 @@ pub struct Argument {
     pub is_optional: bool,
 }
 
-impl Kernel<'_> {
+impl Kernel {
     /// What can be bound to a value.
     pub fn need(&self, value: ValueId) -> Need {
         match self.module().types.get(self.func().value(value).ty) {
@@ -51,6 +54,51 @@ impl Kernel<'_> {
             Type::Memref(memref) if memref.strided.is_some() => Need::Buffer(memref.elem, None),
             Type::Memref(memref) => Need::Buffer(memref.elem, Some(memref.dims.to_vec())),
             Type::Event => Need::Nothing,
+        }
+    }
+
+    /// The element type of what a value holds.
+    pub fn elem(&self, value: ValueId) -> Option<Elem> {
+        match self.need(value) {
+            Need::Tile(tile) => Some(tile.elem),
+            Need::Conv(conv) => Some(conv.elem),
+            Need::Buffer(elem, _) => Some(elem),
+            Need::Scalar(_) | Need::Nothing => None,
+        }
+    }
+
+    /// What the program puts out by itself: a listing's outputs, the buffers that a kernel writes.
+    pub fn outputs(&self) -> Vec<ValueId> {
+        if self.module().is_listing {
+            return self.func().outputs.clone();
+        }
+        self.arguments().iter().filter(|a| a.is_written).map(|a| a.value).collect()
+    }
+
+    /// The argument or input of a name, with or without `%`.
+    pub fn argument(&self, name: &str) -> Result<ValueId> {
+        let name = name.strip_prefix('%').unwrap_or(name);
+        let arguments = &self.func().args;
+        let names: Vec<&str> = arguments.iter().map(|v| self.name(*v)).collect();
+        let found = arguments.iter().zip(&names).find(|(_, n)| **n == name);
+        found.map(|(v, _)| *v).ok_or_else(|| Error::unknown("input", name, &names))
+    }
+
+    /// The tile of a name, or the argument whose buffer is meant.
+    pub fn result(&self, name: &str) -> Result<ValueId> {
+        let Some(value) = self.find(name) else {
+            let is_data = |v: &ValueId| !matches!(self.need(*v), Need::Scalar(_) | Need::Nothing);
+            let values = (0..self.func().values.len() as u32).map(ValueId).filter(is_data);
+            let mut names: Vec<&str> = values.map(|v| self.name(v)).collect();
+            names.dedup();
+            return Err(Error::unknown("value", name, &names));
+        };
+        let refuse = |why: &str| Err(Error::request(format!("%{} {why}", self.name(value))));
+        match self.need(value) {
+            Need::Tile(_) | Need::Conv(_) => Ok(value),
+            Need::Buffer(..) if self.func().args.contains(&value) => Ok(value),
+            Need::Buffer(..) => refuse("is a view").map_err(|e| e.missing_is(Missing::Argument(name.into()))),
+            Need::Scalar(_) | Need::Nothing => refuse("is a scalar, and only tiles and buffers can be put out"),
         }
     }
 
@@ -67,49 +115,20 @@ impl Kernel<'_> {
                 is_optional: func.value(*v).def == Def::ListingOut,
             })
             .collect();
-        // By value: the argument whose memory it points into.
-        let mut origin: Vec<Option<usize>> = vec![None; func.values.len()];
-        for (n, value) in func.args.iter().enumerate() {
-            origin[value.index()] = Some(n);
-        }
-        let mut accesses = Vec::new();
-        func.walk(&mut |_, op, _| {
-            let from = |n: usize| op.operands.get(n).and_then(|o| o.arg.value()).and_then(|v| origin[v.index()]);
-            match op.kind {
-                OpKind::Pto(opcode, _) => {
-                    let global = op.operands.iter().position(|o| o.role == Role::Global).and_then(from);
-                    match opcode {
-                        Opcode::Tload | Opcode::LoadScalar => accesses.extend(global.map(|n| (n, true))),
-                        Opcode::Tstore | Opcode::StoreScalar => accesses.extend(global.map(|n| (n, false))),
-                        _ => {}
-                    }
-                    for result in &op.results {
-                        origin[result.index()] = global;
-                    }
-                }
-                OpKind::For => {
-                    let carried: Vec<Option<usize>> = (3..op.operands.len()).map(from).collect();
-                    let inside = op.blocks.first().map(|b| func.block(*b).args.get(1..).unwrap_or(&[]));
-                    for list in [inside.unwrap_or(&[]), &op.results] {
-                        for (value, n) in list.iter().zip(&carried) {
-                            origin[value.index()] = *n;
-                        }
-                    }
-                }
-                _ => {}
-            }
-        });
-        for (n, is_read) in accesses {
-            if let Some(argument) = all.get_mut(n) {
-                argument.is_read |= is_read;
-                argument.is_written |= !is_read;
+        let mut origins = Origins::new(func);
+        // A block may hand a pointer back to where it was followed before; what is known only grows.
+        while origins.follow(func) && func.blocks.len() > 1 {}
+        for (pointer, is_written) in accesses(func) {
+            for n in &origins.0[pointer.index()] {
+                all[*n].is_written |= is_written;
+                all[*n].is_read |= !is_written;
             }
         }
         all
     }
 
-    /// The first argument that must be bound and is not.
-    pub fn unbound(&self, inputs: &[(ValueId, Input)]) -> Option<Diagnostic> {
+    /// Is everything bound that must be?
+    pub fn unbound(&self, inputs: &[(ValueId, Input)]) -> Result<()> {
         let missing = |a: &Argument| {
             let wanted = match self.need(a.value) {
                 Need::Nothing => false,
@@ -122,27 +141,39 @@ impl Kernel<'_> {
             };
             wanted && !inputs.iter().any(|(v, _)| *v == a.value)
         };
-        let argument = self.arguments().into_iter().find(missing)?;
-        let name = self.name(argument.value);
-        let (what, how) = match self.need(argument.value) {
-            Need::Scalar(ty) => {
-                (format!("the scalar %{name} of type {}", scalar_name(ty)), format!("--set {name}=VALUE"))
-            }
-            Need::Tile(tile) => (format!("the tile %{name} ({tile})"), format!("--in {name}=FILE.npy")),
-            _ => (format!("the buffer of %{name}"), format!("--in {name}=FILE.npy")),
+        let Some(argument) = self.arguments().into_iter().find(missing) else { return Ok(()) };
+        let name = self.name(argument.value).to_string();
+        let (what, missing) = match self.need(argument.value) {
+            Need::Scalar(ty) => (format!("the scalar %{name} of type {}", scalar_name(ty)), Missing::Value(name)),
+            Need::Tile(tile) => (format!("the tile %{name} ({tile})"), Missing::Array(name)),
+            _ => (format!("the buffer of %{name}"), Missing::Array(name)),
         };
         let place = self.func().value(argument.value).span;
-        Some(
-            Diagnostic::error("binding", format!("{what} is not bound to anything"))
-                .at(place, "needs a value")
-                .help(format!("add {how}")),
-        )
+        Err(Error::request(format!("{what} is not bound to anything")).at(place, "needs a value").missing_is(missing))
     }
 
-    /// The input that an array is for a value; the array's elements already have its element type. `shape` counts
-    /// elements, `bytes` are dense and row-major.
-    pub fn input(&self, value: ValueId, shape: &[u64], bytes: Vec<u8>) -> Result<Input, String> {
-        let wrong = |wanted: String| format!("its shape is {}, and %{} takes {wanted}", dims(shape), self.name(value));
+    /// The input that an array is for a value.
+    pub fn bind_array(&self, value: ValueId, array: Array) -> Result<Input> {
+        let mut shape = array.shape.clone();
+        if let Some(elem) = self.elem(value) {
+            if !array.holds(elem) {
+                let (name, wanted) = (self.name(value), npy::accepted(elem));
+                let what = format!("its elements are {}, and %{name} takes {elem} ({wanted})", array.descr);
+                return Err(Error::request(what));
+            }
+            if let (true, Some(last)) = (elem.is_fp4(), shape.last_mut()) {
+                *last = last.saturating_mul(2);
+            }
+        }
+        self.bind(value, &shape, array.bytes)
+    }
+
+    /// The input that elements of a value's own type are for it. `shape` counts elements, `bytes` are dense and
+    /// row-major.
+    pub fn bind(&self, value: ValueId, shape: &[u64], bytes: Vec<u8>) -> Result<Input> {
+        let wrong = |wanted: String| {
+            Error::request(format!("its shape is {}, and %{} takes {wanted}", dims(shape), self.name(value)))
+        };
         match self.need(value) {
             Need::Tile(tile) => {
                 let fits = |v: Extent, n: u64, declared: u64| v.known().map_or(n <= declared, |v| v == n);
@@ -174,16 +205,21 @@ impl Kernel<'_> {
                 }
                 Ok(Input::Buffer { bytes, elem, dims: shape.to_vec() })
             }
-            Need::Scalar(_) => Err(format!("%{0} is a scalar; use --set {0}=VALUE", self.name(value))),
-            Need::Nothing => Err(format!("%{} is an event, which nothing can be bound to", self.name(value))),
+            Need::Scalar(_) => {
+                let name = self.name(value).to_string();
+                Err(Error::request(format!("%{name} is a scalar")).missing_is(Missing::Value(name)))
+            }
+            Need::Nothing => {
+                Err(Error::request(format!("%{} is an event, which nothing can be bound to", self.name(value))))
+            }
         }
     }
 
     /// The input that a number is for a scalar.
-    pub fn scalar_input(&self, value: ValueId, number: Number) -> Result<Input, String> {
+    pub fn bind_number(&self, value: ValueId, number: Number) -> Result<Input> {
         let name = self.name(value);
         let Need::Scalar(ty) = self.need(value) else {
-            return Err(format!("%{name} is no scalar; use --in {name}=FILE.npy"));
+            return Err(Error::request(format!("%{name} is no scalar")).missing_is(Missing::Array(name.into())));
         };
         match (ty, number) {
             (ScalarType::Float(elem), _) => {
@@ -194,7 +230,9 @@ impl Kernel<'_> {
                 // A scalar holds what its type can hold, as a constant of the text does.
                 Ok(Input::Scalar(elem.decode(elem.encode_f64(v, Overflow::Infinity))))
             }
-            (_, Number::Float(v)) => Err(format!("%{name} is an integer ({}), and {v:?} is none", scalar_name(ty))),
+            (_, Number::Float(v)) => {
+                Err(Error::request(format!("%{name} is an integer ({}), and {v:?} is none", scalar_name(ty))))
+            }
             (_, Number::Int(v)) => {
                 let bits = ty.bits().min(64);
                 let (low, high) = match ty {
@@ -204,7 +242,8 @@ impl Kernel<'_> {
                     _ => (-(1i128 << (bits - 1)), (1i128 << bits) - 1),
                 };
                 if v < low || v > high {
-                    return Err(format!("%{name} is {} ({low} to {high}), and {v} is outside", scalar_name(ty)));
+                    let what = format!("%{name} is {} ({low} to {high}), and {v} is outside", scalar_name(ty));
+                    return Err(Error::request(what));
                 }
                 Ok(Input::Scalar(number))
             }
@@ -227,33 +266,73 @@ impl Kernel<'_> {
     /// The constant shapes of the views of a pointer.
     fn view_dims(&self, pointer: ValueId) -> Vec<Vec<u64>> {
         let func = self.func();
-        let mut constants: Vec<Option<i128>> = vec![None; func.values.len()];
+        let known = Constants::new(self.module(), func);
         let mut shapes = Vec::new();
         func.walk(&mut |_, op, _| {
-            let number = |n: usize| match op.operands.get(n).map(|o| o.arg) {
-                Some(Arg::Value(v)) => constants[v.index()],
-                Some(Arg::Int(v)) => Some(v.into()),
-                None => None,
-            };
-            let known = match op.kind {
-                OpKind::Constant(Number::Int(v)) => Some(v),
-                OpKind::Arith(ArithOp::Addi) => number(0).zip(number(1)).and_then(|(a, b)| a.checked_add(b)),
-                OpKind::Arith(ArithOp::Muli) => number(0).zip(number(1)).and_then(|(a, b)| a.checked_mul(b)),
-                _ => None,
-            };
-            if op.opcode() == Some(Opcode::MakeTensorView)
-                && op.operands.first().and_then(|o| o.arg.value()) == Some(pointer)
-            {
-                let rank = op.operands.len() / 2;
+            if op.opcode() == Some(Opcode::MakeTensorView) && op.values().next() == Some(pointer) {
+                let extents = op.operands.iter().skip(1).take(op.operands.len() / 2);
                 let shape: Option<Vec<u64>> =
-                    (1..=rank).map(|n| number(n).and_then(|v| u64::try_from(v).ok())).collect();
+                    extents.map(|o| known.get(o.arg).and_then(|v| u64::try_from(v).ok())).collect();
                 shapes.extend(shape);
-            }
-            if let (Some(result), Some(_)) = (op.results.first(), known) {
-                constants[result.index()] = known;
             }
         });
         shapes
+    }
+}
+
+/// The pointers and views that operations go through, and whether they write there.
+fn accesses(func: &Func) -> Vec<(ValueId, bool)> {
+    let mut all = Vec::new();
+    func.walk(&mut |_, op, _| {
+        let global = op.operand(Role::Global).and_then(|o| o.arg.value());
+        let is_written = match op.opcode() {
+            Some(Opcode::Tload | Opcode::LoadScalar) => Some(false),
+            Some(Opcode::Tstore | Opcode::StoreScalar) => Some(true),
+            _ => None,
+        };
+        all.extend(global.zip(is_written));
+    });
+    all
+}
+
+/// By value: the arguments, by position, whose memory it may point into.
+struct Origins(Vec<Vec<usize>>);
+
+impl Origins {
+    fn new(func: &Func) -> Self {
+        let mut origins = Origins(vec![Vec::new(); func.values.len()]);
+        for (n, value) in func.args.iter().enumerate() {
+            origins.0[value.index()].push(n);
+        }
+        origins
+    }
+
+    /// Follows every operation once; was there anything new?
+    fn follow(&mut self, func: &Func) -> bool {
+        let mut grown = false;
+        func.walk(&mut |_, op, _| {
+            if let (true, Ok(control)) = (op.kind.is_flow(), Control::of(func, op)) {
+                for (to, from) in control.edges().iter().flat_map(|edge| edge.pairs()) {
+                    grown |= from.value().is_some_and(|from| self.join(to, from));
+                }
+            } else if let Some(pointer) = op.operand(Role::Global).and_then(|o| o.arg.value()) {
+                // Views, windows and moved pointers; a loaded scalar points nowhere, and nobody asks.
+                op.results.iter().for_each(|result| grown |= self.join(*result, pointer));
+            }
+        });
+        grown
+    }
+
+    fn join(&mut self, to: ValueId, from: ValueId) -> bool {
+        let more = self.0[from.index()].clone();
+        let known = &mut self.0[to.index()];
+        let before = known.len();
+        for n in more {
+            if !known.contains(&n) {
+                known.push(n);
+            }
+        }
+        known.len() > before
     }
 }
 
@@ -295,34 +374,34 @@ func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %z: !pto.tensor_view<4x8xf32>
 
     #[test]
     fn arguments_know_what_happens_to_their_memory() {
-        let program = Program::parse(KERNEL, None);
+        let program = Program::read(KERNEL, None);
         assert!(!program.has_errors(), "{:?}", program.check());
-        let kernel = program.kernel(None).unwrap();
+        let kernel = program.entry().unwrap();
         let used: Vec<(bool, bool)> = kernel.arguments().iter().map(|a| (a.is_read, a.is_written)).collect();
         assert_eq!(used, [(true, false), (false, true), (false, false), (false, false), (false, false)]);
         // The pointer that is read must be bound; what is only written need not.
-        let missing = kernel.unbound(&[]).unwrap();
-        assert!(missing.message.contains("%x"), "{}", missing.message);
+        let missing = kernel.unbound(&[]).unwrap_err();
+        assert!(missing.message().contains("%x"), "{missing}");
         let x = kernel.find("%x").unwrap();
-        let bound = kernel.input(x, &[4, 8], vec![0; 128]).unwrap();
-        assert!(kernel.unbound(&[(x, bound)]).unwrap().message.contains("%n"));
+        let bound = kernel.bind(x, &[4, 8], vec![0; 128]).unwrap();
+        assert!(kernel.unbound(&[(x, bound)]).unwrap_err().message().contains("%n"));
         assert_eq!(kernel.buffer_dims(x, 32), [4, 8]);
         assert_eq!(kernel.buffer_dims(x, 40), [40]);
     }
 
     #[test]
     fn values_must_fit_their_types() {
-        let program = Program::parse(KERNEL, None);
-        let kernel = program.kernel(None).unwrap();
+        let program = Program::read(KERNEL, None);
+        let kernel = program.entry().unwrap();
         let [n, s, z] = ["n", "s", "z"].map(|name| kernel.find(name).unwrap());
         for (value, fits) in [(127, true), (255, true), (-128, true), (256, false), (-129, false)] {
-            assert_eq!(kernel.scalar_input(n, Number::Int(value)).is_ok(), fits, "{value}");
+            assert_eq!(kernel.bind_number(n, Number::Int(value)).is_ok(), fits, "{value}");
         }
-        assert!(kernel.scalar_input(n, Number::Float(1.0)).is_err());
-        let rounded = kernel.scalar_input(s, Number::Float(0.1));
+        assert!(kernel.bind_number(n, Number::Float(1.0)).is_err());
+        let rounded = kernel.bind_number(s, Number::Float(0.1));
         assert!(matches!(rounded, Ok(Input::Scalar(Number::Float(v))) if v == 0.0999755859375));
-        assert!(kernel.input(z, &[4, 8], vec![0; 128]).is_ok());
-        let wrong = kernel.input(z, &[8, 4], vec![0; 128]).unwrap_err();
+        assert!(kernel.bind(z, &[4, 8], vec![0; 128]).is_ok());
+        let wrong = kernel.bind(z, &[8, 4], vec![0; 128]).unwrap_err().to_string();
         assert!(wrong.contains("(8, 4)") && wrong.contains("(4, 8)"), "{wrong}");
     }
 }

@@ -1,21 +1,24 @@
-//! The function that runs: its arguments, what is bound to them, and the run.
+//! The function that runs, and one run of it.
 
 use super::Program;
+use crate::error::{Error, Result};
 use tessera_exec::interp::{Input, Outcome, Run, run};
 use tessera_ir::{Func, Module, ValueId};
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
 
-/// The entry of a program, without calls.
-#[derive(Debug)]
-pub struct Kernel<'a> {
-    program: &'a Program,
-    func: Func,
+/// A function of a program, without calls, and what it is to run with.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    pub(super) program: Program,
+    pub(super) func: Func,
+    pub(super) bindings: Bindings,
+    /// Why it cannot run on the profile that was asked for.
+    pub(super) refused: Option<Error>,
 }
 
-/// What a kernel runs with.
-#[derive(Debug)]
+/// What a kernel runs with, for tools; [`Kernel::input`] and its like are for everyone.
+#[derive(Clone, Debug)]
 pub struct Bindings {
     /// What is bound to arguments and inputs.
     pub inputs: Vec<(ValueId, Input)>,
@@ -35,18 +38,18 @@ impl Default for Bindings {
     }
 }
 
-impl<'a> Kernel<'a> {
-    pub(super) fn new(program: &'a Program, func: Func) -> Self {
-        Kernel { program, func }
+impl Kernel {
+    pub(super) fn new(program: Program, func: Func) -> Self {
+        Kernel { program, func, bindings: Bindings::default(), refused: None }
     }
 
     /// The program it belongs to.
-    pub fn program(&self) -> &'a Program {
-        self.program
+    pub fn program(&self) -> &Program {
+        &self.program
     }
 
     /// The module that its names and types belong to.
-    pub fn module(&self) -> &'a Module {
+    pub fn module(&self) -> &Module {
         self.program.module()
     }
 
@@ -61,7 +64,7 @@ impl<'a> Kernel<'a> {
     }
 
     /// The name of a value, without `%`.
-    pub fn name(&self, value: ValueId) -> &'a str {
+    pub fn name(&self, value: ValueId) -> &str {
         self.module().names.text(self.func.value(value).name)
     }
 
@@ -73,17 +76,18 @@ impl<'a> Kernel<'a> {
     }
 
     /// Where automatic tiles lie; the tiles in `keep` live to the end.
-    pub fn plan(&self, keep: &[ValueId]) -> Result<Placement, Box<Diagnostic>> {
-        tessera_plan::plan(self.module(), &self.func, self.profile(), keep)
+    pub fn plan(&self, keep: &[ValueId]) -> Result<Placement> {
+        Ok(tessera_plan::plan(self.module(), &self.func, self.profile(), keep)?)
     }
 
     /// Runs the kernel. Static errors are [`Program::check`]'s to find; a run reports what it comes across.
-    pub fn run(&self, bindings: Bindings) -> Outcome {
+    pub fn execute(&self, bindings: Bindings) -> Outcome {
         let keep: Vec<ValueId> = bindings.outputs.iter().map(|o| o.0).collect();
         let placement = match self.plan(&keep) {
             Ok(placement) => placement,
-            Err(diagnostic) => {
-                return Outcome { diagnostics: self.program.with_locations(vec![*diagnostic]), ..Outcome::default() };
+            Err(error) => {
+                let diagnostics = error.diagnostics().cloned().collect();
+                return Outcome { diagnostics: self.program.with_locations(diagnostics), ..Outcome::default() };
             }
         };
         let mut outcome = run(Run {

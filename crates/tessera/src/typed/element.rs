@@ -9,8 +9,7 @@ use tessera_isa::elem::Elem;
 /// A Rust type that is an element type of the tile model.
 ///
 /// ```
-/// use tessera::{Element, Hif8, f16};
-/// use tessera::isa::elem::Elem;
+/// use tessera::{Elem, Element, Hif8, f16};
 ///
 /// assert_eq!(<f16 as Element>::ELEM, Elem::F16);
 /// assert_eq!(f16::from_f32(1.0).to_element_bits(), 0x3C00);

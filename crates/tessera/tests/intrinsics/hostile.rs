@@ -1,9 +1,8 @@
 //! Values that fit nowhere: every one ends in an error, none in a panic.
 
 use crate::rule;
-use tessera::isa::elem::Elem;
-use tessera::isa::tile::{Extent, Loc, TileType};
 use tessera::prelude::*;
+use tessera::{Elem, Extent, Loc, TileType};
 use tessera::{Result, TileBuf};
 
 const HUGE: [usize; 6] = [usize::MAX, usize::MAX - 1, usize::MAX / 2 + 1, i64::MAX as usize, 1 << 32, 65536];
@@ -199,7 +198,7 @@ fn a_core_that_does_not_exist() -> Result<()> {
     let m = Machine::new(Profile::A5);
     let buf: TileBuf = m.tile::<loc::Vec, i32, 1, 8, layout::Nd>()?.into_buf();
     assert!(buf.data_on(1).is_ok());
-    assert_eq!(rule(buf.data_on(2)), "acc-mode");
-    assert_eq!(rule(buf.data_on(255)), "acc-mode");
+    assert_eq!(rule(buf.data_on(2)), "binding");
+    assert_eq!(rule(buf.data_on(255)), "binding");
     Ok(())
 }

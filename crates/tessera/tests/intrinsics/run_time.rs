@@ -2,12 +2,8 @@
 
 use crate::{ramp, rule};
 use tessera::dynamic::Instruction;
-use tessera::isa::codec::Number;
-use tessera::isa::elem::Elem;
-use tessera::isa::inst::{Attrs, Relu};
-use tessera::isa::ops::{AttrName, Opcode, Role};
-use tessera::isa::tile::{Extent, Loc, TileType};
 use tessera::prelude::*;
+use tessera::{AttrName, Attrs, Elem, Extent, Loc, Number, Opcode, Relu, Role, TileType};
 use tessera::{Program, Result, TileBuf};
 
 fn alloc(m: &Machine, loc: Loc, elem: Elem, rows: u64, cols: u64) -> Result<TileBuf> {
@@ -35,7 +31,7 @@ fn instructions_are_built_from_roles_in_any_order() -> Result<()> {
 #[test]
 fn a_listing_and_the_intrinsics_agree() -> Result<()> {
     let text = "%dst = pto.ttrans %src : !pto.tile<8x16xi16> -> !pto.tile<16x16xi16>";
-    let program = Program::parse(text, Some(Profile::A5));
+    let program = Program::read(text, Some(Profile::A5));
     let m = Machine::new(Profile::A5);
     let src: Tile<loc::Vec, i16, 8, 16> = m.tile()?;
     let mut dst: Tile<loc::Vec, i16, 16, 16> = m.tile()?;

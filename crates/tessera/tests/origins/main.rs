@@ -15,12 +15,12 @@ use tessera_isa::profile::Profile;
 /// Compares two texts, each on a profile.
 pub fn compare(a: &str, on_a: Profile, b: &str, on_b: Profile, given: &Given) -> Answer {
     let [a, b] = [(a, on_a), (b, on_b)].map(|(text, profile)| {
-        let program = Program::parse(text, Some(profile));
+        let program = Program::read(text, Some(profile));
         let errors: Vec<_> = program.check().into_iter().filter(|d| d.is_error()).collect();
         assert!(errors.is_empty(), "{text}\n{errors:?}");
         program
     });
-    equiv(&a.kernel(None).unwrap(), &b.kernel(None).unwrap(), given, &[])
+    equiv(&a.entry().unwrap(), &b.entry().unwrap(), given, &[])
 }
 
 /// Compares two texts that must be equal on cpu.

@@ -53,13 +53,13 @@ fn program(random: &mut Random, n: u64, lines: usize, outputs: bool) -> String {
 }
 
 fn is_equal(a: &Program, b: &Program) -> bool {
-    let answer = equiv(&a.kernel(None).unwrap(), &b.kernel(None).unwrap(), &Default::default(), &[]);
+    let answer = equiv(&a.entry().unwrap(), &b.entry().unwrap(), &Default::default(), &[]);
     matches!(answer, Answer::Equal(_))
 }
 
 /// Runs a program on data and gives its outputs by name.
 fn run(program: &Program, n: u64) -> Vec<(String, Vec<u8>)> {
-    let kernel = program.kernel(None).unwrap();
+    let kernel = program.entry().unwrap();
     let func = kernel.func();
     let inputs = func.args.iter().map(|v| {
         let seed = kernel.name(*v).bytes().map(u64::from).sum::<u64>();
@@ -67,7 +67,7 @@ fn run(program: &Program, n: u64) -> Vec<(String, Vec<u8>)> {
         let input = Input::Tile { rows: n, cols: n, elements };
         (*v, input)
     });
-    let outcome = kernel.run(Bindings {
+    let outcome = kernel.execute(Bindings {
         inputs: inputs.collect(),
         outputs: func.outputs.iter().map(|v| (*v, 0)).collect(),
         ..Bindings::default()
@@ -86,17 +86,17 @@ fn random_programs_survive_every_form_and_opt() {
     for round in 0..60 {
         let text = program(&mut random, 16, 4 + round % 9, true);
         for profile in [Profile::Cpu, Profile::A5] {
-            let original = Program::parse(&text, Some(profile));
+            let original = Program::read(&text, Some(profile));
             if original.check().iter().any(|d| d.is_error()) {
                 assert_eq!(profile, Profile::A5, "{text}\n{:?}", original.check());
                 continue;
             }
             for form in [TextForm::Asm, TextForm::Ssa, TextForm::Dps] {
-                let other = Program::parse(&original.text(Some(form)), Some(profile));
+                let other = Program::read(original.text(Some(form)), Some(profile));
                 assert!(is_equal(&original, &other), "{text}\n{}", original.text(Some(form)));
             }
             let better = optimize(&original, None, &Default::default(), &[]).unwrap();
-            let after = Program::parse(&better.text, Some(profile));
+            let after = Program::read(&better.text, Some(profile));
             assert!(is_equal(&original, &after), "{text}\n{}", better.text);
             assert_eq!(run(&original, 16), run(&after, 16), "{text}\n{}", better.text);
             steps += better.steps.len();
@@ -117,7 +117,7 @@ fn random_programs_with_another_index_are_told_apart_exactly_where_data_is() {
         let digit = text[at..].split(' ').next().unwrap();
         let other = (digit.parse::<u64>().unwrap() + 1) % 9;
         let changed = format!("{}{other}{}", &text[..at], &text[at + digit.len()..]);
-        let (a, b) = (Program::parse(&text, None), Program::parse(&changed, None));
+        let (a, b) = (Program::read(&text, None), Program::read(&changed, None));
         // All input elements differ, so data differs exactly where origins do.
         assert_eq!(is_equal(&a, &b), run(&a, 16) == run(&b, 16), "{text}\n{changed}");
         told_apart += usize::from(!is_equal(&a, &b));
@@ -129,9 +129,9 @@ fn random_programs_with_another_index_are_told_apart_exactly_where_data_is() {
 fn a_thousand_instructions_on_big_tiles() {
     let mut random = Random(3);
     let text = program(&mut random, 128, 750, true);
-    let program = Program::parse(&text, None);
+    let program = Program::read(&text, None);
     let instructions = text.matches("= pto.").count();
-    let copy = Program::parse(&program.text(Some(TextForm::Dps)), None);
+    let copy = Program::read(program.text(Some(TextForm::Dps)), None);
     let start = std::time::Instant::now();
     assert!(is_equal(&program, &copy));
     println!("equiv of two programs of {instructions} instructions on 128x128 tiles: {:?}", start.elapsed());

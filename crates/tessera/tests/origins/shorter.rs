@@ -6,7 +6,7 @@ use tessera::program::Program;
 use tessera_isa::profile::Profile;
 
 fn optimized(text: &str) -> Optimized {
-    let program = Program::parse(text, None);
+    let program = Program::read(text, None);
     let errors: Vec<_> = program.check().into_iter().filter(|d| d.is_error()).collect();
     assert!(errors.is_empty(), "{text}\n{errors:?}");
     optimize(&program, None, &Default::default(), &[]).unwrap()
@@ -107,10 +107,10 @@ fn a_step_is_legal_on_the_profile() {
     // Vec to Mat needs its own move on a5; the copy in between does not.
     let text = "%t = pto.tmov %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>\n\
         %d = pto.tmov %t : !pto.tile<16x16xf32> -> !pto.tile<mat, 16x16xf32>\n";
-    let program = Program::parse(text, Some(Profile::A5));
+    let program = Program::read(text, Some(Profile::A5));
     let better = optimize(&program, None, &Default::default(), &[]).unwrap();
     assert_eq!(better.text.lines().count(), 1, "{}", better.text);
-    let again = Program::parse(&better.text, Some(Profile::A5));
+    let again = Program::read(&better.text, Some(Profile::A5));
     assert!(again.check().iter().all(|d| !d.is_error()));
 }
 
@@ -140,7 +140,7 @@ fn wanted_tiles_stay() {
   pto.tmov ins(%a : !pto.tile<8x8xf32>) outs(%b : !pto.tile<8x8xf32>)";
     let text = kernel(8, 8, body);
     assert!(!optimized(&text).text.contains("ttrans"));
-    let program = Program::parse(&text, None);
+    let program = Program::read(&text, None);
     let better = optimize(&program, None, &Default::default(), &["t".into()]).unwrap();
     assert!(better.text.contains("outs(%t"), "{}", better.text);
     assert!(!better.text.contains("tmov"), "{}", better.text);

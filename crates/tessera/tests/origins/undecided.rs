@@ -1,16 +1,17 @@
 //! Programs that data decides about.
 
 use crate::{compare, kernel};
-use tessera::equiv::{Answer, Given, Stop, Undecided};
+use tessera::equiv::{Answer, Given};
+use tessera::{Error, ErrorKind, Missing};
 use tessera_isa::codec::Number;
 use tessera_isa::profile::Profile;
 
-fn undecided(text: &str) -> (Undecided, String) {
+fn undecided(text: &str) -> (Error, String) {
     match compare(text, Profile::Cpu, text, Profile::Cpu, &Given::default()) {
-        Answer::Stopped(_, Stop::Undecided(undecided)) => {
-            let span = undecided.span.unwrap();
+        Answer::Stopped(_, error) if error.kind() == ErrorKind::Undecided => {
+            let span = error.diagnostic().span.unwrap();
             let place = text[span.start as usize..span.end as usize].to_string();
-            (undecided, place)
+            (error, place)
         }
         other => panic!("{other:?}"),
     }
@@ -22,7 +23,7 @@ fn counts_of_a_join_are_data() {
         !pto.tile<8x8xi32>) -> !pto.tile<8x16xf32>\n";
     let (undecided, place) = undecided(text);
     assert!(place.starts_with("%d = pto.tconcat"), "{place}");
-    assert!(undecided.why.contains("%i0"), "{}", undecided.why);
+    assert!(undecided.message().contains("%i0"), "{undecided}");
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn a_loaded_scalar_is_data() {
   pto.tmov ins(%a : !pto.tile<8x8xf32>) outs(%b : !pto.tile<8x8xf32>)";
     let (undecided, place) = undecided(&kernel(8, 8, body));
     assert!(place.contains("load_scalar"), "{place}");
-    assert!(undecided.why.contains("element 0"), "{}", undecided.why);
+    assert!(undecided.message().contains("element 0"), "{undecided}");
 }
 
 #[test]
@@ -76,11 +77,12 @@ fn scalar_arguments_need_values() {
   return",
     );
     let (missing, place) = undecided(&text);
-    assert_eq!((missing.why.as_str(), place.as_str()), ("the scalar %n has no value", "%n"));
+    assert_eq!((missing.message(), place.as_str()), ("the scalar %n has no value", "%n"));
+    assert_eq!(missing.missing(), Some(&Missing::Value("n".into())));
     let given = |n: i128| Given { set: vec![("n".into(), Number::Int(n))], ..Given::default() };
     let answer = compare(&text, Profile::Cpu, &text, Profile::Cpu, &given(3));
     assert!(matches!(answer, Answer::Equal(_)), "{answer:?}");
     let unknown = Given { set: vec![("m".into(), Number::Int(1))], ..Given::default() };
     let answer = compare(&text, Profile::Cpu, &text, Profile::Cpu, &unknown);
-    assert!(matches!(&answer, Answer::Stopped(_, Stop::Usage(why)) if why.contains("%m")), "{answer:?}");
+    assert!(matches!(&answer, Answer::Stopped(_, error) if error.message().contains("%m")), "{answer:?}");
 }

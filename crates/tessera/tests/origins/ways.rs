@@ -2,12 +2,12 @@
 
 use crate::{kernel, listing};
 use tessera::program::Program;
-use tessera::trace::{Hop, How, Stop, Target, back, forward};
+use tessera::trace::{Hop, How, Target, back, forward};
 use tessera_isa::profile::Profile;
 
 fn hops(text: &str, at: &str) -> Vec<Hop> {
-    let program = Program::parse(text, None);
-    let kernel = program.kernel(None).unwrap();
+    let program = Program::read(text, None);
+    let kernel = program.entry().unwrap();
     back(&kernel, &Default::default(), &Target::parse(at).unwrap()).unwrap()
 }
 
@@ -89,8 +89,8 @@ fn bytes_that_part_are_followed_one_by_one() {
 #[test]
 fn forward_to_everywhere() {
     let text = listing(&["%t = pto.ttrans %s : T -> T", "%d = pto.tmov %t : T -> T", "%e = pto.ttrans %t : T -> T"]);
-    let program = Program::parse(&text, None);
-    let kernel = program.kernel(None).unwrap();
+    let program = Program::read(&text, None);
+    let kernel = program.entry().unwrap();
     let way = forward(&kernel, &Default::default(), &Target::parse("%s[1,2]").unwrap()).unwrap();
     let told = told(&way);
     assert_eq!(told[..3], ["%t[2, 1] = %s[1, 2]", "%d[2, 1] = %t[2, 1]", "%e[1, 2] = %t[2, 1]"]);
@@ -103,8 +103,8 @@ fn forward_to_everywhere() {
 fn footprints_are_told() {
     // a2a3 writes whole blocks of 32 bytes: the padding behind a valid region is clobbered.
     let text = "%d = pto.tmov %s : !pto.tile<vec, 8x16xf32, valid=8x12> -> !pto.tile<vec, 8x16xf32, valid=8x12>\n";
-    let program = Program::parse(text, Some(Profile::A2a3));
-    let kernel = program.kernel(None).unwrap();
+    let program = Program::read(text, Some(Profile::A2a3));
+    let kernel = program.entry().unwrap();
     let way = back(&kernel, &Default::default(), &Target::parse("d[0,13]").unwrap()).unwrap();
     assert_eq!(way[0].how, How::Clobbered);
 }
@@ -112,10 +112,10 @@ fn footprints_are_told() {
 #[test]
 fn wrong_questions_are_refused() {
     let text = listing(&["%dst = pto.ttrans %src : T -> T"]);
-    let program = Program::parse(&text, None);
-    let kernel = program.kernel(None).unwrap();
+    let program = Program::read(&text, None);
+    let kernel = program.entry().unwrap();
     let ask = |at: &str| match back(&kernel, &Default::default(), &Target::parse(at).unwrap()) {
-        Err(Stop::Usage(why)) => why,
+        Err(error) => error.to_string(),
         other => panic!("{other:?}"),
     };
     assert!(ask("%dts[0,0]").contains("did you mean %dst?"));
@@ -125,5 +125,5 @@ fn wrong_questions_are_refused() {
         assert!(Target::parse(wrong).is_err(), "{wrong}");
     }
     let from = forward(&kernel, &Default::default(), &Target::parse("%dst[0,0]").unwrap());
-    assert!(matches!(from, Err(Stop::Usage(why)) if why.contains("no input")));
+    assert!(matches!(from, Err(error) if error.message().contains("no input")));
 }

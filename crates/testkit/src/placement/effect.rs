@@ -2,6 +2,7 @@
 
 use super::graph::Step;
 use std::collections::{BTreeMap, BTreeSet};
+use tessera_ir::edges::{Control, Edge, When};
 use tessera_ir::{Def, Func, Module, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::profile::Profile;
@@ -133,7 +134,7 @@ impl Program<'_> {
     fn is_handed_on(&self, v: ValueId) -> bool {
         match self.func.value(v).def {
             Def::BlockArg(..) => true,
-            Def::Result(op, _) => !self.func.op(op).blocks.is_empty() || self.func.op(op).kind == OpKind::Select,
+            Def::Result(op, _) => self.func.op(op).kind.is_flow(),
             _ => false,
         }
     }
@@ -158,13 +159,11 @@ impl Program<'_> {
             }
             Step::Enter(id) => self.enter(id, state, &mut effect),
             Step::Head(id) => self.forget(id, state),
-            Step::Leave(id) => {
-                let op = self.func.op(id);
-                if op.kind == OpKind::For {
-                    let args = self.carried(op);
-                    self.hand(state, &mut effect, op.results.iter().copied().zip(args.into_iter().map(Some)));
-                }
+            // Only scf.for hands on its carried values when it is left; the others did so where a block ended.
+            Step::Leave(id) if self.func.op(id).kind == OpKind::For => {
+                self.hand_all(state, &mut effect, id, When::Leave);
             }
+            Step::Leave(_) => {}
             Step::Op(id) => self.op(id, state, &mut effect),
         }
         effect
@@ -174,7 +173,7 @@ impl Program<'_> {
     /// kept: they may be of any iteration.)
     fn forget(&self, id: OpId, state: &mut State) {
         let op = self.func.op(id);
-        let args = self.carried(op);
+        let args = self.carried(id);
         let kept = self.keep.iter().filter_map(|v| state.refs.get(v)).flatten();
         let kept: BTreeSet<ValueId> = kept.map(|(tile, _)| *tile).collect();
         state.places.retain(|tile, _| {
@@ -184,11 +183,20 @@ impl Program<'_> {
         });
     }
 
+    fn edges(&self, id: OpId, when: When) -> Vec<Edge<'_>> {
+        let control = Control::of(self.func, self.func.op(id));
+        control.map_or_else(|_| Vec::new(), |c| c.edges().into_iter().filter(|e| e.when == when).collect())
+    }
+
+    fn hand_all(&self, state: &mut State, effect: &mut Effect, id: OpId, when: When) {
+        let edges = self.edges(id, when);
+        let pairs = edges.iter().flat_map(|e| e.pairs()).map(|(to, from)| (to, from.value()));
+        self.hand(state, effect, pairs);
+    }
+
     /// The values that a loop carries.
-    fn carried(&self, op: &Op) -> Vec<ValueId> {
-        let skip = usize::from(op.kind == OpKind::For);
-        let first = op.blocks.first().map(|b| self.func.block(*b));
-        first.map_or_else(Vec::new, |b| b.args.iter().skip(skip).copied().collect())
+    fn carried(&self, id: OpId) -> Vec<ValueId> {
+        self.edges(id, When::Again).iter().flat_map(|e| e.to).copied().collect()
     }
 
     /// Hands tiles on by reference, all at once.
@@ -203,37 +211,26 @@ impl Program<'_> {
     }
 
     fn enter(&self, id: OpId, state: &mut State, effect: &mut Effect) {
-        let op = self.func.op(id);
-        if op.kind == OpKind::If {
-            return;
-        }
-        let args = self.carried(op);
-        let inits = op.operands.iter().skip(if op.kind == OpKind::For { 3 } else { 0 });
-        let inits: Vec<Option<ValueId>> = inits.map(|o| o.arg.value()).collect();
         // The buffers begin with the loop; the first iteration does not use them.
-        for arg in args.iter().filter(|a| self.placement.slot(**a).is_some()) {
+        for arg in self.carried(id).iter().filter(|a| self.placement.slot(**a).is_some()) {
             self.define_own(state, effect, *arg);
         }
-        self.hand(state, effect, args.iter().copied().zip(inits));
+        self.hand_all(state, effect, id, When::Enter);
     }
 
     fn op(&self, id: OpId, state: &mut State, effect: &mut Effect) {
         let op = self.func.op(id);
         let block = self.placement.points.block_of(id);
-        let owner = self.placement.points.owner(block).map(|o| self.func.op(o));
+        let owner = self.placement.points.owner(block);
         match (&op.kind, owner) {
-            (OpKind::Yield, Some(owner)) if owner.kind == OpKind::If => {
+            (OpKind::Yield, Some(owner)) if self.func.op(owner).kind == OpKind::If => {
                 let from = op.operands.iter().map(|o| o.arg.value());
-                self.hand(state, effect, owner.results.iter().copied().zip(from));
+                self.hand(state, effect, self.func.op(owner).results.iter().copied().zip(from));
             }
-            (OpKind::Yield, Some(owner)) => self.back(op, owner, state, effect),
+            (OpKind::Yield, Some(owner)) => self.back(owner, state, effect),
             (OpKind::Condition, Some(owner)) => {
-                let from: Vec<_> = op.operands.iter().skip(1).map(|o| o.arg.value()).collect();
-                let second = owner.blocks.get(1).map(|b| self.func.block(*b).args.clone());
-                let to = second.unwrap_or_default();
-                let pairs = to.iter().zip(&from).chain(owner.results.iter().zip(&from));
-                let pairs: Vec<_> = pairs.map(|(a, b)| (*a, *b)).collect();
-                self.hand(state, effect, pairs.into_iter());
+                self.hand_all(state, effect, owner, When::Proceed);
+                self.hand_all(state, effect, owner, When::Leave);
             }
             (OpKind::Pto(opcode, _), _) => self.instruction(op, *opcode, state, effect),
             (OpKind::Select, _) => {
@@ -250,10 +247,10 @@ impl Program<'_> {
     }
 
     /// The end of an iteration: buffers take copies, everything else is handed on by reference.
-    fn back(&self, op: &Op, owner: &Op, state: &mut State, effect: &mut Effect) {
-        let args = self.carried(owner);
-        let from: Vec<Option<ValueId>> = op.operands.iter().map(|o| o.arg.value()).collect();
-        let pairs: Vec<(ValueId, Option<ValueId>)> = args.iter().copied().zip(from).collect();
+    fn back(&self, owner: OpId, state: &mut State, effect: &mut Effect) {
+        let edges = self.edges(owner, When::Again);
+        let pairs = edges.iter().flat_map(|e| e.pairs()).map(|(to, from)| (to, from.value()));
+        let pairs: Vec<(ValueId, Option<ValueId>)> = pairs.collect();
         let copied =
             |(arg, from): &&(ValueId, Option<ValueId>)| self.placement.slot(*arg).is_some() && *from != Some(*arg);
         for (_, from) in pairs.iter().filter(copied) {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use tessera_isa::diag::Severity;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::AttrValue;
-use tessera_isa::ops::{AttrKind, AttrName, OpInfo, Opcode, Operand, Pipe, Spelling};
+use tessera_isa::ops::{AttrKind, AttrName, OpInfo, Opcode, Operand, Pipe, Spelling, Text};
 use tessera_isa::profile::{Profile, Profiles};
 use tessera_isa::rules::{Rule, rule};
 use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout};
@@ -19,10 +19,11 @@ pub fn instruction_page(op: Opcode) -> String {
         let _ = write!(out, "\n{}", paragraph(info.formula, 4));
     }
     facts(&mut out, info);
-    if !info.forms.is_empty() {
+    let forms = if info.text == Text::Forms { info.forms } else { &[] };
+    if !forms.is_empty() {
         out.push_str("\nForms\n");
     }
-    for form in info.forms {
+    for form in forms {
         let name = |o: &Operand| if o.optional { format!("[{}]", o.role) } else { o.role.to_string() };
         let roles = |list: &[Operand]| list.iter().map(name).collect::<Vec<_>>().join(", ");
         let effect = if form.outs.is_empty() { String::new() } else { format!(" → {}", roles(form.outs)) };

@@ -1,11 +1,27 @@
 //! npy files: arrays of elements with a shape, as numpy reads and writes them.
 //!
 //! In memory an [`Array`] is always dense, row-major and little-endian; reading converts Fortran order and big-endian
-//! files. A bad file is a sentence, never a panic and never an allocation beyond the file's own size.
+//! files. A bad file is a sentence, never a panic and never an allocation beyond the file's own size. That, and the
+//! element types that numpy has no name for (`V2`, `bfloat16`, fp8, fp4 packed two to a byte), is why it is written by
+//! hand.
+//!
+//! ```
+//! use tessera::npy::Array;
+//!
+//! let array = Array::new(&[2, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+//! let read = Array::parse(&array.to_file())?;
+//! assert_eq!(read.shape, [2, 3]);
+//! assert_eq!(read.to_vec::<f32>()?[4], 5.0);
+//! assert!(read.to_vec::<i32>().is_err());
+//! # Ok::<(), tessera::Error>(())
+//! ```
 
 mod header;
 
+use crate::error::{Error, Result};
+use crate::typed::element::{Element, pack, unpack};
 use header::Header;
+use std::path::Path;
 use tessera_isa::elem::{Elem, ElemKind};
 
 /// More dimensions than a conv tile with depth are not needed by anything.
@@ -35,8 +51,42 @@ pub struct Array {
 }
 
 impl Array {
+    /// Elements in row-major order, as many as the shape has.
+    pub fn new<T: Element>(shape: &[u64], elements: &[T]) -> Result<Array> {
+        let count = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
+        if count != Some(elements.len() as u64) {
+            let what = format!("{} elements do not fill shape {}", elements.len(), shape_text(shape));
+            return Err(Error::request(what).help("give as many elements as the extents multiply to"));
+        }
+        Ok(Array::of_elem(T::ELEM, shape.to_vec(), pack(elements)))
+    }
+
+    /// The elements in row-major order.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        match self.holds(T::ELEM) {
+            true => Ok(unpack(&self.bytes)),
+            false => Err(Error::request(format!("the array holds {}, and {} is asked for", self.descr, T::ELEM))
+                .help(format!("{} can be read as {}", accepted(T::ELEM), T::ELEM))),
+        }
+    }
+
+    /// Reads a file.
+    pub fn read(file: impl AsRef<Path>) -> Result<Array> {
+        let bytes = std::fs::read(&file).map_err(|e| about(file.as_ref(), &e.to_string()))?;
+        Array::parse(&bytes).map_err(|e| about(file.as_ref(), e.message()))
+    }
+
+    /// Writes a file.
+    pub fn write(&self, file: impl AsRef<Path>) -> Result<()> {
+        std::fs::write(&file, self.to_file()).map_err(|e| about(file.as_ref(), &e.to_string()))
+    }
+
     /// Reads a file's bytes.
-    pub fn parse(file: &[u8]) -> Result<Array, String> {
+    pub fn parse(file: &[u8]) -> Result<Array> {
+        Array::read_bytes(file).map_err(Error::request)
+    }
+
+    fn read_bytes(file: &[u8]) -> std::result::Result<Array, String> {
         let (header, data) = split(file)?;
         let (dtype, width, big_endian) = descriptor(&header.descr)?;
         if header.shape.len() > MAX_DIMS {
@@ -110,6 +160,10 @@ impl Array {
     }
 }
 
+fn about(file: &Path, why: &str) -> Error {
+    Error::request(format!("{}: {why}", file.display()))
+}
+
 /// The descriptors that a file of this element type may have, for messages.
 pub fn accepted(elem: Elem) -> String {
     let info = elem.info();
@@ -143,7 +197,7 @@ fn kind_of(elem: Elem) -> char {
 }
 
 /// The header and the data of a file.
-fn split(file: &[u8]) -> Result<(Header, &[u8]), String> {
+fn split(file: &[u8]) -> std::result::Result<(Header, &[u8]), String> {
     let rest = file.strip_prefix(MAGIC).ok_or("it is no npy file: it does not begin with \\x93NUMPY")?;
     let short = "it is cut short inside its header";
     let (&[major, _minor], rest) = rest.split_first_chunk().ok_or(short)?;
@@ -164,7 +218,7 @@ fn split(file: &[u8]) -> Result<(Header, &[u8]), String> {
 }
 
 /// The element type, its bytes and its byte order.
-fn descriptor(descr: &str) -> Result<(Dtype, usize, bool), String> {
+fn descriptor(descr: &str) -> std::result::Result<(Dtype, usize, bool), String> {
     let named = |name: &&&str| **name == descr;
     let by_name = Elem::ALL.iter().find(|e| e.info().dtype_names.iter().any(|n| named(&n)));
     if let Some(elem) = by_name {
@@ -279,7 +333,7 @@ mod tests {
             (file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}", &[0; 4]), "header"),
         ];
         for (bytes, text) in cases {
-            let message = Array::parse(&bytes).unwrap_err();
+            let message = Array::parse(&bytes).unwrap_err().to_string();
             assert!(message.contains(text), "{message} should say {text}");
         }
         let empty = file("{'descr': '<f4', 'fortran_order': True, 'shape': (0, 5)}", &[]);

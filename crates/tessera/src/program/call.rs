@@ -1,0 +1,228 @@
+//! One run of a kernel: arrays in by name, arrays out by name.
+
+use super::{Bindings, Kernel, Need};
+use crate::error::{Error, Result};
+use crate::npy::Array;
+use crate::typed::Element;
+use tessera_exec::interp::{Input, Outcome, TileData};
+use tessera_ir::ValueId;
+use tessera_isa::codec::Number;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::profile::Profile;
+
+/// What can be given to an argument: an [`Array`] with its shape, or elements in the argument's own shape.
+pub trait Data {
+    /// The array; elements alone are one row.
+    fn to_array(&self) -> Array;
+
+    /// Does it have a shape of its own?
+    fn has_shape(&self) -> bool {
+        false
+    }
+}
+
+impl Data for Array {
+    fn to_array(&self) -> Array {
+        self.clone()
+    }
+
+    fn has_shape(&self) -> bool {
+        true
+    }
+}
+
+impl<T: Element> Data for [T] {
+    fn to_array(&self) -> Array {
+        Array::of_elem(T::ELEM, vec![self.len() as u64], crate::typed::element::pack(self))
+    }
+}
+
+impl<T: Element> Data for Vec<T> {
+    fn to_array(&self) -> Array {
+        self.as_slice().to_array()
+    }
+}
+
+impl<T: Element, const N: usize> Data for [T; N] {
+    fn to_array(&self) -> Array {
+        self.as_slice().to_array()
+    }
+}
+
+/// The shapes of the arrays that were bound to buffers, which come out in the same shape.
+pub type Shapes = Vec<(ValueId, Vec<u64>)>;
+
+impl Bindings {
+    /// The shapes of the arrays that are bound to buffers.
+    pub fn shapes(&self) -> Shapes {
+        let shape = |(value, input): &(ValueId, Input)| match input {
+            Input::Buffer { dims, .. } => Some((*value, dims.clone())),
+            _ => None,
+        };
+        self.inputs.iter().filter_map(shape).collect()
+    }
+
+    /// Binds an input to a value.
+    pub fn add(&mut self, kernel: &Kernel, value: ValueId, input: Input) -> Result<()> {
+        if self.inputs.iter().any(|(v, _)| *v == value) {
+            return Err(Error::request(format!("%{} is bound twice", kernel.name(value))));
+        }
+        self.inputs.push((value, input));
+        Ok(())
+    }
+}
+
+impl Kernel {
+    /// The same kernel on another profile: its text is read again there, and what that finds is told by
+    /// [`run`](Kernel::run).
+    pub fn on(mut self, profile: Profile) -> Kernel {
+        let program = self.program.on(profile);
+        let name = self.module().names.text(self.func.name).to_string();
+        let name = Some(name.as_str()).filter(|_| !self.module().is_listing);
+        match program.kernel_or_entry(name) {
+            _ if program.has_errors() => self.refused = program.sound().err(),
+            Ok(kernel) => (self.program, self.func) = (kernel.program, kernel.func),
+            Err(error) => self.refused = Some(error),
+        }
+        self
+    }
+
+    /// Gives an array to an argument, or to an input of a listing.
+    pub fn input(mut self, name: &str, data: &(impl Data + ?Sized)) -> Result<Kernel> {
+        let value = self.argument(name)?;
+        let mut array = data.to_array();
+        if !data.has_shape() {
+            array.shape = self.own_shape(value, array.shape.iter().product());
+        }
+        let input = self.bind_array(value, array)?;
+        let mut bindings = std::mem::take(&mut self.bindings);
+        bindings.add(&self, value, input)?;
+        Ok(Kernel { bindings, ..self })
+    }
+
+    /// Gives a number to a scalar argument.
+    pub fn set(mut self, name: &str, number: impl Into<Number>) -> Result<Kernel> {
+        let value = self.argument(name)?;
+        let input = self.bind_number(value, number.into())?;
+        let mut bindings = std::mem::take(&mut self.bindings);
+        bindings.add(&self, value, input)?;
+        Ok(Kernel { bindings, ..self })
+    }
+
+    /// Asks for a tile, or for the buffer of an argument, besides what the program puts out by itself.
+    pub fn output(mut self, name: &str) -> Result<Kernel> {
+        let value = self.result(name)?;
+        self.bindings.outputs.push((value, 0));
+        Ok(self)
+    }
+
+    /// How often the kernel runs, each time as another block.
+    pub fn blocks(mut self, blocks: u32) -> Kernel {
+        self.bindings.blocks = blocks.max(1);
+        self
+    }
+
+    /// Checks the program, runs it, and gives what comes out.
+    pub fn run(mut self) -> Result<Outputs> {
+        if let Some(refused) = self.refused.take() {
+            return Err(refused);
+        }
+        let text = self.program.source();
+        let mut warnings = self.program.check();
+        if let Some(error) = Error::of(warnings.clone()) {
+            return Err(error.in_text(text));
+        }
+        self.unbound(&self.bindings.inputs).map_err(|e| e.in_text(text))?;
+        let mut bindings = std::mem::take(&mut self.bindings);
+        bindings.outputs.extend(self.outputs().into_iter().map(|v| (v, 0)));
+        bindings.outputs.sort_unstable();
+        bindings.outputs.dedup();
+        let (wanted, shapes) = (bindings.outputs.clone(), bindings.shapes());
+        let outcome = self.execute(bindings);
+        if let Some(error) = Error::of(outcome.diagnostics.clone()) {
+            return Err(error.in_text(text));
+        }
+        let array = |(value, core): &(ValueId, u8)| {
+            Some((self.name(*value).to_string(), self.array(&outcome, &shapes, *value, *core)?))
+        };
+        let arrays = wanted.iter().filter_map(array).collect();
+        let is_new = |d: &&Diagnostic| !warnings.iter().any(|w| w.rule == d.rule && w.span == d.span);
+        let found: Vec<Diagnostic> = outcome.diagnostics.iter().filter(is_new).cloned().collect();
+        warnings.extend(found);
+        Ok(Outputs { arrays, warnings })
+    }
+
+    /// The shape that so many elements have as a value's contents.
+    fn own_shape(&self, value: ValueId, elements: u64) -> Vec<u64> {
+        let shape = match self.need(value) {
+            Need::Tile(tile) => {
+                vec![tile.v_row.known().unwrap_or(tile.rows), tile.v_col.known().unwrap_or(tile.cols)]
+            }
+            Need::Conv(conv) => conv.written_dims().to_vec(),
+            Need::Buffer(_, Some(dims)) => {
+                // One open extent follows from the others.
+                let known: u64 = dims.iter().flatten().product();
+                dims.iter().map(|d| d.unwrap_or(elements / known.max(1))).collect()
+            }
+            _ => return vec![elements],
+        };
+        match shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d)) == Some(elements) {
+            true => shape,
+            false => vec![elements],
+        }
+    }
+
+    /// A tile's valid region after a run, or a buffer in the shape of its input.
+    pub fn array(&self, outcome: &Outcome, shapes: &Shapes, value: ValueId, core: u8) -> Option<Array> {
+        let tile = outcome.tiles.iter().find(|t| t.value == value && t.core == core);
+        if let Some(TileData { elem, elements, .. }) = tile.map(|t| &t.data) {
+            let shape = tile.map(|t| tile_shape(&t.data)).unwrap_or_default();
+            return Some(Array::of_elem(*elem, shape, elements.clone()));
+        }
+        let buffer = outcome.buffers.iter().find(|b| b.value == value)?;
+        let elem = self.elem(value)?;
+        let bound = shapes.iter().find(|(v, _)| *v == value).map(|(_, shape)| shape.clone());
+        let elements = buffer.bytes.len() as u64 * 8 / u64::from(elem.bits());
+        let shape = bound.unwrap_or_else(|| self.buffer_dims(value, elements));
+        Some(Array::of_elem(elem, shape, buffer.bytes.clone()))
+    }
+}
+
+/// The extents of a tile's valid region, as its array has them.
+pub fn tile_shape(data: &TileData) -> Vec<u64> {
+    match data.conv {
+        Some(conv) => conv.written_dims().to_vec(),
+        None => vec![data.rows, data.cols],
+    }
+}
+
+/// What a run gave.
+#[derive(Clone, Debug)]
+pub struct Outputs {
+    arrays: Vec<(String, Array)>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Outputs {
+    /// The elements of an output, row by row; those that were never written are 0, and a warning tells of them.
+    pub fn get<T: Element>(&self, name: &str) -> Result<Vec<T>> {
+        self.array(name)?.to_vec()
+    }
+
+    /// An output with its shape.
+    pub fn array(&self, name: &str) -> Result<&Array> {
+        let name = name.strip_prefix('%').unwrap_or(name);
+        let found = self.arrays.iter().find(|(n, _)| n == name).map(|(_, array)| array);
+        found.ok_or_else(|| Error::unknown("output", name, &self.names().collect::<Vec<_>>()))
+    }
+
+    /// The names of the outputs.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.arrays.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// What is legal and probably not meant.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+}
