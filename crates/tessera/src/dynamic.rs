@@ -9,7 +9,7 @@
 //! use tessera::prelude::*;
 //!
 //! let machine = Machine::new(Profile::A5);
-//! let src = machine.alloc(&TileType::new(Loc::Vec, Elem::U8, 32, 32))?;
+//! let mut src = machine.alloc(&TileType::new(Loc::Vec, Elem::U8, 32, 32))?;
 //! let mut dst = machine.alloc(&TileType::new(Loc::Vec, Elem::U8, 32, 32))?;
 //! src.write(&(0..1024).map(|i| i as u8).collect::<Vec<u8>>())?;
 //!
@@ -78,13 +78,17 @@ impl TileBuf {
     }
 
     /// Sets a dynamic valid region (`set_validshape`).
-    pub fn set_valid(&self, rows: usize, cols: usize) -> Result<()> {
+    pub fn set_valid(&mut self, rows: usize, cols: usize) -> Result<()> {
         let [rows, cols] = [rows, cols].map(|n| Some(saturated(n)));
         Ok(self.machine().state()?.engine.set_valid(self.slot.id, [rows, cols])?)
     }
 
     /// TASSIGN: binds the tile to a byte address of its memory; moves no data.
-    pub fn assign(&self, address: u64) -> Result<()> {
+    pub fn assign(&mut self, address: u64) -> Result<()> {
+        self.bind(address)
+    }
+
+    pub(crate) fn bind(&self, address: u64) -> Result<()> {
         let address = i64::try_from(address).unwrap_or(i64::MAX);
         Ok(self.machine().state()?.engine.assign(self.slot.id, address)?)
     }
@@ -111,7 +115,7 @@ impl TileBuf {
     }
 
     /// Writes the valid region, row by row, whatever the tile's location and layout.
-    pub fn write<T: Element>(&self, values: &[T]) -> Result<()> {
+    pub fn write<T: Element>(&mut self, values: &[T]) -> Result<()> {
         self.check_elem::<T>("tload-dtype")?;
         let tile = self.tile_type()?;
         let mut state = self.machine().state()?;
@@ -125,7 +129,7 @@ impl TileBuf {
     }
 
     /// Writes the declared bytes as they lie in memory.
-    pub fn write_raw(&self, bytes: &[u8]) -> Result<()> {
+    pub fn write_raw(&mut self, bytes: &[u8]) -> Result<()> {
         let tile = self.tile_type()?;
         if tile.bytes() != bytes.len() as u64 {
             let what = format!("{} bytes are given, and {tile} has {}", bytes.len(), tile.bytes());

@@ -67,5 +67,5 @@ pub mod prelude {
 
 /// The guide's examples are tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/rust.md")]
+#[doc = include_str!("../README.md")]
 struct Guide;

@@ -197,7 +197,7 @@ impl Machine {
     fn alloc_with(&self, mut ty: TileType, options: TileOptions) -> Result<TileBuf> {
         (ty.pad, ty.compact) = (options.pad, options.compact);
         [ty.v_row, ty.v_col] = options.valid.unwrap_or([Extent::Dynamic; 2]);
-        let buf = self.alloc(&ty)?;
+        let mut buf = self.alloc(&ty)?;
         if options.valid.is_none() {
             buf.set_valid(ty.rows as usize, ty.cols as usize)?;
         }

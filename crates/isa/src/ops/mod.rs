@@ -40,6 +40,7 @@ use std::sync::LazyLock;
 
 words! {
     /// What an operand is to its instruction.
+    #[non_exhaustive]
     Role {
         /// The only source tile.
         Src = "src", "src";
@@ -243,6 +244,7 @@ const fn optional_scratch(role: Role) -> Operand {
 
 words! {
     /// How an instruction is used: which variant of its formula.
+    #[non_exhaustive]
     Form {
         /// As is.
         Plain = "plain", "";

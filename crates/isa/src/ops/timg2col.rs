@@ -51,7 +51,7 @@ pub(super) static TIMG2COL: OpInfo = OpInfo {
     },
     sigs: SIGS,
     pipe: Pipe::Mte1,
-    source: "ops.md 7; layout-family seed",
+    source: "ops.md 7; PTO ISA, layout family page",
     ids: IDS,
     sem: Sem::Moves(sem::img2col),
     examples: &[

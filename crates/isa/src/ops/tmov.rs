@@ -78,7 +78,7 @@ pub(super) static TMOV: OpInfo = OpInfo {
     attrs: &[AttrName::AccToVecMode, AttrName::ReluPreMode],
     rules: RULES,
     sigs: SIGS,
-    source: "ops.md 2; layout-family seed",
+    source: "ops.md 2; PTO ISA, layout family page",
     ids: IDS,
     sem: Sem::Moves(sem::mov),
     ..LAYOUT
@@ -94,7 +94,7 @@ pub(super) static TMOV_FP: OpInfo = OpInfo {
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,
     sigs: SIGS,
-    source: "ops.md 2 and 3.4; layout-family seed",
+    source: "ops.md 2 and 3.4; PTO ISA, layout family page",
     ids: IDS,
     sem: Sem::Moves(sem::mov),
     ..LAYOUT

@@ -171,6 +171,6 @@ pub fn tconcat_rows<D: AsTile, A: AsTile, B: AsTile>(dst: &mut D, src0: &A, src1
 /// # Ok::<(), tessera::Error>(())
 /// ```
 pub fn tassign<T: AsTile>(tile: &mut T, address: u64) -> Result<RecordEvent> {
-    tile.buf().assign(address)?;
+    tile.buf().bind(address)?;
     Ok(RecordEvent::new())
 }
