@@ -16,7 +16,6 @@
 //! Destinations come first, as in C++. Every intrinsic takes [`TileBuf`]s too.
 
 pub(crate) mod element;
-mod fill;
 mod generated;
 mod global;
 mod img2col;
@@ -28,20 +27,13 @@ mod operand;
 mod rearrange;
 
 pub use element::{Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8};
-pub use fill::{tfillpad, tfillpad_expand, tfillpad_inplace};
 pub use generated::*;
 pub use global::{Tensor, TensorMut, tload, tstore};
 pub use img2col::{ConvTile, Img2col, timg2col, tload_conv};
 pub use marker::{LayoutMarker, Location, layout, loc};
-pub use moves::{
-    Fixpipe, textract, textract_fp, textract_pair, textract_quant, textract_relu, textract_with, tinsert, tinsert_fp,
-    tinsert_quant, tinsert_relu, tinsert_split, tinsert_with, tmov, tmov_fp, tmov_quant, tmov_relu, tmov_with,
-};
+pub use moves::*;
 pub use operand::{Operand, TileOrValue};
-pub use rearrange::{
-    tassign, tconcat, tconcat_indexed, tconcat_indexed_out, tconcat_rows, tdeinterleave, tdeinterleave_one,
-    tinterleave, tpack, treshape, treshape_to, tsubview, ttrans, ttrans_tmp,
-};
+pub use rearrange::*;
 
 use crate::dynamic::TileBuf;
 use crate::error::{Error, Result};
