@@ -6,7 +6,7 @@ use super::tiles::{Object, TileId};
 use crate::defined::Area;
 use crate::lower::Failure;
 use crate::lower::byte_rows;
-use crate::nest::{Bits, Map, Move, Nest, Side, lower};
+use crate::nest::{DST, Nest, SRC, lower_copy};
 use smallvec::SmallVec;
 use std::ops::Range;
 use tessera_isa::diag::Diagnostic;
@@ -99,23 +99,22 @@ impl Engine {
         let arg = self.arg(o, Role::Tile);
         let len = o.bytes();
         let dense = Layout::row_major(1, len, len);
-        self.gather(o, core, &byte_rows(&arg), &dense, Bits::same(8))
+        self.gather(o, core, &byte_rows(&arg), &dense, 8)
     }
 
     /// Elements of a tile in another order, with their definedness, as one core sees them. A tile that nothing ever
     /// touched may lie beyond the memory's end; then nothing of it is defined.
-    fn gather(&self, o: &Object, core: u8, from: &Layout, to: &Layout, bits: Bits) -> Option<(Vec<u8>, Vec<u8>)> {
+    fn gather(&self, o: &Object, core: u8, from: &Layout, to: &Layout, bits: u32) -> Option<(Vec<u8>, Vec<u8>)> {
         let memory = on_core(o.place.memory, core);
         if core == 1 && memory == o.place.memory {
             return None;
         }
         let memory = self.memories.get(memory)?;
         let (rows, cols) = (to.rows(), to.cols());
-        let whole = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
-        let nests = lower(&whole, from, to, bits);
-        let len = (rows.saturating_mul(cols) * u64::from(bits.dst)).div_ceil(8) as usize;
+        let nests = lower_copy([rows, cols], from, to, bits);
+        let len = (rows.saturating_mul(cols) * u64::from(bits)).div_ceil(8) as usize;
         let (mut bytes, mut defined) = (vec![0; len], vec![0; len]);
-        let span = Area::of_nests(&nests, Side::Source).span().map_or(0, |s| s.1.max(0) as usize);
+        let span = Area::of_nests(&nests, SRC).span().map_or(0, |s| s.1.max(0) as usize);
         let Some(source) = memory.bytes().get(o.place.at..o.place.at.saturating_add(span)) else {
             return (core == 0).then_some((bytes, defined));
         };
@@ -145,9 +144,8 @@ impl Engine {
         let elem = o.tile.elem;
         let to = Layout::row_major(rows, cols, cols);
         let none = |bytes: u64| (vec![0; bytes as usize], vec![0; bytes as usize]);
-        let (elements, defined) = self
-            .gather(o, core, &self.layout(o), &to, Bits::same(elem.bits()))
-            .unwrap_or_else(|| none(elem.bytes_of(rows * cols)));
+        let (elements, defined) =
+            self.gather(o, core, &self.layout(o), &to, elem.bits()).unwrap_or_else(|| none(elem.bytes_of(rows * cols)));
         let (raw, raw_defined) = self.contents(id, core).unwrap_or_else(|| none(o.bytes()));
         Ok(TileData { rows, cols, elem, conv: o.conv, elements, defined, raw, raw_defined })
     }
@@ -156,9 +154,8 @@ impl Engine {
     pub(crate) fn give(&mut self, id: TileId, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
         self.reserve_tile(id, 0)?;
         let o = self.object(id)?;
-        let whole = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
         let from = Layout::row_major(rows, cols, cols);
-        let nests = lower(&whole, &from, &self.layout(o), Bits::same(o.tile.elem.bits()));
+        let nests = lower_copy([rows, cols], &from, &self.layout(o), o.tile.elem.bits());
         self.put(id, &nests, elements)
     }
 
@@ -167,8 +164,7 @@ impl Engine {
         self.reserve_tile(id, 0)?;
         let arg = self.arg(self.object(id)?, Role::Tile);
         let len = arg.tile.bytes();
-        let whole = Move { rows: 1, cols: len, src: Map::IDENTITY, dst: Map::IDENTITY };
-        let nests = lower(&whole, &Layout::row_major(1, len, len), &byte_rows(&arg), Bits::same(8));
+        let nests = lower_copy([1, len], &Layout::row_major(1, len, len), &byte_rows(&arg), 8);
         self.put(id, &nests, bytes)
     }
 
@@ -185,7 +181,7 @@ impl Engine {
                 Box::new(Diagnostic::error("binding", what).help("give all elements"))
             })?;
         }
-        for (start, len) in Area::of_nests(nests, Side::Destination).at(place.at) {
+        for (start, len) in Area::of_nests(nests, DST).at(place.at) {
             memory.defined_mut().insert(start, len);
         }
         Ok(())

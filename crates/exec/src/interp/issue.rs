@@ -120,7 +120,6 @@ impl Exec<'_> {
         self.legal(site.at, &inst)?;
         let buffer = view.as_ref().map(|v| v.buffer);
         let prepared = self.engine.lowered(&inst, &tiles, buffer).map_err(|e| self.at(site.at, e))?;
-        self.watch_ready(index, &inst, &tiles, buffer, prepared.as_ref())?;
         let init = match (site.init, tiles.last()) {
             (Some(slot), Some((_, dst))) => {
                 let copy = self.engine.copy_of(self.object_of(slot), *dst);

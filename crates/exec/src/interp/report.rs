@@ -2,9 +2,9 @@
 
 use super::code::{Site, TileSlot};
 use super::step::Exec;
+use crate::defined::Shadow;
 use crate::engine::UndefinedElement;
 use crate::engine::memory::MemoryId;
-use crate::lower::Shadow;
 use rustc_hash::FxHashSet;
 use tessera_ir::OpId;
 use tessera_isa::diag::{Diagnostic, Severity};
@@ -127,10 +127,19 @@ impl Exec<'_> {
                         }
                         let source = match step {
                             Shadow::Move(mv) => {
-                                let from = mv.source_of(byte as i64 - place.at as i64);
-                                let src = prepared.places.get(usize::from(mv.src));
-                                src.zip(from)
-                                    .and_then(|(p, f)| Some((p.memory, usize::try_from(p.at as i64 + f).ok()?)))
+                                let at = |operand: u8, byte: i64| {
+                                    let place = prepared.places.get(usize::from(operand))?;
+                                    Some((place.memory, usize::try_from(place.at as i64 + byte).ok()?))
+                                };
+                                // Of several that it depends on, one that is undefined.
+                                let wanted = |operand: u8, byte: i64| {
+                                    let defined = |(memory, byte)| {
+                                        self.engine.memories.get(memory).is_some_and(|m| m.defined().has(byte))
+                                    };
+                                    mv.depends_on_one() || !at(operand, byte).is_some_and(defined)
+                                };
+                                let from = mv.source_of(byte as i64 - place.at as i64, wanted);
+                                from.and_then(|(operand, byte)| at(operand, byte))
                             }
                             _ => None,
                         };

@@ -7,20 +7,18 @@ use super::code::{Access, Site, TileSlot, Var};
 use super::parallel::{self, Buffer};
 use super::step::{Context, Exec};
 use super::{Input, Outcome, Run};
+use crate::defined::Shadow;
 use crate::engine::memory::{Memories, MemoryId, on_core};
 use crate::engine::{Object, TileId};
-use crate::lower::{Failure, Places, Prepared};
-use crate::nest::{Bits, Map, Move, Place, lower};
+use crate::lower::Failure;
+use crate::nest::{Place, lower_copy};
 use crate::origin::{Moves, Output, TileAt, Watch};
 use rustc_hash::FxHasher;
-use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use tessera_ir::{OpId, ValueId};
-use tessera_isa::inst::Inst;
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::Role;
-use tessera_isa::sem;
 
 /// Runs a program block by block, with a watch.
 pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
@@ -140,10 +138,8 @@ impl Exec<'_> {
         self.announce(None, &[(id, true)]);
         let object = self.engine.object(id)?;
         let [rows, cols] = object.extent();
-        let whole = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
         let from = Layout::row_major(rows, cols, cols);
-        let bits = Bits::same(object.tile.elem.bits());
-        let nests = lower(&whole, &from, &self.engine.layout(object), bits);
+        let nests = lower_copy([rows, cols], &from, &self.engine.layout(object), object.tile.elem.bits());
         let place = object.place;
         if let Some(watch) = &mut self.watch {
             watch.give(value, place, &nests);
@@ -237,7 +233,7 @@ impl Exec<'_> {
         let mut places: Vec<Place> = Vec::new();
         for (from, to) in copies {
             let copy = self.engine.copy_of(*from, *to)?;
-            let all = Moves::of_copy(&copy);
+            let all = Moves::of(&copy);
             let base = places.len() as u8;
             moves.add(&all, |n| base + n);
             let both_cores = copy.places.first().map(|p| p.memory) != copy.places.get(1).map(|p| p.memory);
@@ -291,47 +287,21 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Lowers an instruction for origins as well.
-    pub fn watch_ready(
-        &mut self,
-        index: usize,
-        inst: &Inst,
-        tiles: &[(Role, TileId)],
-        buffer: Option<MemoryId>,
-        lowered: Option<&Prepared>,
-    ) -> Result<(), Failure> {
-        let (Some(lowered), true) = (lowered, self.watch.is_some()) else {
-            return Ok(());
-        };
-        let moves = if Moves::is_copy(lowered) {
-            Moves::of_copy(lowered)
-        } else {
-            let mut places: SmallVec<[Place; 6]> = SmallVec::new();
-            for (_, id) in tiles {
-                places.push(self.engine.object(*id)?.place);
-            }
-            let at = Places { tiles: &places, global: buffer, tracked: true };
-            Moves::new(inst, &sem::steps(inst).unwrap_or_default(), at)?
-        };
-        let key = (index, self.engine.key.0.as_slice().into());
-        if let Some(watch) = &mut self.watch {
-            watch.ready.insert(key, Arc::new(moves));
-        }
-        Ok(())
-    }
-
     /// Before an instruction: is what decides about it known?
     pub fn watch_decisions(&mut self, site: &Site) {
         if self.watch.is_none() {
             return;
         }
         self.announce_site(site);
+        let dst = site.tiles.iter().find(|t| t.0 == Role::Dst);
+        let extent = dst.and_then(|t| Some(self.engine.object(self.object_of(t.1)).ok()?.extent()));
         for (role, slot) in &site.tiles {
-            if !matches!(role, Role::Idx0 | Role::Idx1) {
-                continue;
-            }
-            let rows = site.tiles.iter().find(|t| t.0 == Role::Dst);
-            let rows = rows.and_then(|t| Some(self.engine.object(self.object_of(t.1)).ok()?.extent()[0]));
+            let [rows, cols] = extent.unwrap_or([0, 0]);
+            let (cols, [what, decides, how]) = match role {
+                Role::Idx0 | Role::Idx1 => (1, ["counts", "how much", "joins"]),
+                Role::Idx => (cols, ["indices", "what", "picks"]),
+                _ => continue,
+            };
             let Ok(object) = self.engine.object(self.object_of(*slot)) else {
                 continue;
             };
@@ -339,11 +309,14 @@ impl Exec<'_> {
             let size = object.tile.elem.size().unwrap_or(1) as usize;
             let name = self.tile_name(*slot);
             let Some(watch) = &mut self.watch else { continue };
-            for row in 0..rows.unwrap_or(0) {
-                let start = place.at + layout.offset(row, 0).max(0) as usize * size;
-                if !watch.is_constant(place.memory, start, size) {
-                    watch.undecide(format!("the counts in {name} decide how much TCONCAT joins, and they are data"));
-                }
+            let mut elements = (0..rows).flat_map(|r| (0..cols).map(move |c| (r, c)));
+            let is_data = elements.any(|(r, c)| {
+                let start = place.at + layout.offset(r, c).max(0) as usize * size;
+                !watch.is_constant(place.memory, start, size)
+            });
+            if is_data {
+                let op = site.inst.op.title();
+                watch.undecide(format!("the {what} in {name} decide {decides} {op} {how}, and they are data"));
             }
         }
     }
@@ -403,7 +376,7 @@ impl Exec<'_> {
             return Ok(());
         };
         if let Some(init) = &entry.init {
-            watch.moved(&Arc::new(Moves::of_copy(init)), &init.places, false);
+            watch.moved(&Arc::new(Moves::of(init)), &init.places, false);
         }
         let Some(prepared) = &entry.prepared else {
             return Ok(());
@@ -413,16 +386,27 @@ impl Exec<'_> {
             view.at = start;
         }
         if let Some(joined) = &prepared.joined {
-            let tiles: SmallVec<[Place; 6]> = places.iter().step_by(2).copied().collect();
-            let at = Places { tiles: &tiles, global: None, tracked: true };
-            let moves = Moves::new(joined.inst(), &joined.moved(), at)?;
+            let moves = joined.lowered().map(Moves::of).unwrap_or_default();
             watch.moved(&Arc::new(moves), &places, false);
             joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
             return Ok(());
         }
-        if let Some(moves) = watch.ready.get(&(index, entry.key.clone())).cloned() {
-            watch.moved(&moves, &places, false);
+        if prepared.indexed.is_some() {
+            // Which elements were picked is known by now; the index tile is as it was.
+            let mut moves = Moves::of(prepared);
+            for action in &mut moves.actions {
+                if let Shadow::Move(mv) = action
+                    && let Some(copy) = mv.as_copy(&self.engine.memories, &places)
+                {
+                    **mv = copy;
+                }
+            }
+            watch.moved(&Arc::new(moves), &places, false);
+            return Ok(());
         }
+        let ready = watch.ready.entry((index, entry.key.clone()));
+        let moves = ready.or_insert_with(|| Arc::new(Moves::of(prepared))).clone();
+        watch.moved(&moves, &places, false);
         Ok(())
     }
 

@@ -1,9 +1,10 @@
 //! Plans: the nests and fills of one instruction with their kernels chosen, to be run any number of times.
 
-use super::{Fill, Nest, OutOfBounds, fold};
+use super::{Fill, Nest, OPERANDS, OutOfBounds, fold};
 use crate::engine::memory::MemoryId;
-use crate::kernels::{Conversion, Convert, Kernel, Level, Pair, Params};
+use crate::kernels::{Conversion, Convert, Kernel, Level, MapKernel, Mapped, Pair, Params, Staged};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// Where an operand lies: in which memory, and from which byte on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,7 +16,7 @@ pub struct Place {
 }
 
 /// One step of an instruction; operands go by number.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Step {
     /// Copies elements from operand `src` to operand `dst`.
     Copy {
@@ -37,6 +38,18 @@ pub enum Step {
         /// What happens to an element.
         conversion: Conversion,
     },
+    /// Computes elements of the first operand from those of the others.
+    Map {
+        /// The operands, in the order of the nest's.
+        operands: SmallVec<[u8; OPERANDS]>,
+        /// What goes where.
+        nest: Nest,
+        /// What happens to an element.
+        mapped: Mapped,
+    },
+    /// Computes what whole rows, or data, decide.
+    #[allow(private_interfaces, reason = "made by lowering only")]
+    Staged(Arc<Staged>),
     /// Fills elements of operand `dst`.
     Fill {
         /// The operand that is written.
@@ -67,6 +80,11 @@ enum Action {
         dst: u8,
         convert: Box<Convert>,
     },
+    Map {
+        operands: SmallVec<[u8; OPERANDS]>,
+        kernel: Box<MapKernel>,
+    },
+    Staged(Arc<Staged>),
     Fill {
         dst: u8,
         fill: Fill,
@@ -76,6 +94,22 @@ enum Action {
         operands: [u8; 3],
         kernel: Pair,
     },
+}
+
+impl Action {
+    /// The action of a step that is neither a copy nor a fill.
+    fn computing(step: Step, level: Level) -> Option<Action> {
+        Some(match step {
+            Step::Convert { src, dst, nest, conversion } => {
+                Action::Convert { src, dst, convert: Box::new(Convert::new(nest, conversion, level)) }
+            }
+            Step::Map { operands, nest, mapped } => {
+                Action::Map { operands, kernel: Box::new(MapKernel::new(nest, mapped, level)) }
+            }
+            Step::Staged(staged) => Action::Staged(staged),
+            Step::Copy { .. } | Step::Fill { .. } => return None,
+        })
+    }
 }
 
 impl Plan {
@@ -99,11 +133,10 @@ impl Plan {
                     flush_copies(&mut copies, level, &mut actions);
                     fills.push((dst, fill));
                 }
-                Step::Convert { src, dst, nest, conversion } => {
+                computes => {
                     flush_copies(&mut copies, level, &mut actions);
                     flush_fills(&mut fills, &mut actions);
-                    let convert = Box::new(Convert::new(nest, conversion, level));
-                    actions.push(Action::Convert { src, dst, convert });
+                    actions.extend(Action::computing(computes, level));
                 }
             }
         }
@@ -147,6 +180,14 @@ impl Plan {
                     Reach::Two(src, dst) => convert.run(src, dst, params)?,
                     Reach::One(memory, src, dst) => convert.run_within(memory, src, dst, params)?,
                 },
+                Action::Map { operands, kernel } => {
+                    let mut at: SmallVec<[Place; OPERANDS]> = SmallVec::new();
+                    for operand in operands {
+                        at.push(place(*operand)?);
+                    }
+                    kernel.run(memories, &at)?;
+                }
+                Action::Staged(staged) => staged.run(memories, places)?,
                 Action::Fill { dst, fill } => {
                     let dst = place(*dst)?;
                     let memory = memories.get_mut(dst.memory.index()).ok_or(NOWHERE)?.as_mut();

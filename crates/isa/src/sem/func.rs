@@ -81,6 +81,18 @@ impl Func {
         }
     }
 
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Func::Bits => "copy",
+            Func::LowBytes => "low bytes",
+            Func::Convert => "conversion",
+            Func::Fixpipe { .. } => "fixpipe",
+            Func::Add => "sum",
+            Func::MulAdd => "sum of products",
+        }
+    }
+
     /// The type that a fold into `to` adds up in: f32 for every float, so that it rounds once at the end (reduce.md 5).
     pub fn state(to: Elem) -> Elem {
         if to.is_float() { Elem::F32 } else { to }
