@@ -8,7 +8,7 @@
 //! use tessera::prelude::*;
 //!
 //! let machine = Machine::new(Profile::Cpu);
-//! // error: tile-align: the bytes of a row are a multiple of 32; …
+//! // error: tile-align: without boxes, the bytes of the major dimension are a multiple of 32 …
 //! let tile: Tile<loc::Vec, f32, 16, 2> = machine.tile().unwrap();
 //! ```
 //!
