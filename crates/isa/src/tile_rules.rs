@@ -44,7 +44,8 @@ impl Tile {
             return Some("tile-box-cols");
         }
         let nz = matches!(self.layout_name(), LayoutName::Nz);
-        if !rows.is_multiple_of(box_rows) && !(nz && matches!(self.loc, Loc::Vec)) {
+        let any_rows = nz && matches!(self.loc, Loc::Vec);
+        if !rows.is_multiple_of(box_rows) && !any_rows {
             return Some("tile-box-rows");
         }
         if matches!(self.compact, Compact::RowPlusOne) && nz && rows % 16 != 1 {
