@@ -1,6 +1,8 @@
 //! The intrinsics of every row outside the layout set are what the instruction table says.
 //! `BLESS=1 cargo test --test generated` writes them anew.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fmt::Write;
 use std::path::Path;
 use tessera_isa::ops::{Effect, Family, FormInfo, Kind, Opcode, Role, Shape};
@@ -25,7 +27,7 @@ fn snake(name: &str) -> String {
 /// The name of a form: the mnemonic, what the form is where it is not the first one, and the optional operands given.
 fn name(op: Opcode, form: &FormInfo, roles: &[Role]) -> String {
     let mut name = op.mnemonic().to_string();
-    if !op.info().forms.first().is_some_and(|first| first.form == form.form) {
+    if op.info().forms.first().is_none_or(|first| first.form != form.form) {
         name = format!("{name}_{}", snake(&format!("{:?}", form.form)));
     }
     for role in form.operands().filter(|o| o.optional && roles.contains(&o.role)).map(|o| o.role) {
