@@ -4,6 +4,7 @@
 //! machine against it bit for bit; users never run it. Instructions are legal when they come here.
 
 mod blocks;
+mod compute;
 mod image;
 mod rows;
 
@@ -157,7 +158,7 @@ pub fn execute(inst: &Inst, tiles: &mut [Picture], global: Option<&mut Content>)
         Opcode::Timg2col => run.image_to_columns(),
         Opcode::Tload => run.load(global),
         Opcode::Tstore => run.store(global),
-        _ => None,
+        _ => run.computed(),
     }
     .unwrap_or(Err("not-executable"))
 }
