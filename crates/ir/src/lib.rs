@@ -18,7 +18,7 @@ pub mod types;
 mod verify;
 
 pub use func::{Block, Def, Func, Value};
-pub use op::{Arg, ArithOp, CastOp, CmpPred, ConstValue, Op, OpAttrs, OpKind, Operand, TextForm};
+pub use op::{Arg, ArithOp, CastOp, CmpPred, Op, OpAttrs, OpKind, Operand, TextForm};
 pub use types::{MemrefType, ScalarType, Sign, Strided, Type, TypeTable, ViewType};
 pub use verify::verify;
 
@@ -79,14 +79,9 @@ impl Names {
         &self.texts[id.index()]
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.texts.len()
-    }
-
-    /// Is there none?
-    pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
+    /// Is the id one of this module's?
+    pub fn contains(&self, id: NameId) -> bool {
+        id.index() < self.texts.len()
     }
 }
 

@@ -62,7 +62,7 @@ impl Verifier<'_> {
     fn values(&mut self) {
         let (func, module) = (self.func, self.module);
         for value in &func.values {
-            if value.ty.index() >= module.types.len() || value.name.index() >= module.names.len() {
+            if !module.types.contains(value.ty) || !module.names.contains(value.name) {
                 self.wrong(value.span, "a value has a type or a name that the module does not have");
             }
         }
@@ -203,11 +203,10 @@ impl Verifier<'_> {
             OpKind::Other(_) | OpKind::Call(_) => counts.2 == 0,
             OpKind::Yield | OpKind::Condition | OpKind::Return => counts.1 == 0 && counts.2 == 0,
         };
+        let (ins, outs, blocks) = counts;
+        let kind = &op.kind;
         (!fits).then(|| {
-            format!(
-                "{:?} has {} operands, {} results and {} blocks, or types that do not fit",
-                op.kind, counts.0, counts.1, counts.2
-            )
+            format!("{kind:?} has {ins} operands, {outs} results and {blocks} blocks, or types that do not fit")
         })
     }
 
@@ -239,8 +238,9 @@ impl Verifier<'_> {
             return Some("what decides about control flow is no integer of the right type".into());
         }
         for edge in control.edges() {
-            if edge.from.len() != edge.to.len() {
-                return Some(format!("{} values are handed to {}", edge.from.len(), edge.to.len()));
+            let handed = edge.from.args().count();
+            if handed != edge.to.len() {
+                return Some(format!("{handed} values are handed to {}", edge.to.len()));
             }
             for (to, from) in edge.pairs() {
                 let taken = self.ty(to);
