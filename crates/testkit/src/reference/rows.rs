@@ -3,7 +3,7 @@
 use super::blocks::Footprint;
 use super::{Cell, Done, Reference};
 use tessera_isa::codec::Number;
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
 
 impl Reference<'_> {
@@ -130,7 +130,7 @@ impl Reference<'_> {
                 self.tiles.get_mut(d)?.set(0, r, c, cell);
             }
         }
-        if self.inst.op == Opcode::TfillpadExpand {
+        if self.inst.op.info().expands {
             let tile = self.tiles.get_mut(d)?;
             let declared = [tile.tile.rows, tile.tile.cols];
             let extents = [tile.tile.v_row, tile.tile.v_col];
