@@ -210,17 +210,17 @@ impl Walk<'_> {
             Some(Bind::Bytes) => self.rebind(op, operands),
             _ => {}
         }
-        if inst.op.info().expands {
-            if let Some((dst, _)) = self.object(operands, Role::Dst) {
-                self.state.change(dst, |object| {
-                    let extents = [(object.tile.v_row, object.tile.rows), (object.tile.v_col, object.tile.cols)];
-                    for (valid, (extent, declared)) in object.valid.iter_mut().zip(extents) {
-                        if extent == Extent::Dynamic {
-                            *valid = Ext::Known(declared);
-                        }
+        if inst.op.info().expands
+            && let Some((dst, _)) = self.object(operands, Role::Dst)
+        {
+            self.state.change(dst, |object| {
+                let extents = [(object.tile.v_row, object.tile.rows), (object.tile.v_col, object.tile.cols)];
+                for (valid, (extent, declared)) in object.valid.iter_mut().zip(extents) {
+                    if extent == Extent::Dynamic {
+                        *valid = Ext::Known(declared);
                     }
-                });
-            }
+                }
+            });
         }
     }
 
