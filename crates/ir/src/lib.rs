@@ -5,7 +5,7 @@
 //! TINSERT is `op.dst()` whether the text was assembly, SSA (then it is a result) or DPS (then it is an operand).
 //!
 //! A listing (instructions without a function around them, syntax.md 1) is a module of one function whose
-//! [`Func::inputs`] are the names that the text reads and never defines.
+//! [`Func::args`] are the names that the text reads and never defines, then the tiles that it only writes.
 //!
 //! Spans are kept on operations, operands and definitions; nothing here knows how text is read or printed.
 

@@ -67,15 +67,14 @@ impl Verifier<'_> {
             }
         }
         for (n, id) in func.args.iter().enumerate() {
-            match func.values.get(id.index()) {
-                Some(value) => {
-                    if !matches!(value.def, Def::Input | Def::ListingOut) && value.def != Def::Arg(n as u32) {
-                        self.wrong(value.span, format!("argument {n} says that it is {:?}", value.def));
-                    }
-                    self.visible[id.index()] = true;
-                }
-                None => self.wrong(func.span, format!("argument {n} is no value of the function")),
+            let Some(value) = func.values.get(id.index()) else {
+                self.wrong(func.span, format!("argument {n} is no value of the function"));
+                continue;
+            };
+            if !matches!(value.def, Def::Input | Def::ListingOut) && value.def != Def::Arg(n as u32) {
+                self.wrong(value.span, format!("argument {n} says that it is {:?}", value.def));
             }
+            self.visible[id.index()] = true;
         }
         if func.outputs.iter().any(|v| v.index() >= func.values.len()) {
             self.wrong(func.span, "an output is no value of the function");
@@ -178,12 +177,8 @@ impl Verifier<'_> {
                 counts == (2, 1, 0) && results().all(integer) && results().all(|r| operands().all(|t| t == r))
             }
             OpKind::Cmp(_) => {
-                let mut sides = operands();
-                let first = sides.next();
-                counts == (2, 1, 0)
-                    && operands().all(integer)
-                    && sides.all(|t| Some(t) == first)
-                    && results().all(Type::is_flag)
+                let same = operands().all(|t| integer(t) && operands().next() == Some(t));
+                counts == (2, 1, 0) && same && results().all(Type::is_flag)
             }
             OpKind::Cast(_) => counts == (1, 1, 0) && operands().chain(results()).all(integer),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => return self.flow(op),
