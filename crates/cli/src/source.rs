@@ -70,17 +70,3 @@ impl Source {
         Position { line: line + 1, column: column + 1 }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn positions_count_lines_and_characters() {
-        let s = Source::new("x", "ab\n→cd\n".into());
-        assert_eq!(s.position(0), Position { line: 1, column: 1 });
-        assert_eq!(s.position(3 + "→c".len()), Position { line: 2, column: 3 });
-        assert_eq!(s.clamp(Span::new(4, 900)), 3..s.text.len());
-        assert_eq!(s.line_range(1), 3..3 + "→cd".len());
-    }
-}

@@ -282,31 +282,3 @@ fn steps(exit: u32) -> Vec<u32> {
 fn width(label: &str) -> f64 {
     label.chars().count() as f64 * CHAR
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tessera::Program;
-
-    fn map_of(text: &str) -> MemoryMap {
-        let program = Program::read(text, None);
-        let kernel = program.entry().unwrap_or_else(|e| panic!("{e:?}"));
-        let placement = kernel.plan(&[]).unwrap_or_else(|e| panic!("{e:?}"));
-        tessera_plan::map(kernel.module(), kernel.func(), kernel.profile(), &placement)
-    }
-
-    #[test]
-    fn the_picture_shows_every_tile() {
-        let map = map_of("%d = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>");
-        let picture = draw(&map);
-        assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
-        let rows: Vec<_> = map.memories.iter().flat_map(|m| &m.rows).collect();
-        assert_eq!(rows.len(), 2);
-        assert!(rows.iter().all(|row| picture.contains(&format!("<title>{} ", row.name))));
-    }
-
-    #[test]
-    fn a_function_without_tiles_has_a_picture_too() {
-        assert!(draw(&map_of("func.func @f() { return }")).contains("no tile"));
-    }
-}
