@@ -62,6 +62,11 @@ impl Source {
         start..floor(span.end).max(start)
     }
 
+    /// The line (from 1) that a span begins in.
+    pub fn line(&self, span: Span) -> usize {
+        self.line_of(self.clamp(span).start) + 1
+    }
+
     /// Line and column of a byte position.
     pub fn position(&self, byte: usize) -> Position {
         let line = self.line_of(byte);
