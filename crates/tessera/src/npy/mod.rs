@@ -128,11 +128,7 @@ impl Array {
 
     /// The file of the array.
     pub fn to_file(&self) -> Vec<u8> {
-        let dims: Vec<String> = self.shape.iter().map(u64::to_string).collect();
-        let tuple = match dims.as_slice() {
-            [one] => format!("({one},)"),
-            many => format!("({})", many.join(", ")),
-        };
+        let tuple = shape_text(&self.shape);
         let mut header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': {tuple}, }}", self.descr);
         // Numpy aligns the data to 64 bytes; 10 bytes stand before the header and a newline ends it.
         while !(10 + header.len() + 1).is_multiple_of(64) {
@@ -202,27 +198,20 @@ fn split(file: &[u8]) -> std::result::Result<(Header, &[u8]), String> {
     let rest = file.strip_prefix(MAGIC).ok_or("it is no npy file: it does not begin with \\x93NUMPY")?;
     let short = "it is cut short inside its header";
     let (&[major, _minor], rest) = rest.split_first_chunk().ok_or(short)?;
-    let (len, rest) = match major {
-        1 => {
-            let (len, rest) = rest.split_first_chunk().ok_or(short)?;
-            (u64::from(u16::from_le_bytes(*len)), rest)
-        }
-        2 | 3 => {
-            let (len, rest) = rest.split_first_chunk().ok_or(short)?;
-            (u64::from(u32::from_le_bytes(*len)), rest)
-        }
+    let width = match major {
+        1 => 2,
+        2 | 3 => 4,
         other => return Err(format!("its npy version is {other}, and 1 to 3 are read")),
     };
-    let len = usize::try_from(len).ok().filter(|n| *n <= rest.len()).ok_or(short)?;
-    let (header, data) = rest.split_at(len);
+    let (len, rest) = rest.split_at_checked(width).ok_or(short)?;
+    let len = len.iter().rev().fold(0, |len, byte| len << 8 | usize::from(*byte));
+    let (header, data) = rest.split_at_checked(len).ok_or(short)?;
     Ok((Header::parse(header)?, data))
 }
 
 /// The element type, its bytes and its byte order.
 fn descriptor(descr: &str) -> std::result::Result<(Dtype, usize, bool), String> {
-    let named = |name: &&&str| **name == descr;
-    let by_name = Elem::ALL.iter().find(|e| e.info().dtype_names.iter().any(|n| named(&n)));
-    if let Some(elem) = by_name {
+    if let Some(elem) = Elem::ALL.iter().find(|e| e.info().dtype_names.contains(&descr)) {
         return Ok((Dtype::Named(descr.into()), (elem.bits() as usize).div_ceil(8), false));
     }
     let big_endian = descr.starts_with('>');

@@ -30,6 +30,22 @@ pub enum Need {
     Nothing,
 }
 
+impl Need {
+    pub(crate) fn is_tile(&self) -> bool {
+        matches!(self, Need::Tile(_) | Need::Conv(_))
+    }
+
+    /// The extents of the contents, where the type says all of them; a tile's are those of its valid region.
+    pub(crate) fn dims(&self) -> Option<Vec<u64>> {
+        match self {
+            Need::Tile(t) => Some(vec![t.v_row.known().unwrap_or(t.rows), t.v_col.known().unwrap_or(t.cols)]),
+            Need::Conv(conv) => Some(conv.written_dims().to_vec()),
+            Need::Buffer(_, Some(dims)) => dims.iter().copied().collect(),
+            _ => None,
+        }
+    }
+}
+
 /// An argument of a function, or an input of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument {
@@ -69,6 +85,18 @@ impl Kernel {
         }
     }
 
+    /// The tiles, and the arguments with a buffer: what has elements that can be asked for.
+    pub(crate) fn has_elements(&self, value: ValueId) -> bool {
+        let need = self.need(value);
+        need.is_tile() || matches!(need, Need::Buffer(..)) && self.func().args.contains(&value)
+    }
+
+    /// The names of all that has elements.
+    pub(crate) fn names_with_elements(&self) -> Vec<&str> {
+        let values = (0..self.func().values.len() as u32).map(ValueId);
+        values.filter(|v| self.has_elements(*v)).map(|v| self.name(v)).collect()
+    }
+
     /// What the program puts out by itself: a listing's outputs, the buffers that a kernel writes.
     pub fn outputs(&self) -> Vec<ValueId> {
         if self.module().is_listing {
@@ -97,10 +125,9 @@ impl Kernel {
         };
         let refuse = |why: &str| Err(Error::request(format!("%{} {why}", self.name(value))));
         match self.need(value) {
-            Need::Tile(_) | Need::Conv(_) => Ok(value),
-            Need::Buffer(..) if self.func().args.contains(&value) => Ok(value),
+            _ if self.has_elements(value) => Ok(value),
             Need::Buffer(..) => refuse("is a view").map_err(|e| e.missing_is(Missing::Argument(name.into()))),
-            Need::Scalar(_) | Need::Nothing => refuse("is a scalar, and only tiles and buffers can be put out"),
+            _ => refuse("is a scalar, and only tiles and buffers can be put out"),
         }
     }
 
@@ -254,15 +281,9 @@ impl Kernel {
 
     /// The extents of a buffer that no file was bound to: those of its type, or of a view of all of it.
     pub fn buffer_dims(&self, value: ValueId, elements: u64) -> Vec<u64> {
-        let known = match self.need(value) {
-            Need::Buffer(_, Some(dims)) => dims.into_iter().collect::<Option<Vec<u64>>>(),
-            _ => None,
-        };
         let is_all = |d: &Vec<u64>| d.iter().try_fold(1u64, |n, d| n.checked_mul(*d)) == Some(elements);
-        known
-            .filter(is_all)
-            .or_else(|| self.view_dims(value).into_iter().find(is_all))
-            .unwrap_or_else(|| vec![elements])
+        let known = self.need(value).dims().filter(is_all);
+        known.or_else(|| self.view_dims(value).into_iter().find(is_all)).unwrap_or_else(|| vec![elements])
     }
 
     /// The constant shapes of the views of a pointer.
