@@ -27,7 +27,8 @@ pub use convert::{Conversion, Convert, Params};
 pub(crate) use fill::{Rows, fill};
 pub use map::{MapKernel, Mapped};
 pub use pair::Pair;
-pub(crate) use staged::{Staged, What};
+pub use staged::Staged;
+pub(crate) use staged::What;
 
 use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC};
 use smallvec::SmallVec;

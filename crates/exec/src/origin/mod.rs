@@ -14,7 +14,7 @@ mod moves;
 mod plane;
 mod terms;
 
-pub use function::{Converted, Function, Quantized};
+pub use function::{Converted, Function, Param, Quantized};
 pub use log::{Carried, Event, Log, Source, Spot, TileAt};
 pub(crate) use moves::Moves;
 pub use terms::{Nibble, Term, TermId, Terms, UNDEFINED};
