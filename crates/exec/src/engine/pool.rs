@@ -102,32 +102,3 @@ impl Engine {
         self.pool.used[loc as usize]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn freed_bytes_are_used_again_and_handles_are_not() {
-        let mut pool = Pool::default();
-        let (a, at_a) = pool.alloc(Loc::Vec, 100).unwrap();
-        let (b, at_b) = pool.alloc(Loc::Mat, 100).unwrap();
-        assert_eq!((at_a, at_b, pool.used[Loc::Vec as usize]), (0, 128, 100));
-        assert!(pool.free(a).is_some());
-        let (c, at_c) = pool.alloc(Loc::Vec, 128).unwrap();
-        assert_eq!((at_c, pool.used[Loc::Vec as usize]), (0, 128));
-        assert!(c != a && c != b && !pool.alive.contains_key(&a) && pool.free(a).is_none());
-        let (_, at_d) = pool.alloc(Loc::Vec, 1).unwrap();
-        assert_eq!(at_d, 256);
-    }
-
-    #[test]
-    fn a_gap_that_is_too_small_stays_for_another() {
-        let mut pool = Pool::default();
-        let all: Vec<(u32, u64)> = (0..4).map(|_| pool.alloc(Loc::Vec, 128).unwrap()).collect();
-        assert!(pool.free(all[1].0).is_some());
-        assert_eq!(pool.alloc(Loc::Vec, 256).unwrap().1, 512);
-        assert_eq!(pool.alloc(Loc::Vec, 128).unwrap().1, 128);
-        assert_eq!(pool.alloc(Loc::Vec, 128).unwrap().1, 768);
-    }
-}

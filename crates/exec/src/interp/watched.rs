@@ -56,7 +56,7 @@ pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
             break;
         }
     }
-    let mut watch = exec.watch.take().map_or_else(|| Watch::new(Default::default(), Vec::new(), false), |w| *w);
+    let mut watch = *exec.watch.take().unwrap_or_default();
     drop(exec);
     for (k, (buffer, length)) in buffers.iter().zip(&lengths).enumerate() {
         let ty = run.module.types.get(run.func.value(buffer.value).ty);

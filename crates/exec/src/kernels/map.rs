@@ -88,12 +88,11 @@ impl MapKernel {
 
     /// Runs the nest; the places are those of its operands.
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
-        let nowhere = OutOfBounds { first: 0, end: 0, len: 0 };
         let n = self.nest.operands();
-        let first = places.first().ok_or(nowhere)?;
+        let first = places.first().ok_or(OutOfBounds::NOWHERE)?;
         let mut at = [*first; OPERANDS];
-        at.iter_mut().zip(places.get(..n).ok_or(nowhere)?).for_each(|(at, place)| *at = *place);
-        let parts = parts(memories, at.map(|p| p.memory.index())).ok_or(nowhere)?;
+        at.iter_mut().zip(places.get(..n).ok_or(OutOfBounds::NOWHERE)?).for_each(|(at, place)| *at = *place);
+        let parts = parts(memories, at.map(|p| p.memory.index())).ok_or(OutOfBounds::NOWHERE)?;
         for k in 0..n {
             OutOfBounds::check(self.spans[k], at[k].at, parts[k].1)?;
         }

@@ -95,8 +95,6 @@ impl Stage {
     }
 }
 
-const NOWHERE: OutOfBounds = OutOfBounds { first: 0, end: 0, len: 0 };
-
 impl Staged {
     /// A fold: the destination, the arguments, and what it starts as.
     pub fn reduce(
@@ -149,8 +147,8 @@ impl Staged {
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
         let mut inputs: SmallVec<[Vec<u8>; 3]> = SmallVec::new();
         for input in &self.inputs {
-            let place = places.get(usize::from(input.operand)).ok_or(NOWHERE)?;
-            let memory = memories.get_mut(place.memory.index()).ok_or(NOWHERE)?;
+            let place = places.get(usize::from(input.operand)).ok_or(OutOfBounds::NOWHERE)?;
+            let memory = memories.get_mut(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?;
             inputs.push(input.gather(memory.as_mut(), place.at)?);
         }
         let out = match (self.what, inputs.as_slice()) {
@@ -164,8 +162,8 @@ impl Staged {
             (What::Gather { .. }, [src, idx]) => self.picked(src, idx),
             _ => vec![0; self.output.bytes()],
         };
-        let place = places.get(usize::from(self.output.operand)).ok_or(NOWHERE)?;
-        let memory = memories.get_mut(place.memory.index()).ok_or(NOWHERE)?.as_mut();
+        let place = places.get(usize::from(self.output.operand)).ok_or(OutOfBounds::NOWHERE)?;
+        let memory = memories.get_mut(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?.as_mut();
         for kernel in &self.output.kernels {
             kernel.run((&out, 0), (memory, place.at))?;
         }

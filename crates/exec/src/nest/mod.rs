@@ -171,6 +171,9 @@ pub struct OutOfBounds {
 }
 
 impl OutOfBounds {
+    /// An operand that has no place.
+    pub(crate) const NOWHERE: OutOfBounds = OutOfBounds { first: 0, end: 0, len: 0 };
+
     /// Does the span, moved by `at`, lie in `len` bytes?
     #[inline]
     pub(crate) fn check(span: (i128, i128), at: usize, len: usize) -> Result<(), OutOfBounds> {

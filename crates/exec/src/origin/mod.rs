@@ -69,7 +69,7 @@ pub struct Undecided {
 }
 
 /// Follows every byte of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// What the numbers mean.
     pub terms: Terms,
@@ -110,21 +110,7 @@ pub(crate) struct Now {
 impl Watch {
     /// A watch over a program whose arguments have these input numbers.
     pub fn new(terms: Terms, inputs: Vec<(ValueId, u32)>, log: bool) -> Self {
-        Watch {
-            terms,
-            log: log.then(Log::default),
-            undecided: None,
-            outputs: Vec::new(),
-            printed: Vec::new(),
-            contents: None,
-            inputs,
-            planes: FxHashMap::default(),
-            sources: FxHashMap::default(),
-            merged: FxHashMap::default(),
-            written: Vec::new(),
-            ready: FxHashMap::default(),
-            now: Now::default(),
-        }
+        Watch { terms, inputs, log: log.then(Log::default), ..Watch::default() }
     }
 
     /// The argument whose input number this is.
