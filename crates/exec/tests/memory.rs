@@ -105,30 +105,30 @@ fn a_whole_tile_is_one_range_on_both_sides() {
 }
 
 /// New storage: its handle and first byte.
-fn alloc(engine: &mut Engine, loc: Loc, bytes: u64) -> (u32, u64) {
-    let handle = engine.alloc_storage(loc, bytes).unwrap();
-    (handle, engine.storage(handle).unwrap().at)
+fn alloc(engine: &mut Engine, loc: Loc, bytes: u64) -> Option<(u32, u64)> {
+    let handle = engine.alloc_storage(loc, bytes).ok()?;
+    Some((handle, engine.storage(handle)?.at))
 }
 
 #[test]
 fn freed_bytes_are_used_again_and_handles_are_not() {
     let mut engine = Engine::new(Profile::Cpu, true);
-    let (a, at_a) = alloc(&mut engine, Loc::Vec, 100);
-    let (b, at_b) = alloc(&mut engine, Loc::Mat, 100);
+    let (a, at_a) = alloc(&mut engine, Loc::Vec, 100).unwrap();
+    let (b, at_b) = alloc(&mut engine, Loc::Mat, 100).unwrap();
     assert_eq!((at_a, at_b, engine.storage_used(Loc::Vec)), (0, 128, 100));
     assert!(engine.free_storage(a));
-    let (c, at_c) = alloc(&mut engine, Loc::Vec, 128);
+    let (c, at_c) = alloc(&mut engine, Loc::Vec, 128).unwrap();
     assert_eq!((at_c, engine.storage_used(Loc::Vec)), (0, 128));
     assert!(c != a && c != b && engine.storage(a).is_none() && !engine.free_storage(a));
-    assert_eq!(alloc(&mut engine, Loc::Vec, 1).1, 256);
+    assert_eq!(alloc(&mut engine, Loc::Vec, 1).unwrap().1, 256);
 }
 
 #[test]
 fn a_gap_that_is_too_small_stays_for_another() {
     let mut engine = Engine::new(Profile::Cpu, true);
-    let all: Vec<(u32, u64)> = (0..4).map(|_| alloc(&mut engine, Loc::Vec, 128)).collect();
+    let all: Vec<(u32, u64)> = (0..4).map(|_| alloc(&mut engine, Loc::Vec, 128).unwrap()).collect();
     assert!(engine.free_storage(all[1].0));
-    assert_eq!(alloc(&mut engine, Loc::Vec, 256).1, 512);
-    assert_eq!(alloc(&mut engine, Loc::Vec, 128).1, 128);
-    assert_eq!(alloc(&mut engine, Loc::Vec, 128).1, 768);
+    assert_eq!(alloc(&mut engine, Loc::Vec, 256).unwrap().1, 512);
+    assert_eq!(alloc(&mut engine, Loc::Vec, 128).unwrap().1, 128);
+    assert_eq!(alloc(&mut engine, Loc::Vec, 128).unwrap().1, 768);
 }

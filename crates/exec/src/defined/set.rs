@@ -35,27 +35,25 @@ impl ByteSet {
     /// Are all bytes of the range in the set?
     #[inline]
     pub fn has_all(&self, start: usize, len: usize) -> bool {
-        if len == 0 {
-            return true;
-        }
-        let (first, last, head, tail) = cover(start, len);
-        match self.words.get(first..=last) {
-            Some([only]) => *only & head & tail == head & tail,
-            Some([a, middle @ .., z]) => a & head == head && z & tail == tail && all_words(middle, !0),
-            _ => false,
-        }
+        self.is_all(start, len, !0)
     }
 
     /// Is no byte of the range in the set?
     #[inline]
     pub fn has_none(&self, start: usize, len: usize) -> bool {
+        self.is_all(start, len, 0)
+    }
+
+    /// Is every word of the range this one, as far as it belongs to the range?
+    #[inline(always)]
+    fn is_all(&self, start: usize, len: usize, word: u64) -> bool {
         if len == 0 {
             return true;
         }
         let (first, last, head, tail) = cover(start, len);
         match self.words.get(first..=last) {
-            Some([only]) => *only & head & tail == 0,
-            Some([a, middle @ .., z]) => a & head == 0 && z & tail == 0 && all_words(middle, 0),
+            Some([only]) => (only ^ word) & head & tail == 0,
+            Some([a, middle @ .., z]) => (a ^ word) & head == 0 && (z ^ word) & tail == 0 && all_words(middle, word),
             _ => false,
         }
     }

@@ -3,10 +3,9 @@
 use super::memory::{Memories, MemoryId};
 use super::tiles::over_limit;
 use super::{Engine, Place};
-use crate::lower::Failure;
+use crate::lower::{Failure, failure};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::FP_ALIGN;
 use tessera_isa::tile::Loc;
 
@@ -71,7 +70,7 @@ impl Engine {
     pub fn alloc_storage(&mut self, loc: Loc, bytes: u64) -> Result<u32, Failure> {
         let Some((handle, at)) = self.pool.alloc(loc, bytes) else {
             let what = format!("the pool has no room for {bytes} more bytes");
-            return Err(Box::new(Diagnostic::error("memory-limit", what).help("use fewer or smaller tiles")));
+            return Err(failure("memory-limit", what, "use fewer or smaller tiles"));
         };
         let end = at.saturating_add(bytes);
         let room = self.memories.get(MemoryId::POOL).map_or(0, |m| m.bytes().len() as u64);

@@ -1,6 +1,6 @@
 //! A function made ready to run: a tree of operations whose operands are slots.
 
-use tessera_ir::{ArithOp, CastOp, CmpPred, OpId, ScalarType, Type, ValueId};
+use tessera_ir::{ArithOp, CastOp, CmpPred, OpId, ScalarType, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTag};
@@ -258,5 +258,14 @@ impl Scalar {
             }
             _ => Number::Int(i128::from(value)),
         }
+    }
+}
+
+/// What an integer slot holds of a number of this type.
+pub(crate) fn slot_bits(number: Number, ty: ScalarType) -> i64 {
+    match (number, ty) {
+        (Number::Float(v), _) => v.to_bits() as i64,
+        (Number::Int(v), ScalarType::Float(_)) => (v as f64).to_bits() as i64,
+        (Number::Int(v), _) => scalar::wrap(v as i64, ty.bits()),
     }
 }

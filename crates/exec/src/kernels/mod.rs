@@ -18,17 +18,13 @@ macro_rules! leveled {
         $vis fn $name<$($generics)*>($($arg: $type),*) $(-> $out)? where $($bounds)* {
             #[cfg(target_arch = "x86_64")]
             {
-                /// # Safety
-                ///
-                /// The machine has AVX-512.
+                /// Safety: the machine has AVX-512.
                 #[target_feature(enable = $avx512)]
                 unsafe fn avx512<$($generics)*>($($arg: $type),*) $(-> $out)? where $($bounds)* {
                     $body
                 }
 
-                /// # Safety
-                ///
-                /// The machine has AVX2.
+                /// Safety: the machine has AVX2.
                 #[target_feature(enable = $avx2)]
                 unsafe fn avx2<$($generics)*>($($arg: $type),*) $(-> $out)? where $($bounds)* {
                     $body
@@ -234,9 +230,7 @@ impl Kernel {
         scalar::copy(bytes, &loops, src, dst, if nibbles { None } else { Some(self.inner.run) });
     }
 
-    /// # Safety
-    ///
-    /// The spans of the nest, moved by `src_at` and `dst_at`, lie inside the memories that the pointers start.
+    /// Safety: the spans of the nest, moved by `src_at` and `dst_at`, lie inside the memories that the pointers start.
     unsafe fn raw(&self, raw: Raw, src: *const u8, src_at: usize, dst: *mut u8, dst_at: usize) {
         let src = src.wrapping_add(src_at).wrapping_offset(self.src);
         let dst = dst.wrapping_add(dst_at).wrapping_offset(self.dst);
@@ -248,9 +242,7 @@ impl Kernel {
 /// Calls `f` at every point of the loops. Pointers move with wrapping arithmetic, since the step after the last point may
 /// leave the memory.
 ///
-/// # Safety
-///
-/// As `f`'s, for every point.
+/// Safety: as `f`'s, for every point.
 #[inline]
 unsafe fn outer(loops: &[Loop], src: *const u8, dst: *mut u8, f: &mut impl FnMut(*const u8, *mut u8)) {
     let Some((l, rest)) = loops.split_first() else {

@@ -84,9 +84,7 @@ impl Pair {
         Ok(())
     }
 
-    /// # Safety
-    ///
-    /// The contract of `RawPair` at every point of the loops.
+    /// Safety: the contract of `RawPair` at every point of the loops.
     unsafe fn rows(&self, loops: &[Loop], x: *mut u8, y: *mut u8, both: *mut u8) {
         let Some((l, rest)) = loops.split_first() else {
             // SAFETY: the contract of this function.

@@ -20,7 +20,7 @@ pub use fold::fold;
 pub use lower::{Operand, lower, lower_copy, lower_fill};
 pub use plan::{Place, Plan, Step};
 pub use runs::Runs;
-pub(crate) use runs::{read as read_bits, write as write_bits};
+pub(crate) use runs::{read as read_bits, size_of_element, whole_bytes, write as write_bits};
 
 pub use tessera_isa::sem::Map;
 
@@ -93,24 +93,6 @@ impl Nest {
     pub fn for_each_element(&self, mut f: impl FnMut([i64; OPERANDS])) {
         let outer: SmallVec<[(u64, [i64; OPERANDS]); 8]> = self.dims.iter().map(|d| (d.extent, d.step)).collect();
         runs::walk(&outer, self.base, &mut f);
-    }
-
-    /// Writes `convert(source bits, offset of the third operand)` to every destination element: the scalar twin of
-    /// kernels that convert.
-    pub fn convert_with(
-        &self,
-        src: &[u8],
-        dst: &mut [u8],
-        mut convert: impl FnMut(u64, i64) -> u64,
-    ) -> Result<(), OutOfBounds> {
-        OutOfBounds::check(self.span(SRC), 0, src.len())?;
-        OutOfBounds::check(self.span(DST), 0, dst.len())?;
-        let bits = self.bits;
-        self.for_each_element(|[d, s, p, _]| {
-            let value = read_bits(src, s, bits[SRC]);
-            write_bits(dst, d, bits[DST], convert(value, p));
-        });
-        Ok(())
     }
 
     /// Copies every element from `src` to `dst`. To run a nest more than once, make a [`Plan`] of it.

@@ -305,11 +305,8 @@ impl Watch {
         let written: Vec<(Place, &Area)> = moves
             .actions
             .iter()
-            .filter_map(|a| match a {
-                Shadow::Move(mv) => Some((places.get(usize::from(mv.dst)).copied()?, &mv.to)),
-                Shadow::Set { operand, area, .. } => Some((places.get(usize::from(*operand)).copied()?, area)),
-                Shadow::Clear { .. } => None,
-            })
+            .filter(|a| !matches!(a, Shadow::Clear { .. }))
+            .filter_map(|a| Some((places.get(usize::from(a.target().0)).copied()?, a.target().1)))
             .filter(|(p, _)| p.memory == place.memory)
             .collect();
         for (start, len) in area.at(place.at) {

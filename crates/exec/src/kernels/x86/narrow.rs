@@ -26,10 +26,8 @@ pub(crate) fn narrow(loops: &mut SmallVec<[Loop; 8]>, bits: [u32; OPERANDS], lev
 
 /// Elements of `2 · UNIT` bytes to their low halves, `N` at a time.
 ///
-/// # Safety
-///
-/// The contract of [`Raw`], where source elements have their full width and the inner loop at least `N` elements, on a
-/// machine with AVX2.
+/// Safety: the contract of [`Raw`], where source elements have their full width and the inner loop at least `N`
+/// elements, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn halves<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     // Brings the low halves of a lane to its low eight bytes.
@@ -56,10 +54,8 @@ unsafe fn halves<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8
 
 /// Elements of four bytes to their low bytes, 32 at a time.
 ///
-/// # Safety
-///
-/// The contract of [`Raw`], where source elements have their full width and the inner loop at least 32 elements, on a
-/// machine with AVX2.
+/// Safety: the contract of [`Raw`], where source elements have their full width and the inner loop at least 32
+/// elements, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn quarters(src: *const u8, dst: *mut u8, inner: &Inner) {
     let low = _mm_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
@@ -84,9 +80,8 @@ unsafe fn quarters(src: *const u8, dst: *mut u8, inner: &Inner) {
 macro_rules! narrowing {
     ($($name:ident $from:literal => $to:literal, $step:literal, $mask:ty, $masked_load:ident, $narrow:ident, $store:ident,
        $masked_store:ident;)*) => {$(
-        /// # Safety
-        ///
-        /// The contract of [`Raw`], where source elements have their full width, on a machine with AVX-512 BW and VL.
+        /// Safety: the contract of [`Raw`], where source elements have their full width, on a machine with AVX-512 BW
+        /// and VL.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
         unsafe fn $name(src: *const u8, dst: *mut u8, inner: &Inner) {
             let Inner { a, b, .. } = inner;

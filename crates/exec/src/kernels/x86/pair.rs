@@ -20,9 +20,7 @@ pub(crate) fn pair(zip: bool, unit: i64) -> Option<RawPair> {
     })
 }
 
-/// # Safety
-///
-/// The contract of [`RawPair`], for elements of `UNIT` bytes, on a machine with AVX2.
+/// Safety: the contract of [`RawPair`], for elements of `UNIT` bytes, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn zip<const UNIT: usize>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &Loop, n: usize) {
     let len = n * UNIT;
@@ -52,9 +50,7 @@ unsafe fn zip<const UNIT: usize>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &L
     }
 }
 
-/// # Safety
-///
-/// The contract of [`RawPair`], for elements of `UNIT` bytes, on a machine with AVX2.
+/// Safety: the contract of [`RawPair`], for elements of `UNIT` bytes, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn unzip<const UNIT: usize>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &Loop, n: usize) {
     let len = n * UNIT;

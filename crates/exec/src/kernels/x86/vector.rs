@@ -9,21 +9,15 @@ pub(super) trait Vector: Copy {
 
     /// Lane `k` comes from sixteen bytes at `src + k · far`.
     ///
-    /// # Safety
-    ///
-    /// They are readable, and the machine has the vector.
+    /// Safety: they are readable, and the machine has the vector.
     unsafe fn gather(src: *const u8, far: isize) -> Self;
 
-    /// # Safety
-    ///
-    /// The bytes at `dst` are writable, and the machine has the vector.
+    /// Safety: the bytes at `dst` are writable, and the machine has the vector.
     unsafe fn store(self, dst: *mut u8);
 
     /// Interleaves the units of the low and of the high halves of every lane.
     ///
-    /// # Safety
-    ///
-    /// The machine has the vector.
+    /// Safety: the machine has the vector.
     unsafe fn zip<const UNIT: usize>(self, other: Self) -> (Self, Self);
 }
 
