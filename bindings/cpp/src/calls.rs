@@ -5,7 +5,7 @@
 //! of the call. Breaking this is the only way to undefined behaviour: everything else ends in a status.
 
 use crate::abi::*;
-use crate::convert::{self, Answer, Operands, Refusal};
+use crate::convert::{self, Answer, Refusal};
 use crate::machine::{TesseraMachine, guarded};
 use crate::view::View;
 use std::ffi::c_void;
@@ -161,19 +161,20 @@ pub unsafe extern "C" fn tessera_assign_conv(machine: *mut TesseraMachine, tile:
 pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *const TesseraInst) -> TesseraStatus {
     TesseraMachine::call(machine, |m| {
         // SAFETY: module comment; null is refused, except where it means "none".
-        let (op, operands) = unsafe {
+        let (inst, tiles, scalars, attrs, conv) = unsafe {
             let inst = given(inst)?;
-            let conv = inst.conv.as_ref().map(|c| convert::conv(c).map(|ty| (c, ty)));
-            let op = convert::op(inst.op)?;
-            let operands = Operands {
-                tiles: array(inst.tiles, inst.tile_count, "tiles")?,
-                scalars: array(inst.scalars, inst.scalar_count, "scalars")?,
-                attrs: convert::attrs(op, array(inst.attrs, inst.attr_count, "attributes")?)?,
-                conv: conv.transpose()?,
-            };
-            (op, operands)
+            let tiles = array(inst.tiles, inst.tile_count, "tiles")?;
+            let scalars = array(inst.scalars, inst.scalar_count, "scalars")?;
+            (inst, tiles, scalars, array(inst.attrs, inst.attr_count, "attributes")?, inst.conv.as_ref())
         };
-        m.issue(op, operands)
+        let op = convert::op(inst.op)?;
+        let attrs = convert::attrs(op, attrs)?;
+        if op.info().forms.is_empty() {
+            return m.configure(attrs, scalars);
+        }
+        let mut inst = convert::inst(op, m.profile(), tiles, scalars, conv)?;
+        inst.attrs = attrs;
+        m.issue(inst)
     })
 }
 

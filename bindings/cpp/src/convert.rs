@@ -2,6 +2,8 @@
 
 use crate::abi::*;
 use smallvec::SmallVec;
+use tessera_exec::engine::Refused;
+use tessera_exec::lower::Failure;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::elem::Elem;
@@ -88,6 +90,18 @@ impl Refusal {
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Self {
         Refusal::rules(vec![fault.into()])
+    }
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Refusal::rules(vec![*failure])
+    }
+}
+
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Self {
+        Refusal::rules(refused.0)
     }
 }
 
@@ -263,25 +277,24 @@ pub(crate) fn attrs(op: Opcode, list: &[TesseraAttr]) -> Answer<Attrs> {
     Ok(attrs)
 }
 
-/// The operands of an instruction, as a caller gave them.
-pub(crate) struct Operands<'a> {
-    pub tiles: &'a [TesseraTileArg],
-    pub scalars: &'a [TesseraScalar],
-    pub attrs: Attrs,
-    pub conv: Option<(&'a TesseraConv, ConvType)>,
-}
-
 /// The instruction in the form that its operands make.
-pub(crate) fn inst(op: Opcode, profile: Profile, from: Operands<'_>) -> Answer<Inst> {
+pub(crate) fn inst(
+    op: Opcode,
+    profile: Profile,
+    given_tiles: &[TesseraTileArg],
+    given_scalars: &[TesseraScalar],
+    given_conv: Option<&TesseraConv>,
+) -> Answer<Inst> {
     let mut tiles: SmallVec<[(Role, &TesseraTile); 8]> = SmallVec::new();
-    for arg in from.tiles {
+    for arg in given_tiles {
         tiles.push((word(ROLES, arg.role, "role")?, &arg.tile));
     }
     let mut scalars: SmallVec<[(Role, Option<Number>); 4]> = SmallVec::new();
-    for s in from.scalars {
+    for s in given_scalars {
         scalars.push((word(ROLES, s.role, "role")?, Some(number(s.kind, s.bits)?)));
     }
-    let conv_role = from.conv.as_ref().map(|_| Role::Src);
+    let conv = given_conv.map(|c| conv(c).map(|ty| (c, ty))).transpose()?;
+    let conv_role = conv.as_ref().map(|_| Role::Src);
     let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.0)).chain(conv_role);
     let form = op.shapes().iter().find(|f| same_roles(f, given())).ok_or_else(|| {
         let roles: Vec<&str> = given().map(Role::name).collect();
@@ -293,12 +306,11 @@ pub(crate) fn inst(op: Opcode, profile: Profile, from: Operands<'_>) -> Answer<I
             inst.tiles.push(tile_arg(*role, t, profile)?);
         } else if let Some(scalar) = scalars.iter().find(|s| s.0 == *role) {
             inst.scalars.push(*scalar);
-        } else if let Some((descriptor, conv)) = from.conv.as_ref().filter(|_| *role == Role::Src) {
+        } else if let Some((descriptor, conv)) = conv.as_ref().filter(|_| *role == Role::Src) {
             inst.tiles.push(conv_arg(*role, descriptor, conv, profile)?);
         }
     }
-    inst.conv = from.conv.map(|(_, conv)| conv);
-    inst.attrs = from.attrs;
+    inst.conv = conv.map(|(_, conv)| conv);
     Ok(inst)
 }
 

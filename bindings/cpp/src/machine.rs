@@ -1,25 +1,25 @@
 //! One simulated core behind a pointer of the C ABI, with what its last call found.
+//!
+//! Tiles are the caller's: each call describes those that it works on, and they are tiles of the engine for its time.
 
-use crate::abi::{TesseraConv, TesseraDiagnostic, TesseraSeverity, TesseraStatus, TesseraTile};
-use crate::convert::{self, Answer, Operands, Refusal};
-use crate::engine::{Engine, legal, span};
-use crate::key::Key;
-use crate::pool::Storage;
+use crate::abi::{TesseraConv, TesseraDiagnostic, TesseraScalar, TesseraSeverity, TesseraStatus, TesseraTile};
+use crate::convert::{self, Answer, Refusal};
 use crate::view::View;
+use smallvec::SmallVec;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use tessera_exec::engine::{Engine, Storage, TileId};
 use tessera_isa::diag::{Diagnostic, Fault, Severity};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
-use tessera_isa::ops::{AttrName, Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Bind, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::tile::Pad;
+use tessera_isa::tile::Loc;
 
 /// A simulated core. C sees only pointers to it.
 pub struct TesseraMachine {
     profile: Profile,
     engine: Engine,
-    /// What SETFMATRIX and SET_IMG2COL_PADDING left (ops.md 7).
-    img2col: Attrs,
+    undefined_stored: u64,
     found: Vec<Found>,
     /// A panic went through it: its memories may be half changed.
     broken: bool,
@@ -38,7 +38,7 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> Answer<T>) -> Answer<T> {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
         Err(Refusal {
             status: TesseraStatus::Internal,
-            found: vec![Diagnostic::error("binding", "a defect of the library ended the call; please report it")],
+            found: vec![Diagnostic::error("internal", "a defect of the library ended the call; please report it")],
         })
     })
 }
@@ -47,8 +47,8 @@ impl TesseraMachine {
     pub(crate) fn new(profile: Profile) -> Self {
         TesseraMachine {
             profile,
-            engine: Engine::new(profile),
-            img2col: Attrs::default(),
+            engine: Engine::new(profile, true),
+            undefined_stored: 0,
             found: Vec::new(),
             broken: false,
         }
@@ -77,12 +77,17 @@ impl TesseraMachine {
         status
     }
 
+    pub(crate) fn profile(&self) -> Profile {
+        self.profile
+    }
+
     pub(crate) fn found(&self) -> &[Found] {
         &self.found
     }
 
+    /// How many undefined bytes were stored as 0.
     pub(crate) fn undefined_stored(&self) -> u64 {
-        self.engine.undefined_stored()
+        self.undefined_stored
     }
 
     pub(crate) fn alloc_tile(&mut self, t: &TesseraTile) -> Answer<u64> {
@@ -90,7 +95,7 @@ impl TesseraMachine {
         if let Some(fault) = tile.fault(self.profile).filter(|f| f.is_error()) {
             return Err(fault.into());
         }
-        self.engine.alloc(tile.loc, tile.bytes())
+        self.alloc(tile.loc, tile.bytes())
     }
 
     pub(crate) fn alloc_conv(&mut self, c: &TesseraConv) -> Answer<u64> {
@@ -98,11 +103,30 @@ impl TesseraMachine {
         if let Some(fault) = tessera_check::check_conv(&conv, self.profile) {
             return Err(fault.into());
         }
-        self.engine.alloc(conv.loc, conv.bytes())
+        self.alloc(conv.loc, conv.bytes())
+    }
+
+    /// New automatic storage, undefined. All that is alive in a memory fits it (`capacity`).
+    fn alloc(&mut self, loc: Loc, bytes: u64) -> Answer<u64> {
+        if let Some(memory) = self.profile.memory(loc)
+            && let Some(limit) = memory.bytes.map(|b| b - memory.reserved)
+        {
+            let used = self.engine.storage_used(loc);
+            if used.saturating_add(bytes) > limit {
+                let what = format!(
+                    "{bytes} more bytes do not fit {} on {}: automatic tiles have {used} of {limit}",
+                    loc.memory_name(),
+                    self.profile
+                );
+                return Err(Fault::new("capacity", what).help("let tiles that are not needed go out of scope").into());
+            }
+        }
+        Ok(self.engine.alloc_storage(loc, bytes)?.into())
     }
 
     pub(crate) fn free(&mut self, handle: u64) -> Answer<()> {
-        self.engine.free(handle)
+        let freed = u32::try_from(handle).is_ok_and(|h| self.engine.free_storage(h));
+        if freed { Ok(()) } else { Err(no_storage(handle)) }
     }
 
     pub(crate) fn check_tile_place(&self, t: &TesseraTile) -> Answer<()> {
@@ -121,7 +145,8 @@ impl TesseraMachine {
         let fault = match place.root {
             Root::Memory(loc) => tessera_check::check_address(loc, bytes, place.start.into(), self.profile),
             Root::Auto(handle) => {
-                let Storage { loc, bytes: size, .. } = *self.engine.storage(handle.into())?;
+                let storage = self.engine.storage(handle).ok_or_else(|| no_storage(handle.into()))?;
+                let Storage { loc, bytes: size, .. } = *storage;
                 if loc != arg.tile.loc {
                     let what = format!("the storage is in {}, and the tile is in {}", loc, arg.tile.loc);
                     Some(Fault::new("tassign-range", what).help("give both tiles one location"))
@@ -139,94 +164,68 @@ impl TesseraMachine {
         fault.map_or(Ok(()), |f| Err(f.into()))
     }
 
-    pub(crate) fn issue(&mut self, op: Opcode, mut operands: Operands<'_>) -> Answer<Vec<Diagnostic>> {
-        match op {
-            Opcode::Setfmatrix => {
-                // What is not given stays as it was.
-                self.img2col = operands.attrs.or(&self.img2col);
-                return Ok(Vec::new());
-            }
-            Opcode::SetImg2colPadding => {
-                let [value] = operands.scalars else {
-                    return Err(Refusal::argument("SET_IMG2COL_PADDING has one scalar"));
-                };
-                self.img2col.set(AttrName::PadValue, Some(convert::number(value.kind, value.bits)?));
-                return Ok(Vec::new());
-            }
-            Opcode::SetImg2colRpt => return Ok(Vec::new()),
-            Opcode::Timg2col => {
-                // An attribute on the instruction wins (ops.md 7).
-                operands.attrs = operands.attrs.or(&self.img2col);
-            }
-            _ => {}
+    /// SETFMATRIX and SET_IMG2COL_PADDING, which have no tiles; SET_IMG2COL_RPT gives nothing.
+    pub(crate) fn configure(&mut self, mut given: Attrs, scalars: &[TesseraScalar]) -> Answer<Vec<Diagnostic>> {
+        if let Some(value) = scalars.first() {
+            given.set(AttrName::PadValue, Some(convert::number(value.kind, value.bits)?));
         }
-        let key = Key::of_instruction(op, &operands, &self.engine)?;
-        if let Some(answer) = self.engine.run(&key) {
-            return answer;
-        }
-        let inst = convert::inst(op, self.profile, operands)?;
-        self.check_places(&inst)?;
-        let warnings = legal(&inst)?;
-        self.engine.make_ready(key.clone(), &inst, warnings, 0)?;
-        self.engine.run(&key).unwrap_or(Ok(Vec::new()))
+        self.engine.configure(&given);
+        Ok(Vec::new())
     }
 
-    /// Makes a transfer ready, unless it is.
-    fn transfer(&mut self, key: &Key, view: &View, inst: impl FnOnce(Profile) -> Answer<Inst>) -> Answer<()> {
-        if self.engine.is_ready(key) {
-            return Ok(());
+    pub(crate) fn issue(&mut self, mut inst: Inst) -> Answer<Vec<Diagnostic>> {
+        let how = inst.op.binds(self.profile);
+        let mut tiles: SmallVec<[(Role, TileId); 8]> = SmallVec::new();
+        for (n, arg) in std::mem::take(&mut inst.tiles).into_iter().enumerate() {
+            self.check_place(&arg)?;
+            // Views need no storage; what works in place takes its source's.
+            let needs_storage = match how {
+                Some(Bind::Bytes | Bind::Window) => false,
+                Some(Bind::InPlace) => arg.role != Role::Dst,
+                _ => true,
+            };
+            if needs_storage && arg.place.is_none() {
+                return Err(Refusal::argument(format!("the tile {} has no storage", arg.role)));
+            }
+            let conv = inst.conv.filter(|_| arg.role == Role::Src);
+            tiles.push((arg.role, self.engine.describe(n, &arg, conv)?));
         }
-        let mut inst = inst(self.profile)?;
-        inst.global = Some(view.global.clone());
-        self.check_places(&inst)?;
-        let warnings = legal(&inst)?;
-        self.engine.make_ready(key.clone(), &inst, warnings, 0)
+        Ok(self.engine.issue(&inst, &tiles)?.warnings.to_vec())
     }
 
     pub(crate) fn load(&mut self, t: &TesseraTile, view: &View) -> Answer<Vec<Diagnostic>> {
-        let key = Key::of_transfer(Opcode::Tload, t, view, &self.engine)?;
-        self.transfer(&key, view, |profile| {
-            let mut inst = Inst::new(Opcode::Tload, Form::Plain, profile);
-            inst.tiles.push(convert::tile_arg(Role::Dst, t, profile)?);
-            Ok(inst)
-        })?;
-        self.engine.load(&key, view.contents(), view.first())
+        let tile = self.tile(Role::Dst, t)?;
+        Ok(self.engine.load_from(tile, view.global.clone(), || view.contents())?.warnings.to_vec())
     }
 
     pub(crate) fn load_conv(&mut self, c: &TesseraConv, view: &View) -> Answer<Vec<Diagnostic>> {
         let conv = convert::conv(c)?;
-        let key = Key::of_conv_load(c, view, &self.engine)?;
-        self.transfer(&key, view, |profile| {
-            let mut inst = Inst::new(Opcode::Tload, Form::Plain, profile);
-            inst.tiles.push(convert::conv_arg(Role::Dst, c, &conv, profile)?);
-            inst.conv = Some(conv);
-            Ok(inst)
-        })?;
-        self.engine.load(&key, view.contents(), view.first())
+        let arg = convert::conv_arg(Role::Dst, c, &conv, self.profile)?;
+        self.check_place(&arg)?;
+        let tile = self.engine.describe(0, &arg, Some(conv))?;
+        Ok(self.engine.load_from(tile, view.global.clone(), || view.contents())?.warnings.to_vec())
     }
 
     pub(crate) fn store(&mut self, view: &mut View, t: &TesseraTile) -> Answer<Vec<Diagnostic>> {
-        let key = Key::of_transfer(Opcode::Tstore, t, view, &self.engine)?;
-        self.transfer(&key, view, |profile| {
-            let mut inst = Inst::new(Opcode::Tstore, Form::Plain, profile);
-            inst.tiles.push(convert::tile_arg(Role::Src, t, profile)?);
-            Ok(inst)
-        })?;
-        let (written, found) = self.engine.store(&key, view.len(), view.first(), 0)?;
+        let tile = self.tile(Role::Src, t)?;
+        let (written, done) = self.engine.store_to(tile, view.global.clone(), view.len())?;
+        let (mut found, is_undefined) = (done.warnings.to_vec(), done.stored_undefined);
         view.write(&written);
+        if is_undefined {
+            found.push(self.count_undefined(tile, 0)?);
+        }
         Ok(found)
     }
 
-    /// TLOAD or TSTORE as cpu has it, between any view and any tile.
-    fn host_inst(&self, op: Opcode, role: Role, t: &TesseraTile, view: &View) -> Answer<Inst> {
-        let mut arg = convert::tile_arg(role, t, self.profile)?;
-        if arg.place.is_none() {
-            return Err(Refusal::argument("the tile has no storage; allocate it or give it an address"));
-        }
-        self.check_place(&arg)?;
-        // Only the valid region is meant, also where TLOAD would fill the padding.
-        arg.tile.pad = Pad::Null;
-        let mut inst = Inst::new(op, Form::Plain, Profile::Cpu);
+    fn count_undefined(&mut self, tile: TileId, core: u8) -> Answer<Diagnostic> {
+        let (warning, bytes) = self.engine.undefined_stored(tile, core)?;
+        self.undefined_stored = self.undefined_stored.saturating_add(bytes);
+        Ok(warning)
+    }
+
+    /// The tile of a host's transfer, whose view has its shape and type.
+    fn host_tile(&mut self, t: &TesseraTile, view: &View) -> Answer<TileId> {
+        let arg = self.whole(t)?;
         let (shape, valid) = (view.global.shape(), arg.valid);
         if view.global.elem != arg.tile.elem || shape != valid {
             return Err(Refusal::argument(format!(
@@ -237,27 +236,21 @@ impl TesseraMachine {
                 valid.map(|n| n.unwrap_or(0))
             )));
         }
-        inst.tiles.push(arg);
-        inst.global = Some(view.global.clone());
-        Ok(inst)
+        Ok(self.engine.describe(0, &arg, None)?)
     }
 
     pub(crate) fn host_load(&mut self, t: &TesseraTile, view: &View) -> Answer<()> {
-        let key = Key::of_host(t, view, &self.engine, 0)?;
-        let inst = self.host_inst(Opcode::Tload, Role::Dst, t, view)?;
-        self.engine.make_ready(key.clone(), &inst, Vec::new(), 0)?;
-        self.engine.load(&key, view.contents(), view.first()).map(|_| ())
+        let tile = self.host_tile(t, view)?;
+        Ok(self.engine.host_load(tile, view.global.clone(), view.contents())?)
     }
 
     pub(crate) fn host_store(&mut self, view: &mut View, t: &TesseraTile, core: u32) -> Answer<Vec<Diagnostic>> {
         let core = u8::try_from(core).ok().filter(|c| *c < 2);
         let core = core.ok_or_else(|| Refusal::argument("there are vector cores 0 and 1"))?;
-        let key = Key::of_host(t, view, &self.engine, core)?;
-        let inst = self.host_inst(Opcode::Tstore, Role::Src, t, view)?;
-        self.engine.make_ready(key.clone(), &inst, Vec::new(), core)?;
-        let (written, found) = self.engine.store(&key, view.len(), view.first(), core)?;
+        let tile = self.host_tile(t, view)?;
+        let (written, is_undefined) = self.engine.host_store(tile, view.global.clone(), view.len(), core)?;
         view.write(&written);
-        Ok(found)
+        if is_undefined { Ok(vec![self.count_undefined(tile, core)?]) } else { Ok(Vec::new()) }
     }
 
     pub(crate) fn copy(&mut self, dst: &TesseraTile, src: &TesseraTile) -> Answer<()> {
@@ -265,16 +258,28 @@ impl TesseraMachine {
         if span(&dst) != span(&src) {
             return Err(Refusal::argument(format!("{} bytes are copied to a tile of {}", span(&src), span(&dst))));
         }
-        self.engine.copy(dst, src)
+        let (dst, src) = (self.engine.describe(0, &dst, None)?, self.engine.describe(1, &src, None)?);
+        Ok(self.engine.copy(src, dst)?)
     }
 
     pub(crate) fn undefine(&mut self, t: &TesseraTile) -> Answer<()> {
-        let arg = self.whole(t)?;
-        self.engine.undefine(&arg)
+        let tile = self.whole_tile(t)?;
+        self.engine.undefine(tile);
+        Ok(())
     }
 
-    fn check_places(&self, inst: &Inst) -> Answer<()> {
-        inst.tiles.iter().try_for_each(|arg| self.check_place(arg))
+    fn tile(&mut self, role: Role, t: &TesseraTile) -> Answer<TileId> {
+        let arg = convert::tile_arg(role, t, self.profile)?;
+        self.check_place(&arg)?;
+        if arg.place.is_none() {
+            return Err(Refusal::argument(format!("the tile {role} has no storage")));
+        }
+        Ok(self.engine.describe(0, &arg, None)?)
+    }
+
+    fn whole_tile(&mut self, t: &TesseraTile) -> Answer<TileId> {
+        let arg = self.whole(t)?;
+        Ok(self.engine.describe(0, &arg, None)?)
     }
 
     /// A tile that is read or written as bytes: it needs storage.
@@ -287,16 +292,17 @@ impl TesseraMachine {
         Ok(arg)
     }
 
-    pub(crate) fn read(&self, t: &TesseraTile, len: usize) -> Answer<Vec<u8>> {
+    pub(crate) fn read(&mut self, t: &TesseraTile, len: usize) -> Answer<Vec<u8>> {
         let arg = self.whole(t)?;
         self.check_len(&arg, len)?;
-        self.engine.read(&arg, 0, len)
+        let tile = self.engine.describe(0, &arg, None)?;
+        Ok(self.engine.read_bytes(tile, 0, len)?)
     }
 
     pub(crate) fn write(&mut self, t: &TesseraTile, bytes: &[u8]) -> Answer<()> {
         let arg = self.whole(t)?;
         self.check_len(&arg, bytes.len())?;
-        self.engine.write(&arg, 0, bytes)
+        self.write_at(t, 0, bytes)
     }
 
     fn check_len(&self, arg: &TileArg, len: usize) -> Answer<()> {
@@ -324,16 +330,26 @@ impl TesseraMachine {
         }
     }
 
-    pub(crate) fn read_element(&self, t: &TesseraTile, at: [i64; 2], len: usize) -> Answer<u64> {
+    pub(crate) fn read_element(&mut self, t: &TesseraTile, at: [i64; 2], len: usize) -> Answer<u64> {
         let offset = self.element_offset(t, at, len)?;
-        let bytes = self.engine.read(&self.whole(t)?, offset, len)?;
+        let tile = self.whole_tile(t)?;
+        let bytes = self.engine.read_bytes(tile, offset, len)?;
         Ok(bytes.iter().rev().fold(0, |bits, b| bits << 8 | u64::from(*b)))
     }
 
     pub(crate) fn write_at(&mut self, t: &TesseraTile, offset: u64, bytes: &[u8]) -> Answer<()> {
-        let arg = self.whole(t)?;
-        self.engine.write(&arg, offset, bytes)
+        let tile = self.whole_tile(t)?;
+        Ok(self.engine.write_bytes(tile, offset, bytes)?)
     }
+}
+
+/// Bytes that a tile spans, the gaps of a view included.
+fn span(arg: &TileArg) -> u64 {
+    arg.tile.elem.bytes_of(arg.layout.footprint())
+}
+
+fn no_storage(handle: u64) -> Refusal {
+    Refusal::argument(format!("{handle} is no handle of a storage, or it was freed"))
 }
 
 impl Found {

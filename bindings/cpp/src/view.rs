@@ -2,7 +2,7 @@
 
 use crate::abi::TesseraView;
 use crate::convert::{Answer, Refusal, elem, view_tag};
-use crate::engine::Runs;
+use tessera_exec::engine::Runs;
 use tessera_exec::engine::memory::Memory;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{GlobalArg, ViewTag};
@@ -68,12 +68,6 @@ impl View {
     /// Bytes of the buffer.
     pub fn len(&self) -> usize {
         self.len
-    }
-
-    /// The byte of the buffer where the view starts.
-    pub fn first(&self) -> usize {
-        let bits = self.global.offset.unwrap_or(0).saturating_mul(i64::from(self.global.elem.bits()));
-        usize::try_from(bits / 8).unwrap_or(usize::MAX)
     }
 
     /// The buffer, with what the view touches of the caller's memory and zeros elsewhere: bytes between the elements of

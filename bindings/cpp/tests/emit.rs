@@ -251,7 +251,7 @@ fn argument(
             }
         }
         Need::Conv(_) => runner.input(&variable, &file(id, "in"), &input.ok_or("a conv tile has no file")?.bytes),
-        Need::Nothing => {}
+        _ => {}
     }
     Ok(())
 }

@@ -5,8 +5,9 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
+use tessera_exec::engine::memory::MemoryId;
 use tessera_exec::kernels::{AlignedBytes, Conversion, Params};
-use tessera_exec::nest::{Bits, Map, Move, Place, Plan, Step, lower, lower_fill, lower_with_params};
+use tessera_exec::nest::{Map, Nests, Operand, Place, Plan, Step, lower, lower_fill};
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::{Axis, Layout};
@@ -39,13 +40,40 @@ fn zn(rows: u64, cols: u64, ir: u64) -> Layout {
     Layout { row: Axis::boxed(rows, ir, (cols * ir) as i64, 1), col: Axis::linear(cols, ir as i64) }
 }
 
+/// Bits of an element on both sides of a move.
+#[derive(Clone, Copy, Debug)]
+struct Bits {
+    src: u32,
+    dst: u32,
+}
+
+impl Bits {
+    const fn same(bits: u32) -> Self {
+        Bits { src: bits, dst: bits }
+    }
+}
+
+/// `dst(i, j) = src(i, j)`, through a map on either side.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    rows: u64,
+    cols: u64,
+    src: Map,
+    dst: Map,
+}
+
+fn lower_move(mv: &Move, src: &Layout, dst: &Layout, bits: Bits) -> Nests {
+    let from = Operand { layout: src, map: mv.src, bits: bits.src };
+    lower([mv.rows, mv.cols], &[Operand { layout: dst, map: mv.dst, bits: bits.dst }, from])
+}
+
 fn bytes(layout: &Layout, bits: u32) -> usize {
     (layout.rows() * layout.cols() * u64::from(bits) / 8) as usize
 }
 
 /// One move between two tiles.
 fn copy(name: &'static str, mv: Move, src: &Layout, dst: &Layout, bits: Bits) -> Case {
-    let steps = lower(&mv, src, dst, bits).into_iter().map(|nest| Step::Copy { src: 0, dst: 1, nest }).collect();
+    let steps = lower_move(&mv, src, dst, bits).into_iter().map(|nest| Step::Copy { src: 0, dst: 1, nest }).collect();
     let moved = (mv.rows * mv.cols * u64::from(bits.src + bits.dst) / 8) as usize;
     Case { name, steps, sizes: vec![bytes(src, bits.src), bytes(dst, bits.dst)], moved, params: Params::default() }
 }
@@ -55,9 +83,9 @@ fn interleave(name: &'static str, bits: u32, zip: bool) -> Case {
     let tile = nd(64, 128);
     let mut steps = Vec::new();
     for (half, both, column, parity) in [(0, 2, 0, 0), (1, 2, 0, 1), (0, 3, 64, 0), (1, 3, 64, 1)] {
-        let (window, every) = (Map::window(0, column), Map { origin: [0, parity], step: [[1, 0], [0, 2]] });
+        let (window, every) = (Map::at(0, column), Map { origin: [0, parity], step: [[1, 0], [0, 2]] });
         let (src, dst) = if zip { (window, every) } else { (every, window) };
-        let nests = lower(&Move { rows: 64, cols: 64, src, dst }, &tile, &tile, Bits::same(bits));
+        let nests = lower_move(&Move { rows: 64, cols: 64, src, dst }, &tile, &tile, Bits::same(bits));
         let (from, to) = if zip { (half, both) } else { (both, half) };
         steps.extend(nests.into_iter().map(|nest| Step::Copy { src: from, dst: to, nest }));
     }
@@ -70,8 +98,8 @@ fn concat(name: &'static str, bits: u32, left: u64, right: u64) -> Case {
     let (a, b, dst) = (nd(64, up(left)), nd(64, up(right)), nd(64, up(left + right)));
     let mut steps = Vec::new();
     for (k, src, cols, at) in [(0, &a, left, 0), (1, &b, right, left)] {
-        let mv = Move { rows: 64, cols, src: Map::IDENTITY, dst: Map::window(0, at) };
-        let nests = lower(&mv, src, &dst, Bits::same(bits));
+        let mv = Move { rows: 64, cols, src: Map::SAME, dst: Map::at(0, at) };
+        let nests = lower_move(&mv, src, &dst, Bits::same(bits));
         steps.extend(nests.into_iter().map(|nest| Step::Copy { src: k, dst: 2, nest }));
     }
     let moved = (128 * (left + right) * u64::from(bits) / 8) as usize;
@@ -81,11 +109,11 @@ fn concat(name: &'static str, bits: u32, left: u64, right: u64) -> Case {
 
 fn fillpad() -> Case {
     let tile = nd(128, 128);
-    let inside = Move { rows: 100, cols: 100, src: Map::IDENTITY, dst: Map::IDENTITY };
+    let inside = Move { rows: 100, cols: 100, src: Map::SAME, dst: Map::SAME };
     let mut case = copy("tfillpad f32 100x100 in 128x128", inside, &tile, &tile, Bits::same(32));
     let infinity = u64::from(f32::INFINITY.to_bits());
     for (at, rows, cols) in [([0, 100], 100, 28), ([100, 0], 28, 128)] {
-        let fills = lower_fill(at, rows, cols, &tile, 32, infinity);
+        let fills = lower_fill(at, [rows, cols], &tile, 32, infinity);
         case.steps.extend(fills.into_iter().map(|fill| Step::Fill { dst: 1, fill }));
     }
     case.moved = 40_000 + bytes(&tile, 32);
@@ -95,9 +123,13 @@ fn fillpad() -> Case {
 /// Out of an accumulator: plain, or with one parameter per column.
 fn fixpipe(name: &'static str, dst: Elem, ic: u64, quant: bool) -> Case {
     let (from, to) = (nz(128, 128, 16), nz(128, 128, ic));
-    let mv = Move { rows: 128, cols: 128, src: Map::IDENTITY, dst: Map::IDENTITY };
+    let mv = Move { rows: 128, cols: 128, src: Map::SAME, dst: Map::SAME };
     let bits = Bits { src: 32, dst: dst.bits() };
-    let nests = if quant { lower_with_params(&mv, &from, &to, bits, 0) } else { lower(&mv, &from, &to, bits) };
+    let list = nd(1, 128);
+    let column = Operand { layout: &list, map: Map { origin: [0, 0], step: [[0, 0], [0, 1]] }, bits: 64 };
+    let source = Operand { layout: &from, map: mv.src, bits: bits.src };
+    let operands = [Operand { layout: &to, map: mv.dst, bits: bits.dst }, source, column];
+    let nests = if quant { lower([128, 128], &operands) } else { lower_move(&mv, &from, &to, bits) };
     let conversion = Conversion::Fixpipe(Fixpipe { src: Elem::F32, dst, relu: false, hardware_rounding: true });
     let steps = nests.into_iter().map(|nest| Step::Convert { src: 0, dst: 1, nest, conversion }).collect();
     let param = |k: u16| QuantParam::scalar(1 << 46 | u64::from((f32::from(k) * 0.01).to_bits()));
@@ -108,33 +140,33 @@ fn fixpipe(name: &'static str, dst: Elem, ic: u64, quant: bool) -> Case {
 
 fn cases() -> Vec<Case> {
     let all = |rows, cols, src, dst| Move { rows, cols, src, dst };
-    let whole = all(128, 128, Map::IDENTITY, Map::IDENTITY);
-    let transposed = |rows, cols| all(rows, cols, Map::IDENTITY, Map::TRANSPOSED);
+    let whole = all(128, 128, Map::SAME, Map::SAME);
+    let transposed = |rows, cols| all(rows, cols, Map::SAME, Map::TRANSPOSED);
     let tile = nd(128, 128);
     let boxed = nz(128, 128, 16);
     vec![
-        copy("tmov nd f32 16x16", all(16, 16, Map::IDENTITY, Map::IDENTITY), &nd(16, 16), &nd(16, 16), Bits::same(32)),
+        copy("tmov nd f32 16x16", all(16, 16, Map::SAME, Map::SAME), &nd(16, 16), &nd(16, 16), Bits::same(32)),
         copy("tmov nd f32 128x128", whole, &tile, &tile, Bits::same(32)),
         copy("tmov nd-nz f16 128x128", whole, &tile, &boxed, Bits::same(16)),
         copy("tmov nz-nd f16 128x128", whole, &boxed, &tile, Bits::same(16)),
         copy("tmov nd-zn f16 128x128", whole, &tile, &zn(128, 128, 16), Bits::same(16)),
         copy(
             "textract nd f32 64x64 of 128x128",
-            all(64, 64, Map::window(32, 32), Map::IDENTITY),
+            all(64, 64, Map::at(32, 32), Map::SAME),
             &tile,
             &nd(64, 64),
             Bits::same(32),
         ),
         copy(
             "tinsert nz f16 64x64 into 128x128",
-            all(64, 64, Map::IDENTITY, Map::window(16, 32)),
+            all(64, 64, Map::SAME, Map::at(16, 32)),
             &nz(64, 64, 16),
             &boxed,
             Bits::same(16),
         ),
         copy(
             "tinsert nd f16 63x61 into 128x128",
-            all(63, 61, Map::IDENTITY, Map::window(3, 5)),
+            all(63, 61, Map::SAME, Map::at(3, 5)),
             &nd(64, 64),
             &tile,
             Bits::same(16),
@@ -169,7 +201,13 @@ fn nests(criterion: &mut Criterion) {
         let ring = case.sizes.iter().map(|size| RING / size).min().unwrap_or(1).max(1);
         let mut memories: Vec<AlignedBytes> = case.sizes.iter().map(|size| AlignedBytes::zeroed(size * ring)).collect();
         let places: Vec<Vec<Place>> = (0..ring)
-            .map(|k| case.sizes.iter().enumerate().map(|(memory, size)| Place { memory, at: k * size }).collect())
+            .map(|k| {
+                case.sizes
+                    .iter()
+                    .enumerate()
+                    .map(|(memory, size)| Place { memory: MemoryId::new(memory), at: k * size })
+                    .collect()
+            })
             .collect();
         let plan = Plan::new(case.steps);
         let mut turn = places.iter().cycle();

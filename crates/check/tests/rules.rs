@@ -3,7 +3,7 @@
 //!
 //! `tests/rules/*.pto` hold programs separated by `// -----`. Each says `// profile: …` (one or more) and `// rule: …`,
 //! the rule in question, and marks the offending lines with `// expected-error {{rule}}` (or `-warning`, `-note`).
-//! What is marked must be reported and nothing else. `BLESS=1 cargo test -p tessera-check --test rules` rewrites the
+//! What is marked must be reported and nothing else. `BLESS=1 cargo test -p tessera-pto-check --test rules` rewrites the
 //! marks; read the difference before you commit it.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]

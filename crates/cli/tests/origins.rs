@@ -9,13 +9,11 @@ use tessera::npy::Array;
 use tessera::program::{Bindings, Input, Kernel, Need};
 use tessera::{ErrorKind, Program};
 use tessera_exec::interp::{Run, watch};
-use tessera_exec::origin::{Function, Quantized, Term, TermId, Terms, Watch};
+use tessera_exec::origin::{Term, TermId, Terms, Watch};
 use tessera_ir::{TextForm, ValueId};
 use tessera_isa::codec::Number;
-use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::{Fixpipe, convert};
 
 /// A command line of a sample case.
 struct Case {
@@ -110,30 +108,10 @@ fn evaluate(terms: &Terms, id: TermId, inputs: &[Option<&[u8]>]) -> Option<u8> {
         }
         Term::Applied { function, operands, byte } => {
             let bytes: Option<Vec<u8>> = operands.iter().map(|o| evaluate(terms, *o, inputs)).collect();
-            let result = apply(&function, &bytes?);
+            let result = function.eval(&bytes?);
             Some(result.to_le_bytes()[usize::from(byte)])
         }
     }
-}
-
-fn apply(function: &Function, bytes: &[u8]) -> u64 {
-    let bits = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
-    let (element, param) = bytes.split_at((function.src.bits() / 8) as usize);
-    let param = match function.quantized {
-        Quantized::No if !function.relu => return convert(function.src, function.dst, bits(element)),
-        Quantized::No => None,
-        Quantized::Data => Some(QuantParam::vector(bits(param))),
-        Quantized::Fixed { scale, shift, offset } => {
-            Some(QuantParam { scale: f32::from_bits(scale), shift, offset, signed: false })
-        }
-    };
-    let fixpipe = Fixpipe {
-        src: function.src,
-        dst: function.dst,
-        relu: function.relu,
-        hardware_rounding: function.hardware_rounding,
-    };
-    fixpipe.apply(bits(element) as u32, param.as_ref())
 }
 
 #[test]

@@ -123,7 +123,10 @@ impl Emitter<'_> {
             }
             (None, _) => "{}".into(),
         };
-        self.line(&format!("{ty}{space}{name}{init};"));
+        // Compilers warn about a number that is only ever set.
+        let unused = matches!(self.ty(value), Type::Scalar(_)) && !self.needed[value.index()];
+        let mark = if unused { "[[maybe_unused]] " } else { "" };
+        self.line(&format!("{mark}{ty}{space}{name}{init};"));
         let expression = if self.is_tile(value) { format!("(*{name})") } else { name.clone() };
         self.names.stands_for(value, expression);
         Ok(name)

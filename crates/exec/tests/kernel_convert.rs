@@ -1,7 +1,7 @@
 //! Conversions of whole rows against the definition, element by element and bit for bit.
 
 use tessera_exec::kernels::{Conversion, Convert, Level, Params};
-use tessera_exec::nest::{Bits, Dim, Nest};
+use tessera_exec::nest::{Dim, Nest};
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Fixpipe;
@@ -62,20 +62,18 @@ fn every_form_matches_its_definition() {
         let outer = (blocks, block, count * pitch, param);
         let dims = if transposed { [outer, col, row] } else { [outer, row, col] };
         let nest = Nest {
-            bits: Bits { src: 32, dst: dst.bits() },
-            src: 0,
-            dst: 0,
-            param: 0,
+            bits: [dst.bits(), 32, 64, 0],
+            base: [0; 4],
             dims: dims
                 .iter()
-                .map(|&(extent, src, dst, param)| Dim { extent, src: src as i64, dst: dst as i64, param: param as i64 })
+                .map(|&(extent, src, dst, param)| Dim { extent, step: [dst as i64, src as i64, 8 * param as i64, 0] })
                 .collect(),
         };
         // Not one byte more than the nest touches.
         let src_len = (blocks * rows * (cols * 4 + src_gap) - src_gap) as usize;
         let dst_len = (blocks * count * pitch - dst_gap) as usize;
         let mut from = random.bytes(src_len);
-        nest.for_each_element(|s, _, _| {
+        nest.for_each_element(|[_, s, ..]| {
             let x = if src == Elem::I32 { (random.next() >> random.range(32, 63)) as u32 } else { value(&mut random) };
             from[s as usize..s as usize + 4].copy_from_slice(&x.to_le_bytes());
         });
@@ -86,7 +84,7 @@ fn every_form_matches_its_definition() {
             (true, true) => params(&mut random, (blocks * cols) as usize),
         };
         let mut want = to.clone();
-        nest.convert_with(&from, &mut want, |bits, p| conversion.apply(bits, list.get(p as usize))).unwrap();
+        nest.convert_with(&from, &mut want, |bits, p| conversion.apply(bits, list.get(p as usize / 8))).unwrap();
         let params = Params::new(list);
         for level in Level::available() {
             let convert = Convert::new(nest.clone(), conversion, level);
@@ -105,8 +103,8 @@ fn the_vectors_of_the_specification() {
     // fixpipe.md 4: scale 1, signed, offset 0, and on cpu with offset 3.
     let input = [0.5f32, 1.5, 2.5, -0.5, -1.5, 300.0, -300.0, f32::INFINITY, f32::NAN];
     let bytes: Vec<u8> = input.iter().flat_map(|x| x.to_le_bytes()).collect();
-    let dim = Dim { extent: 9, src: 4, dst: 1, param: 0 };
-    let nest = Nest { bits: Bits { src: 32, dst: 8 }, src: 0, dst: 0, param: 0, dims: [dim].into_iter().collect() };
+    let dim = Dim { extent: 9, step: [1, 4, 0, 0] };
+    let nest = Nest { bits: [8, 32, 64, 0], base: [0; 4], dims: [dim].into_iter().collect() };
     let one = 1u64 << 46 | u64::from(1f32.to_bits());
     for level in Level::available() {
         for hardware_rounding in [false, true] {
@@ -125,8 +123,8 @@ fn the_vectors_of_the_specification() {
 
 #[test]
 fn a_missing_parameter_is_refused() {
-    let dim = Dim { extent: 9, src: 4, dst: 1, param: 1 };
-    let nest = Nest { bits: Bits { src: 32, dst: 8 }, src: 0, dst: 0, param: 2, dims: [dim].into_iter().collect() };
+    let dim = Dim { extent: 9, step: [1, 4, 8, 0] };
+    let nest = Nest { bits: [8, 32, 64, 0], base: [0, 0, 16, 0], dims: [dim].into_iter().collect() };
     let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding: false };
     let convert = Convert::new(nest, Conversion::Fixpipe(fixpipe), Level::best());
     let params = |n: usize| Params::new(vec![QuantParam::scalar(1 << 46); n]);

@@ -1,15 +1,16 @@
 //! Every copying kernel against its scalar twin, over random extents, strides and alignments, in buffers that have not
 //! one byte to spare.
 
+use tessera_exec::engine::memory::MemoryId;
 use tessera_exec::kernels::{AlignedBytes, Kernel, Level};
 use tessera_exec::nest::*;
 use tessera_testkit::random::Random;
 
 /// A nest of the given loops (extent, source stride, destination stride), and the bytes of both sides.
-fn nest(bits: Bits, dims: &[(u64, u64, u64)]) -> (Nest, usize, usize) {
-    let dims = dims.iter().map(|&(extent, src, dst)| Dim { extent, src: src as i64, dst: dst as i64, param: 0 });
-    let nest = Nest { bits, src: 0, dst: 0, param: 0, dims: dims.collect() };
-    let (src, dst) = (nest.span(Side::Source).1, nest.span(Side::Destination).1);
+fn nest(src_bits: u32, dst_bits: u32, dims: &[(u64, u64, u64)]) -> (Nest, usize, usize) {
+    let dims = dims.iter().map(|&(extent, src, dst)| Dim { extent, step: [dst as i64, src as i64, 0, 0] });
+    let nest = Nest { bits: [dst_bits, src_bits, 0, 0], base: [0; 4], dims: dims.collect() };
+    let (src, dst) = (nest.span(SRC).1, nest.span(DST).1);
     (nest, src as usize, dst as usize)
 }
 
@@ -47,7 +48,7 @@ fn rows_of_every_length() {
                 pitch = pitch.map(|p| p * n + random.range(0, 40));
             }
             dims.reverse();
-            let (nest, src, dst) = nest(Bits::same(8), &dims);
+            let (nest, src, dst) = nest(8, 8, &dims);
             compare(&mut random, &nest, src, dst);
         }
     }
@@ -70,7 +71,7 @@ fn transposes_of_every_shape() {
                 (m, unit, dst_pitch),
                 (n, src_pitch, unit),
             ];
-            let (nest, src, dst) = nest(Bits::same(unit as u32 * 8), &dims);
+            let (nest, src, dst) = nest(unit as u32 * 8, unit as u32 * 8, &dims);
             compare(&mut random, &nest, src, dst);
         }
     }
@@ -84,7 +85,7 @@ fn transposes_of_runs_of_units() {
         for _ in 0..40 {
             let (m, n) = (random.range(1, 40), random.range(1, 40));
             let dims = [(m, run, n * run), (n, m * run, run), (run, 1, 1)];
-            let (nest, src, dst) = nest(Bits::same(8), &dims);
+            let (nest, src, dst) = nest(8, 8, &dims);
             compare(&mut random, &nest, src, dst);
         }
     }
@@ -93,16 +94,17 @@ fn transposes_of_runs_of_units() {
 #[test]
 fn narrowing_copies() {
     let mut random = Random(14);
-    for bits in [Bits { src: 32, dst: 16 }, Bits { src: 32, dst: 8 }, Bits { src: 16, dst: 8 }] {
-        let (from, to) = (u64::from(bits.src / 8), u64::from(bits.dst / 8));
+    for (from, to) in [(32, 16), (32, 8), (16, 8)] {
+        let bits = (from, to);
+        let (from, to) = (u64::from(from / 8), u64::from(to / 8));
         for n in 1..=140 {
             let rows = random.range(1, 5);
             let dims = [(rows, n * from + random.range(0, 9), n * to + random.range(0, 9)), (n, from, to)];
-            let (nest, src, dst) = nest(bits, &dims);
+            let (nest, src, dst) = nest(bits.0, bits.1, &dims);
             compare(&mut random, &nest, src, dst);
             // Not contiguous: the low bytes of every second element.
             let dims = [(n, 2 * from, to), (rows, 2 * from * n, to * n)];
-            let (nest, src, dst) = self::nest(bits, &dims);
+            let (nest, src, dst) = self::nest(bits.0, bits.1, &dims);
             compare(&mut random, &nest, src, dst);
         }
     }
@@ -116,7 +118,7 @@ fn single_units_at_any_stride() {
             let (m, n) = (random.range(1, 20), random.range(1, 50));
             let (s, d) = (unit * random.range(1, 4), unit * random.range(1, 4));
             let dims = [(m, s * n + random.range(0, 5), d * n + random.range(0, 5)), (n, s, d)];
-            let (nest, src, dst) = nest(Bits::same(unit as u32 * 8), &dims);
+            let (nest, src, dst) = nest(unit as u32 * 8, unit as u32 * 8, &dims);
             compare(&mut random, &nest, src, dst);
         }
     }
@@ -135,12 +137,12 @@ fn pairs_of_nests_interleave() {
             let dims = |half: u64, both: u64, n: u64| if zip { (n, half, both) } else { (n, both, half) };
             let loops =
                 [dims(half * rows + 3, both * rows + 5, blocks), dims(half, both, rows), dims(unit, 2 * unit, n)];
-            let (even, ..) = nest(Bits::same(unit as u32 * 8), &loops);
+            let (even, ..) = nest(unit as u32 * 8, unit as u32 * 8, &loops);
             let mut odd = even.clone();
             if zip {
-                odd.dst += unit as i64;
+                odd.base[DST] += unit as i64;
             } else {
-                odd.src += unit as i64;
+                odd.base[SRC] += unit as i64;
             }
             // Operands 0 and 1 are the halves, 2 the interleaved side; the odd nest may come first.
             let step = |k: u8, nest: &Nest| {
@@ -151,12 +153,11 @@ fn pairs_of_nests_interleave() {
             if random.range(0, 1) == 1 {
                 steps.reverse();
             }
-            let (half_side, both_side) =
-                if zip { (Side::Source, Side::Destination) } else { (Side::Destination, Side::Source) };
+            let (half_side, both_side) = if zip { (SRC, DST) } else { (DST, SRC) };
             let half_len = even.span(half_side).1 as usize;
             let both_len = odd.span(both_side).1 as usize;
             let memories = [random.bytes(half_len), random.bytes(half_len), random.bytes(both_len)];
-            let places = [0, 1, 2].map(|memory| Place { memory, at: 0 });
+            let places = [0, 1, 2].map(|memory| Place { memory: MemoryId::new(memory), at: 0 });
             let mut want = memories.clone();
             Plan::with_level(steps.clone(), Level::Scalar).run(&mut want, &places).unwrap();
             for level in Level::available() {
@@ -165,7 +166,7 @@ fn pairs_of_nests_interleave() {
                 plan.run(&mut got, &places).unwrap();
                 assert!(got == want, "{level:?} zip {zip} unit {unit} n {n}");
                 let mut one = [memories.concat()];
-                let at = [0, half_len, 2 * half_len].map(|at| Place { memory: 0, at });
+                let at = [0, half_len, 2 * half_len].map(|at| Place { memory: MemoryId::new(0), at });
                 plan.run(&mut one, &at).unwrap();
                 assert!(one[0] == want.concat(), "one memory, {level:?} zip {zip} unit {unit} n {n}");
                 let mut short = memories.clone();
@@ -193,13 +194,13 @@ fn padded_rows() {
         let (rows, run, len) = (random.range(1, 70), random.range(1, 300), random.range(1, 150));
         let pitch = [run + len, run + len + random.range(0, 40), run.max(len)][round % 3];
         let (at, pad) = (random.range(0, 20), random.range(0, pitch));
-        let (mut copy, src_len, _) = nest(Bits::same(8), &[(rows, run + 3, pitch), (run, 1, 1)]);
-        copy.dst = at as i64;
+        let (mut copy, src_len, _) = nest(8, 8, &[(rows, run + 3, pitch), (run, 1, 1)]);
+        copy.base[DST] = at as i64;
         let fill = Fill::new(8, random.next(), pad as i64, [(rows, pitch as i64), (len, 1)]);
         let steps = [Step::Copy { src: 0, dst: 1, nest: copy.clone() }, Step::Fill { dst: 1, fill: fill.clone() }];
-        let dst_len = copy.span(Side::Destination).1.max(fill.span().1) as usize;
+        let dst_len = copy.span(DST).1.max(fill.span().1) as usize;
         let memories = [random.bytes(src_len), random.bytes(dst_len)];
-        let places = [0, 1].map(|memory| Place { memory, at: 0 });
+        let places = [0, 1].map(|memory| Place { memory: MemoryId::new(memory), at: 0 });
         let mut want = memories.clone();
         copy.run(&memories[0], &mut want[1]).unwrap();
         fill.run(&mut want[1]).unwrap();
@@ -209,7 +210,11 @@ fn padded_rows() {
             plan.run(&mut got, &places).unwrap();
             assert!(got == want, "{level:?} {copy:?} {fill:?}");
             let mut one = [memories.concat()];
-            plan.run(&mut one, &[Place { memory: 0, at: 0 }, Place { memory: 0, at: src_len }]).unwrap();
+            plan.run(
+                &mut one,
+                &[Place { memory: MemoryId::new(0), at: 0 }, Place { memory: MemoryId::new(0), at: src_len }],
+            )
+            .unwrap();
             assert!(one[0] == want.concat(), "one memory, {level:?} {copy:?} {fill:?}");
             let mut short = memories.clone();
             short[1].pop();
@@ -242,13 +247,13 @@ fn degenerate_nests_do_nothing() {
         for dims in
             [vec![(0, 1, 1)], vec![(0, 8, 8), (4, 1, 1)], vec![(4, 8, 8), (0, 1, 1)], vec![(3, 0, 0), (0, 2, 4)]]
         {
-            let (nest, ..) = nest(Bits::same(bits), &dims);
+            let (nest, ..) = nest(bits, bits, &dims);
             for level in Level::available() {
                 assert_eq!(Kernel::new(&nest, level).run((&[], 0), (&mut [], 0)), Ok(()));
             }
         }
     }
-    let (one, ..) = nest(Bits::same(0), &[]);
+    let (one, ..) = nest(0, 0, &[]);
     for level in Level::available() {
         assert_eq!(Kernel::new(&one, level).run((&[], 0), (&mut [], 0)), Ok(()));
     }

@@ -3,6 +3,7 @@
 mod nest_support;
 
 use nest_support::*;
+use tessera_exec::engine::memory::MemoryId;
 use tessera_exec::kernels::Level;
 use tessera_exec::nest::*;
 use tessera_isa::layout::Layout;
@@ -83,16 +84,20 @@ fn every_element_arrives_and_nothing_else_changes() {
         let src = random.bytes(bytes_of(footprint(&case.src), case.bits.src));
         let dst = random.bytes(bytes_of(footprint(&case.dst), case.bits.dst));
         let want = case.expected(&src, &dst);
-        let nests = lower(&case.mv, &case.src, &case.dst, case.bits);
+        let nests = lower_move(&case.mv, &case.src, &case.dst, case.bits);
         assert_eq!(
-            nests.iter().map(|n| n.elements() * u64::from(n.bits.src)).sum::<u64>(),
+            nests.iter().map(|n| n.elements() * u64::from(n.bits[SRC])).sum::<u64>(),
             case.mv.rows * case.mv.cols * u64::from(case.bits.src)
         );
         for level in Level::available() {
             let steps = nests.iter().map(|nest| Step::Copy { src: 0, dst: 1, nest: nest.clone() });
             let plan = Plan::with_level(steps, level);
             let mut memories = [src.clone(), dst.clone()];
-            plan.run(&mut memories, &[Place { memory: 0, at: 0 }, Place { memory: 1, at: 0 }]).unwrap();
+            plan.run(
+                &mut memories,
+                &[Place { memory: MemoryId::new(0), at: 0 }, Place { memory: MemoryId::new(1), at: 0 }],
+            )
+            .unwrap();
             assert_eq!(
                 memories[1], want,
                 "two memories, {level:?}, round {round}: {:?} {:?} {:?}",
@@ -105,7 +110,11 @@ fn every_element_arrives_and_nothing_else_changes() {
             memory[d..d + dst.len()].copy_from_slice(&dst);
             memory[s..].copy_from_slice(&src);
             let mut memories = [memory];
-            plan.run(&mut memories, &[Place { memory: 0, at: s }, Place { memory: 0, at: d }]).unwrap();
+            plan.run(
+                &mut memories,
+                &[Place { memory: MemoryId::new(0), at: s }, Place { memory: MemoryId::new(0), at: d }],
+            )
+            .unwrap();
             assert_eq!(&memories[0][d..d + dst.len()], &want[..], "one memory, {level:?}, round {round}");
             assert_eq!(&memories[0][s..], &src[..], "the source is left alone, {level:?}, round {round}");
         }
@@ -133,8 +142,16 @@ fn conversions_see_every_element_with_its_column() {
                 put(&mut want, case.dst.offset(x, y) as u64, bits.dst, value ^ (7 + j));
             }
         }
-        for nest in lower_with_params(&case.mv, &case.src, &case.dst, bits, 7) {
-            nest.convert_with(&src, &mut dst, |value, column| value ^ column as u64).unwrap();
+        // A third operand that only follows the columns: eight bytes each, from the seventh on.
+        let list = Layout::row_major(1, 7 + case.mv.cols, 0);
+        let column = Map { origin: [0, 7], step: [[0, 0], [0, 1]] };
+        let operands = [
+            Operand { layout: &case.dst, map: case.mv.dst, bits: bits.dst },
+            Operand { layout: &case.src, map: case.mv.src, bits: bits.src },
+            Operand { layout: &list, map: column, bits: 64 },
+        ];
+        for nest in lower([case.mv.rows, case.mv.cols], &operands) {
+            nest.convert_with(&src, &mut dst, |value, at| value ^ (at as u64 / 8)).unwrap();
         }
         assert_eq!(dst, want, "round {round}");
     }
@@ -157,7 +174,7 @@ fn fills_cover_their_window_and_nothing_else() {
             }
         }
         let mut touched = vec![false; dst.len()];
-        for fill in lower_fill([r, c], rows, cols, &layout, bits, pattern) {
+        for fill in lower_fill([r, c], [rows, cols], &layout, bits, pattern) {
             fill.run(&mut dst).unwrap();
             fill.runs().for_each(|at, len| touched[at as usize..at as usize + len as usize].fill(true));
         }
@@ -178,7 +195,7 @@ fn runs_are_exactly_the_bytes_of_a_side() {
         let bits = WIDTHS[round % WIDTHS.len()];
         let case = case(&mut random, bits);
         for (side, layout, map, bits) in
-            [(Side::Source, &case.src, &case.mv.src, bits.src), (Side::Destination, &case.dst, &case.mv.dst, bits.dst)]
+            [(SRC, &case.src, &case.mv.src, bits.src), (DST, &case.dst, &case.mv.dst, bits.dst)]
         {
             let len = bytes_of(footprint(layout), bits);
             let (mut want, mut got) = (vec![false; len], vec![false; len]);
@@ -190,7 +207,7 @@ fn runs_are_exactly_the_bytes_of_a_side() {
                 }
             }
             let mut count = 0;
-            for nest in lower(&case.mv, &case.src, &case.dst, case.bits) {
+            for nest in lower_move(&case.mv, &case.src, &case.dst, case.bits) {
                 nest.for_each_run(side, |at, len| {
                     count += 1;
                     got[at as usize..at as usize + len as usize].fill(true);
@@ -209,14 +226,11 @@ fn a_convolution_window_is_a_few_nests() {
     let image = Layout::row_major(2 * h, w * c0, w * c0);
     for width in [16u64, 14, 5] {
         let left = layout(Kind::Nz, 14 * width, 2 * 9 * c0, (16, 16));
-        let axes = [
-            DomainAxis { extent: 2, src: [h, 0], dst: [0, 9 * c0], param: 0 },
-            DomainAxis { extent: 14, src: [1, 0], dst: [width, 0], param: 0 },
-            DomainAxis { extent: width, src: [0, c0], dst: [1, 0], param: 0 },
-            DomainAxis { extent: c0, src: [0, 1], dst: [0, 1], param: 0 },
-        ];
-        let at = [1, 0];
-        let nests = lower_axes(&axes, (&image, at), (&left, [0, 4 * c0]), Bits::same(16));
+        // Plane, output row, output column, channel.
+        let from = Map { origin: [1, 0], step: [[h, 1, 0, 0], [0, 0, c0, 1]] };
+        let to = Map { origin: [0, 4 * c0], step: [[0, width, 1, 0], [9 * c0, 0, 0, 1]] };
+        let operands = [Operand { layout: &left, map: to, bits: 16 }, Operand { layout: &image, map: from, bits: 16 }];
+        let nests = lower([2, 14, width, c0], &operands);
         if width == 16 {
             assert_eq!(nests.len(), 1);
         }
@@ -244,8 +258,8 @@ fn a_convolution_window_is_a_few_nests() {
 #[test]
 fn a_nest_that_leaves_its_memory_is_refused_and_writes_nothing() {
     let nd = Layout::row_major(4, 8, 8);
-    let whole = Move { rows: 4, cols: 8, src: Map::IDENTITY, dst: Map::IDENTITY };
-    let nest = lower(&whole, &nd, &nd, Bits::same(32)).remove(0);
+    let whole = Move { rows: 4, cols: 8, src: Map::SAME, dst: Map::SAME };
+    let nest = lower_move(&whole, &nd, &nd, Bits::same(32)).remove(0);
     let mut dst = vec![0u8; 127];
     let error = nest.run(&[1; 128], &mut dst).unwrap_err();
     assert_eq!(error, OutOfBounds { first: 0, end: 128, len: 127 });
@@ -257,11 +271,11 @@ fn a_nest_that_leaves_its_memory_is_refused_and_writes_nothing() {
     assert!(nest.run(&[1; 127], &mut [0; 128]).is_err());
     let plan = Plan::new([Step::Copy { src: 0, dst: 1, nest }]);
     let mut memories = [vec![1u8; 256]];
-    let place = |at| Place { memory: 0, at };
+    let place = |at| Place { memory: MemoryId::new(0), at };
     assert!(plan.run(&mut memories, &[place(0), place(129)]).is_err());
     assert!(plan.run(&mut memories, &[place(0), place(usize::MAX)]).is_err());
     assert!(plan.run(&mut memories, &[place(0)]).is_err());
-    assert!(plan.run(&mut memories, &[place(0), Place { memory: 1, at: 0 }]).is_err());
+    assert!(plan.run(&mut memories, &[place(0), Place { memory: MemoryId::new(1), at: 0 }]).is_err());
     assert!(plan.run(&mut memories, &[place(0), place(128)]).is_ok());
 }
 
@@ -269,28 +283,28 @@ fn a_nest_that_leaves_its_memory_is_refused_and_writes_nothing() {
 fn empty_and_huge_domains_do_no_harm() {
     let nd = Layout::row_major(4, 8, 8);
     for (rows, cols) in [(0, 8), (4, 0), (0, 0)] {
-        let mv = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
-        assert!(lower(&mv, &nd, &nd, Bits::same(16)).is_empty());
+        let mv = Move { rows, cols, src: Map::SAME, dst: Map::SAME };
+        assert!(lower_move(&mv, &nd, &nd, Bits::same(16)).is_empty());
     }
     let n = u64::from(u32::MAX);
     let huge = layout(Kind::Nz, n, n - n % 16, (16, 16));
-    let mv = Move { rows: n - 20, cols: n - n % 16 - 30, src: Map::window(3, 5), dst: Map::window(7, 1) };
-    for nest in lower(&mv, &huge, &huge, Bits::same(64)) {
+    let mv = Move { rows: n - 20, cols: n - n % 16 - 30, src: Map::at(3, 5), dst: Map::at(7, 1) };
+    for nest in lower_move(&mv, &huge, &huge, Bits::same(64)) {
         assert!(nest.run(&[0; 64], &mut [0; 64]).is_err());
     }
 }
 
 #[test]
 fn what_should_be_one_run_is_one_run() {
-    let whole = Move { rows: 128, cols: 128, src: Map::IDENTITY, dst: Map::IDENTITY };
+    let whole = Move { rows: 128, cols: 128, src: Map::SAME, dst: Map::SAME };
     let f32_acc = layout(Kind::Nz, 128, 128, (16, 16));
     let f16_mat = layout(Kind::Nz, 128, 128, (16, 16));
-    let nests = lower(&whole, &f32_acc, &f16_mat, Bits { src: 32, dst: 16 });
+    let nests = lower_move(&whole, &f32_acc, &f16_mat, Bits { src: 32, dst: 16 });
     assert_eq!(nests.len(), 1);
     assert_eq!(nests[0].dims.len(), 1);
-    assert_eq!(nests[0].dims[0], Dim { extent: 16384, src: 4, dst: 2, param: 0 });
+    assert_eq!(nests[0].dims[0], Dim { extent: 16384, step: [2, 4, 0, 0] });
     let nd = Layout::row_major(128, 128, 128);
-    let nests = lower(&whole, &nd, &f16_mat, Bits::same(16));
+    let nests = lower_move(&whole, &nd, &f16_mat, Bits::same(16));
     assert_eq!(nests.len(), 1);
     assert_eq!(nests[0].dims.len(), 3);
 }
@@ -309,7 +323,7 @@ fn folding_moves_the_same_elements() {
         for i in 0..case.mv.rows {
             let moved = |m: &Map| Map { origin: at(m, i, 0).into(), ..*m };
             let row = Move { rows: 1, src: moved(&case.mv.src), dst: moved(&case.mv.dst), ..case.mv };
-            rows.extend(lower(&row, &case.src, &case.dst, bits));
+            rows.extend(lower_move(&row, &case.src, &case.dst, bits));
         }
         let mut shuffled = rows.clone();
         shuffled.sort_by_cached_key(|_| random.next());
@@ -330,22 +344,30 @@ fn plans_fold_copies_and_fills() {
     let mut want = src.clone();
     let mut steps = Vec::new();
     for r in 0..32 {
-        let row = Move { rows: 1, cols: 40, src: Map::window(r, 0), dst: Map::window(r, 0) };
-        steps.extend(lower(&row, &nd, &nd, Bits::same(8)).into_iter().map(|nest| Step::Copy { src: 0, dst: 1, nest }));
+        let row = Move { rows: 1, cols: 40, src: Map::at(r, 0), dst: Map::at(r, 0) };
+        steps.extend(lower_move(&row, &nd, &nd, Bits::same(8)).into_iter().map(|nest| Step::Copy {
+            src: 0,
+            dst: 1,
+            nest,
+        }));
     }
     for r in 0..32 {
         want[r * 64 + 40..r * 64 + 64].fill(0x77);
-        let fills = lower_fill([r as u64, 40], 1, 24, &nd, 8, 0x77);
+        let fills = lower_fill([r as u64, 40], [1, 24], &nd, 8, 0x77);
         steps.extend(fills.into_iter().map(|fill| Step::Fill { dst: 1, fill }));
     }
     // A later fill wins over an earlier one.
     want[..5].fill(0x11);
-    steps.extend(lower_fill([0, 0], 1, 5, &nd, 8, 0x11).into_iter().map(|fill| Step::Fill { dst: 1, fill }));
+    steps.extend(lower_fill([0, 0], [1, 5], &nd, 8, 0x11).into_iter().map(|fill| Step::Fill { dst: 1, fill }));
     for level in Level::available() {
         let plan = Plan::with_level(steps.clone(), level);
         assert_eq!(plan.len(), 3);
         let mut memories = [src.clone(), vec![0; 32 * 64]];
-        plan.run(&mut memories, &[Place { memory: 0, at: 0 }, Place { memory: 1, at: 0 }]).unwrap();
+        plan.run(
+            &mut memories,
+            &[Place { memory: MemoryId::new(0), at: 0 }, Place { memory: MemoryId::new(1), at: 0 }],
+        )
+        .unwrap();
         assert_eq!(memories[1], want);
     }
 }

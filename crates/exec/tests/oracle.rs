@@ -61,7 +61,7 @@ fn random_instructions_agree_with_the_oracle() {
                         *traits.entry(name).or_default() += 1;
                     }
                     found += 1;
-                    if found == 60 {
+                    if found == 100 {
                         break;
                     }
                 }

@@ -257,7 +257,7 @@ fn what_cannot_go_on_stops_with_its_rule() {
             "gm-bounds",
         ),
         (
-            "pto.tadd ins(%a, %a : !pto.tile<16x16xf32>, !pto.tile<16x16xf32>) outs(%out : !pto.tile<16x16xf32>)",
+            "pto.tput ins(%a, %a : !pto.tile<16x16xf32>, !pto.tile<16x16xf32>) outs(%out : !pto.tile<16x16xf32>)",
             "not-executable",
         ),
         ("scf.for %i = %c0 to %c1 step %c0 {\n scf.yield \n}", "loop"),

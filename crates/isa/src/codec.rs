@@ -265,6 +265,16 @@ impl Elem {
     }
 }
 
+/// The binary32 of a binary16, exactly and without branches.
+#[inline(always)]
+pub fn f16_to_f32(bits: u16) -> f32 {
+    let magnitude = u32::from(bits & 0x7FFF) << 13;
+    // The exponents are 112 apart; the product is exact for subnormals too, and infinities and NaNs only lack bits above.
+    let scaled = f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23);
+    let special = if magnitude >= 0x0F80_0000 { 0x7F80_0000 } else { 0 };
+    f32::from_bits(scaled.to_bits() | special | u32::from(bits & 0x8000) << 16)
+}
+
 const TWO_TO_127: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
 
 /// An integer as binary64, cut to 53 bits with the last bit set if anything was cut off ("round to odd"), so that

@@ -74,6 +74,7 @@ macro_rules! elems {
     )*) => {
         /// An element type of the tile model.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum Elem {
             $(#[doc = $about] $elem,)*
         }

@@ -90,7 +90,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "tile-compact", "row_plus_one on an NZ tile needs rows % 16 == 1", "tile-model.md 5";
     Error ALL "tile-pad", "a custom pad value fits the element type; one that is not exact is a warning", "tile-model.md 6";
     Error A5 "tile-fp4", "fp4: cols, v_col and indexCol are even; where two rows share a byte (DN, ZN, NN), v_row and indexRow too", "tile-model.md 3";
-    Error CPU_A2A3 "tile-dtype", "the element type exists on the profile", "layout-family seed, type support; tile-model.md 3";
+    Error CPU_A2A3 "tile-dtype", "the element type exists on the profile", "PTO ISA, layout family page, type support; tile-model.md 3";
     Error A2A3 "tile-loc", "the location exists on the profile", "tile-model.md 2";
     Error ALL "tile-size", "one tile's footprint fits its memory (not on cpu), and no dimension or product exceeds 2^32", "tile-model.md 5";
     // Regions and memory.
@@ -118,12 +118,12 @@ static RULES: &[Rule] = rules! {
     Error ALL "quant-source", "relu, quantization and AccToVecMode need an Acc source", "fixpipe.md 1";
     Error ALL "quant-sign", "bit 46 of the parameter agrees with an i8 or u8 destination", "fixpipe.md 3";
     Error ALL "quant-scale", "the scale of a quantization parameter is finite", "fixpipe.md 3";
-    Error ALL "fp-operand", "fp is a Scaling tile of u64 or i64, 1 × n, ND", "fixpipe.md 1; tinsert seed, A2A3 checks";
+    Error ALL "fp-operand", "fp is a Scaling tile of u64 or i64, 1 × n, ND", "fixpipe.md 1; PTO ISA, TINSERT page, A2A3 checks";
     Error ALL "fp-align", "an fp operand's address is a multiple of 128", "tile-model.md 2";
     Error ALL "fp-short", "fp has a parameter for every column that is written", "fixpipe.md 1";
-    Error ALL "fp-value", "a fill value is exactly representable in the element type", "layout-family seed, constraints; ops.md 3.4";
-    Error ALL "acc-mode", "an AccToVecMode belongs to Acc→Vec, on cpu and a5", "fixpipe.md 6; tinsert seed, A5 checks";
-    Error CPU_A5 "acc-mode-split", "a dual mode halves an even extent, is not quantized, keeps the type, and writes no DN tile", "tinsert seed, A5 checks; fixpipe.md 6";
+    Error ALL "fp-value", "a fill value is exactly representable in the element type", "PTO ISA, layout family page, constraints; ops.md 3.4";
+    Error ALL "acc-mode", "an AccToVecMode belongs to Acc→Vec, on cpu and a5", "fixpipe.md 6; PTO ISA, TINSERT page, A5 checks";
+    Error CPU_A5 "acc-mode-split", "a dual mode halves an even extent, is not quantized, keeps the type, and writes no DN tile", "PTO ISA, TINSERT page, A5 checks; fixpipe.md 6";
     // TMOV.
     Error NPU "tmov-loc", "the pair of locations has a path", "ops.md 2";
     Error NPU "tmov-layout", "the pair of layouts has a path", "ops.md 2";
@@ -138,31 +138,31 @@ static RULES: &[Rule] = rules! {
     Error NPU "textract-layout", "the pair of layouts has a path", "ops.md 3.1";
     Error ALL "textract-dtype", "the element types have a path", "ops.md 3.1, fixpipe.md 2";
     Error NPU "textract-align", "indices and extents are multiples of what the path moves at once", "ops.md 3.1";
-    Error ALL "textract-bounds", "the window lies inside the source's declared shape", "layout-family seed, cases not allowed; ops.md 3.1";
-    Warning ALL "textract-divides", "the destination's declared shape divides the source's", "layout-family seed, constraints";
+    Error ALL "textract-bounds", "the window lies inside the source's declared shape", "PTO ISA, layout family page, cases not allowed; ops.md 3.1";
+    Warning ALL "textract-divides", "the destination's declared shape divides the source's", "PTO ISA, layout family page, constraints";
     // TINSERT.
-    Error NPU "tinsert-loc", "the pair of locations has a path", "tinsert seed, A2A3 and A5 checks";
-    Error NPU "tinsert-layout", "the pair of layouts has a path", "tinsert seed, A2A3 and A5 checks";
-    Error ALL "tinsert-dtype", "the element types have a path", "tinsert seed, A2A3 and A5 checks";
-    Error A5 "tinsert-align", "Vec→Mat ND: the bytes of a source row are a multiple of 32", "tinsert seed, A5 Vec → Mat";
-    Error A5 "tinsert-cols", "Vec→Vec NZ: source cols do not exceed destination cols", "tinsert seed, A5 Vec → Vec";
-    Error ALL "tinsert-bounds", "the inserted region lies inside the destination's declared shape", "tinsert seed, runtime bounds; layout-family seed";
+    Error NPU "tinsert-loc", "the pair of locations has a path", "PTO ISA, TINSERT page, A2A3 and A5 checks";
+    Error NPU "tinsert-layout", "the pair of layouts has a path", "PTO ISA, TINSERT page, A2A3 and A5 checks";
+    Error ALL "tinsert-dtype", "the element types have a path", "PTO ISA, TINSERT page, A2A3 and A5 checks";
+    Error A5 "tinsert-align", "Vec→Mat ND: the bytes of a source row are a multiple of 32", "PTO ISA, TINSERT page, A5 Vec → Mat";
+    Error A5 "tinsert-cols", "Vec→Vec NZ: source cols do not exceed destination cols", "PTO ISA, TINSERT page, A5 Vec → Vec";
+    Error ALL "tinsert-bounds", "the inserted region lies inside the destination's declared shape", "PTO ISA, TINSERT page, runtime bounds; PTO ISA, layout family page";
     Warning A5 "tinsert-nd-into-boxed", "Vec→Mat ND→NZ is inserted logically here; hardware copies the rows as they lie", "ops.md 3.2";
     // TRESHAPE.
-    Error ALL "treshape-loc", "both tiles have one location", "treshape seed, constraints";
-    Error ALL "treshape-bytes", "both tiles have the same declared bytes", "treshape seed, constraints";
-    Error ALL "treshape-box", "both tiles are boxed or both are not", "treshape seed, constraints";
-    Error ALL "treshape-shape", "newShape equals the destination's declared shape", "layout-family seed; ops.md 4";
-    Warning ALL "treshape-valid", "with one element type, the valid regions have the same number of elements", "layout-family seed, constraints";
-    Warning ALL "treshape-alias", "neither tile is written and then the other read: cpu copies, a2a3 and a5 share the storage", "treshape seed, notes; ops.md 4";
+    Error ALL "treshape-loc", "both tiles have one location", "PTO ISA, TRESHAPE page, constraints";
+    Error ALL "treshape-bytes", "both tiles have the same declared bytes", "PTO ISA, TRESHAPE page, constraints";
+    Error ALL "treshape-box", "both tiles are boxed or both are not", "PTO ISA, TRESHAPE page, constraints";
+    Error ALL "treshape-shape", "newShape equals the destination's declared shape", "PTO ISA, layout family page; ops.md 4";
+    Warning ALL "treshape-valid", "with one element type, the valid regions have the same number of elements", "PTO ISA, layout family page, constraints";
+    Warning ALL "treshape-alias", "neither tile is written and then the other read: cpu copies, a2a3 and a5 share the storage", "PTO ISA, TRESHAPE page, notes; ops.md 4";
     // TTRANS.
     Error NPU "ttrans-loc", "all tiles are in Vec", "ops.md 5";
-    Error NPU "ttrans-layout", "both none_box; a2a3: both row-major", "ttrans seed, A2A3 checks; ops.md 5";
-    Error NPU "ttrans-dtype", "standard types: i8 u8 i16 u16 i32 u32 f16 bf16 f32", "ttrans seed, A2A3 and A5 checks";
-    Error ALL "ttrans-size", "both element types have the same size", "ttrans seed, A2A3 and A5 checks";
-    Error ALL "ttrans-shape", "the transposed domain fits the destination (cpu, a2a3: its valid region is the transposed one)", "layout-family seed, constraints; ops.md 5";
+    Error NPU "ttrans-layout", "both none_box; a2a3: both row-major", "PTO ISA, TTRANS page, A2A3 checks; ops.md 5";
+    Error NPU "ttrans-dtype", "standard types: i8 u8 i16 u16 i32 u32 f16 bf16 f32", "PTO ISA, TTRANS page, A2A3 and A5 checks";
+    Error ALL "ttrans-size", "both element types have the same size", "PTO ISA, TTRANS page, A2A3 and A5 checks";
+    Error ALL "ttrans-shape", "the transposed domain fits the destination (cpu, a2a3: its valid region is the transposed one)", "PTO ISA, layout family page, constraints; ops.md 5";
     Error ALL "ttrans-tmp", "tmp has the source's location and element size", "ops.md 5";
-    Error A5 "ttrans-align", "the major dimension's bytes of both tiles are a multiple of 32", "ttrans seed, A5 checks", implied;
+    Error A5 "ttrans-align", "the major dimension's bytes of both tiles are a multiple of 32", "PTO ISA, TTRANS page, A5 checks", implied;
     // TCONCAT.
     Error NPU "tconcat-loc", "all tiles are in Vec", "ops.md 6";
     Error NPU "tconcat-layout", "all tiles are ND", "ops.md 6";
@@ -188,18 +188,18 @@ static RULES: &[Rule] = rules! {
     // TIMG2COL.
     Error ALL "timg2col-loc", "the source is a conv tile in Mat, the destination is in Left", "ops.md 7";
     Error ALL "timg2col-layout", "the destination has Left's usual layout", "ops.md 7";
-    Error ALL "timg2col-dtype", "equal types: i8 f16 bf16 f32; cpu, a5 also u8 i16 u16 i32 u32; a5 also f8e4m3 f8e5m2", "layout-family seed, cases not allowed; ops.md 7";
-    Error ALL "timg2col-config", "kernel is given and 1…511, stride and dilation 1…255, padding 0…255", "layout-family seed, constraints; ops.md 7";
+    Error ALL "timg2col-dtype", "equal types: i8 f16 bf16 f32; cpu, a5 also u8 i16 u16 i32 u32; a5 also f8e4m3 f8e5m2", "PTO ISA, layout family page, cases not allowed; ops.md 7";
+    Error ALL "timg2col-config", "kernel is given and 1…511, stride and dilation 1…255, padding 0…255", "PTO ISA, layout family page, constraints; ops.md 7";
     Error ALL "timg2col-c0", "C0 elements are 32 bytes (C0 = 4 also for 16-bit types)", "ops.md 7";
     Error ALL "timg2col-empty", "the output has at least one row and one column", "ops.md 7";
     Error ALL "timg2col-fmap", "a given fmap size equals the tile's", "ops.md 7";
     // TINTERLEAVE and TDEINTERLEAVE.
     Error A2A3 "tinterleave-profile", "cpu and a5 have the instruction", "ops.md 8";
     Error A5 "tinterleave-loc", "all tiles are in Vec", "ops.md 8";
-    Error CPU_A5 "tinterleave-layout", "all tiles are row-major (a5: ND)", "tinterleave seed, A5 checks";
-    Error CPU_A5 "tinterleave-dtype", "standard types, all alike", "tinterleave seed, A5 checks";
-    Error CPU_A5 "tinterleave-shape", "all valid regions are equal (one source: it has twice the columns)", "tinterleave seed, A5 checks";
-    Error CPU_A5 "tinterleave-even", "the number of valid columns is even", "tinterleave seed, A5 checks";
+    Error CPU_A5 "tinterleave-layout", "all tiles are row-major (a5: ND)", "PTO ISA, TINTERLEAVE page, A5 checks";
+    Error CPU_A5 "tinterleave-dtype", "standard types, all alike", "PTO ISA, TINTERLEAVE page, A5 checks";
+    Error CPU_A5 "tinterleave-shape", "all valid regions are equal (one source: it has twice the columns)", "PTO ISA, TINTERLEAVE page, A5 checks";
+    Error CPU_A5 "tinterleave-even", "the number of valid columns is even", "PTO ISA, TINTERLEAVE page, A5 checks";
     // Conversion.
     Warning CPU "value-conversion", "a move between element types changes values; only cpu does it", "ops.md 1";
     // Text.
@@ -233,10 +233,10 @@ static RULES: &[Rule] = rules! {
     Error ALL "call", "a call names a function of the module, fits its signature and does not recurse", "syntax.md 4";
     Error ALL "arith", "integer arithmetic is defined: no division by zero, no shift beyond the width", "syntax.md 4";
     Error ALL "loop", "a loop's step is positive and it ends within the limit", "syntax.md 4";
-    Error ALL "memory-limit", "the program stays within the simulator's memory", "design.md, limits";
+    Error ALL "memory-limit", "the program stays within the simulator's memory", "ARCHITECTURE.md, Invariants";
     Error ALL "binding", "every argument is bound to a file or value of its type and shape", "syntax.md 4";
-    Error ALL "undecided", "a proof holds for all inputs: data decides neither what moves nor how often", "docs/trace.md";
-    Error ALL "internal", "the tool keeps its own invariants; a broken one is a defect of the tool", "design.md, limits";
+    Error ALL "undecided", "a proof holds for all inputs: data decides neither what moves nor how often", "trace.md";
+    Error ALL "internal", "the tool keeps its own invariants; a broken one is a defect of the tool", "ARCHITECTURE.md, Invariants";
 };
 
 #[cfg(test)]

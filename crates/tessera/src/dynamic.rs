@@ -9,7 +9,7 @@
 //! use tessera::prelude::*;
 //!
 //! let machine = Machine::new(Profile::A5);
-//! let src = machine.alloc(&TileType::new(Loc::Vec, Elem::U8, 32, 32))?;
+//! let mut src = machine.alloc(&TileType::new(Loc::Vec, Elem::U8, 32, 32))?;
 //! let mut dst = machine.alloc(&TileType::new(Loc::Vec, Elem::U8, 32, 32))?;
 //! src.write(&(0..1024).map(|i| i as u8).collect::<Vec<u8>>())?;
 //!
@@ -27,12 +27,11 @@ use crate::machine::{Machine, RecordEvent, Slot};
 use crate::typed::element::{pack, unpack};
 use crate::typed::known::Known;
 use crate::typed::{AsTile, Element};
-use std::cell::RefCell;
-use std::rc::Rc;
-use tessera_exec::engine::machine::Issue;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tessera_exec::engine::TileId;
 use tessera_isa::codec::Number;
-use tessera_isa::inst::Attrs;
-use tessera_isa::ops::{Form, Kind, Opcode, Role, Shape};
+use tessera_isa::inst::{Attrs, Inst};
+use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Tile as TileOnProfile;
 
@@ -41,9 +40,9 @@ pub use tessera_exec::interp::TileData;
 /// A tile whose type is known at run time.
 #[derive(Debug)]
 pub struct TileBuf {
-    slot: Rc<Slot>,
+    slot: Arc<Slot>,
     /// The storages that this tile is a view of, which must not be given back before it.
-    views: RefCell<Vec<Rc<Slot>>>,
+    views: Mutex<Vec<Arc<Slot>>>,
 }
 
 impl AsTile for TileBuf {
@@ -56,7 +55,7 @@ impl AsTile for TileBuf {
 
 impl TileBuf {
     pub(crate) fn new(slot: Slot) -> Self {
-        TileBuf { slot: Rc::new(slot), views: RefCell::new(Vec::new()) }
+        TileBuf { slot: Arc::new(slot), views: Mutex::new(Vec::new()) }
     }
 
     /// The machine that the tile lives on.
@@ -80,13 +79,17 @@ impl TileBuf {
     }
 
     /// Sets a dynamic valid region (`set_validshape`).
-    pub fn set_valid(&self, rows: usize, cols: usize) -> Result<()> {
+    pub fn set_valid(&mut self, rows: usize, cols: usize) -> Result<()> {
         let [rows, cols] = [rows, cols].map(|n| Some(saturated(n)));
-        Ok(self.machine().state()?.engine.set_valid(self.slot.id, rows, cols)?)
+        Ok(self.machine().state()?.engine.set_valid(self.slot.id, [rows, cols])?)
     }
 
     /// TASSIGN: binds the tile to a byte address of its memory; moves no data.
-    pub fn assign(&self, address: u64) -> Result<()> {
+    pub fn assign(&mut self, address: u64) -> Result<()> {
+        self.bind(address)
+    }
+
+    pub(crate) fn bind(&self, address: u64) -> Result<()> {
         let address = i64::try_from(address).unwrap_or(i64::MAX);
         Ok(self.machine().state()?.engine.assign(self.slot.id, address)?)
     }
@@ -100,7 +103,7 @@ impl TileBuf {
     pub fn data_on(&self, core: u8) -> Result<TileData> {
         if core > 1 {
             let what = format!("there is no vector core {core}");
-            return Err(Error::new("acc-mode", what).help("the cores are 0 and 1"));
+            return Err(Error::new("binding", what).help("the cores are 0 and 1"));
         }
         Ok(self.machine().state()?.engine.read(self.slot.id, core)?)
     }
@@ -113,7 +116,7 @@ impl TileBuf {
     }
 
     /// Writes the valid region, row by row, whatever the tile's location and layout.
-    pub fn write<T: Element>(&self, values: &[T]) -> Result<()> {
+    pub fn write<T: Element>(&mut self, values: &[T]) -> Result<()> {
         self.check_elem::<T>("tload-dtype")?;
         let tile = self.tile_type()?;
         let mut state = self.machine().state()?;
@@ -127,7 +130,7 @@ impl TileBuf {
     }
 
     /// Writes the declared bytes as they lie in memory.
-    pub fn write_raw(&self, bytes: &[u8]) -> Result<()> {
+    pub fn write_raw(&mut self, bytes: &[u8]) -> Result<()> {
         let tile = self.tile_type()?;
         if tile.bytes() != bytes.len() as u64 {
             let what = format!("{} bytes are given, and {tile} has {}", bytes.len(), tile.bytes());
@@ -151,9 +154,10 @@ impl TileBuf {
 
     /// From here on the tile may lie in another one's storage.
     fn may_view(&self, src: &TileBuf) {
-        let mut views = self.views.borrow_mut();
-        for root in src.storages() {
-            if !views.iter().any(|v| Rc::ptr_eq(v, &root)) {
+        let storages = src.storages();
+        let mut views = self.views();
+        for root in storages {
+            if !views.iter().any(|v| Arc::ptr_eq(v, &root)) {
                 views.push(root);
             }
         }
@@ -162,13 +166,19 @@ impl TileBuf {
     /// From here on the tile lies in no other storage than this one's.
     fn views_only(&self, src: &TileBuf) {
         let storages = src.storages();
-        *self.views.borrow_mut() = storages;
+        let before = std::mem::replace(&mut *self.views(), storages);
+        // Whoever goes here for good gives its storage back.
+        drop(before);
     }
 
-    fn storages(&self) -> Vec<Rc<Slot>> {
-        let mut storages = self.views.borrow().clone();
+    fn storages(&self) -> Vec<Arc<Slot>> {
+        let mut storages = self.views().clone();
         storages.push(self.slot.clone());
         storages
+    }
+
+    fn views(&self) -> MutexGuard<'_, Vec<Arc<Slot>>> {
+        self.views.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -189,16 +199,15 @@ pub(crate) fn saturated(n: usize) -> i64 {
 /// Operands come in any order; which form it is follows from their roles.
 #[derive(Clone, Debug)]
 pub struct Instruction<'a> {
-    op: Opcode,
+    /// Everything but the tiles.
+    inst: Inst,
     tiles: Vec<(Role, &'a TileBuf)>,
-    scalars: Vec<(Role, Number)>,
-    attrs: Attrs,
 }
 
 impl<'a> Instruction<'a> {
     /// An instruction without operands.
     pub fn new(op: Opcode) -> Self {
-        Instruction { op, tiles: Vec::new(), scalars: Vec::new(), attrs: Attrs::default() }
+        Instruction { inst: Inst::new(op, Form::Plain, Profile::Cpu), tiles: Vec::new() }
     }
 
     /// With a tile.
@@ -209,7 +218,7 @@ impl<'a> Instruction<'a> {
 
     /// With a scalar: a fill value or a quantization parameter.
     pub fn scalar(mut self, role: Role, value: Number) -> Self {
-        self.scalars.push((role, value));
+        self.inst.scalars.push((role, Some(value)));
         self
     }
 
@@ -220,7 +229,7 @@ impl<'a> Instruction<'a> {
 
     /// With attributes.
     pub fn attrs(mut self, attrs: Attrs) -> Self {
-        self.attrs = attrs;
+        self.inst.attrs = attrs;
         self
     }
 
@@ -233,21 +242,21 @@ impl<'a> Instruction<'a> {
 
     /// The form whose operands these are.
     fn form(&self) -> Result<&'static Shape> {
-        let given: Vec<Role> = self.tiles.iter().map(|t| t.0).chain(self.scalars.iter().map(|s| s.0)).collect();
+        let given: Vec<Role> = self.tiles.iter().map(|t| t.0).chain(self.inst.scalars.iter().map(|s| s.0)).collect();
         let fits = |form: &&Shape| {
             let mut roles = form.ins.iter().chain(&form.outs);
             roles.clone().count() == given.len()
                 && roles.all(|r| given.contains(r))
                 && self.tiles.iter().all(|t| t.0.kind() == Kind::Tile)
-                && self.scalars.iter().all(|s| s.0.kind() != Kind::Tile)
+                && self.inst.scalars.iter().all(|s| s.0.kind() != Kind::Tile)
         };
         let words = |roles: &mut dyn Iterator<Item = &Role>| {
             let words: Vec<&str> = roles.map(|r| r.name()).collect();
             words.join(", ")
         };
-        let forms = self.op.shapes();
+        let forms = self.inst.op.shapes();
         forms.iter().find(fits).ok_or_else(|| {
-            let what = format!("{} has no form with the operands ({})", self.op.title(), words(&mut given.iter()));
+            let what = format!("{} has no form with the operands ({})", self.inst.op.title(), words(&mut given.iter()));
             let known: Vec<String> =
                 forms.iter().map(|f| format!("({})", words(&mut f.ins.iter().chain(&f.outs)))).collect();
             let help = match known.as_slice() {
@@ -259,57 +268,41 @@ impl<'a> Instruction<'a> {
     }
 
     fn check_attrs(&self) -> Result<()> {
-        let known = self.op.info().attrs;
-        match self.attrs.iter().find(|(name, _)| !known.contains(name)) {
+        let known = self.inst.op.info().attrs;
+        match self.inst.attrs.iter().find(|(name, _)| !known.contains(name)) {
             None => Ok(()),
             Some((name, _)) => {
-                let what = format!("{} has no attribute {name}", self.op.title());
+                let what = format!("{} has no attribute {name}", self.inst.op.title());
                 Err(Error::new("unknown-attribute", what).help("leave it out"))
             }
         }
     }
 
     /// Issues the instruction in a form that its operands are known to have.
-    pub(crate) fn issue_as(self, form: Form) -> Result<RecordEvent> {
+    pub(crate) fn issue_as(mut self, form: Form) -> Result<RecordEvent> {
         let Some((_, first)) = self.tiles.first() else {
-            let what = format!("{} has no tile", self.op.title());
+            let what = format!("{} has no tile", self.inst.op.title());
             return Err(Error::new("operand-count", what).help("give it its tiles"));
         };
         let machine = first.machine();
         if self.tiles.iter().any(|(_, t)| !t.machine().is(machine)) {
-            let what = format!("the tiles of {} live on different machines", self.op.title());
+            let what = format!("the tiles of {} live on different machines", self.inst.op.title());
             return Err(Error::new("undefined-name", what).help("make all tiles on one machine"));
         }
-        let mut issue = Issue::new(self.op, form);
+        (self.inst.form, self.inst.profile) = (form, machine.profile());
         // The engine wants the form's order: what is read, then what is written.
-        for role in self.op.form(form).into_iter().flat_map(|f| f.operands()).map(|o| o.role) {
-            if let Some((_, tile)) = self.tiles.iter().find(|t| t.0 == role) {
-                issue.tiles.push((role, tile.slot.id));
-            }
-        }
-        issue.scalars.extend(self.scalars.iter().copied());
-        issue.attrs = self.attrs.clone();
-        let view = self.view(machine.profile());
-        if let Some((src, dst)) = view {
+        let roles = self.inst.op.form(form).into_iter().flat_map(|f| f.operands()).map(|o| o.role);
+        let tiles: Vec<(Role, TileId)> =
+            roles.filter_map(|role| self.operand(role).map(|tile| (role, tile.slot.id))).collect();
+        let ends = self.operand(Role::Src).zip(self.operand(Role::Dst));
+        // The destination becomes a view of the source's storage and must keep it alive.
+        let view = self.inst.op.binds(self.inst.profile).zip(ends);
+        if let Some((_, (src, dst))) = view {
             dst.may_view(src);
         }
-        let mut state = machine.state()?;
-        if self.op == Opcode::Timg2col {
-            // An attribute on the instruction wins (ops.md 7).
-            issue.attrs = issue.attrs.or(&state.img2col);
-        }
-        match self.op {
-            Opcode::Tsubview => {
-                let [src, dst] = [Role::Src, Role::Dst].map(|role| self.operand(role).map(|t| t.slot.id));
-                let [row, col] = [Role::Row, Role::Col].map(|role| self.index_of(role));
-                if let (Some(src), Some(dst)) = (src, dst) {
-                    state.engine.subview(dst, src, row, col)?;
-                }
-            }
-            _ => state.engine.issue(&issue)?,
-        }
+        machine.state()?.issue(&self.inst, &tiles)?;
         // TFILLPAD_INPLACE leaves a destination where it is that lies in the source's storage already.
-        if let (Some((src, dst)), true) = (view, self.op != Opcode::TfillpadInplace) {
+        if let Some((Bind::Bytes | Bind::Window, (src, dst))) = view {
             dst.views_only(src);
         }
         Ok(RecordEvent::new())
@@ -317,24 +310,5 @@ impl<'a> Instruction<'a> {
 
     fn operand(&self, role: Role) -> Option<&'a TileBuf> {
         self.tiles.iter().find(|t| t.0 == role).map(|t| t.1)
-    }
-
-    fn index_of(&self, role: Role) -> i64 {
-        let value = self.scalars.iter().find(|s| s.0 == role).map(|s| s.1);
-        match value {
-            Some(Number::Int(v)) => i64::try_from(v).unwrap_or(i64::MAX),
-            _ => i64::MAX,
-        }
-    }
-
-    /// Source and destination, where the destination becomes a view of the source's storage and must keep it alive.
-    fn view(&self, profile: Profile) -> Option<(&'a TileBuf, &'a TileBuf)> {
-        let binds = match self.op {
-            Opcode::Treshape | Opcode::Bitcast => profile != Profile::Cpu,
-            Opcode::Tsubview | Opcode::TfillpadInplace => true,
-            _ => false,
-        };
-        let (src, dst) = (self.operand(Role::Src)?, self.operand(Role::Dst)?);
-        binds.then_some((src, dst))
     }
 }

@@ -1,4 +1,16 @@
-//! The layout instructions of the PTO tile ISA as a library.
+//! The PTO tile ISA as a library.
+//!
+//! A [`Program`] is text that runs on arrays:
+//!
+//! ```
+//! use tessera::{Profile, Program};
+//!
+//! let program = Program::parse("%t = pto.ttrans %s : !pto.tile<8x16xf32> -> !pto.tile<16x8xf32>")?;
+//! let matrix: Vec<f32> = (0..128).map(|i| i as f32).collect();
+//! let outputs = program.entry()?.on(Profile::A5).input("s", &matrix)?.run()?;
+//! assert_eq!(outputs.get::<f32>("t")?[..3], [0.0, 16.0, 32.0]);
+//! # Ok::<(), tessera::Error>(())
+//! ```
 //!
 //! A [`Machine`] simulates one core of a profile. [`Tile`]s live on it, with location, element type, shape and layout as
 //! their Rust type, and every instruction is a function on tiles, destination first:
@@ -67,5 +79,5 @@ pub mod prelude {
 
 /// The guide's examples are tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/rust.md")]
+#[doc = include_str!("../README.md")]
 struct Guide;

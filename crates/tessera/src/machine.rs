@@ -4,19 +4,18 @@ use crate::dynamic::TileBuf;
 use crate::error::{Error, Result};
 use crate::typed::known::{Known, legal};
 use crate::typed::{ConvTile, Element, LayoutMarker, Location, Tile};
-use std::cell::{RefCell, RefMut};
-use std::rc::Rc;
-use tessera_exec::engine::machine::{Machine as Engine, TileId};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tessera_exec::engine::{Engine, Issued, TileId};
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::inst::{Attrs, ConvType};
-use tessera_isa::ops::AttrName;
+use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Inst};
+use tessera_isa::ops::{AttrName, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Compact, Extent, Loc, Pad, TileType};
 
 /// A simulated core with a profile: its memories, and the tiles in them.
 ///
 /// A machine is a handle; clones are the same machine, and every tile carries one. Instructions find the machine by
-/// their tiles. It lives on one thread.
+/// their tiles. It may go to another thread; one instruction is issued after the other.
 ///
 /// ```
 /// use tessera::prelude::*;
@@ -31,19 +30,50 @@ use tessera_isa::tile::{Compact, Extent, Loc, Pad, TileType};
 /// # Ok::<(), tessera::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Machine(Rc<Core>);
+pub struct Machine(Arc<Core>);
 
 #[derive(Debug)]
 struct Core {
     profile: Profile,
-    state: RefCell<State>,
+    state: Mutex<State>,
 }
 
 #[derive(Debug)]
 pub(crate) struct State {
     pub engine: Engine,
-    /// What SETFMATRIX and SET_IMG2COL_PADDING left (ops.md 7).
-    pub img2col: Attrs,
+    warnings: Vec<Diagnostic>,
+}
+
+impl State {
+    /// Issues an instruction; what the rules have against it is kept the first time.
+    pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<()> {
+        let done = self.engine.issue(inst, tiles)?;
+        keep(&mut self.warnings, done);
+        Ok(())
+    }
+
+    /// TLOAD.
+    pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<()> {
+        let done = self.engine.load(tile, view, bytes)?;
+        keep(&mut self.warnings, done);
+        Ok(())
+    }
+
+    /// TSTORE. Undefined bytes are written as 0, with a warning.
+    pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<()> {
+        let done = self.engine.store(tile, view, bytes)?;
+        keep(&mut self.warnings, done);
+        if done.stored_undefined {
+            self.warnings.push(self.engine.undefined_stored(tile, 0)?.0);
+        }
+        Ok(())
+    }
+}
+
+fn keep(warnings: &mut Vec<Diagnostic>, done: Issued<'_>) {
+    if done.is_new {
+        warnings.extend_from_slice(done.warnings);
+    }
 }
 
 /// A tile's storage; it is given back when nobody uses it any more.
@@ -55,10 +85,8 @@ pub(crate) struct Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // Nothing holds the state while a tile is dropped; if something did, the storage would only stay taken.
-        if let Ok(mut state) = self.machine.0.state.try_borrow_mut() {
-            state.engine.release(self.id);
-        }
+        // Nothing on this thread holds the state while a tile is dropped.
+        self.machine.0.state.lock().unwrap_or_else(PoisonError::into_inner).engine.release(self.id);
     }
 }
 
@@ -129,10 +157,8 @@ impl TileOptions {
 impl Machine {
     /// A machine with nothing in its memories.
     pub fn new(profile: Profile) -> Self {
-        Machine(Rc::new(Core {
-            profile,
-            state: RefCell::new(State { engine: Engine::new(profile), img2col: Attrs::default() }),
-        }))
+        let state = State { engine: Engine::new(profile, true), warnings: Vec::new() };
+        Machine(Arc::new(Core { profile, state: Mutex::new(state) }))
     }
 
     /// The profile.
@@ -175,7 +201,7 @@ impl Machine {
         }
         (ty.pad, ty.compact) = (options.pad, options.compact);
         [ty.v_row, ty.v_col] = options.valid.unwrap_or([Extent::Dynamic; 2]);
-        let buf = self.alloc(&ty)?;
+        let mut buf = self.alloc(&ty)?;
         if options.valid.is_none() {
             buf.set_valid(known.rows as usize, known.cols as usize)?;
         }
@@ -220,15 +246,15 @@ impl Machine {
 
     /// SETFMATRIX: the image's size and padding for every TIMG2COL that does not say otherwise (ops.md 7).
     pub fn setfmatrix(&self, fmap: [i64; 2], pad: [i64; 4]) -> Result<()> {
-        let mut state = self.state()?;
-        state.img2col.set(AttrName::Fmap, Some(fmap));
-        state.img2col.set(AttrName::Pad, Some(pad));
+        let given = Attrs::default().with(AttrName::Fmap, fmap).with(AttrName::Pad, pad);
+        self.state()?.engine.configure(&given);
         Ok(())
     }
 
     /// SET_IMG2COL_PADDING: the pad value for every TIMG2COL that does not say otherwise (ops.md 7).
     pub fn set_img2col_padding<T: Element>(&self, value: T) -> Result<()> {
-        self.state()?.img2col.set(AttrName::PadValue, Some(value.number()));
+        let given = Attrs::default().with(AttrName::PadValue, value.number());
+        self.state()?.engine.configure(&given);
         Ok(())
     }
 
@@ -238,19 +264,17 @@ impl Machine {
     /// The warnings since the last call (`undefined-read`, `value-conversion`, `footprint`, …). What the rules find about an
     /// instruction is reported when it is first issued on its operands, not when the same is repeated.
     pub fn take_warnings(&self) -> Vec<Diagnostic> {
-        self.state().map(|mut s| s.engine.take_warnings()).unwrap_or_default()
+        self.state().map(|mut s| std::mem::take(&mut s.warnings)).unwrap_or_default()
     }
 
     pub(crate) fn is(&self, other: &Machine) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The state. It is never kept across a call into user code, so it is always free.
-    pub(crate) fn state(&self) -> Result<RefMut<'_, State>> {
-        self.0
-            .state
-            .try_borrow_mut()
-            .map_err(|_| Error::new("binding", "the machine is in use").help("issue one instruction after the other"))
+    /// The state. It is never kept across a call into user code.
+    pub(crate) fn state(&self) -> Result<MutexGuard<'_, State>> {
+        let broken = || Error::new("internal", "an instruction on another thread ended in a defect of the library");
+        self.0.state.lock().map_err(|_| broken().help("make a new machine, and report the defect"))
     }
 }
 

@@ -164,8 +164,12 @@ impl Program {
         let Some(func) = module.entry(name) else {
             return Err(no_entry(name, if module.is_listing { &[] } else { &names }));
         };
-        let inlined = inline(module, func).map_err(|d| Error::from(d).in_text(self.source()))?;
-        Ok(Kernel::new(self.clone(), inlined))
+        let refused = |d: Box<Diagnostic>| Error::from(d).in_text(self.source());
+        let inlined = inline(module, func).map_err(refused)?;
+        match tessera_ir::verify(module, &inlined).into_iter().next() {
+            Some(broken) => Err(refused(Box::new(broken))),
+            None => Ok(Kernel::new(self.clone(), inlined)),
+        }
     }
 
     /// Diagnostics with the `loc(…)` of their operations as notes (syntax.md 1).

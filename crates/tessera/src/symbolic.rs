@@ -3,7 +3,7 @@
 use crate::error::{Error, Missing, Result};
 use crate::program::{Input, Kernel, Need};
 use tessera_exec::interp::{Run, watch};
-use tessera_exec::origin::{Function, Quantized, Term, TermId, Terms, Watch};
+use tessera_exec::origin::{Converted, Function, Quantized, Term, TermId, Terms, Watch};
 use tessera_ir::{Def, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
@@ -197,14 +197,7 @@ impl Explain<'_> {
                     f == function && o == operands && usize::from(*byte) == k
                 };
                 if terms.iter().enumerate().all(|(k, t)| same(k, t)) {
-                    let size = (function.src.bits() / 8).max(1) as usize;
-                    let (element, param) = operands.split_at_checked(size).unwrap_or((operands, &[]));
-                    let of = self.bytes(element, Some(function.src), depth + 1);
-                    let with = match param {
-                        [] => String::new(),
-                        _ => format!(", with the parameter {}", self.bytes(param, None, depth + 1)),
-                    };
-                    return format!("{} ({of}{with})", function_text(function));
+                    return format!("{} ({})", function_text(function), self.operands(function, operands, depth));
                 }
             }
             _ => {}
@@ -228,6 +221,24 @@ impl Explain<'_> {
                 format!("bytes ({})", each.join(", "))
             }
         }
+    }
+
+    /// What a function is applied to; of many elements the first ones.
+    fn operands(&self, function: &Function, operands: &[TermId], depth: usize) -> String {
+        let pieces = function.split(operands);
+        if let (Function::Converted(_), [(elem, element), param @ ..]) = (function, pieces.as_slice()) {
+            let of = self.bytes(element, Some(*elem), depth + 1);
+            return match param {
+                [(_, param), ..] => format!("{of}, with the parameter {}", self.bytes(param, None, depth + 1)),
+                [] => of,
+            };
+        }
+        let shown = pieces.iter().take(ELEMENTS).map(|(elem, ids)| self.bytes(ids, Some(*elem), depth + 1));
+        let mut texts: Vec<String> = shown.collect();
+        if pieces.len() > ELEMENTS {
+            texts.push(format!("… {} more", pieces.len() - ELEMENTS));
+        }
+        texts.join(", ")
     }
 
     /// A byte of an input as an element of an argument.
@@ -282,9 +293,15 @@ pub(crate) fn constant_text(bytes: &[u8], elem: Option<Elem>) -> String {
     }
 }
 
+/// Elements that a function is applied to and that are shown one by one.
+pub(crate) const ELEMENTS: usize = 4;
+
 /// A function in words.
 pub(crate) fn function_text(function: &Function) -> String {
-    let Function { src, dst, relu, hardware_rounding, quantized } = function;
+    let Converted { src, dst, relu, hardware_rounding, quantized } = match function {
+        Function::Converted(converted) => converted,
+        Function::Mapped { func, to, .. } | Function::Fold { func, to, .. } => return format!("{to} {}", func.name()),
+    };
     let mut text = format!("{src} → {dst}");
     match quantized {
         Quantized::No => {}

@@ -8,7 +8,7 @@ mod target;
 use crate::error::{Error, Missing, Result};
 use crate::program::{Kernel, Need};
 pub use crate::symbolic::Given;
-use crate::symbolic::{Keep, constant_text, function_text, place};
+use crate::symbolic::{ELEMENTS, Keep, constant_text, function_text, place};
 pub use target::Target;
 use tessera_exec::engine::memory::{MemoryId, is_buffer};
 use tessera_exec::origin::{Function, Log, Source, Spot, Terms};
@@ -27,6 +27,8 @@ pub enum How {
     Moved,
     /// It was converted; this is the function.
     Converted(String),
+    /// It was computed from several; this is the function.
+    Computed(String),
     /// It was filled with, or stored as, a constant.
     Filled(String),
     /// Hardware writes whole blocks, and the footprint of the instruction covers it: undefined.
@@ -208,14 +210,20 @@ impl Walk<'_> {
                         _ => None,
                     })
                     .collect(),
-                Source::Converted { element, .. } => element.clone(),
+                Source::Computed { function: Function::Converted(_), elements, .. } => {
+                    elements.first().cloned().unwrap_or_default()
+                }
+                Source::Computed { function, elements, .. } => {
+                    let (function, elements) = (function_text(function), elements.clone());
+                    return self.computed((function, elements), event, to, depth);
+                }
                 _ => Vec::new(),
             };
             let mut hop = self.hop(Some(event), How::Moved, depth);
             hop.to = to;
             match &source {
                 Source::Copied(_) => {}
-                Source::Converted { function, param, .. } => {
+                Source::Computed { function, param, .. } => {
                     let with = param.map(|p| {
                         let bytes: Vec<ByteAt> = (0..8).map(|k| (p.0, p.1 + k)).collect();
                         format!(", with the parameter {}", self.name(event, &bytes, false))
@@ -248,6 +256,27 @@ impl Walk<'_> {
             }
             block = self.log.events.get(event).map(|e| e.block);
             (bytes, before, name) = (next, event, Some(from));
+        }
+    }
+
+    /// Several elements came together here; the first ones are followed.
+    fn computed(
+        &mut self,
+        (function, elements): (String, Vec<Vec<ByteAt>>),
+        event: usize,
+        to: Option<String>,
+        depth: usize,
+    ) {
+        let mut hop = self.hop(Some(event), How::Computed(function), depth);
+        hop.to = to;
+        hop.more = elements.len().saturating_sub(ELEMENTS) as u64;
+        let shown: Vec<(Vec<ByteAt>, String)> =
+            elements.into_iter().take(ELEMENTS).map(|e| (e.clone(), self.name(event, &e, false))).collect();
+        hop.from = Some(shown.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", "));
+        self.hops.push(hop);
+        let block = self.log.events.get(event).map(|e| e.block);
+        for (bytes, name) in shown {
+            self.follow(bytes, event, block, Some(name), depth + 1);
         }
     }
 
@@ -319,7 +348,11 @@ impl Walk<'_> {
             let Some((_, _, function)) = group.first().copied() else {
                 continue;
             };
-            let how = function.map_or(How::Moved, |f| How::Converted(function_text(&f)));
+            let how = match function {
+                None => How::Moved,
+                Some(f @ Function::Converted(_)) => How::Converted(function_text(&f)),
+                Some(f) => How::Computed(function_text(&f)),
+            };
             let mut hop = self.hop(Some(event), how, 0);
             let mut from: Vec<ByteAt> = group.iter().map(|g| g.0).collect();
             let mut to: Vec<ByteAt> = group.iter().map(|g| g.1).collect();

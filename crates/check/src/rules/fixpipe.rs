@@ -55,7 +55,7 @@ fn mode(inst: &Inst, dst: &TileArg) -> Option<Fault> {
     Some(Fault::new("acc-mode", what).help("leave out accToVecMode"))
 }
 
-/// Dual modes halve an even extent, keep the type and write no DN tile (tinsert seed, A5 checks; fixpipe.md 6).
+/// Dual modes halve an even extent, keep the type and write no DN tile (PTO ISA, TINSERT page, A5 checks; fixpipe.md 6).
 fn mode_split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     let mode = inst.attrs.acc_to_vec()?;
     let axis = match mode {

@@ -1,4 +1,4 @@
-//! TINSERT and TINSERT_FP (tinsert seed; ops.md 3.2).
+//! TINSERT and TINSERT_FP (PTO ISA, TINSERT page; ops.md 3.2).
 
 use super::*;
 
@@ -6,7 +6,7 @@ pub(super) fn signature(inst: &Inst) -> Option<Fault> {
     split(inst).or_else(|| signature::check(inst))
 }
 
-/// The NZ split moves an NZ Vec tile into an NZ Mat tile, on a5 (tinsert seed); cpu takes it as a plain insert.
+/// The NZ split moves an NZ Vec tile into an NZ Mat tile, on a5 (PTO ISA, TINSERT page); cpu takes it as a plain insert.
 fn split(inst: &Inst) -> Option<Fault> {
     let (s, d) = ends(inst).map(|(src, dst)| (&src.tile, &dst.tile))?;
     let split = inst.attrs.split().filter(|_| inst.profile.is_npu())?;

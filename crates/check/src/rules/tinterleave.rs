@@ -1,4 +1,4 @@
-//! TINTERLEAVE and TDEINTERLEAVE (tinterleave seed; ops.md 8).
+//! TINTERLEAVE and TDEINTERLEAVE (PTO ISA, TINTERLEAVE page; ops.md 8).
 
 use super::*;
 

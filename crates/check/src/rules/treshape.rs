@@ -1,4 +1,4 @@
-//! TRESHAPE and `pto.bitcast` (treshape seed; ops.md 4). `treshape-alias` is about programs, not about one instruction.
+//! TRESHAPE and `pto.bitcast` (PTO ISA, TRESHAPE page; ops.md 4). `treshape-alias` is about programs, not about one instruction.
 
 use super::*;
 use tessera_isa::ops::Family;

@@ -1,4 +1,4 @@
-//! TTRANS (ttrans seed; ops.md 5).
+//! TTRANS (PTO ISA, TTRANS page; ops.md 5).
 
 use super::*;
 

@@ -3,11 +3,12 @@
 use super::Case;
 use std::hint::black_box;
 use tessera::Result;
-use tessera_exec::engine::machine::{Issue, Machine, TileId};
+use tessera_exec::engine::{Engine, TileId};
 use tessera_exec::kernels::AlignedBytes;
 use tessera_ir::Type;
-use tessera_isa::codec::Overflow;
+use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
+use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
@@ -23,45 +24,50 @@ fn turns(case: &Case) -> usize {
     (RING / case.bytes).max(2)
 }
 
+/// An instruction, and the tiles that it is issued on.
+type Issue = (Inst, Vec<(Role, TileId)>);
+
 /// An instruction on one set of tiles after another.
 #[derive(Debug)]
 pub struct Instructions {
-    machine: Machine,
+    engine: Engine,
     ring: Vec<Issue>,
 }
 
 impl Instructions {
     /// Tiles with defined valid regions and undefined padding, and the instruction made ready on all of them.
     pub fn new(case: &Case, tracked: bool) -> Result<Self> {
-        let mut machine = Machine::with_tracking(Profile::Cpu, tracked);
+        let mut engine = Engine::new(Profile::Cpu, tracked);
         // Where the next tile of each location goes.
         let mut next = [0i64; Loc::ALL.len()];
         let mut ring = Vec::new();
         for _ in 0..turns(case) {
-            let mut issue = Issue::new(case.op, case.form).attrs(case.attrs());
+            let mut inst = Inst::new(case.op, case.form, Profile::Cpu);
+            inst.attrs = case.attrs();
+            let mut tiles = Vec::new();
             for (role, text) in case.tiles {
-                let (tile, loc, bytes) = make(&mut machine, text)?;
+                let (tile, loc, bytes) = make(&mut engine, text)?;
                 if let Some(address) = next.get_mut(loc as usize) {
-                    machine.assign(tile, *address)?;
+                    engine.assign(tile, *address)?;
                     *address += bytes.next_multiple_of(LINE) as i64;
                 }
-                fill(&mut machine, *role, tile)?;
-                issue = issue.tile(*role, tile);
+                fill(&mut engine, *role, tile)?;
+                tiles.push((*role, tile));
             }
-            if let Some([row, col]) = case.at {
-                issue = issue.index(Role::Row, row).index(Role::Col, col);
+            for (role, index) in [Role::Row, Role::Col].into_iter().zip(case.at.into_iter().flatten()) {
+                inst.scalars.push((role, Some(Number::Int(index.into()))));
             }
-            ring.push(issue);
+            ring.push((inst, tiles));
         }
-        let mut instructions = Instructions { machine, ring };
+        let mut instructions = Instructions { engine, ring };
         instructions.lap()?;
         Ok(instructions)
     }
 
     /// Issues every instruction once.
     pub fn lap(&mut self) -> Result<()> {
-        for issue in &self.ring {
-            self.machine.issue(black_box(issue))?;
+        for (inst, tiles) in &self.ring {
+            self.engine.issue(black_box(inst), tiles)?;
         }
         Ok(())
     }
@@ -73,18 +79,18 @@ impl Instructions {
 }
 
 /// A tile of a type, its location and its bytes.
-fn make(machine: &mut Machine, text: &str) -> Result<(TileId, Loc, usize)> {
+fn make(engine: &mut Engine, text: &str) -> Result<(TileId, Loc, usize)> {
     let kind = if text.contains("NC1HWC0") { "conv_tile" } else { "tile_buf" };
     match tessera_asm::parse_type(&format!("!pto.{kind}<{text}>"))? {
-        Type::Tile(ty) => Ok((machine.tile(&ty)?, ty.loc, ty.resolve(Profile::Cpu).bytes() as usize)),
-        Type::Conv(ty) => Ok((machine.conv_tile(ty)?, ty.loc, ty.bytes() as usize)),
+        Type::Tile(ty) => Ok((engine.tile(&ty)?, ty.loc, ty.resolve(Profile::Cpu).bytes() as usize)),
+        Type::Conv(ty) => Ok((engine.conv_tile(ty)?, ty.loc, ty.bytes() as usize)),
         _ => Err(Box::new(Diagnostic::error("type-mismatch", format!("{text} is no tile; write one"))).into()),
     }
 }
 
 /// Gives sources contents: numbers that no conversion finds special. Destinations stay undefined.
-fn fill(machine: &mut Machine, role: Role, tile: TileId) -> Result<()> {
-    let (Some(ty), [Some(rows), Some(cols)]) = (machine.type_of(tile), machine.valid(tile)) else {
+fn fill(engine: &mut Engine, role: Role, tile: TileId) -> Result<()> {
+    let (Some(ty), [Some(rows), Some(cols)]) = (engine.type_of(tile), engine.valid(tile)) else {
         return Ok(());
     };
     if role.is_dst() {
@@ -97,7 +103,7 @@ fn fill(machine: &mut Machine, role: Role, tile: TileId) -> Result<()> {
     };
     let size = (ty.elem.bits() / 8) as usize;
     let elements: Vec<u8> = (0..rows * cols).flat_map(|k| element(k).to_le_bytes().into_iter().take(size)).collect();
-    Ok(machine.write(tile, &elements)?)
+    Ok(engine.write(tile, &elements)?)
 }
 
 /// A memcpy that reads and writes as many bytes as an instruction, over as many places.

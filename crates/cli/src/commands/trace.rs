@@ -122,6 +122,7 @@ fn sentence(hop: &Hop, blocks: u32) -> String {
     let mut text = match &hop.how {
         How::Moved => format!("{to} = {from}"),
         How::Converted(function) => format!("{to} = {from}, converted: {function}"),
+        How::Computed(function) => format!("{to} = {function} of {from}"),
         How::Filled(value) => format!("{to} = {value}"),
         How::Clobbered => format!("{to} is undefined: hardware writes whole blocks, and its footprint covers it"),
         How::NeverWritten => format!("{to} was never written"),
@@ -161,6 +162,7 @@ fn record<'a>(step: usize, hop: &'a Hop, kernel: &Kernel, source: &Source) -> Re
     let (how, detail) = match &hop.how {
         How::Moved => ("moved", None),
         How::Converted(function) => ("converted", Some(function.as_str())),
+        How::Computed(function) => ("computed", Some(function.as_str())),
         How::Filled(value) => ("filled", Some(value.as_str())),
         How::Clobbered => ("clobbered", None),
         How::NeverWritten => ("never-written", None),

@@ -4,7 +4,7 @@
 //! sorted and merged: a whole tile is one range in every layout.
 
 use crate::engine::memory::ByteSet;
-use crate::nest::{Nest, Runs, Side};
+use crate::nest::{Nest, Runs};
 use smallvec::SmallVec;
 
 /// Ranges of bytes relative to where an operand starts, rising and apart.
@@ -39,9 +39,9 @@ impl Area {
         }
     }
 
-    /// The area that one side of some nests touches.
-    pub fn of_nests<'a>(nests: impl IntoIterator<Item = &'a Nest>, side: Side) -> Self {
-        let runs: SmallVec<[Runs; 4]> = nests.into_iter().map(|n| n.runs(side)).collect();
+    /// The area that one operand of some nests touches.
+    pub fn of_nests<'a>(nests: impl IntoIterator<Item = &'a Nest>, operand: usize) -> Self {
+        let runs: SmallVec<[Runs; 4]> = nests.into_iter().map(|n| n.runs(operand)).collect();
         Area::of_runs(&runs)
     }
 
@@ -114,7 +114,7 @@ fn push(ranges: &mut SmallVec<[(i64, u64); 1]>, start: i64, len: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nest::{Bits, Map, Move, lower};
+    use crate::nest::{DST, SRC, lower_copy};
     use tessera_isa::elem::Elem;
     use tessera_isa::profile::Profile;
     use tessera_isa::tile::{Loc, TileType};
@@ -123,10 +123,9 @@ mod tests {
     fn a_whole_tile_is_one_range_on_both_sides() {
         let nd = TileType::new(Loc::Vec, Elem::F16, 32, 64).resolve(Profile::Cpu);
         let nz = TileType::new(Loc::Mat, Elem::F16, 32, 64).resolve(Profile::Cpu);
-        let whole = Move { rows: 32, cols: 64, src: Map::IDENTITY, dst: Map::IDENTITY };
-        let nests = lower(&whole, &nd.layout(), &nz.layout(), Bits::same(16));
-        for side in [Side::Source, Side::Destination] {
-            let area = Area::of_nests(&nests, side);
+        let nests = lower_copy([32, 64], &nd.layout(), &nz.layout(), 16);
+        for operand in [SRC, DST] {
+            let area = Area::of_nests(&nests, operand);
             assert_eq!(area, Area::range(0, 4096));
             assert_eq!(area.span(), Some((0, 4096)));
         }

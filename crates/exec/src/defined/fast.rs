@@ -4,8 +4,9 @@
 //! bytes for each operand, made when the instruction is made ready: that one is defined is asked, the other becomes so.
 
 use crate::defined::Area;
+use crate::defined::Shadow;
 use crate::engine::memory::{Memories, WordMask};
-use crate::lower::{Effect, Shadow};
+use crate::lower::Effect;
 use crate::nest::Place;
 use smallvec::SmallVec;
 
@@ -43,11 +44,13 @@ impl Usual {
         for step in shadow {
             let (operand, area, defined) = match step {
                 Shadow::Clear { operand, area } => (*operand, area, false),
-                Shadow::Set { operand, area } => (*operand, area, true),
+                Shadow::Set { operand, area, .. } => (*operand, area, true),
                 Shadow::Move(mv) => {
-                    match reads.iter_mut().find(|r| r.0 == mv.src) {
-                        Some((_, read)) => read.extend(&mv.from),
-                        None => reads.push((mv.src, mv.from.clone())),
+                    for (operand, area) in &mv.reads {
+                        match reads.iter_mut().find(|r| r.0 == *operand) {
+                            Some((_, read)) => read.extend(area),
+                            None => reads.push((*operand, area.clone())),
+                        }
                     }
                     (mv.dst, &mv.to, true)
                 }

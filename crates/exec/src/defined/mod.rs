@@ -3,8 +3,10 @@
 mod area;
 mod fast;
 mod set;
+mod shadow;
 
 pub use area::*;
 pub(crate) use fast::*;
 pub use set::ByteSet;
 pub(crate) use set::WordMask;
+pub(crate) use shadow::*;

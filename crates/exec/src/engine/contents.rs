@@ -1,12 +1,14 @@
 //! The contents of tiles: copied, read in logical order, and written.
 
-use super::chip::{Chip, Object, ObjectId};
+use super::Engine;
+use super::memory::{Memories, MemoryId, on_core};
+use super::tiles::{Object, TileId};
 use crate::defined::Area;
-use crate::engine::memory::{Memories, MemoryId, on_core};
 use crate::lower::Failure;
 use crate::lower::byte_rows;
-use crate::nest::{Bits, Map, Move, Nest, Side, lower};
+use crate::nest::{DST, Nest, SRC, lower_copy};
 use smallvec::SmallVec;
+use std::ops::Range;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ConvType;
@@ -43,9 +45,9 @@ pub(crate) struct UndefinedElement {
     pub byte: usize,
 }
 
-impl Chip {
+impl Engine {
     /// Copies tiles, all at once: several may exchange their places.
-    pub fn copy_tiles(&mut self, copies: &[(ObjectId, ObjectId)]) -> Result<(), Failure> {
+    pub(crate) fn copy_tiles(&mut self, copies: &[(TileId, TileId)]) -> Result<(), Failure> {
         for (from, to) in copies {
             let valid = self.object(*from)?.valid;
             self.update(*to, |o| o.valid = valid)?;
@@ -75,7 +77,7 @@ impl Chip {
     }
 
     /// Copies a tile whose bytes lie together, on core 0 only; tells whether it is one.
-    fn copy_whole(&mut self, from: ObjectId, to: ObjectId) -> Result<bool, Failure> {
+    fn copy_whole(&mut self, from: TileId, to: TileId) -> Result<bool, Failure> {
         let (src, dst) = (self.object(from)?, self.object(to)?);
         let (a, b, bytes) = (src.place, dst.place, src.bytes() as usize);
         if a == b {
@@ -92,28 +94,27 @@ impl Chip {
     }
 
     /// The bytes of a tile's declared area and which of them are defined; nothing where the core has none.
-    pub fn contents(&self, id: ObjectId, core: u8) -> Option<(Vec<u8>, Vec<u8>)> {
+    pub(crate) fn contents(&self, id: TileId, core: u8) -> Option<(Vec<u8>, Vec<u8>)> {
         let o = self.object(id).ok()?;
         let arg = self.arg(o, Role::Tile);
         let len = o.bytes();
         let dense = Layout::row_major(1, len, len);
-        self.gather(o, core, &byte_rows(&arg), &dense, Bits::same(8))
+        self.gather(o, core, &byte_rows(&arg), &dense, 8)
     }
 
     /// Elements of a tile in another order, with their definedness, as one core sees them. A tile that nothing ever
     /// touched may lie beyond the memory's end; then nothing of it is defined.
-    fn gather(&self, o: &Object, core: u8, from: &Layout, to: &Layout, bits: Bits) -> Option<(Vec<u8>, Vec<u8>)> {
+    fn gather(&self, o: &Object, core: u8, from: &Layout, to: &Layout, bits: u32) -> Option<(Vec<u8>, Vec<u8>)> {
         let memory = on_core(o.place.memory, core);
         if core == 1 && memory == o.place.memory {
             return None;
         }
         let memory = self.memories.get(memory)?;
         let (rows, cols) = (to.rows(), to.cols());
-        let whole = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
-        let nests = lower(&whole, from, to, bits);
-        let len = (rows.saturating_mul(cols) * u64::from(bits.dst)).div_ceil(8) as usize;
+        let nests = lower_copy([rows, cols], from, to, bits);
+        let len = (rows.saturating_mul(cols) * u64::from(bits)).div_ceil(8) as usize;
         let (mut bytes, mut defined) = (vec![0; len], vec![0; len]);
-        let span = Area::of_nests(&nests, Side::Source).span().map_or(0, |s| s.1.max(0) as usize);
+        let span = Area::of_nests(&nests, SRC).span().map_or(0, |s| s.1.max(0) as usize);
         let Some(source) = memory.bytes().get(o.place.at..o.place.at.saturating_add(span)) else {
             return (core == 0).then_some((bytes, defined));
         };
@@ -132,8 +133,8 @@ impl Chip {
         Some((bytes, defined))
     }
 
-    /// A tile's valid region in logical order and its declared bytes, as one core sees them.
-    pub fn tile_data(&self, id: ObjectId, core: u8) -> Result<TileData, Failure> {
+    /// A tile's valid region in logical order and its declared bytes, as one vector core sees them.
+    pub fn read(&self, id: TileId, core: u8) -> Result<TileData, Failure> {
         let o = self.object(id)?;
         if o.bytes() > Memories::LIMIT {
             let what = format!("{} has {} bytes, and a run may have {}", o.tile, o.bytes(), Memories::LIMIT);
@@ -143,34 +144,31 @@ impl Chip {
         let elem = o.tile.elem;
         let to = Layout::row_major(rows, cols, cols);
         let none = |bytes: u64| (vec![0; bytes as usize], vec![0; bytes as usize]);
-        let (elements, defined) = self
-            .gather(o, core, &self.layout(o), &to, Bits::same(elem.bits()))
-            .unwrap_or_else(|| none(elem.bytes_of(rows * cols)));
+        let (elements, defined) =
+            self.gather(o, core, &self.layout(o), &to, elem.bits()).unwrap_or_else(|| none(elem.bytes_of(rows * cols)));
         let (raw, raw_defined) = self.contents(id, core).unwrap_or_else(|| none(o.bytes()));
         Ok(TileData { rows, cols, elem, conv: o.conv, elements, defined, raw, raw_defined })
     }
 
     /// Writes elements in logical order, row by row, into a tile's first rows and columns.
-    pub fn give(&mut self, id: ObjectId, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn give(&mut self, id: TileId, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
         self.reserve_tile(id, 0)?;
         let o = self.object(id)?;
-        let whole = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
         let from = Layout::row_major(rows, cols, cols);
-        let nests = lower(&whole, &from, &self.layout(o), Bits::same(o.tile.elem.bits()));
+        let nests = lower_copy([rows, cols], &from, &self.layout(o), o.tile.elem.bits());
         self.put(id, &nests, elements)
     }
 
     /// Writes a tile's declared bytes as they lie in memory.
-    pub fn give_raw(&mut self, id: ObjectId, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn write_raw(&mut self, id: TileId, bytes: &[u8]) -> Result<(), Failure> {
         self.reserve_tile(id, 0)?;
         let arg = self.arg(self.object(id)?, Role::Tile);
         let len = arg.tile.bytes();
-        let whole = Move { rows: 1, cols: len, src: Map::IDENTITY, dst: Map::IDENTITY };
-        let nests = lower(&whole, &Layout::row_major(1, len, len), &byte_rows(&arg), Bits::same(8));
+        let nests = lower_copy([1, len], &Layout::row_major(1, len, len), &byte_rows(&arg), 8);
         self.put(id, &nests, bytes)
     }
 
-    fn put(&mut self, id: ObjectId, nests: &[Nest], bytes: &[u8]) -> Result<(), Failure> {
+    fn put(&mut self, id: TileId, nests: &[Nest], bytes: &[u8]) -> Result<(), Failure> {
         let o = self.object(id)?;
         let (place, tile) = (o.place, o.tile);
         let Some(memory) = self.memories.get_mut(place.memory) else {
@@ -183,29 +181,42 @@ impl Chip {
                 Box::new(Diagnostic::error("binding", what).help("give all elements"))
             })?;
         }
-        for (start, len) in Area::of_nests(nests, Side::Destination).at(place.at) {
+        for (start, len) in Area::of_nests(nests, DST).at(place.at) {
             memory.defined_mut().insert(start, len);
         }
         Ok(())
     }
 
     /// The first element of a tile's valid region that is not defined.
-    pub fn first_undefined(&self, id: ObjectId, core: u8) -> Option<UndefinedElement> {
+    pub(crate) fn first_undefined(&self, id: TileId, core: u8) -> Option<UndefinedElement> {
         let o = self.object(id).ok()?;
-        let layout = self.layout(o);
         let memory_id = on_core(o.place.memory, core);
         let memory = self.memories.get(memory_id)?;
+        self.elements(o).find_map(|(row, col, bytes)| {
+            let byte = memory.defined().first_missing(bytes.start, bytes.len())?;
+            Some(UndefinedElement { row, col, memory: memory_id, byte })
+        })
+    }
+
+    /// How many bytes of a tile's valid region have no defined value.
+    pub(super) fn undefined_bytes(&self, id: TileId, core: u8) -> Result<u64, Failure> {
+        let o = self.object(id)?;
+        let Some(memory) = self.memories.get(on_core(o.place.memory, core)) else {
+            return Ok(0);
+        };
+        let missing = |bytes: Range<usize>| bytes.filter(|b| !memory.defined().has(*b)).count() as u64;
+        Ok(self.elements(o).map(|(_, _, bytes)| missing(bytes)).sum())
+    }
+
+    /// The elements of a tile's valid region, row by row, and the bytes of each.
+    fn elements<'a>(&self, o: &'a Object) -> impl Iterator<Item = (u64, u64, Range<usize>)> + 'a {
+        let layout = self.layout(o);
         let bits = i64::from(o.tile.elem.bits());
         let [rows, cols] = o.extent();
-        for row in 0..rows {
-            for col in 0..cols {
-                let start = o.place.at + (layout.offset(row, col) * bits / 8).max(0) as usize;
-                let len = (bits as usize / 8).max(1);
-                if let Some(byte) = memory.defined().first_missing(start, len) {
-                    return Some(UndefinedElement { row, col, memory: memory_id, byte });
-                }
-            }
-        }
-        None
+        let at = move |row, col| {
+            let start = o.place.at + (layout.offset(row, col) * bits / 8).max(0) as usize;
+            start..start + (bits as usize / 8).max(1)
+        };
+        (0..rows).flat_map(move |row| (0..cols).map(move |col| (row, col))).map(move |(r, c)| (r, c, at(r, c)))
     }
 }

@@ -20,18 +20,21 @@ pub(crate) struct Global {
     pub tag: ViewTag,
     /// May stores make the buffer longer?
     pub grows: bool,
+    /// Elements of the buffer, where they are known before the buffer is there.
+    pub bound: Option<u64>,
 }
 
 impl Default for Global {
     fn default() -> Self {
         Global {
-            buffer: 0,
+            buffer: MemoryId::NONE,
             elem: Elem::U8,
             offset: 0,
             dims: SmallVec::new(),
             strides: SmallVec::new(),
             tag: ViewTag::Nd,
             grows: false,
+            bound: None,
         }
     }
 }
@@ -72,6 +75,7 @@ impl Global {
             strides,
             tag: ViewTag::Nd,
             grows,
+            bound: None,
         })
     }
 
@@ -85,6 +89,7 @@ impl Global {
             strides: arg.strides.iter().map(|s| s.unwrap_or(0)).collect(),
             tag: arg.tag,
             grows: false,
+            bound: arg.buffer,
         }
     }
 
@@ -111,7 +116,14 @@ impl Global {
 
     /// Elements of the buffer behind it.
     pub fn elements(&self, memories: &Memories) -> u64 {
-        let bytes = memories.get(self.buffer).map_or(0, |m| m.bytes().len() as u64);
-        bytes * 8 / u64::from(self.elem.bits())
+        self.bound.unwrap_or_else(|| self.bytes(memories) * 8 / u64::from(self.elem.bits()))
+    }
+
+    /// Bytes of the buffer behind it.
+    pub fn bytes(&self, memories: &Memories) -> u64 {
+        match self.bound {
+            Some(bound) => self.elem.bytes_of(bound),
+            None => memories.get(self.buffer).map_or(0, |m| m.bytes().len() as u64),
+        }
     }
 }

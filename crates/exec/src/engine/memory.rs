@@ -10,35 +10,69 @@ pub(crate) use crate::defined::WordMask;
 use crate::kernels::AlignedBytes;
 use tessera_isa::tile::Loc;
 
-/// The number of a memory in [`Memories`].
-pub type MemoryId = usize;
+/// A memory of a block: an index into [`Memories`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MemoryId(u32);
 
-/// UB of vector core 1.
-const UB1: MemoryId = Loc::ALL.len();
-/// Where tiles without an address live.
-pub const POOL: MemoryId = UB1 + 1;
-/// What vector core 1 has of them.
-const POOL1: MemoryId = POOL + 1;
-/// The first global buffer.
-pub const BUFFERS: MemoryId = POOL1 + 1;
+impl MemoryId {
+    /// UB of vector core 1.
+    const UB1: MemoryId = MemoryId(Loc::ALL.len() as u32);
+    /// Where tiles without an address live.
+    pub const POOL: MemoryId = MemoryId(Self::UB1.0 + 1);
+    /// What vector core 1 has of them.
+    const POOL1: MemoryId = MemoryId(Self::POOL.0 + 1);
+    const BUFFERS: u32 = Self::POOL1.0 + 1;
+    /// No memory; looking it up fails.
+    pub const NONE: MemoryId = MemoryId(u32::MAX);
+    /// Memories from here on hold inputs that nobody can address ([`MemoryId::given`]).
+    const GIVEN: u32 = 1 << 30;
 
-/// The memory of a location, on vector core 0.
-pub fn of_loc(loc: Loc) -> MemoryId {
-    loc as MemoryId
+    /// The memory with this place in the list.
+    pub const fn new(index: usize) -> MemoryId {
+        MemoryId(index as u32)
+    }
+
+    /// The memory of a location, on vector core 0.
+    pub const fn of_loc(loc: Loc) -> MemoryId {
+        MemoryId(loc as u32)
+    }
+
+    /// A global buffer, counted from 0.
+    pub const fn buffer(number: u32) -> MemoryId {
+        MemoryId(Self::BUFFERS + number)
+    }
+
+    /// The contents of an input tile, before they are in the tile; a memory of the terms only.
+    pub const fn given(number: u32) -> MemoryId {
+        MemoryId(Self::GIVEN + number)
+    }
+
+    /// The number of the input whose contents it is.
+    pub const fn as_given(self) -> Option<u32> {
+        self.0.checked_sub(Self::GIVEN)
+    }
+
+    /// Its place in the list.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// The same memory as one vector core sees it.
+#[inline]
 pub fn on_core(memory: MemoryId, core: u8) -> MemoryId {
     match (memory, core) {
-        (m, 1) if m == Loc::Vec as MemoryId => UB1,
-        (POOL, 1) => POOL1,
+        (m, 1) if m == MemoryId::of_loc(Loc::Vec) => MemoryId::UB1,
+        (MemoryId::POOL, 1) => MemoryId::POOL1,
         (m, _) => m,
     }
 }
 
-/// Is it a global buffer?
+/// Is it a global buffer, or what was given?
+#[inline]
 pub fn is_buffer(memory: MemoryId) -> bool {
-    memory >= BUFFERS
+    memory >= MemoryId::buffer(0)
 }
 
 /// What one block wrote to a buffer.
@@ -184,14 +218,14 @@ impl Memories {
 
     /// Empty memories.
     pub fn new(tracked: bool) -> Self {
-        Memories { list: vec![Memory::default(); BUFFERS], tracked, limit: Self::LIMIT }
+        Memories { list: vec![Memory::default(); MemoryId::buffer(0).index()], tracked, limit: Self::LIMIT }
     }
 
     /// Adds a global buffer; what it holds already does not count against the limit.
     pub fn add_buffer(&mut self, buffer: Memory) -> MemoryId {
         self.limit = self.limit.saturating_add(buffer.bytes.len() as u64);
         self.list.push(buffer);
-        self.list.len() - 1
+        MemoryId(self.list.len() as u32 - 1)
     }
 
     /// The memories as plans want them.
@@ -203,18 +237,18 @@ impl Memories {
     /// A memory.
     #[inline]
     pub fn get(&self, id: MemoryId) -> Option<&Memory> {
-        self.list.get(id)
+        self.list.get(id.index())
     }
 
     /// A memory, to be changed.
     #[inline]
     pub fn get_mut(&mut self, id: MemoryId) -> Option<&mut Memory> {
-        self.list.get_mut(id)
+        self.list.get_mut(id.index())
     }
 
     /// Makes a memory at least this long.
     pub fn reserve(&mut self, id: MemoryId, bytes: u64) -> Result<(), OverLimit> {
-        let Some(memory) = self.list.get(id) else {
+        let Some(memory) = self.list.get(id.index()) else {
             return Ok(());
         };
         let have = memory.bytes.len() as u64;
@@ -226,7 +260,7 @@ impl Memories {
         if wanted > self.limit {
             return Err(OverLimit { wanted, limit: self.limit });
         }
-        if let Some(memory) = self.list.get_mut(id) {
+        if let Some(memory) = self.list.get_mut(id.index()) {
             memory.grow(bytes as usize);
         }
         Ok(())
@@ -236,7 +270,7 @@ impl Memories {
     pub fn copy(&mut self, from: (MemoryId, usize), to: (MemoryId, usize), len: usize) {
         let tracked = self.tracked;
         if from.0 == to.0 {
-            let Some(memory) = self.list.get_mut(from.0) else {
+            let Some(memory) = self.list.get_mut(from.0.index()) else {
                 return;
             };
             if from.1.max(to.1).saturating_add(len) > memory.bytes.len() {
@@ -246,7 +280,7 @@ impl Memories {
             if tracked {
                 memory.defined.copy_within(from.1, to.1, len);
             }
-        } else if let Ok([source, target]) = self.list.get_disjoint_mut([from.0, to.0])
+        } else if let Ok([source, target]) = self.list.get_disjoint_mut([from.0.index(), to.0.index()])
             && let (Some(read), Some(written)) =
                 (source.bytes.get(from.1..from.1 + len), target.bytes.get_mut(to.1..to.1 + len))
         {
@@ -259,7 +293,7 @@ impl Memories {
 
     /// Forgets the contents of everything on the chip, for the next block.
     pub fn clear_chip(&mut self) {
-        for memory in self.list.iter_mut().take(BUFFERS) {
+        for memory in self.list.iter_mut().take(MemoryId::buffer(0).index()) {
             let bytes = memory.bytes.len();
             memory.defined.remove(0, bytes);
             if !self.tracked {
@@ -289,8 +323,8 @@ mod tests {
     #[test]
     fn memory_is_limited() {
         let mut memories = Memories::new(true);
-        memories.reserve(POOL, 64).unwrap();
-        assert_eq!(memories.get(POOL).map(|m| m.bytes().len()), Some(64));
-        assert!(memories.reserve(POOL, Memories::LIMIT + 1).is_err());
+        memories.reserve(MemoryId::POOL, 64).unwrap();
+        assert_eq!(memories.get(MemoryId::POOL).map(|m| m.bytes().len()), Some(64));
+        assert!(memories.reserve(MemoryId::POOL, Memories::LIMIT + 1).is_err());
     }
 }

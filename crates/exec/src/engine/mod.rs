@@ -1,8 +1,120 @@
 //! The one engine: memories, the tiles in them, and the instructions that were made ready.
+//!
+//! Whoever has an instruction hands it over as an [`Inst`] and the tiles that it works on: the interpreter for each
+//! operation of a program, the intrinsics and the C ABI for each call. The engine asks the rules, lowers it, keeps what
+//! it lowered, and runs it; an instruction that was issued before with the same operands is not looked at again.
+//!
+//! ```
+//! use tessera_exec::engine::Engine;
+//! use tessera_isa::elem::Elem;
+//! use tessera_isa::inst::Inst;
+//! use tessera_isa::ops::{Form, Opcode, Role};
+//! use tessera_isa::profile::Profile;
+//! use tessera_isa::tile::{Loc, TileType};
+//!
+//! let mut engine = Engine::new(Profile::Cpu, true);
+//! let nd = engine.tile(&TileType::new(Loc::Vec, Elem::U8, 32, 32)).unwrap();
+//! let nz = engine.tile(&TileType::new(Loc::Mat, Elem::U8, 32, 32)).unwrap();
+//! engine.write(nd, &[7; 1024]).unwrap();
+//! let tmov = Inst::new(Opcode::Tmov, Form::Plain, Profile::Cpu);
+//! engine.issue(&tmov, &[(Role::Src, nd), (Role::Dst, nz)]).unwrap();
+//! assert_eq!(engine.read(nz, 0).unwrap().elements, vec![7; 1024]);
+//! ```
 
-pub mod cache;
-pub mod chip;
+mod cache;
 mod contents;
-pub mod global;
-pub mod machine;
+mod global;
+mod issue;
+mod key;
 pub mod memory;
+mod pool;
+mod tiles;
+mod transfer;
+
+pub(crate) use cache::{Cache, Entry};
+pub use contents::TileData;
+pub(crate) use contents::UndefinedElement;
+pub(crate) use global::Global;
+pub use issue::{Issued, Refused};
+pub(crate) use issue::{is_configured, stores};
+pub use pool::Storage;
+pub use tiles::TileId;
+pub(crate) use tiles::{Binding, Object};
+pub use transfer::Runs;
+
+use crate::nest::Place;
+use key::{Key, Numbered};
+use memory::{Memories, Memory};
+use tessera_isa::inst::{Attrs, ConvType};
+use tessera_isa::layout::Layout;
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::Tile;
+
+/// So many variants of one operation of a program are kept.
+const OF_ONE: usize = 256;
+
+/// So many are kept of everything that is issued on its own.
+const OF_ALL: usize = 1024;
+
+/// Memories, tiles and instructions made ready.
+#[derive(Debug)]
+pub struct Engine {
+    pub(crate) profile: Profile,
+    pub(crate) memories: Memories,
+    pub(crate) objects: Vec<Object>,
+    released: Vec<TileId>,
+    kinds: Numbered<(Tile, Option<ConvType>)>,
+    layouts: Numbered<Layout>,
+    pool: pool::Pool,
+    /// Grows whenever a tile may have changed in anything but its contents.
+    pub(crate) epoch: u64,
+    /// What SETFMATRIX and SET_IMG2COL_PADDING left (ops.md 7).
+    pub(crate) config: Attrs,
+    /// By operation of the program; one for all where there is none.
+    pub(crate) caches: Vec<Cache>,
+    pub(crate) key: Key,
+    /// Instructions issued so far.
+    pub(crate) issued: u64,
+}
+
+impl Engine {
+    /// An engine that takes one instruction at a time; it keeps track of what is defined, or does not.
+    pub fn new(profile: Profile, tracked: bool) -> Self {
+        let mut memories = Memories::new(tracked);
+        // The buffer through which loads and stores go.
+        memories.add_buffer(Memory::default());
+        Engine::with(profile, memories, vec![Cache::new(OF_ALL)])
+    }
+
+    /// The engine of a program with so many instructions.
+    pub(crate) fn of_program(profile: Profile, memories: Memories, instructions: usize) -> Self {
+        Engine::with(profile, memories, (0..instructions).map(|_| Cache::new(OF_ONE)).collect())
+    }
+
+    fn with(profile: Profile, memories: Memories, caches: Vec<Cache>) -> Self {
+        Engine {
+            profile,
+            memories,
+            objects: Vec::new(),
+            released: Vec::new(),
+            kinds: Numbered::default(),
+            layouts: Numbered::default(),
+            pool: pool::Pool::default(),
+            epoch: 1,
+            config: Attrs::default(),
+            caches,
+            key: Key::default(),
+            issued: 0,
+        }
+    }
+
+    /// The profile.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// SETFMATRIX and SET_IMG2COL_PADDING: what is given stays until it is given again (ops.md 7).
+    pub fn configure(&mut self, given: &Attrs) {
+        self.config = given.or(&self.config);
+    }
+}

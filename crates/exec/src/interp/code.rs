@@ -3,8 +3,8 @@
 use tessera_ir::{ArithOp, CastOp, CmpPred, OpId, ScalarType, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{Attrs, ConvType, ViewTag};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTag};
+use tessera_isa::ops::{Bind, Opcode, Role};
 use tessera_isa::tile::Tile;
 
 macro_rules! slots {
@@ -29,7 +29,7 @@ slots! {
     /// Where a pointer or view is.
     GlobalSlot;
 }
-pub(crate) use crate::engine::chip::ObjectId;
+pub(crate) use crate::engine::TileId;
 
 /// An integer operand. A float lives in the same slots, as the bits of its binary64 value.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ pub(crate) enum Hand {
         to: TileSlot,
         from: TileSlot,
         /// The tile is copied into this one, which is then what is handed on.
-        buffer: Option<ObjectId>,
+        buffer: Option<TileId>,
     },
     Global {
         to: GlobalSlot,
@@ -112,7 +112,7 @@ pub(crate) struct While {
 #[derive(Debug)]
 pub(crate) struct Alloc {
     pub at: OpId,
-    pub object: ObjectId,
+    pub object: TileId,
     pub slot: TileSlot,
     pub addr: Option<Int>,
     pub valid: [Option<Int>; 2],
@@ -126,7 +126,7 @@ pub(crate) struct Window {
     pub src: TileSlot,
     /// The slot of the destination; a result's object is put there first.
     pub dst: TileSlot,
-    pub result: Option<ObjectId>,
+    pub result: Option<TileId>,
     pub row: Int,
     pub col: Int,
 }
@@ -185,7 +185,7 @@ pub(crate) enum Code {
     If(Box<If>),
     While(Box<While>),
     /// The contents of these tiles begin here, undefined.
-    Fresh(Box<[ObjectId]>),
+    Fresh(Box<[TileId]>),
     Alloc(Box<Alloc>),
     /// TASSIGN; a result is the same tile.
     Assign {
@@ -236,21 +236,22 @@ pub(crate) enum Code {
 #[derive(Debug)]
 pub(crate) struct Site {
     pub at: OpId,
-    pub opcode: Opcode,
-    pub form: Form,
+    /// The instruction, without operands.
+    pub inst: Inst,
     /// Tile operands in the form's order, destinations last.
     pub tiles: Vec<(Role, TileSlot)>,
     pub scalars: Vec<(Role, Scalar)>,
-    pub attrs: Attrs,
     pub global: Option<GlobalSlot>,
     /// The results: their slots and objects.
-    pub results: Vec<(TileSlot, ObjectId)>,
+    pub results: Vec<(TileSlot, TileId)>,
     /// The old contents of the result.
     pub init: Option<TileSlot>,
+    /// Does it take attributes that SETFMATRIX left?
+    pub is_configured: bool,
     /// Does nothing but its tiles decide what it does?
     pub only_tiles: bool,
-    /// Source and destination, where the instruction may bind one to the other.
-    pub binds: Option<(TileSlot, TileSlot)>,
+    /// How the instruction binds its destination to its source, and the two.
+    pub binds: Option<(Bind, TileSlot, TileSlot)>,
 }
 
 /// A tile that the program makes, as it is before anything happens to it.
@@ -279,7 +280,7 @@ pub(crate) struct Program {
     /// Bytes of the pool.
     pub pool: u64,
     /// Addresses that a first TASSIGN gives to tiles that exist from the start.
-    pub bound: Vec<(ObjectId, i64)>,
+    pub bound: Vec<(TileId, i64)>,
 }
 
 impl Program {

@@ -45,7 +45,7 @@ struct Compiler<'a> {
     profile: Profile,
     placement: &'a Placement,
     program: Program,
-    object_of: Vec<Option<ObjectId>>,
+    object_of: Vec<Option<TileId>>,
     depth: usize,
 }
 
@@ -63,7 +63,7 @@ impl Compiler<'_> {
     }
 
     /// The object of a value that makes a tile.
-    fn object(&mut self, value: ValueId) -> Result<ObjectId, Failure> {
+    fn object(&mut self, value: ValueId) -> Result<TileId, Failure> {
         if let Some(id) = self.object_of[value.index()] {
             return Ok(id);
         }
@@ -73,7 +73,7 @@ impl Compiler<'_> {
             _ => return Err(Diagnostic::internal(self.func.value(value).span, "a value that is no tile makes one")),
         };
         let address = self.placement.slot(value).map(|s| s.addr);
-        let id = self.program.objects.len() as ObjectId;
+        let id = TileId::new(self.program.objects.len());
         let pool = self.program.pool;
         if address.is_none() {
             self.program.pool = pool.saturating_add(tile.bytes().div_ceil(FP_ALIGN).saturating_mul(FP_ALIGN));

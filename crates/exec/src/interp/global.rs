@@ -2,7 +2,7 @@
 
 use super::code::{Access, GlobalSlot, Int, IntSlot, MakeView};
 use super::step::Exec;
-use crate::engine::global::Global;
+use crate::engine::Global;
 use crate::lower::Failure;
 use crate::nest::{read_bits, write_bits};
 use smallvec::SmallVec;
@@ -76,7 +76,7 @@ impl Exec<'_> {
         let pointer = self.global(access.pointer).clone();
         let index = self.int(access.index);
         let at = pointer.offset.saturating_add(index);
-        let elements = pointer.elements(&self.chip.memories);
+        let elements = pointer.elements(&self.engine.memories);
         let beyond = u64::try_from(at).map_or(true, |at| at >= elements);
         let grows = pointer.grows && matches!(at, 0..=0x4000_0000);
         if beyond && !grows {
@@ -93,7 +93,7 @@ impl Exec<'_> {
         let bits = pointer.elem.bits();
         let byte = if bits == 4 { at / 2 } else { at } as usize;
         let len = (bits as usize / 8).max(1);
-        let memory = self.chip.memories.get(pointer.buffer);
+        let memory = self.engine.memories.get(pointer.buffer);
         let exists = memory.is_some_and(|m| byte + len <= m.bytes().len());
         let defined = memory.is_some_and(|m| m.defined().has_all(byte, len));
         if !exists {
@@ -103,7 +103,7 @@ impl Exec<'_> {
             );
             return Err(out_of_bounds(what, "give the argument a file"));
         }
-        if self.chip.memories.tracked && !defined {
+        if self.engine.memories.tracked && !defined {
             let what = format!(
                 "element {} of the buffer was never written, and its value is used",
                 pointer.offset.saturating_add(self.int(access.index))
@@ -132,8 +132,8 @@ impl Exec<'_> {
         };
         let byte = if elem.is_fp4() { at / 2 } else { at } as usize;
         let len = elem.size().unwrap_or(1) as usize;
-        self.chip.reserve(pointer.buffer, (byte + len) as u64)?;
-        if let Some(memory) = self.chip.memories.get_mut(pointer.buffer) {
+        self.engine.reserve(pointer.buffer, (byte + len) as u64)?;
+        if let Some(memory) = self.engine.memories.get_mut(pointer.buffer) {
             write_bits(memory.as_mut(), at, elem.bits(), raw);
             memory.defined_mut().insert(byte, len);
             memory.note_written(byte, len);

@@ -15,7 +15,7 @@ mod report;
 mod step;
 mod watched;
 
-pub use crate::engine::chip::TileData;
+pub use crate::engine::TileData;
 use crate::origin::Watch;
 
 use tessera_ir::{Func, Module, OpId, ValueId};

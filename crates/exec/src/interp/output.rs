@@ -3,7 +3,6 @@
 use super::code::{Site, TileSlot};
 use super::step::Exec;
 use super::{Printed, TraceLine, TraceWrite};
-use crate::engine::chip::UNSET;
 use crate::lower::Failure;
 use tessera_ir::OpId;
 use tessera_isa::ops::{Opcode, Role};
@@ -12,20 +11,20 @@ impl Exec<'_> {
     /// `pto.tprint`.
     pub fn print(&mut self, at: OpId, slot: TileSlot) -> Result<(), Failure> {
         self.watch_print(slot)?;
-        let unset = self.chip.object(self.object_of(slot))?.valid.map(|v| v == UNSET);
-        if let Some(axis) = unset.iter().position(|u| *u) {
+        let valid = self.engine.object(self.object_of(slot))?.valid;
+        if let Some(axis) = valid.iter().position(Option::is_none) {
             let name = if axis == 0 { "v_row" } else { "v_col" };
             let fault = tessera_check::valid_unset(Opcode::Tprint, Role::Tile, name);
             return Err(self.at(at, fault.into()));
         }
-        let data = self.chip.tile_data(self.object_of(slot), 0)?;
+        let data = self.engine.read(self.object_of(slot), 0)?;
         if data.defined.iter().any(|d| *d != 0xFF)
             && let Some(d) = self.undefined_read(slot, 0, "is printed")
         {
             let d = self.at(at, Box::new(d));
             self.found.warn(at, *d);
         }
-        let value = self.cx.program.objects.get(self.object_of(slot) as usize).map(|o| o.value);
+        let value = self.cx.program.objects.get(self.object_of(slot).index()).map(|o| o.value);
         if let Some(value) = value {
             self.printed.push(Printed { op: at, value, block: self.block, data });
         }
@@ -38,14 +37,14 @@ impl Exec<'_> {
         let mut written = Vec::new();
         for (role, slot) in &site.tiles {
             let name = self.tile_name(*slot);
-            let Ok(o) = self.chip.object(self.object_of(*slot)) else {
+            let Ok(o) = self.engine.object(self.object_of(*slot)) else {
                 continue;
             };
             let [rows, cols] = o.extent();
             operands.push(format!("{role}={name}@{:#x}:{rows}x{cols}", o.place.at));
             if role.is_dst() {
                 for core in [0, 1] {
-                    let contents = self.chip.contents(self.object_of(*slot), core);
+                    let contents = self.engine.contents(self.object_of(*slot), core);
                     let Some((bytes, defined)) = contents else { continue };
                     if core == 0 || defined.contains(&0xFF) {
                         written.push(TraceWrite {
@@ -63,11 +62,11 @@ impl Exec<'_> {
             });
         }
         let line = TraceLine {
-            index: self.issued - self.began - 1,
+            index: self.engine.issued - self.began - 1,
             block: self.block,
             op: site.at,
             span: self.cx.span(site.at),
-            opcode: site.opcode,
+            opcode: site.inst.op,
             operands: operands.join(" "),
             written,
         };

@@ -7,7 +7,7 @@ use super::code::{TileSlot, Var};
 use super::compile::compile;
 use super::step::{Context, Exec};
 use super::{BufferOutput, Input, Outcome, Printed, Run, TileOutput, TraceLine};
-use crate::engine::global::Global;
+use crate::engine::Global;
 use crate::engine::memory::{Memories, Memory, MemoryId};
 use crate::lower::Failure;
 use std::sync::Mutex;
@@ -59,7 +59,7 @@ fn alone(run: &Run<'_>, cx: &Context<'_>, buffers: &mut [Buffer]) -> Left {
     let mut exec = Exec::new(cx, memories, run.trace);
     let left = one(run, &mut exec, buffers, 0);
     for (k, buffer) in buffers.iter_mut().enumerate() {
-        if let Some(memory) = exec.chip.memories.get_mut(crate::engine::memory::BUFFERS + k) {
+        if let Some(memory) = exec.engine.memories.get_mut(MemoryId::buffer(k as u32)) {
             buffer.memory = std::mem::take(memory);
         }
     }
@@ -85,7 +85,7 @@ fn together(run: &Run<'_>, cx: &Context<'_>, buffers: &[Buffer], blocks: u32, th
             }
             let mut left = one(run, &mut exec, buffers, block);
             for (k, buffer) in buffers.iter().enumerate() {
-                if let Some(memory) = exec.chip.memories.get_mut(crate::engine::memory::BUFFERS + k) {
+                if let Some(memory) = exec.engine.memories.get_mut(MemoryId::buffer(k as u32)) {
                     left.writes.push(memory.take_written(&buffer.memory));
                 }
             }
@@ -149,7 +149,7 @@ pub(super) fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
 /// Binds arguments and inputs.
 pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> Result<(), Failure> {
     for (k, buffer) in buffers.iter().enumerate() {
-        let memory: MemoryId = crate::engine::memory::BUFFERS + k;
+        let memory = MemoryId::buffer(k as u32);
         let ty = run.module.types.get(run.func.value(buffer.value).ty);
         let global = Global::argument(ty, memory, &buffer.dims, buffer.grows);
         let (Var::Global(slot), Some(global)) = (exec.cx.program.vars[buffer.value.index()], global) else {
@@ -159,7 +159,7 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
     }
     exec.reserve_pool()?;
     for (object, address) in &exec.cx.program.bound {
-        if exec.chip.assign(*object, *address).is_err() {
+        if exec.engine.assign(*object, *address).is_err() {
             // Refused where the program says it.
             continue;
         }
@@ -185,11 +185,11 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
             (Some(Var::Tile(slot)), Input::TileBytes(bytes)) => {
                 // Bytes have no shape, so all of a dynamic region is valid.
                 let id = exec.object_of(slot);
-                let tile = exec.chip.object(id)?.tile;
+                let tile = exec.engine.object(id)?.tile;
                 let declared = [(tile.v_row, tile.rows), (tile.v_col, tile.cols)];
                 let valid = declared.map(|(extent, n)| (extent == Extent::Dynamic).then_some(n as i64));
-                exec.chip.set_valid(id, valid)?;
-                exec.chip.give_raw(id, bytes)?;
+                exec.engine.set_valid(id, valid)?;
+                exec.engine.write_raw(id, bytes)?;
             }
             _ => {}
         }
@@ -200,11 +200,11 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
 /// Writes an input's valid region into its tile; `?` extents take the input's.
 fn give_tile(exec: &mut Exec<'_>, slot: TileSlot, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
     let id = exec.object_of(slot);
-    let tile = exec.chip.object(id)?.tile;
+    let tile = exec.engine.object(id)?.tile;
     let given = [(tile.v_row, rows), (tile.v_col, cols)];
     let valid = given.map(|(extent, n)| (extent == Extent::Dynamic).then_some(n as i64));
-    exec.chip.set_valid(id, valid)?;
-    let o = exec.chip.object(id)?;
+    exec.engine.set_valid(id, valid)?;
+    let o = exec.engine.object(id)?;
     let extent = o.extent();
     let wanted = tile.elem.bytes_of(extent[0].saturating_mul(extent[1]));
     // A conv tile is given as its dense array, whatever rows and columns that has.
@@ -218,7 +218,7 @@ fn give_tile(exec: &mut Exec<'_>, slot: TileSlot, rows: u64, cols: u64, elements
         );
         return Err(Box::new(Diagnostic::error("binding", what).help("bind an input of that shape")));
     }
-    exec.chip.give(id, extent[0], extent[1], elements)
+    exec.engine.give(id, extent[0], extent[1], elements)
 }
 
 /// A scalar argument that is used has a value.
@@ -248,7 +248,7 @@ fn read_outputs(run: &Run<'_>, exec: &mut Exec<'_>, block: u32, left: &mut Left)
         let Some(Var::Tile(slot)) = exec.cx.program.vars.get(value.index()).copied() else {
             continue;
         };
-        let data = exec.chip.tile_data(exec.object_of(slot), *core)?;
+        let data = exec.engine.read(exec.object_of(slot), *core)?;
         if data.defined.iter().any(|d| *d != 0xFF)
             && let Some(mut d) = exec.undefined_read(slot, *core, "is put out")
         {

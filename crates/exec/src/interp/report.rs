@@ -2,9 +2,9 @@
 
 use super::code::{Site, TileSlot};
 use super::step::Exec;
-use crate::engine::chip::UndefinedElement;
+use crate::defined::Shadow;
+use crate::engine::UndefinedElement;
 use crate::engine::memory::MemoryId;
-use crate::lower::Shadow;
 use rustc_hash::FxHashSet;
 use tessera_ir::OpId;
 use tessera_isa::diag::{Diagnostic, Severity};
@@ -46,7 +46,7 @@ struct Left {
 impl Exec<'_> {
     /// The name of the tile in a slot.
     pub fn tile_name(&self, slot: TileSlot) -> String {
-        let object = self.cx.program.objects.get(self.object_of(slot) as usize);
+        let object = self.cx.program.objects.get(self.object_of(slot).index());
         object.map_or("the tile".into(), |o| self.cx.name(o.value))
     }
 
@@ -88,7 +88,7 @@ impl Exec<'_> {
 
     /// The warning about the first undefined element of a tile that leaves the chip.
     pub fn undefined_read(&self, slot: TileSlot, core: u8, how: &str) -> Option<Diagnostic> {
-        let element = self.chip.first_undefined(self.object_of(slot), core)?;
+        let element = self.engine.first_undefined(self.object_of(slot), core)?;
         let name = self.tile_name(slot);
         let UndefinedElement { row, col, memory, byte } = element;
         let what =
@@ -107,7 +107,7 @@ impl Exec<'_> {
         for _ in 0..MAX_HOPS {
             // The latest instruction before this point that left the byte undefined.
             let mut latest: Option<Left> = None;
-            for (cache, site) in self.caches.iter().zip(&self.cx.program.sites) {
+            for (cache, site) in self.engine.caches.iter().zip(&self.cx.program.sites) {
                 for entry in cache.entries.iter().filter(|e| (self.began + 1..before).contains(&e.undefined_at)) {
                     let Some(prepared) = &entry.prepared else { continue };
                     if latest.as_ref().is_some_and(|l| l.when >= entry.undefined_at) {
@@ -127,10 +127,19 @@ impl Exec<'_> {
                         }
                         let source = match step {
                             Shadow::Move(mv) => {
-                                let from = mv.source_of(byte as i64 - place.at as i64);
-                                let src = prepared.places.get(usize::from(mv.src));
-                                src.zip(from)
-                                    .and_then(|(p, f)| Some((p.memory, usize::try_from(p.at as i64 + f).ok()?)))
+                                let at = |operand: u8, byte: i64| {
+                                    let place = prepared.places.get(usize::from(operand))?;
+                                    Some((place.memory, usize::try_from(place.at as i64 + byte).ok()?))
+                                };
+                                // Of several that it depends on, one that is undefined.
+                                let wanted = |operand: u8, byte: i64| {
+                                    let defined = |(memory, byte)| {
+                                        self.engine.memories.get(memory).is_some_and(|m| m.defined().has(byte))
+                                    };
+                                    mv.depends_on_one() || !at(operand, byte).is_some_and(defined)
+                                };
+                                let from = mv.source_of(byte as i64 - place.at as i64, wanted);
+                                from.and_then(|(operand, byte)| at(operand, byte))
                             }
                             _ => None,
                         };

@@ -3,10 +3,8 @@
 use super::code::*;
 use super::report::Found;
 use super::{Printed, TraceLine};
-use crate::engine::cache::Cache;
-use crate::engine::chip::Chip;
-use crate::engine::global::Global;
 use crate::engine::memory::Memories;
+use crate::engine::{Engine, Global};
 use crate::lower::Failure;
 use crate::origin::Watch;
 use smallvec::SmallVec;
@@ -43,23 +41,17 @@ impl Context<'_> {
 /// One block that runs, and what it leaves behind.
 pub(crate) struct Exec<'a> {
     pub cx: &'a Context<'a>,
-    pub chip: Chip,
+    pub engine: Engine,
     pub ints: Vec<i64>,
-    pub tiles: Vec<ObjectId>,
+    pub tiles: Vec<TileId>,
     pub globals: Vec<Global>,
-    pub caches: Vec<Cache>,
-    pub key: Vec<u64>,
-    /// Configuration of TIMG2COL that persists until it is set again (ops.md 7).
-    pub config: Attrs,
     pub block: u32,
     pub found: Found,
     pub printed: Vec<Printed>,
     pub trace: Option<Vec<TraceLine>>,
     /// Follows where bytes come from, where somebody wants to know.
     pub watch: Option<Box<Watch>>,
-    /// Instructions issued so far, in all blocks.
-    pub issued: u64,
-    /// How many there were when the block began.
+    /// How many instructions were issued when the block began.
     pub began: u64,
     steps: u64,
 }
@@ -68,25 +60,21 @@ impl<'a> Exec<'a> {
     /// A block before its first operation; buffers and arguments are the caller's to set.
     pub fn new(cx: &'a Context<'a>, memories: Memories, trace: bool) -> Self {
         let program = cx.program;
-        let mut chip = Chip::new(cx.profile, memories);
+        let mut engine = Engine::of_program(cx.profile, memories, program.sites.len());
         for o in &program.objects {
-            chip.add(o.tile, o.conv, o.address, o.pool);
+            engine.add(o.tile, o.conv, o.address, o.pool);
         }
         Exec {
             cx,
-            chip,
+            engine,
             ints: vec![0; program.ints],
-            tiles: vec![0; program.tiles],
+            tiles: vec![TileId::NONE; program.tiles],
             globals: vec![Global::default(); program.globals],
-            caches: program.sites.iter().map(|_| Cache::default()).collect(),
-            key: Vec::new(),
-            config: Attrs::default(),
             block: 0,
             found: Found::default(),
             printed: Vec::new(),
             trace: trace.then(Vec::new),
             watch: None,
-            issued: 0,
             began: 0,
             steps: 0,
         }
@@ -95,17 +83,17 @@ impl<'a> Exec<'a> {
     /// Forgets everything but arguments, buffers and prepared instructions.
     pub fn reset(&mut self, block: u32) {
         self.block = block;
-        self.config = Attrs::default();
+        self.engine.config = Attrs::default();
         self.steps = 0;
-        self.began = self.issued;
-        self.chip.memories.clear_chip();
-        self.chip.objects.iter_mut().for_each(|o| o.restart());
-        self.chip.epoch += 1;
+        self.began = self.engine.issued;
+        self.engine.memories.clear_chip();
+        self.engine.objects.iter_mut().for_each(|o| o.restart());
+        self.engine.epoch += 1;
         // A value may be named before its definition (syntax.md 1), so its own tile is there from the start.
         let program = self.cx.program;
-        for (object, info) in (0..).zip(&program.objects) {
+        for (object, info) in program.objects.iter().enumerate() {
             if let Some(Var::Tile(slot)) = program.vars.get(info.value.index()) {
-                self.set_tile(*slot, object);
+                self.set_tile(*slot, TileId::new(object));
             }
         }
     }
@@ -187,14 +175,14 @@ impl<'a> Exec<'a> {
             Code::Alloc(alloc) => self.alloc(alloc).map_err(|e| self.at(alloc.at, e))?,
             Code::Assign { at, tile, addr, result } => {
                 let address = self.int(*addr);
-                self.chip.assign(self.object_of(*tile), address).map_err(|e| self.at(*at, e))?;
+                self.engine.assign(self.object_of(*tile), address).map_err(|e| self.at(*at, e))?;
                 if let Some(result) = result {
                     self.set_tile(*result, self.object_of(*tile));
                 }
             }
             Code::SetValid { at, tile, valid } => {
                 let valid = valid.map(|v| v.map(|v| self.int(v)));
-                self.chip.set_valid(self.object_of(*tile), valid).map_err(|e| self.at(*at, e))?;
+                self.engine.set_valid(self.object_of(*tile), valid).map_err(|e| self.at(*at, e))?;
             }
             Code::Window(window) => self.window(window).map_err(|e| self.at(window.at, e))?,
             Code::MakeView(view) => self.make_view(view).map_err(|e| self.at(view.at, e))?,
@@ -206,10 +194,10 @@ impl<'a> Exec<'a> {
             Code::StoreScalar(access, scalar) => {
                 self.store_scalar(access, *scalar).map_err(|e| self.at(access.at, e))?;
             }
-            Code::Configure(attrs) => self.config = attrs.or(&self.config),
+            Code::Configure(attrs) => self.engine.configure(attrs),
             Code::PadValue { scalar, attr } => {
                 let value = scalar.map(|s| s.number(self.int(s.int))).or(*attr);
-                self.config.set(AttrName::PadValue, value);
+                self.engine.config.set(AttrName::PadValue, value);
             }
             Code::BlockIndex(slot) => self.set(*slot, i64::from(self.block)),
             Code::BlockCount(slot) => self.set(*slot, i64::from(self.cx.blocks)),
@@ -322,6 +310,6 @@ impl<'a> Exec<'a> {
 /// A value on its way.
 enum Handed {
     Int(IntSlot, i64),
-    Tile(TileSlot, ObjectId),
+    Tile(TileSlot, TileId),
     Global(GlobalSlot, Box<Global>),
 }

@@ -7,21 +7,18 @@ use super::code::{Access, Site, TileSlot, Var};
 use super::parallel::{self, Buffer};
 use super::step::{Context, Exec};
 use super::{Input, Outcome, Run};
-use crate::engine::cache::Request;
-use crate::engine::chip::{Object, ObjectId};
-use crate::engine::memory::{BUFFERS, Memories, on_core};
-use crate::lower::{Failure, Places, Prepared};
-use crate::nest::{Bits, Map, Move, Place, lower};
+use crate::defined::Shadow;
+use crate::engine::memory::{Memories, MemoryId, on_core};
+use crate::engine::{Object, TileId};
+use crate::lower::Failure;
+use crate::nest::{Place, lower_copy};
 use crate::origin::{Moves, Output, TileAt, Watch};
 use rustc_hash::FxHasher;
-use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use tessera_ir::{OpId, ValueId};
-use tessera_isa::inst::Inst;
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::Role;
-use tessera_isa::sem;
 
 /// Runs a program block by block, with a watch.
 pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
@@ -48,7 +45,7 @@ pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
         one.failure = exec.watched_block(&run, &buffers, block).err();
         one.warnings = std::mem::take(&mut exec.found.warnings);
         for ((k, buffer), length) in buffers.iter().enumerate().zip(&mut lengths) {
-            if let Some(memory) = exec.chip.memories.get_mut(BUFFERS + k) {
+            if let Some(memory) = exec.engine.memories.get_mut(MemoryId::buffer(k as u32)) {
                 *length = memory.bytes().len().max(*length);
                 one.writes.push(memory.take_written(&buffer.memory));
             }
@@ -64,7 +61,7 @@ pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
     for (k, (buffer, length)) in buffers.iter().zip(&lengths).enumerate() {
         let ty = run.module.types.get(run.func.value(buffer.value).ty);
         if let Some(elem) = ty.global_elem() {
-            let origins = watch.buffer(BUFFERS + k, *length);
+            let origins = watch.buffer(MemoryId::buffer(k as u32), *length);
             watch.outputs.push(Output {
                 value: buffer.value,
                 core: 0,
@@ -85,7 +82,7 @@ impl Exec<'_> {
         if let Some(watch) = &mut self.watch {
             watch.begin_block(block);
             for (k, buffer) in buffers.iter().enumerate() {
-                watch.bind(BUFFERS + k, buffer.value);
+                watch.bind(MemoryId::buffer(k as u32), buffer.value);
             }
         }
         parallel::set_up(run, self, buffers)?;
@@ -107,19 +104,19 @@ impl Exec<'_> {
     }
 
     /// The tile as the watch knows it.
-    fn tile_at(&self, id: ObjectId, is_written: bool) -> Option<TileAt> {
-        let object = self.chip.object(id).ok()?;
+    fn tile_at(&self, id: TileId, is_written: bool) -> Option<TileAt> {
+        let object = self.engine.object(id).ok()?;
         Some(TileAt {
-            value: self.cx.program.objects.get(id as usize)?.value,
+            value: self.cx.program.objects.get(id.index())?.value,
             tile: object.tile,
-            layout: self.chip.layout(object),
+            layout: self.engine.layout(object),
             place: object.place,
             is_written,
         })
     }
 
     /// Says what acts next, and on which tiles.
-    fn announce(&mut self, op: Option<OpId>, tiles: &[(ObjectId, bool)]) {
+    fn announce(&mut self, op: Option<OpId>, tiles: &[(TileId, bool)]) {
         let keeps_log = self.watch.as_ref().is_some_and(|w| w.log.is_some());
         let tiles = match keeps_log {
             true => tiles.iter().filter_map(|(id, w)| self.tile_at(*id, *w)).collect(),
@@ -139,12 +136,10 @@ impl Exec<'_> {
         }
         let id = self.object_of(slot);
         self.announce(None, &[(id, true)]);
-        let object = self.chip.object(id)?;
+        let object = self.engine.object(id)?;
         let [rows, cols] = object.extent();
-        let whole = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
         let from = Layout::row_major(rows, cols, cols);
-        let bits = Bits::same(object.tile.elem.bits());
-        let nests = lower(&whole, &from, &self.chip.layout(object), bits);
+        let nests = lower_copy([rows, cols], &from, &self.engine.layout(object), object.tile.elem.bits());
         let place = object.place;
         if let Some(watch) = &mut self.watch {
             watch.give(value, place, &nests);
@@ -153,8 +148,8 @@ impl Exec<'_> {
     }
 
     fn region(&mut self, value: ValueId, slot: TileSlot, core: u8) -> Result<Option<Output>, Failure> {
-        let object: Object = self.chip.object(self.object_of(slot))?.clone();
-        let layout = self.chip.layout(&object);
+        let object: Object = self.engine.object(self.object_of(slot))?.clone();
+        let layout = self.engine.layout(&object);
         let memory = on_core(object.place.memory, core);
         if core == 1 && memory == object.place.memory {
             return Ok(None);
@@ -182,7 +177,7 @@ impl Exec<'_> {
         if self.watch.is_none() {
             return Ok(());
         }
-        let value = self.cx.program.objects.get(self.object_of(slot) as usize).map(|o| o.value);
+        let value = self.cx.program.objects.get(self.object_of(slot).index()).map(|o| o.value);
         if let Some(value) = value {
             let region = self.region(value, slot, 0)?;
             if let Some(watch) = &mut self.watch {
@@ -193,13 +188,13 @@ impl Exec<'_> {
     }
 
     /// The contents of a tile begin, undefined.
-    pub fn undefine(&mut self, at: Option<OpId>, id: ObjectId) {
-        self.chip.undefine(id);
+    pub fn undefine(&mut self, at: Option<OpId>, id: TileId) {
+        self.engine.undefine(id);
         if self.watch.is_none() {
             return;
         }
         self.announce(at, &[(id, true)]);
-        let Ok(o) = self.chip.object(id) else { return };
+        let Ok(o) = self.engine.object(id) else { return };
         let (place, bytes) = (o.start(), o.bytes() as usize);
         if let Some(watch) = &mut self.watch {
             for core in [0, 1] {
@@ -227,18 +222,18 @@ impl Exec<'_> {
     }
 
     /// Carried tiles are about to be copied, all at once.
-    pub fn watch_copies(&mut self, copies: &[(ObjectId, ObjectId)]) -> Result<(), Failure> {
+    pub fn watch_copies(&mut self, copies: &[(TileId, TileId)]) -> Result<(), Failure> {
         if self.watch.is_none() {
             return Ok(());
         }
         let op = self.watch.as_ref().and_then(|w| w.now.op);
-        let tiles: Vec<(ObjectId, bool)> = copies.iter().flat_map(|(a, b)| [(*a, false), (*b, true)]).collect();
+        let tiles: Vec<(TileId, bool)> = copies.iter().flat_map(|(a, b)| [(*a, false), (*b, true)]).collect();
         self.announce(op, &tiles);
         let mut moves = Moves::default();
         let mut places: Vec<Place> = Vec::new();
         for (from, to) in copies {
-            let copy = self.chip.copy_of(*from, *to)?;
-            let all = Moves::of_copy(&copy);
+            let copy = self.engine.copy_of(*from, *to)?;
+            let all = Moves::of(&copy);
             let base = places.len() as u8;
             moves.add(&all, |n| base + n);
             let both_cores = copy.places.first().map(|p| p.memory) != copy.places.get(1).map(|p| p.memory);
@@ -270,7 +265,7 @@ impl Exec<'_> {
         }
         if view.dims.is_empty() {
             // A bare pointer feeds a conv tile, densely.
-            let conv = site.tiles.iter().find_map(|t| self.chip.object(self.object_of(t.1)).ok()?.conv);
+            let conv = site.tiles.iter().find_map(|t| self.engine.object(self.object_of(t.1)).ok()?.conv);
             let elements = conv.map_or(0, |c| i64::try_from(c.elements()).unwrap_or(i64::MAX));
             last = last.saturating_add(elements.saturating_sub(1));
         }
@@ -279,43 +274,15 @@ impl Exec<'_> {
     }
 
     /// Makes an unbound buffer reach to this element; what nobody gave is given.
-    fn open_buffer(&mut self, at: OpId, buffer: usize, last: i64, bits: u32) -> Result<(), Failure> {
+    fn open_buffer(&mut self, at: OpId, buffer: MemoryId, last: i64, bits: u32) -> Result<(), Failure> {
         let Some(end) = last.checked_add(1).and_then(|n| u64::try_from(n).ok()) else {
             return Ok(());
         };
         let end = end.saturating_mul(u64::from(bits)).div_ceil(8);
-        let have = self.chip.memories.get(buffer).map_or(0, |m| m.bytes().len());
-        self.chip.reserve(buffer, end).map_err(|e| self.at(at, e))?;
-        if let Some(memory) = self.chip.memories.get_mut(buffer) {
+        let have = self.engine.memories.get(buffer).map_or(0, |m| m.bytes().len());
+        self.engine.reserve(buffer, end).map_err(|e| self.at(at, e))?;
+        if let Some(memory) = self.engine.memories.get_mut(buffer) {
             memory.defined_mut().insert(have, (end as usize).saturating_sub(have));
-        }
-        Ok(())
-    }
-
-    /// Lowers an instruction for origins as well.
-    pub fn watch_ready(
-        &mut self,
-        index: usize,
-        inst: &Inst,
-        request: &Request<'_>,
-        lowered: Option<&Prepared>,
-    ) -> Result<(), Failure> {
-        let (Some(lowered), true) = (lowered, self.watch.is_some()) else {
-            return Ok(());
-        };
-        let moves = if Moves::is_copy(lowered) {
-            Moves::of_copy(lowered)
-        } else {
-            let mut places: SmallVec<[Place; 6]> = SmallVec::new();
-            for (_, id) in &request.tiles {
-                places.push(self.chip.object(*id)?.place);
-            }
-            let at = Places { tiles: &places, global: request.global.map(|g| g.buffer), tracked: true };
-            Moves::new(inst, &sem::steps(inst).unwrap_or_default(), at)?
-        };
-        let key = (index, self.key.as_slice().into());
-        if let Some(watch) = &mut self.watch {
-            watch.ready.insert(key, Arc::new(moves));
         }
         Ok(())
     }
@@ -326,30 +293,36 @@ impl Exec<'_> {
             return;
         }
         self.announce_site(site);
+        let dst = site.tiles.iter().find(|t| t.0 == Role::Dst);
+        let extent = dst.and_then(|t| Some(self.engine.object(self.object_of(t.1)).ok()?.extent()));
         for (role, slot) in &site.tiles {
-            if !matches!(role, Role::Idx0 | Role::Idx1) {
-                continue;
-            }
-            let rows = site.tiles.iter().find(|t| t.0 == Role::Dst);
-            let rows = rows.and_then(|t| Some(self.chip.object(self.object_of(t.1)).ok()?.extent()[0]));
-            let Ok(object) = self.chip.object(self.object_of(*slot)) else {
+            let [rows, cols] = extent.unwrap_or([0, 0]);
+            let (cols, [what, decides, how]) = match role {
+                Role::Idx0 | Role::Idx1 => (1, ["counts", "how much", "joins"]),
+                Role::Idx => (cols, ["indices", "what", "picks"]),
+                _ => continue,
+            };
+            let Ok(object) = self.engine.object(self.object_of(*slot)) else {
                 continue;
             };
-            let (layout, place) = (self.chip.layout(object), object.place);
+            let (layout, place) = (self.engine.layout(object), object.place);
             let size = object.tile.elem.size().unwrap_or(1) as usize;
             let name = self.tile_name(*slot);
             let Some(watch) = &mut self.watch else { continue };
-            for row in 0..rows.unwrap_or(0) {
-                let start = place.at + layout.offset(row, 0).max(0) as usize * size;
-                if !watch.is_constant(place.memory, start, size) {
-                    watch.undecide(format!("the counts in {name} decide how much TCONCAT joins, and they are data"));
-                }
+            let mut elements = (0..rows).flat_map(|r| (0..cols).map(move |c| (r, c)));
+            let is_data = elements.any(|(r, c)| {
+                let start = place.at + layout.offset(r, c).max(0) as usize * size;
+                !watch.is_constant(place.memory, start, size)
+            });
+            if is_data {
+                let op = site.inst.op.title();
+                watch.undecide(format!("the {what} in {name} decide {decides} {op} {how}, and they are data"));
             }
         }
     }
 
     fn announce_site(&mut self, site: &Site) {
-        let mut tiles: Vec<(ObjectId, bool)> = Vec::new();
+        let mut tiles: Vec<(TileId, bool)> = Vec::new();
         for (role, slot) in &site.tiles {
             tiles.push((self.object_of(*slot), role.is_dst()));
         }
@@ -383,7 +356,7 @@ impl Exec<'_> {
         if self.watch.as_ref().is_none_or(|w| w.contents.is_none()) {
             return Ok(());
         }
-        let object = self.cx.program.objects.get(self.object_of(slot) as usize);
+        let object = self.cx.program.objects.get(self.object_of(slot).index());
         let Some(value) = object.map(|o| o.value) else {
             return Ok(());
         };
@@ -399,11 +372,11 @@ impl Exec<'_> {
     }
 
     fn note_issue(&self, watch: &mut Watch, index: usize, start: usize) -> Result<(), Failure> {
-        let Some(entry) = self.caches.get(index).and_then(|c| c.current()) else {
+        let Some(entry) = self.engine.caches.get(index).and_then(|c| c.current()) else {
             return Ok(());
         };
         if let Some(init) = &entry.init {
-            watch.moved(&Arc::new(Moves::of_copy(init)), &init.places, false);
+            watch.moved(&Arc::new(Moves::of(init)), &init.places, false);
         }
         let Some(prepared) = &entry.prepared else {
             return Ok(());
@@ -413,16 +386,27 @@ impl Exec<'_> {
             view.at = start;
         }
         if let Some(joined) = &prepared.joined {
-            let tiles: SmallVec<[Place; 6]> = places.iter().step_by(2).copied().collect();
-            let at = Places { tiles: &tiles, global: None, tracked: true };
-            let moves = Moves::new(joined.inst(), &joined.moved(), at)?;
+            let moves = joined.lowered().map(Moves::of).unwrap_or_default();
             watch.moved(&Arc::new(moves), &places, false);
             joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
             return Ok(());
         }
-        if let Some(moves) = watch.ready.get(&(index, entry.key.clone())).cloned() {
-            watch.moved(&moves, &places, false);
+        if prepared.indexed.is_some() {
+            // Which elements were picked is known by now; the index tile is as it was.
+            let mut moves = Moves::of(prepared);
+            for action in &mut moves.actions {
+                if let Shadow::Move(mv) = action
+                    && let Some(copy) = mv.as_copy(&self.engine.memories, &places)
+                {
+                    **mv = copy;
+                }
+            }
+            watch.moved(&Arc::new(moves), &places, false);
+            return Ok(());
         }
+        let ready = watch.ready.entry((index, entry.key.clone()));
+        let moves = ready.or_insert_with(|| Arc::new(Moves::of(prepared))).clone();
+        watch.moved(&moves, &places, false);
         Ok(())
     }
 
@@ -432,7 +416,7 @@ impl Exec<'_> {
             return false;
         }
         let fp = site.tiles.iter().find(|t| t.0 == Role::Fp);
-        let Some(object) = fp.and_then(|t| self.chip.object(self.object_of(t.1)).ok()) else {
+        let Some(object) = fp.and_then(|t| self.engine.object(self.object_of(t.1)).ok()) else {
             return false;
         };
         let (place, bytes) = (object.place, object.bytes() as usize);
@@ -461,12 +445,12 @@ impl Exec<'_> {
     }
 
     /// A scalar was stored: these bytes.
-    pub fn watch_store(&mut self, at: OpId, buffer: usize, start: usize, len: usize) {
+    pub fn watch_store(&mut self, at: OpId, buffer: MemoryId, start: usize, len: usize) {
         if self.watch.is_none() {
             return;
         }
         self.announce(Some(at), &[]);
-        let memory = self.chip.memories.get(buffer);
+        let memory = self.engine.memories.get(buffer);
         let bytes = memory.and_then(|m| m.bytes().get(start..start + len)).map(<[u8]>::to_vec);
         if let (Some(watch), Some(bytes)) = (&mut self.watch, bytes) {
             watch.stored(buffer, start, &bytes);

@@ -7,11 +7,14 @@
 use super::fixpipe::{Run, apply_run};
 use super::scalar::{self, Bytes};
 use super::{Kernel, Level, Loop, ONCE};
-use crate::nest::{Bits, Dim, Nest, OutOfBounds, Side};
+use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC};
 use smallvec::SmallVec;
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::{Fixpipe, convert};
+
+/// The operand of a nest that says which quantization parameter belongs to an element: eight bytes each.
+const PARAM: usize = 2;
 
 /// What happens to an element on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,9 +142,9 @@ impl Convert {
             staged: if vector.is_none() { Staged::new(&nest, &conversion, level).map(Box::new) } else { None },
             vector,
             conversion,
-            src_span: nest.span(Side::Source),
-            dst_span: nest.span(Side::Destination),
-            param_span: nest.param_span(),
+            src_span: nest.span(SRC),
+            dst_span: nest.span(DST),
+            param_span: nest.span(PARAM),
             nest,
         }
     }
@@ -192,7 +195,7 @@ impl Convert {
     fn check(&self, src: (usize, usize), dst: (usize, usize), params: &Params) -> Result<(), OutOfBounds> {
         OutOfBounds::check(self.src_span, src.0, src.1)?;
         OutOfBounds::check(self.dst_span, dst.0, dst.1)?;
-        if params.is_empty() { Ok(()) } else { OutOfBounds::check(self.param_span, 0, params.len()) }
+        if params.is_empty() { Ok(()) } else { OutOfBounds::check(self.param_span, 0, params.len() * 8) }
     }
 
     fn raw(&self, params: &Params) -> Option<(RawConvert, &Vector)> {
@@ -205,12 +208,12 @@ impl Convert {
         let bits = self.nest.bits;
         let unit = |at: usize, bits: u32| at as i64 * if bits == 4 { 2 } else { 1 };
         let mut moved = self.nest.clone();
-        moved.src = moved.src.wrapping_add(unit(src_at, bits.src));
-        moved.dst = moved.dst.wrapping_add(unit(dst_at, bits.dst));
+        moved.base[SRC] = moved.base[SRC].wrapping_add(unit(src_at, bits[SRC]));
+        moved.base[DST] = moved.base[DST].wrapping_add(unit(dst_at, bits[DST]));
         match (&self.vector, moved.dims.pop()) {
-            (Some(vector), Some(row)) => moved.for_each_element(|s, d, p| {
-                if vector.row(bytes, &row, [s, d, p], params).is_none() {
-                    let row = Nest { bits, src: s, dst: d, param: p, dims: [row].into_iter().collect() };
+            (Some(vector), Some(row)) => moved.for_each_element(|base| {
+                if vector.row(bytes, &row, base, params).is_none() {
+                    let row = Nest { bits, base, dims: [row].into_iter().collect() };
                     self.elements(bytes, &row, params);
                 }
             }),
@@ -223,9 +226,9 @@ impl Convert {
 
     /// Element by element, straight from the definition.
     fn elements(&self, bytes: &mut impl Bytes, nest: &Nest, params: &Params) {
-        nest.for_each_element(|s, d, p| {
-            let param = usize::try_from(p).ok().and_then(|p| params.list.get(p));
-            bytes.map(s, d, nest.bits, |x| self.conversion.apply(x, param));
+        nest.for_each_element(|[d, s, p, _]| {
+            let param = usize::try_from(p / 8).ok().and_then(|p| params.list.get(p));
+            bytes.map((s, nest.bits[SRC]), (d, nest.bits[DST]), |x| self.conversion.apply(x, param));
         });
     }
 
@@ -233,10 +236,10 @@ impl Convert {
     ///
     /// The spans of the nest lie in readable and writable memory around the pointers, and inside the parameters.
     unsafe fn vector(&self, raw: RawConvert, vector: &Vector, src: *const u8, dst: *mut u8, params: &Params) {
-        let src = src.wrapping_offset(self.nest.src as isize);
-        let dst = dst.wrapping_offset(self.nest.dst as isize);
+        let [to, from, param, _] = self.nest.base.map(|at| at as isize);
+        let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
         // SAFETY: the contract of this function.
-        unsafe { vector.run(raw, &vector.outer, src, dst, self.nest.param as isize, params) }
+        unsafe { vector.run(raw, &vector.outer, src, dst, param / 8, params) }
     }
 }
 
@@ -255,22 +258,22 @@ impl Staged {
 
     fn new(nest: &Nest, conversion: &Conversion, level: Level) -> Option<Staged> {
         conversion.as_fixpipe()?;
-        let (from, to) = (i64::from(nest.bits.src / 8), u64::from(nest.bits.dst / 8));
-        let row = nest.dims.iter().position(|d| d.src == from && matches!(d.param, 0 | 1))?;
+        let (from, to) = (i64::from(nest.bits[SRC] / 8), u64::from(nest.bits[DST] / 8));
+        let row = nest.dims.iter().position(|d| d.step[SRC] == from && matches!(d.step[PARAM], 0 | 8))?;
         let elements = nest.elements();
-        if !(1..=Self::LIMIT).contains(&elements) || nest.bits.dst < 8 {
+        if !(1..=Self::LIMIT).contains(&elements) || nest.bits[DST] < 8 {
             return None;
         }
         let mut convert = nest.clone();
-        convert.dst = 0;
+        convert.base[DST] = 0;
         let row = convert.dims.remove(row);
         convert.dims.push(row);
         let mut spread = convert.clone();
-        (spread.bits, spread.src, spread.dst, spread.param) = (Bits::same(nest.bits.dst), 0, nest.dst, 0);
+        (spread.bits, spread.base) = ([nest.bits[DST], nest.bits[DST], 0, 0], [nest.base[DST], 0, 0, 0]);
         let mut stride = to as i64;
         for (inner, outer) in convert.dims.iter_mut().zip(&mut spread.dims).rev() {
-            inner.dst = stride;
-            (outer.src, outer.param) = (stride, 0);
+            inner.step[DST] = stride;
+            outer.step = [outer.step[DST], stride, 0, 0];
             stride *= inner.extent as i64;
         }
         spread.normalise();
@@ -291,39 +294,38 @@ impl Vector {
         let fixpipe = conversion.as_fixpipe()?;
         let (plain, quant) = kernels(&fixpipe, level);
         let (last, outer) = nest.dims.split_last()?;
-        let contiguous = last.src == i64::from(nest.bits.src / 8) && last.dst == i64::from(nest.bits.dst / 8);
-        let widths = nest.bits.src == 32 && nest.bits.dst == fixpipe.dst.bits();
-        if !contiguous || !widths || !matches!(last.param, 0 | 1) || nest.elements() == 0 {
+        let contiguous = [SRC, DST].iter().all(|&k| last.step[k] == i64::from(nest.bits[k] / 8));
+        let widths = nest.bits[SRC] == 32 && nest.bits[DST] == fixpipe.dst.bits();
+        if !contiguous || !widths || !matches!(last.step[PARAM], 0 | 8) || nest.elements() == 0 {
             return None;
         }
-        let as_loop = |d: &Dim| Loop { n: d.extent as usize, src: d.src as isize, dst: d.dst as isize };
         // The kernel takes the longest loop over which the parameters stay the same.
-        let longest = (0..outer.len()).filter(|&k| outer[k].param == 0).max_by_key(|&k| outer[k].extent);
+        let longest = (0..outer.len()).filter(|&k| outer[k].step[PARAM] == 0).max_by_key(|&k| outer[k].extent);
         let others = outer.iter().enumerate().filter(|&(k, _)| Some(k) != longest);
         Some(Vector {
             plain,
             quant,
             fixpipe,
-            per_column: last.param == 1,
+            per_column: last.step[PARAM] == 8,
             n: last.extent as usize,
-            rows: longest.map_or(ONCE, |k| as_loop(&outer[k])),
-            outer: others.map(|(_, d)| (as_loop(d), d.param as isize)).collect(),
+            rows: longest.map_or(ONCE, |k| Loop::of(&outer[k])),
+            outer: others.map(|(_, d)| (Loop::of(d), d.step[PARAM] as isize / 8)).collect(),
         })
     }
 
     /// One row without vectors of our own, where its two sides do not overlap.
-    fn row(&self, bytes: &mut impl Bytes, row: &Dim, at: [i64; 3], params: &Params) -> Option<()> {
+    fn row(&self, bytes: &mut impl Bytes, row: &Dim, at: [i64; OPERANDS], params: &Params) -> Option<()> {
         let range = |at: i64, stride: i64| {
             let start = usize::try_from(at).ok()?;
             Some(start..start.checked_add(usize::try_from(stride).ok()?.checked_mul(self.n)?)?)
         };
-        let first = usize::try_from(at[2]).ok()?;
+        let first = usize::try_from(at[PARAM] / 8).ok()?;
         let params = match (params.is_empty(), self.per_column) {
             (true, _) => Run::Plain,
             (false, false) => Run::Same(params.list.get(first)?),
             (false, true) => Run::Each(params.list.get(first..first.checked_add(self.n)?)?),
         };
-        let (src, dst) = bytes.runs(range(at[0], row.src)?, range(at[1], row.dst)?)?;
+        let (src, dst) = bytes.runs(range(at[SRC], row.step[SRC])?, range(at[DST], row.step[DST])?)?;
         apply_run(&self.fixpipe, src, params, dst);
         Some(())
     }

@@ -10,20 +10,26 @@
 //! pointers and never references to the bytes. Scalar twins (module `scalar`) are safe code and run on every machine.
 
 mod bytes;
+mod contract;
 mod convert;
 mod fill;
 mod fixpipe;
+mod fold;
+mod map;
 mod pair;
 mod scalar;
+mod staged;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub use bytes::AlignedBytes;
 pub use convert::{Conversion, Convert, Params};
 pub(crate) use fill::{Rows, fill};
+pub use map::{MapKernel, Mapped};
 pub use pair::Pair;
+pub(crate) use staged::{Staged, What};
 
-use crate::nest::{Bits, Nest, OutOfBounds, Side};
+use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC};
 use smallvec::SmallVec;
 
 /// A set of instructions that kernels are compiled for.
@@ -80,6 +86,12 @@ pub(crate) struct Loop {
     pub dst: isize,
 }
 
+impl Loop {
+    fn of(d: &Dim) -> Loop {
+        Loop { n: d.extent as usize, src: d.step[SRC] as isize, dst: d.step[DST] as isize }
+    }
+}
+
 const ONCE: Loop = Loop { n: 1, src: 0, dst: 0 };
 
 /// The two inner loops and the bytes moved at each of their points. What the loops mean beyond that (rows, a transpose)
@@ -120,12 +132,11 @@ pub struct Kernel {
 impl Kernel {
     /// Chooses the kernel of a copying nest.
     pub fn new(nest: &Nest, level: Level) -> Kernel {
-        let spans = (nest.span(Side::Source), nest.span(Side::Destination));
-        let mut loops: SmallVec<[Loop; 8]> =
-            nest.dims.iter().map(|d| Loop { n: d.extent as usize, src: d.src as isize, dst: d.dst as isize }).collect();
-        let nibbles = nest.bits.src == 4 || nest.bits.dst == 4;
-        let mut run = if nibbles { 1 } else { (nest.bits.src.min(nest.bits.dst) / 8) as usize };
-        let whole = nest.bits.src == nest.bits.dst && !nibbles;
+        let (from, to) = (nest.bits[SRC], nest.bits[DST]);
+        let mut loops: SmallVec<[Loop; 8]> = nest.dims.iter().map(Loop::of).collect();
+        let nibbles = from == 4 || to == 4;
+        let mut run = if nibbles { 1 } else { (from.min(to) / 8) as usize };
+        let whole = from == to && !nibbles;
         if let Some(last) = loops.last().filter(|l| whole && l.src == run as isize && l.dst == run as isize) {
             run = run.saturating_mul(last.n);
             loops.pop();
@@ -137,10 +148,10 @@ impl Kernel {
             kind,
             inner: Inner { a, b, run },
             outer: loops.into_iter().collect(),
-            src: nest.src as isize,
-            dst: nest.dst as isize,
-            src_span: spans.0,
-            dst_span: spans.1,
+            src: nest.base[SRC] as isize,
+            dst: nest.base[DST] as isize,
+            src_span: nest.span(SRC),
+            dst_span: nest.span(DST),
         }
     }
 
@@ -213,7 +224,7 @@ unsafe fn outer(loops: &[Loop], src: *const u8, dst: *mut u8, f: &mut impl FnMut
 
 /// The kernel for runs of `run` bytes in these loops; moves the loops it wants innermost to the end.
 #[cfg(target_arch = "x86_64")]
-fn choose(loops: &mut SmallVec<[Loop; 8]>, run: usize, bits: Bits, level: Level) -> Kind {
+fn choose(loops: &mut SmallVec<[Loop; 8]>, run: usize, bits: [u32; OPERANDS], level: Level) -> Kind {
     // Raw kernels may rely on at least one point with at least one byte.
     if level == Level::Scalar || run == 0 || loops.iter().any(|l| l.n == 0) {
         return Kind::Scalar;
@@ -228,6 +239,6 @@ fn choose(loops: &mut SmallVec<[Loop; 8]>, run: usize, bits: Bits, level: Level)
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn choose(_: &mut SmallVec<[Loop; 8]>, _: usize, _: Bits, _: Level) -> Kind {
+fn choose(_: &mut SmallVec<[Loop; 8]>, _: usize, _: [u32; OPERANDS], _: Level) -> Kind {
     Kind::Scalar
 }

@@ -4,7 +4,7 @@
 //! twin is to run the two nests one after the other, which is what happens at [`Level::Scalar`].
 
 use super::{Level, Loop, ONCE};
-use crate::nest::{Bits, Nest, OutOfBounds, Place, Side};
+use crate::nest::{DST, Nest, OutOfBounds, Place, SRC};
 use smallvec::SmallVec;
 
 /// A kernel over one loop of rows with `n` elements in each half: (half, half, interleaved, rows, n).
@@ -28,30 +28,29 @@ pub struct Pair {
 impl Pair {
     /// Fuses two nests where they are the even and the odd elements of one side; tells whether `y` has the even ones.
     pub(crate) fn new(x: &Nest, y: &Nest, same_src: bool, same_dst: bool, level: Level) -> Option<(Pair, bool)> {
-        if x.bits != y.bits || x.bits != Bits::same(x.bits.src) || x.bits.src < 8 || x.dims != y.dims {
+        if x.bits != y.bits || x.bits[DST] != x.bits[SRC] || x.bits[SRC] < 8 || x.dims != y.dims {
             return None;
         }
-        let unit = i64::from(x.bits.src / 8);
+        let unit = i64::from(x.bits[SRC] / 8);
         let (last, outer) = x.dims.split_last()?;
-        let (zip, (even, odd)) = match (last.src / unit, last.dst / unit) {
-            (1, 2) if same_dst => (true, (x.dst, y.dst)),
-            (2, 1) if same_src => (false, (x.src, y.src)),
+        let (src, dst) = (last.step[SRC], last.step[DST]);
+        let zip = match (src / unit, dst / unit) {
+            (1, 2) if same_dst => true,
+            (2, 1) if same_src => false,
             _ => return None,
         };
-        if last.src % unit != 0 || last.dst % unit != 0 || even.abs_diff(odd) != unit as u64 {
+        let (half, both) = if zip { (SRC, DST) } else { (DST, SRC) };
+        let (even, odd) = (x.base[both], y.base[both]);
+        if src % unit != 0 || dst % unit != 0 || even.abs_diff(odd) != unit as u64 {
             return None;
         }
         let swapped = odd < even;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
         let raw = choose(zip, unit, level.clamped())?;
-        let (half, both) = if zip { (Side::Source, Side::Destination) } else { (Side::Destination, Side::Source) };
-        let start = |nest: &Nest, side| if side == Side::Source { nest.src } else { nest.dst } as isize;
+        let start = |nest: &Nest, side: usize| nest.base[side] as isize;
         let mut loops: SmallVec<[Loop; 4]> = outer
             .iter()
-            .map(|d| {
-                let (half, both) = if zip { (d.src, d.dst) } else { (d.dst, d.src) };
-                Loop { n: d.extent as usize, src: half as isize, dst: both as isize }
-            })
+            .map(|d| Loop { n: d.extent as usize, src: d.step[half] as isize, dst: d.step[both] as isize })
             .collect();
         let rows = loops.pop().unwrap_or(ONCE);
         let pair = Pair {
@@ -73,7 +72,8 @@ impl Pair {
 
     /// Runs both nests. The places are those of the even half, the odd half and the interleaved side.
     pub(crate) fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: [Place; 3]) -> Result<(), OutOfBounds> {
-        let parts = parts(memories, places.map(|p| p.memory)).ok_or(OutOfBounds { first: 0, end: 0, len: 0 })?;
+        let parts =
+            parts(memories, places.map(|p| p.memory.index())).ok_or(OutOfBounds { first: 0, end: 0, len: 0 })?;
         for (k, (_, len)) in parts.into_iter().enumerate() {
             OutOfBounds::check(self.spans[k], places[k].at, len)?;
         }
@@ -101,24 +101,30 @@ impl Pair {
     }
 }
 
-/// Where three memories start and how long they are. They are borrowed once, all together: borrowing one again would end
-/// the pointer made from the first borrow.
-fn parts<M: AsMut<[u8]>>(memories: &mut [M], ids: [usize; 3]) -> Option<[(*mut u8, usize); 3]> {
+/// Where memories start and how long they are. They are borrowed once, all together: borrowing one again would end the
+/// pointer made from the first borrow.
+pub(super) fn parts<M: AsMut<[u8]>, const N: usize>(
+    memories: &mut [M],
+    ids: [usize; N],
+) -> Option<[(*mut u8, usize); N]> {
     let part = |memory: &mut M| {
         let bytes = memory.as_mut();
         (bytes.as_mut_ptr(), bytes.len())
     };
-    let [x, y, z] = ids;
-    if x == y && y == z {
-        let one = part(memories.get_mut(x)?);
-        return Some([one; 3]);
+    let first = *ids.first()?;
+    if ids.iter().all(|id| *id == first) {
+        return Some([part(memories.get_mut(first)?); N]);
     }
-    if x != y && y != z && x != z {
-        return Some(memories.get_disjoint_mut(ids).ok()?.map(part));
+    let mut found = [None; N];
+    for (id, memory) in memories.iter_mut().enumerate().filter(|(id, _)| ids.contains(id)) {
+        let part = part(memory);
+        found.iter_mut().zip(ids).filter(|(_, want)| *want == id).for_each(|(found, _)| *found = Some(part));
     }
-    let other = if x == y { z } else { y };
-    let [first, second] = memories.get_disjoint_mut([x, other]).ok()?.map(part);
-    Some(ids.map(|id| if id == x { first } else { second }))
+    let mut parts = [(std::ptr::null_mut(), 0); N];
+    for (part, found) in parts.iter_mut().zip(found) {
+        *part = found?;
+    }
+    Some(parts)
 }
 
 #[cfg(target_arch = "x86_64")]

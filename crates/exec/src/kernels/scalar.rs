@@ -1,7 +1,7 @@
 //! The safe twins: copies element by element, whatever the loops are.
 
 use super::Loop;
-use crate::nest::{Bits, read_bits, write_bits};
+use crate::nest::{read_bits, write_bits};
 use std::ops::Range;
 
 /// Two memories, or one that holds both sides.
@@ -10,8 +10,9 @@ pub(super) trait Bytes {
     fn copy(&mut self, src: usize, dst: usize, len: usize);
     /// The bytes of a source and of a destination run, where both exist and do not overlap.
     fn runs(&mut self, src: Range<usize>, dst: Range<usize>) -> Option<(&[u8], &mut [u8])>;
-    /// Replaces the destination element by a function of the source element; offsets count nibbles where there are 4 bits.
-    fn map(&mut self, src: i64, dst: i64, bits: Bits, f: impl FnOnce(u64) -> u64);
+    /// Replaces the destination element by a function of the source element, each by its offset and its bits; offsets
+    /// count nibbles where there are 4 bits.
+    fn map(&mut self, src: (i64, u32), dst: (i64, u32), f: impl FnOnce(u64) -> u64);
 }
 
 pub(super) struct Two<'a> {
@@ -31,8 +32,8 @@ impl Bytes for Two<'_> {
         Some((self.src.get(src)?, self.dst.get_mut(dst)?))
     }
 
-    fn map(&mut self, src: i64, dst: i64, bits: Bits, f: impl FnOnce(u64) -> u64) {
-        write_bits(self.dst, dst, bits.dst, f(read_bits(self.src, src, bits.src)));
+    fn map(&mut self, src: (i64, u32), dst: (i64, u32), f: impl FnOnce(u64) -> u64) {
+        write_bits(self.dst, dst.0, dst.1, f(read_bits(self.src, src.0, src.1)));
     }
 }
 
@@ -60,9 +61,9 @@ impl Bytes for One<'_> {
         }
     }
 
-    fn map(&mut self, src: i64, dst: i64, bits: Bits, f: impl FnOnce(u64) -> u64) {
-        let value = f(read_bits(self.memory, src, bits.src));
-        write_bits(self.memory, dst, bits.dst, value);
+    fn map(&mut self, src: (i64, u32), dst: (i64, u32), f: impl FnOnce(u64) -> u64) {
+        let value = f(read_bits(self.memory, src.0, src.1));
+        write_bits(self.memory, dst.0, dst.1, value);
     }
 }
 
@@ -71,7 +72,7 @@ pub(super) fn copy(bytes: &mut impl Bytes, loops: &[Loop], src: isize, dst: isiz
     let Some((l, rest)) = loops.split_first() else {
         return match run {
             Some(run) => bytes.copy(src as usize, dst as usize, run),
-            None => bytes.map(src as i64, dst as i64, Bits::same(4), |nibble| nibble),
+            None => bytes.map((src as i64, 4), (dst as i64, 4), |nibble| nibble),
         };
     };
     for i in 0..l.n as isize {

@@ -6,8 +6,7 @@
 
 use crate::lower::Lowering;
 use crate::lower::{Failure, operand};
-use crate::nest::{self, Bits, Nest};
-use smallvec::SmallVec;
+use crate::nest::{Map, Nests, Operand, SRC, lower};
 use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::sem::{Img2col, Rect};
 
@@ -39,7 +38,7 @@ impl Lowering<'_> {
         let Some([oh, ow]) = conv.output() else {
             return Ok(());
         };
-        let mut nests: SmallVec<[Nest; 4]> = SmallVec::new();
+        let mut nests = Nests::new();
         let mut outside: Vec<Rect> = Vec::new();
         let columns = col_pieces(conv);
         for rows in row_pieces(conv, oh.max(1), ow.max(1)) {
@@ -60,7 +59,7 @@ impl Lowering<'_> {
         conv: &Img2col,
         rows: &RowPiece,
         cols: &ColPiece,
-        nests: &mut SmallVec<[Nest; 4]>,
+        nests: &mut Nests,
         outside: &mut Vec<Rect>,
     ) {
         let Some(tile) = self.inst.tiles.get(dst) else {
@@ -84,16 +83,12 @@ impl Lowering<'_> {
         let pixel =
             ((((rows.n * depth + rows.d) * channels + cols.c1) * height) + y) * width + (x + first * stride - left);
         let from = Layout { row: Axis::linear(end - first, (stride * lanes) as i64), col: Axis::linear(cols.cols, 1) };
-        let mv = nest::Move {
-            rows: end - first,
-            cols: cols.cols,
-            src: nest::Map::IDENTITY,
-            dst: nest::Map::window(rows.row + first, cols.col),
-        };
         let bits = conv.image.elem.bits();
+        let to = Operand { layout: &tile.layout, map: Map::at(rows.row + first, cols.col), bits };
+        let from = Operand { layout: &from, map: Map::SAME, bits };
         let start = (pixel * lanes + cols.c0) as i64 * i64::from(bits / 8);
-        for mut nest in nest::lower(&mv, &from, &tile.layout, Bits::same(bits)) {
-            nest.src += start;
+        for mut nest in lower([end - first, cols.cols], &[to, from]) {
+            nest.base[SRC] += start;
             nests.push(nest);
         }
     }

@@ -1,16 +1,17 @@
 //! From the steps of an instruction to nests, fills and defined bits.
 
-use crate::defined::Area;
-use crate::defined::Usual;
-use crate::kernels::{Conversion, Params};
-use crate::lower::{Failure, FromTile, ParamSource, Places, Prepared, Shadow, ShadowMove, area, operand, refuse};
-use crate::nest::{self, Bits, Nest, Plan, Side as NestSide, lower_fill};
+use crate::defined::{Area, Pattern, Shadow, ShadowMove, Usual, Value};
+use crate::kernels::{Conversion, Mapped, Params, Staged, What};
+use crate::lower::data::Joined;
+use crate::lower::{Failure, FromTile, ParamAt, ParamSource, Places, Prepared, operand, refuse};
+use crate::nest::{self, DST, Nests, OPERANDS, Plan, SRC, lower, lower_copy, lower_fill};
 use smallvec::SmallVec;
+use std::sync::Arc;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, TileArg};
 use tessera_isa::layout::Layout;
-use tessera_isa::sem::{Apply, Arg, Fixpipe, Func, Map, Rect, Side, Step};
+use tessera_isa::sem::{Apply, Arg, Fixpipe, Func, Map, Rect, Reduce, Side, Step};
 use tessera_isa::tile::BLayout;
 
 /// Steps that are being lowered.
@@ -20,10 +21,13 @@ pub(crate) struct Lowering<'a> {
     pub steps: Vec<nest::Step>,
     pub shadow: SmallVec<[Shadow; 2]>,
     params: ParamSource,
+    joined: Option<Box<Joined>>,
+    indexed: Option<Arc<Staged>>,
     global: Option<Area>,
+    tiles: &'a [nest::Place],
 }
 
-/// The layout, element and number of one side of a move.
+/// The layout, element and number of one side of a step.
 struct Operand {
     number: u8,
     layout: Layout,
@@ -39,7 +43,10 @@ impl Prepared {
             steps: Vec::new(),
             shadow: SmallVec::new(),
             params: ParamSource::Fixed(Params::default()),
+            joined: None,
+            indexed: None,
             global: None,
+            tiles: at.tiles,
         };
         for step in steps {
             lowering.step(step)?;
@@ -56,7 +63,8 @@ impl Prepared {
             usual,
             shadow: lowering.shadow,
             params: lowering.params,
-            joined: None,
+            joined: lowering.joined,
+            indexed: lowering.indexed,
             global: lowering.global,
         })
     }
@@ -66,12 +74,10 @@ fn missing(what: &str) -> Failure {
     Box::new(Diagnostic::error("operand-count", format!("the instruction has no {what}; give it one")))
 }
 
-fn nest_map(map: Map) -> nest::Map {
-    nest::Map { origin: map.origin, step: map.step }
-}
-
-fn whole(rows: u64, cols: u64) -> nest::Move {
-    nest::Move { rows, cols, src: nest::Map::IDENTITY, dst: nest::Map::IDENTITY }
+impl Operand {
+    fn at(&self, map: Map) -> nest::Operand<'_> {
+        nest::Operand { layout: &self.layout, map, bits: self.elem.bits() }
+    }
 }
 
 impl Lowering<'_> {
@@ -119,12 +125,22 @@ impl Lowering<'_> {
                 }
             }
             Step::Apply(apply) => self.applied(apply)?,
-            Step::Reduce(_) | Step::Gather { .. } | Step::Join => return Err(missing("step that can run")),
+            Step::Reduce(reduce) => self.reduced(reduce)?,
+            Step::Gather { src, idx, dst, extent } => {
+                let declared = &self.tile(*src)?.tile;
+                let staged = Staged::gather(
+                    self.staged(*src)?,
+                    [declared.rows, declared.cols],
+                    self.staged(*idx)?,
+                    self.staged(*dst)?,
+                    *extent,
+                );
+                self.stage(staged);
+            }
+            Step::Join => self.joined = Some(Box::new(Joined::new(self.inst, self.tiles))),
             Step::Fill { dst, rect, bits } => self.fill(*dst, *rect, *bits)?,
             Step::Bytes { src, dst, len } => {
-                let from = byte_rows(self.tile(*src)?);
-                let to = byte_rows(self.tile(*dst)?);
-                let nests = nest::lower(&whole(1, *len), &from, &to, Bits::same(8));
+                let nests = lower_copy([1, *len], &byte_rows(self.tile(*src)?), &byte_rows(self.tile(*dst)?), 8);
                 self.copy(operand(*src, 0), operand(*dst, 0), nests);
             }
             Step::LoadConv { dst, elements } => self.load_conv(*dst, *elements)?,
@@ -134,99 +150,155 @@ impl Lowering<'_> {
     }
 
     fn applied(&mut self, apply: &Apply) -> Result<(), Failure> {
-        let [Arg::Element(side, map), params @ ..] = apply.args.as_slice() else {
-            return Err(missing("element to move"));
+        let to = self.side(apply.dst.0, apply.core)?;
+        let mut from: SmallVec<[(Operand, Map); 3]> = SmallVec::new();
+        for (side, map) in apply.elements() {
+            from.push((self.side(side, 0)?, map));
+        }
+        let Some((first, map)) = from.first() else {
+            return Err(missing("element to read"));
         };
-        let (from, to) = (self.side(*side, 0)?, self.side(apply.dst.0, apply.core)?);
-        let [rows, cols] = apply.extent;
-        let mv = nest::Move { rows, cols, src: nest_map(*map), dst: nest_map(apply.dst.1) };
-        let bits = Bits { src: from.elem.bits(), dst: to.elem.bits() };
-        let plain = || nest::lower(&mv, &from.layout, &to.layout, bits);
+        let two = [to.at(apply.dst.1), first.at(*map)];
+        let (src, dst) = (first.elem, to.elem);
         match apply.func {
+            func if func.keeps_bits() => self.copy(first.number, to.number, lower(apply.extent, &two)),
             Func::Convert => {
-                let conversion = Conversion::Value { src: from.elem, dst: to.elem };
-                self.convert(from.number, to.number, plain(), conversion);
+                let value = Value::Converted(Conversion::Value { src, dst }, ParamAt::None);
+                self.moved(&[to.number, first.number], lower(apply.extent, &two), value);
             }
             Func::Fixpipe { relu, hardware_rounding, quant } => {
-                let nests = match params.first().zip(quant) {
-                    Some((Arg::Element(Side::Tile(tile), at), _)) => {
+                let fixpipe = Conversion::Fixpipe(Fixpipe { src, dst, relu, hardware_rounding });
+                let (param, nests) = match (apply.args.get(1), quant) {
+                    (Some(Arg::Element(Side::Tile(tile), at)), _) => {
                         // An empty window asks for no parameters.
+                        let [rows, cols] = apply.extent;
                         let count = if rows == 0 { 0 } else { cols };
-                        self.params_of_tile(*tile, at.origin[1], count, from.elem, to.elem)?;
-                        nest::lower_with_params(&mv, &from.layout, &to.layout, bits, 0)
+                        let param = self.params_of_tile(*tile, at.origin[1], count, src, dst)?;
+                        // Those that are read are numbered from the first one on.
+                        let list = Layout::row_major(1, cols, cols);
+                        let numbered = nest::Operand { layout: &list, map: Map { origin: [0, 0], ..*at }, bits: 64 };
+                        (param, lower(apply.extent, &[two[0], two[1], numbered]))
                     }
-                    Some((Arg::Scalar(bits), quant)) => {
+                    (Some(Arg::Scalar(bits)), Some(quant)) => {
                         let param = quant.param(*bits);
-                        let checked = param.check(from.elem, to.elem);
-                        checked.map_err(|fault| refuse(fault, *bits, None, to.elem))?;
+                        param.check(src, dst).map_err(|fault| refuse(fault, *bits, None, dst))?;
                         self.params = ParamSource::Fixed(Params::new([param]));
-                        plain()
+                        (ParamAt::Fixed(param), lower(apply.extent, &two))
                     }
-                    _ => plain(),
+                    _ => (ParamAt::None, lower(apply.extent, &two)),
                 };
-                let fixpipe = Fixpipe { src: from.elem, dst: to.elem, relu, hardware_rounding };
-                self.convert(from.number, to.number, nests, Conversion::Fixpipe(fixpipe));
+                self.moved(&[to.number, first.number], nests, Value::Converted(fixpipe, param));
             }
-            _ => self.copy(from.number, to.number, plain()),
+            func => {
+                let mut elements = from.iter().map(|(operand, _)| operand.elem);
+                let arg = |arg: &Arg| match arg {
+                    Arg::Element(..) => (elements.next().unwrap_or(dst), None),
+                    Arg::Scalar(bits) => (dst, Some(*bits)),
+                };
+                let mapped = Mapped { func, to: dst, args: apply.args.iter().map(arg).collect() };
+                let (mut numbers, mut operands): (SmallVec<[u8; OPERANDS]>, SmallVec<[_; OPERANDS]>) =
+                    (SmallVec::from_iter([to.number]), SmallVec::from_iter([two[0]]));
+                numbers.extend(from.iter().map(|(operand, _)| operand.number));
+                operands.extend(from.iter().map(|(operand, map)| operand.at(*map)));
+                let nests = lower(apply.extent, &operands);
+                self.moved(&numbers, nests, Value::Mapped(mapped));
+            }
         }
         Ok(())
     }
 
     /// The quantization parameters are those of a tile, one for each column.
-    fn params_of_tile(&mut self, tile: usize, first: u64, count: u64, src: Elem, dst: Elem) -> Result<(), Failure> {
+    fn params_of_tile(
+        &mut self,
+        tile: usize,
+        first: u64,
+        count: u64,
+        src: Elem,
+        dst: Elem,
+    ) -> Result<ParamAt, Failure> {
         let offset = self.tile(tile)?.layout.offset(0, first).max(0) as usize * 8;
+        let (operand, count) = (operand(tile, 0), count as usize);
         self.params = ParamSource::Tile(Box::new(FromTile {
-            operand: operand(tile, 0),
+            operand,
             offset,
             first,
-            count: count as usize,
+            count,
             src,
             dst,
             bytes: Vec::new(),
             params: Params::default(),
         }));
+        Ok(ParamAt::Tile { operand, offset, count })
+    }
+
+    /// A tile as staged steps take it.
+    fn staged(&self, index: usize) -> Result<(u8, &Layout, Elem), Failure> {
+        let tile = self.tile(index)?;
+        Ok((operand(index, 0), &tile.layout, tile.tile.elem))
+    }
+
+    fn reduced(&mut self, reduce: &Reduce) -> Result<(), Failure> {
+        let staged = {
+            let at = |(tile, map): &(usize, Map<3>)| Ok::<_, Failure>((self.staged(*tile)?, *map));
+            let args = reduce.args.iter().map(at).collect::<Result<SmallVec<[_; 2]>, _>>()?;
+            let start = reduce.start.as_ref().map(at).transpose()?;
+            Staged::reduce(reduce.func, reduce.extent, at(&reduce.dst)?, &args, start)
+        };
+        self.stage(staged);
         Ok(())
     }
 
-    pub(crate) fn copy(&mut self, src: u8, dst: u8, nests: SmallVec<[Nest; 4]>) {
-        for nest in &nests {
-            let nest = nest.clone();
-            self.steps.push(nest::Step::Copy { src, dst, nest });
+    fn stage(&mut self, staged: Staged) {
+        let staged = Arc::new(staged);
+        if matches!(staged.what, What::Gather { .. }) {
+            self.indexed = Some(staged.clone());
         }
-        self.shadow_move(src, dst, nests, false);
+        self.steps.push(nest::Step::Staged(staged.clone()));
+        if self.tracked {
+            let reads = staged.inputs.iter().map(|s| (s.operand, Area::of_nests(&s.nests, SRC))).collect();
+            let (dst, to) = (staged.output.operand, Area::of_nests(&staged.output.nests, DST));
+            let value = Value::Staged(staged);
+            self.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests: Nests::new(), value })));
+        }
     }
 
-    fn convert(&mut self, src: u8, dst: u8, nests: SmallVec<[Nest; 4]>, conversion: Conversion) {
-        for nest in &nests {
-            self.steps.push(nest::Step::Convert { src, dst, nest: nest.clone(), conversion });
-        }
-        self.shadow_move(src, dst, nests, true);
+    pub(crate) fn copy(&mut self, src: u8, dst: u8, nests: Nests) {
+        self.moved(&[dst, src], nests, Value::Bits);
     }
 
-    fn shadow_move(&mut self, src: u8, dst: u8, nests: SmallVec<[Nest; 4]>, by_element: bool) {
+    /// Nests between operands, the written one first.
+    fn moved(&mut self, numbers: &[u8], nests: Nests, value: Value) {
+        let [dst, reads @ ..] = numbers else { return };
+        let [dst, src] = [*dst, reads.first().copied().unwrap_or(*dst)];
+        self.steps.extend(nests.iter().cloned().filter_map(|nest| match &value {
+            Value::Bits => Some(nest::Step::Copy { src, dst, nest }),
+            Value::Converted(conversion, _) => Some(nest::Step::Convert { src, dst, nest, conversion: *conversion }),
+            Value::Mapped(mapped) => Some(nest::Step::Map { operands: numbers.into(), nest, mapped: mapped.clone() }),
+            Value::Staged(_) => None,
+        }));
         let number = self.global_number();
-        let has_view = self.inst.global.is_some() && (src == number || dst == number);
-        let from = area(&nests, NestSide::Source, self.tracked || (has_view && src == number));
-        let to = area(&nests, NestSide::Destination, self.tracked || (has_view && dst == number));
+        let has_view = self.inst.global.is_some() && numbers.contains(&number);
+        let area = |k: usize, operand: u8| match self.tracked || (has_view && operand == number) {
+            true => Area::of_nests(&nests, k),
+            false => Area::default(),
+        };
+        let to = area(DST, dst);
+        let reads: SmallVec<[(u8, Area); 2]> =
+            reads.iter().enumerate().map(|(k, operand)| (*operand, area(SRC + k, *operand))).collect();
         if has_view {
-            self.global = Some(if dst == number { to.clone() } else { from.clone() });
+            let read = reads.iter().find(|(operand, _)| *operand == number).map(|(_, area)| area);
+            self.global = Some(if dst == number { &to } else { read.unwrap_or(&to) }.clone());
         }
         if self.tracked || has_view {
-            self.shadow.push(Shadow::Move(Box::new(ShadowMove {
-                src,
-                dst,
-                from,
-                to,
-                nests: if self.tracked { nests } else { SmallVec::new() },
-                by_element,
-            })));
+            let nests = if self.tracked { nests } else { Nests::new() };
+            self.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests, value })));
         }
     }
 
     pub(crate) fn fill(&mut self, dst: usize, rect: Rect, bits: u64) -> Result<(), Failure> {
         let tile = self.tile(dst)?;
         let (layout, width) = (&tile.layout, tile.tile.elem.bits());
-        let fills = lower_fill([rect.row, rect.col], rect.rows, rect.cols, layout, width, bits);
+        let fills = lower_fill([rect.row, rect.col], [rect.rows, rect.cols], layout, width, bits);
         // Padding is filled where the instruction writes (fixpipe.md 6).
         let cores: &[u8] = match self.inst.attrs.acc_to_vec() {
             Some(AccToVec::SingleModeVec1) => &[1],
@@ -237,7 +309,7 @@ impl Lowering<'_> {
             let dst = operand(dst, *core);
             if self.tracked {
                 let area = Area::of_runs(fills.iter().map(|f| f.runs()));
-                self.shadow.push(Shadow::Set { operand: dst, area });
+                self.shadow.push(Shadow::Set { operand: dst, area, pattern: Pattern::new(width, bits) });
             }
             let steps = fills.iter().cloned().map(|fill| nest::Step::Fill { dst, fill });
             self.steps.extend(steps);
@@ -256,7 +328,7 @@ impl Lowering<'_> {
         };
         let (rows, cols) = (from.rows(), from.cols());
         let to = Layout::row_major(rows, cols, cols);
-        let nests = nest::lower(&whole(rows, cols), &from, &to, Bits::same(view.elem.bits()));
+        let nests = lower_copy([rows, cols], &from, &to, view.elem.bits());
         self.copy(self.global_number(), operand(dst, 0), nests);
         Ok(())
     }
@@ -264,7 +336,7 @@ impl Lowering<'_> {
 
 /// The bytes of a rectangle of a tile.
 fn rect_area(tile: &TileArg, rect: Rect) -> Area {
-    let fills = lower_fill([rect.row, rect.col], rect.rows, rect.cols, &tile.layout, tile.tile.elem.bits(), 0);
+    let fills = lower_fill([rect.row, rect.col], [rect.rows, rect.cols], &tile.layout, tile.tile.elem.bits(), 0);
     Area::of_runs(fills.iter().map(|f| f.runs()))
 }
 

@@ -1,10 +1,10 @@
 //! From an instruction with all its values to nests that run again and again.
 
+pub(crate) mod data;
 mod img2col;
 mod inst;
 mod params;
 mod prepared;
-pub mod tconcat_indexed;
 
 pub(crate) use inst::*;
 pub(crate) use params::*;

@@ -1,7 +1,7 @@
 //! Fills: a nest without a source.
 
 use super::runs::{Runs, write};
-use super::{Bits, Dim, Nest, OutOfBounds, Side, fold};
+use super::{DST, Dim, Nest, Nests, OutOfBounds, fold};
 use crate::kernels;
 use smallvec::SmallVec;
 
@@ -63,19 +63,19 @@ impl Fill {
     /// Folds fills of one value (see [`fold`]).
     pub(super) fn fold<'a>(fills: impl IntoIterator<Item = &'a Fill>) -> SmallVec<[Fill; 4]> {
         let mut folded = SmallVec::new();
-        let mut nests = SmallVec::new();
+        let mut nests = Nests::new();
         let mut block = [0u8; 64];
         for fill in fills {
             if fill.runs.nibbles() {
                 folded.push(fill.clone());
             } else {
-                // A fill is a nest over bytes whose source stands still.
-                let dims = fill.runs.dims().map(|(extent, dst)| Dim { extent, src: 0, dst, param: 0 });
-                nests.push(Nest { bits: Bits::same(8), src: 0, dst: fill.runs.base(), param: 0, dims: dims.collect() });
+                // A fill is a nest over bytes that reads nothing.
+                let dims = fill.runs.dims().map(|(extent, dst)| Dim { extent, step: [dst, 0, 0, 0] });
+                nests.push(Nest { bits: [8, 0, 0, 0], base: [fill.runs.base(), 0, 0, 0], dims: dims.collect() });
                 block = fill.block;
             }
         }
-        folded.extend(fold(nests).into_iter().map(|nest| Fill::of(nest.runs(Side::Destination), block)));
+        folded.extend(fold(nests).into_iter().map(|nest| Fill::of(nest.runs(DST), block)));
         folded
     }
 }

@@ -3,25 +3,23 @@
 //! An instruction that is cut finer than its data (TIMG2COL goes by output row and kernel position, ops.md 7) comes
 //! together again here, so that a plan has few steps and long loops.
 
-use super::{Dim, Nest};
+use super::{Dim, Nest, Nests, OPERANDS};
 use smallvec::SmallVec;
 
 /// Folds nests that may run in any order. They move the same elements afterwards.
 ///
 /// ```
-/// use tessera_exec::nest::{Bits, Dim, Nest, fold};
+/// use tessera_exec::nest::{Dim, Nest, fold};
 /// let row = |r: i64| Nest {
-///     bits: Bits::same(8),
-///     src: 100 * r,
-///     dst: 64 * r,
-///     param: 0,
-///     dims: [Dim { extent: 32, src: 1, dst: 1, param: 0 }].into_iter().collect(),
+///     bits: [8, 8, 0, 0],
+///     base: [64 * r, 100 * r, 0, 0],
+///     dims: [Dim { extent: 32, step: [1, 1, 0, 0] }].into_iter().collect(),
 /// };
 /// let nests = fold((0..8).map(row).collect());
 /// assert_eq!(nests.len(), 1);
-/// assert_eq!(nests[0].dims[0], Dim { extent: 8, src: 100, dst: 64, param: 0 });
+/// assert_eq!(nests[0].dims[0], Dim { extent: 8, step: [64, 100, 0, 0] });
 /// ```
-pub fn fold(mut nests: SmallVec<[Nest; 4]>) -> SmallVec<[Nest; 4]> {
+pub fn fold(mut nests: Nests) -> Nests {
     while nests.len() > 1 {
         let before = nests.len();
         nests = round(nests);
@@ -33,16 +31,18 @@ pub fn fold(mut nests: SmallVec<[Nest; 4]>) -> SmallVec<[Nest; 4]> {
 }
 
 /// Brings equal shapes together by rising destination and turns every even progression into a loop.
-fn round(mut nests: SmallVec<[Nest; 4]>) -> SmallVec<[Nest; 4]> {
-    let shape = |n: &Nest| (n.bits.src, n.bits.dst, n.dims.iter().map(dim_key).collect::<SmallVec<[_; 8]>>());
-    nests.sort_by_cached_key(|n| (shape(n), n.dst, n.src));
-    let mut folded: SmallVec<[Nest; 4]> = SmallVec::new();
+fn round(mut nests: Nests) -> Nests {
+    let shape = |n: &Nest| (n.bits, n.dims.iter().map(|d| (d.extent, d.step)).collect::<SmallVec<[_; 8]>>());
+    nests.sort_by_cached_key(|n| (shape(n), n.base));
+    let mut folded = Nests::new();
     let mut at = 0;
     while let Some(first) = nests.get(at) {
         let step = |from: &Nest, to: &Nest| {
-            let same = from.bits == to.bits && from.dims == to.dims;
-            let by = |a: i64, b: i64| b.checked_sub(a);
-            same.then(|| Some([by(from.src, to.src)?, by(from.dst, to.dst)?, by(from.param, to.param)?])).flatten()
+            let mut step = [0; OPERANDS];
+            for (s, (a, b)) in step.iter_mut().zip(from.base.into_iter().zip(to.base)) {
+                *s = b.checked_sub(a)?;
+            }
+            (from.bits == to.bits && from.dims == to.dims).then_some(step)
         };
         let rest = nests.get(at..).unwrap_or_default();
         let even = rest.get(1).and_then(|second| step(first, second));
@@ -51,16 +51,12 @@ fn round(mut nests: SmallVec<[Nest; 4]>) -> SmallVec<[Nest; 4]> {
             None => 1,
         };
         let mut nest = first.clone();
-        if let (Some([src, dst, param]), true) = (even, extent > 1) {
-            nest.dims.push(Dim { extent: extent as u64, src, dst, param });
+        if let (Some(step), true) = (even, extent > 1) {
+            nest.dims.push(Dim { extent: extent as u64, step });
             nest.normalise();
         }
         folded.push(nest);
         at += extent;
     }
     folded
-}
-
-fn dim_key(d: &Dim) -> (u64, i64, i64, i64) {
-    (d.extent, d.src, d.dst, d.param)
 }

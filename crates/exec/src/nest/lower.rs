@@ -1,139 +1,120 @@
-//! Lowering: from a move between two layouts to nests.
+//! Lowering: from index maps into layouts to nests.
 //!
-//! Each axis of the domain walks along digits of the source's and the destination's axes. It is cut where a walk crosses
+//! Each axis of the domain walks along digits of the operands' axes. It is cut where a walk crosses
 //! the edge of a box that it did not start on (head), repeated as a whole number of periods common to all walks (body),
 //! and what is left over is cut again (tail). Inside a piece every walk is a sum of loops; the pieces of the domain's
 //! axes multiply to nests.
 
-use super::{Bits, Dim, Fill, Move, Nest};
+use super::{DST, Dim, Fill, Map, Nest, Nests, OPERANDS};
 use smallvec::{SmallVec, smallvec};
 use tessera_isa::layout::{Axis, Digit, Layout};
 
-/// One axis of the domain of a move: its extent, and how far it steps over (row, column) of the two tiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct DomainAxis {
-    /// How many indices it has.
-    pub extent: u64,
-    /// Rows and columns of the source per index.
-    pub src: [u64; 2],
-    /// Rows and columns of the destination per index.
-    pub dst: [u64; 2],
-    /// Conversion parameters per index.
-    pub param: u64,
+/// One operand of what is lowered.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand<'a, const D: usize = 2> {
+    /// Where its elements lie.
+    pub layout: &'a Layout,
+    /// Which of them belongs to a point of the domain.
+    pub map: Map<D>,
+    /// The bits of each.
+    pub bits: u32,
 }
 
-/// The nests of a move. An empty domain has none.
+/// The nests over a domain of `D` axes; the first of at most four operands is written. An empty domain has none.
 ///
 /// ```
-/// use tessera_exec::nest::{Bits, Map, Move, lower};
+/// use tessera_exec::nest::{Map, Operand, lower};
 /// use tessera_isa::layout::Layout;
 /// let nd = Layout::row_major(4, 8, 8);
-/// let whole = Move { rows: 4, cols: 8, src: Map::IDENTITY, dst: Map::IDENTITY };
-/// let nests = lower(&whole, &nd, &nd, Bits::same(32));
+/// let whole = Operand { layout: &nd, map: Map::SAME, bits: 32 };
+/// let nests = lower([4, 8], &[whole, whole, whole]);
 /// assert_eq!(nests.len(), 1);
 /// assert_eq!(nests[0].dims.len(), 1); // one run of 32 elements
 /// ```
-pub fn lower(mv: &Move, src: &Layout, dst: &Layout, bits: Bits) -> SmallVec<[Nest; 4]> {
-    lower_axes(&axes(mv, 0), (src, mv.src.origin), (dst, mv.dst.origin), bits)
-}
-
-/// The nests of a move with one parameter per column (vector quantization, fixpipe.md 1): column `j` of the domain has
-/// parameter `first + j`.
-pub fn lower_with_params(mv: &Move, src: &Layout, dst: &Layout, bits: Bits, first: u64) -> SmallVec<[Nest; 4]> {
-    let mut nests = lower_axes(&axes(mv, 1), (src, mv.src.origin), (dst, mv.dst.origin), bits);
-    for nest in &mut nests {
-        nest.param = nest.param.saturating_add_unsigned(first);
+pub fn lower<const D: usize>(extent: [u64; D], operands: &[Operand<'_, D>]) -> Nests {
+    let mut bits = [0; OPERANDS];
+    for (bits, operand) in bits.iter_mut().zip(operands) {
+        *bits = operand.bits;
     }
+    let mut nests = Nests::new();
+    each(extent, operands, &mut |base, dims| nests.push(nest(base, dims, bits)));
     nests
 }
 
-/// The nests of a move whose domain has any number of axes (a convolution window has four: TIMG2COL, ops.md 7).
-pub fn lower_axes(
-    axes: &[DomainAxis],
-    src: (&Layout, [u64; 2]),
-    dst: (&Layout, [u64; 2]),
-    bits: Bits,
-) -> SmallVec<[Nest; 4]> {
-    let mut nests = SmallVec::new();
-    if axes.iter().all(|a| a.extent > 0) {
-        let axes: Axes = axes.iter().copied().filter(|a| a.extent > 1).collect();
-        separate(&axes, [src, dst], &mut |base, dims| nests.push(nest(base, dims, bits)));
-    }
-    nests
+/// The nests that copy whole layouts: element (i, j) to element (i, j).
+pub fn lower_copy(extent: [u64; 2], from: &Layout, to: &Layout, bits: u32) -> Nests {
+    let operand = |layout| Operand { layout, map: Map::SAME, bits };
+    lower(extent, &[operand(to), operand(from)])
 }
 
-/// The fills that write `pattern` (the low `bits` bits) to every element of `rows × cols` elements at `origin`.
-pub fn lower_fill(
-    origin: [u64; 2],
-    rows: u64,
-    cols: u64,
-    layout: &Layout,
-    bits: u32,
-    pattern: u64,
-) -> SmallVec<[Fill; 4]> {
-    let axis = |extent: u64, dst: [u64; 2]| DomainAxis { extent, src: [0, 0], dst, param: 0 };
-    lower_fill_axes(&[axis(rows, [1, 0]), axis(cols, [0, 1])], (layout, origin), bits, pattern)
-}
-
-/// The fills of a domain with any number of axes; only their destination steps count.
-pub fn lower_fill_axes(axes: &[DomainAxis], dst: (&Layout, [u64; 2]), bits: u32, pattern: u64) -> SmallVec<[Fill; 4]> {
+/// The fills that write `pattern` (the low `bits` bits) to every element of `extent` elements at `origin`.
+pub fn lower_fill(origin: [u64; 2], extent: [u64; 2], layout: &Layout, bits: u32, pattern: u64) -> SmallVec<[Fill; 4]> {
     let mut fills = SmallVec::new();
-    if axes.iter().all(|a| a.extent > 0) {
-        let nowhere = Layout::row_major(1, 1, 1);
-        let axes: Axes = axes.iter().filter(|a| a.extent > 1).map(|a| DomainAxis { src: [0, 0], ..*a }).collect();
-        separate(&axes, [(&nowhere, [0, 0]), dst], &mut |base, dims| {
-            fills.push(Fill::new(bits, pattern, unit(base[1], bits), dims.iter().map(|d| (d.0, unit(d.1[1], bits)))));
-        });
-    }
+    let written = Operand { layout, map: Map::at(origin[0], origin[1]), bits };
+    each(extent, &[written], &mut |base, dims| {
+        let dims = dims.iter().map(|d| (d.extent, unit(d.step[DST], bits)));
+        fills.push(Fill::new(bits, pattern, unit(base[DST], bits), dims));
+    });
     fills
 }
 
-type Axes = SmallVec<[DomainAxis; 4]>;
-/// A loop over source, destination and parameters, in elements.
-type Steps = (u64, [i64; 3]);
-
-fn axes(mv: &Move, param: u64) -> [DomainAxis; 2] {
-    let axis = |k: usize, extent: u64| DomainAxis {
-        extent,
-        src: [mv.src.step[0][k], mv.src.step[1][k]],
-        dst: [mv.dst.step[0][k], mv.dst.step[1][k]],
-        param: if k == 1 { param } else { 0 },
+/// Emits (base, loops) for a whole domain, in elements.
+fn each<const D: usize>(extent: [u64; D], operands: &[Operand<'_, D>], emit: &mut dyn FnMut(Offsets, &[Dim])) {
+    if extent.contains(&0) {
+        return;
+    }
+    let axis = |(k, extent): (usize, u64)| {
+        let mut step = [[0; 2]; OPERANDS];
+        for (step, operand) in step.iter_mut().zip(operands) {
+            *step = operand.map.step.map(|coordinate| coordinate[k]);
+        }
+        DomainAxis { extent, step }
     };
-    [axis(0, mv.rows), axis(1, mv.cols)]
+    let axes: Axes = extent.into_iter().enumerate().filter(|a| a.1 > 1).map(axis).collect();
+    let sides: Sides = operands.iter().map(|o| (o.layout, o.map.origin)).collect();
+    separate(&axes, &sides, emit);
 }
+
+/// One axis of the domain: its extent, and how far it steps over (row, column) of each operand.
+#[derive(Clone, Copy)]
+struct DomainAxis {
+    extent: u64,
+    step: [[u64; 2]; OPERANDS],
+}
+
+type Axes = SmallVec<[DomainAxis; 4]>;
+/// The layout of each operand, and the element that the domain starts at.
+type Sides<'a> = SmallVec<[(&'a Layout, [u64; 2]); OPERANDS]>;
+type Offsets = [i64; OPERANDS];
 
 /// Elements to bytes, or to nibbles where an element is one.
 fn unit(elements: i64, bits: u32) -> i64 {
     if bits == 4 { elements } else { elements.wrapping_mul(i64::from(bits / 8)) }
 }
 
-fn nest(base: [i64; 3], dims: &[Steps], bits: Bits) -> Nest {
-    let dim = |&(extent, [s, d, param]): &Steps| Dim { extent, src: unit(s, bits.src), dst: unit(d, bits.dst), param };
-    let mut nest = Nest {
-        bits,
-        src: unit(base[0], bits.src),
-        dst: unit(base[1], bits.dst),
-        param: base[2],
-        dims: dims.iter().map(dim).collect(),
+fn nest(base: Offsets, dims: &[Dim], bits: [u32; OPERANDS]) -> Nest {
+    let units = |mut at: Offsets| {
+        at.iter_mut().zip(bits).for_each(|(at, bits)| *at = unit(*at, bits));
+        at
     };
+    let dims = dims.iter().map(|d| Dim { extent: d.extent, step: units(d.step) }).collect();
+    let mut nest = Nest { bits, base: units(base), dims };
     nest.normalise();
-    if bits == Bits::same(4) { nest.in_bytes().unwrap_or(nest) } else { nest }
+    if bits == [4, 4, 0, 0] { nest.in_bytes().unwrap_or(nest) } else { nest }
 }
 
 /// Emits (base, loops) for the whole domain.
 ///
 /// Where two domain axes walk along one boxed axis of a tile, one of them has to go from box edge to box edge for the two
 /// to be independent; if it does not, the shorter one is unrolled.
-fn separate(axes: &[DomainAxis], sides: [(&Layout, [u64; 2]); 2], emit: &mut dyn FnMut([i64; 3], &[Steps])) {
-    let mut base = [0i64; 3];
-    let mut linear: SmallVec<[[i64; 3]; 4]> = axes.iter().map(|a| [0, 0, a.param as i64]).collect();
+fn separate(axes: &[DomainAxis], sides: &[(&Layout, [u64; 2])], emit: &mut dyn FnMut(Offsets, &[Dim])) {
+    let mut base: Offsets = [0; OPERANDS];
+    let mut linear: SmallVec<[Offsets; 4]> = smallvec![[0; OPERANDS]; axes.len()];
     let mut walks: SmallVec<[SmallVec<[Walk; 4]>; 4]> = smallvec![SmallVec::new(); axes.len()];
-    for (side, (layout, origin)) in sides.into_iter().enumerate() {
+    for (side, (layout, origin)) in sides.iter().enumerate() {
         for (coordinate, axis) in [&layout.row, &layout.col].into_iter().enumerate() {
             let start = origin[coordinate];
-            let step = |a: &DomainAxis| {
-                if side == 0 { a.src[coordinate] } else { a.dst[coordinate] }
-            };
+            let step = |a: &DomainAxis| a.step[side][coordinate];
             let mut walker = None;
             for (k, a) in axes.iter().enumerate().filter(|(_, a)| step(a) > 0) {
                 if let Some(stride) = outermost(axis, step(a)) {
@@ -167,19 +148,16 @@ fn separate(axes: &[DomainAxis], sides: [(&Layout, [u64; 2]); 2], emit: &mut dyn
 }
 
 /// Lowers the domain once for every index of axis `k`.
-fn unroll(axes: &[DomainAxis], k: usize, sides: [(&Layout, [u64; 2]); 2], emit: &mut dyn FnMut([i64; 3], &[Steps])) {
+fn unroll(axes: &[DomainAxis], k: usize, sides: &[(&Layout, [u64; 2])], emit: &mut dyn FnMut(Offsets, &[Dim])) {
     let mut rest: Axes = axes.into();
     let axis = rest.remove(k);
     for i in 0..axis.extent {
-        let moved = |origin: [u64; 2], step: [u64; 2]| {
-            [0, 1].map(|c: usize| origin[c].saturating_add(step[c].saturating_mul(i)))
+        let moved = |(side, (layout, origin)): (usize, &(_, [u64; 2]))| {
+            let at = |c: usize| origin[c].saturating_add(axis.step[side][c].saturating_mul(i));
+            (*layout, [0, 1].map(at))
         };
-        let [(src, from), (dst, to)] = sides;
-        let param = (axis.param as i64).wrapping_mul(i as i64);
-        separate(&rest, [(src, moved(from, axis.src)), (dst, moved(to, axis.dst))], &mut |mut base, dims| {
-            base[2] = base[2].wrapping_add(param);
-            emit(base, dims);
-        });
+        let sides: Sides = sides.iter().enumerate().map(moved).collect();
+        separate(&rest, &sides, emit);
     }
 }
 
@@ -241,14 +219,14 @@ impl Walk {
 
 /// Everything that moves with one domain axis.
 struct Walks<'a> {
-    linear: [i64; 3],
+    linear: Offsets,
     walks: &'a [Walk],
 }
 
 /// A part of a domain axis where every walk is a sum of loops.
 struct Piece {
-    base: [i64; 3],
-    dims: SmallVec<[Steps; 4]>,
+    base: Offsets,
+    dims: SmallVec<[Dim; 4]>,
 }
 
 fn cut(axis: &Walks, from: u64, to: u64, out: &mut Vec<Piece>) {
@@ -266,7 +244,7 @@ fn cut(axis: &Walks, from: u64, to: u64, out: &mut Vec<Piece>) {
             }
         }
         let Some((walk, width)) = widest else {
-            let dims = smallvec![(to - at, strides(axis, at, to, 1))];
+            let dims = smallvec![Dim { extent: to - at, step: strides(axis, at, to, 1) }];
             return out.push(Piece { base: base(axis, at), dims });
         };
         let phase = walk.start.saturating_add(at) % width;
@@ -276,11 +254,11 @@ fn cut(axis: &Walks, from: u64, to: u64, out: &mut Vec<Piece>) {
             cut(axis, at, edge, out);
             at = edge;
         } else if repeats > 1 || (repeats == 1 && at + period < to) {
-            let stride = strides(axis, at, to, period);
+            let step = strides(axis, at, to, period);
             let first = out.len();
             cut(axis, at, at + period, out);
             for piece in &mut out[first..] {
-                piece.dims.insert(0, (repeats, stride));
+                piece.dims.insert(0, Dim { extent: repeats, step });
             }
             at += repeats * period;
         } else {
@@ -291,7 +269,7 @@ fn cut(axis: &Walks, from: u64, to: u64, out: &mut Vec<Piece>) {
 }
 
 /// How far each side moves with `count` indices, a multiple of every live period in `from..to`.
-fn strides(axis: &Walks, from: u64, to: u64, count: u64) -> [i64; 3] {
+fn strides(axis: &Walks, from: u64, to: u64, count: u64) -> Offsets {
     let mut sum = axis.linear.map(|s| s.wrapping_mul(count as i64));
     for walk in axis.walks {
         let (digits, period) = walk.live(from, to);
@@ -302,7 +280,7 @@ fn strides(axis: &Walks, from: u64, to: u64, count: u64) -> [i64; 3] {
     sum
 }
 
-fn base(axis: &Walks, at: u64) -> [i64; 3] {
+fn base(axis: &Walks, at: u64) -> Offsets {
     let mut sum = axis.linear.map(|s| s.wrapping_mul(at as i64));
     for walk in axis.walks {
         sum[walk.side] = sum[walk.side].wrapping_add(walk.offset(at));
@@ -321,9 +299,9 @@ fn lcm(a: u64, b: u64) -> u64 {
 /// One nest for every combination of pieces of the axes.
 fn multiply(
     pieces: &[Vec<Piece>],
-    base: [i64; 3],
-    dims: &mut SmallVec<[Steps; 8]>,
-    emit: &mut dyn FnMut([i64; 3], &[Steps]),
+    base: Offsets,
+    dims: &mut SmallVec<[Dim; 8]>,
+    emit: &mut dyn FnMut(Offsets, &[Dim]),
 ) {
     let Some((axis, rest)) = pieces.split_first() else {
         return emit(base, dims);
@@ -331,8 +309,9 @@ fn multiply(
     for piece in axis {
         let before = dims.len();
         dims.extend_from_slice(&piece.dims);
-        let base = [0, 1, 2].map(|k: usize| base[k].wrapping_add(piece.base[k]));
-        multiply(rest, base, dims, emit);
+        let mut at = base;
+        at.iter_mut().zip(piece.base).for_each(|(at, by)| *at = at.wrapping_add(by));
+        multiply(rest, at, dims, emit);
         dims.truncate(before);
     }
 }

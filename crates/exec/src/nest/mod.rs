@@ -1,9 +1,10 @@
-//! Nests: what every layout instruction comes down to.
+//! Nests: what every instruction over tiles comes down to.
 //!
-//! An instruction is an affine map between the (row, column) spaces of two tiles, and a layout splits each axis into
-//! digits with a stride each. Lowering ([`lower`]) brings the digits of both sides together; what is left is a **nest**:
-//! loops, each with an extent and one stride per side, around the move of one element. Everything that moves data (and
-//! whatever travels along with it, such as definedness) works on nests and knows neither instructions nor layouts.
+//! An instruction is an affine map between the (row, column) spaces of its tiles, and a layout splits each axis into
+//! digits with a stride each. Lowering ([`lower`]) brings the digits of all operands together; what is left is a
+//! **nest**: loops, each with an extent and one stride per operand, around what happens to one element. Everything that
+//! moves data (and whatever travels along with it, such as definedness) works on nests and knows neither instructions nor
+//! layouts.
 //!
 //! [`Fill`] is a nest without a source, [`Plan`] a list of nests and fills with their kernels chosen, ready to be run
 //! again and again.
@@ -16,145 +17,98 @@ mod runs;
 
 pub use fill::Fill;
 pub use fold::fold;
-pub use lower::{DomainAxis, lower, lower_axes, lower_fill, lower_fill_axes, lower_with_params};
+pub use lower::{Operand, lower, lower_copy, lower_fill};
 pub use plan::{Place, Plan, Step};
-pub use runs::{Runs, Side};
+pub use runs::Runs;
 pub(crate) use runs::{read as read_bits, write as write_bits};
+
+pub use tessera_isa::sem::Map;
 
 use smallvec::SmallVec;
 
-/// An affine map from the domain of a move to the rows and columns of one tile.
-///
-/// `(i, j)` goes to `r = origin[0] + step[0][0]·i + step[0][1]·j` and `c = origin[1] + step[1][0]·i + step[1][1]·j`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Map {
-    /// Where `(0, 0)` goes.
-    pub origin: [u64; 2],
-    /// How far row and column move with `i` and `j`.
-    pub step: [[u64; 2]; 2],
-}
+/// Operands of a nest at most: what is written, and up to three that are read.
+pub const OPERANDS: usize = 4;
 
-impl Map {
-    /// `(i, j)` is element `(r + i, c + j)`.
-    pub const fn window(r: u64, c: u64) -> Self {
-        Map { origin: [r, c], step: [[1, 0], [0, 1]] }
-    }
+/// The operand of a nest that is written.
+pub const DST: usize = 0;
 
-    /// `(i, j)` is element `(j, i)`.
-    pub const TRANSPOSED: Map = Map { origin: [0, 0], step: [[0, 1], [1, 0]] };
-
-    /// `(i, j)` is element `(i, j)`.
-    pub const IDENTITY: Map = Map::window(0, 0);
-}
-
-/// One move: `dst(dst map of (i, j)) = src(src map of (i, j))` for every `i < rows`, `j < cols`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Move {
-    /// Extent of `i`.
-    pub rows: u64,
-    /// Extent of `j`.
-    pub cols: u64,
-    /// Where the elements come from.
-    pub src: Map,
-    /// Where they go.
-    pub dst: Map,
-}
-
-/// How wide the elements of the two sides are: 4, 8, 16, 32 or 64 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Bits {
-    /// Bits of a source element.
-    pub src: u32,
-    /// Bits of a destination element.
-    pub dst: u32,
-}
-
-impl Bits {
-    /// The same width on both sides.
-    pub const fn same(bits: u32) -> Self {
-        Bits { src: bits, dst: bits }
-    }
-}
+/// The first operand that is read; the others follow.
+pub const SRC: usize = 1;
 
 /// One loop of a nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dim {
     /// How often the loop runs.
     pub extent: u64,
-    /// How far the source moves: bytes, or nibbles where source elements have 4 bits.
-    pub src: i64,
-    /// How far the destination moves, likewise.
-    pub dst: i64,
-    /// How far the parameter index of a conversion moves; 0 in a nest without parameters.
-    pub param: i64,
+    /// How far each operand moves: bytes, or nibbles where its elements have 4 bits.
+    pub step: [i64; OPERANDS],
 }
 
-/// Loops around the move of one element.
+/// Loops around what happens to one element.
 ///
-/// Offsets and strides count bytes from where the operand starts, except on a side whose elements have 4 bits: there
+/// Offsets and strides count bytes from where the operand starts, except for an operand whose elements have 4 bits: there
 /// they count nibbles, the even one being the low half of its byte (tile-model.md 3). A nest that copies moves the low
 /// bits of an element where the destination is narrower (TPACK, ops.md 6).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nest {
-    /// Widths of the elements.
-    pub bits: Bits,
-    /// Offset of the first source element.
-    pub src: i64,
-    /// Offset of the first destination element.
-    pub dst: i64,
-    /// Parameter index of the first element; 0 in a nest without parameters.
-    pub param: i64,
+    /// Bits of an element of each operand: 4, 8, 16, 32 or 64, and 0 where there is no operand.
+    pub bits: [u32; OPERANDS],
+    /// Where the first element of each operand lies.
+    pub base: [i64; OPERANDS],
     /// The loops, by falling destination stride; empty for a single element.
     pub dims: SmallVec<[Dim; 8]>,
 }
 
+/// The nests of one step.
+pub type Nests = SmallVec<[Nest; 4]>;
+
 impl Nest {
+    /// How many operands it has.
+    pub fn operands(&self) -> usize {
+        self.bits.iter().take_while(|bits| **bits != 0).count()
+    }
+
     /// How many elements the nest moves.
     pub fn elements(&self) -> u64 {
         self.dims.iter().fold(1, |n, d| n.saturating_mul(d.extent))
     }
 
-    /// The first and one past the last byte that one side touches, relative to where the operand starts.
-    pub fn span(&self, side: Side) -> (i128, i128) {
-        runs::span(self.base(side), self.bits(side), self.dims.iter().map(|d| (d.extent, side.stride(d))))
+    /// The first and one past the last byte that one operand touches, relative to where it starts.
+    pub fn span(&self, operand: usize) -> (i128, i128) {
+        runs::span(self.base[operand], self.bits[operand], self.dims.iter().map(|d| (d.extent, d.step[operand])))
     }
 
-    /// The first and one past the last parameter index of the nest.
-    pub(crate) fn param_span(&self) -> (i128, i128) {
-        runs::span(self.param, 8, self.dims.iter().map(|d| (d.extent, d.param)))
+    /// The contiguous byte runs of one operand, in rising order where the loops nest.
+    pub fn runs(&self, operand: usize) -> Runs {
+        let dims = self.dims.iter().map(|d| (d.extent, d.step[operand]));
+        Runs::new(self.base[operand], self.bits[operand], dims)
     }
 
-    /// The contiguous byte runs of one side, in rising order where the loops nest.
-    pub fn runs(&self, side: Side) -> Runs {
-        Runs::new(self.base(side), self.bits(side), self.dims.iter().map(|d| (d.extent, side.stride(d))))
+    /// Calls `f(first byte, length)` for every contiguous byte run of one operand.
+    pub fn for_each_run(&self, operand: usize, f: impl FnMut(i64, u64)) {
+        self.runs(operand).for_each(f);
     }
 
-    /// Calls `f(first byte, length)` for every contiguous byte run of one side.
-    pub fn for_each_run(&self, side: Side, f: impl FnMut(i64, u64)) {
-        self.runs(side).for_each(f);
+    /// Calls `f` with the offset of every operand's element, for every point in loop order.
+    pub fn for_each_element(&self, mut f: impl FnMut([i64; OPERANDS])) {
+        let outer: SmallVec<[(u64, [i64; OPERANDS]); 8]> = self.dims.iter().map(|d| (d.extent, d.step)).collect();
+        runs::walk(&outer, self.base, &mut f);
     }
 
-    /// Calls `f(source offset, destination offset, parameter index)` for every element, in loop order.
-    pub fn for_each_element(&self, mut f: impl FnMut(i64, i64, i64)) {
-        let outer: SmallVec<[(u64, [i64; 3]); 8]> =
-            self.dims.iter().map(|d| (d.extent, [d.src, d.dst, d.param])).collect();
-        runs::walk(&outer, [self.src, self.dst, self.param], &mut |[s, d, p]| f(s, d, p));
-    }
-
-    /// Writes `convert(source bits, parameter index)` to every destination element: the slow path for conversions that
-    /// have no kernel, and the scalar twin of those that have one.
+    /// Writes `convert(source bits, offset of the third operand)` to every destination element: the scalar twin of
+    /// kernels that convert.
     pub fn convert_with(
         &self,
         src: &[u8],
         dst: &mut [u8],
         mut convert: impl FnMut(u64, i64) -> u64,
     ) -> Result<(), OutOfBounds> {
-        OutOfBounds::check(self.span(Side::Source), 0, src.len())?;
-        OutOfBounds::check(self.span(Side::Destination), 0, dst.len())?;
+        OutOfBounds::check(self.span(SRC), 0, src.len())?;
+        OutOfBounds::check(self.span(DST), 0, dst.len())?;
         let bits = self.bits;
-        self.for_each_element(|s, d, p| {
-            let value = read_bits(src, s, bits.src);
-            write_bits(dst, d, bits.dst, convert(value, p));
+        self.for_each_element(|[d, s, p, _]| {
+            let value = read_bits(src, s, bits[SRC]);
+            write_bits(dst, d, bits[DST], convert(value, p));
         });
         Ok(())
     }
@@ -170,29 +124,15 @@ impl Nest {
         crate::kernels::Kernel::new(self, crate::kernels::Level::best()).run_within(memory, src, dst)
     }
 
-    fn base(&self, side: Side) -> i64 {
-        match side {
-            Side::Source => self.src,
-            Side::Destination => self.dst,
-        }
-    }
-
-    fn bits(&self, side: Side) -> u32 {
-        match side {
-            Side::Source => self.bits.src,
-            Side::Destination => self.bits.dst,
-        }
-    }
-
     /// Brings the loops into normal form: no loop of extent 1, falling destination stride, nothing left to merge.
     pub(crate) fn normalise(&mut self) {
         self.dims.retain(|d| d.extent != 1);
-        self.dims.sort_by_key(|d| std::cmp::Reverse((d.dst.unsigned_abs(), d.src.unsigned_abs())));
+        self.dims.sort_by_key(|d| std::cmp::Reverse(d.step.map(i64::unsigned_abs)));
         let mut merged: SmallVec<[Dim; 8]> = SmallVec::new();
         for d in self.dims.drain(..) {
             if let Some(o) = merged.last_mut() {
-                let spans = |outer: i64, inner: i64| Some(outer) == inner.checked_mul(d.extent as i64);
-                if spans(o.src, d.src) && spans(o.dst, d.dst) && spans(o.param, d.param) {
+                let spans = |(outer, inner): (&i64, i64)| Some(*outer) == inner.checked_mul(d.extent as i64);
+                if o.step.iter().zip(d.step).all(spans) {
                     *o = Dim { extent: o.extent.saturating_mul(d.extent), ..d };
                     continue;
                 }
@@ -202,17 +142,18 @@ impl Nest {
         self.dims = merged;
     }
 
-    /// The same nest over whole bytes, where the nibbles of both sides come in aligned pairs.
+    /// The same nest over whole bytes, where the nibbles of its two operands come in aligned pairs.
     fn in_bytes(&self) -> Option<Nest> {
         let (last, outer) = self.dims.split_last()?;
-        let even = |x: i64| x % 2 == 0;
-        let pairs = (last.src, last.dst, last.param) == (1, 1, 0) && last.extent % 2 == 0;
-        if !pairs || !even(self.src) || !even(self.dst) || !outer.iter().all(|d| even(d.src) && even(d.dst)) {
+        let even = |x: &i64| x % 2 == 0;
+        let pairs = last.step == [1, 1, 0, 0] && last.extent % 2 == 0;
+        if !pairs || !self.base.iter().all(even) || !outer.iter().all(|d| d.step.iter().all(even)) {
             return None;
         }
-        let mut dims: SmallVec<[Dim; 8]> = outer.iter().map(|d| Dim { src: d.src / 2, dst: d.dst / 2, ..*d }).collect();
+        let halved = |d: &Dim| Dim { extent: d.extent, step: d.step.map(|s| s / 2) };
+        let mut dims: SmallVec<[Dim; 8]> = outer.iter().map(halved).collect();
         dims.push(Dim { extent: last.extent / 2, ..*last });
-        let mut nest = Nest { bits: Bits::same(8), src: self.src / 2, dst: self.dst / 2, param: self.param, dims };
+        let mut nest = Nest { bits: [8, 8, 0, 0], base: self.base.map(|b| b / 2), dims };
         nest.normalise();
         Some(nest)
     }

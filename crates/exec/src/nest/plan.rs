@@ -1,20 +1,22 @@
 //! Plans: the nests and fills of one instruction with their kernels chosen, to be run any number of times.
 
-use super::{Fill, Nest, OutOfBounds, fold};
-use crate::kernels::{Conversion, Convert, Kernel, Level, Pair, Params};
+use super::{Fill, Nest, OPERANDS, OutOfBounds, fold};
+use crate::engine::memory::MemoryId;
+use crate::kernels::{Conversion, Convert, Kernel, Level, MapKernel, Mapped, Pair, Params, Staged};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// Where an operand lies: in which memory, and from which byte on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// Index into the memories.
-    pub memory: usize,
+    /// The memory.
+    pub memory: MemoryId,
     /// First byte of the operand.
     pub at: usize,
 }
 
 /// One step of an instruction; operands go by number.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Step {
     /// Copies elements from operand `src` to operand `dst`.
     Copy {
@@ -36,6 +38,18 @@ pub enum Step {
         /// What happens to an element.
         conversion: Conversion,
     },
+    /// Computes elements of the first operand from those of the others.
+    Map {
+        /// The operands, in the order of the nest's.
+        operands: SmallVec<[u8; OPERANDS]>,
+        /// What goes where.
+        nest: Nest,
+        /// What happens to an element.
+        mapped: Mapped,
+    },
+    /// Computes what whole rows, or data, decide.
+    #[allow(private_interfaces, reason = "made by lowering only")]
+    Staged(Arc<Staged>),
     /// Fills elements of operand `dst`.
     Fill {
         /// The operand that is written.
@@ -66,6 +80,11 @@ enum Action {
         dst: u8,
         convert: Box<Convert>,
     },
+    Map {
+        operands: SmallVec<[u8; OPERANDS]>,
+        kernel: Box<MapKernel>,
+    },
+    Staged(Arc<Staged>),
     Fill {
         dst: u8,
         fill: Fill,
@@ -75,6 +94,22 @@ enum Action {
         operands: [u8; 3],
         kernel: Pair,
     },
+}
+
+impl Action {
+    /// The action of a step that is neither a copy nor a fill.
+    fn computing(step: Step, level: Level) -> Option<Action> {
+        Some(match step {
+            Step::Convert { src, dst, nest, conversion } => {
+                Action::Convert { src, dst, convert: Box::new(Convert::new(nest, conversion, level)) }
+            }
+            Step::Map { operands, nest, mapped } => {
+                Action::Map { operands, kernel: Box::new(MapKernel::new(nest, mapped, level)) }
+            }
+            Step::Staged(staged) => Action::Staged(staged),
+            Step::Copy { .. } | Step::Fill { .. } => return None,
+        })
+    }
 }
 
 impl Plan {
@@ -98,11 +133,10 @@ impl Plan {
                     flush_copies(&mut copies, level, &mut actions);
                     fills.push((dst, fill));
                 }
-                Step::Convert { src, dst, nest, conversion } => {
+                computes => {
                     flush_copies(&mut copies, level, &mut actions);
                     flush_fills(&mut fills, &mut actions);
-                    let convert = Box::new(Convert::new(nest, conversion, level));
-                    actions.push(Action::Convert { src, dst, convert });
+                    actions.extend(Action::computing(computes, level));
                 }
             }
         }
@@ -146,9 +180,17 @@ impl Plan {
                     Reach::Two(src, dst) => convert.run(src, dst, params)?,
                     Reach::One(memory, src, dst) => convert.run_within(memory, src, dst, params)?,
                 },
+                Action::Map { operands, kernel } => {
+                    let mut at: SmallVec<[Place; OPERANDS]> = SmallVec::new();
+                    for operand in operands {
+                        at.push(place(*operand)?);
+                    }
+                    kernel.run(memories, &at)?;
+                }
+                Action::Staged(staged) => staged.run(memories, places)?,
                 Action::Fill { dst, fill } => {
                     let dst = place(*dst)?;
-                    let memory = memories.get_mut(dst.memory).ok_or(NOWHERE)?.as_mut();
+                    let memory = memories.get_mut(dst.memory.index()).ok_or(NOWHERE)?.as_mut();
                     let len = memory.len();
                     fill.run(memory.get_mut(dst.at..).ok_or(OutOfBounds { len, ..NOWHERE })?)?;
                 }
@@ -170,10 +212,10 @@ enum Reach<'a> {
 #[inline]
 fn reach<M: AsMut<[u8]>>(memories: &mut [M], src: Place, dst: Place) -> Result<Reach<'_>, OutOfBounds> {
     if src.memory == dst.memory {
-        let memory = memories.get_mut(src.memory).ok_or(NOWHERE)?;
+        let memory = memories.get_mut(src.memory.index()).ok_or(NOWHERE)?;
         return Ok(Reach::One(memory.as_mut(), src.at, dst.at));
     }
-    let pair = memories.get_disjoint_mut([src.memory, dst.memory]);
+    let pair = memories.get_disjoint_mut([src.memory.index(), dst.memory.index()]);
     let [from, to] = pair.map_err(|_| NOWHERE)?;
     Ok(Reach::Two((from.as_mut(), src.at), (to.as_mut(), dst.at)))
 }

@@ -1,28 +1,9 @@
-//! One side of a nest: the bytes it touches, and single elements of it.
+//! One operand of a nest: the bytes it touches, and single elements of it.
 
-use super::Dim;
 use crate::kernels::Rows;
 use smallvec::SmallVec;
 
-/// The side of a nest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// What is read.
-    Source,
-    /// What is written.
-    Destination,
-}
-
-impl Side {
-    pub(super) fn stride(self, d: &Dim) -> i64 {
-        match self {
-            Side::Source => d.src,
-            Side::Destination => d.dst,
-        }
-    }
-}
-
-/// The contiguous byte runs of one side: loops around a run.
+/// The contiguous byte runs of one operand: loops around a run.
 ///
 /// Where elements have 4 bits and a run starts or ends inside a byte, it counts the whole byte.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

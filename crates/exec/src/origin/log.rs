@@ -1,9 +1,11 @@
 //! What happened to bytes, in order, and the way of one byte through it.
 
-use super::moves::{Action, ElementMove, Moves};
-use super::{Function, GIVEN, Now};
+use super::moves::Moves;
+use super::{Function, Now};
+use crate::defined::{Shadow, ShadowMove, Value};
 use crate::engine::memory::{MemoryId, is_buffer, on_core};
-use crate::nest::{Nest, Place};
+use crate::lower::ParamAt;
+use crate::nest::{DST, Place, SRC};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -91,12 +93,12 @@ pub(super) enum What {
 pub enum Source {
     /// Another byte.
     Copied(ByteAt),
-    /// An element.
-    Converted {
+    /// A function of elements.
+    Computed {
         /// The function.
         function: Function,
-        /// The bytes of the element.
-        element: Vec<ByteAt>,
+        /// The bytes of each element, in the order of the formula.
+        elements: Vec<Vec<ByteAt>>,
         /// The first byte of the parameter, where that is data.
         param: Option<ByteAt>,
     },
@@ -192,9 +194,8 @@ impl Log {
     /// A byte that is not on the chip.
     fn outside(&self, (memory, byte): ByteAt) -> Option<Spot> {
         let byte = byte as u64;
-        if memory >= GIVEN {
-            let value = ValueId((memory - GIVEN) as u32);
-            return Some(Spot::Given { value, byte });
+        if let Some(value) = memory.as_given() {
+            return Some(Spot::Given { value: ValueId(value), byte });
         }
         let value = *self.memories.get(&memory).filter(|_| is_buffer(memory))?;
         Some(Spot::Buffer { value, byte })
@@ -236,16 +237,16 @@ impl Event {
                 let mut clobbered = None;
                 for action in moves.actions.iter().rev() {
                     let (dst, area) = match action {
-                        Action::Move(mv) => (mv.dst, &mv.to),
-                        Action::Fill { dst, area, .. } | Action::Clear { dst, area } => (*dst, area),
+                        Shadow::Move(mv) => (mv.dst, &mv.to),
+                        Shadow::Set { operand, area, .. } | Shadow::Clear { operand, area } => (*operand, area),
                     };
                     let Some(to) = place(dst).filter(|p| p.memory == memory && area.contains(p.at, byte)) else {
                         continue;
                     };
                     match action {
-                        Action::Move(mv) => return mv.source(places, byte as i64 - to.at as i64),
-                        Action::Fill { pattern, .. } => return Some(Source::Constant(pattern.byte(byte - to.at))),
-                        Action::Clear { .. } => clobbered = Some(Source::Clobbered),
+                        Shadow::Move(mv) => return mv.came_from(places, byte as i64 - to.at as i64),
+                        Shadow::Set { pattern, .. } => return Some(Source::Constant(pattern.byte(byte - to.at))),
+                        Shadow::Clear { .. } => clobbered = Some(Source::Clobbered),
                     }
                 }
                 clobbered
@@ -261,12 +262,14 @@ impl Event {
         };
         let (memory, byte) = at;
         for action in &moves.actions {
-            let Action::Move(mv) = action else { continue };
-            let (Some(from), Some(to)) = (places.get(usize::from(mv.src)), places.get(usize::from(mv.dst))) else {
-                continue;
-            };
-            if from.memory == memory && mv.from.contains(from.at, byte) {
-                mv.destinations(byte as i64 - from.at as i64, &mut |d| {
+            let Shadow::Move(mv) = action else { continue };
+            let Some(to) = places.get(usize::from(mv.dst)) else { continue };
+            for (k, (operand, area)) in mv.reads.iter().enumerate() {
+                let from = places.get(usize::from(*operand));
+                let Some(from) = from.filter(|p| p.memory == memory && area.contains(p.at, byte)) else {
+                    continue;
+                };
+                mv.destinations(k, byte as i64 - from.at as i64, &mut |d| {
                     if let Ok(d) = usize::try_from(to.at as i64 + d)
                         && (to.memory, d) != at
                     {
@@ -274,12 +277,12 @@ impl Event {
                     }
                 });
             }
-            if let Some(param) = mv.param
-                && let Some(tile) = places.get(usize::from(param.operand))
+            if let Value::Converted(_, ParamAt::Tile { operand, offset, count }) = mv.value
+                && let Some(tile) = places.get(usize::from(operand))
                 && tile.memory == memory
             {
-                let first = tile.at + param.offset;
-                carried.is_param |= (first..first + param.count * 8).contains(&byte);
+                let first = tile.at + offset;
+                carried.is_param |= (first..first + count * 8).contains(&byte);
             }
         }
         carried
@@ -296,47 +299,76 @@ fn size(bits: u32) -> i64 {
     i64::from(bits / 8).max(1)
 }
 
-impl ElementMove {
+impl ShadowMove {
     /// Where the byte at this distance from the destination's start comes from.
-    fn source(&self, places: &[Place], byte: i64) -> Option<Source> {
-        let from = places.get(usize::from(self.src))?;
-        let at = |b: i64| Some((from.memory, usize::try_from(from.at as i64 + b).ok()?));
-        let mut found = None;
-        self.each(|nest, s, d, p| {
-            let to = whole(d, nest.bits.dst);
-            if found.is_none() && (to..to + size(nest.bits.dst)).contains(&byte) {
-                found = Some((whole(s, nest.bits.src), byte - to, nest.bits.src, p));
-            }
-        });
-        let (s, k, bits, p) = found?;
-        let Some(function) = self.function() else {
-            return Some(Source::Copied(at(s + k)?));
+    fn came_from(&self, places: &[Place], byte: i64) -> Option<Source> {
+        let at = |operand: u8, b: i64| {
+            let from = places.get(usize::from(operand))?;
+            Some((from.memory, usize::try_from(from.at as i64 + b).ok()?))
         };
-        let param = self.param.and_then(|param| {
-            let tile = places.get(usize::from(param.operand))?;
-            Some((tile.memory, tile.at + param.offset + p.max(0) as usize * 8))
-        });
-        Some(Source::Converted { function, element: (s..s + size(bits)).filter_map(at).collect(), param })
-    }
-
-    /// Calls `f` for every place that the byte at this distance from the source's start goes to.
-    fn destinations(&self, byte: i64, f: &mut impl FnMut(i64)) {
-        self.each(|nest, s, d, _| {
-            let (s, d) = (whole(s, nest.bits.src), whole(d, nest.bits.dst));
-            if !(s..s + size(nest.bits.src)).contains(&byte) {
-                return;
-            }
-            if self.conversion.is_some() {
-                (d..d + size(nest.bits.dst)).for_each(&mut *f);
-            } else if byte - s < size(nest.bits.dst) {
-                f(d + byte - s);
-            }
-        });
-    }
-
-    fn each(&self, mut f: impl FnMut(&Nest, i64, i64, i64)) {
+        let element =
+            |operand: u8, first: i64, bytes: i64| (first..first + bytes).filter_map(|b| at(operand, b)).collect();
+        if let (Value::Staged(staged), Some(function)) = (&self.value, self.function()) {
+            let mut elements = Vec::new();
+            staged.sources_of(byte, |input, first| {
+                let stage = &staged.inputs[input];
+                elements.push(element(stage.operand, first, size(stage.elem.bits())));
+            });
+            return Some(Source::Computed { function, elements, param: None });
+        }
+        let mut found = None;
         for nest in &self.nests {
-            nest.for_each_element(|s, d, p| f(nest, s, d, p));
+            nest.for_each_element(|offsets| {
+                let to = whole(offsets[DST], nest.bits[DST]);
+                if found.is_none() && (to..to + size(nest.bits[DST])).contains(&byte) {
+                    found = Some((nest.bits, offsets, byte - to));
+                }
+            });
+        }
+        let (bits, offsets, k) = found?;
+        let (first, _) = self.reads.first()?;
+        let Some(function) = self.function() else {
+            return Some(Source::Copied(at(*first, whole(offsets[SRC], bits[SRC]) + k)?));
+        };
+        let read = self.reads.iter().zip(offsets.iter().zip(bits).skip(SRC));
+        let elements = read.map(|((operand, _), (at, bits))| element(*operand, whole(*at, bits), size(bits))).collect();
+        let param = match self.value {
+            Value::Converted(_, ParamAt::Tile { operand, offset, .. }) => places
+                .get(usize::from(operand))
+                .map(|tile| (tile.memory, tile.at + offset + offsets[2].max(0) as usize)),
+            _ => None,
+        };
+        Some(Source::Computed { function, elements, param })
+    }
+
+    /// Calls `f` for every place that the byte at this distance from the start of what is read k-th goes to.
+    fn destinations(&self, k: usize, byte: i64, f: &mut impl FnMut(i64)) {
+        if let Value::Staged(staged) = &self.value {
+            let offsets = staged.inputs[k].offsets(true);
+            let bytes = size(staged.inputs[k].elem.bits());
+            for (result, d) in staged.output.offsets(false).into_iter().enumerate() {
+                let mut is_read = false;
+                staged.reads(result, |input, element| {
+                    is_read |= input == k && (offsets[element]..offsets[element] + bytes).contains(&byte);
+                });
+                if is_read {
+                    (d..d + size(staged.output.elem.bits())).for_each(&mut *f);
+                }
+            }
+        }
+        for nest in &self.nests {
+            let (from, to) = (nest.bits[SRC + k], nest.bits[DST]);
+            nest.for_each_element(|at| {
+                let (s, d) = (whole(at[SRC + k], from), whole(at[DST], to));
+                if !(s..s + size(from)).contains(&byte) {
+                    return;
+                }
+                if !self.keeps_bits() {
+                    (d..d + size(to)).for_each(&mut *f);
+                } else if byte - s < size(to) {
+                    f(d + byte - s);
+                }
+            });
         }
     }
 }

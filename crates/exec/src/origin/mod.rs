@@ -15,14 +15,15 @@ mod terms;
 
 pub use log::{Carried, Event, Log, Source, Spot, TileAt};
 pub(crate) use moves::Moves;
-pub use terms::{Function, Nibble, Quantized, Term, TermId, Terms, UNDEFINED};
+pub use terms::{Converted, Function, Nibble, Quantized, Term, TermId, Terms, UNDEFINED};
 
-use crate::defined::Area;
-use crate::engine::chip::Object;
-use crate::engine::memory::{BUFFERS, MemoryId, is_buffer};
-use crate::nest::{Bits, Map, Move, Nest, Place, lower};
+use crate::defined::{Area, Shadow, ShadowMove, Value};
+use crate::engine::Object;
+use crate::engine::memory::{MemoryId, is_buffer};
+use crate::lower::ParamAt;
+use crate::nest::{Nest, Place, lower_copy};
 use log::What;
-use moves::{Action, From};
+use moves::From;
 use plane::Plane;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -31,15 +32,12 @@ use tessera_ir::{OpId, ValueId};
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
 
-/// Where the contents of input tiles are numbered: a memory of its own for each.
-const GIVEN: MemoryId = 1 << 30;
-
 /// How many bytes of all memories are followed at most.
 const MAX_BYTES: usize = 1 << 28;
 
 /// The memory that stands for what is given to an input tile.
 pub(crate) fn given(value: ValueId) -> MemoryId {
-    GIVEN + value.index()
+    MemoryId::given(value.index() as u32)
 }
 
 /// Something that came out, by origins.
@@ -244,49 +242,19 @@ impl Watch {
             self.act(action, places, before.as_ref());
         }
         for action in &moves.actions {
-            if let Action::Clear { dst, area } = action {
-                self.clear(moves, *dst, area, places);
+            if let Shadow::Clear { operand, area } = action {
+                self.clear(moves, *operand, area, places);
             }
         }
         self.record(What::Moved { moves: moves.clone(), places: places.into() });
     }
 
-    fn act(&mut self, action: &Action, places: &[Place], before: Option<&FxHashMap<MemoryId, Plane>>) {
+    fn act(&mut self, action: &Shadow, places: &[Place], before: Option<&FxHashMap<MemoryId, Plane>>) {
         let place = |n: u8| places.get(usize::from(n)).copied();
         match action {
-            Action::Move(mv) => {
-                let (Some(from), Some(to)) = (place(mv.src), place(mv.dst)) else {
-                    return;
-                };
-                for (area, at) in [(&mv.from, from), (&mv.to, to)] {
-                    let end = area.span().map_or(0, |s| s.1.max(0) as usize);
-                    self.reach(at.memory, at.at.saturating_add(end));
-                }
-                let param = mv.param.as_ref().and_then(|p| Some((place(p.operand)?, p.offset)));
-                if let (Some((at, offset)), Some(p)) = (param, &mv.param) {
-                    self.reach(at.memory, at.at + offset + p.count * 8);
-                }
-                let Some(mut dst) = self.planes.remove(&to.memory) else {
-                    return;
-                };
-                let others = before.unwrap_or(&self.planes);
-                let src = match before {
-                    None if from.memory == to.memory => None,
-                    _ => others.get(&from.memory),
-                };
-                let params = param.map(|(at, offset)| {
-                    let plane = if at.memory == to.memory { None } else { others.get(&at.memory) };
-                    (plane, at.at + offset)
-                });
-                let read = From { plane: src, at: from.at, params };
-                mv.run(&read, &mut dst, to.at, &mut self.terms);
-                self.planes.insert(to.memory, dst);
-                for (start, len) in mv.to.at(to.at) {
-                    self.note_written(to.memory, start, len);
-                }
-            }
-            Action::Fill { dst, area, pattern } => {
-                let Some(to) = place(*dst) else { return };
+            Shadow::Move(mv) => self.act_move(mv, places, before),
+            Shadow::Set { operand, area, pattern } => {
+                let Some(to) = place(*operand) else { return };
                 self.reach(to.memory, area.span().map_or(0, |s| to.at + s.1.max(0) as usize));
                 let Some(plane) = self.planes.get_mut(&to.memory) else {
                     return;
@@ -297,7 +265,43 @@ impl Watch {
                     }
                 }
             }
-            Action::Clear { .. } => {}
+            Shadow::Clear { .. } => {}
+        }
+    }
+
+    fn act_move(&mut self, mv: &ShadowMove, places: &[Place], before: Option<&FxHashMap<MemoryId, Plane>>) {
+        let place = |n: u8| places.get(usize::from(n)).copied();
+        let Some(to) = place(mv.dst) else { return };
+        let mut reads: SmallVec<[Place; 3]> = SmallVec::new();
+        for (operand, area) in mv.reads.iter().map(|(o, a)| (*o, a)).chain([(mv.dst, &mv.to)]) {
+            let Some(at) = place(operand) else { return };
+            let end = area.span().map_or(0, |s| s.1.max(0) as usize);
+            self.reach(at.memory, at.at.saturating_add(end));
+            reads.push(at);
+        }
+        reads.pop();
+        let params = match &mv.value {
+            Value::Converted(_, ParamAt::Tile { operand, offset, count }) => place(*operand).map(|at| {
+                self.reach(at.memory, at.at + offset + count * 8);
+                Place { memory: at.memory, at: at.at + offset }
+            }),
+            _ => None,
+        };
+        let Some(mut dst) = self.planes.remove(&to.memory) else {
+            return;
+        };
+        {
+            let others = before.unwrap_or(&self.planes);
+            let from = |at: Place| {
+                let within = before.is_none() && at.memory == to.memory;
+                From { plane: if within { None } else { others.get(&at.memory) }, at: at.at }
+            };
+            let reads: SmallVec<[From<'_>; 3]> = reads.into_iter().map(from).collect();
+            mv.run(&reads, params.map(from), (&mut dst, to.at), &mut self.terms);
+        }
+        self.planes.insert(to.memory, dst);
+        for (start, len) in mv.to.at(to.at) {
+            self.note_written(to.memory, start, len);
         }
     }
 
@@ -314,9 +318,9 @@ impl Watch {
             .actions
             .iter()
             .filter_map(|a| match a {
-                Action::Move(mv) => Some((places.get(usize::from(mv.dst)).copied()?, &mv.to)),
-                Action::Fill { dst, area, .. } => Some((places.get(usize::from(*dst)).copied()?, area)),
-                Action::Clear { .. } => None,
+                Shadow::Move(mv) => Some((places.get(usize::from(mv.dst)).copied()?, &mv.to)),
+                Shadow::Set { operand, area, .. } => Some((places.get(usize::from(*operand)).copied()?, area)),
+                Shadow::Clear { .. } => None,
             })
             .filter(|(p, _)| p.memory == place.memory)
             .collect();
@@ -339,7 +343,7 @@ impl Watch {
     }
 
     fn note_written(&mut self, memory: MemoryId, start: usize, len: usize) {
-        if (BUFFERS..GIVEN).contains(&memory) {
+        if is_buffer(memory) && memory.as_given().is_none() {
             self.written.push((memory, start, len));
         }
     }
@@ -361,19 +365,16 @@ impl Watch {
     ) -> Output {
         let [rows, cols] = object.extent();
         let elem = object.tile.elem;
-        let whole = Move { rows, cols, src: Map::IDENTITY, dst: Map::IDENTITY };
         let to = Layout::row_major(rows, cols, cols);
-        let nests = lower(&whole, layout, &to, Bits::same(elem.bits()));
-        let moves = Moves::copy(&nests);
+        let moves = Moves::copy(&lower_copy([rows, cols], layout, &to, elem.bits()));
         let mut dst = Plane::default();
         dst.grow(elem.bytes_of(rows.saturating_mul(cols)) as usize);
         for action in &moves.actions {
-            if let Action::Move(mv) = action {
-                let end = mv.from.span().map_or(0, |s| s.1.max(0) as usize);
-                self.reach(place.memory, place.at.saturating_add(end));
-                let src = self.planes.get(&place.memory);
-                let read = From { plane: src, at: place.at, params: None };
-                mv.run(&read, &mut dst, 0, &mut self.terms);
+            if let Shadow::Move(mv) = action {
+                let span = mv.reads.first().and_then(|(_, area)| area.span());
+                self.reach(place.memory, place.at.saturating_add(span.map_or(0, |s| s.1.max(0) as usize)));
+                let read = From { plane: self.planes.get(&place.memory), at: place.at };
+                mv.run(&[read], None, (&mut dst, 0), &mut self.terms);
             }
         }
         Output { value, core, rows, cols, elem, origins: dst.ids().collect() }

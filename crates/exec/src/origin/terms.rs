@@ -1,11 +1,12 @@
 //! Terms: what a byte can be, each with a number. Equal terms have equal numbers.
 
 use super::moves::is_undefined;
-use crate::kernels::Conversion;
+use crate::kernels::{Conversion, Mapped};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
+use tessera_isa::sem::{Fixpipe, Func};
 
 /// The number of a term.
 pub type TermId = u32;
@@ -55,9 +56,34 @@ pub struct Nibble {
     pub high: bool,
 }
 
-/// A function of one element, described so that two that compute the same compare equal.
+/// A function of elements, described so that two that compute the same compare equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Function {
+pub enum Function {
+    /// Of one element, and of a parameter where that is data.
+    Converted(Converted),
+    /// Of one element of each of these types, one after the other.
+    Mapped {
+        /// What the result is.
+        func: Func,
+        /// Its type.
+        to: Elem,
+        /// The types of the arguments.
+        args: [Option<Elem>; 3],
+    },
+    /// Of the state that a fold starts as, and of the arguments of every step.
+    Fold {
+        /// What one more step makes of the state.
+        func: Func,
+        /// The type of the result.
+        to: Elem,
+        /// The types of the arguments of a step.
+        args: [Option<Elem>; 2],
+    },
+}
+
+/// A conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Converted {
     /// The type of the element.
     pub src: Elem,
     /// The type of the result.
@@ -68,6 +94,85 @@ pub struct Function {
     pub hardware_rounding: bool,
     /// The quantization parameter.
     pub quantized: Quantized,
+}
+
+impl Function {
+    pub(super) fn of_mapped(mapped: &Mapped) -> Function {
+        let mut types = mapped.args.iter().map(|(elem, _)| *elem);
+        Function::Mapped { func: mapped.func, to: mapped.to, args: [types.next(), types.next(), types.next()] }
+    }
+
+    /// The type of the result.
+    pub fn to(&self) -> Elem {
+        match self {
+            Function::Converted(converted) => converted.dst,
+            Function::Mapped { to, .. } | Function::Fold { to, .. } => *to,
+        }
+    }
+
+    /// Cuts the bytes of its operands into one piece for each.
+    pub fn split<'b, T>(&self, bytes: &'b [T]) -> Vec<(Elem, &'b [T])> {
+        let size = |elem: Elem| (elem.bits() as usize / 8).max(1);
+        let (first, rest): (&[Elem], SmallVec<[Elem; 3]>) = match self {
+            Function::Converted(converted) => (&[], SmallVec::from_iter([converted.src, Elem::U64])),
+            Function::Mapped { args, .. } => (&[], args.iter().flatten().copied().collect()),
+            Function::Fold { to, args, .. } => {
+                let state: &[Elem] = if to.is_float() { &[Elem::F32] } else { &[] };
+                (state, args.iter().flatten().copied().collect())
+            }
+        };
+        let state = match self {
+            Function::Fold { to, .. } if first.is_empty() => Some(*to),
+            _ => first.first().copied(),
+        };
+        let mut pieces = Vec::new();
+        let mut left = bytes;
+        for elem in state.into_iter().chain(rest.iter().copied().cycle()) {
+            let Some((piece, others)) = left.split_at_checked(size(elem)).filter(|_| !left.is_empty()) else {
+                break;
+            };
+            pieces.push((elem, piece));
+            left = others;
+        }
+        pieces
+    }
+
+    /// The bits of the result for the bytes of the operands.
+    pub fn eval(&self, bytes: &[u8]) -> u64 {
+        let bits = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+        let args: Vec<(Elem, u64)> = self.split(bytes).into_iter().map(|(elem, bytes)| (elem, bits(bytes))).collect();
+        match (self, args.as_slice()) {
+            (Function::Converted(converted), [(_, element), param @ ..]) => {
+                converted.eval(*element, param.first().map(|p| p.1))
+            }
+            (Function::Mapped { func, to, .. }, args) => func.eval(*to, args),
+            (Function::Fold { func, to, args: types }, [(state, start), steps @ ..]) => {
+                let n = types.iter().flatten().count().max(1);
+                let step = |s: u64, args: &[(Elem, u64)]| {
+                    let all: SmallVec<[(Elem, u64); 3]> =
+                        [(*state, s)].into_iter().chain(args.iter().copied()).collect();
+                    func.eval(*state, &all)
+                };
+                tessera_isa::sem::convert(*state, *to, steps.chunks(n).fold(*start, step))
+            }
+            _ => 0,
+        }
+    }
+}
+
+impl Converted {
+    fn eval(&self, element: u64, param: Option<u64>) -> u64 {
+        let param = match self.quantized {
+            Quantized::No if !self.relu => return tessera_isa::sem::convert(self.src, self.dst, element),
+            Quantized::No => None,
+            Quantized::Data => Some(QuantParam::vector(param.unwrap_or(0))),
+            Quantized::Fixed { scale, shift, offset } => {
+                Some(QuantParam { scale: f32::from_bits(scale), shift, offset, signed: false })
+            }
+        };
+        let Converted { src, dst, relu, hardware_rounding, .. } = *self;
+        Fixpipe { src, dst, relu, hardware_rounding }.apply(element as u32, param.as_ref())
+    }
 }
 
 /// The quantization parameter of a function: only what the function uses of it.
@@ -257,31 +362,35 @@ impl Terms {
     }
 
     /// The origins of the bytes of a converted element.
-    pub(crate) fn apply(
+    pub(crate) fn convert(
         &mut self,
         conversion: Conversion,
         element: &[TermId],
         param: Param,
         bytes: usize,
     ) -> SmallVec<[TermId; 8]> {
-        let (function, param) = function(conversion, param);
+        let (function, param) = converted(conversion, param);
         let data: &[TermId] = match &param {
             Param::Data(ids) => ids,
             _ => &[],
         };
-        if is_undefined(element) || is_undefined(data) {
+        let mut result = self.apply(function, element.iter().chain(data).copied().collect());
+        result.truncate(bytes);
+        result
+    }
+
+    /// The origins of the bytes of a function's result.
+    pub(crate) fn apply(&mut self, function: Function, operands: SmallVec<[TermId; 8]>) -> SmallVec<[TermId; 8]> {
+        let bytes = (function.to().bits() as usize / 8).max(1);
+        if is_undefined(&operands) {
             return SmallVec::from_elem(UNDEFINED, bytes);
         }
-        if let (Some(bits), true) = (constant_bits(element), data.is_empty()) {
-            let param = match &param {
-                Param::Fixed(param) => Some(param),
-                _ => None,
-            };
-            let result = conversion.apply(bits, param).to_le_bytes();
+        let constants: Option<SmallVec<[u8; 8]>> = operands.iter().map(|id| Terms::constant_of(*id)).collect();
+        if let Some(constants) = constants {
+            let result = function.eval(&constants).to_le_bytes();
             return result.iter().take(bytes).map(|b| Terms::constant(*b)).collect();
         }
-        let operands: SmallVec<[TermId; 8]> = element.iter().chain(data).copied().collect();
-        let key = (function, operands);
+        let key = (function, self.continued(function, operands));
         let base = match self.applied.get(&key) {
             Some(base) => *base,
             None => {
@@ -291,6 +400,33 @@ impl Terms {
             }
         };
         (0..bytes as TermId).map(|k| base.saturating_add(k)).collect()
+    }
+
+    /// A fold that starts as the result of the same fold is the longer one, where nothing is rounded in between: a product
+    /// cut along k is the whole product (matrix.md 1).
+    fn continued(&self, function: Function, operands: SmallVec<[TermId; 8]>) -> SmallVec<[TermId; 8]> {
+        let Function::Fold { to, .. } = function else {
+            return operands;
+        };
+        let size = (Func::state(to).bits() / 8) as usize;
+        let Some((start, steps)) = operands.split_at_checked(size).filter(|_| Func::state(to) == to) else {
+            return operands;
+        };
+        let mut before = None;
+        for (k, id) in start.iter().enumerate() {
+            match self.get(*id) {
+                Term::Applied { function: f, operands, byte } if f == function && usize::from(byte) == k => {
+                    before = Some(operands);
+                }
+                _ => return operands,
+            }
+        }
+        let first = start.first().copied().unwrap_or(UNDEFINED);
+        let is_one = start.iter().zip(first..).all(|(id, expected)| *id == expected);
+        match before.filter(|_| is_one) {
+            Some(before) => before.into_iter().chain(steps.iter().copied()).collect(),
+            None => operands,
+        }
     }
 }
 
@@ -304,7 +440,7 @@ fn constant_bits(ids: &[TermId]) -> Option<u64> {
 }
 
 /// Describes a conversion by what it computes, and keeps of its parameter what it uses.
-pub(super) fn function(conversion: Conversion, param: Param) -> (Function, Param) {
+pub(super) fn converted(conversion: Conversion, param: Param) -> (Function, Param) {
     let (src, dst, relu, hardware) = match conversion {
         Conversion::Value { src, dst } => (src, dst, false, false),
         Conversion::Fixpipe(f) => (f.src, f.dst, f.relu, f.hardware_rounding),
@@ -346,15 +482,14 @@ pub(super) fn function(conversion: Conversion, param: Param) -> (Function, Param
         Quantized::Data => offsets,
         Quantized::No => false,
     };
-    let function =
-        Function { src, dst, relu: relu && dst != Elem::U8, hardware_rounding: hardware && has_offset, quantized };
-    (function, param)
+    let hardware_rounding = hardware && has_offset;
+    let function = Converted { src, dst, relu: relu && dst != Elem::U8, hardware_rounding, quantized };
+    (Function::Converted(function), param)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tessera_isa::sem::Fixpipe;
 
     fn fixpipe(dst: Elem, hardware_rounding: bool) -> Conversion {
         Conversion::Fixpipe(Fixpipe { src: Elem::F32, dst, relu: false, hardware_rounding })
@@ -384,33 +519,33 @@ mod tests {
         let (x, y) = (element(&mut terms, 0), element(&mut terms, 1));
         let scalar = |bits: u64| Param::Fixed(QuantParam::scalar(bits));
         let one = u64::from(1f32.to_bits());
-        let a = terms.apply(fixpipe(Elem::F16, true), &x, Param::None, 2);
-        assert_eq!(a, terms.apply(fixpipe(Elem::F16, false), &x, Param::None, 2));
+        let a = terms.convert(fixpipe(Elem::F16, true), &x, Param::None, 2);
+        assert_eq!(a, terms.convert(fixpipe(Elem::F16, false), &x, Param::None, 2));
         let moved = Conversion::Value { src: Elem::F32, dst: Elem::F16 };
-        assert_eq!(a, terms.apply(moved, &x, Param::None, 2), "a plain cast is a converting move");
-        assert_ne!(a, terms.apply(fixpipe(Elem::F16, true), &y, Param::None, 2));
-        assert_ne!(a, terms.apply(fixpipe(Elem::Bf16, true), &x, Param::None, 2));
-        assert_ne!(a, terms.apply(fixpipe(Elem::F16, true), &x, scalar(one), 2));
+        assert_eq!(a, terms.convert(moved, &x, Param::None, 2), "a plain cast is a converting move");
+        assert_ne!(a, terms.convert(fixpipe(Elem::F16, true), &y, Param::None, 2));
+        assert_ne!(a, terms.convert(fixpipe(Elem::Bf16, true), &x, Param::None, 2));
+        assert_ne!(a, terms.convert(fixpipe(Elem::F16, true), &x, scalar(one), 2));
         // The order of rounding matters only with an offset.
         let (signed, offset) = (1 << 46 | one, 1 << 46 | 3 << 37 | one);
-        let i8 = |terms: &mut Terms, hardware, bits| terms.apply(fixpipe(Elem::I8, hardware), &x, scalar(bits), 1);
+        let i8 = |terms: &mut Terms, hardware, bits| terms.convert(fixpipe(Elem::I8, hardware), &x, scalar(bits), 1);
         assert_eq!(i8(&mut terms, true, signed), i8(&mut terms, false, signed));
         assert_ne!(i8(&mut terms, true, offset), i8(&mut terms, false, offset));
         // Constant parameters in a tile are parameters in the instruction.
         let bytes = one.to_le_bytes().map(Terms::constant);
-        let vector = terms.apply(fixpipe(Elem::F16, true), &x, Param::Data(bytes.as_slice().into()), 2);
-        assert_eq!(vector, terms.apply(fixpipe(Elem::F16, true), &x, scalar(one), 2));
+        let vector = terms.convert(fixpipe(Elem::F16, true), &x, Param::Data(bytes.as_slice().into()), 2);
+        assert_eq!(vector, terms.convert(fixpipe(Elem::F16, true), &x, scalar(one), 2));
     }
 
     #[test]
     fn constants_are_folded_and_undefined_stays_so() {
         let mut terms = Terms::default();
         let one: Vec<TermId> = 1f32.to_le_bytes().map(Terms::constant).to_vec();
-        let half = terms.apply(fixpipe(Elem::F16, false), &one, Param::None, 2);
+        let half = terms.convert(fixpipe(Elem::F16, false), &one, Param::None, 2);
         assert_eq!(half[..], [Terms::constant(0), Terms::constant(0x3C)]);
         let mut broken = one;
         broken[3] = UNDEFINED;
-        let half = terms.apply(fixpipe(Elem::F16, false), &broken, Param::None, 2);
+        let half = terms.convert(fixpipe(Elem::F16, false), &broken, Param::None, 2);
         assert_eq!(half[..], [UNDEFINED; 2]);
     }
 

@@ -1,5 +1,6 @@
 //! Random layouts, and elements by their definition.
 
+use tessera_exec::nest::{Map, Nests, Operand, lower};
 use tessera_isa::layout::{Axis, Digit, Layout};
 pub use tessera_testkit::random::Random;
 
@@ -106,4 +107,31 @@ pub fn put(bytes: &mut [u8], at: u64, bits: u32, value: u64) {
     for k in 0..len {
         bytes[at as usize * len + k] = (value >> (8 * k)) as u8;
     }
+}
+
+/// Bits of an element on both sides of a move.
+#[derive(Clone, Copy, Debug)]
+pub struct Bits {
+    pub src: u32,
+    pub dst: u32,
+}
+
+impl Bits {
+    pub const fn same(bits: u32) -> Self {
+        Bits { src: bits, dst: bits }
+    }
+}
+
+/// `dst(i, j) = src(i, j)`, through a map on either side.
+#[derive(Clone, Copy, Debug)]
+pub struct Move {
+    pub rows: u64,
+    pub cols: u64,
+    pub src: Map,
+    pub dst: Map,
+}
+
+pub fn lower_move(mv: &Move, src: &Layout, dst: &Layout, bits: Bits) -> Nests {
+    let from = Operand { layout: src, map: mv.src, bits: bits.src };
+    lower([mv.rows, mv.cols], &[Operand { layout: dst, map: mv.dst, bits: bits.dst }, from])
 }

@@ -1,9 +1,9 @@
 //! Runs one instruction on the machine and on the oracle, twice, and compares everything.
 
 use super::cases::{Case, parameter};
-use tessera_exec::engine::machine::{Issue, Machine, TileId};
+use tessera_exec::engine::{Engine, Refused, TileId};
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::ConvType;
+use tessera_isa::inst::{ConvType, Inst};
 use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::tile::Extent;
 use tessera_testkit::random::Random;
@@ -90,7 +90,7 @@ fn conv_of(case: &Case, role: Role) -> Option<ConvType> {
 
 pub fn compare(random: &mut Random, case: &Case) {
     let inst = &case.inst;
-    let mut machine = Machine::new(inst.profile);
+    let mut machine = Engine::new(inst.profile, true);
     let ids: Vec<TileId> = inst
         .tiles
         .iter()
@@ -101,7 +101,7 @@ pub fn compare(random: &mut Random, case: &Case) {
             };
             let dynamic = |e: Extent, v: Option<u64>| v.filter(|_| e == Extent::Dynamic).map(|v| v as i64);
             machine
-                .set_valid(id, dynamic(arg.tile.v_row, arg.valid[0]), dynamic(arg.tile.v_col, arg.valid[1]))
+                .set_valid(id, [dynamic(arg.tile.v_row, arg.valid[0]), dynamic(arg.tile.v_col, arg.valid[1])])
                 .unwrap();
             id
         })
@@ -131,7 +131,7 @@ pub fn compare(random: &mut Random, case: &Case) {
                 pictures[k].cores[1] = Content { bytes: data.raw, defined: data.raw_defined };
             }
             machine.write_raw(ids[k], &pictures[k].cores[0].bytes).unwrap();
-            machine.undefine(ids[k], &pictures[k].cores[0].defined).unwrap();
+            machine.undefine_bytes(ids[k], &pictures[k].cores[0].defined).unwrap();
         }
         let view = inst.global.clone();
         let mut buffer = view.as_ref().map_or(Content::default(), |v| {
@@ -139,28 +139,22 @@ pub fn compare(random: &mut Random, case: &Case) {
             content.defined.fill(0xFF);
             content
         });
-        let mut issue = Issue::new(inst.op, inst.form).attrs(inst.attrs.clone());
-        for (arg, id) in inst.tiles.iter().zip(&ids) {
-            issue = issue.tile(arg.role, *id);
-        }
-        for (role, value) in &inst.scalars {
-            issue = issue.scalar(*role, value.unwrap());
-        }
+        let mut issue = Inst::new(inst.op, inst.form, inst.profile);
+        (issue.attrs, issue.scalars) = (inst.attrs.clone(), inst.scalars.clone());
+        let operands: Vec<(Role, TileId)> = inst.tiles.iter().zip(&ids).map(|(arg, id)| (arg.role, *id)).collect();
         let mut bytes = buffer.bytes.clone();
         let got = match (&view, inst.op) {
             (Some(view), Opcode::Tload) => machine.load(ids[0], view, &bytes),
             (Some(view), _) => machine.store(ids[0], view, &mut bytes),
-            (None, _) => machine.issue(&issue),
+            (None, _) => machine.issue(&issue, &operands),
         };
+        let got = got.map(|done| done.stored_undefined);
         let expected = execute(inst, &mut pictures, view.as_ref().map(|_| &mut buffer));
         let what = || format!("round {round} of {inst:#?} shared {:?}", case.shared);
         match (&got, expected) {
-            (Ok(()), Ok(undefined)) => {
-                let warned = machine.take_warnings().iter().any(|w| w.rule == "undefined-read");
-                assert_eq!(warned, undefined, "undefined-read of {}", what());
-            }
-            (Err(d), Err(rule)) => {
-                assert_eq!(d.rule, rule, "{}", what());
+            (Ok(stored), Ok(undefined)) => assert_eq!(*stored, undefined, "undefined-read of {}", what()),
+            (Err(Refused(found)), Err(rule)) => {
+                assert_eq!(found[0].rule, rule, "{}", what());
                 return;
             }
             (got, expected) => panic!("machine {got:?}, oracle {expected:?}: {}", what()),
@@ -188,7 +182,7 @@ pub fn compare(random: &mut Random, case: &Case) {
                 let dynamic = |e: Extent, v: Option<u64>| v.filter(|_| e == Extent::Dynamic).map(|v| v as i64);
                 let arg = &inst.tiles[k];
                 machine
-                    .set_valid(*id, dynamic(arg.tile.v_row, arg.valid[0]), dynamic(arg.tile.v_col, arg.valid[1]))
+                    .set_valid(*id, [dynamic(arg.tile.v_row, arg.valid[0]), dynamic(arg.tile.v_col, arg.valid[1])])
                     .unwrap();
             }
         }

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 /// The value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum AttrValue {
     /// A word, by its place in the attribute's list.
     Word(u8),

@@ -106,6 +106,7 @@ macro_rules! attributes {
     ($($(#[$doc:meta])* $name:ident = $text:literal, $cpp:literal, $info:expr;)*) => {
         words! {
             /// An attribute of an instruction.
+            #[non_exhaustive]
             AttrName { $($(#[$doc])* $name = $text, $cpp;)* }
         }
         impl AttrName {

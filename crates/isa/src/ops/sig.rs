@@ -6,7 +6,7 @@
 //! source and any destination of the instruction.
 
 use super::{Form, Pipe, Role};
-use crate::elem::Elem;
+use crate::elem::Elem::{self, *};
 use crate::profile::{Profile, Profiles};
 use crate::tile::{BLayout, LayoutName, Loc, Tile};
 
@@ -143,82 +143,34 @@ pub enum Miss {
 }
 
 /// The standard types of ops.md.
-pub const STANDARD: &[Elem] =
-    &[Elem::I8, Elem::U8, Elem::I16, Elem::U16, Elem::I32, Elem::U32, Elem::F16, Elem::Bf16, Elem::F32];
+pub const STANDARD: &[Elem] = &[I8, U8, I16, U16, I32, U32, F16, Bf16, F32];
 /// The A5 types of ops.md.
-pub const A5_TYPES: &[Elem] = &[
-    Elem::I8,
-    Elem::F16,
-    Elem::Bf16,
-    Elem::F32,
-    Elem::I32,
-    Elem::Hif8,
-    Elem::F8e4m3,
-    Elem::F8e5m2,
-    Elem::F8e8m0,
-    Elem::F4e2m1x2,
-    Elem::F4e1m2x2,
-];
+pub const A5_TYPES: &[Elem] = &[I8, F16, Bf16, F32, I32, Hif8, F8e4m3, F8e5m2, F8e8m0, F4e2m1x2, F4e1m2x2];
 /// The standard types and the A5 types.
-pub const STANDARD_AND_A5: &[Elem] = &[
-    Elem::I8,
-    Elem::U8,
-    Elem::I16,
-    Elem::U16,
-    Elem::I32,
-    Elem::U32,
-    Elem::F16,
-    Elem::Bf16,
-    Elem::F32,
-    Elem::Hif8,
-    Elem::F8e4m3,
-    Elem::F8e5m2,
-    Elem::F8e8m0,
-    Elem::F4e2m1x2,
-    Elem::F4e1m2x2,
-];
+pub const STANDARD_AND_A5: &[Elem] =
+    &[I8, U8, I16, U16, I32, U32, F16, Bf16, F32, Hif8, F8e4m3, F8e5m2, F8e8m0, F4e2m1x2, F4e1m2x2];
 /// What the matrix operands of a2a3 take.
-pub const CUBE_A2A3: &[Elem] = &[Elem::I8, Elem::F16, Elem::Bf16, Elem::F32];
+pub const CUBE_A2A3: &[Elem] = &[I8, F16, Bf16, F32];
 /// What the matrix operands of a5 take.
-pub const CUBE_A5: &[Elem] = &[
-    Elem::I8,
-    Elem::F8e4m3,
-    Elem::F8e5m2,
-    Elem::Hif8,
-    Elem::F16,
-    Elem::Bf16,
-    Elem::F32,
-    Elem::F4e2m1x2,
-    Elem::F4e1m2x2,
-    Elem::F8e8m0,
-];
+pub const CUBE_A5: &[Elem] = &[I8, F8e4m3, F8e5m2, Hif8, F16, Bf16, F32, F4e2m1x2, F4e1m2x2, F8e8m0];
 /// What scale operands take.
-pub const SCALES: &[Elem] = &[Elem::U8, Elem::F8e8m0, Elem::Hif8];
+pub const SCALES: &[Elem] = &[U8, F8e8m0, Hif8];
 
 /// Out of an accumulator, plain: fixpipe.md 2.
-pub const ACC_PLAIN_A2A3: Types = Types::Pairs(&[(Elem::F32, &[Elem::F16, Elem::Bf16])]);
+pub const ACC_PLAIN_A2A3: Types = Types::Pairs(&[(F32, &[F16, Bf16])]);
 /// Out of an accumulator with a scalar: fixpipe.md 2.
-pub const ACC_SCALAR_A2A3: Types =
-    Types::Pairs(&[(Elem::F32, &[Elem::I8]), (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::I16])]);
+pub const ACC_SCALAR_A2A3: Types = Types::Pairs(&[(F32, &[I8]), (I32, &[I8, U8, F16, I16])]);
 /// Out of an accumulator with a Scaling tile: fixpipe.md 2.
-pub const ACC_VECTOR_A2A3: Types =
-    Types::Pairs(&[(Elem::F32, &[Elem::I8, Elem::U8]), (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::I16])]);
+pub const ACC_VECTOR_A2A3: Types = Types::Pairs(&[(F32, &[I8, U8]), (I32, &[I8, U8, F16, I16])]);
 /// Out of an accumulator, plain: fixpipe.md 2. cpu has the union of both rows, which is this one.
-pub const ACC_PLAIN_A5: Types =
-    Types::Pairs(&[(Elem::F32, &[Elem::F16, Elem::Bf16, Elem::F32]), (Elem::I32, &[Elem::I32])]);
+pub const ACC_PLAIN_A5: Types = Types::Pairs(&[(F32, &[F16, Bf16, F32]), (I32, &[I32])]);
 /// Out of an accumulator, quantized: fixpipe.md 2.
-pub const ACC_QUANT_A5: Types = Types::Pairs(&[
-    (Elem::F32, &[Elem::I8, Elem::U8, Elem::Hif8, Elem::F16, Elem::Bf16, Elem::F8e4m3]),
-    (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::Bf16]),
-]);
+pub const ACC_QUANT_A5: Types = Types::Pairs(&[(F32, &[I8, U8, Hif8, F16, Bf16, F8e4m3]), (I32, &[I8, U8, F16, Bf16])]);
 /// Out of an accumulator, quantized, on cpu: both rows of fixpipe.md 2 whose types exist there.
-pub const ACC_QUANT_CPU: Types = Types::Pairs(&[
-    (Elem::F32, &[Elem::I8, Elem::U8, Elem::F16, Elem::Bf16]),
-    (Elem::I32, &[Elem::I8, Elem::U8, Elem::F16, Elem::I16, Elem::Bf16]),
-]);
+pub const ACC_QUANT_CPU: Types = Types::Pairs(&[(F32, &[I8, U8, F16, Bf16]), (I32, &[I8, U8, F16, I16, Bf16])]);
 
 /// Out of an accumulator without a change of type, as fill values and dual modes need it.
-pub const ACC_SAME: Types = Types::Pairs(&[(Elem::F32, &[Elem::F32]), (Elem::I32, &[Elem::I32])]);
+pub const ACC_SAME: Types = Types::Pairs(&[(F32, &[F32]), (I32, &[I32])]);
 
 /// All locations.
 pub const ALL_LOCS: Locs = Loc::ALL;

@@ -32,7 +32,7 @@ pub(super) static TCONCAT: OpInfo = OpInfo {
         ALL Footprint "footprint";
     },
     sigs: SIGS,
-    source: "ops.md 6; layout-family seed",
+    source: "ops.md 6; PTO ISA, layout family page",
     ids: IDS,
     sem: Sem::Data(sem::concat),
     examples: &[(Role::Dst, "!pto.tile<16x64xf16>")],

@@ -2,14 +2,14 @@
 
 use super::sig::*;
 use super::*;
-use crate::elem::Elem;
+use crate::elem::Elem::{self, *};
 use crate::profile::Profiles;
 use crate::sem;
 use crate::tile::Loc;
 
 const ALL_FORMS: &[Form] = &[Form::Plain, Form::Fill, Form::ScalarQuant, Form::VectorQuant];
 const TWO: &[Form] = &[Form::TwoWindows];
-const TWO_A2A3: &[Elem] = &[Elem::I8, Elem::F16, Elem::Bf16, Elem::F32, Elem::I32];
+const TWO_A2A3: &[Elem] = &[I8, F16, Bf16, F32, I32];
 const ND_NZ: &[Layouts] = &[pair!(ND, ND), pair!(NZ, NZ)];
 
 #[rustfmt::skip]
@@ -67,7 +67,7 @@ pub(super) static TEXTRACT: OpInfo = OpInfo {
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,
     sigs: SIGS,
-    source: "ops.md 3.1 and 3.3; layout-family seed",
+    source: "ops.md 3.1 and 3.3; PTO ISA, layout family page",
     ids: IDS,
     sem: Sem::Moves(sem::extract),
     examples: &[(Role::Src, "!pto.tile<32x64xf16>")],
@@ -87,7 +87,7 @@ pub(super) static TEXTRACT_FP: OpInfo = OpInfo {
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,
     sigs: SIGS,
-    source: "ops.md 3.1 and 3.4; layout-family seed",
+    source: "ops.md 3.1 and 3.4; PTO ISA, layout family page",
     ids: IDS,
     sem: Sem::Moves(sem::extract),
     examples: &[(Role::Src, "!pto.tile<32x64xf16>")],

@@ -19,7 +19,7 @@ const BASE: OpInfo = OpInfo {
     forms: &[form!(Plain: Src => Dst as write_declared), form!(Fill: Fill => Dst as write_part)],
     sigs: SIGS,
     ids: Ids::new("tfillpad-loc", "tfillpad-layout", "tfillpad-dtype"),
-    source: "ops.md 6; layout-family seed",
+    source: "ops.md 6; PTO ISA, layout family page",
     sem: Sem::Moves(sem::fillpad),
     examples: &[
         (Role::Src, "!pto.tile<vec, 16x32xf16, valid=16x20>"),

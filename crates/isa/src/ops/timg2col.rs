@@ -2,28 +2,15 @@
 
 use super::sig::*;
 use super::*;
-use crate::elem::Elem;
+use crate::elem::Elem::{self, *};
 use crate::profile::Profiles;
 use crate::sem;
 use crate::tile::Loc;
 
 const FORMS: &[Form] = &[Form::Plain, Form::NoIndex];
-const A2A3: &[Elem] = &[Elem::I8, Elem::F16, Elem::Bf16, Elem::F32];
-const CPU: &[Elem] =
-    &[Elem::I8, Elem::F16, Elem::Bf16, Elem::F32, Elem::U8, Elem::I16, Elem::U16, Elem::I32, Elem::U32];
-const A5: &[Elem] = &[
-    Elem::I8,
-    Elem::F16,
-    Elem::Bf16,
-    Elem::F32,
-    Elem::U8,
-    Elem::I16,
-    Elem::U16,
-    Elem::I32,
-    Elem::U32,
-    Elem::F8e4m3,
-    Elem::F8e5m2,
-];
+const A2A3: &[Elem] = &[I8, F16, Bf16, F32];
+const CPU: &[Elem] = &[I8, F16, Bf16, F32, U8, I16, U16, I32, U32];
+const A5: &[Elem] = &[I8, F16, Bf16, F32, U8, I16, U16, I32, U32, F8e4m3, F8e5m2];
 
 const INTO: &[Layouts] = &[pair!(Lay::Any, Lay::Usual)];
 
@@ -51,7 +38,7 @@ pub(super) static TIMG2COL: OpInfo = OpInfo {
     },
     sigs: SIGS,
     pipe: Pipe::Mte1,
-    source: "ops.md 7; layout-family seed",
+    source: "ops.md 7; PTO ISA, layout family page",
     ids: IDS,
     sem: Sem::Moves(sem::img2col),
     examples: &[

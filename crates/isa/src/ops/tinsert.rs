@@ -1,4 +1,4 @@
-//! TINSERT and TINSERT_FP (tinsert seed; ops.md 3.2 and 3.4).
+//! TINSERT and TINSERT_FP (PTO ISA, TINSERT page; ops.md 3.2 and 3.4).
 
 use super::sig::*;
 use super::*;
@@ -55,7 +55,7 @@ pub(super) static TINSERT: OpInfo = OpInfo {
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::Mode],
     rules: RULES,
     sigs: SIGS,
-    source: "tinsert seed; ops.md 3.2",
+    source: "PTO ISA, TINSERT page; ops.md 3.2",
     ids: IDS,
     sem: Sem::Moves(sem::insert),
     examples: &[(Role::Dst, "!pto.tile<32x64xf16>")],
@@ -75,7 +75,7 @@ pub(super) static TINSERT_FP: OpInfo = OpInfo {
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,
     sigs: SIGS,
-    source: "tinsert seed; ops.md 3.2 and 3.4",
+    source: "PTO ISA, TINSERT page; ops.md 3.2 and 3.4",
     ids: IDS,
     sem: Sem::Moves(sem::insert),
     examples: &[(Role::Dst, "!pto.tile<32x64xf16>")],

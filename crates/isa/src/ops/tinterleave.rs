@@ -1,4 +1,4 @@
-//! TINTERLEAVE and TDEINTERLEAVE (tinterleave seed; ops.md 8).
+//! TINTERLEAVE and TDEINTERLEAVE (PTO ISA, TINTERLEAVE page; ops.md 8).
 
 use super::sig::*;
 use super::*;
@@ -31,7 +31,7 @@ pub(super) static TINTERLEAVE: OpInfo = OpInfo {
     forms: &[TWO],
     rules: RULES,
     sigs: SIGS,
-    source: "tinterleave seed; ops.md 8",
+    source: "PTO ISA, TINTERLEAVE page; ops.md 8",
     ids: IDS,
     sem: Sem::Moves(sem::interleave),
     ..LAYOUT
@@ -45,7 +45,7 @@ pub(super) static TDEINTERLEAVE: OpInfo = OpInfo {
     forms: &[TWO, form!(OneSource: Src0 => Dst0, Dst1; cpp Dst1, Dst0, Src0)],
     rules: RULES,
     sigs: SIGS,
-    source: "tinterleave seed; ops.md 8",
+    source: "PTO ISA, TINTERLEAVE page; ops.md 8",
     ids: IDS,
     sem: Sem::Moves(sem::deinterleave),
     ..LAYOUT

@@ -2,26 +2,14 @@
 
 use super::sig::*;
 use super::*;
-use crate::elem::Elem;
+use crate::elem::Elem::{self, *};
 use crate::profile::Profiles;
 use crate::sem;
 use crate::tile::{LayoutName, Loc};
 
 /// Every form of a move from another location than Acc; quantization there is refused by `quant-source`.
 const ALL_FORMS: &[Form] = &[Form::Plain, Form::Fill, Form::ScalarQuant, Form::VectorQuant];
-const TO_BOXES: &[Elem] = &[
-    Elem::F16,
-    Elem::Bf16,
-    Elem::F32,
-    Elem::I32,
-    Elem::I8,
-    Elem::U8,
-    Elem::F8e4m3,
-    Elem::F8e5m2,
-    Elem::Hif8,
-    Elem::F4e2m1x2,
-    Elem::F4e1m2x2,
-];
+const TO_BOXES: &[Elem] = &[F16, Bf16, F32, I32, I8, U8, F8e4m3, F8e5m2, Hif8, F4e2m1x2, F4e1m2x2];
 const ZN: Lay = Lay::Of(&[LayoutName::Zn]);
 const INTO_ROW: &[Layouts] = &[pair!(ND, Lay::Any), pair!(NZ, Lay::Any)];
 
@@ -78,7 +66,7 @@ pub(super) static TMOV: OpInfo = OpInfo {
     attrs: &[AttrName::AccToVecMode, AttrName::ReluPreMode],
     rules: RULES,
     sigs: SIGS,
-    source: "ops.md 2; layout-family seed",
+    source: "ops.md 2; PTO ISA, layout family page",
     ids: IDS,
     sem: Sem::Moves(sem::mov),
     ..LAYOUT
@@ -94,7 +82,7 @@ pub(super) static TMOV_FP: OpInfo = OpInfo {
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
     rules: RULES,
     sigs: SIGS,
-    source: "ops.md 2 and 3.4; layout-family seed",
+    source: "ops.md 2 and 3.4; PTO ISA, layout family page",
     ids: IDS,
     sem: Sem::Moves(sem::mov),
     ..LAYOUT

@@ -27,7 +27,7 @@ pub(super) static TPACK: OpInfo = OpInfo {
         ALL Signature "tpack-profile", "tpack-layout"; ALL Pack "tpack-size", "tpack-valid"; ALL Overlap "overlap";
     },
     sigs: SIGS,
-    source: "ops.md 6; layout-family seed",
+    source: "ops.md 6; PTO ISA, layout family page",
     ids: IDS,
     sem: Sem::Moves(sem::pack),
     examples: &[(Role::Src, "!pto.tile<16x32xf32>")],

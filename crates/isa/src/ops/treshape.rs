@@ -1,4 +1,4 @@
-//! TRESHAPE (treshape seed; ops.md 4).
+//! TRESHAPE (PTO ISA, TRESHAPE page; ops.md 4).
 
 use super::sig::*;
 use super::*;
@@ -34,7 +34,7 @@ pub(super) const ROW: OpInfo = OpInfo {
     attrs: &[AttrName::Shape],
     rules: RULES,
     sigs: SIGS,
-    source: "treshape seed; ops.md 4",
+    source: "PTO ISA, TRESHAPE page; ops.md 4",
     pipe: Pipe::S,
     ids: IDS,
     binds: Some(Bind::Bytes),

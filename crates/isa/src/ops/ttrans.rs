@@ -1,4 +1,4 @@
-//! TTRANS (ttrans seed; ops.md 5).
+//! TTRANS (PTO ISA, TTRANS page; ops.md 5).
 
 use super::sig::*;
 use super::*;
@@ -43,7 +43,7 @@ pub(super) static TTRANS: OpInfo = OpInfo {
         ALL TransposeTmp "ttrans-tmp"; ALL TransposeShape "ttrans-shape"; ALL TileType "ttrans-align"; ALL Overlap "overlap";
     },
     sigs: SIGS,
-    source: "ttrans seed; ops.md 5",
+    source: "PTO ISA, TTRANS page; ops.md 5",
     ids: IDS,
     sem: Sem::Moves(sem::transpose),
     examples: &[(Role::Dst, "!pto.tile<32x16xf16>")],

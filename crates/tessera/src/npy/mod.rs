@@ -30,6 +30,7 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// A numpy element type: what the descriptor says besides the byte order.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Dtype {
     /// A kind character (`f`, `i`, `u`, `V`, …) and bytes per element, as in `<f4`.
     Kind(char, usize),

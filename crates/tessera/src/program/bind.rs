@@ -15,6 +15,7 @@ use tessera_isa::tile::{Extent, Tile};
 
 /// What can be bound to a value.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Need {
     /// A scalar.
     Scalar(ScalarType),

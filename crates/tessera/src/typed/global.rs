@@ -90,7 +90,7 @@ impl<'a, T: Element> Tensor<'a, T> {
     pub(crate) fn load(self, tile: &TileBuf, dense: &[u64]) -> Result<RecordEvent> {
         let arg = self.view.arg::<T>(dense)?;
         let bytes = pack(whole_bytes(self.data));
-        tile.machine().state()?.engine.load(tile.slot().id, &arg, &bytes)?;
+        tile.machine().state()?.load(tile.slot().id, &arg, &bytes)?;
         Ok(RecordEvent::new())
     }
 }
@@ -251,7 +251,7 @@ where
     let (rows, cols) = src.buf().valid()?;
     let arg = dst.view.arg::<T>(&[rows as u64, cols as u64])?;
     let mut bytes = pack(whole_bytes(dst.data));
-    src.buf().machine().state()?.engine.store(src.buf().slot().id, &arg, &mut bytes)?;
+    src.buf().machine().state()?.store(src.buf().slot().id, &arg, &mut bytes)?;
     for (element, stored) in dst.data.iter_mut().zip(unpack(&bytes)) {
         *element = stored;
     }

@@ -270,6 +270,6 @@ pub fn tsubview<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usi
 /// # Ok::<(), tessera::Error>(())
 /// ```
 pub fn tassign<T: AsTile>(tile: &mut T, address: u64) -> Result<RecordEvent> {
-    tile.buf().assign(address)?;
+    tile.buf().bind(address)?;
     Ok(RecordEvent::new())
 }

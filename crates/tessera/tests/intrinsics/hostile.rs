@@ -198,7 +198,7 @@ fn a_core_that_does_not_exist() -> Result<()> {
     let m = Machine::new(Profile::A5);
     let buf: TileBuf = m.tile::<loc::Vec, i32, 1, 8, layout::Nd>()?.into_buf();
     assert!(buf.data_on(1).is_ok());
-    assert_eq!(rule(buf.data_on(2)), "acc-mode");
-    assert_eq!(rule(buf.data_on(255)), "acc-mode");
+    assert_eq!(rule(buf.data_on(2)), "binding");
+    assert_eq!(rule(buf.data_on(255)), "binding");
     Ok(())
 }

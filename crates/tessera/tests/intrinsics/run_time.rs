@@ -13,8 +13,8 @@ fn alloc(m: &Machine, loc: Loc, elem: Elem, rows: u64, cols: u64) -> Result<Tile
 #[test]
 fn instructions_are_built_from_roles_in_any_order() -> Result<()> {
     let m = Machine::new(Profile::A5);
-    let src = alloc(&m, Loc::Vec, Elem::I32, 2, 8)?;
-    let dst = alloc(&m, Loc::Vec, Elem::I32, 4, 16)?;
+    let mut src = alloc(&m, Loc::Vec, Elem::I32, 2, 8)?;
+    let mut dst = alloc(&m, Loc::Vec, Elem::I32, 4, 16)?;
     src.write(&ramp::<i32>(16))?;
     dst.write(&[0i32; 64])?;
     Instruction::new(Opcode::Tinsert)
@@ -85,7 +85,7 @@ fn types_are_checked_when_they_are_known() -> Result<()> {
     assert_eq!(rule(alloc(&m, Loc::Vec, Elem::F32, 0, 8)), "tile-shape");
     assert_eq!(rule(alloc(&m, Loc::Mat, Elem::F16, 15, 16)), "tile-box-rows");
     let ty = TileType::new(Loc::Vec, Elem::U8, 2, 32).with_valid(Extent::Dynamic, Extent::Dynamic);
-    let tile = m.alloc(&ty)?;
+    let mut tile = m.alloc(&ty)?;
     assert_eq!(rule(tile.valid()), "valid-unset");
     tile.set_valid(1, 2)?;
     assert_eq!(tile.valid()?, (1, 2));

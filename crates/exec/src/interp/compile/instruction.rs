@@ -1,11 +1,11 @@
 //! PTO operations: those with a meaning of their own, and tile instructions as sites.
 
 use super::super::code::*;
-use super::super::issue::binding_operands;
 use super::{Compiler, lacks};
+use crate::engine::is_configured;
 use crate::lower::Failure;
 use tessera_ir::{Op, OpId, ScalarType};
-use tessera_isa::inst::ViewTag;
+use tessera_isa::inst::{Inst, ViewTag};
 use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
 use tessera_isa::sem::Sem;
 
@@ -139,17 +139,20 @@ impl Compiler<'_> {
             }
         }
         tiles.extend(written);
+        let slot = |role| tiles.iter().find(|t| t.0 == role).map(|t| t.1);
+        let ends = slot(Role::Src).zip(slot(Role::Dst));
+        let mut inst = Inst::new(opcode, form, self.profile);
+        inst.attrs = op.known_attrs().clone();
         Ok(Site {
-            binds: binding_operands(opcode, &tiles),
+            binds: opcode.binds(self.profile).zip(ends).map(|(how, (src, dst))| (how, src, dst)),
+            is_configured: is_configured(opcode),
             only_tiles: global.is_none()
-                && opcode != Opcode::Timg2col
+                && !is_configured(opcode)
                 && scalars.iter().all(|(_, s)| matches!(s.int, Int::Imm(_))),
             at: id,
-            opcode,
-            form,
+            inst,
             tiles,
             scalars,
-            attrs: op.known_attrs().clone(),
             global,
             results,
             init,

@@ -1,18 +1,18 @@
 //! Narrowing copies: the low half or quarter of every element (TPACK, ops.md 6).
 
 use super::super::{Inner, Level, Loop, Raw};
-use crate::nest::Bits;
+use crate::nest::{DST, OPERANDS, SRC};
 use smallvec::SmallVec;
 use std::arch::x86_64::*;
 
 /// The kernel for a narrowing copy whose innermost loop is contiguous on both sides.
-pub(crate) fn narrow(loops: &mut SmallVec<[Loop; 8]>, bits: Bits, level: Level) -> Option<Raw> {
+pub(crate) fn narrow(loops: &mut SmallVec<[Loop; 8]>, bits: [u32; OPERANDS], level: Level) -> Option<Raw> {
     let inner = loops.last()?;
-    let contiguous = inner.src == (bits.src / 8) as isize && inner.dst == (bits.dst / 8) as isize;
+    let contiguous = inner.src == (bits[SRC] / 8) as isize && inner.dst == (bits[DST] / 8) as isize;
     if !contiguous {
         return None;
     }
-    match (bits.src, bits.dst, level) {
+    match (bits[SRC], bits[DST], level) {
         (32, 16, Level::Avx512) => Some(dword_to_word),
         (32, 8, Level::Avx512) => Some(dword_to_byte),
         (16, 8, Level::Avx512) => Some(word_to_byte),

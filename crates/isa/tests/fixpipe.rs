@@ -1,7 +1,10 @@
 //! The vectors of fixpipe.md 4, and every pair of fixpipe.md 2 against a second, slower reading of the same text.
 
-use super::*;
-use crate::codec::{Number, QuantFault, QuantParam};
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use tessera_isa::codec::{Number, QuantFault, QuantParam};
+use tessera_isa::elem::Elem;
+use tessera_isa::sem::Fixpipe;
 
 const SIGNED: u64 = 1 << 46;
 

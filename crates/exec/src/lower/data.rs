@@ -1,12 +1,14 @@
-//! Indexed TCONCAT (ops.md 6): how many columns of each source a row takes is data.
+//! Steps that data decides: how many columns an indexed TCONCAT joins (ops.md 6), and which elements TGATHER picks
+//! (irregular.md 4).
 
 use crate::engine::memory::Memories;
+use crate::kernels::{Staged, What};
 use crate::lower::{Effect, Failure, Places, Prepared, operand};
 use crate::nest::{Place, read_bits};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Inst, TileArg};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::Role;
 use tessera_isa::sem::{Apply, Map, Side, Step};
 
 /// An indexed TCONCAT, lowered again whenever its counts change.
@@ -20,15 +22,8 @@ pub(crate) struct Joined {
 }
 
 impl Joined {
-    /// `None` for every other instruction.
-    pub fn new(inst: &Inst, tiles: &[Place]) -> Option<Self> {
-        let indexed = matches!(inst.form, Form::Indexed | Form::IndexedOut);
-        (inst.op == Opcode::Tconcat && indexed).then(|| Joined {
-            inst: inst.clone(),
-            tiles: tiles.to_vec(),
-            counts: Vec::new(),
-            lowered: None,
-        })
+    pub fn new(inst: &Inst, tiles: &[Place]) -> Self {
+        Joined { inst: inst.clone(), tiles: tiles.to_vec(), counts: Vec::new(), lowered: None }
     }
 
     /// Reads the counts, then joins.
@@ -48,14 +43,9 @@ impl Joined {
         Ok(effect)
     }
 
-    /// The instruction.
-    pub fn inst(&self) -> &Inst {
-        &self.inst
-    }
-
-    /// What the last run moved.
-    pub fn moved(&self) -> Vec<Step> {
-        self.steps(&self.counts)
+    /// What the last run did.
+    pub fn lowered(&self) -> Option<&Prepared> {
+        self.lowered.as_ref()
     }
 
     fn tile(&self, role: Role) -> Option<(u8, &TileArg)> {
@@ -153,4 +143,42 @@ impl Joined {
             f(Place { at, ..*place }, bytes.get(..size).unwrap_or(&[]));
         }
     }
+}
+
+/// Are the indices of a gather written, and in the tile that they point into? Nothing has moved yet.
+pub(crate) fn check_indices(staged: &Staged, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
+    let (What::Gather { columns }, [src, idx]) = (staged.what, staged.inputs.as_slice()) else {
+        return Ok(());
+    };
+    let indices = staged.indices(memories, places);
+    let offsets = if memories.tracked { idx.offsets(true) } else { Vec::new() };
+    let place = places.get(usize::from(idx.operand));
+    let defined = place.and_then(|p| Some((p.at, memories.get(p.memory)?.defined())));
+    let row = idx.columns.max(1);
+    let at = |k: usize| format!("idx({}, {})", k as u64 / row, k as u64 % row);
+    for (k, bits) in indices.into_iter().enumerate() {
+        if let (Some(offset), Some((start, defined))) = (offsets.get(k), defined) {
+            let first = usize::try_from(start as i64 + offset).unwrap_or(0);
+            if !defined.has_all(first, idx.elem.bits() as usize / 8) {
+                let what = format!("the index {} was never written, and it decides what is picked", at(k));
+                return Err(Box::new(Diagnostic::error("undefined-use", what).help("write the index tile first")));
+            }
+        }
+        let index = match idx.elem.decode(bits) {
+            Number::Int(v) => v,
+            Number::Float(_) => -1,
+        };
+        if !(0..src.len as i128).contains(&index) {
+            let what = format!(
+                "the index {} is {index}, and src has elements 0 to {} ({} rows of {columns})",
+                at(k),
+                src.len.saturating_sub(1),
+                src.len as u64 / columns.max(1)
+            );
+            return Err(Box::new(
+                Diagnostic::error("tgather-index", what).help("give indices of the declared area of src"),
+            ));
+        }
+    }
+    Ok(())
 }

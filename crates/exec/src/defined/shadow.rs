@@ -1,0 +1,302 @@
+//! What an instruction does to defined bits, operand by operand: the *shadow* of its steps. Origins read the same.
+
+use crate::defined::{Area, ByteSet};
+use crate::engine::memory::{Memories, Memory, is_buffer};
+use crate::kernels::{Conversion, Mapped, Staged, What};
+use crate::lower::{Effect, ParamAt};
+use crate::nest::{DST, Nest, Nests, OPERANDS, Place, SRC, fold, read_bits, write_bits};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// What happens to defined bits.
+#[derive(Clone, Debug)]
+pub(crate) enum Shadow {
+    /// Bytes become undefined.
+    Clear { operand: u8, area: Area },
+    /// Bytes become a value.
+    Set { operand: u8, area: Area, pattern: Pattern },
+    /// Bytes become what others are.
+    Move(Box<ShadowMove>),
+}
+
+/// The value of a fill, by byte.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pattern {
+    bits: u64,
+    size: usize,
+}
+
+impl Pattern {
+    pub fn new(width: u32, bits: u64) -> Self {
+        match width {
+            4 => Pattern { bits: (bits & 15) * 0x11, size: 1 },
+            _ => Pattern { bits, size: (width as usize / 8).clamp(1, 8) },
+        }
+    }
+
+    /// The byte at a distance from the start of the operand.
+    pub fn byte(&self, at: usize) -> u8 {
+        (self.bits >> (8 * (at % self.size))) as u8
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ShadowMove {
+    pub dst: u8,
+    pub to: Area,
+    /// What is read: the operands of the nests after the first, in their order.
+    pub reads: SmallVec<[(u8, Area); 2]>,
+    /// For the case that not all that is read is defined.
+    pub nests: Nests,
+    pub value: Value,
+}
+
+/// What becomes of the elements of a move. One undefined byte makes the whole element undefined, except where bits are
+/// kept: there it is only itself.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// They keep their bits.
+    Bits,
+    /// They are converted.
+    Converted(Conversion, ParamAt),
+    /// They become a function of several.
+    Mapped(Mapped),
+    /// They become what whole rows, or data, decide; there are no nests.
+    Staged(Arc<Staged>),
+}
+
+/// How much of what a step reads is defined.
+pub(crate) enum Source {
+    /// All of it.
+    Defined,
+    /// Nothing.
+    Undefined,
+    /// Some: for each byte from the start of the written area's span on, whether it will be defined.
+    Mixed(ByteSet),
+}
+
+/// Shorter runs than this are moved as bytes, by the kernels, rather than bit by bit.
+const BIT_RUN: u64 = 16;
+
+impl ShadowMove {
+    /// A move that keeps bits.
+    pub fn copy(src: u8, dst: u8, nests: Nests) -> Self {
+        let (to, from) = (Area::of_nests(&nests, DST), Area::of_nests(&nests, SRC));
+        ShadowMove { dst, to, reads: SmallVec::from_iter([(src, from)]), nests, value: Value::Bits }
+    }
+
+    /// Does it keep bits?
+    pub fn keeps_bits(&self) -> bool {
+        matches!(self.value, Value::Bits)
+    }
+
+    /// Does every element that is written depend on one other element?
+    pub fn depends_on_one(&self) -> bool {
+        self.reads.len() == 1 && !matches!(self.value, Value::Staged(_))
+    }
+
+    /// How much of what it reads is defined now.
+    #[inline]
+    pub fn source(&self, memories: &Memories, places: &[Place]) -> Source {
+        let mut all = true;
+        for (operand, area) in &self.reads {
+            let place = places.get(usize::from(*operand));
+            let Some((place, memory)) = place.and_then(|p| Some((p, memories.get(p.memory)?))) else {
+                return Source::Undefined;
+            };
+            if area.is_in(memory.defined(), place.at) {
+                continue;
+            }
+            // Every element that is written reads something of every operand.
+            if area.is_outside(memory.defined(), place.at) {
+                return Source::Undefined;
+            }
+            all = false;
+        }
+        if all {
+            return Source::Defined;
+        }
+        match self.as_copy(memories, places) {
+            Some(copy) => copy.source(memories, places),
+            None => self.mixed(memories, places).map_or(Source::Undefined, Source::Mixed),
+        }
+    }
+
+    /// What data decides, as the copies that it comes to with the data of now.
+    pub fn as_copy(&self, memories: &Memories, places: &[Place]) -> Option<ShadowMove> {
+        let Value::Staged(staged) = &self.value else {
+            return None;
+        };
+        let (What::Gather { .. }, [src, _]) = (staged.what, staged.inputs.as_slice()) else {
+            return None;
+        };
+        let nests = fold(staged.copies(&staged.indices(memories, places)));
+        Some(ShadowMove::copy(src.operand, self.dst, nests))
+    }
+
+    fn mixed(&self, memories: &Memories, places: &[Place]) -> Option<ByteSet> {
+        let to = self.to.span()?;
+        let len = (to.1 - to.0) as usize;
+        let mut result = ByteSet::default();
+        result.grow(len);
+        if self.keeps_bits() && self.nests.iter().all(|n| whole_rows(n).is_some_and(|run| run >= BIT_RUN)) {
+            let (operand, _) = self.reads.first()?;
+            let place = places.get(usize::from(*operand))?;
+            let defined = memories.get(place.memory)?.defined();
+            for nest in &self.nests {
+                let run = whole_rows(nest)?;
+                let mut outer = nest.clone();
+                outer.dims.pop();
+                outer.for_each_element(|[d, s, ..]| {
+                    if let (Ok(s), Ok(d)) = (usize::try_from(place.at as i64 + s), usize::try_from(d - to.0)) {
+                        result.copy_from(defined, s, d, run as usize);
+                    }
+                });
+            }
+            return Some(result);
+        }
+        // What is read, from the start of its span on: 0xFF for every byte that is defined.
+        let mut read: SmallVec<[(Vec<u8>, i64); 2]> = SmallVec::new();
+        for (operand, area) in &self.reads {
+            let (place, span) = (places.get(usize::from(*operand))?, area.span()?);
+            let first = usize::try_from(place.at as i64 + span.0).ok()?;
+            let defined = memories.get(place.memory)?.defined();
+            read.push((defined.expand(first, (span.1 - span.0) as usize), span.0));
+        }
+        let mut bytes = vec![0u8; len];
+        if let Value::Staged(staged) = &self.value {
+            staged.defined(&read, (&mut bytes, to.0));
+        }
+        for nest in &self.nests {
+            self.mix(nest, &read, (&mut bytes, to.0));
+        }
+        result.assign(0, &bytes);
+        Some(result)
+    }
+
+    /// Runs one nest over bytes that are 0xFF or 0.
+    fn mix(&self, nest: &Nest, read: &[(Vec<u8>, i64)], (bytes, start): (&mut [u8], i64)) {
+        let mut starts = [0; OPERANDS];
+        starts[DST] = start;
+        starts.iter_mut().skip(SRC).zip(read).for_each(|(at, (_, start))| *at = *start);
+        let mut nest = nest.clone();
+        for ((base, start), bits) in nest.base.iter_mut().zip(starts).zip(nest.bits) {
+            *base -= start * if bits == 4 { 2 } else { 1 };
+        }
+        if let (true, [(source, _)]) = (self.keeps_bits(), read) {
+            // The nest reaches no further than the spans that were made from it.
+            let done = nest.run(source, bytes);
+            debug_assert!(done.is_ok(), "{done:?}");
+            return;
+        }
+        let bits = nest.bits;
+        nest.for_each_element(|at| {
+            let whole = read.iter().zip(at.iter().zip(bits).skip(SRC)).all(|((bytes, _), (at, bits))| {
+                let all = !0u64 >> (64 - bits.clamp(1, 64));
+                read_bits(bytes, *at, bits) == all
+            });
+            write_bits(bytes, at[DST], bits[DST], if whole { !0 } else { 0 });
+        });
+    }
+
+    /// The byte of operand `reads[k]` that a byte of the destination comes from, as (k, byte); both are counted from
+    /// their operands' starts. `wanted` says which of those that it depends on.
+    pub fn source_of(&self, byte: i64, mut wanted: impl FnMut(u8, i64) -> bool) -> Option<(u8, i64)> {
+        let mut found = None;
+        if let Value::Staged(staged) = &self.value {
+            staged.sources_of(byte, |input, at| {
+                let operand = staged.inputs[input].operand;
+                if found.is_none() && wanted(operand, at) {
+                    found = Some((operand, at));
+                }
+            });
+        }
+        for nest in &self.nests {
+            let bytes = |offset: i64, bits: u32| if bits == 4 { offset.div_euclid(2) } else { offset };
+            let size = |bits: u32| i64::from(bits / 8).max(1);
+            nest.for_each_element(|at| {
+                let d = bytes(at[DST], nest.bits[DST]);
+                if found.is_some() || !(d..d + size(nest.bits[DST])).contains(&byte) {
+                    return;
+                }
+                for ((operand, _), (at, bits)) in self.reads.iter().zip(at.iter().zip(nest.bits).skip(SRC)) {
+                    let s = bytes(*at, bits);
+                    let mut all = if self.keeps_bits() { s + byte - d..s + byte - d + 1 } else { s..s + size(bits) };
+                    if let Some(s) = all.find(|s| wanted(*operand, *s)) {
+                        found.get_or_insert((*operand, s));
+                    }
+                }
+            });
+        }
+        found
+    }
+}
+
+/// The bytes of a nest's innermost run, where it copies whole bytes in order.
+fn whole_rows(nest: &Nest) -> Option<u64> {
+    let (from, to) = (nest.bits[SRC], nest.bits[DST]);
+    let whole = i64::from(from / 8);
+    let last = nest.dims.last().filter(|d| d.step[DST] == whole && d.step[SRC] == whole);
+    (from == to && from > 4).then_some(last.map_or(1, |d| d.extent) * whole as u64)
+}
+
+impl Shadow {
+    pub fn apply(&self, memories: &mut Memories, places: &[Place], source: &Source, effect: &mut Effect) {
+        let (operand, area) = match self {
+            Shadow::Clear { operand, area } | Shadow::Set { operand, area, .. } => (*operand, area),
+            Shadow::Move(mv) => (mv.dst, &mv.to),
+        };
+        let Some(place) = places.get(usize::from(operand)) else {
+            return;
+        };
+        let Some(memory) = memories.get_mut(place.memory) else {
+            return;
+        };
+        if matches!(source, Source::Defined) {
+            let defined = memory.defined_mut();
+            for (start, len) in area.at(place.at) {
+                if !defined.has_all(start, len) {
+                    defined.insert(start, len);
+                }
+            }
+            return;
+        }
+        if area.is_empty() {
+            return;
+        }
+        effect.left_undefined = true;
+        if is_buffer(place.memory) {
+            effect.stored_undefined = true;
+            store_zeros(memory, area, place.at, source);
+            return;
+        }
+        let base = place.at as i64 + area.span().map_or(0, |s| s.0);
+        for (start, len) in area.at(place.at) {
+            match source {
+                Source::Mixed(bytes) => {
+                    let from = (start as i64 - base) as usize;
+                    memory.defined_mut().copy_from(bytes, from, start, len);
+                }
+                _ => memory.defined_mut().remove(start, len),
+            }
+        }
+    }
+}
+
+/// What reaches global memory is a number, if only zero (ops.md 1.3).
+fn store_zeros(memory: &mut Memory, area: &Area, at: usize, source: &Source) {
+    let base = at as i64 + area.span().map_or(0, |s| s.0);
+    for (start, len) in area.at(at) {
+        if let Some(stored) = memory.as_mut().get_mut(start..start + len) {
+            match source {
+                Source::Mixed(bytes) => {
+                    let from = (start as i64 - base) as usize;
+                    let mask = bytes.expand(from, len);
+                    stored.iter_mut().zip(mask).for_each(|(b, m)| *b &= m);
+                }
+                _ => stored.fill(0),
+            }
+        }
+        memory.defined_mut().insert(start, len);
+    }
+}

@@ -1,0 +1,309 @@
+//! Issuing instructions: checked and lowered the first time, and run.
+
+use super::memory::{Memory, MemoryId, on_core};
+use super::tiles::TileId;
+use super::{Engine, Entry, Global};
+use crate::lower::{Effect, Failure, Places, Prepared};
+use crate::nest::Place;
+use smallvec::SmallVec;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::inst::{AccToVec, Inst};
+use tessera_isa::ops::{AttrName, Bind, Effect as Touched, Form, Opcode, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Step, effects};
+use tessera_isa::tile::Loc;
+
+/// Why an instruction was not executed: all errors that the rules found, or the one that stopped it. Never empty.
+#[derive(Clone, Debug)]
+pub struct Refused(pub Vec<Diagnostic>);
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Refused(vec![*failure])
+    }
+}
+
+/// What an executed instruction leaves to be told.
+#[derive(Clone, Copy, Debug)]
+pub struct Issued<'a> {
+    /// What the rules have against it, though it is legal.
+    pub warnings: &'a [Diagnostic],
+    /// Was it never issued before on these operands?
+    pub is_new: bool,
+    /// Were undefined bytes stored to global memory, as zeros?
+    pub stored_undefined: bool,
+}
+
+/// Does an instruction take attributes that SETFMATRIX left (ops.md 7)?
+pub(crate) fn is_configured(op: Opcode) -> bool {
+    op.info().attrs.contains(&AttrName::Fmap)
+}
+
+/// Does an instruction write its view of global memory?
+pub(crate) fn stores(inst: &Inst) -> bool {
+    inst.op.effect(inst.form, Role::Global) == Touched::Write
+}
+
+impl Engine {
+    /// Issues an instruction: `inst` has everything but its tiles, which are `tiles` in the form's order.
+    pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<Issued<'_>, Refused> {
+        let Some(how @ (Bind::Window | Bind::Bytes | Bind::InPlace)) = inst.op.binds(self.profile) else {
+            return self.issue_bound(inst, tiles);
+        };
+        let tile = |role| tiles.iter().find(|t| t.0 == role).map(|t| t.1);
+        let (Some(src), Some(dst)) = (tile(Role::Src), tile(Role::Dst)) else {
+            return self.issue_bound(inst, tiles);
+        };
+        let before = self.object(dst)?.clone();
+        let issued = match how {
+            Bind::Window => self.issue_at(inst, tiles, Memory::default).and_then(|done| {
+                self.window(inst, src, dst)?;
+                Ok(done)
+            }),
+            _ => {
+                let bound = self.bind(how, src, dst, false).map_err(Refused::from);
+                bound.and_then(|()| self.issue_at(inst, tiles, Memory::default))
+            }
+        };
+        match issued {
+            Ok((is_new, effect)) => Ok(self.issued(is_new, effect)),
+            Err(refused) => {
+                // A refused instruction leaves its destination where it was.
+                *self.object_mut(dst)? = before;
+                Err(refused)
+            }
+        }
+    }
+
+    /// Issues an instruction whose destination lies where the instruction wants it.
+    fn issue_bound(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<Issued<'_>, Refused> {
+        let (is_new, effect) = self.issue_at(inst, tiles, Memory::default)?;
+        Ok(self.issued(is_new, effect))
+    }
+
+    pub(super) fn issued(&self, is_new: bool, effect: Effect) -> Issued<'_> {
+        let current = self.caches.first().and_then(|c| c.current());
+        Issued {
+            warnings: current.map_or(&[], |entry| &entry.warnings),
+            is_new,
+            stored_undefined: effect.stored_undefined,
+        }
+    }
+
+    /// Issues an instruction; the buffer of its view is made when the rules have let it pass.
+    pub(super) fn issue_at(
+        &mut self,
+        inst: &Inst,
+        tiles: &[(Role, TileId)],
+        buffer: impl FnOnce() -> Memory,
+    ) -> Result<(bool, Effect), Refused> {
+        self.issued += 1;
+        let view = inst.global.as_ref().map(|view| Global::of_arg(view, MemoryId::buffer(0)));
+        self.make_key(inst, tiles, view.as_ref());
+        let is_known = self.is_ready(0, inst, view.as_ref())?;
+        if !is_known {
+            let full = self.instruction(inst.clone(), tiles, view.as_ref())?;
+            let warnings = self.legal(&full)?;
+            let prepared = self.lowered(&full, tiles, view.as_ref().map(|v| v.buffer))?;
+            self.keep(0, None, prepared, warnings);
+        }
+        let start = match &view {
+            Some(view) => {
+                self.set_buffer(buffer());
+                view.byte().unwrap_or(0)
+            }
+            None => 0,
+        };
+        let effect = self.run(0, start)?;
+        if let (true, Some((_, dst))) = (inst.op.info().expands, tiles.last()) {
+            self.expand_valid(*dst)?;
+        }
+        Ok((!is_known, effect))
+    }
+
+    fn make_key(&mut self, inst: &Inst, tiles: &[(Role, TileId)], view: Option<&Global>) {
+        let key = &mut self.key;
+        key.0.clear();
+        // The counts keep lists of different lengths apart; the form's operands stand in its order.
+        key.push(
+            (inst.op.index() as u64) << 32
+                | (inst.form as u64) << 16
+                | (tiles.len() as u64) << 8
+                | inst.scalars.len() as u64,
+        );
+        for (_, id) in tiles {
+            if let Some(o) = self.objects.get(id.index()) {
+                key.tile(o);
+            }
+        }
+        for (role, value) in &inst.scalars {
+            key.scalar(*role, *value);
+        }
+        if let Some(view) = view {
+            key.view(view, view.elements(&self.memories));
+        }
+        key.0.extend(inst.attrs.bits());
+        if is_configured(inst.op) {
+            key.0.extend(self.config.bits());
+        }
+    }
+
+    /// Makes the variant with the current key the current one, if there is one for the view as it lies now.
+    #[inline]
+    pub(crate) fn is_ready(&mut self, cache: usize, inst: &Inst, view: Option<&Global>) -> Result<bool, Failure> {
+        let is_known = self.caches.get_mut(cache).is_some_and(|c| c.find(&self.key.0));
+        match view {
+            Some(view) if is_known => self.fits(cache, inst, view),
+            _ => Ok(is_known),
+        }
+    }
+
+    /// Lies what was made ready for another place of the same buffer inside it here, too? A buffer that no file is
+    /// bound to grows with what is stored.
+    pub(crate) fn fits(&mut self, cache: usize, inst: &Inst, view: &Global) -> Result<bool, Failure> {
+        let Some(start) = view.byte() else { return Ok(false) };
+        let Some(span) = self.caches.get(cache).and_then(|c| c.global_span()) else {
+            // An empty window touches nothing.
+            return Ok(true);
+        };
+        let start = i64::try_from(start).unwrap_or(i64::MAX);
+        let (first, end) = (start.saturating_add(span.0), start.saturating_add(span.1));
+        let len = i64::try_from(view.bytes(&self.memories)).unwrap_or(i64::MAX);
+        if first < 0 || end <= len {
+            return Ok(first >= 0);
+        }
+        if !view.grows || !stores(inst) {
+            return Ok(false);
+        }
+        self.reserve(view.buffer, end as u64)?;
+        Ok(true)
+    }
+
+    /// The instruction with everything known: its tiles as they are now, its view, and what was configured before.
+    pub(crate) fn instruction(
+        &self,
+        mut inst: Inst,
+        tiles: &[(Role, TileId)],
+        view: Option<&Global>,
+    ) -> Result<Inst, Failure> {
+        for (role, id) in tiles {
+            let object = self.object(*id)?;
+            inst.conv = inst.conv.or(object.conv);
+            inst.tiles.push(self.arg(object, *role));
+        }
+        for (arg, touch) in inst.tiles.iter().zip(effects(&inst).tiles) {
+            if let (Some(axis), true) = (arg.valid.iter().position(Option::is_none), touch.needs_valid) {
+                let name = if axis == 0 { "v_row" } else { "v_col" };
+                return Err(tessera_check::valid_unset(inst.op, arg.role, name).into());
+            }
+        }
+        if is_configured(inst.op) {
+            // An attribute on the instruction wins (ops.md 7).
+            inst.attrs = inst.attrs.or(&self.config);
+        }
+        if let Some(view) = view {
+            self.with_view(view, &mut inst)?;
+        }
+        Ok(inst)
+    }
+
+    fn with_view(&self, view: &Global, inst: &mut Inst) -> Result<(), Failure> {
+        if view.elem.is_fp4() && view.offset % 2 != 0 {
+            let what = format!("the view starts at element {}, and two {} share a byte", view.offset, view.elem);
+            return Err(Box::new(Diagnostic::error("tile-fp4", what).help("start it at an even element")));
+        }
+        let stored = inst.tile(Role::Src).map(|t| &t.tile);
+        if let Some(acc) = stored.filter(|t| t.loc == Loc::Acc && t.elem != view.elem) {
+            // tile-model.md 7: such a store goes through fixpipe.
+            let what = format!("a store of {acc} into {} is recognised, and not executable yet", view.elem);
+            let help = format!("move it to a tile of {} first", view.elem);
+            return Err(Box::new(Diagnostic::error("not-executable", what).help(help)));
+        }
+        let mut arg = view.arg(view.elements(&self.memories));
+        if view.grows && stores(inst) {
+            arg.buffer = None;
+        }
+        inst.global = Some(arg);
+        Ok(())
+    }
+
+    /// Asks the rules: warnings of a legal instruction, errors of another.
+    fn legal(&self, inst: &Inst) -> Result<Vec<Diagnostic>, Refused> {
+        let mut found = Vec::new();
+        for fault in tessera_check::check(inst) {
+            found.push(Diagnostic::from(fault));
+        }
+        if found.iter().any(Diagnostic::is_error) {
+            found.retain(Diagnostic::is_error);
+            return Err(Refused(found));
+        }
+        Ok(found)
+    }
+
+    /// Lowers an instruction that the rules let pass; `None` for one that only binds.
+    pub(crate) fn lowered(
+        &mut self,
+        inst: &Inst,
+        tiles: &[(Role, TileId)],
+        buffer: Option<MemoryId>,
+    ) -> Result<Option<Prepared>, Failure> {
+        let how = inst.op.binds(self.profile);
+        if how == Some(Bind::Window) {
+            return Ok(None);
+        }
+        let uses_core1 = matches!(
+            inst.attrs.acc_to_vec(),
+            Some(AccToVec::SingleModeVec1 | AccToVec::DualModeSplitM | AccToVec::DualModeSplitN)
+        );
+        let mut places: SmallVec<[Place; 6]> = SmallVec::new();
+        for (_, id) in tiles {
+            self.reserve_tile(*id, 0)?;
+            let place = self.object(*id)?.place;
+            if uses_core1 && on_core(place.memory, 1) != place.memory {
+                self.reserve_tile(*id, 1)?;
+            }
+            places.push(place);
+        }
+        if how == Some(Bind::Bytes) {
+            return Ok(None);
+        }
+        Prepared::new(inst, Places { tiles: &places, global: buffer, tracked: self.memories.tracked }).map(Some)
+    }
+
+    /// The copy of one tile's bytes into another.
+    pub(crate) fn copy_of(&mut self, from: TileId, to: TileId) -> Result<Prepared, Failure> {
+        self.reserve_tile(from, 0)?;
+        self.reserve_tile(to, 0)?;
+        let (src, dst) = (self.object(from)?, self.object(to)?);
+        let mut copy = Inst::new(Opcode::Treshape, Form::Plain, Profile::Cpu);
+        copy.tiles.push(self.arg(src, Role::Src));
+        copy.tiles.push(self.arg(dst, Role::Dst));
+        let len = dst.bytes().min(src.bytes());
+        let at = Places { tiles: &[src.place, dst.place], global: None, tracked: self.memories.tracked };
+        Prepared::of_steps(&copy, &[Step::Bytes { src: 0, dst: 1, len }], at)
+    }
+
+    /// Keeps what was made ready under the current key.
+    pub(crate) fn keep(
+        &mut self,
+        cache: usize,
+        init: Option<Prepared>,
+        prepared: Option<Prepared>,
+        warnings: Vec<Diagnostic>,
+    ) {
+        let Some(cache) = self.caches.get_mut(cache) else { return };
+        // It is there already where another place of its buffer did not fit.
+        if !cache.find(&self.key.0) {
+            cache.insert(Entry { key: self.key.0.as_slice().into(), init, prepared, warnings, undefined_at: 0 });
+        }
+    }
+
+    /// Runs the current variant; its view starts at byte `start` of its buffer.
+    #[inline]
+    pub(crate) fn run(&mut self, cache: usize, start: usize) -> Result<Effect, Failure> {
+        match self.caches.get_mut(cache) {
+            Some(cache) => cache.run(&mut self.memories, start, self.issued),
+            None => Ok(Effect::default()),
+        }
+    }
+}

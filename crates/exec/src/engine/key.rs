@@ -1,0 +1,89 @@
+//! The key of an instruction: everything that what is made ready of it depends on, besides the contents of memories and
+//! where in its buffer a view starts.
+//!
+//! Types and layouts go by their numbers ([`Numbered`]), automatic storage by its place: the tiles of a function that is
+//! called again are the same to it.
+
+use super::global::Global;
+use super::tiles::Object;
+use rustc_hash::FxHashMap;
+use std::hash::Hash;
+use tessera_isa::codec::Number;
+use tessera_isa::ops::Role;
+
+/// Every value that occurs, once, with its number.
+#[derive(Debug)]
+pub(crate) struct Numbered<T> {
+    list: Vec<T>,
+    ids: FxHashMap<T, u32>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Numbered { list: Vec::new(), ids: FxHashMap::default() }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Numbered<T> {
+    /// The number of a value.
+    pub fn number(&mut self, value: &T) -> u32 {
+        if let Some(id) = self.ids.get(value) {
+            return *id;
+        }
+        let id = self.list.len() as u32;
+        self.list.push(value.clone());
+        self.ids.insert(value.clone(), id);
+        id
+    }
+
+    /// The value with a number.
+    pub fn get(&self, id: u32) -> Option<&T> {
+        self.list.get(id as usize)
+    }
+}
+
+/// A key.
+#[derive(Debug, Default)]
+pub(crate) struct Key(pub Vec<u64>);
+
+impl Key {
+    #[inline]
+    pub fn push(&mut self, word: u64) {
+        self.0.push(word);
+    }
+
+    /// A tile operand.
+    #[inline]
+    pub fn tile(&mut self, o: &Object) {
+        let extent = |v: Option<u64>| v.unwrap_or(u64::MAX);
+        self.0.extend_from_slice(&[
+            u64::from(o.kind) << 32 | u64::from(o.layout),
+            o.place.memory.index() as u64,
+            o.place.at as u64,
+            extent(o.valid[0]),
+            extent(o.valid[1]),
+        ]);
+    }
+
+    /// A view of a buffer with room for so many elements.
+    #[inline]
+    pub fn view(&mut self, view: &Global, bound: u64) {
+        self.0.extend_from_slice(&[
+            view.buffer.index() as u64,
+            (view.elem as u64) << 16 | (view.dims.len() as u64) << 8 | view.tag as u64,
+            bound,
+        ]);
+        self.0.extend(view.dims.iter().copied());
+        self.0.extend(view.strides.iter().map(|s| *s as u64));
+    }
+
+    /// A scalar operand.
+    pub fn scalar(&mut self, role: Role, value: Option<Number>) {
+        self.push(role as u64);
+        self.0.extend(match value {
+            None => [0, 0, 0],
+            Some(Number::Int(v)) => [1, v as u64, (v >> 64) as u64],
+            Some(Number::Float(v)) => [2, v.to_bits(), 0],
+        });
+    }
+}

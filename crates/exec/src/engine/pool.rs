@@ -1,0 +1,133 @@
+//! The pool: storage of tiles that have no address, and who has which bytes of it.
+
+use super::memory::{Memories, MemoryId};
+use super::tiles::over_limit;
+use super::{Engine, Place};
+use crate::lower::Failure;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::profile::FP_ALIGN;
+use tessera_isa::tile::Loc;
+
+/// One storage.
+#[derive(Clone, Copy, Debug)]
+pub struct Storage {
+    /// The location of the tile that it was made for.
+    pub loc: Loc,
+    /// How long it is.
+    pub bytes: u64,
+    /// The first byte in the pool.
+    pub at: u64,
+}
+
+/// The storage that is alive. Bytes that were freed are used again, lowest first; handles are not.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    alive: FxHashMap<u32, Storage>,
+    /// Start and end of each range that is in use.
+    ranges: BTreeMap<u64, u64>,
+    /// Everything below is in use.
+    low: u64,
+    last: u32,
+    used: [u64; Loc::ALL.len()],
+}
+
+impl Pool {
+    /// New storage: its handle and first byte; `None` when there are no more handles.
+    fn alloc(&mut self, loc: Loc, bytes: u64) -> Option<(u32, u64)> {
+        let handle = self.last.checked_add(1)?;
+        // Starts are as aligned as any operand needs to be.
+        let size = bytes.max(1).checked_next_multiple_of(FP_ALIGN)?;
+        let mut at = self.low;
+        for (start, end) in self.ranges.range(self.low..) {
+            if *start >= at.checked_add(size)? {
+                break;
+            }
+            at = *end;
+        }
+        let end = at.checked_add(size)?;
+        if at == self.low {
+            self.low = end;
+        }
+        self.last = handle;
+        self.ranges.insert(at, end);
+        self.alive.insert(handle, Storage { loc, bytes, at });
+        self.used[loc as usize] += bytes;
+        Some((handle, at))
+    }
+
+    fn free(&mut self, handle: u32) -> Option<Storage> {
+        let storage = self.alive.remove(&handle)?;
+        self.ranges.remove(&storage.at);
+        self.low = self.low.min(storage.at);
+        self.used[storage.loc as usize] -= storage.bytes;
+        Some(storage)
+    }
+}
+
+impl Engine {
+    /// New storage, undefined: its handle.
+    pub fn alloc_storage(&mut self, loc: Loc, bytes: u64) -> Result<u32, Failure> {
+        let Some((handle, at)) = self.pool.alloc(loc, bytes) else {
+            let what = format!("the pool has no room for {bytes} more bytes");
+            return Err(Box::new(Diagnostic::error("memory-limit", what).help("use fewer or smaller tiles")));
+        };
+        let end = at.saturating_add(bytes);
+        let room = self.memories.get(MemoryId::POOL).map_or(0, |m| m.bytes().len() as u64);
+        if end > room {
+            // Grown by doubling, so that many small tiles cost little.
+            let wanted = end.max(room.saturating_mul(2).min(Memories::LIMIT / 2));
+            if let Err(over) = self.memories.reserve(MemoryId::POOL, wanted) {
+                self.pool.free(handle);
+                return Err(over_limit(over));
+            }
+        }
+        self.undefine_at(Place { memory: MemoryId::POOL, at: at as usize }, bytes as usize);
+        Ok(handle)
+    }
+
+    /// Gives storage back; was it there?
+    pub fn free_storage(&mut self, handle: u32) -> bool {
+        self.pool.free(handle).is_some()
+    }
+
+    /// The storage of a handle, while it is alive.
+    pub fn storage(&self, handle: u32) -> Option<&Storage> {
+        self.pool.alive.get(&handle)
+    }
+
+    /// Bytes of storage that are alive in a memory.
+    pub fn storage_used(&self, loc: Loc) -> u64 {
+        self.pool.used[loc as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn freed_bytes_are_used_again_and_handles_are_not() {
+        let mut pool = Pool::default();
+        let (a, at_a) = pool.alloc(Loc::Vec, 100).unwrap();
+        let (b, at_b) = pool.alloc(Loc::Mat, 100).unwrap();
+        assert_eq!((at_a, at_b, pool.used[Loc::Vec as usize]), (0, 128, 100));
+        assert!(pool.free(a).is_some());
+        let (c, at_c) = pool.alloc(Loc::Vec, 128).unwrap();
+        assert_eq!((at_c, pool.used[Loc::Vec as usize]), (0, 128));
+        assert!(c != a && c != b && !pool.alive.contains_key(&a) && pool.free(a).is_none());
+        let (_, at_d) = pool.alloc(Loc::Vec, 1).unwrap();
+        assert_eq!(at_d, 256);
+    }
+
+    #[test]
+    fn a_gap_that_is_too_small_stays_for_another() {
+        let mut pool = Pool::default();
+        let all: Vec<(u32, u64)> = (0..4).map(|_| pool.alloc(Loc::Vec, 128).unwrap()).collect();
+        assert!(pool.free(all[1].0).is_some());
+        assert_eq!(pool.alloc(Loc::Vec, 256).unwrap().1, 512);
+        assert_eq!(pool.alloc(Loc::Vec, 128).unwrap().1, 128);
+        assert_eq!(pool.alloc(Loc::Vec, 128).unwrap().1, 768);
+    }
+}

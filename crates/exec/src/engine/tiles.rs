@@ -1,0 +1,445 @@
+//! Tiles at run time.
+//!
+//! A tile is an [`Object`]: a type, a place, a layout and a valid region. Operations that bind, size and place tiles
+//! change objects and move no data.
+
+use super::Engine;
+use super::memory::{MemoryId, OverLimit, on_core};
+use crate::lower::Failure;
+use crate::nest::Place;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
+use tessera_isa::layout::{Axis, Layout};
+use tessera_isa::ops::{Bind, Role};
+use tessera_isa::tile::{BLayout, Extent, Tile, TileType};
+
+/// A tile of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TileId(u32);
+
+impl TileId {
+    /// No tile; using it is an `internal` error.
+    pub const NONE: TileId = TileId(u32::MAX);
+
+    pub(crate) const fn new(index: usize) -> TileId {
+        TileId(index as u32)
+    }
+
+    #[inline]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What decides where a tile lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binding {
+    /// Placement, or the pool.
+    Own,
+    /// An address in the program.
+    Manual,
+    /// The storage of another tile.
+    View,
+    /// The storage of another tile, because TFILLPAD_INPLACE needs one.
+    Inplace,
+}
+
+/// A tile at run time.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    pub tile: Tile,
+    pub conv: Option<ConvType>,
+    /// The number of its type.
+    pub kind: u32,
+    pub place: Place,
+    /// The number of its layout; views keep their source's pitch.
+    pub layout: u32,
+    /// Valid rows and columns, where they are set.
+    pub valid: [Option<u64>; 2],
+    pub binding: Binding,
+    /// Where it lies, and how, unless it is bound elsewhere.
+    home: Place,
+    pub(super) own_layout: u32,
+    /// The handle of its storage in the pool, where it has one of its own.
+    storage: Option<u32>,
+}
+
+impl Object {
+    /// The tile as it is before anything happens to it.
+    pub fn restart(&mut self) {
+        self.place = self.home;
+        self.layout = self.own_layout;
+        self.valid = [self.tile.v_row.known(), self.tile.v_col.known()];
+        self.binding = Binding::Own;
+    }
+
+    fn set_extents(&mut self, valid: [Option<i64>; 2]) {
+        for (extent, v) in self.valid.iter_mut().zip(valid) {
+            if let Some(v) = v {
+                *extent = Some(v as u64);
+            }
+        }
+    }
+
+    /// Where its contents begin: the address that the program gave it, or its own place.
+    pub fn start(&self) -> Place {
+        if self.binding == Binding::Manual { self.place } else { self.home }
+    }
+
+    /// Bytes of the declared area.
+    pub fn bytes(&self) -> u64 {
+        self.tile.bytes()
+    }
+
+    /// The valid region, where all that is unset counts as declared.
+    pub fn extent(&self) -> [u64; 2] {
+        let at_most = |v: Option<u64>, declared: u64| v.map_or(declared, |v| v.min(declared));
+        [at_most(self.valid[0], self.tile.rows), at_most(self.valid[1], self.tile.cols)]
+    }
+}
+
+/// `memory-limit`.
+pub(crate) fn over_limit(over: OverLimit) -> Failure {
+    let what = format!("the program needs {} bytes of memory, and a run may have {}", over.wanted, over.limit);
+    Box::new(Diagnostic::error("memory-limit", what).help("use lower addresses or smaller tiles"))
+}
+
+/// `valid-range`.
+fn check_extents(tile: &Tile, valid: [Option<i64>; 2]) -> Result<(), Failure> {
+    if valid == [None, None] {
+        return Ok(());
+    }
+    match tessera_check::check_valid(tile, valid.map(|v| v.map(i128::from))) {
+        Some(fault) => Err(fault.into()),
+        None => Ok(()),
+    }
+}
+
+/// A broken invariant of the engine; the caller adds the place.
+fn broken(what: &str) -> Failure {
+    let help = "this is a defect of the tool, not of the program; please report it";
+    Box::new(Diagnostic::error("internal", what).help(help))
+}
+
+fn no_tile() -> Failure {
+    broken("an operand is no tile of the engine")
+}
+
+impl Engine {
+    /// A new tile without an address; its contents are undefined.
+    pub fn tile(&mut self, ty: &TileType) -> Result<TileId, Failure> {
+        let tile = ty.resolve(self.profile);
+        match tessera_check::check_tile(&tile, self.profile) {
+            Some(fault) if fault.is_error() => Err(fault.into()),
+            _ => self.add_stored(tile, None),
+        }
+    }
+
+    /// A new conv tile.
+    pub fn conv_tile(&mut self, conv: ConvType) -> Result<TileId, Failure> {
+        match tessera_check::check_conv(&conv, self.profile) {
+            Some(fault) if fault.is_error() => Err(fault.into()),
+            _ => self.add_stored(conv.as_tile(), Some(conv)),
+        }
+    }
+
+    fn add_stored(&mut self, tile: Tile, conv: Option<ConvType>) -> Result<TileId, Failure> {
+        let handle = self.alloc_storage(tile.loc, tile.bytes())?;
+        let at = self.storage(handle).map_or(0, |s| s.at as usize);
+        let mut object = self.object_at(tile, conv, Place { memory: MemoryId::POOL, at });
+        object.storage = Some(handle);
+        // The number of a released tile is used again.
+        match self.released.pop() {
+            Some(old) => {
+                *self.object_mut(old)? = object;
+                Ok(old)
+            }
+            None => Ok(self.push(object)),
+        }
+    }
+
+    /// Gives a tile's storage back; the tile is not to be used any more.
+    pub fn release(&mut self, id: TileId) {
+        if let Ok(object) = self.object_mut(id)
+            && let Some(handle) = object.storage.take()
+        {
+            self.free_storage(handle);
+            self.released.push(id);
+        }
+    }
+
+    /// A new tile, at an address of its memory or at a place in the pool.
+    pub(crate) fn add(&mut self, tile: Tile, conv: Option<ConvType>, address: Option<u64>, pool: u64) -> TileId {
+        let home = match address {
+            Some(address) => Place { memory: MemoryId::of_loc(tile.loc), at: address as usize },
+            None => Place { memory: MemoryId::POOL, at: pool as usize },
+        };
+        let object = self.object_at(tile, conv, home);
+        self.push(object)
+    }
+
+    /// Makes tile `n` what a caller describes who keeps its tiles himself; there is a new one where there was none.
+    /// A tile without a place takes that of its source, or of nobody.
+    pub fn describe(&mut self, n: usize, arg: &TileArg, conv: Option<ConvType>) -> Result<TileId, Failure> {
+        let home = match arg.place {
+            None => Place { memory: MemoryId::NONE, at: 0 },
+            Some(TilePlace { root: Root::Memory(loc), start }) => {
+                Place { memory: MemoryId::of_loc(loc), at: start as usize }
+            }
+            Some(TilePlace { root: Root::Auto(handle), start }) => {
+                let storage = self.storage(handle).ok_or_else(no_tile)?;
+                Place { memory: MemoryId::POOL, at: storage.at.saturating_add(start) as usize }
+            }
+        };
+        let mut object = self.object_at(arg.tile, conv, home);
+        object.layout = self.layouts.number(&arg.layout);
+        object.valid = arg.valid;
+        if arg.place.is_some() {
+            object.binding = Binding::Manual;
+        }
+        while self.objects.len() <= n {
+            self.push(object.clone());
+        }
+        let id = TileId::new(n);
+        *self.object_mut(id)? = object;
+        Ok(id)
+    }
+
+    fn object_at(&mut self, tile: Tile, conv: Option<ConvType>, home: Place) -> Object {
+        let own_layout = self.layouts.number(&tile.layout());
+        let mut object = Object {
+            tile,
+            conv,
+            kind: self.kinds.number(&(tile, conv)),
+            place: home,
+            layout: own_layout,
+            valid: [None; 2],
+            binding: Binding::Own,
+            home,
+            own_layout,
+            storage: None,
+        };
+        object.restart();
+        object
+    }
+
+    fn push(&mut self, object: Object) -> TileId {
+        self.objects.push(object);
+        TileId::new(self.objects.len() - 1)
+    }
+
+    /// The tile's type on the profile.
+    pub fn type_of(&self, tile: TileId) -> Option<Tile> {
+        self.object(tile).ok().map(|o| o.tile)
+    }
+
+    /// Valid rows and columns, where they are set.
+    pub fn valid(&self, tile: TileId) -> [Option<u64>; 2] {
+        self.object(tile).map_or([None; 2], |o| o.valid)
+    }
+
+    /// The layout of an object.
+    pub(crate) fn layout(&self, object: &Object) -> Layout {
+        self.layouts.get(object.layout).cloned().unwrap_or_else(|| object.tile.layout())
+    }
+
+    #[inline]
+    pub(crate) fn object(&self, id: TileId) -> Result<&Object, Failure> {
+        self.objects.get(id.index()).ok_or_else(no_tile)
+    }
+
+    pub(crate) fn object_mut(&mut self, id: TileId) -> Result<&mut Object, Failure> {
+        self.epoch += 1;
+        self.objects.get_mut(id.index()).ok_or_else(no_tile)
+    }
+
+    /// Changes a tile; in a loop most changes bring about what is there already.
+    pub(super) fn update(&mut self, id: TileId, change: impl FnOnce(&mut Object)) -> Result<(), Failure> {
+        let o = self.objects.get_mut(id.index()).ok_or_else(no_tile)?;
+        let before = (o.place, o.layout, o.valid, o.binding);
+        change(o);
+        self.epoch += u64::from((o.place, o.layout, o.valid, o.binding) != before);
+        Ok(())
+    }
+
+    /// The object as an operand.
+    pub(crate) fn arg(&self, object: &Object, role: Role) -> TileArg {
+        let root = match object.place.memory {
+            MemoryId::NONE => None,
+            // All of the pool is one address space, so that views of one tile can be compared.
+            MemoryId::POOL => Some(Root::Auto(0)),
+            _ => Some(Root::Memory(object.tile.loc)),
+        };
+        TileArg {
+            role,
+            tile: object.tile,
+            layout: self.layout(object),
+            valid: object.valid,
+            place: root.map(|root| TilePlace { root, start: object.place.at as u64 }),
+        }
+    }
+
+    /// Makes a memory long enough.
+    pub(crate) fn reserve(&mut self, memory: MemoryId, end: u64) -> Result<(), Failure> {
+        self.memories.reserve(memory, end).map_err(over_limit)
+    }
+
+    /// Bytes that a tile spans, the gaps of a view included.
+    pub(super) fn span(&self, o: &Object) -> u64 {
+        if o.layout == o.own_layout { o.bytes() } else { o.tile.elem.bytes_of(self.layout(o).footprint()) }
+    }
+
+    /// Makes the memory of a tile long enough.
+    pub(crate) fn reserve_tile(&mut self, id: TileId, core: u8) -> Result<(), Failure> {
+        let o = self.object(id)?;
+        let end = (o.place.at as u64).saturating_add(self.span(o));
+        self.reserve(on_core(o.place.memory, core), end)
+    }
+
+    /// The contents of a tile's own storage, or where it is bound by an address, begin undefined.
+    pub fn undefine(&mut self, id: TileId) {
+        if let Some(o) = self.objects.get(id.index())
+            && self.memories.tracked
+        {
+            self.undefine_at(o.start(), o.bytes() as usize);
+        }
+    }
+
+    /// The contents of a place become undefined, on both vector cores.
+    pub(super) fn undefine_at(&mut self, place: Place, bytes: usize) {
+        for core in [0, 1] {
+            let memory = on_core(place.memory, core);
+            if (core == 0 || memory != place.memory)
+                && let Some(memory) = self.memories.get_mut(memory)
+            {
+                // What lies beyond the memory's end has never been touched.
+                let end = place.at.saturating_add(bytes).min(memory.bytes().len());
+                memory.defined_mut().remove(place.at, end.saturating_sub(place.at));
+            }
+        }
+    }
+
+    /// An instruction's result begins: all of it valid, at its own place unless TASSIGN named one before.
+    pub(crate) fn begin(&mut self, id: TileId) -> Result<(), Failure> {
+        self.update(id, |o| {
+            let manual = (o.binding == Binding::Manual).then_some(o.place);
+            o.restart();
+            o.valid = o.extent().map(Some);
+            if let Some(place) = manual {
+                (o.place, o.binding) = (place, Binding::Manual);
+            }
+        })
+    }
+
+    /// `alloc_tile`: the tile begins, with an address where one is given, here or by an earlier TASSIGN (syntax.md 1).
+    /// Tells whether it lies at its own place.
+    pub(crate) fn alloc(&mut self, id: TileId, addr: Option<i64>, valid: [Option<i64>; 2]) -> Result<bool, Failure> {
+        let o = self.object(id)?;
+        check_extents(&o.tile, valid)?;
+        let place = match addr {
+            Some(addr) => Some(self.address(o, addr)?),
+            None => (o.binding == Binding::Manual).then_some(o.place),
+        };
+        self.update(id, |o| {
+            o.restart();
+            o.set_extents(valid);
+            if let Some(place) = place {
+                (o.place, o.binding) = (place, Binding::Manual);
+            }
+        })?;
+        Ok(place.is_none())
+    }
+
+    /// The place of an address in a tile's memory, where it is one.
+    fn address(&self, o: &Object, addr: i64) -> Result<Place, Failure> {
+        match tessera_check::check_address(o.tile.loc, o.bytes(), addr.into(), self.profile) {
+            Some(fault) => Err(fault.into()),
+            None => Ok(Place { memory: MemoryId::of_loc(o.tile.loc), at: addr as usize }),
+        }
+    }
+
+    /// TASSIGN: binds a tile to an address; moves no data.
+    pub fn assign(&mut self, id: TileId, addr: i64) -> Result<(), Failure> {
+        let place = self.address(self.object(id)?, addr)?;
+        self.update(id, |o| {
+            (o.place, o.binding, o.layout) = (place, Binding::Manual, o.own_layout);
+        })
+    }
+
+    /// Sets valid extents.
+    pub fn set_valid(&mut self, id: TileId, valid: [Option<i64>; 2]) -> Result<(), Failure> {
+        check_extents(&self.object(id)?.tile, valid)?;
+        self.update(id, |o| o.set_extents(valid))
+    }
+
+    /// What TFILLPAD_EXPAND does to a dynamic valid region.
+    pub(crate) fn expand_valid(&mut self, id: TileId) -> Result<(), Failure> {
+        self.update(id, |o| {
+            let declared = [(o.tile.v_row, o.tile.rows), (o.tile.v_col, o.tile.cols)];
+            for (v, (extent, declared)) in o.valid.iter_mut().zip(declared) {
+                if extent == Extent::Dynamic {
+                    *v = Some(declared);
+                }
+            }
+        })
+    }
+
+    /// The destination becomes the window of the source's storage that TSUBVIEW or `pto.subset` asks for (ops.md 10).
+    pub(crate) fn window(&mut self, inst: &Inst, src: TileId, dst: TileId) -> Result<(), Failure> {
+        let (from, to) = (self.object(src)?, self.object(dst)?);
+        let [row, col] = [Role::Row, Role::Col].map(|role| inst.index(role).unwrap_or(i128::MAX));
+        let found = u64::try_from(row).ok().zip(u64::try_from(col).ok());
+        let found = found.and_then(|(r, c)| self.layout(from).window(r, c, to.tile.rows, to.tile.cols));
+        let Some((offset, layout)) = found else {
+            let what = format!("the window at ({row}, {col}) is no window of {}", from.tile);
+            return Err(Box::new(Diagnostic::error("tsubview-window", what).help("move it inside the source")));
+        };
+        let bytes = from.tile.elem.bytes_of(u64::try_from(offset).unwrap_or(0));
+        let place = Place { memory: from.place.memory, at: from.place.at + bytes as usize };
+        let layout = self.layouts.number(&layout);
+        self.update(dst, |o| (o.place, o.layout, o.binding) = (place, layout, Binding::View))
+    }
+
+    /// The destination becomes a view of the source; where an instruction works in place, only one without an address
+    /// of its own.
+    pub(crate) fn bind(&mut self, how: Bind, src: TileId, dst: TileId, is_result: bool) -> Result<(), Failure> {
+        let binding = if how == Bind::InPlace { Binding::Inplace } else { Binding::View };
+        let (from, to) = (self.object(src)?, self.object(dst)?);
+        let keeps = !is_result && !matches!(to.binding, Binding::Own | Binding::Inplace);
+        if binding == Binding::Inplace && keeps {
+            return Ok(());
+        }
+        let place = from.place;
+        let layout = if from.layout == from.own_layout {
+            to.own_layout
+        } else if binding == Binding::Inplace {
+            from.layout
+        } else {
+            let layout = pitched(&from.tile, &self.layout(from), &to.tile)?;
+            self.layouts.number(&layout)
+        };
+        self.update(dst, |o| (o.place, o.layout, o.binding) = (place, layout, binding))
+    }
+}
+
+/// The layout of a reinterpreted view that keeps its source's pitch.
+fn pitched(from: &Tile, source: &Layout, to: &Tile) -> Result<Layout, Failure> {
+    let lines = |t: &Tile| match t.blayout {
+        BLayout::RowMajor => (t.rows, t.cols * u64::from(t.elem.bits())),
+        BLayout::ColMajor => (t.cols, t.rows * u64::from(t.elem.bits())),
+    };
+    if to.is_boxed() || lines(from) != lines(to) {
+        let what = format!("{from} is a window of a wider tile, and {to} has other lines");
+        let help = "move the window to a tile of its own first";
+        return Err(Box::new(Diagnostic::error("treshape-bytes", what).help(help)));
+    }
+    let stride = match from.blayout {
+        BLayout::RowMajor => source.offset(1, 0),
+        BLayout::ColMajor => source.offset(0, 1),
+    };
+    let stride = stride.saturating_mul(i64::from(from.elem.bits())) / i64::from(to.elem.bits());
+    Ok(match to.blayout {
+        BLayout::RowMajor => Layout { row: Axis::linear(to.rows, stride), col: Axis::linear(to.cols, 1) },
+        BLayout::ColMajor => Layout { row: Axis::linear(to.rows, 1), col: Axis::linear(to.cols, stride) },
+    })
+}

@@ -1,0 +1,198 @@
+//! What goes in and out: TLOAD and TSTORE of a caller's bytes, and tiles as bytes.
+
+use super::memory::{Memory, MemoryId, on_core};
+use super::tiles::TileId;
+use super::{Engine, Global, Issued, Refused};
+use crate::lower::{Effect, Failure, Places, Prepared};
+use crate::nest::Place;
+use std::ops::Range;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::inst::{GlobalArg, Inst};
+use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::Pad;
+
+/// Runs of bytes that were written: where each starts, and its bytes.
+pub type Runs = Vec<(usize, Vec<u8>)>;
+
+/// The buffer through which loads and stores go.
+const BUFFER: MemoryId = MemoryId::buffer(0);
+
+impl Engine {
+    /// TLOAD: a view of `bytes` into a tile; [`GlobalArg::buffer`] is taken from the bytes.
+    pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<Issued<'_>, Refused> {
+        let (touched, view) = touched(view, bytes.len());
+        self.load_from(tile, view, || Memory::new(bytes.get(touched).unwrap_or(bytes), true))
+    }
+
+    /// TLOAD of a buffer, which is asked for when the rules have let the instruction pass.
+    pub fn load_from(
+        &mut self,
+        tile: TileId,
+        view: GlobalArg,
+        buffer: impl FnOnce() -> Memory,
+    ) -> Result<Issued<'_>, Refused> {
+        let mut inst = Inst::new(Opcode::Tload, Form::Plain, self.profile);
+        inst.global = Some(view);
+        let done = self.issue_at(&inst, &[(Role::Dst, tile)], buffer);
+        self.set_buffer(Memory::default());
+        done.map(|(is_new, effect)| self.issued(is_new, effect))
+    }
+
+    /// TSTORE: a tile into a view of `bytes`. Undefined bytes are written as 0.
+    pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<Issued<'_>, Refused> {
+        let (touched, view) = touched(view, bytes.len());
+        let bytes = bytes.get_mut(touched).unwrap_or_default();
+        let (runs, issued) = self.store_to(tile, view, bytes.len())?;
+        for (start, run) in &runs {
+            if let Some(to) = bytes.get_mut(*start..start + run.len()) {
+                to.copy_from_slice(run);
+            }
+        }
+        Ok(issued)
+    }
+
+    /// TSTORE into a buffer of so many bytes: those that it writes.
+    pub fn store_to(&mut self, tile: TileId, view: GlobalArg, len: usize) -> Result<(Runs, Issued<'_>), Refused> {
+        let mut inst = Inst::new(Opcode::Tstore, Form::Plain, self.profile);
+        inst.global = Some(view);
+        let done = self.issue_at(&inst, &[(Role::Src, tile)], || empty(len));
+        let runs = self.take_stored();
+        done.map(|(is_new, effect)| (runs, self.issued(is_new, effect)))
+    }
+
+    pub(super) fn set_buffer(&mut self, buffer: Memory) {
+        if let Some(memory) = self.memories.get_mut(BUFFER) {
+            *memory = buffer;
+        }
+    }
+
+    fn take_stored(&mut self) -> Runs {
+        let buffer = self.memories.get_mut(BUFFER).map(std::mem::take);
+        buffer.map_or(Runs::new(), |mut b| b.take_written(&Memory::default()))
+    }
+
+    /// Gives a tile's valid region its contents from a view, whatever location and layout it has; its padding is left
+    /// alone.
+    pub fn host_load(&mut self, tile: TileId, view: GlobalArg, buffer: Memory) -> Result<(), Failure> {
+        self.set_buffer(buffer);
+        let done = self.host(Opcode::Tload, (Role::Dst, tile), view, 0);
+        self.set_buffer(Memory::default());
+        done.map(|_| ())
+    }
+
+    /// Takes a tile's valid region into a view of a buffer of so many bytes, as one vector core sees it; tells whether
+    /// something was undefined.
+    pub fn host_store(&mut self, tile: TileId, view: GlobalArg, len: usize, core: u8) -> Result<(Runs, bool), Failure> {
+        self.set_buffer(empty(len));
+        let done = self.host(Opcode::Tstore, (Role::Src, tile), view, core);
+        let runs = self.take_stored();
+        done.map(|effect| (runs, effect.stored_undefined))
+    }
+
+    /// A transfer as cpu has it, about which no rule is asked.
+    fn host(&mut self, op: Opcode, tile: (Role, TileId), view: GlobalArg, core: u8) -> Result<Effect, Failure> {
+        self.reserve_tile(tile.1, core)?;
+        let object = self.object(tile.1)?;
+        let mut inst = Inst::new(op, Form::Plain, Profile::Cpu);
+        let mut arg = self.arg(object, tile.0);
+        arg.tile.pad = Pad::Null;
+        inst.tiles.push(arg);
+        let start = Global::of_arg(&view, BUFFER).byte().unwrap_or(0);
+        inst.global = Some(view);
+        let place = Place { memory: on_core(object.place.memory, core), at: object.place.at };
+        let at = Places { tiles: &[place], global: Some(BUFFER), tracked: self.memories.tracked };
+        Prepared::new(&inst, at)?.run(&mut self.memories, start)
+    }
+
+    /// `undefined-read` of a store, and how many bytes it is about.
+    pub fn undefined_stored(&self, tile: TileId, core: u8) -> Result<(Diagnostic, u64), Failure> {
+        let bytes = self.undefined_bytes(tile, core)?;
+        let first = self.first_undefined(tile, core);
+        let first = first.map_or(String::new(), |e| format!(", the first in element ({}, {})", e.row, e.col));
+        let ty = self.object(tile)?.tile;
+        let what = format!("{bytes} bytes of {ty} have no defined value and are stored as 0{first}");
+        let help = "write all of the valid region before TSTORE";
+        Ok((Diagnostic::warning("undefined-read", what).help(help), bytes))
+    }
+
+    /// Writes the valid region, element by element in logical order, row by row.
+    pub fn write(&mut self, tile: TileId, elements: &[u8]) -> Result<(), Failure> {
+        let [rows, cols] = self.object(tile)?.extent();
+        self.give(tile, rows, cols, elements)
+    }
+
+    /// Copies all bytes of a tile's declared area to another tile, definedness included.
+    pub fn copy(&mut self, src: TileId, dst: TileId) -> Result<(), Failure> {
+        self.copy_of(src, dst)?.run(&mut self.memories, 0).map(|_| ())
+    }
+
+    /// Bytes of a tile as they lie in memory, from an offset on; undefined ones are 0.
+    pub fn read_bytes(&self, tile: TileId, offset: u64, len: usize) -> Result<Vec<u8>, Failure> {
+        let place = self.object(tile)?.place;
+        let at = place.at + offset as usize;
+        let mut out = vec![0; len];
+        if let Some(memory) = self.memories.get(place.memory) {
+            memory.defined().for_each_run(at, at + len, |start, n| {
+                if let (Some(to), Some(from)) =
+                    (out.get_mut(start - at..start - at + n), memory.bytes().get(start..start + n))
+                {
+                    to.copy_from_slice(from);
+                }
+            });
+        }
+        Ok(out)
+    }
+
+    /// Writes bytes of a tile as they lie in memory, from an offset on.
+    pub fn write_bytes(&mut self, tile: TileId, offset: u64, bytes: &[u8]) -> Result<(), Failure> {
+        let place = self.object(tile)?.place;
+        let at = place.at + offset as usize;
+        self.reserve(place.memory, (at + bytes.len()) as u64)?;
+        if let Some(memory) = self.memories.get_mut(place.memory) {
+            memory.put(at, bytes);
+        }
+        Ok(())
+    }
+
+    /// Makes some declared bytes of a tile undefined: those whose mask is not 0xFF.
+    pub fn undefine_bytes(&mut self, tile: TileId, mask: &[u8]) -> Result<(), Failure> {
+        self.reserve_tile(tile, 0)?;
+        let place = self.object(tile)?.place;
+        if let Some(memory) = self.memories.get_mut(place.memory) {
+            memory.defined_mut().assign(place.at, mask);
+        }
+        Ok(())
+    }
+}
+
+/// A buffer that remembers what is stored into it.
+fn empty(len: usize) -> Memory {
+    let mut empty = Memory::new(vec![0; len], true);
+    empty.watch();
+    empty
+}
+
+/// The bytes of a buffer that a view touches, and the view as one of these alone: a window of a large array costs what
+/// the window costs. All of the buffer where the view leaves it, or is a pointer; the rules will have to say something.
+fn touched(view: &GlobalArg, len: usize) -> (Range<usize>, GlobalArg) {
+    let mut view = view.clone();
+    let offset = i128::from(view.offset.unwrap_or(0));
+    let (mut low, mut high) = (offset, offset + 1);
+    for (dim, stride) in view.dims.iter().zip(&view.strides) {
+        let far = i128::from(dim.unwrap_or(0).saturating_sub(1)).saturating_mul(i128::from(stride.unwrap_or(0)));
+        (low, high) = (low.saturating_add(far.min(0)), high.saturating_add(far.max(0)));
+    }
+    // Two fp4 elements share a byte.
+    low = low.saturating_sub(low.rem_euclid(2));
+    let bits = i128::from(view.elem.bits());
+    let first = low.saturating_mul(bits) / 8;
+    let end = high.saturating_mul(bits).saturating_add(7) / 8;
+    let mut range = 0..len;
+    if !view.dims.is_empty() && first >= 0 && end <= len as i128 {
+        view.offset = Some((offset - low) as i64);
+        range = first as usize..end as usize;
+    }
+    view.buffer = Some(range.len() as u64 * 8 / u64::from(view.elem.bits()));
+    (range, view)
+}

@@ -1,0 +1,124 @@
+//! Folds: one more element to every result, again and again (reduce.md 5).
+
+use super::Level;
+use super::map::{Add, Bf16, Element, F16, F32, I8, I16, I32, I64, Op, U8, U16, U32, U64};
+use crate::nest::read_bits;
+use tessera_isa::elem::Elem;
+use tessera_isa::sem::Func;
+
+/// The results of `[results, depth]` elements of `x`, the first ones of all results first.
+pub(super) fn fold(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2], x: &[u8]) -> Vec<u8> {
+    macro_rules! kernel {
+        ($op:ident: $($elem:ident $from:ident => $state:ident;)*) => {
+            match (from, Func::state(to)) {
+                $((Elem::$from, Elem::$state) => Some(leveled::<$elem, $state, $op>(results, x)),)*
+                _ => None,
+            }
+        };
+    }
+    let state = match func {
+        Func::Add => kernel! { Add:
+            F32 F32 => F32; F16 F16 => F32; Bf16 Bf16 => F32; I16 I16 => I32;
+            I8 I8 => I8; I16 I16 => I16; I32 I32 => I32; I64 I64 => I64;
+            U8 U8 => U8; U16 U16 => U16; U32 U32 => U32; U64 U64 => U64;
+        },
+        _ => None,
+    };
+    let state = state.unwrap_or_else(|| by_definition(func, from, to, [results, depth], x));
+    rounded(to, state)
+}
+
+/// Every result from its state, rounded once.
+fn rounded(to: Elem, state: Vec<u8>) -> Vec<u8> {
+    let from = Func::state(to);
+    if from == to {
+        return state;
+    }
+    let size = to.bits() as usize / 8;
+    let elements = state.chunks_exact(from.bits() as usize / 8);
+    let bits = elements.map(|s| tessera_isa::sem::convert(from, to, read_bits(s, 0, from.bits())));
+    bits.flat_map(|bits| bits.to_le_bytes().into_iter().take(size)).collect()
+}
+
+/// Element by element.
+fn by_definition(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2], x: &[u8]) -> Vec<u8> {
+    let state = Func::state(to);
+    let size = from.bits() as usize / 8;
+    let element = |n: usize| (from, read_bits(x, (n * size) as i64, from.bits()));
+    let folded =
+        (0..results).map(|r| (0..depth).fold(0, |s, k| func.eval(state, &[(state, s), element(k * results + r)])));
+    folded.flat_map(|s| s.to_le_bytes().into_iter().take(state.bits() as usize / 8)).collect()
+}
+
+/// One more element to every state, in rising k.
+#[inline(always)]
+fn states<E: Element, S: Element, O: Op<S::Value, 2>>(results: usize, x: &[u8]) -> Vec<u8>
+where
+    S::Value: From<E::Value>,
+    E::Raw: Bits,
+    S::Raw: Bits,
+{
+    let mut states = vec![S::Value::default(); results];
+    for row in x.chunks_exact((results * size_of::<E::Raw>()).max(1)) {
+        for (s, x) in states.iter_mut().zip(E::Raw::all(row)) {
+            *s = O::apply([*s, S::Value::from(E::get(x))]);
+        }
+    }
+    let mut bytes = vec![0; results * size_of::<S::Raw>()];
+    for (to, s) in bytes.chunks_exact_mut(size_of::<S::Raw>()).zip(&states) {
+        S::put(*s).write(to);
+    }
+    bytes
+}
+
+/// Elements in little-endian bytes.
+pub(super) trait Bits: Sized {
+    fn all(bytes: &[u8]) -> impl Iterator<Item = Self>;
+    fn write(self, to: &mut [u8]);
+}
+
+macro_rules! bits {
+    ($($type:ty)*) => {$(
+        impl Bits for $type {
+            #[inline(always)]
+            fn all(bytes: &[u8]) -> impl Iterator<Item = Self> {
+                bytes.as_chunks().0.iter().map(|b| <$type>::from_le_bytes(*b))
+            }
+
+            #[inline(always)]
+            fn write(self, to: &mut [u8]) {
+                to.copy_from_slice(&self.to_le_bytes());
+            }
+        }
+    )*};
+}
+bits! { i8 i16 i32 i64 u8 u16 u32 u64 }
+
+fn leveled<E: Element, S: Element, O: Op<S::Value, 2>>(results: usize, x: &[u8]) -> Vec<u8>
+where
+    S::Value: From<E::Value>,
+    E::Raw: Bits,
+    S::Raw: Bits,
+{
+    #[cfg(target_arch = "x86_64")]
+    {
+        /// # Safety
+        ///
+        /// The machine has AVX2.
+        #[target_feature(enable = "avx2")]
+        unsafe fn avx2<E: Element, S: Element, O: Op<S::Value, 2>>(results: usize, x: &[u8]) -> Vec<u8>
+        where
+            S::Value: From<E::Value>,
+            E::Raw: Bits,
+            S::Raw: Bits,
+        {
+            states::<E, S, O>(results, x)
+        }
+
+        if Level::best() >= Level::Avx2 {
+            // SAFETY: the level says that the machine has the instructions.
+            return unsafe { avx2::<E, S, O>(results, x) };
+        }
+    }
+    states::<E, S, O>(results, x)
+}

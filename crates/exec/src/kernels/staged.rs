@@ -1,0 +1,268 @@
+//! Steps whose results depend on whole rows, or on data: operands are gathered into dense buffers by copying kernels, the
+//! results are computed there, and spread.
+//!
+//! The dense buffers are laid out so that the loops over results are the inner ones: a fold takes its k-th elements of all
+//! results side by side, a product the rows of its right factor. So results are computed many at a time, and each of them
+//! still in rising k (reduce.md 5, matrix.md 1).
+
+#[cfg(test)]
+mod tests;
+
+use super::contract::contract;
+use super::fold::fold;
+use super::{Kernel, Level, OutOfBounds};
+use crate::engine::memory::Memories;
+use crate::nest::{DST, Map, Nest, Nests, Operand, Place, SRC, lower, read_bits};
+use smallvec::SmallVec;
+use tessera_isa::elem::Elem;
+use tessera_isa::layout::Layout;
+use tessera_isa::sem::Func;
+
+/// A tile operand of such a step: its number, its layout and its type.
+pub(crate) type Tile<'a> = (u8, &'a Layout, Elem);
+
+/// What is computed from the dense buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum What {
+    /// A fold over k; the last input is what it starts as, where `starts`.
+    Reduce { func: Func, to: Elem, extent: [usize; 3], starts: bool },
+    /// Elements of the first input by the indices in the second.
+    Gather { columns: u64 },
+}
+
+/// Such a step, made ready.
+#[derive(Clone, Debug)]
+pub(crate) struct Staged {
+    pub what: What,
+    pub inputs: SmallVec<[Stage; 3]>,
+    pub output: Stage,
+}
+
+/// An operand and its dense buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct Stage {
+    pub operand: u8,
+    pub elem: Elem,
+    /// The nests between them.
+    pub nests: Nests,
+    kernels: SmallVec<[Kernel; 1]>,
+    /// Elements of the buffer, and of a row of it.
+    pub len: usize,
+    pub columns: u64,
+}
+
+impl Stage {
+    /// The operand's elements over a domain, and the buffer's as rows of `columns`.
+    fn new<const D: usize>(
+        tile: Tile<'_>,
+        map: Map<D>,
+        extent: [u64; D],
+        (buffer, columns): (Map<D>, u64),
+        is_read: bool,
+    ) -> Stage {
+        let (operand, layout, elem) = tile;
+        let len = extent.iter().fold(1u64, |n, e| n.saturating_mul(*e));
+        let dense = Layout::row_major(len.div_ceil(columns.max(1)), columns, columns);
+        let there = Operand { layout, map, bits: elem.bits() };
+        let here = Operand { layout: &dense, map: buffer, bits: elem.bits() };
+        let nests = lower(extent, &if is_read { [here, there] } else { [there, here] });
+        let kernels = nests.iter().map(|nest| Kernel::new(nest, Level::best())).collect();
+        Stage { operand, elem, nests, kernels, len: len as usize, columns }
+    }
+
+    /// Where each element of the buffer lies in the operand.
+    pub fn offsets(&self, is_read: bool) -> Vec<i64> {
+        let (there, here) = if is_read { (SRC, DST) } else { (DST, SRC) };
+        let mut offsets = vec![0; self.len];
+        let size = i64::from(self.elem.bits() / 8).max(1);
+        for nest in &self.nests {
+            nest.for_each_element(|at| {
+                if let Some(slot) = offsets.get_mut((at[here] / size) as usize) {
+                    *slot = at[there];
+                }
+            });
+        }
+        offsets
+    }
+
+    fn bytes(&self) -> usize {
+        self.len * (self.elem.bits() as usize / 8)
+    }
+
+    fn gather(&self, memory: &[u8], at: usize) -> Result<Vec<u8>, OutOfBounds> {
+        let mut bytes = vec![0; self.bytes()];
+        for kernel in &self.kernels {
+            kernel.run((memory, at), (&mut bytes, 0))?;
+        }
+        Ok(bytes)
+    }
+}
+
+const NOWHERE: OutOfBounds = OutOfBounds { first: 0, end: 0, len: 0 };
+
+impl Staged {
+    /// A fold: the destination, the arguments, and what it starts as.
+    pub fn reduce(
+        func: Func,
+        extent: [u64; 3],
+        dst: (Tile<'_>, Map<3>),
+        args: &[(Tile<'_>, Map<3>)],
+        start: Option<(Tile<'_>, Map<3>)>,
+    ) -> Staged {
+        let [rows, cols, depth] = extent;
+        let results = rows.saturating_mul(cols);
+        // Results row by row; k-th elements of all results side by side; or a factor by the axes that it has.
+        let result = (Map { origin: [0, 0], step: [[cols, 1, 0], [0, 0, 0]] }, 1);
+        let own = |map: &Map<3>| {
+            let uses = |axis: usize| map.step[0][axis] + map.step[1][axis] > 0;
+            let (rows, cols) = (if uses(0) { rows } else { 1 }, if uses(1) { cols } else { 1 });
+            let along = rows.saturating_mul(cols);
+            ([rows, cols, depth], along)
+        };
+        let mut inputs: SmallVec<[Stage; 3]> = SmallVec::new();
+        for (n, (tile, map)) in args.iter().enumerate() {
+            let (extent, along) = own(map);
+            let buffer = match (args.len(), n) {
+                // The left factor row by row: one element of it meets a row of the right one.
+                (2, 0) => (Map { origin: [0, 0], step: [[1, 0, 0], [0, 0, 1]] }, depth),
+                _ => (Map { origin: [0, 0], step: [[0, 0, 1], [extent[1], 1, 0]] }, along),
+            };
+            inputs.push(Stage::new(*tile, *map, extent, buffer, true));
+        }
+        let once = [rows, cols, 1];
+        inputs.extend(start.map(|(tile, map)| Stage::new(tile, map, once, result, true)));
+        let output = Stage::new(dst.0, dst.1, once, result, false);
+        let extent = [rows, cols, depth].map(|n| n as usize);
+        debug_assert_eq!(output.len as u64, results);
+        Staged { what: What::Reduce { func, to: output.elem, extent, starts: start.is_some() }, inputs, output }
+    }
+
+    /// Elements of `src`, whose declared shape is given, by the linear indices in `idx`.
+    pub fn gather(src: Tile<'_>, shape: [u64; 2], idx: Tile<'_>, dst: Tile<'_>, extent: [u64; 2]) -> Staged {
+        let by_rows = |extent: [u64; 2]| (Map::SAME, extent[1]);
+        let inputs = [
+            Stage::new(src, Map::SAME, shape, by_rows(shape), true),
+            Stage::new(idx, Map::SAME, extent, by_rows(extent), true),
+        ];
+        let output = Stage::new(dst, Map::SAME, extent, by_rows(extent), false);
+        Staged { what: What::Gather { columns: shape[1] }, inputs: inputs.into_iter().collect(), output }
+    }
+
+    /// Computes. Indices are in range: whoever runs the instruction has looked ([`Staged::indices`]).
+    pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
+        let mut inputs: SmallVec<[Vec<u8>; 3]> = SmallVec::new();
+        for input in &self.inputs {
+            let place = places.get(usize::from(input.operand)).ok_or(NOWHERE)?;
+            let memory = memories.get_mut(place.memory.index()).ok_or(NOWHERE)?;
+            inputs.push(input.gather(memory.as_mut(), place.at)?);
+        }
+        let out = match (self.what, inputs.as_slice()) {
+            (What::Reduce { func: Func::MulAdd, to, extent, .. }, [a, b, start @ ..]) => {
+                let elems = [0, 1].map(|n: usize| self.inputs[n].elem);
+                contract(elems, to, extent, a, b, start.first().map(Vec::as_slice))
+            }
+            (What::Reduce { func, to, extent, .. }, [x, ..]) => {
+                fold(func, self.inputs[0].elem, to, [extent[0] * extent[1], extent[2]], x)
+            }
+            (What::Gather { .. }, [src, idx]) => self.picked(src, idx),
+            _ => vec![0; self.output.bytes()],
+        };
+        let place = places.get(usize::from(self.output.operand)).ok_or(NOWHERE)?;
+        let memory = memories.get_mut(place.memory.index()).ok_or(NOWHERE)?.as_mut();
+        for kernel in &self.output.kernels {
+            kernel.run((&out, 0), (memory, place.at))?;
+        }
+        Ok(())
+    }
+
+    fn picked(&self, src: &[u8], idx: &[u8]) -> Vec<u8> {
+        let (size, elem) = (self.output.elem.bits() as usize / 8, self.inputs[1].elem);
+        let mut out = vec![0; self.output.bytes()];
+        for (k, to) in out.chunks_exact_mut(size.max(1)).enumerate() {
+            let at = read_bits(idx, (k * elem.bits() as usize / 8) as i64, elem.bits()) as usize * size;
+            if let Some(from) = src.get(at..at + size) {
+                to.copy_from_slice(from);
+            }
+        }
+        out
+    }
+
+    /// Calls `f(input, element)` for every element of the buffers that a result of a fold reads, in the order of the
+    /// formula.
+    pub fn reads(&self, result: usize, mut f: impl FnMut(usize, usize)) {
+        let What::Reduce { extent: [rows, cols, depth], starts, .. } = self.what else {
+            return;
+        };
+        let (args, results) = (self.inputs.len() - usize::from(starts), rows * cols);
+        if starts {
+            f(args, result);
+        }
+        for k in 0..depth {
+            if args == 2 {
+                f(0, result / cols * depth + k);
+                f(1, k * cols + result % cols);
+            } else {
+                f(0, k * results + result);
+            }
+        }
+    }
+
+    /// The indices of a gather, as the tile has them now; of a fold, none.
+    pub fn indices(&self, memories: &Memories, places: &[Place]) -> Vec<u64> {
+        let (What::Gather { .. }, Some(idx)) = (self.what, self.inputs.get(1)) else {
+            return Vec::new();
+        };
+        let place = places.get(usize::from(idx.operand));
+        let memory = place.and_then(|p| Some((memories.get(p.memory)?.bytes(), p.at)));
+        let bytes = memory.and_then(|(bytes, at)| idx.gather(bytes, at).ok()).unwrap_or_default();
+        let size = idx.elem.bits() as usize / 8;
+        (0..idx.len).map(|k| read_bits(&bytes, (k * size) as i64, idx.elem.bits())).collect()
+    }
+
+    /// A gather by these indices as the copies that it comes to, from its first operand to its destination.
+    pub fn copies(&self, indices: &[u64]) -> Nests {
+        let (from, to) = (self.inputs[0].offsets(true), self.output.offsets(false));
+        let bits = self.output.elem.bits();
+        let copy = |(index, d): (&u64, i64)| {
+            let s = *from.get(*index as usize)?;
+            Some(Nest { bits: [bits, bits, 0, 0], base: [d, s, 0, 0], dims: SmallVec::new() })
+        };
+        indices.iter().zip(to).filter_map(copy).collect()
+    }
+
+    /// Which results of a fold are defined: all that it reads is. `read` has, for every input, 0xFF for the bytes that are
+    /// defined from an offset on; so will the results.
+    pub fn defined(&self, read: &[(Vec<u8>, i64)], (out, start): (&mut [u8], i64)) {
+        let whole: SmallVec<[Vec<bool>; 3]> = self
+            .inputs
+            .iter()
+            .zip(read)
+            .map(|(input, (bytes, first))| {
+                let all = |at: i64| {
+                    let element = (at - first) as usize..(at - first) as usize + input.elem.bits() as usize / 8;
+                    bytes.get(element).is_some_and(|b| b.iter().all(|b| *b == 0xFF))
+                };
+                input.offsets(true).into_iter().map(all).collect()
+            })
+            .collect();
+        let size = self.output.elem.bits() as usize / 8;
+        for (result, at) in self.output.offsets(false).into_iter().enumerate() {
+            let mut all = true;
+            self.reads(result, |input, element| all &= whole.get(input).and_then(|w| w.get(element)) == Some(&true));
+            if let Some(bytes) = out.get_mut((at - start) as usize..(at - start) as usize + size) {
+                bytes.fill(if all { 0xFF } else { 0 });
+            }
+        }
+    }
+
+    /// Calls `f(input, byte)` for the elements of a fold that a byte of the destination depends on; bytes are counted from
+    /// their operands' starts.
+    pub fn sources_of(&self, byte: i64, mut f: impl FnMut(usize, i64)) {
+        let size = i64::from(self.output.elem.bits() / 8);
+        let result = self.output.offsets(false).into_iter().position(|at| (at..at + size).contains(&byte));
+        let offsets: SmallVec<[Vec<i64>; 3]> = self.inputs.iter().map(|input| input.offsets(true)).collect();
+        if let Some(result) = result {
+            self.reads(result, |input, element| f(input, offsets[input][element]));
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Folds, products and gathers against the formulas, element by element and bit for bit, in every layout.
+
+use super::*;
+use crate::engine::memory::MemoryId;
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::{BLayout, Loc, SLayout, TileType};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    /// An element: mostly of a middling size, sometimes any bits.
+    fn bits(&mut self, elem: Elem) -> u64 {
+        use tessera_isa::codec::Overflow;
+        let any = self.0.rotate_left(29) ^ self.below(1 << 30);
+        match self.below(40) {
+            0 => any & elem.mask(),
+            1 => 1 << (elem.bits() - 1),
+            _ if elem.is_float() => elem.encode_f64(self.below(4000) as f64 / 64.0 - 31.0, Overflow::Infinity),
+            _ => any & elem.mask(),
+        }
+    }
+
+    fn layout(&mut self, elem: Elem, rows: u64, cols: u64) -> Layout {
+        let (blayout, slayout) = [
+            (BLayout::RowMajor, SLayout::NoneBox),
+            (BLayout::ColMajor, SLayout::NoneBox),
+            (BLayout::ColMajor, SLayout::RowMajor),
+            (BLayout::RowMajor, SLayout::ColMajor),
+        ][self.below(4) as usize];
+        let ty = TileType::new(Loc::Vec, elem, rows.next_multiple_of(32), cols.next_multiple_of(32));
+        ty.with_layout(blayout, slayout, 512).resolve(Profile::Cpu).layout()
+    }
+}
+
+fn put(bytes: &mut [u8], layout: &Layout, elem: Elem, (r, c): (u64, u64), bits: u64) {
+    let size = elem.bits() as usize / 8;
+    let at = layout.offset(r, c) as usize * size;
+    bytes[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
+}
+
+fn get(bytes: &[u8], layout: &Layout, elem: Elem, (r, c): (u64, u64)) -> u64 {
+    read_bits(bytes, layout.offset(r, c) * i64::from(elem.bits() / 8), elem.bits())
+}
+
+fn tile(random: &mut Random, elem: Elem, rows: u64, cols: u64) -> (Layout, Vec<u8>) {
+    let layout = random.layout(elem, rows, cols);
+    let mut bytes = vec![0; layout.footprint() as usize * elem.bits() as usize / 8];
+    for r in 0..layout.rows() {
+        for c in 0..layout.cols() {
+            put(&mut bytes, &layout, elem, (r, c), random.bits(elem));
+        }
+    }
+    (layout, bytes)
+}
+
+fn places(n: usize) -> Vec<Place> {
+    (0..n).map(|memory| Place { memory: MemoryId::new(memory), at: 0 }).collect()
+}
+
+#[test]
+fn sums_of_rows_and_columns() {
+    let mut random = Random(5);
+    let types = [
+        (Elem::F32, Elem::F32),
+        (Elem::F16, Elem::F16),
+        (Elem::F16, Elem::F32),
+        (Elem::Bf16, Elem::Bf16),
+        (Elem::I16, Elem::I16),
+        (Elem::I16, Elem::I32),
+        (Elem::U8, Elem::U8),
+        (Elem::I64, Elem::I64),
+        (Elem::F8e4m3, Elem::F32),
+    ];
+    for round in 0..90 {
+        let (from, to) = types[round % types.len()];
+        let (rows, cols) = (1 + random.below(40), 1 + random.below(70));
+        let by_rows = random.below(2) == 0;
+        let (src, x) = tile(&mut random, from, rows, cols);
+        let (dst, old) = tile(&mut random, to, rows, cols);
+        let at = |step| Map { origin: [0, 0], step };
+        let (extent, source, result) = match by_rows {
+            true => ([rows, 1, cols], at([[1, 0, 0], [0, 0, 1]]), at([[1, 0, 0], [0, 0, 0]])),
+            false => ([1, cols, rows], at([[0, 0, 1], [0, 1, 0]]), at([[0, 0, 0], [0, 1, 0]])),
+        };
+        let staged = Staged::reduce(Func::Add, extent, ((1, &dst, to), result), &[((0, &src, from), source)], None);
+        let mut want = old.clone();
+        let state = Func::state(to);
+        for n in 0..if by_rows { rows } else { cols } {
+            let place = |k: u64| if by_rows { (n, k) } else { (k, n) };
+            let sum = (0..extent[2])
+                .fold(0, |s, k| Func::Add.eval(state, &[(state, s), (from, get(&x, &src, from, place(k)))]));
+            let sum = Func::Convert.eval(to, &[(state, sum)]);
+            put(&mut want, &dst, to, place(0), sum);
+        }
+        let mut memories = [x, old];
+        staged.run(&mut memories, &places(2)).unwrap();
+        assert!(memories[1] == want, "{from} → {to}, {rows}x{cols}, by rows {by_rows}");
+    }
+}
+
+#[test]
+fn products_are_chains_of_fused_multiply_adds() {
+    let mut random = Random(6);
+    let types = [
+        (Elem::F32, Elem::F32, Elem::F32),
+        (Elem::F16, Elem::F16, Elem::F32),
+        (Elem::Bf16, Elem::Bf16, Elem::F32),
+        (Elem::I8, Elem::I8, Elem::I32),
+        (Elem::F8e4m3, Elem::F8e5m2, Elem::F32),
+        (Elem::Hif8, Elem::Hif8, Elem::F32),
+    ];
+    for round in 0..48 {
+        let (x, y, to) = types[round % types.len()];
+        let (m, n, k) = (1 + random.below(20), 1 + random.below(50), random.below(40));
+        let ((la, a), (lb, b)) = (tile(&mut random, x, m, k.max(1)), tile(&mut random, y, k.max(1), n));
+        let ((ls, start), (ld, old)) = (tile(&mut random, to, m, n), tile(&mut random, to, m, n));
+        let at = |step| Map { origin: [0, 0], step };
+        let same = at([[1, 0, 0], [0, 1, 0]]);
+        // Fresh, on an accumulator, on a row.
+        let plus = [None, Some(same), Some(at([[0, 0, 0], [0, 1, 0]]))][round % 3];
+        let args = [((0, &la, x), at([[1, 0, 0], [0, 0, 1]])), ((1, &lb, y), at([[0, 0, 1], [0, 1, 0]]))];
+        let from = plus.map(|map| ((2, &ls, to), map));
+        let staged = Staged::reduce(Func::MulAdd, [m, n, k], ((3, &ld, to), same), &args, from);
+        let mut want = old.clone();
+        for i in 0..m {
+            for j in 0..n {
+                let first = plus.map_or(0, |map| get(&start, &ls, to, map.of([i, j, 0])));
+                let step = |s, k| {
+                    let (a, b) = (get(&a, &la, x, (i, k)), get(&b, &lb, y, (k, j)));
+                    Func::MulAdd.eval(to, &[(to, s), (x, a), (y, b)])
+                };
+                // Without a step what it starts as comes through the arithmetic too.
+                let sum = (0..k).fold(first, step);
+                let sum = if to.is_nan(sum) { 0x7FC0_0000 } else { sum };
+                put(&mut want, &ld, to, (i, j), sum);
+            }
+        }
+        let mut memories = [a, b, start, old];
+        staged.run(&mut memories, &places(4)).unwrap();
+        assert!(memories[3] == want, "{x}·{y} → {to}, {m}x{n}x{k}");
+    }
+}
+
+#[test]
+fn gathers_pick_by_linear_index() {
+    let mut random = Random(7);
+    for elem in [Elem::U8, Elem::F16, Elem::F32, Elem::I64] {
+        for idx in [Elem::U16, Elem::I32] {
+            let ((ls, src), (li, mut indices)) = (tile(&mut random, elem, 5, 40), tile(&mut random, idx, 7, 30));
+            let (ld, old) = tile(&mut random, elem, 7, 30);
+            let shape = [ls.rows(), ls.cols()];
+            let mut want = old.clone();
+            for r in 0..7 {
+                for c in 0..30 {
+                    let k = random.below(shape[0] * shape[1]);
+                    put(&mut indices, &li, idx, (r, c), k);
+                    let picked = get(&src, &ls, elem, (k / shape[1], k % shape[1]));
+                    put(&mut want, &ld, elem, (r, c), picked);
+                }
+            }
+            let staged = Staged::gather((0, &ls, elem), shape, (1, &li, idx), (2, &ld, elem), [7, 30]);
+            let mut memories = [src, indices, old];
+            staged.run(&mut memories, &places(3)).unwrap();
+            assert!(memories[2] == want, "{elem} by {idx}");
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! Operands: what each is to its instruction, and what the instruction does with it.
+
+use super::Opcode;
+use crate::profile::Profiles;
+use crate::tile::words;
+use std::sync::LazyLock;
+
+words! {
+    /// What an operand is to its instruction.
+    #[non_exhaustive]
+    Role {
+        /// The only source tile.
+        Src = "src", "src";
+        /// The first of two source tiles.
+        Src0 = "src0", "src0";
+        /// The second of two source tiles.
+        Src1 = "src1", "src1";
+        /// The only destination tile.
+        Dst = "dst", "dst";
+        /// The first of two destination tiles.
+        Dst0 = "dst0", "dst0";
+        /// The second of two destination tiles.
+        Dst1 = "dst1", "dst1";
+        /// A scratch tile.
+        Tmp = "tmp", "tmp";
+        /// A Scaling tile of quantization parameters.
+        Fp = "fp", "fp";
+        /// A scalar quantization parameter.
+        Quant = "preQuantScalar", "preQuantScalar";
+        /// A scalar fill value.
+        Fill = "fill", "fp";
+        /// Row index of the window.
+        Row = "row", "indexRow";
+        /// Column index of the window.
+        Col = "col", "indexCol";
+        /// Row index of the second window.
+        Row1 = "row1", "indexRow1";
+        /// Column index of the second window.
+        Col1 = "col1", "indexCol1";
+        /// The left matrix operand.
+        A = "a", "a";
+        /// The right matrix operand.
+        B = "b", "b";
+        /// A tile of indices.
+        Idx = "idx", "idx";
+        /// Byte counts of the first source's columns, per row.
+        Idx0 = "idx0", "idx0";
+        /// Byte counts of the second source's columns, per row.
+        Idx1 = "idx1", "idx1";
+        /// Byte counts of the joined columns, per row.
+        DstIdx = "dstIdx", "dstIdx";
+        /// First output position of TIMG2COL.
+        PosM = "posM", "posM";
+        /// First kernel position of TIMG2COL.
+        PosK = "posK", "posK";
+        /// A tile an instruction only names (alloc, assign, print).
+        Tile = "tile", "tile";
+        /// A byte address.
+        Addr = "addr", "addr";
+        /// A run-time valid extent, rows.
+        ValidRow = "valid_row", "validRow";
+        /// A run-time valid extent, columns.
+        ValidCol = "valid_col", "validCol";
+        /// A pointer, view or memref.
+        Global = "global", "global";
+        /// An element offset, index, extent or stride of global memory.
+        Number = "number", "number";
+        /// A scalar that is stored, or that every element meets.
+        Scalar = "scalar", "scalar";
+        /// The old contents of an SSA result.
+        Init = "init", "init";
+    }
+}
+
+/// What kind of value an operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A tile.
+    Tile,
+    /// A conv tile.
+    Conv,
+    /// A scalar of type index or integer.
+    Index,
+    /// A scalar of 64 bits.
+    Quant,
+    /// A scalar of the element type.
+    Fill,
+}
+
+impl Role {
+    /// The kind of value that plays the role.
+    pub fn kind(self) -> Kind {
+        match self {
+            Role::Quant => Kind::Quant,
+            Role::Fill | Role::Scalar => Kind::Fill,
+            Role::Row | Role::Col | Role::Row1 | Role::Col1 | Role::PosM | Role::PosK => Kind::Index,
+            Role::Addr | Role::ValidRow | Role::ValidCol | Role::Number => Kind::Index,
+            _ => Kind::Tile,
+        }
+    }
+
+    /// Does the name say that it is a destination?
+    pub fn is_dst(self) -> bool {
+        matches!(self, Role::Dst | Role::Dst0 | Role::Dst1 | Role::DstIdx)
+    }
+}
+
+/// What an instruction does with an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Reads it.
+    Read,
+    /// Writes it; what the formula does not name keeps its bits.
+    Write,
+    /// Reads it and writes it.
+    ReadWrite,
+    /// Leaves it undefined.
+    Scratch,
+    /// Makes it another name of its source's storage; moves nothing.
+    View,
+}
+
+/// How much of an operand an instruction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Covers {
+    /// Its valid region.
+    Valid,
+    /// All of the declared area.
+    Declared,
+    /// As much as the sources hold together.
+    Sources,
+    /// A part; the rest is kept.
+    Part,
+}
+
+/// An operand of a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// What it is to the instruction.
+    pub role: Role,
+    /// What the instruction does with it.
+    pub effect: Effect,
+    /// May it be left out?
+    pub optional: bool,
+    /// How much of it is written, where it is.
+    pub covers: Covers,
+    /// The profiles on which its valid region counts; elsewhere a dynamic one need not be set (`valid-unset`).
+    pub valid: Profiles,
+}
+
+impl Operand {
+    const fn new(role: Role, effect: Effect) -> Operand {
+        Operand { role, effect, optional: false, covers: Covers::Valid, valid: Profiles::ALL }
+    }
+
+    pub(super) const fn covers(self, covers: Covers) -> Operand {
+        Operand { covers, ..self }
+    }
+
+    pub(super) const fn valid_on(self, valid: Profiles) -> Operand {
+        Operand { valid, ..self }
+    }
+}
+
+pub(super) const fn read(role: Role) -> Operand {
+    Operand::new(role, Effect::Read)
+}
+/// Read by its declared shape.
+pub(super) const fn read_declared(role: Role) -> Operand {
+    read(role).valid_on(Profiles::NONE)
+}
+pub(super) const fn write(role: Role) -> Operand {
+    Operand::new(role, Effect::Write)
+}
+/// Written in part.
+pub(super) const fn write_part(role: Role) -> Operand {
+    write(role).covers(Covers::Part)
+}
+/// Written in a window, wherever the valid region is.
+pub(super) const fn write_window(role: Role) -> Operand {
+    write_part(role).valid_on(Profiles::NONE)
+}
+/// Written as far as the sources go.
+pub(super) const fn write_sources(role: Role) -> Operand {
+    write(role).covers(Covers::Sources)
+}
+/// Written inside and outside of its valid region.
+pub(super) const fn write_all(role: Role) -> Operand {
+    write(role).covers(Covers::Declared)
+}
+/// Written in its declared area.
+pub(super) const fn write_declared(role: Role) -> Operand {
+    write_all(role).valid_on(Profiles::NONE)
+}
+/// Another name of its source's storage.
+pub(super) const fn view(role: Role) -> Operand {
+    Operand::new(role, Effect::View).covers(Covers::Declared).valid_on(Profiles::NONE)
+}
+pub(super) const fn scratch(role: Role) -> Operand {
+    Operand::new(role, Effect::Scratch).valid_on(Profiles::NONE)
+}
+/// Scratch that may be left out.
+pub(super) const fn optional_scratch(role: Role) -> Operand {
+    Operand { optional: true, ..scratch(role) }
+}
+
+words! {
+    /// How an instruction is used: which variant of its formula.
+    #[non_exhaustive]
+    Form {
+        /// As is.
+        Plain = "plain", "";
+        /// With a scalar quantization parameter.
+        ScalarQuant = "scalar quant", "";
+        /// With a Scaling tile of parameters.
+        VectorQuant = "vector quant", "";
+        /// With a fill value for the padding (ops.md 3.4), or a fill value as the only source (ops.md 6).
+        Fill = "fill", "";
+        /// With a scratch tile.
+        Tmp = "tmp", "";
+        /// With index tiles.
+        Indexed = "indexed", "";
+        /// With index tiles in and out.
+        IndexedOut = "indexed, counts out", "";
+        /// Two windows of one source.
+        TwoWindows = "two windows", "";
+        /// One source instead of two.
+        OneSource = "one source", "";
+        /// Row and column left out.
+        NoIndex = "no index", "";
+    }
+}
+
+/// One form: its operands in text order. What is written stands in `outs`.
+#[derive(Debug)]
+pub struct FormInfo {
+    /// Which form.
+    pub form: Form,
+    /// Operands that are read, in text order.
+    pub ins: &'static [Operand],
+    /// Operands that are written, in text order.
+    pub outs: &'static [Operand],
+    /// The arguments of the C++ intrinsic, where they are not `outs` and then `ins`.
+    pub cpp: &'static [Role],
+}
+
+impl FormInfo {
+    /// All operands, in text order.
+    pub fn operands(&self) -> impl Iterator<Item = &'static Operand> {
+        self.ins.iter().chain(self.outs)
+    }
+
+    /// The operand with this role.
+    pub fn operand(&self, role: Role) -> Option<&'static Operand> {
+        self.operands().find(|o| o.role == role)
+    }
+
+    /// The arguments of the C++ intrinsic, in order.
+    pub fn cpp_order(&self) -> Vec<Role> {
+        match self.cpp {
+            [] => self.out_roles().chain(self.in_roles()).collect(),
+            order => order.to_vec(),
+        }
+    }
+
+    /// The roles of the operands that are read.
+    pub fn in_roles(&self) -> impl Iterator<Item = Role> + Clone {
+        self.ins.iter().map(|o| o.role)
+    }
+
+    /// The roles of the operands that are written.
+    pub fn out_roles(&self) -> impl Iterator<Item = Role> + Clone {
+        self.outs.iter().map(|o| o.role)
+    }
+}
+
+/// A form with its optional operands decided: what is written in one line of text. Those left out come last.
+#[derive(Debug)]
+pub struct Shape {
+    /// The form.
+    pub form: Form,
+    /// What is read, in text order.
+    pub ins: Vec<Role>,
+    /// What is written, in text order.
+    pub outs: Vec<Role>,
+}
+
+pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
+    let of = |op: &Opcode| {
+        let mut shapes = Vec::new();
+        for form in op.info().forms {
+            let optional = form.operands().filter(|o| o.optional).count() as u32;
+            for left_out in 0..1u32 << optional {
+                let mut bit = 0;
+                let mut given = |o: &&Operand| {
+                    bit += u32::from(o.optional);
+                    !o.optional || left_out & (1 << (bit - 1)) == 0
+                };
+                let ins = form.ins.iter().filter(&mut given).map(|o| o.role).collect();
+                let outs = form.outs.iter().filter(&mut given).map(|o| o.role).collect();
+                shapes.push(Shape { form: form.form, ins, outs });
+            }
+        }
+        shapes
+    };
+    Opcode::ALL.iter().map(of).collect()
+});
+
+/// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.
+macro_rules! form {
+    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)?) => {
+        FormInfo {
+            form: Form::$form,
+            ins: &[$(form!(@ read $in $($effect)?)),*],
+            outs: &[$(form!(@ write $out $($out_effect)?)),*],
+            cpp: &[$($(Role::$arg),*)?],
+        }
+    };
+    (@ $usual:ident $role:ident) => { $usual(Role::$role) };
+    (@ $usual:ident $role:ident $effect:ident) => { $effect(Role::$role) };
+}
+pub(super) use form;
