@@ -1,6 +1,6 @@
-/* The C ABI of Tessera: the layout instructions of the PTO tile ISA on a simulated core.
+/* The C ABI of Tessera: the PTO tile ISA on a simulated core.
  *
- * Generated from bindings/cpp/src by the test `generated`; do not edit.
+ * Generated from bindings/cpp/src and the instruction table by the test `generated`; do not edit.
  *
  * A machine is made by tessera_machine_create and belongs to one thread at a time until it is destroyed.
  * Descriptors are copied; nothing of the caller's is kept after a call.
@@ -14,194 +14,89 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-#define TESSERA_ABI_VERSION 2
-
-// How a call ended.
-typedef enum TesseraStatus {
-  // It did what it says; warnings may be there.
-  TESSERA_STATUS_OK = 0,
-  // A rule is broken, nothing was changed; the diagnostics say which.
-  TESSERA_STATUS_RULE = 1,
-  // A pointer that must not be null is.
-  TESSERA_STATUS_NULL = 2,
-  // A tag, size, count or handle is not one that the call knows; the diagnostics say which.
-  TESSERA_STATUS_ARGUMENT = 3,
-  // A defect of the library; the machine is not to be used any more.
-  TESSERA_STATUS_INTERNAL = 4,
-} TesseraStatus;
-
 // Target profiles.
 typedef enum TesseraProfile {
-  // The CPU simulator.
-  TESSERA_PROFILE_CPU = 0,
-  // Ascend A2 and A3.
-  TESSERA_PROFILE_A2A3 = 1,
-  // Ascend A5.
-  TESSERA_PROFILE_A5 = 2,
+  TESSERA_PROFILE_CPU = 0, // the CPU simulator: the loosest legality, unlimited on-chip memory
+  TESSERA_PROFILE_A2A3 = 1, // Ascend A2 and A3
+  TESSERA_PROFILE_A5 = 2, // Ascend A5: two vector cores share one cube core
 } TesseraProfile;
 
 // Locations of tiles.
 typedef enum TesseraLoc {
-  // UB.
-  TESSERA_LOC_VEC = 0,
-  // L1.
-  TESSERA_LOC_MAT = 1,
-  // L0A.
-  TESSERA_LOC_LEFT = 2,
-  // L0B.
-  TESSERA_LOC_RIGHT = 3,
-  // L0C.
-  TESSERA_LOC_ACC = 4,
-  // The bias table.
-  TESSERA_LOC_BIAS = 5,
-  // The fixpipe buffer.
-  TESSERA_LOC_SCALING = 6,
-  // The L0A scale area.
-  TESSERA_LOC_SCALE_LEFT = 7,
-  // The L0B scale area.
-  TESSERA_LOC_SCALE_RIGHT = 8,
+  TESSERA_LOC_VEC = 0, // UB
+  TESSERA_LOC_MAT = 1, // L1
+  TESSERA_LOC_LEFT = 2, // L0A
+  TESSERA_LOC_RIGHT = 3, // L0B
+  TESSERA_LOC_ACC = 4, // L0C
+  TESSERA_LOC_BIAS = 5, // the bias table
+  TESSERA_LOC_SCALING = 6, // the fixpipe buffer
+  TESSERA_LOC_SCALE_LEFT = 7, // the L0A scale area
+  TESSERA_LOC_SCALE_RIGHT = 8, // the L0B scale area
 } TesseraLoc;
 
 // Outer orders of a layout.
 typedef enum TesseraBLayout {
-  // Rows of boxes lie one after the other.
   TESSERA_B_LAYOUT_ROW_MAJOR = 0,
-  // Columns of boxes lie one after the other.
   TESSERA_B_LAYOUT_COL_MAJOR = 1,
 } TesseraBLayout;
 
 // Inner orders of a layout.
 typedef enum TesseraSLayout {
-  // No boxes.
   TESSERA_S_LAYOUT_NONE_BOX = 0,
-  // Rows of a box lie one after the other.
   TESSERA_S_LAYOUT_ROW_MAJOR = 1,
-  // Columns of a box lie one after the other.
   TESSERA_S_LAYOUT_COL_MAJOR = 2,
 } TesseraSLayout;
 
-// Pad values.
-typedef enum TesseraPad {
-  // No padding asked for.
-  TESSERA_PAD_NULL = 0,
-  // Zero.
-  TESSERA_PAD_ZERO = 1,
-  // The largest value.
-  TESSERA_PAD_MAX = 2,
-  // The smallest value.
-  TESSERA_PAD_MIN = 3,
-  // The value whose binary32 bits are in `pad_bits`, rounded to the element type.
-  TESSERA_PAD_CUSTOM = 4,
-} TesseraPad;
-
 // Compact modes.
 typedef enum TesseraCompact {
-  // None.
   TESSERA_COMPACT_NULL = 0,
-  // Carried only.
   TESSERA_COMPACT_NORMAL = 1,
-  // NZ with one extra row.
   TESSERA_COMPACT_ROW_PLUS_ONE = 2,
-  // Carried only.
   TESSERA_COMPACT_ROW_ALIGNED_PADDING = 3,
 } TesseraCompact;
 
 // Layout tags of views.
 typedef enum TesseraViewLayout {
-  // Row-major.
   TESSERA_VIEW_LAYOUT_ND = 0,
-  // Column-major.
   TESSERA_VIEW_LAYOUT_DN = 1,
-  // Boxed, five dimensions.
   TESSERA_VIEW_LAYOUT_NZ = 2,
 } TesseraViewLayout;
 
-// Where a tile's bytes are.
-typedef enum TesseraStorage {
-  // Nowhere: the tile is only a type. TFILLPAD_INPLACE and views take such destinations.
-  TESSERA_STORAGE_NONE = 0,
-  // At the byte address `storage` of the location's memory.
-  TESSERA_STORAGE_ADDRESS = 1,
-  // In the automatic storage with the handle `storage`.
-  TESSERA_STORAGE_AUTOMATIC = 2,
-} TesseraStorage;
-
 // ReLU on the way out of an accumulator.
 typedef enum TesseraRelu {
-  // None.
   TESSERA_RELU_NO_RELU = 0,
-  // `v > 0 ? v : +0`.
   TESSERA_RELU_NORMAL_RELU = 1,
 } TesseraRelu;
 
 // Which vector core an Acc→Vec form writes.
 typedef enum TesseraAccToVec {
-  // Core 0.
   TESSERA_ACC_TO_VEC_SINGLE_MODE_VEC0 = 0,
-  // Core 1.
   TESSERA_ACC_TO_VEC_SINGLE_MODE_VEC1 = 1,
-  // Rows halved between both.
   TESSERA_ACC_TO_VEC_DUAL_MODE_SPLIT_M = 2,
-  // Columns halved between both.
   TESSERA_ACC_TO_VEC_DUAL_MODE_SPLIT_N = 3,
 } TesseraAccToVec;
 
 // The NZ split forms of TINSERT.
 typedef enum TesseraSplit {
-  // Two groups of column blocks.
   TESSERA_SPLIT_SPLIT2 = 0,
-  // Four groups of column blocks.
   TESSERA_SPLIT_SPLIT4 = 1,
 } TesseraSplit;
 
 // The attributes.
 typedef enum TesseraAttrName {
-  // Which vector core an Acc→Vec form writes: a `TesseraAccToVec`.
-  TESSERA_ATTR_NAME_ACC_TO_VEC_MODE = 0,
-  // ReLU on the way out of an accumulator: a `TesseraRelu`.
-  TESSERA_ATTR_NAME_RELU_PRE_MODE = 1,
-  // The NZ split forms of TINSERT: a `TesseraSplit`.
-  TESSERA_ATTR_NAME_MODE = 2,
-  // The axis that TCONCAT joins.
-  TESSERA_ATTR_NAME_DIM = 3,
-  // Kernel height and width.
-  TESSERA_ATTR_NAME_KERNEL = 4,
-  // Stride, vertical and horizontal.
-  TESSERA_ATTR_NAME_STRIDE = 5,
-  // Dilation, vertical and horizontal.
-  TESSERA_ATTR_NAME_DILATION = 6,
-  // Padding: left, right, top, bottom.
-  TESSERA_ATTR_NAME_PAD = 7,
-  // What TIMG2COL reads outside the image: any number.
-  TESSERA_ATTR_NAME_PAD_VALUE = 8,
-  // Height and width of the image.
-  TESSERA_ATTR_NAME_FMAP = 9,
-  // Rows and columns that TRESHAPE's destination must have.
-  TESSERA_ATTR_NAME_SHAPE = 10,
-  // The layout of a view: a `TesseraViewLayout`.
-  TESSERA_ATTR_NAME_LAYOUT = 11,
+  TESSERA_ATTR_NAME_ACC_TO_VEC_MODE = 0, // one of single_mode_vec0, single_mode_vec1, dual_mode_split_m, dual_mode_split_n
+  TESSERA_ATTR_NAME_RELU_PRE_MODE = 1, // one of no_relu, normal_relu
+  TESSERA_ATTR_NAME_MODE = 2, // one of split2, split4
+  TESSERA_ATTR_NAME_DIM = 3, // an integer
+  TESSERA_ATTR_NAME_KERNEL = 4, // a list of 2 integers
+  TESSERA_ATTR_NAME_STRIDE = 5, // a list of 2 integers
+  TESSERA_ATTR_NAME_DILATION = 6, // a list of 2 integers
+  TESSERA_ATTR_NAME_PAD = 7, // a list of 4 integers
+  TESSERA_ATTR_NAME_PAD_VALUE = 8, // a number
+  TESSERA_ATTR_NAME_FMAP = 9, // a list of 2 integers
+  TESSERA_ATTR_NAME_SHAPE = 10, // a list of 2 integers
+  TESSERA_ATTR_NAME_LAYOUT = 11, // one of nd, dn, nz
 } TesseraAttrName;
-
-// What a scalar is.
-typedef enum TesseraNumber {
-  // `bits` is an int64_t.
-  TESSERA_NUMBER_INT = 0,
-  // `bits` is a uint64_t.
-  TESSERA_NUMBER_UINT = 1,
-  // `bits` are the bits of a double.
-  TESSERA_NUMBER_FLOAT = 2,
-} TesseraNumber;
-
-// Severities of diagnostics.
-typedef enum TesseraSeverity {
-  // Worth knowing.
-  TESSERA_SEVERITY_NOTE = 0,
-  // Legal, and probably not meant.
-  TESSERA_SEVERITY_WARNING = 1,
-  // Refused.
-  TESSERA_SEVERITY_ERROR = 2,
-} TesseraSeverity;
 
 // Element types.
 typedef enum TesseraElem {
@@ -224,28 +119,53 @@ typedef enum TesseraElem {
   TESSERA_ELEM_F4E1M2X2 = 16,
 } TesseraElem;
 
-// Instructions that `tessera_issue` takes.
+// Instructions; `tessera_issue` takes those with operands.
 typedef enum TesseraOp {
-  TESSERA_OP_TMOV = 0,
-  TESSERA_OP_TMOV_FP = 1,
-  TESSERA_OP_TRESHAPE = 2,
-  TESSERA_OP_TTRANS = 3,
-  TESSERA_OP_TCONCAT = 4,
-  TESSERA_OP_TPACK = 5,
-  TESSERA_OP_TEXTRACT = 6,
-  TESSERA_OP_TEXTRACT_FP = 7,
-  TESSERA_OP_TINSERT = 8,
-  TESSERA_OP_TINSERT_FP = 9,
-  TESSERA_OP_TFILLPAD = 10,
-  TESSERA_OP_TFILLPAD_INPLACE = 11,
-  TESSERA_OP_TFILLPAD_EXPAND = 12,
-  TESSERA_OP_TIMG2COL = 13,
-  TESSERA_OP_TINTERLEAVE = 14,
-  TESSERA_OP_TDEINTERLEAVE = 15,
-  TESSERA_OP_TSUBVIEW = 16,
-  TESSERA_OP_SETFMATRIX = 17,
-  TESSERA_OP_SET_IMG2COL_PADDING = 18,
-  TESSERA_OP_SET_IMG2COL_RPT = 19,
+  TESSERA_OP_TMOV = 0, // Move a tile's valid region, changing location, layout or (out of an accumulator) type on the way.
+  TESSERA_OP_TMOV_FP = 1, // TMOV with a Scaling tile of quantization parameters, or with a value that fills dst's padding.
+  TESSERA_OP_TRESHAPE = 2, // Reinterpret the same bytes as another tile type: a copy on cpu, a view on a2a3 and a5.
+  TESSERA_OP_TTRANS = 3, // Transpose: over the source's valid region on cpu and a2a3, over its declared shape on a5.
+  TESSERA_OP_TCONCAT = 4, // Join two tiles along the columns (cpu: or rows), or as many columns of each as index tiles say.
+  TESSERA_OP_TPACK = 5, // Keep the low bytes of every element.
+  TESSERA_OP_TEXTRACT = 6, // Take a window of the source, at (indexRow, indexCol), as a tile of its own.
+  TESSERA_OP_TEXTRACT_FP = 7, // TEXTRACT with a Scaling tile of quantization parameters, or with a value that fills dst's padding.
+  TESSERA_OP_TINSERT = 8, // Put the source into a window of the destination, at (indexRow, indexCol); the rest is preserved.
+  TESSERA_OP_TINSERT_FP = 9, // TINSERT with a Scaling tile of quantization parameters, or with a value that fills dst's padding.
+  TESSERA_OP_TFILLPAD = 10, // Copy the valid region and fill everything else of the declared area with the pad value.
+  TESSERA_OP_TFILLPAD_INPLACE = 11, // Fill the padding of a tile where it lies; dst and src are views of one storage.
+  TESSERA_OP_TFILLPAD_EXPAND = 12, // TFILLPAD into a tile that may be larger; a dynamic valid region becomes the whole declared area.
+  TESSERA_OP_TIMG2COL = 13, // Rearrange image patches of a conv tile into the rows of a Left tile, for convolution by matrix product.
+  TESSERA_OP_TINTERLEAVE = 14, // Interleave two tiles: the first half of the interleaved stream into dst0, the second into dst1.
+  TESSERA_OP_TDEINTERLEAVE = 15, // Take an interleaved stream apart: even positions into dst0, odd ones into dst1.
+  TESSERA_OP_TSUBVIEW = 16, // A view of a window of a tile; it keeps the source's pitch.
+  TESSERA_OP_SUBSET = 17, // A view of a window of a tile; it keeps the source's pitch.
+  TESSERA_OP_BITCAST = 18, // TRESHAPE to another element type with the same rows.
+  TESSERA_OP_TLOAD = 19, // Load a view of global memory into a tile's valid region.
+  TESSERA_OP_TSTORE = 20, // Store a tile's valid region into a view of global memory.
+  TESSERA_OP_ALLOC_TILE = 21, // A tile, with optional address and run-time valid extents.
+  TESSERA_OP_TASSIGN = 22, // Bind a tile to an address; moves no data.
+  TESSERA_OP_SET_VALIDSHAPE = 23, // Set a dynamic valid region.
+  TESSERA_OP_MAKE_TENSOR_VIEW = 24, // A strided view of global memory, one to five dimensions.
+  TESSERA_OP_PARTITION_VIEW = 25, // A window of a view.
+  TESSERA_OP_ADDPTR = 26, // Move a pointer by a number of elements.
+  TESSERA_OP_LOAD_SCALAR = 27, // Read one element of global memory.
+  TESSERA_OP_STORE_SCALAR = 28, // Write one element of global memory.
+  TESSERA_OP_SETFMATRIX = 29, // Image size and padding of later TIMG2COLs.
+  TESSERA_OP_SET_IMG2COL_PADDING = 30, // The pad value of later TIMG2COLs.
+  TESSERA_OP_SET_IMG2COL_RPT = 31, // Accepted, without effect.
+  TESSERA_OP_SET_FLAG = 32, // Order between two pipes.
+  TESSERA_OP_WAIT_FLAG = 33, // Order between two pipes.
+  TESSERA_OP_RECORD_EVENT = 34, // Order between pipes.
+  TESSERA_OP_WAIT_EVENT = 35, // Order between pipes.
+  TESSERA_OP_BARRIER = 36, // All pipes finish before the next instruction.
+  TESSERA_OP_TSYNC = 37, // Wait for events.
+  TESSERA_OP_GET_BLOCK_IDX = 38, // The number of the running block.
+  TESSERA_OP_GET_BLOCK_NUM = 39, // How many blocks run.
+  TESSERA_OP_TPRINT = 40, // Print a tile's valid region.
+  TESSERA_OP_TADD = 41, // Sum of two tiles.
+  TESSERA_OP_TROWSUM = 42, // The sum of each row of src goes to column 0 of dst.
+  TESSERA_OP_TMATMUL = 43, // Matrix product: fresh product.
+  TESSERA_OP_TGATHER = 44, // Picks elements of src by linear index.
 } TesseraOp;
 
 // What an operand is to its instruction.
@@ -264,12 +184,85 @@ typedef enum TesseraRole {
   TESSERA_ROLE_COL = 11,
   TESSERA_ROLE_ROW1 = 12,
   TESSERA_ROLE_COL1 = 13,
-  TESSERA_ROLE_IDX0 = 14,
-  TESSERA_ROLE_IDX1 = 15,
-  TESSERA_ROLE_DST_IDX = 16,
-  TESSERA_ROLE_POS_M = 17,
-  TESSERA_ROLE_POS_K = 18,
+  TESSERA_ROLE_A = 14,
+  TESSERA_ROLE_B = 15,
+  TESSERA_ROLE_IDX = 16,
+  TESSERA_ROLE_IDX0 = 17,
+  TESSERA_ROLE_IDX1 = 18,
+  TESSERA_ROLE_DST_IDX = 19,
+  TESSERA_ROLE_POS_M = 20,
+  TESSERA_ROLE_POS_K = 21,
+  TESSERA_ROLE_TILE = 22,
+  TESSERA_ROLE_ADDR = 23,
+  TESSERA_ROLE_VALID_ROW = 24,
+  TESSERA_ROLE_VALID_COL = 25,
+  TESSERA_ROLE_GLOBAL = 26,
+  TESSERA_ROLE_NUMBER = 27,
+  TESSERA_ROLE_SCALAR = 28,
+  TESSERA_ROLE_INIT = 29,
 } TesseraRole;
+
+
+// The version of this ABI: it changes when a structure, a tag or a function's meaning does.
+#define TESSERA_ABI_VERSION 3
+
+// How a call ended.
+typedef enum TesseraStatus {
+  // It did what it says; warnings may be there.
+  TESSERA_STATUS_OK = 0,
+  // A rule is broken, nothing was changed; the diagnostics say which.
+  TESSERA_STATUS_RULE = 1,
+  // A pointer that must not be null is.
+  TESSERA_STATUS_NULL = 2,
+  // A tag, size, count or handle is not one that the call knows; the diagnostics say which.
+  TESSERA_STATUS_ARGUMENT = 3,
+  // A defect of the library; the machine is not to be used any more.
+  TESSERA_STATUS_INTERNAL = 4,
+} TesseraStatus;
+
+// Pad values.
+typedef enum TesseraPad {
+  // No padding asked for.
+  TESSERA_PAD_NULL = 0,
+  // Zero.
+  TESSERA_PAD_ZERO = 1,
+  // The largest value.
+  TESSERA_PAD_MAX = 2,
+  // The smallest value.
+  TESSERA_PAD_MIN = 3,
+  // The value whose binary32 bits are in `pad_bits`, rounded to the element type.
+  TESSERA_PAD_CUSTOM = 4,
+} TesseraPad;
+
+// Where a tile's bytes are.
+typedef enum TesseraStorage {
+  // Nowhere: the tile is only a type. TFILLPAD_INPLACE and views take such destinations.
+  TESSERA_STORAGE_NONE = 0,
+  // At the byte address `storage` of the location's memory.
+  TESSERA_STORAGE_ADDRESS = 1,
+  // In the automatic storage with the handle `storage`.
+  TESSERA_STORAGE_AUTOMATIC = 2,
+} TesseraStorage;
+
+// What a scalar is.
+typedef enum TesseraNumber {
+  // `bits` is an int64_t.
+  TESSERA_NUMBER_INT = 0,
+  // `bits` is a uint64_t.
+  TESSERA_NUMBER_UINT = 1,
+  // `bits` are the bits of a double.
+  TESSERA_NUMBER_FLOAT = 2,
+} TesseraNumber;
+
+// Severities of diagnostics.
+typedef enum TesseraSeverity {
+  // Worth knowing.
+  TESSERA_SEVERITY_NOTE = 0,
+  // Legal, and probably not meant.
+  TESSERA_SEVERITY_WARNING = 1,
+  // Refused.
+  TESSERA_SEVERITY_ERROR = 2,
+} TesseraSeverity;
 
 // A simulated core. C sees only pointers to it.
 typedef struct TesseraMachine TesseraMachine;

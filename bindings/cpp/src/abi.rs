@@ -1,12 +1,13 @@
 //! The types of the C ABI. `include/tessera.h` is generated from this file and `calls.rs`.
 //!
-//! Structures hold tags as plain integers, because a C caller may put anything there; the enums give the tags names.
-//! Their values follow the order of the tables of `tessera-isa`, which a test compares.
+//! Structures hold tags as plain integers, because a C caller may put anything there; the enums of the header give the
+//! tags names. A tag of an instruction, a role, an element type and so on is a position in the table of `tessera-isa`; those
+//! enums are generated into the header. Those below have no table.
 
 use std::ffi::{c_char, c_void};
 
 /// The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-pub const TESSERA_ABI_VERSION: u32 = 2;
+pub const TESSERA_ABI_VERSION: u32 = 3;
 
 /// How a call ended.
 #[repr(C)]
@@ -22,64 +23,6 @@ pub enum TesseraStatus {
     Argument = 3,
     /// A defect of the library; the machine is not to be used any more.
     Internal = 4,
-}
-
-/// Target profiles.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TesseraProfile {
-    /// The CPU simulator.
-    Cpu = 0,
-    /// Ascend A2 and A3.
-    A2a3 = 1,
-    /// Ascend A5.
-    A5 = 2,
-}
-
-/// Locations of tiles.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TesseraLoc {
-    /// UB.
-    Vec = 0,
-    /// L1.
-    Mat = 1,
-    /// L0A.
-    Left = 2,
-    /// L0B.
-    Right = 3,
-    /// L0C.
-    Acc = 4,
-    /// The bias table.
-    Bias = 5,
-    /// The fixpipe buffer.
-    Scaling = 6,
-    /// The L0A scale area.
-    ScaleLeft = 7,
-    /// The L0B scale area.
-    ScaleRight = 8,
-}
-
-/// Outer orders of a layout.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TesseraBLayout {
-    /// Rows of boxes lie one after the other.
-    RowMajor = 0,
-    /// Columns of boxes lie one after the other.
-    ColMajor = 1,
-}
-
-/// Inner orders of a layout.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TesseraSLayout {
-    /// No boxes.
-    NoneBox = 0,
-    /// Rows of a box lie one after the other.
-    RowMajor = 1,
-    /// Columns of a box lie one after the other.
-    ColMajor = 2,
 }
 
 /// Pad values.
@@ -98,32 +41,6 @@ pub enum TesseraPad {
     Custom = 4,
 }
 
-/// Compact modes.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TesseraCompact {
-    /// None.
-    Null = 0,
-    /// Carried only.
-    Normal = 1,
-    /// NZ with one extra row.
-    RowPlusOne = 2,
-    /// Carried only.
-    RowAlignedPadding = 3,
-}
-
-/// Layout tags of views.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TesseraViewLayout {
-    /// Row-major.
-    Nd = 0,
-    /// Column-major.
-    Dn = 1,
-    /// Boxed, five dimensions.
-    Nz = 2,
-}
-
 /// Where a tile's bytes are.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,70 +51,6 @@ pub enum TesseraStorage {
     Address = 1,
     /// In the automatic storage with the handle `storage`.
     Automatic = 2,
-}
-
-/// ReLU on the way out of an accumulator.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TesseraRelu {
-    /// None.
-    NoRelu = 0,
-    /// `v > 0 ? v : +0`.
-    NormalRelu = 1,
-}
-
-/// Which vector core an Acc→Vec form writes.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TesseraAccToVec {
-    /// Core 0.
-    SingleModeVec0 = 0,
-    /// Core 1.
-    SingleModeVec1 = 1,
-    /// Rows halved between both.
-    DualModeSplitM = 2,
-    /// Columns halved between both.
-    DualModeSplitN = 3,
-}
-
-/// The NZ split forms of TINSERT.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TesseraSplit {
-    /// Two groups of column blocks.
-    Split2 = 0,
-    /// Four groups of column blocks.
-    Split4 = 1,
-}
-
-/// The attributes.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TesseraAttrName {
-    /// Which vector core an Acc→Vec form writes: a `TesseraAccToVec`.
-    AccToVecMode = 0,
-    /// ReLU on the way out of an accumulator: a `TesseraRelu`.
-    ReluPreMode = 1,
-    /// The NZ split forms of TINSERT: a `TesseraSplit`.
-    Mode = 2,
-    /// The axis that TCONCAT joins.
-    Dim = 3,
-    /// Kernel height and width.
-    Kernel = 4,
-    /// Stride, vertical and horizontal.
-    Stride = 5,
-    /// Dilation, vertical and horizontal.
-    Dilation = 6,
-    /// Padding: left, right, top, bottom.
-    Pad = 7,
-    /// What TIMG2COL reads outside the image: any number.
-    PadValue = 8,
-    /// Height and width of the image.
-    Fmap = 9,
-    /// Rows and columns that TRESHAPE's destination must have.
-    Shape = 10,
-    /// The layout of a view: a `TesseraViewLayout`.
-    Layout = 11,
 }
 
 /// What a scalar is.
@@ -222,83 +75,6 @@ pub enum TesseraSeverity {
     Warning = 1,
     /// Refused.
     Error = 2,
-}
-
-/// Element types.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of tile-model.md 3")]
-pub enum TesseraElem {
-    F32 = 0,
-    F16 = 1,
-    Bf16 = 2,
-    I8 = 3,
-    I16 = 4,
-    I32 = 5,
-    I64 = 6,
-    U8 = 7,
-    U16 = 8,
-    U32 = 9,
-    U64 = 10,
-    F8e4m3 = 11,
-    F8e5m2 = 12,
-    F8e8m0 = 13,
-    Hif8 = 14,
-    F4e2m1x2 = 15,
-    F4e1m2x2 = 16,
-}
-
-/// Instructions that `tessera_issue` takes.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of ops.md")]
-pub enum TesseraOp {
-    Tmov = 0,
-    TmovFp = 1,
-    Treshape = 2,
-    Ttrans = 3,
-    Tconcat = 4,
-    Tpack = 5,
-    Textract = 6,
-    TextractFp = 7,
-    Tinsert = 8,
-    TinsertFp = 9,
-    Tfillpad = 10,
-    TfillpadInplace = 11,
-    TfillpadExpand = 12,
-    Timg2col = 13,
-    Tinterleave = 14,
-    Tdeinterleave = 15,
-    Tsubview = 16,
-    Setfmatrix = 17,
-    SetImg2colPadding = 18,
-    SetImg2colRpt = 19,
-}
-
-/// What an operand is to its instruction.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of ops.md and syntax.md 2")]
-pub enum TesseraRole {
-    Src = 0,
-    Src0 = 1,
-    Src1 = 2,
-    Dst = 3,
-    Dst0 = 4,
-    Dst1 = 5,
-    Tmp = 6,
-    Fp = 7,
-    Quant = 8,
-    Fill = 9,
-    Row = 10,
-    Col = 11,
-    Row1 = 12,
-    Col1 = 13,
-    Idx0 = 14,
-    Idx1 = 15,
-    DstIdx = 16,
-    PosM = 17,
-    PosK = 18,
 }
 
 /// A tile: its type, its valid region and where its bytes are.
@@ -457,14 +233,4 @@ pub struct TesseraDiagnostic {
     pub severity: u32,
     /// Zero.
     pub reserved: u32,
-}
-
-/// The instructions behind [`TesseraOp`], in its order.
-pub fn ops() -> &'static [tessera_isa::ops::Opcode] {
-    crate::convert::OPS
-}
-
-/// The roles behind [`TesseraRole`], in its order.
-pub fn roles() -> &'static [tessera_isa::ops::Role] {
-    crate::convert::ROLES
 }

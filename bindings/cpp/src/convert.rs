@@ -13,53 +13,6 @@ use tessera_isa::ops::{AttrKind, AttrName, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
 
-/// The instructions behind [`TesseraOp`], in its order.
-pub(crate) const OPS: &[Opcode] = &[
-    Opcode::Tmov,
-    Opcode::TmovFp,
-    Opcode::Treshape,
-    Opcode::Ttrans,
-    Opcode::Tconcat,
-    Opcode::Tpack,
-    Opcode::Textract,
-    Opcode::TextractFp,
-    Opcode::Tinsert,
-    Opcode::TinsertFp,
-    Opcode::Tfillpad,
-    Opcode::TfillpadInplace,
-    Opcode::TfillpadExpand,
-    Opcode::Timg2col,
-    Opcode::Tinterleave,
-    Opcode::Tdeinterleave,
-    Opcode::Tsubview,
-    Opcode::Setfmatrix,
-    Opcode::SetImg2colPadding,
-    Opcode::SetImg2colRpt,
-];
-
-/// The roles behind [`TesseraRole`], in its order.
-pub(crate) const ROLES: &[Role] = &[
-    Role::Src,
-    Role::Src0,
-    Role::Src1,
-    Role::Dst,
-    Role::Dst0,
-    Role::Dst1,
-    Role::Tmp,
-    Role::Fp,
-    Role::Quant,
-    Role::Fill,
-    Role::Row,
-    Role::Col,
-    Role::Row1,
-    Role::Col1,
-    Role::Idx0,
-    Role::Idx1,
-    Role::DstIdx,
-    Role::PosM,
-    Role::PosK,
-];
-
 /// Why a call did nothing.
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -129,7 +82,12 @@ pub(crate) fn view_tag(tag: u32) -> Answer<ViewTag> {
 
 /// The instruction of a tag.
 pub(crate) fn op(tag: u32) -> Answer<Opcode> {
-    word(OPS, tag, "instruction")
+    let op = word(Opcode::ALL, tag, "instruction")?;
+    let mut operands = op.info().forms.iter().flat_map(|f| f.operands());
+    if operands.any(|o| o.role == Role::Global) {
+        return Err(Refusal::argument(format!("{} has calls of its own", op.title())));
+    }
+    Ok(op)
 }
 
 fn extent(v: i64, what: &str) -> Answer<Extent> {
@@ -287,11 +245,11 @@ pub(crate) fn inst(
 ) -> Answer<Inst> {
     let mut tiles: SmallVec<[(Role, &TesseraTile); 8]> = SmallVec::new();
     for arg in given_tiles {
-        tiles.push((word(ROLES, arg.role, "role")?, &arg.tile));
+        tiles.push((word(Role::ALL, arg.role, "role")?, &arg.tile));
     }
     let mut scalars: SmallVec<[(Role, Option<Number>); 4]> = SmallVec::new();
     for s in given_scalars {
-        scalars.push((word(ROLES, s.role, "role")?, Some(number(s.kind, s.bits)?)));
+        scalars.push((word(Role::ALL, s.role, "role")?, Some(number(s.kind, s.bits)?)));
     }
     let conv = given_conv.map(|c| conv(c).map(|ty| (c, ty))).transpose()?;
     let conv_role = conv.as_ref().map(|_| Role::Src);

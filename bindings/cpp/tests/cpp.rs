@@ -53,6 +53,11 @@ fn kernels_move_what_they_should() {
 }
 
 #[test]
+fn kernels_compute_what_they_should() {
+    compile_and_run("compute");
+}
+
+#[test]
 fn misuse_is_refused_at_run_time() {
     compile_and_run("misuse");
 }

@@ -18,8 +18,7 @@ use crate::print::print_with;
 use events::Events;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::{
-    Arg, BlockId, Def, Func, Module, NameId, Op, OpId, OpKind, Operand, ScalarType, TextForm, Type, TypeId, Value,
-    ValueId,
+    Arg, BlockId, Def, Func, Module, NameId, Op, OpId, OpKind, ScalarType, TextForm, Type, TypeId, Value, ValueId,
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
@@ -36,15 +35,14 @@ use tessera_isa::sem::Sem;
 /// ```
 pub fn convert(parsed: &Parsed, to: TextForm) -> String {
     let mut module = parsed.module.clone();
-    for n in 0..module.funcs.len() {
-        let Some(func) = module.funcs.get(n) else { break };
-        let events = Events::of(func);
-        let mut convert = Convert::new(&mut module, n, events, to);
+    for func in std::mem::take(&mut module.funcs) {
+        let mut convert = Convert::new(&mut module, func, to);
         match to {
             TextForm::Dps => convert.outs_for_results(),
             TextForm::Ssa | TextForm::Asm => convert.results_for_outs(),
         }
-        convert.finish();
+        let func = convert.finish();
+        module.funcs.push(func);
     }
     print_with(&module, &parsed.trivia)
 }
@@ -52,7 +50,6 @@ pub fn convert(parsed: &Parsed, to: TextForm) -> String {
 /// One function on its way to another form.
 struct Convert<'a> {
     module: &'a mut Module,
-    index: usize,
     func: Func,
     events: Events,
     to: TextForm,
@@ -66,38 +63,28 @@ struct Convert<'a> {
 }
 
 impl<'a> Convert<'a> {
-    fn new(module: &'a mut Module, index: usize, events: Events, to: TextForm) -> Self {
-        let func = module.funcs.get(index).cloned();
-        let func = func.unwrap_or_else(|| Func::new(NameId(0), Span::default()));
-        let used = func.values.iter().map(|v| v.name).collect();
+    fn new(module: &'a mut Module, func: Func, to: TextForm) -> Self {
         Convert {
             module,
-            index,
-            func,
-            events,
+            events: Events::of(&func),
             to,
-            used,
+            used: func.values.iter().map(|v| v.name).collect(),
+            func,
             before: FxHashMap::default(),
             gone: FxHashSet::default(),
             constants: FxHashMap::default(),
         }
     }
 
-    /// Puts the new operations into their blocks and the function back into its module.
-    fn finish(mut self) {
+    /// Puts the new operations into their blocks.
+    fn finish(mut self) -> Func {
         for block in &mut self.func.blocks {
-            let mut ops = Vec::with_capacity(block.ops.len());
-            for id in &block.ops {
-                ops.extend(self.before.remove(id).unwrap_or_default());
-                if !self.gone.contains(id) {
-                    ops.push(*id);
-                }
+            for id in std::mem::take(&mut block.ops) {
+                block.ops.extend(self.before.remove(&id).unwrap_or_default());
+                block.ops.extend(Some(id).filter(|id| !self.gone.contains(id)));
             }
-            block.ops = ops;
         }
-        if let Some(slot) = self.module.funcs.get_mut(self.index) {
-            *slot = self.func;
-        }
+        self.func
     }
 
     /// The table's row for an instruction that can change its form.
@@ -153,24 +140,19 @@ impl<'a> Convert<'a> {
 
     /// Replaces the literals of an instruction by constants: only the assembly form has literals.
     fn define_literals(&mut self, block: BlockId, id: OpId) {
-        let literals: Vec<(usize, i64)> = self
-            .func
-            .op(id)
-            .operands
-            .iter()
-            .enumerate()
-            .filter_map(|(i, o)| if let Arg::Int(n) = o.arg { Some((i, n)) } else { None })
-            .collect();
-        for (i, n) in literals {
-            let value = self.constant(block, id, n);
-            if let Some(operand) = self.operand_mut(id, i) {
-                operand.arg = Arg::Value(value);
+        for i in 0..self.func.op(id).operands.len() {
+            if let Arg::Int(n) = self.func.op(id).operands[i].arg {
+                let value = self.constant(block, id, n);
+                self.func.op_mut(id).operands[i].arg = Arg::Value(value);
             }
         }
     }
 
-    fn operand_mut(&mut self, op: OpId, n: usize) -> Option<&mut Operand> {
-        self.func.ops.get_mut(op.index())?.operands.get_mut(n)
+    /// An output of the listing has another name from now on.
+    fn replace_output(&mut self, old: ValueId, new: ValueId) {
+        for output in self.func.outputs.iter_mut().filter(|o| **o == old) {
+            *output = new;
+        }
     }
 
     /// Every operation with its block, outer before inner.
@@ -184,5 +166,12 @@ impl<'a> Convert<'a> {
             }
         }
         out
+    }
+}
+
+/// Operands that are `old` become `new`.
+fn replace(op: &mut Op, old: ValueId, new: ValueId) {
+    for operand in op.operands.iter_mut().filter(|o| o.arg == Arg::Value(old)) {
+        operand.arg = Arg::Value(new);
     }
 }

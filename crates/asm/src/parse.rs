@@ -52,7 +52,7 @@ pub(crate) struct Raw {
     pub what: RawArg,
     pub span: Span,
     /// The type written for it, with its place.
-    pub ty: Option<(TypeId, Span)>,
+    pub ty: Option<TypeAt>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,14 +61,19 @@ pub(crate) enum RawArg {
     Int(i64),
 }
 
-/// The names on the left of `=`.
-#[derive(Clone, Debug, Default)]
+pub(crate) type Raws = SmallVec<[Raw; 6]>;
+
+/// The names on the left of `=`, and where the statement starts.
+#[derive(Clone, Debug)]
 pub(crate) struct Results {
     pub names: SmallVec<[(NameId, Span); 2]>,
+    pub start: Span,
 }
 
-/// Types with their places.
-pub(crate) type Types = SmallVec<[(TypeId, Span); 4]>;
+/// A type with its place.
+pub(crate) type TypeAt = (TypeId, Span);
+
+pub(crate) type Types = SmallVec<[TypeAt; 4]>;
 
 pub(crate) struct Parser<'a> {
     text: &'a str,

@@ -14,8 +14,8 @@ pub use types::print_type;
 use crate::Parsed;
 use crate::trivia::Trivia;
 use rustc_hash::FxHashMap;
-use std::fmt::Write;
-use tessera_ir::{Arg, Func, Module, NameId, Op, OpAttrs, OpKind, TypeId, ValueId};
+use std::fmt;
+use tessera_ir::{Arg, Func, Module, NameId, Op, OpKind, Operand, TextForm, TypeId, ValueId};
 use tessera_isa::ops::Text;
 
 /// The canonical text of what was read, with its comments.
@@ -50,7 +50,10 @@ pub fn print_op(module: &Module, func: &Func, op: &Op) -> String {
     printer.out
 }
 
-/// A program on its way to text.
+/// How tile types are called, but in the signatures of SSA and assembly.
+const TILE: &str = "!pto.tile_buf";
+
+/// A program on its way to text. What prints gives the printer back, so that one line of text is one chain.
 struct Printer<'a> {
     module: &'a Module,
     func: &'a Func,
@@ -61,6 +64,13 @@ struct Printer<'a> {
     /// The first comment that is not printed yet.
     comment: usize,
     aliases: FxHashMap<TypeId, &'a str>,
+    /// How tile types are called here.
+    tile: &'static str,
+}
+
+/// May the text stand as a word, without quotes?
+fn is_bare(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'))
 }
 
 impl<'a> Printer<'a> {
@@ -69,80 +79,92 @@ impl<'a> Printer<'a> {
         for (name, id, _) in &trivia.type_aliases {
             aliases.entry(*id).or_insert(name.as_str());
         }
-        Printer { module, func, func_index: 0, trivia, out: String::new(), indent: 0, comment: 0, aliases }
+        Printer { module, func, func_index: 0, trivia, out: String::new(), indent: 0, comment: 0, aliases, tile: TILE }
     }
 
-    fn text(&mut self, text: &str) {
+    fn text(&mut self, text: &str) -> &mut Self {
         self.out.push_str(text);
+        self
     }
 
-    fn name(&mut self, value: ValueId) {
+    /// For `write!(self, …)`; writing to a string cannot fail.
+    fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> &mut Self {
+        let _ = fmt::Write::write_fmt(&mut self.out, text);
+        self
+    }
+
+    fn name(&mut self, value: ValueId) -> &mut Self {
         let name = self.module.names.text(self.func.value(value).name);
-        self.out.push('%');
-        self.out.push_str(name);
+        self.text("%").text(name)
     }
 
-    fn arg(&mut self, arg: Arg) {
+    fn arg(&mut self, arg: Arg) -> &mut Self {
         match arg {
             Arg::Value(v) => self.name(v),
-            Arg::Int(n) => {
-                let _ = write!(self.out, "{n}");
-            }
+            Arg::Int(n) => write!(self, "{n}"),
         }
     }
 
     /// `@name`, quoted where it must be.
-    fn symbol(&mut self, name: NameId) {
-        let text = self.module.names.text(name);
-        self.out.push('@');
-        let bare = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.' | b'-');
-        if !text.is_empty() && text.bytes().all(bare) && !text.ends_with('-') {
-            self.out.push_str(text);
+    fn symbol(&mut self, text: &str) -> &mut Self {
+        if is_bare(&text.replace('-', "_")) && !text.ends_with('-') {
+            write!(self, "@{text}")
         } else {
-            let _ = write!(self.out, "\"{text}\"");
+            write!(self, "@\"{text}\"")
         }
     }
 
     /// A type, by its alias where it has one.
-    fn ty(&mut self, id: TypeId, tile: &str) {
-        if let Some(alias) = self.aliases.get(&id) {
-            self.out.push('!');
-            self.out.push_str(alias);
-        } else {
-            types::write_type(&mut self.out, self.module.types.get(id), tile);
+    fn ty(&mut self, id: TypeId) -> &mut Self {
+        if let Some(alias) = self.aliases.get(&id).copied() {
+            return self.text("!").text(alias);
         }
+        types::write_type(&mut self.out, self.module.types.get(id), self.tile);
+        self
+    }
+
+    fn type_of(&mut self, value: ValueId) -> &mut Self {
+        self.ty(self.func.value(value).ty)
     }
 
     /// The type of an operand; a literal counts as an index.
-    fn arg_type(&mut self, arg: Arg, tile: &str) {
+    fn arg_type(&mut self, arg: Arg) -> &mut Self {
         match arg {
-            Arg::Value(v) => self.ty(self.func.value(v).ty, tile),
+            Arg::Value(v) => self.type_of(v),
             Arg::Int(_) => self.text("index"),
         }
     }
 
     /// Items with commas between them.
-    fn list<T: Copy>(&mut self, items: impl IntoIterator<Item = T>, mut each: impl FnMut(&mut Self, T)) {
+    fn list<T>(&mut self, items: impl IntoIterator<Item = T>, each: impl Fn(&mut Self, T) -> &mut Self) -> &mut Self {
         for (n, item) in items.into_iter().enumerate() {
-            if n > 0 {
-                self.text(", ");
-            }
-            each(self, item);
+            each(if n > 0 { self.text(", ") } else { self }, item);
         }
+        self
+    }
+
+    fn operands(&mut self, operands: &[Operand]) -> &mut Self {
+        self.list(operands, |p, o| p.arg(o.arg))
+    }
+
+    fn operand_types(&mut self, operands: &[Operand]) -> &mut Self {
+        self.list(operands, |p, o| p.arg_type(o.arg))
+    }
+
+    fn result_types(&mut self, op: &Op) -> &mut Self {
+        self.list(&op.results, |p, v| p.type_of(*v))
     }
 
     /// `%a, %b = `, or `%0:2 = ` for a pack.
-    fn results(&mut self, op: &Op) {
+    fn results(&mut self, op: &Op) -> &mut Self {
         if op.results.is_empty() {
-            return;
+            return self;
         }
         match self.pack(op) {
-            Some(base) if op.results.len() > 1 => {
-                let _ = write!(self.out, "%{base}:{}", op.results.len());
-            }
-            _ => self.list(op.results.iter().copied(), Self::name),
-        }
-        self.text(" = ");
+            Some(base) if op.results.len() > 1 => write!(self, "%{base}:{}", op.results.len()),
+            _ => self.list(&op.results, |p, v| p.name(*v)),
+        };
+        self.text(" = ")
     }
 
     /// The common name of results that were written as a pack.
@@ -158,34 +180,27 @@ impl<'a> Printer<'a> {
         base
     }
 
-    /// Attributes that no instruction knows, as they were written, behind `first` other ones.
-    fn unknown_attrs(&mut self, attrs: &OpAttrs, mut first: bool) {
-        for (key, value, _) in &attrs.unknown {
-            if !first {
-                self.text(", ");
-            }
-            first = false;
-            self.attr(key, value);
+    /// Attributes that no instruction knows, as they were written, behind `before`.
+    fn unknown_attrs(&mut self, op: &Op, before: &str, after: &str) -> &mut Self {
+        match op.attrs.as_deref().filter(|a| !a.unknown.is_empty()) {
+            Some(attrs) => self.text(before).list(&attrs.unknown, |p, (key, value, _)| p.attr(key, value)).text(after),
+            None => self,
         }
     }
 
-    fn attr(&mut self, key: &str, value: &str) {
-        let bare = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'));
-        if bare {
+    fn attr(&mut self, key: &str, value: &str) -> &mut Self {
+        if is_bare(key) && key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
             self.text(key);
         } else {
-            let _ = write!(self.out, "\"{key}\"");
+            write!(self, "\"{key}\"");
         }
-        if !value.is_empty() {
-            let _ = write!(self.out, " = {value}");
-        }
+        if value.is_empty() { self } else { write!(self, " = {value}") }
     }
 
     /// `loc(…)` behind an operation.
     fn tail(&mut self, op: &Op) {
         if let Some(loc) = op.attrs.as_ref().and_then(|a| a.loc.as_ref()) {
-            let _ = write!(self.out, " loc({loc})");
+            write!(self, " loc({loc})");
         }
     }
 
@@ -193,12 +208,15 @@ impl<'a> Printer<'a> {
     fn op(&mut self, op: &Op) {
         self.results(op);
         match &op.kind {
-            OpKind::Pto(opcode, form) => match opcode.form(*form).filter(|_| opcode.info().text == Text::Forms) {
-                Some(form) => self.instruction(op, *opcode, form),
-                None => self.special(op, *opcode),
-            },
+            OpKind::Pto(opcode, form) => {
+                self.text(if op.form == TextForm::Asm { "" } else { "pto." }).text(opcode.mnemonic());
+                match opcode.form(*form).filter(|_| opcode.info().text == Text::Forms) {
+                    Some(form) => self.instruction(op, *opcode, form),
+                    None => self.special(op, *opcode),
+                }
+            }
             OpKind::Other(name) => self.other(op, name),
             _ => self.flow_or_arith(op),
-        }
+        };
     }
 }

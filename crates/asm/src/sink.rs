@@ -1,6 +1,6 @@
 //! Where errors go: a list with an end, so that hostile text cannot fill the memory with messages.
 
-use tessera_isa::diag::Diagnostic;
+use tessera_isa::diag::{Diagnostic, nearest};
 
 /// More errors than this end the reading; more warnings are not listed.
 pub(crate) const MAX_DIAGNOSTICS: usize = 100;
@@ -66,4 +66,13 @@ pub(crate) fn shown(text: &str) -> String {
         out.push('…');
     }
     out
+}
+
+/// Help for a word that is not known: the one of these that it is nearest to, or something else to write.
+pub(crate) fn did_you_mean<'a>(
+    word: &str,
+    words: impl IntoIterator<Item = &'a str>,
+    otherwise: impl FnOnce() -> String,
+) -> String {
+    nearest(word, words).map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
 }

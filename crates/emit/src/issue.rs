@@ -4,7 +4,18 @@ use crate::body::tensor;
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Op, ScalarType, Type, ValueId};
 use tessera_isa::inst::{AttrValue, Attrs};
-use tessera_isa::ops::{AttrName, Bind, Effect, Form, Kind, Opcode, Role, Text};
+use tessera_isa::ops::{AttrKind, AttrName, Bind, Effect, Family, Form, Kind, Opcode, Role, Text};
+
+/// The value that an attribute has, as an argument.
+fn attribute(name: AttrName, attrs: &Attrs) -> Option<String> {
+    Some(match (name.info().kind, attrs.value(name)?) {
+        (AttrKind::Word { list, .. }, AttrValue::Word(n)) => {
+            format!("{}::{}", name.cpp(), list.get(usize::from(n))?.cpp)
+        }
+        (_, AttrValue::Bool(value)) => value.to_string(),
+        (_, value) => words::number(&value.number()?),
+    })
+}
 
 impl Emitter<'_> {
     /// The tile or view with a role, as an operand or a result.
@@ -75,8 +86,14 @@ impl Emitter<'_> {
             }
             _ => {}
         }
-        let arguments = self.arguments(op, opcode, form)?;
+        let mut arguments = self.arguments(op, opcode, form)?;
         let name = info.cpp.first().copied().unwrap_or_default();
+        if !matches!(info.family, Family::Layout | Family::Support) {
+            // The intrinsic is made of the row: its attributes are arguments.
+            arguments.extend(info.attrs.iter().filter_map(|name| attribute(*name, attrs)));
+            self.line(&format!("{name}({});", arguments.join(", ")));
+            return Ok(());
+        }
         let template = self.template(op, form, attrs)?;
         if info.binds == Some(Bind::InPlace) && form == Form::Plain {
             self.bind_inplace(op)?;

@@ -5,6 +5,7 @@
 mod oracle {
     pub mod cases;
     pub mod check;
+    pub mod compute;
     pub mod more;
 }
 
@@ -13,7 +14,7 @@ use tessera_isa::ops::{Form, Opcode};
 use tessera_isa::profile::Profile;
 use tessera_testkit::random::Random;
 
-/// Every instruction that moves data, in each of its forms.
+/// Every instruction that moves data, in each of its forms, and one of every kind that computes.
 const FORMS: &[(Opcode, &[Form])] = &[
     (Opcode::Tmov, &[Form::Plain, Form::ScalarQuant]),
     (Opcode::TmovFp, &[Form::VectorQuant, Form::Fill]),
@@ -33,6 +34,10 @@ const FORMS: &[(Opcode, &[Form])] = &[
     (Opcode::Tdeinterleave, &[Form::Plain, Form::OneSource]),
     (Opcode::Tload, &[Form::Plain]),
     (Opcode::Tstore, &[Form::Plain]),
+    (Opcode::Tadd, &[Form::Plain]),
+    (Opcode::Trowsum, &[Form::Plain]),
+    (Opcode::Tmatmul, &[Form::Plain]),
+    (Opcode::Tgather, &[Form::Plain]),
 ];
 
 /// What a profile does not have (rules.md: `tpack-profile`, `tinterleave-profile`; TINSERT out of Vec).

@@ -44,7 +44,7 @@ pub struct Block {
 }
 
 /// A function, or the body of a listing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Func {
     /// Its name, without `@`; `listing` for a listing.
     pub name: NameId,
@@ -75,20 +75,7 @@ pub struct Func {
 impl Func {
     /// An empty function.
     pub fn new(name: NameId, span: Span) -> Self {
-        Func {
-            name,
-            is_entry: false,
-            is_declaration: false,
-            attrs: Vec::new(),
-            args: Vec::new(),
-            results: Vec::new(),
-            outputs: Vec::new(),
-            body: BlockId(0),
-            values: Vec::new(),
-            ops: Vec::new(),
-            blocks: vec![Block::default()],
-            span,
-        }
+        Func { name, span, blocks: vec![Block::default()], ..Func::default() }
     }
 
     /// A new value.
@@ -106,9 +93,7 @@ impl Func {
     /// A new operation at the end of a block.
     pub fn push_op(&mut self, block: BlockId, op: Op) -> OpId {
         let id = self.add_op(op);
-        if let Some(b) = self.blocks.get_mut(block.index()) {
-            b.ops.push(id);
-        }
+        self.block_mut(block).ops.push(id);
         id
     }
 
@@ -131,6 +116,21 @@ impl Func {
     /// The block of an id of this function.
     pub fn block(&self, id: BlockId) -> &Block {
         &self.blocks[id.index()]
+    }
+
+    /// The value of an id of this function, to be changed.
+    pub fn value_mut(&mut self, id: ValueId) -> &mut Value {
+        &mut self.values[id.index()]
+    }
+
+    /// The operation of an id of this function, to be changed.
+    pub fn op_mut(&mut self, id: OpId) -> &mut Op {
+        &mut self.ops[id.index()]
+    }
+
+    /// The block of an id of this function, to be changed.
+    pub fn block_mut(&mut self, id: BlockId) -> &mut Block {
+        &mut self.blocks[id.index()]
     }
 
     /// The value with this name that is defined last in the text, as `--out NAME` means it.

@@ -50,54 +50,53 @@ pub enum TextForm {
     Dps,
 }
 
-/// Integer arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the variants are MLIR's own mnemonics")]
-pub enum ArithOp {
-    Addi,
-    Subi,
-    Muli,
-    Divsi,
-    Divui,
-    Remsi,
-    Remui,
-    Minsi,
-    Maxsi,
-    Minui,
-    Maxui,
-    Andi,
-    Ori,
-    Xori,
-    Shli,
-    Shrsi,
-    Shrui,
+/// Enums whose variants are MLIR's own words.
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident { $($variant:ident $word:literal,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "the variants are MLIR's own words")]
+        pub enum $name { $($variant,)* }
+
+        impl $name {
+            /// All of them, in the order of MLIR's numbers.
+            pub const ALL: &[$name] = &[$($name::$variant,)*];
+
+            /// The word, without its dialect.
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $word,)* }
+            }
+
+            /// What a word means.
+            pub fn parse(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|w| w.name() == word)
+            }
+        }
+    )*};
 }
 
-/// Integer comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the variants are MLIR's own words")]
-pub enum CmpPred {
-    Eq,
-    Ne,
-    Slt,
-    Sle,
-    Sgt,
-    Sge,
-    Ult,
-    Ule,
-    Ugt,
-    Uge,
-}
+words! {
+    /// Integer arithmetic.
+    ArithOp {
+        Addi "addi", Subi "subi", Muli "muli",
+        Divsi "divsi", Divui "divui", Remsi "remsi", Remui "remui",
+        Minsi "minsi", Maxsi "maxsi", Minui "minui", Maxui "maxui",
+        Andi "andi", Ori "ori", Xori "xori",
+        Shli "shli", Shrsi "shrsi", Shrui "shrui",
+    }
 
-/// Integer conversion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the variants are MLIR's own mnemonics")]
-pub enum CastOp {
-    IndexCast,
-    IndexCastui,
-    Extsi,
-    Extui,
-    Trunci,
+    /// Integer comparison.
+    CmpPred {
+        Eq "eq", Ne "ne",
+        Slt "slt", Sle "sle", Sgt "sgt", Sge "sge",
+        Ult "ult", Ule "ule", Ugt "ugt", Uge "uge",
+    }
+
+    /// Integer conversion.
+    CastOp {
+        IndexCast "index_cast", IndexCastui "index_castui",
+        Extsi "extsi", Extui "extui", Trunci "trunci",
+    }
 }
 
 /// The value of a constant: integers are kept as the bits of their width, sign-extended.

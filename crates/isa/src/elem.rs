@@ -183,7 +183,7 @@ elems! {
 impl Elem {
     /// The row of the table.
     #[inline]
-    pub fn info(self) -> &'static ElemInfo {
+    pub const fn info(self) -> &'static ElemInfo {
         // The variants are declared by the rows, in their order.
         &TABLE[self as usize]
     }

@@ -121,7 +121,7 @@ impl Profile {
     pub const ALL: [Profile; 3] = [Profile::Cpu, Profile::A2a3, Profile::A5];
 
     /// The row of the profile table.
-    pub fn info(self) -> &'static ProfileInfo {
+    pub const fn info(self) -> &'static ProfileInfo {
         &PROFILES[self as usize]
     }
 
@@ -131,8 +131,8 @@ impl Profile {
     }
 
     /// Is this real hardware, with footprints and capacities?
-    pub fn is_npu(self) -> bool {
-        self != Profile::Cpu
+    pub const fn is_npu(self) -> bool {
+        !matches!(self, Profile::Cpu)
     }
 
     /// The profile of a name or device name, case-insensitive.
@@ -161,7 +161,7 @@ impl Profile {
     }
 
     /// The memory of a location, where the profile has it.
-    pub fn memory(self, loc: Loc) -> Option<Memory> {
+    pub const fn memory(self, loc: Loc) -> Option<Memory> {
         self.info().memories[loc as usize]
     }
 }

@@ -47,13 +47,39 @@ static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     derived
 });
 
+/// What a rule about types asks, in one sentence. Constant, so that compile errors say it.
+pub const fn sentence(id: &'static str) -> &'static str {
+    let mut n = 0;
+    while n < RULES.len() {
+        if ends_with(RULES[n].id, id) && RULES[n].id.len() == id.len() {
+            return RULES[n].text;
+        }
+        n += 1;
+    }
+    if ends_with(id, "-profile") {
+        "the profile has the instruction"
+    } else if ends_with(id, "-loc") {
+        "the operands lie in the locations of a signature"
+    } else if ends_with(id, "-layout") {
+        "the operands have the layouts of a signature"
+    } else {
+        "the element types are those of a signature"
+    }
+}
+
+const fn ends_with(word: &str, end: &str) -> bool {
+    let (word, end) = (word.as_bytes(), end.as_bytes());
+    let mut n = 0;
+    while n < end.len() && n < word.len() && word[word.len() - 1 - n] == end[end.len() - 1 - n] {
+        n += 1;
+    }
+    n == end.len()
+}
+
 /// What a kind of rule asks, in one sentence.
 fn text(usage: &RuleUse) -> Option<&'static str> {
     Some(match (usage.kind, usage.id.rsplit('-').next()?) {
-        (RuleKind::Signature, "profile") => "the profile has the instruction",
-        (RuleKind::Signature, "loc") => "the operands lie in the locations of a signature",
-        (RuleKind::Signature, "layout") => "the operands have the layouts of a signature",
-        (RuleKind::Signature, "dtype") => "the element types are those of a signature",
+        (RuleKind::Signature, _) => sentence(usage.id),
         (RuleKind::SameValid, _) => "sources and destination have equal valid regions",
         (RuleKind::RowFoldValid, _) => "dst has the valid rows of src and one valid column (cpu: at least one)",
         (RuleKind::FoldEmpty, _) => "there is a column to fold (a2a3, a5: and a row)",

@@ -183,7 +183,7 @@ pub enum Extent {
 
 impl Extent {
     /// The extent, where the type knows it.
-    pub fn known(self) -> Option<u64> {
+    pub const fn known(self) -> Option<u64> {
         match self {
             Extent::Static(n) => Some(n),
             Extent::Dynamic => None,
@@ -255,7 +255,7 @@ pub struct TileType {
 
 impl TileType {
     /// A tile type with everything but location, element and shape left out.
-    pub fn new(loc: Loc, elem: Elem, rows: u64, cols: u64) -> Self {
+    pub const fn new(loc: Loc, elem: Elem, rows: u64, cols: u64) -> Self {
         TileType {
             loc,
             elem,
@@ -272,7 +272,7 @@ impl TileType {
     }
 
     /// The same type with its layout written out.
-    pub fn with_layout(mut self, b: BLayout, s: SLayout, fractal: u32) -> Self {
+    pub const fn with_layout(mut self, b: BLayout, s: SLayout, fractal: u32) -> Self {
         (self.blayout, self.slayout, self.fractal) = (Some(b), Some(s), Some(fractal));
         self
     }
@@ -285,10 +285,16 @@ impl TileType {
 
     /// The type on a profile: the usual layout where none is written; on `a2a3` and `a5` a Left tile's outer order is
     /// the profile's, whatever was written (syntax.md 3).
-    pub fn resolve(&self, profile: Profile) -> Tile {
+    pub const fn resolve(&self, profile: Profile) -> Tile {
         let (b, s, f) = self.loc.usual(profile);
-        let blayout = if self.replaces_blayout(profile) { b } else { self.blayout.unwrap_or(b) };
-        let slayout = self.slayout.unwrap_or(s);
+        let blayout = match self.blayout {
+            Some(written) if !self.replaces_blayout(profile) => written,
+            _ => b,
+        };
+        let slayout = match self.slayout {
+            Some(written) => written,
+            None => s,
+        };
         Tile {
             loc: self.loc,
             elem: self.elem,
@@ -299,15 +305,22 @@ impl TileType {
             blayout,
             slayout,
             // The usual box size of a location is that of its usual boxes; without boxes it says nothing.
-            fractal: self.fractal.unwrap_or(if slayout == SLayout::NoneBox { 512 } else { f }),
+            fractal: match self.fractal {
+                Some(written) => written,
+                None if matches!(slayout, SLayout::NoneBox) => 512,
+                None => f,
+            },
             pad: self.pad,
             compact: self.compact,
         }
     }
 
     /// Does resolving replace an outer order that was written (a note tells the user)?
-    pub fn replaces_blayout(&self, profile: Profile) -> bool {
-        self.loc == Loc::Left && profile.is_npu() && self.blayout.is_some_and(|b| b != self.loc.usual(profile).0)
+    pub const fn replaces_blayout(&self, profile: Profile) -> bool {
+        match self.blayout {
+            Some(b) => matches!(self.loc, Loc::Left) && profile.is_npu() && b as u8 != self.loc.usual(profile).0 as u8,
+            None => false,
+        }
     }
 }
 
@@ -350,7 +363,7 @@ impl Tile {
     }
 
     /// Rows and columns of a box (tile-model.md 5); `None` where the fractal is not one of the three.
-    pub fn box_dims(&self) -> Option<(u64, u64)> {
+    pub const fn box_dims(&self) -> Option<(u64, u64)> {
         let c0 = self.elem.c0();
         let (ir, ic) = match (self.slayout, self.fractal) {
             (SLayout::NoneBox, _) => return Some((1, 1)),
@@ -362,7 +375,7 @@ impl Tile {
             _ => return None,
         };
         // One row of row-major boxes is just a row.
-        Some(if self.slayout == SLayout::RowMajor && self.rows == 1 { (1, ic) } else { (ir, ic) })
+        Some(if matches!(self.slayout, SLayout::RowMajor) && self.rows == 1 { (1, ic) } else { (ir, ic) })
     }
 
     /// The layout as a value. The tile type is legal; an illegal fractal counts as 512.
@@ -388,7 +401,7 @@ impl Tile {
     }
 
     /// Bytes of the declared area.
-    pub fn bytes(&self) -> u64 {
+    pub const fn bytes(&self) -> u64 {
         self.elem.bytes_of(self.rows.saturating_mul(self.cols))
     }
 

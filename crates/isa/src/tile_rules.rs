@@ -2,158 +2,165 @@
 
 use crate::diag::Fault;
 use crate::profile::Profile;
-use crate::tile::{BLayout, Compact, LayoutName, Loc, Pad, Tile};
+use crate::tile::{BLayout, Compact, Extent, LayoutName, Loc, Pad, Tile};
 
 /// The largest dimension, and the largest product of dimensions.
 const LIMIT: u64 = 1 << 32;
 
+const fn beyond(valid: Extent, declared: u64) -> bool {
+    matches!(valid, Extent::Static(n) if n > declared)
+}
+
+const fn odd(extent: Extent) -> bool {
+    matches!(extent, Extent::Static(n) if n % 2 == 1)
+}
+
 impl Tile {
-    /// The first broken `tile-*` rule, if any.
-    pub fn fault(&self, profile: Profile) -> Option<Fault> {
-        self.shape_fault()
-            .or_else(|| self.exists_fault(profile))
-            .or_else(|| self.fractal_fault())
-            .or_else(|| self.align_fault())
-            .or_else(|| self.compact_fault())
-            .or_else(|| self.fp4_fault())
-            .or_else(|| self.size_fault(profile))
-            .or_else(|| self.pad_fault())
-    }
-
-    fn shape_fault(&self) -> Option<Fault> {
-        if self.rows == 0 || self.cols == 0 {
-            let what = format!("a tile of {} × {} elements has no area", self.rows, self.cols);
-            return Some(Fault::new("tile-shape", what).help("rows and cols are at least 1"));
+    /// The id of the first broken `tile-*` rule. Constant, so that the machine and the typed intrinsics ask the same
+    /// function; a pad value is not looked at.
+    pub const fn broken(&self, profile: Profile) -> Option<&'static str> {
+        let (rows, cols) = (self.rows, self.cols);
+        if let Some(rule) = self.shape_broken() {
+            return Some(rule);
         }
-        let fits = |n: u64| n < LIMIT;
-        if !fits(self.rows) || !fits(self.cols) || !self.rows.checked_mul(self.cols).is_some_and(fits) {
-            let what = format!("{} × {} elements are more than 2^32", self.rows, self.cols);
-            return Some(Fault::new("tile-size", what).help("split the tile"));
+        let Some(memory) = profile.memory(self.loc) else { return Some("tile-loc") };
+        if !matches!(profile, Profile::A5) && !self.elem.info().on_cpu_and_a2a3 {
+            return Some("tile-dtype");
         }
-        for (name, v, declared, axis) in
-            [("v_row", self.v_row, self.rows, "rows"), ("v_col", self.v_col, self.cols, "cols")]
-        {
-            if let Some(v) = v.known().filter(|v| *v > declared) {
-                let what = format!("{name}={v} is beyond the declared {axis}={declared}");
-                return Some(Fault::new("tile-shape", what).help(format!("{name} is at most {declared}")));
-            }
-        }
-        None
-    }
-
-    fn exists_fault(&self, profile: Profile) -> Option<Fault> {
-        if profile.memory(self.loc).is_none() {
-            let what = format!("{profile} has no location {}", self.loc);
-            return Some(Fault::new("tile-loc", what).help(format!("a5 has {}", self.loc)));
-        }
-        if profile != Profile::A5 && !self.elem.info().on_cpu_and_a2a3 {
-            let what = format!("{profile} has no element type {}", self.elem);
-            return Some(Fault::new("tile-dtype", what).help(format!("a5 has {}", self.elem)));
-        }
-        None
-    }
-
-    fn fractal_fault(&self) -> Option<Fault> {
-        let elem = self.elem;
-        let what = match self.fractal {
-            512 => return None,
-            1024 if !self.is_boxed() || elem.bits() != 32 => {
-                let why = if self.is_boxed() {
-                    format!("{elem} has {} bits", elem.bits())
-                } else {
-                    "the layout has no box".into()
-                };
-                format!("fractal=1024 needs a box and a 4-byte type, and {why}")
-            }
-            32 if !self.is_boxed() || elem.bits() != 8 => {
-                let why = if self.is_boxed() {
-                    format!("{elem} has {} bits", elem.bits())
-                } else {
-                    "the layout has no box".into()
-                };
-                format!("fractal=32 needs a box and a 1-byte type, and {why}")
-            }
-            1024 | 32 => return None,
-            other => format!("fractal={other} is not a box size"),
+        let fractal_fits = match self.fractal {
+            512 => true,
+            1024 => self.is_boxed() && self.elem.bits() == 32,
+            32 => self.is_boxed() && self.elem.bits() == 8,
+            _ => false,
         };
-        Some(Fault::new("tile-fractal", what).help("use fractal=512"))
+        let Some((box_rows, box_cols)) = self.box_dims() else { return Some("tile-fractal") };
+        if !fractal_fits {
+            return Some("tile-fractal");
+        }
+        if !self.is_boxed() && !self.major().is_multiple_of(self.elem.c0()) {
+            return Some("tile-align");
+        }
+        if !cols.is_multiple_of(box_cols) {
+            return Some("tile-box-cols");
+        }
+        let nz = matches!(self.layout_name(), LayoutName::Nz);
+        let any_rows = nz && matches!(self.loc, Loc::Vec);
+        if !rows.is_multiple_of(box_rows) && !any_rows {
+            return Some("tile-box-rows");
+        }
+        if matches!(self.compact, Compact::RowPlusOne) && nz && rows % 16 != 1 {
+            return Some("tile-compact");
+        }
+        let odd_rows = self.rows_share_bytes() && odd(self.v_row);
+        if self.elem.is_fp4() && (cols % 2 == 1 || odd(self.v_col) || odd_rows) {
+            return Some("tile-fp4");
+        }
+        match memory.bytes {
+            Some(limit) if self.bytes() > limit => Some("tile-size"),
+            _ => None,
+        }
     }
 
-    fn align_fault(&self) -> Option<Fault> {
-        if !self.is_boxed() {
-            let (n, word) = match self.blayout {
-                BLayout::RowMajor => (self.cols, "cols"),
-                BLayout::ColMajor => (self.rows, "rows"),
-            };
-            let c0 = self.elem.c0();
-            if n % c0 == 0 {
-                return None;
+    const fn shape_broken(&self) -> Option<&'static str> {
+        if self.rows == 0 || self.cols == 0 {
+            return Some("tile-shape");
+        }
+        if self.rows >= LIMIT || self.cols >= LIMIT || self.rows.saturating_mul(self.cols) >= LIMIT {
+            return Some("tile-size");
+        }
+        if beyond(self.v_row, self.rows) || beyond(self.v_col, self.cols) { Some("tile-shape") } else { None }
+    }
+
+    /// The extent along which elements lie one after the other.
+    const fn major(&self) -> u64 {
+        match self.blayout {
+            BLayout::RowMajor => self.cols,
+            BLayout::ColMajor => self.rows,
+        }
+    }
+
+    /// The first broken `tile-*` rule, if any, with the actual values.
+    pub fn fault(&self, profile: Profile) -> Option<Fault> {
+        let Some(rule) = self.broken(profile) else { return self.pad_fault() };
+        let (what, help) = self.explain(rule, profile);
+        Some(Fault::new(rule, what).help(help))
+    }
+
+    /// What is wrong, and the smallest change that would mend it.
+    fn explain(&self, rule: &str, profile: Profile) -> (String, String) {
+        let (rows, cols, elem) = (self.rows, self.cols, self.elem);
+        let (box_rows, box_cols) = self.box_dims().unwrap_or((1, 1));
+        let up = |n: u64, to: u64| n.div_ceil(to) * to;
+        match rule {
+            "tile-shape" if rows == 0 || cols == 0 => {
+                (format!("a tile of {rows} × {cols} elements has no area"), "rows and cols are at least 1".into())
             }
-            let bytes = self.elem.bytes_of(n);
-            let up = n.div_ceil(c0) * c0;
-            let valid = if word == "cols" { "v_col" } else { "v_row" };
-            let what = format!("{word}={n} of {} are {bytes} bytes, which is no multiple of 32", self.elem);
-            return Some(Fault::new("tile-align", what).help(format!("{word} {n} → {up}, keep {valid}={n}")));
+            "tile-shape" => {
+                let (name, v, axis, declared) = match self.v_row {
+                    Extent::Static(v) if v > rows => ("v_row", v, "rows", rows),
+                    _ => ("v_col", self.v_col.known().unwrap_or_default(), "cols", cols),
+                };
+                let what = format!("{name}={v} is beyond the declared {axis}={declared}");
+                (what, format!("{name} is at most {declared}"))
+            }
+            "tile-loc" => (format!("{profile} has no location {}", self.loc), format!("a5 has {}", self.loc)),
+            "tile-dtype" => (format!("{profile} has no element type {elem}"), format!("a5 has {elem}")),
+            "tile-fractal" => {
+                let why = if self.is_boxed() {
+                    format!("{elem} has {} bits", elem.bits())
+                } else {
+                    "the layout has no box".into()
+                };
+                let what = match self.fractal {
+                    1024 => format!("fractal=1024 needs a box and a 4-byte type, and {why}"),
+                    32 => format!("fractal=32 needs a box and a 1-byte type, and {why}"),
+                    other => format!("fractal={other} is not a box size"),
+                };
+                (what, "use fractal=512".into())
+            }
+            "tile-align" => {
+                let (n, c0) = (self.major(), elem.c0());
+                let (word, valid) =
+                    if self.blayout == BLayout::RowMajor { ("cols", "v_col") } else { ("rows", "v_row") };
+                let bytes = elem.bytes_of(n);
+                let what = format!("{word}={n} of {elem} are {bytes} bytes, which is no multiple of 32");
+                (what, format!("{word} {n} → {}, keep {valid}={n}", up(n, c0)))
+            }
+            "tile-box-cols" => {
+                let boxes = format!("({elem} boxes are {box_rows}x{box_cols})");
+                let what = format!("cols={cols} is no multiple of the box's {box_cols} columns {boxes}");
+                (what, format!("cols {cols} → {}, keep v_col={cols}", up(cols, box_cols)))
+            }
+            "tile-box-rows" => {
+                let boxes = format!("({elem} boxes are {box_rows}x{box_cols})");
+                let what = format!("rows={rows} is no multiple of the box's {box_rows} rows {boxes}");
+                (what, format!("rows {rows} → {}, keep v_row={rows}", up(rows, box_rows)))
+            }
+            "tile-compact" => {
+                let what = format!("compact=row_plus_one needs rows % 16 == 1, and rows={rows}");
+                (what, format!("rows {rows} → {}", rows / 16 * 16 + 1))
+            }
+            "tile-fp4" => {
+                let extents = [("cols", Extent::Static(cols)), ("v_col", self.v_col), ("v_row", self.v_row)];
+                let found = extents.into_iter().find(|(_, extent)| odd(*extent));
+                let (name, n) = found.map_or(("cols", cols), |(name, n)| (name, n.known().unwrap_or_default()));
+                let what = format!("{name}={n} is odd, and {elem} packs two elements into a byte");
+                (what, format!("{name} {n} → {}", n + 1))
+            }
+            _ => match profile.memory(self.loc).and_then(|m| m.bytes) {
+                Some(limit) if rows < LIMIT && cols < LIMIT && rows * cols < LIMIT => {
+                    let (bytes, memory) = (self.bytes(), self.loc.memory_name());
+                    let what = format!("the tile's {bytes} bytes exceed {memory}'s {limit} bytes on {profile}");
+                    (what, "split the tile into smaller ones".into())
+                }
+                _ => (format!("{rows} × {cols} elements are more than 2^32"), "split the tile".into()),
+            },
         }
-        let (ir, ic) = self.box_dims()?;
-        if !self.cols.is_multiple_of(ic) {
-            let up = self.cols.div_ceil(ic) * ic;
-            let what = format!(
-                "cols={} is no multiple of the box's {ic} columns ({} boxes are {ir}x{ic})",
-                self.cols, self.elem
-            );
-            return Some(
-                Fault::new("tile-box-cols", what).help(format!("cols {} → {up}, keep v_col={}", self.cols, self.cols)),
-            );
-        }
-        let any_rows = self.layout_name() == LayoutName::Nz && self.loc == Loc::Vec;
-        if !self.rows.is_multiple_of(ir) && !any_rows {
-            let up = self.rows.div_ceil(ir) * ir;
-            let what =
-                format!("rows={} is no multiple of the box's {ir} rows ({} boxes are {ir}x{ic})", self.rows, self.elem);
-            return Some(
-                Fault::new("tile-box-rows", what).help(format!("rows {} → {up}, keep v_row={}", self.rows, self.rows)),
-            );
-        }
-        None
-    }
-
-    fn compact_fault(&self) -> Option<Fault> {
-        let nz = self.layout_name() == LayoutName::Nz;
-        if self.compact != Compact::RowPlusOne || !nz || self.rows % 16 == 1 {
-            return None;
-        }
-        let what = format!("compact=row_plus_one needs rows % 16 == 1, and rows={}", self.rows);
-        Some(Fault::new("tile-compact", what).help(format!("rows {} → {}", self.rows, self.rows / 16 * 16 + 1)))
-    }
-
-    fn fp4_fault(&self) -> Option<Fault> {
-        if !self.elem.is_fp4() {
-            return None;
-        }
-        let odd = |n: Option<u64>| n.filter(|n| n % 2 == 1);
-        let mut extents = vec![("cols", odd(Some(self.cols))), ("v_col", odd(self.v_col.known()))];
-        if self.rows_share_bytes() {
-            extents.push(("v_row", odd(self.v_row.known())));
-        }
-        let (name, n) = extents.into_iter().find_map(|(name, n)| n.map(|n| (name, n)))?;
-        let what = format!("{name}={n} is odd, and {} packs two elements into a byte", self.elem);
-        Some(Fault::new("tile-fp4", what).help(format!("{name} {n} → {}", n + 1)))
     }
 
     /// Do two fp4 elements of neighbouring rows share a byte (DN, ZN, NN)?
-    pub fn rows_share_bytes(&self) -> bool {
+    pub const fn rows_share_bytes(&self) -> bool {
         matches!(self.layout_name(), LayoutName::Dn | LayoutName::Zn | LayoutName::Nn)
-    }
-
-    fn size_fault(&self, profile: Profile) -> Option<Fault> {
-        let limit = profile.memory(self.loc)?.bytes?;
-        let bytes = self.bytes();
-        if bytes <= limit {
-            return None;
-        }
-        let what = format!("the tile's {bytes} bytes exceed {}'s {limit} bytes on {profile}", self.loc.memory_name());
-        Some(Fault::new("tile-size", what).help("split the tile into smaller ones"))
     }
 
     fn pad_fault(&self) -> Option<Fault> {

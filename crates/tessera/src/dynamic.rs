@@ -25,7 +25,6 @@
 use crate::error::{Error, Result};
 use crate::machine::{Machine, RecordEvent, Slot};
 use crate::typed::element::{pack, unpack};
-use crate::typed::known::Known;
 use crate::typed::{AsTile, Element};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::TileId;
@@ -33,7 +32,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, Inst};
 use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
-use tessera_isa::tile::Tile as TileOnProfile;
+use tessera_isa::tile::{Tile as TileOnProfile, TileType};
 
 pub use tessera_exec::interp::TileData;
 
@@ -46,7 +45,7 @@ pub struct TileBuf {
 }
 
 impl AsTile for TileBuf {
-    const KNOWN: Option<Known> = None;
+    const KNOWN: Option<TileType> = None;
 
     fn buf(&self) -> &TileBuf {
         self

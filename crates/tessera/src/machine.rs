@@ -2,7 +2,7 @@
 
 use crate::dynamic::TileBuf;
 use crate::error::{Error, Result};
-use crate::typed::known::{Known, legal};
+use crate::typed::known::{self, legal};
 use crate::typed::{ConvTile, Element, LayoutMarker, Location, Tile};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::{Engine, Issued, TileId};
@@ -176,8 +176,8 @@ impl Machine {
         Lay: LayoutMarker,
     {
         // Asked here and not in a function below, so that the compiler points at the caller's line.
-        legal!(Tile::<L, T, R, C, Lay>::TYPE.tile());
-        self.alloc_known(Tile::<L, T, R, C, Lay>::TYPE, TileOptions::new()).map(Tile::new)
+        legal!(known::tile(Tile::<L, T, R, C, Lay>::TYPE));
+        self.alloc_with(Tile::<L, T, R, C, Lay>::TYPE, TileOptions::new()).map(Tile::new)
     }
 
     /// A new tile of a Rust type, with options.
@@ -190,20 +190,16 @@ impl Machine {
         T: Element,
         Lay: LayoutMarker,
     {
-        legal!(Tile::<L, T, R, C, Lay>::TYPE.tile());
-        self.alloc_known(Tile::<L, T, R, C, Lay>::TYPE, options).map(Tile::new)
+        legal!(known::tile(Tile::<L, T, R, C, Lay>::TYPE));
+        self.alloc_with(Tile::<L, T, R, C, Lay>::TYPE, options).map(Tile::new)
     }
 
-    fn alloc_known(&self, known: Known, options: TileOptions) -> Result<TileBuf> {
-        let mut ty = TileType::new(known.loc, known.elem, known.rows, known.cols);
-        if let Some((outer, inner, fractal)) = known.order {
-            ty = ty.with_layout(outer, inner, fractal);
-        }
+    fn alloc_with(&self, mut ty: TileType, options: TileOptions) -> Result<TileBuf> {
         (ty.pad, ty.compact) = (options.pad, options.compact);
         [ty.v_row, ty.v_col] = options.valid.unwrap_or([Extent::Dynamic; 2]);
         let mut buf = self.alloc(&ty)?;
         if options.valid.is_none() {
-            buf.set_valid(known.rows as usize, known.cols as usize)?;
+            buf.set_valid(ty.rows as usize, ty.cols as usize)?;
         }
         if let Some(address) = options.address {
             buf.assign(address)?;

@@ -344,7 +344,16 @@ impl Walk<'_> {
     /// The steps of one event, element by element.
     fn arrivals(&mut self, event: usize, arrived: Vec<(ByteAt, ByteAt, Option<Function>)>) {
         let mut hops: Vec<Hop> = Vec::new();
-        for group in runs(arrived, |a| a.1) {
+        // What is computed goes to whole elements, every byte of one to every byte of the other.
+        let size = |f: &Option<Function>| match f {
+            Some(f @ (Function::Mapped { .. } | Function::Fold { .. })) => f.to().size().map(|n| n as usize),
+            _ => None,
+        };
+        let (mut computed, carried): (Vec<_>, Vec<_>) = arrived.into_iter().partition(|a| size(&a.2).is_some());
+        let element = |a: &(ByteAt, ByteAt, Option<Function>)| (a.1.0, a.1.1 / size(&a.2).unwrap_or(1));
+        computed.sort_by_key(|a| (element(a), a.1));
+        let computed = computed.chunk_by(|a, b| element(a) == element(b)).map(<[_]>::to_vec);
+        for group in runs(carried, |a| a.1).into_iter().chain(computed) {
             let Some((_, _, function)) = group.first().copied() else {
                 continue;
             };

@@ -8,7 +8,7 @@
 //! use tessera::prelude::*;
 //!
 //! let machine = Machine::new(Profile::Cpu);
-//! // error: tile-align: the bytes of a row are a multiple of 32; …
+//! // error: tile-align: without boxes, the bytes of the major dimension are a multiple of 32 …
 //! let tile: Tile<loc::Vec, f32, 16, 2> = machine.tile().unwrap();
 //! ```
 //!
@@ -16,9 +16,10 @@
 //! Destinations come first, as in C++. Every intrinsic takes [`TileBuf`]s too.
 
 pub(crate) mod element;
-mod fill;
+mod generated;
 mod global;
 mod img2col;
+mod intrinsic;
 pub(crate) mod known;
 mod marker;
 mod moves;
@@ -26,25 +27,19 @@ mod operand;
 mod rearrange;
 
 pub use element::{Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8};
-pub use fill::{tfillpad, tfillpad_expand, tfillpad_inplace};
+pub use generated::*;
 pub use global::{Tensor, TensorMut, tload, tstore};
 pub use img2col::{ConvTile, Img2col, timg2col, tload_conv};
-pub use known::Known;
 pub use marker::{LayoutMarker, Location, layout, loc};
-pub use moves::{
-    Fixpipe, textract, textract_fp, textract_pair, textract_quant, textract_relu, textract_with, tinsert, tinsert_fp,
-    tinsert_quant, tinsert_relu, tinsert_split, tinsert_with, tmov, tmov_fp, tmov_quant, tmov_relu, tmov_with,
-};
+pub use moves::*;
 pub use operand::{Operand, TileOrValue};
-pub use rearrange::{
-    tassign, tconcat, tconcat_indexed, tconcat_indexed_out, tconcat_rows, tdeinterleave, tdeinterleave_one,
-    tinterleave, tpack, treshape, treshape_to, tsubview, ttrans, ttrans_tmp,
-};
+pub use rearrange::*;
 
 use crate::dynamic::TileBuf;
 use crate::error::{Error, Result};
 use std::fmt;
 use std::marker::PhantomData;
+use tessera_isa::tile::TileType;
 
 pub(crate) mod sealed {
     /// The types of the tile model are a closed set.
@@ -54,7 +49,7 @@ pub(crate) mod sealed {
 /// What an intrinsic takes as a tile: a [`Tile`], or a [`TileBuf`] whose type is known at run time.
 pub trait AsTile {
     /// What the Rust type says; nothing for a [`TileBuf`].
-    const KNOWN: Option<Known>;
+    const KNOWN: Option<TileType>;
 
     /// The tile.
     fn buf(&self) -> &TileBuf;
@@ -83,7 +78,13 @@ pub struct Tile<L, T, const R: usize, const C: usize, Lay = layout::Usual> {
 
 impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker> Tile<L, T, R, C, Lay> {
     /// The type as a value.
-    pub const TYPE: Known = Known { loc: L::LOC, elem: T::ELEM, rows: R as u64, cols: C as u64, order: Lay::ORDER };
+    pub const TYPE: TileType = {
+        let ty = TileType::new(L::LOC, T::ELEM, R as u64, C as u64);
+        match Lay::ORDER {
+            Some((outer, inner, fractal)) => ty.with_layout(outer, inner, fractal),
+            None => ty,
+        }
+    };
 
     pub(crate) fn new(buf: TileBuf) -> Self {
         Tile { buf, types: PhantomData }
@@ -158,7 +159,7 @@ impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker>
 }
 
 impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker> AsTile for Tile<L, T, R, C, Lay> {
-    const KNOWN: Option<Known> = Some(Self::TYPE);
+    const KNOWN: Option<TileType> = Some(Self::TYPE);
 
     fn buf(&self) -> &TileBuf {
         &self.buf

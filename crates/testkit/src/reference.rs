@@ -4,6 +4,7 @@
 //! machine against it bit for bit; users never run it. Instructions are legal when they come here.
 
 mod blocks;
+mod compute;
 mod image;
 mod rows;
 
@@ -160,7 +161,7 @@ pub fn execute(inst: &Inst, tiles: &mut [Picture], global: Option<&mut Content>)
         Opcode::Timg2col => run.image_to_columns(),
         Opcode::Tload => run.load(global),
         Opcode::Tstore => run.store(global),
-        _ => Err(NO_MEANING),
+        _ => run.computed(),
     }
 }
 

@@ -1,4 +1,4 @@
-// The layout instructions of the PTO tile ISA as C++ intrinsics: this one header is enough.
+// The instructions of the PTO tile ISA as C++ intrinsics: this one header is enough.
 //
 // A kernel is ordinary C++17. Tiles live in the memories of a simulated core; TLOAD and TSTORE move data between them
 // and the program's own memory. Instructions run when they are called, one after the other.

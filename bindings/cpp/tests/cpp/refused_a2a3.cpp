@@ -30,6 +30,12 @@ void Refused(Vec &v, VecNz &n, Mat &m, MatByte &b, MatNd &nd, Acc &a, Tile<TileT
     Tile<TileType::ScaleLeft, uint8_t, 16, 2, BLayout::RowMajor, 16, 2, SLayout::RowMajor, 32> scale; // refused: tile-loc
     Tile<TileType::Vec, float, 256, 256> large;                       // refused: tile-size
     ConvTile<TileType::Mat, float8_e5m2_t, Layout::NC1HWC0, 1, 1, 4, 4, 32> image; // refused: tile-dtype
+    TADD(n, n, n);                                                    // refused: tadd-layout
+    TADD(nd, nd, nd);                                                 // refused: tadd-loc
+    TADD(wide, wide, wide);                                           // refused: tadd-dtype
+    TROWSUM(v, a);                                                    // refused: trowsum-loc
+    TMATMUL(a, m, m);                                                 // refused: tmatmul-loc
+    TGATHER(v, v, v, v);                                              // refused: tgather-dtype
 }
 
 // What the page's examples need is legal here.
@@ -38,5 +44,7 @@ void Legal(Mat &m, Acc &a, Vec &v, Tile<TileType::Vec, float, 64, 16> &t)
     TINSERT(m, a, 0, 0);
     TINSERT<Mat, Acc, ReluPreMode::NormalRelu>(m, a, 0, 0);
     TTRANS(t, v);
+    TADD(v, v, v);
+    TROWSUM(v, v, v);
     static_assert(!TileLeft<half, 16, 16>::isBoxedLayout || TileLeft<half, 16, 16>::isRowMajor);
 }

@@ -1,7 +1,8 @@
 //! SSA or assembly to DPS.
 
-use super::Convert;
+use super::{Convert, replace};
 use tessera_ir::{Arg, BlockId, Def, Op, OpId, OpKind, Operand, TextForm, Type, ValueId};
+use tessera_isa::diag::Span;
 use tessera_isa::ops::{Bind, Form, Opcode, Role};
 use tessera_isa::tile::Extent;
 
@@ -41,9 +42,7 @@ impl Convert<'_> {
                 if op.form == TextForm::Asm {
                     self.define_literals(block, id);
                 }
-                if let Some(op) = self.func.ops.get_mut(id.index()) {
-                    op.form = TextForm::Ssa;
-                }
+                self.func.op_mut(id).form = TextForm::Ssa;
                 return;
             }
             let Some(new) = results.first().copied() else { return };
@@ -56,18 +55,11 @@ impl Convert<'_> {
             }
         }
         self.define_literals(block, id);
-        if let Some(op) = self.func.ops.get_mut(id.index()) {
-            op.form = TextForm::Dps;
-            op.results.clear();
-            op.operands.retain(|o| o.role != Role::Init);
-            let new = form.out_roles().zip(outs).map(|(role, value)| Operand {
-                role,
-                arg: Arg::Value(value),
-                span,
-                type_span: span,
-            });
-            op.operands.extend(new);
-        }
+        let op = self.func.op_mut(id);
+        op.form = TextForm::Dps;
+        op.results.clear();
+        op.operands.retain(|o| o.role != Role::Init);
+        op.operands.extend(form.out_roles().zip(outs).map(|(role, value)| operand(role, value, span)));
     }
 
     /// An `alloc_tile` for a result, before its first use.
@@ -87,12 +79,7 @@ impl Convert<'_> {
                 if extent == Extent::Dynamic {
                     let n = i64::try_from(declared).unwrap_or(i64::MAX);
                     let constant = self.constant(block, before, n);
-                    alloc.operands.push(Operand {
-                        role,
-                        arg: Arg::Value(constant),
-                        span: alloc.span,
-                        type_span: alloc.span,
-                    });
+                    alloc.operands.push(operand(role, constant, alloc.span));
                 }
             }
         }
@@ -100,9 +87,7 @@ impl Convert<'_> {
         let alloc = self.func.add_op(alloc);
         self.events.stands_with(alloc, before);
         self.before.entry(before).or_default().push(alloc);
-        if let Some(v) = self.func.values.get_mut(value.index()) {
-            v.def = Def::Result(alloc, 0);
-        }
+        self.func.value_mut(value).def = Def::Result(alloc, 0);
     }
 
     /// May the instruction write into the old tile? Nothing else reads it from there on, or holds on to its storage.
@@ -122,41 +107,29 @@ impl Convert<'_> {
         };
         let is_output = self.func.outputs.contains(&old);
         let events = self.events.of_value(old);
-        let free = events.iter().filter(|e| e.op != id).all(|e| {
-            let op = self.func.op(e.op);
-            e.at < at && self.moves(op)
-        });
+        let free = events.iter().filter(|e| e.op != id).all(|e| e.at < at && self.moves(self.func.op(e.op)));
         // Reading the old tile twice in one instruction is no overwriting.
         let once = events.iter().filter(|e| e.op == id).count() == 1;
-        let same_type = self.func.op(id).results.first().is_some_and(|r| {
-            self.module.types.get(self.func.value(*r).ty).eq(self.module.types.get(self.func.value(old).ty))
-        });
+        let results = &self.func.op(id).results;
+        let same_type = results.first().is_some_and(|r| self.func.value(*r).ty == self.func.value(old).ty);
         // A listing's output is what nothing reads (syntax.md 1), so it cannot take the place of a tile that is read.
         let reads = |op: &Op| op.operands.iter().any(|o| !o.role.is_dst() && o.arg == Arg::Value(old));
         let is_read = events.iter().any(|e| e.op != id && reads(self.func.op(e.op)));
-        let results = &self.func.op(id).results;
         let hides = is_read && results.iter().any(|r| self.func.outputs.contains(r));
         plain && home == Some(block) && !is_output && !hides && free && once && same_type
     }
 
     /// The old tile takes the new one's name and uses.
     fn overwrite(&mut self, old: ValueId, new: ValueId) {
-        let name = self.func.value(new).name;
-        if let Some(v) = self.func.values.get_mut(old.index()) {
-            v.name = name;
-        }
+        self.func.value_mut(old).name = self.func.value(new).name;
         for op in &mut self.func.ops {
-            for operand in &mut op.operands {
-                if operand.arg == Arg::Value(new) {
-                    operand.arg = Arg::Value(old);
-                }
-            }
+            replace(op, new, old);
         }
         self.events.merge(old, new);
-        for output in &mut self.func.outputs {
-            if *output == new {
-                *output = old;
-            }
-        }
+        self.replace_output(new, old);
     }
+}
+
+fn operand(role: Role, value: ValueId, span: Span) -> Operand {
+    Operand { role, arg: Arg::Value(value), span, type_span: span }
 }

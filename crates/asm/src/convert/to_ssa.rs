@@ -1,9 +1,9 @@
 //! DPS to SSA or assembly.
 
-use super::Convert;
 use super::events::Event;
 use super::writes::writes_all;
-use tessera_ir::{Arg, BlockId, Def, OpId, Operand, TextForm, Type, TypeId, ValueId};
+use super::{Convert, replace};
+use tessera_ir::{BlockId, Def, OpId, Operand, TextForm, Type, TypeId, ValueId};
 use tessera_isa::inst::AccToVec;
 use tessera_isa::ops::{Bind, Role};
 use tessera_isa::sem::Sem;
@@ -27,18 +27,11 @@ impl Convert<'_> {
             if op.form == TextForm::Dps {
                 self.outs_to_results(block, id);
             } else {
-                self.set_form(id);
+                self.func.op_mut(id).form = self.to;
                 if self.to == TextForm::Ssa {
                     self.define_literals(block, id);
                 }
             }
-        }
-    }
-
-    fn set_form(&mut self, id: OpId) {
-        let to = self.to;
-        if let Some(op) = self.func.ops.get_mut(id.index()) {
-            op.form = to;
         }
     }
 
@@ -58,30 +51,23 @@ impl Convert<'_> {
         }
         match (plans.as_slice(), values.as_slice()) {
             ([Plan::Init], [old]) => self.with_init(id, *old),
-            (plans, _) if plans.iter().all(|p| matches!(p, Plan::Result(_))) => {
-                for plan in plans {
-                    if let Plan::Result(alloc) = plan {
-                        self.gone.insert(*alloc);
-                    }
-                }
+            (plans, _) if plans.iter().any(|p| matches!(p, Plan::Init)) => {}
+            _ => {
+                self.gone.extend(plans.iter().filter_map(|p| if let Plan::Result(id) = p { Some(*id) } else { None }));
                 self.drop_outs(id, &values);
             }
-            _ => {}
         }
     }
 
     /// The destinations become results, in order.
     fn drop_outs(&mut self, id: OpId, values: &[ValueId]) {
-        self.set_form(id);
         for (n, value) in values.iter().enumerate() {
-            if let Some(v) = self.func.values.get_mut(value.index()) {
-                v.def = Def::Result(id, n as u32);
-            }
+            self.func.value_mut(*value).def = Def::Result(id, n as u32);
         }
-        if let Some(op) = self.func.ops.get_mut(id.index()) {
-            op.operands.retain(|o| !o.role.is_dst());
-            op.results.extend(values.iter().copied());
-        }
+        let op = self.func.op_mut(id);
+        op.form = self.to;
+        op.operands.retain(|o| !o.role.is_dst());
+        op.results.extend(values.iter().copied());
     }
 
     /// How `value`, which `id` writes, can become a result, if it can.
@@ -149,29 +135,17 @@ impl Convert<'_> {
         let old_name = self.module.names.text(name).to_string();
         let renamed = self.fresh(&format!("{old_name}_old"));
         let new = self.new_value(name, ty, Def::Result(id, 0), span);
-        if let Some(v) = self.func.values.get_mut(old.index()) {
-            v.name = renamed;
-        }
+        self.func.value_mut(old).name = renamed;
         let at = self.events.place(id).map_or(0, |(_, at)| at);
-        let later: Vec<OpId> = self.events.of_value(old).iter().filter(|e| e.at > at).map(|e| e.op).collect();
-        for op in later {
-            for operand in self.func.ops.get_mut(op.index()).map(|o| &mut o.operands).into_iter().flatten() {
-                if operand.arg == Arg::Value(old) {
-                    operand.arg = Arg::Value(new);
-                }
-            }
+        for event in self.events.of_value(old).iter().filter(|e| e.at > at) {
+            replace(self.func.op_mut(event.op), old, new);
         }
-        self.set_form(id);
-        if let Some(op) = self.func.ops.get_mut(id.index()) {
-            op.results.push(new);
-            for operand in op.operands.iter_mut().filter(|o| o.role.is_dst()) {
-                operand.role = Role::Init;
-            }
+        let op = self.func.op_mut(id);
+        op.form = self.to;
+        op.results.push(new);
+        for operand in op.operands.iter_mut().filter(|o| o.role.is_dst()) {
+            operand.role = Role::Init;
         }
-        for output in &mut self.func.outputs {
-            if *output == old {
-                *output = new;
-            }
-        }
+        self.replace_output(old, new);
     }
 }

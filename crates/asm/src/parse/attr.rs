@@ -69,34 +69,35 @@ fn small(attr: Attr) -> Attr {
 }
 
 impl<'a> Parser<'a> {
+    /// `{…}`, if it is next.
+    pub(super) fn optional_dictionary(&mut self) -> Res<Vec<Entry>> {
+        if self.at(Tok::LBrace) { self.dictionary() } else { Ok(Vec::new()) }
+    }
+
     /// `{key = value, key}`, the opening brace being next.
     pub(super) fn dictionary(&mut self) -> Res<Vec<Entry>> {
         let open = self.bump().span;
         self.enter(open)?;
         self.dictionaries += 1;
         let mut out: Vec<Entry> = Vec::new();
-        while !self.at(Tok::RBrace) {
-            let entry = self.entry()?;
+        self.items(open, Tok::RBrace, |p| {
+            let entry = p.entry()?;
             if let Some(first) = out.iter().find(|e| e.key == entry.key) {
-                let at = first.key_span;
                 let text = format!("the attribute {} is written twice", shown(&entry.key));
-                self.push(
+                p.push(
                     Diagnostic::error("syntax-attribute", text)
                         .at(entry.key_span, "again")
-                        .and_at(at, "first written here")
+                        .and_at(first.key_span, "first written here")
                         .help("remove one of them"),
                 );
             } else if out.len() >= MAX_ATTRIBUTES {
                 let text = format!("the operation has more than {MAX_ATTRIBUTES} attributes");
-                return self.fail("syntax-limit", entry.key_span, text, "use fewer");
+                return p.fail("syntax-limit", entry.key_span, text, "use fewer");
             } else {
                 out.push(entry);
             }
-            if !self.eat(Tok::Comma) {
-                break;
-            }
-        }
-        self.close(Tok::RBrace, open)?;
+            Ok(())
+        })?;
         self.dictionaries = self.dictionaries.saturating_sub(1);
         self.leave();
         Ok(out)
@@ -158,9 +159,7 @@ impl<'a> Parser<'a> {
             }
             Tok::LBracket => self.list_attr(),
             Tok::LParen => {
-                let ins = self.type_list()?;
-                self.expect(Tok::Arrow, "`->`")?;
-                let outs = self.type_list()?;
+                let (ins, outs) = self.arrow_types()?;
                 Ok(Attr::Function(ins, outs))
             }
             Tok::Word => self.word_attr(),
@@ -211,13 +210,10 @@ impl<'a> Parser<'a> {
     fn list_attr(&mut self) -> Res<Attr> {
         let open = self.bump().span;
         let mut out = Vec::new();
-        while !self.at(Tok::RBracket) {
-            out.push(self.attr()?);
-            if !self.eat(Tok::Comma) {
-                break;
-            }
-        }
-        self.close(Tok::RBracket, open)?;
+        self.items(open, Tok::RBracket, |p| {
+            out.push(p.attr()?);
+            Ok(())
+        })?;
         Ok(Attr::List(out))
     }
 
@@ -322,6 +318,14 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// A location that nothing is made of.
+    pub(super) fn skip_location(&mut self) -> Res<()> {
+        if self.at_word("loc") {
+            self.location()?;
+        }
+        Ok(())
+    }
+
     /// `#name = value`, the name being next.
     pub(super) fn attr_alias(&mut self) -> Res<()> {
         let span = self.bump().span;
@@ -336,6 +340,14 @@ impl<'a> Parser<'a> {
             return self.fail("redefined-name", span, text, "give one of them another name");
         }
         Ok(())
+    }
+
+    /// The value of an attribute as it is kept.
+    pub(super) fn value_text(&self, entry: &Entry) -> String {
+        match entry.value {
+            Attr::Unit => String::new(),
+            _ => self.expand(self.slice(entry.value_span)),
+        }
     }
 
     /// Text of an attribute on one line, with aliases replaced by what they stand for.

@@ -2,9 +2,9 @@
 
 use super::attr::{Attr, Entry};
 use super::{Parser, Res};
-use crate::sink::shown;
+use crate::sink::{did_you_mean, shown};
 use tessera_ir::OpAttrs;
-use tessera_isa::diag::{Diagnostic, nearest};
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrKind, AttrName};
 
@@ -29,24 +29,14 @@ impl Parser<'_> {
     }
 
     fn unknown_attr(&mut self, out: &mut OpAttrs, entry: Entry, known: &[AttrName], op: &str) {
-        let text = match entry.value {
-            Attr::Unit => String::new(),
-            _ => self.expand(self.slice(entry.value_span)),
-        };
-        let mut diagnostic = Diagnostic::warning(
-            "unknown-attribute",
-            format!("{op} does not know the attribute {}, which is kept", shown(&entry.key)),
-        )
-        .at(entry.span(), "without effect");
-        diagnostic = match nearest(&entry.key, known.iter().map(|a| a.name())) {
-            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-            None if known.is_empty() => diagnostic.help(format!("{op} has no attributes")),
-            None => {
-                let names: Vec<&str> = known.iter().map(|a| a.name()).collect();
-                diagnostic.help(format!("{op} has {}", names.join(", ")))
-            }
-        };
-        self.push(diagnostic);
+        let text = self.value_text(&entry);
+        let names: Vec<&str> = known.iter().map(|a| a.name()).collect();
+        let what = format!("{op} does not know the attribute {}, which is kept", shown(&entry.key));
+        let help = did_you_mean(&entry.key, names.iter().copied(), || match names.as_slice() {
+            [] => format!("{op} has no attributes"),
+            names => format!("{op} has {}", names.join(", ")),
+        });
+        self.push(Diagnostic::warning("unknown-attribute", what).at(entry.span(), "without effect").help(help));
         out.unknown.push((entry.key, text, entry.key_span));
     }
 
@@ -58,10 +48,9 @@ impl Parser<'_> {
         let wanted = kind.wanted();
         let text = format!("{} is {wanted}, and `{}` is written", entry.key, shown(self.slice(entry.value_span)));
         let help = match kind {
-            AttrKind::Word { list, .. } => match nearest(word_of(&entry.value), list.iter().map(|w| w.name)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("write \"{}\"", list.first().map_or("", |w| w.name)),
-            },
+            AttrKind::Word { list, .. } => did_you_mean(word_of(&entry.value), list.iter().map(|w| w.name), || {
+                format!("write \"{}\"", list.first().map_or("", |w| w.name))
+            }),
             _ => format!("write {wanted}"),
         };
         self.fail("syntax-attribute", entry.value_span, text, help)

@@ -1,7 +1,8 @@
 //! Moving over tokens, and saying what is missing.
 
-use super::{Failed, MAX_DEPTH, Parser, Raw, RawArg, Res, Types};
+use super::{Failed, MAX_DEPTH, Parser, Raw, RawArg, Raws, Res, TypeAt, Types};
 use crate::lex::{MAX_TOKEN, Tok, Token};
+use crate::print::print_type;
 use crate::sink::shown;
 use crate::types::{self, Fields, Piece};
 use tessera_ir::{Type, TypeId};
@@ -72,7 +73,29 @@ impl<'a> Parser<'a> {
         what: impl Into<String>,
         help: impl Into<String>,
     ) -> Res<T> {
-        self.sink.push(Diagnostic::error(rule, what).at(span, "").help(help));
+        self.fail_at(rule, (span, ""), what, help)
+    }
+
+    /// Reports an error and names the place.
+    pub(super) fn fail_at<T>(
+        &mut self,
+        rule: &'static str,
+        (span, label): (Span, &str),
+        what: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Res<T> {
+        self.sink.push(Diagnostic::error(rule, what).at(span, label).help(help));
+        Err(Failed)
+    }
+
+    /// Reports a definition of what is defined already.
+    pub(super) fn redefined<T>(&mut self, what: String, again: Span, first: Span) -> Res<T> {
+        self.push(
+            Diagnostic::error("redefined-name", what)
+                .at(again, "defined again")
+                .and_at(first, "first defined here")
+                .help("give one of them another name"),
+        );
         Err(Failed)
     }
 
@@ -106,6 +129,31 @@ impl<'a> Parser<'a> {
         if self.at(kind) { Ok(self.bump()) } else { self.expected(what) }
     }
 
+    pub(super) fn expect_word(&mut self, word: &str) -> Res<()> {
+        if self.eat_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
+    }
+
+    /// Items with commas between them, up to the bracket that closes `open`.
+    pub(super) fn items(&mut self, open: Span, close: Tok, mut item: impl FnMut(&mut Self) -> Res<()>) -> Res<()> {
+        while !self.at(close) {
+            item(self)?;
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.close(close, open).map(|_| ())
+    }
+
+    /// `%a, %b)` or `%a, %b]`.
+    pub(super) fn operand_list(&mut self, open: Span, close: Tok) -> Res<Raws> {
+        let mut out = Raws::new();
+        self.items(open, close, |p| {
+            out.push(p.operand()?);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
     /// Takes the bracket that closes `open`.
     pub(super) fn close(&mut self, kind: Tok, open: Span) -> Res<Token> {
         if self.at(kind) {
@@ -124,15 +172,12 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn unclosed<T>(&mut self, open: Span) -> Res<T> {
-        if !self.stopped && !self.after_bad_token() {
-            let bracket = shown(self.slice(open));
-            let text = format!("this `{bracket}` is never closed");
-            self.push(
-                Diagnostic::error("syntax-unclosed", text).at(open, "opened here").help("add the closing bracket"),
-            );
-            self.give_up();
+        if self.stopped || self.after_bad_token() {
+            return Err(Failed);
         }
-        Err(Failed)
+        self.give_up();
+        let text = format!("this `{}` is never closed", shown(self.slice(open)));
+        self.fail_at("syntax-unclosed", (open, "opened here"), text, "add the closing bracket")
     }
 
     /// Has the statement a token that was reported?
@@ -144,26 +189,22 @@ impl<'a> Parser<'a> {
     pub(super) fn give_up(&mut self) {
         self.stopped = true;
         self.lex.stop();
-        self.tok =
-            Token { kind: Tok::Eof, span: Span::new(self.text.len() as u32, self.text.len() as u32), first: true };
+        let end = self.text.len() as u32;
+        self.tok = Token { kind: Tok::Eof, span: Span::new(end, end), first: true };
     }
 
     /// One level deeper; text that nests too deep is given up.
     pub(super) fn enter(&mut self, at: Span) -> Res<()> {
-        if self.depth >= MAX_DEPTH {
-            if !self.stopped {
-                let text = format!("brackets and regions nest deeper than {MAX_DEPTH}");
-                self.push(
-                    Diagnostic::error("syntax-nesting", text)
-                        .at(at, "one too deep")
-                        .help("move the inner part into a function of its own"),
-                );
-                self.give_up();
-            }
+        if self.depth < MAX_DEPTH {
+            self.depth += 1;
+            return Ok(());
+        }
+        if self.stopped {
             return Err(Failed);
         }
-        self.depth += 1;
-        Ok(())
+        self.give_up();
+        let text = format!("brackets and regions nest deeper than {MAX_DEPTH}");
+        self.fail_at("syntax-nesting", (at, "one too deep"), text, "move the inner part into a function of its own")
     }
 
     pub(super) fn leave(&mut self) {
@@ -183,13 +224,10 @@ impl<'a> Parser<'a> {
             Some(hex) => u64::from_str_radix(hex, 16),
             None => text.parse::<u64>(),
         };
-        match parsed {
-            Ok(n) => Ok(n.into()),
-            Err(_) => {
-                let what = format!("{} does not fit into 64 bits", shown(text));
-                self.fail("syntax-integer", token.span, what, "use a smaller number")
-            }
-        }
+        parsed.map(i128::from).or_else(|_| {
+            let what = format!("{} does not fit into 64 bits", shown(text));
+            self.fail("syntax-integer", token.span, what, "use a smaller number")
+        })
     }
 
     /// An integer literal that fits i64, with optional sign.
@@ -198,14 +236,10 @@ impl<'a> Parser<'a> {
         let negative = self.eat(Tok::Minus);
         let n = self.integer()?;
         let n = if negative { -n } else { n };
-        match i64::try_from(n) {
-            Ok(n) => Ok(n),
-            Err(_) => {
-                let span = start.to(self.prev);
-                let what = format!("{n} does not fit into a signed 64-bit integer");
-                self.fail("syntax-integer", span, what, "use a smaller number")
-            }
-        }
+        i64::try_from(n).or_else(|_| {
+            let what = format!("{n} does not fit into a signed 64-bit integer");
+            self.fail("syntax-integer", start.to(self.prev), what, "use a smaller number")
+        })
     }
 
     /// A float literal without sign.
@@ -240,23 +274,19 @@ impl<'a> Parser<'a> {
     }
 
     /// A type with its place.
-    pub(super) fn ty(&mut self) -> Res<(TypeId, Span)> {
+    pub(super) fn ty(&mut self) -> Res<TypeAt> {
         let piece = self.scan_type()?;
         let span = piece.span();
         if let Some(id) = self.types.get(piece.text) {
             return Ok((*id, span));
         }
-        match self.type_of(piece, &mut Fields::default()) {
-            Ok(ty) => {
-                let id = self.module.types.intern(ty);
-                self.types.insert(piece.text, id);
-                Ok((id, span))
-            }
-            Err(diagnostic) => {
-                self.push(*diagnostic);
-                Err(Failed)
-            }
-        }
+        let ty = self.type_of(piece, &mut Fields::default()).map_err(|diagnostic| {
+            self.push(*diagnostic);
+            Failed
+        })?;
+        let id = self.module.types.intern(ty);
+        self.types.insert(piece.text, id);
+        Ok((id, span))
     }
 
     pub(super) fn type_of(&self, piece: Piece<'_>, fields: &mut Fields) -> types::Res<Type> {
@@ -321,13 +351,22 @@ impl<'a> Parser<'a> {
             return Ok(out);
         }
         let open = self.bump().span;
-        while !self.at(Tok::RParen) {
-            out.push(self.ty()?);
-            if !self.eat(Tok::Comma) {
-                break;
-            }
-        }
-        self.close(Tok::RParen, open)?;
+        self.items(open, Tok::RParen, |p| {
+            out.push(p.ty()?);
+            Ok(())
+        })?;
         Ok(out)
+    }
+
+    /// `T -> T`, each side a list.
+    pub(super) fn arrow_types(&mut self) -> Res<(Types, Types)> {
+        let ins = self.type_list()?;
+        self.expect(Tok::Arrow, "`->`")?;
+        Ok((ins, self.type_list()?))
+    }
+
+    /// A type as messages show it.
+    pub(super) fn type_text(&self, id: TypeId) -> String {
+        print_type(self.module.types.get(id))
     }
 }

@@ -1,12 +1,10 @@
 //! Which form of an instruction is written, and what each operand is to it: the instruction table decides.
 
 use super::inst::{Signature, Written};
-use super::{Parser, Raw, RawArg, Res, Results, Types, UNKNOWN};
-use crate::print::print_type;
+use super::{Parser, Raw, RawArg, Raws, Res, Results, TypeAt, Types, UNKNOWN};
 use crate::sink::shown;
-use smallvec::SmallVec;
-use tessera_ir::{Arg, Def, Op, OpId, OpKind, TextForm, TypeId};
-use tessera_isa::diag::{Diagnostic, Span};
+use tessera_ir::{Arg, Def, Op, OpId, OpKind, TextForm};
+use tessera_isa::diag::Span;
 use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape};
 
@@ -34,7 +32,6 @@ impl Parser<'_> {
     /// Builds an instruction from what is written.
     pub(super) fn build(
         &mut self,
-        start: Span,
         results: &Results,
         opcode: Opcode,
         mut text_form: TextForm,
@@ -44,11 +41,11 @@ impl Parser<'_> {
             text_form = TextForm::Dps;
             if !results.names.is_empty() {
                 let text = format!("{opcode} has results and outs(…)");
-                return self.fail("syntax-form", start, text, "write results (SSA) or outs(…) (DPS), not both");
+                return self.fail("syntax-form", results.start, text, "write results (SSA) or outs(…) (DPS), not both");
             }
         }
         let n_outs = w.outs.as_ref().map_or(results.names.len(), |o| o.len());
-        let (form, lists) = self.select(start, opcode, text_form, w, n_outs)?;
+        let (form, lists) = self.select(results.start, opcode, text_form, w, n_outs)?;
         if let (Some(init), true) = (&w.init, n_outs != 1 || text_form == TextForm::Dps) {
             let text = format!("init(…) belongs to one result, and {opcode} has {n_outs} destinations here");
             return self.fail("operand-count", init.span, text, "use the DPS form, whose outs keep their contents");
@@ -58,9 +55,9 @@ impl Parser<'_> {
         self.spread(opcode, form, lists, w, &mut ins, n_outs, &mut result_types)?;
         if text_form != TextForm::Dps && result_types.len() != n_outs {
             let text = format!("the types of the results of {opcode} are not known");
-            return self.fail("syntax-expected", start.to(self.prev), text, "write `: types -> types`");
+            return self.fail("syntax-expected", results.start.to(self.prev), text, "write `: types -> types`");
         }
-        let mut op = Op::new(OpKind::Pto(opcode, form.form), text_form, start);
+        let mut op = Op::new(OpKind::Pto(opcode, form.form), text_form, results.start);
         let elem = self.fill_elem(w, &ins, form, &result_types);
         for (role, raw) in form.ins.iter().zip(&ins) {
             if matches!(raw.what, RawArg::Int(_)) && text_form != TextForm::Asm {
@@ -93,13 +90,13 @@ impl Parser<'_> {
         }
         let info = opcode.info();
         op.attrs = self.sort_attrs(std::mem::take(&mut w.entries), info.attrs, info.mnemonic);
-        self.finish(op, start, results, &result_types, w.loc.take())
+        self.finish(op, results, &result_types, w.loc.take())
     }
 
     /// The form whose operands fit, and how the signature lists their types.
     fn select(
         &mut self,
-        start: Span,
+        at: Span,
         opcode: Opcode,
         text_form: TextForm,
         w: &Written,
@@ -108,50 +105,42 @@ impl Parser<'_> {
         let is_asm = text_form == TextForm::Asm;
         let counted = |f: &&Shape| f.outs.len() == n_outs && counts(f, w);
         if !opcode.shapes().iter().any(|f| counted(&f)) {
-            return self.wrong_count(start, opcode, w, n_outs);
+            return self.wrong_count(at, opcode, w, n_outs);
         }
+        let mut wrong = None;
         // A form that takes the signature as it is goes before one that takes it as "one type for all".
         for once in [false, true] {
             for form in opcode.shapes().iter().filter(counted) {
                 let Some(lists) = lists(form, w, is_asm, once) else {
                     continue;
                 };
-                if self.fits(form, lists, w, None) {
-                    return Ok((form, lists));
+                match self.fits(form, lists, w) {
+                    Ok(()) => return Ok((form, lists)),
+                    Err(found) => wrong = wrong.or(found),
                 }
             }
         }
         // Nothing fits: say what is wrong with the form that comes nearest.
-        for once in [false, true] {
-            for form in opcode.shapes().iter().filter(counted) {
-                if let Some(lists) = lists(form, w, is_asm, once) {
-                    let mut found = None;
-                    self.fits(form, lists, w, Some(&mut found));
-                    if let Some((role, raw)) = found {
-                        return self.wrong_role(opcode, role, &raw);
-                    }
-                }
-            }
+        if let Some((role, raw)) = wrong {
+            return self.wrong_role(opcode, role, &raw);
         }
         let listed = match &w.signature {
             Signature::Arrow(ins, _) => ins.len(),
             _ => 1,
         };
-        let operands = w.ins.len() + w.indices.as_ref().map_or(0, |i| i.len()) + usize::from(w.init.is_some());
+        let operands = w.count() + usize::from(w.init.is_some());
         let text = format!("the signature of {opcode} lists {listed} types for {operands} operands");
         let help = "write one type per operand (assembly: one per tile)";
-        self.fail("operand-count", start.to(self.prev), text, help)
+        self.fail("operand-count", at.to(self.prev), text, help)
     }
 
-    /// Do the operands that are known fit the form's roles?
-    fn fits(&self, form: &Shape, lists: Lists, w: &Written, mut wrong: Option<&mut Option<(Role, Raw)>>) -> bool {
+    /// Do the operands that are known fit the form's roles? If not, the first that does not, where there is one.
+    fn fits(&self, form: &Shape, lists: Lists, w: &Written) -> Result<(), Option<(Role, Raw)>> {
         let mut plain = w.ins.iter();
         let mut indices = w.indices.iter().flatten();
         for (position, role) in form.ins.iter().enumerate() {
             let bracketed = w.indices.is_some() && role.kind() == Kind::Index;
-            let Some(raw) = (if bracketed { indices.next() } else { plain.next() }) else {
-                return false;
-            };
+            let raw = if bracketed { indices.next() } else { plain.next() }.ok_or(None)?;
             let from_signature = match (&w.signature, lists) {
                 (Signature::Arrow(ins, _), Lists::All) => ins.get(position).map(|(id, _)| *id),
                 _ => None,
@@ -163,41 +152,26 @@ impl Parser<'_> {
                 (RawArg::Name(_), None) => true,
             };
             if !ok {
-                if let Some(slot) = wrong.as_deref_mut() {
-                    *slot = Some((*role, *raw));
-                }
-                return false;
+                return Err(Some((*role, *raw)));
             }
         }
-        for (role, raw) in form.outs.iter().zip(w.outs.iter().flatten()) {
-            if let Some(id) = self.raw_type(raw)
-                && !self.module.types.get(id).plays(*role)
-            {
-                if let Some(slot) = wrong {
-                    *slot = Some((*role, *raw));
-                }
-                return false;
-            }
+        let mut outs = form.outs.iter().zip(w.outs.iter().flatten());
+        let plays = |role: Role, raw| self.raw_type(raw).is_none_or(|id| self.module.types.get(id).plays(role));
+        match outs.find(|(role, raw)| !plays(**role, raw)) {
+            Some((role, raw)) => Err(Some((*role, *raw))),
+            None => Ok(()),
         }
-        true
     }
 
-    fn wrong_count<T>(&mut self, start: Span, opcode: Opcode, w: &Written, n_outs: usize) -> Res<T> {
-        let ins = w.ins.len() + w.indices.as_ref().map_or(0, |i| i.len());
-        let forms: Vec<String> = opcode
-            .shapes()
-            .iter()
-            .map(|f| {
-                let names = |roles: &[Role]| roles.iter().map(|r| r.name()).collect::<Vec<_>>().join(", ");
-                format!("{opcode} ({}) -> ({})", names(&f.ins), names(&f.outs))
-            })
-            .collect();
-        let text = format!(
-            "{opcode} is written with {ins} operand{} and {n_outs} destination{}",
-            if ins == 1 { "" } else { "s" },
-            if n_outs == 1 { "" } else { "s" },
-        );
-        self.fail("operand-count", start.to(self.prev), text, format!("write {}", forms.join(" or ")))
+    fn wrong_count<T>(&mut self, at: Span, opcode: Opcode, w: &Written, n_outs: usize) -> Res<T> {
+        let ins = w.count();
+        let names = |roles: &[Role]| roles.iter().map(|r| r.name()).collect::<Vec<_>>().join(", ");
+        let written = |f: &Shape| format!("{opcode} ({}) -> ({})", names(&f.ins), names(&f.outs));
+        let forms: Vec<String> = opcode.shapes().iter().map(written).collect();
+        let plural = |n: usize| if n == 1 { "" } else { "s" };
+        let (s, outs_s) = (plural(ins), plural(n_outs));
+        let text = format!("{opcode} is written with {ins} operand{s} and {n_outs} destination{outs_s}");
+        self.fail("operand-count", at.to(self.prev), text, format!("write {}", forms.join(" or ")))
     }
 
     fn wrong_role<T>(&mut self, opcode: Opcode, role: Role, raw: &Raw) -> Res<T> {
@@ -208,11 +182,8 @@ impl Parser<'_> {
             Kind::Quant => "a 64-bit integer",
             Kind::Fill => "a scalar",
         };
-        let is = match self.raw_type(raw) {
-            Some(id) => print_type(self.module.types.get(id)),
-            None => "a literal".into(),
-        };
-        let text = format!("{} of {opcode} is {wanted}, and {} is {is}", role.name(), shown(self.slice(raw.span)),);
+        let is = self.raw_type(raw).map_or("a literal".into(), |id| self.type_text(id));
+        let text = format!("{} of {opcode} is {wanted}, and {} is {is}", role.name(), shown(self.slice(raw.span)));
         self.fail("type-mismatch", raw.span, text, format!("give {wanted}"))
     }
 
@@ -224,7 +195,7 @@ impl Parser<'_> {
         form: &Shape,
         lists: Lists,
         w: &mut Written,
-        ins: &mut SmallVec<[Raw; 6]>,
+        ins: &mut Raws,
         n_outs: usize,
         result_types: &mut Types,
     ) -> Res<()> {
@@ -274,11 +245,7 @@ impl Parser<'_> {
         }
         for (role, (id, span)) in form.outs.iter().zip(result_types.iter()) {
             if !self.module.types.get(*id).plays(*role) {
-                let text = format!(
-                    "{} of {opcode} is a tile, and its type is {}",
-                    role.name(),
-                    print_type(self.module.types.get(*id))
-                );
+                let text = format!("{} of {opcode} is a tile, and its type is {}", role.name(), self.type_text(*id));
                 return self.fail("type-mismatch", *span, text, "write a tile type");
             }
         }
@@ -300,33 +267,19 @@ impl Parser<'_> {
         let known = self.func.value(value).ty;
         let types = &self.module.types;
         if known != UNKNOWN && !types.get(known).same(types.get(*result), self.profile) {
-            let text = format!(
-                "init(…) is {}, and the result is {}",
-                print_type(types.get(known)),
-                print_type(types.get(*result))
-            );
+            let text = format!("init(…) is {}, and the result is {}", self.type_text(known), self.type_text(*result));
             self.wrong_kind(span, text, "give the old contents of the result, in its type");
         }
     }
 
     /// Puts an operation into the block that is being read and defines its results.
-    pub(super) fn finish(
-        &mut self,
-        mut op: Op,
-        start: Span,
-        results: &Results,
-        types: &[(TypeId, Span)],
-        loc: Option<Box<str>>,
-    ) -> Res<()> {
+    pub(super) fn finish(&mut self, mut op: Op, results: &Results, types: &[TypeAt], loc: Option<Box<str>>) -> Res<()> {
+        op.span = op.span.to(self.prev);
         if types.len() != results.names.len() {
-            let text = format!(
-                "the operation has {} results, and {} names stand before `=`",
-                types.len(),
-                results.names.len()
-            );
-            return self.fail("operand-count", start.to(self.prev), text, "write one name per result");
+            let names = results.names.len();
+            let text = format!("the operation has {} results, and {names} names stand before `=`", types.len());
+            return self.fail("operand-count", op.span, text, "write one name per result");
         }
-        op.span = start.to(self.prev);
         let id = OpId(self.func.ops.len() as u32);
         self.set_loc(&mut op, id, loc);
         for (n, ((name, span), ty)) in results.names.iter().zip(types).enumerate() {
@@ -364,17 +317,11 @@ impl Parser<'_> {
                 text = next;
             }
             if text.contains('#') {
-                let span = op.span;
-                self.push(
-                    Diagnostic::error("undefined-name", format!("the location {} names no alias", shown(&text)))
-                        .at(span, "")
-                        .help("define it as `#loc = loc(…)`"),
-                );
+                let what = format!("the location {} names no alias", shown(&text));
+                let _: Res<()> = self.fail("undefined-name", op.span, what, "define it as `#loc = loc(…)`");
                 text = "unknown".into();
             }
-            if let Some(op) = self.module.funcs.get_mut(func).and_then(|f| f.ops.get_mut(id.index())) {
-                op.attrs_mut().loc = Some(text.into_boxed_str());
-            }
+            self.module.funcs[func].op_mut(id).attrs_mut().loc = Some(text.into_boxed_str());
         }
     }
 }
@@ -409,7 +356,7 @@ fn lists(form: &Shape, w: &Written, is_asm: bool, once: bool) -> Option<Lists> {
 }
 
 /// The operands in the form's order: those in brackets are its indices.
-fn arrange(form: &Shape, w: &mut Written) -> SmallVec<[Raw; 6]> {
+fn arrange(form: &Shape, w: &mut Written) -> Raws {
     let Some(indices) = w.indices.take() else {
         return std::mem::take(&mut w.ins);
     };

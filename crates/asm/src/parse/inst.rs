@@ -1,59 +1,53 @@
 //! Instructions in their three forms (syntax.md 2): what is written, before the table says what it means.
 
 use super::attr::Entry;
-use super::{Parser, Raw, Res, Results, Types};
+use super::flow::set_types;
+use super::{Parser, Raw, Raws, Res, Results, TypeAt, Types};
 use crate::lex::Tok;
-use smallvec::SmallVec;
-use tessera_ir::{Op, OpKind, TextForm, TypeId};
-use tessera_isa::diag::Span;
+use tessera_ir::{Op, OpKind, TextForm};
 use tessera_isa::ops::{Opcode, Role};
 
 /// The types of an SSA or assembly instruction.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum Signature {
     /// Left out.
+    #[default]
     None,
     /// `: T`: one type for both sides.
-    Once((TypeId, Span)),
+    Once(TypeAt),
     /// `: (T, …) -> (T, …)`.
     Arrow(Types, Types),
 }
 
 /// An instruction as it is written.
+#[derive(Default)]
 pub(super) struct Written {
     /// Operands that are read, without those in brackets.
-    pub ins: SmallVec<[Raw; 6]>,
+    pub ins: Raws,
     /// `[row, col]` behind the source, if brackets are written.
-    pub indices: Option<SmallVec<[Raw; 4]>>,
+    pub indices: Option<Raws>,
     /// `init(%old)`.
     pub init: Option<Raw>,
     /// `outs(…)`, if written.
-    pub outs: Option<SmallVec<[Raw; 2]>>,
+    pub outs: Option<Raws>,
     pub signature: Signature,
     pub entries: Vec<Entry>,
     pub loc: Option<Box<str>>,
 }
 
 impl Written {
-    pub fn new() -> Self {
-        Written {
-            ins: SmallVec::new(),
-            indices: None,
-            init: None,
-            outs: None,
-            signature: Signature::None,
-            entries: Vec::new(),
-            loc: None,
-        }
+    /// How many operands are read, `init` aside.
+    pub fn count(&self) -> usize {
+        self.ins.len() + self.indices.as_ref().map_or(0, |i| i.len())
     }
 }
 
 impl Parser<'_> {
     /// An instruction of the table whose operands follow one of its forms; the mnemonic has been read.
-    pub(super) fn instruction(&mut self, start: Span, results: &Results, op: Opcode, form: TextForm) -> Res<()> {
-        let mut written = Written::new();
+    pub(super) fn instruction(&mut self, results: &Results, op: Opcode, form: TextForm) -> Res<()> {
+        let mut written = Written::default();
         self.written(&mut written)?;
-        self.build(start, results, op, form, &mut written)
+        self.build(results, op, form, &mut written)
     }
 
     /// Everything behind the mnemonic.
@@ -62,17 +56,14 @@ impl Parser<'_> {
             if self.eat_word("ins") {
                 self.group(&mut w.ins, Some(&mut w.entries))?;
             }
-            let mut outs = SmallVec::new();
+            let outs = w.outs.insert(Raws::new());
             if self.at_group("outs") {
                 self.bump();
-                self.group(&mut outs, None)?;
+                self.group(outs, None)?;
             }
-            w.outs = Some(outs);
         } else {
             self.operands(w)?;
-            if self.at(Tok::LBrace) {
-                w.entries = self.dictionary()?;
-            }
+            w.entries = self.optional_dictionary()?;
             if self.eat(Tok::Colon) {
                 w.signature = self.signature()?;
             }
@@ -86,14 +77,9 @@ impl Parser<'_> {
     }
 
     /// `(v, v : T, T)` or `(v : T, v : T)`, or a mixture; in `ins` attributes may stand behind the operands.
-    fn group<A: smallvec::Array<Item = Raw>>(
-        &mut self,
-        out: &mut SmallVec<A>,
-        mut entries: Option<&mut Vec<Entry>>,
-    ) -> Res<()> {
+    fn group(&mut self, out: &mut Raws, mut entries: Option<&mut Vec<Entry>>) -> Res<()> {
         let open = self.expect(Tok::LParen, "`(`")?.span;
-        if self.at(Tok::RParen) {
-            self.bump();
+        if self.eat(Tok::RParen) {
             return Ok(());
         }
         let mut untyped = 0;
@@ -135,18 +121,11 @@ impl Parser<'_> {
         loop {
             match self.tok.kind {
                 Tok::Percent | Tok::Int | Tok::Minus | Tok::Float => {
-                    let raw = self.operand()?;
-                    w.ins.push(raw);
+                    w.ins.push(self.operand()?);
                     while self.at(Tok::LBracket) {
-                        let indices = w.indices.get_or_insert_default();
                         let open = self.bump().span;
-                        while !self.at(Tok::RBracket) {
-                            indices.push(self.operand()?);
-                            if !self.eat(Tok::Comma) {
-                                break;
-                            }
-                        }
-                        self.close(Tok::RBracket, open)?;
+                        let indices = self.operand_list(open, Tok::RBracket)?;
+                        w.indices.get_or_insert_default().extend(indices);
                     }
                 }
                 Tok::Word if self.here() == "init" => {
@@ -179,10 +158,10 @@ impl Parser<'_> {
     }
 
     /// A PTO instruction outside the table: operands without roles of their own.
-    pub(super) fn other(&mut self, start: Span, results: &Results, name: &'static str) -> Res<()> {
-        let mut w = Written::new();
+    pub(super) fn other(&mut self, results: &Results, name: &'static str) -> Res<()> {
+        let mut w = Written::default();
         self.written(&mut w)?;
-        let count = w.ins.len() + w.indices.as_ref().map_or(0, |i| i.len()) + usize::from(w.init.is_some());
+        let count = w.count() + usize::from(w.init.is_some());
         let mut result_types = Types::new();
         match &w.signature {
             Signature::None if results.names.is_empty() => {}
@@ -196,44 +175,26 @@ impl Parser<'_> {
             Signature::Arrow(ins, outs) => {
                 if ins.len() != count && ins.len() != w.ins.len() {
                     let text = format!("{count} operands have {} types", ins.len());
-                    return self.fail("operand-count", start, text, "write one type per operand");
+                    return self.fail("operand-count", results.start, text, "write one type per operand");
                 }
-                let all = w.ins.iter_mut().chain(w.indices.iter_mut().flatten()).chain(&mut w.init);
-                for (raw, ty) in all.zip(ins) {
-                    raw.ty = Some(*ty);
-                }
-                result_types.extend(outs.iter().copied());
+                set_types(w.ins.iter_mut().chain(w.indices.iter_mut().flatten()).chain(&mut w.init), ins);
+                result_types = outs.clone();
             }
         }
-        let is_dps = w.outs.is_some();
-        let mut op = Op::new(OpKind::Other(name), if is_dps { TextForm::Dps } else { TextForm::Ssa }, start);
-        let all: SmallVec<[Raw; 8]> = w.ins.iter().chain(w.indices.iter().flatten()).chain(&w.init).copied().collect();
-        for raw in &all {
+        let form = if w.outs.is_some() { TextForm::Dps } else { TextForm::Ssa };
+        let mut op = Op::new(OpKind::Other(name), form, results.start);
+        for raw in w.ins.iter().chain(w.indices.iter().flatten()).chain(&w.init) {
             let tile = self.raw_type(raw).is_some_and(|id| self.module.types.get(id).is_tile());
             let role = if tile { Role::Src } else { Role::Number };
             let usual = Some(self.common.index).filter(|_| raw.ty.is_none() && !tile);
             op.operands.extend(self.resolve(raw, role, usual));
         }
-        for raw in w.outs.iter().flatten() {
-            op.operands.extend(self.resolve(raw, Role::Dst, None));
+        self.resolve_all(&mut op, &w.outs.unwrap_or_default(), Role::Dst);
+        // Nobody knows what attributes it has: they are kept without a warning.
+        for entry in w.entries {
+            let text = self.value_text(&entry);
+            op.attrs_mut().unknown.push((entry.key, text, entry.key_span));
         }
-        op.attrs = self.sort_other(std::mem::take(&mut w.entries));
-        self.finish(op, start, results, &result_types, w.loc)
-    }
-
-    /// Attributes of an instruction that we do not know: kept without a warning.
-    fn sort_other(&mut self, entries: Vec<Entry>) -> Option<Box<tessera_ir::OpAttrs>> {
-        if entries.is_empty() {
-            return None;
-        }
-        let mut out = Box::<tessera_ir::OpAttrs>::default();
-        for e in entries {
-            let text = match e.value {
-                super::attr::Attr::Unit => String::new(),
-                _ => self.expand(self.slice(e.value_span)),
-            };
-            out.unknown.push((e.key, text, e.key_span));
-        }
-        Some(out)
+        self.finish(op, results, &result_types, w.loc)
     }
 }

@@ -40,7 +40,7 @@ impl Parser<'_> {
 
     /// An operand whose type cannot play its role.
     pub(super) fn wrong_kind(&mut self, span: Span, what: String, help: &str) {
-        self.push(Diagnostic::error("type-mismatch", what).at(span, "").help(help));
+        let _: super::Res<()> = self.fail("type-mismatch", span, what, help);
     }
 }
 

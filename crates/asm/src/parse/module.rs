@@ -4,10 +4,10 @@ use super::attr::{Attr, Entry};
 use super::region::BlockArg;
 use super::{Parser, Res, Types};
 use crate::lex::Tok;
-use crate::sink::shown;
+use crate::sink::{did_you_mean, shown};
 use smallvec::SmallVec;
-use tessera_ir::{BlockId, Def, Func, OpKind, TypeId};
-use tessera_isa::diag::{Diagnostic, Span, nearest};
+use tessera_ir::{BlockId, Def, Func, OpKind};
+use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::profile::Profile;
 
 /// What the head of a function says.
@@ -123,10 +123,7 @@ impl Parser<'_> {
             return self.expected("`{`");
         }
         self.module_body(start)?;
-        if self.at_word("loc") {
-            self.location()?;
-        }
-        Ok(())
+        self.skip_location()
     }
 
     fn module_body(&mut self, start: Span) -> Res<()> {
@@ -179,10 +176,7 @@ impl Parser<'_> {
 
     fn module_attrs(&mut self, entries: Vec<Entry>) {
         for entry in entries {
-            let value = match entry.value {
-                Attr::Unit => String::new(),
-                _ => self.expand(self.slice(entry.value_span)),
-            };
+            let value = self.value_text(&entry);
             match (entry.key.as_str(), &entry.value) {
                 ("sym_name", Attr::Str(text)) => {
                     self.module.names.intern(text);
@@ -211,18 +205,11 @@ impl Parser<'_> {
     }
 
     fn unknown_profile(&mut self, text: &str, span: Span) {
-        let help = match nearest(text, Profile::spellings()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => {
-                let names: Vec<&str> = Profile::spellings().collect();
-                format!("profiles are {}", names.join(", "))
-            }
-        };
-        self.push(
-            Diagnostic::error("unknown-profile", format!("there is no profile {}", shown(text)))
-                .at(span, "unknown")
-                .help(help),
-        );
+        let help = did_you_mean(text, Profile::spellings(), || {
+            format!("profiles are {}", Profile::spellings().collect::<Vec<_>>().join(", "))
+        });
+        let what = format!("there is no profile {}", shown(text));
+        let _: Res<()> = self.fail_at("unknown-profile", (span, "unknown"), what, help);
     }
 
     /// `func.func [private] @name(%a: T, …) [-> T] [attributes {…}] { … }`.
@@ -252,44 +239,37 @@ impl Parser<'_> {
         } else {
             self.func.is_declaration = true;
         }
-        if self.at_word("loc") {
-            self.location()?;
-        }
+        self.skip_location()?;
         self.end_function();
         Ok(())
     }
 
     fn parameters(&mut self, head: &mut Head) -> Res<()> {
         let open = self.expect(Tok::LParen, "`(` and the arguments")?.span;
-        while !self.at(Tok::RParen) {
+        self.items(open, Tok::RParen, |p| {
             let n = head.args.len();
-            let span = self.tok.span;
-            if self.at(Tok::Percent) {
-                self.bump();
-                let name = self.name_of(span);
-                self.expect(Tok::Colon, "`:` and the argument's type")?;
-                let ty = self.ty()?;
-                head.args.push((name, span, ty));
+            let span = p.tok.span;
+            if p.eat(Tok::Percent) {
+                let name = p.name_of(span);
+                p.expect(Tok::Colon, "`:` and the argument's type")?;
+                head.args.push((name, span, p.ty()?));
             } else {
                 // A declaration may name only types.
-                let ty = self.ty()?;
-                let name = self.module.names.intern(&format!("arg{n}"));
-                head.args.push((name, span, ty));
+                let ty = p.ty()?;
+                head.args.push((p.module.names.intern(&format!("arg{n}")), span, ty));
             }
-            if self.at(Tok::LBrace) {
-                let at = self.tok.span;
-                self.dictionary()?;
-                let text = self.expand(self.slice(at.to(self.prev)));
-                head.inner.push((format!("%{n}"), text));
-            }
-            if self.at_word("loc") {
-                self.location()?;
-            }
-            if !self.eat(Tok::Comma) {
-                break;
-            }
+            p.inner_attrs(head, format!("%{n}"))?;
+            p.skip_location()
+        })
+    }
+
+    /// Attributes of an argument or result, as written.
+    fn inner_attrs(&mut self, head: &mut Head, key: String) -> Res<()> {
+        if self.at(Tok::LBrace) {
+            let at = self.tok.span;
+            self.dictionary()?;
+            head.inner.push((key, self.expand(self.slice(at.to(self.prev)))));
         }
-        self.close(Tok::RParen, open)?;
         Ok(())
     }
 
@@ -299,21 +279,11 @@ impl Parser<'_> {
             return Ok(());
         }
         let open = self.bump().span;
-        while !self.at(Tok::RParen) {
+        self.items(open, Tok::RParen, |p| {
             let n = head.results.len();
-            head.results.push(self.ty()?);
-            if self.at(Tok::LBrace) {
-                let at = self.tok.span;
-                self.dictionary()?;
-                let text = self.expand(self.slice(at.to(self.prev)));
-                head.inner.push((format!("->{n}"), text));
-            }
-            if !self.eat(Tok::Comma) {
-                break;
-            }
-        }
-        self.close(Tok::RParen, open)?;
-        Ok(())
+            head.results.push(p.ty()?);
+            p.inner_attrs(head, format!("->{n}"))
+        })
     }
 
     /// Starts the function of a head: name, arguments and attributes.
@@ -321,12 +291,7 @@ impl Parser<'_> {
         let name = self.name_of(head.name);
         if let Some(first) = self.functions.insert(name, span) {
             let text = format!("@{} is defined twice", shown(self.module.names.text(name)));
-            self.push(
-                Diagnostic::error("redefined-name", text)
-                    .at(head.name, "defined again")
-                    .and_at(first, "first defined here")
-                    .help("give one of them another name"),
-            );
+            let _: Res<()> = self.redefined(text, head.name, first);
         }
         self.func = Func::new(name, span);
         self.block = BlockId(0);
@@ -338,25 +303,19 @@ impl Parser<'_> {
             self.func.attrs.push(("sym_visibility".into(), format!("\"{word}\"")));
         }
         for entry in &head.entries {
-            let value = match entry.value {
-                Attr::Unit => String::new(),
-                _ => self.expand(self.slice(entry.value_span)),
-            };
             match (entry.key.as_str(), &entry.value) {
                 ("pto.entry", Attr::Unit | Attr::Bool(true)) => self.func.is_entry = true,
                 ("pto.entry", Attr::Bool(false)) => {}
-                _ => {
-                    if !entry.key.contains('.') && entry.key != "sym_visibility" {
+                (key, _) => {
+                    if !key.contains('.') && key != "sym_visibility" {
+                        let what = format!("a function does not know the attribute {}, which is kept", shown(key));
                         self.push(
-                            Diagnostic::warning(
-                                "unknown-attribute",
-                                format!("a function does not know the attribute {}, which is kept", shown(&entry.key)),
-                            )
-                            .at(entry.key_span, "without effect")
-                            .help("the entry is marked pto.entry"),
+                            Diagnostic::warning("unknown-attribute", what)
+                                .at(entry.key_span, "without effect")
+                                .help("the entry is marked pto.entry"),
                         );
                     }
-                    self.func.attrs.push((entry.key.clone(), value));
+                    self.func.attrs.push((entry.key.clone(), self.value_text(entry)));
                 }
             }
         }
@@ -376,19 +335,14 @@ impl Parser<'_> {
         let closed = self.close(Tok::RBrace, open);
         self.leave();
         if closed.is_ok() {
-            let _ = self.check_return(&head.results, span);
+            let _ = self.check_yield(BlockId(0), &OpKind::Return, &head.results, span);
         }
         closed.map(|_| ())
     }
 
-    fn check_return(&mut self, results: &Types, span: Span) -> Res<()> {
-        self.check_yield(BlockId(0), &OpKind::Return, results, span)
-    }
-
     fn end_function(&mut self) {
         let placeholder = Func::new(self.func.name, Span::default());
-        let func = std::mem::replace(&mut self.func, placeholder);
-        self.module.funcs.push(func);
+        self.module.funcs.push(std::mem::replace(&mut self.func, placeholder));
         self.trivia.block_ends.push(std::mem::take(&mut self.block_ends));
         self.block_ends = vec![0];
     }
@@ -398,19 +352,16 @@ impl Parser<'_> {
         let start = self.tok.span;
         let mut g = self.generic_head()?;
         let mut head = Head::default();
-        let types = match g.take("function_type").map(|e| e.value) {
-            Some(Attr::Function(ins, outs)) => (ins, outs),
-            _ => {
-                let text = "the function has no function_type";
-                let help = "add <{function_type = (T) -> (), sym_name = \"f\"}>";
-                return self.fail("syntax-attribute", start, text, help);
-            }
+        let Some(Attr::Function(ins, outs)) = g.take("function_type").map(|e| e.value) else {
+            let text = "the function has no function_type";
+            let help = "add <{function_type = (T) -> (), sym_name = \"f\"}>";
+            return self.fail("syntax-attribute", start, text, help);
         };
         let Some(name) = g.take("sym_name") else {
             return self.fail("syntax-attribute", start, "the function has no sym_name", "add sym_name = \"f\"");
         };
         head.name = name.value_span;
-        head.results = types.1;
+        head.results = outs;
         head.entries = std::mem::take(&mut g.entries);
         let span = start.to(self.prev);
         let open = self.expect(Tok::LParen, "`({`")?.span;
@@ -422,33 +373,28 @@ impl Parser<'_> {
         }
         let declared = self.at(Tok::RBrace);
         if declared {
-            let names = types.0.iter().enumerate();
-            let args: Vec<BlockArg> =
-                names.map(|(n, ty)| (self.module.names.intern(&format!("arg{n}")), ty.1, *ty)).collect();
-            head.args.extend(args);
+            let names = &mut self.module.names;
+            let args = ins.iter().enumerate();
+            head.args.extend(args.map(|(n, ty)| (names.intern(&format!("arg{n}")), ty.1, *ty)));
         }
         self.begin_function(&head, span);
         self.func.is_declaration = declared;
-        self.check_parameters(&head, &types.0, start)?;
+        self.check_parameters(&head, &ins, start)?;
         self.statements();
         self.end_block(BlockId(0));
         self.close(Tok::RBrace, brace)?;
         self.leave();
         if !declared {
-            let _ = self.check_return(&head.results, span);
+            let _ = self.check_yield(BlockId(0), &OpKind::Return, &head.results, span);
         }
         self.close(Tok::RParen, open)?;
         self.generic_tail(&mut g)?;
-        let late = Head { name: head.name, entries: g.entries, ..Head::default() };
-        for entry in &late.entries {
+        for entry in g.entries {
             match (entry.key.as_str(), &entry.value) {
                 ("pto.entry", Attr::Unit | Attr::Bool(true)) => self.func.is_entry = true,
-                (key, value) => {
-                    let text = match value {
-                        Attr::Unit => String::new(),
-                        _ => self.expand(self.slice(entry.value_span)),
-                    };
-                    self.func.attrs.push((key.to_string(), text));
+                _ => {
+                    let text = self.value_text(&entry);
+                    self.func.attrs.push((entry.key, text));
                 }
             }
         }
@@ -457,16 +403,12 @@ impl Parser<'_> {
     }
 
     fn check_parameters(&mut self, head: &Head, types: &Types, at: Span) -> Res<()> {
-        let written: SmallVec<[TypeId; 4]> = head.args.iter().map(|(_, _, ty)| ty.0).collect();
-        let wanted: SmallVec<[TypeId; 4]> = types.iter().map(|ty| ty.0).collect();
-        if written == wanted {
+        if head.args.iter().map(|(_, _, ty)| ty.0).eq(types.iter().map(|ty| ty.0)) {
             return Ok(());
         }
-        let text = format!(
-            "function_type lists {} arguments, and the body's label {} (their types must agree)",
-            wanted.len(),
-            written.len()
-        );
+        let (wanted, written) = (types.len(), head.args.len());
+        let text =
+            format!("function_type lists {wanted} arguments, and the body's label {written} (their types must agree)");
         self.fail("type-mismatch", at, text, "write the types of function_type behind ^bb0")
     }
 }

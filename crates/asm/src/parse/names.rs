@@ -1,6 +1,6 @@
 //! Names: what is visible where, definitions, and uses with their types.
 
-use super::{Parser, Raw, RawArg, Results, UNKNOWN};
+use super::{Parser, Raw, RawArg, Res, Results, TypeAt, UNKNOWN};
 use crate::sink::shown;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -100,15 +100,14 @@ impl Parser<'_> {
     pub(super) fn close_scope(&mut self) {
         for name in self.scope.regions.pop().unwrap_or_default() {
             let Some(v) = self.scope.find(name) else { continue };
-            let span = self.func.values.get(v.index()).map(|v| v.span).unwrap_or_default();
-            self.scope.ended.insert(name, span);
+            self.scope.ended.insert(name, self.func.value(v).span);
             if let Some(slot) = self.scope.visible.get_mut(name.index()) {
                 slot.0 = 0;
             }
         }
     }
 
-    fn add_value(&mut self, name: NameId, ty: (TypeId, Span), def: Def, span: Span) -> ValueId {
+    fn add_value(&mut self, name: NameId, ty: TypeAt, def: Def, span: Span) -> ValueId {
         let value = self.func.add_value(Value { name, ty: ty.0, def, span, type_span: ty.1 });
         self.scope.set(name, value);
         if let Some(region) = self.scope.regions.last_mut() {
@@ -118,32 +117,27 @@ impl Parser<'_> {
     }
 
     /// A new value; a name that is taken is reported, and the new value hides the old one.
-    pub(super) fn define(&mut self, name: NameId, ty: (TypeId, Span), def: Def, span: Span) -> ValueId {
+    pub(super) fn define(&mut self, name: NameId, ty: TypeAt, def: Def, span: Span) -> ValueId {
         let Some(old) = self.scope.find(name) else {
             return self.add_value(name, ty, def, span);
         };
         if self.scope.forward.remove(&old) {
-            if let Some(value) = self.func.values.get_mut(old.index()) {
-                (value.ty, value.def, value.span, value.type_span) = (ty.0, def, span, ty.1);
-            }
+            *self.func.value_mut(old) = Value { name, ty: ty.0, def, span, type_span: ty.1 };
             return old;
         }
         if !self.scope.poisoned.contains(&old) {
             let first = self.func.value(old).span;
             let text = shown(self.module.names.text(name));
-            let is_input = matches!(self.func.value(old).def, Def::Input | Def::ListingOut);
-            let diagnostic = if is_input {
-                Diagnostic::error("undefined-name", format!("%{text} is used before it is defined"))
-                    .at(first, "used here")
-                    .and_at(span, "defined here")
-                    .help("move the definition up, or give it another name")
+            if matches!(self.func.value(old).def, Def::Input | Def::ListingOut) {
+                self.push(
+                    Diagnostic::error("undefined-name", format!("%{text} is used before it is defined"))
+                        .at(first, "used here")
+                        .and_at(span, "defined here")
+                        .help("move the definition up, or give it another name"),
+                );
             } else {
-                Diagnostic::error("redefined-name", format!("%{text} is defined twice"))
-                    .at(span, "defined again")
-                    .and_at(first, "first defined here")
-                    .help("give one of them another name")
-            };
-            self.push(diagnostic);
+                let _: Res<()> = self.redefined(format!("%{text} is defined twice"), span, first);
+            }
         }
         self.add_value(name, ty, def, span)
     }
@@ -187,9 +181,7 @@ impl Parser<'_> {
         let type_span = raw.ty.map_or(raw.span, |(_, span)| span);
         let name = match raw.what {
             RawArg::Name(name) => name,
-            RawArg::Int(n) => {
-                return Some(Operand { role, arg: Arg::Int(n), span: raw.span, type_span });
-            }
+            RawArg::Int(n) => return Some(Operand { role, arg: Arg::Int(n), span: raw.span, type_span }),
         };
         let value = match self.scope.find(name) {
             Some(v) => {
@@ -221,12 +213,9 @@ impl Parser<'_> {
         };
         self.scope.regions = frames;
         if value.is_none() && self.scope.reported.insert(name) {
-            let text = shown(self.module.names.text(name));
-            self.push(
-                Diagnostic::error("undefined-name", format!("%{text} is not defined and has no type here"))
-                    .at(raw.span, "an input needs a type")
-                    .help("write the types behind `:`"),
-            );
+            let text = format!("%{} is not defined and has no type here", shown(self.module.names.text(name)));
+            let at = (raw.span, "an input needs a type");
+            let _: Res<()> = self.fail_at("undefined-name", at, text, "write the types behind `:`");
         }
         value
     }
@@ -240,9 +229,8 @@ impl Parser<'_> {
             // A listing's `tassign` has named it; now it is an input or output, if this use says its type.
             if let Some(ty) = raw.ty {
                 self.scope.forward.remove(&value);
-                if let Some(v) = self.func.values.get_mut(value.index()) {
-                    (v.ty, v.type_span, v.def) = (ty.0, ty.1, input_def(role));
-                }
+                let v = self.func.value_mut(value);
+                (v.ty, v.type_span, v.def) = (ty.0, ty.1, input_def(role));
             }
             return;
         }
@@ -251,21 +239,15 @@ impl Parser<'_> {
         if known == written || known == UNKNOWN {
             return;
         }
-        if self.scope.defaulted.contains(&value) && self.is_scalar(written) {
+        if self.scope.defaulted.contains(&value) && matches!(self.module.types.get(written), Type::Scalar(_)) {
             self.scope.defaulted.remove(&value);
-            if let Some(v) = self.func.values.get_mut(value.index()) {
-                (v.ty, v.type_span) = (written, span);
-            }
+            let v = self.func.value_mut(value);
+            (v.ty, v.type_span) = (written, span);
             return;
         }
-        let same = self.module.types.get(known).same(self.module.types.get(written), self.profile);
-        if !same {
+        if !self.module.types.get(known).same(self.module.types.get(written), self.profile) {
             self.mismatch(value, written, span);
         }
-    }
-
-    fn is_scalar(&self, id: TypeId) -> bool {
-        matches!(self.module.types.get(id), Type::Scalar(_))
     }
 
     pub(super) fn undefined(&mut self, name: NameId, span: Span) {

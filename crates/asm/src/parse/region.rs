@@ -1,13 +1,13 @@
 //! Regions: one block between braces, with its arguments and its end.
 
-use super::{Failed, Parser, Res, Types};
+use super::{Failed, Parser, Res, TypeAt, Types};
 use crate::lex::Tok;
 use smallvec::SmallVec;
-use tessera_ir::{BlockId, Def, NameId, OpKind, TypeId};
-use tessera_isa::diag::{Diagnostic, Span};
+use tessera_ir::{BlockId, Def, NameId, OpKind};
+use tessera_isa::diag::Span;
 
 /// An argument of a block before the block exists.
-pub(super) type BlockArg = (NameId, Span, (TypeId, Span));
+pub(super) type BlockArg = (NameId, Span, TypeAt);
 
 impl Parser<'_> {
     /// `{ … }` as a new block. Arguments stand in the operation's head or behind the label `^bb0(…):`.
@@ -55,9 +55,7 @@ impl Parser<'_> {
     fn block_arg(&mut self, block: BlockId, arg: &BlockArg) {
         let n = self.func.block(block).args.len() as u32;
         let value = self.define(arg.0, arg.2, Def::BlockArg(block, n), arg.1);
-        if let Some(b) = self.func.blocks.get_mut(block.index()) {
-            b.args.push(value);
-        }
+        self.func.block_mut(block).args.push(value);
     }
 
     /// `^bb0(%a: T, %b: T):`, the label being next.
@@ -66,20 +64,13 @@ impl Parser<'_> {
         let mut out = SmallVec::new();
         if self.at(Tok::LParen) {
             let open = self.bump().span;
-            while !self.at(Tok::RParen) {
-                let span = self.expect(Tok::Percent, "an argument `%name`")?.span;
-                let name = self.name_of(span);
-                self.expect(Tok::Colon, "`:` and a type")?;
-                let ty = self.ty()?;
-                if self.at_word("loc") {
-                    self.location()?;
-                }
-                out.push((name, span, ty));
-                if !self.eat(Tok::Comma) {
-                    break;
-                }
-            }
-            self.close(Tok::RParen, open)?;
+            self.items(open, Tok::RParen, |p| {
+                let span = p.expect(Tok::Percent, "an argument `%name`")?.span;
+                let name = p.name_of(span);
+                p.expect(Tok::Colon, "`:` and a type")?;
+                out.push((name, span, p.ty()?));
+                p.skip_location()
+            })?;
         }
         self.expect(Tok::Colon, "`:`")?;
         Ok(out)
@@ -91,12 +82,9 @@ impl Parser<'_> {
         let last = ops.len().saturating_sub(1);
         let early = ops.iter().take(last).find(|id| self.func.op(**id).kind.is_end());
         if let Some(id) = early {
-            let span = self.func.op(*id).span;
-            self.push(
-                Diagnostic::error("syntax-region", "operations follow the one that ends the block")
-                    .at(span, "the block ends here")
-                    .help("move it to the end of the block"),
-            );
+            let at = (self.func.op(*id).span, "the block ends here");
+            let text = "operations follow the one that ends the block";
+            let _: Res<()> = self.fail_at("syntax-region", at, text, "move it to the end of the block");
         }
     }
 
@@ -107,9 +95,7 @@ impl Parser<'_> {
             OpKind::Return => "return",
             _ => "scf.yield",
         };
-        let last = self.func.block(block).ops.last().copied();
-        let found = last.filter(|id| self.func.op(*id).kind == *kind);
-        let Some(id) = found else {
+        let Some(id) = self.func.end(block).filter(|id| self.func.op(*id).kind == *kind) else {
             if types.is_empty() && *kind == OpKind::Yield {
                 return Ok(());
             }
@@ -134,20 +120,14 @@ impl Parser<'_> {
             }
             let table = &self.module.types;
             if !table.get(known).same(table.get(*wanted), self.profile) {
-                let text = format!(
-                    "{word} hands on {}, and {} is wanted",
-                    crate::print::print_type(table.get(known)),
-                    crate::print::print_type(table.get(*wanted))
-                );
-                self.wrong_kind(span, text, "hand on a value of that type");
-                return Err(Failed);
+                let (known, wanted) = (self.type_text(known), self.type_text(*wanted));
+                let text = format!("{word} hands on {known}, and {wanted} is wanted");
+                return self.fail("type-mismatch", span, text, "hand on a value of that type");
             }
         }
         // A yield of nothing says nothing.
         if *kind == OpKind::Yield && types.is_empty() {
-            if let Some(b) = self.func.blocks.get_mut(block.index()) {
-                b.ops.pop();
-            }
+            self.func.block_mut(block).ops.pop();
             if id.index() + 1 == self.func.ops.len() {
                 self.func.ops.pop();
             }

@@ -3,13 +3,14 @@
 //! Each shape is read into operands with roles and result types; the generic form gives the same by position.
 
 use super::attr::{Attr, Entry};
-use super::{Parser, Raw, RawArg, Res, Results, Types};
+use super::flow::set_types;
+use super::{Parser, Raw, RawArg, Raws, Res, Results, Types};
 use crate::lex::Tok;
 use crate::print::print_type;
 use crate::sink::shown;
 use smallvec::{SmallVec, smallvec};
 use tessera_ir::{Def, Op, OpKind, TextForm, Type, TypeId};
-use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::diag::Span;
 use tessera_isa::ops::{Form, Opcode, Role, Text};
 use tessera_isa::tile::Extent;
 
@@ -25,51 +26,69 @@ pub(super) struct Draft {
 
 impl Parser<'_> {
     /// An instruction with a shape of its own; the mnemonic has been read.
-    pub(super) fn special(&mut self, start: Span, results: &Results, opcode: Opcode, form: TextForm) -> Res<()> {
+    pub(super) fn special(&mut self, results: &Results, opcode: Opcode, form: TextForm) -> Res<()> {
         let mut draft = Draft::default();
         match opcode.info().text {
             Text::Alloc => self.alloc_tile(&mut draft)?,
             Text::Assign => self.tassign(&mut draft, results)?,
             Text::SetValid => self.set_validshape(&mut draft)?,
             Text::Subset => self.subset(&mut draft)?,
-            Text::MakeView => self.make_tensor_view(&mut draft)?,
-            Text::Partition => self.partition_view(&mut draft)?,
-            Text::AddPtr => self.addptr(&mut draft)?,
-            Text::LoadScalar => self.load_scalar(&mut draft)?,
+            Text::MakeView => {
+                self.two_lists(&mut draft, ["shape", "strides"])?;
+                self.result_type(&mut draft, "`:` and the view's type")?;
+            }
+            Text::Partition => {
+                self.two_lists(&mut draft, ["offsets", "sizes"])?;
+                draft.entries = self.optional_dictionary()?;
+                self.first_and_result(&mut draft)?;
+            }
+            Text::AddPtr => {
+                self.plays(&mut draft, Role::Global)?;
+                self.expect(Tok::Comma, "`,`")?;
+                self.plays(&mut draft, Role::Number)?;
+                self.first_and_result(&mut draft)?;
+            }
+            Text::LoadScalar => {
+                self.element(&mut draft)?;
+                self.first_and_result(&mut draft)?;
+            }
             Text::StoreScalar => self.store_scalar(&mut draft)?,
-            Text::Value => self.padding(&mut draft)?,
-            Text::Number => {
-                let mut ty = (self.common.i64, start.to(self.prev));
+            Text::Value => {
+                self.plays(&mut draft, Role::Fill)?;
                 if self.eat(Tok::Colon) {
-                    ty = self.ty()?;
+                    let ty = self.ty()?;
+                    set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &smallvec![ty]);
                 }
-                draft.types.push(ty);
+            }
+            Text::Number => {
+                let usual = (self.common.i64, results.start.to(self.prev));
+                draft.types.push(if self.eat(Tok::Colon) { self.ty()? } else { usual });
             }
             Text::Attributes | Text::Ignored => {}
             _ => self.synchronisation(&mut draft)?,
         }
         let loc = self.tail(&mut draft.entries)?;
-        self.finish_special(start, results, opcode, form, draft, loc)
+        self.finish_special(results, opcode, form, draft, loc)
     }
 
     /// Looks the operands up, checks that their types play their roles, and puts the operation into the block.
     pub(super) fn finish_special(
         &mut self,
-        start: Span,
         results: &Results,
         opcode: Opcode,
         form: TextForm,
         mut draft: Draft,
         loc: Option<Box<str>>,
     ) -> Res<()> {
-        if opcode.info().text == Text::Subset {
-            self.subset_type(&mut draft, start)?;
+        let info = opcode.info();
+        if info.text == Text::Subset {
+            self.subset_type(&mut draft, results.start)?;
         }
-        self.check_types(opcode, &draft, start)?;
-        let mut op = Op::new(OpKind::Pto(opcode, Form::Plain), form, start);
+        self.check_types(opcode, &draft, results.start)?;
+        let mut op = Op::new(OpKind::Pto(opcode, Form::Plain), form, results.start);
         let pointer = self.pointer_of(opcode, &draft);
         for (role, raw) in &draft.operands {
-            if opcode.info().text == Text::Assign && *role == Role::Tile {
+            if info.text == Text::Assign && *role == Role::Tile {
                 self.name_forward(raw);
             }
             let usual = match role {
@@ -83,19 +102,14 @@ impl Parser<'_> {
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v)) {
                 // Events take any role; they have no effect here.
                 if !ty.plays(*role) && *ty != Type::Event {
-                    let text = format!(
-                        "{} of {opcode} cannot be {}, which is {}",
-                        role.name(),
-                        shown(self.slice(raw.span)),
-                        print_type(ty)
-                    );
+                    let (role, written) = (role.name(), shown(self.slice(raw.span)));
+                    let text = format!("{role} of {opcode} cannot be {written}, which is {}", print_type(ty));
                     self.wrong_kind(raw.span, text, "give an operand of the right kind");
                 }
             }
             op.operands.push(operand);
         }
-        let info = opcode.info();
-        op.attrs = if opcode.info().text == Text::Ignored {
+        op.attrs = if info.text == Text::Ignored {
             self.keep_words(&mut draft);
             None
         } else {
@@ -106,7 +120,7 @@ impl Parser<'_> {
             attrs.words = draft.words;
             attrs.sizes = draft.sizes;
         }
-        self.finish(op, start, results, &draft.types, loc)
+        self.finish(op, results, &draft.types, loc)
     }
 
     /// SET_IMG2COL_RPT takes any attributes and has no effect (ops.md 7).
@@ -123,11 +137,10 @@ impl Parser<'_> {
     /// The pointer type of a listing's input that a view is made of.
     fn pointer_of(&mut self, opcode: Opcode, draft: &Draft) -> Option<TypeId> {
         let (id, _) = draft.types.first()?;
-        let elem = match (opcode.info().text, self.module.types.get(*id)) {
-            (Text::MakeView, Type::View(v)) => v.elem,
-            _ => return None,
-        };
-        Some(self.module.types.intern(Type::Ptr(elem, None)))
+        match (opcode.info().text, self.module.types.get(*id)) {
+            (Text::MakeView, Type::View(v)) => Some(self.module.types.intern(Type::Ptr(v.elem, None))),
+            _ => None,
+        }
     }
 
     /// A listing's `tassign` may name a value that is defined later (syntax.md 1).
@@ -142,40 +155,59 @@ impl Parser<'_> {
     }
 
     fn alloc_tile(&mut self, draft: &mut Draft) -> Res<()> {
-        loop {
-            let role = match self.tok.kind {
-                Tok::Word if self.here() == "addr" => Role::Addr,
-                Tok::Word if self.here() == "valid_row" => Role::ValidRow,
-                Tok::Word if self.here() == "valid_col" => Role::ValidCol,
-                _ => break,
-            };
+        const ROLES: [Role; 3] = [Role::Addr, Role::ValidRow, Role::ValidCol];
+        while let Some(role) = ROLES.into_iter().find(|role| self.at_word(role.name())) {
             let span = self.bump().span;
             if draft.operands.iter().any(|(r, _)| *r == role) {
                 let text = format!("{} is written twice", role.name());
                 return self.fail("syntax-attribute", span, text, "remove one of them");
             }
             self.expect(Tok::Equal, "`=`")?;
-            let raw = self.operand()?;
-            draft.operands.push((role, raw));
+            self.plays(draft, role)?;
             self.eat(Tok::Comma);
         }
-        draft.operands.sort_by_key(|(role, _)| match role {
-            Role::Addr => 0,
-            Role::ValidRow => 1,
-            _ => 2,
-        });
-        if self.at(Tok::LBrace) {
-            draft.entries = self.dictionary()?;
+        draft.operands.sort_by_key(|(role, _)| ROLES.iter().position(|r| r == role));
+        self.result_type(draft, "`:` and the tile's type")
+    }
+
+    /// The next operand, which plays a role.
+    fn plays(&mut self, draft: &mut Draft, role: Role) -> Res<Raw> {
+        let raw = self.operand()?;
+        draft.operands.push((role, raw));
+        Ok(raw)
+    }
+
+    /// `T, T` behind the operands, in their order; gives the types that are left over.
+    fn operand_types(&mut self, draft: &mut Draft) -> Res<Types> {
+        let mut types = self.type_list()?;
+        while self.eat(Tok::Comma) {
+            types.push(self.ty()?);
         }
-        self.expect(Tok::Colon, "`:` and the tile's type")?;
+        set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &types);
+        Ok(types.into_iter().skip(draft.operands.len()).collect())
+    }
+
+    /// `: T -> T`: the types of the first operand and of the result.
+    fn first_and_result(&mut self, draft: &mut Draft) -> Res<()> {
+        self.expect(Tok::Colon, "`:` and the types")?;
+        let from = self.ty()?;
+        self.expect(Tok::Arrow, "`->`")?;
+        set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &smallvec![from]);
+        draft.types.push(self.ty()?);
+        Ok(())
+    }
+
+    /// `{…} : T`: attributes and the type of the result.
+    fn result_type(&mut self, draft: &mut Draft, what: &str) -> Res<()> {
+        draft.entries = self.optional_dictionary()?;
+        self.expect(Tok::Colon, what)?;
         draft.types.push(self.ty()?);
         Ok(())
     }
 
     /// `%t, @tile(0x1000)`, or `%t, %addr [: T -> T]`.
     fn tassign(&mut self, draft: &mut Draft, results: &Results) -> Res<()> {
-        let tile = self.operand()?;
-        draft.operands.push((Role::Tile, tile));
+        let tile = self.plays(draft, Role::Tile)?;
         self.expect(Tok::Comma, "`,` and the address")?;
         let addr = if self.at(Tok::At) {
             let start = self.bump().span;
@@ -192,13 +224,7 @@ impl Parser<'_> {
         };
         draft.operands.push((Role::Addr, addr));
         if self.eat(Tok::Colon) {
-            let mut types = self.type_list()?;
-            while self.eat(Tok::Comma) {
-                types.push(self.ty()?);
-            }
-            for ((_, raw), ty) in draft.operands.iter_mut().zip(&types) {
-                raw.ty = Some(*ty);
-            }
+            self.operand_types(draft)?;
             if self.eat(Tok::Arrow) {
                 draft.types = self.type_list()?;
             }
@@ -212,30 +238,21 @@ impl Parser<'_> {
     }
 
     fn set_validshape(&mut self, draft: &mut Draft) -> Res<()> {
-        for (n, role) in [Role::Tile, Role::ValidRow, Role::ValidCol].into_iter().enumerate() {
-            if n > 0 {
-                self.expect(Tok::Comma, "`,`")?;
-            }
-            let raw = self.operand()?;
-            draft.operands.push((role, raw));
+        self.plays(draft, Role::Tile)?;
+        for role in [Role::ValidRow, Role::ValidCol] {
+            self.expect(Tok::Comma, "`,`")?;
+            self.plays(draft, role)?;
         }
         if self.eat(Tok::Colon) {
-            let mut types = self.type_list()?;
-            while self.eat(Tok::Comma) {
-                types.push(self.ty()?);
-            }
-            for ((_, raw), ty) in draft.operands.iter_mut().zip(&types) {
-                raw.ty = Some(*ty);
-            }
+            self.operand_types(draft)?;
         }
         Ok(())
     }
 
     /// `%t[%r, %c] sizes [n, m] : T`.
     fn subset(&mut self, draft: &mut Draft) -> Res<()> {
-        let src = self.operand()?;
-        draft.operands.push((Role::Src, src));
-        let at = self.list(Tok::LBracket)?;
+        self.plays(draft, Role::Src)?;
+        let at = self.list()?;
         let [row, col] = at.as_slice() else {
             let text = format!("subset takes a row and a column, and {} numbers are written", at.len());
             return self.fail("operand-count", self.prev, text, "write %t[%row, %col]");
@@ -245,29 +262,20 @@ impl Parser<'_> {
             return self.expected("`sizes [rows, cols]`");
         }
         let open = self.expect(Tok::LBracket, "`[`")?.span;
-        let rows = self.size()?;
+        let rows = self.integer()?;
         self.expect(Tok::Comma, "`,`")?;
-        let cols = self.size()?;
+        let cols = self.integer()?;
         self.close(Tok::RBracket, open)?;
-        draft.sizes = Some([rows, cols]);
-        if self.at(Tok::LBrace) {
-            draft.entries = self.dictionary()?;
-        }
+        draft.sizes = Some([rows, cols].map(|n| u64::try_from(n).unwrap_or(u64::MAX)));
+        draft.entries = self.optional_dictionary()?;
         self.expect(Tok::Colon, "`:` and the source's type")?;
         let ty = self.ty()?;
-        if let Some((_, raw)) = draft.operands.first_mut() {
-            raw.ty = Some(ty);
-        }
+        set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &smallvec![ty]);
         // `-> T` restates what follows from the sizes; it is checked below.
         if self.eat(Tok::Arrow) {
             draft.types.push(self.ty()?);
         }
         Ok(())
-    }
-
-    fn size(&mut self) -> Res<u64> {
-        let n = self.integer()?;
-        Ok(u64::try_from(n).unwrap_or(u64::MAX))
     }
 
     /// The result has the sizes as declared and valid extents and the source's other fields (syntax.md 4).
@@ -285,45 +293,35 @@ impl Parser<'_> {
         (tile.v_row, tile.v_col) = (Extent::Static(rows), Extent::Static(cols));
         let id = self.module.types.intern(Type::Tile(tile));
         let span = raw.ty.map_or(raw.span, |(_, span)| span);
-        if let Some((written, at)) = draft.types.first() {
-            let types = &self.module.types;
-            if !types.get(*written).same(types.get(id), self.profile) {
-                let text = format!(
-                    "the result of subset is {}, and {} is written",
-                    print_type(types.get(id)),
-                    print_type(types.get(*written))
-                );
-                return self.fail("type-mismatch", *at, text, "leave the result's type out");
-            }
+        if let Some((written, at)) = draft.types.first()
+            && !self.module.types.get(*written).same(self.module.types.get(id), self.profile)
+        {
+            let (is, written) = (self.type_text(id), self.type_text(*written));
+            let text = format!("the result of subset is {is}, and {written} is written");
+            return self.fail("type-mismatch", *at, text, "leave the result's type out");
         }
         draft.types = smallvec![(id, span)];
         Ok(())
     }
 
     /// `[%a, %b]`.
-    fn list(&mut self, open: Tok) -> Res<SmallVec<[Raw; 5]>> {
-        let open = self.expect(open, "`[`")?.span;
-        let mut out = SmallVec::new();
-        while !self.at(Tok::RBracket) {
-            out.push(self.operand()?);
-            if !self.eat(Tok::Comma) {
-                break;
-            }
-        }
-        self.close(Tok::RBracket, open)?;
-        Ok(out)
+    fn list(&mut self) -> Res<Raws> {
+        let open = self.expect(Tok::LBracket, "`[`")?.span;
+        self.operand_list(open, Tok::RBracket)
     }
 
-    fn named_list(&mut self, word: &str) -> Res<SmallVec<[Raw; 5]>> {
+    fn named_list(&mut self, word: &str) -> Res<Raws> {
         if !self.eat_word(word) {
             return self.expected(&format!("`{word} = […]`"));
         }
         self.expect(Tok::Equal, "`=`")?;
-        self.list(Tok::LBracket)
+        self.list()
     }
 
-    /// Two lists of one length as Number operands.
+    /// `%p, shape = […], strides = […]`: two lists of one length as Number operands.
     fn two_lists(&mut self, draft: &mut Draft, words: [&str; 2]) -> Res<()> {
+        self.plays(draft, Role::Global)?;
+        self.expect(Tok::Comma, "`,`")?;
         let first = self.named_list(words[0])?;
         self.eat(Tok::Comma);
         let second = self.named_list(words[1])?;
@@ -335,94 +333,28 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn make_tensor_view(&mut self, draft: &mut Draft) -> Res<()> {
-        let pointer = self.operand()?;
-        draft.operands.push((Role::Global, pointer));
-        self.expect(Tok::Comma, "`,`")?;
-        self.two_lists(draft, ["shape", "strides"])?;
-        if self.at(Tok::LBrace) {
-            draft.entries = self.dictionary()?;
-        }
-        self.expect(Tok::Colon, "`:` and the view's type")?;
-        draft.types.push(self.ty()?);
-        Ok(())
-    }
-
-    fn partition_view(&mut self, draft: &mut Draft) -> Res<()> {
-        let view = self.operand()?;
-        draft.operands.push((Role::Global, view));
-        self.expect(Tok::Comma, "`,`")?;
-        self.two_lists(draft, ["offsets", "sizes"])?;
-        if self.at(Tok::LBrace) {
-            draft.entries = self.dictionary()?;
-        }
-        self.expect(Tok::Colon, "`:` and the types")?;
-        let from = self.ty()?;
-        self.expect(Tok::Arrow, "`->`")?;
-        let to = self.ty()?;
-        if let Some((_, raw)) = draft.operands.first_mut() {
-            raw.ty = Some(from);
-        }
-        draft.types.push(to);
-        Ok(())
-    }
-
-    /// `%p, %n : P -> P`.
-    fn addptr(&mut self, draft: &mut Draft) -> Res<()> {
-        let mut pointer = self.operand()?;
-        self.expect(Tok::Comma, "`,`")?;
-        let count = self.operand()?;
-        self.expect(Tok::Colon, "`:` and the types")?;
-        pointer.ty = Some(self.ty()?);
-        self.expect(Tok::Arrow, "`->`")?;
-        draft.types.push(self.ty()?);
-        draft.operands.extend([(Role::Global, pointer), (Role::Number, count)]);
-        Ok(())
-    }
-
-    /// `%p[%i] : P -> i32`.
-    fn load_scalar(&mut self, draft: &mut Draft) -> Res<()> {
-        let mut pointer = self.operand()?;
-        let at = self.one_index()?;
-        self.expect(Tok::Colon, "`:` and the types")?;
-        pointer.ty = Some(self.ty()?);
-        self.expect(Tok::Arrow, "`->`")?;
-        draft.types.push(self.ty()?);
-        draft.operands.extend([(Role::Global, pointer), (Role::Number, at)]);
+    /// `%p[%i]`.
+    fn element(&mut self, draft: &mut Draft) -> Res<()> {
+        self.plays(draft, Role::Global)?;
+        let list = self.list()?;
+        let [index] = list.as_slice() else {
+            let text = format!("one index is wanted, and {} are written", list.len());
+            return self.fail("operand-count", self.prev, text, "write %p[%i]");
+        };
+        draft.operands.push((Role::Number, *index));
         Ok(())
     }
 
     /// `%v, %p[%i] : P, i32`.
     fn store_scalar(&mut self, draft: &mut Draft) -> Res<()> {
-        let mut value = self.operand()?;
+        self.plays(draft, Role::Scalar)?;
         self.expect(Tok::Comma, "`,`")?;
-        let mut pointer = self.operand()?;
-        let at = self.one_index()?;
+        self.element(draft)?;
         self.expect(Tok::Colon, "`:` and the types")?;
-        pointer.ty = Some(self.ty()?);
+        let pointer = self.ty()?;
         self.expect(Tok::Comma, "`,`")?;
-        value.ty = Some(self.ty()?);
-        draft.operands.extend([(Role::Scalar, value), (Role::Global, pointer), (Role::Number, at)]);
-        Ok(())
-    }
-
-    fn one_index(&mut self) -> Res<Raw> {
-        let list = self.list(Tok::LBracket)?;
-        match list.as_slice() {
-            [one] => Ok(*one),
-            _ => {
-                let text = format!("one index is wanted, and {} are written", list.len());
-                self.fail("operand-count", self.prev, text, "write %p[%i]")
-            }
-        }
-    }
-
-    fn padding(&mut self, draft: &mut Draft) -> Res<()> {
-        let mut raw = self.operand()?;
-        if self.eat(Tok::Colon) {
-            raw.ty = Some(self.ty()?);
-        }
-        draft.operands.push((Role::Fill, raw));
+        let types = smallvec![self.ty()?, pointer];
+        set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &types);
         Ok(())
     }
 
@@ -444,8 +376,7 @@ impl Parser<'_> {
                 }
                 // A name on a new line starts the next statement.
                 Tok::Percent if !self.tok.first || open > 0 => {
-                    let raw = self.operand()?;
-                    draft.operands.push((Role::Scalar, raw));
+                    self.plays(draft, Role::Scalar)?;
                     continue;
                 }
                 Tok::Colon if open == 0 => break,
@@ -455,19 +386,9 @@ impl Parser<'_> {
             }
             self.bump();
         }
-        if self.at(Tok::LBrace) {
-            draft.entries = self.dictionary()?;
-        }
+        draft.entries = self.optional_dictionary()?;
         if self.eat(Tok::Colon) {
-            let mut types = self.type_list()?;
-            while self.eat(Tok::Comma) {
-                types.push(self.ty()?);
-            }
-            let operands = draft.operands.len();
-            for ((_, raw), ty) in draft.operands.iter_mut().zip(&types) {
-                raw.ty = Some(*ty);
-            }
-            draft.types.extend(types.into_iter().skip(operands));
+            draft.types = self.operand_types(draft)?;
             if self.eat(Tok::Arrow) {
                 draft.types.extend(self.type_list()?);
             }
@@ -481,11 +402,9 @@ impl Parser<'_> {
         for value in left {
             let v = self.func.value(value);
             let (name, span) = (shown(self.module.names.text(v.name)), v.span);
-            self.push(
-                Diagnostic::error("undefined-name", format!("%{name} has an address and no definition or type"))
-                    .at(span, "nothing else names it")
-                    .help("use it in an instruction, or remove the tassign"),
-            );
+            let text = format!("%{name} has an address and no definition or type");
+            let help = "use it in an instruction, or remove the tassign";
+            let _: Res<()> = self.fail_at("undefined-name", (span, "nothing else names it"), text, help);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the types of an instruction with a shape of its own have to do with each other.
 
 use super::special::Draft;
-use super::{Parser, Res};
+use super::{Parser, Res, TypeAt};
 use crate::print::print_type;
 use tessera_ir::{ScalarType, Type, TypeId};
 use tessera_isa::diag::Span;
@@ -12,13 +12,14 @@ impl Parser<'_> {
     pub(super) fn check_types(&mut self, opcode: Opcode, draft: &Draft, start: Span) -> Res<()> {
         let result = draft.types.first().copied();
         let of = |role: Role| draft.operands.iter().find(|(r, _)| *r == role).map(|(_, raw)| raw);
+        let known = |role: Role| of(role).and_then(|raw| self.raw_type(raw));
         match (opcode.info().text, result) {
             (Text::Alloc, Some(ty)) if !self.module.types.get(ty.0).is_tile() => {
-                let text = format!("{} is no tile type", print_type(self.module.types.get(ty.0)));
+                let text = format!("{} is no tile type", self.type_text(ty.0));
                 self.fail("type-mismatch", ty.1, text, "write a tile type")
             }
-            (Text::Assign, Some(ty)) => match of(Role::Tile).and_then(|raw| self.raw_type(raw)) {
-                Some(tile) => self.same_types(opcode, tile, ty),
+            (Text::Assign | Text::AddPtr, Some(ty)) => match known(Role::Tile).or_else(|| known(Role::Global)) {
+                Some(operand) => self.same_types(opcode, operand, ty),
                 None => Ok(()),
             },
             (Text::MakeView, Some(ty)) => self.rank(draft, ty, start),
@@ -28,21 +29,11 @@ impl Parser<'_> {
                 }
                 self.rank(draft, ty, start)
             }
-            (Text::AddPtr, Some(ty)) => match of(Role::Global).and_then(|raw| self.raw_type(raw)) {
-                Some(pointer) => self.same_types(opcode, pointer, ty),
+            (Text::LoadScalar, Some(ty)) => self.element_of(known(Role::Global), ty),
+            (Text::StoreScalar, _) => match of(Role::Scalar).and_then(|raw| raw.ty) {
+                Some(ty) => self.element_of(known(Role::Global), ty),
                 None => Ok(()),
             },
-            (Text::LoadScalar, Some(ty)) => {
-                let pointer = of(Role::Global).and_then(|raw| self.raw_type(raw));
-                self.element_of(pointer, ty)
-            }
-            (Text::StoreScalar, _) => {
-                let pointer = of(Role::Global).and_then(|raw| self.raw_type(raw));
-                match of(Role::Scalar).and_then(|raw| raw.ty) {
-                    Some(ty) => self.element_of(pointer, ty),
-                    None => Ok(()),
-                }
-            }
             (Text::Number, Some(ty)) => match self.module.types.get(ty.0) {
                 Type::Scalar(ScalarType::Index | ScalarType::Int(..)) => Ok(()),
                 other => {
@@ -54,18 +45,17 @@ impl Parser<'_> {
         }
     }
 
-    fn same_types(&mut self, opcode: Opcode, operand: TypeId, result: (TypeId, Span)) -> Res<()> {
+    fn same_types(&mut self, opcode: Opcode, operand: TypeId, result: TypeAt) -> Res<()> {
         let types = &self.module.types;
         if types.get(operand).same(types.get(result.0), self.profile) {
             return Ok(());
         }
-        let text =
-            format!("{opcode} takes {} and gives {}", print_type(types.get(operand)), print_type(types.get(result.0)));
+        let text = format!("{opcode} takes {} and gives {}", self.type_text(operand), self.type_text(result.0));
         self.fail("type-mismatch", result.1, text, "write the same type on both sides")
     }
 
     /// A view has as many dimensions as each of the two lists has numbers.
-    fn rank(&mut self, draft: &Draft, ty: (TypeId, Span), start: Span) -> Res<()> {
+    fn rank(&mut self, draft: &Draft, ty: TypeAt, start: Span) -> Res<()> {
         let numbers = draft.operands.iter().filter(|(role, _)| *role == Role::Number).count();
         let dims = match self.module.types.get(ty.0) {
             Type::View(v) => v.dims.len(),
@@ -84,16 +74,11 @@ impl Parser<'_> {
     }
 
     /// A scalar that is loaded or stored has the bits of the pointer's element.
-    fn element_of(&mut self, pointer: Option<TypeId>, ty: (TypeId, Span)) -> Res<()> {
+    fn element_of(&mut self, pointer: Option<TypeId>, ty: TypeAt) -> Res<()> {
         let Some(pointer) = pointer else { return Ok(()) };
         let (pointer, scalar) = (self.module.types.get(pointer), self.module.types.get(ty.0));
-        let elem = match pointer {
-            Type::Ptr(elem, _) => *elem,
-            Type::Memref(m) => m.elem,
-            Type::View(v) => v.elem,
-            // The operand's role refuses it.
-            _ => return Ok(()),
-        };
+        // The operand's role refuses what points to no element.
+        let Some(elem) = pointer.global_elem() else { return Ok(()) };
         let fits = match scalar {
             Type::Scalar(ScalarType::Float(float)) => *float == elem,
             Type::Scalar(s) => s.bits() == elem.bits() && !elem.is_float(),

@@ -1,34 +1,17 @@
 //! Statements: results, the operation's name, and going on after a broken one.
 
-use super::{Failed, Parser, Res, Results};
+use super::{Parser, Res, Results};
 use crate::lex::Tok;
-use crate::sink::shown;
+use crate::sink::{did_you_mean, shown};
 use crate::words::{self, Pto};
+use smallvec::SmallVec;
 use tessera_ir::TextForm;
-use tessera_isa::diag::{Diagnostic, Span, nearest};
+use tessera_isa::diag::Span;
 use tessera_isa::ops::Text;
 
 /// Words that stand inside of a statement, also at the start of a line.
-const CONTINUES: &[&str] = &[
-    "ins",
-    "outs",
-    "init",
-    "loc",
-    "to",
-    "step",
-    "iter_args",
-    "else",
-    "do",
-    "attributes",
-    "shape",
-    "strides",
-    "offsets",
-    "sizes",
-    "addr",
-    "valid_row",
-    "valid_col",
-    "memref",
-];
+const CONTINUES: &str = "ins outs init loc to step iter_args else do attributes shape strides offsets sizes \
+    addr valid_row valid_col memref";
 
 impl Parser<'_> {
     /// Statements up to the end of the region or text.
@@ -91,7 +74,7 @@ impl Parser<'_> {
             Tok::Percent | Tok::Bang | Tok::Hash | Tok::Str | Tok::Caret => true,
             Tok::Word => {
                 let word = self.here();
-                !CONTINUES.contains(&word) && crate::types::scalar(word).is_none()
+                !CONTINUES.split_whitespace().any(|w| w == word) && crate::types::scalar(word).is_none()
             }
             _ => false,
         }
@@ -103,15 +86,13 @@ impl Parser<'_> {
             Tok::Bang if is_alias => return self.type_alias(),
             Tok::Hash if is_alias => return self.attr_alias(),
             Tok::Caret => {
-                let span = self.tok.span;
                 let text = "a region has one block here, and another label is written";
-                return self.fail("syntax-region", span, text, "use scf.if and scf.for for control flow");
+                return self.fail("syntax-region", self.tok.span, text, "use scf.if and scf.for for control flow");
             }
             _ => {}
         }
-        let start = self.tok.span;
         let results = self.results()?;
-        let outcome = self.operation(start, &results);
+        let outcome = self.operation(&results);
         if outcome.is_err() {
             self.poison(&results);
         }
@@ -120,7 +101,7 @@ impl Parser<'_> {
 
     /// `%a, %b =` or `%0:2 =`, or nothing.
     fn results(&mut self) -> Res<Results> {
-        let mut out = Results::default();
+        let mut out = Results { names: SmallVec::new(), start: self.tok.span };
         if !self.at(Tok::Percent) {
             return Ok(out);
         }
@@ -131,8 +112,7 @@ impl Parser<'_> {
                 let count = self.integer()?;
                 self.pack(&mut out, span, count)?;
             } else {
-                let name = self.name_of(span);
-                out.names.push((name, span));
+                out.names.push((self.name_of(span), span));
             }
             if !self.eat(Tok::Comma) {
                 break;
@@ -150,21 +130,16 @@ impl Parser<'_> {
             return self.fail("syntax-limit", span, text, format!("packs have 1 to {MOST} results"));
         }
         let base = self.slice(span).get(1..).unwrap_or_default();
-        if count == 1 {
-            let name = self.module.names.intern(base);
-            out.names.push((name, span));
-            return Ok(());
-        }
         for n in 0..count {
-            let name = self.module.names.intern(&format!("{base}#{n}"));
-            out.names.push((name, span));
+            let text = if count == 1 { base.to_string() } else { format!("{base}#{n}") };
+            out.names.push((self.module.names.intern(&text), span));
         }
         Ok(())
     }
 
-    fn operation(&mut self, start: Span, results: &Results) -> Res<()> {
+    fn operation(&mut self, results: &Results) -> Res<()> {
         match self.tok.kind {
-            Tok::Str => return self.generic(start, results),
+            Tok::Str => return self.generic(results),
             Tok::Word => {}
             _ => return self.expected("an operation"),
         }
@@ -173,26 +148,26 @@ impl Parser<'_> {
         if let Some(mnemonic) = word.strip_prefix("pto.") {
             if let Some(known) = words::pto(mnemonic) {
                 self.bump();
-                return self.pto(start, results, known, TextForm::Ssa);
+                return self.pto(results, known, TextForm::Ssa);
             }
         } else if let Some(name) = word.strip_prefix("arith.") {
-            if let Some(outcome) = self.arith(start, results, name) {
+            if let Some(outcome) = self.arith(results, name) {
                 return outcome;
             }
-        } else if let Some(outcome) = self.flow(start, results, word) {
+        } else if let Some(outcome) = self.flow(results, word) {
             return outcome;
         } else if let Some(known) = words::pto(word) {
             self.bump();
-            return self.pto(start, results, known, TextForm::Asm);
+            return self.pto(results, known, TextForm::Asm);
         }
         self.unknown_op(word, span)
     }
 
-    fn pto(&mut self, start: Span, results: &Results, known: Pto, form: TextForm) -> Res<()> {
+    fn pto(&mut self, results: &Results, known: Pto, form: TextForm) -> Res<()> {
         match known {
-            Pto::Other(name) => self.other(start, results, name),
-            Pto::Table(op) if op.info().text != Text::Forms => self.special(start, results, op, form),
-            Pto::Table(op) => self.instruction(start, results, op, form),
+            Pto::Other(name) => self.other(results, name),
+            Pto::Table(op) if op.info().text != Text::Forms => self.special(results, op, form),
+            Pto::Table(op) => self.instruction(results, op, form),
         }
     }
 
@@ -200,16 +175,8 @@ impl Parser<'_> {
         let names: Vec<String> = words::all().collect();
         // A bare word is an assembly mnemonic.
         let candidates = names.iter().map(|n| if word.contains('.') { n } else { n.trim_start_matches("pto.") });
-        let help = match nearest(word, candidates) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "`tessera explain` lists the operations".to_string(),
-        };
-        self.push(
-            Diagnostic::error("unknown-op", format!("there is no operation `{}`", shown(word)))
-                .at(span, "unknown")
-                .help(help),
-        );
-        Err(Failed)
+        let help = did_you_mean(word, candidates, || "`tessera explain` lists the operations".into());
+        self.fail_at("unknown-op", (span, "unknown"), format!("there is no operation `{}`", shown(word)), help)
     }
 
     /// `!name = type`.
@@ -218,19 +185,10 @@ impl Parser<'_> {
         let name = self.slice(span).get(1..).unwrap_or_default();
         self.expect(Tok::Equal, "`=`")?;
         // MLIR's older printers write `!a = type !b`.
-        if self.at_word("type") {
-            self.bump();
-        }
+        self.eat_word("type");
         let (id, _) = self.ty()?;
         if let Some((_, first)) = self.type_aliases.insert(name, (id, span)) {
-            let text = format!("the type alias !{} is defined twice", shown(name));
-            self.push(
-                Diagnostic::error("redefined-name", text)
-                    .at(span, "defined again")
-                    .and_at(first, "first defined here")
-                    .help("give one of them another name"),
-            );
-            return Err(Failed);
+            return self.redefined(format!("the type alias !{} is defined twice", shown(name)), span, first);
         }
         self.trivia.type_aliases.push((name.to_string(), id, span));
         Ok(())

@@ -1,140 +1,75 @@
 //! Control flow and arithmetic.
 
 use super::Printer;
-use crate::words::{self, ARITH, CASTS, PREDICATES};
-use std::fmt::Write;
 use tessera_ir::edges::{CONDITION_FLAGS, Control, For, While};
-use tessera_ir::{Arg, BlockId, Op, OpKind, Operand, ScalarType, Sign, Type, TypeId};
+use tessera_ir::{BlockId, Op, OpKind, Operand, ScalarType, Sign, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 
-const TILE: &str = "!pto.tile_buf";
-
 impl Printer<'_> {
     /// Everything that is no PTO instruction, up to the first region.
-    pub(super) fn flow_or_arith(&mut self, op: &Op) {
+    pub(super) fn flow_or_arith(&mut self, op: &Op) -> &mut Self {
         match &op.kind {
             OpKind::Constant(value) => self.constant(op, value),
-            OpKind::Arith(kind) => self.same_type(op, words::name_of(ARITH, kind)),
+            OpKind::Arith(kind) => self.same_type(op, kind.name()),
             OpKind::Select => self.same_type(op, "select"),
             OpKind::Cmp(predicate) => {
-                let _ = write!(self.out, "arith.cmpi {}, ", words::name_of(PREDICATES, predicate));
-                self.operands(&op.operands);
-                self.text(" : ");
-                self.first_type(op);
+                write!(self, "arith.cmpi {}, ", predicate.name()).operands(&op.operands);
+                self.first_type(op)
             }
             OpKind::Cast(cast) => {
-                let _ = write!(self.out, "arith.{} ", words::name_of(CASTS, cast));
-                self.operands(&op.operands);
-                self.text(" : ");
-                self.first_type(op);
-                self.text(" to ");
-                self.result_types(op);
+                write!(self, "arith.{} ", cast.name()).operands(&op.operands);
+                self.first_type(op).text(" to ").result_types(op)
             }
             OpKind::For | OpKind::While => match Control::of(self.func, op) {
                 Ok(Control::For(f)) => self.for_head(op, &f),
                 Ok(Control::While(w)) => self.while_head(op, &w),
-                _ => {}
+                _ => self,
             },
-            OpKind::If => {
-                self.text("scf.if ");
-                self.operands(&op.operands);
-                if !op.results.is_empty() {
-                    self.text(" -> (");
-                    self.result_types(op);
-                    self.text(")");
-                }
-            }
+            OpKind::If if op.results.is_empty() => self.text("scf.if ").operands(&op.operands),
+            OpKind::If => self.text("scf.if ").operands(&op.operands).text(" -> (").result_types(op).text(")"),
             OpKind::Condition => {
-                self.text("scf.condition(");
                 let (flag, rest) = op.operands.split_at(op.operands.len().min(CONDITION_FLAGS));
-                self.operands(flag);
-                self.text(")");
-                self.values_and_types(rest);
+                self.text("scf.condition(").operands(flag).text(")").values_and_types(rest)
             }
-            OpKind::Yield => {
-                self.text("scf.yield");
-                self.values_and_types(&op.operands);
-            }
-            OpKind::Return => {
-                self.text("return");
-                self.values_and_types(&op.operands);
-            }
+            OpKind::Yield => self.text("scf.yield").values_and_types(&op.operands),
+            OpKind::Return => self.text("return").values_and_types(&op.operands),
             OpKind::Call(name) => {
-                self.text("func.call ");
-                self.symbol(*name);
-                self.text("(");
-                self.operands(&op.operands);
-                self.text(") : (");
-                self.operand_types(&op.operands);
-                self.text(") -> ");
-                self.parenthesised_results(op);
+                let callee = self.module.names.text(*name);
+                self.text("func.call ").symbol(callee).text("(").operands(&op.operands).text(") : (");
+                self.operand_types(&op.operands).text(") -> ").parenthesised_results(op)
             }
-            OpKind::Pto(..) | OpKind::Other(_) => {}
-        }
-        if op.blocks.is_empty() {
-            self.other_attrs(op);
-        }
+            OpKind::Pto(..) | OpKind::Other(_) => self,
+        };
+        if op.blocks.is_empty() { self.unknown_attrs(op, " {", "}") } else { self }
     }
 
-    fn other_attrs(&mut self, op: &Op) {
-        if let Some(attrs) = op.attrs.as_deref().filter(|a| !a.unknown.is_empty()) {
-            self.text(" {");
-            self.unknown_attrs(attrs, true);
-            self.text("}");
-        }
+    /// ` : T`, the type of the first operand.
+    pub(super) fn first_type(&mut self, op: &Op) -> &mut Self {
+        self.text(" : ").operand_types(op.operands.get(..1).unwrap_or_default())
     }
 
-    pub(super) fn operands(&mut self, operands: &[Operand]) {
-        self.list(operands.iter().map(|o| o.arg), Self::arg);
-    }
-
-    fn operand_types(&mut self, operands: &[Operand]) {
-        self.list(operands.iter().map(|o| o.arg), |p, arg| p.arg_type(arg, TILE));
-    }
-
-    fn first_type(&mut self, op: &Op) {
-        if let Some(operand) = op.operands.first() {
-            self.arg_type(operand.arg, TILE);
-        }
-    }
-
-    pub(super) fn result_types(&mut self, op: &Op) {
-        let types = op.results.iter().map(|v| self.func.value(*v).ty);
-        self.list(types, |p, ty: TypeId| p.ty(ty, TILE));
-    }
-
-    fn parenthesised_results(&mut self, op: &Op) {
-        if op.results.len() == 1 {
-            self.result_types(op);
-        } else {
-            self.text("(");
-            self.result_types(op);
-            self.text(")");
-        }
+    fn parenthesised_results(&mut self, op: &Op) -> &mut Self {
+        if op.results.len() == 1 { self.result_types(op) } else { self.text("(").result_types(op).text(")") }
     }
 
     /// ` %a, %b : T, T`, or nothing.
-    fn values_and_types(&mut self, operands: &[Operand]) {
-        if !operands.is_empty() {
-            self.text(" ");
-            self.operands(operands);
-            self.text(" : ");
-            self.operand_types(operands);
+    fn values_and_types(&mut self, operands: &[Operand]) -> &mut Self {
+        if operands.is_empty() {
+            return self;
         }
+        self.text(" ").operands(operands).text(" : ").operand_types(operands)
     }
 
-    fn same_type(&mut self, op: &Op, name: &str) {
-        let _ = write!(self.out, "arith.{name} ");
-        self.operands(&op.operands);
+    fn same_type(&mut self, op: &Op, name: &str) -> &mut Self {
+        write!(self, "arith.{name} ").operands(&op.operands);
         if let Some(words) = op.attrs.as_deref().map(|a| &a.words).filter(|w| !w.is_empty()) {
-            let _ = write!(self.out, " overflow<{}>", words.join(", "));
+            write!(self, " overflow<{}>", words.join(", "));
         }
-        self.text(" : ");
-        self.result_types(op);
+        self.text(" : ").result_types(op)
     }
 
-    fn constant(&mut self, op: &Op, value: &Number) {
+    fn constant(&mut self, op: &Op, value: &Number) -> &mut Self {
         self.text("arith.constant ");
         let ty = op.results.first().map(|v| self.func.value(*v).ty);
         let scalar = match ty.map(|id| self.module.types.get(id)) {
@@ -143,116 +78,73 @@ impl Printer<'_> {
         };
         match (value, scalar) {
             (Number::Int(n), ScalarType::Int(1, Sign::None)) => {
-                self.text(if *n == 0 { "false" } else { "true" });
-                return;
+                return self.text(if *n == 0 { "false" } else { "true" });
             }
-            (Number::Int(n), ScalarType::Int(bits, Sign::Unsigned)) => {
-                let _ = write!(self.out, "{}", n & ((1i128 << bits) - 1));
+            (Number::Int(n), ScalarType::Int(bits, Sign::Unsigned)) => write!(self, "{}", n & ((1i128 << bits) - 1)),
+            (Number::Int(n), _) => write!(self, "{n}"),
+            (Number::Float(v), _) if v.is_finite() => self.text(&decimal(*v)),
+            // The bits of what is no number.
+            (Number::Float(_), ScalarType::Float(elem)) => {
+                write!(self, "0x{:X}", elem.encode_exact(value).unwrap_or(0))
             }
-            (Number::Int(n), _) => {
-                let _ = write!(self.out, "{n}");
-            }
-            (Number::Float(v), ScalarType::Float(elem)) => self.float(*v, elem),
-            (Number::Float(v), _) => self.float(*v, Elem::F32),
-        }
-        self.text(" : ");
-        self.result_types(op);
+            (Number::Float(_), _) => write!(self, "0x{:X}", Elem::F32.encode_exact(value).unwrap_or(0)),
+        };
+        self.text(" : ").result_types(op)
     }
 
-    /// A float that is exact in its type: decimal, or its bits where it is no number.
-    fn float(&mut self, v: f64, elem: Elem) {
-        if v.is_finite() {
-            self.text(&decimal(v));
-        } else {
-            let bits = elem.encode_exact(&Number::Float(v)).unwrap_or(0);
-            let _ = write!(self.out, "0x{bits:X}");
-        }
-    }
-
-    fn for_head(&mut self, op: &Op, f: &For<'_>) {
-        self.text("scf.for ");
-        self.name(f.variable);
+    fn for_head(&mut self, op: &Op, f: &For<'_>) -> &mut Self {
+        self.text("scf.for ").name(f.variable);
         for (word, bound) in [(" = ", f.lower), (" to ", f.upper), (" step ", f.step)] {
-            self.text(word);
-            self.arg(bound);
+            self.text(word).arg(bound);
         }
         if !f.inits.is_empty() {
-            self.text(" iter_args(");
-            self.list(f.carried.iter().copied().zip(f.inits.iter().map(|i| i.arg)), Self::carried);
-            self.text(") -> (");
-            self.result_types(op);
-            self.text(")");
+            self.text(" iter_args(").carried(f.carried, f.inits).text(") -> (").result_types(op).text(")");
         }
         let ty = self.func.value(f.variable).ty;
-        if *self.module.types.get(ty) != Type::Scalar(ScalarType::Index) {
-            self.text(" : ");
-            self.ty(ty, TILE);
-        }
+        let is_index = *self.module.types.get(ty) == Type::Scalar(ScalarType::Index);
+        if is_index { self } else { self.text(" : ").ty(ty) }
     }
 
-    fn carried(&mut self, (arg, init): (tessera_ir::ValueId, Arg)) {
-        self.name(arg);
-        self.text(" = ");
-        self.arg(init);
+    fn carried(&mut self, names: &[ValueId], inits: &[Operand]) -> &mut Self {
+        self.list(names.iter().zip(inits), |p, (name, init)| p.name(*name).text(" = ").arg(init.arg))
     }
 
-    fn while_head(&mut self, op: &Op, w: &While<'_>) {
+    fn while_head(&mut self, op: &Op, w: &While<'_>) -> &mut Self {
         self.text("scf.while");
         if !w.carried.is_empty() {
-            self.text(" (");
-            self.list(w.carried.iter().copied().zip(w.inits.iter().map(|i| i.arg)), Self::carried);
-            self.text(")");
+            self.text(" (").carried(w.carried, w.inits).text(")");
         }
-        self.text(" : (");
-        self.operand_types(&op.operands);
-        self.text(") -> ");
-        self.parenthesised_results(op);
+        self.text(" : (").operand_types(&op.operands).text(") -> ").parenthesised_results(op)
     }
 
     /// The regions of an operation.
     pub(super) fn regions(&mut self, op: &Op) {
         for (n, block) in op.blocks.iter().enumerate() {
-            let is_else = n == 1 && op.kind == OpKind::If;
-            if is_else && self.func.block(*block).ops.is_empty() {
-                continue;
-            }
-            self.text(match (n, &op.kind) {
+            let word = match (n, &op.kind) {
                 (0, _) => " {",
+                (_, OpKind::If) if self.func.block(*block).ops.is_empty() => continue,
                 (_, OpKind::If) => " else {",
                 _ => " do {",
-            });
-            let is_body = n == 1 && op.kind == OpKind::While;
-            self.region(*block, is_body);
+            };
+            self.text(word).region(*block, n == 1 && op.kind == OpKind::While);
         }
         if !op.blocks.is_empty() {
-            self.other_attrs(op);
+            self.unknown_attrs(op, " {", "}");
         }
     }
 
     fn region(&mut self, block: BlockId, labelled: bool) {
         let end = self.block_end(block);
         let body = self.func.block(block);
-        let first = body.ops.first().map_or(end, |op| self.func.op(*op).span.start);
-        let args = body.args.clone();
-        self.indent += 1;
-        if labelled && !args.is_empty() {
-            self.out.push('\n');
-            self.indent -= 1;
-            self.margin();
-            self.indent += 1;
-            self.text("^bb0(");
-            self.list(args.iter().copied(), |p, v| {
-                p.name(v);
-                p.text(": ");
-                p.ty(p.func.value(v).ty, TILE);
-            });
-            self.text("):");
+        if labelled && !body.args.is_empty() {
+            self.text("\n").margin().text("^bb0(");
+            self.list(&body.args, |p, v| p.name(*v).text(": ").type_of(*v)).text("):");
         }
-        self.end_line(first);
+        self.end_line(body.ops.first().map_or(end, |op| self.func.op(*op).span.start));
+        self.indent += 1;
         self.block(block);
         self.close_block(end);
-        self.margin();
-        self.text("}");
+        self.margin().text("}");
     }
 }
 

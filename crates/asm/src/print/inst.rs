@@ -1,99 +1,65 @@
 //! Instructions in their three forms.
 
-use super::Printer;
+use super::{Printer, TILE};
 use smallvec::SmallVec;
-use std::fmt::Write;
-use tessera_ir::{Arg, Def, Op, Operand, TextForm, Type};
+use tessera_ir::{Def, Op, Operand, ScalarType, Sign, TextForm, Type};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrKind, FormInfo, Kind, Opcode, Role};
 
-/// The name of tile types: as the reference pages write them in each form.
-pub(super) fn tile_name(form: TextForm) -> &'static str {
-    match form {
-        TextForm::Dps => "!pto.tile_buf",
-        TextForm::Asm | TextForm::Ssa => "!pto.tile",
-    }
-}
-
 impl Printer<'_> {
-    pub(super) fn instruction(&mut self, op: &Op, opcode: Opcode, form: &FormInfo) {
-        if op.form != TextForm::Asm {
-            self.text("pto.");
-        }
-        self.text(opcode.mnemonic());
-        let n = form.ins.len().min(op.operands.len());
-        let (ins, rest) = op.operands.split_at(n);
+    pub(super) fn instruction(&mut self, op: &Op, opcode: Opcode, form: &FormInfo) -> &mut Self {
+        let (ins, rest) = op.operands.split_at(form.ins.len().min(op.operands.len()));
         match op.form {
-            TextForm::Dps => {
-                self.groups(ins, rest, op, Some(opcode));
-                self.attrs(op, opcode);
-            }
+            TextForm::Dps => self.groups(ins, rest, op, Some(opcode)).attrs(op, opcode),
             TextForm::Ssa => {
-                self.positional(op, ins, rest);
-                self.attrs(op, opcode);
-                self.signature(op, &op.operands, false);
+                self.text(if op.operands.is_empty() { "" } else { " " }).operands(ins);
+                self.init(rest, ins.is_empty()).attrs(op, opcode).signature(op, false)
             }
             TextForm::Asm => {
-                self.bracketed(ins);
-                self.init(rest, ins.is_empty());
-                self.attrs(op, opcode);
                 let tiles_only = !self.needs_scalar_types(op);
-                self.signature(op, &op.operands, tiles_only);
+                self.bracketed(ins).init(rest, ins.is_empty()).attrs(op, opcode).signature(op, tiles_only)
             }
         }
     }
 
     /// `ins(… {…} : …) outs(…)`.
-    fn groups(&mut self, ins: &[Operand], outs: &[Operand], op: &Op, opcode: Option<Opcode>) {
+    fn groups(&mut self, ins: &[Operand], outs: &[Operand], op: &Op, opcode: Option<Opcode>) -> &mut Self {
         for (word, group) in [("ins", ins), ("outs", outs)] {
             if group.is_empty() {
                 continue;
             }
-            let _ = write!(self.out, " {word}(");
-            self.operands(group);
+            write!(self, " {word}(").operands(group);
             if let Some(opcode) = opcode.filter(|_| word == "ins")
                 && self.known_attrs(op, opcode, true)
             {
                 self.text("}");
             }
-            self.text(" : ");
-            self.list(group.iter().map(|o| o.arg), |p, arg| p.arg_type(arg, "!pto.tile_buf"));
-            self.text(")");
+            self.text(" : ").operand_types(group).text(")");
         }
+        self
     }
 
-    fn positional(&mut self, op: &Op, ins: &[Operand], rest: &[Operand]) {
-        if !op.operands.is_empty() {
-            self.text(" ");
-        }
-        self.operands(ins);
-        self.init(rest, ins.is_empty());
-    }
-
-    fn init(&mut self, rest: &[Operand], first: bool) {
+    fn init(&mut self, rest: &[Operand], first: bool) -> &mut Self {
         for operand in rest.iter().filter(|o| o.role == Role::Init) {
-            self.text(if first { "init(" } else { ", init(" });
-            self.arg(operand.arg);
-            self.text(")");
+            self.text(if first { "init(" } else { ", init(" }).arg(operand.arg).text(")");
         }
+        self
     }
 
     /// `%src[%row, %col], %other`: indices stand behind the first operand, two by two.
-    fn bracketed(&mut self, ins: &[Operand]) {
+    fn bracketed(&mut self, ins: &[Operand]) -> &mut Self {
         let (indices, plain): (SmallVec<[&Operand; 4]>, SmallVec<[&Operand; 4]>) =
             ins.iter().partition(|o| o.role.kind() == Kind::Index);
         for (n, operand) in plain.iter().enumerate() {
-            self.text(if n == 0 { " " } else { ", " });
-            self.arg(operand.arg);
+            self.text(if n == 0 { " " } else { ", " }).arg(operand.arg);
             if n == 0 {
                 for pair in indices.chunks(2) {
-                    self.text("[");
-                    self.list(pair.iter().map(|o| o.arg), Self::arg);
-                    self.text("]");
+                    self.text("[").list(pair, |p, o| p.arg(o.arg)).text("]");
                 }
             }
         }
+        self
     }
 
     /// Does the assembly signature have to list scalars too, because an input's type is not the usual one?
@@ -109,56 +75,39 @@ impl Printer<'_> {
                 return false;
             }
             match o.role.kind() {
-                Kind::Index => *ty != Type::Scalar(tessera_ir::ScalarType::Index),
-                Kind::Quant => *ty != Type::Scalar(tessera_ir::ScalarType::Int(64, tessera_ir::Sign::None)),
+                Kind::Index => *ty != Type::Scalar(ScalarType::Index),
+                Kind::Quant => *ty != Type::Scalar(ScalarType::Int(64, Sign::None)),
                 _ => elem.map(|e| Type::Scalar(crate::parse::scalar_of(e))).as_ref() != Some(ty),
             }
         })
     }
 
     /// ` : (types) -> types`.
-    fn signature(&mut self, op: &Op, operands: &[Operand], tiles_only: bool) {
-        let listed: SmallVec<[Arg; 6]> =
-            operands.iter().filter(|o| !tiles_only || o.role.kind() == Kind::Tile).map(|o| o.arg).collect();
-        let tile = tile_name(op.form);
-        self.text(" : ");
-        let parens = listed.len() != 1;
-        if parens {
-            self.text("(");
-        }
-        self.list(listed.iter().copied(), |p, arg| p.arg_type(arg, tile));
-        if parens {
-            self.text(")");
-        }
-        if op.results.is_empty() {
+    fn signature(&mut self, op: &Op, tiles_only: bool) -> &mut Self {
+        let listed: SmallVec<[Operand; 6]> =
+            op.operands.iter().filter(|o| !tiles_only || o.role.kind() == Kind::Tile).copied().collect();
+        self.tile = if op.form == TextForm::Dps { TILE } else { "!pto.tile" };
+        match (listed.len(), op.results.len()) {
             // Nothing comes out: the one type of what goes in is all.
-            if parens {
-                self.text(" -> ()");
-            }
-            return;
+            (1, 0) => self.text(" : ").operand_types(&listed),
+            (1, _) => self.text(" : ").operand_types(&listed).text(" -> "),
+            _ => self.text(" : (").operand_types(&listed).text(") -> "),
+        };
+        if op.results.len() == 1 {
+            self.result_types(op);
+        } else if listed.len() != 1 || !op.results.is_empty() {
+            self.text("(").result_types(op).text(")");
         }
-        self.text(" -> ");
-        let types: SmallVec<[_; 2]> = op.results.iter().map(|v| self.func.value(*v).ty).collect();
-        let parens = types.len() > 1;
-        if parens {
-            self.text("(");
-        }
-        self.list(types.iter().copied(), |p, ty| p.ty(ty, tile));
-        if parens {
-            self.text(")");
-        }
+        self.tile = TILE;
+        self
     }
 
     /// ` {key = value}`: the attributes that the instruction knows in the table's order, then the others.
-    pub(super) fn attrs(&mut self, op: &Op, opcode: Opcode) {
-        let mut any = self.known_attrs(op, opcode, false);
-        if let Some(attrs) = op.attrs.as_deref().filter(|a| !a.unknown.is_empty()) {
-            self.text(if any { ", " } else { " {" });
-            self.unknown_attrs(attrs, true);
-            any = true;
-        }
-        if any {
-            self.text("}");
+    pub(super) fn attrs(&mut self, op: &Op, opcode: Opcode) -> &mut Self {
+        if self.known_attrs(op, opcode, false) {
+            self.unknown_attrs(op, ", ", "").text("}")
+        } else {
+            self.unknown_attrs(op, " {", "}")
         }
     }
 
@@ -171,7 +120,7 @@ impl Printer<'_> {
             }
             if let Some(value) = op.known_attrs().get(*name) {
                 let value = attr_text(name.info().kind, value);
-                let _ = write!(self.out, "{}{name} = {value}", if any { ", " } else { " {" });
+                write!(self, "{}{name} = {value}", if any { ", " } else { " {" });
                 any = true;
             }
         }
@@ -179,24 +128,18 @@ impl Printer<'_> {
     }
 
     /// A PTO instruction outside the table.
-    pub(super) fn other(&mut self, op: &Op, name: &str) {
-        let _ = write!(self.out, "pto.{name}");
-        let split = op.operands.iter().position(|o| o.role.is_dst()).unwrap_or(op.operands.len());
-        let (ins, outs) = op.operands.split_at(split);
+    pub(super) fn other(&mut self, op: &Op, name: &str) -> &mut Self {
+        write!(self, "pto.{name}");
         if op.form == TextForm::Dps {
-            self.groups(ins, outs, op, None);
-        } else if !op.operands.is_empty() {
-            self.text(" ");
-            self.operands(&op.operands);
+            let split = op.operands.iter().position(|o| o.role.is_dst()).unwrap_or(op.operands.len());
+            let (ins, outs) = op.operands.split_at(split);
+            return self.groups(ins, outs, op, None).unknown_attrs(op, " {", "}");
         }
-        if let Some(attrs) = op.attrs.as_deref().filter(|a| !a.unknown.is_empty()) {
-            self.text(" {");
-            self.unknown_attrs(attrs, true);
-            self.text("}");
+        if !op.operands.is_empty() {
+            self.text(" ").operands(&op.operands);
         }
-        if op.form != TextForm::Dps && !(op.operands.is_empty() && op.results.is_empty()) {
-            self.signature(op, &op.operands, false);
-        }
+        self.unknown_attrs(op, " {", "}");
+        if op.operands.is_empty() && op.results.is_empty() { self } else { self.signature(op, false) }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Modules, functions, listings and blocks.
 
-use super::Printer;
-use std::fmt::Write;
+use super::{Printer, TILE};
 use tessera_ir::{BlockId, Func};
 use tessera_isa::profile::Profile;
 
@@ -11,21 +10,15 @@ impl<'a> Printer<'a> {
         self.type_aliases();
         if self.module.has_wrapper {
             let (start, _) = self.trivia.wrapper.unwrap_or_default();
-            self.lead(start);
-            self.text("module");
+            self.lead(start).text("module");
             if let Some((_, name)) = self.module.attrs.iter().find(|(key, _)| key == "sym_name") {
-                let name = name.trim_matches('"');
-                let id = self.module.names.find(name);
-                self.text(" ");
-                match id {
-                    Some(id) => self.symbol(id),
-                    None => self.text("@module"),
-                }
+                let known = self.module.names.find(name.trim_matches('"'));
+                let name = known.map_or("module", |id| self.module.names.text(id));
+                self.text(" ").symbol(name);
             }
             self.module_attrs();
-            self.text(" {");
             let first = self.module.funcs.first().map_or(u32::MAX, |f| f.span.start);
-            self.end_line(first);
+            self.text(" {").end_line(first);
             self.indent += 1;
         }
         for (n, func) in self.module.funcs.iter().enumerate() {
@@ -42,8 +35,7 @@ impl<'a> Printer<'a> {
         if self.module.has_wrapper {
             let (_, end) = self.trivia.wrapper.unwrap_or_default();
             self.close_block(end);
-            self.text("}");
-            self.end_line(u32::MAX);
+            self.text("}").end_line(u32::MAX);
         }
         self.lead(u32::MAX);
     }
@@ -63,8 +55,8 @@ impl<'a> Printer<'a> {
             if above {
                 self.lead(span.start);
             }
-            let _ = write!(self.out, "!{name} = ");
-            super::types::write_type(&mut self.out, self.module.types.get(*id), "!pto.tile_buf");
+            write!(self, "!{name} = ");
+            super::types::write_type(&mut self.out, self.module.types.get(*id), TILE);
             let next = aliases.get(n + 1).map_or(start, |(_, _, s)| s.start.min(start));
             self.end_line(if above { next } else { 0 });
         }
@@ -86,85 +78,49 @@ impl<'a> Printer<'a> {
         }
         self.text(" attributes {");
         if let Some((profile, _)) = target {
-            let _ = write!(self.out, "pto.target_arch = \"{profile}\"");
+            write!(self, "pto.target_arch = \"{profile}\"").text(if attrs.is_empty() { "" } else { ", " });
         }
-        for (n, (key, value)) in attrs.iter().enumerate() {
-            if n > 0 || target.is_some() {
-                self.text(", ");
-            }
-            self.attr(key, value);
-        }
-        self.text("}");
+        self.list(attrs, |p, (key, value)| p.attr(key, value)).text("}");
     }
 
     fn function(&mut self, func: &'a Func, next: u32) {
-        self.lead(func.span.start);
-        self.margin();
-        self.text("func.func ");
         let inner = |key: &str| func.attrs.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
+        self.lead(func.span.start).margin().text("func.func ");
         if let Some(word) = inner("sym_visibility") {
-            let _ = write!(self.out, "{} ", word.trim_matches('"'));
+            write!(self, "{} ", word.trim_matches('"'));
         }
-        self.symbol(func.name);
-        self.text("(");
-        for (n, arg) in func.args.iter().enumerate() {
-            if n > 0 {
-                self.text(", ");
-            }
-            self.name(*arg);
-            self.text(": ");
-            self.ty(func.value(*arg).ty, "!pto.tile_buf");
-            if let Some(attrs) = inner(&format!("%{n}")) {
-                let _ = write!(self.out, " {attrs}");
-            }
-        }
+        let attrs = |key: String| inner(&key).map_or_else(String::new, |attrs| format!(" {attrs}"));
+        self.symbol(self.module.names.text(func.name)).text("(");
+        self.list(func.args.iter().enumerate(), |p, (n, arg)| {
+            p.name(*arg).text(": ").type_of(*arg).text(&attrs(format!("%{n}")))
+        });
         self.text(")");
         if !func.results.is_empty() {
             let attributed = func.attrs.iter().any(|(key, _)| key.starts_with("->"));
             let parens = func.results.len() > 1 || attributed;
             self.text(if parens { " -> (" } else { " -> " });
-            for (n, id) in func.results.iter().enumerate() {
-                if n > 0 {
-                    self.text(", ");
-                }
-                self.ty(*id, "!pto.tile_buf");
-                if let Some(attrs) = inner(&format!("->{n}")) {
-                    let _ = write!(self.out, " {attrs}");
-                }
-            }
-            if parens {
-                self.text(")");
-            }
+            self.list(func.results.iter().enumerate(), |p, (n, id)| p.ty(*id).text(&attrs(format!("->{n}"))));
+            self.text(if parens { ")" } else { "" });
         }
         self.function_attrs(func);
         if func.is_declaration {
             self.end_line(next);
             return;
         }
-        self.text(" {");
-        let first = func.block(func.body).ops.first().map(|op| func.op(*op).span.start);
         let end = self.block_end(func.body);
-        self.end_line(first.unwrap_or(end));
+        self.text(" {").end_line(func.block(func.body).ops.first().map_or(end, |op| func.op(*op).span.start));
         self.indent += 1;
         self.block(func.body);
         self.close_block(end);
-        self.margin();
-        self.text("}");
-        self.end_line(next);
+        self.margin().text("}").end_line(next);
     }
 
     fn function_attrs(&mut self, func: &Func) {
         let shown = |(key, _): &&(String, String)| !key.starts_with(['%', '-']) && key != "sym_visibility";
-        let mut first = true;
-        let entry = func.is_entry.then_some(("pto.entry", ""));
         let others = func.attrs.iter().filter(shown).map(|(k, v)| (k.as_str(), v.as_str()));
-        for (key, value) in entry.into_iter().chain(others) {
-            self.text(if first { " attributes {" } else { ", " });
-            first = false;
-            self.attr(key, value);
-        }
-        if !first {
-            self.text("}");
+        let mut all = func.is_entry.then_some(("pto.entry", "")).into_iter().chain(others).peekable();
+        if all.peek().is_some() {
+            self.text(" attributes {").list(all, |p, (key, value)| p.attr(key, value)).text("}");
         }
     }
 
@@ -193,9 +149,7 @@ impl<'a> Printer<'a> {
         for (n, id) in ops.iter().enumerate() {
             let op = self.func.op(*id);
             let next = ops.get(n + 1).map_or(end, |id| self.func.op(*id).span.start);
-            self.lead(op.span.start);
-            self.margin();
-            self.op(op);
+            self.lead(op.span.start).margin().op(op);
             self.regions(op);
             self.tail(op);
             self.end_line(next);

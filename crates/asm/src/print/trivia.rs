@@ -4,10 +4,9 @@ use super::Printer;
 
 impl Printer<'_> {
     /// Starts a line.
-    pub(super) fn margin(&mut self) {
-        for _ in 0..self.indent {
-            self.out.push_str("  ");
-        }
+    pub(super) fn margin(&mut self) -> &mut Self {
+        (0..self.indent).for_each(|_| self.out.push_str("  "));
+        self
     }
 
     /// A blank line before what was written at `at`, if there was one and something stands before.
@@ -19,18 +18,18 @@ impl Printer<'_> {
     }
 
     /// The comments before what was written at `at`, each on its own line, then a blank line if there was one.
-    pub(super) fn lead(&mut self, at: u32) {
+    pub(super) fn lead(&mut self, at: u32) -> &mut Self {
         while let Some(comment) = self.trivia.comments.get(self.comment).copied() {
             if comment.span.start >= at {
                 break;
             }
             self.comment += 1;
             self.blank(comment.span.start);
-            self.margin();
-            self.comment_text(comment);
+            self.margin().comment_text(comment);
             self.out.push('\n');
         }
         self.blank(at);
+        self
     }
 
     /// Ends a line, with the comment that stood behind it; what follows was written at `limit`.
@@ -40,8 +39,7 @@ impl Printer<'_> {
             && comment.span.start < limit
         {
             self.comment += 1;
-            self.out.push_str("  ");
-            self.comment_text(comment);
+            self.text("  ").comment_text(comment);
         }
         self.out.push('\n');
     }

@@ -94,20 +94,36 @@ pub(crate) fn all(inst: &Inst) -> Vec<Fault> {
         return vec![fault];
     }
     let mut warnings = Vec::new();
-    let rules = || inst.op.info().rules.iter().filter(|r| r.on.has(inst.profile));
-    for (n, rule) in rules().enumerate() {
-        if rules().take(n).any(|r| r.kind == rule.kind) {
-            continue;
-        }
-        match ask(inst, rule) {
+    let mut asked = Asked(0);
+    for rule in inst.op.info().rules.iter().filter(|r| r.on.has(inst.profile)) {
+        match if asked.once(rule.kind) { ask(inst, rule) } else { None } {
             Some(fault) if !fault.is_error() => warnings.push(fault),
             Some(fault) => return vec![fault],
             None => {}
         }
     }
-    match meaning(inst).or_else(|| signature::check(inst)).or_else(|| overlap::check(inst)) {
+    use RuleKind::{ConcatSignature, ExtractSignature, FillSignature, InsertSignature, Overlap, Signature};
+    let signed = [Signature, ConcatSignature, ExtractSignature, FillSignature, InsertSignature];
+    let judged = signed.into_iter().any(|kind| !asked.once(kind));
+    let rest = meaning(inst)
+        .or_else(|| if judged { None } else { signature::check(inst) })
+        .or_else(|| if asked.once(Overlap) { overlap::check(inst) } else { None });
+    match rest {
         Some(fault) => vec![fault],
         None => warnings,
+    }
+}
+
+/// Which kinds of questions were asked.
+struct Asked(u128);
+
+impl Asked {
+    /// Is it the first time?
+    fn once(&mut self, kind: RuleKind) -> bool {
+        let bit = 1 << kind as u32;
+        let first = self.0 & bit == 0;
+        self.0 |= bit;
+        first
     }
 }
 

@@ -236,8 +236,8 @@ pub(crate) enum Code {
 #[derive(Debug)]
 pub(crate) struct Site {
     pub at: OpId,
-    /// The instruction, without operands.
-    pub inst: Inst,
+    /// The instruction, without operands; what runs every time does not look at it.
+    pub inst: Box<Inst>,
     /// Tile operands in the form's order, destinations last.
     pub tiles: Vec<(Role, TileSlot)>,
     pub scalars: Vec<(Role, Scalar)>,
@@ -248,6 +248,8 @@ pub(crate) struct Site {
     pub init: Option<TileSlot>,
     /// Does it take attributes that SETFMATRIX left?
     pub is_configured: bool,
+    /// Does the valid region of its destination become the declared area?
+    pub expands: bool,
     /// Does nothing but its tiles decide what it does?
     pub only_tiles: bool,
     /// How the instruction binds its destination to its source, and the two.

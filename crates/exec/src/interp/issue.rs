@@ -43,7 +43,7 @@ impl Exec<'_> {
         if effect.stored_undefined {
             self.report_store(site);
         }
-        if let (true, Some((_, slot))) = (site.inst.op.info().expands, site.tiles.last()) {
+        if let (true, Some((_, slot))) = (site.expands, site.tiles.last()) {
             self.engine.expand_valid(self.object_of(*slot))?;
         }
         if self.trace.is_some() {
@@ -114,7 +114,7 @@ impl Exec<'_> {
         let view = site.global.map(|slot| self.global(slot).clone());
         let tiles: SmallVec<[(Role, TileId); 6]> =
             site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
-        let mut inst = site.inst.clone();
+        let mut inst = Inst::clone(&site.inst);
         inst.scalars.extend(site.scalars.iter().map(|(role, s)| (*role, Some(s.number(self.int(s.int))))));
         let inst = self.engine.instruction(inst, &tiles, view.as_ref()).map_err(|e| self.at(site.at, e))?;
         self.legal(site.at, &inst)?;

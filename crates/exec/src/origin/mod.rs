@@ -8,14 +8,16 @@
 //! A [`Log`] also keeps what happened, so that one byte can be followed back to where it came from, or forward to
 //! wherever it went.
 
+mod function;
 mod log;
 mod moves;
 mod plane;
 mod terms;
 
+pub use function::{Converted, Function, Quantized};
 pub use log::{Carried, Event, Log, Source, Spot, TileAt};
 pub(crate) use moves::Moves;
-pub use terms::{Converted, Function, Nibble, Quantized, Term, TermId, Terms, UNDEFINED};
+pub use terms::{Nibble, Term, TermId, Terms, UNDEFINED};
 
 use crate::defined::{Area, Shadow, ShadowMove, Value};
 use crate::engine::Object;

@@ -1,7 +1,8 @@
 //! What an instruction does to origins: the shadow that its defined bits have, with the functions that it applies.
 
+use super::function::{Param, converted};
 use super::plane::{Plane, SIZE};
-use super::terms::{Param, converted};
+
 use super::{Function, Nibble, TermId, Terms, UNDEFINED};
 use crate::defined::{Shadow, ShadowMove, Value};
 use crate::kernels::{Conversion, Kernel, Level, Mapped, Staged, What};

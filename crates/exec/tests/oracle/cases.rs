@@ -1,6 +1,6 @@
 //! Random instructions, guided by the legality tables so that many of them are legal.
 
-use super::more;
+use super::{compute, more};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, Relu, Split, TileArg};
@@ -76,7 +76,8 @@ pub fn case(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Op
         Opcode::Treshape => more::reshape(random, profile)?,
         Opcode::Tinterleave | Opcode::Tdeinterleave => more::interleave(random, profile, op, form)?,
         Opcode::Timg2col => more::image(random, profile)?,
-        _ => more::global(random, profile, op)?,
+        Opcode::Tload | Opcode::Tstore => more::global(random, profile, op)?,
+        _ => compute::compute(random, profile, op)?,
     };
     // Run-time extents now and then.
     for tile in &mut case.inst.tiles {

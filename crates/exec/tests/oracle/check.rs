@@ -62,6 +62,17 @@ fn contents(random: &mut Random, case: &Case, index: usize) -> Content {
                 content.defined.fill(0xFF);
             }
         }
+        Role::Idx => {
+            let most = case.inst.tile(Role::Src).map_or(0, |t| t.tile.rows * t.tile.cols);
+            let size = arg.tile.elem.size().unwrap_or(1) as usize;
+            for chunk in content.bytes.chunks_exact_mut(size) {
+                let index = random.below(most) + if rarely && random.once_in(50) { most } else { 0 };
+                chunk.copy_from_slice(&index.to_le_bytes()[..size]);
+            }
+            if !rarely {
+                content.defined.fill(0xFF);
+            }
+        }
         Role::Idx0 | Role::Idx1 => {
             let src = if arg.role == Role::Idx0 { Role::Src0 } else { Role::Src1 };
             let cols = case.inst.tile(src).and_then(|t| t.valid[1]).unwrap_or(0);

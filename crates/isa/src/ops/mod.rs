@@ -298,7 +298,7 @@ impl Opcode {
     pub const ALL: &'static [Opcode] = &all();
 
     /// The row of the table.
-    pub fn info(self) -> &'static OpInfo {
+    pub const fn info(self) -> &'static OpInfo {
         TABLE[self.index()].1
     }
 

@@ -89,7 +89,7 @@ pub enum Kind {
 
 impl Role {
     /// The kind of value that plays the role.
-    pub fn kind(self) -> Kind {
+    pub const fn kind(self) -> Kind {
         match self {
             Role::Quant => Kind::Quant,
             Role::Fill | Role::Scalar => Kind::Fill,
@@ -149,6 +149,11 @@ pub struct Operand {
 }
 
 impl Operand {
+    /// Do signatures judge it? Scratch has a rule of its own.
+    pub const fn is_judged(&self) -> bool {
+        !matches!(self.effect, Effect::Scratch) && matches!(self.role.kind(), Kind::Tile)
+    }
+
     const fn new(role: Role, effect: Effect) -> Operand {
         Operand { role, effect, optional: false, covers: Covers::Valid, valid: Profiles::ALL }
     }
@@ -245,6 +250,11 @@ pub struct FormInfo {
 }
 
 impl FormInfo {
+    /// The operands that signatures judge together, in text order.
+    pub fn judged(&self) -> impl Iterator<Item = Role> {
+        self.operands().filter(|o| o.is_judged()).map(|o| o.role)
+    }
+
     /// All operands, in text order.
     pub fn operands(&self) -> impl Iterator<Item = &'static Operand> {
         self.ins.iter().chain(self.outs)

@@ -6,11 +6,12 @@ use crate::npy::{self, Array};
 use tessera_exec::interp::Input;
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Def, Func, ScalarType, Sign, Type, ValueId};
+use tessera_ir::{Def, Func, OpKind, ScalarType, Sign, Type, ValueId};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ConvType;
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Effect, Opcode, Role};
+use tessera_isa::sem::Sem;
 use tessera_isa::tile::{Extent, Tile};
 
 /// What can be bound to a value.
@@ -286,9 +287,12 @@ fn accesses(func: &Func) -> Vec<(ValueId, bool)> {
     let mut all = Vec::new();
     func.walk(&mut |_, op, _| {
         let global = op.operand(Role::Global).and_then(|o| o.arg.value());
-        let is_written = match op.opcode() {
-            Some(Opcode::Tload | Opcode::LoadScalar) => Some(false),
-            Some(Opcode::Tstore | Opcode::StoreScalar) => Some(true),
+        let is_written = match op.kind {
+            OpKind::Pto(opcode, form) => match opcode.info().sem {
+                Sem::Loads => Some(false),
+                Sem::Stores => Some(true),
+                sem => sem.computes().then(|| opcode.effect(form, Role::Global) != Effect::Read),
+            },
             _ => None,
         };
         all.extend(global.zip(is_written));

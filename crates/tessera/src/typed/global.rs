@@ -222,7 +222,7 @@ where
     D: AsTile,
     T: Element,
 {
-    legal!(known::tload(D::KNOWN, T::ELEM));
+    legal!(known::transfer(D::KNOWN, T::ELEM, "tload-dtype", false));
     let (rows, cols) = dst.buf().valid()?;
     src.into().load(dst.buf(), &[rows as u64, cols as u64])
 }
@@ -246,7 +246,7 @@ where
     S: AsTile,
     T: Element,
 {
-    legal!(known::tstore(S::KNOWN, T::ELEM));
+    legal!(known::transfer(S::KNOWN, T::ELEM, "tstore-dtype", true));
     let dst = dst.into();
     let (rows, cols) = src.buf().valid()?;
     let arg = dst.view.arg::<T>(&[rows as u64, cols as u64])?;

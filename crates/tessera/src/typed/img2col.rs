@@ -8,8 +8,10 @@ use crate::error::{Error, Result};
 use crate::machine::RecordEvent;
 use std::marker::PhantomData;
 use tessera_isa::codec::Number;
+use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ConvType};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
+use tessera_isa::tile::{BLayout, Loc, SLayout, TileType};
 
 /// An image in L1: a dense array NC1HWC0 or NDC1HWC0. Made by [`Machine::conv_tile`](crate::Machine::conv_tile).
 #[derive(Debug)]
@@ -120,6 +122,11 @@ impl Img2col {
     }
 }
 
+/// A conv tile as signatures see it: a row in L1.
+const fn image(elem: Elem) -> TileType {
+    TileType::new(Loc::Mat, elem, 1, 1).with_layout(BLayout::RowMajor, SLayout::NoneBox, 512)
+}
+
 /// `TIMG2COL(dst, src, cfg)`: the windows of an image as rows of a Left tile.
 ///
 /// ```
@@ -135,7 +142,7 @@ impl Img2col {
 /// # Ok::<(), tessera::Error>(())
 /// ```
 pub fn timg2col<D: AsTile, T: Element>(dst: &mut D, src: &ConvTile<T>, config: Img2col) -> Result<RecordEvent> {
-    legal!(known::timg2col(D::KNOWN, T::ELEM));
+    legal!(known::refused(Opcode::Timg2col, Form::Plain, [(Role::Src, Some(image(T::ELEM))), (Role::Dst, D::KNOWN)]));
     let mut attrs = Attrs::default().with(AttrName::Kernel, config.kernel);
     attrs.set(AttrName::Stride, config.stride);
     attrs.set(AttrName::Dilation, config.dilation);

@@ -1,13 +1,16 @@
-//! TMOV, TEXTRACT and TINSERT in all forms (ops.md 2, 3; fixpipe.md).
+//! TMOV, TEXTRACT and TINSERT in all forms (ops.md 2, 3; fixpipe.md), and TFILLPAD, TFILLPAD_INPLACE, TFILLPAD_EXPAND
+//! (ops.md 6), from a tile, whose valid region is kept while the rest becomes the destination's pad value, or from a value,
+//! which everything outside the destination's own valid region becomes.
 
-use super::known::{self, legal};
-use super::{AsTile, Known, Operand, TileOrValue};
+use super::known::{self, Wrong, legal};
+use super::{AsTile, Operand, TileOrValue};
 use crate::dynamic::{Instruction, TileBuf};
 use crate::error::Result;
 use crate::machine::RecordEvent;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{AccToVec, Attrs, Relu, Split};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
+use tessera_isa::tile::TileType;
 
 /// What happens to values on their way out of an accumulator (fixpipe.md 1): quantization, ReLU, and which vector core
 /// they go to.
@@ -122,127 +125,125 @@ fn with_fp(
     }
 }
 
-/// The rules of an `_FP` form that the types decide.
-const fn fp_rules(src: Option<Known>, fp: Option<Known>, fill: bool) -> known::Wrong {
-    if fill {
-        return None;
-    }
-    match known::fixpipe(src) {
-        None => known::fp(fp),
-        wrong => wrong,
-    }
+/// The forms of one instruction that may read an accumulator: as is, with ReLU, with a parameter, with any options, with
+/// a Scaling tile or a fill value.
+macro_rules! moves {
+    ($family:ident($($at:ident),*) $at_value:expr;
+     $(#[$plain_doc:meta])* $plain:ident $relu:ident $quant:ident $with:ident $(#[$fp_doc:meta])* $fp:ident) => {
+        $(#[$plain_doc])*
+        pub fn $plain<D: AsTile, S: AsTile>(dst: &mut D, src: &S $(, $at: usize)*) -> Result<RecordEvent> {
+            with($family, dst.buf(), src.buf(), $at_value, Fixpipe::new())
+        }
+
+        #[doc = concat!("[`", stringify!($plain), "`] out of an accumulator with ReLU.")]
+        pub fn $relu<D: AsTile, S: AsTile>(dst: &mut D, src: &S $(, $at: usize)*) -> Result<RecordEvent> {
+            legal!(known::fixpipe(S::KNOWN));
+            with($family, dst.buf(), src.buf(), $at_value, Fixpipe::new().relu())
+        }
+
+        #[doc = concat!("[`", stringify!($plain), "`] out of an accumulator, quantized with one parameter.")]
+        pub fn $quant<D: AsTile, S: AsTile>(
+            dst: &mut D, src: &S, param: u64 $(, $at: usize)*
+        ) -> Result<RecordEvent> {
+            legal!(known::fixpipe(S::KNOWN));
+            with($family, dst.buf(), src.buf(), $at_value, Fixpipe::new().quant(param))
+        }
+
+        #[doc = concat!("[`", stringify!($plain), "`] out of an accumulator with any combination of options.")]
+        pub fn $with<D: AsTile, S: AsTile>(
+            dst: &mut D, src: &S $(, $at: usize)*, options: Fixpipe<'_>
+        ) -> Result<RecordEvent> {
+            legal!(known::fixpipe(S::KNOWN));
+            with($family, dst.buf(), src.buf(), $at_value, options)
+        }
+
+        $(#[$fp_doc])*
+        pub fn $fp<D: AsTile, S: AsTile, F: TileOrValue>(
+            dst: &mut D, src: &S, fp: F $(, $at: usize)*
+        ) -> Result<RecordEvent> {
+            legal!(known::fp_form(S::KNOWN, F::TILE, F::IS_VALUE));
+            with_fp($family, dst.buf(), src.buf(), $at_value, fp.operand())
+        }
+    };
 }
 
-/// `TMOV(dst, src)`: `dst(i,j) = src(i,j)` over the valid region.
-///
-/// ```
-/// use tessera::prelude::*;
-///
-/// let machine = Machine::new(Profile::A5);
-/// let mut nd: Tile<loc::Vec, f16, 16, 32> = machine.tile()?;
-/// let mut nz: Tile<loc::Vec, f16, 16, 32, layout::Nz> = machine.tile()?;
-/// nd.write(&[f16::ONE; 512])?;
-/// tmov(&mut nz, &nd)?;
-/// assert_eq!(nz.to_vec()?, nd.to_vec()?);
-/// # Ok::<(), tessera::Error>(())
-/// ```
-pub fn tmov<D: AsTile, S: AsTile>(dst: &mut D, src: &S) -> Result<RecordEvent> {
-    with(TMOV, dst.buf(), src.buf(), None, Fixpipe::new())
+moves! {
+    TMOV() None;
+    /// `TMOV(dst, src)`: `dst(i,j) = src(i,j)` over the valid region.
+    ///
+    /// ```
+    /// use tessera::prelude::*;
+    ///
+    /// let machine = Machine::new(Profile::A5);
+    /// let mut nd: Tile<loc::Vec, f16, 16, 32> = machine.tile()?;
+    /// let mut nz: Tile<loc::Vec, f16, 16, 32, layout::Nz> = machine.tile()?;
+    /// nd.write(&[f16::ONE; 512])?;
+    /// tmov(&mut nz, &nd)?;
+    /// assert_eq!(nz.to_vec()?, nd.to_vec()?);
+    /// # Ok::<(), tessera::Error>(())
+    /// ```
+    tmov tmov_relu tmov_quant tmov_with
+    /// `TMOV_FP(dst, src, fp)`: a reference to a Scaling tile quantizes, a value fills the destination's padding.
+    ///
+    /// ```
+    /// use tessera::prelude::*;
+    ///
+    /// let machine = Machine::new(Profile::Cpu);
+    /// let mut src: Tile<loc::Vec, i32, 1, 8> = machine.tile()?;
+    /// let mut dst: Tile<loc::Vec, i32, 1, 8> = machine.tile()?;
+    /// src.set_valid(1, 2)?;
+    /// dst.set_valid(1, 2)?;
+    /// src.write(&[1, 2])?;
+    /// tmov_fp(&mut dst, &src, 9)?;
+    /// dst.set_valid(1, 8)?;
+    /// assert_eq!(dst.to_vec()?, [1, 2, 9, 9, 9, 9, 9, 9]);
+    /// # Ok::<(), tessera::Error>(())
+    /// ```
+    tmov_fp
 }
 
-/// `TMOV<…, NormalRelu>(dst, src)`, out of an accumulator.
-pub fn tmov_relu<D: AsTile, S: AsTile>(dst: &mut D, src: &S) -> Result<RecordEvent> {
-    legal!(known::fixpipe(S::KNOWN));
-    with(TMOV, dst.buf(), src.buf(), None, Fixpipe::new().relu())
+moves! {
+    TEXTRACT(row, col) Some((row, col));
+    /// `TEXTRACT(dst, src, row, col)`: `dst(i,j) = src(row+i, col+j)` over the destination's valid region.
+    ///
+    /// ```
+    /// use tessera::prelude::*;
+    ///
+    /// let machine = Machine::new(Profile::Cpu);
+    /// let mut src: Tile<loc::Mat, i8, 32, 32> = machine.tile()?;
+    /// let mut dst: Tile<loc::Left, i8, 16, 32> = machine.tile()?;
+    /// src.write(&(0..1024).map(|i| (i / 32) as i8).collect::<Vec<_>>())?;
+    /// textract(&mut dst, &src, 16, 0)?;
+    /// assert_eq!(dst.get(0, 0)?, Some(16));
+    /// assert_eq!(textract(&mut dst, &src, 17, 0).unwrap_err().rule(), "textract-bounds");
+    /// # Ok::<(), tessera::Error>(())
+    /// ```
+    textract textract_relu textract_quant textract_with
+    /// `TEXTRACT_FP(dst, src, fp, row, col)`: a reference to a Scaling tile quantizes (its parameters count from the
+    /// source's column 0), a value fills the destination's padding.
+    textract_fp
 }
 
-/// `TMOV(dst, src, preQuantScalar)`, out of an accumulator.
-pub fn tmov_quant<D: AsTile, S: AsTile>(dst: &mut D, src: &S, param: u64) -> Result<RecordEvent> {
-    legal!(known::fixpipe(S::KNOWN));
-    with(TMOV, dst.buf(), src.buf(), None, Fixpipe::new().quant(param))
-}
-
-/// `TMOV` out of an accumulator with any combination of options.
-pub fn tmov_with<D: AsTile, S: AsTile>(dst: &mut D, src: &S, options: Fixpipe<'_>) -> Result<RecordEvent> {
-    legal!(known::fixpipe(S::KNOWN));
-    with(TMOV, dst.buf(), src.buf(), None, options)
-}
-
-/// `TMOV_FP(dst, src, fp)`: a reference to a Scaling tile quantizes, a value fills the destination's padding.
-///
-/// ```
-/// use tessera::prelude::*;
-///
-/// let machine = Machine::new(Profile::Cpu);
-/// let mut src: Tile<loc::Vec, i32, 1, 8> = machine.tile()?;
-/// let mut dst: Tile<loc::Vec, i32, 1, 8> = machine.tile()?;
-/// src.set_valid(1, 2)?;
-/// dst.set_valid(1, 2)?;
-/// src.write(&[1, 2])?;
-/// tmov_fp(&mut dst, &src, 9)?;
-/// dst.set_valid(1, 8)?;
-/// assert_eq!(dst.to_vec()?, [1, 2, 9, 9, 9, 9, 9, 9]);
-/// # Ok::<(), tessera::Error>(())
-/// ```
-pub fn tmov_fp<D: AsTile, S: AsTile, F: TileOrValue>(dst: &mut D, src: &S, fp: F) -> Result<RecordEvent> {
-    legal!(fp_rules(S::KNOWN, F::TILE, F::IS_VALUE));
-    with_fp(TMOV, dst.buf(), src.buf(), None, fp.operand())
-}
-
-/// `TEXTRACT(dst, src, row, col)`: `dst(i,j) = src(row+i, col+j)` over the destination's valid region.
-///
-/// ```
-/// use tessera::prelude::*;
-///
-/// let machine = Machine::new(Profile::Cpu);
-/// let mut src: Tile<loc::Mat, i8, 32, 32> = machine.tile()?;
-/// let mut dst: Tile<loc::Left, i8, 16, 32> = machine.tile()?;
-/// src.write(&(0..1024).map(|i| (i / 32) as i8).collect::<Vec<_>>())?;
-/// textract(&mut dst, &src, 16, 0)?;
-/// assert_eq!(dst.get(0, 0)?, Some(16));
-/// assert_eq!(textract(&mut dst, &src, 17, 0).unwrap_err().rule(), "textract-bounds");
-/// # Ok::<(), tessera::Error>(())
-/// ```
-pub fn textract<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usize) -> Result<RecordEvent> {
-    with(TEXTRACT, dst.buf(), src.buf(), Some((row, col)), Fixpipe::new())
-}
-
-/// `TEXTRACT<…, NormalRelu>(dst, src, row, col)`, out of an accumulator.
-pub fn textract_relu<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usize) -> Result<RecordEvent> {
-    legal!(known::fixpipe(S::KNOWN));
-    with(TEXTRACT, dst.buf(), src.buf(), Some((row, col)), Fixpipe::new().relu())
-}
-
-/// `TEXTRACT(dst, src, preQuantScalar, row, col)`, out of an accumulator.
-pub fn textract_quant<D, S>(dst: &mut D, src: &S, param: u64, row: usize, col: usize) -> Result<RecordEvent>
-where
-    D: AsTile,
-    S: AsTile,
-{
-    legal!(known::fixpipe(S::KNOWN));
-    with(TEXTRACT, dst.buf(), src.buf(), Some((row, col)), Fixpipe::new().quant(param))
-}
-
-/// `TEXTRACT` out of an accumulator with any combination of options.
-pub fn textract_with<D, S>(dst: &mut D, src: &S, row: usize, col: usize, options: Fixpipe<'_>) -> Result<RecordEvent>
-where
-    D: AsTile,
-    S: AsTile,
-{
-    legal!(known::fixpipe(S::KNOWN));
-    with(TEXTRACT, dst.buf(), src.buf(), Some((row, col)), options)
-}
-
-/// `TEXTRACT_FP(dst, src, fp, row, col)`: a reference to a Scaling tile quantizes (its parameters count from the
-/// source's column 0), a value fills the destination's padding.
-pub fn textract_fp<D, S, F>(dst: &mut D, src: &S, fp: F, row: usize, col: usize) -> Result<RecordEvent>
-where
-    D: AsTile,
-    S: AsTile,
-    F: TileOrValue,
-{
-    legal!(fp_rules(S::KNOWN, F::TILE, F::IS_VALUE));
-    with_fp(TEXTRACT, dst.buf(), src.buf(), Some((row, col)), fp.operand())
+moves! {
+    TINSERT(row, col) Some((row, col));
+    /// `TINSERT(dst, src, row, col)`: `dst(row+i, col+j) = src(i,j)` over the source's valid region.
+    ///
+    /// ```
+    /// use tessera::prelude::*;
+    ///
+    /// let machine = Machine::new(Profile::A5);
+    /// let mut src: Tile<loc::Vec, i32, 1, 8> = machine.tile()?;
+    /// let mut dst: Tile<loc::Vec, i32, 2, 16> = machine.tile()?;
+    /// src.write(&[7; 8])?;
+    /// dst.write(&[0; 32])?;
+    /// tinsert(&mut dst, &src, 1, 8)?;
+    /// assert_eq!(dst.to_vec()?[24..], [7; 8]);
+    /// # Ok::<(), tessera::Error>(())
+    /// ```
+    tinsert tinsert_relu tinsert_quant tinsert_with
+    /// `TINSERT_FP(dst, src, fp, row, col)`: a reference to a Scaling tile quantizes, a value fills the destination's
+    /// padding.
+    tinsert_fp
 }
 
 /// `TEXTRACT(dst0, dst1, src, row0, col0, row1, col1)`: two windows of one ND Vec tile into two NZ Vec tiles
@@ -270,62 +271,6 @@ where
         .issue_as(Form::TwoWindows)
 }
 
-/// `TINSERT(dst, src, row, col)`: `dst(row+i, col+j) = src(i,j)` over the source's valid region.
-///
-/// ```
-/// use tessera::prelude::*;
-///
-/// let machine = Machine::new(Profile::A5);
-/// let mut src: Tile<loc::Vec, i32, 1, 8> = machine.tile()?;
-/// let mut dst: Tile<loc::Vec, i32, 2, 16> = machine.tile()?;
-/// src.write(&[7; 8])?;
-/// dst.write(&[0; 32])?;
-/// tinsert(&mut dst, &src, 1, 8)?;
-/// assert_eq!(dst.to_vec()?[24..], [7; 8]);
-/// # Ok::<(), tessera::Error>(())
-/// ```
-pub fn tinsert<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usize) -> Result<RecordEvent> {
-    with(TINSERT, dst.buf(), src.buf(), Some((row, col)), Fixpipe::new())
-}
-
-/// `TINSERT<…, NormalRelu>(dst, src, row, col)`, out of an accumulator.
-pub fn tinsert_relu<D: AsTile, S: AsTile>(dst: &mut D, src: &S, row: usize, col: usize) -> Result<RecordEvent> {
-    legal!(known::fixpipe(S::KNOWN));
-    with(TINSERT, dst.buf(), src.buf(), Some((row, col)), Fixpipe::new().relu())
-}
-
-/// `TINSERT(dst, src, preQuantScalar, row, col)`, out of an accumulator.
-pub fn tinsert_quant<D, S>(dst: &mut D, src: &S, param: u64, row: usize, col: usize) -> Result<RecordEvent>
-where
-    D: AsTile,
-    S: AsTile,
-{
-    legal!(known::fixpipe(S::KNOWN));
-    with(TINSERT, dst.buf(), src.buf(), Some((row, col)), Fixpipe::new().quant(param))
-}
-
-/// `TINSERT` out of an accumulator with any combination of options.
-pub fn tinsert_with<D, S>(dst: &mut D, src: &S, row: usize, col: usize, options: Fixpipe<'_>) -> Result<RecordEvent>
-where
-    D: AsTile,
-    S: AsTile,
-{
-    legal!(known::fixpipe(S::KNOWN));
-    with(TINSERT, dst.buf(), src.buf(), Some((row, col)), options)
-}
-
-/// `TINSERT_FP(dst, src, fp, row, col)`: a reference to a Scaling tile quantizes, a value fills the destination's
-/// padding.
-pub fn tinsert_fp<D, S, F>(dst: &mut D, src: &S, fp: F, row: usize, col: usize) -> Result<RecordEvent>
-where
-    D: AsTile,
-    S: AsTile,
-    F: TileOrValue,
-{
-    legal!(fp_rules(S::KNOWN, F::TILE, F::IS_VALUE));
-    with_fp(TINSERT, dst.buf(), src.buf(), Some((row, col)), fp.operand())
-}
-
 /// `TINSERT<TInsertMode::SPLIT2 or SPLIT4>(dst, src, row, col)`: a Vec→Mat NZ insert in groups of column blocks
 /// (ops.md 3.2); the result is the plain insert's.
 pub fn tinsert_split<D, S>(dst: &mut D, src: &S, split: Split, row: usize, col: usize) -> Result<RecordEvent>
@@ -335,4 +280,55 @@ where
 {
     let attrs = Attrs::default().with(AttrName::Mode, split);
     instruction(Opcode::Tinsert, dst.buf(), src.buf(), Some((row, col))).attrs(attrs).issue_as(Form::Plain)
+}
+
+fn fill(op: Opcode, dst: &TileBuf, source: Operand<'_>) -> Result<RecordEvent> {
+    let inst = Instruction::new(op).tile(Role::Dst, dst);
+    match source {
+        Operand::Tile(src) => inst.tile(Role::Src, src).issue_as(Form::Plain),
+        Operand::Value(value) => inst.scalar(Role::Fill, value).issue_as(Form::Fill),
+    }
+}
+
+/// What the signatures say of the types; a value has none.
+const fn types(op: Opcode, dst: Option<TileType>, src: Option<TileType>) -> Wrong {
+    known::refused(op, Form::Plain, [(Role::Src, src), (Role::Dst, dst)])
+}
+
+/// `TFILLPAD(dst, src)`: the source's valid region, and the destination's pad value around it; or `TFILLPAD(dst, v)`.
+///
+/// ```
+/// use tessera::prelude::*;
+///
+/// let machine = Machine::new(Profile::A5);
+/// let mut src: Tile<loc::Vec, i32, 1, 8> = machine.tile()?;
+/// let mut dst: Tile<loc::Vec, i32, 1, 8> = machine.tile_with(TileOptions::new().pad(Pad::Max))?;
+/// src.set_valid(1, 3)?;
+/// src.write(&[1, 2, 3])?;
+/// tfillpad(&mut dst, &src)?;
+/// assert_eq!(dst.to_vec()?[2..4], [3, i32::MAX]);
+///
+/// dst.set_valid(1, 2)?;
+/// tfillpad(&mut dst, -1)?;
+/// dst.set_valid(1, 8)?;
+/// assert_eq!(dst.to_vec()?, [1, 2, -1, -1, -1, -1, -1, -1]);
+/// # Ok::<(), tessera::Error>(())
+/// ```
+pub fn tfillpad<D: AsTile, S: TileOrValue>(dst: &mut D, src: S) -> Result<RecordEvent> {
+    legal!(types(Opcode::Tfillpad, D::KNOWN, S::TILE), known::tfillpad(D::KNOWN, S::TILE));
+    fill(Opcode::Tfillpad, dst.buf(), src.operand())
+}
+
+/// `TFILLPAD_INPLACE(dst, src)`: the destination becomes a view of the source, and only the padding is written; or
+/// `TFILLPAD_INPLACE(dst, v)`.
+pub fn tfillpad_inplace<D: AsTile, S: TileOrValue>(dst: &mut D, src: S) -> Result<RecordEvent> {
+    legal!(types(Opcode::TfillpadInplace, D::KNOWN, S::TILE), known::tfillpad(D::KNOWN, S::TILE));
+    fill(Opcode::TfillpadInplace, dst.buf(), src.operand())
+}
+
+/// `TFILLPAD_EXPAND(dst, src)`: into a larger tile, whose dynamic valid region is its declared area afterwards; or
+/// `TFILLPAD_EXPAND(dst, v)`.
+pub fn tfillpad_expand<D: AsTile, S: TileOrValue>(dst: &mut D, src: S) -> Result<RecordEvent> {
+    legal!(types(Opcode::TfillpadExpand, D::KNOWN, S::TILE), known::tfillpad_expand(D::KNOWN, S::TILE));
+    fill(Opcode::TfillpadExpand, dst.buf(), src.operand())
 }

@@ -1,8 +1,9 @@
 //! Operands that are a tile or a value.
 
-use super::{AsTile, Element, Known};
+use super::{AsTile, Element};
 use crate::dynamic::TileBuf;
 use tessera_isa::codec::Number;
+use tessera_isa::tile::TileType;
 
 /// What the `_FP` forms and the TFILLPAD family take: a reference to a tile, or a value.
 ///
@@ -10,7 +11,7 @@ use tessera_isa::codec::Number;
 /// written in any scalar type; it must be exactly representable in the destination's (`fp-value`).
 pub trait TileOrValue {
     /// What the Rust type says of a tile; nothing for a value.
-    const TILE: Option<Known>;
+    const TILE: Option<TileType>;
     /// Is it a value?
     const IS_VALUE: bool;
     /// The operand.
@@ -27,7 +28,7 @@ pub enum Operand<'a> {
 }
 
 impl<S: AsTile> TileOrValue for &S {
-    const TILE: Option<Known> = S::KNOWN;
+    const TILE: Option<TileType> = S::KNOWN;
     const IS_VALUE: bool = false;
     fn operand(&self) -> Operand<'_> {
         Operand::Tile(self.buf())
@@ -37,7 +38,7 @@ impl<S: AsTile> TileOrValue for &S {
 macro_rules! values {
     ($($ty:ty => $number:expr;)*) => {$(
         impl TileOrValue for $ty {
-            const TILE: Option<Known> = None;
+            const TILE: Option<TileType> = None;
             const IS_VALUE: bool = true;
             fn operand(&self) -> Operand<'_> {
                 Operand::Value($number(*self))

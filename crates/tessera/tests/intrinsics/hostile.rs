@@ -202,3 +202,19 @@ fn a_core_that_does_not_exist() -> Result<()> {
     assert_eq!(rule(buf.data_on(255)), "binding");
     Ok(())
 }
+
+#[test]
+fn a_machine_and_its_tiles_go_to_another_thread() {
+    let m = Machine::new(Profile::Cpu);
+    let mut tile: Tile<loc::Vec, i32, 8, 8> = m.tile().unwrap();
+    tload(&mut tile, &[7; 64]).unwrap();
+    let (m, tile) = std::thread::spawn(move || {
+        let mut copy: Tile<loc::Vec, i32, 8, 8> = m.tile().unwrap();
+        tmov(&mut copy, &tile).unwrap();
+        (m, copy)
+    })
+    .join()
+    .unwrap();
+    assert_eq!(tile.to_vec().unwrap(), [7; 64]);
+    assert_eq!(m.take_warnings(), []);
+}

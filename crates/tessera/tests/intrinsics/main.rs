@@ -1,5 +1,6 @@
 //! Every instruction and form through the typed intrinsics, against plain loops; rules per profile; hostile values.
 
+mod compute;
 mod fill;
 mod fixpipe;
 mod global;

@@ -38,6 +38,27 @@ fn constant_counts_decide() {
     assert!(matches!(answer, Answer::Equal(e) if (e.elements, e.undefined) == (128, 80)), "{answer:?}");
 }
 
+const GATHER: &str = "%d = pto.tgather %s, %i : (!pto.tile<8x8xf32>, TI) -> !pto.tile<8x8xf32>\n";
+
+#[test]
+fn indices_of_a_gather_are_data() {
+    let (undecided, place) = undecided(&GATHER.replace("TI", "!pto.tile<8x8xi32>"));
+    assert!(place.starts_with("%d = pto.tgather"), "{place}");
+    assert!(undecided.message().contains("the indices in %i decide"), "{undecided}");
+}
+
+#[test]
+fn constant_indices_decide() {
+    let filled = |n: u64| {
+        let to = format!("!pto.tile<vec, 8x8xi32, pad=custom({n})>");
+        let fill = format!("%i = pto.tfillpad %z : !pto.tile<vec, 8x8xi32, valid=0x0> -> {to}\n");
+        fill + &GATHER.replace("TI", &to)
+    };
+    let answer = |a: u64, b: u64| compare(&filled(a), Profile::Cpu, &filled(b), Profile::Cpu, &Given::default());
+    assert!(matches!(answer(9, 9), Answer::Equal(e) if e.undefined == 0), "{:?}", answer(9, 9));
+    assert!(!matches!(answer(9, 10), Answer::Equal(_)), "{:?}", answer(9, 10));
+}
+
 #[test]
 fn a_loaded_scalar_is_data() {
     let body = "  %n = pto.load_scalar %x[%c0] : !pto.ptr<f32> -> f32

@@ -42,6 +42,23 @@ fn back_to_a_pad_value_and_to_nothing() {
 }
 
 #[test]
+fn back_through_sums() {
+    let text = "%c = pto.tadd %a, %b : (!pto.tile<8x8xf32>, !pto.tile<8x8xf32>) -> !pto.tile<8x8xf32>\n\
+        %d = pto.trowsum %c : !pto.tile<8x8xf32> -> !pto.tile<vec, 8x8xf32, valid=8x1>\n";
+    let way = hops(text, "d[3, 0]");
+    assert_eq!(way[0].how, How::Computed("f32 sum".into()));
+    assert_eq!(way[0].from.as_deref(), Some("%c[3, 0], %c[3, 1], %c[3, 2], %c[3, 3]"));
+    assert_eq!((way[0].more, way[1].depth), (4, 1));
+    assert_eq!(way[1].from.as_deref(), Some("%a[3, 0], %b[3, 0]"));
+    assert_eq!(told(&way[2..4]), ["Input %a[3, 0]", "Input %b[3, 0]"]);
+    let program = Program::read(text, None);
+    let kernel = program.entry().unwrap();
+    let way = forward(&kernel, &Default::default(), &Target::parse("a[3, 2]").unwrap()).unwrap();
+    let to: Vec<_> = way.iter().filter_map(|h| h.to.as_deref()).collect();
+    assert_eq!(to[..2], ["%c[3, 2]", "%d[3, 0]"]);
+}
+
+#[test]
 fn loops_show_their_iteration() {
     let text = kernel(
         8,

@@ -1,4 +1,4 @@
-// error: fp-operand: fp is one row of u64 or i64 in Scaling
+// error: fp-operand: fp is a Scaling tile of u64 or i64, 1 × n, ND
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

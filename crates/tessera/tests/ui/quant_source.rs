@@ -1,4 +1,4 @@
-// error: quant-source: ReLU, quantization and AccToVecMode need a source in Acc
+// error: quant-source: relu, quantization and AccToVecMode need an Acc source
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tconcat-dtype: all tiles have one element type
+// error: tconcat-dtype: all element types are alike (a2a3, a5: standard types)
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tfillpad-dtype: both tiles have one element type
+// error: tfillpad-dtype: element types are equal
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tfillpad-shape: the destination is at least as large as the source
+// error: tfillpad-shape: declared shapes are equal (EXPAND: the destination's are at least the source's)
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tfillpad-shape: the declared shapes are equal
+// error: tfillpad-shape: declared shapes are equal (EXPAND: the destination's are at least the source's)
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tile-align: the bytes of a column are a multiple of 32
+// error: tile-align: without boxes, the bytes of the major dimension (cols if row_major, rows if col_major) are a multiple of 32
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

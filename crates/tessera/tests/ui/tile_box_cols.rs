@@ -1,4 +1,4 @@
-// error: tile-box-cols: the columns are a multiple of the box's
+// error: tile-box-cols: with boxes, cols is a multiple of the box's columns
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tile-box-rows: the rows are a multiple of the box's
+// error: tile-box-rows: with boxes, rows is a multiple of the box's rows, except NZ in Vec
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

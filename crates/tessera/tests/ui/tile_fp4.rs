@@ -1,4 +1,4 @@
-// error: tile-fp4: two fp4 elements share a byte
+// error: tile-fp4: fp4: cols, v_col and indexCol are even; where two rows share a byte (DN, ZN, NN), v_row and indexRow too
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tile-fractal: fractal 1024 needs a 4-byte element type
+// error: tile-fractal: fractal is 512, 1024 (boxed, 4-byte types) or 32 (boxed, 1-byte types)
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tile-shape: a tile without rows or columns has no area
+// error: tile-shape: rows and cols are at least 1, and static valid extents are at most the declared ones
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

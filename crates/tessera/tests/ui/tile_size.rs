@@ -1,4 +1,4 @@
-// error: tile-size: a tile has fewer than 2^32 elements
+// error: tile-size: one tile's footprint fits its memory (not on cpu), and no dimension or product exceeds 2^32
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

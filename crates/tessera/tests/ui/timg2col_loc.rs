@@ -1,4 +1,4 @@
-// error: timg2col-loc: the destination is in Left
+// error: timg2col-loc: the source is a conv tile in Mat, the destination is in Left
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tinterleave-dtype: all tiles have one element type
+// error: tinterleave-dtype: standard types, all alike
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tload-dtype: the tile has the slice's element type
+// error: tload-dtype: the view and the tile have one element type
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tpack-layout: both tiles are in Vec and ND
+// error: tpack-layout: both tiles are Vec ND
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tpack-size: elements narrow from 4 bytes to 2 or 1
+// error: tpack-size: elements narrow from 4 bytes to 2 or 1, or from 2 to 1
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: treshape-box: both tiles have boxes or neither has
+// error: treshape-box: both tiles are boxed or both are not
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: treshape-bytes: both tiles have the same number of declared bytes
+// error: treshape-bytes: both tiles have the same declared bytes
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,4 +1,4 @@
-// error: tstore-dtype: the slice has the tile's element type
+// error: tstore-dtype: the view and the tile have one element type
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

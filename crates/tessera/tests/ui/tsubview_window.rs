@@ -1,4 +1,4 @@
-// error: tsubview-window: a view is no larger than its source
+// error: tsubview-window: a view is none_box, of the source's type, inside it, and starts at a 32-byte boundary
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

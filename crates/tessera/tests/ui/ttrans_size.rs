@@ -1,4 +1,4 @@
-// error: ttrans-size: both element types have one size
+// error: ttrans-size: both element types have the same size
 use tessera::prelude::*;
 
 fn main() -> tessera::Result<()> {

@@ -1,13 +1,14 @@
-// Rules that can be checked while a kernel is compiled: tile types, and the legality tables of the instructions.
+// Rules that can be checked while a kernel is compiled: tile types, and the signatures of the instructions.
 //
-// The tables come from the instruction table of the library (paths.hpp is generated), so a refusal by the compiler and
-// one at run time have the same rule id. Without a PTO_PROFILE_ macro nothing is refused here.
+// The tables come from the tables of the library (profiles.hpp and signatures.hpp are generated), so a refusal by the
+// compiler and one at run time have the same rule id. Without a PTO_PROFILE_ macro nothing is refused here, and the
+// signatures are not even read.
 
 #ifndef PTO_COMMON_CHECK_HPP
 #define PTO_COMMON_CHECK_HPP
 
 #include <pto/common/profile.hpp>
-#include <pto/common/type.hpp>
+#include <pto/common/profiles.hpp>
 
 namespace pto {
 namespace model {
@@ -31,19 +32,18 @@ struct TileInfo {
     constexpr bool IsNz() const { return blayout == BLayout::ColMajor && slayout == SLayout::RowMajor; }
     constexpr int C0() const { return 256 / bits; }
     constexpr int64_t Bytes() const { return (rows * cols * bits + 7) / 8; }
-    constexpr int InnerRows() const
+    // One row of row-major boxes is just a row.
+    constexpr int InnerRows() const { return slayout == SLayout::RowMajor && rows == 1 ? 1 : Box()[0]; }
+    constexpr int InnerCols() const { return Box()[1]; }
+    constexpr const int (&Box() const)[2]
     {
-        if (!IsBoxed() || (slayout == SLayout::RowMajor && rows == 1)) {
-            return 1;
-        }
-        return slayout == SLayout::RowMajor || fractal == 1024 ? 16 : fractal == 32 ? 2 : C0();
+        const int size = bits == 64 ? 4 : bits == 32 ? 3 : bits == 16 ? 2 : bits == 8 ? 1 : 0;
+        return kBox[static_cast<int>(slayout)][fractal == 1024 ? 1 : fractal == 32 ? 2 : 0][size];
     }
-    constexpr int InnerCols() const
+    constexpr bool HasUsualLayout(Profile profile) const
     {
-        if (!IsBoxed()) {
-            return 1;
-        }
-        return slayout == SLayout::ColMajor || fractal == 1024 ? 16 : fractal == 32 ? 2 : C0();
+        const UsualLayout &usual = kUsual[static_cast<int>(profile)][static_cast<int>(loc)];
+        return blayout == usual.outer && slayout == usual.inner && (!IsBoxed() || fractal == usual.fractal);
     }
     // The order of Nd, Dn, Nz, Zn, Zz, Nn in the generated tables.
     constexpr int LayoutName() const
@@ -62,41 +62,6 @@ struct TileInfo {
     }
 };
 
-// The order and the fractal that a location usually has (tile-model.md 5).
-constexpr BLayout UsualBLayout(TileType loc, Profile profile)
-{
-    switch (loc) {
-        case TileType::Mat:
-        case TileType::Acc:
-        case TileType::ScaleRight: return BLayout::ColMajor;
-        case TileType::Left: return profile == Profile::A2A3 ? BLayout::RowMajor : BLayout::ColMajor;
-        default: return BLayout::RowMajor;
-    }
-}
-
-constexpr SLayout UsualSLayout(TileType loc)
-{
-    switch (loc) {
-        case TileType::Mat:
-        case TileType::Acc:
-        case TileType::Left:
-        case TileType::ScaleLeft: return SLayout::RowMajor;
-        case TileType::Right:
-        case TileType::ScaleRight: return SLayout::ColMajor;
-        default: return SLayout::NoneBox;
-    }
-}
-
-constexpr int UsualFractal(TileType loc)
-{
-    switch (loc) {
-        case TileType::Acc: return 1024;
-        case TileType::ScaleLeft:
-        case TileType::ScaleRight: return 32;
-        default: return 512;
-    }
-}
-
 // The rules of tile types (tile-model.md 5).
 constexpr bool TileShapeOk(const TileInfo &t)
 {
@@ -105,11 +70,11 @@ constexpr bool TileShapeOk(const TileInfo &t)
 }
 constexpr bool TileLocOk(const TileInfo &t, Profile profile)
 {
-    return profile != Profile::A2A3 || (t.loc != TileType::ScaleLeft && t.loc != TileType::ScaleRight);
+    return kMemoryBytes[static_cast<int>(profile)][static_cast<int>(t.loc)] != 0;
 }
 constexpr bool TileDtypeOk(const TileInfo &t, Profile profile)
 {
-    return profile == Profile::A5 || t.elem < TESSERA_ELEM_F8E4M3;
+    return (kElems[static_cast<int>(profile)] >> t.elem & 1) != 0;
 }
 constexpr bool TileFractalOk(const TileInfo &t)
 {
@@ -134,86 +99,10 @@ constexpr bool TileFp4Ok(const TileInfo &t)
     return t.bits != 4 || (t.cols % 2 == 0 && (t.validCol < 0 || t.validCol % 2 == 0) && rowsOk);
 }
 
-} // namespace model
-} // namespace pto
-
-#include <pto/common/paths.hpp>
-
-namespace pto {
-namespace model {
-
 constexpr bool TileSizeOk(const TileInfo &t, Profile profile)
 {
     const int64_t limit = kMemoryBytes[static_cast<int>(profile)][static_cast<int>(t.loc)];
     return limit <= 0 || t.Bytes() <= limit;
-}
-
-// At which step of the search the last line of a table fell away.
-enum class Miss { Profile, Loc, Layout, Dtype, None };
-
-constexpr bool Takes(const LayoutRule &rule, const TileInfo &tile, Profile profile)
-{
-    switch (rule.kind) {
-        case LayoutKind::Any: return true;
-        case LayoutKind::Of: return (rule.names >> tile.LayoutName() & 1) != 0;
-        case LayoutKind::Nz512: return tile.IsNz() && tile.fractal == 512;
-        case LayoutKind::Usual:
-            return tile.blayout == UsualBLayout(tile.loc, profile) && tile.slayout == UsualSLayout(tile.loc) &&
-                   (!tile.IsBoxed() || tile.fractal == UsualFractal(tile.loc));
-        case LayoutKind::OneRowNd: return tile.LayoutName() == 0 && tile.rows == 1;
-        default: return tile.blayout == BLayout::RowMajor;
-    }
-}
-
-constexpr bool TakesLayouts(const Path &path, const TileInfo &src, const TileInfo &dst, Profile profile)
-{
-    for (int i = 0; i < path.layoutCount; ++i) {
-        const LayoutPair &pair = path.layouts[i];
-        if (Takes(pair.src, src, profile) && Takes(pair.dst, dst, profile) && (!pair.same || src.SameLayout(dst))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-constexpr bool TakesTypes(const TypeRule &rule, TesseraElem src, TesseraElem dst)
-{
-    switch (rule.kind) {
-        case TypeKind::Any: return true;
-        case TypeKind::Equal: return src == dst;
-        case TypeKind::EqualOf: return src == dst && (rule.list >> src & 1) != 0;
-        case TypeKind::EachOf: return (rule.list >> src & 1) != 0 && (rule.list >> dst & 1) != 0;
-        default:
-            for (const TypePair &pair : rule.pairs) {
-                if (pair.src == src && (pair.dst >> dst & 1) != 0) {
-                    return true;
-                }
-            }
-            return false;
-    }
-}
-
-template <std::size_t N>
-constexpr Miss FindPath(const Path (&paths)[N], Profile profile, Form form, const TileInfo &src, const TileInfo &dst)
-{
-    Miss furthest = Miss::Profile;
-    for (const Path &path : paths) {
-        if ((path.profiles >> static_cast<int>(profile) & 1) == 0 || (path.forms >> static_cast<int>(form) & 1) == 0) {
-            continue;
-        }
-        Miss miss = Miss::None;
-        if ((path.src >> static_cast<int>(src.loc) & 1) == 0 || (path.dst >> static_cast<int>(dst.loc) & 1) == 0) {
-            miss = Miss::Loc;
-        } else if (!TakesLayouts(path, src, dst, profile)) {
-            miss = Miss::Layout;
-        } else if (!TakesTypes(path.types, src.elem, dst.elem)) {
-            miss = Miss::Dtype;
-        }
-        if (miss > furthest) {
-            furthest = miss;
-        }
-    }
-    return furthest;
 }
 
 } // namespace model
@@ -242,19 +131,41 @@ constexpr Miss FindPath(const Path (&paths)[N], Profile profile, Form form, cons
     static_assert(!kStaticProfile || detail::TileSizeOk(info, kProfile),                                                 \
                   "tile-size: the tile does not fit its memory on this profile")
 
-// Refuses a pair of tiles that no line of the table takes, under the instruction's four rule ids.
-#define PTO_STATIC_PATH_IDS(paths, form, src, dst, profileId, locId, layoutId, dtypeId)                                  \
+#ifdef PTO_STATIC_PROFILE
+#include <pto/common/search.hpp>
+
+// Refuses tiles that no signature takes, with a sentence for each step of the search.
+#define PTO_STATIC_MISS(sigs, form, profileText, locText, layoutText, dtypeText, ...)                                    \
     do {                                                                                                                 \
-        constexpr detail::Miss miss =                                                                                    \
-            kStaticProfile ? detail::FindPath(detail::paths, kProfile, form, src, dst) : detail::Miss::None;             \
-        static_assert(miss != detail::Miss::Profile, profileId ": the profile has no such form of the instruction");     \
-        static_assert(miss != detail::Miss::Loc, locId ": the instruction does not move between these locations");       \
-        static_assert(miss != detail::Miss::Layout, layoutId ": the instruction does not take this pair of layouts");    \
-        static_assert(miss != detail::Miss::Dtype, dtypeId ": the instruction does not take these element types");       \
+        constexpr detail::Judged tiles[] = {__VA_ARGS__};                                                                \
+        constexpr detail::Miss miss = detail::FindSig(detail::sigs, kProfile, form, tiles);                              \
+        static_assert(miss != detail::Miss::Profile, profileText);                                                       \
+        static_assert(miss != detail::Miss::Loc, locText);                                                               \
+        static_assert(miss != detail::Miss::Layout, layoutText);                                                         \
+        static_assert(miss != detail::Miss::Dtype, dtypeText);                                                           \
     } while (false)
 
-#define PTO_STATIC_PATH(name, paths, form, src, dst)                                                                     \
-    PTO_STATIC_PATH_IDS(paths, form, src, dst, name "-loc", name "-loc", name "-layout", name "-dtype")
+// Operands that are judged by role, under the instruction's four rule ids.
+#define PTO_STATIC_SIG(sigs, form, profileId, locId, layoutId, dtypeId, ...)                                             \
+    PTO_STATIC_MISS(sigs, detail::Form::form, profileId ": the profile has no such form of the instruction",             \
+                    locId ": no signature takes operands in these locations",                                            \
+                    layoutId ": no signature takes these layouts",                                                       \
+                    dtypeId ": no signature takes these element types", __VA_ARGS__)
+
+// A move from a source to a destination.
+#define PTO_STATIC_FLOW_IDS(sigs, form, src, dst, profileId, locId, layoutId, dtypeId)                                   \
+    PTO_STATIC_MISS(sigs, form, profileId ": the profile has no such form of the instruction",                           \
+                    locId ": the instruction does not move between these locations",                                     \
+                    layoutId ": the instruction does not take this pair of layouts",                                     \
+                    dtypeId ": the instruction does not take these element types", {TESSERA_ROLE_SRC, src},              \
+                    {TESSERA_ROLE_DST, dst})
+#else
+#define PTO_STATIC_SIG(...) static_cast<void>(0)
+#define PTO_STATIC_FLOW_IDS(...) static_cast<void>(0)
+#endif
+
+#define PTO_STATIC_FLOW(name, sigs, form, src, dst)                                                                      \
+    PTO_STATIC_FLOW_IDS(sigs, form, src, dst, name "-loc", name "-loc", name "-layout", name "-dtype")
 
 // Refuses what a rule of its own forbids where the profile is fixed.
 #define PTO_STATIC_RULE(condition, text) static_assert(!kStaticProfile || (condition), text)

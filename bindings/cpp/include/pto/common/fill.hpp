@@ -12,7 +12,7 @@ namespace detail {
 template <typename Dst, typename Src>
 constexpr void CheckFillpad()
 {
-    PTO_STATIC_PATH("tfillpad", kTfillpadPaths, Form::Plain, Src::Info, Dst::Info);
+    PTO_STATIC_FLOW("tfillpad", kTfillpadSigs, Form::Plain, Src::Info, Dst::Info);
     PTO_STATIC_RULE(Dst::PadVal != PadValue::Null, "tfillpad-pad: the destination's pad is not Null");
 }
 
@@ -25,7 +25,7 @@ constexpr void CheckSameShape()
 template <typename Dst>
 constexpr void CheckFill()
 {
-    PTO_STATIC_PATH("tfillpad", kTfillpadPaths, Form::Fill, Dst::Info, Dst::Info);
+    PTO_STATIC_FLOW("tfillpad", kTfillpadSigs, Form::Fill, Dst::Info, Dst::Info);
 }
 
 } // namespace detail

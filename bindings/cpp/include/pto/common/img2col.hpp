@@ -67,7 +67,7 @@ inline void Apply(const Img2colConfig &cfg, Call &call)
 template <typename Dst, typename Src>
 inline RecordEvent Img2col(Dst &dst, Src &src, const Img2colConfig &cfg, int64_t posM, int64_t posK)
 {
-    PTO_STATIC_PATH("timg2col", kTimg2colPaths, Form::Plain, Src::Info, Dst::Info);
+    PTO_STATIC_FLOW("timg2col", kTimg2colSigs, Form::Plain, Src::Info, Dst::Info);
     Call call(TESSERA_OP_TIMG2COL);
     call.Dst(dst).Conv(src).Scalar(TESSERA_ROLE_POS_M, posM).Scalar(TESSERA_ROLE_POS_K, posK);
     Apply(cfg, call);

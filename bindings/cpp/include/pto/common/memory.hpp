@@ -119,8 +119,8 @@ PTO_INST detail::EventIf<WaitEvents...> TSUBVIEW(DstTileData &dst, SrcTileData &
 template <typename TileT, typename T, typename ShapeT, typename StrideT, Layout L, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TLOAD(TileT &dst, const GlobalTensor<T, ShapeT, StrideT, L> &src, WaitEvents &...)
 {
-    using Global = GlobalTensor<T, ShapeT, StrideT, L>;
-    PTO_STATIC_PATH("tload", kTloadPaths, detail::Form::Plain, detail::ViewInfo<Global>(), TileT::Info);
+    using Global [[maybe_unused]] = GlobalTensor<T, ShapeT, StrideT, L>;
+    PTO_STATIC_FLOW("tload", kTloadSigs, detail::Form::Plain, detail::ViewInfo<Global>(), TileT::Info);
     const auto &machine = detail::CurrentMachine();
     const TesseraView view = src.Describe();
     TesseraTile tile;
@@ -166,9 +166,9 @@ PTO_INST detail::EventIf<WaitEvents...> TLOAD(ConvTile<Loc, E, Format, Dims...> 
 template <typename T, typename ShapeT, typename StrideT, Layout L, typename TileT, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TSTORE(const GlobalTensor<T, ShapeT, StrideT, L> &dst, TileT &src, WaitEvents &...)
 {
-    using Global = GlobalTensor<T, ShapeT, StrideT, L>;
+    using Global [[maybe_unused]] = GlobalTensor<T, ShapeT, StrideT, L>;
     static_assert(!Global::IsConst, "TSTORE writes, and this is a view of const elements");
-    PTO_STATIC_PATH("tstore", kTstorePaths, detail::Form::Plain, TileT::Info, detail::ViewInfo<Global>());
+    PTO_STATIC_FLOW("tstore", kTstoreSigs, detail::Form::Plain, TileT::Info, detail::ViewInfo<Global>());
     const auto &machine = detail::CurrentMachine();
     const TesseraView view = dst.Describe();
     TesseraTile tile;

@@ -29,42 +29,42 @@ constexpr void CheckInsert()
 template <typename DstTileData, typename SrcTileData, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tmov", kTmovPaths, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TMOV).Dst(dst).Src(src).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, ReluPreMode reluMode, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tmov", kTmovPaths, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TMOV).Dst(dst).Src(src).Relu(reluMode).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tmov", kTmovPaths, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TMOV).Dst(dst).Src(src).Mode(mode).Relu(reluMode).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, uint64_t preQuantScalar, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tmov", kTmovPaths, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TMOV).Dst(dst).Src(src).Quant(preQuantScalar).Relu(reluMode).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, uint64_t preQuantScalar, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tmov", kTmovPaths, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TMOV).Dst(dst).Src(src).Quant(preQuantScalar).Mode(mode).Relu(reluMode).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, typename FpTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, FpTileData &fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tmov", kTmovPaths, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
     detail::CheckFp<FpTileData>();
     return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Fp(fp).Relu(reluMode).Issue();
 }
@@ -72,7 +72,7 @@ PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TMOV(DstTileData &dst, S
 template <typename DstTileData, typename SrcTileData, typename FpTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, FpTileData &fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tmov", kTmovPaths, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
     detail::CheckFp<FpTileData>();
     return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Fp(fp).Mode(mode).Relu(reluMode).Issue();
 }
@@ -81,7 +81,7 @@ PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TMOV(DstTileData &dst, S
 template <typename DstTileData, typename SrcTileData, typename FpTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TMOV_FP(DstTileData &dst, SrcTileData &src, FpTileData &fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tmov", kTmovPaths, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
     detail::CheckFp<FpTileData>();
     return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Fp(fp).Relu(reluMode).Issue();
 }
@@ -89,7 +89,7 @@ PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TMOV_FP(DstTileData &dst
 template <typename DstTileData, typename SrcTileData, typename FpTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TMOV_FP(DstTileData &dst, SrcTileData &src, FpTileData &fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tmov", kTmovPaths, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
     detail::CheckFp<FpTileData>();
     return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Fp(fp).Mode(mode).Relu(reluMode).Issue();
 }
@@ -98,21 +98,21 @@ PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TMOV_FP(DstTileData &dst
 template <typename DstTileData, typename SrcTileData, typename FillT, typename... WaitEvents>
 PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TMOV_FP(DstTileData &dst, SrcTileData &src, FillT fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tmov", kTmovPaths, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Scalar(TESSERA_ROLE_FILL, fp).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, typename FillT, ReluPreMode reluMode, typename... WaitEvents>
 PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TMOV_FP(DstTileData &dst, SrcTileData &src, FillT fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tmov", kTmovPaths, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Scalar(TESSERA_ROLE_FILL, fp).Relu(reluMode).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, typename FillT, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TMOV_FP(DstTileData &dst, SrcTileData &src, FillT fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tmov", kTmovPaths, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Scalar(TESSERA_ROLE_FILL, fp).Mode(mode).Relu(reluMode).Issue();
 }
 
@@ -120,42 +120,42 @@ PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TMOV_FP(DstTileData &dst, S
 template <typename DstTileData, typename SrcTileData, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TEXTRACT(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TEXTRACT).Dst(dst).Src(src).At(indexRow, indexCol).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, ReluPreMode reluMode, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TEXTRACT(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TEXTRACT).Dst(dst).Src(src).At(indexRow, indexCol).Relu(reluMode).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TEXTRACT(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TEXTRACT).Dst(dst).Src(src).At(indexRow, indexCol).Mode(mode).Relu(reluMode).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TEXTRACT(DstTileData &dst, SrcTileData &src, uint64_t preQuantScalar, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TEXTRACT).Dst(dst).Src(src).At(indexRow, indexCol).Quant(preQuantScalar).Relu(reluMode).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TEXTRACT(DstTileData &dst, SrcTileData &src, uint64_t preQuantScalar, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TEXTRACT).Dst(dst).Src(src).At(indexRow, indexCol).Quant(preQuantScalar).Mode(mode).Relu(reluMode).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, typename FpTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TEXTRACT(DstTileData &dst, SrcTileData &src, FpTileData &fp, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
     detail::CheckFp<FpTileData>();
     return detail::Call(TESSERA_OP_TEXTRACT_FP).Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol).Mode(mode).Relu(reluMode).Issue();
 }
@@ -164,7 +164,7 @@ PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TEXTRACT(DstTileData &ds
 template <typename DstTileData, typename SrcTileData, typename FpTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TEXTRACT_FP(DstTileData &dst, SrcTileData &src, FpTileData &fp, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
     detail::CheckFp<FpTileData>();
     return detail::Call(TESSERA_OP_TEXTRACT_FP).Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol).Relu(reluMode).Issue();
 }
@@ -172,7 +172,7 @@ PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TEXTRACT_FP(DstTileData 
 template <typename DstTileData, typename SrcTileData, typename FpTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TEXTRACT_FP(DstTileData &dst, SrcTileData &src, FpTileData &fp, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
     detail::CheckFp<FpTileData>();
     return detail::Call(TESSERA_OP_TEXTRACT_FP).Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol).Mode(mode).Relu(reluMode).Issue();
 }
@@ -181,21 +181,21 @@ PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TEXTRACT_FP(DstTileData 
 template <typename DstTileData, typename SrcTileData, typename FillT, typename... WaitEvents>
 PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TEXTRACT_FP(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, FillT fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TEXTRACT_FP).Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, typename FillT, ReluPreMode reluMode, typename... WaitEvents>
 PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TEXTRACT_FP(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, FillT fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TEXTRACT_FP).Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp).Relu(reluMode).Issue();
 }
 
 template <typename DstTileData, typename SrcTileData, typename FillT, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TEXTRACT_FP(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, FillT fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
     return detail::Call(TESSERA_OP_TEXTRACT_FP).Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp).Mode(mode).Relu(reluMode).Issue();
 }
 
@@ -206,8 +206,8 @@ PTO_INST detail::TileEventIf<SrcTileData, WaitEvents...> TEXTRACT(Dst0TileData &
                                                                   int64_t indexCol0, int64_t indexRow1,
                                                                   int64_t indexCol1, WaitEvents &...)
 {
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::TwoWindows, SrcTileData::Info, Dst0TileData::Info);
-    PTO_STATIC_PATH("textract", kTextractPaths, detail::Form::TwoWindows, SrcTileData::Info, Dst1TileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::TwoWindows, SrcTileData::Info, Dst0TileData::Info);
+    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::TwoWindows, SrcTileData::Info, Dst1TileData::Info);
     return detail::Call(TESSERA_OP_TEXTRACT)
         .Tile(TESSERA_ROLE_DST0, dst0)
         .Tile(TESSERA_ROLE_DST1, dst1)
@@ -222,7 +222,7 @@ PTO_INST detail::TileEventIf<SrcTileData, WaitEvents...> TEXTRACT(Dst0TileData &
 template <typename DstTileData, typename SrcTileData, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
     detail::CheckInsert<DstTileData, SrcTileData>();
     return detail::Call(TESSERA_OP_TINSERT).Dst(dst).Src(src).At(indexRow, indexCol).Issue();
 }
@@ -230,7 +230,7 @@ PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &s
 template <typename DstTileData, typename SrcTileData, ReluPreMode reluMode, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
     detail::CheckInsert<DstTileData, SrcTileData>();
     return detail::Call(TESSERA_OP_TINSERT).Dst(dst).Src(src).At(indexRow, indexCol).Relu(reluMode).Issue();
 }
@@ -238,7 +238,7 @@ PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &s
 template <typename DstTileData, typename SrcTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
     detail::CheckInsert<DstTileData, SrcTileData>();
     return detail::Call(TESSERA_OP_TINSERT).Dst(dst).Src(src).At(indexRow, indexCol).Mode(mode).Relu(reluMode).Issue();
 }
@@ -246,7 +246,7 @@ PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &s
 template <typename DstTileData, typename SrcTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, uint64_t preQuantScalar, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
     detail::CheckInsert<DstTileData, SrcTileData>();
     return detail::Call(TESSERA_OP_TINSERT).Dst(dst).Src(src).At(indexRow, indexCol).Quant(preQuantScalar).Relu(reluMode).Issue();
 }
@@ -254,7 +254,7 @@ PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &s
 template <typename DstTileData, typename SrcTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, uint64_t preQuantScalar, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
     detail::CheckInsert<DstTileData, SrcTileData>();
     return detail::Call(TESSERA_OP_TINSERT).Dst(dst).Src(src).At(indexRow, indexCol).Quant(preQuantScalar).Mode(mode).Relu(reluMode).Issue();
 }
@@ -262,7 +262,7 @@ PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &s
 template <typename DstTileData, typename SrcTileData, typename FpTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, FpTileData &fp, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
     detail::CheckInsert<DstTileData, SrcTileData>();
     detail::CheckFp<FpTileData>();
     return detail::Call(TESSERA_OP_TINSERT_FP).Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol).Mode(mode).Relu(reluMode).Issue();
@@ -272,7 +272,7 @@ PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TINSERT(DstTileData &dst
 template <typename DstTileData, typename SrcTileData, typename FpTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TINSERT_FP(DstTileData &dst, SrcTileData &src, FpTileData &fp, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
     detail::CheckInsert<DstTileData, SrcTileData>();
     detail::CheckFp<FpTileData>();
     return detail::Call(TESSERA_OP_TINSERT_FP).Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol).Relu(reluMode).Issue();
@@ -281,7 +281,7 @@ PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TINSERT_FP(DstTileData &
 template <typename DstTileData, typename SrcTileData, typename FpTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TINSERT_FP(DstTileData &dst, SrcTileData &src, FpTileData &fp, int64_t indexRow, int64_t indexCol, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
     detail::CheckInsert<DstTileData, SrcTileData>();
     detail::CheckFp<FpTileData>();
     return detail::Call(TESSERA_OP_TINSERT_FP).Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol).Mode(mode).Relu(reluMode).Issue();
@@ -291,7 +291,7 @@ PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TINSERT_FP(DstTileData &
 template <typename DstTileData, typename SrcTileData, typename FillT, typename... WaitEvents>
 PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TINSERT_FP(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, FillT fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
     detail::CheckInsert<DstTileData, SrcTileData>();
     return detail::Call(TESSERA_OP_TINSERT_FP).Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp).Issue();
 }
@@ -299,7 +299,7 @@ PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TINSERT_FP(DstTileData &dst
 template <typename DstTileData, typename SrcTileData, typename FillT, ReluPreMode reluMode, typename... WaitEvents>
 PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TINSERT_FP(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, FillT fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
     detail::CheckInsert<DstTileData, SrcTileData>();
     return detail::Call(TESSERA_OP_TINSERT_FP).Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp).Relu(reluMode).Issue();
 }
@@ -307,7 +307,7 @@ PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TINSERT_FP(DstTileData &dst
 template <typename DstTileData, typename SrcTileData, typename FillT, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
 PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TINSERT_FP(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, FillT fp, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
     detail::CheckInsert<DstTileData, SrcTileData>();
     return detail::Call(TESSERA_OP_TINSERT_FP).Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp).Mode(mode).Relu(reluMode).Issue();
 }
@@ -317,7 +317,7 @@ template <TInsertMode mode, typename DstTileData, typename SrcTileData, typename
 PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, int64_t indexRow = 0,
                                                 int64_t indexCol = 0, WaitEvents &...)
 {
-    PTO_STATIC_PATH("tinsert", kTinsertPaths, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
+    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
     PTO_STATIC_RULE(kProfile == Profile::Cpu || (SrcTileData::Loc == TileType::Vec && DstTileData::Loc == TileType::Mat),
                     "tinsert-loc: the split form inserts a Vec tile into a Mat tile");
     PTO_STATIC_RULE(kProfile == Profile::Cpu || (SrcTileData::Info.IsNz() && DstTileData::Info.IsNz()),

@@ -32,6 +32,9 @@
 #else
 #define PTO_PROFILE_NAMESPACE profile_at_run_time
 #endif
+#if defined(PTO_PROFILE_CPU) || defined(PTO_PROFILE_A2A3) || defined(PTO_PROFILE_A5)
+#define PTO_STATIC_PROFILE
+#endif
 
 // How device code marks its functions and memories; here everything runs on the host.
 #ifndef PTO_INST

@@ -5,6 +5,7 @@
 
 #include <pto/common/fill.hpp>
 #include <pto/common/img2col.hpp>
+#include <pto/common/instructions.hpp>
 #include <pto/common/memory.hpp>
 #include <pto/common/move.hpp>
 #include <pto/common/rearrange.hpp>

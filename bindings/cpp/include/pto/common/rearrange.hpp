@@ -70,7 +70,7 @@ inline RecordEvent Reshape(TileDataOut &dst, TileDataIn &src, const ShapeRef *sh
 template <typename Dst, typename Src>
 constexpr void CheckInterleave()
 {
-    PTO_STATIC_PATH_IDS(kTinterleavePaths, Form::Plain, Src::Info, Dst::Info, "tinterleave-profile", "tinterleave-loc",
+    PTO_STATIC_FLOW_IDS(kTinterleaveSigs, Form::Plain, Src::Info, Dst::Info, "tinterleave-profile", "tinterleave-loc",
                         "tinterleave-layout", "tinterleave-dtype");
     PTO_STATIC_RULE(Dst::ValidCol < 0 || Dst::ValidCol % 2 == 0,
                     "tinterleave-even: the number of valid columns is even");
@@ -98,9 +98,9 @@ using MixedEventIf = std::enable_if_t<!(std::is_same_v<Dst1, Dst0> && std::is_sa
 template <typename Dst1, typename Dst0, typename Src, typename... WaitEvents>
 inline RecordEvent Deinterleave(Dst1 &dst1, Dst0 &dst0, Src &src)
 {
-    PTO_STATIC_PATH_IDS(kTdeinterleavePaths, Form::OneSource, Src::Info, Dst0::Info, "tinterleave-profile",
+    PTO_STATIC_FLOW_IDS(kTdeinterleaveSigs, Form::OneSource, Src::Info, Dst0::Info, "tinterleave-profile",
                         "tinterleave-loc", "tinterleave-layout", "tinterleave-dtype");
-    PTO_STATIC_PATH_IDS(kTdeinterleavePaths, Form::OneSource, Src::Info, Dst1::Info, "tinterleave-profile",
+    PTO_STATIC_FLOW_IDS(kTdeinterleaveSigs, Form::OneSource, Src::Info, Dst1::Info, "tinterleave-profile",
                         "tinterleave-loc", "tinterleave-layout", "tinterleave-dtype");
     return Call(TESSERA_OP_TDEINTERLEAVE)
         .Tile(TESSERA_ROLE_DST0, dst0)
@@ -128,7 +128,7 @@ namespace detail {
 template <typename TileDataDst, typename TileDataSrc>
 constexpr void CheckTranspose()
 {
-    PTO_STATIC_PATH("ttrans", kTtransPaths, Form::Plain, TileDataSrc::Info, TileDataDst::Info);
+    PTO_STATIC_FLOW("ttrans", kTtransSigs, Form::Plain, TileDataSrc::Info, TileDataDst::Info);
     PTO_STATIC_RULE(TileDataSrc::Info.bits == TileDataDst::Info.bits,
                     "ttrans-size: both element types have the same size");
 }
@@ -157,8 +157,8 @@ namespace detail {
 template <typename Dst, typename Src0, typename Src1>
 constexpr void CheckConcat()
 {
-    PTO_STATIC_PATH("tconcat", kTconcatPaths, Form::Plain, Src0::Info, Dst::Info);
-    PTO_STATIC_PATH("tconcat", kTconcatPaths, Form::Plain, Src1::Info, Dst::Info);
+    PTO_STATIC_FLOW("tconcat", kTconcatSigs, Form::Plain, Src0::Info, Dst::Info);
+    PTO_STATIC_FLOW("tconcat", kTconcatSigs, Form::Plain, Src1::Info, Dst::Info);
 }
 
 template <typename Dst, typename Src0, typename Src1>
@@ -218,7 +218,7 @@ PTO_INST detail::TileEventIf<Idx1TileData, WaitEvents...> TCONCAT(DstTileData &d
 template <typename DstTileData, typename SrcTileData, typename... WaitEvents>
 PTO_INST detail::EventIf<WaitEvents...> TPACK(DstTileData &dst, SrcTileData &src, WaitEvents &...)
 {
-    PTO_STATIC_PATH_IDS(kTpackPaths, detail::Form::Plain, SrcTileData::Info, DstTileData::Info, "tpack-profile",
+    PTO_STATIC_FLOW_IDS(kTpackSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info, "tpack-profile",
                         "tpack-layout", "tpack-layout", "tpack-size");
     PTO_STATIC_RULE(SrcTileData::Info.bits <= 32 && SrcTileData::Info.bits > DstTileData::Info.bits &&
                         DstTileData::Info.bits >= 8,

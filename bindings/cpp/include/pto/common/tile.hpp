@@ -194,7 +194,7 @@ public:
     static constexpr int Numel = Rows_ * Cols_;
     static constexpr int ValidRow = RowValid;
     static constexpr int ValidCol = ColValid;
-    static constexpr BLayout BFractal = kUsualOrder ? detail::UsualBLayout(Loc_, kProfile) : B;
+    static constexpr BLayout BFractal = kUsualOrder ? detail::kUsual[static_cast<int>(kProfile)][static_cast<int>(Loc_)].outer : B;
     static constexpr SLayout SFractal = S;
     static constexpr int SFractalSize = Fractal;
     static constexpr PadValue PadVal = Pad;
@@ -308,7 +308,7 @@ public:
 
 // Tiles of the matrix unit in the layouts that it takes.
 template <typename T, int Rows, int Cols, int RowValid = Rows, int ColValid = Cols>
-using TileLeft = Tile<TileType::Left, T, Rows, Cols, detail::UsualBLayout(TileType::Left, kProfile), RowValid, ColValid,
+using TileLeft = Tile<TileType::Left, T, Rows, Cols, detail::kUsual[static_cast<int>(kProfile)][static_cast<int>(TileType::Left)].outer, RowValid, ColValid,
                       SLayout::RowMajor>;
 template <typename T, int Rows, int Cols, int RowValid = Rows, int ColValid = Cols>
 using TileRight = Tile<TileType::Right, T, Rows, Cols, BLayout::RowMajor, RowValid, ColValid, SLayout::ColMajor>;

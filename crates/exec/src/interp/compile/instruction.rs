@@ -146,11 +146,12 @@ impl Compiler<'_> {
         Ok(Site {
             binds: opcode.binds(self.profile).zip(ends).map(|(how, (src, dst))| (how, src, dst)),
             is_configured: is_configured(opcode),
+            expands: opcode.info().expands,
             only_tiles: global.is_none()
                 && !is_configured(opcode)
                 && scalars.iter().all(|(_, s)| matches!(s.int, Int::Imm(_))),
             at: id,
-            inst,
+            inst: Box::new(inst),
             tiles,
             scalars,
             global,
