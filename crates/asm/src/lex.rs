@@ -11,7 +11,7 @@ use tessera_isa::diag::{Diagnostic, Span};
 pub(crate) const MAX_TOKEN: usize = 64 * 1024;
 
 /// The kind of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tok {
     /// `%name`, `%0#1`.
     Percent,
@@ -49,11 +49,12 @@ pub(crate) enum Tok {
     /// The end of a statement: `;`, or a newline in a listing.
     End,
     /// The end of the text.
+    #[default]
     Eof,
 }
 
 /// A token.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Token {
     pub kind: Tok,
     pub span: Span,
@@ -62,7 +63,7 @@ pub(crate) struct Token {
 }
 
 /// The state of the lexer; copying it is how the parser looks further ahead.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Lexer<'a> {
     bytes: &'a [u8],
     pos: usize,
@@ -79,7 +80,7 @@ fn is_word_start(b: u8) -> bool {
     b.is_ascii_alphabetic() || b == b'_'
 }
 
-fn is_word(b: u8) -> bool {
+pub(crate) fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.')
 }
 
@@ -236,11 +237,8 @@ impl<'a> Lexer<'a> {
             }
             self.pos += 1;
         }
-        let shown: String = String::from_utf8_lossy(self.bytes.get(start..self.pos).unwrap_or_default())
-            .chars()
-            .take(8)
-            .flat_map(char::escape_default)
-            .collect();
+        let bad = String::from_utf8_lossy(self.bytes.get(start..self.pos).unwrap_or_default());
+        let shown: String = bad.chars().take(8).flat_map(char::escape_default).collect();
         sink.push_lexical(
             Diagnostic::error("syntax-token", format!("`{shown}` starts no token"))
                 .at(Span::new(start as u32, self.pos as u32), "not PTO text")
@@ -280,24 +278,20 @@ impl<'a> Lexer<'a> {
                 Tok::At
             }
             b'@' => self.name(start, Tok::At, sink),
-            b'!' => self.word(start, Tok::Bang, sink),
-            b'#' => self.word(start, Tok::Hash, sink),
+            b'!' => self.name(start, Tok::Bang, sink),
+            b'#' => self.name(start, Tok::Hash, sink),
             b'0'..=b'9' => self.number(start),
             _ => {
-                while is_word(self.at(self.pos)) {
-                    self.pos += 1;
-                }
+                self.skip_while(is_word);
                 Tok::Word
             }
         };
         if self.pos - start > MAX_TOKEN {
+            let what = format!("a token of {} bytes is longer than the limit of {MAX_TOKEN}", self.pos - start);
             sink.push_lexical(
-                Diagnostic::error(
-                    "syntax-limit",
-                    format!("a token of {} bytes is longer than the limit of {MAX_TOKEN}", self.pos - start),
-                )
-                .at(Span::new(start as u32, start as u32 + 16), "starts here")
-                .help("use a shorter name"),
+                Diagnostic::error("syntax-limit", what)
+                    .at(Span::new(start as u32, start as u32 + 16), "starts here")
+                    .help("use a shorter name"),
             );
             self.stop();
             return Tok::Eof;
@@ -305,34 +299,26 @@ impl<'a> Lexer<'a> {
         kind
     }
 
-    /// `%`, `@` or `^` and a suffix: digits, or letters, digits, `_ $ . -`.
-    fn name(&mut self, start: usize, kind: Tok, sink: &mut Sink) -> Tok {
-        loop {
-            let b = self.at(self.pos);
-            let dash = b == b'-' && self.at(self.pos + 1) != b'>';
-            if !is_word(b) && !dash {
-                break;
-            }
+    fn skip_while(&mut self, belongs: impl Fn(u8) -> bool) {
+        while belongs(self.at(self.pos)) {
             self.pos += 1;
+        }
+    }
+
+    /// `%`, `@` or `^` and a suffix: digits, or letters, digits, `_ $ . -`. That of `!` and `#` has no `-`.
+    fn name(&mut self, start: usize, kind: Tok, sink: &mut Sink) -> Tok {
+        self.skip_while(is_word);
+        let dashes = !matches!(kind, Tok::Bang | Tok::Hash);
+        while dashes && self.at(self.pos) == b'-' && self.at(self.pos + 1) != b'>' {
+            self.pos += 1;
+            self.skip_while(is_word);
         }
         if self.pos == start + 1 {
             self.nameless(start, sink);
         }
         if kind == Tok::Percent && self.at(self.pos) == b'#' && self.at(self.pos + 1).is_ascii_digit() {
             self.pos += 1;
-            while self.at(self.pos).is_ascii_digit() {
-                self.pos += 1;
-            }
-        }
-        kind
-    }
-
-    fn word(&mut self, start: usize, kind: Tok, sink: &mut Sink) -> Tok {
-        while is_word(self.at(self.pos)) {
-            self.pos += 1;
-        }
-        if self.pos == start + 1 {
-            self.nameless(start, sink);
+            self.skip_while(|b| b.is_ascii_digit());
         }
         kind
     }
@@ -348,16 +334,10 @@ impl<'a> Lexer<'a> {
     fn number(&mut self, start: usize) -> Tok {
         if self.at(start) == b'0' && self.at(self.pos) == b'x' && self.at(self.pos + 1).is_ascii_hexdigit() {
             self.pos += 1;
-            while self.at(self.pos).is_ascii_hexdigit() {
-                self.pos += 1;
-            }
+            self.skip_while(|b| b.is_ascii_hexdigit());
             return Tok::Int;
         }
-        let digits = |lexer: &mut Self| {
-            while lexer.at(lexer.pos).is_ascii_digit() {
-                lexer.pos += 1;
-            }
-        };
+        let digits = |lexer: &mut Self| lexer.skip_while(|b| b.is_ascii_digit());
         digits(self);
         let mut kind = Tok::Int;
         if self.at(self.pos) == b'.' {

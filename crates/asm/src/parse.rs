@@ -20,7 +20,7 @@ mod special;
 mod special_types;
 mod statement;
 
-use crate::lex::{Lexer, Tok, Token};
+use crate::lex::{Lexer, Token};
 use crate::sink::Sink;
 use crate::trivia::Trivia;
 use attr::AliasValue;
@@ -75,6 +75,7 @@ pub(crate) type TypeAt = (TypeId, Span);
 
 pub(crate) type Types = SmallVec<[TypeAt; 4]>;
 
+#[derive(Default)]
 pub(crate) struct Parser<'a> {
     text: &'a str,
     lex: Lexer<'a>,
@@ -91,10 +92,9 @@ pub(crate) struct Parser<'a> {
     block: BlockId,
     scope: Scope,
     given: Option<Profile>,
-    profile: Profile,
     /// Types by their text: a program repeats a few spellings thousands of times.
     types: FxHashMap<&'a str, TypeId>,
-    type_aliases: FxHashMap<&'a str, (TypeId, Span)>,
+    type_aliases: FxHashMap<&'a str, TypeAt>,
     attr_aliases: FxHashMap<&'a str, AliasValue>,
     /// Locations that name aliases, which may be defined at the end of the file: function, operation.
     open_locs: Vec<(usize, OpId)>,
@@ -119,35 +119,23 @@ impl<'a> Parser<'a> {
     pub fn new(text: &'a str, given: Option<Profile>) -> Self {
         let mut module = Module::default();
         let common = names::CommonTypes::new(&mut module.types);
-        let name = module.names.intern("listing");
         let mut parser = Parser {
             text,
             lex: Lexer::new(text),
-            tok: Token { kind: Tok::Eof, span: Span::default(), first: true },
-            prev: Span::default(),
-            sink: Sink::default(),
-            trivia: Trivia::default(),
+            func: Func::new(module.names.intern("listing"), Span::default()),
             module,
-            func: Func::new(name, Span::default()),
-            block: BlockId(0),
             scope: Scope::new(),
             given,
-            profile: given.unwrap_or(Profile::Cpu),
-            types: FxHashMap::default(),
-            type_aliases: FxHashMap::default(),
-            attr_aliases: FxHashMap::default(),
-            open_locs: Vec::new(),
-            depth: 0,
-            statement_at: 0,
-            dictionaries: 0,
-            broken: FxHashSet::default(),
-            stopped: false,
             block_ends: vec![0],
-            expansions: Cell::new(0),
-            functions: FxHashMap::default(),
             common,
+            ..Parser::default()
         };
         parser.bump();
         parser
+    }
+
+    /// The profile that types are compared on.
+    fn profile(&self) -> Profile {
+        self.given.or(self.module.target.map(|(profile, _)| profile)).unwrap_or(Profile::Cpu)
     }
 }

@@ -70,7 +70,7 @@ struct Printer<'a> {
 
 /// May the text stand as a word, without quotes?
 fn is_bare(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'))
+    !text.is_empty() && text.bytes().all(crate::lex::is_word)
 }
 
 impl<'a> Printer<'a> {

@@ -23,22 +23,17 @@ impl Sink {
             }
             return;
         }
-        if self.errors > MAX_DIAGNOSTICS {
+        if self.is_full() {
             return;
         }
         self.errors += 1;
-        if self.errors <= MAX_DIAGNOSTICS {
-            self.list.push(diagnostic);
-            return;
-        }
-        self.list.push(
-            Diagnostic::error(
-                "syntax-limit",
-                format!("the text has more than {MAX_DIAGNOSTICS} errors, and the rest is not read"),
-            )
-            .at(diagnostic.span.unwrap_or_default(), "")
-            .help("mend the first ones"),
-        );
+        self.list.push(if self.is_full() {
+            let what = format!("the text has more than {MAX_DIAGNOSTICS} errors, and the rest is not read");
+            let span = diagnostic.span.unwrap_or_default();
+            Diagnostic::error("syntax-limit", what).at(span, "").help("mend the first ones")
+        } else {
+            diagnostic
+        });
     }
 
     /// Adds the finding of a bad token.

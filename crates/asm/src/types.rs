@@ -2,15 +2,14 @@
 
 mod tile;
 
-pub(crate) use tile::{Field, Fields};
+pub(crate) use tile::{FIELDS, Field, Fields};
 
-use crate::sink::shown;
+use crate::sink::{did_you_mean, shown};
 use smallvec::SmallVec;
 use tessera_ir::{MemrefType, ScalarType, Sign, Strided, Type, ViewType};
-use tessera_isa::diag::{Diagnostic, Span, nearest};
+use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ConvType;
-use tessera_isa::tile::Loc;
 
 /// A diagnostic is large, and types are read in the innermost loop.
 pub(crate) type Res<T> = Result<T, Box<Diagnostic>>;
@@ -37,6 +36,12 @@ impl<'a> Piece<'a> {
         let head = self.text.get(..at).unwrap_or(self.text);
         let tail = self.text.get(at + skip..).unwrap_or("");
         (Piece { text: head, start: self.start }, Piece { text: tail, start: self.start + (at + skip) as u32 })
+    }
+
+    /// What stands between an opening and a closing text.
+    fn inside(self, open: &str, close: &str) -> Option<Self> {
+        let text = self.text.strip_prefix(open)?.strip_suffix(close)?;
+        Some(Piece { text, start: self.start + open.len() as u32 })
     }
 
     /// `key=value`, where there is a `=`.
@@ -69,46 +74,29 @@ impl<'a> Piece<'a> {
 }
 
 pub(crate) fn fault<T>(piece: Piece<'_>, what: impl Into<String>, help: impl Into<String>) -> Res<T> {
-    Err(Box::new(Diagnostic::error("syntax-type", what).at(piece.span(), "").help(help)))
+    fault_of("syntax-type", piece, what, help)
+}
+
+fn fault_of<T>(rule: &'static str, piece: Piece<'_>, what: impl Into<String>, help: impl Into<String>) -> Res<T> {
+    Err(Box::new(Diagnostic::error(rule, what).at(piece.span(), "").help(help)))
 }
 
 /// What the type parser needs to know about the module: its aliases.
 pub(crate) type Aliases<'a> = &'a dyn Fn(&str) -> Option<Type>;
 
-const TYPE_NAMES: &[&str] = &[
-    "!pto.tile",
-    "!pto.tile_buf",
-    "!pto.conv_tile",
-    "!pto.ptr",
-    "!pto.tensor_view",
-    "!pto.partition_tensor_view",
-    "!pto.event",
-    "memref",
-    "index",
-    "i1",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "ui8",
-    "ui16",
-    "ui32",
-    "ui64",
-    "f16",
-    "bf16",
-    "f32",
-];
+/// For suggestions.
+const TYPE_NAMES: &str = "!pto.tile !pto.tile_buf !pto.conv_tile !pto.ptr !pto.tensor_view \
+    !pto.partition_tensor_view !pto.event memref index i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 f16 bf16 f32";
 
 /// A type. `fields` receives the places of a tile's fields.
 pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields) -> Res<Type> {
     let piece = piece.trim();
     let (name, body) = match piece.text.find('<') {
         Some(at) => {
-            let (name, rest) = piece.cut(at, 1);
-            let Some(inner) = rest.text.strip_suffix('>') else {
+            let (name, rest) = piece.cut(at, 0);
+            let Some(body) = rest.inside("<", ">") else {
                 return fault(piece, "the type's `<` is not closed", "add the closing `>`");
             };
-            let body = Piece { text: inner, start: rest.start };
             (name.trim(), Some(body))
         }
         None => (piece, None),
@@ -123,18 +111,14 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (_, Some("event"), None) => Ok(Type::Event),
         ("!pto", _, Some(body)) => wrapped(body, aliases, fields),
         ("memref", _, Some(body)) => memref(body).map(Type::Memref),
-        (word, None, None) if word.starts_with('!') => match aliases(word.get(1..).unwrap_or("")) {
-            Some(ty) => Ok(ty),
-            None => Err(Box::new(
-                Diagnostic::error("undefined-name", format!("the type alias `{}` is not defined", shown(word)))
-                    .at(piece.span(), "")
-                    .help(format!("write `{} = …` before its first use", shown(word))),
-            )),
-        },
-        (word, None, None) => match scalar(word) {
-            Some(ty) => Ok(Type::Scalar(ty)),
-            None => unknown(name),
-        },
+        (word, None, None) if word.starts_with('!') => aliases(word.get(1..).unwrap_or("")).map_or_else(
+            || {
+                let what = format!("the type alias `{}` is not defined", shown(word));
+                fault_of("undefined-name", piece, what, format!("write `{} = …` before its first use", shown(word)))
+            },
+            Ok,
+        ),
+        (word, None, None) => scalar(word).map_or_else(|| unknown(name), |ty| Ok(Type::Scalar(ty))),
         _ => unknown(name),
     }
 }
@@ -152,10 +136,9 @@ fn wrapped(body: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields) -> Res<Ty
 }
 
 fn unknown<T>(name: Piece<'_>) -> Res<T> {
-    let help = match nearest(name.text, TYPE_NAMES.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "types are !pto.tile<…>, !pto.ptr<…>, views, memref<…>, index, iN, f16, bf16, f32".to_string(),
-    };
+    let help = did_you_mean(name.text, TYPE_NAMES.split_whitespace(), || {
+        "types are !pto.tile<…>, !pto.ptr<…>, views, memref<…>, index, iN, f16, bf16, f32".into()
+    });
     fault(name, format!("`{}` is no type", shown(name.text)), help)
 }
 
@@ -164,33 +147,25 @@ pub(crate) fn scalar(word: &str) -> Option<ScalarType> {
     if word == "index" {
         return Some(ScalarType::Index);
     }
-    let (sign, digits) = if let Some(rest) = word.strip_prefix("si") {
-        (Sign::Signed, rest)
-    } else if let Some(rest) = word.strip_prefix("ui") {
-        (Sign::Unsigned, rest)
-    } else if let Some(rest) = word.strip_prefix('i') {
-        (Sign::None, rest)
-    } else {
+    let signs = [("si", Sign::Signed), ("ui", Sign::Unsigned), ("i", Sign::None)];
+    let Some((sign, digits)) = signs.into_iter().find_map(|(text, sign)| Some((sign, word.strip_prefix(text)?))) else {
         return Elem::parse(word).filter(|e| e.is_float()).map(ScalarType::Float);
     };
-    if digits.is_empty() || digits.len() > 2 || digits.starts_with('0') || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    let bits: u8 = digits.parse().ok()?;
+    let bits: u8 = digits.parse().ok().filter(|_| !digits.starts_with(['0', '+']))?;
     (1..=64).contains(&bits).then_some(ScalarType::Int(bits, sign))
 }
 
 pub(crate) fn elem(piece: Piece<'_>) -> Res<Elem> {
-    match Elem::parse(piece.text) {
-        Some(e) => Ok(e),
-        None => {
+    Elem::parse(piece.text).map_or_else(
+        || {
             let help = match Elem::nearest(piece.text) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "element types are f32, f16, bf16, i8 to i64, u8 to u64 and the fp8 and fp4 types".into(),
             };
             fault(piece, format!("`{}` is no element type", shown(piece.text)), help)
-        }
-    }
+        },
+        Ok,
+    )
 }
 
 /// A decimal number.
@@ -199,12 +174,9 @@ pub(crate) fn number(piece: Piece<'_>) -> Res<u64> {
     if !digits {
         return fault(piece, format!("`{}` is no number", shown(piece.text)), "write a decimal number");
     }
-    piece.text.parse().map_err(|_| {
-        Box::new(
-            Diagnostic::error("syntax-integer", format!("{} does not fit into 64 bits", shown(piece.text)))
-                .at(piece.span(), "")
-                .help("no extent is larger than 2^32"),
-        )
+    piece.text.parse().or_else(|_| {
+        let what = format!("{} does not fit into 64 bits", shown(piece.text));
+        fault_of("syntax-integer", piece, what, "no extent is larger than 2^32")
     })
 }
 
@@ -221,11 +193,8 @@ pub(crate) fn dims(piece: Piece<'_>) -> Res<(Dims, SmallVec<[Span; 6]>, Piece<'_
             return Ok((out, spans, rest));
         }
         let Some(at) = rest.text.find('x') else {
-            return fault(
-                rest,
-                format!("`{}` has no element type", shown(piece.text)),
-                "write extents and element type joined by `x`, as in 16x64xf32",
-            );
+            let what = format!("`{}` has no element type", shown(piece.text));
+            return fault(rest, what, "write extents and element type joined by `x`, as in 16x64xf32");
         };
         let (head, tail) = rest.cut(at, 1);
         out.push(if head.text == "?" { None } else { Some(number(head)?) });
@@ -240,11 +209,8 @@ pub(crate) fn dims(piece: Piece<'_>) -> Res<(Dims, SmallVec<[Span; 6]>, Piece<'_
 fn view(body: Piece<'_>, partition: bool) -> Res<Type> {
     let (dims, _, rest) = dims(body.trim())?;
     if dims.is_empty() || dims.len() > 5 {
-        return fault(
-            body,
-            format!("a view of {} dimensions does not exist", dims.len()),
-            "write one to five extents, as in ?x?xf32",
-        );
+        let what = format!("a view of {} dimensions does not exist", dims.len());
+        return fault(body, what, "write one to five extents, as in ?x?xf32");
     }
     let elem = elem(rest)?;
     Ok(Type::View(ViewType { partition, dims, elem }))
@@ -262,40 +228,27 @@ fn pointer(body: Piece<'_>) -> Res<Type> {
 fn conv(body: Piece<'_>) -> Res<ConvType> {
     let items = body.items();
     let [loc, format, shape] = items.as_slice() else {
-        return fault(
-            body,
-            format!("a conv tile has 3 parts, and {} are written", items.len()),
-            "write location, NC1HWC0 or NDC1HWC0, and extents, as in mat, NC1HWC0, 1x2x16x16x16xf16",
-        );
+        let what = format!("a conv tile has 3 parts, and {} are written", items.len());
+        let help = "write location, NC1HWC0 or NDC1HWC0, and extents, as in mat, NC1HWC0, 1x2x16x16x16xf16";
+        return fault(body, what, help);
     };
     let loc = tile::loc(*loc)?;
-    let has_depth = match format.text {
-        "NC1HWC0" => false,
-        "NDC1HWC0" => true,
-        _ => {
-            return fault(
-                *format,
-                format!("`{}` is no format of a conv tile", shown(format.text)),
-                "write NC1HWC0 or NDC1HWC0",
-            );
-        }
-    };
+    let has_depth = format.text == "NDC1HWC0";
+    if !has_depth && format.text != "NC1HWC0" {
+        let what = format!("`{}` is no format of a conv tile", shown(format.text));
+        return fault(*format, what, "write NC1HWC0 or NDC1HWC0");
+    }
     let (written, _, rest) = dims(*shape)?;
     let wanted = if has_depth { 6 } else { 5 };
     let known: SmallVec<[u64; 6]> = written.iter().copied().flatten().collect();
     if written.len() != wanted || known.len() != wanted {
-        return fault(
-            *shape,
-            format!("{} has {wanted} known extents, and {} are written", format.text, known.len()),
-            format!("write {wanted} numbers, then the element type"),
-        );
+        let what = format!("{} has {wanted} known extents, and {} are written", format.text, known.len());
+        return fault(*shape, what, format!("write {wanted} numbers, then the element type"));
     }
     let mut dims = [1u64; 6];
-    let slots = [0, 1, 2, 3, 4, 5].into_iter().filter(|i| has_depth || *i != 1);
-    for (slot, n) in slots.zip(&known) {
-        if let Some(d) = dims.get_mut(slot) {
-            *d = *n;
-        }
+    let slots = dims.iter_mut().enumerate().filter(|(i, _)| has_depth || *i != 1);
+    for ((_, slot), n) in slots.zip(&known) {
+        *slot = *n;
     }
     Ok(ConvType { loc, has_depth, dims, elem: elem(rest)? })
 }
@@ -309,19 +262,13 @@ fn memref(body: Piece<'_>) -> Res<MemrefType> {
     }
     let mut out = MemrefType { dims, elem: elem(rest)?, strided: None, space: None };
     for item in items {
-        let is_strided = item.text.starts_with("strided<") && item.text.ends_with('>');
-        if is_strided && out.strided.is_none() {
-            let (_, inner) = item.cut("strided<".len(), 0);
-            let (inner, _) = inner.cut(inner.text.len().saturating_sub(1), 1);
+        if let (Some(inner), None) = (item.inside("strided<", ">"), &out.strided) {
             out.strided = Some(strided(inner, out.dims.len())?);
         } else if out.space.is_none() && !item.text.is_empty() && !item.text.starts_with("affine_map") {
             out.space = Some(item.text.into());
         } else {
-            return fault(
-                item,
-                format!("`{}` is no layout or address space of a memref", shown(item.text)),
-                "write strided<[…], offset: n> or #pto.address_space<…>",
-            );
+            let what = format!("`{}` is no layout or address space of a memref", shown(item.text));
+            return fault(item, what, "write strided<[…], offset: n> or #pto.address_space<…>");
         }
     }
     Ok(out)
@@ -331,11 +278,9 @@ fn strided(body: Piece<'_>, rank: usize) -> Res<Strided> {
     let items = body.items();
     let mut items = items.into_iter();
     let list = items.next().unwrap_or(body);
-    let inner = list.text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
-    let Some(inner) = inner else {
+    let Some(inner) = list.inside("[", "]") else {
         return fault(list, "the strides are not in brackets", "write strided<[16, 1]>");
     };
-    let inner = Piece { text: inner, start: list.start + 1 };
     let mut strides = SmallVec::new();
     if !inner.text.trim().is_empty() {
         for item in inner.items() {
@@ -343,19 +288,15 @@ fn strided(body: Piece<'_>, rank: usize) -> Res<Strided> {
         }
     }
     if strides.len() != rank {
-        return fault(
-            list,
-            format!("{} strides do not fit {rank} dimensions", strides.len()),
-            "write one stride per dimension",
-        );
+        let what = format!("{} strides do not fit {rank} dimensions", strides.len());
+        return fault(list, what, "write one stride per dimension");
     }
     let mut offset = Some(0);
     if let Some(item) = items.next() {
-        let Some(value) = item.text.strip_prefix("offset:") else {
+        let Some(value) = item.inside("offset:", "") else {
             return fault(item, format!("`{}` is no offset", shown(item.text)), "write offset: 0");
         };
-        let at = item.start + (item.text.len() - value.len()) as u32;
-        offset = signed(Piece { text: value, start: at }.trim())?;
+        offset = signed(value.trim())?;
     }
     if let Some(extra) = items.next() {
         return fault(extra, "nothing follows the offset", "remove it");
@@ -367,14 +308,6 @@ fn signed(piece: Piece<'_>) -> Res<Option<i64>> {
     if piece.text == "?" {
         return Ok(None);
     }
-    match piece.text.parse() {
-        Ok(n) => Ok(Some(n)),
-        Err(_) => fault(piece, format!("`{}` is no stride", shown(piece.text)), "write an integer or `?`"),
-    }
-}
-
-/// The names of all locations, for messages.
-pub(crate) fn loc_names() -> String {
-    let names: Vec<&str> = Loc::ALL.iter().map(|l| l.name()).collect();
-    names.join(", ")
+    let no_stride = |_| fault(piece, format!("`{}` is no stride", shown(piece.text)), "write an integer or `?`");
+    piece.text.parse().map(Some).or_else(no_stride)
 }

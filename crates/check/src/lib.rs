@@ -49,7 +49,8 @@ use tessera_isa::ops::Sig;
 /// use tessera_isa::tile::{Loc, TileType};
 ///
 /// let tile = |loc| TileType::new(loc, Elem::F16, 16, 32).resolve(Profile::A2a3);
-/// let mut inst = Inst::new(Opcode::Tmov, Form::Plain, Profile::A2a3);
+/// let tmov = Opcode::parse("tmov").unwrap();
+/// let mut inst = Inst::new(tmov, Form::Plain, Profile::A2a3);
 /// inst.tiles.push(TileArg::of_type(Role::Src, tile(Loc::Vec)));
 /// inst.tiles.push(TileArg::of_type(Role::Dst, tile(Loc::Mat)));
 /// assert_eq!(check(&inst)[0].rule, "tmov-loc");

@@ -37,16 +37,13 @@ pub struct For<'a> {
     pub results: &'a [ValueId],
 }
 
-/// `scf.if`.
+/// `scf.if`: what decides, the blocks then and else, what they yield, and the results.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "the fields are MLIR's own words")]
 pub struct If<'a> {
-    /// What decides.
     pub condition: Arg,
-    /// Then and else.
     pub blocks: [BlockId; 2],
-    /// What they yield.
     pub yields: [&'a [Operand]; 2],
-    /// The results.
     pub results: &'a [ValueId],
 }
 
@@ -73,14 +70,12 @@ pub struct While<'a> {
     pub results: &'a [ValueId],
 }
 
-/// `arith.select`.
+/// `arith.select`: what decides, what it is then and else, and the result.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "the fields are MLIR's own words")]
 pub struct Select<'a> {
-    /// What decides.
     pub condition: Arg,
-    /// What it is then, and else.
     pub choices: [&'a Operand; 2],
-    /// The result.
     pub results: &'a [ValueId],
 }
 
@@ -128,19 +123,6 @@ pub struct Edge<'a> {
 }
 
 impl<'a> Handed<'a> {
-    /// How many values.
-    pub fn len(self) -> usize {
-        match self {
-            Handed::Operands(operands) => operands.len(),
-            Handed::Values(values) => values.len(),
-        }
-    }
-
-    /// Is nothing handed over?
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-
     /// The values, in order.
     pub fn args(self) -> impl Iterator<Item = Arg> + 'a {
         let (operands, values): (&[Operand], &[ValueId]) = match self {

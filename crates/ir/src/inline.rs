@@ -35,8 +35,9 @@ pub fn inline(module: &Module, entry: &Func) -> Result<Func, Box<Diagnostic>> {
 }
 
 type ValueMap = FxHashMap<ValueId, ValueId>;
+type Res<T> = Result<T, Box<Diagnostic>>;
 
-fn mapped(map: &ValueMap, value: ValueId, op: &Op) -> Result<ValueId, Box<Diagnostic>> {
+fn mapped(map: &ValueMap, value: ValueId, op: &Op) -> Res<ValueId> {
     let known = map.get(&value).copied();
     known.ok_or_else(|| Diagnostic::internal(op.span, "a call is inlined, and a value is used before it is defined"))
 }
@@ -57,7 +58,7 @@ impl Inliner<'_> {
         to: BlockId,
         map: &mut ValueMap,
         inlined: bool,
-    ) -> Result<Vec<ValueId>, Box<Diagnostic>> {
+    ) -> Res<Vec<ValueId>> {
         for arg in &func.block(from).args {
             let mut value = func.value(*arg).clone();
             if let Def::BlockArg(_, n) = value.def {
@@ -65,39 +66,27 @@ impl Inliner<'_> {
             }
             let id = self.out.add_value(value);
             map.insert(*arg, id);
-            self.out.blocks[to.index()].args.push(id);
+            self.out.block_mut(to).args.push(id);
         }
         for id in &func.block(from).ops {
             let op = func.op(*id);
             match op.kind {
                 OpKind::Call(name) => self.call(op, name, to, map)?,
-                OpKind::Return if inlined => {
-                    return op.values().map(|v| mapped(map, v, op)).collect();
-                }
+                OpKind::Return if inlined => return op.values().map(|v| mapped(map, v, op)).collect(),
                 _ => self.copy(func, op, to, map, inlined)?,
             }
             self.steps += 1;
             if self.steps > MAX_STEPS {
-                let what = format!(
-                    "the calls of @{} unfold to more than {MAX_STEPS} operations and calls",
-                    self.module.names.text(self.out.name)
-                );
-                return Err(Box::new(
-                    Diagnostic::error("syntax-limit", what).at(op.span, "").help("call in a loop instead"),
-                ));
+                let name = self.module.names.text(self.out.name);
+                let what = format!("the calls of @{name} unfold to more than {MAX_STEPS} operations and calls");
+                let error = Diagnostic::error("syntax-limit", what).at(op.span, "").help("call in a loop instead");
+                return Err(Box::new(error));
             }
         }
         Ok(Vec::new())
     }
 
-    fn copy(
-        &mut self,
-        func: &Func,
-        op: &Op,
-        to: BlockId,
-        map: &mut ValueMap,
-        inlined: bool,
-    ) -> Result<(), Box<Diagnostic>> {
+    fn copy(&mut self, func: &Func, op: &Op, to: BlockId, map: &mut ValueMap, inlined: bool) -> Res<()> {
         let mut new = op.clone();
         for operand in &mut new.operands {
             if let Arg::Value(v) = operand.arg {
@@ -117,11 +106,11 @@ impl Inliner<'_> {
             self.block(func, *block, b, map, inlined)?;
             *block = b;
         }
-        self.out.ops[id.index()] = new;
+        *self.out.op_mut(id) = new;
         Ok(())
     }
 
-    fn call(&mut self, op: &Op, name: NameId, to: BlockId, map: &mut ValueMap) -> Result<(), Box<Diagnostic>> {
+    fn call(&mut self, op: &Op, name: NameId, to: BlockId, map: &mut ValueMap) -> Res<()> {
         let text = self.module.names.text(name);
         let refuse = |what: String| Err(Box::new(Diagnostic::error("call", what).at(op.span, "called here")));
         let Some(callee) = self.module.funcs.iter().find(|f| f.name == name) else {

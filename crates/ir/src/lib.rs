@@ -5,7 +5,7 @@
 //! TINSERT is `op.dst()` whether the text was assembly, SSA (then it is a result) or DPS (then it is an operand).
 //!
 //! A listing (instructions without a function around them, syntax.md 1) is a module of one function whose
-//! [`Func::inputs`] are the names that the text reads and never defines.
+//! [`Func::args`] are the names that the text reads and never defines, then the tiles that it only writes.
 //!
 //! Spans are kept on operations, operands and definitions; nothing here knows how text is read or printed.
 
@@ -18,7 +18,7 @@ pub mod types;
 mod verify;
 
 pub use func::{Block, Def, Func, Value};
-pub use op::{Arg, ArithOp, CastOp, CmpPred, ConstValue, Op, OpAttrs, OpKind, Operand, TextForm};
+pub use op::{Arg, ArithOp, CastOp, CmpPred, Op, OpAttrs, OpKind, Operand, TextForm};
 pub use types::{MemrefType, ScalarType, Sign, Strided, Type, TypeTable, ViewType};
 pub use verify::verify;
 
@@ -79,14 +79,9 @@ impl Names {
         &self.texts[id.index()]
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.texts.len()
-    }
-
-    /// Is there none?
-    pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
+    /// Is the id one of this module's?
+    pub fn contains(&self, id: NameId) -> bool {
+        id.index() < self.texts.len()
     }
 }
 

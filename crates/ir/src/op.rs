@@ -99,9 +99,6 @@ words! {
     }
 }
 
-/// The value of a constant: integers are kept as the bits of their width, sign-extended.
-pub type ConstValue = Number;
-
 /// What an operation does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpKind {
@@ -109,8 +106,8 @@ pub enum OpKind {
     Pto(Opcode, Form),
     /// A PTO instruction outside the table: recognised, not executable.
     Other(&'static str),
-    /// `arith.constant`.
-    Constant(ConstValue),
+    /// `arith.constant`: integers are kept as the bits of their width, sign-extended.
+    Constant(Number),
     /// Integer arithmetic on two operands.
     Arith(ArithOp),
     /// `arith.cmpi`.
@@ -189,15 +186,8 @@ pub struct Op {
 impl Op {
     /// An operation without operands.
     pub fn new(kind: OpKind, form: TextForm, span: Span) -> Self {
-        Op {
-            kind,
-            form,
-            operands: SmallVec::new(),
-            results: SmallVec::new(),
-            blocks: SmallVec::new(),
-            attrs: None,
-            span,
-        }
+        let (operands, results, blocks) = Default::default();
+        Op { kind, form, operands, results, blocks, attrs: None, span }
     }
 
     /// The instruction, if it is one of the table.
@@ -240,12 +230,8 @@ impl Op {
 
     /// The tiles that the instruction writes, with their roles: results in SSA, `outs` operands in DPS.
     pub fn dsts(&self) -> SmallVec<[(Role, ValueId); 2]> {
-        let mut all: SmallVec<[(Role, ValueId); 2]> = self
-            .operands
-            .iter()
-            .filter(|o| o.role.is_dst())
-            .filter_map(|o| o.arg.value().map(|v| (o.role, v)))
-            .collect();
+        let outs = self.operands.iter().filter(|o| o.role.is_dst());
+        let mut all: SmallVec<_> = outs.filter_map(|o| o.arg.value().map(|v| (o.role, v))).collect();
         if let OpKind::Pto(op, form) = self.kind
             && let Some(info) = op.form(form)
         {

@@ -139,16 +139,12 @@ pub fn compute(
     op: &Op,
     int: impl Fn(Arg) -> Option<i64>,
 ) -> Option<Result<i64, Undefined>> {
-    if !matches!(op.kind, OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_)) {
-        return None;
-    }
     let side = |n: usize| op.operands.get(n).and_then(|o| int(o.arg));
-    let a = side(0)?;
-    let (from, to) = widths(module, func, op);
+    let widths = || widths(module, func, op);
     Some(match op.kind {
-        OpKind::Arith(kind) => arith(kind, to, a, side(1)?),
-        OpKind::Cmp(pred) => Ok(-i64::from(compare(pred, from, a, side(1)?))),
-        OpKind::Cast(kind) => Ok(cast(kind, from, to, a)),
+        OpKind::Arith(kind) => arith(kind, widths().1, side(0)?, side(1)?),
+        OpKind::Cmp(pred) => Ok(-i64::from(compare(pred, widths().0, side(0)?, side(1)?))),
+        OpKind::Cast(kind) => Ok(cast(kind, widths().0, widths().1, side(0)?)),
         _ => return None,
     })
 }

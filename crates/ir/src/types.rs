@@ -40,23 +40,6 @@ impl ScalarType {
             ScalarType::Float(e) => e.bits(),
         }
     }
-
-    /// The element type of the same bits, where there is one (for pointers to scalars).
-    pub fn elem(self) -> Option<Elem> {
-        Some(match self {
-            ScalarType::Index => Elem::I64,
-            ScalarType::Float(e) => e,
-            ScalarType::Int(8, Sign::Unsigned) => Elem::U8,
-            ScalarType::Int(16, Sign::Unsigned) => Elem::U16,
-            ScalarType::Int(32, Sign::Unsigned) => Elem::U32,
-            ScalarType::Int(64, Sign::Unsigned) => Elem::U64,
-            ScalarType::Int(8, _) => Elem::I8,
-            ScalarType::Int(16, _) => Elem::I16,
-            ScalarType::Int(32, _) => Elem::I32,
-            ScalarType::Int(64, _) => Elem::I64,
-            ScalarType::Int(..) => return None,
-        })
-    }
 }
 
 /// A view of global memory, `!pto.tensor_view<…>` or `!pto.partition_tensor_view<…>`.
@@ -154,7 +137,9 @@ impl Type {
     /// May the two be the same type on some profile?
     pub fn may_become(&self, other: &Type) -> bool {
         match (self, other) {
-            (Type::Tile(a), Type::Tile(b)) => same_on_some(a, b),
+            (Type::Tile(a), Type::Tile(b)) => {
+                (a.loc, a.elem, a.rows, a.cols, a.v_row, a.v_col) == (b.loc, b.elem, b.rows, b.cols, b.v_row, b.v_col)
+            }
             _ => self == other,
         }
     }
@@ -166,10 +151,6 @@ impl Type {
             _ => self == other,
         }
     }
-}
-
-fn same_on_some(a: &TileType, b: &TileType) -> bool {
-    (a.loc, a.elem, a.rows, a.cols, a.v_row, a.v_col) == (b.loc, b.elem, b.rows, b.cols, b.v_row, b.v_col)
 }
 
 fn same_tile(a: &Tile, b: &Tile) -> bool {
@@ -203,18 +184,8 @@ impl TypeTable {
         &self.types[id.index()]
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.types.len()
-    }
-
-    /// Is there none?
-    pub fn is_empty(&self) -> bool {
-        self.types.is_empty()
-    }
-
-    /// All types with their ids.
-    pub fn iter(&self) -> impl Iterator<Item = (TypeId, &Type)> {
-        self.types.iter().enumerate().map(|(i, t)| (TypeId(i as u32), t))
+    /// Is the id one of this module's?
+    pub fn contains(&self, id: TypeId) -> bool {
+        id.index() < self.types.len()
     }
 }

@@ -62,20 +62,19 @@ impl Verifier<'_> {
     fn values(&mut self) {
         let (func, module) = (self.func, self.module);
         for value in &func.values {
-            if value.ty.index() >= module.types.len() || value.name.index() >= module.names.len() {
+            if !module.types.contains(value.ty) || !module.names.contains(value.name) {
                 self.wrong(value.span, "a value has a type or a name that the module does not have");
             }
         }
         for (n, id) in func.args.iter().enumerate() {
-            match func.values.get(id.index()) {
-                Some(value) => {
-                    if !matches!(value.def, Def::Input | Def::ListingOut) && value.def != Def::Arg(n as u32) {
-                        self.wrong(value.span, format!("argument {n} says that it is {:?}", value.def));
-                    }
-                    self.visible[id.index()] = true;
-                }
-                None => self.wrong(func.span, format!("argument {n} is no value of the function")),
+            let Some(value) = func.values.get(id.index()) else {
+                self.wrong(func.span, format!("argument {n} is no value of the function"));
+                continue;
+            };
+            if !matches!(value.def, Def::Input | Def::ListingOut) && value.def != Def::Arg(n as u32) {
+                self.wrong(value.span, format!("argument {n} says that it is {:?}", value.def));
             }
+            self.visible[id.index()] = true;
         }
         if func.outputs.iter().any(|v| v.index() >= func.values.len()) {
             self.wrong(func.span, "an output is no value of the function");
@@ -178,12 +177,8 @@ impl Verifier<'_> {
                 counts == (2, 1, 0) && results().all(integer) && results().all(|r| operands().all(|t| t == r))
             }
             OpKind::Cmp(_) => {
-                let mut sides = operands();
-                let first = sides.next();
-                counts == (2, 1, 0)
-                    && operands().all(integer)
-                    && sides.all(|t| Some(t) == first)
-                    && results().all(Type::is_flag)
+                let same = operands().all(|t| integer(t) && operands().next() == Some(t));
+                counts == (2, 1, 0) && same && results().all(Type::is_flag)
             }
             OpKind::Cast(_) => counts == (1, 1, 0) && operands().chain(results()).all(integer),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => return self.flow(op),
@@ -203,11 +198,10 @@ impl Verifier<'_> {
             OpKind::Other(_) | OpKind::Call(_) => counts.2 == 0,
             OpKind::Yield | OpKind::Condition | OpKind::Return => counts.1 == 0 && counts.2 == 0,
         };
+        let (ins, outs, blocks) = counts;
+        let kind = &op.kind;
         (!fits).then(|| {
-            format!(
-                "{:?} has {} operands, {} results and {} blocks, or types that do not fit",
-                op.kind, counts.0, counts.1, counts.2
-            )
+            format!("{kind:?} has {ins} operands, {outs} results and {blocks} blocks, or types that do not fit")
         })
     }
 
@@ -239,8 +233,9 @@ impl Verifier<'_> {
             return Some("what decides about control flow is no integer of the right type".into());
         }
         for edge in control.edges() {
-            if edge.from.len() != edge.to.len() {
-                return Some(format!("{} values are handed to {}", edge.from.len(), edge.to.len()));
+            let handed = edge.from.args().count();
+            if handed != edge.to.len() {
+                return Some(format!("{handed} values are handed to {}", edge.to.len()));
             }
             for (to, from) in edge.pairs() {
                 let taken = self.ty(to);

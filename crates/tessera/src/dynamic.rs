@@ -13,7 +13,7 @@
 //! let mut dst = machine.alloc(&TileType::new(Loc::Vec, Elem::U8, 32, 32))?;
 //! src.write(&(0..1024).map(|i| i as u8).collect::<Vec<u8>>())?;
 //!
-//! Instruction::new(Opcode::Ttrans).tile(Role::Src, &src).tile(Role::Dst, &dst).issue()?;
+//! Instruction::new(Opcode::parse("ttrans").unwrap()).tile(Role::Src, &src).tile(Role::Dst, &dst).issue()?;
 //! assert_eq!(dst.to_vec::<u8>()?[..3], [0, 32, 64]);
 //!
 //! // The intrinsics take it too, and report what a typed tile would not have let compile.

@@ -92,13 +92,9 @@ impl Convert<'_> {
 
     /// May the instruction write into the old tile? Nothing else reads it from there on, or holds on to its storage.
     fn can_overwrite(&self, block: BlockId, id: OpId, old: ValueId) -> bool {
-        let Def::Result(def, _) = self.func.value(old).def else {
-            return false;
-        };
+        let Def::Result(def, _) = self.func.value(old).def else { return false };
         let home = self.events.place(def).map(|(block, _)| block);
-        let Some((_, at)) = self.events.place(id) else {
-            return false;
-        };
+        let Some((_, at)) = self.events.place(id) else { return false };
         let makes = self.func.op(def);
         let plain = match makes.opcode().and_then(|o| o.info().binds) {
             Some(Bind::New) => makes.operands.is_empty(),

@@ -72,9 +72,7 @@ impl Convert<'_> {
 
     /// How `value`, which `id` writes, can become a result, if it can.
     fn plan(&self, block: BlockId, id: OpId, value: ValueId) -> Option<Plan> {
-        let Def::Result(alloc, _) = self.func.value(value).def else {
-            return None;
-        };
+        let Def::Result(alloc, _) = self.func.value(value).def else { return None };
         let (home, _) = self.events.place(alloc)?;
         let (_, at) = self.events.place(id)?;
         let alloc_op = self.func.op(alloc);

@@ -16,9 +16,7 @@ fn tile<'m>(module: &'m Module, func: &Func, op: &Op, role: Role) -> Option<&'m 
 
 /// Are all elements of every destination's declared area written, whatever the run-time operands are?
 pub(super) fn writes_all(module: &Module, func: &Func, op: &Op) -> bool {
-    let OpKind::Pto(opcode, form) = op.kind else {
-        return false;
-    };
+    let OpKind::Pto(opcode, form) = op.kind else { return false };
     let get = |role| tile(module, func, op, role);
     let whole = |t: &TileType| t.v_row == Extent::Static(t.rows) && t.v_col == Extent::Static(t.cols);
     let held = |role: Role| get(role).map_or(Some(0), |t| Some(t.v_row.known()? * t.v_col.known()?));

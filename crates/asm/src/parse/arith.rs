@@ -124,9 +124,7 @@ impl Parser<'_> {
             if n > 0 {
                 self.expect(Tok::Comma, "`,`")?;
             }
-            if !self.at(Tok::Percent) {
-                return self.expected("an operand `%name`");
-            }
+            self.need(Tok::Percent, "an operand `%name`")?;
             out.push(self.operand()?);
         }
         Ok(out)

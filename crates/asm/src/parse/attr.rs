@@ -127,9 +127,7 @@ impl<'a> Parser<'a> {
     pub(super) fn hash_entry(&mut self) -> Res<Entry> {
         let span = self.bump().span;
         let key = self.slice(span).get(1..).unwrap_or_default().to_string();
-        if !self.at(Tok::Equal) {
-            return self.expected("`=`");
-        }
+        self.need(Tok::Equal, "`=`")?;
         self.entry_value(key, span)
     }
 
@@ -168,10 +166,7 @@ impl<'a> Parser<'a> {
     }
 
     fn skip_attr_type(&mut self) -> Res<Option<TypeId>> {
-        if self.eat(Tok::Colon) {
-            return Ok(Some(self.ty()?.0));
-        }
-        Ok(None)
+        if self.eat(Tok::Colon) { self.ty().map(|ty| Some(ty.0)) } else { Ok(None) }
     }
 
     fn number_attr(&mut self) -> Res<Attr> {
@@ -236,16 +231,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What stands between `<` and its `>`, the `<` being next.
-    fn raw_angles(&mut self) -> Res<&'a str> {
+    /// What stands between a bracket, which is next, and the one that closes it.
+    fn raw(&mut self, opening: Tok, closing: Tok, what: &str) -> Res<&'a str> {
         let open = self.tok.span;
         let mut depth = 0u32;
         loop {
             match self.tok.kind {
-                Tok::Less => depth += 1,
-                Tok::Greater => depth = depth.saturating_sub(1),
+                kind if kind == opening => depth += 1,
+                kind if kind == closing => depth = depth.saturating_sub(1),
                 Tok::Eof => return self.unclosed(open),
-                Tok::Percent => return self.expected("`>`"),
+                Tok::Percent => return self.expected(what),
                 _ => {}
             }
             self.bump();
@@ -253,6 +248,10 @@ impl<'a> Parser<'a> {
                 return Ok(self.slice(Span::new(open.end, self.prev.start)));
             }
         }
+    }
+
+    fn raw_angles(&mut self) -> Res<&'a str> {
+        self.raw(Tok::Less, Tok::Greater, "`>`")
     }
 
     fn word_attr(&mut self) -> Res<Attr> {
@@ -299,23 +298,9 @@ impl<'a> Parser<'a> {
     /// `loc(…)`: what stands between the parentheses, on one line.
     pub(super) fn location(&mut self) -> Res<String> {
         self.bump();
-        let open = self.expect(Tok::LParen, "`(`")?.span;
-        let mut depth = 1u32;
-        loop {
-            match self.tok.kind {
-                Tok::LParen => depth += 1,
-                Tok::RParen => depth -= 1,
-                Tok::Eof => return self.unclosed(open),
-                Tok::Percent => return self.expected("`)`"),
-                _ => {}
-            }
-            if depth == 0 {
-                let span = Span::new(open.end, self.tok.span.start);
-                self.bump();
-                return Ok(one_line(self.slice(span)).trim().to_string());
-            }
-            self.bump();
-        }
+        self.need(Tok::LParen, "`(`")?;
+        let text = self.raw(Tok::LParen, Tok::RParen, "`)`")?;
+        Ok(one_line(text).trim().to_string())
     }
 
     /// A location that nothing is made of.
@@ -358,10 +343,7 @@ impl<'a> Parser<'a> {
         while let Some(at) = find_outside_strings(rest, b'#') {
             out.push_str(rest.get(..at).unwrap_or_default());
             let tail = rest.get(at + 1..).unwrap_or_default();
-            let len = tail
-                .bytes()
-                .position(|b| !b.is_ascii_alphanumeric() && !matches!(b, b'_' | b'$' | b'.'))
-                .unwrap_or(tail.len());
+            let len = tail.bytes().position(|b| !crate::lex::is_word(b)).unwrap_or(tail.len());
             let name = tail.get(..len).unwrap_or_default();
             match self.attr_aliases.get(name) {
                 Some(alias)
@@ -442,8 +424,7 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 fn find_outside_strings(text: &str, wanted: u8) -> Option<usize> {
-    let mut quoted = false;
-    let mut escaped = false;
+    let (mut quoted, mut escaped) = (false, false);
     for (i, b) in text.bytes().enumerate() {
         match b {
             _ if escaped => escaped = false,

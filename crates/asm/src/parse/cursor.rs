@@ -125,6 +125,11 @@ impl<'a> Parser<'a> {
         self.fail("syntax-expected", span, text, format!("write {what} here"))
     }
 
+    /// Is it next? It is not taken.
+    pub(super) fn need(&mut self, kind: Tok, what: &str) -> Res<()> {
+        if self.at(kind) { Ok(()) } else { self.expected(what) }
+    }
+
     pub(super) fn expect(&mut self, kind: Tok, what: &str) -> Res<Token> {
         if self.at(kind) { Ok(self.bump()) } else { self.expected(what) }
     }

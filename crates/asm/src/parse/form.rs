@@ -13,14 +13,10 @@ use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape};
 enum Lists {
     /// One per operand.
     All,
-    /// One per tile operand.
+    /// One per tile operand; the type of `init` may be left to the result.
     Tiles,
-    /// One per tile operand, the type of `init` left to the result.
-    TilesWithoutInit,
-    /// One for all tile operands.
+    /// One for all tile operands, or none.
     Once,
-    /// None.
-    Nothing,
 }
 
 /// Is the role one whose type every signature lists?
@@ -51,8 +47,7 @@ impl Parser<'_> {
             return self.fail("operand-count", init.span, text, "use the DPS form, whose outs keep their contents");
         }
         let mut ins = arrange(form, w);
-        let mut result_types = Types::new();
-        self.spread(opcode, form, lists, w, &mut ins, n_outs, &mut result_types)?;
+        let result_types = self.spread(opcode, (form, lists), w, &mut ins, n_outs)?;
         if text_form != TextForm::Dps && result_types.len() != n_outs {
             let text = format!("the types of the results of {opcode} are not known");
             return self.fail("syntax-expected", results.start.to(self.prev), text, "write `: types -> types`");
@@ -67,9 +62,7 @@ impl Parser<'_> {
                 continue;
             }
             let usual = self.usual_type(*role, elem);
-            let Some(operand) = self.resolve(raw, *role, usual) else {
-                continue;
-            };
+            let Some(operand) = self.resolve(raw, *role, usual) else { continue };
             // Selecting the form did not know the type of a name that this instruction is the first to use.
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v))
                 && !ty.plays(*role)
@@ -111,9 +104,7 @@ impl Parser<'_> {
         // A form that takes the signature as it is goes before one that takes it as "one type for all".
         for once in [false, true] {
             for form in opcode.shapes().iter().filter(counted) {
-                let Some(lists) = lists(form, w, is_asm, once) else {
-                    continue;
-                };
+                let Some(lists) = lists(form, w, is_asm, once) else { continue };
                 match self.fits(form, lists, w) {
                     Ok(()) => return Ok((form, lists)),
                     Err(found) => wrong = wrong.or(found),
@@ -188,23 +179,19 @@ impl Parser<'_> {
     }
 
     /// Gives the signature's types to the operands and results they belong to.
-    #[expect(clippy::too_many_arguments, reason = "one step of `build`, cut out to keep it readable")]
     fn spread(
         &mut self,
         opcode: Opcode,
-        form: &Shape,
-        lists: Lists,
+        (form, lists): (&Shape, Lists),
         w: &mut Written,
         ins: &mut Raws,
         n_outs: usize,
-        result_types: &mut Types,
-    ) -> Res<()> {
+    ) -> Res<Types> {
+        let mut result_types = Types::new();
         match &w.signature {
             Signature::None => {
                 // `init` has the type of the result.
-                if let Some(id) = w.init.as_ref().and_then(|raw| self.raw_type(raw)) {
-                    result_types.push((id, w.init.as_ref().map_or(self.prev, |r| r.span)));
-                }
+                result_types.extend(w.init.iter().filter_map(|raw| Some((self.raw_type(raw)?, raw.span))));
             }
             Signature::Once(ty) => {
                 // TRESHAPE writes its result's type; the source keeps its own, where it has one (syntax.md 2).
@@ -249,7 +236,7 @@ impl Parser<'_> {
                 return self.fail("type-mismatch", *span, text, "write a tile type");
             }
         }
-        Ok(())
+        Ok(result_types)
     }
 
     /// The element type of a fill value that has none written: the destination's.
@@ -261,12 +248,10 @@ impl Parser<'_> {
     }
 
     fn check_init(&mut self, arg: &Arg, span: Span, result_types: &Types) {
-        let (Some(value), Some((result, _))) = (arg.value(), result_types.first()) else {
-            return;
-        };
+        let (Some(value), Some((result, _))) = (arg.value(), result_types.first()) else { return };
         let known = self.func.value(value).ty;
         let types = &self.module.types;
-        if known != UNKNOWN && !types.get(known).same(types.get(*result), self.profile) {
+        if known != UNKNOWN && !types.get(known).same(types.get(*result), self.profile()) {
             let text = format!("init(…) is {}, and the result is {}", self.type_text(known), self.type_text(*result));
             self.wrong_kind(span, text, "give the old contents of the result, in its type");
         }
@@ -302,12 +287,8 @@ impl Parser<'_> {
     /// Replaces aliases in locations once all of them are known.
     pub(super) fn close_locs(&mut self) {
         for (func, id) in std::mem::take(&mut self.open_locs) {
-            let Some(op) = self.module.funcs.get(func).and_then(|f| f.ops.get(id.index())) else {
-                continue;
-            };
-            let Some(loc) = op.attrs.as_ref().and_then(|a| a.loc.as_deref()) else {
-                continue;
-            };
+            let Some(op) = self.module.funcs.get(func).and_then(|f| f.ops.get(id.index())) else { continue };
+            let Some(loc) = op.attrs.as_ref().and_then(|a| a.loc.as_deref()) else { continue };
             let mut text = loc.to_string();
             for _ in 0..16 {
                 let next = self.expand(&text);
@@ -341,15 +322,14 @@ fn counts(form: &Shape, w: &Written) -> bool {
 /// type for all tiles.
 fn lists(form: &Shape, w: &Written, is_asm: bool, once: bool) -> Option<Lists> {
     let Signature::Arrow(ins, _) = &w.signature else {
-        return Some(if matches!(w.signature, Signature::Once(_)) { Lists::Once } else { Lists::Nothing });
+        return Some(Lists::Once);
     };
     let init = usize::from(w.init.is_some());
     let tiles = form.ins.iter().filter(|r| listed(**r)).count();
     match ins.len() {
         n if n == form.ins.len() + init => Some(Lists::All),
         _ if !is_asm => None,
-        n if n == tiles + init => Some(Lists::Tiles),
-        n if init == 1 && n == tiles => Some(Lists::TilesWithoutInit),
+        n if n == tiles + init || n == tiles => Some(Lists::Tiles),
         1 if once => Some(Lists::Once),
         _ => None,
     }

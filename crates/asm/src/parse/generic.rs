@@ -44,9 +44,7 @@ impl Parser<'_> {
         let open = self.expect(Tok::LParen, "`(` and the operands")?.span;
         out.operands = self.operand_list(open, Tok::RParen)?;
         if self.eat(Tok::Less) {
-            if !self.at(Tok::LBrace) {
-                return self.expected("`{` and the properties");
-            }
+            self.need(Tok::LBrace, "`{` and the properties")?;
             out.entries = self.dictionary()?;
             self.expect(Tok::Greater, "`>`")?;
         }

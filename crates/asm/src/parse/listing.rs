@@ -30,15 +30,9 @@ impl Parser<'_> {
 
 /// Tiles that nothing reads, in the order of their definition, then those that the listing only writes.
 fn outputs(func: &Func, parser: &Parser<'_>, written: &[ValueId]) -> Vec<ValueId> {
-    let mut read: FxHashSet<ValueId> = FxHashSet::default();
-    for op in &func.ops {
-        for operand in &op.operands {
-            // Binding an address or a valid region consumes nothing.
-            if !operand.role.is_dst() && operand.role != Role::Tile {
-                read.extend(operand.arg.value());
-            }
-        }
-    }
+    // Binding an address or a valid region consumes nothing.
+    let reads = func.ops.iter().flat_map(|op| &op.operands).filter(|o| !o.role.is_dst() && o.role != Role::Tile);
+    let read: FxHashSet<ValueId> = reads.filter_map(|o| o.arg.value()).collect();
     let top = func.block(func.body).ops.iter().flat_map(|id| &func.op(*id).results);
     top.copied()
         .filter(|v| !read.contains(v) && parser.module.types.get(func.value(*v).ty).is_tile())

@@ -1,9 +1,8 @@
 //! A use whose type is not its definition's: both types, and the field that differs.
 
 use super::Parser;
-use crate::print::print_type;
 use crate::sink::shown;
-use crate::types::{Field, Fields, Piece};
+use crate::types::{FIELDS, Field, Fields, Piece};
 use tessera_ir::{Type, TypeId, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::tile::Tile;
@@ -13,20 +12,18 @@ impl Parser<'_> {
         let def = self.func.value(value);
         let (known, def_span, def_type_span) = (def.ty, def.span, def.type_span);
         let name = shown(self.module.names.text(def.name));
-        let known_type = self.module.types.get(known);
-        let written_type = self.module.types.get(written);
         let mut marked = span;
-        let mut what =
-            format!("%{name} is {} here and {} where it is defined", print_type(written_type), print_type(known_type));
-        if let (Type::Tile(a), Type::Tile(b)) = (written_type, known_type) {
-            let (a, b) = (a.resolve(self.profile), b.resolve(self.profile));
-            if let Some((field, here, there)) = difference(&a, &b) {
+        let (here, there) = (self.type_text(written), self.type_text(known));
+        let mut what = format!("%{name} is {here} here and {there} where it is defined");
+        if let (Type::Tile(a), Type::Tile(b)) = (self.module.types.get(written), self.module.types.get(known)) {
+            let (a, b) = (a.resolve(self.profile()), b.resolve(self.profile()));
+            if let Some((field, differs)) = difference(&a, &b) {
                 let mut fields = Fields::default();
                 let piece = Piece { text: self.slice(span), start: span.start };
                 if self.type_of(piece, &mut fields).is_ok() {
                     marked = fields.get(field).unwrap_or(span);
                 }
-                what = format!("{what}: {} is {here} here, {there} there", field.key());
+                what = format!("{what}: {differs}");
             }
         }
         let other = if self.slice(def_type_span).is_empty() { def_span } else { def_type_span };
@@ -44,10 +41,10 @@ impl Parser<'_> {
     }
 }
 
-/// The first field in which two tiles differ, with both values.
-pub(crate) fn difference(a: &Tile, b: &Tile) -> Option<(Field, String, String)> {
+/// The first field in which two tiles differ, and what it is here and there.
+fn difference(a: &Tile, b: &Tile) -> Option<(Field, String)> {
     let unboxed = !a.is_boxed() && !b.is_boxed();
-    Field::ALL.into_iter().find_map(|field| {
+    FIELDS.into_iter().find_map(|(field, key)| {
         let text = |t: &Tile| match field {
             Field::Loc => t.loc.to_string(),
             Field::Elem => t.elem.to_string(),
@@ -63,6 +60,6 @@ pub(crate) fn difference(a: &Tile, b: &Tile) -> Option<(Field, String, String)> 
             Field::Compact => t.compact.to_string(),
         };
         let (here, there) = (text(a), text(b));
-        (here != there).then_some((field, here, there))
+        (here != there).then(|| (field, format!("{key} is {here} here, {there} there")))
     })
 }

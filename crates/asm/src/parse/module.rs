@@ -87,20 +87,12 @@ impl Parser<'_> {
 
     /// A module or function; after a broken head everything up to the next one is skipped.
     fn top(&mut self) {
-        let (depth, brackets, braces) = (self.depth, self.lex.depth, self.lex.braces);
-        let start = self.tok.span.start;
-        self.statement_at = start;
-        self.dictionaries = 0;
-        let outcome = match (self.tok.kind, self.here()) {
-            (Tok::Word, "func.func") => self.function(),
-            (Tok::Word, _) => self.module_op(),
-            (_, "\"func.func\"") => self.generic_function(),
-            _ => self.generic_module(),
-        };
-        if outcome.is_err() {
-            self.depth = depth;
-            self.skip(start, brackets, braces);
-        }
+        self.or_skip(|p| match (p.tok.kind, p.here()) {
+            (Tok::Word, "func.func") => p.function(),
+            (Tok::Word, _) => p.module_op(),
+            (_, "\"func.func\"") => p.generic_function(),
+            _ => p.generic_module(),
+        });
     }
 
     /// `module [@name] [attributes {…}] { … }`.
@@ -113,15 +105,11 @@ impl Parser<'_> {
             self.module.attrs.push(("sym_name".into(), text));
         }
         if self.eat_word("attributes") {
-            if !self.at(Tok::LBrace) {
-                return self.expected("`{`");
-            }
+            self.need(Tok::LBrace, "`{`")?;
             let entries = self.dictionary()?;
             self.module_attrs(entries);
         }
-        if !self.at(Tok::LBrace) {
-            return self.expected("`{`");
-        }
+        self.need(Tok::LBrace, "`{`")?;
         self.module_body(start)?;
         self.skip_location()
     }
@@ -164,9 +152,7 @@ impl Parser<'_> {
         let mut g = self.generic_head()?;
         self.module_attrs(std::mem::take(&mut g.entries));
         let open = self.expect(Tok::LParen, "`({`")?.span;
-        if !self.at(Tok::LBrace) {
-            return self.expected("`{`");
-        }
+        self.need(Tok::LBrace, "`{`")?;
         self.module_body(start)?;
         self.close(Tok::RParen, open)?;
         self.generic_tail(&mut g)?;
@@ -189,7 +175,6 @@ impl Parser<'_> {
                     };
                     if self.module.target.is_none() || entry.key == "pto.target_arch" {
                         self.module.target = Some((profile, entry.value_span));
-                        self.profile = self.given.unwrap_or(profile);
                     }
                     if entry.key != "pto.target_arch" || text != profile.name() {
                         self.module.attrs.push((entry.key, value));
@@ -227,9 +212,7 @@ impl Parser<'_> {
             self.function_results(&mut head)?;
         }
         if self.eat_word("attributes") {
-            if !self.at(Tok::LBrace) {
-                return self.expected("`{`");
-            }
+            self.need(Tok::LBrace, "`{`")?;
             head.entries = self.dictionary()?;
         }
         let span = start.to(self.prev);

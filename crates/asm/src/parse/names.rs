@@ -10,6 +10,7 @@ use tessera_isa::elem::{Elem, ElemKind};
 use tessera_isa::ops::{Kind, Role};
 
 /// Types that the parser gives to operands without a written one.
+#[derive(Default)]
 pub(super) struct CommonTypes {
     pub index: TypeId,
     pub i1: TypeId,
@@ -245,7 +246,7 @@ impl Parser<'_> {
             (v.ty, v.type_span) = (written, span);
             return;
         }
-        if !self.module.types.get(known).same(self.module.types.get(written), self.profile) {
+        if !self.module.types.get(known).same(self.module.types.get(written), self.profile()) {
             self.mismatch(value, written, span);
         }
     }

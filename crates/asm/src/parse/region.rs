@@ -12,9 +12,7 @@ pub(super) type BlockArg = (NameId, Span, TypeAt);
 impl Parser<'_> {
     /// `{ … }` as a new block. Arguments stand in the operation's head or behind the label `^bb0(…):`.
     pub(super) fn region(&mut self, args: &[BlockArg]) -> Res<BlockId> {
-        if !self.at(Tok::LBrace) {
-            return self.expected("`{`");
-        }
+        self.need(Tok::LBrace, "`{`")?;
         let open = self.tok.span;
         self.enter(open)?;
         self.bump();
@@ -119,7 +117,7 @@ impl Parser<'_> {
                 continue;
             }
             let table = &self.module.types;
-            if !table.get(known).same(table.get(*wanted), self.profile) {
+            if !table.get(known).same(table.get(*wanted), self.profile()) {
                 let (known, wanted) = (self.type_text(known), self.type_text(*wanted));
                 let text = format!("{word} hands on {known}, and {wanted} is wanted");
                 return self.fail("type-mismatch", span, text, "hand on a value of that type");

@@ -96,9 +96,7 @@ impl Parser<'_> {
                 Role::Scalar => None,
                 _ => self.usual_type(*role, None),
             };
-            let Some(operand) = self.resolve(raw, *role, usual) else {
-                continue;
-            };
+            let Some(operand) = self.resolve(raw, *role, usual) else { continue };
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v)) {
                 // Events take any role; they have no effect here.
                 if !ty.plays(*role) && *ty != Type::Event {
@@ -294,7 +292,7 @@ impl Parser<'_> {
         let id = self.module.types.intern(Type::Tile(tile));
         let span = raw.ty.map_or(raw.span, |(_, span)| span);
         if let Some((written, at)) = draft.types.first()
-            && !self.module.types.get(*written).same(self.module.types.get(id), self.profile)
+            && !self.module.types.get(*written).same(self.module.types.get(id), self.profile())
         {
             let (is, written) = (self.type_text(id), self.type_text(*written));
             let text = format!("the result of subset is {is}, and {written} is written");

@@ -47,7 +47,7 @@ impl Parser<'_> {
 
     fn same_types(&mut self, opcode: Opcode, operand: TypeId, result: TypeAt) -> Res<()> {
         let types = &self.module.types;
-        if types.get(operand).same(types.get(result.0), self.profile) {
+        if types.get(operand).same(types.get(result.0), self.profile()) {
             return Ok(());
         }
         let text = format!("{opcode} takes {} and gives {}", self.type_text(operand), self.type_text(result.0));

@@ -29,19 +29,28 @@ impl Parser<'_> {
 
     /// One statement; after a broken one, everything up to the next is skipped.
     pub(super) fn statement_or_skip(&mut self) {
-        let (depth, brackets, braces) = (self.depth, self.lex.depth, self.lex.braces);
-        let start = self.tok.span.start;
-        self.statement_at = start;
-        self.dictionaries = 0;
-        if self.statement().is_err() {
-            self.depth = depth;
+        let (brackets, braces) = (self.lex.depth, self.lex.braces);
+        if !self.or_skip(Self::statement) {
             self.broken.insert(self.block);
-            self.skip(start, brackets, braces);
         } else if self.lex.listing && self.lex.depth == 0 && !self.at_end() {
             // In a listing a statement ends with its line.
             let _: Res<()> = self.expected("the end of the line");
             self.skip(self.tok.span.start, brackets, braces);
         }
+    }
+
+    /// Reads something that starts a statement; if it is broken, everything up to the next one is skipped.
+    pub(super) fn or_skip(&mut self, read: impl FnOnce(&mut Self) -> Res<()>) -> bool {
+        let (depth, brackets, braces) = (self.depth, self.lex.depth, self.lex.braces);
+        let start = self.tok.span.start;
+        self.statement_at = start;
+        self.dictionaries = 0;
+        let outcome = read(self);
+        if outcome.is_err() {
+            self.depth = depth;
+            self.skip(start, brackets, braces);
+        }
+        outcome.is_ok()
     }
 
     /// Skips to the next statement: a line of its own that starts like one, outside of the broken one's braces.

@@ -67,9 +67,7 @@ impl Printer<'_> {
         let dst = op.dsts().first().map(|(_, v)| *v);
         let elem = dst.and_then(|v| self.module.types.get(self.func.value(v).ty).tile().map(|t| t.elem));
         op.operands.iter().any(|o| {
-            let Some(value) = o.arg.value().map(|v| self.func.value(v)) else {
-                return false;
-            };
+            let Some(value) = o.arg.value().map(|v| self.func.value(v)) else { return false };
             let ty = self.module.types.get(value.ty);
             if value.def != Def::Input || !matches!(ty, Type::Scalar(_)) {
                 return false;

@@ -76,41 +76,31 @@ fn write_dims(out: &mut String, dims: &[Option<u64>]) {
 
 fn write_tile(out: &mut String, t: &TileType) {
     let whole = t.v_row == Extent::Static(t.rows) && t.v_col == Extent::Static(t.cols);
-    if let (Some(b), Some(s), Some(fractal)) = (t.blayout, t.slayout, t.fractal) {
+    let compact = t.blayout.is_some() && t.slayout.is_some() && t.fractal.is_some();
+    let left_out = t.blayout.is_none() && t.slayout.is_none() && t.fractal.is_none();
+    if compact {
         let _ = write!(out, "{}, {}x{}x{}", t.loc, t.rows, t.cols, t.elem);
         if !whole {
             let _ = write!(out, ", valid={}x{}", t.v_row, t.v_col);
         }
-        // What the compact spelling means when it says nothing.
-        if b != BLayout::RowMajor {
-            let _ = write!(out, ", blayout={b}");
-        }
-        if s != SLayout::NoneBox {
-            let _ = write!(out, ", slayout={s}");
-        }
-        if fractal != 512 {
-            let _ = write!(out, ", fractal={fractal}");
-        }
+    } else if left_out && whole && t.loc == Loc::Vec && t.pad == Pad::Null && t.compact == Compact::Null {
+        let _ = write!(out, "{}x{}x{}", t.rows, t.cols, t.elem);
+        return;
     } else {
-        let plain = whole && t.pad == Pad::Null && t.compact == Compact::Null;
-        let left_out = t.blayout.is_none() && t.slayout.is_none() && t.fractal.is_none();
-        if plain && left_out && t.loc == Loc::Vec {
-            let _ = write!(out, "{}x{}x{}", t.rows, t.cols, t.elem);
-            return;
-        }
         let _ = write!(out, "loc={}, dtype={}, rows={}, cols={}", t.loc, t.elem, t.rows, t.cols);
         if !whole {
             let _ = write!(out, ", v_row={}, v_col={}", t.v_row, t.v_col);
         }
-        if let Some(b) = t.blayout {
-            let _ = write!(out, ", blayout={b}");
-        }
-        if let Some(s) = t.slayout {
-            let _ = write!(out, ", slayout={s}");
-        }
-        if let Some(fractal) = t.fractal {
-            let _ = write!(out, ", fractal={fractal}");
-        }
+    }
+    // The compact spelling means ND when it says nothing.
+    if let Some(b) = t.blayout.filter(|b| !compact || *b != BLayout::RowMajor) {
+        let _ = write!(out, ", blayout={b}");
+    }
+    if let Some(s) = t.slayout.filter(|s| !compact || *s != SLayout::NoneBox) {
+        let _ = write!(out, ", slayout={s}");
+    }
+    if let Some(fractal) = t.fractal.filter(|f| !compact || *f != 512) {
+        let _ = write!(out, ", fractal={fractal}");
     }
     if t.pad != Pad::Null {
         let _ = write!(out, ", pad={}", pad_text(&t.pad));

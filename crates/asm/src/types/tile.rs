@@ -1,8 +1,8 @@
 //! The four spellings of a tile type: verbose, compact, short and page.
 
-use super::{Piece, Res, dims, elem, fault, loc_names, number};
-use crate::sink::shown;
-use tessera_isa::diag::{Diagnostic, Span, nearest};
+use super::{Piece, Res, dims, elem, fault, fault_of, number};
+use crate::sink::{did_you_mean, shown};
+use tessera_isa::diag::{Span, nearest};
 use tessera_isa::elem::Elem;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, TileType};
 
@@ -22,42 +22,20 @@ pub(crate) enum Field {
     Compact,
 }
 
-impl Field {
-    pub const ALL: [Field; 11] = [
-        Field::Loc,
-        Field::Elem,
-        Field::Rows,
-        Field::Cols,
-        Field::ValidRow,
-        Field::ValidCol,
-        Field::BLayout,
-        Field::SLayout,
-        Field::Fractal,
-        Field::Pad,
-        Field::Compact,
-    ];
-
-    /// The key of the verbose spelling.
-    pub fn key(self) -> &'static str {
-        match self {
-            Field::Loc => "loc",
-            Field::Elem => "dtype",
-            Field::Rows => "rows",
-            Field::Cols => "cols",
-            Field::ValidRow => "v_row",
-            Field::ValidCol => "v_col",
-            Field::BLayout => "blayout",
-            Field::SLayout => "slayout",
-            Field::Fractal => "fractal",
-            Field::Pad => "pad",
-            Field::Compact => "compact",
-        }
-    }
-
-    fn of_key(key: &str) -> Option<Field> {
-        Field::ALL.into_iter().find(|f| f.key() == key)
-    }
-}
+/// The fields and their keys in the verbose spelling.
+pub(crate) const FIELDS: [(Field, &str); 11] = [
+    (Field::Loc, "loc"),
+    (Field::Elem, "dtype"),
+    (Field::Rows, "rows"),
+    (Field::Cols, "cols"),
+    (Field::ValidRow, "v_row"),
+    (Field::ValidCol, "v_col"),
+    (Field::BLayout, "blayout"),
+    (Field::SLayout, "slayout"),
+    (Field::Fractal, "fractal"),
+    (Field::Pad, "pad"),
+    (Field::Compact, "compact"),
+];
 
 /// Where the fields of a tile type are written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -109,21 +87,16 @@ pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
         draft.shape(first, fields)?;
         draft.loc = Some(Loc::Vec);
         if let Some(extra) = items.get(1) {
-            return fault(
-                *extra,
-                "the short spelling of a tile type is only extents and element",
-                format!("write the location first: vec, {}, {}", shown(first.text), shown(extra.text)),
-            );
+            let what = "the short spelling of a tile type is only extents and element";
+            let help = format!("write the location first: vec, {}, {}", shown(first.text), shown(extra.text));
+            return fault(*extra, what, help);
         }
     } else {
         draft.loc = Some(loc(first)?);
         fields.set(Field::Loc, first.span());
         let Some(shape) = items.get(1) else {
-            return fault(
-                body,
-                "a tile type has extents and an element type",
-                "write them after the location, as in vec, 16x64xf32",
-            );
+            let what = "a tile type has extents and an element type";
+            return fault(body, what, "write them after the location, as in vec, 16x64xf32");
         };
         draft.shape(*shape, fields)?;
         for item in items.iter().skip(2) {
@@ -139,39 +112,32 @@ pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
 
 impl Draft {
     fn finish(self, body: Piece<'_>) -> Res<TileType> {
-        let missing = match (self.loc, self.elem, self.rows, self.cols) {
-            (Some(loc), Some(elem), Some(rows), Some(cols)) => {
-                return Ok(TileType {
-                    loc,
-                    elem,
-                    rows,
-                    cols,
-                    v_row: self.v_row.unwrap_or(Extent::Static(rows)),
-                    v_col: self.v_col.unwrap_or(Extent::Static(cols)),
-                    blayout: self.blayout,
-                    slayout: self.slayout,
-                    fractal: self.fractal,
-                    pad: self.pad.unwrap_or(Pad::Null),
-                    compact: self.compact.unwrap_or(Compact::Null),
-                });
-            }
-            (None, ..) => "loc",
-            (_, None, ..) => "dtype",
-            (_, _, None, _) => "rows",
-            _ => "cols",
-        };
-        fault(body, format!("the tile type has no {missing}"), format!("add `{missing}=…`"))
+        let missing = |key: &str| fault(body, format!("the tile type has no {key}"), format!("add `{key}=…`"));
+        let Some(loc) = self.loc else { return missing("loc") };
+        let Some(elem) = self.elem else { return missing("dtype") };
+        let Some(rows) = self.rows else { return missing("rows") };
+        let Some(cols) = self.cols else { return missing("cols") };
+        Ok(TileType {
+            loc,
+            elem,
+            rows,
+            cols,
+            v_row: self.v_row.unwrap_or(Extent::Static(rows)),
+            v_col: self.v_col.unwrap_or(Extent::Static(cols)),
+            blayout: self.blayout,
+            slayout: self.slayout,
+            fractal: self.fractal,
+            pad: self.pad.unwrap_or(Pad::Null),
+            compact: self.compact.unwrap_or(Compact::Null),
+        })
     }
 
     /// `16x64xf32`.
     fn shape(&mut self, piece: Piece<'_>, fields: &mut Fields) -> Res<()> {
         let (extents, spans, rest) = dims(piece)?;
         let (&[Some(rows), Some(cols)], &[rows_at, cols_at]) = (extents.as_slice(), spans.as_slice()) else {
-            return fault(
-                piece,
-                format!("a tile has 2 known extents, and `{}` has not", shown(piece.text)),
-                "write rows, columns and element type joined by `x`, as in 16x64xf32",
-            );
+            let what = format!("a tile has 2 known extents, and `{}` has not", shown(piece.text));
+            return fault(piece, what, "write rows, columns and element type joined by `x`, as in 16x64xf32");
         };
         self.elem = Some(elem(rest)?);
         (self.rows, self.cols) = (Some(rows), Some(cols));
@@ -184,26 +150,24 @@ impl Draft {
     /// One `key=value`.
     fn keyed(&mut self, item: Piece<'_>, fields: &mut Fields) -> Res<()> {
         let Some((key, value)) = item.key_value() else {
-            return fault(
-                item,
-                format!("`{}` is no field of a tile type", shown(item.text)),
-                "fields are written key=value, as in pad=zero",
-            );
+            let what = format!("`{}` is no field of a tile type", shown(item.text));
+            return fault(item, what, "fields are written key=value, as in pad=zero");
         };
         if key.text == "valid" {
             return self.valid(item, value, fields);
         }
-        let Some(field) = Field::of_key(key.text) else {
-            let keys = Field::ALL.map(Field::key);
-            let help = match nearest(key.text, keys) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("fields are {}, valid", keys.join(", ")),
-            };
+        let Some((field, _)) = FIELDS.into_iter().find(|(_, name)| *name == key.text) else {
+            let keys = FIELDS.map(|(_, key)| key);
+            let help = did_you_mean(key.text, keys, || format!("fields are {}, valid", keys.join(", ")));
             return fault(key, format!("`{}` is no field of a tile type", shown(key.text)), help);
         };
         if !fields.set(field, item.span()) {
-            return fault(item, format!("{} is written twice", field.key()), "remove one of them");
+            return fault(item, format!("{} is written twice", key.text), "remove one of them");
         }
+        self.set(field, value)
+    }
+
+    fn set(&mut self, field: Field, value: Piece<'_>) -> Res<()> {
         match field {
             Field::Loc => self.loc = Some(loc(value)?),
             Field::Elem => self.elem = Some(elem(value)?),
@@ -225,11 +189,8 @@ impl Draft {
     /// `valid=4x?`; never hexadecimal, so `0x12` is 0 rows and 12 columns.
     fn valid(&mut self, item: Piece<'_>, value: Piece<'_>, fields: &mut Fields) -> Res<()> {
         let Some(at) = value.text.find('x') else {
-            return fault(
-                value,
-                format!("`{}` is no valid region", shown(value.text)),
-                "write rows x columns, as in valid=4x8 or valid=?x8",
-            );
+            let what = format!("`{}` is no valid region", shown(value.text));
+            return fault(value, what, "write rows x columns, as in valid=4x8 or valid=?x8");
         };
         let (rows, cols) = value.cut(at, 1);
         if !fields.set(Field::ValidRow, rows.span()) || !fields.set(Field::ValidCol, cols.span()) {
@@ -250,24 +211,18 @@ fn page(draft: &mut Draft, items: &[Piece<'_>], fields: &mut Fields) -> Res<()> 
         return fault(first, "a tile type starts with its location", "write loc=vec or another location first");
     }
     if items.len() != 4 && items.len() != 8 {
-        return fault(
-            first,
-            format!("the page spelling of a tile type has 4 or 8 parts, and {} are written", items.len()),
-            "write loc, element, rows, cols, and all or none of outer layout, inner layout, fractal, pad",
-        );
+        let what = format!("the page spelling of a tile type has 4 or 8 parts, and {} are written", items.len());
+        let help = "write loc, element, rows, cols, and all or none of outer layout, inner layout, fractal, pad";
+        return fault(first, what, help);
     }
     let order = [Field::Elem, Field::Rows, Field::Cols, Field::BLayout, Field::SLayout, Field::Fractal, Field::Pad];
     for (field, item) in order.into_iter().zip(at) {
         fields.set(field, item.span());
         match field {
-            Field::Elem => draft.elem = Some(elem(item)?),
-            Field::Rows => draft.rows = Some(number(item)?),
-            Field::Cols => draft.cols = Some(number(item)?),
             Field::BLayout => draft.blayout = Some(word(item, "outer layout", BLayout::ALL, BLayout::cpp, &[])?),
             Field::SLayout => draft.slayout = Some(word(item, "inner layout", SLayout::ALL, SLayout::cpp, &[])?),
             Field::Fractal if item.text == "None" => draft.fractal = Some(512),
-            Field::Fractal => draft.fractal = Some(fractal(item)?),
-            _ => {
+            Field::Pad => {
                 draft.pad = Some(match item.text {
                     "Null" => Pad::Null,
                     "Zero" => Pad::Zero,
@@ -276,26 +231,25 @@ fn page(draft: &mut Draft, items: &[Piece<'_>], fields: &mut Fields) -> Res<()> 
                     _ => pad(item)?,
                 });
             }
+            _ => draft.set(field, item)?,
         }
     }
     Ok(())
 }
 
 pub(super) fn loc(piece: Piece<'_>) -> Res<Loc> {
-    let bare = piece.text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(piece.text);
+    let bare = piece.inside("\"", "\"").unwrap_or(piece).text;
     if bare == "ub" {
         return Ok(Loc::Vec);
     }
-    match Loc::parse(bare) {
-        Some(loc) => Ok(loc),
-        None => {
-            let help = match nearest(bare, Loc::ALL.iter().map(|l| l.name())) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("locations are {}", loc_names()),
-            };
+    Loc::parse(bare).map_or_else(
+        || {
+            let names: Vec<&str> = Loc::ALL.iter().map(|l| l.name()).collect();
+            let help = did_you_mean(bare, names.iter().copied(), || format!("locations are {}", names.join(", ")));
             fault(piece, format!("`{}` is no location", shown(bare)), help)
-        }
-    }
+        },
+        Ok,
+    )
 }
 
 fn extent(piece: Piece<'_>) -> Res<Extent> {
@@ -325,10 +279,7 @@ fn word<T: Copy>(
         return Ok(*found);
     }
     let names: Vec<&str> = all.iter().map(|w| name(*w)).collect();
-    let help = match nearest(piece.text, names.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("write one of {}", names.join(", ")),
-    };
+    let help = did_you_mean(piece.text, names.iter().copied(), || format!("write one of {}", names.join(", ")));
     fault(piece, format!("`{}` is no {what}", shown(piece.text)), help)
 }
 
@@ -339,8 +290,7 @@ fn pad(piece: Piece<'_>) -> Res<Pad> {
         "2" | "max" => Pad::Max,
         "3" | "min" => Pad::Min,
         text => {
-            let inner = text.strip_prefix("custom(").and_then(|t| t.strip_suffix(')'));
-            let Some(inner) = inner else {
+            let Some(inner) = piece.inside("custom(", ")") else {
                 let names = ["null", "zero", "max", "min", "custom"];
                 let help = match nearest(text, names) {
                     Some(near) if near != "custom" => format!("did you mean `{near}`?"),
@@ -348,8 +298,7 @@ fn pad(piece: Piece<'_>) -> Res<Pad> {
                 };
                 return fault(piece, format!("`{}` is no pad value", shown(text)), help);
             };
-            let start = piece.start + "custom(".len() as u32;
-            Pad::Custom(literal(Piece { text: inner, start }.trim())?)
+            Pad::Custom(literal(inner.trim())?)
         }
     })
 }
@@ -373,9 +322,6 @@ fn literal(piece: Piece<'_>) -> Res<PadLiteral> {
         return Ok(PadLiteral::Float(v.to_bits()));
     }
     let rule = if text.contains('.') { "syntax-float" } else { "syntax-integer" };
-    Err(Box::new(
-        Diagnostic::error(rule, format!("`{}` is no pad value of at most 64 bits", shown(text)))
-            .at(piece.span(), "")
-            .help("write bits as 0x7FC0, an integer, or a float"),
-    ))
+    let what = format!("`{}` is no pad value of at most 64 bits", shown(text));
+    fault_of(rule, piece, what, "write bits as 0x7FC0, an integer, or a float")
 }

@@ -16,7 +16,7 @@
 //! let nd = engine.tile(&TileType::new(Loc::Vec, Elem::U8, 32, 32)).unwrap();
 //! let nz = engine.tile(&TileType::new(Loc::Mat, Elem::U8, 32, 32)).unwrap();
 //! engine.write(nd, &[7; 1024]).unwrap();
-//! let tmov = Inst::new(Opcode::Tmov, Form::Plain, Profile::Cpu);
+//! let tmov = Inst::new(Opcode::parse("tmov").unwrap(), Form::Plain, Profile::Cpu);
 //! engine.issue(&tmov, &[(Role::Src, nd), (Role::Dst, nz)]).unwrap();
 //! assert_eq!(engine.read(nz, 0).unwrap().elements, vec![7; 1024]);
 //! ```

@@ -3,7 +3,7 @@
 use super::blocks::Footprint;
 use super::{Cell, Done, NO_MEANING, Picture, Reference, area};
 use tessera_isa::codec::Number;
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
 
 impl Reference<'_> {
@@ -100,7 +100,7 @@ impl Reference<'_> {
             let inside = r < src.valid[0] && c < src.valid[1];
             self.tiles[d].set(0, r, c, if inside { src.get(r, c) } else { Cell::of(bits) });
         }
-        if self.inst.op == Opcode::TfillpadExpand {
+        if self.inst.op.info().expands {
             let Picture { tile, valid, .. } = &mut self.tiles[d];
             for (valid, (extent, declared)) in valid.iter_mut().zip([(tile.v_row, tile.rows), (tile.v_col, tile.cols)])
             {
