@@ -147,13 +147,7 @@ impl Piece {
 fn window(source: &Source, line: &Range<usize>, places: &[&Place]) -> Range<usize> {
     let first = places.iter().map(|p| p.range.start).min().unwrap_or(line.start);
     let last = places.iter().map(|p| p.range.end).max().unwrap_or(line.start);
-    let floor = |mut at: usize| {
-        while !source.text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let start = floor(first.saturating_sub(AROUND).max(line.start));
-    let end = floor((last + AROUND).min(start + MAX_LINE).min(line.end));
+    let start = source.floor(first.saturating_sub(AROUND).max(line.start));
+    let end = source.floor((last + AROUND).min(start + MAX_LINE).min(line.end));
     start..end.max(start)
 }
