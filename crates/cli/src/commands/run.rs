@@ -2,7 +2,7 @@
 
 mod inputs;
 mod outputs;
-mod trace;
+pub mod trace;
 
 use super::{Loaded, load};
 use crate::bind::{self, Bound};
