@@ -151,25 +151,3 @@ attributes! {
     /// The layout tag of a view.
     Layout = "layout", "layout", AttrInfo::word(ViewTag::WORDS, Spelling::Dialect("layout"));
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_default_is_of_the_kind() {
-        for name in AttrName::ALL {
-            let info = name.info();
-            let fits = match (info.kind, info.default) {
-                (_, None) => true,
-                (AttrKind::Word { list, .. }, Some(AttrValue::Word(n))) => usize::from(n) < list.len(),
-                (AttrKind::Int(_), Some(AttrValue::Int(_))) | (AttrKind::Bool, Some(AttrValue::Bool(_))) => true,
-                (AttrKind::Number, Some(AttrValue::Int(_) | AttrValue::Float(_))) => true,
-                (AttrKind::Ints(n), Some(AttrValue::Ints(v))) => v.iter().skip(n).all(|v| *v == 0),
-                _ => false,
-            };
-            assert!(fits, "{name}");
-            assert!(matches!(info.kind, AttrKind::Word { .. }) == info.about.is_empty(), "{name}");
-        }
-    }
-}

@@ -1,11 +1,8 @@
 //! Elementwise instructions (isa/elementwise.md): one line each.
 
-use super::sig::*;
 use super::*;
 use crate::elem::Elem::{self, *};
-use crate::profile::Profiles;
 use crate::sem::{At, Func};
-use crate::tile::Loc;
 
 /// Every integer type, and the floats of cpu.
 const ALL: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32];

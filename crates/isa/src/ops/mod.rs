@@ -35,9 +35,10 @@ use rule::rules;
 pub use rule::{Ids, RuleKind, RuleUse};
 pub use sig::{Judged, Lay, Layouts, Miss, Sig, TypeOf, Types};
 
-use crate::profile::Profile;
-use crate::sem::Sem;
-use crate::tile::words;
+use crate::profile::{Profile, Profiles};
+use crate::sem::{self, Sem};
+use crate::tile::{LayoutName, Loc, words};
+use sig::*;
 use std::fmt;
 
 /// The one form of most instructions.
@@ -355,57 +356,5 @@ impl fmt::Debug for Opcode {
 impl fmt::Display for Opcode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.mnemonic())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mnemonics_are_unique_and_found() {
-        for op in Opcode::ALL {
-            assert_eq!(Opcode::parse(op.mnemonic()), Some(*op));
-            assert!(other(op.mnemonic()).is_none(), "{op} is listed twice");
-        }
-        assert_eq!(Opcode::parse("tmov.fp"), Some(Opcode::TmovFp));
-        assert_eq!(format!("{:?} {:?}", Opcode::Tmov, Opcode::Tprint), "Tmov Tprint");
-    }
-
-    #[test]
-    fn every_rule_of_a_row_is_a_rule() {
-        for op in Opcode::ALL {
-            let info = op.info();
-            let ids = [info.ids.profile, info.ids.loc, info.ids.layout, info.ids.dtype];
-            for id in ids.into_iter().flatten().chain(info.rules.iter().map(|r| r.id)) {
-                assert!(crate::rules::rule(id).is_some(), "{op} names the unknown rule {id}");
-                assert!(info.rules.iter().any(|r| r.id == id), "{op} does not list {id}");
-            }
-        }
-    }
-
-    /// A row with tile operands says which tiles it takes, and what it does with them.
-    #[test]
-    fn rows_are_complete() {
-        for op in Opcode::ALL {
-            let info = op.info();
-            assert!(!info.summary.is_empty() && !info.source.is_empty(), "{op}");
-            let tiles = info.forms.iter().flat_map(|f| f.operands()).any(|o| o.role.kind() == Kind::Tile);
-            let judged = tiles && *op != Opcode::Tprint;
-            assert_eq!(judged, !info.sigs.is_empty(), "{op} takes tiles and needs signatures");
-            assert_eq!(judged, info.ids.loc.is_some(), "{op} needs ids for a missing signature");
-            if info.family != Family::Support {
-                assert!(!info.formula.is_empty() && !info.cpp.is_empty() && !info.rules.is_empty(), "{op}");
-                assert!(!matches!(info.sem, Sem::Nothing), "{op} has no meaning");
-            }
-            for form in info.forms {
-                let named = |role: Role| form.operand(role).is_some();
-                assert!(form.outs.iter().all(|o| o.effect != Effect::Read), "{op}: what is written stands in outs");
-                assert!(form.operands().all(|o| named(o.role)), "{op}");
-                if !info.sigs.is_empty() {
-                    assert!(info.sigs.iter().any(|s| s.forms.contains(&form.form)), "{op} {}: no signature", form.form);
-                }
-            }
-        }
     }
 }

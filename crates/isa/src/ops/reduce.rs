@@ -1,11 +1,8 @@
 //! Reductions (isa/reduce.md): one value per row.
 
-use super::sig::*;
 use super::*;
 use crate::elem::Elem::{self, *};
-use crate::profile::Profiles;
 use crate::sem::{Axis, Func};
-use crate::tile::Loc;
 
 const ALL: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32];
 /// On cpu a sum may be wider than what is summed (isa/reduce.md 2).

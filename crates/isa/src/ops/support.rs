@@ -1,10 +1,6 @@
 //! The instructions that layout programs need around them (ops.md 10, syntax.md 4).
 
-use super::sig::*;
 use super::*;
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::{LayoutName, Loc};
 
 const DN: Lay = Lay::Of(&[LayoutName::Dn]);
 const ZN: Lay = Lay::Of(&[LayoutName::Zn]);

@@ -1,11 +1,7 @@
 //! TEXTRACT and TEXTRACT_FP (ops.md 3.1, 3.3, 3.4).
 
-use super::sig::*;
 use super::*;
 use crate::elem::Elem::{self, *};
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 const ALL_FORMS: &[Form] = &[Form::Plain, Form::Fill, Form::ScalarQuant, Form::VectorQuant];
 const TWO: &[Form] = &[Form::TwoWindows];

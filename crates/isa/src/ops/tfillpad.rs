@@ -1,10 +1,6 @@
 //! TFILLPAD, TFILLPAD_INPLACE and TFILLPAD_EXPAND (ops.md 6).
 
-use super::sig::*;
 use super::*;
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 const FORMS: &[Form] = &[Form::Plain, Form::Fill];
 

@@ -1,11 +1,7 @@
 //! TIMG2COL (ops.md 7).
 
-use super::sig::*;
 use super::*;
 use crate::elem::Elem::{self, *};
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 const FORMS: &[Form] = &[Form::Plain, Form::NoIndex];
 const A2A3: &[Elem] = &[I8, F16, Bf16, F32];

@@ -1,10 +1,6 @@
 //! TINSERT and TINSERT_FP (PTO ISA, TINSERT page; ops.md 3.2 and 3.4).
 
-use super::sig::*;
 use super::*;
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 const ALL_FORMS: &[Form] = &[Form::Plain, Form::NoIndex, Form::Fill, Form::ScalarQuant, Form::VectorQuant];
 const PLAIN: &[Form] = &[Form::Plain, Form::NoIndex];

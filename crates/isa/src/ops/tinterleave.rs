@@ -1,10 +1,6 @@
 //! TINTERLEAVE and TDEINTERLEAVE (PTO ISA, TINTERLEAVE page; ops.md 8).
 
-use super::sig::*;
 use super::*;
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 const FORMS: &[Form] = &[Form::Plain, Form::OneSource];
 const ROWS: &[Layouts] = &[pair!(Lay::RowMajor, Lay::RowMajor)];

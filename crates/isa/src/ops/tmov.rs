@@ -1,11 +1,7 @@
 //! TMOV and TMOV_FP (ops.md 2 and 3.4, fixpipe.md).
 
-use super::sig::*;
 use super::*;
 use crate::elem::Elem::{self, *};
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::{LayoutName, Loc};
 
 /// Every form of a move from another location than Acc; quantization there is refused by `quant-source`.
 const ALL_FORMS: &[Form] = &[Form::Plain, Form::Fill, Form::ScalarQuant, Form::VectorQuant];

@@ -1,10 +1,6 @@
 //! TPACK (ops.md 6).
 
-use super::sig::*;
 use super::*;
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 static SIGS: &[Sig] =
     &[flow!(Profiles::CPU_A5, &[Form::Plain], &[Loc::Vec], &[Loc::Vec], &[pair!(ND, ND)], Types::OwnRule, Pipe::V)];

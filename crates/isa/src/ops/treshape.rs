@@ -1,10 +1,6 @@
 //! TRESHAPE (PTO ISA, TRESHAPE page; ops.md 4).
 
-use super::sig::*;
 use super::*;
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 /// The tile stays in its location.
 macro_rules! stays {

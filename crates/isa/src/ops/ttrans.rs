@@ -1,10 +1,6 @@
 //! TTRANS (PTO ISA, TTRANS page; ops.md 5).
 
-use super::sig::*;
 use super::*;
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::{LayoutName, Loc};
 
 const FORMS: &[Form] = &[Form::Plain, Form::Tmp];
 const NONE_BOX: Lay = Lay::Of(&[LayoutName::Nd, LayoutName::Dn]);
