@@ -33,7 +33,6 @@ macro_rules! elementwise {
     ($($Name:ident $mnemonic:literal $cpp:literal $func:ident($($role:ident $at:ident),*)
        cpu $cpu:expr, a2a3 $a2a3:expr, a5 $a5:expr, $formula:literal, $summary:literal;)*) => {
         family! { after support::END; $(
-            #[doc = $summary]
             $Name => OpInfo {
                 mnemonic: $mnemonic,
                 cpp: &[$cpp],

@@ -29,7 +29,6 @@ const VEC: &[(Role, Locs)] = &[(Role::Src, &[Loc::Vec]), (Role::Idx, &[Loc::Vec]
 const ROWS_OF: &[Layouts] = &[&[(Role::Src, ND), (Role::Idx, ND), (Role::Dst, ND)]];
 
 family! { after matrix::END;
-    /// Pick elements by index.
     Tgather => OpInfo {
         mnemonic: "tgather",
         cpp: &["TGATHER"],

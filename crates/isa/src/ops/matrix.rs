@@ -32,7 +32,6 @@ macro_rules! product {
 }
 
 family! { after reduce::END;
-    /// Matrix product.
     Tmatmul => OpInfo {
         mnemonic: "tmatmul",
         cpp: &["TMATMUL"],

@@ -130,11 +130,12 @@ pub struct Opcode(u16);
 
 /// Rows of one family, each with the name of its constant. A row stands here and nowhere else.
 macro_rules! family {
-    (after $before:expr; $($(#[$doc:meta])* $Name:ident => $row:expr;)*) => {
+    (after $before:expr; $($Name:ident => $row:expr;)*) => {
         #[allow(dead_code, reason = "counts the rows")]
         enum Place { $($Name,)* }
         impl super::Opcode {
-            $($(#[$doc])* #[allow(non_upper_case_globals, reason = "names of the ISA, used as patterns")]
+            $(#[doc = concat!("The instruction `", stringify!($Name), "`: its row says what it does.")]
+            #[allow(non_upper_case_globals, reason = "names of the ISA, used as patterns")]
             pub const $Name: super::Opcode = super::Opcode($before + Place::$Name as u16);)*
         }
         /// One past the last row.
@@ -172,37 +173,21 @@ mod layout {
     use super::{tconcat, textract, tfillpad, timg2col, tinsert, tinterleave, tmov, tpack, treshape, ttrans};
 
     super::family! { after 0;
-        /// Move.
         Tmov => tmov::TMOV;
-        /// Move with fill value or quantization tile.
         TmovFp => tmov::TMOV_FP;
-        /// Reinterpret bytes.
         Treshape => treshape::TRESHAPE;
-        /// Transpose.
         Ttrans => ttrans::TTRANS;
-        /// Join.
         Tconcat => tconcat::TCONCAT;
-        /// Narrow.
         Tpack => tpack::TPACK;
-        /// Take a window out.
         Textract => textract::TEXTRACT;
-        /// Take a window out, with fill value or quantization tile.
         TextractFp => textract::TEXTRACT_FP;
-        /// Put a window in.
         Tinsert => tinsert::TINSERT;
-        /// Put a window in, with fill value or quantization tile.
         TinsertFp => tinsert::TINSERT_FP;
-        /// Fill the padding.
         Tfillpad => tfillpad::TFILLPAD;
-        /// Fill the padding of the source itself.
         TfillpadInplace => tfillpad::TFILLPAD_INPLACE;
-        /// Fill the padding of a larger tile.
         TfillpadExpand => tfillpad::TFILLPAD_EXPAND;
-        /// Image to columns.
         Timg2col => timg2col::TIMG2COL;
-        /// Interleave.
         Tinterleave => tinterleave::TINTERLEAVE;
-        /// Deinterleave.
         Tdeinterleave => tinterleave::TDEINTERLEAVE;
     }
 }

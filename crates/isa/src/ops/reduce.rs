@@ -25,7 +25,6 @@ macro_rules! on_vec {
 macro_rules! row_reductions {
     ($($Name:ident $mnemonic:literal $cpp:literal $func:ident a2a3 $a2a3:expr, a5 $a5:expr, $formula:literal, $summary:literal;)*) => {
         family! { after elementwise::END; $(
-            #[doc = $summary]
             $Name => OpInfo {
                 mnemonic: $mnemonic,
                 cpp: &[$cpp],

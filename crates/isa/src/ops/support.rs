@@ -61,15 +61,12 @@ const VIEW: OpInfo = OpInfo {
 };
 
 family! { after layout::END;
-    /// A view of a window.
     Tsubview => OpInfo {
         mnemonic: "tsubview", text: Text::Forms, forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)], ..VIEW
     };
-    /// A view of a window, result form.
     Subset => OpInfo {
         mnemonic: "subset", text: Text::Subset, forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)], ..VIEW
     };
-    /// TRESHAPE to another element type.
     Bitcast => OpInfo {
         family: Family::Support,
         mnemonic: "bitcast",
@@ -77,9 +74,8 @@ family! { after layout::END;
         examples: &[(Role::Dst, "!pto.tile<16x32xbf16>")],
         source: "ops.md 4",
         summary: "TRESHAPE to another element type with the same rows.",
-        ..treshape::ROW
+        ..treshape::TRESHAPE
     };
-    /// Global memory to tile.
     Tload => OpInfo {
         mnemonic: "tload",
         cpp: &["TLOAD"],
@@ -97,7 +93,6 @@ family! { after layout::END;
         sem: Sem::Moves(sem::load),
         ..BASE
     };
-    /// Tile to global memory.
     Tstore => OpInfo {
         mnemonic: "tstore",
         cpp: &["TSTORE"],
@@ -115,7 +110,6 @@ family! { after layout::END;
         sem: Sem::Moves(sem::store),
         ..BASE
     };
-    /// A new tile.
     AllocTile => OpInfo {
         binds: Some(Bind::New),
         rules: rules! {
@@ -129,7 +123,6 @@ family! { after layout::END;
             Text::Alloc,
         )
     };
-    /// Bind a tile to an address.
     Tassign => OpInfo {
         binds: Some(Bind::Address),
         rules: rules! {
@@ -137,7 +130,6 @@ family! { after layout::END;
         },
         ..plain("tassign", &["TASSIGN"], "Bind a tile to an address; moves no data.", Sem::Binds, Text::Assign)
     };
-    /// Set a dynamic valid region.
     SetValidshape => OpInfo {
         rules: rules! {
             ALL Program "valid-range";
@@ -150,7 +142,6 @@ family! { after layout::END;
             Text::SetValid,
         )
     };
-    /// A strided view of global memory.
     MakeTensorView => OpInfo {
         attrs: &[AttrName::Layout],
         ..plain(
@@ -161,30 +152,25 @@ family! { after layout::END;
             Text::MakeView,
         )
     };
-    /// A window of a view.
     PartitionView => OpInfo {
         rules: rules! {
             ALL Program "gm-bounds";
         },
         ..plain("partition_view", &[], "A window of a view.", Sem::Value, Text::Partition)
     };
-    /// Move a pointer.
     Addptr => plain("addptr", &[], "Move a pointer by a number of elements.", Sem::Value, Text::AddPtr);
-    /// Read one element of global memory.
     LoadScalar => OpInfo {
         rules: rules! {
             ALL Program "gm-bounds"; ALL AtRun "undefined-use";
         },
         ..plain("load_scalar", &[], "Read one element of global memory.", Sem::Loads, Text::LoadScalar)
     };
-    /// Write one element of global memory.
     StoreScalar => OpInfo {
         rules: rules! {
             ALL Program "gm-bounds";
         },
         ..plain("store_scalar", &[], "Write one element of global memory.", Sem::Stores, Text::StoreScalar)
     };
-    /// Configuration of TIMG2COL.
     Setfmatrix => OpInfo {
         attrs: &[AttrName::Fmap, AttrName::Pad],
         source: "ops.md 7",
@@ -196,7 +182,6 @@ family! { after layout::END;
             Text::Attributes,
         )
     };
-    /// Configuration of TIMG2COL: pad value.
     SetImg2colPadding => OpInfo {
         source: "ops.md 7",
         ..plain(
@@ -207,7 +192,6 @@ family! { after layout::END;
             Text::Value,
         )
     };
-    /// Configuration of TIMG2COL: repetition, without effect here.
     SetImg2colRpt => OpInfo {
         source: "ops.md 7",
         ..plain(
@@ -218,23 +202,14 @@ family! { after layout::END;
             Text::Ignored,
         )
     };
-    /// Order between pipes.
     SetFlag => plain("set_flag", &[], "Order between two pipes.", Sem::Orders, Text::AsWritten);
-    /// Order between pipes.
     WaitFlag => plain("wait_flag", &[], "Order between two pipes.", Sem::Orders, Text::AsWritten);
-    /// Order between pipes.
     RecordEvent => plain("record_event", &[], "Order between pipes.", Sem::Orders, Text::AsWritten);
-    /// Order between pipes.
     WaitEvent => plain("wait_event", &[], "Order between pipes.", Sem::Orders, Text::AsWritten);
-    /// Order between pipes.
     Barrier => plain("barrier", &[], "All pipes finish before the next instruction.", Sem::Orders, Text::AsWritten);
-    /// Order between pipes.
     Tsync => plain("tsync", &["TSYNC"], "Wait for events.", Sem::Orders, Text::AsWritten);
-    /// The number of the running block.
     GetBlockIdx => plain("get_block_idx", &[], "The number of the running block.", Sem::Block, Text::Number);
-    /// How many blocks run.
     GetBlockNum => plain("get_block_num", &[], "How many blocks run.", Sem::Block, Text::Number);
-    /// Print a tile.
     Tprint => OpInfo {
         rules: rules! {
             ALL AtRun "undefined-read";

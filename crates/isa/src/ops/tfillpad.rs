@@ -24,7 +24,7 @@ const BASE: OpInfo = OpInfo {
     ..LAYOUT
 };
 
-pub(super) static TFILLPAD: OpInfo = OpInfo {
+pub(super) const TFILLPAD: OpInfo = OpInfo {
     mnemonic: "tfillpad",
     cpp: &["TFILLPAD"],
     summary: "Copy the valid region and fill everything else of the declared area with the pad value.",
@@ -34,7 +34,7 @@ pub(super) static TFILLPAD: OpInfo = OpInfo {
     },
     ..BASE
 };
-pub(super) static TFILLPAD_INPLACE: OpInfo = OpInfo {
+pub(super) const TFILLPAD_INPLACE: OpInfo = OpInfo {
     mnemonic: "tfillpad_inplace",
     cpp: &["TFILLPAD_INPLACE"],
     summary: "Fill the padding of a tile where it lies; dst and src are views of one storage.",
@@ -47,7 +47,7 @@ pub(super) static TFILLPAD_INPLACE: OpInfo = OpInfo {
     binds: Some(Bind::InPlace),
     ..BASE
 };
-pub(super) static TFILLPAD_EXPAND: OpInfo = OpInfo {
+pub(super) const TFILLPAD_EXPAND: OpInfo = OpInfo {
     mnemonic: "tfillpad_expand",
     cpp: &["TFILLPAD_EXPAND"],
     summary: "TFILLPAD into a tile that may be larger; a dynamic valid region becomes the whole declared area.",

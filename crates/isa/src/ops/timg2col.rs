@@ -18,9 +18,7 @@ macro_rules! into_left {
 
 static SIGS: &[Sig] = &[into_left!(Profiles::CPU, CPU), into_left!(Profiles::A2A3, A2A3), into_left!(Profiles::A5, A5)];
 
-const IDS: Ids = ids!("timg2col");
-
-pub(super) static TIMG2COL: OpInfo = OpInfo {
+pub(super) const TIMG2COL: OpInfo = OpInfo {
     mnemonic: "timg2col",
     cpp: &["TIMG2COL"],
     summary: "Rearrange image patches of a conv tile into the rows of a Left tile, for convolution by matrix product.",
@@ -35,7 +33,7 @@ pub(super) static TIMG2COL: OpInfo = OpInfo {
     sigs: SIGS,
     pipe: Pipe::Mte1,
     source: "ops.md 7; PTO ISA, layout family page",
-    ids: IDS,
+    ids: ids!("timg2col"),
     sem: Sem::Moves(sem::img2col),
     examples: &[
         (Role::Src, "!pto.conv_tile<mat, NC1HWC0, 1x1x4x4x16xf16>"),

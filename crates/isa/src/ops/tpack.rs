@@ -13,7 +13,7 @@ const IDS: Ids = Ids {
     dtype: None,
 };
 
-pub(super) static TPACK: OpInfo = OpInfo {
+pub(super) const TPACK: OpInfo = OpInfo {
     mnemonic: "tpack",
     cpp: &["TPACK"],
     summary: "Keep the low bytes of every element.",

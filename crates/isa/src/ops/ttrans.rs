@@ -19,13 +19,11 @@ static SIGS: &[Sig] = &[
     ),
 ];
 
-const IDS: Ids = ids!("ttrans");
-
 /// a5 transposes the declared shape, and dst's valid region is free there (ops.md 5).
 const SRC: Operand = read(Role::Src).valid_on(Profiles::CPU_A2A3);
 const DST: Operand = write_sources(Role::Dst).valid_on(Profiles::CPU_A2A3);
 
-pub(super) static TTRANS: OpInfo = OpInfo {
+pub(super) const TTRANS: OpInfo = OpInfo {
     mnemonic: "ttrans",
     cpp: &["TTRANS"],
     summary: "Transpose: over the source's valid region on cpu and a2a3, over its declared shape on a5.",
@@ -40,7 +38,7 @@ pub(super) static TTRANS: OpInfo = OpInfo {
     },
     sigs: SIGS,
     source: "PTO ISA, TTRANS page; ops.md 5",
-    ids: IDS,
+    ids: ids!("ttrans"),
     sem: Sem::Moves(sem::transpose),
     examples: &[(Role::Dst, "!pto.tile<32x16xf16>")],
     ..LAYOUT
