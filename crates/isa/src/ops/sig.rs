@@ -192,15 +192,21 @@ const fn tile(tiles: &[Judged], role: Role) -> Option<&Tile> {
     None
 }
 
-const fn lists(list: &[Elem], elem: Elem) -> bool {
-    let mut n = 0;
-    while n < list.len() {
-        if list[n] as u8 == elem as u8 {
-            return true;
+/// Does the condition hold for any value of a slice? Closures cannot be called in constants.
+macro_rules! any {
+    ($each:pat in $slice:expr => $holds:expr) => {{
+        let (mut found, mut n) = (false, 0);
+        while n < $slice.len() && !found {
+            let $each = $slice[n];
+            found = $holds;
+            n += 1;
         }
-        n += 1;
-    }
-    false
+        found
+    }};
+}
+
+const fn lists(list: &[Elem], elem: Elem) -> bool {
+    any!(listed in list => listed as u8 == elem as u8)
 }
 
 impl Lay {
@@ -209,16 +215,7 @@ impl Lay {
         let name = tile.layout_name() as u8;
         match self {
             Lay::Any => true,
-            Lay::Of(names) => {
-                let mut n = 0;
-                while n < names.len() {
-                    if names[n] as u8 == name {
-                        return true;
-                    }
-                    n += 1;
-                }
-                false
-            }
+            Lay::Of(names) => any!(listed in names => listed as u8 == name),
             Lay::Exactly(layout, fractal) => name == layout as u8 && tile.fractal == fractal,
             Lay::Usual => tile.has_usual_layout(profile),
             Lay::OneRowNd => name == LayoutName::Nd as u8 && tile.rows == 1,
@@ -249,79 +246,38 @@ impl Lay {
 impl Types {
     /// Does the signature take these types?
     pub const fn takes(self, tiles: &[Judged]) -> bool {
-        let mut n = 0;
         match self {
             Types::Any | Types::OwnRule => true,
             Types::Equal => all_equal(tiles),
             Types::EqualOf(list) => all_equal(tiles) && (tiles.is_empty() || lists(list, tiles[0].1.elem)),
-            Types::EachOf(list) => {
-                while n < tiles.len() {
-                    if !lists(list, tiles[n].1.elem) {
-                        return false;
-                    }
-                    n += 1;
-                }
-                true
-            }
+            Types::EachOf(list) => !any!((_, tile) in tiles => !lists(list, tile.elem)),
             Types::Pairs(pairs) => {
                 let (Some(src), Some(dst)) = (tile(tiles, Role::Src), tile(tiles, Role::Dst)) else { return false };
-                while n < pairs.len() {
-                    if pairs[n].0 as u8 == src.elem as u8 && lists(pairs[n].1, dst.elem) {
-                        return true;
-                    }
-                    n += 1;
-                }
-                false
+                any!((from, to) in pairs => from as u8 == src.elem as u8 && lists(to, dst.elem))
             }
-            Types::ByRole(roles) => {
-                while n < roles.len() {
-                    let (role, asked) = roles[n];
-                    if let Some(found) = tile(tiles, role) {
-                        let fits = match asked {
-                            TypeOf::One(list) => lists(list, found.elem),
-                            TypeOf::Like(other) => match tile(tiles, other) {
-                                Some(other) => other.elem as u8 == found.elem as u8,
-                                None => true,
-                            },
-                        };
-                        if !fits {
-                            return false;
-                        }
-                    }
-                    n += 1;
+            Types::ByRole(roles) => !any!((role, asked) in roles => match (tile(tiles, role), asked) {
+                (None, _) => false,
+                (Some(found), TypeOf::One(list)) => !lists(list, found.elem),
+                (Some(found), TypeOf::Like(other)) => has_another_type(tiles, other, found.elem),
+            }),
+            Types::Rows(roles, rows) => any!(row in rows => {
+                let mut k = 0;
+                while k < roles.len() && !has_another_type(tiles, roles[k], row[k]) {
+                    k += 1;
                 }
-                true
-            }
-            Types::Rows(roles, rows) => {
-                while n < rows.len() {
-                    let (mut fits, mut k) = (true, 0);
-                    while k < roles.len() {
-                        fits &= match tile(tiles, roles[k]) {
-                            Some(found) => found.elem as u8 == rows[n][k] as u8,
-                            None => true,
-                        };
-                        k += 1;
-                    }
-                    if fits {
-                        return true;
-                    }
-                    n += 1;
-                }
-                false
-            }
+                k == roles.len()
+            }),
         }
     }
 }
 
+/// Is the operand there, with another type?
+const fn has_another_type(tiles: &[Judged], role: Role, elem: Elem) -> bool {
+    matches!(tile(tiles, role), Some(found) if found.elem as u8 != elem as u8)
+}
+
 const fn all_equal(tiles: &[Judged]) -> bool {
-    let mut n = 1;
-    while n < tiles.len() {
-        if tiles[n].1.elem as u8 != tiles[0].1.elem as u8 {
-            return false;
-        }
-        n += 1;
-    }
-    true
+    !any!((_, tile) in tiles => tile.elem as u8 != tiles[0].1.elem as u8)
 }
 
 impl Sig {
@@ -332,53 +288,22 @@ impl Sig {
 
     /// Is it a line for this profile and form?
     pub const fn is_for(&self, profile: Profile, form: Form) -> bool {
-        let mut n = 0;
-        while n < self.forms.len() {
-            if self.forms[n] as u8 == form as u8 {
-                return self.on.has(profile);
-            }
-            n += 1;
-        }
-        false
+        self.on.has(profile) && any!(listed in self.forms => listed as u8 == form as u8)
     }
 
     const fn takes_locs(&self, tiles: &[Judged]) -> bool {
-        let mut n = 0;
-        while n < self.locs.len() {
-            let (role, locs) = self.locs[n];
-            if let Some(found) = tile(tiles, role) {
-                let (mut any, mut k) = (false, 0);
-                while k < locs.len() {
-                    any |= locs[k] as u8 == found.loc as u8;
-                    k += 1;
-                }
-                if !any {
-                    return false;
-                }
-            }
-            n += 1;
-        }
-        true
+        !any!((role, locs) in self.locs => match tile(tiles, role) {
+            Some(found) => !any!(loc in locs => loc as u8 == found.loc as u8),
+            None => false,
+        })
     }
 
     const fn takes_layouts(&self, tiles: &[Judged], profile: Profile) -> bool {
-        let mut n = 0;
-        while n < self.layouts.len() {
-            let way = self.layouts[n];
-            let (mut fits, mut k) = (true, 0);
-            while k < way.len() {
-                let (role, lay) = way[k];
-                if let Some(found) = tile(tiles, role) {
-                    fits &= lay.takes(found, tiles, profile);
-                }
-                k += 1;
-            }
-            if fits {
-                return true;
-            }
-            n += 1;
-        }
-        self.layouts.is_empty()
+        let fits = any!(way in self.layouts => !any!((role, lay) in way => match tile(tiles, role) {
+            Some(found) => !lay.takes(found, tiles, profile),
+            None => false,
+        }));
+        fits || self.layouts.is_empty()
     }
 
     /// How far the operands come with this signature alone.

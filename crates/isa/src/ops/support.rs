@@ -34,24 +34,26 @@ const BASE: OpInfo = OpInfo {
     ..LAYOUT
 };
 
-/// An instruction without tiles, operands by form or rules: mnemonic, C++ names, what it is, how it is written.
-const fn plain(
-    mnemonic: &'static str,
-    cpp: &'static [&'static str],
-    summary: &'static str,
-    sem: Sem,
-    text: Text,
-) -> OpInfo {
-    OpInfo { mnemonic, cpp, summary, sem, text, ..BASE }
+/// An instruction without signatures: mnemonic, C++ names, what it does, how it is written, and what else it has.
+macro_rules! plain {
+    ($mnemonic:literal [$($cpp:literal)*] $sem:ident $text:ident $summary:literal $(, $field:ident: $value:expr)*) => {
+        OpInfo {
+            mnemonic: $mnemonic,
+            cpp: &[$($cpp),*],
+            summary: $summary,
+            sem: Sem::$sem,
+            text: Text::$text,
+            $($field: $value,)*
+            ..BASE
+        }
+    };
 }
 
 const VIEW: OpInfo = OpInfo {
     cpp: &["TSUBVIEW"],
     summary: "A view of a window of a tile; it keeps the source's pitch.",
     formula: "dst(i,j) is src(r+i, c+j), in the same storage",
-    rules: rules! {
-        ALL Window "tsubview-window";
-    },
+    rules: rules![ALL Window "tsubview-window";],
     sigs: VIEWS,
     ids: WINDOW,
     sem: Sem::Binds,
@@ -110,111 +112,35 @@ family! { after layout::END;
         sem: Sem::Moves(sem::store),
         ..BASE
     };
-    AllocTile => OpInfo {
-        binds: Some(Bind::New),
-        rules: rules! {
-            ALL Program "tassign-range", "tassign-align", "valid-range", "capacity";
-        },
-        ..plain(
-            "alloc_tile",
-            &["Tile"],
-            "A tile, with optional address and run-time valid extents.",
-            Sem::Value,
-            Text::Alloc,
-        )
-    };
-    Tassign => OpInfo {
-        binds: Some(Bind::Address),
-        rules: rules! {
-            ALL Program "tassign-range", "tassign-align";
-        },
-        ..plain("tassign", &["TASSIGN"], "Bind a tile to an address; moves no data.", Sem::Binds, Text::Assign)
-    };
-    SetValidshape => OpInfo {
-        rules: rules! {
-            ALL Program "valid-range";
-        },
-        ..plain(
-            "set_validshape",
-            &["SetValidRow", "SetValidCol"],
-            "Set a dynamic valid region.",
-            Sem::Resizes,
-            Text::SetValid,
-        )
-    };
-    MakeTensorView => OpInfo {
-        attrs: &[AttrName::Layout],
-        ..plain(
-            "make_tensor_view",
-            &["GlobalTensor"],
-            "A strided view of global memory, one to five dimensions.",
-            Sem::Value,
-            Text::MakeView,
-        )
-    };
-    PartitionView => OpInfo {
-        rules: rules! {
-            ALL Program "gm-bounds";
-        },
-        ..plain("partition_view", &[], "A window of a view.", Sem::Value, Text::Partition)
-    };
-    Addptr => plain("addptr", &[], "Move a pointer by a number of elements.", Sem::Value, Text::AddPtr);
-    LoadScalar => OpInfo {
-        rules: rules! {
-            ALL Program "gm-bounds"; ALL AtRun "undefined-use";
-        },
-        ..plain("load_scalar", &[], "Read one element of global memory.", Sem::Loads, Text::LoadScalar)
-    };
-    StoreScalar => OpInfo {
-        rules: rules! {
-            ALL Program "gm-bounds";
-        },
-        ..plain("store_scalar", &[], "Write one element of global memory.", Sem::Stores, Text::StoreScalar)
-    };
-    Setfmatrix => OpInfo {
-        attrs: &[AttrName::Fmap, AttrName::Pad],
-        source: "ops.md 7",
-        ..plain(
-            "setfmatrix",
-            &["SETFMATRIX"],
-            "Image size and padding of later TIMG2COLs.",
-            Sem::Configures,
-            Text::Attributes,
-        )
-    };
-    SetImg2colPadding => OpInfo {
-        source: "ops.md 7",
-        ..plain(
-            "set_img2col_padding",
-            &["SET_IMG2COL_PADDING"],
-            "The pad value of later TIMG2COLs.",
-            Sem::Configures,
-            Text::Value,
-        )
-    };
-    SetImg2colRpt => OpInfo {
-        source: "ops.md 7",
-        ..plain(
-            "set_img2col_rpt",
-            &["SET_IMG2COL_RPT"],
-            "Accepted, without effect.",
-            Sem::Configures,
-            Text::Ignored,
-        )
-    };
-    SetFlag => plain("set_flag", &[], "Order between two pipes.", Sem::Orders, Text::AsWritten);
-    WaitFlag => plain("wait_flag", &[], "Order between two pipes.", Sem::Orders, Text::AsWritten);
-    RecordEvent => plain("record_event", &[], "Order between pipes.", Sem::Orders, Text::AsWritten);
-    WaitEvent => plain("wait_event", &[], "Order between pipes.", Sem::Orders, Text::AsWritten);
-    Barrier => plain("barrier", &[], "All pipes finish before the next instruction.", Sem::Orders, Text::AsWritten);
-    Tsync => plain("tsync", &["TSYNC"], "Wait for events.", Sem::Orders, Text::AsWritten);
-    GetBlockIdx => plain("get_block_idx", &[], "The number of the running block.", Sem::Block, Text::Number);
-    GetBlockNum => plain("get_block_num", &[], "How many blocks run.", Sem::Block, Text::Number);
-    Tprint => OpInfo {
-        rules: rules! {
-            ALL AtRun "undefined-read";
-        },
-        forms: &[form!(Plain: Tile => )],
-        ..plain("tprint", &["TPRINT"], "Print a tile's valid region.", Sem::Prints, Text::Forms)
-    };
+    AllocTile => plain!("alloc_tile" ["Tile"] Value Alloc "A tile, with optional address and run-time valid extents.",
+        binds: Some(Bind::New), rules: rules![ALL Program "tassign-range", "tassign-align", "valid-range", "capacity";]);
+    Tassign => plain!("tassign" ["TASSIGN"] Binds Assign "Bind a tile to an address; moves no data.",
+        binds: Some(Bind::Address), rules: rules![ALL Program "tassign-range", "tassign-align";]);
+    SetValidshape => plain!("set_validshape" ["SetValidRow" "SetValidCol"] Resizes SetValid "Set a dynamic valid region.",
+        rules: rules![ALL Program "valid-range";]);
+    MakeTensorView => plain!("make_tensor_view" ["GlobalTensor"] Value MakeView
+        "A strided view of global memory, one to five dimensions.", attrs: &[AttrName::Layout]);
+    PartitionView => plain!("partition_view" [] Value Partition "A window of a view.",
+        rules: rules![ALL Program "gm-bounds";]);
+    Addptr => plain!("addptr" [] Value AddPtr "Move a pointer by a number of elements.");
+    LoadScalar => plain!("load_scalar" [] Loads LoadScalar "Read one element of global memory.",
+        rules: rules![ALL Program "gm-bounds"; ALL AtRun "undefined-use";]);
+    StoreScalar => plain!("store_scalar" [] Stores StoreScalar "Write one element of global memory.",
+        rules: rules![ALL Program "gm-bounds";]);
+    Setfmatrix => plain!("setfmatrix" ["SETFMATRIX"] Configures Attributes "Image size and padding of later TIMG2COLs.",
+        attrs: &[AttrName::Fmap, AttrName::Pad], source: "ops.md 7");
+    SetImg2colPadding => plain!("set_img2col_padding" ["SET_IMG2COL_PADDING"] Configures Value
+        "The pad value of later TIMG2COLs.", source: "ops.md 7");
+    SetImg2colRpt => plain!("set_img2col_rpt" ["SET_IMG2COL_RPT"] Configures Ignored "Accepted, without effect.",
+        source: "ops.md 7");
+    SetFlag => plain!("set_flag" [] Orders AsWritten "Order between two pipes.");
+    WaitFlag => plain!("wait_flag" [] Orders AsWritten "Order between two pipes.");
+    RecordEvent => plain!("record_event" [] Orders AsWritten "Order between pipes.");
+    WaitEvent => plain!("wait_event" [] Orders AsWritten "Order between pipes.");
+    Barrier => plain!("barrier" [] Orders AsWritten "All pipes finish before the next instruction.");
+    Tsync => plain!("tsync" ["TSYNC"] Orders AsWritten "Wait for events.");
+    GetBlockIdx => plain!("get_block_idx" [] Block Number "The number of the running block.");
+    GetBlockNum => plain!("get_block_num" [] Block Number "How many blocks run.");
+    Tprint => plain!("tprint" ["TPRINT"] Prints Forms "Print a tile's valid region.",
+        forms: &[form!(Plain: Tile => )], rules: rules![ALL AtRun "undefined-read";]);
 }
