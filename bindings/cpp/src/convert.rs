@@ -101,17 +101,9 @@ fn extent(v: i64, what: &str) -> Answer<Extent> {
 
 /// The tile type of a descriptor on a profile.
 pub(crate) fn tile(t: &TesseraTile, profile: Profile) -> Answer<Tile> {
-    let pad = match t.pad {
-        0 => Pad::Null,
-        1 => Pad::Zero,
-        2 => Pad::Max,
-        3 => Pad::Min,
-        // The payload is the binary32 bits of the value (tile-model.md 6).
-        4 => Pad::Custom(PadLiteral::Float(f64::from(f32::from_bits(t.pad_bits)).to_bits())),
-        other => {
-            return Err(Refusal::argument(format!("{other} is no tag of a pad value; there are 0 to 4")));
-        }
-    };
+    // The payload is the binary32 bits of the value (tile-model.md 6).
+    let custom = Pad::Custom(PadLiteral::Float(f64::from(f32::from_bits(t.pad_bits)).to_bits()));
+    let pad = word(&[Pad::Null, Pad::Zero, Pad::Max, Pad::Min, custom], t.pad, "pad value")?;
     let ty = TileType {
         loc: word(Loc::ALL, t.loc, "location")?,
         elem: elem(t.elem)?,
@@ -130,19 +122,15 @@ pub(crate) fn tile(t: &TesseraTile, profile: Profile) -> Answer<Tile> {
 
 /// Where a descriptor's storage is; `None` for a tile that is only a type.
 pub(crate) fn place(kind: u32, storage: u64, offset: u64, loc: Loc) -> Answer<Option<Place>> {
-    let overflow = || Refusal::argument(format!("address {storage:#x} plus offset {offset:#x} is beyond 2^64"));
-    match kind {
-        0 => Ok(None),
-        1 => Ok(Some(Place { root: Root::Memory(loc), start: storage.checked_add(offset).ok_or_else(overflow)? })),
-        2 => Ok(Some(Place {
-            root: Root::Auto(
-                u32::try_from(storage)
-                    .map_err(|_| Refusal::argument(format!("{storage} is no handle of a storage")))?,
-            ),
-            start: offset,
-        })),
-        other => Err(Refusal::argument(format!("{other} is no tag of a storage; there are 0 to 2"))),
-    }
+    let beyond = || Refusal::argument(format!("address {storage:#x} plus offset {offset:#x} is beyond 2^64"));
+    let unknown = |_| Refusal::argument(format!("{storage} is no handle of a storage"));
+    let (root, start) = match kind {
+        0 => return Ok(None),
+        1 => (Root::Memory(loc), storage.checked_add(offset).ok_or_else(beyond)?),
+        2 => (Root::Auto(u32::try_from(storage).map_err(unknown)?), offset),
+        other => return Err(Refusal::argument(format!("{other} is no tag of a storage; there are 0 to 2"))),
+    };
+    Ok(Some(Place { root, start }))
 }
 
 /// A tile operand: type, layout, valid region and place, with the rules about them that no instruction owns.
@@ -202,12 +190,7 @@ pub(crate) fn conv(c: &TesseraConv) -> Answer<ConvType> {
 
 /// The value of a scalar.
 pub(crate) fn number(kind: u32, bits: u64) -> Answer<Number> {
-    match kind {
-        0 => Ok(Number::Int(i128::from(bits as i64))),
-        1 => Ok(Number::Int(i128::from(bits))),
-        2 => Ok(Number::Float(f64::from_bits(bits))),
-        other => Err(Refusal::argument(format!("{other} is no tag of a number; there are 0 to 2"))),
-    }
+    word(&[(bits as i64).into(), bits.into(), Number::Float(f64::from_bits(bits))], kind, "number")
 }
 
 /// The attributes that are given.

@@ -105,20 +105,13 @@ pub enum Bind {
 words! {
     /// The pipes of a core.
     Pipe {
-        /// Scalar.
-        S = "S", "PIPE_S";
-        /// Vector.
-        V = "V", "PIPE_V";
-        /// Matrix.
-        M = "M", "PIPE_M";
-        /// L1 to L0.
-        Mte1 = "MTE1", "PIPE_MTE1";
-        /// Global memory to on-chip memory.
-        Mte2 = "MTE2", "PIPE_MTE2";
-        /// UB to global memory or L1.
-        Mte3 = "MTE3", "PIPE_MTE3";
-        /// Out of the accumulator.
-        Fix = "FIX", "PIPE_FIX";
+        S = "S", "PIPE_S", "Scalar.";
+        V = "V", "PIPE_V", "Vector.";
+        M = "M", "PIPE_M", "Matrix.";
+        Mte1 = "MTE1", "PIPE_MTE1", "L1 to L0.";
+        Mte2 = "MTE2", "PIPE_MTE2", "Global memory to on-chip memory.";
+        Mte3 = "MTE3", "PIPE_MTE3", "UB to global memory or L1.";
+        Fix = "FIX", "PIPE_FIX", "Out of the accumulator.";
     }
 }
 

@@ -25,7 +25,7 @@ pub use rearrange::{concat, deinterleave, gather, interleave, pack, reshape, tra
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
 pub use window::{extract, insert, mov};
 
-use crate::elem::Elem;
+use crate::codec::Overflow;
 use crate::inst::Inst;
 use crate::ops::Role;
 use crate::profile::Profile;
@@ -152,7 +152,7 @@ fn map(inst: &Inst, domain: Role, args: &[(Role, At)], func: Func) -> Steps {
     let (d, over) = (inst.tile_index(Role::Dst)?, inst.tile_index(domain)?);
     let elem = inst.tiles.get(d)?.tile.elem;
     let arg = |(role, at): &(Role, At)| match at {
-        At::Scalar => Some(Arg::Scalar(scalar_bits(inst, *role, elem)?)),
+        At::Scalar => Some(Arg::Scalar(elem.encode(inst.scalar(*role)?, Overflow::Infinity))),
         at => Some(Arg::Element(Side::Tile(inst.tile_index(*role)?), at.map())),
     };
     let args = args.iter().map(arg).collect::<Option<SmallVec<_>>>()?;
@@ -160,15 +160,6 @@ fn map(inst: &Inst, domain: Role, args: &[(Role, At)], func: Func) -> Steps {
     let mut all = scratch(inst, inst.profile == Profile::A2a3);
     all.push(Step::Apply(Apply { func, core: 0, extent: valid(inst, over)?, dst: (Side::Tile(d), Map::SAME), args }));
     Some(all)
-}
-
-/// The bits of a scalar operand in the tile's type.
-fn scalar_bits(inst: &Inst, role: Role, elem: Elem) -> Option<u64> {
-    use crate::codec::{Number, Overflow};
-    Some(match inst.scalar(role)? {
-        Number::Int(v) => elem.encode_int(v, Overflow::Infinity),
-        Number::Float(v) => elem.encode_f64(v, Overflow::Infinity),
-    })
 }
 
 fn fold(inst: &Inst, src: Role, each: Axis, func: Func) -> Steps {
