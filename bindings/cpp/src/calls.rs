@@ -12,6 +12,7 @@ use crate::view::View;
 use std::ffi::c_void;
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
+use tessera_isa::profile::Profile;
 
 /// The most operands that an instruction is given.
 const MAX_OPERANDS: u32 = 8;
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn tessera_machine_create(profile: u32, machine: *mut *mut
         return TesseraStatus::Null;
     };
     *out = std::ptr::null_mut();
-    match guarded(|| convert::profile(profile).map(|p| Box::new(TesseraMachine::new(p)))) {
+    match guarded(|| convert::word(&Profile::ALL, profile, "profile").map(|p| Box::new(TesseraMachine::new(p)))) {
         Ok(made) => {
             *out = Box::into_raw(made);
             TesseraStatus::Ok
@@ -171,7 +172,7 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
         if op.info().forms.is_empty() {
             return m.configure(attrs, scalars);
         }
-        let mut inst = convert::inst(op, m.profile(), tiles, scalars, conv)?;
+        let mut inst = convert::inst(op, m.profile, tiles, scalars, conv)?;
         inst.attrs = attrs;
         m.issue(inst)
     })
@@ -266,7 +267,7 @@ pub unsafe extern "C" fn tessera_undefine(machine: *mut TesseraMachine, tile: *c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_undefined_stored(machine: *const TesseraMachine) -> u64 {
     // SAFETY: module comment.
-    unsafe { machine.as_ref() }.map_or(0, TesseraMachine::undefined_stored)
+    unsafe { machine.as_ref() }.map_or(0, |m| m.undefined_stored)
 }
 
 /// Reads the bytes of a tile's declared area as they lie in memory; `len` is their number. Undefined bytes read as 0.
@@ -359,7 +360,7 @@ pub unsafe extern "C" fn tessera_write_element(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_diagnostic_count(machine: *const TesseraMachine) -> u32 {
     // SAFETY: module comment.
-    unsafe { machine.as_ref() }.map_or(0, |m| m.found().len() as u32)
+    unsafe { machine.as_ref() }.map_or(0, |m| m.found.len() as u32)
 }
 
 /// One finding of the last call.
@@ -373,7 +374,7 @@ pub unsafe extern "C" fn tessera_diagnostic(
     let (Some(m), Some(out)) = (unsafe { machine.as_ref() }, unsafe { diagnostic.as_mut() }) else {
         return TesseraStatus::Null;
     };
-    match m.found().get(index as usize) {
+    match m.found.get(index as usize) {
         Some(found) => {
             *out = found.describe();
             TesseraStatus::Ok

@@ -7,7 +7,7 @@ use tessera_exec::lower::Failure;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{AttrValue, Attrs, ConvType, Inst, Place, Root, TileArg, ViewTag};
+use tessera_isa::inst::{AttrValue, Attrs, ConvType, Inst, Place, Root, TileArg};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::{AttrKind, AttrName, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
@@ -60,24 +60,20 @@ impl From<Refused> for Refusal {
 
 pub(crate) type Answer<T> = Result<T, Refusal>;
 
-fn word<T: Copy>(all: &[T], tag: u32, what: &str) -> Answer<T> {
-    let known = all.get(tag as usize).copied();
-    known.ok_or_else(|| Refusal::argument(format!("{tag} is no tag of a {what}; there are 0 to {}", all.len() - 1)))
+/// A broken rule that is an error refuses the call.
+pub(crate) fn legal(fault: Option<Fault>) -> Answer<()> {
+    fault.filter(Fault::is_error).map_or(Ok(()), |fault| Err(fault.into()))
 }
 
-/// The profile of a tag.
-pub(crate) fn profile(tag: u32) -> Answer<Profile> {
-    word(&Profile::ALL, tag, "profile")
+/// What a tag stands for.
+pub(crate) fn word<T: Copy>(all: &[T], tag: u32, what: &str) -> Answer<T> {
+    let known = all.get(tag as usize).copied();
+    known.ok_or_else(|| Refusal::argument(format!("{tag} is no tag of a {what}; there are 0 to {}", all.len() - 1)))
 }
 
 /// The element type of a tag.
 pub(crate) fn elem(tag: u32) -> Answer<Elem> {
     word(Elem::ALL, tag, "element type")
-}
-
-/// The layout tag of a view.
-pub(crate) fn view_tag(tag: u32) -> Answer<ViewTag> {
-    word(ViewTag::ALL, tag, "view layout")
 }
 
 /// The instruction of a tag.
@@ -137,16 +133,12 @@ pub(crate) fn place(kind: u32, storage: u64, offset: u64, loc: Loc) -> Answer<Op
 pub(crate) fn tile_arg(role: Role, t: &TesseraTile, profile: Profile) -> Answer<TileArg> {
     let tile = tile(t, profile)?;
     // Type rules come first, so that later ones need not fear impossible shapes.
-    if let Some(fault) = tile.fault(profile).filter(Fault::is_error) {
-        return Err(fault.into());
-    }
+    legal(tile.fault(profile))?;
     let now = |v: i64, ty: Extent| {
         if v == -1 { ty.known().map(i128::from) } else { Some(i128::from(v)) }
     };
     let valid = [now(t.valid_row, tile.v_row), now(t.valid_col, tile.v_col)];
-    if let Some(fault) = tessera_check::check_valid(&tile, valid) {
-        return Err(fault.into());
-    }
+    legal(tessera_check::check_valid(&tile, valid))?;
     let place = place(t.storage_kind, t.storage, t.offset, tile.loc)?;
     Ok(TileArg {
         role,
@@ -226,14 +218,11 @@ pub(crate) fn inst(
     given_scalars: &[TesseraScalar],
     given_conv: Option<&TesseraConv>,
 ) -> Answer<Inst> {
-    let mut tiles: SmallVec<[(Role, &TesseraTile); 8]> = SmallVec::new();
-    for arg in given_tiles {
-        tiles.push((word(Role::ALL, arg.role, "role")?, &arg.tile));
-    }
-    let mut scalars: SmallVec<[(Role, Option<Number>); 4]> = SmallVec::new();
-    for s in given_scalars {
-        scalars.push((word(Role::ALL, s.role, "role")?, Some(number(s.kind, s.bits)?)));
-    }
+    let role = |tag| word(Role::ALL, tag, "role");
+    let tiles = given_tiles.iter().map(|arg| Ok((role(arg.role)?, &arg.tile)));
+    let tiles = tiles.collect::<Answer<SmallVec<[_; 8]>>>()?;
+    let scalars = given_scalars.iter().map(|s| Ok((role(s.role)?, Some(number(s.kind, s.bits)?))));
+    let scalars = scalars.collect::<Answer<SmallVec<[_; 4]>>>()?;
     let conv = given_conv.map(|c| conv(c).map(|ty| (c, ty))).transpose()?;
     let conv_role = conv.as_ref().map(|_| Role::Src);
     let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.0)).chain(conv_role);
@@ -257,9 +246,7 @@ pub(crate) fn inst(
 
 /// A conv tile as an operand: placement and paths see it as one row.
 pub(crate) fn conv_arg(role: Role, c: &TesseraConv, conv: &ConvType, profile: Profile) -> Answer<TileArg> {
-    if let Some(fault) = tessera_check::check_conv(conv, profile) {
-        return Err(fault.into());
-    }
+    legal(tessera_check::check_conv(conv, profile))?;
     Ok(TileArg { place: place(c.storage_kind, c.storage, 0, conv.loc)?, ..TileArg::of_type(role, conv.as_tile()) })
 }
 

@@ -2,14 +2,14 @@
 //!
 //! Tiles are the caller's: each call describes those that it works on, and they are tiles of the engine for its time.
 
-use crate::abi::{TesseraConv, TesseraDiagnostic, TesseraScalar, TesseraSeverity, TesseraStatus, TesseraTile};
+use crate::abi::{TesseraConv, TesseraDiagnostic, TesseraScalar, TesseraStatus, TesseraTile};
 use crate::convert::{self, Answer, Refusal};
 use crate::view::View;
 use smallvec::SmallVec;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tessera_exec::engine::{Engine, Storage, TileId};
-use tessera_isa::diag::{Diagnostic, Fault, Severity};
+use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
 use tessera_isa::ops::{AttrName, Bind, Role};
 use tessera_isa::profile::Profile;
@@ -17,10 +17,11 @@ use tessera_isa::tile::Loc;
 
 /// A simulated core. C sees only pointers to it.
 pub struct TesseraMachine {
-    profile: Profile,
+    pub(crate) profile: Profile,
     engine: Engine,
-    undefined_stored: u64,
-    found: Vec<Found>,
+    /// How many undefined bytes were stored as 0.
+    pub(crate) undefined_stored: u64,
+    pub(crate) found: Vec<Found>,
     /// A panic went through it: its memories may be half changed.
     broken: bool,
 }
@@ -30,7 +31,8 @@ pub(crate) struct Found {
     rule: CString,
     message: CString,
     text: CString,
-    severity: TesseraSeverity,
+    /// Severities have the same order in the ABI.
+    severity: u32,
 }
 
 /// Runs `f`; a panic is a refusal.
@@ -77,32 +79,15 @@ impl TesseraMachine {
         status
     }
 
-    pub(crate) fn profile(&self) -> Profile {
-        self.profile
-    }
-
-    pub(crate) fn found(&self) -> &[Found] {
-        &self.found
-    }
-
-    /// How many undefined bytes were stored as 0.
-    pub(crate) fn undefined_stored(&self) -> u64 {
-        self.undefined_stored
-    }
-
     pub(crate) fn alloc_tile(&mut self, t: &TesseraTile) -> Answer<u64> {
         let tile = convert::tile(t, self.profile)?;
-        if let Some(fault) = tile.fault(self.profile).filter(|f| f.is_error()) {
-            return Err(fault.into());
-        }
+        convert::legal(tile.fault(self.profile))?;
         self.alloc(tile.loc, tile.bytes())
     }
 
     pub(crate) fn alloc_conv(&mut self, c: &TesseraConv) -> Answer<u64> {
         let conv = convert::conv(c)?;
-        if let Some(fault) = tessera_check::check_conv(&conv, self.profile) {
-            return Err(fault.into());
-        }
+        convert::legal(tessera_check::check_conv(&conv, self.profile))?;
         self.alloc(conv.loc, conv.bytes())
     }
 
@@ -147,21 +132,19 @@ impl TesseraMachine {
             Root::Auto(handle) => {
                 let storage = self.engine.storage(handle).ok_or_else(|| no_storage(handle.into()))?;
                 let Storage { loc, bytes: size, .. } = *storage;
-                if loc != arg.tile.loc {
+                let (what, help) = if loc != arg.tile.loc {
                     let what = format!("the storage is in {}, and the tile is in {}", loc, arg.tile.loc);
-                    Some(Fault::new("tassign-range", what).help("give both tiles one location"))
+                    (what, "give both tiles one location")
                 } else if place.start.checked_add(bytes).is_none_or(|end| end > size) {
                     let what = format!("{bytes} bytes at {:#x} leave the storage of {size} bytes", place.start);
-                    Some(
-                        Fault::new("tassign-range", what)
-                            .help("bind the tile to the storage of a tile that is as large"),
-                    )
+                    (what, "bind the tile to the storage of a tile that is as large")
                 } else {
-                    None
-                }
+                    return Ok(());
+                };
+                Some(Fault::new("tassign-range", what).help(help))
             }
         };
-        fault.map_or(Ok(()), |f| Err(f.into()))
+        convert::legal(fault)
     }
 
     /// SETFMATRIX and SET_IMG2COL_PADDING, which have no tiles; SET_IMG2COL_RPT gives nothing.
@@ -208,7 +191,7 @@ impl TesseraMachine {
 
     pub(crate) fn store(&mut self, view: &mut View, t: &TesseraTile) -> Answer<Vec<Diagnostic>> {
         let tile = self.tile(Role::Src, t)?;
-        let (written, done) = self.engine.store_to(tile, view.global.clone(), view.len())?;
+        let (written, done) = self.engine.store_to(tile, view.global.clone(), view.len)?;
         let (mut found, is_undefined) = (done.warnings.to_vec(), done.stored_undefined);
         view.write(&written);
         if is_undefined {
@@ -248,7 +231,7 @@ impl TesseraMachine {
         let core = u8::try_from(core).ok().filter(|c| *c < 2);
         let core = core.ok_or_else(|| Refusal::argument("there are vector cores 0 and 1"))?;
         let tile = self.host_tile(t, view)?;
-        let (written, is_undefined) = self.engine.host_store(tile, view.global.clone(), view.len(), core)?;
+        let (written, is_undefined) = self.engine.host_store(tile, view.global.clone(), view.len, core)?;
         view.write(&written);
         if is_undefined { Ok(vec![self.count_undefined(tile, core)?]) } else { Ok(Vec::new()) }
     }
@@ -340,16 +323,7 @@ impl Found {
         text.extend(more.map(|(what, line)| format!("\n{what}: {line}")));
         // A NUL inside a message would end it early; there is none, and if there were, the rest is lost, not the call.
         let c = |s: &str| CString::new(s.split('\0').next().unwrap_or("")).unwrap_or_default();
-        Found {
-            rule: c(d.rule),
-            message: c(&d.message),
-            text: c(&text),
-            severity: match d.severity {
-                Severity::Note => TesseraSeverity::Note,
-                Severity::Warning => TesseraSeverity::Warning,
-                Severity::Error => TesseraSeverity::Error,
-            },
-        }
+        Found { rule: c(d.rule), message: c(&d.message), text: c(&text), severity: d.severity as u32 }
     }
 
     /// The finding with pointers that live until the machine's next call.
@@ -358,7 +332,7 @@ impl Found {
             rule: self.rule.as_ptr(),
             message: self.message.as_ptr(),
             text: self.text.as_ptr(),
-            severity: self.severity as u32,
+            severity: self.severity,
             reserved: 0,
         }
     }

@@ -12,7 +12,7 @@ use crate::elem::Elem;
 use crate::layout::{Axis, Digit, Layout};
 use crate::ops::{Form, Opcode, Role, RuleKind};
 use crate::profile::Profile;
-use crate::tile::{LayoutName, Loc, Tile, words};
+use crate::tile::{BLayout, LayoutName, Loc, SLayout, Tile, TileType, words};
 use smallvec::SmallVec;
 
 words! {
@@ -95,9 +95,8 @@ impl ConvType {
     /// The array as a one-row tile, so that paths and placement need not know conv tiles.
     pub fn as_tile(&self) -> Tile {
         let n = self.elements();
-        crate::tile::TileType::new(self.loc, self.elem, 1, n)
-            .with_layout(crate::tile::BLayout::RowMajor, crate::tile::SLayout::NoneBox, 512)
-            .resolve(Profile::Cpu)
+        let dense = TileType::new(self.loc, self.elem, 1, n).with_layout(BLayout::RowMajor, SLayout::NoneBox, 512);
+        dense.resolve(Profile::Cpu)
     }
 }
 

@@ -409,19 +409,9 @@ impl Tile {
 
     /// The type as it would be written, nothing left out.
     pub fn written(&self) -> TileType {
-        TileType {
-            loc: self.loc,
-            elem: self.elem,
-            rows: self.rows,
-            cols: self.cols,
-            v_row: self.v_row,
-            v_col: self.v_col,
-            blayout: Some(self.blayout),
-            slayout: Some(self.slayout),
-            fractal: Some(self.fractal),
-            pad: self.pad,
-            compact: self.compact,
-        }
+        TileType { pad: self.pad, compact: self.compact, ..TileType::new(self.loc, self.elem, self.rows, self.cols) }
+            .with_valid(self.v_row, self.v_col)
+            .with_layout(self.blayout, self.slayout, self.fractal)
     }
 }
 

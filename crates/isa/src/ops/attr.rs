@@ -123,11 +123,14 @@ attributes! {
         AttrInfo::word(AccToVec::WORDS, Spelling::Dialect("acc_to_vec_mode"));
     ReluPreMode = "reluPreMode", "ReluPreMode", "ReLU on the way out of an accumulator (fixpipe.md 4).",
         AttrInfo::word(Relu::WORDS, Spelling::Of("relu_pre_mode")).or(AttrValue::Word(Relu::NoRelu as u8));
-    Mode = "mode", "TInsertMode", "The NZ split forms of TINSERT (ops.md 4).", AttrInfo::word(Split::WORDS, Spelling::Quoted);
+    Mode = "mode", "TInsertMode", "The NZ split forms of TINSERT (ops.md 4).",
+        AttrInfo::word(Split::WORDS, Spelling::Quoted);
     Dim = "dim", "dim", "The axis TCONCAT joins.",
         AttrInfo::new(AttrKind::Int(None), "1 | 0, the axis that is joined (0 on cpu only)").or(AttrValue::Int(1));
-    Kernel = "kernel", "kernel", "The kernel of TIMG2COL (ops.md 7).", AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…511, required");
-    Stride = "stride", "stride", "From one position of the kernel to the next.", AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…255").or(AttrValue::Ints([1, 1, 0, 0]));
+    Kernel = "kernel", "kernel", "The kernel of TIMG2COL (ops.md 7).",
+        AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…511, required");
+    Stride = "stride", "stride", "From one position of the kernel to the next.",
+        AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…255").or(AttrValue::Ints([1, 1, 0, 0]));
     Dilation = "dilation", "dilation", "From one element of the kernel to the next.",
         AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…255").or(AttrValue::Ints([1, 1, 0, 0]));
     Pad = "pad", "pad", "Padding around the image.",

@@ -60,27 +60,20 @@ macro_rules! flow {
 pub(super) use {flow, pair};
 
 /// Any two equal layouts.
-pub const SAME: Layouts = &[(Role::Dst, Lay::Like(Role::Src))];
-/// Any two layouts.
-pub const ANY: Layouts = &[];
-/// ND.
-pub const ND: Lay = Lay::Of(&[LayoutName::Nd]);
-/// NZ.
-pub const NZ: Lay = Lay::Of(&[LayoutName::Nz]);
-/// NZ with fractal 512.
-pub const NZ_512: Lay = Lay::Exactly(LayoutName::Nz, 512);
-/// ZZ.
-pub const ZZ: Lay = Lay::Of(&[LayoutName::Zz]);
-/// NN.
-pub const NN: Lay = Lay::Of(&[LayoutName::Nn]);
-/// NZ or ZN.
-pub const NZ_ZN: Lay = Lay::Of(&[LayoutName::Nz, LayoutName::Zn]);
+pub(super) const SAME: Layouts = &[(Role::Dst, Lay::Like(Role::Src))];
+pub(super) const ANY: Layouts = &[];
+pub(super) const ND: Lay = Lay::Of(&[LayoutName::Nd]);
+pub(super) const NZ: Lay = Lay::Of(&[LayoutName::Nz]);
+pub(super) const NZ_512: Lay = Lay::Exactly(LayoutName::Nz, 512);
+pub(super) const ZZ: Lay = Lay::Of(&[LayoutName::Zz]);
+pub(super) const NN: Lay = Lay::Of(&[LayoutName::Nn]);
+pub(super) const NZ_ZN: Lay = Lay::Of(&[LayoutName::Nz, LayoutName::Zn]);
 /// Into Left: the profile's layout out of NZ or ZN, or out of one row.
-pub const INTO_LEFT: &[Layouts] = &[pair!(NZ_ZN, Lay::Usual), pair!(Lay::OneRowNd, Lay::Usual)];
+pub(super) const INTO_LEFT: &[Layouts] = &[pair!(NZ_ZN, Lay::Usual), pair!(Lay::OneRowNd, Lay::Usual)];
 /// Into Right: the profile's layout out of NZ or ZN.
-pub const INTO_RIGHT: &[Layouts] = &[pair!(NZ_ZN, Lay::Usual)];
+pub(super) const INTO_RIGHT: &[Layouts] = &[pair!(NZ_ZN, Lay::Usual)];
 /// Out of an accumulator into Vec.
-pub const NZ_TO_VEC: &[Layouts] = &[pair!(NZ, Lay::Of(&[LayoutName::Nz, LayoutName::Nd, LayoutName::Dn]))];
+pub(super) const NZ_TO_VEC: &[Layouts] = &[pair!(NZ, Lay::Of(&[LayoutName::Nz, LayoutName::Nd, LayoutName::Dn]))];
 
 /// What a signature asks of the element types of the operands that it judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,8 +139,7 @@ pub enum Miss {
 pub const STANDARD: &[Elem] = &[I8, U8, I16, U16, I32, U32, F16, Bf16, F32];
 /// The A5 types of ops.md.
 pub const A5_TYPES: &[Elem] = &[I8, F16, Bf16, F32, I32, Hif8, F8e4m3, F8e5m2, F8e8m0, F4e2m1x2, F4e1m2x2];
-/// The standard types and the A5 types.
-pub const STANDARD_AND_A5: &[Elem] =
+pub(super) const STANDARD_AND_A5: &[Elem] =
     &[I8, U8, I16, U16, I32, U32, F16, Bf16, F32, Hif8, F8e4m3, F8e5m2, F8e8m0, F4e2m1x2, F4e1m2x2];
 /// What the matrix operands of a2a3 take.
 pub const CUBE_A2A3: &[Elem] = &[I8, F16, Bf16, F32];
@@ -157,20 +149,21 @@ pub const CUBE_A5: &[Elem] = &[I8, F8e4m3, F8e5m2, Hif8, F16, Bf16, F32, F4e2m1x
 pub const SCALES: &[Elem] = &[U8, F8e8m0, Hif8];
 
 /// Out of an accumulator, plain: fixpipe.md 2.
-pub const ACC_PLAIN_A2A3: Types = Types::Pairs(&[(F32, &[F16, Bf16])]);
+pub(super) const ACC_PLAIN_A2A3: Types = Types::Pairs(&[(F32, &[F16, Bf16])]);
 /// Out of an accumulator with a scalar: fixpipe.md 2.
-pub const ACC_SCALAR_A2A3: Types = Types::Pairs(&[(F32, &[I8]), (I32, &[I8, U8, F16, I16])]);
+pub(super) const ACC_SCALAR_A2A3: Types = Types::Pairs(&[(F32, &[I8]), (I32, &[I8, U8, F16, I16])]);
 /// Out of an accumulator with a Scaling tile: fixpipe.md 2.
-pub const ACC_VECTOR_A2A3: Types = Types::Pairs(&[(F32, &[I8, U8]), (I32, &[I8, U8, F16, I16])]);
+pub(super) const ACC_VECTOR_A2A3: Types = Types::Pairs(&[(F32, &[I8, U8]), (I32, &[I8, U8, F16, I16])]);
 /// Out of an accumulator, plain: fixpipe.md 2. cpu has the union of both rows, which is this one.
-pub const ACC_PLAIN_A5: Types = Types::Pairs(&[(F32, &[F16, Bf16, F32]), (I32, &[I32])]);
+pub(super) const ACC_PLAIN_A5: Types = Types::Pairs(&[(F32, &[F16, Bf16, F32]), (I32, &[I32])]);
 /// Out of an accumulator, quantized: fixpipe.md 2.
-pub const ACC_QUANT_A5: Types = Types::Pairs(&[(F32, &[I8, U8, Hif8, F16, Bf16, F8e4m3]), (I32, &[I8, U8, F16, Bf16])]);
+pub(super) const ACC_QUANT_A5: Types =
+    Types::Pairs(&[(F32, &[I8, U8, Hif8, F16, Bf16, F8e4m3]), (I32, &[I8, U8, F16, Bf16])]);
 /// Out of an accumulator, quantized, on cpu: both rows of fixpipe.md 2 whose types exist there.
-pub const ACC_QUANT_CPU: Types = Types::Pairs(&[(F32, &[I8, U8, F16, Bf16]), (I32, &[I8, U8, F16, I16, Bf16])]);
+pub(super) const ACC_QUANT_CPU: Types = Types::Pairs(&[(F32, &[I8, U8, F16, Bf16]), (I32, &[I8, U8, F16, I16, Bf16])]);
 
 /// Out of an accumulator without a change of type, as fill values and dual modes need it.
-pub const ACC_SAME: Types = Types::Pairs(&[(F32, &[F32]), (I32, &[I32])]);
+pub(super) const ACC_SAME: Types = Types::Pairs(&[(F32, &[F32]), (I32, &[I32])]);
 
 /// All locations.
 pub const ALL_LOCS: Locs = Loc::ALL;

@@ -23,7 +23,6 @@ static STORES: &[Sig] = &[
 ];
 static VIEWS: &[Sig] =
     &[flow!(Profiles::ALL, PLAIN, ALL_LOCS, ALL_LOCS, &[pair!(ND, ND), pair!(DN, DN)], Types::Equal, Pipe::S)];
-const WINDOW: Ids = Ids::new("tsubview-window", "tsubview-window", "tsubview-window");
 
 /// What the rows here share.
 const BASE: OpInfo = OpInfo {
@@ -53,9 +52,10 @@ const VIEW: OpInfo = OpInfo {
     cpp: &["TSUBVIEW"],
     summary: "A view of a window of a tile; it keeps the source's pitch.",
     formula: "dst(i,j) is src(r+i, c+j), in the same storage",
+    forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)],
     rules: rules![ALL Window "tsubview-window";],
     sigs: VIEWS,
-    ids: WINDOW,
+    ids: Ids::new("tsubview-window", "tsubview-window", "tsubview-window"),
     sem: Sem::Binds,
     binds: Some(Bind::Window),
     examples: &[(Role::Src, "!pto.tile<32x64xf16>")],
@@ -63,12 +63,8 @@ const VIEW: OpInfo = OpInfo {
 };
 
 family! { after layout::END;
-    Tsubview => OpInfo {
-        mnemonic: "tsubview", text: Text::Forms, forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)], ..VIEW
-    };
-    Subset => OpInfo {
-        mnemonic: "subset", text: Text::Subset, forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)], ..VIEW
-    };
+    Tsubview => OpInfo { mnemonic: "tsubview", text: Text::Forms, ..VIEW };
+    Subset => OpInfo { mnemonic: "subset", text: Text::Subset, ..VIEW };
     Bitcast => OpInfo {
         family: Family::Support,
         mnemonic: "bitcast",
@@ -85,11 +81,9 @@ family! { after layout::END;
         formula: "dst(i,j) = view(i,j) over the valid region; padding is filled where pad is not null",
         text: Text::Forms,
         forms: &[form!(Plain: Global => Dst)],
-        rules: rules! {
-            ALL Load "tload-loc", "tload-layout", "tload-dtype", "tload-shape", "gm-bounds";
-        },
+        rules: rules![ALL Load "tload-loc", "tload-layout", "tload-dtype", "tload-shape", "gm-bounds";],
         sigs: LOADS,
-        ids: Ids::new("tload-loc", "tload-layout", "tload-dtype"),
+        ids: ids!("tload"),
         source: "tile-model.md 7",
         pipe: Pipe::Mte2,
         sem: Sem::Moves(sem::load),
@@ -106,7 +100,7 @@ family! { after layout::END;
             ALL Store "tstore-loc", "tstore-layout", "tstore-dtype", "tstore-shape", "gm-bounds"; ALL AtRun "undefined-read";
         },
         sigs: STORES,
-        ids: Ids::new("tstore-loc", "tstore-layout", "tstore-dtype"),
+        ids: ids!("tstore"),
         source: "tile-model.md 7",
         pipe: Pipe::Mte3,
         sem: Sem::Moves(sem::store),

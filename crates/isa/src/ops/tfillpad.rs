@@ -14,7 +14,7 @@ const BASE: OpInfo = OpInfo {
     formula: "dst(i,j) = src(i,j) inside src's valid region, the pad value elsewhere in dst's declared area",
     forms: &[form!(Plain: Src => Dst as write_declared), form!(Fill: Fill => Dst as write_part)],
     sigs: SIGS,
-    ids: Ids::new("tfillpad-loc", "tfillpad-layout", "tfillpad-dtype"),
+    ids: ids!("tfillpad"),
     source: "ops.md 6; PTO ISA, layout family page",
     sem: Sem::Moves(sem::fillpad),
     examples: &[
@@ -43,7 +43,6 @@ pub(super) const TFILLPAD_INPLACE: OpInfo = OpInfo {
         ALL FillValue "fp-value"; ALL FillNoop "tfillpad-noop";
     },
     forms: &[form!(Plain: Src => Dst as write_window), form!(Fill: Fill => Dst as write_part)],
-    sem: Sem::Moves(sem::fillpad_inplace),
     binds: Some(Bind::InPlace),
     ..BASE
 };

@@ -4,19 +4,12 @@ use super::*;
 
 const FORMS: &[Form] = &[Form::Plain, Form::Tmp];
 const NONE_BOX: Lay = Lay::Of(&[LayoutName::Nd, LayoutName::Dn]);
+const NO_BOXES: &[Layouts] = &[pair!(NONE_BOX, NONE_BOX)];
 
 static SIGS: &[Sig] = &[
     flow!(Profiles::CPU, FORMS, ALL_LOCS, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
     flow!(Profiles::A2A3, FORMS, &[Loc::Vec], &[Loc::Vec], &[pair!(ND, ND)], Types::EachOf(STANDARD), Pipe::V),
-    flow!(
-        Profiles::A5,
-        FORMS,
-        &[Loc::Vec],
-        &[Loc::Vec],
-        &[pair!(NONE_BOX, NONE_BOX)],
-        Types::EachOf(STANDARD),
-        Pipe::V
-    ),
+    flow!(Profiles::A5, FORMS, &[Loc::Vec], &[Loc::Vec], NO_BOXES, Types::EachOf(STANDARD), Pipe::V),
 ];
 
 /// a5 transposes the declared shape, and dst's valid region is free there (ops.md 5).

@@ -17,7 +17,7 @@ mod window;
 
 pub use convert::convert;
 pub use effects::{Effects, Touch, effects};
-pub use fill::{fillpad, fillpad_inplace, load, store};
+pub use fill::{fillpad, load, store};
 pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
 pub use img2col::{Img2col, img2col, img2col_config};
@@ -116,8 +116,8 @@ impl At {
     fn map(self) -> Map {
         match self {
             At::Same => Map::SAME,
-            At::RowOf => Map { origin: [0, 0], step: [[1, 0], [0, 0]] },
-            At::ColOf | At::Scalar => Map { origin: [0, 0], step: [[0, 0], [0, 1]] },
+            At::RowOf => at([[1, 0], [0, 0]]),
+            At::ColOf | At::Scalar => at([[0, 0], [0, 1]]),
             At::Transposed => Map::TRANSPOSED,
         }
     }
@@ -169,7 +169,6 @@ fn fold(inst: &Inst, src: Role, each: Axis, func: Func) -> Steps {
         Axis::Row => ([rows, 1, cols], [[1, 0, 0], [0, 0, 1]], [[1, 0, 0], [0, 0, 0]]),
         Axis::Col => ([1, cols, rows], [[0, 0, 1], [0, 1, 0]], [[0, 0, 0], [0, 1, 0]]),
     };
-    let at = |step| Map { origin: [0, 0], step };
     // Reductions use scratch on cpu and a2a3 (reduce.md 4).
     let mut all = scratch(inst, inst.profile != Profile::A5);
     let args = SmallVec::from_iter([(s, at(from))]);
@@ -180,15 +179,10 @@ fn fold(inst: &Inst, src: Role, each: Axis, func: Func) -> Steps {
 fn contract(inst: &Inst, a: Role, b: Role, plus: Option<(Role, At)>) -> Steps {
     let (a, b, d) = (inst.tile_index(a)?, inst.tile_index(b)?, inst.tile_index(Role::Dst)?);
     let ([m, k], [_, n]) = (valid(inst, a)?, valid(inst, b)?);
-    let at = |step| Map { origin: [0, 0], step };
     let same = at([[1, 0, 0], [0, 1, 0]]);
-    let start = match plus {
-        Some((role, place)) => {
-            let [row, col] = place.map().step;
-            Some((inst.tile_index(role)?, at([[row[0], row[1], 0], [col[0], col[1], 0]])))
-        }
-        None => None,
-    };
+    let element =
+        |(role, place): (Role, At)| Some((inst.tile_index(role)?, at(place.map().step.map(|[i, j]| [i, j, 0]))));
+    let start = if plus.is_some() { Some(plus.and_then(element)?) } else { None };
     let mut all = Vec::new();
     if inst.profile.is_npu() && m > 0 && n > 0 {
         // Hardware works in boxes of 16×16, or in one row where that is all there is (matrix.md 1 and 4).
@@ -200,6 +194,10 @@ fn contract(inst: &Inst, a: Role, b: Role, plus: Option<(Role, At)>) -> Steps {
     let args = SmallVec::from_iter([(a, at([[1, 0, 0], [0, 0, 1]])), (b, at([[0, 0, 1], [0, 1, 0]]))]);
     all.push(Step::Reduce(Reduce { func: Func::MulAdd, extent: [m, n, k], dst: (d, same), start, args }));
     Some(all)
+}
+
+fn at<const N: usize>(step: [[u64; N]; 2]) -> Map<N> {
+    Map { origin: [0, 0], step }
 }
 
 /// The step of a scratch operand, where it is given and touched.
