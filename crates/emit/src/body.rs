@@ -10,15 +10,17 @@ use tessera_isa::tile::Extent;
 
 const PIPES: &[&str] = &["PIPE_S", "PIPE_V", "PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX", "PIPE_ALL"];
 
-/// A GlobalTensor: numbers are part of its type, everything else is given to its constructor.
+/// A Shape or Stride and its type: numbers are part of the type, everything else is given to its constructor.
+fn list(name: &str, items: &[String]) -> (String, String) {
+    let is_number = |s: &&String| s.parse::<i64>().is_ok_and(|n| n != -1);
+    let types: Vec<&str> = items.iter().map(|s| if is_number(&s) { s.as_str() } else { "-1" }).collect();
+    let given: Vec<&str> = items.iter().filter(|s| !is_number(s)).map(String::as_str).collect();
+    let ty = format!("{name}<{}>", types.join(", "));
+    (format!("{ty}({})", given.join(", ")), ty)
+}
+
+/// A GlobalTensor.
 pub(crate) fn tensor(elem: Elem, tag: &str, shape: &[String], strides: &[String], data: &str) -> String {
-    let list = |name: &str, items: &[String]| {
-        let is_number = |s: &&String| s.parse::<i64>().is_ok_and(|n| n != -1);
-        let types: Vec<&str> = items.iter().map(|s| if is_number(&s) { s.as_str() } else { "-1" }).collect();
-        let given: Vec<&str> = items.iter().filter(|s| !is_number(s)).map(String::as_str).collect();
-        let ty = format!("{name}<{}>", types.join(", "));
-        (format!("{ty}({})", given.join(", ")), ty)
-    };
     let ((shape, shape_type), (stride, stride_type)) = (list("Shape", shape), list("Stride", strides));
     let cpp = elem.cpp();
     format!("GlobalTensor<{cpp}, {shape_type}, {stride_type}, Layout::{tag}>({data}, {shape}, {stride})")
@@ -56,32 +58,36 @@ impl Emitter<'_> {
     }
 
     fn numbers(&self, op: &Op) -> Vec<String> {
-        let numbers = op.operands.iter().filter(|o| o.role == Role::Number);
-        numbers.map(|o| self.int(o.arg)).collect()
+        op.operands.iter().filter(|o| o.role == Role::Number).map(|o| self.int(o.arg)).collect()
+    }
+
+    fn first_number(&self, op: &Op) -> String {
+        self.role(op, Role::Number).unwrap_or_else(|| "0".into())
     }
 
     fn tile_operand(&self, op: &Op) -> Option<ValueId> {
         op.values().find(|v| self.is_tile(*v))
     }
 
-    fn global_operand(&self, op: &Op) -> Option<ValueId> {
-        op.values().find(|v| matches!(self.ty(*v), Type::Ptr(..) | Type::View(_) | Type::Memref(_)))
+    /// The pointer, view or memref of an operation, with its element type.
+    pub(crate) fn global_operand(&self, op: &Op) -> Option<(ValueId, Elem)> {
+        op.values().find_map(|v| Some((v, self.ty(v).global_elem()?)))
     }
 
-    pub(crate) fn elem_of(&self, value: ValueId) -> Option<Elem> {
-        match self.ty(value) {
-            Type::Ptr(e, _) => Some(*e),
-            Type::View(v) => Some(v.elem),
-            Type::Memref(m) => Some(m.elem),
-            _ => None,
-        }
+    /// An operand as the type of its text reads it.
+    pub(crate) fn signed_or_not(&self, arg: Arg) -> String {
+        let (ty, text) = (self.scalar_of(arg), self.int(arg));
+        if words::is_unsigned(ty) { format!("static_cast<{}>({text})", words::unsigned_type(ty)) } else { text }
     }
 
     /// An instruction of the table.
     pub(crate) fn pto(&mut self, id: OpId, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
         match opcode.info().text {
             Text::Alloc => self.alloc(op),
-            Text::Assign => self.assign(id, op),
+            Text::Assign => {
+                self.assign(id, op);
+                Ok(())
+            }
             Text::SetValid => {
                 let tile = self.tile_operand(op).map(|v| self.value(v)).unwrap_or_default();
                 self.set_valid(&tile, op);
@@ -125,31 +131,13 @@ impl Emitter<'_> {
         }
     }
 
-    /// The C++ declaration of a tile value that an operation makes, unless it was declared first of all.
-    pub(crate) fn begin(&mut self, value: ValueId) -> Emitted<()> {
-        if !self.names.is_declared(value) {
-            self.declare(value)?;
-        }
-        self.place(value)
-    }
-
     fn alloc(&mut self, op: &Op) -> Emitted<()> {
-        let Some(tile) = op.results.first().copied() else {
-            return Ok(());
-        };
-        if !self.names.is_declared(tile) {
-            self.declare(tile)?;
-        }
+        let Some(tile) = op.results.first().copied() else { return Ok(()) };
+        self.declare(tile)?;
         let name = self.names.object(tile).to_string();
         match op.operand(Role::Addr) {
-            Some(addr) => {
-                let text = match self.constant(addr.arg) {
-                    Some(v) if v >= 0 => format!("{v:#x}"),
-                    _ => self.int(addr.arg),
-                };
-                self.line(&format!("TASSIGN({name}, {text});"));
-            }
-            None => self.place(tile)?,
+            Some(addr) => self.line(&format!("TASSIGN({name}, {});", self.address(addr.arg))),
+            None => self.place(tile),
         }
         self.set_valid(&name, op);
         Ok(())
@@ -164,42 +152,32 @@ impl Emitter<'_> {
         }
     }
 
-    /// A result's dynamic extents are its declared ones (syntax.md 5).
-    pub(crate) fn all_valid(&mut self, value: ValueId) {
-        if let Type::Tile(t) = self.ty(value) {
-            let (t, name) = (*t, self.names.object(value).to_string());
-            if t.v_row == Extent::Dynamic {
-                self.line(&format!("{name}.SetValidRow({});", t.rows));
-            }
-            if t.v_col == Extent::Dynamic {
-                self.line(&format!("{name}.SetValidCol({});", t.cols));
+    /// Sets the extents of a tile that its type leaves open.
+    pub(crate) fn set_dynamic(&mut self, value: ValueId, rows: &str, cols: &str) {
+        let Some(t) = self.ty(value).tile().copied() else { return };
+        for (extent, name, text) in [(t.v_row, "Row", rows), (t.v_col, "Col", cols)] {
+            if extent == Extent::Dynamic {
+                self.line(&format!("{}.SetValid{name}({text});", self.names.object(value)));
             }
         }
     }
 
-    fn assign(&mut self, id: OpId, op: &Op) -> Emitted<()> {
-        let Some(tile) = self.tile_operand(op) else {
-            return Ok(());
-        };
+    fn assign(&mut self, id: OpId, op: &Op) {
+        let Some(tile) = self.tile_operand(op) else { return };
         let expression = self.value(tile);
         // A tile that does not exist yet is bound where it begins.
         if !self.early.iter().any(|(_, early, _)| *early == id)
             && let Some(addr) = op.operand(Role::Addr)
         {
-            let text = match self.constant(addr.arg) {
-                Some(v) if v >= 0 => format!("{v:#x}"),
-                _ => self.int(addr.arg),
-            };
-            self.line(&format!("TASSIGN({expression}, {text});"));
+            self.line(&format!("TASSIGN({expression}, {});", self.address(addr.arg)));
         }
         if let Some(result) = op.results.first() {
             self.names.stands_for(*result, expression);
         }
-        Ok(())
     }
 
     fn make_view(&mut self, op: &Op) -> Emitted<()> {
-        let (Some(pointer), Some(result)) = (self.global_operand(op), op.results.first().copied()) else {
+        let (Some((pointer, elem)), Some(result)) = (self.global_operand(op), op.results.first().copied()) else {
             return Ok(());
         };
         let mut shape = self.numbers(op);
@@ -208,8 +186,7 @@ impl Emitter<'_> {
             return Err(cannot(op.span, format!("a view of {} dimensions", shape.len()), "use one to five dimensions"));
         }
         let tag = op.known_attrs().layout().unwrap_or(ViewTag::Nd);
-        let elem = self.elem_of(pointer).unwrap_or(Elem::U8);
-        if self.elem_of(result).is_some_and(|e| e != elem) {
+        if self.ty(result).global_elem().is_some_and(|e| e != elem) {
             return Err(cannot(op.span, "a view of another element type than its pointer's", "give both one type"));
         }
         let data = match self.ty(pointer) {
@@ -217,13 +194,12 @@ impl Emitter<'_> {
             _ => format!("{}.data()", self.value(pointer)),
         };
         let text = tensor(elem, tag.cpp(), &shape, &strides, &data);
-        let name = self.names.object(result).to_string();
-        self.line(&format!("const auto {name} = {text};"));
+        self.line(&format!("const auto {} = {text};", self.names.object(result)));
         Ok(())
     }
 
     fn partition(&mut self, op: &Op) -> Emitted<()> {
-        let (Some(view), Some(result)) = (self.global_operand(op), op.results.first().copied()) else {
+        let (Some((view, _)), Some(result)) = (self.global_operand(op), op.results.first().copied()) else {
             return Ok(());
         };
         let mut offsets = self.numbers(op);
@@ -231,67 +207,49 @@ impl Emitter<'_> {
         if matches!(self.ty(view), Type::Ptr(..)) || sizes.is_empty() || sizes.len() > 5 {
             return Err(cannot(op.span, "a window of this view", "make a view of one to five dimensions first"));
         }
-        let is_number = |s: &&String| s.parse::<i64>().is_ok_and(|n| n != -1);
-        let types: Vec<&str> = sizes.iter().map(|s| if is_number(&s) { s.as_str() } else { "-1" }).collect();
-        let given: Vec<&str> = sizes.iter().filter(|s| !is_number(s)).map(String::as_str).collect();
-        let name = self.names.object(result).to_string();
-        let line = format!(
-            "const auto {name} = {}.Partition(Shape<{}>({}), {{{}}});",
-            self.value(view),
-            types.join(", "),
-            given.join(", "),
-            offsets.join(", ")
-        );
-        self.line(&line);
+        let (name, (shape, _), offsets) = (self.names.object(result), list("Shape", &sizes), offsets.join(", "));
+        self.line(&format!("const auto {name} = {}.Partition({shape}, {{{offsets}}});", self.value(view)));
         Ok(())
     }
 
     fn addptr(&mut self, op: &Op) -> Emitted<()> {
-        let (Some(pointer), Some(result)) = (self.global_operand(op), op.results.first().copied()) else {
+        let (Some((pointer, elem)), Some(result)) = (self.global_operand(op), op.results.first().copied()) else {
             return Ok(());
         };
-        let elem = self.elem_of(pointer).unwrap_or(Elem::U8);
         if elem.is_fp4() || !matches!(self.ty(pointer), Type::Ptr(..)) {
             return Err(cannot(op.span, format!("a moved pointer to {elem}"), "make a view with offsets instead"));
         }
-        let by = self.numbers(op).first().cloned().unwrap_or_else(|| "0".into());
-        let line = format!("{} *{} = {} + {by};", elem.cpp(), self.names.object(result), self.value(pointer));
-        self.line(&line);
+        let (cpp, name, by) = (elem.cpp(), self.names.object(result), self.first_number(op));
+        self.line(&format!("{cpp} *{name} = {} + {by};", self.value(pointer)));
         Ok(())
     }
 
     fn scalar_access(&mut self, op: &Op, opcode: Opcode) -> Emitted<()> {
-        let Some(pointer) = self.global_operand(op) else {
-            return Ok(());
-        };
-        let elem = self.elem_of(pointer).unwrap_or(Elem::U8);
+        let Some((pointer, elem)) = self.global_operand(op) else { return Ok(()) };
         if elem.is_fp4() || !matches!(self.ty(pointer), Type::Ptr(..)) {
             return Err(cannot(op.span, format!("one element of {elem}"), "load a tile instead"));
         }
-        let at = self.numbers(op).first().cloned().unwrap_or_else(|| "0".into());
-        let place = format!("{}[{at}]", self.value(pointer));
+        let place = format!("{}[{}]", self.value(pointer), self.first_number(op));
         if opcode == Opcode::LoadScalar {
-            let Some(result) = op.results.first().copied() else {
-                return Ok(());
-            };
-            let ty = words::scalar_type(self.scalar_of(Arg::Value(result)), op.span)?;
-            let name = self.names.object(result).to_string();
-            self.line(&format!("const {ty} {name} = static_cast<{ty}>({place});"));
-        } else if let Some(stored) = op.operand(Role::Scalar) {
-            let value = self.int(stored.arg);
-            self.line(&format!("{place} = static_cast<{}>({value});", elem.cpp()));
+            let ty = words::scalar_type(self.result_type(op), op.span)?;
+            return self.define(op, format!("static_cast<{ty}>({place})"));
+        }
+        if let Some(stored) = op.operand(Role::Scalar) {
+            self.line(&format!("{place} = static_cast<{}>({});", elem.cpp(), self.int(stored.arg)));
         }
         Ok(())
     }
 
+    fn result_type(&self, op: &Op) -> ScalarType {
+        op.results.first().map_or(ScalarType::Index, |r| self.scalar_of(Arg::Value(*r)))
+    }
+
     /// A scalar result with its expression.
     fn define(&mut self, op: &Op, expression: String) -> Emitted<()> {
-        let Some(result) = op.results.first().copied() else {
-            return Ok(());
-        };
-        let ty = words::scalar_type(self.scalar_of(Arg::Value(result)), op.span)?;
-        let name = self.names.object(result).to_string();
-        self.line(&format!("const {ty} {name} = {expression};"));
+        if let Some(result) = op.results.first().copied() {
+            let ty = words::scalar_type(self.result_type(op), op.span)?;
+            self.line(&format!("const {ty} {} = {expression};", self.names.object(result)));
+        }
         Ok(())
     }
 
@@ -303,12 +261,13 @@ impl Emitter<'_> {
     pub(crate) fn arith(&mut self, op: &Op, kind: ArithOp) -> Emitted<()> {
         use ArithOp::*;
         let (a, b) = self.two(op);
-        let ty = op.results.first().map_or(ScalarType::Index, |r| self.scalar_of(Arg::Value(*r)));
+        let ty = self.result_type(op);
         let signed = words::scalar_type(ty, op.span)?;
         if signed == "bool" && !matches!(kind, Andi | Ori | Xori) {
             return Err(cannot(op.span, "this arithmetic on i1", "use arith.select, or a wider type"));
         }
         let unsigned = words::unsigned_type(ty);
+        let natural = |x: &str| format!("static_cast<{unsigned}>({x})");
         let cast = |text: String| format!("static_cast<{signed}>({text})");
         // Sums wrap around; unsigned arithmetic says so. An index is plainly an index.
         let wraps = |sign: &str| match ty {
@@ -316,31 +275,25 @@ impl Emitter<'_> {
             _ => cast(format!("static_cast<uint64_t>({a}) {sign} static_cast<uint64_t>({b})")),
         };
         let plain = |sign: &str| cast(format!("{a} {sign} {b}"));
-        let natural = |sign: &str| cast(format!("static_cast<{unsigned}>({a}) {sign} static_cast<{unsigned}>({b})"));
-        let choose = |sign: &str, u: bool| {
-            let side = |x: &str| {
-                if u { format!("static_cast<{unsigned}>({x})") } else { x.to_string() }
-            };
-            format!("{} {sign} {} ? {a} : {b}", side(&a), side(&b))
-        };
+        let naturals = |sign: &str| format!("{} {sign} {}", natural(&a), natural(&b));
         let text = match kind {
             Addi => wraps("+"),
             Subi => wraps("-"),
             Muli => wraps("*"),
             Divsi => plain("/"),
             Remsi => plain("%"),
-            Divui => natural("/"),
-            Remui => natural("%"),
-            Minsi => choose("<", false),
-            Maxsi => choose(">", false),
-            Minui => choose("<", true),
-            Maxui => choose(">", true),
+            Divui => cast(naturals("/")),
+            Remui => cast(naturals("%")),
+            Minsi => format!("{a} < {b} ? {a} : {b}"),
+            Maxsi => format!("{a} > {b} ? {a} : {b}"),
+            Minui => format!("{} ? {a} : {b}", naturals("<")),
+            Maxui => format!("{} ? {a} : {b}", naturals(">")),
             Andi => plain("&"),
             Ori => plain("|"),
             Xori => plain("^"),
             Shli => cast(format!("static_cast<uint64_t>({a}) << {b}")),
             Shrsi => plain(">>"),
-            Shrui => cast(format!("static_cast<{unsigned}>({a}) >> {b}")),
+            Shrui => cast(format!("{} >> {b}", natural(&a))),
         };
         self.define(op, text)
     }
@@ -354,28 +307,23 @@ impl Emitter<'_> {
         if signed == "bool" && !matches!(pred, Eq | Ne) {
             return Err(cannot(op.span, "an order of two i1", "compare wider integers"));
         }
-        let (sign, is_unsigned) = match pred {
-            Eq => ("==", false),
-            Ne => ("!=", false),
-            Slt => ("<", false),
-            Sle => ("<=", false),
-            Sgt => (">", false),
-            Sge => (">=", false),
-            Ult => ("<", true),
-            Ule => ("<=", true),
-            Ugt => (">", true),
-            Uge => (">=", true),
+        let sign = match pred {
+            Eq => "==",
+            Ne => "!=",
+            Slt | Ult => "<",
+            Sle | Ule => "<=",
+            Sgt | Ugt => ">",
+            Sge | Uge => ">=",
         };
-        let side = |x: &str| {
-            if is_unsigned { format!("static_cast<{}>({x})", words::unsigned_type(ty)) } else { x.to_string() }
-        };
+        let natural = |x: &str| format!("static_cast<{}>({x})", words::unsigned_type(ty));
         // Nothing unsigned is below 0; compilers warn about asking.
         let text = match pred {
             Uge if b == "0" => "true".into(),
             Ult if b == "0" => "false".into(),
             Ule if a == "0" => "true".into(),
             Ugt if a == "0" => "false".into(),
-            _ => format!("{} {sign} {}", side(&a), side(&b)),
+            Ult | Ule | Ugt | Uge => format!("{} {sign} {}", natural(&a), natural(&b)),
+            _ => format!("{a} {sign} {b}"),
         };
         self.define(op, text)
     }
@@ -383,7 +331,7 @@ impl Emitter<'_> {
     pub(crate) fn cast(&mut self, op: &Op, kind: CastOp) -> Emitted<()> {
         let (a, _) = self.two(op);
         let from = op.operands.first().map_or(ScalarType::Index, |o| self.scalar_of(o.arg));
-        let to = op.results.first().map_or(ScalarType::Index, |r| self.scalar_of(Arg::Value(*r)));
+        let to = self.result_type(op);
         let target = words::scalar_type(to, op.span)?;
         let zero_extends = matches!(kind, CastOp::Extui | CastOp::IndexCastui);
         let text = match (from.bits(), to.bits()) {

@@ -2,10 +2,16 @@
 
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::edges::{Control, For, If, Select, While};
-use tessera_ir::{Arg, BlockId, Def, Op, Operand, Type, ValueId};
+use tessera_ir::{Arg, Def, Op, Operand, Type, ValueId};
 use tessera_isa::inst::ViewTag;
 use tessera_isa::ops::{Opcode, Role};
-use tessera_isa::tile::Extent;
+
+/// A variable, the value that it stands for, and what is handed on to it.
+type Handed<'n> = (&'n str, ValueId, Arg);
+
+fn together<'n>(names: &'n [String], to: &[ValueId], from: &[Operand]) -> Vec<Handed<'n>> {
+    names.iter().zip(to).zip(from).map(|((name, to), from)| (name.as_str(), *to, from.arg)).collect()
+}
 
 impl Emitter<'_> {
     pub(super) fn control(&mut self, op: &Op) -> Emitted<()> {
@@ -128,26 +134,25 @@ impl Emitter<'_> {
 
     /// Variables for values that take these.
     fn variables(&mut self, values: &[ValueId], inits: &[Operand]) -> Emitted<Vec<String>> {
-        let mut names = Vec::new();
-        for (n, value) in values.iter().enumerate() {
+        let one = |(n, value): (usize, &ValueId)| {
             let first = inits.get(n).map(|init| self.handed(*value, init.arg)).transpose()?;
-            names.push(self.variable(*value, first)?);
-        }
-        Ok(names)
+            self.variable(*value, first)
+        };
+        values.iter().enumerate().map(one).collect()
     }
 
     /// Assigns what is handed on to variables, all at once.
-    fn assign_all(&mut self, names: &[String], to: &[ValueId], args: &[Arg]) -> Emitted<()> {
-        let pairs = to.iter().zip(args);
-        let mut values: Vec<String> = pairs.map(|(to, arg)| self.handed(*to, *arg)).collect::<Result<_, _>>()?;
-        if names.len() > 1 {
-            for (name, value) in names.iter().zip(&mut values) {
+    fn assign_all(&mut self, all: &[Handed]) -> Emitted<()> {
+        let mut values: Vec<String> =
+            all.iter().map(|(_, to, arg)| self.handed(*to, *arg)).collect::<Result<_, _>>()?;
+        if all.len() > 1 {
+            for ((name, ..), value) in all.iter().zip(&mut values) {
                 let next = self.names.fresh(&format!("{name}_next"));
                 self.line(&format!("const auto {next} = {value};"));
                 *value = next;
             }
         }
-        for (name, value) in names.iter().zip(values) {
+        for ((name, ..), value) in all.iter().zip(values) {
             self.line(&format!("{name} = {value};"));
         }
         Ok(())
@@ -155,43 +160,25 @@ impl Emitter<'_> {
 
     /// What a loop yields to the values that it carries; a carried tile may have a buffer that it is copied to.
     fn carry(&mut self, op: &Op, carried: &[ValueId], names: &[String], from: &[Operand]) -> Emitted<()> {
-        let buffered: Vec<usize> =
-            (0..carried.len()).filter(|i| carried.get(*i).is_some_and(|v| self.owns_object(*v))).collect();
+        let (buffered, others): (Vec<Handed>, Vec<Handed>) =
+            together(names, carried, from).into_iter().partition(|(_, to, _)| self.owns_object(*to));
         if buffered.len() > 1 {
             return Err(cannot(op.span, "a loop that exchanges several tiles", "carry one tile, or use TMOV"));
         }
-        let mut args: Vec<Arg> = from.iter().map(|o| o.arg).collect();
-        for i in buffered {
-            let (Some(buffer), Some(Arg::Value(from))) = (carried.get(i).copied(), args.get(i).copied()) else {
-                continue;
-            };
-            let (to, from) = (self.names.object(buffer).to_string(), self.value(from));
+        for (name, buffer, arg) in buffered {
+            let (to, from) = (self.names.object(buffer).to_string(), self.int(arg));
             self.line(&format!("HostCopy({to}, {from});"));
-            if let Type::Tile(t) = self.ty(buffer) {
-                let (row, col) = (t.v_row, t.v_col);
-                if row == Extent::Dynamic {
-                    self.line(&format!("{to}.SetValidRow({from}.GetValidRow());"));
-                }
-                if col == Extent::Dynamic {
-                    self.line(&format!("{to}.SetValidCol({from}.GetValidCol());"));
-                }
-            }
-            let own = format!("&{to}");
-            let name = names.get(i).cloned().unwrap_or_default();
+            self.set_dynamic(buffer, &format!("{from}.GetValidRow()"), &format!("{from}.GetValidCol()"));
             // The variable points at the buffer from here on; the others are handed on below.
-            self.line(&format!("{name} = {own};"));
-            args.remove(i);
-            let (mut others, mut to) = (names.to_vec(), carried.to_vec());
-            others.remove(i);
-            to.remove(i);
-            return self.assign_all(&others, &to, &args);
+            self.line(&format!("{name} = &{to};"));
         }
-        self.assign_all(names, carried, &args)
+        self.assign_all(&others)
     }
 
-    fn nested(&mut self, block: BlockId) -> Emitted<()> {
+    /// Writes something one step further in.
+    fn nested(&mut self, write: impl FnOnce(&mut Self) -> Emitted<()>) -> Emitted<()> {
         self.depth += 1;
-        let done = self.block(block);
+        let done = write(self);
         self.depth -= 1;
         done
     }
@@ -203,10 +190,10 @@ impl Emitter<'_> {
         let (lower, upper, step) = (self.int(f.lower), self.int(f.upper), self.int(f.step));
         self.line(&format!("for ({ty} {i} = {lower}; {i} < {upper}; {i} += {step}) {{"));
         self.in_loop += 1;
-        self.nested(f.body)?;
-        self.depth += 1;
-        self.carry(op, f.carried, &names, f.yields)?;
-        self.depth -= 1;
+        self.nested(|e| {
+            e.block(f.body)?;
+            e.carry(op, f.carried, &names, f.yields)
+        })?;
         self.in_loop -= 1;
         self.line("}");
         for (result, value) in f.results.iter().zip(f.carried) {
@@ -227,11 +214,10 @@ impl Emitter<'_> {
                 }
                 self.line("} else {");
             }
-            self.nested(block)?;
-            self.depth += 1;
-            let args: Vec<Arg> = yields.iter().map(|o| o.arg).collect();
-            self.assign_all(&names, choice.results, &args)?;
-            self.depth -= 1;
+            self.nested(|e| {
+                e.block(block)?;
+                e.assign_all(&together(&names, choice.results, yields))
+            })?;
         }
         self.line("}");
         Ok(())
@@ -243,22 +229,16 @@ impl Emitter<'_> {
         let after_names = self.variables(w.taken, &[])?;
         self.line("while (true) {");
         self.in_loop += 1;
-        self.nested(w.before)?;
-        self.depth += 1;
-        let condition = self.int(w.condition);
-        let rest: Vec<Arg> = w.handed.iter().map(|o| o.arg).collect();
-        self.line(&format!("if (!({condition})) {{"));
-        self.depth += 1;
-        self.assign_all(&result_names, w.results, &rest)?;
-        self.line("break;");
-        self.depth -= 1;
-        self.line("}");
-        self.carry(op, w.taken, &after_names, w.handed)?;
-        self.depth -= 1;
-        self.nested(w.after)?;
-        self.depth += 1;
-        self.carry(op, w.carried, &before_names, w.yields)?;
-        self.depth -= 1;
+        self.nested(|e| {
+            e.block(w.before)?;
+            e.line(&format!("if (!({})) {{", e.int(w.condition)));
+            e.nested(|e| e.assign_all(&together(&result_names, w.results, w.handed)))?;
+            e.line("    break;");
+            e.line("}");
+            e.carry(op, w.taken, &after_names, w.handed)?;
+            e.block(w.after)?;
+            e.carry(op, w.carried, &before_names, w.yields)
+        })?;
         self.in_loop -= 1;
         self.line("}");
         Ok(())

@@ -1,7 +1,8 @@
 //! The instructions themselves: destinations first, then sources, then scalars.
 
+use crate::body::tensor;
 use crate::{Emitted, Emitter, cannot, words};
-use tessera_ir::{Arg, Op, Type, ValueId};
+use tessera_ir::{Op, ScalarType, Type, ValueId};
 use tessera_isa::inst::{AttrValue, Attrs};
 use tessera_isa::ops::{AttrKind, AttrName, Bind, Effect, Family, Form, Kind, Opcode, Role, Text};
 
@@ -40,16 +41,12 @@ impl Emitter<'_> {
     fn scalar(&self, op: &Op, role: Role) -> Emitted<String> {
         let operand =
             op.operand(role).ok_or_else(|| cannot(op.span, format!("an instruction without {role}"), "give it"))?;
-        let ty = self.scalar_of(operand.arg);
-        words::scalar_type(ty, op.span)?;
-        if role == Role::Quant {
-            return Ok(match self.constant(operand.arg) {
-                Some(v) => format!("UINT64_C({:#x})", v as u64),
-                None => format!("static_cast<uint64_t>({})", self.int(operand.arg)),
-            });
-        }
-        let text = self.int(operand.arg);
-        Ok(if words::is_unsigned(ty) { format!("static_cast<{}>({text})", words::unsigned_type(ty)) } else { text })
+        words::scalar_type(self.scalar_of(operand.arg), op.span)?;
+        Ok(match self.constant(operand.arg) {
+            _ if role != Role::Quant => self.signed_or_not(operand.arg),
+            Some(v) => format!("UINT64_C({:#x})", v as u64),
+            None => format!("static_cast<uint64_t>({})", self.int(operand.arg)),
+        })
     }
 
     fn index(&self, op: &Op, role: Role) -> String {
@@ -63,24 +60,28 @@ impl Emitter<'_> {
         let info = opcode.info();
         match info.text {
             _ if op.operand(Role::Global).is_some() => {
-                return if opcode.effect(form, Role::Global) == Effect::Read { self.load(op) } else { self.store(op) };
+                return self.transfer(op, opcode.effect(form, Role::Global) == Effect::Read);
             }
-            _ if info.attrs.contains(&AttrName::Kernel) => return self.img2col(op, attrs),
-            Text::Attributes => return self.setfmatrix(attrs),
+            _ if info.attrs.contains(&AttrName::Kernel) => {
+                let (dst, src) = (self.tile(op, Role::Dst)?, self.tile(op, Role::Src)?);
+                let mut lines = config(attrs);
+                lines.push(format!("cfg.posM = {};", self.index(op, Role::PosM)));
+                lines.push(format!("cfg.posK = {};", self.index(op, Role::PosK)));
+                self.configured(lines, &format!("TIMG2COL({dst}, {src}, cfg);"));
+                return Ok(());
+            }
+            Text::Attributes => {
+                let lines = config(attrs);
+                if !lines.is_empty() {
+                    self.configured(lines, "SETFMATRIX(cfg);");
+                }
+                return Ok(());
+            }
             Text::Value => {
-                let value = match (op.operands.first(), attrs.pad_value()) {
-                    (Some(o), _) => {
-                        let (ty, text) = (self.scalar_of(o.arg), self.int(o.arg));
-                        if words::is_unsigned(ty) {
-                            format!("static_cast<{}>({text})", words::unsigned_type(ty))
-                        } else {
-                            text
-                        }
-                    }
-                    (None, Some(number)) => words::number(&number),
-                    (None, None) => return Ok(()),
-                };
-                self.line(&format!("SET_IMG2COL_PADDING({value});"));
+                let given = op.operands.first().map(|o| self.signed_or_not(o.arg));
+                if let Some(value) = given.or_else(|| attrs.pad_value().map(|number| words::number(&number))) {
+                    self.line(&format!("SET_IMG2COL_PADDING({value});"));
+                }
                 return Ok(());
             }
             _ => {}
@@ -107,22 +108,21 @@ impl Emitter<'_> {
 
     /// Results begin: declared, placed, all of them valid, with their old contents where the text gives them.
     fn begin_results(&mut self, op: &Op, opcode: Opcode) -> Emitted<()> {
-        for value in op.results.clone() {
+        for value in op.results.iter().copied() {
             if !self.is_tile(value) {
                 continue;
             }
-            self.begin(value)?;
-            self.all_valid(value);
-            let name = self.names.object(value).to_string();
-            let init = op.operand(Role::Init).and_then(|o| o.arg.value());
-            let view = opcode.info().binds == Some(Bind::Window);
-            if let Some(old) = init {
-                let old = self.value(old);
-                self.line(&format!("HostCopy({name}, {old});"));
-            } else if !view
-                && (self.early_address(value).is_some() || self.placement.slot(value).is_some())
-                && self.may_be_stale(value)
-            {
+            self.declare(value)?;
+            self.place(value);
+            // A result's dynamic extents are its declared ones (syntax.md 5).
+            if let Some((rows, cols)) = self.ty(value).tile().map(|t| (t.rows, t.cols)) {
+                self.set_dynamic(value, &rows.to_string(), &cols.to_string());
+            }
+            let name = self.names.object(value);
+            let is_placed = self.early_address(value).is_some() || self.placement.slot(value).is_some();
+            if let Some(old) = op.operand(Role::Init).and_then(|o| o.arg.value()) {
+                self.line(&format!("HostCopy({name}, {});", self.value(old)));
+            } else if opcode.info().binds != Some(Bind::Window) && is_placed && self.may_be_stale(value) {
                 self.line(&format!("HostForget({name});"));
             }
         }
@@ -131,9 +131,7 @@ impl Emitter<'_> {
 
     /// TFILLPAD_INPLACE makes a destination without an address of its own a view of its source (ops.md 6).
     fn bind_inplace(&mut self, op: &Op) -> Emitted<()> {
-        let Some(dst) = self.operand(op, Role::Dst) else {
-            return Ok(());
-        };
+        let Some(dst) = self.operand(op, Role::Dst) else { return Ok(()) };
         let is_result = op.results.contains(&dst);
         let manual = self.placement.manual.iter().any(|m| m.value == dst) || self.early_address(dst).is_some();
         let bound_otherwise = self.func.ops.iter().any(|other| {
@@ -186,8 +184,7 @@ impl Emitter<'_> {
         match form {
             Form::VectorQuant => all.push(Self::type_of(&self.tile(op, Role::Fp)?)),
             Form::Fill => {
-                let ty = op.operand(Role::Fill).map_or(Arg::Int(0), |o| o.arg);
-                let ty = self.scalar_of(ty);
+                let ty = op.operand(Role::Fill).map_or(ScalarType::Index, |o| self.scalar_of(o.arg));
                 all.push(match words::is_unsigned(ty) {
                     true => words::unsigned_type(ty).into(),
                     false => words::scalar_type(ty, op.span)?.into(),
@@ -199,79 +196,46 @@ impl Emitter<'_> {
         Ok(format!("<{}>", all.join(", ")))
     }
 
-    /// The view behind an operand of TLOAD or TSTORE; a pointer is a dense view of the tile's valid region.
-    fn view(&self, op: &Op, tile: &str) -> Emitted<String> {
-        let value = op.operands.iter().filter_map(|o| o.arg.value()).find(|v| self.elem_of(*v).is_some());
-        let value = value.ok_or_else(|| cannot(op.span, "a transfer without global memory", "give it a view"))?;
-        Ok(match self.ty(value) {
-            Type::Ptr(elem, _) => {
-                let (rows, cols) = (format!("{tile}.GetValidRow()"), format!("{tile}.GetValidCol()"));
-                crate::body::tensor(*elem, "ND", &[rows, cols.clone()], &[cols, "1".into()], &self.value(value))
-            }
-            _ => self.value(value),
-        })
-    }
-
-    fn load(&mut self, op: &Op) -> Emitted<()> {
-        let dst = self.operand(op, Role::Dst).ok_or_else(|| cannot(op.span, "a load without a tile", "give it one"))?;
-        let tile = self.value(dst);
-        let global = op.operands.iter().filter_map(|o| o.arg.value()).find(|v| self.elem_of(*v).is_some());
-        let view = match (self.ty(dst), global.map(|g| (g, self.ty(g)))) {
+    /// TLOAD or TSTORE; a pointer is a dense view of the tile's valid region.
+    fn transfer(&mut self, op: &Op, loads: bool) -> Emitted<()> {
+        let role = if loads { Role::Dst } else { Role::Src };
+        let tile = self.tile(op, role)?;
+        let is_conv = self.operand(op, role).is_some_and(|v| matches!(self.ty(v), Type::Conv(_)));
+        let global = self.global_operand(op);
+        let (global, _) =
+            global.ok_or_else(|| cannot(op.span, "a transfer without global memory", "give it a view"))?;
+        let view = match self.ty(global) {
             // A conv tile takes a pointer as it is.
-            (Type::Conv(_), Some((g, Type::Ptr(..)))) => self.value(g),
-            _ => self.view(op, &tile)?,
+            Type::Ptr(elem, _) if !is_conv => {
+                let (rows, cols) = (format!("{tile}.GetValidRow()"), format!("{tile}.GetValidCol()"));
+                tensor(*elem, "ND", &[rows, cols.clone()], &[cols, "1".into()], &self.value(global))
+            }
+            _ => self.value(global),
         };
-        self.line(&format!("TLOAD({tile}, {view});"));
+        self.line(&if loads { format!("TLOAD({tile}, {view});") } else { format!("TSTORE({view}, {tile});") });
         Ok(())
     }
 
-    fn store(&mut self, op: &Op) -> Emitted<()> {
-        let tile = self.tile(op, Role::Src)?;
-        let view = self.view(op, &tile)?;
-        self.line(&format!("TSTORE({view}, {tile});"));
-        Ok(())
-    }
-
-    fn setfmatrix(&mut self, attrs: &Attrs) -> Emitted<()> {
-        let cfg = self.config(attrs);
-        if !cfg.is_empty() {
-            self.line("{");
-            self.line("    Img2colConfig cfg;");
-            for line in cfg {
-                self.line(&format!("    {line}"));
-            }
-            self.line("    SETFMATRIX(cfg);");
-            self.line("}");
-        }
-        Ok(())
-    }
-
-    fn config(&self, attrs: &Attrs) -> Vec<String> {
-        let mut lines = Vec::new();
-        for name in [AttrName::Kernel, AttrName::Stride, AttrName::Dilation, AttrName::Fmap, AttrName::Pad] {
-            let parts: &[&str] = if name == AttrName::Pad { &["Left", "Right", "Top", "Bottom"] } else { &["H", "W"] };
-            if let Some(AttrValue::Ints(values)) = attrs.get(name) {
-                lines.extend(parts.iter().zip(values).map(|(part, v)| format!("cfg.{name}{part} = {v};")));
-            }
-        }
-        if let Some(value) = attrs.pad_value() {
-            lines.push(format!("cfg.SetPadValue({});", words::number(&value)));
-        }
-        lines
-    }
-
-    fn img2col(&mut self, op: &Op, attrs: &Attrs) -> Emitted<()> {
-        let (dst, src) = (self.tile(op, Role::Dst)?, self.tile(op, Role::Src)?);
-        let (m, k) = (self.index(op, Role::PosM), self.index(op, Role::PosK));
+    /// A call with a configuration of its own.
+    fn configured(&mut self, lines: Vec<String>, call: &str) {
         self.line("{");
         self.line("    Img2colConfig cfg;");
-        for line in self.config(attrs) {
+        for line in lines {
             self.line(&format!("    {line}"));
         }
-        self.line(&format!("    cfg.posM = {m};"));
-        self.line(&format!("    cfg.posK = {k};"));
-        self.line(&format!("    TIMG2COL({dst}, {src}, cfg);"));
+        self.line(&format!("    {call}"));
         self.line("}");
-        Ok(())
     }
+}
+
+fn config(attrs: &Attrs) -> Vec<String> {
+    let mut lines = Vec::new();
+    for name in [AttrName::Kernel, AttrName::Stride, AttrName::Dilation, AttrName::Fmap, AttrName::Pad] {
+        let parts: &[&str] = if name == AttrName::Pad { &["Left", "Right", "Top", "Bottom"] } else { &["H", "W"] };
+        if let Some(AttrValue::Ints(values)) = attrs.get(name) {
+            lines.extend(parts.iter().zip(values).map(|(part, v)| format!("cfg.{name}{part} = {v};")));
+        }
+    }
+    lines.extend(attrs.pad_value().map(|value| format!("cfg.SetPadValue({});", words::number(&value))));
+    lines
 }

@@ -58,10 +58,8 @@ pub fn cpp(module: &Module, func: &Func, profile: Profile) -> Emitted<String> {
 }
 
 fn cannot(span: Span, what: impl Into<String>, help: impl Into<String>) -> Box<Diagnostic> {
-    let what: String = what.into();
-    Box::new(
-        Diagnostic::error("not-executable", format!("{what} cannot be written in C++")).at(span, "this").help(help),
-    )
+    let what = format!("{} cannot be written in C++", what.into());
+    Box::new(Diagnostic::error("not-executable", what).at(span, "this").help(help))
 }
 
 /// Does the operation only compute its results?
@@ -132,16 +130,22 @@ impl Emitter<'_> {
 
     /// The integer behind an operand, if the text says it.
     fn constant(&self, arg: Arg) -> Option<i64> {
-        match arg {
-            Arg::Int(v) => Some(v),
-            Arg::Value(v) => match self.func.value(v).def {
-                Def::Result(op, _) => match self.func.op(op).kind {
-                    OpKind::Constant(Number::Int(v)) => Some(v as i64),
-                    _ => None,
-                },
+        let value = match arg {
+            Arg::Int(v) => return Some(v),
+            Arg::Value(value) => value,
+        };
+        match self.func.value(value).def {
+            Def::Result(op, _) => match self.func.op(op).kind {
+                OpKind::Constant(Number::Int(v)) => Some(v as i64),
                 _ => None,
             },
+            _ => None,
         }
+    }
+
+    /// An address of the text.
+    fn address(&self, arg: Arg) -> String {
+        self.constant(arg).filter(|v| *v >= 0).map_or_else(|| self.int(arg), |v| format!("{v:#x}"))
     }
 
     /// Finds what TASSIGN says before the tile begins (syntax.md 1).
@@ -149,16 +153,12 @@ impl Emitter<'_> {
         let mut seen = vec![false; self.func.values.len()];
         let mut found = Vec::new();
         self.func.walk(&mut |id, op, _| {
-            for v in op.results.iter().copied() {
-                seen[v.index()] = true;
-            }
+            op.results.iter().for_each(|v| seen[v.index()] = true);
+            let binds = op.opcode().and_then(|o| o.info().binds) == Some(Bind::Address);
             for operand in &op.operands {
                 let Some(v) = operand.arg.value() else { continue };
                 let first = !std::mem::replace(&mut seen[v.index()], true);
-                if first
-                    && op.opcode().and_then(|o| o.info().binds) == Some(Bind::Address)
-                    && operand.role != Role::Addr
-                {
+                if first && binds && operand.role != Role::Addr {
                     found.extend(op.operand(Role::Addr).map(|addr| (v, id, addr.arg)));
                 }
             }
@@ -172,19 +172,12 @@ impl Emitter<'_> {
 
     /// May the bytes of a tile hold something old when its contents begin?
     fn may_be_stale(&self, value: ValueId) -> bool {
-        if self.in_loop > 0 {
-            return true;
-        }
-        let Some(own) = self.placement.slot(value) else {
-            return true;
-        };
+        let Some(own) = self.placement.slot(value).filter(|_| self.in_loop == 0) else { return true };
         let meets = |loc: Loc, from: u64, to: u64, since: u32| {
             loc == own.loc && from < own.limit() && own.addr < to && since < own.start
         };
-        let slots = self.placement.tiles.iter().flatten();
-        let manual = self.placement.manual.iter();
-        slots.into_iter().any(|s| meets(s.loc, s.addr, s.limit(), s.start))
-            || manual.into_iter().any(|m| meets(m.loc, m.addr, m.addr.saturating_add(m.bytes), m.start))
+        self.placement.tiles.iter().flatten().any(|s| meets(s.loc, s.addr, s.limit(), s.start))
+            || self.placement.manual.iter().any(|m| meets(m.loc, m.addr, m.addr.saturating_add(m.bytes), m.start))
             || self.placement.computed.get(own.loc as usize).is_none_or(|c| *c)
     }
 
@@ -201,54 +194,43 @@ impl Emitter<'_> {
     }
 
     fn block(&mut self, block: BlockId) -> Emitted<()> {
-        let ops: &[OpId] = &self.func.block(block).ops;
-        for id in ops {
-            self.begin_contents(*id)?;
-            self.op(*id, self.func.op(*id))?;
-        }
-        Ok(())
+        let func = self.func;
+        func.block(block).ops.iter().try_for_each(|id| {
+            self.begin_contents(*id);
+            self.op(*id, func.op(*id))
+        })
     }
 
     /// Contents that begin with an operation are undefined just before it.
-    fn begin_contents(&mut self, id: OpId) -> Emitted<()> {
-        let fresh = self.placement.fresh.get(id.index()).cloned().unwrap_or_default();
-        for value in fresh {
+    fn begin_contents(&mut self, id: OpId) {
+        for value in self.placement.fresh.get(id.index()).into_iter().flatten().copied() {
             // Results begin with their instruction, once they are at their place.
             let is_result = self.func.op(id).results.contains(&value);
             if !is_result && self.owns_object(value) && self.names.is_declared(value) && self.may_be_stale(value) {
                 // The tile's own bytes are meant, wherever it may be bound meanwhile.
                 let address = self.placement.slot(value).map_or(0, |s| s.addr);
-                let name = self.names.object(value).to_string();
-                self.line(&format!("HostForget({name}, {address:#x});"));
+                self.line(&format!("HostForget({}, {address:#x});", self.names.object(value)));
             }
         }
-        Ok(())
     }
 
-    /// The declaration of a tile that has just begun, at its place.
+    /// The declaration of a tile that begins, unless it was declared first of all.
     fn declare(&mut self, value: ValueId) -> Emitted<()> {
+        if self.names.is_declared(value) {
+            return Ok(());
+        }
         let ty = words::object_type(self.ty(value), self.profile, self.span(value))?;
-        let name = self.names.object(value).to_string();
-        self.line(&format!("{ty} {name};"));
+        self.line(&format!("{ty} {};", self.names.object(value)));
         self.names.declared(value);
         Ok(())
     }
 
     /// Binds a tile to where it lies: an address of the text, or of the plan; views are bound by their instruction.
-    fn place(&mut self, value: ValueId) -> Emitted<()> {
-        let address = match (self.early_address(value), self.placement.slot(value)) {
-            (Some(arg), _) => Some(match self.constant(arg) {
-                Some(v) => format!("{v:#x}"),
-                None => self.int(arg),
-            }),
-            (None, Some(slot)) => Some(format!("{:#x}", slot.addr)),
-            (None, None) => None,
-        };
-        if let Some(address) = address {
-            let name = self.names.object(value).to_string();
-            self.line(&format!("TASSIGN({name}, {address});"));
+    fn place(&mut self, value: ValueId) {
+        let planned = || self.placement.slot(value).map(|slot| format!("{:#x}", slot.addr));
+        if let Some(address) = self.early_address(value).map(|arg| self.address(arg)).or_else(planned) {
+            self.line(&format!("TASSIGN({}, {address});", self.names.object(value)));
         }
-        Ok(())
     }
 
     fn op(&mut self, id: OpId, op: &Op) -> Emitted<()> {
@@ -258,11 +240,10 @@ impl Emitter<'_> {
         }
         match &op.kind {
             OpKind::Pto(opcode, form) => self.pto(id, op, *opcode, *form),
-            OpKind::Other(name) => Err(cannot(
-                op.span,
-                format!("pto.{name}, which is outside the layout set,"),
-                "take it out of the program",
-            )),
+            OpKind::Other(name) => {
+                let what = format!("pto.{name}, which is outside the layout set,");
+                Err(cannot(op.span, what, "take it out of the program"))
+            }
             OpKind::Constant(_) => Ok(()),
             OpKind::Arith(kind) => self.arith(op, *kind),
             OpKind::Cmp(pred) => self.compare(op, *pred),

@@ -36,10 +36,7 @@ impl Emitter<'_> {
         for value in self.func.args.clone() {
             let name = self.names.object(value).to_string();
             let span = self.span(value);
-            let unused = match self.needed.get(value.index()) {
-                Some(false) => "[[maybe_unused]] ",
-                _ => "",
-            };
+            let unused = if self.needed.get(value.index()) == Some(&false) { "[[maybe_unused]] " } else { "" };
             match self.ty(value).clone() {
                 Type::Scalar(ty) => all.push(format!("{unused}{} {name}", words::scalar_type(ty, span)?)),
                 Type::Ptr(elem, _) => all.push(format!("{unused}{} *{name}", elem.cpp())),
@@ -64,16 +61,15 @@ impl Emitter<'_> {
             }
         }
         for value in self.func.outputs.clone() {
-            let elem = match self.ty(value) {
-                Type::Tile(t) => t.elem,
-                Type::Scalar(_) => {
-                    return Err(cannot(self.span(value), "a scalar output of a listing", "use it, or leave it out"));
+            let (what, help) = match self.ty(value) {
+                Type::Tile(t) => {
+                    all.push(format!("{} *{}_out", t.elem.cpp(), self.names.object(value)));
+                    continue;
                 }
-                _ => {
-                    return Err(cannot(self.span(value), "an output that is no tile", "store it to global memory"));
-                }
+                Type::Scalar(_) => ("a scalar output of a listing", "use it, or leave it out"),
+                _ => ("an output that is no tile", "store it to global memory"),
             };
-            all.push(format!("{} *{}_out", elem.cpp(), self.names.object(value)));
+            return Err(cannot(self.span(value), what, help));
         }
         for (opcode, parameter) in [(Opcode::GetBlockIdx, "block_idx"), (Opcode::GetBlockNum, "block_num")] {
             let asks = |op: &&Op| matches!(op.kind, OpKind::Pto(o, _) if o == opcode);
@@ -106,7 +102,7 @@ impl Emitter<'_> {
             if nested && self.owns_object(value) {
                 self.declare(value)?;
                 if matches!(self.func.value(value).def, Def::BlockArg(..)) {
-                    self.place(value)?;
+                    self.place(value);
                 }
             }
         }
@@ -163,16 +159,10 @@ impl Emitter<'_> {
     /// An input tile of a listing, or one that it only writes: placed, sized, and given its contents.
     fn given_tile(&mut self, value: ValueId) -> Emitted<()> {
         self.declare(value)?;
-        self.place(value)?;
+        self.place(value);
         let name = self.names.object(value).to_string();
-        if let Type::Tile(t) = self.ty(value) {
-            let (row, col) = (t.v_row, t.v_col);
-            if row == Extent::Dynamic {
-                self.line(&format!("{name}.SetValidRow({name}_rows);"));
-            }
-            if col == Extent::Dynamic {
-                self.line(&format!("{name}.SetValidCol({name}_cols);"));
-            }
+        if let Type::Tile(_) = self.ty(value) {
+            self.set_dynamic(value, &format!("{name}_rows"), &format!("{name}_cols"));
             self.line(&format!("if ({name}_in != nullptr) {{"));
             self.line(&format!("    HostLoad({name}, {name}_in);"));
             self.line("}");

@@ -14,13 +14,8 @@ pub(crate) fn object_type(ty: &Type, profile: Profile, span: Span) -> Emitted<St
         Type::Tile(t) => tile_type(&t.resolve(profile), span),
         Type::Conv(c) => {
             let dims: Vec<String> = c.written_dims().iter().map(u64::to_string).collect();
-            Ok(format!(
-                "ConvTile<TileType::{}, {}, Layout::{}, {}>",
-                c.loc.cpp(),
-                c.elem.cpp(),
-                c.format(),
-                dims.join(", ")
-            ))
+            let (loc, elem, format, dims) = (c.loc.cpp(), c.elem.cpp(), c.format(), dims.join(", "));
+            Ok(format!("ConvTile<TileType::{loc}, {elem}, Layout::{format}, {dims}>"))
         }
         _ => Err(cannot(span, "a value that is no tile", "this is a defect; please report it")),
     }
@@ -35,19 +30,12 @@ fn tile_type(t: &Tile, span: Span) -> Emitted<String> {
         Extent::Static(n) => n.to_string(),
         Extent::Dynamic => "-1".into(),
     };
+    let (loc, elem, blayout, slayout) = (t.loc.cpp(), t.elem.cpp(), t.blayout.cpp(), t.slayout.cpp());
+    let (rows, cols, v_row, v_col) = (t.rows, t.cols, extent(t.v_row), extent(t.v_col));
+    let (fractal, pad, compact) = (t.fractal, pad(t, span)?, t.compact.cpp());
     Ok(format!(
-        "Tile<TileType::{}, {}, {}, {}, BLayout::{}, {}, {}, SLayout::{}, {}, {}, CompactMode::{}>",
-        t.loc.cpp(),
-        t.elem.cpp(),
-        t.rows,
-        t.cols,
-        t.blayout.cpp(),
-        extent(t.v_row),
-        extent(t.v_col),
-        t.slayout.cpp(),
-        t.fractal,
-        pad(t, span)?,
-        t.compact.cpp()
+        "Tile<TileType::{loc}, {elem}, {rows}, {cols}, BLayout::{blayout}, {v_row}, {v_col}, SLayout::{slayout}, \
+         {fractal}, {pad}, CompactMode::{compact}>"
     ))
 }
 
@@ -64,17 +52,10 @@ fn pad(t: &Tile, span: Span) -> Emitted<String> {
                 Number::Int(v) => v as f32,
                 Number::Float(v) => v as f32,
             });
-            let back = value.and_then(|v| t.elem.encode_exact(&Number::Float(f64::from(v))));
-            match value {
-                Some(v) if back == bits => format!("PadValueCustomBits({:#010x})", v.to_bits()),
-                _ => {
-                    return Err(cannot(
-                        span,
-                        format!("the pad value {literal}, which is no binary32 value,"),
-                        "use pad=zero, max or min",
-                    ));
-                }
-            }
+            let exact = value.filter(|v| t.elem.encode_exact(&Number::Float(f64::from(*v))) == bits);
+            let inexact = || format!("the pad value {literal}, which is no binary32 value,");
+            let value = exact.ok_or_else(|| cannot(span, inexact(), "use pad=zero, max or min"))?;
+            format!("PadValueCustomBits({:#010x})", value.to_bits())
         }
     })
 }

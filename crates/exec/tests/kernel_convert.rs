@@ -84,7 +84,12 @@ fn every_form_matches_its_definition() {
             (true, true) => params(&mut random, (blocks * cols) as usize),
         };
         let mut want = to.clone();
-        nest.convert_with(&from, &mut want, |bits, p| conversion.apply(bits, list.get(p as usize / 8))).unwrap();
+        nest.for_each_element(|[d, s, p, _]| {
+            let [d, s, size] = [d as usize, s as usize, dst.bits() as usize / 8];
+            let bits = u32::from_le_bytes(from[s..s + 4].try_into().unwrap());
+            let value = conversion.apply(bits.into(), list.get(p as usize / 8));
+            want[d..d + size].copy_from_slice(&value.to_le_bytes()[..size]);
+        });
         let params = Params::new(list);
         for level in Level::available() {
             let convert = Convert::new(nest.clone(), conversion, level);

@@ -151,7 +151,11 @@ fn conversions_see_every_element_with_its_column() {
             Operand { layout: &list, map: column, bits: 64 },
         ];
         for nest in lower([case.mv.rows, case.mv.cols], &operands) {
-            nest.convert_with(&src, &mut dst, |value, at| value ^ (at as u64 / 8)).unwrap();
+            nest.for_each_element(|[d, s, p, _]| {
+                let element = |at: i64, bits: u32| at as u64 * 8 / u64::from(bits);
+                let value = get(&src, element(s, bits.src), bits.src) ^ (p as u64 / 8);
+                put(&mut dst, element(d, bits.dst), bits.dst, value);
+            });
         }
         assert_eq!(dst, want, "round {round}");
     }

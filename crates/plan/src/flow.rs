@@ -41,9 +41,7 @@ pub struct Manual {
 /// A storage: of a value that owns one, or of an address in the text.
 #[derive(Clone, Debug)]
 pub struct Root {
-    /// The value.
     pub value: ValueId,
-    /// The memory.
     pub loc: Loc,
     /// Bytes of the declared area.
     pub bytes: u64,
@@ -60,17 +58,13 @@ pub struct Root {
 /// An operation touches a storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
-    /// The storage.
     pub root: RootId,
-    /// The operation.
     pub op: OpId,
-    /// Does it write?
     pub writes: bool,
 }
 
 /// What the walk found.
 pub struct Flow {
-    /// The roots.
     pub roots: Vec<Root>,
     /// By root: too entangled to follow; it lives for the whole function.
     pub pinned: Vec<bool>,
@@ -237,7 +231,12 @@ impl Walk<'_> {
     }
 
     fn join_refs(&mut self, into: &mut Refs, more: &Refs) {
-        for tile in into.join(more, &self.unlisted) {
+        let unlisted = into.join(more, &self.unlisted);
+        self.stop_following(unlisted);
+    }
+
+    fn stop_following(&mut self, tiles: impl IntoIterator<Item = ValueId>) {
+        for tile in tiles {
             self.unlisted.insert(tile);
             let roots = self.bound[tile.index()].roots.clone();
             self.pin(&roots);
@@ -247,11 +246,7 @@ impl Walk<'_> {
     /// Stops following the tiles of a handle.
     fn unlist(&mut self, refs: &mut Refs) {
         refs.many = true;
-        for tile in std::mem::take(&mut refs.tiles) {
-            self.unlisted.insert(tile);
-            let roots = self.bound[tile.index()].roots.clone();
-            self.pin(&roots);
-        }
+        self.stop_following(std::mem::take(&mut refs.tiles));
     }
 
     /// Binds a tile that exists already.
@@ -287,9 +282,7 @@ impl Walk<'_> {
     /// Takes back all bindings since a mark.
     fn restore(&mut self, mark: usize) {
         while self.journal.len() > mark {
-            let Some((tile, old)) = self.journal.pop() else {
-                return;
-            };
+            let Some((tile, old)) = self.journal.pop() else { return };
             let newer = std::mem::replace(&mut self.bound[tile.index()], old);
             if self.kept.contains(&tile) {
                 self.flow.kept.extend(newer.roots);

@@ -9,15 +9,11 @@ use tessera_isa::tile::Loc;
 /// The life of a root that is used.
 #[derive(Clone, Debug)]
 pub struct Life {
-    /// The root.
     pub value: ValueId,
-    /// Its memory.
     pub loc: Loc,
-    /// Its bytes.
     pub bytes: u64,
-    /// The first position.
     pub start: u32,
-    /// The last position.
+    /// The last position, itself included.
     pub end: u32,
     /// The operation where its contents begin; none for inputs.
     pub fresh: Option<OpId>,

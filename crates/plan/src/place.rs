@@ -19,11 +19,9 @@ const MAX_OFFLINE: usize = 20_000;
 /// Bytes for a time. Sizes are multiples of the alignment, so every address is.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// How many bytes.
     pub bytes: u64,
-    /// The first position.
     pub start: u32,
-    /// The last position.
+    /// The last position, itself included.
     pub end: u32,
 }
 

@@ -119,25 +119,28 @@ impl Picture {
         self.cores[0].get(self.tile.layout().offset(r, c), self.tile.elem)
     }
 
-    pub(crate) fn set(&mut self, core: u8, r: u64, c: u64, cell: Cell) {
-        let at = self.tile.layout().offset(r, c);
-        self.cores[usize::from(core & 1)].set(at, self.tile.elem, cell);
+    pub(crate) fn set(&mut self, core: usize, r: u64, c: u64, cell: Cell) {
+        self.cores[core].set(self.tile.layout().offset(r, c), self.tile.elem, cell);
     }
 
     /// Every element outside the first rows and columns becomes a value.
-    fn fill_outside(&mut self, core: u8, kept: [u64; 2], bits: u64) {
-        for r in 0..self.tile.rows {
-            for c in 0..self.tile.cols {
-                if r >= kept[0] || c >= kept[1] {
-                    self.set(core, r, c, Cell::of(bits));
-                }
-            }
+    fn fill_outside(&mut self, core: usize, kept: [u64; 2], bits: u64) {
+        for [r, c] in area([self.tile.rows, self.tile.cols]).filter(|[r, c]| *r >= kept[0] || *c >= kept[1]) {
+            self.set(core, r, c, Cell::of(bits));
         }
     }
 }
 
+/// Every row and column, row by row.
+pub(crate) fn area([rows, cols]: [u64; 2]) -> impl Iterator<Item = [u64; 2]> {
+    (0..rows).flat_map(move |r| (0..cols).map(move |c| [r, c]))
+}
+
 /// What an instruction comes to: whether undefined bytes were stored to global memory, or the broken rule.
 pub type Done = Result<bool, &'static str>;
+
+/// What has no meaning breaks this rule.
+pub(crate) const NO_MEANING: &str = "not-executable";
 
 /// Runs one instruction on its tiles, which are in the order of [`Inst::tiles`].
 pub fn execute(inst: &Inst, tiles: &mut [Picture], global: Option<&mut Content>) -> Done {
@@ -160,7 +163,6 @@ pub fn execute(inst: &Inst, tiles: &mut [Picture], global: Option<&mut Content>)
         Opcode::Tstore => run.store(global),
         _ => run.computed(),
     }
-    .unwrap_or(Err("not-executable"))
 }
 
 pub(crate) struct Reference<'a> {
@@ -170,25 +172,25 @@ pub(crate) struct Reference<'a> {
     pub tiles: &'a mut [Picture],
 }
 
-impl Reference<'_> {
-    pub(crate) fn index(&self, role: Role) -> Option<usize> {
-        self.inst.tile_index(role)
+impl<'a> Reference<'a> {
+    pub(crate) fn index(&self, role: Role) -> Result<usize, &'static str> {
+        self.inst.tile_index(role).filter(|n| *n < self.tiles.len()).ok_or(NO_MEANING)
     }
 
-    pub(crate) fn source(&self, role: Role) -> Option<&Picture> {
-        self.old.get(self.index(role)?)
+    pub(crate) fn source(&self, role: Role) -> Result<&'a Picture, &'static str> {
+        Ok(&self.old[self.index(role)?])
     }
 
-    pub(crate) fn number(&self, role: Role) -> Option<u64> {
-        self.inst.index_u64(role)
+    fn number(&self, role: Role) -> Result<u64, &'static str> {
+        self.inst.index_u64(role).ok_or(NO_MEANING)
     }
 
-    fn fill_value(&self, elem: Elem) -> Option<u64> {
-        elem.encode_exact(&self.inst.scalar(Role::Fill)?)
+    fn fill_value(&self, elem: Elem) -> Result<u64, &'static str> {
+        self.inst.scalar(Role::Fill).and_then(|v| elem.encode_exact(&v)).ok_or(NO_MEANING)
     }
 
     /// TMOV, TEXTRACT, TINSERT and their `_FP` forms (ops.md 2 and 3; fixpipe.md).
-    fn windows(&mut self) -> Option<Done> {
+    fn windows(&mut self) -> Done {
         let extract = matches!(self.inst.op, Opcode::Textract | Opcode::TextractFp);
         let insert = matches!(self.inst.op, Opcode::Tinsert | Opcode::TinsertFp);
         let mut list = vec![(Role::Dst, Role::Row, Role::Col)];
@@ -198,17 +200,13 @@ impl Reference<'_> {
         for (dst, row, col) in list {
             let at = if extract || insert { [self.number(row)?, self.number(col)?] } else { [0, 0] };
             let (from, to) = if extract { (at, [0, 0]) } else { ([0, 0], at) };
-            if let Err(rule) = self.window(dst, from, to, extract)? {
-                return Some(Err(rule));
-            }
+            self.window(dst, from, to, extract)?;
         }
-        Some(Ok(false))
+        Ok(false)
     }
 
-    fn window(&mut self, dst: Role, from: [u64; 2], to: [u64; 2], extract: bool) -> Option<Done> {
-        let d = self.index(dst)?;
-        let src = self.source(Role::Src)?.clone();
-        let target = self.old.get(d)?.clone();
+    fn window(&mut self, dst: Role, from: [u64; 2], to: [u64; 2], extract: bool) -> Done {
+        let (d, src, target) = (self.index(dst)?, self.source(Role::Src)?, self.source(dst)?);
         let mode = self.inst.attrs.acc_to_vec();
         let (split_m, split_n) = (mode == Some(AccToVec::DualModeSplitM), mode == Some(AccToVec::DualModeSplitN));
         // The source window, and what one core takes of it.
@@ -216,152 +214,135 @@ impl Reference<'_> {
         if !extract {
             extent = [extent[0] / (1 + u64::from(split_m)), extent[1] / (1 + u64::from(split_n))];
         }
-        let cores: &[u8] = match mode {
+        let cores: &[usize] = match mode {
             Some(AccToVec::SingleModeVec1) => &[1],
             Some(AccToVec::DualModeSplitM | AccToVec::DualModeSplitN) => &[0, 1],
             _ => &[0],
         };
-        for core in cores {
+        for core in cores.iter().copied() {
             let (r0, c0) = match (core, split_m, split_n) {
                 (1, true, _) => (from[0] + extent[0], from[1]),
                 (1, _, true) => (from[0], from[1] + extent[1]),
                 _ => (from[0], from[1]),
             };
             let mut written = Vec::new();
-            for i in 0..extent[0] {
-                for j in 0..extent[1] {
-                    let cell =
-                        match self.value(&src, target.tile.elem, [r0 + i, c0 + j], from[1] * u64::from(extract) + j)? {
-                            Ok(cell) => cell,
-                            Err(rule) => return Some(Err(rule)),
-                        };
-                    written.push((to[0] + i, to[1] + j, cell));
-                }
+            for [i, j] in area(extent) {
+                let column = from[1] * u64::from(extract) + j;
+                let cell = self.value(src, target.tile.elem, [r0 + i, c0 + j], column)?;
+                written.push((to[0] + i, to[1] + j, cell));
             }
             if !written.is_empty() {
                 let footprint = Footprint::of(self.inst, &src.tile, &target.tile, extent, extract);
-                footprint.clobber(self.tiles.get_mut(d)?, *core, to, &written);
+                footprint.clobber(&mut self.tiles[d], core, to, &written);
             }
             for (r, c, cell) in written {
-                self.tiles.get_mut(d)?.set(*core, r, c, cell);
+                self.tiles[d].set(core, r, c, cell);
             }
             if self.inst.form == Form::Fill {
                 let bits = self.fill_value(target.tile.elem)?;
-                self.tiles.get_mut(d)?.fill_outside(*core, target.valid, bits);
+                self.tiles[d].fill_outside(core, target.valid, bits);
             }
         }
-        Some(Ok(false))
+        Ok(false)
     }
 
     /// What is stored for an element of the source; `column` is that of its quantization parameter.
-    fn value(&self, src: &Picture, dst: Elem, at: [u64; 2], column: u64) -> Option<Result<Cell, &'static str>> {
+    fn value(&self, src: &Picture, dst: Elem, at: [u64; 2], column: u64) -> Result<Cell, &'static str> {
         let cell = src.get(at[0], at[1]);
         let elem = src.tile.elem;
         if src.tile.loc != Loc::Acc {
-            let into_bias = self.inst.dst()?.tile.loc == Loc::Bias && self.inst.profile != Profile::Cpu;
-            if elem == dst && into_bias && elem == Elem::F32 && f32::from_bits(cell.bits as u32).is_nan() {
-                return Some(Ok(Cell::computed(0x7FC0_0000, cell, elem)));
-            }
-            if elem == dst && into_bias && elem == Elem::F32 {
-                return Some(Ok(Cell::computed(cell.bits, cell, elem)));
-            }
-            if elem == dst {
-                return Some(Ok(cell));
-            }
-            return Some(Ok(Cell::computed(convert(elem, dst, cell.bits), cell, elem)));
+            let into_bias = self.inst.dst().is_some_and(|d| d.tile.loc == Loc::Bias);
+            return Ok(if elem != dst {
+                Cell::computed(convert(elem, dst, cell.bits), cell, elem)
+            } else if into_bias && self.inst.profile != Profile::Cpu && elem == Elem::F32 {
+                let is_nan = f32::from_bits(cell.bits as u32).is_nan();
+                Cell::computed(if is_nan { 0x7FC0_0000 } else { cell.bits }, cell, elem)
+            } else {
+                cell
+            });
         }
         let fixpipe =
             Fixpipe { src: elem, dst, relu: self.inst.relu(), hardware_rounding: self.inst.profile != Profile::Cpu };
         let param = match (self.source(Role::Fp), self.inst.scalar(Role::Quant)) {
-            (Some(fp), _) => {
+            (Ok(fp), _) => {
                 let raw = fp.get(0, column);
                 if raw.defined != !0 {
-                    return Some(Err("undefined-use"));
+                    return Err("undefined-use");
                 }
                 Some(QuantParam::vector(raw.bits))
             }
-            (None, Some(Number::Int(v))) => Some(QuantParam::scalar(v as u64)),
+            (_, Some(Number::Int(v))) => Some(QuantParam::scalar(v as u64)),
             _ => None,
         };
         if let Some(fault) = param.and_then(|p| p.check(elem, dst).err()) {
-            return Some(Err(fault.rule()));
+            return Err(fault.rule());
         }
         if elem == dst && !fixpipe.relu && param.is_none() {
-            return Some(Ok(cell));
+            return Ok(cell);
         }
-        let bits = fixpipe.apply(cell.bits as u32, param.as_ref());
-        Some(Ok(Cell::computed(bits, cell, elem)))
+        Ok(Cell::computed(fixpipe.apply(cell.bits as u32, param.as_ref()), cell, elem))
     }
 
     /// TRESHAPE copies all bytes on cpu (ops.md 4); on hardware the two are one storage.
-    fn reinterpret(&mut self) -> Option<Done> {
-        let (s, d) = (self.index(Role::Src)?, self.index(Role::Dst)?);
-        self.tiles.get_mut(d)?.cores[0] = self.old.get(s)?.cores[0].clone();
-        Some(Ok(false))
+    fn reinterpret(&mut self) -> Done {
+        self.tiles[self.index(Role::Dst)?].cores[0] = self.source(Role::Src)?.cores[0].clone();
+        Ok(false)
+    }
+
+    fn global(&self) -> Result<&'a GlobalArg, &'static str> {
+        self.inst.global.as_ref().ok_or(NO_MEANING)
     }
 
     /// TLOAD: the valid region, and the padding where the tile has a pad value (tile-model.md 7).
-    fn load(&mut self, global: Option<&mut Content>) -> Option<Done> {
-        let (d, view, buffer) = (self.index(Role::Dst)?, self.inst.global.as_ref()?, global?);
+    fn load(&mut self, global: Option<&mut Content>) -> Done {
+        let (d, view, buffer) = (self.index(Role::Dst)?, self.global()?, global.ok_or(NO_MEANING)?);
+        let tile = &mut self.tiles[d];
         if let Some(conv) = self.inst.conv {
-            let dims = conv.written_dims();
-            let cols = dims.last().copied()?;
+            let cols = conv.written_dims().last().copied().ok_or(NO_MEANING)?;
             for k in 0..conv.elements() {
-                let from =
-                    if view.dims.is_empty() { view.offset? + k as i64 } else { element_of(view, k / cols, k % cols)? };
-                let cell = buffer.get(from, view.elem);
-                self.tiles.get_mut(d)?.set(0, 0, k, cell);
+                let dense = || view.offset.map(|at| at + k as i64);
+                let from = if view.dims.is_empty() { dense() } else { element_of(view, k / cols, k % cols) };
+                tile.set(0, 0, k, buffer.get(from.ok_or(NO_MEANING)?, view.elem));
             }
-            return Some(Ok(false));
+            return Ok(false);
         }
-        let tile = self.tiles.get_mut(d)?;
-        let [rows, cols] = tile.valid;
-        for r in 0..rows {
-            for c in 0..cols {
-                let cell = buffer.get(element_of(view, r, c)?, view.elem);
-                tile.set(0, r, c, cell);
-            }
+        for [r, c] in area(tile.valid) {
+            tile.set(0, r, c, buffer.get(element_of(view, r, c).ok_or(NO_MEANING)?, view.elem));
         }
         if let Some(bits) = tile.tile.pad_bits() {
-            tile.fill_outside(0, [rows, cols], bits);
+            tile.fill_outside(0, tile.valid, bits);
         }
-        Some(Ok(false))
+        Ok(false)
     }
 
     /// TSTORE: the valid region; undefined bytes become zeros.
-    fn store(&mut self, global: Option<&mut Content>) -> Option<Done> {
-        let (src, view, buffer) = (self.source(Role::Src)?, self.inst.global.as_ref()?, global?);
+    fn store(&mut self, global: Option<&mut Content>) -> Done {
+        let (src, view, buffer) = (self.source(Role::Src)?, self.global()?, global.ok_or(NO_MEANING)?);
         let mut undefined = false;
-        for r in 0..src.valid[0] {
-            for c in 0..src.valid[1] {
-                let cell = src.get(r, c);
-                undefined |= cell.defined & view.elem.mask() != view.elem.mask();
-                buffer.set(element_of(view, r, c)?, view.elem, cell);
-            }
+        for [r, c] in area(src.valid) {
+            let cell = src.get(r, c);
+            undefined |= cell.defined & view.elem.mask() != view.elem.mask();
+            buffer.set(element_of(view, r, c).ok_or(NO_MEANING)?, view.elem, cell);
         }
         for (byte, defined) in buffer.bytes.iter_mut().zip(&mut buffer.defined) {
             if *defined != 0xFF {
                 (*byte, *defined) = (0, 0xFF);
             }
         }
-        Some(Ok(undefined))
+        Ok(undefined)
     }
 }
 
 /// The element of a buffer that (r, c) of a view is, by the table of tile-model.md 7.
 fn element_of(view: &GlobalArg, r: u64, c: u64) -> Option<i64> {
-    let dims: Option<Vec<u64>> = view.dims.iter().copied().collect();
-    let dims = dims?;
+    let dims = view.dims.iter().copied().collect::<Option<Vec<u64>>>()?;
     let n = dims.len();
     let mut index = vec![0u64; n];
     // Splits a number into the digits of some dimensions, the last one running fastest.
     let mut split = |axes: &[usize], mut v: u64| {
-        for axis in axes.iter().rev() {
-            let extent = dims.get(*axis).copied().unwrap_or(1).max(1);
-            if let Some(slot) = index.get_mut(*axis) {
-                *slot = v % extent;
-            }
-            v /= extent;
+        for axis in axes.iter().rev().copied() {
+            index[axis] = v % dims[axis].max(1);
+            v /= dims[axis].max(1);
         }
     };
     let all = |skip: usize| (0..n).filter(|k| *k != skip).collect::<Vec<usize>>();
@@ -379,9 +360,5 @@ fn element_of(view: &GlobalArg, r: u64, c: u64) -> Option<i64> {
             split(&[0, 1, 4], c);
         }
     }
-    let mut at = view.offset?;
-    for (i, stride) in index.iter().zip(&view.strides) {
-        at += *i as i64 * (*stride)?;
-    }
-    Some(at)
+    index.iter().zip(&view.strides).try_fold(view.offset?, |at, (i, stride)| Some(at + *i as i64 * (*stride)?))
 }

@@ -69,12 +69,8 @@ impl Walk<'_> {
             let object = operands.iter().find(|o| o.role == role)?.object;
             Some(self.state.objects.get(object)?.storage)
         };
-        let (Some(src), Some(dst)) = (find(Role::Src), find(Role::Dst)) else {
-            return;
-        };
-        if src == dst {
-            return;
-        }
+        let ends = find(Role::Src).zip(find(Role::Dst)).filter(|(src, dst)| src != dst);
+        let Some((src, dst)) = ends else { return };
         self.state.aliases.retain(|alias| !alias.tiles.contains(&dst));
         // Tiles that already share src's storage share dst's now.
         let mut partners: Vec<usize> = vec![src];

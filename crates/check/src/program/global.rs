@@ -6,56 +6,30 @@ use smallvec::SmallVec;
 use tessera_ir::{Arg, MemrefType, Op, Type, ValueId};
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{GlobalArg, ViewTag};
-use tessera_isa::ops::Role;
+use tessera_isa::ops::{Role, Text};
+
+/// An integer, where known.
+type Known = Option<i128>;
 
 impl Walk<'_> {
-    /// A pointer, memref or view of which the type says all that is known.
-    pub(super) fn global_of_type(&mut self, ty: &Type) -> Val {
-        let view = match ty {
-            Type::Ptr(elem, _) => GlobalArg {
-                elem: *elem,
-                tag: ViewTag::Nd,
-                dims: SmallVec::new(),
-                strides: SmallVec::new(),
-                offset: None,
-                buffer: None,
-            },
-            Type::View(view) => GlobalArg {
-                elem: view.elem,
-                tag: ViewTag::Nd,
-                dims: view.dims.clone(),
-                strides: view.dims.iter().map(|_| None).collect(),
-                offset: None,
-                buffer: None,
-            },
-            Type::Memref(memref) => of_memref(memref),
+    /// A pointer, memref or view of which the type says all that is known, except that an argument of the function
+    /// starts where its buffer does.
+    pub(super) fn global_of_type(&mut self, ty: &Type, is_argument: bool) -> Val {
+        let start = is_argument.then_some(0);
+        let (elem, dims, strides, offset) = match ty {
+            Type::Ptr(elem, _) => (*elem, SmallVec::new(), SmallVec::new(), start),
+            Type::View(view) => (view.elem, view.dims.clone(), view.dims.iter().map(|_| None).collect(), start),
+            Type::Memref(MemrefType { elem, dims, strided: Some(s), .. }) => {
+                (*elem, dims.clone(), s.strides.clone(), s.offset.filter(|_| is_argument))
+            }
+            Type::Memref(memref) => (memref.elem, memref.dims.clone(), dense(&memref.dims), start),
             _ => return Val::None,
         };
-        self.add_view(view)
-    }
-
-    /// The same as an argument of the function: it starts where its buffer does.
-    pub(super) fn global_argument(&mut self, ty: &Type) -> Val {
-        let val = self.global_of_type(ty);
-        let start = match ty {
-            Type::Memref(MemrefType { strided: Some(s), .. }) => s.offset,
-            _ => Some(0),
-        };
-        if let Val::View(id) = val
-            && let Some(view) = self.state.views.get_mut(id)
-        {
-            view.offset = start;
-        }
-        val
-    }
-
-    fn add_view(&mut self, view: GlobalArg) -> Val {
-        self.state.views.push(view);
-        Val::View(self.state.views.len() - 1)
+        self.state.add_view(GlobalArg { elem, tag: ViewTag::Nd, dims, strides, offset, buffer: None })
     }
 
     /// The first operand that is a view, and the integers after it.
-    fn view_and_numbers(&self, op: &Op) -> Option<(GlobalArg, Vec<Option<i128>>)> {
+    fn view_and_numbers(&self, op: &Op) -> Option<(GlobalArg, Vec<Known>)> {
         let base = op.operands.iter().find_map(|o| match self.get(o.arg.value()?) {
             Val::View(id) => self.state.views.get(id),
             _ => None,
@@ -75,82 +49,42 @@ impl Walk<'_> {
         }
     }
 
-    /// `pto.make_tensor_view %p, shape = […], strides = […]`.
-    pub(super) fn make_view(&mut self, op: &Op) {
-        let Some(result) = op.results.first().copied() else {
-            return;
+    /// `pto.make_tensor_view`, `pto.partition_view` and `pto.addptr`: another view of the same buffer.
+    pub(super) fn derive_view(&mut self, op: &Op, text: Text) {
+        let Some(result) = op.results.first().copied() else { return };
+        let Some((base, numbers)) = self.view_and_numbers(op) else {
+            return self.set_unknown(result);
         };
         let written = self.written_dims(result);
-        let Some((base, numbers)) = self.view_and_numbers(op) else {
-            let val = self.unknown(result);
-            return self.set(result, val);
+        let view = match text {
+            Text::MakeView => make_view(op, base, &written, &numbers),
+            Text::Partition => self.partition_view(op, base, &written, &numbers),
+            _ => GlobalArg { offset: moved(base.offset, numbers.first().copied().flatten()), ..base },
         };
-        let rank = written.len();
-        let known = |n: usize| numbers.get(n).copied().flatten();
-        let dim = |n: usize| known(n).and_then(|v| u64::try_from(v).ok()).or(written.get(n).copied().flatten());
-        let view = GlobalArg {
-            elem: base.elem,
-            tag: op.known_attrs().layout().unwrap_or(ViewTag::Nd),
-            dims: (0..rank).map(dim).collect(),
-            strides: (0..rank).map(|n| known(rank + n).and_then(|v| i64::try_from(v).ok())).collect(),
-            offset: base.offset,
-            buffer: base.buffer,
-        };
-        let val = self.add_view(view);
+        let val = self.state.add_view(view);
         self.set(result, val);
     }
 
     /// `pto.partition_view %v, offsets = […], sizes = […]`: a window, inside its view (`gm-bounds`).
-    pub(super) fn partition_view(&mut self, op: &Op) {
-        let Some(result) = op.results.first().copied() else {
-            return;
-        };
-        let written = self.written_dims(result);
-        let Some((base, numbers)) = self.view_and_numbers(op) else {
-            let val = self.unknown(result);
-            return self.set(result, val);
-        };
+    fn partition_view(&mut self, op: &Op, base: GlobalArg, written: &[Option<u64>], numbers: &[Known]) -> GlobalArg {
         let rank = base.dims.len();
         let known = |n: usize| numbers.get(n).copied().flatten();
         let mut view = base.clone();
         let mut broken = None;
-        for n in 0..rank {
+        for (n, dim) in view.dims.iter_mut().enumerate() {
             let declared = written.get(n).copied().flatten();
             let (at, size) = (known(n), known(rank + n).or(declared.map(i128::from)));
-            let have = base.dims.get(n).copied().flatten();
-            broken = broken.or_else(|| outside(n, at, size, have));
-            if let Some(dim) = view.dims.get_mut(n) {
-                *dim = size.and_then(|v| u64::try_from(v).ok());
-            }
+            broken = broken.or_else(|| outside(n, at, size, *dim));
+            *dim = size.and_then(|v| u64::try_from(v).ok());
             let stride = base.strides.get(n).copied().flatten();
-            let moved = at.zip(stride).map(|(at, stride)| at.saturating_mul(stride.into()));
-            view.offset = view
-                .offset
-                .zip(moved)
-                .and_then(|(offset, moved)| i64::try_from(moved.saturating_add(offset.into())).ok());
+            view.offset = moved(view.offset, at.zip(stride).map(|(at, stride)| at.saturating_mul(stride.into())));
         }
         if let Some(fault) = broken {
             // What lies outside is reported once; nothing follows from it.
             view.offset = None;
             self.found(op, &[], fault);
         }
-        let val = self.add_view(view);
-        self.set(result, val);
-    }
-
-    /// `pto.addptr %p, %n`.
-    pub(super) fn add_pointer(&mut self, op: &Op) {
-        let Some(result) = op.results.first().copied() else {
-            return;
-        };
-        let Some((mut base, numbers)) = self.view_and_numbers(op) else {
-            let val = self.unknown(result);
-            return self.set(result, val);
-        };
-        let by = numbers.first().copied().flatten();
-        base.offset = base.offset.zip(by).and_then(|(offset, by)| i64::try_from(by.saturating_add(offset.into())).ok());
-        let val = self.add_view(base);
-        self.set(result, val);
+        view
     }
 
     /// `pto.load_scalar` and `pto.store_scalar`: an element before the buffer is outside it, however long it is.
@@ -165,18 +99,26 @@ impl Walk<'_> {
                 self.found(op, &[], fault);
             }
         }
-        for result in &op.results {
-            self.set(*result, Val::Scalar(None));
-        }
+        self.set_unknowns(&op.results);
     }
 }
 
-fn of_memref(memref: &MemrefType) -> GlobalArg {
-    let strides = match &memref.strided {
-        Some(strided) => strided.strides.clone(),
-        None => dense(&memref.dims),
-    };
-    GlobalArg { elem: memref.elem, tag: ViewTag::Nd, dims: memref.dims.clone(), strides, offset: None, buffer: None }
+/// `pto.make_tensor_view %p, shape = […], strides = […]`.
+fn make_view(op: &Op, base: GlobalArg, written: &[Option<u64>], numbers: &[Known]) -> GlobalArg {
+    let known = |n: usize| numbers.get(n).copied().flatten();
+    let dim = |(n, written): (usize, &Option<u64>)| known(n).and_then(|v| u64::try_from(v).ok()).or(*written);
+    let stride = |n: usize| known(written.len() + n).and_then(|v| i64::try_from(v).ok());
+    GlobalArg {
+        tag: op.known_attrs().layout().unwrap_or(ViewTag::Nd),
+        dims: written.iter().enumerate().map(dim).collect(),
+        strides: (0..written.len()).map(stride).collect(),
+        ..base
+    }
+}
+
+/// An offset so many elements further on.
+fn moved(offset: Option<i64>, by: Known) -> Option<i64> {
+    i64::try_from(by?.saturating_add(offset?.into())).ok()
 }
 
 /// Strides of a dense array, as far as they are known.
@@ -192,7 +134,7 @@ fn dense(dims: &[Option<u64>]) -> SmallVec<[Option<i64>; 5]> {
 }
 
 /// A window that provably leaves its view in one dimension.
-fn outside(n: usize, at: Option<i128>, size: Option<i128>, have: Option<u64>) -> Option<Fault> {
+fn outside(n: usize, at: Known, size: Known, have: Option<u64>) -> Option<Fault> {
     let (from, extent) = (at.unwrap_or(0), size.unwrap_or(0));
     let end = from.saturating_add(extent);
     let limit = have.map(i128::from);
@@ -203,10 +145,10 @@ fn outside(n: usize, at: Option<i128>, size: Option<i128>, have: Option<u64>) ->
     } else {
         return None;
     };
-    let fault = Fault::new("gm-bounds", what);
-    Some(match limit {
-        Some(limit) if (0..=limit).contains(&extent) => fault.help(format!("its offset is at most {}", limit - extent)),
-        Some(limit) => fault.help(format!("its size is at most {limit}")),
-        None => fault.help("offsets and sizes are at least 0"),
-    })
+    let help = match limit {
+        Some(limit) if (0..=limit).contains(&extent) => format!("its offset is at most {}", limit - extent),
+        Some(limit) => format!("its size is at most {limit}"),
+        None => "offsets and sizes are at least 0".into(),
+    };
+    Some(Fault::new("gm-bounds", what).help(help))
 }

@@ -56,11 +56,8 @@ fn walk_module(module: &Module, profile: Profile) -> Report {
         }
         match inline(module, func) {
             Ok(inlined) => Walk::new(module, &inlined, profile, &mut report).run(),
-            Err(diagnostic) => {
-                if diagnostic.span.is_none_or(|span| report.is_new(span, diagnostic.rule)) {
-                    report.diagnostics.push(*diagnostic);
-                }
-            }
+            Err(found) if found.span.is_some_and(|span| !report.is_new(span, found.rule)) => {}
+            Err(found) => report.diagnostics.push(*found),
         }
     }
     report

@@ -8,7 +8,6 @@ use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
 use tessera_isa::inst::{Inst, Place, TileArg};
 use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
 use tessera_isa::sem::effects;
-use tessera_isa::tile::Extent;
 
 /// A tile operand of the instruction at hand.
 #[derive(Clone, Copy)]
@@ -22,35 +21,27 @@ type Operands = SmallVec<[Operand; 4]>;
 
 impl Walk<'_> {
     pub(super) fn instruction(&mut self, op: &Op, opcode: Opcode, form: Form) {
-        match opcode.info().text {
+        let text = opcode.info().text;
+        match text {
             Text::Alloc => self.alloc(op),
             Text::Assign => self.assign(op),
             Text::SetValid => self.set_validshape(op),
-            Text::MakeView => self.make_view(op),
-            Text::Partition => self.partition_view(op),
-            Text::AddPtr => self.add_pointer(op),
+            Text::MakeView | Text::Partition | Text::AddPtr => self.derive_view(op, text),
             Text::LoadScalar | Text::StoreScalar => self.scalar_access(op),
             Text::Attributes | Text::Value => self.configure(op, opcode),
-            Text::Number => {
-                for result in &op.results {
-                    self.set(*result, Val::Scalar(None));
-                }
-            }
+            Text::Number => self.set_unknowns(&op.results),
             Text::Ignored | Text::AsWritten => {}
             Text::Forms | Text::Subset => self.on_tiles(op, opcode, form),
         }
     }
 
     fn on_tiles(&mut self, op: &Op, opcode: Opcode, form: Form) {
-        let Some(operands) = self.tile_operands(op, opcode, form) else {
-            return;
-        };
+        let Some(operands) = self.tile_operands(op, opcode, form) else { return };
         if opcode.binds(self.profile) == Some(Bind::InPlace) {
             self.share_in_place(&operands);
         }
         let inst = self.inst(op, opcode, form, &operands);
-        let objects = || operands.iter().filter_map(|o| self.state.objects.get(o.object));
-        let broken = objects().find_map(|o| o.broken);
+        let broken = operands.iter().find_map(|o| self.state.objects.get(o.object)?.broken);
         if let Some(rule) = broken {
             self.report.refuse(op.span, rule);
         } else if let Some(fault) = self.unset(&inst, &operands) {
@@ -80,7 +71,7 @@ impl Walk<'_> {
         }
         let outs = opcode.form(form).into_iter().flat_map(|f| f.out_roles());
         for (result, role) in op.results.iter().zip(outs) {
-            if !self.module.types.get(self.func.value(*result).ty).is_tile() {
+            if !self.ty(*result).is_tile() {
                 continue;
             }
             let object = self.result_tile(*result)?;
@@ -94,16 +85,15 @@ impl Walk<'_> {
         Some((id, self.state.objects.get(id)?))
     }
 
+    /// The source, the destination's number, and the destination.
+    fn ends(&self, operands: &[Operand]) -> Option<(&Object, usize, &Object)> {
+        let (dst, object) = self.object(operands, Role::Dst)?;
+        Some((self.object(operands, Role::Src)?.1, dst, object))
+    }
+
     /// A destination of TFILLPAD_INPLACE without an address becomes a view of the source (ops.md 6).
     fn share_in_place(&mut self, operands: &[Operand]) {
-        let (Some((_, src)), Some((dst, object))) =
-            (self.object(operands, Role::Src), self.object(operands, Role::Dst))
-        else {
-            return;
-        };
-        if object.manual {
-            return;
-        }
+        let Some((src, dst, object)) = self.ends(operands).filter(|(_, _, dst)| !dst.manual) else { return };
         let (place, storage) = (src.place, src.storage);
         let layout = src.layout.clone();
         // Other shapes and layouts are refused; a view of them would mean nothing.
@@ -121,9 +111,7 @@ impl Walk<'_> {
     fn inst(&self, op: &Op, opcode: Opcode, form: Form, operands: &[Operand]) -> Inst {
         let mut inst = Inst::new(opcode, form, self.profile);
         for operand in operands {
-            let Some(object) = self.state.objects.get(operand.object) else {
-                continue;
-            };
+            let Some(object) = self.state.objects.get(operand.object) else { continue };
             inst.conv = inst.conv.or(object.conv);
             // In dead code only the type means anything.
             let (valid, place) = if self.dead {
@@ -131,13 +119,8 @@ impl Walk<'_> {
             } else {
                 (object.valid.map(Ext::known), object.place)
             };
-            inst.tiles.push(TileArg {
-                role: operand.role,
-                tile: object.tile,
-                layout: object.layout.clone(),
-                valid,
-                place,
-            });
+            let (tile, layout) = (object.tile, object.layout.clone());
+            inst.tiles.push(TileArg { role: operand.role, tile, layout, valid, place });
         }
         for operand in op.operands.iter().filter(|o| o.role != Role::Init) {
             match operand.arg.value().map_or(Val::Scalar(None), |v| self.get(v)) {
@@ -184,9 +167,7 @@ impl Walk<'_> {
         let about = fault.operand;
         let mut found = Diagnostic::from(fault).at(op.span, "");
         for (n, operand) in operands.iter().enumerate() {
-            let Some(object) = self.state.objects.get(operand.object) else {
-                continue;
-            };
+            let Some(object) = self.state.objects.get(operand.object) else { continue };
             // A sentence about one operand needs only that one.
             if about.is_some_and(|about| about != n) && operand.role.is_dst() == is_dst(operands, about) {
                 continue;
@@ -213,42 +194,23 @@ impl Walk<'_> {
         if inst.op.info().expands
             && let Some((dst, _)) = self.object(operands, Role::Dst)
         {
-            self.state.change(dst, |object| {
-                let extents = [(object.tile.v_row, object.tile.rows), (object.tile.v_col, object.tile.cols)];
-                for (valid, (extent, declared)) in object.valid.iter_mut().zip(extents) {
-                    if extent == Extent::Dynamic {
-                        *valid = Ext::Known(declared);
-                    }
-                }
-            });
+            self.state.change(dst, Object::fill);
         }
     }
 
     /// The destination becomes a window of the source, and keeps its pitch (ops.md 10).
     fn window(&mut self, inst: &Inst, operands: &[Operand]) {
-        let (Some((_, src)), Some((dst, object))) =
-            (self.object(operands, Role::Src), self.object(operands, Role::Dst))
-        else {
-            return;
-        };
-        let (rows, cols) = (object.tile.rows, object.tile.cols);
+        let Some((src, dst, object)) = self.ends(operands) else { return };
         let at = inst.index_u64(Role::Row).zip(inst.index_u64(Role::Col));
         let bits = i64::from(src.tile.elem.bits());
         let storage = src.storage;
-        let (place, layout) = match at {
-            Some((r, c)) => match src.layout.window(r, c, rows, cols) {
-                Some((start, layout)) => (
-                    src.place.and_then(|place| {
-                        let bytes = u64::try_from(start.checked_mul(bits)? / 8).ok()?;
-                        Some(Place { start: place.start.checked_add(bytes)?, ..place })
-                    }),
-                    Some(layout),
-                ),
-                None => (None, None),
-            },
-            // Somewhere in the source: the pitch is known all the same.
-            None => (None, src.layout.window(0, 0, rows, cols).map(|(_, layout)| layout)),
-        };
+        // Somewhere in the source: the pitch is known all the same.
+        let (r, c) = at.unwrap_or((0, 0));
+        let (start, layout) = src.layout.window(r, c, object.tile.rows, object.tile.cols).unzip();
+        let place = src.place.filter(|_| at.is_some()).and_then(|place| {
+            let bytes = u64::try_from(start?.checked_mul(bits)? / 8).ok()?;
+            Some(Place { start: place.start.checked_add(bytes)?, ..place })
+        });
         self.state.change(dst, |object| {
             object.place = place;
             object.storage = storage;
@@ -261,20 +223,15 @@ impl Walk<'_> {
 
     /// On a2a3 and a5 the destination of TRESHAPE lies where the source lies (ops.md 4).
     fn rebind(&mut self, op: &Op, operands: &[Operand]) {
-        let (Some((_, src)), Some((dst, object))) =
-            (self.object(operands, Role::Src), self.object(operands, Role::Dst))
-        else {
-            return;
-        };
-        if let Some(place) = object.place.filter(|p| object.manual && src.place != Some(*p))
+        let Some((src, dst, object)) = self.ends(operands) else { return };
+        let (place, lost) = (src.place, object.place.filter(|p| object.manual && src.place != Some(*p)));
+        if let Some(Place { start, .. }) = lost
             && self.report.is_new(op.span, "treshape-address")
         {
-            let text =
-                format!("on {} dst lies where src lies, and gives up its address {:#x}", self.profile, place.start);
+            let text = format!("on {} dst lies where src lies, and gives up its address {start:#x}", self.profile);
             let note = Diagnostic::new("treshape-address", Severity::Note, text).at(op.span, "");
             self.report.diagnostics.push(note);
         }
-        let place = self.object(operands, Role::Src).and_then(|(_, src)| src.place);
         self.state.change(dst, |object| {
             object.place = place;
             object.manual = false;

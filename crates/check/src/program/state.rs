@@ -11,9 +11,8 @@ use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Place};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::AttrName;
-use tessera_isa::tile::Tile;
+use tessera_isa::tile::{Extent, Tile};
 
-/// A value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Val {
     /// Nothing: not defined yet, or without contents (an event).
@@ -30,7 +29,6 @@ pub(super) enum Val {
 /// A valid extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ext {
-    /// Known.
     Known(u64),
     /// Set to something.
     Unknown,
@@ -69,6 +67,20 @@ pub(super) struct Object {
 }
 
 impl Object {
+    /// Sets the extents that the type leaves open, by axis and by what they are.
+    pub(super) fn set_open(&mut self, to: impl Fn(usize, Ext) -> Ext) {
+        let extents = [self.tile.v_row, self.tile.v_col];
+        for axis in [0, 1].into_iter().filter(|axis| extents[*axis] == Extent::Dynamic) {
+            self.valid[axis] = to(axis, self.valid[axis]);
+        }
+    }
+
+    /// What the type leaves open is all of the tile.
+    pub(super) fn fill(&mut self) {
+        let declared = [self.tile.rows, self.tile.cols];
+        self.set_open(|axis, _| Ext::Known(declared[axis]));
+    }
+
     fn join(&mut self, other: &Object) {
         self.valid = [0, 1].map(|i| self.valid[i].join(other.valid[i]));
         if self.place != other.place || self.layout != other.layout {
@@ -132,13 +144,11 @@ impl State {
         State { env: vec![Val::None; values], ..State::default() }
     }
 
-    /// A new object.
     pub(super) fn add(&mut self, object: Object) -> usize {
         self.objects.push(object);
         self.objects.len() - 1
     }
 
-    /// Changes an object.
     pub(super) fn change(&mut self, id: usize, with: impl FnOnce(&mut Object)) {
         let Some(object) = self.objects.get_mut(id) else { return };
         if self.open > 0 {
@@ -147,7 +157,6 @@ impl State {
         with(object);
     }
 
-    /// Begins a branch.
     pub(super) fn branch(&mut self) -> Mark {
         self.open += 1;
         Mark { log: self.log.len(), config: self.config.clone(), aliases: self.aliases.clone() }
@@ -159,9 +168,7 @@ impl State {
         let mut changed = FxHashMap::default();
         while self.log.len() > mark.log {
             let Some((id, old)) = self.log.pop() else { break };
-            let Some(object) = self.objects.get_mut(id) else {
-                continue;
-            };
+            let Some(object) = self.objects.get_mut(id) else { continue };
             let new = std::mem::replace(object, old);
             // The newest change is the first to be taken back.
             changed.entry(id).or_insert(new);
@@ -205,33 +212,37 @@ impl State {
     pub(super) fn either(&mut self, a: Val, b: Val) -> Val {
         match (a, b) {
             _ if a == b => a,
-            (Val::Tile(x), Val::Tile(y)) => match (self.objects.get(x).cloned(), self.objects.get(y)) {
-                (Some(mut joined), Some(other)) => {
-                    joined.join(other);
-                    joined.place = None;
-                    Val::Tile(self.add(joined))
-                }
-                _ => Val::None,
-            },
+            (Val::Tile(x), Val::Tile(y)) => {
+                let (Some(mut joined), Some(other)) = (self.objects.get(x).cloned(), self.objects.get(y)) else {
+                    return Val::None;
+                };
+                joined.join(other);
+                joined.place = None;
+                Val::Tile(self.add(joined))
+            }
             (Val::Scalar(_), Val::Scalar(_)) => Val::Scalar(None),
-            (Val::View(x), Val::View(y)) => match (self.views.get(x).cloned(), self.views.get(y)) {
-                (Some(mut view), Some(other)) => {
-                    view.offset = view.offset.filter(|o| Some(*o) == other.offset);
-                    if view.dims.len() != other.dims.len() || view.tag != other.tag {
-                        return Val::None;
-                    }
-                    for (dim, o) in view.dims.iter_mut().zip(&other.dims) {
-                        *dim = dim.filter(|d| Some(*d) == *o);
-                    }
-                    for (stride, o) in view.strides.iter_mut().zip(&other.strides) {
-                        *stride = stride.filter(|s| Some(*s) == *o);
-                    }
-                    self.views.push(view);
-                    Val::View(self.views.len() - 1)
-                }
-                _ => Val::None,
-            },
+            (Val::View(x), Val::View(y)) => {
+                let joined = self.views.get(x).zip(self.views.get(y)).and_then(|(a, b)| join_views(a, b));
+                joined.map_or(Val::None, |view| self.add_view(view))
+            }
             _ => Val::None,
         }
     }
+
+    pub(super) fn add_view(&mut self, view: GlobalArg) -> Val {
+        self.views.push(view);
+        Val::View(self.views.len() - 1)
+    }
+}
+
+/// What is known of a view that is one of two.
+fn join_views(a: &GlobalArg, b: &GlobalArg) -> Option<GlobalArg> {
+    if a.dims.len() != b.dims.len() || a.tag != b.tag {
+        return None;
+    }
+    let mut view = a.clone();
+    view.offset = a.offset.filter(|_| a.offset == b.offset);
+    view.dims.iter_mut().zip(&b.dims).filter(|(a, b)| *a != *b).for_each(|(dim, _)| *dim = None);
+    view.strides.iter_mut().zip(&b.strides).filter(|(a, b)| *a != *b).for_each(|(stride, _)| *stride = None);
+    Some(view)
 }

@@ -62,8 +62,7 @@ impl Walk<'_> {
                 "{} keeps Left tiles {}, so the written blayout of %{name} is replaced",
                 self.profile, facts.tile.blayout
             );
-            let note = Diagnostic::new("left-blayout", Severity::Note, text).at(span, "");
-            self.report.diagnostics.push(note);
+            self.report.diagnostics.push(Diagnostic::new("left-blayout", Severity::Note, text).at(span, ""));
         }
         let mut broken = None;
         if let Some(fault) = facts.fault {
@@ -95,26 +94,32 @@ impl Walk<'_> {
     }
 
     /// A function's argument, or an input of a listing: its file or caller sets what is `?`.
-    pub(super) fn argument(&mut self, value: ValueId) -> Val {
-        match self.ty(value) {
-            Type::Tile(_) | Type::Conv(_) => self.tile(value, Ext::Unknown).map_or(Val::None, Val::Tile),
-            ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => self.global_argument(ty),
-            Type::Scalar(_) => Val::Scalar(None),
-            Type::Event => Val::None,
-        }
+    pub(super) fn set_argument(&mut self, value: ValueId) {
+        let val = self.of_type(value, true);
+        self.set(value, val);
     }
 
-    /// A value of which only the type is known.
-    pub(super) fn unknown(&mut self, value: ValueId) -> Val {
+    /// Only the type of the value is known.
+    pub(super) fn set_unknown(&mut self, value: ValueId) {
+        let val = self.of_type(value, false);
+        self.set(value, val);
+    }
+
+    pub(super) fn set_unknowns(&mut self, values: &[ValueId]) {
+        values.iter().for_each(|value| self.set_unknown(*value));
+    }
+
+    /// A value of which the type is known; an argument has a place of its own.
+    fn of_type(&mut self, value: ValueId, is_argument: bool) -> Val {
         match self.ty(value) {
             Type::Tile(_) | Type::Conv(_) => {
-                let Some(id) = self.tile(value, Ext::Unknown) else {
-                    return Val::None;
-                };
-                self.state.change(id, |object| object.place = None);
+                let Some(id) = self.tile(value, Ext::Unknown) else { return Val::None };
+                if !is_argument {
+                    self.state.change(id, |object| object.place = None);
+                }
                 Val::Tile(id)
             }
-            ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => self.global_of_type(ty),
+            ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => self.global_of_type(ty, is_argument),
             Type::Scalar(_) => Val::Scalar(None),
             Type::Event => Val::None,
         }
@@ -123,15 +128,7 @@ impl Walk<'_> {
     /// The tile that an instruction's result is: `?` means all of it (syntax.md 5).
     pub(super) fn result_tile(&mut self, value: ValueId) -> Option<usize> {
         let id = self.tile(value, Ext::Unknown)?;
-        self.state.change(id, |object| {
-            let declared = [object.tile.rows, object.tile.cols];
-            let extents = [object.tile.v_row, object.tile.v_col];
-            for axis in [0, 1] {
-                if extents[axis] == Extent::Dynamic {
-                    object.valid[axis] = Ext::Known(declared[axis]);
-                }
-            }
-        });
+        self.state.change(id, Object::fill);
         self.bind_early(value, id);
         self.set(value, Val::Tile(id));
         Some(id)
@@ -159,21 +156,16 @@ impl Walk<'_> {
     fn address(&mut self, op: &Op, tile: &Tile, bytes: u64) -> Option<Option<i128>> {
         let operand = op.operand(Role::Addr)?;
         let address = self.int(operand.arg);
-        let fault = address.and_then(|a| memory::check_address(tile.loc, bytes, a, self.profile));
-        match fault {
-            Some(fault) => {
-                self.found(op, &[], fault);
-                Some(None)
-            }
-            None => Some(address),
-        }
+        let Some(fault) = address.and_then(|a| memory::check_address(tile.loc, bytes, a, self.profile)) else {
+            return Some(address);
+        };
+        self.found(op, &[], fault);
+        Some(None)
     }
 
     /// `pto.alloc_tile [addr = %a] [valid_row = %r] [valid_col = %c]`.
     pub(super) fn alloc(&mut self, op: &Op) {
-        let Some(result) = op.results.first().copied() else {
-            return;
-        };
+        let Some(result) = op.results.first().copied() else { return };
         let unset = if self.dead { Ext::Unknown } else { Ext::Unset };
         let Some(id) = self.tile(result, unset) else { return };
         self.set(result, Val::Tile(id));
@@ -203,19 +195,14 @@ impl Walk<'_> {
         let Some(named) = named else { return };
         let Val::Tile(id) = self.get(named) else {
             // Named before it is defined: the address waits.
-            let Some(facts) = self.facts(self.func.value(named).ty) else {
-                return;
-            };
+            let Some(facts) = self.facts(self.func.value(named).ty) else { return };
             let bytes = facts.conv.map_or(facts.tile.bytes(), |conv| conv.bytes());
             if let Some(address) = self.address(op, &facts.tile, bytes) {
                 self.early.insert(named, address);
             }
             return;
         };
-        let address = match self.sound(id) {
-            Some((tile, bytes)) => self.address(op, &tile, bytes).flatten(),
-            None => None,
-        };
+        let address = self.sound(id).and_then(|(tile, bytes)| self.address(op, &tile, bytes)).flatten();
         self.bind(id, address);
         if let Some(result) = op.results.first() {
             self.set(*result, Val::Tile(id));
@@ -238,13 +225,10 @@ impl Walk<'_> {
         let fault = valid::check_valid(&tile, values);
         let refused = fault.is_some();
         self.state.change(id, |object| {
-            let extents = [tile.v_row, tile.v_col];
-            for axis in [0, 1] {
-                if given[axis].is_some() && extents[axis] == Extent::Dynamic {
-                    let known = values[axis].filter(|_| !refused).and_then(|v| u64::try_from(v).ok());
-                    object.valid[axis] = known.map_or(Ext::Unknown, Ext::Known);
-                }
-            }
+            object.set_open(|axis, now| {
+                let known = values[axis].filter(|_| !refused).and_then(|v| u64::try_from(v).ok());
+                given[axis].map_or(now, |_| known.map_or(Ext::Unknown, Ext::Known))
+            });
         });
         if let Some(fault) = fault {
             self.found(op, &[], fault);
@@ -267,11 +251,8 @@ impl Walk<'_> {
             if moves {
                 object.place = None;
             }
-            let extents = [object.tile.v_row, object.tile.v_col];
-            for axis in [0, 1] {
-                if resizes && extents[axis] == Extent::Dynamic {
-                    object.valid[axis] = Ext::Unknown;
-                }
+            if resizes {
+                object.set_open(|_, _| Ext::Unknown);
             }
         });
     }

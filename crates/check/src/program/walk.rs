@@ -65,10 +65,7 @@ impl<'a> Walk<'a> {
         if !broken.is_empty() {
             return self.report.diagnostics.extend(broken);
         }
-        for arg in &self.func.args {
-            let val = self.argument(*arg);
-            self.set(*arg, val);
-        }
+        self.func.args.iter().for_each(|arg| self.set_argument(*arg));
         self.block(self.func.body);
         self.dead = true;
         self.sweep(self.func.body);
@@ -100,15 +97,9 @@ impl<'a> Walk<'a> {
         if self.dead {
             return None;
         }
-        let value = match arg {
-            Arg::Int(v) => return Some(Number::Int(v.into())),
-            Arg::Value(value) => value,
-        };
-        let Val::Scalar(Some(number)) = self.get(value) else {
-            return None;
-        };
-        match (self.scalar_type(value), number) {
-            (ScalarType::Int(n, Sign::Unsigned), Number::Int(v)) => {
+        let Val::Scalar(Some(number)) = self.val(arg) else { return None };
+        match (arg.value().map(|v| self.scalar_type(v)), number) {
+            (Some(ScalarType::Int(n, Sign::Unsigned)), Number::Int(v)) => {
                 Some(Number::Int(scalar::unsigned(v as i64, n.into()).into()))
             }
             _ => Some(number),
@@ -135,7 +126,6 @@ impl<'a> Walk<'a> {
         format!(", at iteration {}", at.collect::<Vec<_>>().join(", "))
     }
 
-    /// Walks a block.
     pub(super) fn block(&mut self, block: BlockId) {
         let func = self.func;
         for id in &func.block(block).ops {
@@ -158,17 +148,23 @@ impl<'a> Walk<'a> {
         operands.iter().map(|o| self.val(o.arg)).collect()
     }
 
-    fn truth(&self, condition: Arg) -> Option<bool> {
-        match self.val(condition) {
-            Val::Scalar(Some(Number::Int(v))) => Some(v != 0),
+    /// The integer at an operand's place as it is kept, whatever its type reads it as.
+    fn bits(&self, arg: Arg) -> Option<i128> {
+        match self.val(arg) {
+            Val::Scalar(Some(Number::Int(v))) => Some(v),
             _ => None,
         }
+    }
+
+    fn truth(&self, condition: Arg) -> Option<bool> {
+        self.bits(condition).map(|v| v != 0)
     }
 
     fn op(&mut self, op: &Op) {
         match &op.kind {
             OpKind::Pto(opcode, form) => self.instruction(op, *opcode, *form),
-            OpKind::Other(_) | OpKind::Call(_) => self.stranger(op),
+            // What is not of the table changes tiles in unknown ways; its results are values of their types.
+            OpKind::Other(_) | OpKind::Call(_) => self.set_unknowns(&op.results),
             OpKind::Constant(value) => self.constant(op, *value),
             OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) => self.compute(op),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => match Control::of(self.func, op) {
@@ -179,14 +175,6 @@ impl<'a> Walk<'a> {
                 Err(broken) => self.report.diagnostics.push(*broken),
             },
             OpKind::Yield | OpKind::Condition | OpKind::Return => {}
-        }
-    }
-
-    /// What is not of the table changes tiles in unknown ways; its results are values of their types.
-    fn stranger(&mut self, op: &Op) {
-        for result in &op.results {
-            let val = self.unknown(*result);
-            self.set(*result, val);
         }
     }
 
@@ -205,10 +193,7 @@ impl<'a> Walk<'a> {
 
     fn compute(&mut self, op: &Op) {
         let Some(result) = op.results.first() else { return };
-        let int = |arg: Arg| match self.val(arg) {
-            Val::Scalar(Some(Number::Int(v))) => Some(v as i64),
-            _ => None,
-        };
+        let int = |arg: Arg| self.bits(arg).map(|v| v as i64);
         // What has no value is not known here; the run reports it.
         let value = scalar::compute(self.module, self.func, op, int).and_then(Result::ok).filter(|_| !self.dead);
         self.set(*result, Val::Scalar(value.map(|v| Number::Int(v.into()))));
@@ -298,7 +283,7 @@ impl<'a> Walk<'a> {
         }
         self.once(op, w.yields);
         // What the condition hands on at last need not be what is carried.
-        self.stranger(op);
+        self.set_unknowns(&op.results);
     }
 
     /// Walks the blocks of a loop once, for any iteration: what changes in it is unknown. Gives what it yields.
@@ -309,10 +294,7 @@ impl<'a> Walk<'a> {
                 this.forget(*block);
             }
             for block in &op.blocks {
-                for arg in &func.block(*block).args {
-                    let val = this.unknown(*arg);
-                    this.set(*arg, val);
-                }
+                this.set_unknowns(&func.block(*block).args);
                 this.block(*block);
             }
             this.vals(yields)
@@ -334,9 +316,8 @@ impl<'a> Walk<'a> {
                     self.forget_tile(object, opcode, operand.role);
                 }
             }
-            match op.opcode() {
-                Some(Opcode::Setfmatrix) | Some(Opcode::SetImg2colPadding) => self.forget_config(),
-                _ => {}
+            if matches!(op.opcode(), Some(Opcode::Setfmatrix | Opcode::SetImg2colPadding)) {
+                self.forget_config();
             }
             for inner in &op.blocks {
                 self.forget(*inner);
@@ -350,10 +331,7 @@ impl<'a> Walk<'a> {
         let ops = &func.block(block).ops;
         let entered = ops.first().is_none_or(|id| self.visited.get(id.index()).copied().unwrap_or(true));
         if !entered {
-            for arg in &func.block(block).args {
-                let val = self.unknown(*arg);
-                self.set(*arg, val);
-            }
+            self.set_unknowns(&func.block(block).args);
             self.block(block);
         }
         for id in ops {

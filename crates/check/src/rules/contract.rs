@@ -1,22 +1,15 @@
 //! Matrix products (isa/matrix.md 2).
 
-use super::about;
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::{Inst, TileArg};
-use tessera_isa::ops::Role;
+use super::*;
 
 /// An extent of one operand that equals an extent of another: what it is, and how a sentence names both.
 type Equal = (Role, &'static str, Option<u64>, Role, &'static str, Option<u64>);
 
 fn unequal(inst: &Inst, rule: &'static str, pairs: [Equal; 3]) -> Option<Fault> {
     pairs.into_iter().find_map(|(a, a_name, n, b, b_name, m)| {
-        let (n, m) = (n?, m?);
-        if n == m {
-            return None;
-        }
+        let (n, m) = n.zip(m).filter(|(n, m)| n != m)?;
         let what = format!("{a} has {n} {a_name} and {b} has {m} {b_name}");
-        let help = format!("make the {b_name} of {b} {n}, or the {a_name} of {a} {m}");
-        Some(about(inst, b, Fault::new(rule, what).help(help)))
+        broken(inst, b, rule, what, format!("make the {b_name} of {b} {n}, or the {a_name} of {a} {m}"))
     })
 }
 
@@ -48,7 +41,7 @@ pub(super) fn shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
             return None;
         }
         let what = format!("a has one declared row, which {} takes in TGEMV only", inst.profile);
-        Some(about(inst, Role::A, Fault::new(rule, what).help("declare 16 rows and set the valid ones to 1")))
+        broken(inst, Role::A, rule, what, "declare 16 rows and set the valid ones to 1")
     })
 }
 
@@ -56,9 +49,8 @@ pub(super) fn shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
 pub(super) fn range(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let (a, b, _) = operands(inst)?;
     let extents = [("M", Role::A, a.valid[0]), ("K", Role::A, a.valid[1]), ("N", Role::B, b.valid[1])];
-    let (name, role, n) = extents
-        .into_iter()
-        .find_map(|(name, role, n)| Some((name, role, n?)).filter(|_| !(1..=4095).contains(&n.unwrap_or(1))))?;
-    let fault = Fault::new(rule, format!("{name} = {n} is outside 1…4095, what {} multiplies at once", inst.profile));
-    Some(about(inst, role, fault.help("cut the product into several")))
+    let outside = |n: &u64| !(1..=4095).contains(n);
+    let (name, role, n) = extents.into_iter().find_map(|(name, role, n)| Some((name, role, n.filter(outside)?)))?;
+    let what = format!("{name} = {n} is outside 1…4095, what {} multiplies at once", inst.profile);
+    broken(inst, role, rule, what, "cut the product into several")
 }

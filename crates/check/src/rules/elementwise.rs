@@ -1,9 +1,6 @@
 //! Elementwise instructions (isa/elementwise.md 2).
 
-use super::about;
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::Inst;
-use tessera_isa::ops::Effect;
+use super::*;
 
 /// `-valid`: sources and destination have equal valid regions; scratch has a rule of its own.
 pub(super) fn same_valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
@@ -13,8 +10,7 @@ pub(super) fn same_valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
         let Some((last, n)) = known().next_back() else { continue };
         if let Some((role, m)) = known().find(|(_, m)| *m != n) {
             let what = format!("{role} has {m} valid {name} and {last} has {n}");
-            let fault = Fault::new(rule, what).help(format!("set the valid {name} of {role} to {n}"));
-            return Some(about(inst, role, fault));
+            return broken(inst, role, rule, what, format!("set the valid {name} of {role} to {n}"));
         }
     }
     None

@@ -1,14 +1,10 @@
 //! Out of an accumulator: `acc-*`, `quant-*`, `fp-*` (fixpipe.md 1, 3, 6), and `fp-value` of every fill value.
 
-use super::about;
 use super::tfillpad::number;
-use tessera_isa::codec::{Number, QuantFault, QuantParam};
-use tessera_isa::diag::Fault;
-use tessera_isa::elem::Elem;
-use tessera_isa::inst::{AccToVec, Inst, TileArg};
-use tessera_isa::ops::{Form, Role};
-use tessera_isa::profile::{FP_ALIGN, Profile};
-use tessera_isa::tile::{LayoutName, Loc};
+use super::*;
+use tessera_isa::codec::{QuantFault, QuantParam};
+use tessera_isa::inst::AccToVec;
+use tessera_isa::profile::FP_ALIGN;
 
 /// Does the instruction's AccToVecMode mean anything: Acc→Vec, not on a2a3?
 pub(super) fn mode_applies(inst: &Inst) -> bool {
@@ -44,7 +40,7 @@ fn source(inst: &Inst, src: &TileArg) -> Option<Fault> {
         _ => return None,
     };
     let message = format!("{what} belongs to an Acc source, and this one is in {}", src.tile.loc.cpp());
-    Some(about(inst, Role::Src, Fault::new("quant-source", message).help("leave it out")))
+    broken(inst, Role::Src, "quant-source", message, "leave it out")
 }
 
 fn mode(inst: &Inst, dst: &TileArg) -> Option<Fault> {
@@ -74,10 +70,8 @@ fn mode_split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     }
     let (s, d) = (src.tile.elem, dst.tile.elem);
     if s != d {
-        return fault(
-            format!("{name} keeps the type, and this is {s}→{d}"),
-            "use a single mode, or a destination of the source's type",
-        );
+        let what = format!("{name} keeps the type, and this is {s}→{d}");
+        return fault(what, "use a single mode, or a destination of the source's type");
     }
     if dst.tile.layout_name() == LayoutName::Dn {
         return fault(format!("{name} writes no DN tile"), "use an ND or NZ destination, or a single mode");
@@ -88,10 +82,8 @@ fn mode_split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
         return fault(format!("{name} halves the {word}, and {extent} is odd"), "make the extent even");
     }
     if axis == 1 && extent % 32 != 0 {
-        return fault(
-            format!("{name} needs a multiple of 32 columns, and the source window has {extent}"),
-            "use DualModeSplitM, or another number of columns",
-        );
+        let what = format!("{name} needs a multiple of 32 columns, and the source window has {extent}");
+        return fault(what, "use DualModeSplitM, or another number of columns");
     }
     None
 }
@@ -103,10 +95,7 @@ fn by_destination(inst: &Inst) -> bool {
 
 /// `quant-sign` and `quant-scale` of the scalar form, where the parameter is known.
 fn scalar_param(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
-    if inst.form != Form::ScalarQuant {
-        return None;
-    }
-    let Number::Int(bits) = inst.scalar(Role::Quant)? else {
+    let Number::Int(bits) = inst.scalar(Role::Quant).filter(|_| inst.form == Form::ScalarQuant)? else {
         return None;
     };
     let param = QuantParam::scalar(bits as u64);
@@ -141,10 +130,7 @@ pub fn check_quant_params(inst: &Inst, params: &[u64]) -> Option<Fault> {
 
 /// `fp-operand`, `fp-align`, `fp-short`.
 fn fp_tile(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
-    if inst.form != Form::VectorQuant {
-        return None;
-    }
-    let fp = inst.tile(Role::Fp)?;
+    let fp = inst.tile(Role::Fp).filter(|_| inst.form == Form::VectorQuant)?;
     let tile = &fp.tile;
     let is_params = tile.loc == Loc::Scaling
         && matches!(tile.elem, Elem::U64 | Elem::I64)
@@ -152,14 +138,12 @@ fn fp_tile(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
         && tile.layout_name() == LayoutName::Nd;
     if !is_params {
         let what = format!("fp is an ND row of u64 or i64 in Scaling, and this is {tile}");
-        let fault = Fault::new("fp-operand", what).help(format!("use scaling 1x{}xu64", tile.cols));
-        return Some(about(inst, Role::Fp, fault));
+        return broken(inst, Role::Fp, "fp-operand", what, format!("use scaling 1x{}xu64", tile.cols));
     }
     // Automatic placement aligns whole tiles, so an offset counts there too.
     if let Some(start) = fp.place.map(|p| p.start).filter(|start| start % FP_ALIGN != 0) {
         let what = format!("fp lies at {start:#x}, which is no multiple of {FP_ALIGN}");
-        let fault = Fault::new("fp-align", what).help(format!("use {:#x}", start / FP_ALIGN * FP_ALIGN));
-        return Some(about(inst, Role::Fp, fault));
+        return broken(inst, Role::Fp, "fp-align", what, format!("use {:#x}", start / FP_ALIGN * FP_ALIGN));
     }
     let need = if by_destination(inst) {
         // The source's absolute column (fixpipe.md 1).
@@ -167,13 +151,9 @@ fn fp_tile(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     } else {
         src.valid[1]?
     };
-    let have = fp.valid[1]?;
-    if have < need {
-        let what = format!("fp has {have} valid parameters, and the columns that are written need {need}");
-        let fault = Fault::new("fp-short", what).help(format!("give fp {need} valid columns"));
-        return Some(about(inst, Role::Fp, fault));
-    }
-    None
+    let have = fp.valid[1].filter(|have| *have < need)?;
+    let what = format!("fp has {have} valid parameters, and the columns that are written need {need}");
+    broken(inst, Role::Fp, "fp-short", what, format!("give fp {need} valid columns"))
 }
 
 /// `fp-value`: a fill value is exact in the element type (ops.md 3.4).
@@ -182,12 +162,10 @@ pub(super) fn exact(name: &str, value: &Number, elem: Elem) -> Option<Fault> {
         return None;
     }
     let what = format!("{name} {} is not a value of {elem}", number(value));
-    let fault = Fault::new("fp-value", what);
-    Some(match elem.encode_in_range(value) {
-        Some(bits) => fault.help(format!("the nearest one is {}", number(&elem.decode(bits)))),
-        None => {
-            let (low, high) = elem.range();
-            fault.help(format!("{elem} goes from {} to {}", number(&low), number(&high)))
-        }
-    })
+    let (low, high) = elem.range();
+    let help = match elem.encode_in_range(value) {
+        Some(bits) => format!("the nearest one is {}", number(&elem.decode(bits))),
+        None => format!("{elem} goes from {} to {}", number(&low), number(&high)),
+    };
+    Some(Fault::new("fp-value", what).help(help))
 }

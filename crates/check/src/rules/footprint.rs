@@ -1,17 +1,13 @@
 //! `footprint`: blocks that hardware writes and that leave the tile (ops.md 1 rule 3, fixpipe.md 5).
 
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::Inst;
-use tessera_isa::sem::{Step, ceil_to, steps};
+use super::*;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
     if !inst.profile.is_npu() {
         return None;
     }
     steps(inst)?.into_iter().find_map(|step| {
-        let Step::Clobber { dst, rect, .. } = step else {
-            return None;
-        };
+        let Step::Clobber { dst, rect, .. } = step else { return None };
         let tile = &inst.tiles.get(dst)?.tile;
         if !rect.leaves(tile.rows, tile.cols) {
             return None;
@@ -21,11 +17,8 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
             inst.profile, rect.rows, rect.cols, rect.row, rect.col, tile.rows, tile.cols
         );
         let (ir, ic) = tile.box_dims()?;
-        let (rows, cols) = (
-            ceil_to(tile.rows.max(rect.row.saturating_add(rect.rows)), ir),
-            ceil_to(tile.cols.max(rect.col.saturating_add(rect.cols)), ic),
-        );
-        let fault = Fault::new("footprint", what).help(format!("declare the destination {rows}x{cols}"));
-        Some(fault.on(dst))
+        let rows = ceil_to(tile.rows.max(rect.row.saturating_add(rect.rows)), ir);
+        let cols = ceil_to(tile.cols.max(rect.col.saturating_add(rect.cols)), ic);
+        Some(Fault::new("footprint", what).help(format!("declare the destination {rows}x{cols}")).on(dst))
     })
 }

@@ -1,11 +1,8 @@
 //! TLOAD and TSTORE: between views of global memory and tiles (tile-model.md 7).
 
-use super::about;
-use super::signature::{self, join};
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::{ConvType, GlobalArg, Inst, ViewTag};
-use tessera_isa::ops::Role;
-use tessera_isa::tile::{BLayout, Loc, SLayout, Tile, TileType};
+use super::*;
+use tessera_isa::inst::ViewTag;
+use tessera_isa::tile::{BLayout, SLayout, TileType};
 
 /// The view as a tile, so that legality tables need not know views: its tag stands for the layout of that name.
 pub(super) fn view_tile(inst: &Inst) -> Option<Tile> {
@@ -37,21 +34,20 @@ fn load_conv(inst: &Inst, view: &GlobalArg, conv: &ConvType) -> Option<Fault> {
     if inst.profile.is_npu() && !matches!(conv.loc, Loc::Vec | Loc::Mat) {
         let what =
             format!("{} TLOAD takes GM→Vec and GM→Mat, and the conv tile is in {}", inst.profile, conv.loc.cpp());
-        return Some(about(inst, Role::Dst, Fault::new("tload-loc", what).help("put it into mat")));
+        return broken(inst, Role::Dst, "tload-loc", what, "put it into mat");
     }
     if view.elem != conv.elem {
         let what = format!("the view holds {} and the conv tile {}", view.elem, conv.elem);
-        let fault = Fault::new("tload-dtype", what).help(format!("make both {}", conv.elem));
-        return Some(about(inst, Role::Dst, fault));
+        return broken(inst, Role::Dst, "tload-dtype", what, format!("make both {}", conv.elem));
     }
     let dims = conv.written_dims();
     let differs = view.dims.len() != dims.len()
         || view.dims.iter().zip(&dims).any(|(have, need)| have.is_some_and(|have| have != *need));
     if !view.dims.is_empty() && differs {
-        let what = format!("the view is {} and the conv tile {}", extents(view), join_dims(&dims));
-        let fault =
-            Fault::new("tload-shape", what).help("load from a view of the tile's dimensions, or from the pointer");
-        return Some(about(inst, Role::Dst, fault));
+        let dims: Vec<String> = dims.iter().map(u64::to_string).collect();
+        let what = format!("the view is {} and the conv tile {}", extents(view), dims.join("x"));
+        let help = "load from a view of the tile's dimensions, or from the pointer";
+        return broken(inst, Role::Dst, "tload-shape", what, help);
     }
     if view.dims.is_empty() {
         let start = i128::from(view.offset?);
@@ -66,14 +62,10 @@ fn extents(view: &GlobalArg) -> String {
     dims.collect::<Vec<String>>().join("x")
 }
 
-fn join_dims(dims: &[u64]) -> String {
-    dims.iter().map(u64::to_string).collect::<Vec<_>>().join("x")
-}
-
 /// The view's rows × columns equal the tile's valid region.
 fn shape(inst: &Inst, view: &GlobalArg, role: Role, rule: &'static str) -> Option<Fault> {
     let tile = inst.tile(role)?;
-    let fault = |what: String, help: String| Some(about(inst, role, Fault::new(rule, what).help(help)));
+    let fault = |what: String, help: String| broken(inst, role, rule, what, help);
     let counts: &[usize] = match view.tag {
         ViewTag::Nd => &[1, 2, 3, 4, 5],
         ViewTag::Dn => &[2, 3, 4, 5],
@@ -92,11 +84,8 @@ fn shape(inst: &Inst, view: &GlobalArg, role: Role, rule: &'static str) -> Optio
         if let (Some(have), Some(need)) = (have, need)
             && have != need
         {
-            let what = format!(
-                "the {} view {} has {have} {name}, and the tile's valid region has {need}",
-                view.tag,
-                extents(view)
-            );
+            let (tag, dims) = (view.tag, extents(view));
+            let what = format!("the {tag} view {dims} has {have} {name}, and the tile's valid region has {need}");
             let v = if name == "rows" { "v_row" } else { "v_col" };
             return fault(what, format!("{v} {need} → {have}, or partition the view"));
         }

@@ -24,14 +24,65 @@ mod ttrans;
 pub(crate) mod valid;
 mod view;
 
+// The words that all rules use.
+use signature::join;
+use tessera_isa::codec::Number;
 use tessera_isa::diag::Fault;
-use tessera_isa::inst::Inst;
-use tessera_isa::ops::{Role, RuleKind, RuleUse};
-use tessera_isa::sem::Sem;
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::{ConvType, GlobalArg, Inst, TileArg};
+use tessera_isa::ops::{Effect, Form, Role, RuleKind, RuleUse};
+use tessera_isa::profile::{Profile, TILE_ALIGN};
+use tessera_isa::sem::{Sem, Step, ceil_to, steps};
+use tessera_isa::tile::{Extent, LayoutName, Loc, Tile};
 
 /// The fault, as one about the operand with this role.
-pub(crate) fn about(inst: &Inst, role: Role, fault: Fault) -> Fault {
+fn about(inst: &Inst, role: Role, fault: Fault) -> Fault {
     Fault { operand: inst.tile_index(role), ..fault }
+}
+
+/// A rule that the operand with this role breaks, and a way out.
+fn broken(
+    inst: &Inst,
+    role: Role,
+    rule: &'static str,
+    what: impl Into<String>,
+    help: impl Into<String>,
+) -> Option<Fault> {
+    Some(about(inst, role, Fault::new(rule, what).help(help)))
+}
+
+/// Source and destination of a move.
+fn ends(inst: &Inst) -> Option<(&TileArg, &TileArg)> {
+    inst.tile(Role::Src).zip(inst.tile(Role::Dst))
+}
+
+/// The same, of a move on a5 between these locations.
+fn a5_ends(inst: &Inst, from: Loc, to: Loc) -> Option<(&TileArg, &TileArg)> {
+    ends(inst).filter(|(src, dst)| inst.profile == Profile::A5 && (src.tile.loc, dst.tile.loc) == (from, to))
+}
+
+/// Are declared shapes what is moved: always on a2a3, on a5 where the source is Mat (ops.md 2 and 3.1)?
+fn moves_declared(inst: &Inst, src: &Tile) -> bool {
+    inst.profile == Profile::A2a3 || inst.profile == Profile::A5 && src.loc == Loc::Mat
+}
+
+/// The first axis along which two valid regions are known to differ, with both extents.
+fn differ(a: &TileArg, b: &TileArg) -> Option<(usize, u64, u64)> {
+    let known = |axis: usize| Some((axis, a.valid[axis]?, b.valid[axis]?));
+    [0, 1].into_iter().filter_map(known).find(|(_, n, m)| n != m)
+}
+
+/// What is wrong with scratch that should be in Vec, ND, of the type of the operand `name`.
+fn wrong_scratch(tmp: &Tile, like: &Tile, name: Role) -> Option<String> {
+    Some(if tmp.loc != Loc::Vec {
+        format!("tmp is in Vec, and this one is in {}", tmp.loc.cpp())
+    } else if tmp.layout_name() != LayoutName::Nd {
+        format!("tmp is ND, and this one is {}", signature::layout(tmp))
+    } else if tmp.elem != like.elem {
+        format!("tmp has {name}'s type {}, and this one is {}", like.elem, tmp.elem)
+    } else {
+        return None;
+    })
 }
 
 /// The first broken rule that is an error, in the order of ops.md 1 rule 8; else every warning.

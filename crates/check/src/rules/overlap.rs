@@ -4,10 +4,8 @@
 //! enumerated. An element may be written where it is read (TMOV onto itself); nothing may be written where another
 //! element is read, where another destination is written, or into scratch, parameters and indices.
 
-use super::about;
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::{Inst, Place, Root, TileArg};
-use tessera_isa::ops::{Effect, Role};
+use super::*;
+use tessera_isa::inst::{Place, Root};
 use tessera_isa::sem::{Func, Map, Rect, Side, Step, steps};
 
 /// More units than this are not enumerated; only cpu has such tiles, and there the answer is the careful one.
@@ -31,14 +29,10 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
         return None;
     }
     let (start, end) = (a.place?.start.max(b.place?.start), end_of(a)?.min(end_of(b)?));
-    let what = format!(
-        "{} and {} share bytes {start:#x} to {end:#x}, and {} would read what it writes",
-        a.role,
-        b.role,
-        inst.op.title()
-    );
-    let fault = Fault::new("overlap", what).help("give them disjoint addresses, or leave the addresses out");
-    Some(about(inst, b.role, fault))
+    let (first, second, title) = (a.role, b.role, inst.op.title());
+    let what =
+        format!("{first} and {second} share bytes {start:#x} to {end:#x}, and {title} would read what it writes");
+    broken(inst, second, "overlap", what, "give them disjoint addresses, or leave the addresses out")
 }
 
 /// One past the tile's last byte, in its root.
@@ -53,9 +47,7 @@ fn meeting(inst: &Inst, counts: impl Fn(usize) -> bool) -> Option<(&TileArg, &Ti
     let tiles = || inst.tiles.iter().enumerate().filter(|(n, _)| counts(*n));
     for (i, a) in tiles() {
         for (_, b) in tiles().filter(|(n, _)| *n > i) {
-            let (Some(pa), Some(pb)) = (a.place, b.place) else {
-                continue;
-            };
+            let (Some(pa), Some(pb)) = (a.place, b.place) else { continue };
             let reads = |t: &TileArg| inst.op.effect(inst.form, t.role) == Effect::Read;
             let writes = !reads(a) || !reads(b);
             let meets = pa.root == pb.root && pa.start < end_of(b)? && pb.start < end_of(a)?;
@@ -83,9 +75,7 @@ fn side_by_side(a: &TileArg, b: &TileArg) -> bool {
     let (Some((x, pitch, outer, inner)), Some((y, other, _, width))) = (rectangle(a), rectangle(b)) else {
         return false;
     };
-    let (Some(from), Some(to)) = (a.place, b.place) else {
-        return false;
-    };
+    let (Some(from), Some(to)) = (a.place, b.place) else { return false };
     let bits = u64::from(a.tile.elem.bits());
     let (Some(bytes), Ok(pitch)) = (to.start.checked_sub(from.start), u64::try_from(pitch)) else {
         return false;
@@ -117,9 +107,7 @@ fn harmless(inst: &Inst, steps: &[Step]) -> Option<bool> {
 fn in_place(inst: &Inst, step: &Step) -> Option<bool> {
     match step {
         Step::Apply(apply) => {
-            let (Side::Tile(d), to) = apply.dst else {
-                return Some(true);
-            };
+            let (Side::Tile(d), to) = apply.dst else { return Some(true) };
             let d = inst.tiles.get(d)?;
             Some(apply.elements().all(|(side, from)| match side {
                 Side::Global => true,
@@ -216,9 +204,7 @@ impl Touched {
 
     /// The units of one element of operand `n`; empty where its place is not known.
     fn units(&self, n: usize, arg: &TileArg, r: u64, c: u64) -> Option<std::ops::Range<usize>> {
-        let Some(start) = *self.starts.get(n)? else {
-            return Some(0..0);
-        };
+        let Some(start) = *self.starts.get(n)? else { return Some(0..0) };
         let bits = u64::from(arg.tile.elem.bits());
         let offset = u64::try_from(arg.layout.offset(r, c)).ok()?;
         let first = start + offset * bits / self.unit;
@@ -232,38 +218,35 @@ impl Touched {
                 for (side, map) in apply.elements() {
                     let Side::Tile(s) = side else { continue };
                     // Only the low bytes matter to TPACK.
-                    let bits = match (apply.func, apply.dst.0) {
-                        (Func::LowBytes, Side::Tile(d)) => inst.tiles.get(d)?.tile.elem.bits(),
-                        _ => inst.tiles.get(s)?.tile.elem.bits(),
+                    let part = match (apply.func, apply.dst.0) {
+                        (Func::LowBytes, Side::Tile(d)) => d,
+                        _ => s,
                     };
                     for (k, index) in domain(apply.extent).enumerate() {
-                        self.get(inst, s, map.of(index), bits, element(n, k))?;
+                        self.get(inst, s, map.of(index), part, element(n, k))?;
                     }
                 }
             }
             Step::Reduce(reduce) => {
                 let [rows, cols, depth] = reduce.extent;
-                for (s, map) in &reduce.args {
-                    let bits = inst.tiles.get(*s)?.tile.elem.bits();
+                for (s, map) in reduce.args.iter().copied() {
                     for [i, j] in domain([rows, cols]) {
                         for k in 0..depth {
-                            self.get(inst, *s, map.of([i, j, k]), bits, MANY)?;
+                            self.get(inst, s, map.of([i, j, k]), s, MANY)?;
                         }
                     }
                 }
-                if let Some((s, map)) = &reduce.start {
-                    let bits = inst.tiles.get(*s)?.tile.elem.bits();
+                if let Some((s, map)) = reduce.start {
                     for (k, [i, j]) in domain([rows, cols]).enumerate() {
-                        self.get(inst, *s, map.of([i, j, 0]), bits, element(n, k))?;
+                        self.get(inst, s, map.of([i, j, 0]), s, element(n, k))?;
                     }
                 }
             }
             Step::Gather { src, idx, extent, .. } => {
                 let tile = &inst.tiles.get(*src)?.tile;
                 for (s, extent) in [(*src, [tile.rows, tile.cols]), (*idx, *extent)] {
-                    let bits = inst.tiles.get(s)?.tile.elem.bits();
                     for [i, j] in domain(extent) {
-                        self.get(inst, s, (i, j), bits, MANY)?;
+                        self.get(inst, s, (i, j), s, MANY)?;
                     }
                 }
             }
@@ -274,10 +257,11 @@ impl Touched {
         Some(())
     }
 
-    /// Reads the low bits of one element of operand `src`.
-    fn get(&mut self, inst: &Inst, src: usize, (r, c): (u64, u64), bits: u32, id: u32) -> Option<()> {
+    /// Reads of one element of operand `src` as many low bits as an element of operand `part` has.
+    fn get(&mut self, inst: &Inst, src: usize, (r, c): (u64, u64), part: usize, id: u32) -> Option<()> {
         let units = self.units(src, inst.tiles.get(src)?, r, c)?;
-        for slot in self.reader.get_mut(units)?.iter_mut().take((u64::from(bits) / self.unit) as usize) {
+        let bits = u64::from(inst.tiles.get(part)?.tile.elem.bits());
+        for slot in self.reader.get_mut(units)?.iter_mut().take((bits / self.unit) as usize) {
             *slot = if *slot == NOBODY || *slot == id { id } else { MANY };
         }
         Some(())
@@ -335,9 +319,7 @@ impl Touched {
 
     /// Bytes that become undefined and are read, other than by the element written there.
     fn clobber(&self, inst: &Inst, step: &Step, steps: &[Step]) -> Option<bool> {
-        let Step::Clobber { dst, rect, .. } = step else {
-            return Some(true);
-        };
+        let Step::Clobber { dst, rect, .. } = step else { return Some(true) };
         let arg = inst.tiles.get(*dst)?;
         let rewritten: Vec<Rect> = steps.iter().filter_map(|s| written(s, *dst)).collect();
         for (r, c) in cells(&rect.clip(arg.tile.rows, arg.tile.cols)) {

@@ -3,14 +3,10 @@
 //! Asked for every instruction, so that what the table does not allow is refused. Moves are judged flow by flow, from
 //! each source to each destination; everything else as a whole.
 
+use super::*;
 use smallvec::SmallVec;
-use tessera_isa::diag::Fault;
-use tessera_isa::elem::Elem;
-use tessera_isa::inst::Inst;
+use tessera_isa::ops::Family;
 use tessera_isa::ops::sig::{ALL_LOCS, Judged, Lay, Layouts, Locs, Miss, Sig, TypeOf, Types, find};
-use tessera_isa::ops::{Effect, Family, Form, Role};
-use tessera_isa::profile::Profile;
-use tessera_isa::tile::{LayoutName, Loc, Tile};
 
 /// Operands that are judged together.
 pub(crate) struct Case {
@@ -24,10 +20,6 @@ pub(crate) struct Case {
 impl Case {
     fn flow(src: Tile, dst: Tile, operand: Option<usize>, view: Option<Role>) -> Case {
         Case { tiles: SmallVec::from_slice(&[(Role::Src, src), (Role::Dst, dst)]), operand, view }
-    }
-
-    fn tile(&self, role: Role) -> Option<&Tile> {
-        self.tiles.iter().find(|(r, _)| *r == role).map(|(_, t)| t)
     }
 
     /// Source and destination of a flow; `None` where operands are judged by role.
@@ -60,7 +52,7 @@ pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
         };
         inst.tiles.iter().enumerate().filter(move |(_, t)| plays(t.role))
     };
-    let view = super::global::view_tile(inst);
+    let view = global::view_tile(inst);
     if let (Some(conv), Some((d, dst)), None) = (inst.conv, ends(true).next(), &view) {
         all.push(Case::flow(conv.as_tile(), dst.tile, Some(d), None));
         return all;
@@ -98,17 +90,11 @@ pub(crate) fn check(inst: &Inst) -> Option<Fault> {
     let misses = cases.iter().filter_map(|case| Some((case.find(inst, inst.profile, inst.form).err()?, case)));
     let (miss, case) = misses.min_by_key(|(miss, _)| *miss as u8)?;
     let ids = &inst.op.info().ids;
-    let id = match miss {
-        Miss::Profile => ids.profile,
-        Miss::Loc => ids.loc,
-        Miss::Layout => ids.layout,
-        Miss::Dtype => ids.dtype,
-    };
-    let (message, help) = match miss {
-        Miss::Profile => profile_text(inst),
-        Miss::Loc => loc_text(inst, case),
-        Miss::Layout => layout_text(inst, case),
-        Miss::Dtype => dtype_text(inst, case),
+    let (id, (message, help)) = match miss {
+        Miss::Profile => (ids.profile, profile_text(inst)),
+        Miss::Loc => (ids.loc, loc_text(inst, case)),
+        Miss::Layout => (ids.layout, layout_text(inst, case)),
+        Miss::Dtype => (ids.dtype, dtype_text(inst, case)),
     };
     let fault = Fault::new(id.or(ids.loc).unwrap_or("not-executable"), message).help(help);
     Some(Fault { operand: case.operand.or_else(|| culprit(inst, case, miss)), ..fault })
@@ -215,11 +201,7 @@ fn loc_text(inst: &Inst, case: &Case) -> (String, String) {
     let mut ways = Vec::new();
     for sig in usable(inst) {
         if case.ends().is_none() {
-            let each = case
-                .tiles
-                .iter()
-                .map(|(role, _)| format!("{role} in {}", join(names(sig.locs_of(*role), *role), "or")));
-            push_new(&mut ways, each.collect::<Vec<_>>().join(", "));
+            push_new(&mut ways, by_role(case, |role, _| format!("in {}", join(names(sig.locs_of(role), role), "or"))));
             continue;
         }
         for s in names(sig.locs_of(Role::Src), Role::Src) {
@@ -230,7 +212,7 @@ fn loc_text(inst: &Inst, case: &Case) -> (String, String) {
     }
     let this = match case.ends() {
         Some(_) => flow_name(case),
-        None => by_role(case, |t| t.loc.cpp().into()),
+        None => by_role(case, |_, t| t.loc.cpp().into()),
     };
     let what = format!("{} {} takes {}, and this is {this}", inst.profile, title(inst), join(&ways, "and"));
     let help = takes(&elsewhere(inst, case, Miss::Loc), &this);
@@ -242,8 +224,8 @@ fn loc_text(inst: &Inst, case: &Case) -> (String, String) {
 }
 
 /// Something about every operand: "src0 ND, dst NZ".
-fn by_role(case: &Case, what: impl Fn(&Tile) -> String) -> String {
-    case.tiles.iter().map(|(role, tile)| format!("{role} {}", what(tile))).collect::<Vec<_>>().join(", ")
+fn by_role(case: &Case, what: impl Fn(Role, &Tile) -> String) -> String {
+    case.tiles.iter().map(|(role, tile)| format!("{role} {}", what(*role, tile))).collect::<Vec<_>>().join(", ")
 }
 
 /// The instruction with its form, where the form matters to the table.
@@ -287,10 +269,7 @@ fn way_text(way: Layouts, case: &Case, profile: Profile) -> String {
         Some((src, dst)) => {
             format!("{}→{}", lay(of(Role::Src), src.loc, profile), lay(of(Role::Dst), dst.loc, profile))
         }
-        None => {
-            let one = |(role, tile): &Judged| format!("{role} {}", lay(of(*role), tile.loc, profile));
-            case.tiles.iter().map(one).collect::<Vec<_>>().join(", ")
-        }
+        None => by_role(case, |role, tile| lay(of(role), tile.loc, profile)),
     }
 }
 
@@ -306,7 +285,7 @@ fn layout_text(inst: &Inst, case: &Case) -> (String, String) {
         // An image has no layout of a tile.
         Some((_, dst)) if inst.conv.is_some() => format!("any→{}", layout(dst)),
         Some((src, dst)) => format!("{}→{}", layout(src), layout(dst)),
-        None => by_role(case, layout),
+        None => by_role(case, |_, t| layout(t)),
     };
     let what = format!("{} takes {}, and this is {this}", place(inst, case), join(&ways, "and"));
     let help = takes(&elsewhere(inst, case, Miss::Layout), &this);
@@ -314,28 +293,28 @@ fn layout_text(inst: &Inst, case: &Case) -> (String, String) {
     (what, help.unwrap_or_else(|| format!("change a layout, for example to {first}")))
 }
 
-fn elems(list: &[Elem]) -> String {
-    list.iter().map(|e| e.name()).collect::<Vec<_>>().join(" ")
+fn elems(list: &[Elem], between: &str) -> String {
+    list.iter().map(|e| e.name()).collect::<Vec<_>>().join(between)
 }
 
 fn types_text(types: Types) -> String {
     match types {
         Types::Any | Types::OwnRule => "any types".into(),
         Types::Equal => "equal types".into(),
-        Types::EqualOf(list) => format!("equal types of {}", elems(list)),
-        Types::EachOf(list) => elems(list),
+        Types::EqualOf(list) => format!("equal types of {}", elems(list, " ")),
+        Types::EachOf(list) => elems(list, " "),
         Types::Pairs([]) => "no type".into(),
-        Types::Pairs(pairs) => join(pairs.iter().map(|(s, ds)| format!("{s}→{}", elems(ds).replace(' ', "/"))), "and"),
+        Types::Pairs(pairs) => join(pairs.iter().map(|(s, ds)| format!("{s}→{}", elems(ds, "/"))), "and"),
         Types::ByRole(roles) => {
             let one = |(role, asked): &(Role, TypeOf)| match asked {
-                TypeOf::One(list) => format!("{role} {}", elems(list).replace(' ', "/")),
+                TypeOf::One(list) => format!("{role} {}", elems(list, "/")),
                 TypeOf::Like(other) => format!("{role} as {other}"),
             };
             roles.iter().map(one).collect::<Vec<_>>().join(", ")
         }
         Types::Rows(roles, rows) => {
             let names: Vec<&str> = roles.iter().map(|r| r.name()).collect();
-            let row = |row: &&[Elem]| elems(row).replace(' ', "·");
+            let row = |row: &&[Elem]| elems(row, "·");
             format!("({}) of {}", names.join("·"), join(rows.iter().map(row), "or"))
         }
     }
@@ -355,7 +334,7 @@ fn dtype_text(inst: &Inst, case: &Case) -> (String, String) {
     }
     let this = match case.ends() {
         Some((src, dst)) => format!("{}→{}", src.elem, dst.elem),
-        None => by_role(case, |t| t.elem.name().into()),
+        None => by_role(case, |_, t| t.elem.name().into()),
     };
     let differ = case.tiles.iter().any(|(_, t)| Some(t.elem) != first);
     let what = format!("{} takes {}, and this is {this}", place(inst, case), join(&lists, "or"));
@@ -375,7 +354,8 @@ fn dtype_text(inst: &Inst, case: &Case) -> (String, String) {
 
 /// The other forms in which an accumulator's types have a signature: what quantizes is not what converts.
 fn other_forms(inst: &Inst, case: &Case) -> Option<String> {
-    if case.tile(Role::Src)?.loc != Loc::Acc || inst.form == Form::Fill {
+    let from_acc = case.tiles.iter().any(|(role, tile)| *role == Role::Src && tile.loc == Loc::Acc);
+    if !from_acc || inst.form == Form::Fill {
         return None;
     }
     let forms = [Form::Plain, Form::ScalarQuant, Form::VectorQuant].into_iter();

@@ -1,12 +1,7 @@
 //! TEXTRACT and TEXTRACT_FP (ops.md 3.1, 3.3).
 
-use super::about;
-use super::signature::{self, join};
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::{Inst, TileArg};
-use tessera_isa::ops::{Form, Role};
-use tessera_isa::profile::Profile;
-use tessera_isa::tile::{Compact, LayoutName, Loc};
+use super::*;
+use tessera_isa::tile::Compact;
 
 /// A window of the source: the destination it becomes and the roles of its indices.
 struct Window<'a> {
@@ -21,11 +16,8 @@ fn windows(inst: &Inst) -> Vec<Window<'_>> {
     } else {
         &[(Role::Dst, Role::Row, Role::Col)]
     };
-    let found = roles.iter().filter_map(|(dst, row, col)| {
-        let dst = inst.tile(*dst)?;
-        Some(Window { dst, row: *row, col: *col })
-    });
-    found.collect()
+    let window = |(dst, row, col): &(Role, Role, Role)| Some(Window { dst: inst.tile(*dst)?, row: *row, col: *col });
+    roles.iter().filter_map(window).collect()
 }
 
 pub(super) fn signature(inst: &Inst) -> Option<Fault> {
@@ -50,28 +42,20 @@ fn plus_one(inst: &Inst) -> Option<Fault> {
     let windows = windows(inst);
     let window = windows.iter().find(|w| w.dst.tile.compact == Compact::RowPlusOne)?;
     let what = format!("a2a3 TEXTRACT (two windows) writes no row_plus_one tile, and {} is one", window.dst.role);
-    let help = "leave out compact=row_plus_one, or use a5";
-    Some(about(inst, window.dst.role, Fault::new("textract-layout", what).help(help)))
+    broken(inst, window.dst.role, "textract-layout", what, "leave out compact=row_plus_one, or use a5")
 }
 
-/// What must be a multiple of what, by path.
-#[derive(Clone, Copy, Default)]
-struct Multiples {
-    /// dst.R, indexRow, dst.C, indexCol; 0 or 1 asks for nothing.
-    of: [u64; 4],
-}
-
-fn multiples(inst: &Inst, src: &TileArg, dst: &TileArg) -> Multiples {
+/// What dst.R, indexRow, dst.C and indexCol must be multiples of, by path; 0 or 1 asks for nothing.
+fn multiples(inst: &Inst, src: &TileArg, dst: &TileArg) -> [u64; 4] {
     let (s, d) = (&src.tile, &dst.tile);
     let c0 = s.elem.c0();
-    let of = match (s.loc, d.loc, s.layout_name()) {
+    match (s.loc, d.loc, s.layout_name()) {
         // One row of Left is 512 bytes at a time, whatever the source's boxes are.
         (Loc::Mat, Loc::Left, _) if d.rows == 1 => [0, 0, c0 * 16, c0 * 16],
         (Loc::Mat, Loc::Left, LayoutName::Nz) => [16, 16, c0, c0],
         (Loc::Mat, Loc::Right, LayoutName::Zn) => [c0, c0, 16, 16],
         (Loc::Mat, Loc::Left, LayoutName::Zn) | (Loc::Mat, Loc::Right, LayoutName::Nz) => {
-            let f = if s.elem.bits() == 8 { 32 } else { 16 };
-            [f; 4]
+            [if s.elem.bits() == 8 { 32 } else { 16 }; 4]
         }
         (Loc::Mat, Loc::ScaleLeft, _) => [0, 16, 0, 2],
         (Loc::Mat, Loc::ScaleRight, _) => [0, 2, 0, 16],
@@ -82,8 +66,7 @@ fn multiples(inst: &Inst, src: &TileArg, dst: &TileArg) -> Multiples {
             _ => [0, 0, 0, c0],
         },
         _ => [0; 4],
-    };
-    Multiples { of }
+    }
 }
 
 fn window_align(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
@@ -91,7 +74,7 @@ fn window_align(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
         return None;
     }
     let dst = &window.dst.tile;
-    let Multiples { of } = multiples(inst, src, window.dst);
+    let of = multiples(inst, src, window.dst);
     let values = [
         ("the destination's rows", Some(i128::from(dst.rows))),
         ("indexRow", inst.index(window.row)),
@@ -112,22 +95,16 @@ fn window_align(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
         dst.elem
     );
     let down = v.div_euclid(n) * n;
-    let up = down + n;
-    let near: Vec<i128> = [down, up].into_iter().filter(|x| *x > 0 || name.starts_with("index") && *x == 0).collect();
+    let near = [down, down + n].into_iter().filter(|x| *x > 0 || name.starts_with("index") && *x == 0);
     Some(Fault::new("textract-align", what).help(format!("use {}", join(near, "or"))))
 }
 
 fn window_bounds(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
     let s = &src.tile;
     let dst = window.dst;
-    let (halves_m, halves_n) = if super::fixpipe::mode_applies(inst) { inst.dual_division() } else { (1, 1) };
-    // a2a3 always moves the declared window, a5 where the source is Mat (ops.md 3.1); two windows go by what is valid.
-    let declared = inst.form != Form::TwoWindows
-        && match inst.profile {
-            Profile::Cpu => false,
-            Profile::A2a3 => true,
-            Profile::A5 => s.loc == Loc::Mat,
-        };
+    let (halves_m, halves_n) = if fixpipe::mode_applies(inst) { inst.dual_division() } else { (1, 1) };
+    // Two windows go by what is valid.
+    let declared = inst.form != Form::TwoWindows && moves_declared(inst, s);
     let axes = [
         (window.row, s.rows, dst.tile.rows, dst.valid[0], halves_m, "rows"),
         (window.col, s.cols, dst.tile.cols, dst.valid[1], halves_n, "cols"),
@@ -136,21 +113,18 @@ fn window_bounds(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
         let Some(index) = inst.index(role) else { continue };
         let name = role.cpp();
         let limit = i128::from(limit);
-        let extent = match valid {
-            _ if declared => Some(whole.max(valid.unwrap_or(0))),
-            valid => valid.map(|v| v.saturating_mul(halves)),
-        };
-        let extent = extent.map(i128::from);
+        let part = valid.map(|v| v.saturating_mul(halves));
+        let extent = if declared { Some(whole.max(valid.unwrap_or(0))) } else { part }.map(i128::from);
         if index < 0 || index >= limit {
             let what = format!("{name}={index} is outside the source's {limit} declared {word}");
             let last = limit - extent.filter(|n| (1..=limit).contains(n)).unwrap_or(1);
             return Some(Fault::new("textract-bounds", what).help(format!("{name} is at most {last}")));
         }
         let Some(extent) = extent else { continue };
-        if index + extent > limit {
+        let end = index + extent;
+        if end > limit {
             let what = format!(
-                "the window of {extent} {word} at {name}={index} ends at {}, and the source has {limit} declared {word}",
-                index + extent
+                "the window of {extent} {word} at {name}={index} ends at {end}, and the source has {limit} declared {word}"
             );
             let help = if extent <= limit {
                 format!("{name} is at most {}", limit - extent)
@@ -175,6 +149,6 @@ pub(super) fn divides(inst: &Inst) -> Option<Fault> {
         "the declared {}x{} of {} does not divide the source's {}x{}",
         dst.rows, dst.cols, window.dst.role, src.rows, src.cols
     );
-    let fault = Fault::new("textract-divides", what).help("declare shapes of which one is a multiple of the other");
-    Some(about(inst, window.dst.role, fault))
+    let help = "declare shapes of which one is a multiple of the other";
+    broken(inst, window.dst.role, "textract-divides", what, help)
 }

@@ -1,12 +1,8 @@
 //! TFILLPAD, TFILLPAD_INPLACE and TFILLPAD_EXPAND, from a tile or from a value (ops.md 6).
 
-use super::about;
-use super::signature;
-use tessera_isa::codec::Number;
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::{Inst, TileArg};
-use tessera_isa::ops::{Bind, Form, Role};
-use tessera_isa::tile::{Loc, Pad};
+use super::*;
+use tessera_isa::ops::Bind;
+use tessera_isa::tile::Pad;
 
 pub(super) fn signature(inst: &Inst) -> Option<Fault> {
     let table = signature::check(inst);
@@ -17,7 +13,7 @@ pub(super) fn signature(inst: &Inst) -> Option<Fault> {
 }
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
+    let (src, dst) = ends(inst)?;
     shape(inst, src, dst)
         .or_else(|| valid(inst, src, dst))
         .or_else(|| pad(inst, dst))
@@ -33,7 +29,7 @@ fn mat(inst: &Inst, src: Option<&TileArg>, dst: &TileArg) -> Option<Fault> {
     if apart {
         let what = format!("{} fills a Mat tile where it lies, and src and dst are two storages", inst.profile);
         let help = "give both tiles one address, or use tfillpad_inplace";
-        return Some(about(inst, Role::Dst, Fault::new("tfillpad-layout", what).help(help)));
+        return broken(inst, Role::Dst, "tfillpad-layout", what, help);
     }
     let value = match src {
         // A missing pad is a rule of its own.
@@ -41,8 +37,7 @@ fn mat(inst: &Inst, src: Option<&TileArg>, dst: &TileArg) -> Option<Fault> {
         None => inst.scalar(Role::Fill).filter(|v| !is_zero(v)).map(|v| number(&v)),
     }?;
     let what = format!("{} fills Mat tiles with zero, and the value is {value}", inst.profile);
-    let fault = Fault::new("tfillpad-layout", what).help("pad=zero; cpu fills with any value");
-    Some(about(inst, Role::Dst, fault))
+    broken(inst, Role::Dst, "tfillpad-layout", what, "pad=zero; cpu fills with any value")
 }
 
 fn is_zero(v: &Number) -> bool {
@@ -63,26 +58,18 @@ pub(super) fn number(v: &Number) -> String {
 
 fn shape(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     let (s, d) = (&src.tile, &dst.tile);
-    let fits = if inst.op.info().expands {
-        d.rows >= s.rows && d.cols >= s.cols
-    } else {
-        (d.rows, d.cols) == (s.rows, s.cols)
-    };
-    if fits {
+    let (expands, larger) = (inst.op.info().expands, d.rows >= s.rows && d.cols >= s.cols);
+    if larger && (expands || (d.rows, d.cols) == (s.rows, s.cols)) {
         return None;
     }
-    let sizes = format!("src is declared {}x{} and dst {}x{}", s.rows, s.cols, d.rows, d.cols);
-    let (what, help) = if inst.op.info().expands {
-        (
-            format!("dst is at least as large as src, and {sizes}"),
-            format!("declare dst {}x{}", d.rows.max(s.rows), d.cols.max(s.cols)),
-        )
-    } else if d.rows >= s.rows && d.cols >= s.cols {
-        (format!("the declared shapes are equal, and {sizes}"), "tfillpad_expand fills a larger tile".into())
-    } else {
-        (format!("the declared shapes are equal, and {sizes}"), format!("declare dst {}x{}", s.rows, s.cols))
+    let asked = if expands { "dst is at least as large as src" } else { "the declared shapes are equal" };
+    let what = format!("{asked}, and src is declared {}x{} and dst {}x{}", s.rows, s.cols, d.rows, d.cols);
+    let help = match (expands, larger) {
+        (true, _) => format!("declare dst {}x{}", d.rows.max(s.rows), d.cols.max(s.cols)),
+        (false, true) => "tfillpad_expand fills a larger tile".into(),
+        (false, false) => format!("declare dst {}x{}", s.rows, s.cols),
     };
-    Some(about(inst, Role::Dst, Fault::new("tfillpad-shape", what).help(help)))
+    broken(inst, Role::Dst, "tfillpad-shape", what, help)
 }
 
 /// A static valid region of EXPAND's destination covers the source's; a dynamic one will be the declared area.
@@ -96,8 +83,7 @@ fn valid(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
         (have < need).then_some((name, have, need))
     })?;
     let what = format!("dst's {name}={have} does not cover src's {name}={need}");
-    let fault = Fault::new("tfillpad-valid", what).help(format!("{name} {have} → {need}, or `?` in dst"));
-    Some(about(inst, Role::Dst, fault))
+    broken(inst, Role::Dst, "tfillpad-valid", what, format!("{name} {have} → {need}, or `?` in dst"))
 }
 
 fn pad(inst: &Inst, dst: &TileArg) -> Option<Fault> {
@@ -105,17 +91,11 @@ fn pad(inst: &Inst, dst: &TileArg) -> Option<Fault> {
         return None;
     }
     let what = "dst's pad is null, so there is no value to fill with";
-    let fault = Fault::new("tfillpad-pad", what).help("write pad=zero, max, min or custom(…) in dst's type");
-    Some(about(inst, Role::Dst, fault))
+    broken(inst, Role::Dst, "tfillpad-pad", what, "write pad=zero, max, min or custom(…) in dst's type")
 }
 
 fn inplace(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
-    if inst.op.info().binds != Some(Bind::InPlace) {
-        return None;
-    }
-    let (Some(a), Some(b)) = (src.place, dst.place) else {
-        return None;
-    };
+    let (a, b) = src.place.zip(dst.place).filter(|_| inst.op.info().binds == Some(Bind::InPlace))?;
     let what = if a != b {
         "TFILLPAD_INPLACE fills a tile where it lies, and src and dst are two storages"
     } else if src.layout != dst.layout {
@@ -124,7 +104,7 @@ fn inplace(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
         return None;
     };
     let help = "give dst the address and layout of src, or no address, or use tfillpad";
-    Some(about(inst, Role::Dst, Fault::new("tfillpad-inplace", what).help(help)))
+    broken(inst, Role::Dst, "tfillpad-inplace", what, help)
 }
 
 /// `tfillpad-noop`: what is kept is all there is.

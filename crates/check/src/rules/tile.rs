@@ -1,10 +1,8 @@
 //! `tile-*`: types of tiles and conv tiles, and what `tile-fp4` says about indices (tile-model.md 3, 5, 7).
 
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::{ConvType, Inst};
-use tessera_isa::ops::{Covers, Role};
-use tessera_isa::profile::{Profile, Profiles};
-use tessera_isa::tile::Tile;
+use super::*;
+use tessera_isa::ops::Covers;
+use tessera_isa::profile::Profiles;
 
 /// Is this a tile type on this profile? An inexact custom pad is a warning.
 pub fn check_tile(tile: &Tile, profile: Profile) -> Option<Fault> {
@@ -45,7 +43,7 @@ pub(crate) fn check(inst: &Inst) -> Option<Fault> {
     let types = inst.tiles.iter().enumerate().filter(|(i, _)| Some(*i) != conv_at);
     for (i, arg) in types {
         let fault = arg.tile.fault(inst.profile).filter(Fault::is_error);
-        if let Some(fault) = fault.or_else(|| super::valid::fp4(&arg.tile, arg.valid)) {
+        if let Some(fault) = fault.or_else(|| valid::fp4(&arg.tile, arg.valid)) {
             return Some(fault.on(i));
         }
     }
@@ -59,7 +57,7 @@ fn fp4_index(inst: &Inst) -> Option<Fault> {
         return None;
     }
     let windows = [(Role::Row, Role::Col), (Role::Row1, Role::Col1)];
-    let windows = windows.iter().filter(|(row, _)| inst.has_scalar(*row));
+    let mut windows = windows.iter().filter(|(row, _)| inst.has_scalar(*row));
     // The window is cut out of the side whose valid region does not count.
     let form = inst.op.form(inst.form)?;
     let cut = |role: Role| form.operand(role).is_some_and(|o| o.valid == Profiles::NONE || o.covers == Covers::Part);
@@ -69,9 +67,7 @@ fn fp4_index(inst: &Inst) -> Option<Fault> {
         return None;
     }
     let odd = |role: &Role| inst.index(*role).filter(|v| v % 2 != 0).map(|v| (*role, v));
-    let (role, v) =
-        windows.into_iter().find_map(|(row, col)| odd(col).or_else(|| odd(row).filter(|_| tile.rows_share_bytes())))?;
+    let (role, v) = windows.find_map(|(row, col)| odd(col).or_else(|| odd(row).filter(|_| tile.rows_share_bytes())))?;
     let what = format!("{}={v} is odd, and {} packs two elements into a byte", role.cpp(), tile.elem);
-    let fault = Fault::new("tile-fp4", what).help(format!("{} {v} → {}", role.cpp(), v - 1));
-    Some(Fault { operand: inst.tile_index(at), ..fault })
+    broken(inst, at, "tile-fp4", what, format!("{} {v} → {}", role.cpp(), v - 1))
 }

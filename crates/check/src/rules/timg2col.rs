@@ -1,24 +1,19 @@
 //! TIMG2COL (ops.md 7).
 
-use super::about;
-use super::signature;
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::{ConvType, Inst};
-use tessera_isa::ops::Role;
+use super::*;
 use tessera_isa::sem::Img2col;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let Some(conv) = inst.conv else {
         let what = format!("the source of TIMG2COL is a conv tile, and this is {}", inst.src()?.tile);
-        let fault = Fault::new("timg2col-loc", what).help("use a !pto.conv_tile<mat, NC1HWC0, …>");
-        return Some(about(inst, Role::Src, fault));
+        return broken(inst, Role::Src, "timg2col-loc", what, "use a !pto.conv_tile<mat, NC1HWC0, …>");
     };
     signature::check(inst)
         .or_else(|| c0(&conv))
         .or_else(|| config(inst))
         .or_else(|| fmap(inst, &conv))
         .or_else(|| empty(inst, &conv))
-        .or_else(|| pad_value(inst, &conv))
+        .or_else(|| fixpipe::exact("pad_value", &inst.attrs.pad_value()?, conv.elem))
 }
 
 fn c0(conv: &ConvType) -> Option<Fault> {
@@ -45,10 +40,8 @@ fn config(inst: &Inst) -> Option<Fault> {
     ];
     for (name, values, low, high) in ranges {
         if let Some(v) = values.iter().find(|v| **v < low || **v > high) {
-            return fault(
-                format!("{name} = {v} is outside {low}…{high}"),
-                format!("{name} is {low} to {high} in every direction"),
-            );
+            let what = format!("{name} = {v} is outside {low}…{high}");
+            return fault(what, format!("{name} is {low} to {high} in every direction"));
         }
     }
     for role in [Role::PosM, Role::PosK] {
@@ -61,11 +54,8 @@ fn config(inst: &Inst) -> Option<Fault> {
 
 fn fmap(inst: &Inst, conv: &ConvType) -> Option<Fault> {
     let [_, _, _, h, w, _] = conv.dims;
-    let given = inst.attrs.fmap()?;
-    if given.map(i128::from) == [h, w].map(i128::from) {
-        return None;
-    }
-    let what = format!("fmap = [{}, {}], and the conv tile is {h}x{w}", given[0], given[1]);
+    let [y, x] = inst.attrs.fmap().filter(|given| given.map(i128::from) != [h, w].map(i128::from))?;
+    let what = format!("fmap = [{y}, {x}], and the conv tile is {h}x{w}");
     Some(Fault::new("timg2col-fmap", what).help(format!("fmap = [{h}, {w}], or leave it out")))
 }
 
@@ -90,16 +80,8 @@ fn empty(inst: &Inst, conv: &ConvType) -> Option<Fault> {
     let [_, _, _, h, w, _] = conv.image.dims;
     let [left, right, top, bottom] = conv.pad;
     let span = |axis: usize| conv.dilation[axis] * (conv.kernel[axis].saturating_sub(1)) + 1;
-    let what = format!(
-        "the kernel spans {}x{} and the padded image is {}x{}, so there is no output",
-        span(0),
-        span(1),
-        h.saturating_add(top + bottom),
-        w.saturating_add(left + right)
-    );
+    let (rows, cols) = (h.saturating_add(top + bottom), w.saturating_add(left + right));
+    let (y, x) = (span(0), span(1));
+    let what = format!("the kernel spans {y}x{x} and the padded image is {rows}x{cols}, so there is no output");
     Some(Fault::new("timg2col-empty", what).help("pad the image, or use a smaller kernel or dilation"))
-}
-
-fn pad_value(inst: &Inst, conv: &ConvType) -> Option<Fault> {
-    super::fixpipe::exact("pad_value", &inst.attrs.pad_value()?, conv.elem)
 }

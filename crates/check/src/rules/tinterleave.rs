@@ -1,9 +1,6 @@
 //! TINTERLEAVE and TDEINTERLEAVE (PTO ISA, TINTERLEAVE page; ops.md 8).
 
-use super::about;
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::Inst;
-use tessera_isa::ops::{Form, Role};
+use super::*;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
     shape(inst).or_else(|| even(inst))
@@ -24,9 +21,8 @@ fn shape(inst: &Inst) -> Option<Fault> {
             } else {
                 format!("the source has {n} valid {word}, which is not twice the {m} of {role}")
             };
-            let fault =
-                Fault::new("tinterleave-shape", what).help(format!("set the valid {word} of {role} to {}", n * l / k));
-            return Some(about(inst, role, fault));
+            let help = format!("set the valid {word} of {role} to {}", n * l / k);
+            return broken(inst, role, "tinterleave-shape", what, help);
         }
     }
     None
@@ -36,6 +32,5 @@ fn even(inst: &Inst) -> Option<Fault> {
     let role = if inst.form == Form::OneSource { Role::Src0 } else { Role::Dst0 };
     let v = inst.tile(role)?.valid[1].filter(|v| v % 2 == 1)?;
     let what = format!("{v} valid columns cannot be taken in pairs");
-    let fault = Fault::new("tinterleave-even", what).help(format!("v_col {v} → {}", v + 1));
-    Some(about(inst, role, fault))
+    broken(inst, role, "tinterleave-even", what, format!("v_col {v} → {}", v + 1))
 }

@@ -1,12 +1,9 @@
 //! TPACK (ops.md 6).
 
-use super::about;
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::Inst;
-use tessera_isa::ops::Role;
+use super::*;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
+    let (src, dst) = ends(inst)?;
     let (s, d) = (src.tile.elem, dst.tile.elem);
     if !matches!((s.bits(), d.bits()), (32, 16) | (32, 8) | (16, 8)) {
         let what = format!("TPACK narrows 32 bits to 16 or 8, or 16 to 8, and {s}→{d} is {} to {}", s.bits(), d.bits());
@@ -15,16 +12,10 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
             16 => "use a 1-byte destination",
             _ => "use a 4-byte or 2-byte source",
         };
-        return Some(about(inst, Role::Dst, Fault::new("tpack-size", what).help(help)));
+        return broken(inst, Role::Dst, "tpack-size", what, help);
     }
-    for (axis, name) in ["v_row", "v_col"].into_iter().enumerate() {
-        if let (Some(a), Some(b)) = (src.valid[axis], dst.valid[axis])
-            && a != b
-        {
-            let what = format!("the source's {name} is {a} and the destination's is {b}");
-            let fault = Fault::new("tpack-valid", what).help(format!("set the destination's {name} to {a}"));
-            return Some(about(inst, Role::Dst, fault));
-        }
-    }
-    None
+    let (axis, a, b) = differ(src, dst)?;
+    let name = ["v_row", "v_col"][axis];
+    let what = format!("the source's {name} is {a} and the destination's is {b}");
+    broken(inst, Role::Dst, "tpack-valid", what, format!("set the destination's {name} to {a}"))
 }

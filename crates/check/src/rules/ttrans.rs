@@ -1,13 +1,9 @@
 //! TTRANS (PTO ISA, TTRANS page; ops.md 5).
 
-use super::about;
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::Inst;
-use tessera_isa::ops::Role;
-use tessera_isa::profile::Profile;
+use super::*;
 
 pub(super) fn size(inst: &Inst) -> Option<Fault> {
-    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
+    let (src, dst) = ends(inst)?;
     let (s, d) = (src.tile.elem, dst.tile.elem);
     if s.bits() == d.bits() {
         return None;
@@ -17,28 +13,20 @@ pub(super) fn size(inst: &Inst) -> Option<Fault> {
 }
 
 pub(super) fn tmp(inst: &Inst) -> Option<Fault> {
-    let src = inst.tile(Role::Src)?;
-    let tmp = &inst.tile(Role::Tmp)?.tile;
-    let src = &src.tile;
+    let (src, tmp) = (&inst.tile(Role::Src)?.tile, &inst.tile(Role::Tmp)?.tile);
     let what = if tmp.loc != src.loc {
         format!("tmp is in {}, and the source in {}", tmp.loc.cpp(), src.loc.cpp())
     } else if tmp.elem.bits() != src.elem.bits() {
-        format!(
-            "tmp's {} has {} bits, and the source's {} has {}",
-            tmp.elem,
-            tmp.elem.bits(),
-            src.elem,
-            src.elem.bits()
-        )
+        let (tmp, src) = (tmp.elem, src.elem);
+        format!("tmp's {tmp} has {} bits, and the source's {src} has {}", tmp.bits(), src.bits())
     } else {
         return None;
     };
-    let fault = Fault::new("ttrans-tmp", what).help("leave tmp out, or give it the source's location and type");
-    Some(about(inst, Role::Tmp, fault))
+    broken(inst, Role::Tmp, "ttrans-tmp", what, "leave tmp out, or give it the source's location and type")
 }
 
 pub(super) fn shape(inst: &Inst) -> Option<Fault> {
-    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
+    let (src, dst) = ends(inst)?;
     let (s, d) = (&src.tile, &dst.tile);
     let a5 = inst.profile == Profile::A5;
     let domain = if a5 { [Some(s.rows), Some(s.cols)] } else { src.valid };
@@ -52,14 +40,14 @@ pub(super) fn shape(inst: &Inst) -> Option<Fault> {
                 "the source's {from} {word} {name} become {into} of the destination, which has {declared} declared {into}"
             );
             let help = format!("declare at least {from} {into} in the destination");
-            return Some(about(inst, Role::Dst, Fault::new("ttrans-shape", what).help(help)));
+            return broken(inst, Role::Dst, "ttrans-shape", what, help);
         }
         if let Some(valid) = valid.filter(|v| !a5 && *v != from) {
             let what = format!(
                 "the source's {from} valid {name} become the destination's valid {into}, and those are {valid}"
             );
             let help = format!("set the destination's valid {into} to {from}");
-            return Some(about(inst, Role::Dst, Fault::new("ttrans-shape", what).help(help)));
+            return broken(inst, Role::Dst, "ttrans-shape", what, help);
         }
     }
     None

@@ -1,8 +1,7 @@
 //! `valid-range` and `valid-unset`: run-time valid extents (tile-model.md 4), and `tile-fp4` for them.
 
-use tessera_isa::diag::Fault;
-use tessera_isa::ops::{Opcode, Role};
-use tessera_isa::tile::{Extent, Tile};
+use super::*;
+use tessera_isa::ops::Opcode;
 
 /// Are these run-time valid extents possible for the tile type? Extents that are not known are silent; a static extent
 /// can be set to nothing but itself.

@@ -1,35 +1,27 @@
 //! `tsubview-window`: TSUBVIEW and `pto.subset` (ops.md 10).
 
-use super::about;
-use super::signature;
-use tessera_isa::diag::Fault;
-use tessera_isa::inst::Inst;
-use tessera_isa::ops::Role;
-use tessera_isa::profile::TILE_ALIGN;
+use super::*;
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let (src, dst) = (inst.tile(Role::Src)?, inst.tile(Role::Dst)?);
+    let (src, dst) = ends(inst)?;
     let (s, d) = (&src.tile, &dst.tile);
-    let fault =
-        |what: String, help: String| Some(about(inst, Role::Dst, Fault::new("tsubview-window", what).help(help)));
+    let fault = |what: String, help: String| broken(inst, Role::Dst, "tsubview-window", what, help);
     if let Some(boxed) = [s, d].into_iter().find(|t| t.is_boxed()) {
         let what = format!("a view is of a tile without boxes, and this one is {}", signature::layout(boxed));
         return fault(what, "TEXTRACT takes a window of a boxed tile".into());
     }
     if s.loc != d.loc || s.elem != d.elem || s.blayout != d.blayout {
         let what = format!("a view has its source's location, type and layout, and {d} is not like {s}");
-        let like = format!("make it {} {} {}", s.loc, s.elem, s.layout_name());
-        return fault(what, like);
+        return fault(what, format!("make it {} {} {}", s.loc, s.elem, s.layout_name()));
     }
     let axes = [(Role::Row, s.rows, d.rows, "rows"), (Role::Col, s.cols, d.cols, "cols")];
     for (role, limit, extent, word) in axes {
         let Some(index) = inst.index(role) else { continue };
         let (limit, extent) = (i128::from(limit), i128::from(extent));
-        if index < 0 || index.saturating_add(extent) > limit {
-            let what = format!(
-                "the window of {extent} {word} at {role} {index} ends at {}, and the source has {limit}",
-                index.saturating_add(extent)
-            );
+        let end = index.saturating_add(extent);
+        if index < 0 || end > limit {
+            let what =
+                format!("the window of {extent} {word} at {role} {index} ends at {end}, and the source has {limit}");
             let help = if extent <= limit {
                 format!("{role} is at most {}", limit - extent)
             } else {
@@ -42,8 +34,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let bits = src.layout.offset(r, c).checked_mul(i64::from(s.elem.bits()))?;
     if bits % (TILE_ALIGN as i64 * 8) != 0 {
         let what = format!("the window starts {} bytes into the tile, which is no multiple of {TILE_ALIGN}", bits / 8);
-        let help = format!("start it at a multiple of {} elements of a row", s.elem.c0());
-        return fault(what, help);
+        return fault(what, format!("start it at a multiple of {} elements of a row", s.elem.c0()));
     }
     None
 }

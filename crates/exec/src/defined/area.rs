@@ -110,24 +110,3 @@ fn push(ranges: &mut SmallVec<[(i64, u64); 1]>, start: i64, len: u64) {
     }
     ranges.push((start, len));
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::nest::{DST, SRC, lower_copy};
-    use tessera_isa::elem::Elem;
-    use tessera_isa::profile::Profile;
-    use tessera_isa::tile::{Loc, TileType};
-
-    #[test]
-    fn a_whole_tile_is_one_range_on_both_sides() {
-        let nd = TileType::new(Loc::Vec, Elem::F16, 32, 64).resolve(Profile::Cpu);
-        let nz = TileType::new(Loc::Mat, Elem::F16, 32, 64).resolve(Profile::Cpu);
-        let nests = lower_copy([32, 64], &nd.layout(), &nz.layout(), 16);
-        for operand in [SRC, DST] {
-            let area = Area::of_nests(&nests, operand);
-            assert_eq!(area, Area::range(0, 4096));
-            assert_eq!(area.span(), Some((0, 4096)));
-        }
-    }
-}

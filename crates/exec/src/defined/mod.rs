@@ -7,6 +7,5 @@ mod shadow;
 
 pub use area::*;
 pub(crate) use fast::*;
-pub use set::ByteSet;
-pub(crate) use set::WordMask;
+pub use set::{ByteSet, WordMask};
 pub(crate) use shadow::*;

@@ -35,27 +35,25 @@ impl ByteSet {
     /// Are all bytes of the range in the set?
     #[inline]
     pub fn has_all(&self, start: usize, len: usize) -> bool {
-        if len == 0 {
-            return true;
-        }
-        let (first, last, head, tail) = cover(start, len);
-        match self.words.get(first..=last) {
-            Some([only]) => *only & head & tail == head & tail,
-            Some([a, middle @ .., z]) => a & head == head && z & tail == tail && all_words(middle, !0),
-            _ => false,
-        }
+        self.is_all(start, len, !0)
     }
 
     /// Is no byte of the range in the set?
     #[inline]
     pub fn has_none(&self, start: usize, len: usize) -> bool {
+        self.is_all(start, len, 0)
+    }
+
+    /// Is every word of the range this one, as far as it belongs to the range?
+    #[inline(always)]
+    fn is_all(&self, start: usize, len: usize, word: u64) -> bool {
         if len == 0 {
             return true;
         }
         let (first, last, head, tail) = cover(start, len);
         match self.words.get(first..=last) {
-            Some([only]) => *only & head & tail == 0,
-            Some([a, middle @ .., z]) => a & head == 0 && z & tail == 0 && all_words(middle, 0),
+            Some([only]) => (only ^ word) & head & tail == 0,
+            Some([a, middle @ .., z]) => (a ^ word) & head == 0 && (z ^ word) & tail == 0 && all_words(middle, word),
             _ => false,
         }
     }
@@ -105,7 +103,7 @@ impl ByteSet {
 
     /// Are all bytes of the mask in the set?
     #[inline]
-    pub(crate) fn has_mask(&self, mask: &WordMask) -> bool {
+    pub fn has_mask(&self, mask: &WordMask) -> bool {
         let words = self.words.get(mask.first..mask.first + mask.words.len());
         words.is_some_and(|words| {
             let missing = |(word, mask): (&u64, &u64)| mask & !word;
@@ -115,13 +113,13 @@ impl ByteSet {
     }
 
     /// Adds the bytes of a mask.
-    pub(crate) fn insert_mask(&mut self, mask: &WordMask) {
+    pub fn insert_mask(&mut self, mask: &WordMask) {
         let words = self.words.iter_mut().skip(mask.first);
         words.zip(&mask.words).for_each(|(word, mask)| *word |= mask);
     }
 
     /// Takes the bytes of a mask out.
-    pub(crate) fn remove_mask(&mut self, mask: &WordMask) {
+    pub fn remove_mask(&mut self, mask: &WordMask) {
         let words = self.words.iter_mut().skip(mask.first);
         words.zip(&mask.words).for_each(|(word, mask)| *word &= !mask);
     }
@@ -163,27 +161,23 @@ impl ByteSet {
 
     /// Makes a range what a range of another set is.
     pub fn copy_from(&mut self, other: &ByteSet, from: usize, to: usize, len: usize) {
-        let mut done = 0;
-        while done < len {
-            let at = to + done;
-            let n = (64 - at % 64).min(len - done);
-            let mask = (!0u64 >> (64 - n)) << (at % 64);
-            let bits = other.window(from + done) << (at % 64);
-            if let Some(word) = self.words.get_mut(at / 64) {
-                *word = *word & !mask | bits & mask;
-            }
-            done += n;
-        }
+        self.replace(to, len, |_, done| other.window(from + done));
     }
 
     /// Makes a range what another range of the same set is; the two do not overlap.
     pub fn copy_within(&mut self, from: usize, to: usize, len: usize) {
+        self.replace(to, len, |set, done| set.window(from + done));
+    }
+
+    /// Writes a range word by word: `bits` gives those from a distance from its start on.
+    #[inline]
+    fn replace(&mut self, to: usize, len: usize, bits: impl Fn(&ByteSet, usize) -> u64) {
         let mut done = 0;
         while done < len {
             let at = to + done;
             let n = (64 - at % 64).min(len - done);
             let mask = (!0u64 >> (64 - n)) << (at % 64);
-            let bits = self.window(from + done) << (at % 64);
+            let bits = bits(self, done) << (at % 64);
             if let Some(word) = self.words.get_mut(at / 64) {
                 *word = *word & !mask | bits & mask;
             }
@@ -221,7 +215,7 @@ impl ByteSet {
 
 /// Some bytes of a memory, as masks of the words of a [`ByteSet`].
 #[derive(Clone, Debug)]
-pub(crate) struct WordMask {
+pub struct WordMask {
     first: usize,
     words: Box<[u64]>,
 }
@@ -234,53 +228,5 @@ impl WordMask {
         set.grow(start % 64 + len);
         ranges.for_each(|(at, len)| set.insert(at - first * 64, len));
         WordMask { first, words: set.words.into() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_agree_with_single_bytes() {
-        let mut set = ByteSet::default();
-        set.grow(300);
-        let mut plain = vec![false; 300];
-        let mut seed = 7u64;
-        for _ in 0..2000 {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let start = (seed >> 33) as usize % 300;
-            let len = (seed >> 20) as usize % (300 - start + 1);
-            let on = seed >> 63 == 1;
-            if on {
-                set.insert(start, len);
-            } else {
-                set.remove(start, len);
-            }
-            plain.iter_mut().skip(start).take(len).for_each(|b| *b = on);
-            let (a, n) = (start / 2, len);
-            assert_eq!(set.has_all(a, n), plain[a..a + n].iter().all(|b| *b));
-            assert_eq!(set.has_none(a, n), !plain[a..a + n].iter().any(|b| *b));
-            assert_eq!(set.first_missing(a, n), (a..a + n).find(|i| !plain[*i]));
-            let mut runs = vec![false; 300];
-            set.for_each_run(a, a + n, |s, l| runs[s..s + l].iter_mut().for_each(|b| *b = true));
-            assert_eq!(runs[a..a + n], plain[a..a + n]);
-            let mut other = ByteSet::default();
-            other.grow(300);
-            other.insert(0, 300);
-            other.assign(a, &set.expand(a, n));
-            assert!((a..a + n).all(|i| other.has(i) == plain[i]));
-            let mask = WordMask::new(a, n, [(a, n / 3), (a + n / 2, n - n / 2)].into_iter());
-            let inside = |i: &usize| (a..a + n / 3).contains(i) || (a + n / 2..a + n).contains(i);
-            assert_eq!(set.has_mask(&mask), (a..a + n).filter(inside).all(|i| plain[i]));
-            let mut masked = set.clone();
-            masked.insert_mask(&mask);
-            assert!((0..300).all(|i| masked.has(i) == (plain[i] || inside(&i))));
-            masked.remove_mask(&mask);
-            assert!((0..300).all(|i| masked.has(i) == (plain[i] && !inside(&i))));
-            let to = (seed >> 40) as usize % (300 - n + 1);
-            other.copy_from(&set, a, to, n);
-            assert!((0..n).all(|i| other.has(to + i) == plain[a + i]));
-        }
     }
 }

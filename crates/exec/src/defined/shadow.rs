@@ -4,7 +4,7 @@ use crate::defined::{Area, ByteSet};
 use crate::engine::memory::{Memories, Memory, is_buffer};
 use crate::kernels::{Conversion, Mapped, Staged, What};
 use crate::lower::{Effect, ParamAt};
-use crate::nest::{DST, Nest, Nests, OPERANDS, Place, SRC, fold, read_bits, write_bits};
+use crate::nest::{DST, Nest, Nests, OPERANDS, Place, SRC, fold, read_bits, size_of_element, whole_bytes, write_bits};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -212,16 +212,15 @@ impl ShadowMove {
             });
         }
         for nest in &self.nests {
-            let bytes = |offset: i64, bits: u32| if bits == 4 { offset.div_euclid(2) } else { offset };
-            let size = |bits: u32| i64::from(bits / 8).max(1);
             nest.for_each_element(|at| {
-                let d = bytes(at[DST], nest.bits[DST]);
-                if found.is_some() || !(d..d + size(nest.bits[DST])).contains(&byte) {
+                let d = whole_bytes(at[DST], nest.bits[DST]);
+                if found.is_some() || !(d..d + size_of_element(nest.bits[DST])).contains(&byte) {
                     return;
                 }
                 for ((operand, _), (at, bits)) in self.reads.iter().zip(at.iter().zip(nest.bits).skip(SRC)) {
-                    let s = bytes(*at, bits);
-                    let mut all = if self.keeps_bits() { s + byte - d..s + byte - d + 1 } else { s..s + size(bits) };
+                    let s = whole_bytes(*at, bits);
+                    let mut all =
+                        if self.keeps_bits() { s + byte - d..s + byte - d + 1 } else { s..s + size_of_element(bits) };
                     if let Some(s) = all.find(|s| wanted(*operand, *s)) {
                         found.get_or_insert((*operand, s));
                     }
@@ -241,11 +240,16 @@ fn whole_rows(nest: &Nest) -> Option<u64> {
 }
 
 impl Shadow {
-    pub fn apply(&self, memories: &mut Memories, places: &[Place], source: &Source, effect: &mut Effect) {
-        let (operand, area) = match self {
+    /// What it writes: the operand, and which bytes.
+    pub fn target(&self) -> (u8, &Area) {
+        match self {
             Shadow::Clear { operand, area } | Shadow::Set { operand, area, .. } => (*operand, area),
             Shadow::Move(mv) => (mv.dst, &mv.to),
-        };
+        }
+    }
+
+    pub fn apply(&self, memories: &mut Memories, places: &[Place], source: &Source, effect: &mut Effect) {
+        let (operand, area) = self.target();
         let Some(place) = places.get(usize::from(operand)) else {
             return;
         };

@@ -4,12 +4,11 @@ use super::Engine;
 use super::memory::{Memories, MemoryId, on_core};
 use super::tiles::{Object, TileId};
 use crate::defined::Area;
-use crate::lower::Failure;
 use crate::lower::byte_rows;
+use crate::lower::{Failure, failure};
 use crate::nest::{DST, Nest, SRC, lower_copy};
 use smallvec::SmallVec;
 use std::ops::Range;
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ConvType;
 use tessera_isa::layout::Layout;
@@ -138,7 +137,7 @@ impl Engine {
         let o = self.object(id)?;
         if o.bytes() > Memories::LIMIT {
             let what = format!("{} has {} bytes, and a run may have {}", o.tile, o.bytes(), Memories::LIMIT);
-            return Err(Box::new(Diagnostic::error("memory-limit", what).help("use a smaller tile")));
+            return Err(failure("memory-limit", what, "use a smaller tile"));
         }
         let [rows, cols] = o.extent();
         let elem = o.tile.elem;
@@ -178,7 +177,7 @@ impl Engine {
             let to = memory.as_mut().get_mut(place.at..).unwrap_or(&mut []);
             nest.run(bytes, to).map_err(|_| {
                 let what = format!("{} bytes are given, and {tile} needs more", bytes.len());
-                Box::new(Diagnostic::error("binding", what).help("give all elements"))
+                failure("binding", what, "give all elements")
             })?;
         }
         for (start, len) in Area::of_nests(nests, DST).at(place.at) {

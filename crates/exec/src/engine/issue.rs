@@ -3,7 +3,7 @@
 use super::memory::{Memory, MemoryId, on_core};
 use super::tiles::TileId;
 use super::{Engine, Entry, Global};
-use crate::lower::{Effect, Failure, Places, Prepared};
+use crate::lower::{Effect, Failure, Places, Prepared, failure};
 use crate::nest::Place;
 use smallvec::SmallVec;
 use tessera_isa::diag::Diagnostic;
@@ -210,14 +210,14 @@ impl Engine {
     fn with_view(&self, view: &Global, inst: &mut Inst) -> Result<(), Failure> {
         if view.elem.is_fp4() && view.offset % 2 != 0 {
             let what = format!("the view starts at element {}, and two {} share a byte", view.offset, view.elem);
-            return Err(Box::new(Diagnostic::error("tile-fp4", what).help("start it at an even element")));
+            return Err(failure("tile-fp4", what, "start it at an even element"));
         }
         let stored = inst.tile(Role::Src).map(|t| &t.tile);
         if let Some(acc) = stored.filter(|t| t.loc == Loc::Acc && t.elem != view.elem) {
             // tile-model.md 7: such a store goes through fixpipe.
             let what = format!("a store of {acc} into {} is recognised, and not executable yet", view.elem);
             let help = format!("move it to a tile of {} first", view.elem);
-            return Err(Box::new(Diagnostic::error("not-executable", what).help(help)));
+            return Err(failure("not-executable", what, help));
         }
         let mut arg = view.arg(view.elements(&self.memories));
         if view.grows && stores(inst) {

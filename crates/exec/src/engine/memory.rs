@@ -303,28 +303,3 @@ impl Memories {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_written_can_be_taken_out() {
-        let before = Memory::new(vec![1; 100], true);
-        let mut memory = before.clone();
-        memory.watch();
-        memory.put(90, &[2; 20]);
-        memory.note_written(90, 20);
-        assert_eq!(memory.take_written(&before), vec![(90, vec![2; 20])]);
-        assert_eq!(memory.bytes(), before.bytes());
-        assert!(memory.defined().has_all(0, 100) && !memory.defined().has(100));
-    }
-
-    #[test]
-    fn memory_is_limited() {
-        let mut memories = Memories::new(true);
-        memories.reserve(MemoryId::POOL, 64).unwrap();
-        assert_eq!(memories.get(MemoryId::POOL).map(|m| m.bytes().len()), Some(64));
-        assert!(memories.reserve(MemoryId::POOL, Memories::LIMIT + 1).is_err());
-    }
-}

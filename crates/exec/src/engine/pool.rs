@@ -3,10 +3,9 @@
 use super::memory::{Memories, MemoryId};
 use super::tiles::over_limit;
 use super::{Engine, Place};
-use crate::lower::Failure;
+use crate::lower::{Failure, failure};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::FP_ALIGN;
 use tessera_isa::tile::Loc;
 
@@ -71,7 +70,7 @@ impl Engine {
     pub fn alloc_storage(&mut self, loc: Loc, bytes: u64) -> Result<u32, Failure> {
         let Some((handle, at)) = self.pool.alloc(loc, bytes) else {
             let what = format!("the pool has no room for {bytes} more bytes");
-            return Err(Box::new(Diagnostic::error("memory-limit", what).help("use fewer or smaller tiles")));
+            return Err(failure("memory-limit", what, "use fewer or smaller tiles"));
         };
         let end = at.saturating_add(bytes);
         let room = self.memories.get(MemoryId::POOL).map_or(0, |m| m.bytes().len() as u64);
@@ -100,34 +99,5 @@ impl Engine {
     /// Bytes of storage that are alive in a memory.
     pub fn storage_used(&self, loc: Loc) -> u64 {
         self.pool.used[loc as usize]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn freed_bytes_are_used_again_and_handles_are_not() {
-        let mut pool = Pool::default();
-        let (a, at_a) = pool.alloc(Loc::Vec, 100).unwrap();
-        let (b, at_b) = pool.alloc(Loc::Mat, 100).unwrap();
-        assert_eq!((at_a, at_b, pool.used[Loc::Vec as usize]), (0, 128, 100));
-        assert!(pool.free(a).is_some());
-        let (c, at_c) = pool.alloc(Loc::Vec, 128).unwrap();
-        assert_eq!((at_c, pool.used[Loc::Vec as usize]), (0, 128));
-        assert!(c != a && c != b && !pool.alive.contains_key(&a) && pool.free(a).is_none());
-        let (_, at_d) = pool.alloc(Loc::Vec, 1).unwrap();
-        assert_eq!(at_d, 256);
-    }
-
-    #[test]
-    fn a_gap_that_is_too_small_stays_for_another() {
-        let mut pool = Pool::default();
-        let all: Vec<(u32, u64)> = (0..4).map(|_| pool.alloc(Loc::Vec, 128).unwrap()).collect();
-        assert!(pool.free(all[1].0).is_some());
-        assert_eq!(pool.alloc(Loc::Vec, 256).unwrap().1, 512);
-        assert_eq!(pool.alloc(Loc::Vec, 128).unwrap().1, 128);
-        assert_eq!(pool.alloc(Loc::Vec, 128).unwrap().1, 768);
     }
 }

@@ -5,9 +5,8 @@
 
 use super::Engine;
 use super::memory::{MemoryId, OverLimit, on_core};
-use crate::lower::Failure;
+use crate::lower::{Failure, failure};
 use crate::nest::Place;
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
 use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::ops::{Bind, Role};
@@ -101,7 +100,7 @@ impl Object {
 /// `memory-limit`.
 pub(crate) fn over_limit(over: OverLimit) -> Failure {
     let what = format!("the program needs {} bytes of memory, and a run may have {}", over.wanted, over.limit);
-    Box::new(Diagnostic::error("memory-limit", what).help("use lower addresses or smaller tiles"))
+    failure("memory-limit", what, "use lower addresses or smaller tiles")
 }
 
 /// `valid-range`.
@@ -118,7 +117,7 @@ fn check_extents(tile: &Tile, valid: [Option<i64>; 2]) -> Result<(), Failure> {
 /// A broken invariant of the engine; the caller adds the place.
 fn broken(what: &str) -> Failure {
     let help = "this is a defect of the tool, not of the program; please report it";
-    Box::new(Diagnostic::error("internal", what).help(help))
+    failure("internal", what, help)
 }
 
 fn no_tile() -> Failure {
@@ -392,7 +391,7 @@ impl Engine {
         let found = found.and_then(|(r, c)| self.layout(from).window(r, c, to.tile.rows, to.tile.cols));
         let Some((offset, layout)) = found else {
             let what = format!("the window at ({row}, {col}) is no window of {}", from.tile);
-            return Err(Box::new(Diagnostic::error("tsubview-window", what).help("move it inside the source")));
+            return Err(failure("tsubview-window", what, "move it inside the source"));
         };
         let bytes = from.tile.elem.bytes_of(u64::try_from(offset).unwrap_or(0));
         let place = Place { memory: from.place.memory, at: from.place.at + bytes as usize };
@@ -431,7 +430,7 @@ fn pitched(from: &Tile, source: &Layout, to: &Tile) -> Result<Layout, Failure> {
     if to.is_boxed() || lines(from) != lines(to) {
         let what = format!("{from} is a window of a wider tile, and {to} has other lines");
         let help = "move the window to a tile of its own first";
-        return Err(Box::new(Diagnostic::error("treshape-bytes", what).help(help)));
+        return Err(failure("treshape-bytes", what, help));
     }
     let stride = match from.blayout {
         BLayout::RowMajor => source.offset(1, 0),

@@ -1,6 +1,6 @@
 //! A function made ready to run: a tree of operations whose operands are slots.
 
-use tessera_ir::{ArithOp, CastOp, CmpPred, OpId, ScalarType, Type, ValueId};
+use tessera_ir::{ArithOp, CastOp, CmpPred, OpId, ScalarType, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTag};
@@ -58,20 +58,10 @@ pub(crate) enum Var {
 /// One value that control flow hands on: to where, and from where.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Hand {
-    Int {
-        to: IntSlot,
-        from: Int,
-    },
-    Tile {
-        to: TileSlot,
-        from: TileSlot,
-        /// The tile is copied into this one, which is then what is handed on.
-        buffer: Option<TileId>,
-    },
-    Global {
-        to: GlobalSlot,
-        from: GlobalSlot,
-    },
+    Int { to: IntSlot, from: Int },
+    // The tile is copied into the buffer, which is then what is handed on.
+    Tile { to: TileSlot, from: TileSlot, buffer: Option<TileId> },
+    Global { to: GlobalSlot, from: GlobalSlot },
 }
 
 #[derive(Debug)]
@@ -155,81 +145,36 @@ pub(crate) struct Access {
 /// One operation.
 #[derive(Debug)]
 pub(crate) enum Code {
-    Set {
-        dst: IntSlot,
-        value: i64,
-    },
-    Arith {
-        op: ArithOp,
-        width: u32,
-        dst: IntSlot,
-        a: Int,
-        b: Int,
-        at: OpId,
-    },
-    Cmp {
-        pred: CmpPred,
-        width: u32,
-        dst: IntSlot,
-        a: Int,
-        b: Int,
-    },
-    Cast {
-        op: CastOp,
-        from: u32,
-        to: u32,
-        dst: IntSlot,
-        a: Int,
-    },
+    Set { dst: IntSlot, value: i64 },
+    Arith { op: ArithOp, width: u32, dst: IntSlot, a: Int, b: Int, at: OpId },
+    Cmp { pred: CmpPred, width: u32, dst: IntSlot, a: Int, b: Int },
+    Cast { op: CastOp, from: u32, to: u32, dst: IntSlot, a: Int },
     For(Box<For>),
     If(Box<If>),
     While(Box<While>),
-    /// The contents of these tiles begin here, undefined.
+    // The contents of these tiles begin here, undefined.
     Fresh(Box<[TileId]>),
     Alloc(Box<Alloc>),
-    /// TASSIGN; a result is the same tile.
-    Assign {
-        at: OpId,
-        tile: TileSlot,
-        addr: Int,
-        result: Option<TileSlot>,
-    },
-    SetValid {
-        at: OpId,
-        tile: TileSlot,
-        valid: [Option<Int>; 2],
-    },
+    // TASSIGN; a result is the same tile.
+    Assign { at: OpId, tile: TileSlot, addr: Int, result: Option<TileSlot> },
+    SetValid { at: OpId, tile: TileSlot, valid: [Option<Int>; 2] },
     Window(Box<Window>),
     MakeView(Box<MakeView>),
     Partition(Box<MakeView>),
-    AddPtr {
-        at: OpId,
-        src: GlobalSlot,
-        dst: GlobalSlot,
-        by: Int,
-    },
+    AddPtr { at: OpId, src: GlobalSlot, dst: GlobalSlot, by: Int },
     LoadScalar(Box<Access>, IntSlot),
     StoreScalar(Box<Access>, Int),
-    /// SETFMATRIX: whatever is given stays until it is given again.
+    // SETFMATRIX: whatever is given stays until it is given again.
     Configure(Box<Attrs>),
-    /// SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
-    PadValue {
-        scalar: Option<Scalar>,
-        attr: Option<Number>,
-    },
+    // SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
+    PadValue { scalar: Option<Scalar>, attr: Option<Number> },
     BlockIndex(IntSlot),
     BlockCount(IntSlot),
-    Print {
-        at: OpId,
-        tile: TileSlot,
-    },
-    /// A tile instruction; the number of its site.
+    Print { at: OpId, tile: TileSlot },
+    // A tile instruction; the number of its site.
     Issue(u32),
-    /// An instruction outside the table.
-    Refuse {
-        at: OpId,
-        name: &'static str,
-    },
+    // An instruction outside the table.
+    Refuse { at: OpId, name: &'static str },
 }
 
 /// A tile instruction of the program.
@@ -313,5 +258,14 @@ impl Scalar {
             }
             _ => Number::Int(i128::from(value)),
         }
+    }
+}
+
+/// What an integer slot holds of a number of this type.
+pub(crate) fn slot_bits(number: Number, ty: ScalarType) -> i64 {
+    match (number, ty) {
+        (Number::Float(v), _) => v.to_bits() as i64,
+        (Number::Int(v), ScalarType::Float(_)) => (v as f64).to_bits() as i64,
+        (Number::Int(v), _) => scalar::wrap(v as i64, ty.bits()),
     }
 }

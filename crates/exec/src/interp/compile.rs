@@ -235,9 +235,7 @@ impl Compiler<'_> {
                             Number::Int(v) => v as i64,
                         }
                     }
-                    (Number::Float(v), _) => v.to_bits() as i64,
-                    (Number::Int(v), ScalarType::Float(_)) => (*v as f64).to_bits() as i64,
-                    (Number::Int(v), _) => scalar::wrap(*v as i64, to),
+                    (number, ty) => slot_bits(*number, ty),
                 };
                 Code::Set { dst: self.int_result(op)?, value }
             }

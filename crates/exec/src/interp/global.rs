@@ -1,17 +1,16 @@
 //! The operations on pointers, views and single elements of global memory (tile-model.md 7).
 
-use super::code::{Access, GlobalSlot, Int, IntSlot, MakeView};
+use super::code::{Access, GlobalSlot, Int, IntSlot, MakeView, slot_bits};
 use super::step::Exec;
 use crate::engine::Global;
-use crate::lower::Failure;
+use crate::lower::{Failure, failure};
 use crate::nest::{read_bits, write_bits};
 use smallvec::SmallVec;
 use tessera_ir::ScalarType;
-use tessera_isa::codec::{Number, Overflow};
-use tessera_isa::diag::Diagnostic;
+use tessera_isa::codec::Overflow;
 
 fn out_of_bounds(what: String, help: impl Into<String>) -> Failure {
-    Box::new(Diagnostic::error("gm-bounds", what).help(help))
+    failure("gm-bounds", what, help)
 }
 
 impl Exec<'_> {
@@ -71,8 +70,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// The element that an access means: its offset in bytes, or in nibbles for fp4.
-    fn element(&self, access: &Access) -> Result<(Global, i64, u64), Failure> {
+    /// The element that an access means, how many there are, and its offset in bytes, or in nibbles for fp4.
+    fn element(&self, access: &Access) -> Result<(Global, [i64; 2], u64), Failure> {
         let pointer = self.global(access.pointer).clone();
         let index = self.int(access.index);
         let at = pointer.offset.saturating_add(index);
@@ -84,12 +83,12 @@ impl Exec<'_> {
             return Err(out_of_bounds(what, "give the argument a longer file, or stay inside it"));
         }
         let unit = pointer.elem.size().unwrap_or(1) as i64;
-        Ok((pointer, at * unit, elements))
+        Ok((pointer, [at, at * unit], elements))
     }
 
     pub fn load_scalar(&mut self, access: &Access, to: IntSlot) -> Result<(), Failure> {
         self.watch_load(access)?;
-        let (pointer, at, elements) = self.element(access)?;
+        let (pointer, [element, at], elements) = self.element(access)?;
         let bits = pointer.elem.bits();
         let byte = if bits == 4 { at / 2 } else { at } as usize;
         let len = (bits as usize / 8).max(1);
@@ -97,33 +96,20 @@ impl Exec<'_> {
         let exists = memory.is_some_and(|m| byte + len <= m.bytes().len());
         let defined = memory.is_some_and(|m| m.defined().has_all(byte, len));
         if !exists {
-            let what = format!(
-                "element {} is loaded, and the buffer has {elements} elements",
-                pointer.offset.saturating_add(self.int(access.index))
-            );
+            let what = format!("element {element} is loaded, and the buffer has {elements} elements");
             return Err(out_of_bounds(what, "give the argument a file"));
         }
         if self.engine.memories.tracked && !defined {
-            let what = format!(
-                "element {} of the buffer was never written, and its value is used",
-                pointer.offset.saturating_add(self.int(access.index))
-            );
-            return Err(Box::new(
-                Diagnostic::error("undefined-use", what).help("bind a file to the argument, or store it first"),
-            ));
+            let what = format!("element {element} of the buffer was never written, and its value is used");
+            return Err(failure("undefined-use", what, "bind a file to the argument, or store it first"));
         }
         let raw = memory.map_or(0, |m| read_bits(m.bytes(), at, bits));
-        let value = match (pointer.elem.decode(raw), access.ty) {
-            (Number::Int(v), ScalarType::Float(_)) => (v as f64).to_bits() as i64,
-            (Number::Int(v), ty) => tessera_ir::scalar::wrap(v as i64, ty.bits()),
-            (Number::Float(v), _) => v.to_bits() as i64,
-        };
-        self.set(to, value);
+        self.set(to, slot_bits(pointer.elem.decode(raw), access.ty));
         Ok(())
     }
 
     pub fn store_scalar(&mut self, access: &Access, scalar: Int) -> Result<(), Failure> {
-        let (pointer, at, _) = self.element(access)?;
+        let (pointer, [_, at], _) = self.element(access)?;
         let elem = pointer.elem;
         let value = self.int(scalar);
         let raw = match access.ty {

@@ -3,17 +3,16 @@
 //! A thread keeps one copy of the global buffers. After a block it takes out what the block wrote and puts back what was
 //! there before, so the next block begins with the initial contents again; what was taken out is merged in block order.
 
-use super::code::{TileSlot, Var};
+use super::code::{TileSlot, Var, slot_bits};
 use super::compile::compile;
 use super::step::{Context, Exec};
 use super::{BufferOutput, Input, Outcome, Printed, Run, TileOutput, TraceLine};
 use crate::engine::Global;
 use crate::engine::memory::{Memories, Memory, MemoryId};
-use crate::lower::Failure;
+use crate::lower::{Failure, failure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tessera_ir::{Def, Type, ValueId};
-use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::tile::Extent;
 
@@ -71,23 +70,16 @@ fn together(run: &Run<'_>, cx: &Context<'_>, buffers: &[Buffer], blocks: u32, th
     let next = AtomicU32::new(0);
     let all: Mutex<Vec<(u32, Left)>> = Mutex::new(Vec::new());
     let work = || {
-        let mut memories = Memories::new(run.tracked);
-        for buffer in buffers {
-            let mut memory = buffer.memory.clone();
-            memory.watch();
-            memories.add_buffer(memory);
-        }
-        let mut exec = Exec::new(cx, memories, run.trace);
+        let mut exec = Exec::new(cx, copies(buffers, run.tracked), run.trace);
         loop {
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks {
                 return;
             }
             let mut left = one(run, &mut exec, buffers, block);
-            for (k, buffer) in buffers.iter().enumerate() {
-                if let Some(memory) = exec.engine.memories.get_mut(MemoryId::buffer(k as u32)) {
-                    left.writes.push(memory.take_written(&buffer.memory));
-                }
+            for (k, buffer) in (0..).zip(buffers) {
+                let memory = exec.engine.memories.get_mut(MemoryId::buffer(k));
+                left.writes.extend(memory.map(|m| m.take_written(&buffer.memory)));
             }
             if left.failure.is_some() {
                 // Blocks that have begun still end, so that the lowest failure is always the one that is told.
@@ -107,6 +99,17 @@ fn together(run: &Run<'_>, cx: &Context<'_>, buffers: &[Buffer], blocks: u32, th
     let mut all = all.into_inner().unwrap_or_default();
     all.sort_by_key(|(block, _)| *block);
     all.into_iter().map(|(_, left)| left).collect()
+}
+
+/// A copy of the buffers that remembers what is written.
+pub(super) fn copies(buffers: &[Buffer], tracked: bool) -> Memories {
+    let mut memories = Memories::new(tracked);
+    for buffer in buffers {
+        let mut memory = buffer.memory.clone();
+        memory.watch();
+        memories.add_buffer(memory);
+    }
+    memories
 }
 
 fn one(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer], block: u32) -> Left {
@@ -137,9 +140,7 @@ pub(super) fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
             _ => None,
         });
         all.push(match bound {
-            Some((bytes, dims)) => {
-                Buffer { value: id, memory: Memory::new(bytes, true), dims: dims.clone(), grows: false }
-            }
+            Some((bytes, dims)) => Buffer { value: id, memory: Memory::new(bytes, true), dims, grows: false },
             None => Buffer { value: id, memory: Memory::default(), dims: Vec::new(), grows: true },
         });
     }
@@ -171,13 +172,7 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
                 let Type::Scalar(ty) = run.module.types.get(run.func.value(*value).ty) else {
                     continue;
                 };
-                let float = matches!(ty, tessera_ir::ScalarType::Float(_));
-                let bits = match number {
-                    Number::Int(v) if float => (*v as f64).to_bits() as i64,
-                    Number::Int(v) => tessera_ir::scalar::wrap(*v as i64, ty.bits()),
-                    Number::Float(v) => v.to_bits() as i64,
-                };
-                exec.set(slot, bits);
+                exec.set(slot, slot_bits(*number, *ty));
             }
             (Some(Var::Tile(slot)), Input::Tile { rows, cols, elements }) => {
                 give_tile(exec, slot, *rows, *cols, elements)?;
@@ -216,7 +211,7 @@ fn give_tile(exec: &mut Exec<'_>, slot: TileSlot, rows: u64, cols: u64, elements
             extent[0],
             extent[1]
         );
-        return Err(Box::new(Diagnostic::error("binding", what).help("bind an input of that shape")));
+        return Err(failure("binding", what, "bind an input of that shape"));
     }
     exec.engine.give(id, extent[0], extent[1], elements)
 }

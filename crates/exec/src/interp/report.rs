@@ -114,15 +114,14 @@ impl Exec<'_> {
                         continue;
                     }
                     for step in &prepared.shadow {
-                        let (operand, area) = match step {
-                            Shadow::Clear { operand, area } => (*operand, area),
-                            Shadow::Move(mv) => (mv.dst, &mv.to),
-                            Shadow::Set { .. } => continue,
-                        };
+                        let (operand, area) = step.target();
                         let Some(place) = prepared.places.get(usize::from(operand)) else {
                             continue;
                         };
-                        if place.memory != memory || !area.contains(place.at, byte) {
+                        if matches!(step, Shadow::Set { .. })
+                            || place.memory != memory
+                            || !area.contains(place.at, byte)
+                        {
                             continue;
                         }
                         let source = match step {

@@ -5,11 +5,11 @@ use super::report::Found;
 use super::{Printed, TraceLine};
 use crate::engine::memory::Memories;
 use crate::engine::{Engine, Global};
-use crate::lower::Failure;
+use crate::lower::{Failure, failure};
 use crate::origin::Watch;
 use smallvec::SmallVec;
 use tessera_ir::{Func, Module, OpId, ValueId, scalar};
-use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
 use tessera_isa::ops::AttrName;
 use tessera_isa::profile::Profile;
@@ -133,7 +133,7 @@ impl<'a> Exec<'a> {
 
     #[cold]
     fn undefined(&self, at: OpId, what: scalar::Undefined) -> Failure {
-        self.at(at, Box::new(Diagnostic::error("arith", what.to_string()).help(what.help())))
+        self.at(at, failure("arith", what.to_string(), what.help()))
     }
 
     fn code(&mut self, code: &[Code]) -> Result<(), Failure> {
@@ -205,7 +205,7 @@ impl<'a> Exec<'a> {
             Code::Refuse { at, name } => {
                 let what = format!("pto.{name} is recognised, and not executable yet");
                 let help = "take it out of the program, or run only the layout part";
-                return Err(self.at(*at, Box::new(Diagnostic::error("not-executable", what).help(help))));
+                return Err(self.at(*at, failure("not-executable", what, help)));
             }
             _ => {}
         }
@@ -216,7 +216,7 @@ impl<'a> Exec<'a> {
         let (lower, upper, step) = (self.int(f.lower), self.int(f.upper), self.int(f.step));
         if step <= 0 {
             let what = format!("the loop steps by {step}");
-            let failure = Box::new(Diagnostic::error("loop", what).help("a step is at least 1"));
+            let failure = failure("loop", what, "a step is at least 1");
             return Err(self.at(f.at, failure));
         }
         self.hand(&f.enter)?;
@@ -266,7 +266,7 @@ impl<'a> Exec<'a> {
             return Ok(());
         }
         let what = format!("the loops of the program ran {MAX_STEPS} iterations in all and have not ended");
-        let failure = Box::new(Diagnostic::error("loop", what).help("run fewer iterations"));
+        let failure = failure("loop", what, "run fewer iterations");
         Err(self.at(at, failure))
     }
 

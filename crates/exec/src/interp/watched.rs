@@ -8,7 +8,7 @@ use super::parallel::{self, Buffer};
 use super::step::{Context, Exec};
 use super::{Input, Outcome, Run};
 use crate::defined::Shadow;
-use crate::engine::memory::{Memories, MemoryId, on_core};
+use crate::engine::memory::{MemoryId, on_core};
 use crate::engine::{Object, TileId};
 use crate::lower::Failure;
 use crate::nest::{Place, lower_copy};
@@ -30,13 +30,7 @@ pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
     let blocks = run.blocks.max(1);
     let cx = Context { module: run.module, func: run.func, profile: run.profile, program: &program, blocks };
     let buffers = parallel::buffers(&mut run);
-    let mut memories = Memories::new(true);
-    for buffer in &buffers {
-        let mut memory = buffer.memory.clone();
-        memory.watch();
-        memories.add_buffer(memory);
-    }
-    let mut exec = Exec::new(&cx, memories, false);
+    let mut exec = Exec::new(&cx, parallel::copies(&buffers, true), false);
     exec.watch = Some(Box::new(watch));
     let mut left = Vec::new();
     let mut lengths = vec![0usize; buffers.len()];
@@ -56,7 +50,7 @@ pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
             break;
         }
     }
-    let mut watch = exec.watch.take().map_or_else(|| Watch::new(Default::default(), Vec::new(), false), |w| *w);
+    let mut watch = *exec.watch.take().unwrap_or_default();
     drop(exec);
     for (k, (buffer, length)) in buffers.iter().zip(&lengths).enumerate() {
         let ty = run.module.types.get(run.func.value(buffer.value).ty);

@@ -108,28 +108,3 @@ impl AsMut<[u8]> for AlignedBytes {
         self
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_grows_is_zero_and_aligned() {
-        let mut bytes = AlignedBytes::from([1, 2, 3].as_slice());
-        for len in [2, 3, 200, 5000] {
-            bytes.grow(len);
-            assert_eq!(bytes.as_ptr().align_offset(LINE), 0);
-            assert_eq!((bytes.len(), &bytes[..3]), (len.max(3), [1, 2, 3].as_slice()));
-            assert!(bytes[3..].iter().all(|b| *b == 0));
-        }
-        bytes.fill(7);
-        bytes.truncate(10);
-        bytes.grow(300);
-        assert_eq!((bytes[9], bytes.len()), (7, 300));
-        assert!(bytes[10..].iter().all(|b| *b == 0));
-        bytes.grow(6000);
-        assert!(bytes[10..].iter().all(|b| *b == 0));
-        bytes.truncate(11);
-        assert_eq!(bytes.into_vec(), [7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 0]);
-    }
-}

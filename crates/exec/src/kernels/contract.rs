@@ -19,14 +19,14 @@ pub(super) fn contract(
     match (to, elems) {
         (Elem::F32, [x, y]) if x.is_float() && y.is_float() => {
             let start = start.map(|s| u32::all(s).map(f32::from_bits).collect());
-            let sums = leveled::<f32>(extent, &floats(x, a), &floats(y, b), start);
+            let sums = best_sums::<f32>(extent, &floats(x, a), &floats(y, b), start);
             let canonical = |v: f32| if v.is_nan() { 0x7FC0_0000 } else { v.to_bits() };
             sums.into_iter().flat_map(|v| canonical(v).to_le_bytes()).collect()
         }
         (Elem::I32, [Elem::I8, Elem::I8]) => {
             let wide = |x: &[u8]| i8::all(x).map(i32::from).collect::<Vec<i32>>();
             let start = start.map(|s| i32::all(s).collect());
-            leveled::<i32>(extent, &wide(a), &wide(b), start).into_iter().flat_map(i32::to_le_bytes).collect()
+            best_sums::<i32>(extent, &wide(a), &wide(b), start).into_iter().flat_map(i32::to_le_bytes).collect()
         }
         _ => by_definition(elems, to, extent, a, b, start),
     }
@@ -106,36 +106,11 @@ fn sums<T: Sum>([m, n, k]: [usize; 3], a: &[T], b: &[T], start: Option<Vec<T>>) 
     out
 }
 
-fn leveled<T: Sum>(extent: [usize; 3], a: &[T], b: &[T], start: Option<Vec<T>>) -> Vec<T> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        /// # Safety
-        ///
-        /// The machine has AVX-512 F and FMA.
-        #[target_feature(enable = "avx512f,fma")]
-        unsafe fn avx512<T: Sum>(extent: [usize; 3], a: &[T], b: &[T], start: Option<Vec<T>>) -> Vec<T> {
-            sums(extent, a, b, start)
-        }
-
-        /// # Safety
-        ///
-        /// The machine has AVX2 and FMA.
-        #[target_feature(enable = "avx2,fma")]
-        unsafe fn avx2<T: Sum>(extent: [usize; 3], a: &[T], b: &[T], start: Option<Vec<T>>) -> Vec<T> {
-            sums(extent, a, b, start)
-        }
-
-        if is_x86_feature_detected!("fma") {
-            match Level::best() {
-                // SAFETY: the level says that the machine has the instructions.
-                Level::Avx512 => return unsafe { avx512(extent, a, b, start) },
-                // SAFETY: likewise.
-                Level::Avx2 => return unsafe { avx2(extent, a, b, start) },
-                Level::Scalar => {}
-            }
-        }
+leveled! {
+    fn best_sums[T: Sum][T](extent: [usize; 3], a: &[T], b: &[T], start: Option<Vec<T>>) -> Vec<T> where [] {
+        sums(extent, a, b, start)
     }
-    sums(extent, a, b, start)
+    "avx512f,fma", "avx2,fma"
 }
 
 /// Element by element.

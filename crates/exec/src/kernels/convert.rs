@@ -232,9 +232,8 @@ impl Convert {
         });
     }
 
-    /// # Safety
-    ///
-    /// The spans of the nest lie in readable and writable memory around the pointers, and inside the parameters.
+    /// Safety: the spans of the nest lie in readable and writable memory around the pointers, and inside the
+    /// parameters.
     unsafe fn vector(&self, raw: RawConvert, vector: &Vector, src: *const u8, dst: *mut u8, params: &Params) {
         let [to, from, param, _] = self.nest.base.map(|at| at as isize);
         let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
@@ -330,9 +329,7 @@ impl Vector {
         Some(())
     }
 
-    /// # Safety
-    ///
-    /// The contract of [`RawConvert`] at every point of the loops.
+    /// Safety: the contract of [`RawConvert`] at every point of the loops.
     unsafe fn run(
         &self,
         raw: RawConvert,

@@ -10,35 +10,12 @@ pub(crate) struct Rows {
     pub len: u64,
 }
 
-/// Writes the pattern to every row. A row's length is a multiple of the pattern's period, which divides the block's.
-pub(crate) fn fill(memory: &mut [u8], rows: &Rows, block: &[u8; 64]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        /// # Safety
-        ///
-        /// The machine has AVX-512.
-        #[target_feature(enable = "avx512f,avx512vl,avx512bw")]
-        unsafe fn avx512(memory: &mut [u8], rows: &Rows, block: &[u8; 64]) {
-            fill_rows(memory, rows, block);
-        }
-
-        /// # Safety
-        ///
-        /// The machine has AVX2.
-        #[target_feature(enable = "avx2")]
-        unsafe fn avx2(memory: &mut [u8], rows: &Rows, block: &[u8; 64]) {
-            fill_rows(memory, rows, block);
-        }
-
-        match Level::best() {
-            // SAFETY: the level says that the machine has the instructions.
-            Level::Avx512 => return unsafe { avx512(memory, rows, block) },
-            // SAFETY: likewise.
-            Level::Avx2 => return unsafe { avx2(memory, rows, block) },
-            Level::Scalar => {}
-        }
+leveled! {
+    /// Writes the pattern to every row. A row's length is a multiple of the pattern's period, which divides the block's.
+    pub(crate) fn fill[][](memory: &mut [u8], rows: &Rows, block: &[u8; 64]) where [] {
+        fill_rows(memory, rows, block)
     }
-    fill_rows(memory, rows, block);
+    "avx512f,avx512vl,avx512bw", "avx2"
 }
 
 #[inline(always)]

@@ -11,7 +11,7 @@ pub(super) fn fold(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2
     macro_rules! kernel {
         ($op:ident: $($elem:ident $from:ident => $state:ident;)*) => {
             match (from, Func::state(to)) {
-                $((Elem::$from, Elem::$state) => Some(leveled::<$elem, $state, $op>(results, x)),)*
+                $((Elem::$from, Elem::$state) => Some(best_states::<$elem, $state, $op>(results, x)),)*
                 _ => None,
             }
         };
@@ -94,31 +94,10 @@ macro_rules! bits {
 }
 bits! { i8 i16 i32 i64 u8 u16 u32 u64 }
 
-fn leveled<E: Element, S: Element, O: Op<S::Value, 2>>(results: usize, x: &[u8]) -> Vec<u8>
-where
-    S::Value: From<E::Value>,
-    E::Raw: Bits,
-    S::Raw: Bits,
-{
-    #[cfg(target_arch = "x86_64")]
-    {
-        /// # Safety
-        ///
-        /// The machine has AVX2.
-        #[target_feature(enable = "avx2")]
-        unsafe fn avx2<E: Element, S: Element, O: Op<S::Value, 2>>(results: usize, x: &[u8]) -> Vec<u8>
-        where
-            S::Value: From<E::Value>,
-            E::Raw: Bits,
-            S::Raw: Bits,
-        {
-            states::<E, S, O>(results, x)
-        }
-
-        if Level::best() >= Level::Avx2 {
-            // SAFETY: the level says that the machine has the instructions.
-            return unsafe { avx2::<E, S, O>(results, x) };
-        }
+leveled! {
+    fn best_states[E: Element, S: Element, O: Op<S::Value, 2>][E, S, O](results: usize, x: &[u8]) -> Vec<u8>
+    where [S::Value: From<E::Value>, E::Raw: Bits, S::Raw: Bits] {
+        states::<E, S, O>(results, x)
     }
-    states::<E, S, O>(results, x)
+    "avx2", "avx2"
 }

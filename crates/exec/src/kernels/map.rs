@@ -88,12 +88,11 @@ impl MapKernel {
 
     /// Runs the nest; the places are those of its operands.
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
-        let nowhere = OutOfBounds { first: 0, end: 0, len: 0 };
         let n = self.nest.operands();
-        let first = places.first().ok_or(nowhere)?;
+        let first = places.first().ok_or(OutOfBounds::NOWHERE)?;
         let mut at = [*first; OPERANDS];
-        at.iter_mut().zip(places.get(..n).ok_or(nowhere)?).for_each(|(at, place)| *at = *place);
-        let parts = parts(memories, at.map(|p| p.memory.index())).ok_or(nowhere)?;
+        at.iter_mut().zip(places.get(..n).ok_or(OutOfBounds::NOWHERE)?).for_each(|(at, place)| *at = *place);
+        let parts = parts(memories, at.map(|p| p.memory.index())).ok_or(OutOfBounds::NOWHERE)?;
         for k in 0..n {
             OutOfBounds::check(self.spans[k], at[k].at, parts[k].1)?;
         }
@@ -124,9 +123,7 @@ impl MapKernel {
         steps
     }
 
-    /// # Safety
-    ///
-    /// The contract of [`RawMap`] at every point of the loops from `dim` on.
+    /// Safety: the contract of [`RawMap`] at every point of the loops from `dim` on.
     unsafe fn rows(&self, raw: RawMap, dim: usize, at: [*mut u8; OPERANDS]) {
         if dim + 1 >= self.nest.dims.len() {
             let (steps, n) = match self.nest.dims.get(dim) {
@@ -268,9 +265,7 @@ table! {
 /// Elements that are loaded together.
 const LANES: usize = 32;
 
-/// # Safety
-///
-/// The contract of [`RawMap`].
+/// Safety: the contract of [`RawMap`].
 #[inline(always)]
 unsafe fn row<E: Element, O: Op<E::Value, N>, const N: usize>(
     at: [*mut u8; OPERANDS],
@@ -319,9 +314,7 @@ unsafe fn row<E: Element, O: Op<E::Value, N>, const N: usize>(
 fn leveled<E: Element, O: Op<E::Value, N>, const N: usize>(level: Level) -> RawMap {
     #[cfg(target_arch = "x86_64")]
     {
-        /// # Safety
-        ///
-        /// The contract of [`RawMap`], on a machine with the AVX-512 of [`Level::Avx512`].
+        /// Safety: the contract of [`RawMap`], on a machine with the AVX-512 of [`Level::Avx512`].
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
         unsafe fn avx512<E: Element, O: Op<E::Value, N>, const N: usize>(
             at: [*mut u8; OPERANDS],
@@ -332,9 +325,7 @@ fn leveled<E: Element, O: Op<E::Value, N>, const N: usize>(level: Level) -> RawM
             unsafe { row::<E, O, N>(at, step, n) }
         }
 
-        /// # Safety
-        ///
-        /// The contract of [`RawMap`], on a machine with AVX2.
+        /// Safety: the contract of [`RawMap`], on a machine with AVX2.
         #[target_feature(enable = "avx2")]
         unsafe fn avx2<E: Element, O: Op<E::Value, N>, const N: usize>(
             at: [*mut u8; OPERANDS],

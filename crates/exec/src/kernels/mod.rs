@@ -9,6 +9,40 @@
 //! memories before any pointer is made. Source and destination may lie in one memory and interleave, so kernels hold raw
 //! pointers and never references to the bytes. Scalar twins (module `scalar`) are safe code and run on every machine.
 
+/// A function that is compiled again for the levels above the scalar one, and calls the best of the machine: the vectors
+/// are the compiler's.
+macro_rules! leveled {
+    ($(#[$doc:meta])* $vis:vis fn $name:ident[$($generics:tt)*][$($names:ident),*]($($arg:ident: $type:ty),*)
+     $(-> $out:ty)? where [$($bounds:tt)*] { $body:expr } $avx512:literal, $avx2:literal) => {
+        $(#[$doc])*
+        $vis fn $name<$($generics)*>($($arg: $type),*) $(-> $out)? where $($bounds)* {
+            #[cfg(target_arch = "x86_64")]
+            {
+                /// Safety: the machine has AVX-512.
+                #[target_feature(enable = $avx512)]
+                unsafe fn avx512<$($generics)*>($($arg: $type),*) $(-> $out)? where $($bounds)* {
+                    $body
+                }
+
+                /// Safety: the machine has AVX2.
+                #[target_feature(enable = $avx2)]
+                unsafe fn avx2<$($generics)*>($($arg: $type),*) $(-> $out)? where $($bounds)* {
+                    $body
+                }
+
+                match Level::best() {
+                    // SAFETY: the level says that the machine has the instructions.
+                    Level::Avx512 => return unsafe { avx512::<$($names),*>($($arg),*) },
+                    // SAFETY: likewise.
+                    Level::Avx2 => return unsafe { avx2::<$($names),*>($($arg),*) },
+                    Level::Scalar => {}
+                }
+            }
+            $body
+        }
+    };
+}
+
 mod bytes;
 mod contract;
 mod convert;
@@ -27,7 +61,8 @@ pub use convert::{Conversion, Convert, Params};
 pub(crate) use fill::{Rows, fill};
 pub use map::{MapKernel, Mapped};
 pub use pair::Pair;
-pub(crate) use staged::{Staged, What};
+pub use staged::Staged;
+pub(crate) use staged::What;
 
 use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC};
 use smallvec::SmallVec;
@@ -37,7 +72,7 @@ use smallvec::SmallVec;
 pub enum Level {
     /// Safe scalar code.
     Scalar,
-    /// x86-64 with AVX2 and F16C.
+    /// x86-64 with AVX2, FMA and F16C.
     Avx2,
     /// x86-64 with AVX-512 F, BW, DQ, VL and VBMI.
     Avx512,
@@ -50,7 +85,9 @@ impl Level {
         {
             static BEST: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
             *BEST.get_or_init(|| {
-                let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c");
+                let avx2 = is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("f16c");
                 let avx512 = is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512dq")
@@ -193,9 +230,7 @@ impl Kernel {
         scalar::copy(bytes, &loops, src, dst, if nibbles { None } else { Some(self.inner.run) });
     }
 
-    /// # Safety
-    ///
-    /// The spans of the nest, moved by `src_at` and `dst_at`, lie inside the memories that the pointers start.
+    /// Safety: the spans of the nest, moved by `src_at` and `dst_at`, lie inside the memories that the pointers start.
     unsafe fn raw(&self, raw: Raw, src: *const u8, src_at: usize, dst: *mut u8, dst_at: usize) {
         let src = src.wrapping_add(src_at).wrapping_offset(self.src);
         let dst = dst.wrapping_add(dst_at).wrapping_offset(self.dst);
@@ -207,9 +242,7 @@ impl Kernel {
 /// Calls `f` at every point of the loops. Pointers move with wrapping arithmetic, since the step after the last point may
 /// leave the memory.
 ///
-/// # Safety
-///
-/// As `f`'s, for every point.
+/// Safety: as `f`'s, for every point.
 #[inline]
 unsafe fn outer(loops: &[Loop], src: *const u8, dst: *mut u8, f: &mut impl FnMut(*const u8, *mut u8)) {
     let Some((l, rest)) = loops.split_first() else {

@@ -72,8 +72,7 @@ impl Pair {
 
     /// Runs both nests. The places are those of the even half, the odd half and the interleaved side.
     pub(crate) fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: [Place; 3]) -> Result<(), OutOfBounds> {
-        let parts =
-            parts(memories, places.map(|p| p.memory.index())).ok_or(OutOfBounds { first: 0, end: 0, len: 0 })?;
+        let parts = parts(memories, places.map(|p| p.memory.index())).ok_or(OutOfBounds::NOWHERE)?;
         for (k, (_, len)) in parts.into_iter().enumerate() {
             OutOfBounds::check(self.spans[k], places[k].at, len)?;
         }
@@ -85,9 +84,7 @@ impl Pair {
         Ok(())
     }
 
-    /// # Safety
-    ///
-    /// The contract of `RawPair` at every point of the loops.
+    /// Safety: the contract of `RawPair` at every point of the loops.
     unsafe fn rows(&self, loops: &[Loop], x: *mut u8, y: *mut u8, both: *mut u8) {
         let Some((l, rest)) = loops.split_first() else {
             // SAFETY: the contract of this function.

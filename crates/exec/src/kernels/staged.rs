@@ -5,9 +5,6 @@
 //! results side by side, a product the rows of its right factor. So results are computed many at a time, and each of them
 //! still in rising k (reduce.md 5, matrix.md 1).
 
-#[cfg(test)]
-mod tests;
-
 use super::contract::contract;
 use super::fold::fold;
 use super::{Kernel, Level, OutOfBounds};
@@ -19,7 +16,7 @@ use tessera_isa::layout::Layout;
 use tessera_isa::sem::Func;
 
 /// A tile operand of such a step: its number, its layout and its type.
-pub(crate) type Tile<'a> = (u8, &'a Layout, Elem);
+pub type Tile<'a> = (u8, &'a Layout, Elem);
 
 /// What is computed from the dense buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,10 +29,10 @@ pub(crate) enum What {
 
 /// Such a step, made ready.
 #[derive(Clone, Debug)]
-pub(crate) struct Staged {
-    pub what: What,
-    pub inputs: SmallVec<[Stage; 3]>,
-    pub output: Stage,
+pub struct Staged {
+    pub(crate) what: What,
+    pub(crate) inputs: SmallVec<[Stage; 3]>,
+    pub(crate) output: Stage,
 }
 
 /// An operand and its dense buffer.
@@ -98,8 +95,6 @@ impl Stage {
     }
 }
 
-const NOWHERE: OutOfBounds = OutOfBounds { first: 0, end: 0, len: 0 };
-
 impl Staged {
     /// A fold: the destination, the arguments, and what it starts as.
     pub fn reduce(
@@ -152,8 +147,8 @@ impl Staged {
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
         let mut inputs: SmallVec<[Vec<u8>; 3]> = SmallVec::new();
         for input in &self.inputs {
-            let place = places.get(usize::from(input.operand)).ok_or(NOWHERE)?;
-            let memory = memories.get_mut(place.memory.index()).ok_or(NOWHERE)?;
+            let place = places.get(usize::from(input.operand)).ok_or(OutOfBounds::NOWHERE)?;
+            let memory = memories.get_mut(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?;
             inputs.push(input.gather(memory.as_mut(), place.at)?);
         }
         let out = match (self.what, inputs.as_slice()) {
@@ -167,8 +162,8 @@ impl Staged {
             (What::Gather { .. }, [src, idx]) => self.picked(src, idx),
             _ => vec![0; self.output.bytes()],
         };
-        let place = places.get(usize::from(self.output.operand)).ok_or(NOWHERE)?;
-        let memory = memories.get_mut(place.memory.index()).ok_or(NOWHERE)?.as_mut();
+        let place = places.get(usize::from(self.output.operand)).ok_or(OutOfBounds::NOWHERE)?;
+        let memory = memories.get_mut(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?.as_mut();
         for kernel in &self.output.kernels {
             kernel.run((&out, 0), (memory, place.at))?;
         }
@@ -189,7 +184,7 @@ impl Staged {
 
     /// Calls `f(input, element)` for every element of the buffers that a result of a fold reads, in the order of the
     /// formula.
-    pub fn reads(&self, result: usize, mut f: impl FnMut(usize, usize)) {
+    pub(crate) fn reads(&self, result: usize, mut f: impl FnMut(usize, usize)) {
         let What::Reduce { extent: [rows, cols, depth], starts, .. } = self.what else {
             return;
         };
@@ -208,7 +203,7 @@ impl Staged {
     }
 
     /// The indices of a gather, as the tile has them now; of a fold, none.
-    pub fn indices(&self, memories: &Memories, places: &[Place]) -> Vec<u64> {
+    pub(crate) fn indices(&self, memories: &Memories, places: &[Place]) -> Vec<u64> {
         let (What::Gather { .. }, Some(idx)) = (self.what, self.inputs.get(1)) else {
             return Vec::new();
         };
@@ -220,7 +215,7 @@ impl Staged {
     }
 
     /// A gather by these indices as the copies that it comes to, from its first operand to its destination.
-    pub fn copies(&self, indices: &[u64]) -> Nests {
+    pub(crate) fn copies(&self, indices: &[u64]) -> Nests {
         let (from, to) = (self.inputs[0].offsets(true), self.output.offsets(false));
         let bits = self.output.elem.bits();
         let copy = |(index, d): (&u64, i64)| {
@@ -232,7 +227,7 @@ impl Staged {
 
     /// Which results of a fold are defined: all that it reads is. `read` has, for every input, 0xFF for the bytes that are
     /// defined from an offset on; so will the results.
-    pub fn defined(&self, read: &[(Vec<u8>, i64)], (out, start): (&mut [u8], i64)) {
+    pub(crate) fn defined(&self, read: &[(Vec<u8>, i64)], (out, start): (&mut [u8], i64)) {
         let whole: SmallVec<[Vec<bool>; 3]> = self
             .inputs
             .iter()
@@ -257,7 +252,7 @@ impl Staged {
 
     /// Calls `f(input, byte)` for the elements of a fold that a byte of the destination depends on; bytes are counted from
     /// their operands' starts.
-    pub fn sources_of(&self, byte: i64, mut f: impl FnMut(usize, i64)) {
+    pub(crate) fn sources_of(&self, byte: i64, mut f: impl FnMut(usize, i64)) {
         let size = i64::from(self.output.elem.bits() / 8);
         let result = self.output.offsets(false).into_iter().position(|at| (at..at + size).contains(&byte));
         let offsets: SmallVec<[Vec<i64>; 3]> = self.inputs.iter().map(|input| input.offsets(true)).collect();

@@ -3,10 +3,9 @@
 
 use crate::engine::memory::Memories;
 use crate::kernels::{Staged, What};
-use crate::lower::{Effect, Failure, Places, Prepared, operand};
+use crate::lower::{Effect, Failure, Places, Prepared, failure, operand};
 use crate::nest::{Place, read_bits};
 use tessera_isa::codec::Number;
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::Role;
 use tessera_isa::sem::{Apply, Map, Side, Step};
@@ -89,7 +88,7 @@ impl Joined {
         let at = place.at as i64 + tile.layout.offset(row, 0) * size as i64;
         if memories.tracked && !memory.defined().has_all(at as usize, size) {
             let what = format!("the count {role}({row}, 0) was never written, and it decides how much is joined");
-            return Err(Box::new(Diagnostic::error("undefined-use", what).help("write the index tile first")));
+            return Err(failure("undefined-use", what, "write the index tile first"));
         }
         Ok(match elem.decode(read_bits(memory.bytes(), at, elem.bits())) {
             Number::Int(v) => v,
@@ -161,7 +160,7 @@ pub(crate) fn check_indices(staged: &Staged, memories: &Memories, places: &[Plac
             let first = usize::try_from(start as i64 + offset).unwrap_or(0);
             if !defined.has_all(first, idx.elem.bits() as usize / 8) {
                 let what = format!("the index {} was never written, and it decides what is picked", at(k));
-                return Err(Box::new(Diagnostic::error("undefined-use", what).help("write the index tile first")));
+                return Err(failure("undefined-use", what, "write the index tile first"));
             }
         }
         let index = match idx.elem.decode(bits) {
@@ -175,9 +174,7 @@ pub(crate) fn check_indices(staged: &Staged, memories: &Memories, places: &[Plac
                 src.len.saturating_sub(1),
                 src.len as u64 / columns.max(1)
             );
-            return Err(Box::new(
-                Diagnostic::error("tgather-index", what).help("give indices of the declared area of src"),
-            ));
+            return Err(failure("tgather-index", what, "give indices of the declared area of src"));
         }
     }
     Ok(())

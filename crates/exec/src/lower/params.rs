@@ -2,7 +2,7 @@
 
 use crate::engine::memory::Memories;
 use crate::kernels::Params;
-use crate::lower::Failure;
+use crate::lower::{Failure, failure};
 use crate::nest::Place;
 use tessera_isa::codec::{QuantFault, QuantParam};
 use tessera_isa::diag::Diagnostic;
@@ -87,9 +87,7 @@ impl FromTile {
             let column = self.first + defined as u64;
             let what =
                 format!("the quantization parameter fp[{column}] was never written, and it decides what is stored");
-            return Err(Box::new(
-                Diagnostic::error("undefined-use", what).help("load the parameters into the Scaling tile first"),
-            ));
+            return Err(failure("undefined-use", what, "load the parameters into the Scaling tile first"));
         }
         self.params.set(raw().map(QuantParam::vector));
         self.bytes = bytes.to_vec();

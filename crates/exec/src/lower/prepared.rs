@@ -18,6 +18,11 @@ use tessera_isa::sem;
 /// A failure while an instruction is made ready or runs; the caller adds the place.
 pub type Failure = Box<Diagnostic>;
 
+/// What went wrong, and what to do about it.
+pub(crate) fn failure(rule: &'static str, what: impl Into<String>, help: impl Into<String>) -> Failure {
+    Box::new(Diagnostic::error(rule, what).help(help))
+}
+
 /// Where the operands of an instruction lie.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'a> {

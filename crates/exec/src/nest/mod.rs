@@ -20,7 +20,7 @@ pub use fold::fold;
 pub use lower::{Operand, lower, lower_copy, lower_fill};
 pub use plan::{Place, Plan, Step};
 pub use runs::Runs;
-pub(crate) use runs::{read as read_bits, write as write_bits};
+pub(crate) use runs::{read as read_bits, size_of_element, whole_bytes, write as write_bits};
 
 pub use tessera_isa::sem::Map;
 
@@ -95,24 +95,6 @@ impl Nest {
         runs::walk(&outer, self.base, &mut f);
     }
 
-    /// Writes `convert(source bits, offset of the third operand)` to every destination element: the scalar twin of
-    /// kernels that convert.
-    pub fn convert_with(
-        &self,
-        src: &[u8],
-        dst: &mut [u8],
-        mut convert: impl FnMut(u64, i64) -> u64,
-    ) -> Result<(), OutOfBounds> {
-        OutOfBounds::check(self.span(SRC), 0, src.len())?;
-        OutOfBounds::check(self.span(DST), 0, dst.len())?;
-        let bits = self.bits;
-        self.for_each_element(|[d, s, p, _]| {
-            let value = read_bits(src, s, bits[SRC]);
-            write_bits(dst, d, bits[DST], convert(value, p));
-        });
-        Ok(())
-    }
-
     /// Copies every element from `src` to `dst`. To run a nest more than once, make a [`Plan`] of it.
     pub fn run(&self, src: &[u8], dst: &mut [u8]) -> Result<(), OutOfBounds> {
         crate::kernels::Kernel::new(self, crate::kernels::Level::best()).run((src, 0), (dst, 0))
@@ -171,6 +153,9 @@ pub struct OutOfBounds {
 }
 
 impl OutOfBounds {
+    /// An operand that has no place.
+    pub(crate) const NOWHERE: OutOfBounds = OutOfBounds { first: 0, end: 0, len: 0 };
+
     /// Does the span, moved by `at`, lie in `len` bytes?
     #[inline]
     pub(crate) fn check(span: (i128, i128), at: usize, len: usize) -> Result<(), OutOfBounds> {

@@ -70,30 +70,13 @@ pub struct Plan {
 
 #[derive(Clone, Debug)]
 enum Action {
-    Copy {
-        src: u8,
-        dst: u8,
-        kernel: Kernel,
-    },
-    Convert {
-        src: u8,
-        dst: u8,
-        convert: Box<Convert>,
-    },
-    Map {
-        operands: SmallVec<[u8; OPERANDS]>,
-        kernel: Box<MapKernel>,
-    },
+    Copy { src: u8, dst: u8, kernel: Kernel },
+    Convert { src: u8, dst: u8, convert: Box<Convert> },
+    Map { operands: SmallVec<[u8; OPERANDS]>, kernel: Box<MapKernel> },
     Staged(Arc<Staged>),
-    Fill {
-        dst: u8,
-        fill: Fill,
-    },
-    /// Two copies with one strided side in common: each line of memory is touched once.
-    Pair {
-        operands: [u8; 3],
-        kernel: Pair,
-    },
+    Fill { dst: u8, fill: Fill },
+    // Two copies with one strided side in common: each line of memory is touched once.
+    Pair { operands: [u8; 3], kernel: Pair },
 }
 
 impl Action {
@@ -169,7 +152,7 @@ impl Plan {
         places: &[Place],
         params: &Params,
     ) -> Result<(), OutOfBounds> {
-        let place = |operand: u8| places.get(usize::from(operand)).copied().ok_or(NOWHERE);
+        let place = |operand: u8| places.get(usize::from(operand)).copied().ok_or(OutOfBounds::NOWHERE);
         for action in &self.actions {
             match action {
                 Action::Copy { src, dst, kernel } => match reach(memories, place(*src)?, place(*dst)?)? {
@@ -190,9 +173,9 @@ impl Plan {
                 Action::Staged(staged) => staged.run(memories, places)?,
                 Action::Fill { dst, fill } => {
                     let dst = place(*dst)?;
-                    let memory = memories.get_mut(dst.memory.index()).ok_or(NOWHERE)?.as_mut();
+                    let memory = memories.get_mut(dst.memory.index()).ok_or(OutOfBounds::NOWHERE)?.as_mut();
                     let len = memory.len();
-                    fill.run(memory.get_mut(dst.at..).ok_or(OutOfBounds { len, ..NOWHERE })?)?;
+                    fill.run(memory.get_mut(dst.at..).ok_or(OutOfBounds { len, ..OutOfBounds::NOWHERE })?)?;
                 }
                 Action::Pair { operands: [x, y, z], kernel } => {
                     kernel.run(memories, [place(*x)?, place(*y)?, place(*z)?])?;
@@ -212,16 +195,13 @@ enum Reach<'a> {
 #[inline]
 fn reach<M: AsMut<[u8]>>(memories: &mut [M], src: Place, dst: Place) -> Result<Reach<'_>, OutOfBounds> {
     if src.memory == dst.memory {
-        let memory = memories.get_mut(src.memory.index()).ok_or(NOWHERE)?;
+        let memory = memories.get_mut(src.memory.index()).ok_or(OutOfBounds::NOWHERE)?;
         return Ok(Reach::One(memory.as_mut(), src.at, dst.at));
     }
     let pair = memories.get_disjoint_mut([src.memory.index(), dst.memory.index()]);
-    let [from, to] = pair.map_err(|_| NOWHERE)?;
+    let [from, to] = pair.map_err(|_| OutOfBounds::NOWHERE)?;
     Ok(Reach::Two((from.as_mut(), src.at), (to.as_mut(), dst.at)))
 }
-
-/// An operand that has no place.
-const NOWHERE: OutOfBounds = OutOfBounds { first: 0, end: 0, len: 0 };
 
 /// Turns copies into actions: folded per pair of operands, and two at once where one side of them interleaves.
 fn flush_copies(copies: &mut Vec<(u8, u8, Nest)>, level: Level, actions: &mut SmallVec<[Action; 2]>) {

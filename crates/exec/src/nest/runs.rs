@@ -118,6 +118,16 @@ pub(crate) fn walk<const N: usize>(dims: &[(u64, [i64; N])], at: [i64; N], f: &m
     }
 }
 
+/// Whole bytes of an offset: nibbles come two to a byte.
+pub(crate) fn whole_bytes(offset: i64, bits: u32) -> i64 {
+    if bits == 4 { offset.div_euclid(2) } else { offset }
+}
+
+/// Bytes that an element takes.
+pub(crate) fn size_of_element(bits: u32) -> i64 {
+    i64::from(bits / 8).max(1)
+}
+
 /// The element of `bits` bits at an offset (nibbles for 4 bits, else bytes); 0 outside.
 pub(crate) fn read(bytes: &[u8], at: i64, bits: u32) -> u64 {
     if bits == 4 {

@@ -138,8 +138,10 @@ pub enum Quantized {
 }
 
 /// A parameter on its way into a function.
-pub(crate) enum Param {
+pub enum Param {
+    /// None: a plain conversion.
     None,
+    /// Known.
     Fixed(QuantParam),
     /// The origins of its eight bytes.
     Data(SmallVec<[TermId; 8]>),

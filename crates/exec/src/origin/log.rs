@@ -5,7 +5,7 @@ use super::{Function, Now};
 use crate::defined::{Shadow, ShadowMove, Value};
 use crate::engine::memory::{MemoryId, is_buffer, on_core};
 use crate::lower::ParamAt;
-use crate::nest::{DST, Place, SRC};
+use crate::nest::{DST, Place, SRC, size_of_element, whole_bytes};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -236,10 +236,7 @@ impl Event {
                 let place = |n: u8| places.get(usize::from(n));
                 let mut clobbered = None;
                 for action in moves.actions.iter().rev() {
-                    let (dst, area) = match action {
-                        Shadow::Move(mv) => (mv.dst, &mv.to),
-                        Shadow::Set { operand, area, .. } | Shadow::Clear { operand, area } => (*operand, area),
-                    };
+                    let (dst, area) = action.target();
                     let Some(to) = place(dst).filter(|p| p.memory == memory && area.contains(p.at, byte)) else {
                         continue;
                     };
@@ -289,16 +286,6 @@ impl Event {
     }
 }
 
-/// Whole bytes of an offset: nibbles come two to a byte.
-fn whole(offset: i64, bits: u32) -> i64 {
-    if bits == 4 { offset.div_euclid(2) } else { offset }
-}
-
-/// Bytes that an element takes.
-fn size(bits: u32) -> i64 {
-    i64::from(bits / 8).max(1)
-}
-
 impl ShadowMove {
     /// Where the byte at this distance from the destination's start comes from.
     fn came_from(&self, places: &[Place], byte: i64) -> Option<Source> {
@@ -312,15 +299,15 @@ impl ShadowMove {
             let mut elements = Vec::new();
             staged.sources_of(byte, |input, first| {
                 let stage = &staged.inputs[input];
-                elements.push(element(stage.operand, first, size(stage.elem.bits())));
+                elements.push(element(stage.operand, first, size_of_element(stage.elem.bits())));
             });
             return Some(Source::Computed { function, elements, param: None });
         }
         let mut found = None;
         for nest in &self.nests {
             nest.for_each_element(|offsets| {
-                let to = whole(offsets[DST], nest.bits[DST]);
-                if found.is_none() && (to..to + size(nest.bits[DST])).contains(&byte) {
+                let to = whole_bytes(offsets[DST], nest.bits[DST]);
+                if found.is_none() && (to..to + size_of_element(nest.bits[DST])).contains(&byte) {
                     found = Some((nest.bits, offsets, byte - to));
                 }
             });
@@ -328,10 +315,12 @@ impl ShadowMove {
         let (bits, offsets, k) = found?;
         let (first, _) = self.reads.first()?;
         let Some(function) = self.function() else {
-            return Some(Source::Copied(at(*first, whole(offsets[SRC], bits[SRC]) + k)?));
+            return Some(Source::Copied(at(*first, whole_bytes(offsets[SRC], bits[SRC]) + k)?));
         };
         let read = self.reads.iter().zip(offsets.iter().zip(bits).skip(SRC));
-        let elements = read.map(|((operand, _), (at, bits))| element(*operand, whole(*at, bits), size(bits))).collect();
+        let elements = read
+            .map(|((operand, _), (at, bits))| element(*operand, whole_bytes(*at, bits), size_of_element(bits)))
+            .collect();
         let param = match self.value {
             Value::Converted(_, ParamAt::Tile { operand, offset, .. }) => places
                 .get(usize::from(operand))
@@ -345,27 +334,27 @@ impl ShadowMove {
     fn destinations(&self, k: usize, byte: i64, f: &mut impl FnMut(i64)) {
         if let Value::Staged(staged) = &self.value {
             let offsets = staged.inputs[k].offsets(true);
-            let bytes = size(staged.inputs[k].elem.bits());
+            let bytes = size_of_element(staged.inputs[k].elem.bits());
             for (result, d) in staged.output.offsets(false).into_iter().enumerate() {
                 let mut is_read = false;
                 staged.reads(result, |input, element| {
                     is_read |= input == k && (offsets[element]..offsets[element] + bytes).contains(&byte);
                 });
                 if is_read {
-                    (d..d + size(staged.output.elem.bits())).for_each(&mut *f);
+                    (d..d + size_of_element(staged.output.elem.bits())).for_each(&mut *f);
                 }
             }
         }
         for nest in &self.nests {
             let (from, to) = (nest.bits[SRC + k], nest.bits[DST]);
             nest.for_each_element(|at| {
-                let (s, d) = (whole(at[SRC + k], from), whole(at[DST], to));
-                if !(s..s + size(from)).contains(&byte) {
+                let (s, d) = (whole_bytes(at[SRC + k], from), whole_bytes(at[DST], to));
+                if !(s..s + size_of_element(from)).contains(&byte) {
                     return;
                 }
                 if !self.keeps_bits() {
-                    (d..d + size(to)).for_each(&mut *f);
-                } else if byte - s < size(to) {
+                    (d..d + size_of_element(to)).for_each(&mut *f);
+                } else if byte - s < size_of_element(to) {
                     f(d + byte - s);
                 }
             });

@@ -14,7 +14,7 @@ mod moves;
 mod plane;
 mod terms;
 
-pub use function::{Converted, Function, Quantized};
+pub use function::{Converted, Function, Param, Quantized};
 pub use log::{Carried, Event, Log, Source, Spot, TileAt};
 pub(crate) use moves::Moves;
 pub use terms::{Nibble, Term, TermId, Terms, UNDEFINED};
@@ -69,7 +69,7 @@ pub struct Undecided {
 }
 
 /// Follows every byte of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// What the numbers mean.
     pub terms: Terms,
@@ -110,21 +110,7 @@ pub(crate) struct Now {
 impl Watch {
     /// A watch over a program whose arguments have these input numbers.
     pub fn new(terms: Terms, inputs: Vec<(ValueId, u32)>, log: bool) -> Self {
-        Watch {
-            terms,
-            log: log.then(Log::default),
-            undecided: None,
-            outputs: Vec::new(),
-            printed: Vec::new(),
-            contents: None,
-            inputs,
-            planes: FxHashMap::default(),
-            sources: FxHashMap::default(),
-            merged: FxHashMap::default(),
-            written: Vec::new(),
-            ready: FxHashMap::default(),
-            now: Now::default(),
-        }
+        Watch { terms, inputs, log: log.then(Log::default), ..Watch::default() }
     }
 
     /// The argument whose input number this is.
@@ -319,11 +305,8 @@ impl Watch {
         let written: Vec<(Place, &Area)> = moves
             .actions
             .iter()
-            .filter_map(|a| match a {
-                Shadow::Move(mv) => Some((places.get(usize::from(mv.dst)).copied()?, &mv.to)),
-                Shadow::Set { operand, area, .. } => Some((places.get(usize::from(*operand)).copied()?, area)),
-                Shadow::Clear { .. } => None,
-            })
+            .filter(|a| !matches!(a, Shadow::Clear { .. }))
+            .filter_map(|a| Some((places.get(usize::from(a.target().0)).copied()?, a.target().1)))
             .filter(|(p, _)| p.memory == place.memory)
             .collect();
         for (start, len) in area.at(place.at) {

@@ -2,10 +2,11 @@
 
 use super::graph::Step;
 use std::collections::{BTreeMap, BTreeSet};
-use tessera_ir::edges::{Control, Edge, When};
-use tessera_ir::{Def, Func, Module, Op, OpId, OpKind, ValueId};
+use tessera_ir::edges::{Control, When};
+use tessera_ir::{Def, Func, Module, Op, OpId, OpKind, Type, ValueId};
 use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::tile::Tile;
 use tessera_plan::Placement;
 
 /// A tile that a handle may be, by the value that defines it, and whether it was made anew since the handle got it.
@@ -75,8 +76,25 @@ pub struct Program<'a> {
 }
 
 impl Program<'_> {
-    pub fn is_tile(&self, v: ValueId) -> bool {
-        self.module.types.get(self.func.value(v).ty).is_tile()
+    pub fn values(&self) -> impl Iterator<Item = ValueId> + use<> {
+        (0..self.func.values.len() as u32).map(ValueId)
+    }
+
+    pub fn name(&self, v: ValueId) -> String {
+        format!("%{}", self.module.names.text(self.func.value(v).name))
+    }
+
+    /// The tile of a value; a conv tile counts as one row.
+    pub fn tile(&self, v: ValueId) -> Option<Tile> {
+        match self.module.types.get(self.func.value(v).ty) {
+            Type::Tile(t) => Some(t.resolve(self.profile)),
+            Type::Conv(c) => Some(c.as_tile()),
+            _ => None,
+        }
+    }
+
+    fn is_tile(&self, v: ValueId) -> bool {
+        self.tile(v).is_some()
     }
 
     /// Does the value hold contents when the function begins?
@@ -84,11 +102,13 @@ impl Program<'_> {
         matches!(self.func.value(v).def, Def::Arg(_) | Def::Input | Def::ListingOut)
     }
 
+    pub fn inputs(&self) -> impl Iterator<Item = ValueId> {
+        self.values().filter(|v| self.is_input(*v) && self.is_tile(*v))
+    }
+
     /// Does TASSIGN name the value before the operation that defines it?
     fn is_bound_early(&self, v: ValueId) -> bool {
-        let Def::Result(def, _) = self.func.value(v).def else {
-            return false;
-        };
+        let Def::Result(def, _) = self.func.value(v).def else { return false };
         self.func.ops.iter().enumerate().any(|(i, op)| {
             op.opcode() == Some(Opcode::Tassign)
                 && op.operands.iter().any(|o| o.role != Role::Addr && o.arg.value() == Some(v))
@@ -144,10 +164,8 @@ impl Program<'_> {
         let mut effect = Effect::default();
         match step {
             Step::Entry => {
-                for v in (0..self.func.values.len()).map(|i| ValueId(i as u32)) {
-                    if self.is_input(v) && self.is_tile(v) {
-                        self.define(state, &mut effect, v, BTreeSet::from([v]));
-                    }
+                for v in self.inputs() {
+                    self.define(state, &mut effect, v, BTreeSet::from([v]));
                 }
             }
             Step::Exit => {
@@ -183,20 +201,20 @@ impl Program<'_> {
         });
     }
 
-    fn edges(&self, id: OpId, when: When) -> Vec<Edge<'_>> {
-        let control = Control::of(self.func, self.func.op(id));
-        control.map_or_else(|_| Vec::new(), |c| c.edges().into_iter().filter(|e| e.when == when).collect())
+    /// Who takes which value then.
+    fn pairs(&self, id: OpId, when: When) -> Vec<(ValueId, Option<ValueId>)> {
+        let Ok(control) = Control::of(self.func, self.func.op(id)) else { return Vec::new() };
+        let edges = control.edges().into_iter().filter(|e| e.when == when);
+        edges.flat_map(|e| e.pairs()).map(|(to, from)| (to, from.value())).collect()
     }
 
     fn hand_all(&self, state: &mut State, effect: &mut Effect, id: OpId, when: When) {
-        let edges = self.edges(id, when);
-        let pairs = edges.iter().flat_map(|e| e.pairs()).map(|(to, from)| (to, from.value()));
-        self.hand(state, effect, pairs);
+        self.hand(state, effect, self.pairs(id, when).into_iter());
     }
 
     /// The values that a loop carries.
     fn carried(&self, id: OpId) -> Vec<ValueId> {
-        self.edges(id, When::Again).iter().flat_map(|e| e.to).copied().collect()
+        self.pairs(id, When::Again).into_iter().map(|(to, _)| to).collect()
     }
 
     /// Hands tiles on by reference, all at once.
@@ -235,8 +253,7 @@ impl Program<'_> {
             (OpKind::Pto(opcode, _), _) => self.instruction(op, *opcode, state, effect),
             (OpKind::Select, _) => {
                 effect.uses.extend(op.values());
-                let refs = op.values().flat_map(|v| state.refs.get(&v).cloned().unwrap_or_default());
-                let all: BTreeSet<Ref> = refs.collect();
+                let all: BTreeSet<Ref> = op.values().filter_map(|v| state.refs.get(&v)).flatten().copied().collect();
                 for r in &op.results {
                     effect.binds.insert(*r);
                     state.refs.insert(*r, all.clone());
@@ -248,9 +265,7 @@ impl Program<'_> {
 
     /// The end of an iteration: buffers take copies, everything else is handed on by reference.
     fn back(&self, owner: OpId, state: &mut State, effect: &mut Effect) {
-        let edges = self.edges(owner, When::Again);
-        let pairs = edges.iter().flat_map(|e| e.pairs()).map(|(to, from)| (to, from.value()));
-        let pairs: Vec<(ValueId, Option<ValueId>)> = pairs.collect();
+        let pairs = self.pairs(owner, When::Again);
         let copied =
             |(arg, from): &&(ValueId, Option<ValueId>)| self.placement.slot(*arg).is_some() && *from != Some(*arg);
         for (_, from) in pairs.iter().filter(copied) {

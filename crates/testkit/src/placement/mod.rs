@@ -11,9 +11,9 @@ mod graph;
 use effect::{Effect, Program, State};
 use graph::{Graph, Step};
 use std::collections::BTreeSet;
-use tessera_ir::{Def, Func, Module, OpId, Type, ValueId};
+use tessera_ir::{Def, Func, Module, ValueId};
 use tessera_isa::profile::{FP_ALIGN, Profile, TILE_ALIGN};
-use tessera_isa::tile::{Loc, Tile};
+use tessera_isa::tile::Loc;
 use tessera_plan::Placement;
 
 type Values = BTreeSet<ValueId>;
@@ -39,13 +39,12 @@ pub fn validate(
     addresses(&program)?;
     let graph = Graph::new(func);
     let facts = follow(&program, &graph);
-    let name = |v: ValueId| name_of(module, func, v);
     for effect in facts.iter().map(|f| &f.effect) {
         if let Some(v) = effect.stale {
-            return Err(format!("{} is used after what it refers to was overwritten", name(v)));
+            return Err(format!("{} is used after what it refers to was overwritten", program.name(v)));
         }
         if let Some(v) = effect.touch.iter().find(|v| placement.slot(**v).is_none()) {
-            return Err(format!("{} is used and has no storage", name(*v)));
+            return Err(format!("{} is used and has no storage", program.name(*v)));
         }
     }
     let occupied = occupied(&program, &graph, &facts);
@@ -55,12 +54,10 @@ pub fn validate(
 
 /// Alignment, size, capacity, and distance from manual tiles: facts of single slots.
 fn addresses(p: &Program) -> Result<(), String> {
-    for (i, slot) in p.placement.tiles.iter().enumerate() {
-        let Some(slot) = slot else { continue };
-        let v = ValueId(i as u32);
-        let name = name_of(p.module, p.func, v);
+    for (v, slot) in p.values().filter_map(|v| Some((v, p.placement.slot(v)?))) {
+        let name = p.name(v);
         let (from, to) = (slot.addr, slot.limit());
-        let tile = tile_of(p.module, p.func, p.profile, v).ok_or(format!("{name} has storage and is no tile"))?;
+        let tile = p.tile(v).ok_or(format!("{name} has storage and is no tile"))?;
         if tile.loc != slot.loc || tile.bytes() != slot.bytes {
             return Err(format!("{name} needs {} bytes of {}", tile.bytes(), tile.loc));
         }
@@ -79,7 +76,7 @@ fn addresses(p: &Program) -> Result<(), String> {
             let end = m.addr.saturating_add(m.bytes);
             let computed = p.placement.computed[m.loc as usize];
             if from < end && (m.addr < to || computed) {
-                let other = name_of(p.module, p.func, m.value);
+                let other = p.name(m.value);
                 return Err(format!("{name} at {from:#x} overlaps the manual tile {other} at {:#x}", m.addr));
             }
         }
@@ -177,8 +174,7 @@ fn touched(effect: &Effect, before: &Values) -> Values {
 fn occupied(p: &Program, graph: &Graph, facts: &[Facts]) -> Vec<[Values; 2]> {
     let handles = live(graph, facts, |e| &e.uses, |e| &e.binds);
     let tiles = live(graph, facts, |e| &e.reads, |e| &e.moves);
-    let all = (0..p.func.values.len()).map(|i| ValueId(i as u32));
-    let inputs: Values = all.filter(|v| p.is_input(*v) && p.is_tile(*v)).collect();
+    let inputs: Values = p.inputs().collect();
     let started = forward(graph, &inputs, |node, before| touched(&facts[node].effect, before));
     let each = facts.iter().enumerate().map(|(node, f)| {
         let before = &storages(&handles[0][node], &tiles[0][node], &f.before) & &started[node];
@@ -196,13 +192,9 @@ fn overlaps(p: &Program, facts: &[Facts], occupied: &[[Values; 2]]) -> Result<()
         for (i, (a, x)) in slots.iter().enumerate() {
             for (b, y) in slots.iter().skip(i + 1) {
                 if x.loc == y.loc && x.addr < y.limit() && y.addr < x.limit() {
-                    return Err(format!(
-                        "{} at {:#x} and {} at {:#x} are alive together and overlap",
-                        name_of(p.module, p.func, *a),
-                        x.addr,
-                        name_of(p.module, p.func, *b),
-                        y.addr
-                    ));
+                    let (a, b) =
+                        (format!("{} at {:#x}", p.name(*a), x.addr), format!("{} at {:#x}", p.name(*b), y.addr));
+                    return Err(format!("{a} and {b} are alive together and overlap"));
                 }
             }
         }
@@ -213,16 +205,14 @@ fn overlaps(p: &Program, facts: &[Facts], occupied: &[[Values; 2]]) -> Result<()
 /// Every storage is marked undefined after its contents begin and before they are touched, and at no other time.
 fn freshness(p: &Program, graph: &Graph, facts: &[Facts], occupied: &[[Values; 2]]) -> Result<(), String> {
     let marks = |node: usize| -> &[ValueId] {
-        let op: Option<OpId> = match graph.steps[node] {
-            Step::Op(id) | Step::Enter(id) => Some(id),
-            _ => None,
-        };
-        op.and_then(|id| p.placement.fresh.get(id.index())).map_or(&[], |list| list)
+        match graph.steps[node] {
+            Step::Op(id) | Step::Enter(id) => p.placement.fresh.get(id.index()).map_or(&[], |list| list),
+            _ => &[],
+        }
     };
-    let roots = (0..p.func.values.len()).map(|i| ValueId(i as u32));
     // Buffers of carried values are filled by copies, all of their bytes at once.
     let marked = |v: &ValueId| !p.is_input(*v) && !matches!(p.func.value(*v).def, Def::BlockArg(..));
-    let all: Values = roots.filter(|v| p.placement.slot(*v).is_some() && marked(v)).collect();
+    let all: Values = p.values().filter(|v| p.placement.slot(*v).is_some() && marked(v)).collect();
     let dirty = forward(graph, &all, |node, before| {
         let renewed = facts[node].effect.renew.iter().filter(|r| all.contains(r));
         let unmarked = before.iter().chain(renewed).filter(|r| !marks(node).contains(r));
@@ -232,13 +222,11 @@ fn freshness(p: &Program, graph: &Graph, facts: &[Facts], occupied: &[[Values; 2
         let late = f.effect.sure.iter().find(|r| dirty[node].contains(r) && !marks(node).contains(r));
         // What is kept may not exist on every path to the exit.
         if let Some(r) = late.filter(|_| graph.steps[node] != Step::Exit) {
-            let name = name_of(p.module, p.func, *r);
-            return Err(format!("{name} is used before it is marked undefined"));
+            return Err(format!("{} is used before it is marked undefined", p.name(*r)));
         }
         let lost = marks(node).iter().find(|r| occupied[node][0].contains(r) && !f.effect.renew.contains(r));
         if let Some(r) = lost {
-            let name = name_of(p.module, p.func, *r);
-            return Err(format!("{name} is marked undefined while it holds contents"));
+            return Err(format!("{} is marked undefined while it holds contents", p.name(*r)));
         }
     }
     Ok(())
@@ -247,17 +235,4 @@ fn freshness(p: &Program, graph: &Graph, facts: &[Facts], occupied: &[[Values; 2
 /// Scaling tiles may serve as `fp` operands wherever they lie (tile-model.md 2).
 fn align(loc: Loc) -> u64 {
     if loc == Loc::Scaling { FP_ALIGN } else { TILE_ALIGN }
-}
-
-/// The tile of a value on a profile; a conv tile counts as one row.
-fn tile_of(module: &Module, func: &Func, profile: Profile, value: ValueId) -> Option<Tile> {
-    match module.types.get(func.values.get(value.index())?.ty) {
-        Type::Tile(t) => Some(t.resolve(profile)),
-        Type::Conv(c) => Some(c.as_tile()),
-        _ => None,
-    }
-}
-
-fn name_of(module: &Module, func: &Func, value: ValueId) -> String {
-    format!("%{}", module.names.text(func.value(value).name))
 }

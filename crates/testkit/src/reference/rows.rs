@@ -1,188 +1,146 @@
 //! The instructions that rearrange rows and columns (ops.md 5, 6, 8).
 
 use super::blocks::Footprint;
-use super::{Cell, Done, Reference};
+use super::{Cell, Done, NO_MEANING, Picture, Reference, area};
 use tessera_isa::codec::Number;
 use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
 
 impl Reference<'_> {
     /// TTRANS: `dst(j,i) = src(i,j)`; a5 takes the declared shape.
-    pub(super) fn transpose(&mut self) -> Option<Done> {
-        let d = self.index(Role::Dst)?;
-        let src = self.source(Role::Src)?.clone();
-        let [rows, cols] = if self.inst.profile == Profile::A5 { [src.tile.rows, src.tile.cols] } else { src.valid };
-        if let Some(tmp) = self.index(Role::Tmp) {
-            self.tiles.get_mut(tmp)?.cores[0].defined.fill(0);
+    pub(super) fn transpose(&mut self) -> Done {
+        let (d, src) = (self.index(Role::Dst)?, self.source(Role::Src)?);
+        let extent = if self.inst.profile == Profile::A5 { [src.tile.rows, src.tile.cols] } else { src.valid };
+        if let Ok(tmp) = self.index(Role::Tmp) {
+            self.tiles[tmp].cores[0].defined.fill(0);
         }
-        let mut written = Vec::new();
-        for i in 0..rows {
-            for j in 0..cols {
-                written.push((j, i, src.get(i, j)));
-            }
-        }
-        self.put(d, written)
+        self.put(d, area(extent).map(|[i, j]| (j, i, src.get(i, j))).collect())
     }
 
     /// Writes elements; a2a3 touches whole blocks.
-    fn put(&mut self, d: usize, written: Vec<(u64, u64, Cell)>) -> Option<Done> {
+    fn put(&mut self, d: usize, written: Vec<(u64, u64, Cell)>) -> Done {
         if self.inst.profile == Profile::A2a3 {
-            Footprint::Blocks.clobber(self.tiles.get_mut(d)?, 0, [0, 0], &written);
+            Footprint::Blocks.clobber(&mut self.tiles[d], 0, [0, 0], &written);
         }
         for (r, c, cell) in written {
-            self.tiles.get_mut(d)?.set(0, r, c, cell);
+            self.tiles[d].set(0, r, c, cell);
         }
-        Some(Ok(false))
+        Ok(false)
     }
 
     /// TCONCAT: `dst(i, j) = j < src0.Cv ? src0(i,j) : src1(i, j-src0.Cv)`, or along the rows.
-    pub(super) fn join(&mut self) -> Option<Done> {
-        let d = self.index(Role::Dst)?;
-        let (a, b) = (self.source(Role::Src0)?.clone(), self.source(Role::Src1)?.clone());
-        let mut written = Vec::new();
-        if self.inst.attrs.dim() == 0 {
-            for j in 0..a.valid[1] {
-                for i in 0..a.valid[0] + b.valid[0] {
-                    let cell = if i < a.valid[0] { a.get(i, j) } else { b.get(i - a.valid[0], j) };
-                    written.push((i, j, cell));
-                }
-            }
+    pub(super) fn join(&mut self) -> Done {
+        let (d, a, b) = (self.index(Role::Dst)?, self.source(Role::Src0)?, self.source(Role::Src1)?);
+        let [rows, cols] = a.valid;
+        let written = if self.inst.attrs.dim() == 0 {
+            let cell = |i: u64, j: u64| if i < rows { a.get(i, j) } else { b.get(i - rows, j) };
+            area([rows + b.valid[0], cols]).map(|[i, j]| (i, j, cell(i, j))).collect()
         } else {
-            for i in 0..a.valid[0] {
-                for j in 0..a.valid[1] + b.valid[1] {
-                    let cell = if j < a.valid[1] { a.get(i, j) } else { b.get(i, j - a.valid[1]) };
-                    written.push((i, j, cell));
-                }
-            }
-        }
+            let cell = |i: u64, j: u64| if j < cols { a.get(i, j) } else { b.get(i, j - cols) };
+            area([rows, cols + b.valid[1]]).map(|[i, j]| (i, j, cell(i, j))).collect()
+        };
         self.put(d, written)
     }
 
     /// Indexed TCONCAT.
-    pub(super) fn join_indexed(&mut self) -> Option<Done> {
+    pub(super) fn join_indexed(&mut self) -> Done {
         let d = self.index(Role::Dst)?;
-        let [rows, limit] = self.old.get(d)?.valid;
+        let [rows, limit] = self.old[d].valid;
         for i in 0..rows {
-            let mut at = 0;
-            let mut total = 0;
-            let mut size = 1;
+            let (mut at, mut total, mut size) = (0, 0, 1);
             for idx in [Role::Idx0, Role::Idx1] {
                 let counts = self.source(idx)?;
                 let mask = counts.tile.elem.mask();
                 if counts.get(i, 0).defined & mask != mask {
-                    return Some(Err("undefined-use"));
+                    return Err("undefined-use");
                 }
             }
             for (idx, src) in [(Role::Idx0, Role::Src0), (Role::Idx1, Role::Src1)] {
-                let (counts, src) = (self.source(idx)?, self.source(src)?.clone());
-                let raw = counts.get(i, 0);
+                let (counts, src) = (self.source(idx)?, self.source(src)?);
                 let elem = counts.tile.elem;
-                size = elem.size()?;
-                let Number::Int(bytes) = elem.decode(raw.bits) else {
-                    return None;
+                size = elem.size().ok_or(NO_MEANING)?;
+                let Number::Int(bytes) = elem.decode(counts.get(i, 0).bits) else {
+                    return Err(NO_MEANING);
                 };
                 if bytes < 0 || bytes as u64 / size > src.valid[1] {
-                    return Some(Err("tconcat-index"));
+                    return Err("tconcat-index");
                 }
                 let n = bytes as u64 / size;
                 total += n;
-                for j in 0..n {
-                    if at < limit {
-                        let cell = src.get(i, j);
-                        self.tiles.get_mut(d)?.set(0, i, at, cell);
-                        at += 1;
-                    }
+                for j in 0..n.min(limit - at) {
+                    self.tiles[d].set(0, i, at, src.get(i, j));
+                    at += 1;
                 }
             }
-            if let Some(out) = self.index(Role::DstIdx) {
-                let value = total.min(limit) * size;
-                self.tiles.get_mut(out)?.set(0, i, 0, Cell::of(value));
+            if let Ok(out) = self.index(Role::DstIdx) {
+                self.tiles[out].set(0, i, 0, Cell::of(total.min(limit) * size));
             }
         }
-        Some(Ok(false))
+        Ok(false)
     }
 
     /// TPACK: the low bytes of every element.
-    pub(super) fn pack(&mut self) -> Option<Done> {
-        let d = self.index(Role::Dst)?;
-        let src = self.source(Role::Src)?.clone();
-        for i in 0..src.valid[0] {
-            for j in 0..src.valid[1] {
-                self.tiles.get_mut(d)?.set(0, i, j, src.get(i, j));
-            }
+    pub(super) fn pack(&mut self) -> Done {
+        let (d, src) = (self.index(Role::Dst)?, self.source(Role::Src)?);
+        for [i, j] in area(src.valid) {
+            self.tiles[d].set(0, i, j, src.get(i, j));
         }
-        Some(Ok(false))
+        Ok(false)
     }
 
     /// TFILLPAD, TFILLPAD_INPLACE, TFILLPAD_EXPAND, from a tile or from a value.
-    pub(super) fn fill_padding(&mut self) -> Option<Done> {
-        let d = self.index(Role::Dst)?;
-        let dst = self.old.get(d)?.clone();
+    pub(super) fn fill_padding(&mut self) -> Done {
+        let (d, dst) = (self.index(Role::Dst)?, self.source(Role::Dst)?);
         let (src, bits) = if self.inst.form == Form::Fill {
-            (dst.clone(), self.fill_value(dst.tile.elem)?)
+            (dst, self.fill_value(dst.tile.elem)?)
         } else {
-            (self.source(Role::Src)?.clone(), dst.tile.pad_bits()?)
+            (self.source(Role::Src)?, dst.tile.pad_bits().ok_or(NO_MEANING)?)
         };
-        for r in 0..dst.tile.rows {
-            for c in 0..dst.tile.cols {
-                let inside = r < src.valid[0] && c < src.valid[1];
-                let cell = if inside { src.get(r, c) } else { Cell::of(bits) };
-                self.tiles.get_mut(d)?.set(0, r, c, cell);
-            }
+        for [r, c] in area([dst.tile.rows, dst.tile.cols]) {
+            let inside = r < src.valid[0] && c < src.valid[1];
+            self.tiles[d].set(0, r, c, if inside { src.get(r, c) } else { Cell::of(bits) });
         }
         if self.inst.op.info().expands {
-            let tile = self.tiles.get_mut(d)?;
-            let declared = [tile.tile.rows, tile.tile.cols];
-            let extents = [tile.tile.v_row, tile.tile.v_col];
-            for axis in 0..2 {
-                if extents[axis].known().is_none() {
-                    tile.valid[axis] = declared[axis];
+            let Picture { tile, valid, .. } = &mut self.tiles[d];
+            for (valid, (extent, declared)) in valid.iter_mut().zip([(tile.v_row, tile.rows), (tile.v_col, tile.cols)])
+            {
+                if extent.known().is_none() {
+                    *valid = declared;
                 }
             }
         }
-        Some(Ok(false))
+        Ok(false)
     }
 
     /// TINTERLEAVE.
-    pub(super) fn interleave(&mut self) -> Option<Done> {
+    pub(super) fn interleave(&mut self) -> Done {
         let (d0, d1) = (self.index(Role::Dst0)?, self.index(Role::Dst1)?);
-        let (s0, s1) = (self.source(Role::Src0)?.clone(), self.source(Role::Src1)?.clone());
+        let (s0, s1) = (self.source(Role::Src0)?, self.source(Role::Src1)?);
         let [rows, v] = s0.valid;
         let h = v / 2;
-        for i in 0..rows {
-            for k in 0..h {
-                self.tiles.get_mut(d0)?.set(0, i, 2 * k, s0.get(i, k));
-                self.tiles.get_mut(d0)?.set(0, i, 2 * k + 1, s1.get(i, k));
-                self.tiles.get_mut(d1)?.set(0, i, 2 * k, s0.get(i, h + k));
-                self.tiles.get_mut(d1)?.set(0, i, 2 * k + 1, s1.get(i, h + k));
-            }
+        for [i, k] in area([rows, h]) {
+            self.tiles[d0].set(0, i, 2 * k, s0.get(i, k));
+            self.tiles[d0].set(0, i, 2 * k + 1, s1.get(i, k));
+            self.tiles[d1].set(0, i, 2 * k, s0.get(i, h + k));
+            self.tiles[d1].set(0, i, 2 * k + 1, s1.get(i, h + k));
         }
-        Some(Ok(false))
+        Ok(false)
     }
 
     /// TDEINTERLEAVE, of two sources or of one.
-    pub(super) fn deinterleave(&mut self) -> Option<Done> {
-        let (d0, d1) = (self.index(Role::Dst0)?, self.index(Role::Dst1)?);
-        let s0 = self.source(Role::Src0)?.clone();
-        let [rows, v] = self.old.get(d0)?.valid;
-        let Some(s1) = self.source(Role::Src1).cloned() else {
-            for i in 0..rows {
-                for k in 0..v {
-                    self.tiles.get_mut(d0)?.set(0, i, k, s0.get(i, 2 * k));
-                    self.tiles.get_mut(d1)?.set(0, i, k, s0.get(i, 2 * k + 1));
-                }
-            }
-            return Some(Ok(false));
-        };
-        let h = v / 2;
-        for i in 0..rows {
-            for k in 0..h {
-                self.tiles.get_mut(d0)?.set(0, i, k, s0.get(i, 2 * k));
-                self.tiles.get_mut(d1)?.set(0, i, k, s0.get(i, 2 * k + 1));
-                self.tiles.get_mut(d0)?.set(0, i, h + k, s1.get(i, 2 * k));
-                self.tiles.get_mut(d1)?.set(0, i, h + k, s1.get(i, 2 * k + 1));
+    pub(super) fn deinterleave(&mut self) -> Done {
+        let (d0, d1, s0) = (self.index(Role::Dst0)?, self.index(Role::Dst1)?, self.source(Role::Src0)?);
+        let [rows, v] = self.old[d0].valid;
+        let s1 = self.source(Role::Src1);
+        let h = if s1.is_ok() { v / 2 } else { v };
+        for [i, k] in area([rows, h]) {
+            self.tiles[d0].set(0, i, k, s0.get(i, 2 * k));
+            self.tiles[d1].set(0, i, k, s0.get(i, 2 * k + 1));
+            if let Ok(s1) = s1 {
+                self.tiles[d0].set(0, i, h + k, s1.get(i, 2 * k));
+                self.tiles[d1].set(0, i, h + k, s1.get(i, 2 * k + 1));
             }
         }
-        Some(Ok(false))
+        Ok(false)
     }
 }

@@ -34,9 +34,7 @@ trait Form {
 
     /// The results after ReLU.
     ///
-    /// # Safety
-    ///
-    /// The machine has AVX-512 F, BW, DQ and VL.
+    /// Safety: the machine has AVX-512 F, BW, DQ and VL.
     unsafe fn apply(t: __m512, offset: __m512i, fixpipe: &Fixpipe) -> Self::Out;
 }
 
@@ -45,14 +43,10 @@ trait Out: Copy {
     /// Bytes of an element.
     const BYTES: usize;
 
-    /// # Safety
-    ///
-    /// All sixteen are writable at `dst`.
+    /// Safety: all sixteen are writable at `dst`.
     unsafe fn store(self, dst: *mut u8);
 
-    /// # Safety
-    ///
-    /// Those in the mask are writable at `dst`, and the machine has AVX-512 BW and VL.
+    /// Safety: those in the mask are writable at `dst`, and the machine has AVX-512 BW and VL.
     unsafe fn store_some(self, dst: *mut u8, mask: __mmask16);
 }
 
@@ -80,9 +74,7 @@ out!(__m128i, 1, _mm_storeu_si128, _mm_mask_storeu_epi8);
 out!(__m256i, 2, _mm256_storeu_si256, _mm256_mask_storeu_epi16);
 out!(__m512i, 4, _mm512_storeu_si512, _mm512_mask_storeu_epi32);
 
-/// # Safety
-///
-/// The contract of [`RawConvert`], on a machine with AVX-512 F, BW, DQ and VL.
+/// Safety: the contract of [`RawConvert`], on a machine with AVX-512 F, BW, DQ and VL.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn rows<F: Form, const INTEGER: bool>(
     src: *const u8,
@@ -108,9 +100,7 @@ unsafe fn rows<F: Form, const INTEGER: bool>(
 
 /// All rows of sixteen columns from `at` on; those in the mask where they are not `WHOLE`.
 ///
-/// # Safety
-///
-/// The contract of [`rows`], for the columns in the mask.
+/// Safety: the contract of [`rows`], for the columns in the mask.
 #[inline(always)]
 unsafe fn strip<F: Form, const INTEGER: bool, const WHOLE: bool>(
     src: *const u8,
@@ -152,9 +142,7 @@ unsafe fn strip<F: Form, const INTEGER: bool, const WHOLE: bool>(
 
 /// A finite value clamped to `±limit`; infinities and NaN pass.
 ///
-/// # Safety
-///
-/// The machine has AVX-512 F and DQ.
+/// Safety: the machine has AVX-512 F and DQ.
 #[inline(always)]
 unsafe fn saturate(t: __m512, limit: f32) -> __m512 {
     // SAFETY: the contract of this function.
@@ -168,9 +156,7 @@ unsafe fn saturate(t: __m512, limit: f32) -> __m512 {
 
 /// The values that ReLU keeps. A positive value never rounds below +0, so looking at it before rounding is the same.
 ///
-/// # Safety
-///
-/// The machine has AVX-512 F.
+/// Safety: the machine has AVX-512 F.
 #[inline(always)]
 unsafe fn positive(t: __m512) -> __mmask16 {
     // SAFETY: the contract of this function.
@@ -179,9 +165,7 @@ unsafe fn positive(t: __m512) -> __mmask16 {
 
 /// The values that are NaN.
 ///
-/// # Safety
-///
-/// The machine has AVX-512 F.
+/// Safety: the machine has AVX-512 F.
 #[inline(always)]
 unsafe fn nan(t: __m512) -> __mmask16 {
     // SAFETY: the contract of this function.

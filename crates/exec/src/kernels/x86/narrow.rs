@@ -1,6 +1,7 @@
 //! Narrowing copies: the low half or quarter of every element (TPACK, ops.md 6).
 
 use super::super::{Inner, Level, Loop, Raw};
+use super::vector::cover;
 use crate::nest::{DST, OPERANDS, SRC};
 use smallvec::SmallVec;
 use std::arch::x86_64::*;
@@ -23,23 +24,10 @@ pub(crate) fn narrow(loops: &mut SmallVec<[Loop; 8]>, bits: [u32; OPERANDS], lev
     }
 }
 
-/// The offsets of vectors of `step` elements that cover `n`, the last one overlapping.
-#[inline(always)]
-fn cover(n: usize, step: usize, f: impl Fn(usize)) {
-    let mut k = 0;
-    while k + step < n {
-        f(k);
-        k += step;
-    }
-    f(n - step);
-}
-
 /// Elements of `2 · UNIT` bytes to their low halves, `N` at a time.
 ///
-/// # Safety
-///
-/// The contract of [`Raw`], where source elements have their full width and the inner loop at least `N` elements, on a
-/// machine with AVX2.
+/// Safety: the contract of [`Raw`], where source elements have their full width and the inner loop at least `N`
+/// elements, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn halves<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     // Brings the low halves of a lane to its low eight bytes.
@@ -66,10 +54,8 @@ unsafe fn halves<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8
 
 /// Elements of four bytes to their low bytes, 32 at a time.
 ///
-/// # Safety
-///
-/// The contract of [`Raw`], where source elements have their full width and the inner loop at least 32 elements, on a
-/// machine with AVX2.
+/// Safety: the contract of [`Raw`], where source elements have their full width and the inner loop at least 32
+/// elements, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn quarters(src: *const u8, dst: *mut u8, inner: &Inner) {
     let low = _mm_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
@@ -92,11 +78,10 @@ unsafe fn quarters(src: *const u8, dst: *mut u8, inner: &Inner) {
 
 /// One kernel: `$step` elements of `$from` bytes at a time, the rest with masked loads and stores.
 macro_rules! narrowing {
-    ($name:ident, $from:literal, $to:literal, $step:literal, $mask:ty, $load:ident, $masked_load:ident, $narrow:ident,
-     $store:ident, $masked_store:ident) => {
-        /// # Safety
-        ///
-        /// The contract of [`Raw`], where source elements have their full width, on a machine with AVX-512 BW and VL.
+    ($($name:ident $from:literal => $to:literal, $step:literal, $mask:ty, $masked_load:ident, $narrow:ident, $store:ident,
+       $masked_store:ident;)*) => {$(
+        /// Safety: the contract of [`Raw`], where source elements have their full width, on a machine with AVX-512 BW
+        /// and VL.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
         unsafe fn $name(src: *const u8, dst: *mut u8, inner: &Inner) {
             let Inner { a, b, .. } = inner;
@@ -108,7 +93,7 @@ macro_rules! narrowing {
                 unsafe {
                     let mut k = 0;
                     while k < whole {
-                        $store(d.add(k * $to).cast(), $narrow($load(s.add(k * $from).cast())));
+                        $store(d.add(k * $to).cast(), $narrow(_mm512_loadu_si512(s.add(k * $from).cast())));
                         k += $step;
                     }
                     if mask != 0 {
@@ -118,42 +103,14 @@ macro_rules! narrowing {
                 }
             }
         }
-    };
+    )*};
 }
 
-narrowing!(
-    dword_to_word,
-    4,
-    2,
-    16,
-    __mmask16,
-    _mm512_loadu_si512,
-    _mm512_maskz_loadu_epi32,
-    _mm512_cvtepi32_epi16,
-    _mm256_storeu_si256,
-    _mm256_mask_storeu_epi16
-);
-narrowing!(
-    dword_to_byte,
-    4,
-    1,
-    16,
-    __mmask16,
-    _mm512_loadu_si512,
-    _mm512_maskz_loadu_epi32,
-    _mm512_cvtepi32_epi8,
-    _mm_storeu_si128,
-    _mm_mask_storeu_epi8
-);
-narrowing!(
-    word_to_byte,
-    2,
-    1,
-    32,
-    __mmask32,
-    _mm512_loadu_si512,
-    _mm512_maskz_loadu_epi16,
-    _mm512_cvtepi16_epi8,
-    _mm256_storeu_si256,
-    _mm256_mask_storeu_epi8
-);
+narrowing! {
+    dword_to_word 4 => 2, 16, __mmask16, _mm512_maskz_loadu_epi32, _mm512_cvtepi32_epi16, _mm256_storeu_si256,
+        _mm256_mask_storeu_epi16;
+    dword_to_byte 4 => 1, 16, __mmask16, _mm512_maskz_loadu_epi32, _mm512_cvtepi32_epi8, _mm_storeu_si128,
+        _mm_mask_storeu_epi8;
+    word_to_byte 2 => 1, 32, __mmask32, _mm512_maskz_loadu_epi16, _mm512_cvtepi16_epi8, _mm256_storeu_si256,
+        _mm256_mask_storeu_epi8;
+}

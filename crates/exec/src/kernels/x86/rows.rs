@@ -46,9 +46,7 @@ fn points(src: *const u8, dst: *mut u8, inner: &Inner, f: impl Fn(*const u8, *mu
     }
 }
 
-/// # Safety
-///
-/// The contract of [`Raw`], with runs of the size of `T`.
+/// Safety: the contract of [`Raw`], with runs of the size of `T`.
 unsafe fn units<T>(src: *const u8, dst: *mut u8, inner: &Inner) {
     points(src, dst, inner, |s, d| {
         // SAFETY: one run is one `T`, readable and writable at every point; no alignment is assumed.
@@ -58,9 +56,7 @@ unsafe fn units<T>(src: *const u8, dst: *mut u8, inner: &Inner) {
 
 /// Two overlapping `T` cover the run.
 ///
-/// # Safety
-///
-/// The contract of [`Raw`], with runs of one to two `T`.
+/// Safety: the contract of [`Raw`], with runs of one to two `T`.
 unsafe fn halves<T>(src: *const u8, dst: *mut u8, inner: &Inner) {
     let second = inner.run - size_of::<T>();
     points(src, dst, inner, |s, d| {
@@ -74,9 +70,7 @@ unsafe fn halves<T>(src: *const u8, dst: *mut u8, inner: &Inner) {
     });
 }
 
-/// # Safety
-///
-/// The contract of [`Raw`], with runs of `N` bytes, on a machine with AVX2.
+/// Safety: the contract of [`Raw`], with runs of `N` bytes, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn vectors<const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     points(src, dst, inner, |s, d| {
@@ -85,9 +79,7 @@ unsafe fn vectors<const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     });
 }
 
-/// # Safety
-///
-/// The contract of [`Raw`], with runs of 64 bytes, on a machine with AVX-512.
+/// Safety: the contract of [`Raw`], with runs of 64 bytes, on a machine with AVX-512.
 #[target_feature(enable = "avx512f")]
 unsafe fn lines(src: *const u8, dst: *mut u8, inner: &Inner) {
     points(src, dst, inner, |s, d| {
@@ -96,9 +88,7 @@ unsafe fn lines(src: *const u8, dst: *mut u8, inner: &Inner) {
     });
 }
 
-/// # Safety
-///
-/// The contract of [`Raw`], with runs of at least 32 bytes, on a machine with AVX2.
+/// Safety: the contract of [`Raw`], with runs of at least 32 bytes, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn long(src: *const u8, dst: *mut u8, inner: &Inner) {
     let last = inner.run - 32;
@@ -116,9 +106,7 @@ unsafe fn long(src: *const u8, dst: *mut u8, inner: &Inner) {
     });
 }
 
-/// # Safety
-///
-/// The contract of [`Raw`], with runs of at least 64 bytes, on a machine with AVX-512.
+/// Safety: the contract of [`Raw`], with runs of at least 64 bytes, on a machine with AVX-512.
 #[target_feature(enable = "avx512f")]
 unsafe fn long_lines(src: *const u8, dst: *mut u8, inner: &Inner) {
     let last = inner.run - 64;
@@ -146,9 +134,7 @@ unsafe fn long_lines(src: *const u8, dst: *mut u8, inner: &Inner) {
     });
 }
 
-/// # Safety
-///
-/// The contract of [`Raw`].
+/// Safety: the contract of [`Raw`].
 unsafe fn moves(src: *const u8, dst: *mut u8, inner: &Inner) {
     let run = inner.run;
     // SAFETY: a run is readable and writable at every point; a tile moved onto itself makes both sides one (ops.md 1,

@@ -57,9 +57,7 @@ fn kernel<const UNIT: usize, const N: usize>(across: &Loop, along: &Loop, level:
 
 /// Through a staging block that takes each source line once, with registers that write each destination line once.
 ///
-/// # Safety
-///
-/// The contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX-512 F and BW.
+/// Safety: the contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX-512 F and BW.
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn staged<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     let mut stage = Stage([const { MaybeUninit::uninit() }; LINE * LINE]);
@@ -77,27 +75,22 @@ unsafe fn staged<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8
 /// The same as [`pairs`] with twice as many registers to choose from: a round over sixteen of them needs more than
 /// sixteen.
 ///
-/// # Safety
-///
-/// The contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX-512 F, BW and VL.
+/// Safety: the contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX-512 F, BW and
+/// VL.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn pairs_of_many<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     // SAFETY: the contract of this function.
     unsafe { squares::<UNIT>(src, dst, inner, |square, room, reach| square.cover::<__m256i, UNIT, N>(room, reach)) }
 }
 
-/// # Safety
-///
-/// The contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX2.
+/// Safety: the contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn pairs<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     // SAFETY: the contract of this function.
     unsafe { squares::<UNIT>(src, dst, inner, |square, room, reach| square.cover::<__m256i, UNIT, N>(room, reach)) }
 }
 
-/// # Safety
-///
-/// The contract of [`Raw`], with both loops at least as long as a block.
+/// Safety: the contract of [`Raw`], with both loops at least as long as a block.
 unsafe fn singles<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     // SAFETY: the contract of this function.
     unsafe { squares::<UNIT>(src, dst, inner, |square, room, reach| square.cover::<__m128i, UNIT, N>(room, reach)) }
@@ -141,10 +134,8 @@ impl Square {
     /// Covers the square with blocks. The loops go on for `room` and `reach` units from its origin, so that a block
     /// that does not fit before their end can reach back.
     ///
-    /// # Safety
-    ///
-    /// The contract of [`Raw`] for the loops around the square, which are at least as long as a block, on a machine that
-    /// has the vectors.
+    /// Safety: the contract of [`Raw`] for the loops around the square, which are at least as long as a block, on a
+    /// machine that has the vectors.
     #[inline(always)]
     unsafe fn cover<V: Vector, const UNIT: usize, const N: usize>(&self, room: usize, reach: usize) {
         let rows = N * V::LANES;
@@ -172,9 +163,7 @@ struct Stage([MaybeUninit<u8>; LINE * LINE]);
 impl Stage {
     /// Copies the source of a square and makes the square read the copy.
     ///
-    /// # Safety
-    ///
-    /// A line of every source row of the square is readable.
+    /// Safety: a line of every source row of the square is readable.
     #[inline(always)]
     unsafe fn take(&mut self, square: &mut Square) {
         let start = self.0.as_mut_ptr().cast::<u8>();
@@ -187,10 +176,8 @@ impl Stage {
     }
 }
 
-/// # Safety
-///
-/// Sixteen bytes of `N · LANES` source rows are readable, and a vector of `N` destination rows is writable, the rows as
-/// far apart as the strides say, on a machine that has the vectors.
+/// Safety: sixteen bytes of `N · LANES` source rows are readable, and a vector of `N` destination rows is writable,
+/// the rows as far apart as the strides say, on a machine that has the vectors.
 #[inline(always)]
 unsafe fn block<V: Vector, const UNIT: usize, const N: usize>(src: *const u8, step: isize, dst: *mut u8, pitch: isize) {
     // SAFETY: the contract of this function.

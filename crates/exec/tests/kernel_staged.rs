@@ -1,8 +1,12 @@
 //! Folds, products and gathers against the formulas, element by element and bit for bit, in every layout.
 
-use super::*;
-use crate::engine::memory::MemoryId;
+use tessera_exec::engine::memory::MemoryId;
+use tessera_exec::kernels::Staged;
+use tessera_exec::nest::{Map, Place};
+use tessera_isa::elem::Elem;
+use tessera_isa::layout::Layout;
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::Func;
 use tessera_isa::tile::{BLayout, Loc, SLayout, TileType};
 
 struct Random(u64);
@@ -44,7 +48,9 @@ fn put(bytes: &mut [u8], layout: &Layout, elem: Elem, (r, c): (u64, u64), bits: 
 }
 
 fn get(bytes: &[u8], layout: &Layout, elem: Elem, (r, c): (u64, u64)) -> u64 {
-    read_bits(bytes, layout.offset(r, c) * i64::from(elem.bits() / 8), elem.bits())
+    let size = elem.bits() as usize / 8;
+    let at = layout.offset(r, c) as usize * size;
+    bytes[at..at + size].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
 }
 
 fn tile(random: &mut Random, elem: Elem, rows: u64, cols: u64) -> (Layout, Vec<u8>) {
