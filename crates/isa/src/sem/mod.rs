@@ -180,9 +180,10 @@ fn contract(inst: &Inst, a: Role, b: Role, plus: Option<(Role, At)>) -> Steps {
     let (a, b, d) = (inst.tile_index(a)?, inst.tile_index(b)?, inst.tile_index(Role::Dst)?);
     let ([m, k], [_, n]) = (valid(inst, a)?, valid(inst, b)?);
     let same = at([[1, 0, 0], [0, 1, 0]]);
-    let element =
-        |(role, place): (Role, At)| Some((inst.tile_index(role)?, at(place.map().step.map(|[i, j]| [i, j, 0]))));
-    let start = if plus.is_some() { Some(plus.and_then(element)?) } else { None };
+    let start = match plus {
+        Some((role, place)) => Some((inst.tile_index(role)?, at(place.map().step.map(|[i, j]| [i, j, 0])))),
+        None => None,
+    };
     let mut all = Vec::new();
     if inst.profile.is_npu() && m > 0 && n > 0 {
         // Hardware works in boxes of 16×16, or in one row where that is all there is (matrix.md 1 and 4).
