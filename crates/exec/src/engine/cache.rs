@@ -34,7 +34,6 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// An empty cache for so many variants.
     pub fn new(most: usize) -> Self {
         Cache { entries: Vec::new(), epoch: 0, most, last: 0, next: Vec::new(), by_key: FxHashMap::default() }
     }
@@ -68,7 +67,6 @@ impl Cache {
         self.last = at;
     }
 
-    /// The current variant.
     pub fn current(&self) -> Option<&Entry> {
         self.entries.get(self.last)
     }
@@ -91,7 +89,6 @@ impl Cache {
         self.entries.get(self.last)?.prepared.as_ref()?.global_span()
     }
 
-    /// Runs the current variant.
     #[inline]
     pub fn run(&mut self, memories: &mut Memories, start: usize, now: u64) -> Result<Effect, Failure> {
         let Some(entry) = self.entries.get_mut(self.last) else {

@@ -32,7 +32,6 @@ impl Context<'_> {
         format!("%{}", self.module.names.text(self.func.value(value).name))
     }
 
-    /// Where an operation stands.
     pub fn span(&self, op: OpId) -> Span {
         self.func.op(op).span
     }
@@ -98,7 +97,6 @@ impl<'a> Exec<'a> {
         }
     }
 
-    /// Runs the whole function.
     pub fn run(&mut self) -> Result<(), Failure> {
         self.reserve_pool()?;
         let program = self.cx.program;
