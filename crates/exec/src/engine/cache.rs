@@ -50,13 +50,8 @@ impl Cache {
             self.last = expected;
             return true;
         }
-        match self.by_key.get(key).copied() {
-            Some(at) => {
-                self.follow(at);
-                true
-            }
-            None => false,
-        }
+        let known = self.by_key.get(key).copied();
+        known.inspect(|at| self.follow(*at)).is_some()
     }
 
     /// Makes another variant the current one, and expects it after this one from now on.

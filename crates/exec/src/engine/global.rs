@@ -72,9 +72,8 @@ impl Global {
             offset: strided.and_then(|s| s.offset).unwrap_or(0),
             dims,
             strides,
-            tag: ViewTag::Nd,
             grows,
-            bound: None,
+            ..Global::default()
         })
     }
 

@@ -330,12 +330,8 @@ impl Exec<'_> {
         let Some(site) = self.cx.program.sites.get(index) else {
             return Ok(());
         };
-        for (role, slot) in &site.tiles {
-            if role.is_dst() {
-                self.watch_contents(*slot)?;
-            }
-        }
-        Ok(())
+        let mut written = site.tiles.iter().filter(|(role, _)| role.is_dst());
+        written.try_for_each(|(_, slot)| self.watch_contents(*slot))
     }
 
     /// Keeps a hash of what a tile holds.
