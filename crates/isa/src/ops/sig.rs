@@ -333,9 +333,9 @@ impl Sig {
     /// Is it a line for this profile and form?
     pub const fn is_for(&self, profile: Profile, form: Form) -> bool {
         let mut n = 0;
-        while n < self.forms.len() {
+        while self.on.has(profile) && n < self.forms.len() {
             if self.forms[n] as u8 == form as u8 {
-                return self.on.has(profile);
+                return true;
             }
             n += 1;
         }
