@@ -98,20 +98,3 @@ pub fn write_all(session: &Session<'_>, files: &[(PathBuf, Vec<u8>)]) -> Result<
     }
     result
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_and_values_are_read() {
-        let bound = file("%dst@1=a=b.npy").unwrap();
-        assert_eq!((bound.name.as_str(), bound.core1, bound.to), ("dst", true, PathBuf::from("a=b.npy")));
-        assert_eq!(value("n=0x10").unwrap().to, Number::Int(16));
-        assert_eq!(value("n=-3").unwrap().to, Number::Int(-3));
-        assert_eq!(value("n=1.5").unwrap().to, Number::Float(1.5));
-        for bad in ["n", "n=", "=3", "n=abc", "n=--3"] {
-            assert!(value(bad).is_err(), "{bad}");
-        }
-    }
-}

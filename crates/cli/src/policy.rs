@@ -104,22 +104,3 @@ impl Policy {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn decided(strict: bool, allow: &[&'static str], deny: &[&'static str]) -> Option<Severity> {
-        let policy = Policy { strict, allow: allow.to_vec(), deny: deny.to_vec(), format: Format::Human };
-        policy.apply(vec![Diagnostic::warning("footprint", "x")]).first().map(|d| d.severity)
-    }
-
-    #[test]
-    fn allow_beats_strict_and_deny_beats_allow() {
-        assert_eq!(decided(false, &[], &[]), Some(Severity::Warning));
-        assert_eq!(decided(true, &[], &[]), Some(Severity::Error));
-        assert_eq!(decided(true, &["footprint"], &[]), None);
-        assert_eq!(decided(false, &["footprint"], &["footprint"]), Some(Severity::Error));
-        assert_eq!(decided(false, &["overlap"], &["overlap"]), Some(Severity::Warning));
-    }
-}

@@ -1,6 +1,5 @@
 //! What a command works with: streams, the directory that file names are relative to, and the ways it can fail.
 
-use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -35,7 +34,7 @@ pub struct Session<'a> {
 pub struct Failure {
     /// The exit code.
     pub code: u8,
-    /// The sentence.
+    /// The sentence; empty where everything has been said.
     pub message: String,
 }
 
@@ -43,6 +42,11 @@ impl Failure {
     /// The command line or a file is wrong.
     pub fn usage(message: impl Into<String>) -> Self {
         Failure { code: USAGE_ERROR, message: message.into() }
+    }
+
+    /// What is wrong has been reported.
+    pub fn reported(code: u8) -> Self {
+        Failure { code, message: String::new() }
     }
 
     /// A file that cannot be read or written.
@@ -55,12 +59,6 @@ impl Failure {
             _ => error.to_string(),
         };
         Failure::usage(format!("cannot {verb} {}: {why}", path.display()))
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
     }
 }
 
@@ -108,8 +106,10 @@ impl Session<'_> {
 
     /// Says why something cannot be done, and goes on; gives the exit code.
     pub fn complain(&mut self, failure: &Failure) -> u8 {
-        // Nobody is left to hear about a standard error that cannot be written.
-        let _ = writeln!(self.stderr, "error: {failure}");
+        if !failure.message.is_empty() {
+            // Nobody is left to hear about a standard error that cannot be written.
+            let _ = writeln!(self.stderr, "error: {}", failure.message);
+        }
         failure.code
     }
 

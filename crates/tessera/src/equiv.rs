@@ -122,14 +122,13 @@ pub(crate) fn equiv_again(
     };
     // Contents can be given to a tile that a listing only writes; that is an input only where both programs have it.
     let shared = |k: &Kernel, v: ValueId, own: &[(ValueId, u32)], other: &Kernel, others: &[(ValueId, u32)]| {
-        let number = own.iter().find(|(o, _)| *o == v).map(|(_, n)| *n);
-        let partner = others.iter().find(|(_, n)| Some(*n) == number).map(|(o, _)| *o);
-        k.func().value(v).def == Def::ListingOut
-            && partner.is_some_and(|p| other.func().value(p).def == Def::ListingOut)
+        let partner = others.iter().find(|(_, n)| Some(*n) == number_of(own, v)).map(|(o, _)| *o);
+        let is_output = |k: &Kernel, v: ValueId| k.func().value(v).def == Def::ListingOut;
+        is_output(k, v) && partner.is_some_and(|p| is_output(other, p))
     };
     let side = |kernel: &Kernel, n: usize| -> Vec<ValueId> {
         let all = pairs.iter().filter_map(|p| if n == 0 { p.0 } else { p.1 });
-        all.filter(|v| matches!(kernel.need(*v), Need::Tile(_) | Need::Conv(_))).collect()
+        all.filter(|v| kernel.need(*v).is_tile()).collect()
     };
     let given_a = |v: ValueId| shared(a, v, &numbers_a, b, &numbers_b);
     let bound: Vec<ValueId> = a.func().args.iter().copied().filter(|v| given_a(*v)).collect();
@@ -161,6 +160,10 @@ pub(crate) fn equiv_again(
     compared.all(&pairs, matches!(wanted, Wanted::Own(_)))
 }
 
+fn number_of(numbers: &[(ValueId, u32)], value: ValueId) -> Option<u32> {
+    numbers.iter().find(|(v, _)| *v == value).map(|(_, n)| *n)
+}
+
 /// The input numbers of the second program: its arguments by name, the rest by position.
 fn matched(a: &Kernel, numbers: &[(ValueId, u32)], b: &Kernel) -> Vec<(ValueId, u32)> {
     let has = |k: &Kernel, name: &str| k.func().args.iter().any(|v| k.name(*v) == name);
@@ -170,14 +173,11 @@ fn matched(a: &Kernel, numbers: &[(ValueId, u32)], b: &Kernel) -> Vec<(ValueId, 
         let name = b.name(*value);
         let by_name = numbers.iter().find(|(v, _)| a.name(*v) == name);
         let by_position = numbers.get(n).filter(|(v, _)| !has(b, a.name(*v)));
-        let number = by_name.or(by_position).map(|(_, n)| *n);
-        all.push((
-            *value,
-            number.unwrap_or_else(|| {
-                next += 1;
-                next
-            }),
-        ));
+        let number = by_name.or(by_position).map(|(_, n)| *n).unwrap_or_else(|| {
+            next += 1;
+            next
+        });
+        all.push((*value, number));
     }
     all
 }
@@ -188,16 +188,8 @@ type Pair = (Option<ValueId>, Option<ValueId>);
 fn pairs(a: &Kernel, b: &Kernel, wanted: Wanted<'_>) -> Result<Vec<Pair>, (Which, Error)> {
     let named = |wanted: &[String]| -> Result<Vec<Pair>, (Which, Error)> {
         let find = |k: &Kernel, which: Which, name: &str| {
-            let func = k.func();
-            let is_data = |v: &ValueId| {
-                let need = k.need(*v);
-                matches!(need, Need::Tile(_) | Need::Conv(_))
-                    || (matches!(need, Need::Buffer(..)) && func.args.contains(v))
-            };
-            let all = (0..func.values.len() as u32).map(ValueId);
-            let names: Vec<&str> = all.filter(is_data).map(|v| k.name(v)).collect();
-            let found = k.find(name).filter(is_data);
-            found.ok_or_else(|| (which, Error::unknown("tile or argument", name, &names)))
+            let found = k.find(name).filter(|v| k.has_elements(*v));
+            found.ok_or_else(|| (which, Error::unknown("tile or argument", name, &k.names_with_elements())))
         };
         wanted.iter().map(|name| Ok((Some(find(a, Which::A, name)?), Some(find(b, Which::B, name)?)))).collect()
     };
@@ -269,8 +261,7 @@ impl Compared<'_> {
         for (value, number) in self.numbers[0] {
             let partner = self.numbers[1].iter().find(|(_, n)| n == number).map(|(v, _)| *v);
             let named = pairs.iter().any(|(a, b)| *a == Some(*value) || (b.is_some() && *b == partner));
-            let is_buffer = |k: usize, v: ValueId| matches!(self.kernels[k].need(v), Need::Buffer(..));
-            let Some(partner) = partner.filter(|p| !named && is_buffer(0, *value) && is_buffer(1, *p)) else {
+            let Some(partner) = partner.filter(|p| !named && self.is_buffer(0, *value) && self.is_buffer(1, *p)) else {
                 continue;
             };
             let of = |n: usize, v: ValueId| self.watches[n].outputs.iter().find(|o| o.value == v);
@@ -302,10 +293,7 @@ impl Compared<'_> {
                 let at = |n: usize, o: Option<&Output>| {
                     o.map_or("no such output".to_string(), |o| format!("%{}", self.kernels[n].name(o.value)))
                 };
-                let is = |o: Option<&Output>| match o {
-                    Some(_) => "put out".to_string(),
-                    None => "not put out".to_string(),
-                };
+                let is = |o: Option<&Output>| if o.is_some() { "put out" } else { "not put out" }.to_string();
                 different.first.push(Difference { at: [at(0, left), at(1, right)], is: [is(left), is(right)] });
                 return;
             }
@@ -346,8 +334,7 @@ impl Compared<'_> {
             if have == len {
                 return Cow::Borrowed(o.origins.as_slice());
             }
-            let number = self.numbers[n].iter().find(|(v, _)| *v == o.value).map(|(_, n)| *n);
-            let source = number.filter(|_| self.is_buffer(n, o.value));
+            let source = self.argument(n, o);
             let mut terms = self.terms.borrow_mut();
             let rest = (have as u64..len as u64).map(|at| source.map_or(UNDEFINED, |input| terms.input(input, at)));
             Cow::Owned(o.origins.iter().copied().chain(rest).collect())
@@ -355,12 +342,16 @@ impl Compared<'_> {
         (level(0, a), level(1, b))
     }
 
+    /// The input number of the argument whose buffer an output is.
+    fn argument(&self, n: usize, output: &Output) -> Option<u32> {
+        number_of(self.numbers[n], output.value).filter(|_| self.is_buffer(n, output.value))
+    }
+
     /// Does an argument's buffer hold what it held?
     fn is_untouched(&self, n: usize, output: &Output) -> bool {
-        let number = self.numbers[n].iter().find(|(v, _)| *v == output.value).map(|(_, n)| *n);
-        let source = number.filter(|_| self.is_buffer(n, output.value));
         let mut terms = self.terms.borrow_mut();
-        source.is_some_and(|input| (0..).zip(&output.origins).all(|(at, id)| *id == terms.input(input, at)))
+        self.argument(n, output)
+            .is_some_and(|input| (0..).zip(&output.origins).all(|(at, id)| *id == terms.input(input, at)))
     }
 
     fn is_buffer(&self, n: usize, value: ValueId) -> bool {

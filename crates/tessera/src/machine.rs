@@ -169,27 +169,19 @@ impl Machine {
     /// A new tile of a Rust type; its contents are undefined, its valid region is all of it.
     ///
     /// A type that no profile allows is a compile error, one that this profile does not allow an error here.
-    pub fn tile<L, T, const R: usize, const C: usize, Lay>(&self) -> Result<Tile<L, T, R, C, Lay>>
-    where
-        L: Location,
-        T: Element,
-        Lay: LayoutMarker,
-    {
+    pub fn tile<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker>(
+        &self,
+    ) -> Result<Tile<L, T, R, C, Lay>> {
         // Asked here and not in a function below, so that the compiler points at the caller's line.
         legal!(known::tile(Tile::<L, T, R, C, Lay>::TYPE));
         self.alloc_with(Tile::<L, T, R, C, Lay>::TYPE, TileOptions::new()).map(Tile::new)
     }
 
     /// A new tile of a Rust type, with options.
-    pub fn tile_with<L, T, const R: usize, const C: usize, Lay>(
+    pub fn tile_with<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker>(
         &self,
         options: TileOptions,
-    ) -> Result<Tile<L, T, R, C, Lay>>
-    where
-        L: Location,
-        T: Element,
-        Lay: LayoutMarker,
-    {
+    ) -> Result<Tile<L, T, R, C, Lay>> {
         legal!(known::tile(Tile::<L, T, R, C, Lay>::TYPE));
         self.alloc_with(Tile::<L, T, R, C, Lay>::TYPE, options).map(Tile::new)
     }

@@ -7,6 +7,8 @@ use tessera_exec::origin::{Converted, Function, Quantized, Term, TermId, Terms, 
 use tessera_ir::{Def, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
+use tessera_isa::inst::ConvType;
+use tessera_isa::tile::Tile;
 
 /// What is known before a run on origins.
 #[derive(Clone, Debug)]
@@ -49,7 +51,7 @@ impl Given {
         Ok(())
     }
 
-    fn shape(&self, name: &str) -> Option<&[u64]> {
+    pub(crate) fn shape(&self, name: &str) -> Option<&[u64]> {
         self.shapes.iter().find(|(n, _)| n == name).map(|(_, s)| s.as_slice())
     }
 
@@ -69,45 +71,29 @@ impl Given {
                 let input = kernel.bind(*value, shape, vec![0; bytes as usize]);
                 input.map_err(|e| e.missing_is(Missing::Shape(name.into())))
             };
-            match kernel.need(*value) {
-                Need::Scalar(_) => {
-                    let number = self.set.iter().find(|(n, _)| n == name).map(|(_, v)| *v);
-                    if let Some(number) = number {
-                        inputs.push((*value, kernel.bind_number(*value, number)?));
-                    } else if kernel.func().ops.iter().any(|op| op.values().any(|v| v == *value)) {
-                        let span = kernel.func().value(*value).span;
-                        return Err(Error::undecided(Some(span), format!("the scalar %{name} has no value"))
-                            .missing_is(Missing::Value(name.into())));
-                    }
-                }
-                Need::Tile(tile) => {
-                    if kernel.func().value(*value).def == Def::ListingOut && !is_given(*value) {
-                        continue;
-                    }
-                    let own = [tile.v_row.known().unwrap_or(tile.rows), tile.v_col.known().unwrap_or(tile.cols)];
-                    inputs.push((*value, zeros(shape.unwrap_or(&own), tile.elem)?));
-                }
-                Need::Conv(conv) => {
-                    let own = conv.written_dims();
-                    inputs.push((*value, zeros(shape.unwrap_or(&own), conv.elem)?));
-                }
-                Need::Buffer(elem, dims) => {
-                    let is_open = dims.is_some_and(|d| d.iter().any(Option::is_none));
-                    match shape {
-                        Some(shape) => inputs.push((*value, zeros(shape, elem)?)),
-                        None if is_open => {
-                            let span = kernel.func().value(*value).span;
-                            return Err(Error::undecided(
-                                Some(span),
-                                format!("the type of %{name} leaves extents open"),
-                            )
-                            .missing_is(Missing::Shape(name.into())));
-                        }
-                        // Unbound, it is as long as what is read of it.
-                        None => {}
-                    }
-                }
+            let undecided = |why: String| Error::undecided(Some(kernel.func().value(*value).span), why);
+            let need = kernel.need(*value);
+            match &need {
                 Need::Nothing => {}
+                Need::Scalar(_) => {
+                    if let Some((_, number)) = self.set.iter().find(|(n, _)| n == name) {
+                        inputs.push((*value, kernel.bind_number(*value, *number)?));
+                    } else if kernel.func().ops.iter().any(|op| op.values().any(|v| v == *value)) {
+                        let error = undecided(format!("the scalar %{name} has no value"));
+                        return Err(error.missing_is(Missing::Value(name.into())));
+                    }
+                }
+                Need::Tile(_) if kernel.func().value(*value).def == Def::ListingOut && !is_given(*value) => {}
+                Need::Tile(Tile { elem, .. }) | Need::Conv(ConvType { elem, .. }) | Need::Buffer(elem, _) => {
+                    // Unbound, a buffer is as long as what is read of it.
+                    let own = need.dims().filter(|_| need.is_tile());
+                    if let Some(shape) = shape.map(<[u64]>::to_vec).or(own) {
+                        inputs.push((*value, zeros(&shape, *elem)?));
+                    } else if matches!(&need, Need::Buffer(_, Some(dims)) if dims.contains(&None)) {
+                        let error = undecided(format!("the type of %{name} leaves extents open"));
+                        return Err(error.missing_is(Missing::Shape(name.into())));
+                    }
+                }
             }
         }
         Ok(inputs)
@@ -254,14 +240,13 @@ impl Explain<'_> {
 /// A byte of an argument's contents as an element: `%src[3, 5]`.
 pub(crate) fn place(kernel: &Kernel, given: &Given, value: ValueId, byte: u64, len: u64) -> String {
     let name = kernel.name(value);
-    let (elem, cols) = match kernel.need(value) {
+    let Some(elem) = kernel.elem(value) else { return format!("%{name}") };
+    let cols = match kernel.need(value) {
         Need::Tile(tile) => {
-            let own = tile.v_col.known().unwrap_or(tile.cols);
-            (tile.elem, Some(given.shape(name).and_then(|s| s.get(1).copied()).unwrap_or(own)))
+            let given = given.shape(name).and_then(|s| s.get(1).copied());
+            given.or(Some(tile.v_col.known().unwrap_or(tile.cols)))
         }
-        Need::Conv(conv) => (conv.elem, None),
-        Need::Buffer(elem, _) => (elem, None),
-        Need::Scalar(_) | Need::Nothing => return format!("%{name}"),
+        _ => None,
     };
     let size = elem.size().unwrap_or(1);
     let index = byte * 8 / u64::from(elem.bits());
@@ -279,10 +264,7 @@ pub(crate) fn place(kernel: &Kernel, given: &Given, value: ValueId, byte: u64, l
 
 /// A constant with its bits and its value.
 pub(crate) fn constant_text(bytes: &[u8], elem: Option<Elem>) -> String {
-    let mut bits = 0u64;
-    for (k, byte) in bytes.iter().enumerate().take(8) {
-        bits |= u64::from(*byte) << (8 * k);
-    }
+    let bits = bytes.iter().take(8).rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
     let hex = format!("0x{bits:0width$X}", width = bytes.len() * 2);
     match elem.filter(|e| e.size() == Some(bytes.len() as u64)) {
         Some(elem) => match elem.decode(bits) {

@@ -68,7 +68,7 @@ pub struct Hop {
 pub fn back(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Hop>> {
     given.check(&[kernel])?;
     let value = target.value(kernel)?;
-    let is_tile = matches!(kernel.need(value), Need::Tile(_) | Need::Conv(_));
+    let is_tile = kernel.need(value).is_tile();
     let log = run(kernel, given, if is_tile { vec![value] } else { Vec::new() })?;
     let bytes = match is_tile {
         true => {
@@ -96,8 +96,7 @@ pub fn forward(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Ho
         let error = Error::request(format!("%{} is no input", target.name));
         return Err(error.missing_is(Missing::Input(target.name.clone())));
     }
-    let tiles = kernel.outputs().into_iter();
-    let tiles = tiles.filter(|v| matches!(kernel.need(*v), Need::Tile(_) | Need::Conv(_)));
+    let tiles = kernel.outputs().into_iter().filter(|v| kernel.need(*v).is_tile());
     let log = run(kernel, given, tiles.collect())?;
     let (first, len) = target.bytes(kernel, value, given)?;
     let memory = match kernel.need(value) {
@@ -117,8 +116,8 @@ fn run(kernel: &Kernel, given: &Given, wanted: Vec<ValueId>) -> Result<Log> {
     let watch = given.run(kernel, Terms::default(), &numbers, &wanted, Keep::Log, &|_| false);
     let log = watch?.log.unwrap_or_default();
     if log.is_cut {
-        let what =
-            format!("more than {} steps ran, which is more than are kept; run fewer iterations", log.events.len());
+        let kept = log.events.len();
+        let what = format!("more than {kept} steps ran, which is more than are kept; run fewer iterations");
         return Err(Error::request(what));
     }
     Ok(log)
@@ -202,48 +201,35 @@ impl Walk<'_> {
                 return self.split(bytes, before, block, depth);
             }
             let to = Some(self.name(event, &bytes, true)).filter(|_| depth > 0 || name.is_none()).or(name.take());
-            let next: Vec<ByteAt> = match &source {
-                Source::Copied(_) => sources
-                    .iter()
-                    .filter_map(|s| match s {
-                        Some((_, Source::Copied(at))) => Some(*at),
-                        _ => None,
-                    })
-                    .collect(),
-                Source::Computed { function: Function::Converted(_), elements, .. } => {
-                    elements.first().cloned().unwrap_or_default()
+            let sources = sources.iter().flatten().map(|(_, source)| source);
+            let (how, next): (How, Vec<ByteAt>) = match &source {
+                Source::Copied(_) => {
+                    let copied = |s: &Source| if let Source::Copied(at) = s { Some(*at) } else { None };
+                    (How::Moved, sources.filter_map(copied).collect())
+                }
+                Source::Computed { function: function @ Function::Converted(_), elements, param } => {
+                    let with = param.map(|p| {
+                        let bytes: Vec<ByteAt> = (0..8).map(|k| (p.0, p.1 + k)).collect();
+                        format!(", with the parameter {}", self.name(event, &bytes, false))
+                    });
+                    let how = How::Converted(function_text(function) + &with.unwrap_or_default());
+                    (how, elements.first().cloned().unwrap_or_default())
                 }
                 Source::Computed { function, elements, .. } => {
                     let (function, elements) = (function_text(function), elements.clone());
                     return self.computed((function, elements), event, to, depth);
                 }
-                _ => Vec::new(),
-            };
-            let mut hop = self.hop(Some(event), How::Moved, depth);
-            hop.to = to;
-            match &source {
-                Source::Copied(_) => {}
-                Source::Computed { function, param, .. } => {
-                    let with = param.map(|p| {
-                        let bytes: Vec<ByteAt> = (0..8).map(|k| (p.0, p.1 + k)).collect();
-                        format!(", with the parameter {}", self.name(event, &bytes, false))
-                    });
-                    hop.how = How::Converted(function_text(function) + &with.unwrap_or_default());
-                }
                 Source::Constant(_) => {
-                    let constants: Vec<u8> = sources
-                        .iter()
-                        .filter_map(|s| match s {
-                            Some((_, Source::Constant(b))) => Some(*b),
-                            _ => None,
-                        })
-                        .collect();
+                    let constant = |s: &Source| if let Source::Constant(byte) = s { Some(*byte) } else { None };
+                    let constants: Vec<u8> = sources.filter_map(constant).collect();
                     let elem = bytes.first().and_then(|b| self.elem_at(event, *b));
-                    hop.how = How::Filled(constant_text(&constants, elem));
+                    (How::Filled(constant_text(&constants, elem)), Vec::new())
                 }
-                Source::Clobbered => hop.how = How::Clobbered,
-                Source::Begun => hop.how = How::NeverWritten,
-            }
+                Source::Clobbered => (How::Clobbered, Vec::new()),
+                Source::Begun => (How::NeverWritten, Vec::new()),
+            };
+            let mut hop = self.hop(Some(event), how, depth);
+            hop.to = to;
             if next.is_empty() {
                 self.hops.push(hop);
                 return;
@@ -393,7 +379,6 @@ impl Walk<'_> {
         let mut here: Vec<_> = here.into_iter().filter(stands).collect();
         here.sort_unstable();
         here.dedup();
-        let mut hops = Vec::new();
         for group in runs(here, |h| h.0) {
             let event = group.first().and_then(|g| g.1);
             // That it is still in its own place is no news.
@@ -403,9 +388,8 @@ impl Walk<'_> {
             let mut hop = self.hop(event, How::Ends, 0);
             let bytes: Vec<ByteAt> = group.iter().map(|g| g.0).collect();
             hop.to = Some(self.name(event.unwrap_or(log.events.len()), &bytes, true));
-            hops.push(hop);
+            self.hops.push(hop);
         }
-        self.hops.extend(hops);
     }
 }
 

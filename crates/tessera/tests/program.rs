@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use tessera::npy::Array;
-use tessera::{ErrorKind, Missing, Profile, Program};
+use tessera::program::Input;
+use tessera::{ErrorKind, Missing, Number, Profile, Program};
 
 /// Copies the first `n` rows of x to y; the rest of y is left alone.
 const ROWS: &str = "module {
@@ -83,4 +84,54 @@ fn errors_of_a_text_and_of_a_profile_are_read_in_place() -> tessera::Result<()> 
     assert_eq!(format!("{refused:?}"), refused.to_string());
     assert!(refused.to_string().contains("\n  line 2, column 1: %d = pto.tpack"), "{refused}");
     Ok(())
+}
+
+/// Reads x and writes y.
+const KERNEL: &str = "
+func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %z: !pto.tensor_view<4x8xf32>, %n: i8, %s: f16) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.addi %c4, %c4 : index
+  %t = pto.alloc_tile : !pto.tile<4x8xf32>
+  %v = pto.make_tensor_view %x, shape = [%c4, %c8], strides = [%c8, %c1] : !pto.tensor_view<?x?xf32>
+  pto.tload ins(%v : !pto.tensor_view<?x?xf32>) outs(%t : !pto.tile<4x8xf32>)
+  %q = scf.for %i = %c1 to %c8 step %c1 iter_args(%p = %y) -> (!pto.ptr<f32>) {
+%w = pto.make_tensor_view %p, shape = [%c4, %c8], strides = [%c8, %c1] : !pto.tensor_view<?x?xf32>
+pto.tstore ins(%t : !pto.tile<4x8xf32>) outs(%w : !pto.tensor_view<?x?xf32>)
+scf.yield %p : !pto.ptr<f32>
+  }
+  return
+}";
+
+#[test]
+fn arguments_know_what_happens_to_their_memory() {
+    let program = Program::read(KERNEL, None);
+    assert!(!program.has_errors(), "{:?}", program.check());
+    let kernel = program.entry().unwrap();
+    let used: Vec<(bool, bool)> = kernel.arguments().iter().map(|a| (a.is_read, a.is_written)).collect();
+    assert_eq!(used, [(true, false), (false, true), (false, false), (false, false), (false, false)]);
+    // The pointer that is read must be bound; what is only written need not.
+    let missing = kernel.unbound(&[]).unwrap_err();
+    assert!(missing.message().contains("%x"), "{missing}");
+    let x = kernel.find("%x").unwrap();
+    let bound = kernel.bind(x, &[4, 8], vec![0; 128]).unwrap();
+    assert!(kernel.unbound(&[(x, bound)]).unwrap_err().message().contains("%n"));
+    assert_eq!(kernel.buffer_dims(x, 32), [4, 8]);
+    assert_eq!(kernel.buffer_dims(x, 40), [40]);
+}
+
+#[test]
+fn values_must_fit_their_types() {
+    let program = Program::read(KERNEL, None);
+    let kernel = program.entry().unwrap();
+    let [n, s, z] = ["n", "s", "z"].map(|name| kernel.find(name).unwrap());
+    for (value, fits) in [(127, true), (255, true), (-128, true), (256, false), (-129, false)] {
+        assert_eq!(kernel.bind_number(n, Number::Int(value)).is_ok(), fits, "{value}");
+    }
+    assert!(kernel.bind_number(n, Number::Float(1.0)).is_err());
+    let rounded = kernel.bind_number(s, Number::Float(0.1));
+    assert!(matches!(rounded, Ok(Input::Scalar(Number::Float(v))) if v == 0.0999755859375));
+    assert!(kernel.bind(z, &[4, 8], vec![0; 128]).is_ok());
+    let wrong = kernel.bind(z, &[8, 4], vec![0; 128]).unwrap_err().to_string();
+    assert!(wrong.contains("(8, 4)") && wrong.contains("(4, 8)"), "{wrong}");
 }

@@ -4,9 +4,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 use tessera::program::{Bindings, Input, Kernel, Program};
 use tessera::{Error, Result};
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
-use tessera_isa::profile::Profile;
 
 /// A measurement of whole programs.
 #[derive(Clone, Copy, Debug)]
@@ -96,13 +94,13 @@ fn run(kernel: &Kernel, rows: u64, blocks: u32) -> Result<f64> {
 
 /// Nanoseconds of one turn of a loop.
 fn turn(count: u64) -> Result<f64> {
-    let program = read(&repeated(count, 16, "tmov"))?;
+    let program = Program::parse(&repeated(count, 16, "tmov"))?;
     Ok(run(&program.entry()?, 16, 1)? * 1e9 / count as f64)
 }
 
 /// How much sooner two blocks are done on two cores than one after the other: the best of five of either.
 fn blocks(_: Duration) -> Result<f64> {
-    let time = |count: u64, blocks: u32| run(&read(&repeated(count, 64, "ttrans"))?.entry()?, 64, blocks);
+    let time = |count: u64, blocks: u32| run(&Program::parse(&repeated(count, 64, "ttrans"))?.entry()?, 64, blocks);
     // A block that takes at least a fifth of a second, and a little more.
     let sample = 100_000;
     let count = (sample as f64 * 0.25 / time(sample, 1)?).ceil() as u64;
@@ -119,13 +117,13 @@ fn blocks(_: Duration) -> Result<f64> {
 /// Milliseconds from text to a program whose types agree.
 fn parse(count: usize) -> Result<f64> {
     let text = instructions(count);
-    let (time, program) = seconds(|| Program::read(&text, Some(Profile::Cpu)));
-    sound(program).map(|_| time * 1e3)
+    let (time, program) = seconds(|| Program::parse(&text));
+    program.map(|_| time * 1e3)
 }
 
 /// Milliseconds of all rules.
 fn check(count: usize) -> Result<f64> {
-    let program = read(&instructions(count))?;
+    let program = Program::parse(&instructions(count))?;
     let (time, found) = seconds(|| tessera_check::check_module(program.module(), program.profile()));
     match found.into_iter().find(|d| d.is_error()) {
         Some(found) => Err(Error::from(Box::new(found))),
@@ -135,27 +133,11 @@ fn check(count: usize) -> Result<f64> {
 
 /// Milliseconds of placement and order.
 fn plan(count: usize) -> Result<f64> {
-    let program = read(&instructions(count))?;
+    let program = Program::parse(&instructions(count))?;
     let kernel = program.entry()?;
     let (time, placement) = seconds(|| kernel.plan(&[]));
     placement?;
     Ok(time * 1e3)
-}
-
-fn read(text: &str) -> Result<Program> {
-    sound(Program::read(text, Some(Profile::Cpu)))
-}
-
-fn sound(program: Program) -> Result<Program> {
-    match program.has_errors() {
-        true => match program.check().into_iter().find(|d| d.is_error()) {
-            Some(found) => Err(Error::from(Box::new(found))),
-            None => {
-                Err(Box::new(Diagnostic::error("syntax", "the text of the benchmark has errors; report it")).into())
-            }
-        },
-        false => Ok(program),
-    }
 }
 
 /// A function of so many layout instructions: ten mnemonics, all three forms, short and long spellings of types.
@@ -206,7 +188,7 @@ mod tests {
 
     #[test]
     fn programs_are_legal_and_run() {
-        let program = read(&instructions(48)).unwrap_or_else(|e| panic!("{e}"));
+        let program = Program::parse(&instructions(48)).unwrap_or_else(|e| panic!("{e}"));
         let errors: Vec<_> = program.check().into_iter().filter(|d| d.is_error()).collect();
         assert!(errors.is_empty(), "{errors:?}");
         assert!(plan(48).is_ok_and(|ms| ms > 0.0) && check(48).is_ok_and(|ms| ms > 0.0));

@@ -45,14 +45,14 @@ impl Instructions {
             let mut inst = Inst::new(case.op, case.form, Profile::Cpu);
             inst.attrs = case.attrs();
             let mut tiles = Vec::new();
-            for (role, text) in case.tiles {
+            for (role, text) in case.operands() {
                 let (tile, loc, bytes) = make(&mut engine, text)?;
                 if let Some(address) = next.get_mut(loc as usize) {
                     engine.assign(tile, *address)?;
                     *address += bytes.next_multiple_of(LINE) as i64;
                 }
-                fill(&mut engine, *role, tile)?;
-                tiles.push((*role, tile));
+                fill(&mut engine, role, tile)?;
+                tiles.push((role, tile));
             }
             for (role, index) in [Role::Row, Role::Col].into_iter().zip(case.at.into_iter().flatten()) {
                 inst.scalars.push((role, Some(Number::Int(index.into()))));

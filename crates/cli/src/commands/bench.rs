@@ -44,7 +44,6 @@ struct ProgramLine<'a> {
     unit: &'a str,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let cases: Vec<&Case> = CASES.iter().filter(|c| c.name.contains(&args.filter)).collect();
     let programs: Vec<&Programs> = PROGRAMS.iter().filter(|p| p.name.contains(&args.filter)).collect();

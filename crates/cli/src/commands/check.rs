@@ -41,7 +41,6 @@ fn target(text: &str) -> Result<Target, String> {
     }
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     args.policy.check_options(session)?;
     let mut worst = FINE;
@@ -57,9 +56,9 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 }
 
 fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Profile>) -> Outcome {
-    let (source, program) = load(session, file, profile)?;
-    let diagnostics = args.policy.apply(program.check());
-    args.policy.report(session, &source, &diagnostics, program.profile())
+    let loaded = load(session, file, profile)?;
+    let diagnostics = args.policy.apply(loaded.program.check());
+    loaded.report(session, &args.policy, &diagnostics)
 }
 
 fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
@@ -87,7 +86,7 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     let rows = first.portability().rows;
     let mut table = Table::new(["line", "instruction", "cpu", "a2a3", "a5"]);
     for row in &rows {
-        let line = source.position(source.clamp(row.span).start).line.to_string();
+        let line = source.line(row.span).to_string();
         let cells = row.refused.map(|rule| rule.unwrap_or("legal").to_string());
         table.row([line, row.mnemonic.to_string()].into_iter().chain(cells));
     }

@@ -14,7 +14,6 @@ pub struct Args {
     shell: Shell,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "tessera", &mut script);

@@ -22,7 +22,6 @@ pub struct Args {
     source: bool,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let text = if args.source { PROGRAM.to_string() } else { page()? };
     session.stdout.write_all(text.as_bytes())?;

@@ -40,7 +40,6 @@ struct Write {
     hash: String,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let a = read(session, &args.a)?;
     let b = read(session, &args.b)?;

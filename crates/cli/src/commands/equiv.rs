@@ -1,6 +1,6 @@
 //! `tessera equiv`: are two programs equal for all inputs?
 
-use super::load;
+use super::{Loaded, load};
 use crate::bind::{self, Bound};
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, UNDECIDED};
@@ -9,7 +9,7 @@ use crate::words;
 use serde::Serialize;
 use std::path::PathBuf;
 use tessera::equiv::{Answer, Different, Given, Which, equiv};
-use tessera::{Error, ErrorKind, Program};
+use tessera::{Error, ErrorKind};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
@@ -89,32 +89,18 @@ fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
     Ok((name, dims.ok_or_else(wrong)?))
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let profiles = [args.profile_a.or(args.profile), args.profile_b.or(args.profile)];
     let first = load(session, &args.a, profiles[0])?;
     let second = load(session, &args.b, profiles[1])?;
-    for (source, program) in [&first, &second] {
-        if let Some(code) = refused(session, args.format, source, program)? {
-            return Ok(code);
-        }
-    }
-    let entries = [&args.entry_a, &args.entry_b];
-    let mut kernels = Vec::new();
-    for ((source, program), entry) in [&first, &second].into_iter().zip(entries) {
-        match program.kernel_or_entry(entry.as_deref()) {
-            Ok(kernel) => kernels.push(kernel),
-            Err(error) => {
-                let found = words::diagnostics(&error);
-                let code = Policy::plain(args.format).report(session, source, &found, program.profile())?;
-                return Ok(if entry.is_some() { crate::session::USAGE_ERROR } else { code });
-            }
-        }
-    }
-    let [a, b] = kernels.as_slice() else { return Ok(FINE) };
+    first.legal(session, args.format)?;
+    second.legal(session, args.format)?;
+    let policy = Policy::plain(args.format);
+    let a = first.kernel(session, &policy, args.entry_a.as_deref())?;
+    let b = second.kernel(session, &policy, args.entry_b.as_deref())?;
     let wanted: Vec<String> = args.outputs.iter().map(|o| o.name.clone()).collect();
-    let names = [&first, &second].map(|(source, program)| format!("{} ({})", source.name, program.profile()));
-    match equiv(a, b, &args.known.given(), &wanted) {
+    let names = [&first, &second].map(|l| format!("{} ({})", l.source.name, l.program.profile()));
+    match equiv(&a, &b, &args.known.given(), &wanted) {
         Answer::Equal(equal) => {
             let undefined = match equal.undefined {
                 0 => String::new(),
@@ -142,8 +128,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             Ok(PROGRAM_ERROR)
         }
         Answer::Stopped(which, error) => {
-            let (source, program) = if which == Which::A { &first } else { &second };
-            stopped(session, args.format, source, program, &error)
+            stopped(session, args.format, if which == Which::A { &first } else { &second }, &error)
         }
     }
 }
@@ -152,22 +137,6 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 pub fn counted(n: u64, what: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{n} {what}{plural}")
-}
-
-/// Reports a program that is illegal, and gives the exit code.
-pub fn refused(
-    session: &mut Session<'_>,
-    format: Format,
-    source: &Source,
-    program: &Program,
-) -> Result<Option<u8>, Failure> {
-    let mut errors = program.check();
-    errors.retain(Diagnostic::is_error);
-    if errors.is_empty() {
-        return Ok(None);
-    }
-    let code = Policy::plain(format).report(session, source, &errors, program.profile())?;
-    Ok(Some(code))
 }
 
 fn show_differences(
@@ -207,21 +176,15 @@ fn show_differences(
 }
 
 /// Why a run without data gives no answer, and the exit code of it.
-pub fn stopped(
-    session: &mut Session<'_>,
-    format: Format,
-    source: &Source,
-    program: &Program,
-    error: &Error,
-) -> Outcome {
+pub fn stopped(session: &mut Session<'_>, format: Format, loaded: &Loaded, error: &Error) -> Outcome {
     let found = words::diagnostics(error);
     match (error.kind(), found.first()) {
         (ErrorKind::Request, _) => Err(Failure::usage(words::sentence(error))),
         (ErrorKind::Undecided, Some(undecided)) => {
-            show_undecided(session, format, source, undecided)?;
+            show_undecided(session, format, &loaded.source, undecided)?;
             Ok(UNDECIDED)
         }
-        _ => Policy::plain(format).report(session, source, &found, program.profile()),
+        _ => loaded.report(session, &Policy::plain(format), &found),
     }
 }
 
@@ -240,8 +203,7 @@ fn show_undecided(
     source: &Source,
     undecided: &Diagnostic,
 ) -> Result<(), Failure> {
-    let range = undecided.span.map(|s| source.clamp(s));
-    let line = range.as_ref().map(|r| source.position(r.start).line);
+    let line = undecided.span.map(|s| source.line(s));
     if format == Format::Json {
         let record = UndecidedRecord {
             answer: "undecided",
@@ -256,7 +218,7 @@ fn show_undecided(
     }
     let at = line.map_or(String::new(), |l| format!(":{l}"));
     writeln!(session.stdout, "undecided: {}{at}: {}", source.name, undecided.message)?;
-    let text = range.and_then(|r| source.text.get(r)).and_then(|t| t.lines().next());
+    let text = undecided.span.and_then(|s| source.text.get(source.clamp(s))).and_then(|t| t.lines().next());
     if let Some(text) = text {
         writeln!(session.stdout, "  {}", text.trim())?;
     }

@@ -24,7 +24,6 @@ pub struct Args {
     name: Option<String>,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let text = match &args.name {
         None => index(),

@@ -1,12 +1,11 @@
 //! `tessera fmt`: canonical text, in the form that it was written in or in another one.
 
-use super::load;
-use crate::policy::{Format, Policy};
+use super::{Loaded, load};
+use crate::policy::Format;
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use tessera_ir::TextForm;
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
 
 /// Print programs as canonical text, or convert them to another form
@@ -49,7 +48,6 @@ impl Form {
     }
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let mut worst = FINE;
     for file in &args.files {
@@ -63,12 +61,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 }
 
 fn format(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
-    let (source, program) = load(session, file, args.profile)?;
+    let loaded = load(session, file, args.profile)?;
+    let Loaded { source, program } = &loaded;
     if program.has_errors() {
-        let mut errors = program.check();
-        errors.retain(Diagnostic::is_error);
-        let policy = Policy::plain(Format::Human);
-        return policy.report(session, &source, &errors, program.profile());
+        loaded.legal(session, Format::Human)?;
     }
     let text = program.text(args.to.map(Form::text_form));
     let changed = text != source.text;

@@ -26,7 +26,6 @@ pub struct Args {
     svg: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let ty = parse(&args.ty)?;
     let tile = ty.resolve(args.profile);

@@ -15,12 +15,14 @@ mod plan;
 mod run;
 mod trace;
 
-use crate::session::{Failure, Outcome, Session};
+use crate::policy::{Format, Policy};
+use crate::session::{Failure, Outcome, Session, USAGE_ERROR};
 use crate::source::Source;
+use crate::words;
 use clap::{Parser, Subcommand};
 use std::path::Path;
-use tessera::Program;
-use tessera_isa::diag::nearest;
+use tessera::{Error, Kernel, Program};
+use tessera_isa::diag::{Diagnostic, nearest};
 use tessera_isa::profile::Profile;
 
 /// Assemble, verify, place and run programs of the PTO tile ISA's layout instructions.
@@ -98,8 +100,60 @@ fn profile(text: &str) -> Result<Profile, String> {
 }
 
 /// A program of the command line, with its text for messages.
-fn load(session: &mut Session<'_>, file: &Path, profile: Option<Profile>) -> Result<(Source, Program), Failure> {
+struct Loaded {
+    source: Source,
+    program: Program,
+}
+
+fn load(session: &mut Session<'_>, file: &Path, profile: Option<Profile>) -> Result<Loaded, Failure> {
     let bytes = session.read_source(file)?;
     let program = Program::read(&bytes, profile);
-    Ok((Source::of_file(file, bytes), program))
+    Ok(Loaded { source: Source::of_file(file, bytes), program })
+}
+
+impl Loaded {
+    /// Stops at a program that is illegal.
+    fn legal(&self, session: &mut Session<'_>, format: Format) -> Result<(), Failure> {
+        let mut errors = self.program.check();
+        errors.retain(Diagnostic::is_error);
+        match errors.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::reported(self.report(session, &Policy::plain(format), &errors)?)),
+        }
+    }
+
+    /// The function of a name, else the entry. A wrong name is a fault of the command line.
+    fn kernel(&self, session: &mut Session<'_>, policy: &Policy, entry: Option<&str>) -> Result<Kernel, Failure> {
+        let kernel = self.program.kernel_or_entry(entry);
+        kernel.or_else(|error| Err(self.refused(session, policy, &error, entry.is_some())?))
+    }
+
+    /// What becomes of the function of a name, or of the entry.
+    fn with_entry<T>(
+        &self,
+        session: &mut Session<'_>,
+        entry: Option<&str>,
+        work: impl FnOnce(Kernel) -> tessera::Result<T>,
+    ) -> Result<T, Failure> {
+        self.program.kernel_or_entry(entry).and_then(work).or_else(|error| {
+            let is_usage = error.rule() == "entry" && entry.is_some();
+            Err(self.refused(session, &Policy::plain(Format::Human), &error, is_usage)?)
+        })
+    }
+
+    /// Reports an error that is the command line's fault or the program's.
+    fn refused(
+        &self,
+        session: &mut Session<'_>,
+        policy: &Policy,
+        error: &Error,
+        is_usage: bool,
+    ) -> Result<Failure, Failure> {
+        let code = self.report(session, policy, &words::diagnostics(error))?;
+        Ok(Failure::reported(if is_usage { USAGE_ERROR } else { code }))
+    }
+
+    fn report(&self, session: &mut Session<'_>, policy: &Policy, found: &[Diagnostic]) -> Outcome {
+        policy.report(session, &self.source, found, self.program.profile())
+    }
 }

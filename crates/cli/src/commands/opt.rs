@@ -1,7 +1,7 @@
 //! `tessera opt`: a shorter program that provably does the same.
 
-use super::equiv::{Known, counted, refused, stopped};
-use super::load;
+use super::equiv::{Known, counted, stopped};
+use super::{Loaded, load};
 use crate::bind::{self, Bound};
 use crate::policy::Format;
 use crate::session::{FINE, Outcome, Session};
@@ -39,17 +39,15 @@ pub struct Args {
     output: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let (source, program) = load(session, &args.file, args.profile)?;
-    if let Some(code) = refused(session, Format::Human, &source, &program)? {
-        return Ok(code);
-    }
+    let loaded = load(session, &args.file, args.profile)?;
+    loaded.legal(session, Format::Human)?;
+    let Loaded { source, program } = &loaded;
     let given = args.known.given();
     let wanted: Vec<String> = args.outputs.iter().map(|o| o.name.clone()).collect();
-    let (text, code) = match optimize(&program, args.entry.as_deref(), &given, &wanted) {
+    let (text, code) = match optimize(program, args.entry.as_deref(), &given, &wanted) {
         Ok(better) => {
-            for line in better.steps.iter().flat_map(|step| lines(step, &source)) {
+            for line in better.steps.iter().flat_map(|step| lines(step, source)) {
                 writeln!(session.stderr, "{}: {line}", source.name)?;
             }
             let removed: usize = better.steps.iter().map(|s| s.removed.len()).sum();
@@ -82,11 +80,11 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
                 stderr: &mut *session.stderr,
                 color: false,
             };
-            let code = stopped(&mut quiet, Format::Human, &source, &program, &error)?;
+            let code = stopped(&mut quiet, Format::Human, &loaded, &error)?;
             session.stderr.write_all(&said)?;
             (program.text(None), code)
         }
-        Err(error) => return stopped(session, Format::Human, &source, &program, &error),
+        Err(error) => return stopped(session, Format::Human, &loaded, &error),
     };
     match &args.output {
         Some(file) => session.write(file, text.as_bytes())?,
@@ -97,7 +95,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 
 /// What a step did: a line for each change, and one for all that went.
 fn lines(step: &Step, source: &Source) -> Vec<String> {
-    let line = |i: &Instruction| source.position(source.clamp(i.span).start).line;
+    let line = |i: &Instruction| source.line(i.span);
     let changed = step.changed.iter();
     let mut all: Vec<String> = changed.map(|(i, what)| format!("line {}, {}: {what}", line(i), i.mnemonic)).collect();
     let removed: Vec<String> = step.removed.iter().map(|i| format!("{} of line {}", i.mnemonic, line(i))).collect();

@@ -1,16 +1,14 @@
 //! `tessera plan`: where tiles are placed, and which instruction waits for which.
 
 use super::load;
-use crate::policy::{Format, Policy};
+use crate::policy::Format;
 use crate::render::table::Table;
-use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
+use crate::session::{FINE, Outcome, Session};
 use crate::source::Source;
-use crate::words;
 use std::fmt::Write;
 use std::path::PathBuf;
 use tessera::program::Kernel;
 use tessera_ir::OpId;
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
 use tessera_plan::{MemoryMap, MemoryRows, Pipes};
 
@@ -32,31 +30,16 @@ pub struct Args {
     svg: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let (source, program) = load(session, &args.file, args.profile)?;
-    let profile = program.profile();
-    let policy = Policy::plain(Format::Human);
-    let mut errors = program.check();
-    errors.retain(Diagnostic::is_error);
-    if !errors.is_empty() {
-        return policy.report(session, &source, &errors, profile);
-    }
-    let placed = program.kernel_or_entry(args.entry.as_deref()).and_then(|kernel| {
+    let loaded = load(session, &args.file, args.profile)?;
+    loaded.legal(session, Format::Human)?;
+    let (kernel, placement) = loaded.with_entry(session, args.entry.as_deref(), |kernel| {
         let placement = kernel.plan(&[])?;
         Ok((kernel, placement))
-    });
-    let (kernel, placement) = match placed {
-        Ok(both) => both,
-        Err(error) => {
-            let is_usage = error.rule() == "entry" && args.entry.is_some();
-            policy.report(session, &source, &words::diagnostics(&error), profile)?;
-            return Ok(if is_usage { USAGE_ERROR } else { PROGRAM_ERROR });
-        }
-    };
-    let map = tessera_plan::map(kernel.module(), kernel.func(), profile, &placement);
-    let pipes = tessera_plan::pipes(kernel.module(), kernel.func(), profile);
-    let page = Page { source: &source, kernel: &kernel };
+    })?;
+    let map = tessera_plan::map(kernel.module(), kernel.func(), kernel.profile(), &placement);
+    let pipes = tessera_plan::pipes(kernel.module(), kernel.func(), kernel.profile());
+    let page = Page { source: &loaded.source, kernel: &kernel };
     session.stdout.write_all(page.text(&map, &pipes).as_bytes())?;
     if let Some(file) = &args.svg {
         session.write(file, crate::render::map::draw(&map).as_bytes())?;
@@ -117,8 +100,7 @@ impl Page<'_> {
 
     /// The line that an operation stands in.
     fn line(&self, op: OpId) -> String {
-        let span = self.kernel.func().op(op).span;
-        self.source.position(self.source.clamp(span).start).line.to_string()
+        self.source.line(self.kernel.func().op(op).span).to_string()
     }
 }
 

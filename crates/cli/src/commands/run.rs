@@ -4,7 +4,7 @@ mod inputs;
 mod outputs;
 mod trace;
 
-use super::load;
+use super::{Loaded, load};
 use crate::bind::{self, Bound};
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
@@ -65,32 +65,25 @@ pub struct Args {
     policy: Policy,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     args.policy.check_options(session)?;
-    let (source, program) = load(session, &args.file, args.profile)?;
-    let profile = program.profile();
+    let loaded = load(session, &args.file, args.profile)?;
+    let Loaded { source, program } = &loaded;
     let found = program.check();
     let is_illegal = found.iter().any(Diagnostic::is_error);
     // A run tells what it comes across; warnings about the text are for `check`, unless they were made errors.
     let (mut findings, quiet): (Vec<_>, Vec<_>) =
         args.policy.apply(found).into_iter().partition(|d| d.is_error() || d.rule == "profile-override");
     if is_illegal {
-        return args.policy.report(session, &source, &findings, profile);
+        return loaded.report(session, &args.policy, &findings);
     }
-    let kernel = match program.kernel_or_entry(args.entry.as_deref()) {
-        Ok(kernel) => kernel,
-        Err(error) => {
-            let code = args.policy.report(session, &source, &words::diagnostics(&error), profile)?;
-            return Ok(if args.entry.is_some() { USAGE_ERROR } else { code });
-        }
-    };
+    let kernel = loaded.kernel(session, &args.policy, args.entry.as_deref())?;
     let job = Job { args, kernel: &kernel };
     let bindings = match job.bindings(session) {
         Ok(bindings) => bindings,
         Err(Stop::Failure(failure)) => return Err(failure),
         Err(Stop::Binding(found)) => {
-            args.policy.report(session, &source, &found, profile)?;
+            loaded.report(session, &args.policy, &found)?;
             return Ok(USAGE_ERROR);
         }
     };
@@ -107,10 +100,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         let plural = if quiet == 1 { "" } else { "s" };
         writeln!(session.stderr, "note: `tessera check` shows {quiet} warning{plural} about the text")?;
     }
-    if !findings.is_empty() && args.policy.report(session, &source, &findings, profile)? == PROGRAM_ERROR {
+    if !findings.is_empty() && loaded.report(session, &args.policy, &findings)? == PROGRAM_ERROR {
         return Ok(PROGRAM_ERROR);
     }
-    job.put_out(session, &source, &outcome, &shapes)?;
+    job.put_out(session, source, &outcome, &shapes)?;
     Ok(FINE)
 }
 

@@ -1,7 +1,7 @@
 //! `tessera trace`: where an element comes from, or where an input element goes.
 
-use super::equiv::{Known, counted, refused, stopped};
-use super::load;
+use super::equiv::{Known, counted, stopped};
+use super::{Loaded, load};
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Outcome, Session, USAGE_ERROR};
 use crate::source::Source;
@@ -47,20 +47,11 @@ fn target(text: &str) -> Result<Target, String> {
     Target::parse(text).map_err(|error| words::sentence(&error))
 }
 
-/// Runs the command.
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let (source, program) = load(session, &args.file, args.profile)?;
-    if let Some(code) = refused(session, args.format, &source, &program)? {
-        return Ok(code);
-    }
-    let kernel = match program.kernel_or_entry(args.entry.as_deref()) {
-        Ok(kernel) => kernel,
-        Err(error) => {
-            let found = words::diagnostics(&error);
-            let code = Policy::plain(args.format).report(session, &source, &found, program.profile())?;
-            return Ok(if args.entry.is_some() { USAGE_ERROR } else { code });
-        }
-    };
+    let loaded = load(session, &args.file, args.profile)?;
+    loaded.legal(session, args.format)?;
+    let kernel = loaded.kernel(session, &Policy::plain(args.format), args.entry.as_deref())?;
+    let Loaded { source, program } = &loaded;
     let given = args.known.given();
     let (target, hops) = match (&args.at, &args.from) {
         (Some(target), _) => (target, back(&kernel, &given, target)),
@@ -69,22 +60,22 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     };
     let hops = match hops {
         Ok(hops) => hops,
-        Err(error) => return stopped(session, args.format, &source, &program, &error),
+        Err(error) => return stopped(session, args.format, &loaded, &error),
     };
     if args.format == Format::Json {
         for (step, hop) in hops.iter().enumerate() {
-            let record = record(step, hop, &kernel, &source);
+            let record = record(step, hop, &kernel, source);
             // A record of strings and numbers always has a JSON form.
             writeln!(session.stdout, "{}", serde_json::to_string(&record).unwrap_or_default())?;
         }
         return Ok(FINE);
     }
     writeln!(session.stdout, "{target} of {} ({})", source.name, program.profile())?;
-    let width = hops.iter().map(|h| head(h, &kernel, &source).len()).max().unwrap_or(0);
+    let width = hops.iter().map(|h| head(h, &kernel, source).len()).max().unwrap_or(0);
     for hop in &hops {
         let text = sentence(hop, args.known.given().blocks);
         let indent = "  ".repeat(hop.depth);
-        let head = head(hop, &kernel, &source);
+        let head = head(hop, &kernel, source);
         writeln!(session.stdout, "{}", format!("  {head:<width$}  {indent}{text}").trim_end())?;
     }
     if hops.is_empty() {
@@ -94,8 +85,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 }
 
 fn line(hop: &Hop, kernel: &Kernel, source: &Source) -> Option<usize> {
-    let span = kernel.func().op(hop.op?).span;
-    Some(source.position(source.clamp(span).start).line)
+    Some(source.line(kernel.func().op(hop.op?).span))
 }
 
 fn mnemonic(hop: &Hop, kernel: &Kernel) -> Option<&'static str> {

@@ -150,28 +150,3 @@ fn parts(line: &str) -> Vec<String> {
     }
     parts
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tessera::Program;
-    use tessera_isa::ops::Family;
-
-    #[test]
-    fn every_example_is_a_program() {
-        let mut wrong = Vec::new();
-        for op in Opcode::ALL.iter().copied().filter(|op| op.info().family != Family::Support) {
-            for form in op.shapes() {
-                let lines = examples(op, form);
-                for line in [&lines.asm, &lines.ssa, &lines.dps] {
-                    for text in [line.clone(), cut(line, 80).join("\n")] {
-                        let found = Program::read(&text, None).check();
-                        let error = found.into_iter().find(|d| d.is_error());
-                        wrong.extend(error.map(|d| format!("{text}\n  {}: {}", d.rule, d.message)));
-                    }
-                }
-            }
-        }
-        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    }
-}

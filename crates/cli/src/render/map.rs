@@ -64,17 +64,17 @@ impl Picture<'_> {
         self.line(format_args!(
             r#"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="Helvetica, Arial, sans-serif">"#
         ));
-        self.line(format_args!("<style>"));
-        self.line(format_args!(".title {{ font-size: 18px; font-weight: bold; fill: #222 }}"));
-        self.line(format_args!(".panel {{ font-size: 14px; font-weight: bold; fill: #222 }}"));
-        self.line(format_args!(".note {{ font-size: 11px; fill: #555 }}"));
-        self.line(format_args!(".box {{ font-size: 11px; fill: #222 }}"));
-        self.line(format_args!(".limit {{ font-size: 11px; fill: #b00020 }}"));
-        self.line(format_args!("</style>"));
         self.line(format_args!(
-            r##"<defs><pattern id="manual" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6" fill="#ffffff"/><line x1="0" y1="0" x2="0" y2="6" stroke="#c9c9c9" stroke-width="3"/></pattern></defs>"##
+            r##"<style>
+.title {{ font-size: 18px; font-weight: bold; fill: #222 }}
+.panel {{ font-size: 14px; font-weight: bold; fill: #222 }}
+.note {{ font-size: 11px; fill: #555 }}
+.box {{ font-size: 11px; fill: #222 }}
+.limit {{ font-size: 11px; fill: #b00020 }}
+</style>
+<defs><pattern id="manual" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6" fill="#ffffff"/><line x1="0" y1="0" x2="0" y2="6" stroke="#c9c9c9" stroke-width="3"/></pattern></defs>
+<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>"##
         ));
-        self.line(format_args!(r##"<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>"##));
         let title = format!("Memory map of @{} on {}", self.map.function, self.map.profile);
         self.text(LEFT, 28.0, "title", "start", &title);
         self.legend(LEFT, 40.0);
@@ -137,15 +137,10 @@ impl Picture<'_> {
                 r##"<line x1="{x:.1}" y1="{bottom:.1}" x2="{x:.1}" y2="{0:.1}" stroke="#bbbbbb"/>"##,
                 bottom + 4.0
             ));
-            let name = match position {
-                0 => "start",
-                p if p == self.map.exit => "end",
-                p => self.map.steps.get(p as usize).copied().unwrap_or(""),
-            };
-            let anchor = match position {
-                0 => "start",
-                p if p == self.map.exit => "end",
-                _ => "middle",
+            let (name, anchor) = match position {
+                0 => ("start", "start"),
+                p if p == self.map.exit => ("end", "end"),
+                p => (self.map.steps.get(p as usize).copied().unwrap_or(""), "middle"),
             };
             self.text(x, bottom + 16.0, "note", anchor, &format!("{position}"));
             self.text(x, bottom + 29.0, "note", anchor, name);
@@ -281,32 +276,4 @@ fn steps(exit: u32) -> Vec<u32> {
 
 fn width(label: &str) -> f64 {
     label.chars().count() as f64 * CHAR
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tessera::Program;
-
-    fn map_of(text: &str) -> MemoryMap {
-        let program = Program::read(text, None);
-        let kernel = program.entry().unwrap_or_else(|e| panic!("{e:?}"));
-        let placement = kernel.plan(&[]).unwrap_or_else(|e| panic!("{e:?}"));
-        tessera_plan::map(kernel.module(), kernel.func(), kernel.profile(), &placement)
-    }
-
-    #[test]
-    fn the_picture_shows_every_tile() {
-        let map = map_of("%d = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>");
-        let picture = draw(&map);
-        assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
-        let rows: Vec<_> = map.memories.iter().flat_map(|m| &m.rows).collect();
-        assert_eq!(rows.len(), 2);
-        assert!(rows.iter().all(|row| picture.contains(&format!("<title>{} ", row.name))));
-    }
-
-    #[test]
-    fn a_function_without_tiles_has_a_picture_too() {
-        assert!(draw(&map_of("func.func @f() { return }")).contains("no tile"));
-    }
 }

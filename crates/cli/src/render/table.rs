@@ -94,23 +94,3 @@ pub fn paragraph(text: &str, indent: usize) -> String {
     let pad = " ".repeat(indent);
     wrap(text, WIDTH - indent).iter().map(|line| format!("{pad}{line}\n")).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_wrap_and_long_words_are_cut() {
-        assert_eq!(wrap("a bb ccc", 4), ["a bb", "ccc"]);
-        assert_eq!(wrap("abcdefgh ij", 3), ["abc", "def", "gh", "ij"]);
-        assert_eq!(wrap("", 3), [""]);
-    }
-
-    #[test]
-    fn tables_fit_the_page() {
-        let mut t = Table::new(["name", "text"]);
-        t.row(["x", &"word ".repeat(60)]);
-        assert!(t.render().lines().all(|l| l.chars().count() <= WIDTH));
-        assert!(t.render().lines().count() > 4);
-    }
-}

@@ -75,19 +75,3 @@ impl Values<'_> {
         out
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn small_arrays_are_whole_and_big_ones_show_their_corners() {
-        let bytes: Vec<u8> = (0..=255).collect();
-        let small = Values { elem: Elem::U8, shape: &[2, 3], bytes: &bytes, defined: &[] };
-        assert_eq!(small.table(), "  0 1 2\n  3 4 5\n");
-        let big = Values { elem: Elem::U8, shape: &[4, 4, 16], bytes: &bytes, defined: &[] };
-        assert!(big.table().ends_with("255\n") && big.table().contains('⋮'), "{}", big.table());
-        let fp4 = Values { elem: Elem::F4e2m1x2, shape: &[1, 2], bytes: &[0x72], defined: &[] };
-        assert_eq!(fp4.table(), "  1.0 6.0\n");
-    }
-}

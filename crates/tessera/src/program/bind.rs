@@ -30,6 +30,22 @@ pub enum Need {
     Nothing,
 }
 
+impl Need {
+    pub(crate) fn is_tile(&self) -> bool {
+        matches!(self, Need::Tile(_) | Need::Conv(_))
+    }
+
+    /// The extents of the contents, where the type says all of them; a tile's are those of its valid region.
+    pub(crate) fn dims(&self) -> Option<Vec<u64>> {
+        match self {
+            Need::Tile(t) => Some(vec![t.v_row.known().unwrap_or(t.rows), t.v_col.known().unwrap_or(t.cols)]),
+            Need::Conv(conv) => Some(conv.written_dims().to_vec()),
+            Need::Buffer(_, Some(dims)) => dims.iter().copied().collect(),
+            _ => None,
+        }
+    }
+}
+
 /// An argument of a function, or an input of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument {
@@ -69,6 +85,18 @@ impl Kernel {
         }
     }
 
+    /// The tiles, and the arguments with a buffer: what has elements that can be asked for.
+    pub(crate) fn has_elements(&self, value: ValueId) -> bool {
+        let need = self.need(value);
+        need.is_tile() || matches!(need, Need::Buffer(..)) && self.func().args.contains(&value)
+    }
+
+    /// The names of all that has elements.
+    pub(crate) fn names_with_elements(&self) -> Vec<&str> {
+        let values = (0..self.func().values.len() as u32).map(ValueId);
+        values.filter(|v| self.has_elements(*v)).map(|v| self.name(v)).collect()
+    }
+
     /// What the program puts out by itself: a listing's outputs, the buffers that a kernel writes.
     pub fn outputs(&self) -> Vec<ValueId> {
         if self.module().is_listing {
@@ -97,10 +125,9 @@ impl Kernel {
         };
         let refuse = |why: &str| Err(Error::request(format!("%{} {why}", self.name(value))));
         match self.need(value) {
-            Need::Tile(_) | Need::Conv(_) => Ok(value),
-            Need::Buffer(..) if self.func().args.contains(&value) => Ok(value),
+            _ if self.has_elements(value) => Ok(value),
             Need::Buffer(..) => refuse("is a view").map_err(|e| e.missing_is(Missing::Argument(name.into()))),
-            Need::Scalar(_) | Need::Nothing => refuse("is a scalar, and only tiles and buffers can be put out"),
+            _ => refuse("is a scalar, and only tiles and buffers can be put out"),
         }
     }
 
@@ -254,15 +281,9 @@ impl Kernel {
 
     /// The extents of a buffer that no file was bound to: those of its type, or of a view of all of it.
     pub fn buffer_dims(&self, value: ValueId, elements: u64) -> Vec<u64> {
-        let known = match self.need(value) {
-            Need::Buffer(_, Some(dims)) => dims.into_iter().collect::<Option<Vec<u64>>>(),
-            _ => None,
-        };
         let is_all = |d: &Vec<u64>| d.iter().try_fold(1u64, |n, d| n.checked_mul(*d)) == Some(elements);
-        known
-            .filter(is_all)
-            .or_else(|| self.view_dims(value).into_iter().find(is_all))
-            .unwrap_or_else(|| vec![elements])
+        let known = self.need(value).dims().filter(is_all);
+        known.or_else(|| self.view_dims(value).into_iter().find(is_all)).unwrap_or_else(|| vec![elements])
     }
 
     /// The constant shapes of the views of a pointer.
@@ -353,60 +374,5 @@ fn scalar_name(ty: ScalarType) -> String {
         ScalarType::Int(n, Sign::Signed) => format!("si{n}"),
         ScalarType::Int(n, Sign::Unsigned) => format!("ui{n}"),
         ScalarType::Float(elem) => elem.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Program;
-
-    const KERNEL: &str = "
-func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %z: !pto.tensor_view<4x8xf32>, %n: i8, %s: f16) {
-  %c1 = arith.constant 1 : index
-  %c4 = arith.constant 4 : index
-  %c8 = arith.addi %c4, %c4 : index
-  %t = pto.alloc_tile : !pto.tile<4x8xf32>
-  %v = pto.make_tensor_view %x, shape = [%c4, %c8], strides = [%c8, %c1] : !pto.tensor_view<?x?xf32>
-  pto.tload ins(%v : !pto.tensor_view<?x?xf32>) outs(%t : !pto.tile<4x8xf32>)
-  %q = scf.for %i = %c1 to %c8 step %c1 iter_args(%p = %y) -> (!pto.ptr<f32>) {
-    %w = pto.make_tensor_view %p, shape = [%c4, %c8], strides = [%c8, %c1] : !pto.tensor_view<?x?xf32>
-    pto.tstore ins(%t : !pto.tile<4x8xf32>) outs(%w : !pto.tensor_view<?x?xf32>)
-    scf.yield %p : !pto.ptr<f32>
-  }
-  return
-}";
-
-    #[test]
-    fn arguments_know_what_happens_to_their_memory() {
-        let program = Program::read(KERNEL, None);
-        assert!(!program.has_errors(), "{:?}", program.check());
-        let kernel = program.entry().unwrap();
-        let used: Vec<(bool, bool)> = kernel.arguments().iter().map(|a| (a.is_read, a.is_written)).collect();
-        assert_eq!(used, [(true, false), (false, true), (false, false), (false, false), (false, false)]);
-        // The pointer that is read must be bound; what is only written need not.
-        let missing = kernel.unbound(&[]).unwrap_err();
-        assert!(missing.message().contains("%x"), "{missing}");
-        let x = kernel.find("%x").unwrap();
-        let bound = kernel.bind(x, &[4, 8], vec![0; 128]).unwrap();
-        assert!(kernel.unbound(&[(x, bound)]).unwrap_err().message().contains("%n"));
-        assert_eq!(kernel.buffer_dims(x, 32), [4, 8]);
-        assert_eq!(kernel.buffer_dims(x, 40), [40]);
-    }
-
-    #[test]
-    fn values_must_fit_their_types() {
-        let program = Program::read(KERNEL, None);
-        let kernel = program.entry().unwrap();
-        let [n, s, z] = ["n", "s", "z"].map(|name| kernel.find(name).unwrap());
-        for (value, fits) in [(127, true), (255, true), (-128, true), (256, false), (-129, false)] {
-            assert_eq!(kernel.bind_number(n, Number::Int(value)).is_ok(), fits, "{value}");
-        }
-        assert!(kernel.bind_number(n, Number::Float(1.0)).is_err());
-        let rounded = kernel.bind_number(s, Number::Float(0.1));
-        assert!(matches!(rounded, Ok(Input::Scalar(Number::Float(v))) if v == 0.0999755859375));
-        assert!(kernel.bind(z, &[4, 8], vec![0; 128]).is_ok());
-        let wrong = kernel.bind(z, &[8, 4], vec![0; 128]).unwrap_err().to_string();
-        assert!(wrong.contains("(8, 4)") && wrong.contains("(4, 8)"), "{wrong}");
     }
 }

@@ -88,22 +88,24 @@ impl Kernel {
     }
 
     /// Gives an array to an argument, or to an input of a listing.
-    pub fn input(mut self, name: &str, data: &(impl Data + ?Sized)) -> Result<Kernel> {
+    pub fn input(self, name: &str, data: &(impl Data + ?Sized)) -> Result<Kernel> {
         let value = self.argument(name)?;
         let mut array = data.to_array();
         if !data.has_shape() {
             array.shape = self.own_shape(value, array.shape.iter().product());
         }
         let input = self.bind_array(value, array)?;
-        let mut bindings = std::mem::take(&mut self.bindings);
-        bindings.add(&self, value, input)?;
-        Ok(Kernel { bindings, ..self })
+        self.with_input(value, input)
     }
 
     /// Gives a number to a scalar argument.
-    pub fn set(mut self, name: &str, number: impl Into<Number>) -> Result<Kernel> {
+    pub fn set(self, name: &str, number: impl Into<Number>) -> Result<Kernel> {
         let value = self.argument(name)?;
         let input = self.bind_number(value, number.into())?;
+        self.with_input(value, input)
+    }
+
+    fn with_input(mut self, value: ValueId, input: Input) -> Result<Kernel> {
         let mut bindings = std::mem::take(&mut self.bindings);
         bindings.add(&self, value, input)?;
         Ok(Kernel { bindings, ..self })
@@ -155,29 +157,22 @@ impl Kernel {
     /// The shape that so many elements have as a value's contents.
     fn own_shape(&self, value: ValueId, elements: u64) -> Vec<u64> {
         let shape = match self.need(value) {
-            Need::Tile(tile) => {
-                vec![tile.v_row.known().unwrap_or(tile.rows), tile.v_col.known().unwrap_or(tile.cols)]
-            }
-            Need::Conv(conv) => conv.written_dims().to_vec(),
             Need::Buffer(_, Some(dims)) => {
                 // One open extent follows from the others.
                 let known: u64 = dims.iter().flatten().product();
-                dims.iter().map(|d| d.unwrap_or(elements / known.max(1))).collect()
+                Some(dims.iter().map(|d| d.unwrap_or(elements / known.max(1))).collect())
             }
-            _ => return vec![elements],
+            need => need.dims(),
         };
-        match shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d)) == Some(elements) {
-            true => shape,
-            false => vec![elements],
-        }
+        let is_all = |s: &Vec<u64>| s.iter().try_fold(1u64, |n, d| n.checked_mul(*d)) == Some(elements);
+        shape.filter(is_all).unwrap_or_else(|| vec![elements])
     }
 
     /// A tile's valid region after a run, or a buffer in the shape of its input.
     pub fn array(&self, outcome: &Outcome, shapes: &Shapes, value: ValueId, core: u8) -> Option<Array> {
         let tile = outcome.tiles.iter().find(|t| t.value == value && t.core == core);
-        if let Some(TileData { elem, elements, .. }) = tile.map(|t| &t.data) {
-            let shape = tile.map(|t| tile_shape(&t.data)).unwrap_or_default();
-            return Some(Array::of_elem(*elem, shape, elements.clone()));
+        if let Some(data) = tile.map(|t| &t.data) {
+            return Some(Array::of_elem(data.elem, tile_shape(data), data.elements.clone()));
         }
         let buffer = outcome.buffers.iter().find(|b| b.value == value)?;
         let elem = self.elem(value)?;

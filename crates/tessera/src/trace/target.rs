@@ -36,11 +36,8 @@ impl Target {
     /// assert!(Target::parse("dst").is_err());
     /// ```
     pub fn parse(text: &str) -> Result<Target> {
-        let wrong = || {
-            let what =
-                format!("'{text}' is no element; write NAME[ROW, COLUMN] for a tile or NAME[INDEX] for a buffer");
-            Error::request(what)
-        };
+        let looks = "write NAME[ROW, COLUMN] for a tile or NAME[INDEX] for a buffer";
+        let wrong = || Error::request(format!("'{text}' is no element; {looks}"));
         let text = text.trim();
         let (name, index) = text.strip_suffix(']').and_then(|t| t.split_once('[')).ok_or_else(wrong)?;
         let name = name.trim();
@@ -58,64 +55,39 @@ impl Target {
 
     /// The tile or argument that it names.
     pub(crate) fn value(&self, kernel: &Kernel) -> Result<ValueId> {
-        let func = kernel.func();
-        let is_data = |v: &ValueId| match kernel.need(*v) {
-            Need::Tile(_) | Need::Conv(_) => true,
-            Need::Buffer(..) => func.args.contains(v),
-            Need::Scalar(_) | Need::Nothing => false,
+        let Some(value) = kernel.find(&self.name) else {
+            let mut names = kernel.names_with_elements();
+            names.dedup();
+            return Err(Error::unknown("tile or argument", &self.name, &names));
         };
-        if let Some(value) = kernel.find(&self.name) {
-            return match kernel.need(value) {
-                _ if is_data(&value) => Ok(value),
-                Need::Buffer(..) => Err(Error::request(format!(
-                    "%{} is a view; name an element of the argument that it is a view of",
-                    self.name
-                ))),
-                _ => {
-                    Err(Error::request(format!("%{} is a scalar, and only tiles and buffers have elements", self.name)))
-                }
-            };
-        }
-        let mut names: Vec<&str> =
-            (0..func.values.len() as u32).map(ValueId).filter(is_data).map(|v| kernel.name(v)).collect();
-        names.dedup();
-        Err(Error::unknown("tile or argument", &self.name, &names))
+        let why = match kernel.need(value) {
+            _ if kernel.has_elements(value) => return Ok(value),
+            Need::Buffer(..) => "is a view; name an element of the argument that it is a view of",
+            _ => "is a scalar, and only tiles and buffers have elements",
+        };
+        Err(Error::request(format!("%{} {why}", self.name)))
     }
 
     /// Row and column in a tile's declared area; an element of a conv tile lies in its one row.
     pub(crate) fn element(&self, kernel: &Kernel, value: ValueId) -> Result<(u64, u64)> {
-        match kernel.need(value) {
-            Need::Conv(conv) => Ok((0, self.flat(&conv.written_dims())?)),
-            Need::Tile(tile) => match *self.index {
-                [row, col] if row < tile.rows && col < tile.cols => Ok((row, col)),
-                [_, _] => Err(Error::request(format!(
-                    "{self} is outside: {tile} has {} rows and {} columns",
-                    tile.rows, tile.cols
-                ))),
-                _ => Err(Error::request(format!(
-                    "{self} has {} indices, and a tile takes a row and a column",
-                    self.index.len()
-                ))),
-            },
-            _ => Err(Error::request(format!("%{} is no tile", self.name))),
-        }
+        let why = match (kernel.need(value), &*self.index) {
+            (Need::Conv(conv), _) => return Ok((0, self.flat(&conv.written_dims())?)),
+            (Need::Tile(tile), [row, col]) if *row < tile.rows && *col < tile.cols => return Ok((*row, *col)),
+            (Need::Tile(tile), [_, _]) => {
+                format!("{self} is outside: {tile} has {} rows and {} columns", tile.rows, tile.cols)
+            }
+            (Need::Tile(_), all) => format!("{self} has {} indices, and a tile takes a row and a column", all.len()),
+            _ => format!("%{} is no tile", self.name),
+        };
+        Err(Error::request(why))
     }
 
     /// First byte and length in an argument's contents.
     pub(crate) fn bytes(&self, kernel: &Kernel, value: ValueId, given: &Given) -> Result<(usize, usize)> {
-        let shape = given.shapes.iter().find(|(n, _)| *n == self.name).map(|(_, s)| s.clone());
-        let (elem, dims) = match kernel.need(value) {
-            Need::Tile(tile) => {
-                let own = [tile.v_row.known().unwrap_or(tile.rows), tile.v_col.known().unwrap_or(tile.cols)];
-                (tile.elem, Some(shape.unwrap_or(own.to_vec())))
-            }
-            Need::Conv(conv) => (conv.elem, Some(conv.written_dims().to_vec())),
-            Need::Buffer(elem, dims) => {
-                let known = dims.and_then(|d| d.into_iter().collect::<Option<Vec<u64>>>());
-                (elem, shape.or(known))
-            }
-            Need::Scalar(_) | Need::Nothing => return Err(Error::request(format!("%{} has no elements", self.name))),
+        let Some(elem) = kernel.elem(value) else {
+            return Err(Error::request(format!("%{} has no elements", self.name)));
         };
+        let dims = given.shape(&self.name).map(<[u64]>::to_vec).or_else(|| kernel.need(value).dims());
         let index = match (&dims, self.index.as_slice()) {
             (None, [index]) => *index,
             (None, _) => {
@@ -134,29 +106,22 @@ impl Target {
     fn flat(&self, dims: &[u64]) -> Result<u64> {
         let shape = || dims.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
         let all = dims.iter().try_fold(1u64, |n, d| n.checked_mul(*d)).unwrap_or(u64::MAX);
-        if let [index] = *self.index {
-            return match index < all {
-                true => Ok(index),
-                false => {
-                    Err(Error::request(format!("{self} is outside: %{} has {all} elements ({})", self.name, shape())))
-                }
-            };
-        }
-        if self.index.len() != dims.len() {
-            return Err(Error::request(format!(
-                "{self} has {} indices, and %{} is {}; give one index per dimension, or one for all",
-                self.index.len(),
-                self.name,
-                shape()
-            )));
-        }
-        let mut flat = 0u64;
-        for (index, dim) in self.index.iter().zip(dims) {
-            if index >= dim {
-                return Err(Error::request(format!("{self} is outside: %{} is {}", self.name, shape())));
+        let name = &self.name;
+        let why = match *self.index {
+            [index] if index < all => return Ok(index),
+            [_] => format!("{self} is outside: %{name} has {all} elements ({})", shape()),
+            _ if self.index.len() != dims.len() => {
+                let each = "give one index per dimension, or one for all";
+                format!("{self} has {} indices, and %{name} is {}; {each}", self.index.len(), shape())
             }
-            flat = flat.saturating_mul(*dim).saturating_add(*index);
-        }
-        Ok(flat)
+            _ if self.index.iter().zip(dims).any(|(index, dim)| index >= dim) => {
+                format!("{self} is outside: %{name} is {}", shape())
+            }
+            _ => {
+                let inner = |flat: u64, (index, dim): (&u64, &u64)| flat.saturating_mul(*dim).saturating_add(*index);
+                return Ok(self.index.iter().zip(dims).fold(0, inner));
+            }
+        };
+        Err(Error::request(why))
     }
 }

@@ -155,54 +155,26 @@ impl View {
 }
 
 fn row_major(dims: &[u64]) -> Vec<i64> {
-    let mut next = 1i64;
-    let mut strides: Vec<i64> = dims
-        .iter()
-        .rev()
-        .map(|dim| {
-            let stride = next;
-            next = next.saturating_mul(i64::try_from(*dim).unwrap_or(i64::MAX));
-            stride
-        })
-        .collect();
-    strides.reverse();
+    let mut strides = vec![1i64; dims.len()];
+    for n in (1..dims.len()).rev() {
+        strides[n - 1] = strides[n].saturating_mul(i64::try_from(dims[n]).unwrap_or(i64::MAX));
+    }
     strides
 }
 
-impl<'a, T: Element> From<&'a [T]> for Tensor<'a, T> {
-    fn from(data: &'a [T]) -> Self {
-        Tensor::new(data)
-    }
+/// Slices, vectors and arrays are views of all that they hold.
+macro_rules! whole {
+    ($($view:ident: $([$($array:tt)*] $data:ty),*;)*) => {$($(
+        impl<'a, T: Element, $($array)*> From<$data> for $view<'a, T> {
+            fn from(data: $data) -> Self {
+                $view::new(data)
+            }
+        }
+    )*)*};
 }
-
-impl<'a, T: Element> From<&'a Vec<T>> for Tensor<'a, T> {
-    fn from(data: &'a Vec<T>) -> Self {
-        Tensor::new(data)
-    }
-}
-
-impl<'a, T: Element, const N: usize> From<&'a [T; N]> for Tensor<'a, T> {
-    fn from(data: &'a [T; N]) -> Self {
-        Tensor::new(data)
-    }
-}
-
-impl<'a, T: Element> From<&'a mut [T]> for TensorMut<'a, T> {
-    fn from(data: &'a mut [T]) -> Self {
-        TensorMut::new(data)
-    }
-}
-
-impl<'a, T: Element> From<&'a mut Vec<T>> for TensorMut<'a, T> {
-    fn from(data: &'a mut Vec<T>) -> Self {
-        TensorMut::new(data)
-    }
-}
-
-impl<'a, T: Element, const N: usize> From<&'a mut [T; N]> for TensorMut<'a, T> {
-    fn from(data: &'a mut [T; N]) -> Self {
-        TensorMut::new(data)
-    }
+whole! {
+    Tensor: [] &'a [T], [] &'a Vec<T>, [const N: usize] &'a [T; N];
+    TensorMut: [] &'a mut [T], [] &'a mut Vec<T>, [const N: usize] &'a mut [T; N];
 }
 
 /// `TLOAD(dst, src)`: a slice or a [`Tensor`] into the tile's valid region; padding becomes the tile's pad value where it
@@ -217,11 +189,7 @@ impl<'a, T: Element, const N: usize> From<&'a mut [T; N]> for TensorMut<'a, T> {
 /// assert_eq!(tload(&mut tile, &[0.5f32; 63]).unwrap_err().rule(), "gm-bounds");
 /// # Ok::<(), tessera::Error>(())
 /// ```
-pub fn tload<'a, D, T>(dst: &mut D, src: impl Into<Tensor<'a, T>>) -> Result<RecordEvent>
-where
-    D: AsTile,
-    T: Element,
-{
+pub fn tload<'a, D: AsTile, T: Element>(dst: &mut D, src: impl Into<Tensor<'a, T>>) -> Result<RecordEvent> {
     legal!(known::transfer(D::KNOWN, T::ELEM, "tload-dtype", false));
     let (rows, cols) = dst.buf().valid()?;
     src.into().load(dst.buf(), &[rows as u64, cols as u64])
@@ -241,11 +209,7 @@ where
 /// assert_eq!(out[..7], [1, 0, 0, 2, 0, 0, 3]);
 /// # Ok::<(), tessera::Error>(())
 /// ```
-pub fn tstore<'a, S, T>(dst: impl Into<TensorMut<'a, T>>, src: &S) -> Result<RecordEvent>
-where
-    S: AsTile,
-    T: Element,
-{
+pub fn tstore<'a, S: AsTile, T: Element>(dst: impl Into<TensorMut<'a, T>>, src: &S) -> Result<RecordEvent> {
     legal!(known::transfer(S::KNOWN, T::ELEM, "tstore-dtype", true));
     let dst = dst.into();
     let (rows, cols) = src.buf().valid()?;

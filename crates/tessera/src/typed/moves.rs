@@ -99,16 +99,12 @@ fn with(
     at: Option<(usize, usize)>,
     options: Fixpipe<'_>,
 ) -> Result<RecordEvent> {
-    let attrs = options.attrs();
+    let op = if options.fp.is_some() { family.fp } else { family.plain };
+    let inst = instruction(op, dst, src, at).attrs(options.attrs());
     match (options.quant, options.fp) {
-        (Some(param), _) => instruction(family.plain, dst, src, at)
-            .scalar(Role::Quant, Number::Int(param.into()))
-            .attrs(attrs)
-            .issue_as(Form::ScalarQuant),
-        (None, Some(fp)) => {
-            instruction(family.fp, dst, src, at).tile(Role::Fp, fp).attrs(attrs).issue_as(Form::VectorQuant)
-        }
-        (None, None) => instruction(family.plain, dst, src, at).attrs(attrs).issue_as(Form::Plain),
+        (Some(param), _) => inst.scalar(Role::Quant, Number::Int(param.into())).issue_as(Form::ScalarQuant),
+        (None, Some(fp)) => inst.tile(Role::Fp, fp).issue_as(Form::VectorQuant),
+        (None, None) => inst.issue_as(Form::Plain),
     }
 }
 
@@ -248,18 +244,13 @@ moves! {
 
 /// `TEXTRACT(dst0, dst1, src, row0, col0, row1, col1)`: two windows of one ND Vec tile into two NZ Vec tiles
 /// (ops.md 3.3).
-pub fn textract_pair<D0, D1, S>(
+pub fn textract_pair<D0: AsTile, D1: AsTile, S: AsTile>(
     dst0: &mut D0,
     dst1: &mut D1,
     src: &S,
     at0: (usize, usize),
     at1: (usize, usize),
-) -> Result<RecordEvent>
-where
-    D0: AsTile,
-    D1: AsTile,
-    S: AsTile,
-{
+) -> Result<RecordEvent> {
     Instruction::new(Opcode::Textract)
         .tile(Role::Src, src.buf())
         .tile(Role::Dst0, dst0.buf())
@@ -273,11 +264,13 @@ where
 
 /// `TINSERT<TInsertMode::SPLIT2 or SPLIT4>(dst, src, row, col)`: a Vec→Mat NZ insert in groups of column blocks
 /// (ops.md 3.2); the result is the plain insert's.
-pub fn tinsert_split<D, S>(dst: &mut D, src: &S, split: Split, row: usize, col: usize) -> Result<RecordEvent>
-where
-    D: AsTile,
-    S: AsTile,
-{
+pub fn tinsert_split<D: AsTile, S: AsTile>(
+    dst: &mut D,
+    src: &S,
+    split: Split,
+    row: usize,
+    col: usize,
+) -> Result<RecordEvent> {
     let attrs = Attrs::default().with(AttrName::Mode, split);
     instruction(Opcode::Tinsert, dst.buf(), src.buf(), Some((row, col))).attrs(attrs).issue_as(Form::Plain)
 }

@@ -16,14 +16,11 @@ impl Job<'_> {
     pub fn wanted(&self) -> Result<Vec<(ValueId, u8)>, Stop> {
         let args = self.args;
         let mut all = Vec::new();
-        for bound in &args.outputs {
-            all.push((self.output(&bound.name, false)?, u8::from(bound.core1)));
-        }
-        for bound in &args.raw_out {
-            all.push((self.output(&bound.name, true)?, u8::from(bound.core1)));
-        }
-        for bound in &args.dump {
-            all.push((self.output(&bound.name, true)?, u8::from(bound.core1)));
+        let files = args.outputs.iter().map(|b| (&b.name, b.core1, false));
+        let raw = args.raw_out.iter().map(|b| (&b.name, b.core1, true));
+        let dumps = args.dump.iter().map(|b| (&b.name, b.core1, true));
+        for (name, core1, only_tiles) in files.chain(raw).chain(dumps) {
+            all.push((self.output(name, only_tiles)?, u8::from(core1)));
         }
         if self.shows_outputs() {
             all.extend(self.kernel.outputs().into_iter().map(|v| (v, 0)));
@@ -77,10 +74,8 @@ impl Job<'_> {
         let args = self.args;
         let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
         for bound in &args.outputs {
-            let array = self
-                .kernel
-                .find(&bound.name)
-                .and_then(|v| self.kernel.array(outcome, shapes, v, u8::from(bound.core1)));
+            let value = self.kernel.find(&bound.name);
+            let array = value.and_then(|v| self.kernel.array(outcome, shapes, v, u8::from(bound.core1)));
             files.extend(array.map(|a| (bound.to.clone(), a.to_file())));
         }
         for bound in &args.raw_out {

@@ -28,7 +28,7 @@ pub fn lines(source: &Source, outcome: &Outcome) -> String {
         let record = Record {
             block: line.block,
             index: line.index,
-            line: source.position(source.clamp(line.span).start).line,
+            line: source.line(line.span),
             op: line.opcode.mnemonic(),
             operands: &line.operands,
             written: line.written.iter().map(|w| Write { tile: &w.name, hash: write(w) }).collect(),
