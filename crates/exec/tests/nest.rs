@@ -212,7 +212,7 @@ fn runs_are_exactly_the_bytes_of_a_side() {
             }
             let mut count = 0;
             for nest in lower_move(&case.mv, &case.src, &case.dst, case.bits) {
-                nest.for_each_run(side, |at, len| {
+                nest.runs(side).for_each(|at, len| {
                     count += 1;
                     got[at as usize..at as usize + len as usize].fill(true);
                 });

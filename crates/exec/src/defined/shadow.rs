@@ -85,7 +85,6 @@ impl ShadowMove {
         ShadowMove { dst, to, reads: SmallVec::from_iter([(src, from)]), nests, value: Value::Bits }
     }
 
-    /// Does it keep bits?
     pub fn keeps_bits(&self) -> bool {
         matches!(self.value, Value::Bits)
     }

@@ -34,7 +34,6 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// An empty cache for so many variants.
     pub fn new(most: usize) -> Self {
         Cache { entries: Vec::new(), epoch: 0, most, last: 0, next: Vec::new(), by_key: FxHashMap::default() }
     }
@@ -51,13 +50,8 @@ impl Cache {
             self.last = expected;
             return true;
         }
-        match self.by_key.get(key).copied() {
-            Some(at) => {
-                self.follow(at);
-                true
-            }
-            None => false,
-        }
+        let known = self.by_key.get(key).copied();
+        known.inspect(|at| self.follow(*at)).is_some()
     }
 
     /// Makes another variant the current one, and expects it after this one from now on.
@@ -68,7 +62,6 @@ impl Cache {
         self.last = at;
     }
 
-    /// The current variant.
     pub fn current(&self) -> Option<&Entry> {
         self.entries.get(self.last)
     }
@@ -91,7 +84,6 @@ impl Cache {
         self.entries.get(self.last)?.prepared.as_ref()?.global_span()
     }
 
-    /// Runs the current variant.
     #[inline]
     pub fn run(&mut self, memories: &mut Memories, start: usize, now: u64) -> Result<Effect, Failure> {
         let Some(entry) = self.entries.get_mut(self.last) else {

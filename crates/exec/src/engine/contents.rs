@@ -35,7 +35,6 @@ pub struct TileData {
     pub raw_defined: Vec<u8>,
 }
 
-/// An element that is not defined.
 pub(crate) struct UndefinedElement {
     pub row: u64,
     pub col: u64,

@@ -39,7 +39,6 @@ impl Default for Global {
     }
 }
 
-/// Row-major strides of some extents.
 fn dense_strides(dims: &[u64]) -> SmallVec<[i64; 6]> {
     let mut strides: SmallVec<[i64; 6]> = SmallVec::from_elem(1, dims.len());
     let mut next = 1i64;
@@ -73,9 +72,8 @@ impl Global {
             offset: strided.and_then(|s| s.offset).unwrap_or(0),
             dims,
             strides,
-            tag: ViewTag::Nd,
             grows,
-            bound: None,
+            ..Global::default()
         })
     }
 
@@ -114,12 +112,10 @@ impl Global {
         usize::try_from(offset.checked_mul(self.elem.size()?)?).ok()
     }
 
-    /// Elements of the buffer behind it.
     pub fn elements(&self, memories: &Memories) -> u64 {
         self.bound.unwrap_or_else(|| self.bytes(memories) * 8 / u64::from(self.elem.bits()))
     }
 
-    /// Bytes of the buffer behind it.
     pub fn bytes(&self, memories: &Memories) -> u64 {
         match self.bound {
             Some(bound) => self.elem.bytes_of(bound),

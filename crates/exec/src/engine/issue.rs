@@ -65,14 +65,11 @@ impl Engine {
                 bound.and_then(|()| self.issue_at(inst, tiles, Memory::default))
             }
         };
-        match issued {
-            Ok((is_new, effect)) => Ok(self.issued(is_new, effect)),
-            Err(refused) => {
-                // A refused instruction leaves its destination where it was.
-                *self.object_mut(dst)? = before;
-                Err(refused)
-            }
+        if issued.is_err() {
+            // A refused instruction leaves its destination where it was.
+            *self.object_mut(dst)? = before;
         }
+        issued.map(|(is_new, effect)| self.issued(is_new, effect))
     }
 
     /// Issues an instruction whose destination lies where the instruction wants it.
@@ -229,10 +226,7 @@ impl Engine {
 
     /// Asks the rules: warnings of a legal instruction, errors of another.
     fn legal(&self, inst: &Inst) -> Result<Vec<Diagnostic>, Refused> {
-        let mut found = Vec::new();
-        for fault in tessera_check::check(inst) {
-            found.push(Diagnostic::from(fault));
-        }
+        let mut found: Vec<_> = tessera_check::check(inst).into_iter().map(Diagnostic::from).collect();
         if found.iter().any(Diagnostic::is_error) {
             found.retain(Diagnostic::is_error);
             return Err(Refused(found));

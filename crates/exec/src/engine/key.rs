@@ -25,7 +25,6 @@ impl<T> Default for Numbered<T> {
 }
 
 impl<T: Clone + Eq + Hash> Numbered<T> {
-    /// The number of a value.
     pub fn number(&mut self, value: &T) -> u32 {
         if let Some(id) = self.ids.get(value) {
             return *id;
@@ -36,13 +35,11 @@ impl<T: Clone + Eq + Hash> Numbered<T> {
         id
     }
 
-    /// The value with a number.
     pub fn get(&self, id: u32) -> Option<&T> {
         self.list.get(id as usize)
     }
 }
 
-/// A key.
 #[derive(Debug, Default)]
 pub(crate) struct Key(pub Vec<u64>);
 
@@ -52,7 +49,6 @@ impl Key {
         self.0.push(word);
     }
 
-    /// A tile operand.
     #[inline]
     pub fn tile(&mut self, o: &Object) {
         let extent = |v: Option<u64>| v.unwrap_or(u64::MAX);
@@ -77,7 +73,6 @@ impl Key {
         self.0.extend(view.strides.iter().map(|s| *s as u64));
     }
 
-    /// A scalar operand.
     pub fn scalar(&mut self, role: Role, value: Option<Number>) {
         self.push(role as u64);
         self.0.extend(match value {

@@ -126,11 +126,6 @@ impl Memory {
         &self.bytes
     }
 
-    /// The bytes themselves.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes.into_vec()
-    }
-
     /// Which of them are defined.
     pub fn defined(&self) -> &ByteSet {
         &self.defined

@@ -72,6 +72,14 @@ impl Object {
         self.binding = Binding::Own;
     }
 
+    /// The same, at an address that it keeps.
+    fn restart_at(&mut self, address: Option<Place>) {
+        self.restart();
+        if let Some(place) = address {
+            (self.place, self.binding) = (place, Binding::Manual);
+        }
+    }
+
     fn set_extents(&mut self, valid: [Option<i64>; 2]) {
         for (extent, v) in self.valid.iter_mut().zip(valid) {
             if let Some(v) = v {
@@ -82,7 +90,11 @@ impl Object {
 
     /// Where its contents begin: the address that the program gave it, or its own place.
     pub fn start(&self) -> Place {
-        if self.binding == Binding::Manual { self.place } else { self.home }
+        self.address().unwrap_or(self.home)
+    }
+
+    fn address(&self) -> Option<Place> {
+        (self.binding == Binding::Manual).then_some(self.place)
     }
 
     /// Bytes of the declared area.
@@ -237,7 +249,6 @@ impl Engine {
         self.object(tile).map_or([None; 2], |o| o.valid)
     }
 
-    /// The layout of an object.
     pub(crate) fn layout(&self, object: &Object) -> Layout {
         self.layouts.get(object.layout).cloned().unwrap_or_else(|| object.tile.layout())
     }
@@ -321,12 +332,8 @@ impl Engine {
     /// An instruction's result begins: all of it valid, at its own place unless TASSIGN named one before.
     pub(crate) fn begin(&mut self, id: TileId) -> Result<(), Failure> {
         self.update(id, |o| {
-            let manual = (o.binding == Binding::Manual).then_some(o.place);
-            o.restart();
+            o.restart_at(o.address());
             o.valid = o.extent().map(Some);
-            if let Some(place) = manual {
-                (o.place, o.binding) = (place, Binding::Manual);
-            }
         })
     }
 
@@ -337,14 +344,11 @@ impl Engine {
         check_extents(&o.tile, valid)?;
         let place = match addr {
             Some(addr) => Some(self.address(o, addr)?),
-            None => (o.binding == Binding::Manual).then_some(o.place),
+            None => o.address(),
         };
         self.update(id, |o| {
-            o.restart();
+            o.restart_at(place);
             o.set_extents(valid);
-            if let Some(place) = place {
-                (o.place, o.binding) = (place, Binding::Manual);
-            }
         })?;
         Ok(place.is_none())
     }

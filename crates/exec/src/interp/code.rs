@@ -98,7 +98,6 @@ pub(crate) struct While {
     pub leave: Vec<Hand>,
 }
 
-/// `alloc_tile`.
 #[derive(Debug)]
 pub(crate) struct Alloc {
     pub at: OpId,
@@ -142,7 +141,6 @@ pub(crate) struct Access {
     pub ty: ScalarType,
 }
 
-/// One operation.
 #[derive(Debug)]
 pub(crate) enum Code {
     Set { dst: IntSlot, value: i64 },
@@ -213,7 +211,6 @@ pub(crate) struct ObjectInfo {
     pub pool: u64,
 }
 
-/// A compiled function.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     pub body: Vec<Code>,

@@ -19,15 +19,11 @@ impl Exec<'_> {
     }
 
     fn extents(&self, ints: &[Int], what: &str) -> Result<SmallVec<[u64; 6]>, Failure> {
-        let mut dims = SmallVec::new();
-        for (k, int) in ints.iter().enumerate() {
+        let extent = |(k, int): (usize, &Int)| {
             let v = self.int(*int);
-            dims.push(
-                u64::try_from(v)
-                    .map_err(|_| out_of_bounds(format!("{what} {k} of the view is {v}"), "it is at least 0"))?,
-            );
-        }
-        Ok(dims)
+            u64::try_from(v).map_err(|_| out_of_bounds(format!("{what} {k} of the view is {v}"), "it is at least 0"))
+        };
+        ints.iter().enumerate().map(extent).collect()
     }
 
     pub fn make_view(&mut self, view: &MakeView) -> Result<(), Failure> {

@@ -10,7 +10,6 @@ use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
 
 impl Exec<'_> {
-    /// Runs one tile instruction.
     pub fn issue(&mut self, index: usize) -> Result<(), Failure> {
         let Some(site) = self.cx.program.sites.get(index) else {
             return Ok(());

@@ -16,6 +16,7 @@ mod step;
 mod watched;
 
 pub use crate::engine::TileData;
+use crate::lower::Failure;
 use crate::origin::Watch;
 
 use tessera_ir::{Func, Module, OpId, ValueId};
@@ -160,6 +161,12 @@ impl Outcome {
     }
 }
 
+impl From<Failure> for Outcome {
+    fn from(failure: Failure) -> Self {
+        Outcome { diagnostics: vec![*failure], ..Outcome::default() }
+    }
+}
+
 /// Runs a program and follows every byte; data that is not given is unknown.
 pub fn watch(run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
     watched::run(run, watch)
@@ -167,8 +174,5 @@ pub fn watch(run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
 
 /// Runs a program.
 pub fn run(run: Run<'_>) -> Outcome {
-    match parallel::run(run) {
-        Ok(outcome) => outcome,
-        Err(outcome) => *outcome,
-    }
+    parallel::run(run).unwrap_or_else(Outcome::from)
 }

@@ -11,13 +11,11 @@ use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Form, Role};
 
 impl Exec<'_> {
-    /// The tile in a slot.
     #[inline]
     pub fn object_of(&self, slot: TileSlot) -> TileId {
         self.tiles[slot.index()]
     }
 
-    /// Puts a tile into a slot.
     #[inline]
     pub fn set_tile(&mut self, slot: TileSlot, object: TileId) {
         let tile = &mut self.tiles[slot.index()];

@@ -24,8 +24,7 @@ impl Exec<'_> {
             let d = self.at(at, Box::new(d));
             self.found.warn(at, *d);
         }
-        let value = self.cx.program.objects.get(self.object_of(slot).index()).map(|o| o.value);
-        if let Some(value) = value {
+        if let Some(value) = self.value_of(slot) {
             self.printed.push(Printed { op: at, value, block: self.block, data });
         }
         Ok(())

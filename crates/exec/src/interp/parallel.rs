@@ -35,12 +35,11 @@ pub(super) struct Left {
     trace: Vec<TraceLine>,
 }
 
-pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Box<Outcome>> {
-    let failed = |e: Failure| Box::new(Outcome { diagnostics: vec![*e], ..Outcome::default() });
-    let program = compile(run.module, run.func, run.profile, run.placement).map_err(failed)?;
+pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
+    let program = compile(run.module, run.func, run.profile, run.placement)?;
     let blocks = run.blocks.max(1);
     let cx = Context { module: run.module, func: run.func, profile: run.profile, program: &program, blocks };
-    scalars_are_bound(&run).map_err(failed)?;
+    scalars_are_bound(&run)?;
     let mut buffers = buffers(&mut run);
     let run = &run;
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(blocks as usize);
@@ -160,19 +159,16 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
     }
     exec.reserve_pool()?;
     for (object, address) in &exec.cx.program.bound {
-        if exec.engine.assign(*object, *address).is_err() {
-            // Refused where the program says it.
-            continue;
-        }
+        // Refused where the program says it.
+        let _ = exec.engine.assign(*object, *address);
     }
     for (value, input) in &run.inputs {
         let var = exec.cx.program.vars.get(value.index()).copied();
         match (var, input) {
             (Some(Var::Int(slot)), Input::Scalar(number)) => {
-                let Type::Scalar(ty) = run.module.types.get(run.func.value(*value).ty) else {
-                    continue;
-                };
-                exec.set(slot, slot_bits(*number, *ty));
+                if let Type::Scalar(ty) = run.module.types.get(run.func.value(*value).ty) {
+                    exec.set(slot, slot_bits(*number, *ty));
+                }
             }
             (Some(Var::Tile(slot)), Input::Tile { rows, cols, elements }) => {
                 give_tile(exec, slot, *rows, *cols, elements)?;
@@ -180,10 +176,7 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
             (Some(Var::Tile(slot)), Input::TileBytes(bytes)) => {
                 // Bytes have no shape, so all of a dynamic region is valid.
                 let id = exec.object_of(slot);
-                let tile = exec.engine.object(id)?.tile;
-                let declared = [(tile.v_row, tile.rows), (tile.v_col, tile.cols)];
-                let valid = declared.map(|(extent, n)| (extent == Extent::Dynamic).then_some(n as i64));
-                exec.engine.set_valid(id, valid)?;
+                exec.engine.expand_valid(id)?;
                 exec.engine.write_raw(id, bytes)?;
             }
             _ => {}

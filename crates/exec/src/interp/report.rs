@@ -6,7 +6,7 @@ use crate::defined::Shadow;
 use crate::engine::UndefinedElement;
 use crate::engine::memory::MemoryId;
 use rustc_hash::FxHashSet;
-use tessera_ir::OpId;
+use tessera_ir::{OpId, ValueId};
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::inst::Inst;
 
@@ -44,10 +44,13 @@ struct Left {
 }
 
 impl Exec<'_> {
-    /// The name of the tile in a slot.
     pub fn tile_name(&self, slot: TileSlot) -> String {
-        let object = self.cx.program.objects.get(self.object_of(slot).index());
-        object.map_or("the tile".into(), |o| self.cx.name(o.value))
+        self.value_of(slot).map_or("the tile".into(), |value| self.cx.name(value))
+    }
+
+    /// The value whose tile is in a slot.
+    pub fn value_of(&self, slot: TileSlot) -> Option<ValueId> {
+        self.cx.program.objects.get(self.object_of(slot).index()).map(|o| o.value)
     }
 
     /// One note per operand: what it is while the instruction runs.

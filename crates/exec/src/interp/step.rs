@@ -32,7 +32,6 @@ impl Context<'_> {
         format!("%{}", self.module.names.text(self.func.value(value).name))
     }
 
-    /// Where an operation stands.
     pub fn span(&self, op: OpId) -> Span {
         self.func.op(op).span
     }
@@ -98,15 +97,12 @@ impl<'a> Exec<'a> {
         }
     }
 
-    /// Runs the whole function.
     pub fn run(&mut self) -> Result<(), Failure> {
         self.reserve_pool()?;
         let program = self.cx.program;
-        self.code(&program.body).map_err(|mut e| {
-            if self.cx.blocks > 1 {
-                e.notes.push(format!("in block {} of {}", self.block, self.cx.blocks));
-            }
-            e
+        self.code(&program.body).map_err(|e| match self.cx.blocks {
+            ..=1 => e,
+            blocks => noted(e, format!("in block {} of {blocks}", self.block)),
         })
     }
 
@@ -224,10 +220,7 @@ impl<'a> Exec<'a> {
         while i < upper {
             self.set(f.iv, i);
             self.watch_loop(Some(f.name), i);
-            self.code(&f.body).map_err(|mut e| {
-                e.notes.push(format!("{} = {i}", self.cx.name(f.name)));
-                e
-            })?;
+            self.code(&f.body).map_err(|e| noted(e, format!("{} = {i}", self.cx.name(f.name))))?;
             self.watch_loop_end(f.at);
             self.hand(&f.again)?;
             self.not_endless(f.at)?;
@@ -241,10 +234,7 @@ impl<'a> Exec<'a> {
         self.hand(&w.enter)?;
         let mut round = 0u64;
         loop {
-            let note = |mut e: Failure| {
-                e.notes.push(format!("in round {round} of scf.while"));
-                e
-            };
+            let note = |e: Failure| noted(e, format!("in round {round} of scf.while"));
             self.watch_loop(None, round as i64);
             self.code(&w.before).map_err(note)?;
             if self.int(w.condition) == 0 {
@@ -305,6 +295,12 @@ impl<'a> Exec<'a> {
             Handed::Global(to, global) => self.globals[to.index()] = *global,
         }
     }
+}
+
+#[cold]
+fn noted(mut failure: Failure, note: String) -> Failure {
+    failure.notes.push(note);
+    failure
 }
 
 /// A value on its way.

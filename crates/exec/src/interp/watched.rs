@@ -22,10 +22,9 @@ use tessera_isa::ops::Role;
 
 /// Runs a program block by block, with a watch.
 pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
-    let failed = |e: Failure| Outcome { diagnostics: vec![*e], ..Outcome::default() };
     let program = match super::compile::compile(run.module, run.func, run.profile, run.placement) {
         Ok(program) => program,
-        Err(e) => return (failed(e), watch),
+        Err(e) => return (e.into(), watch),
     };
     let blocks = run.blocks.max(1);
     let cx = Context { module: run.module, func: run.func, profile: run.profile, program: &program, blocks };
@@ -97,7 +96,6 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// The tile as the watch knows it.
     fn tile_at(&self, id: TileId, is_written: bool) -> Option<TileAt> {
         let object = self.engine.object(id).ok()?;
         Some(TileAt {
@@ -171,8 +169,7 @@ impl Exec<'_> {
         if self.watch.is_none() {
             return Ok(());
         }
-        let value = self.cx.program.objects.get(self.object_of(slot).index()).map(|o| o.value);
-        if let Some(value) = value {
+        if let Some(value) = self.value_of(slot) {
             let region = self.region(value, slot, 0)?;
             if let Some(watch) = &mut self.watch {
                 watch.printed.extend(region);
@@ -316,13 +313,9 @@ impl Exec<'_> {
     }
 
     fn announce_site(&mut self, site: &Site) {
-        let mut tiles: Vec<(TileId, bool)> = Vec::new();
-        for (role, slot) in &site.tiles {
-            tiles.push((self.object_of(*slot), role.is_dst()));
-        }
-        if let Some(init) = site.init {
-            tiles.push((self.object_of(init), false));
-        }
+        let operands =
+            site.tiles.iter().map(|(role, slot)| (*slot, role.is_dst())).chain(site.init.map(|i| (i, false)));
+        let tiles: Vec<_> = operands.map(|(slot, is_written)| (self.object_of(slot), is_written)).collect();
         self.announce(Some(site.at), &tiles);
     }
 
@@ -337,12 +330,8 @@ impl Exec<'_> {
         let Some(site) = self.cx.program.sites.get(index) else {
             return Ok(());
         };
-        for (role, slot) in &site.tiles {
-            if role.is_dst() {
-                self.watch_contents(*slot)?;
-            }
-        }
-        Ok(())
+        let mut written = site.tiles.iter().filter(|(role, _)| role.is_dst());
+        written.try_for_each(|(_, slot)| self.watch_contents(*slot))
     }
 
     /// Keeps a hash of what a tile holds.
@@ -350,8 +339,7 @@ impl Exec<'_> {
         if self.watch.as_ref().is_none_or(|w| w.contents.is_none()) {
             return Ok(());
         }
-        let object = self.cx.program.objects.get(self.object_of(slot).index());
-        let Some(value) = object.map(|o| o.value) else {
+        let Some(value) = self.value_of(slot) else {
             return Ok(());
         };
         let region = self.region(value, slot, 0)?;

@@ -314,28 +314,21 @@ unsafe fn row<E: Element, O: Op<E::Value, N>, const N: usize>(
 fn leveled<E: Element, O: Op<E::Value, N>, const N: usize>(level: Level) -> RawMap {
     #[cfg(target_arch = "x86_64")]
     {
-        /// Safety: the contract of [`RawMap`], on a machine with the AVX-512 of [`Level::Avx512`].
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-        unsafe fn avx512<E: Element, O: Op<E::Value, N>, const N: usize>(
-            at: [*mut u8; OPERANDS],
-            step: [isize; OPERANDS],
-            n: usize,
-        ) {
-            // SAFETY: the contract of this function.
-            unsafe { row::<E, O, N>(at, step, n) }
+        macro_rules! compiled {
+            ($($name:ident $features:literal)*) => {$(
+                /// Safety: the contract of [`RawMap`], on a machine with these instructions.
+                #[target_feature(enable = $features)]
+                unsafe fn $name<E: Element, O: Op<E::Value, N>, const N: usize>(
+                    at: [*mut u8; OPERANDS],
+                    step: [isize; OPERANDS],
+                    n: usize,
+                ) {
+                    // SAFETY: the contract of this function.
+                    unsafe { row::<E, O, N>(at, step, n) }
+                }
+            )*};
         }
-
-        /// Safety: the contract of [`RawMap`], on a machine with AVX2.
-        #[target_feature(enable = "avx2")]
-        unsafe fn avx2<E: Element, O: Op<E::Value, N>, const N: usize>(
-            at: [*mut u8; OPERANDS],
-            step: [isize; OPERANDS],
-            n: usize,
-        ) {
-            // SAFETY: the contract of this function.
-            unsafe { row::<E, O, N>(at, step, n) }
-        }
-
+        compiled! { avx512 "avx512f,avx512bw,avx512dq,avx512vl" avx2 "avx2" }
         match level {
             Level::Avx512 => return avx512::<E, O, N>,
             Level::Avx2 => return avx2::<E, O, N>,

@@ -262,13 +262,8 @@ fn choose(loops: &mut SmallVec<[Loop; 8]>, run: usize, bits: [u32; OPERANDS], le
     if level == Level::Scalar || run == 0 || loops.iter().any(|l| l.n == 0) {
         return Kind::Scalar;
     }
-    if let Some(raw) = x86::transpose(loops, run, level) {
-        return Kind::Raw(raw);
-    }
-    if let Some(raw) = x86::narrow(loops, bits, level) {
-        return Kind::Raw(raw);
-    }
-    Kind::Raw(x86::rows(run, level))
+    let special = x86::transpose(loops, run, level).or_else(|| x86::narrow(loops, bits, level));
+    Kind::Raw(special.unwrap_or_else(|| x86::rows(run, level)))
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -42,7 +42,6 @@ impl Joined {
         Ok(effect)
     }
 
-    /// What the last run did.
     pub fn lowered(&self) -> Option<&Prepared> {
         self.lowered.as_ref()
     }

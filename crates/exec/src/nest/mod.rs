@@ -84,11 +84,6 @@ impl Nest {
         Runs::new(self.base[operand], self.bits[operand], dims)
     }
 
-    /// Calls `f(first byte, length)` for every contiguous byte run of one operand.
-    pub fn for_each_run(&self, operand: usize, f: impl FnMut(i64, u64)) {
-        self.runs(operand).for_each(f);
-    }
-
     /// Calls `f` with the offset of every operand's element, for every point in loop order.
     pub fn for_each_element(&self, mut f: impl FnMut([i64; OPERANDS])) {
         let outer: SmallVec<[(u64, [i64; OPERANDS]); 8]> = self.dims.iter().map(|d| (d.extent, d.step)).collect();
@@ -98,12 +93,6 @@ impl Nest {
     /// Copies every element from `src` to `dst`. To run a nest more than once, make a [`Plan`] of it.
     pub fn run(&self, src: &[u8], dst: &mut [u8]) -> Result<(), OutOfBounds> {
         crate::kernels::Kernel::new(self, crate::kernels::Level::best()).run((src, 0), (dst, 0))
-    }
-
-    /// Copies every element where both sides lie in `memory`, the source from byte `src` on, the destination from
-    /// byte `dst` on. They may interleave; no byte that is written may be read for another element (ops.md 1, 4).
-    pub fn run_within(&self, memory: &mut [u8], src: usize, dst: usize) -> Result<(), OutOfBounds> {
-        crate::kernels::Kernel::new(self, crate::kernels::Level::best()).run_within(memory, src, dst)
     }
 
     /// Brings the loops into normal form: no loop of extent 1, falling destination stride, nothing left to merge.

@@ -56,11 +56,6 @@ impl Runs {
         (self.nibbles && whole).then(halved)
     }
 
-    /// How many runs there are.
-    pub fn count(&self) -> u64 {
-        self.dims.iter().fold(1, |n, d| n.saturating_mul(d.0))
-    }
-
     /// Calls `f(first byte, length)` for every run.
     #[inline]
     pub fn for_each(&self, mut f: impl FnMut(i64, u64)) {

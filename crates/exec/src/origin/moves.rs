@@ -10,7 +10,6 @@ use crate::lower::{ParamAt, Prepared};
 use crate::nest::{DST, Dim, Nest, SRC};
 use smallvec::SmallVec;
 
-/// The actions of one instruction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Moves {
     pub actions: Vec<Shadow>,
@@ -158,7 +157,6 @@ fn map(nest: &Nest, mapped: &Mapped, from: &[From<'_>], (dst, dst_at): (&mut Pla
     write(dst, results);
 }
 
-/// The function of a fold.
 fn folded(staged: &Staged) -> Option<Function> {
     let What::Reduce { func, to, starts, .. } = staged.what else {
         return None;

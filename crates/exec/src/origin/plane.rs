@@ -8,7 +8,6 @@ pub(crate) struct Plane {
     bytes: Vec<u8>,
 }
 
-/// Bytes of an origin.
 pub(super) const SIZE: usize = size_of::<TermId>();
 
 impl Plane {
@@ -59,7 +58,6 @@ impl Plane {
         }
     }
 
-    /// All origins, in order.
     pub fn ids(&self) -> impl Iterator<Item = TermId> {
         self.bytes.as_chunks::<SIZE>().0.iter().map(|b| TermId::from_le_bytes(*b))
     }
@@ -69,7 +67,6 @@ impl Plane {
         &self.bytes
     }
 
-    /// The plane as kernels see it, to be changed.
     pub fn raw_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }

@@ -1,11 +1,8 @@
 //! Elementwise instructions (isa/elementwise.md): one line each.
 
-use super::sig::*;
 use super::*;
 use crate::elem::Elem::{self, *};
-use crate::profile::Profiles;
 use crate::sem::{At, Func};
-use crate::tile::Loc;
 
 /// Every integer type, and the floats of cpu.
 const ALL: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32];
@@ -36,7 +33,6 @@ macro_rules! elementwise {
     ($($Name:ident $mnemonic:literal $cpp:literal $func:ident($($role:ident $at:ident),*)
        cpu $cpu:expr, a2a3 $a2a3:expr, a5 $a5:expr, $formula:literal, $summary:literal;)*) => {
         family! { after support::END; $(
-            #[doc = $summary]
             $Name => OpInfo {
                 mnemonic: $mnemonic,
                 cpp: &[$cpp],

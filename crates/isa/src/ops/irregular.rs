@@ -1,11 +1,7 @@
 //! Instructions whose data decides where elements go (isa/irregular.md).
 
-use super::sig::*;
 use super::*;
 use crate::elem::Elem::{self, *};
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 /// Every type but fp4.
 const ANY_BUT_FP4: &[Elem] = &[F32, F16, Bf16, I8, I16, I32, I64, U8, U16, U32, U64, F8e4m3, F8e5m2, Hif8, F8e8m0];
@@ -33,7 +29,6 @@ const VEC: &[(Role, Locs)] = &[(Role::Src, &[Loc::Vec]), (Role::Idx, &[Loc::Vec]
 const ROWS_OF: &[Layouts] = &[&[(Role::Src, ND), (Role::Idx, ND), (Role::Dst, ND)]];
 
 family! { after matrix::END;
-    /// Pick elements by index.
     Tgather => OpInfo {
         mnemonic: "tgather",
         cpp: &["TGATHER"],
