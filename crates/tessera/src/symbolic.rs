@@ -30,7 +30,6 @@ impl Default for Given {
 /// What a run on origins keeps besides what comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// Nothing.
     Nothing,
     /// Everything that happened.
     Log,

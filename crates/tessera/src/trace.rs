@@ -152,9 +152,7 @@ impl Walk<'_> {
 
     /// The element that some bytes are, as an event names it.
     fn name(&self, event: usize, bytes: &[ByteAt], written: bool) -> String {
-        let Some(first) = bytes.first() else {
-            return String::new();
-        };
+        let Some(first) = bytes.first() else { return String::new() };
         let len = bytes.len() as u64;
         match self.log.spot(event, *first, written) {
             Spot::Tile { value, core, row, col, byte } => {
@@ -340,9 +338,7 @@ impl Walk<'_> {
         computed.sort_by_key(|a| (element(a), a.1));
         let computed = computed.chunk_by(|a, b| element(a) == element(b)).map(<[_]>::to_vec);
         for group in runs(carried, |a| a.1).into_iter().chain(computed) {
-            let Some((_, _, function)) = group.first().copied() else {
-                continue;
-            };
+            let Some((_, _, function)) = group.first().copied() else { continue };
             let how = match function {
                 None => How::Moved,
                 Some(f @ Function::Converted(_)) => How::Converted(function_text(&f)),

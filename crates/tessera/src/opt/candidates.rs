@@ -28,9 +28,7 @@ pub(super) enum Candidate {
 /// Everything worth a try, the most promising first.
 pub(super) fn candidates(module: &Module, index: usize) -> Vec<Candidate> {
     let mut module = module.clone();
-    let Some(edit) = Edit::new(&mut module, index) else {
-        return Vec::new();
-    };
+    let Some(edit) = Edit::new(&mut module, index) else { return Vec::new() };
     let mut all = vec![Candidate::Dead];
     let ops: Vec<(BlockId, OpId)> =
         edit.ops().into_iter().filter(|(_, id)| is_instruction(edit.func.op(*id))).collect();
@@ -95,10 +93,7 @@ fn bypasses(edit: &Edit<'_>, block: BlockId, id: OpId, all: &mut Vec<Candidate>)
 
 fn fusions(edit: &Edit<'_>, block: BlockId, id: OpId, all: &mut Vec<Candidate>) {
     let op = edit.func.op(id);
-    let (Some(_), [_]) = (op.opcode(), op.dsts().as_slice()) else {
-        return;
-    };
-    if op.operand(Role::Global).is_some() {
+    if op.opcode().is_none() || op.dsts().len() != 1 || op.operand(Role::Global).is_some() {
         return;
     }
     let direct = edit.sources(id);
