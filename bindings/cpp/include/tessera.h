@@ -3,7 +3,9 @@
  * Generated from bindings/cpp/src and the instruction table by the test `generated`; do not edit.
  *
  * A machine is made by tessera_machine_create and belongs to one thread at a time until it is destroyed.
- * Descriptors are copied; nothing of the caller's is kept after a call.
+ * Pointers are null or valid for the call. Descriptors are copied; nothing of the caller's is kept after it.
+ * Every element of a view, or of its extent where given, is in the caller's memory, which is writable where a call
+ * stores.
  * Every call checks its arguments: null pointers, unknown tags and wrong sizes end in a status, rules that an
  * instruction breaks in TESSERA_STATUS_RULE with diagnostics, and then nothing was changed.
  */
@@ -417,127 +419,82 @@ extern "C" {
 uint32_t tessera_abi_version(void);
 
 // Makes a core of a profile with empty memories. `machine` receives it, or null if the call fails.
-//
-// # Safety
-// Pointers are null or valid for the call.
 enum TesseraStatus tessera_machine_create(uint32_t profile, struct TesseraMachine **machine);
 
 // Frees a core and all its storage. Null is allowed.
 //
 // # Safety
-// Pointers are null or valid for the call; the pointer is not used again.
+// The pointer is not used again.
 void tessera_machine_destroy(struct TesseraMachine *machine);
 
 // Allocates automatic storage for a tile in the memory of its location; its contents are undefined.
-//
-// # Safety
-// Pointers are null or valid for the call.
 enum TesseraStatus tessera_storage_alloc(struct TesseraMachine *machine,
                                          const struct TesseraTile *tile,
                                          uint64_t *handle);
 
 // Allocates automatic storage for a conv tile.
-//
-// # Safety
-// Pointers are null or valid for the call.
 enum TesseraStatus tessera_storage_alloc_conv(struct TesseraMachine *machine,
                                               const struct TesseraConv *tile,
                                               uint64_t *handle);
 
 // Frees automatic storage. Tiles that name it are refused from then on.
-//
-// # Safety
-// Pointers are null or valid for the call.
 enum TesseraStatus tessera_storage_free(struct TesseraMachine *machine, uint64_t handle);
 
 // TASSIGN: may the tile lie where its descriptor says? Nothing is changed.
-//
-// # Safety
-// Pointers are null or valid for the call.
 enum TesseraStatus tessera_assign(struct TesseraMachine *machine, const struct TesseraTile *tile);
 
 // TASSIGN of a conv tile.
-//
-// # Safety
-// Pointers are null or valid for the call.
 enum TesseraStatus tessera_assign_conv(struct TesseraMachine *machine, const struct TesseraConv *tile);
 
 // Checks and executes one instruction. What happens to descriptors is the caller's business: after TRESHAPE on a2a3 and
 // a5, TFILLPAD_INPLACE and TSUBVIEW the destination is a view of the source, and TFILLPAD_EXPAND makes a dynamic valid
 // region the whole declared area.
-//
-// # Safety
-// Pointers are null or valid for the call.
 enum TesseraStatus tessera_issue(struct TesseraMachine *machine, const struct TesseraInst *inst);
 
 // TLOAD: the view into the tile's valid region.
-//
-// # Safety
-// Pointers are null or valid for the call; every element of the view, or of its extent where given, is in the caller's memory.
 enum TesseraStatus tessera_load(struct TesseraMachine *machine,
                                 const struct TesseraTile *tile,
                                 const struct TesseraView *view);
 
 // TLOAD of a conv tile from a view of the same dimensions.
-//
-// # Safety
-// As for `tessera_load`.
 enum TesseraStatus tessera_load_conv(struct TesseraMachine *machine,
                                      const struct TesseraConv *tile,
                                      const struct TesseraView *view);
 
 // TSTORE: the tile's valid region into the view. Bytes without a defined value are written as 0, counted, and reported
 // in a warning.
-//
-// # Safety
-// As for `tessera_load`, and the memory is writable.
 enum TesseraStatus tessera_store(struct TesseraMachine *machine,
                                  const struct TesseraView *view,
                                  const struct TesseraTile *tile);
 
 // Gives a tile's valid region its contents from a view, whatever location and layout the tile has: how a host puts
 // operands where no TLOAD reaches. The padding is left alone.
-//
-// # Safety
-// As for `tessera_load`.
 enum TesseraStatus tessera_host_load(struct TesseraMachine *machine,
                                      const struct TesseraTile *tile,
                                      const struct TesseraView *view);
 
 // Takes a tile's valid region into a view, whatever location and layout the tile has; `core` is the vector core whose
 // copy of a Vec tile is meant, 0 or 1. Undefined bytes are treated as in `tessera_store`.
-//
-// # Safety
-// As for `tessera_store`.
 enum TesseraStatus tessera_host_store(struct TesseraMachine *machine,
                                       const struct TesseraView *view,
                                       const struct TesseraTile *tile,
                                       uint32_t core);
 
 // Copies all bytes of a tile's declared area to another tile of as many bytes; what is undefined stays so.
-//
-// # Safety
-// Pointers are null or valid for the call.
 enum TesseraStatus tessera_copy(struct TesseraMachine *machine,
                                 const struct TesseraTile *dst,
                                 const struct TesseraTile *src);
 
 // Makes the contents of a tile undefined, as those of a new tile are.
-//
-// # Safety
-// Pointers are null or valid for the call.
 enum TesseraStatus tessera_undefine(struct TesseraMachine *machine, const struct TesseraTile *tile);
 
 // How many bytes without a defined value `tessera_store` has written as 0; 0 for null.
-//
-// # Safety
-// Pointers are null or valid for the call.
 uint64_t tessera_undefined_stored(const struct TesseraMachine *machine);
 
 // Reads the bytes of a tile's declared area as they lie in memory; `len` is their number. Undefined bytes read as 0.
 //
 // # Safety
-// Pointers are null or valid for the call; `bytes` has room for `len` bytes.
+// `bytes` has room for `len` bytes.
 enum TesseraStatus tessera_read(struct TesseraMachine *machine,
                                 const struct TesseraTile *tile,
                                 void *bytes,
@@ -546,7 +503,7 @@ enum TesseraStatus tessera_read(struct TesseraMachine *machine,
 // Writes the bytes of a tile's declared area as they lie in memory; `len` is their number.
 //
 // # Safety
-// Pointers are null or valid for the call; `bytes` are `len` bytes.
+// `bytes` are `len` bytes.
 enum TesseraStatus tessera_write(struct TesseraMachine *machine,
                                  const struct TesseraTile *tile,
                                  const void *bytes,
@@ -555,7 +512,7 @@ enum TesseraStatus tessera_write(struct TesseraMachine *machine,
 // Reads one element of a tile's declared area; `len` is its size in bytes. An undefined one reads as 0.
 //
 // # Safety
-// Pointers are null or valid for the call; `value` has room for `len` bytes.
+// `value` has room for `len` bytes.
 enum TesseraStatus tessera_read_element(struct TesseraMachine *machine,
                                         const struct TesseraTile *tile,
                                         int64_t row,
@@ -566,7 +523,7 @@ enum TesseraStatus tessera_read_element(struct TesseraMachine *machine,
 // Writes one element of a tile's declared area; `len` is its size in bytes.
 //
 // # Safety
-// Pointers are null or valid for the call; `value` are `len` bytes.
+// `value` are `len` bytes.
 enum TesseraStatus tessera_write_element(struct TesseraMachine *machine,
                                          const struct TesseraTile *tile,
                                          int64_t row,
@@ -575,29 +532,17 @@ enum TesseraStatus tessera_write_element(struct TesseraMachine *machine,
                                          size_t len);
 
 // How many findings the last call left: errors if it failed, warnings if not. 0 for null.
-//
-// # Safety
-// Pointers are null or valid for the call.
 uint32_t tessera_diagnostic_count(const struct TesseraMachine *machine);
 
 // One finding of the last call.
-//
-// # Safety
-// Pointers are null or valid for the call.
 enum TesseraStatus tessera_diagnostic(const struct TesseraMachine *machine,
                                       uint32_t index,
                                       struct TesseraDiagnostic *diagnostic);
 
 // The value of an element's bits.
-//
-// # Safety
-// Pointers are null or valid for the call.
 enum TesseraStatus tessera_decode(uint32_t elem, uint64_t bits, double *value);
 
 // The bits of the element nearest to a value; beyond the largest one it is that one, infinities stay where there are.
-//
-// # Safety
-// Pointers are null or valid for the call.
 enum TesseraStatus tessera_encode(uint32_t elem, double value, uint64_t *bits);
 
 #ifdef __cplusplus

@@ -2,7 +2,9 @@
 //!
 //! What holds for all of them: a `machine` is null or was made by `tessera_machine_create` and not destroyed since, and
 //! no other thread uses it during the call; every other pointer is null or points to what its type says, for the time
-//! of the call. Breaking this is the only way to undefined behaviour: everything else ends in a status.
+//! of the call; every element of a view, or of its extent where given, is in the caller's memory, which is writable where
+//! a call stores. Breaking this is the only way to undefined behaviour: everything else ends in a status.
+#![allow(clippy::missing_safety_doc, reason = "the module comment says it for all; functions say what they add")]
 
 use crate::abi::*;
 use crate::convert::{self, Answer, Refusal};
@@ -10,6 +12,8 @@ use crate::machine::{TesseraMachine, guarded};
 use crate::view::View;
 use std::ffi::c_void;
 use tessera_isa::codec::{Number, Overflow};
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::profile::Profile;
 
 /// The most operands that an instruction is given.
 const MAX_OPERANDS: u32 = 8;
@@ -39,6 +43,30 @@ unsafe fn array<'a, T>(pointer: *const T, count: u32, what: &str) -> Answer<&'a 
     }
 }
 
+/// Copies bytes to a place of the caller's.
+///
+/// # Safety
+/// The pointer is null or has room for the bytes.
+unsafe fn copy_to(bytes: &[u8], place: *mut c_void) -> Answer<Vec<Diagnostic>> {
+    if place.is_null() {
+        return Err(Refusal::null());
+    }
+    // SAFETY: not null, so there is room; what is copied is ours.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), place.cast::<u8>(), bytes.len()) };
+    Ok(Vec::new())
+}
+
+/// One call on a machine, with the structures behind some pointers.
+macro_rules! call {
+    ($machine:ident, [$($pointer:ident),*], |$m:ident| $body:expr) => {
+        TesseraMachine::call($machine, |$m| {
+            // SAFETY: null is refused, and the caller of the ABI vouches for the rest (module comment).
+            $(let $pointer = unsafe { given($pointer)? };)*
+            $body
+        })
+    };
+}
+
 /// The version of the library's ABI; headers compare it with `TESSERA_ABI_VERSION`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tessera_abi_version() -> u32 {
@@ -46,9 +74,6 @@ pub extern "C" fn tessera_abi_version() -> u32 {
 }
 
 /// Makes a core of a profile with empty memories. `machine` receives it, or null if the call fails.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_machine_create(profile: u32, machine: *mut *mut TesseraMachine) -> TesseraStatus {
     // SAFETY: null or a place for a pointer (module comment).
@@ -56,7 +81,7 @@ pub unsafe extern "C" fn tessera_machine_create(profile: u32, machine: *mut *mut
         return TesseraStatus::Null;
     };
     *out = std::ptr::null_mut();
-    match guarded(|| convert::profile(profile).map(|p| Box::new(TesseraMachine::new(p)))) {
+    match guarded(|| convert::word(&Profile::ALL, profile, "profile").map(|p| Box::new(TesseraMachine::new(p)))) {
         Ok(made) => {
             *out = Box::into_raw(made);
             TesseraStatus::Ok
@@ -68,7 +93,7 @@ pub unsafe extern "C" fn tessera_machine_create(profile: u32, machine: *mut *mut
 /// Frees a core and all its storage. Null is allowed.
 ///
 /// # Safety
-/// Pointers are null or valid for the call; the pointer is not used again.
+/// The pointer is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_machine_destroy(machine: *mut TesseraMachine) {
     if !machine.is_null() {
@@ -83,80 +108,56 @@ pub unsafe extern "C" fn tessera_machine_destroy(machine: *mut TesseraMachine) {
 }
 
 /// Allocates automatic storage for a tile in the memory of its location; its contents are undefined.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_storage_alloc(
     machine: *mut TesseraMachine,
     tile: *const TesseraTile,
     handle: *mut u64,
 ) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
+    call!(machine, [tile], |m| {
         // SAFETY: module comment.
-        let (tile, out) = unsafe { (given(tile)?, handle.as_mut().ok_or_else(Refusal::null)?) };
+        let out = unsafe { handle.as_mut() }.ok_or_else(Refusal::null)?;
         *out = m.alloc_tile(tile)?;
         Ok(Vec::new())
     })
 }
 
 /// Allocates automatic storage for a conv tile.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_storage_alloc_conv(
     machine: *mut TesseraMachine,
     tile: *const TesseraConv,
     handle: *mut u64,
 ) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
+    call!(machine, [tile], |m| {
         // SAFETY: module comment.
-        let (tile, out) = unsafe { (given(tile)?, handle.as_mut().ok_or_else(Refusal::null)?) };
+        let out = unsafe { handle.as_mut() }.ok_or_else(Refusal::null)?;
         *out = m.alloc_conv(tile)?;
         Ok(Vec::new())
     })
 }
 
 /// Frees automatic storage. Tiles that name it are refused from then on.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_storage_free(machine: *mut TesseraMachine, handle: u64) -> TesseraStatus {
     TesseraMachine::call(machine, |m| m.free(handle).map(|()| Vec::new()))
 }
 
 /// TASSIGN: may the tile lie where its descriptor says? Nothing is changed.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_assign(machine: *mut TesseraMachine, tile: *const TesseraTile) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        m.check_tile_place(unsafe { given(tile)? }).map(|()| Vec::new())
-    })
+    call!(machine, [tile], |m| m.check_tile_place(tile).map(|()| Vec::new()))
 }
 
 /// TASSIGN of a conv tile.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_assign_conv(machine: *mut TesseraMachine, tile: *const TesseraConv) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        m.check_conv_place(unsafe { given(tile)? }).map(|()| Vec::new())
-    })
+    call!(machine, [tile], |m| m.check_conv_place(tile).map(|()| Vec::new()))
 }
 
 /// Checks and executes one instruction. What happens to descriptors is the caller's business: after TRESHAPE on a2a3 and
 /// a5, TFILLPAD_INPLACE and TSUBVIEW the destination is a view of the source, and TFILLPAD_EXPAND makes a dynamic valid
 /// region the whole declared area.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *const TesseraInst) -> TesseraStatus {
     TesseraMachine::call(machine, |m| {
@@ -172,87 +173,56 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
         if op.info().forms.is_empty() {
             return m.configure(attrs, scalars);
         }
-        let mut inst = convert::inst(op, m.profile(), tiles, scalars, conv)?;
+        let mut inst = convert::inst(op, m.profile, tiles, scalars, conv)?;
         inst.attrs = attrs;
         m.issue(inst)
     })
 }
 
 /// TLOAD: the view into the tile's valid region.
-///
-/// # Safety
-/// Pointers are null or valid for the call; every element of the view, or of its extent where given, is in the caller's memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_load(
     machine: *mut TesseraMachine,
     tile: *const TesseraTile,
     view: *const TesseraView,
 ) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        let (tile, view) = unsafe { (given(tile)?, View::new(given(view)?)?) };
-        m.load(tile, &view)
-    })
+    call!(machine, [tile, view], |m| m.load(tile, &View::new(view)?))
 }
 
 /// TLOAD of a conv tile from a view of the same dimensions.
-///
-/// # Safety
-/// As for `tessera_load`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_load_conv(
     machine: *mut TesseraMachine,
     tile: *const TesseraConv,
     view: *const TesseraView,
 ) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        let (tile, view) = unsafe { (given(tile)?, View::new(given(view)?)?) };
-        m.load_conv(tile, &view)
-    })
+    call!(machine, [tile, view], |m| m.load_conv(tile, &View::new(view)?))
 }
 
 /// TSTORE: the tile's valid region into the view. Bytes without a defined value are written as 0, counted, and reported
 /// in a warning.
-///
-/// # Safety
-/// As for `tessera_load`, and the memory is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_store(
     machine: *mut TesseraMachine,
     view: *const TesseraView,
     tile: *const TesseraTile,
 ) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        let (tile, mut view) = unsafe { (given(tile)?, View::new(given(view)?)?) };
-        m.store(&mut view, tile)
-    })
+    call!(machine, [tile, view], |m| m.store(&mut View::new(view)?, tile))
 }
 
 /// Gives a tile's valid region its contents from a view, whatever location and layout the tile has: how a host puts
 /// operands where no TLOAD reaches. The padding is left alone.
-///
-/// # Safety
-/// As for `tessera_load`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_host_load(
     machine: *mut TesseraMachine,
     tile: *const TesseraTile,
     view: *const TesseraView,
 ) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        let (tile, view) = unsafe { (given(tile)?, View::new(given(view)?)?) };
-        m.host_load(tile, &view).map(|()| Vec::new())
-    })
+    call!(machine, [tile, view], |m| m.host_load(tile, &View::new(view)?).map(|()| Vec::new()))
 }
 
 /// Takes a tile's valid region into a view, whatever location and layout the tile has; `core` is the vector core whose
 /// copy of a Vec tile is meant, 0 or 1. Undefined bytes are treated as in `tessera_store`.
-///
-/// # Safety
-/// As for `tessera_store`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_host_store(
     machine: *mut TesseraMachine,
@@ -260,56 +230,36 @@ pub unsafe extern "C" fn tessera_host_store(
     tile: *const TesseraTile,
     core: u32,
 ) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        let (tile, mut view) = unsafe { (given(tile)?, View::new(given(view)?)?) };
-        m.host_store(&mut view, tile, core)
-    })
+    call!(machine, [tile, view], |m| m.host_store(&mut View::new(view)?, tile, core))
 }
 
 /// Copies all bytes of a tile's declared area to another tile of as many bytes; what is undefined stays so.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_copy(
     machine: *mut TesseraMachine,
     dst: *const TesseraTile,
     src: *const TesseraTile,
 ) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        let (dst, src) = unsafe { (given(dst)?, given(src)?) };
-        m.copy(dst, src).map(|()| Vec::new())
-    })
+    call!(machine, [dst, src], |m| m.copy(dst, src).map(|()| Vec::new()))
 }
 
 /// Makes the contents of a tile undefined, as those of a new tile are.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_undefine(machine: *mut TesseraMachine, tile: *const TesseraTile) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        m.undefine(unsafe { given(tile)? }).map(|()| Vec::new())
-    })
+    call!(machine, [tile], |m| m.undefine(tile).map(|()| Vec::new()))
 }
 
 /// How many bytes without a defined value `tessera_store` has written as 0; 0 for null.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_undefined_stored(machine: *const TesseraMachine) -> u64 {
     // SAFETY: module comment.
-    unsafe { machine.as_ref() }.map_or(0, TesseraMachine::undefined_stored)
+    unsafe { machine.as_ref() }.map_or(0, |m| m.undefined_stored)
 }
 
 /// Reads the bytes of a tile's declared area as they lie in memory; `len` is their number. Undefined bytes read as 0.
 ///
 /// # Safety
-/// Pointers are null or valid for the call; `bytes` has room for `len` bytes.
+/// `bytes` has room for `len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_read(
     machine: *mut TesseraMachine,
@@ -317,23 +267,18 @@ pub unsafe extern "C" fn tessera_read(
     bytes: *mut c_void,
     len: usize,
 ) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        let tile = unsafe { given(tile)? };
-        let contents = m.read(tile, len)?;
-        if bytes.is_null() {
-            return Err(Refusal::null());
-        }
-        // SAFETY: `bytes` has room for `len` bytes, which is what `read` gave; the contents are ours.
-        unsafe { std::ptr::copy_nonoverlapping(contents.as_ptr(), bytes.cast::<u8>(), contents.len()) };
-        Ok(Vec::new())
+    call!(machine, [tile], |m| {
+        let tile = m.bytes(tile, len)?;
+        let contents = m.read(tile, 0, len)?;
+        // SAFETY: `bytes` has room for `len` bytes, which is what `read` gave.
+        unsafe { copy_to(&contents, bytes) }
     })
 }
 
 /// Writes the bytes of a tile's declared area as they lie in memory; `len` is their number.
 ///
 /// # Safety
-/// Pointers are null or valid for the call; `bytes` are `len` bytes.
+/// `bytes` are `len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_write(
     machine: *mut TesseraMachine,
@@ -341,22 +286,21 @@ pub unsafe extern "C" fn tessera_write(
     bytes: *const c_void,
     len: usize,
 ) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        let tile = unsafe { given(tile)? };
+    call!(machine, [tile], |m| {
         if bytes.is_null() || isize::try_from(len).is_err() {
             return Err(Refusal::null());
         }
         // SAFETY: `bytes` are `len` bytes, and not null.
         let contents = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), len) };
-        m.write(tile, contents).map(|()| Vec::new())
+        let tile = m.bytes(tile, len)?;
+        m.write(tile, 0, contents)
     })
 }
 
 /// Reads one element of a tile's declared area; `len` is its size in bytes. An undefined one reads as 0.
 ///
 /// # Safety
-/// Pointers are null or valid for the call; `value` has room for `len` bytes.
+/// `value` has room for `len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_read_element(
     machine: *mut TesseraMachine,
@@ -366,23 +310,18 @@ pub unsafe extern "C" fn tessera_read_element(
     value: *mut c_void,
     len: usize,
 ) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        let tile = unsafe { given(tile)? };
-        let bits = m.read_element(tile, [row, col], len)?.to_le_bytes();
-        if value.is_null() {
-            return Err(Refusal::null());
-        }
-        // SAFETY: `read_element` accepted `len`, which is at most 8, and `value` has room for it.
-        unsafe { std::ptr::copy_nonoverlapping(bits.as_ptr(), value.cast::<u8>(), len) };
-        Ok(Vec::new())
+    call!(machine, [tile], |m| {
+        let (tile, offset) = m.element(tile, [row, col], len)?;
+        let contents = m.read(tile, offset, len)?;
+        // SAFETY: `value` has room for `len` bytes, which is what `read` gave.
+        unsafe { copy_to(&contents, value) }
     })
 }
 
 /// Writes one element of a tile's declared area; `len` is its size in bytes.
 ///
 /// # Safety
-/// Pointers are null or valid for the call; `value` are `len` bytes.
+/// `value` are `len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_write_element(
     machine: *mut TesseraMachine,
@@ -392,33 +331,25 @@ pub unsafe extern "C" fn tessera_write_element(
     value: *const c_void,
     len: usize,
 ) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        // SAFETY: module comment.
-        let tile = unsafe { given(tile)? };
+    call!(machine, [tile], |m| {
         if value.is_null() {
             return Err(Refusal::null());
         }
-        let offset = m.element_offset(tile, [row, col], len)?;
-        // SAFETY: `element_offset` accepted `len`, which is at most 8, and `value` are `len` bytes.
+        let (tile, offset) = m.element(tile, [row, col], len)?;
+        // SAFETY: `element` accepted `len`, which is at most 8, and `value` are `len` bytes.
         let contents = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), len) };
-        m.write_at(tile, offset, contents).map(|()| Vec::new())
+        m.write(tile, offset, contents)
     })
 }
 
 /// How many findings the last call left: errors if it failed, warnings if not. 0 for null.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_diagnostic_count(machine: *const TesseraMachine) -> u32 {
     // SAFETY: module comment.
-    unsafe { machine.as_ref() }.map_or(0, |m| m.found().len() as u32)
+    unsafe { machine.as_ref() }.map_or(0, |m| m.found.len() as u32)
 }
 
 /// One finding of the last call.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_diagnostic(
     machine: *const TesseraMachine,
@@ -429,19 +360,12 @@ pub unsafe extern "C" fn tessera_diagnostic(
     let (Some(m), Some(out)) = (unsafe { machine.as_ref() }, unsafe { diagnostic.as_mut() }) else {
         return TesseraStatus::Null;
     };
-    match m.found().get(index as usize) {
-        Some(found) => {
-            *out = found.describe();
-            TesseraStatus::Ok
-        }
-        None => TesseraStatus::Argument,
-    }
+    let Some(found) = m.found.get(index as usize) else { return TesseraStatus::Argument };
+    *out = found.describe();
+    TesseraStatus::Ok
 }
 
 /// The value of an element's bits.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_decode(elem: u32, bits: u64, value: *mut f64) -> TesseraStatus {
     // SAFETY: module comment.
@@ -456,9 +380,6 @@ pub unsafe extern "C" fn tessera_decode(elem: u32, bits: u64, value: *mut f64) -
 }
 
 /// The bits of the element nearest to a value; beyond the largest one it is that one, infinities stay where there are.
-///
-/// # Safety
-/// Pointers are null or valid for the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_encode(elem: u32, value: f64, bits: *mut u64) -> TesseraStatus {
     // SAFETY: module comment.

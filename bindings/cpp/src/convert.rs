@@ -7,7 +7,7 @@ use tessera_exec::lower::Failure;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{AttrValue, Attrs, ConvType, Inst, Place, Root, TileArg, ViewTag};
+use tessera_isa::inst::{AttrValue, Attrs, ConvType, Inst, Place, Root, TileArg};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::{AttrKind, AttrName, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
@@ -60,24 +60,20 @@ impl From<Refused> for Refusal {
 
 pub(crate) type Answer<T> = Result<T, Refusal>;
 
-fn word<T: Copy>(all: &[T], tag: u32, what: &str) -> Answer<T> {
-    let known = all.get(tag as usize).copied();
-    known.ok_or_else(|| Refusal::argument(format!("{tag} is no tag of a {what}; there are 0 to {}", all.len() - 1)))
+/// A broken rule that is an error refuses the call.
+pub(crate) fn legal(fault: Option<Fault>) -> Answer<()> {
+    fault.filter(Fault::is_error).map_or(Ok(()), |fault| Err(fault.into()))
 }
 
-/// The profile of a tag.
-pub(crate) fn profile(tag: u32) -> Answer<Profile> {
-    word(&Profile::ALL, tag, "profile")
+/// What a tag stands for.
+pub(crate) fn word<T: Copy>(all: &[T], tag: u32, what: &str) -> Answer<T> {
+    let known = all.get(tag as usize).copied();
+    known.ok_or_else(|| Refusal::argument(format!("{tag} is no tag of a {what}; there are 0 to {}", all.len() - 1)))
 }
 
 /// The element type of a tag.
 pub(crate) fn elem(tag: u32) -> Answer<Elem> {
     word(Elem::ALL, tag, "element type")
-}
-
-/// The layout tag of a view.
-pub(crate) fn view_tag(tag: u32) -> Answer<ViewTag> {
-    word(ViewTag::ALL, tag, "view layout")
 }
 
 /// The instruction of a tag.
@@ -101,17 +97,9 @@ fn extent(v: i64, what: &str) -> Answer<Extent> {
 
 /// The tile type of a descriptor on a profile.
 pub(crate) fn tile(t: &TesseraTile, profile: Profile) -> Answer<Tile> {
-    let pad = match t.pad {
-        0 => Pad::Null,
-        1 => Pad::Zero,
-        2 => Pad::Max,
-        3 => Pad::Min,
-        // The payload is the binary32 bits of the value (tile-model.md 6).
-        4 => Pad::Custom(PadLiteral::Float(f64::from(f32::from_bits(t.pad_bits)).to_bits())),
-        other => {
-            return Err(Refusal::argument(format!("{other} is no tag of a pad value; there are 0 to 4")));
-        }
-    };
+    // The payload is the binary32 bits of the value (tile-model.md 6).
+    let custom = Pad::Custom(PadLiteral::Float(f64::from(f32::from_bits(t.pad_bits)).to_bits()));
+    let pad = word(&[Pad::Null, Pad::Zero, Pad::Max, Pad::Min, custom], t.pad, "pad value")?;
     let ty = TileType {
         loc: word(Loc::ALL, t.loc, "location")?,
         elem: elem(t.elem)?,
@@ -130,35 +118,27 @@ pub(crate) fn tile(t: &TesseraTile, profile: Profile) -> Answer<Tile> {
 
 /// Where a descriptor's storage is; `None` for a tile that is only a type.
 pub(crate) fn place(kind: u32, storage: u64, offset: u64, loc: Loc) -> Answer<Option<Place>> {
-    let overflow = || Refusal::argument(format!("address {storage:#x} plus offset {offset:#x} is beyond 2^64"));
-    match kind {
-        0 => Ok(None),
-        1 => Ok(Some(Place { root: Root::Memory(loc), start: storage.checked_add(offset).ok_or_else(overflow)? })),
-        2 => Ok(Some(Place {
-            root: Root::Auto(
-                u32::try_from(storage)
-                    .map_err(|_| Refusal::argument(format!("{storage} is no handle of a storage")))?,
-            ),
-            start: offset,
-        })),
-        other => Err(Refusal::argument(format!("{other} is no tag of a storage; there are 0 to 2"))),
-    }
+    let beyond = || Refusal::argument(format!("address {storage:#x} plus offset {offset:#x} is beyond 2^64"));
+    let unknown = |_| Refusal::argument(format!("{storage} is no handle of a storage"));
+    let (root, start) = match kind {
+        0 => return Ok(None),
+        1 => (Root::Memory(loc), storage.checked_add(offset).ok_or_else(beyond)?),
+        2 => (Root::Auto(u32::try_from(storage).map_err(unknown)?), offset),
+        other => return Err(Refusal::argument(format!("{other} is no tag of a storage; there are 0 to 2"))),
+    };
+    Ok(Some(Place { root, start }))
 }
 
 /// A tile operand: type, layout, valid region and place, with the rules about them that no instruction owns.
 pub(crate) fn tile_arg(role: Role, t: &TesseraTile, profile: Profile) -> Answer<TileArg> {
     let tile = tile(t, profile)?;
     // Type rules come first, so that later ones need not fear impossible shapes.
-    if let Some(fault) = tile.fault(profile).filter(Fault::is_error) {
-        return Err(fault.into());
-    }
+    legal(tile.fault(profile))?;
     let now = |v: i64, ty: Extent| {
         if v == -1 { ty.known().map(i128::from) } else { Some(i128::from(v)) }
     };
     let valid = [now(t.valid_row, tile.v_row), now(t.valid_col, tile.v_col)];
-    if let Some(fault) = tessera_check::check_valid(&tile, valid) {
-        return Err(fault.into());
-    }
+    legal(tessera_check::check_valid(&tile, valid))?;
     let place = place(t.storage_kind, t.storage, t.offset, tile.loc)?;
     Ok(TileArg {
         role,
@@ -202,12 +182,7 @@ pub(crate) fn conv(c: &TesseraConv) -> Answer<ConvType> {
 
 /// The value of a scalar.
 pub(crate) fn number(kind: u32, bits: u64) -> Answer<Number> {
-    match kind {
-        0 => Ok(Number::Int(i128::from(bits as i64))),
-        1 => Ok(Number::Int(i128::from(bits))),
-        2 => Ok(Number::Float(f64::from_bits(bits))),
-        other => Err(Refusal::argument(format!("{other} is no tag of a number; there are 0 to 2"))),
-    }
+    word(&[(bits as i64).into(), bits.into(), Number::Float(f64::from_bits(bits))], kind, "number")
 }
 
 /// The attributes that are given.
@@ -243,14 +218,11 @@ pub(crate) fn inst(
     given_scalars: &[TesseraScalar],
     given_conv: Option<&TesseraConv>,
 ) -> Answer<Inst> {
-    let mut tiles: SmallVec<[(Role, &TesseraTile); 8]> = SmallVec::new();
-    for arg in given_tiles {
-        tiles.push((word(Role::ALL, arg.role, "role")?, &arg.tile));
-    }
-    let mut scalars: SmallVec<[(Role, Option<Number>); 4]> = SmallVec::new();
-    for s in given_scalars {
-        scalars.push((word(Role::ALL, s.role, "role")?, Some(number(s.kind, s.bits)?)));
-    }
+    let role = |tag| word(Role::ALL, tag, "role");
+    let tiles = given_tiles.iter().map(|arg| Ok((role(arg.role)?, &arg.tile)));
+    let tiles = tiles.collect::<Answer<SmallVec<[_; 8]>>>()?;
+    let scalars = given_scalars.iter().map(|s| Ok((role(s.role)?, Some(number(s.kind, s.bits)?))));
+    let scalars = scalars.collect::<Answer<SmallVec<[_; 4]>>>()?;
     let conv = given_conv.map(|c| conv(c).map(|ty| (c, ty))).transpose()?;
     let conv_role = conv.as_ref().map(|_| Role::Src);
     let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.0)).chain(conv_role);
@@ -274,9 +246,7 @@ pub(crate) fn inst(
 
 /// A conv tile as an operand: placement and paths see it as one row.
 pub(crate) fn conv_arg(role: Role, c: &TesseraConv, conv: &ConvType, profile: Profile) -> Answer<TileArg> {
-    if let Some(fault) = tessera_check::check_conv(conv, profile) {
-        return Err(fault.into());
-    }
+    legal(tessera_check::check_conv(conv, profile))?;
     Ok(TileArg { place: place(c.storage_kind, c.storage, 0, conv.loc)?, ..TileArg::of_type(role, conv.as_tile()) })
 }
 

@@ -2,14 +2,14 @@
 //!
 //! Tiles are the caller's: each call describes those that it works on, and they are tiles of the engine for its time.
 
-use crate::abi::{TesseraConv, TesseraDiagnostic, TesseraScalar, TesseraSeverity, TesseraStatus, TesseraTile};
+use crate::abi::{TesseraConv, TesseraDiagnostic, TesseraScalar, TesseraStatus, TesseraTile};
 use crate::convert::{self, Answer, Refusal};
 use crate::view::View;
 use smallvec::SmallVec;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tessera_exec::engine::{Engine, Storage, TileId};
-use tessera_isa::diag::{Diagnostic, Fault, Severity};
+use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
 use tessera_isa::ops::{AttrName, Bind, Role};
 use tessera_isa::profile::Profile;
@@ -17,10 +17,11 @@ use tessera_isa::tile::Loc;
 
 /// A simulated core. C sees only pointers to it.
 pub struct TesseraMachine {
-    profile: Profile,
+    pub(crate) profile: Profile,
     engine: Engine,
-    undefined_stored: u64,
-    found: Vec<Found>,
+    /// How many undefined bytes were stored as 0.
+    pub(crate) undefined_stored: u64,
+    pub(crate) found: Vec<Found>,
     /// A panic went through it: its memories may be half changed.
     broken: bool,
 }
@@ -30,7 +31,8 @@ pub(crate) struct Found {
     rule: CString,
     message: CString,
     text: CString,
-    severity: TesseraSeverity,
+    /// Severities have the same order in the ABI.
+    severity: u32,
 }
 
 /// Runs `f`; a panic is a refusal.
@@ -77,32 +79,15 @@ impl TesseraMachine {
         status
     }
 
-    pub(crate) fn profile(&self) -> Profile {
-        self.profile
-    }
-
-    pub(crate) fn found(&self) -> &[Found] {
-        &self.found
-    }
-
-    /// How many undefined bytes were stored as 0.
-    pub(crate) fn undefined_stored(&self) -> u64 {
-        self.undefined_stored
-    }
-
     pub(crate) fn alloc_tile(&mut self, t: &TesseraTile) -> Answer<u64> {
         let tile = convert::tile(t, self.profile)?;
-        if let Some(fault) = tile.fault(self.profile).filter(|f| f.is_error()) {
-            return Err(fault.into());
-        }
+        convert::legal(tile.fault(self.profile))?;
         self.alloc(tile.loc, tile.bytes())
     }
 
     pub(crate) fn alloc_conv(&mut self, c: &TesseraConv) -> Answer<u64> {
         let conv = convert::conv(c)?;
-        if let Some(fault) = tessera_check::check_conv(&conv, self.profile) {
-            return Err(fault.into());
-        }
+        convert::legal(tessera_check::check_conv(&conv, self.profile))?;
         self.alloc(conv.loc, conv.bytes())
     }
 
@@ -145,23 +130,21 @@ impl TesseraMachine {
         let fault = match place.root {
             Root::Memory(loc) => tessera_check::check_address(loc, bytes, place.start.into(), self.profile),
             Root::Auto(handle) => {
-                let storage = self.engine.storage(handle).ok_or_else(|| no_storage(handle.into()))?;
-                let Storage { loc, bytes: size, .. } = *storage;
-                if loc != arg.tile.loc {
+                let storage = self.engine.storage(handle);
+                let Storage { loc, bytes: size, .. } = *storage.ok_or_else(|| no_storage(handle.into()))?;
+                let (what, help) = if loc != arg.tile.loc {
                     let what = format!("the storage is in {}, and the tile is in {}", loc, arg.tile.loc);
-                    Some(Fault::new("tassign-range", what).help("give both tiles one location"))
+                    (what, "give both tiles one location")
                 } else if place.start.checked_add(bytes).is_none_or(|end| end > size) {
                     let what = format!("{bytes} bytes at {:#x} leave the storage of {size} bytes", place.start);
-                    Some(
-                        Fault::new("tassign-range", what)
-                            .help("bind the tile to the storage of a tile that is as large"),
-                    )
+                    (what, "bind the tile to the storage of a tile that is as large")
                 } else {
-                    None
-                }
+                    return Ok(());
+                };
+                Some(Fault::new("tassign-range", what).help(help))
             }
         };
-        fault.map_or(Ok(()), |f| Err(f.into()))
+        convert::legal(fault)
     }
 
     /// SETFMATRIX and SET_IMG2COL_PADDING, which have no tiles; SET_IMG2COL_RPT gives nothing.
@@ -208,7 +191,7 @@ impl TesseraMachine {
 
     pub(crate) fn store(&mut self, view: &mut View, t: &TesseraTile) -> Answer<Vec<Diagnostic>> {
         let tile = self.tile(Role::Src, t)?;
-        let (written, done) = self.engine.store_to(tile, view.global.clone(), view.len())?;
+        let (written, done) = self.engine.store_to(tile, view.global.clone(), view.len)?;
         let (mut found, is_undefined) = (done.warnings.to_vec(), done.stored_undefined);
         view.write(&written);
         if is_undefined {
@@ -225,18 +208,16 @@ impl TesseraMachine {
 
     /// The tile of a host's transfer, whose view has its shape and type.
     fn host_tile(&mut self, t: &TesseraTile, view: &View) -> Answer<TileId> {
-        let arg = self.whole(t)?;
+        let (arg, tile) = self.whole(0, t)?;
         let (shape, valid) = (view.global.shape(), arg.valid);
         if view.global.elem != arg.tile.elem || shape != valid {
+            let [shape, valid] = [shape, valid].map(|extents| extents.map(Option::unwrap_or_default));
             return Err(Refusal::argument(format!(
-                "the view has {:?} elements of {}, and the tile {} has {:?} valid ones",
-                shape.map(|n| n.unwrap_or(0)),
-                view.global.elem,
-                arg.tile,
-                valid.map(|n| n.unwrap_or(0))
+                "the view has {shape:?} elements of {}, and the tile {} has {valid:?} valid ones",
+                view.global.elem, arg.tile
             )));
         }
-        Ok(self.engine.describe(0, &arg, None)?)
+        Ok(tile)
     }
 
     pub(crate) fn host_load(&mut self, t: &TesseraTile, view: &View) -> Answer<()> {
@@ -248,22 +229,21 @@ impl TesseraMachine {
         let core = u8::try_from(core).ok().filter(|c| *c < 2);
         let core = core.ok_or_else(|| Refusal::argument("there are vector cores 0 and 1"))?;
         let tile = self.host_tile(t, view)?;
-        let (written, is_undefined) = self.engine.host_store(tile, view.global.clone(), view.len(), core)?;
+        let (written, is_undefined) = self.engine.host_store(tile, view.global.clone(), view.len, core)?;
         view.write(&written);
         if is_undefined { Ok(vec![self.count_undefined(tile, core)?]) } else { Ok(Vec::new()) }
     }
 
     pub(crate) fn copy(&mut self, dst: &TesseraTile, src: &TesseraTile) -> Answer<()> {
-        let (dst, src) = (self.whole(dst)?, self.whole(src)?);
-        if span(&dst) != span(&src) {
-            return Err(Refusal::argument(format!("{} bytes are copied to a tile of {}", span(&src), span(&dst))));
+        let ((to, dst), (from, src)) = (self.whole(0, dst)?, self.whole(1, src)?);
+        if span(&to) != span(&from) {
+            return Err(Refusal::argument(format!("{} bytes are copied to a tile of {}", span(&from), span(&to))));
         }
-        let (dst, src) = (self.engine.describe(0, &dst, None)?, self.engine.describe(1, &src, None)?);
         Ok(self.engine.copy(src, dst)?)
     }
 
     pub(crate) fn undefine(&mut self, t: &TesseraTile) -> Answer<()> {
-        let tile = self.whole_tile(t)?;
+        let (_, tile) = self.whole(0, t)?;
         self.engine.undefine(tile);
         Ok(())
     }
@@ -277,52 +257,37 @@ impl TesseraMachine {
         Ok(self.engine.describe(0, &arg, None)?)
     }
 
-    fn whole_tile(&mut self, t: &TesseraTile) -> Answer<TileId> {
-        let arg = self.whole(t)?;
-        Ok(self.engine.describe(0, &arg, None)?)
-    }
-
-    /// A tile that is read or written as bytes: it needs storage.
-    fn whole(&self, t: &TesseraTile) -> Answer<TileArg> {
+    /// A tile that is read or written as bytes, as the engine's tile `n`: it needs storage.
+    fn whole(&mut self, n: usize, t: &TesseraTile) -> Answer<(TileArg, TileId)> {
         let arg = convert::tile_arg(Role::Tile, t, self.profile)?;
         if arg.place.is_none() {
             return Err(Refusal::argument("the tile has no storage; allocate it or give it an address"));
         }
         self.check_place(&arg)?;
-        Ok(arg)
+        let tile = self.engine.describe(n, &arg, None)?;
+        Ok((arg, tile))
     }
 
-    pub(crate) fn read(&mut self, t: &TesseraTile, len: usize) -> Answer<Vec<u8>> {
-        let arg = self.whole(t)?;
-        self.check_len(&arg, len)?;
-        let tile = self.engine.describe(0, &arg, None)?;
-        Ok(self.engine.read_bytes(tile, 0, len)?)
-    }
-
-    pub(crate) fn write(&mut self, t: &TesseraTile, bytes: &[u8]) -> Answer<()> {
-        let arg = self.whole(t)?;
-        self.check_len(&arg, bytes.len())?;
-        self.write_at(t, 0, bytes)
-    }
-
-    fn check_len(&self, arg: &TileArg, len: usize) -> Answer<()> {
-        let bytes = span(arg);
+    /// All bytes of a tile; the caller says how many there are.
+    pub(crate) fn bytes(&mut self, t: &TesseraTile, len: usize) -> Answer<TileId> {
+        let (arg, tile) = self.whole(0, t)?;
+        let bytes = span(&arg);
         if bytes != len as u64 {
             return Err(Refusal::argument(format!("the tile has {bytes} bytes, and the call says {len}")));
         }
-        Ok(())
+        Ok(tile)
     }
 
-    /// The byte of an element, from the start of the tile.
-    pub(crate) fn element_offset(&self, t: &TesseraTile, at: [i64; 2], len: usize) -> Answer<u64> {
-        let arg = self.whole(t)?;
+    /// The tile of an element of so many bytes, and where it starts there.
+    pub(crate) fn element(&mut self, t: &TesseraTile, at: [i64; 2], len: usize) -> Answer<(TileId, u64)> {
+        let (arg, id) = self.whole(0, t)?;
         let (tile, [row, col]) = (&arg.tile, at);
         let inside = |v: i64, n: u64| u64::try_from(v).ok().filter(|v| *v < n);
         let (Some(r), Some(c)) = (inside(row, tile.rows), inside(col, tile.cols)) else {
             return Err(Refusal::argument(format!("element ({row}, {col}) is not in {tile}")));
         };
         match tile.elem.size() {
-            Some(size) if size == len as u64 => Ok(arg.layout.offset(r, c).max(0) as u64 * size),
+            Some(size) if size == len as u64 => Ok((id, arg.layout.offset(r, c).max(0) as u64 * size)),
             Some(size) => {
                 Err(Refusal::argument(format!("an element of {tile} has {size} bytes, and the call says {len}")))
             }
@@ -330,16 +295,13 @@ impl TesseraMachine {
         }
     }
 
-    pub(crate) fn read_element(&mut self, t: &TesseraTile, at: [i64; 2], len: usize) -> Answer<u64> {
-        let offset = self.element_offset(t, at, len)?;
-        let tile = self.whole_tile(t)?;
-        let bytes = self.engine.read_bytes(tile, offset, len)?;
-        Ok(bytes.iter().rev().fold(0, |bits, b| bits << 8 | u64::from(*b)))
+    pub(crate) fn read(&mut self, tile: TileId, offset: u64, len: usize) -> Answer<Vec<u8>> {
+        Ok(self.engine.read_bytes(tile, offset, len)?)
     }
 
-    pub(crate) fn write_at(&mut self, t: &TesseraTile, offset: u64, bytes: &[u8]) -> Answer<()> {
-        let tile = self.whole_tile(t)?;
-        Ok(self.engine.write_bytes(tile, offset, bytes)?)
+    pub(crate) fn write(&mut self, tile: TileId, offset: u64, bytes: &[u8]) -> Answer<Vec<Diagnostic>> {
+        self.engine.write_bytes(tile, offset, bytes)?;
+        Ok(Vec::new())
     }
 }
 
@@ -355,26 +317,11 @@ fn no_storage(handle: u64) -> Refusal {
 impl Found {
     fn new(d: &Diagnostic) -> Found {
         let mut text = format!("{}[{}]: {}", d.severity.name(), d.rule, d.message);
-        for note in &d.notes {
-            text.push_str("\nnote: ");
-            text.push_str(note);
-        }
-        if let Some(help) = &d.help {
-            text.push_str("\nhelp: ");
-            text.push_str(help);
-        }
+        let more = d.notes.iter().map(|note| ("note", note)).chain(d.help.iter().map(|help| ("help", help)));
+        text.extend(more.map(|(what, line)| format!("\n{what}: {line}")));
         // A NUL inside a message would end it early; there is none, and if there were, the rest is lost, not the call.
         let c = |s: &str| CString::new(s.split('\0').next().unwrap_or("")).unwrap_or_default();
-        Found {
-            rule: c(d.rule),
-            message: c(&d.message),
-            text: c(&text),
-            severity: match d.severity {
-                Severity::Note => TesseraSeverity::Note,
-                Severity::Warning => TesseraSeverity::Warning,
-                Severity::Error => TesseraSeverity::Error,
-            },
-        }
+        Found { rule: c(d.rule), message: c(&d.message), text: c(&text), severity: d.severity as u32 }
     }
 
     /// The finding with pointers that live until the machine's next call.
@@ -383,7 +330,7 @@ impl Found {
             rule: self.rule.as_ptr(),
             message: self.message.as_ptr(),
             text: self.text.as_ptr(),
-            severity: self.severity as u32,
+            severity: self.severity,
             reserved: 0,
         }
     }

@@ -1,7 +1,7 @@
 //! Views of the caller's memory.
 
 use crate::abi::TesseraView;
-use crate::convert::{Answer, Refusal, elem, view_tag};
+use crate::convert::{Answer, Refusal, elem, word};
 use tessera_exec::engine::Runs;
 use tessera_exec::engine::memory::Memory;
 use tessera_isa::diag::Fault;
@@ -11,14 +11,15 @@ use tessera_isa::inst::{GlobalArg, ViewTag};
 pub(crate) struct View {
     pub global: GlobalArg,
     start: *mut u8,
-    len: usize,
+    /// Bytes of the buffer.
+    pub len: usize,
 }
 
 impl View {
     /// Reads a descriptor. Where the buffer's extent is not known, the bytes are those between the first and the last
     /// element of the view.
     pub fn new(v: &TesseraView) -> Answer<View> {
-        let (elem, tag) = (elem(v.elem)?, view_tag(v.layout)?);
+        let (elem, tag) = (elem(v.elem)?, word(ViewTag::ALL, v.layout, "view layout")?);
         let dims = v.dims as usize;
         let (Some(shape), Some(stride)) = (v.shape.get(..dims), v.stride.get(..dims)) else {
             return Err(Refusal::argument(format!("a view has {dims} dimensions; it has 1 to 5")));
@@ -63,11 +64,6 @@ impl View {
             start: v.data.cast::<u8>().wrapping_offset(back),
             len: len as usize,
         })
-    }
-
-    /// Bytes of the buffer.
-    pub fn len(&self) -> usize {
-        self.len
     }
 
     /// The buffer, with what the view touches of the caller's memory and zeros elsewhere: bytes between the elements of

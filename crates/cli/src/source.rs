@@ -51,15 +51,17 @@ impl Source {
 
     /// A span as byte positions that lie inside the text, between characters.
     pub fn clamp(&self, span: Span) -> std::ops::Range<usize> {
-        let floor = |at: u32| {
-            let mut at = (at as usize).min(self.text.len());
-            while !self.text.is_char_boundary(at) {
-                at -= 1;
-            }
-            at
-        };
-        let start = floor(span.start);
-        start..floor(span.end).max(start)
+        let start = self.floor(span.start as usize);
+        start..self.floor(span.end as usize).max(start)
+    }
+
+    /// The last place between characters up to a byte.
+    pub fn floor(&self, byte: usize) -> usize {
+        let mut at = byte.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
     }
 
     /// The line (from 1) that a span begins in.

@@ -4,6 +4,12 @@ use tessera::program::Need;
 use tessera::{Error, ErrorKind, Kernel, Missing};
 use tessera_isa::diag::Diagnostic;
 
+/// `1 element`, `2 elements`.
+pub fn counted(n: u64, what: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{plural}")
+}
+
 fn option(missing: &Missing) -> String {
     match missing {
         Missing::Value(name) => format!("--set {name}=VALUE"),

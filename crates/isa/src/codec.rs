@@ -20,9 +20,8 @@ mod hif8;
 mod quant;
 mod small;
 
-use std::num::FpCategory;
-
 use crate::elem::{Elem, ElemKind, PadKind};
+use std::num::FpCategory;
 
 pub use quant::{QuantFault, QuantParam};
 
@@ -86,7 +85,7 @@ impl Elem {
 
     /// The parameters of an encoding shaped like IEEE's; those that are not, and integers, never ask.
     #[inline]
-    fn small(self) -> small::Small {
+    const fn small(self) -> small::Small {
         match self {
             Elem::F16 => small::F16,
             Elem::Bf16 => small::BF16,
@@ -145,30 +144,29 @@ impl Elem {
         if self.is_float() { self.encode_f64(to_odd(v), overflow) } else { v as u64 & self.mask() }
     }
 
+    /// The bits nearest to a number, rounded once.
+    #[inline]
+    pub fn encode(self, v: Number, overflow: Overflow) -> u64 {
+        match v {
+            Number::Int(v) => self.encode_int(v, overflow),
+            Number::Float(v) => self.encode_f64(v, overflow),
+        }
+    }
+
     /// The bits of a number that the type holds exactly, else `None`.
     ///
     /// Values count, not signs: a negative zero is zero where the type has no negative zero. NaN is the canonical one.
     pub fn encode_exact(self, v: &Number) -> Option<u64> {
-        match *v {
-            Number::Float(v) if v.is_nan() => self.canonical_nan(),
-            Number::Float(v) => {
-                let bits = self.encode_f64(v, Overflow::Infinity);
-                match self.decode(bits) {
-                    Number::Float(back) => back == v,
-                    Number::Int(back) => v as i128 == back && v.trunc() == v,
-                }
-                .then_some(bits)
-            }
-            Number::Int(v) => {
-                let bits = self.encode_int(v, Overflow::Infinity);
-                match self.decode(bits) {
-                    // The bound keeps `as` from saturating onto i128::MAX; a fraction (2^-127 of f8e8m0) is no integer.
-                    Number::Float(back) => back < TWO_TO_127 && back as i128 == v && back.trunc() == back,
-                    Number::Int(back) => back == v,
-                }
-                .then_some(bits)
-            }
-        }
+        let bits = self.encode(*v, Overflow::Infinity);
+        let is_exact = match (*v, self.decode(bits)) {
+            (Number::Float(v), _) if v.is_nan() => return self.canonical_nan(),
+            (Number::Float(v), Number::Float(back)) => back == v,
+            (Number::Float(v), Number::Int(back)) => v as i128 == back && v.trunc() == v,
+            // The bound keeps `as` from saturating onto i128::MAX; a fraction (2^-127 of f8e8m0) is no integer.
+            (Number::Int(v), Number::Float(back)) => back < TWO_TO_127 && back as i128 == v && back.trunc() == back,
+            (Number::Int(v), Number::Int(back)) => back == v,
+        };
+        is_exact.then_some(bits)
     }
 
     /// The bits nearest to a number, or `None` if it lies beyond the type's finite values and is no infinity or NaN of
@@ -186,10 +184,7 @@ impl Elem {
             (Number::Int(v), (Number::Int(min), Number::Int(max))) => min <= v && v <= max,
             _ => false,
         };
-        inside.then(|| match *v {
-            Number::Float(v) => self.encode_f64(v, Overflow::Infinity),
-            Number::Int(v) => self.encode_int(v, Overflow::Infinity),
-        })
+        inside.then(|| self.encode(*v, Overflow::Infinity))
     }
 
     /// The smallest and the largest finite value.
@@ -211,13 +206,9 @@ impl Elem {
     /// The NaN that conversions produce (fixpipe.md 4), if the type has NaN.
     pub const fn canonical_nan(self) -> Option<u64> {
         match self {
-            Elem::F32 => Some(small::F32.nan),
-            Elem::F16 => Some(small::F16.nan),
-            Elem::Bf16 => Some(small::BF16.nan),
-            Elem::F8e4m3 => Some(small::F8E4M3.nan),
-            Elem::F8e5m2 => Some(small::F8E5M2.nan),
             Elem::F8e8m0 => Some(e8m0::NAN),
             Elem::Hif8 => Some(hif8::NAN),
+            _ if self.is_float() && !self.is_fp4() => Some(self.small().nan),
             _ => None,
         }
     }

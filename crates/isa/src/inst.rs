@@ -12,49 +12,38 @@ use crate::elem::Elem;
 use crate::layout::{Axis, Digit, Layout};
 use crate::ops::{Form, Opcode, Role, RuleKind};
 use crate::profile::Profile;
-use crate::tile::{LayoutName, Loc, Tile, words};
+use crate::tile::{BLayout, LayoutName, Loc, SLayout, Tile, TileType, words};
 use smallvec::SmallVec;
 
 words! {
     /// ReLU on the way out of an accumulator.
     Relu {
-        /// None.
-        NoRelu = "no_relu", "NoRelu";
-        /// `v > 0 ? v : +0`.
-        NormalRelu = "normal_relu", "NormalRelu";
+        NoRelu = "no_relu", "NoRelu", "None.";
+        NormalRelu = "normal_relu", "NormalRelu", "`v > 0 ? v : +0`.";
     }
 }
 words! {
     /// Which vector core an Acc→Vec form writes (fixpipe.md 6).
     AccToVec {
-        /// Core 0.
-        SingleModeVec0 = "single_mode_vec0", "SingleModeVec0";
-        /// Core 1.
-        SingleModeVec1 = "single_mode_vec1", "SingleModeVec1";
-        /// Rows halved between both.
-        DualModeSplitM = "dual_mode_split_m", "DualModeSplitM";
-        /// Columns halved between both.
-        DualModeSplitN = "dual_mode_split_n", "DualModeSplitN";
+        SingleModeVec0 = "single_mode_vec0", "SingleModeVec0", "Core 0.";
+        SingleModeVec1 = "single_mode_vec1", "SingleModeVec1", "Core 1.";
+        DualModeSplitM = "dual_mode_split_m", "DualModeSplitM", "Rows halved between both.";
+        DualModeSplitN = "dual_mode_split_n", "DualModeSplitN", "Columns halved between both.";
     }
 }
 words! {
     /// The NZ split forms of TINSERT.
     Split {
-        /// Two groups of column blocks.
-        Split2 = "split2", "SPLIT2";
-        /// Four groups of column blocks.
-        Split4 = "split4", "SPLIT4";
+        Split2 = "split2", "SPLIT2", "Two groups of column blocks.";
+        Split4 = "split4", "SPLIT4", "Four groups of column blocks.";
     }
 }
 words! {
     /// The layout tag of a view of global memory.
     ViewTag {
-        /// Row-major.
-        Nd = "nd", "ND";
-        /// Column-major.
-        Dn = "dn", "DN";
-        /// Boxed, five dimensions.
-        Nz = "nz", "NZ";
+        Nd = "nd", "ND", "Row-major.";
+        Dn = "dn", "DN", "Column-major.";
+        Nz = "nz", "NZ", "Boxed, five dimensions.";
     }
 }
 
@@ -106,9 +95,8 @@ impl ConvType {
     /// The array as a one-row tile, so that paths and placement need not know conv tiles.
     pub fn as_tile(&self) -> Tile {
         let n = self.elements();
-        crate::tile::TileType::new(self.loc, self.elem, 1, n)
-            .with_layout(crate::tile::BLayout::RowMajor, crate::tile::SLayout::NoneBox, 512)
-            .resolve(Profile::Cpu)
+        let dense = TileType::new(self.loc, self.elem, 1, n).with_layout(BLayout::RowMajor, SLayout::NoneBox, 512);
+        dense.resolve(Profile::Cpu)
     }
 }
 
@@ -275,12 +263,10 @@ impl Inst {
 
     /// The value of an index operand: 0 where the form leaves it out, `None` where it is not known.
     pub fn index(&self, role: Role) -> Option<i128> {
-        if !self.has_scalar(role) {
-            return Some(0);
-        }
-        match self.scalar(role)? {
-            Number::Int(v) => Some(v),
-            Number::Float(_) => None,
+        match self.scalars.iter().find(|(r, _)| *r == role) {
+            None => Some(0),
+            Some((_, Some(Number::Int(v)))) => Some(*v),
+            Some(_) => None,
         }
     }
 

@@ -28,6 +28,11 @@ pub struct Axis {
 }
 
 impl Axis {
+    /// Indices that one value of the outermost digit holds.
+    fn inner(digits: &[Digit]) -> u64 {
+        digits.iter().skip(1).fold(1u64, |n, d| n.saturating_mul(d.extent)).max(1)
+    }
+
     /// An axis of one digit: index `i` lies at `i · stride`.
     pub fn linear(len: u64, stride: i64) -> Self {
         Axis { len, digits: SmallVec::from_slice(&[Digit { extent: len, stride }]) }
@@ -35,8 +40,7 @@ impl Axis {
 
     /// An axis of boxes: index `i` lies at `(i / inner) · outer_stride + (i % inner) · inner_stride`.
     pub fn boxed(len: u64, inner: u64, outer_stride: i64, inner_stride: i64) -> Self {
-        let inner = inner.max(1);
-        if inner == 1 {
+        if inner <= 1 {
             return Axis::linear(len, outer_stride);
         }
         if outer_stride == inner_stride.saturating_mul(inner as i64) {
@@ -49,12 +53,8 @@ impl Axis {
     /// An axis of several digits, outermost first, as a strided view has; the length is the product of the extents.
     pub fn from_digits(digits: &[Digit]) -> Self {
         let len = digits.iter().fold(1u64, |n, d| n.saturating_mul(d.extent));
-        let digits = if digits.is_empty() {
-            SmallVec::from_slice(&[Digit { extent: 1, stride: 0 }])
-        } else {
-            SmallVec::from_slice(digits)
-        };
-        Axis { len, digits }
+        let digits = if digits.is_empty() { &[Digit { extent: 1, stride: 0 }] } else { digits };
+        Axis { len, digits: SmallVec::from_slice(digits) }
     }
 
     /// The offset that index `i` contributes.
@@ -150,7 +150,7 @@ impl Layout {
         // Offsets grow with every digit, and the last index of an axis is not always the one with the largest offset
         // (a cut-short last box), so the maximum of an axis is taken over its last two boxes.
         let top = |axis: &Axis| {
-            let inner: u64 = axis.digits.iter().skip(1).fold(1u64, |n, d| n.saturating_mul(d.extent));
+            let inner = Axis::inner(&axis.digits);
             let last = axis.len - 1;
             let full = (axis.len / inner * inner).saturating_sub(1);
             axis.offset(last).max(axis.offset(full)).max(0)
@@ -178,51 +178,19 @@ fn window_axis(axis: &Axis, at: u64, len: u64) -> Option<(i64, Axis)> {
     }
     let mut digits = axis.digits.clone();
     loop {
-        let inner: u64 = digits.iter().skip(1).fold(1u64, |n, d| n.saturating_mul(d.extent));
-        if digits.len() == 1 || (at.is_multiple_of(inner.max(1)) && len > inner) {
+        let inner = Axis::inner(&digits);
+        if digits.len() == 1 || (at.is_multiple_of(inner) && len > inner) {
             break;
         }
         // The window lies inside one value of the outermost digit: that digit is constant.
-        if at / inner.max(1) != (at + len.max(1) - 1) / inner.max(1) {
+        if at / inner != (at + len.max(1) - 1) / inner {
             return None;
         }
         digits.remove(0);
     }
-    let inner: u64 = digits.iter().skip(1).fold(1u64, |n, d| n.saturating_mul(d.extent));
+    let inner = Axis::inner(&digits);
     if let Some(first) = digits.first_mut() {
-        first.extent = len.div_ceil(inner.max(1)).max(1);
+        first.extent = len.div_ceil(inner).max(1);
     }
     Some((axis.offset(at), Axis { len, digits }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn nz(rows: u64, cols: u64, ir: u64, ic: u64) -> Layout {
-        Layout {
-            row: Axis::boxed(rows, ir, (ir * ic) as i64, ic as i64),
-            col: Axis::boxed(cols, ic, (rows * ic) as i64, 1),
-        }
-    }
-
-    #[test]
-    fn the_checks_of_the_spec() {
-        assert_eq!(nz(33, 32, 16, 16).offset(0, 16), 528);
-        assert_eq!(nz(16, 32, 16, 32).offset(1, 2), 34);
-        assert_eq!(nz(16, 32, 16, 16).offset(1, 18), 274);
-    }
-
-    #[test]
-    fn windows_at_box_edges_are_layouts_and_others_are_not() {
-        let zn = Layout { row: Axis::boxed(32, 16, 32 * 16, 1), col: Axis::linear(32, 16) };
-        let (start, inside) = zn.window(16, 4, 16, 8).unwrap();
-        for r in 0..16 {
-            for c in 0..8 {
-                assert_eq!(start + inside.offset(r, c), zn.offset(16 + r, 4 + c));
-            }
-        }
-        assert!(zn.window(8, 0, 16, 8).is_none());
-        assert!(zn.window(0, 0, 33, 8).is_none());
-    }
 }

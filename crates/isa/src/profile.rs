@@ -74,6 +74,8 @@ const fn kib(n: u64) -> Option<Memory> {
     Some(Memory { bytes: Some(n * 1024), reserved: 0 })
 }
 const UNLIMITED: Option<Memory> = Some(Memory { bytes: None, reserved: 0 });
+/// The runtime uses the last 8 Ki of a5's UB; manual addresses may (tile-model.md 2).
+const A5_UB: Option<Memory> = Some(Memory { bytes: Some(256 * 1024), reserved: 8 * 1024 });
 
 /// The profiles. Columns of the memories: vec, mat, left, right, acc, bias, scaling, scale_left, scale_right.
 pub static PROFILES: [ProfileInfo; 3] = [
@@ -96,18 +98,7 @@ pub static PROFILES: [ProfileInfo; 3] = [
         summary: "Ascend A5: two vector cores share one cube core",
         names: &["a5"],
         device_prefixes: &["Ascend950"],
-        memories: [
-            // The runtime uses the last 8 Ki of UB; manual addresses may (tile-model.md 2).
-            Some(Memory { bytes: Some(256 * 1024), reserved: 8 * 1024 }),
-            kib(512),
-            kib(64),
-            kib(64),
-            kib(256),
-            kib(4),
-            kib(4),
-            kib(4),
-            kib(4),
-        ],
+        memories: [A5_UB, kib(512), kib(64), kib(64), kib(256), kib(4), kib(4), kib(4), kib(4)],
     },
 ];
 
@@ -144,15 +135,11 @@ impl Profile {
     /// assert_eq!(Profile::parse("h100"), None);
     /// ```
     pub fn parse(name: &str) -> Option<Profile> {
-        PROFILES
-            .iter()
-            .find(|p| {
-                p.names.iter().any(|n| n.eq_ignore_ascii_case(name))
-                    || p.device_prefixes
-                        .iter()
-                        .any(|d| name.get(..d.len()).is_some_and(|head| head.eq_ignore_ascii_case(d)))
-            })
-            .map(|p| p.profile)
+        let is_device = |prefix: &&str| name.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix));
+        let is_it = |p: &&ProfileInfo| {
+            p.names.iter().any(|n| n.eq_ignore_ascii_case(name)) || p.device_prefixes.iter().any(is_device)
+        };
+        PROFILES.iter().find(is_it).map(|p| p.profile)
     }
 
     /// All spellings, for suggestions.

@@ -264,18 +264,3 @@ static RULES: &[Rule] = rules! {
     Error ALL "undecided", "a proof holds for all inputs: data decides neither what moves nor how often", "trace.md";
     Error ALL "internal", "the tool keeps its own invariants; a broken one is a defect of the tool", "ARCHITECTURE.md, Invariants";
 };
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_unique_and_texts_are_sentences() {
-        let mut ids: Vec<_> = all().map(|r| r.id).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        assert_eq!(ids.len(), all().count());
-        assert!(all().all(|r| r.text.len() > 10 && !r.source.is_empty() && !r.text.ends_with('.')));
-        assert!(rule("tinsert-bounds").is_some() && rule("tinsert-bound").is_none());
-    }
-}

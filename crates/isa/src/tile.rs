@@ -10,11 +10,12 @@ use crate::layout::{Axis, Layout};
 use crate::profile::Profile;
 use std::fmt;
 
+/// An enum of words: the variant, the word in text with other spellings, the enumerator in C++, what it is.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal $(| $also:literal)*, $cpp:literal;)* }) => {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal $(| $also:literal)*, $cpp:literal, $about:literal;)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $name { $($(#[$vdoc])* $variant,)* }
+        pub enum $name { $(#[doc = $about] $variant,)* }
         impl $name {
             /// All of them, in declaration order.
             pub const ALL: &'static [$name] = &[$($name::$variant,)*];
@@ -38,74 +39,50 @@ pub(crate) use words;
 words! {
     /// Where a tile lives; each location is a memory of its own.
     Loc {
-        /// The unified buffer of a vector core.
-        Vec = "vec", "Vec";
-        /// L1.
-        Mat = "mat", "Mat";
-        /// L0A, the left matrix operand.
-        Left = "left", "Left";
-        /// L0B, the right matrix operand.
-        Right = "right", "Right";
-        /// L0C, the accumulator.
-        Acc = "acc", "Acc";
-        /// The bias table.
-        Bias = "bias", "Bias";
-        /// The fixpipe buffer of quantization parameters.
-        Scaling = "scaling", "Scaling";
-        /// Scales of the left operand (A5).
-        ScaleLeft = "scale_left", "ScaleLeft";
-        /// Scales of the right operand (A5).
-        ScaleRight = "scale_right", "ScaleRight";
+        Vec = "vec", "Vec", "The unified buffer of a vector core.";
+        Mat = "mat", "Mat", "L1.";
+        Left = "left", "Left", "L0A, the left matrix operand.";
+        Right = "right", "Right", "L0B, the right matrix operand.";
+        Acc = "acc", "Acc", "L0C, the accumulator.";
+        Bias = "bias", "Bias", "The bias table.";
+        Scaling = "scaling", "Scaling", "The fixpipe buffer of quantization parameters.";
+        ScaleLeft = "scale_left", "ScaleLeft", "Scales of the left operand (A5).";
+        ScaleRight = "scale_right", "ScaleRight", "Scales of the right operand (A5).";
     }
 }
 words! {
     /// The outer order of a layout.
     BLayout {
-        /// Rows of boxes lie one after the other.
-        RowMajor = "row_major", "RowMajor";
-        /// Columns of boxes lie one after the other.
-        ColMajor = "col_major", "ColMajor";
+        RowMajor = "row_major", "RowMajor", "Rows of boxes lie one after the other.";
+        ColMajor = "col_major", "ColMajor", "Columns of boxes lie one after the other.";
     }
 }
 words! {
     /// The order inside a box.
     SLayout {
-        /// No boxes.
-        NoneBox = "none_box", "NoneBox";
-        /// Rows of a box lie one after the other.
-        RowMajor = "row_major", "RowMajor";
-        /// Columns of a box lie one after the other.
-        ColMajor = "col_major", "ColMajor";
+        NoneBox = "none_box", "NoneBox", "No boxes.";
+        RowMajor = "row_major", "RowMajor", "Rows of a box lie one after the other.";
+        ColMajor = "col_major", "ColMajor", "Columns of a box lie one after the other.";
     }
 }
 words! {
     /// The compact mode; only `row_plus_one` has a rule here (tile-model.md 5).
     Compact {
-        /// None.
-        Null = "null", "Null";
-        /// Carried and printed.
-        Normal = "normal", "Normal";
-        /// NZ with one extra row as bank-conflict padding.
-        RowPlusOne = "row_plus_one", "RowPlusOne";
-        /// Carried and printed.
-        RowAlignedPadding = "row_aligned_padding", "RowAlignedPadding";
+        Null = "null", "Null", "None.";
+        Normal = "normal", "Normal", "Carried and printed.";
+        RowPlusOne = "row_plus_one", "RowPlusOne", "NZ with one extra row as bank-conflict padding.";
+        RowAlignedPadding = "row_aligned_padding", "RowAlignedPadding", "Carried and printed.";
     }
 }
 words! {
     /// The six layouts by name.
     LayoutName {
-        /// Row-major, no boxes.
-        Nd = "ND", "ND";
-        /// Column-major, no boxes.
-        Dn = "DN", "DN";
-        /// Columns of row-major boxes.
-        Nz = "NZ", "NZ";
-        /// Rows of column-major boxes.
-        Zn = "ZN", "ZN";
-        /// Rows of row-major boxes.
-        Zz = "ZZ", "ZZ";
-        /// Columns of column-major boxes.
-        Nn = "NN", "NN";
+        Nd = "ND", "ND", "Row-major, no boxes.";
+        Dn = "DN", "DN", "Column-major, no boxes.";
+        Nz = "NZ", "NZ", "Columns of row-major boxes.";
+        Zn = "ZN", "ZN", "Rows of column-major boxes.";
+        Zz = "ZZ", "ZZ", "Rows of row-major boxes.";
+        Nn = "NN", "NN", "Columns of column-major boxes.";
     }
 }
 
@@ -432,19 +409,9 @@ impl Tile {
 
     /// The type as it would be written, nothing left out.
     pub fn written(&self) -> TileType {
-        TileType {
-            loc: self.loc,
-            elem: self.elem,
-            rows: self.rows,
-            cols: self.cols,
-            v_row: self.v_row,
-            v_col: self.v_col,
-            blayout: Some(self.blayout),
-            slayout: Some(self.slayout),
-            fractal: Some(self.fractal),
-            pad: self.pad,
-            compact: self.compact,
-        }
+        TileType { pad: self.pad, compact: self.compact, ..TileType::new(self.loc, self.elem, self.rows, self.cols) }
+            .with_valid(self.v_row, self.v_col)
+            .with_layout(self.blayout, self.slayout, self.fractal)
     }
 }
 
@@ -465,17 +432,14 @@ impl fmt::Display for Tile {
 impl PadLiteral {
     /// The bits of the literal in an element type and whether it is exact; `None` where it is out of range.
     pub fn to_bits(self, elem: Elem) -> Option<(u64, bool)> {
-        match self {
-            PadLiteral::Bits(bits) => (bits & !elem.mask() == 0).then_some((bits, true)),
-            PadLiteral::Int(v) => to_bits(elem, Number::Int(v.into())),
-            PadLiteral::Float(bits) => to_bits(elem, Number::Float(f64::from_bits(bits))),
-        }
+        let value = match self {
+            PadLiteral::Bits(bits) => return (bits & !elem.mask() == 0).then_some((bits, true)),
+            PadLiteral::Int(v) => v.into(),
+            PadLiteral::Float(bits) => Number::Float(f64::from_bits(bits)),
+        };
+        let exact = elem.encode_exact(&value).map(|bits| (bits, true));
+        exact.or_else(|| elem.encode_in_range(&value).map(|bits| (bits, false)))
     }
-}
-
-fn to_bits(elem: Elem, value: Number) -> Option<(u64, bool)> {
-    let exact = elem.encode_exact(&value).map(|bits| (bits, true));
-    exact.or_else(|| elem.encode_in_range(&value).map(|bits| (bits, false)))
 }
 
 impl fmt::Display for PadLiteral {

@@ -126,15 +126,14 @@ impl Tile {
                 let what = format!("{word}={n} of {elem} are {bytes} bytes, which is no multiple of 32");
                 (what, format!("{word} {n} → {}, keep {valid}={n}", up(n, c0)))
             }
-            "tile-box-cols" => {
+            "tile-box-cols" | "tile-box-rows" => {
+                let (axis, n, box_n, words, valid) = match rule {
+                    "tile-box-cols" => ("cols", cols, box_cols, "columns", "v_col"),
+                    _ => ("rows", rows, box_rows, "rows", "v_row"),
+                };
                 let boxes = format!("({elem} boxes are {box_rows}x{box_cols})");
-                let what = format!("cols={cols} is no multiple of the box's {box_cols} columns {boxes}");
-                (what, format!("cols {cols} → {}, keep v_col={cols}", up(cols, box_cols)))
-            }
-            "tile-box-rows" => {
-                let boxes = format!("({elem} boxes are {box_rows}x{box_cols})");
-                let what = format!("rows={rows} is no multiple of the box's {box_rows} rows {boxes}");
-                (what, format!("rows {rows} → {}, keep v_row={rows}", up(rows, box_rows)))
+                let what = format!("{axis}={n} is no multiple of the box's {box_n} {words} {boxes}");
+                (what, format!("{axis} {n} → {}, keep {valid}={n}", up(n, box_n)))
             }
             "tile-compact" => {
                 let what = format!("compact=row_plus_one needs rows % 16 == 1, and rows={rows}");
@@ -168,11 +167,8 @@ impl Tile {
         match literal.to_bits(self.elem) {
             Some((_, true)) => None,
             Some((bits, false)) => {
-                let what = format!(
-                    "the pad value {literal} is not exact in {}: {} is used",
-                    self.elem,
-                    self.elem.format_bits(bits)
-                );
+                let (elem, used) = (self.elem, self.elem.format_bits(bits));
+                let what = format!("the pad value {literal} is not exact in {elem}: {used} is used");
                 Some(Fault::new("tile-pad", what).warns())
             }
             None => {

@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use tessera_isa::elem::Elem;
+use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout, Tile, TileType};
 
@@ -144,4 +145,31 @@ fn digits_are_what_the_simulator_lowers_from() {
     assert_eq!(digits(&zn.row), [(2, 48 * 16), (16, 1)]);
     // Boxes of one row lie side by side, so the column axis has a single digit.
     assert_eq!(digits(&zn.col), [(48, 16)]);
+}
+
+fn nz(rows: u64, cols: u64, ir: u64, ic: u64) -> Layout {
+    Layout {
+        row: Axis::boxed(rows, ir, (ir * ic) as i64, ic as i64),
+        col: Axis::boxed(cols, ic, (rows * ic) as i64, 1),
+    }
+}
+
+#[test]
+fn the_checks_of_the_spec() {
+    assert_eq!(nz(33, 32, 16, 16).offset(0, 16), 528);
+    assert_eq!(nz(16, 32, 16, 32).offset(1, 2), 34);
+    assert_eq!(nz(16, 32, 16, 16).offset(1, 18), 274);
+}
+
+#[test]
+fn windows_at_box_edges_are_layouts_and_others_are_not() {
+    let zn = Layout { row: Axis::boxed(32, 16, 32 * 16, 1), col: Axis::linear(32, 16) };
+    let (start, inside) = zn.window(16, 4, 16, 8).unwrap();
+    for r in 0..16 {
+        for c in 0..8 {
+            assert_eq!(start + inside.offset(r, c), zn.offset(16 + r, 4 + c));
+        }
+    }
+    assert!(zn.window(8, 0, 16, 8).is_none());
+    assert!(zn.window(0, 0, 33, 8).is_none());
 }

@@ -249,10 +249,7 @@ impl<'a> Instruction<'a> {
                 && self.tiles.iter().all(|t| t.0.kind() == Kind::Tile)
                 && self.inst.scalars.iter().all(|s| s.0.kind() != Kind::Tile)
         };
-        let words = |roles: &mut dyn Iterator<Item = &Role>| {
-            let words: Vec<&str> = roles.map(|r| r.name()).collect();
-            words.join(", ")
-        };
+        let words = |roles: &mut dyn Iterator<Item = &Role>| roles.map(|r| r.name()).collect::<Vec<_>>().join(", ");
         let forms = self.inst.op.shapes();
         forms.iter().find(fits).ok_or_else(|| {
             let what = format!("{} has no form with the operands ({})", self.inst.op.title(), words(&mut given.iter()));
@@ -268,13 +265,9 @@ impl<'a> Instruction<'a> {
 
     fn check_attrs(&self) -> Result<()> {
         let known = self.inst.op.info().attrs;
-        match self.inst.attrs.iter().find(|(name, _)| !known.contains(name)) {
-            None => Ok(()),
-            Some((name, _)) => {
-                let what = format!("{} has no attribute {name}", self.inst.op.title());
-                Err(Error::new("unknown-attribute", what).help("leave it out"))
-            }
-        }
+        let Some((name, _)) = self.inst.attrs.iter().find(|(name, _)| !known.contains(name)) else { return Ok(()) };
+        let what = format!("{} has no attribute {name}", self.inst.op.title());
+        Err(Error::new("unknown-attribute", what).help("leave it out"))
     }
 
     /// Issues the instruction in a form that its operands are known to have.

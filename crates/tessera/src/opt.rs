@@ -138,12 +138,6 @@ struct Optimizer<'a> {
     limit: usize,
 }
 
-/// A changed program, not proved yet.
-struct Changed {
-    module: Module,
-    step: Step,
-}
-
 impl Optimizer<'_> {
     /// Everything that is likely, together; where that cannot be proved, halves of it.
     fn likely(&mut self, module: &Module) -> Option<(Module, Step)> {
@@ -171,11 +165,9 @@ impl Optimizer<'_> {
         if all.is_empty() {
             return None;
         }
-        if let Some(better) = self.attempt(module, all) {
-            return Some(better);
-        }
-        if all.len() == 1 {
-            return None;
+        let better = self.attempt(module, all);
+        if better.is_some() || all.len() == 1 {
+            return better;
         }
         let (first, second) = all.split_at(all.len() / 2);
         self.prove_some(module, first).or_else(|| self.prove_some(module, second))
@@ -187,8 +179,8 @@ impl Optimizer<'_> {
         all.iter().find_map(|candidate| self.attempt(module, std::slice::from_ref(candidate)))
     }
 
-    /// The program after some changes, if that is shorter.
-    fn change(&self, module: &Module, all: &[Candidate]) -> Option<Changed> {
+    /// The program after some changes, if that is shorter; not proved yet.
+    fn change(&self, module: &Module, all: &[Candidate]) -> Option<(Module, Step)> {
         let mut module = module.clone();
         let mut edit = Edit::new(&mut module, self.index)?;
         let before = edit.instructions();
@@ -201,8 +193,7 @@ impl Optimizer<'_> {
         let is_left = |id: OpId| after.iter().any(|a| a.0 == id);
         let removed: Vec<Instruction> = before.iter().filter(|i| !is_left(i.0)).map(|i| i.1).collect();
         edit.finish();
-        let step = Step { changed, removed };
-        (after.len() < before.len()).then_some(Changed { module, step })
+        (after.len() < before.len()).then_some((module, Step { changed, removed }))
     }
 
     /// The program after some changes, if that is shorter, legal and equal.
@@ -210,10 +201,10 @@ impl Optimizer<'_> {
         if self.proofs >= self.limit {
             return None;
         }
-        let Changed { module, step } = self.change(module, all)?;
-        let program = Program::read(self.print(&module), Some(self.program.profile()));
+        let better = self.change(module, all)?;
+        let program = Program::read(self.print(&better.0), Some(self.program.profile()));
         self.prove(&program).ok()?;
-        Some((module, step))
+        Some(better)
     }
 
     fn print(&self, module: &Module) -> String {

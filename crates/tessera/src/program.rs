@@ -134,11 +134,9 @@ impl Program {
         }
         let called: Vec<_> = module.funcs.iter().flat_map(Func::callees).collect();
         for func in module.funcs.iter().filter(|f| !called.contains(&f.name)) {
-            let placed =
-                inline(module, func).ok().map(|inlined| tessera_plan::plan(module, &inlined, self.profile(), &[]));
-            if let Some(Err(diagnostic)) = placed {
-                found.push(*diagnostic);
-            }
+            let Ok(inlined) = inline(module, func) else { continue };
+            let placed = tessera_plan::plan(module, &inlined, self.profile(), &[]);
+            found.extend(placed.err().map(|diagnostic| *diagnostic));
         }
     }
 
@@ -174,14 +172,9 @@ impl Program {
 
     /// Diagnostics with the `loc(…)` of their operations as notes (syntax.md 1).
     pub fn with_locations(&self, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        let mut locations: Vec<(Span, &str)> = Vec::new();
-        for func in &self.module().funcs {
-            for op in &func.ops {
-                if let Some(loc) = op.attrs.as_ref().and_then(|a| a.loc.as_deref()) {
-                    locations.push((op.span, loc));
-                }
-            }
-        }
+        let ops = self.module().funcs.iter().flat_map(|func| &func.ops);
+        let located = ops.filter_map(|op| Some((op.span, op.attrs.as_ref()?.loc.as_deref()?)));
+        let mut locations: Vec<(Span, &str)> = located.collect();
         if locations.is_empty() {
             return diagnostics;
         }

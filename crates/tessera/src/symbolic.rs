@@ -155,9 +155,7 @@ impl Explain<'_> {
 
     fn bytes(&self, ids: &[TermId], elem: Option<Elem>, depth: usize) -> String {
         let terms: Vec<Term> = ids.iter().map(|id| self.terms.get(*id)).collect();
-        let Some(first) = terms.first() else {
-            return "nothing".into();
-        };
+        let Some(first) = terms.first() else { return "nothing".into() };
         if terms.iter().all(|t| *t == Term::Undefined) {
             return "undefined".into();
         }
@@ -176,13 +174,11 @@ impl Explain<'_> {
                 }
             }
             Term::Applied { function, operands, byte: 0 } => {
-                let same = |k: usize, t: &Term| {
-                    let Term::Applied { function: f, operands: o, byte } = t else {
-                        return false;
-                    };
-                    f == function && o == operands && usize::from(*byte) == k
+                let same = |(k, t): (u16, &Term)| {
+                    matches!(t, Term::Applied { function: f, operands: o, byte }
+                        if f == function && o == operands && u16::from(*byte) == k)
                 };
-                if terms.iter().enumerate().all(|(k, t)| same(k, t)) {
+                if (0..).zip(&terms).all(same) {
                     return format!("{} ({})", function_text(function), self.operands(function, operands, depth));
                 }
             }
@@ -229,11 +225,10 @@ impl Explain<'_> {
 
     /// A byte of an input as an element of an argument.
     fn input(&self, input: u32, byte: u64, len: u64) -> String {
-        let value = self.numbers.iter().find(|(_, n)| *n == input).map(|(v, _)| *v);
-        let Some(value) = value else {
-            return format!("byte {byte} of an input that only the other program has");
-        };
-        place(self.kernel, self.given, value, byte, len)
+        match self.numbers.iter().find(|(_, n)| *n == input) {
+            Some((value, _)) => place(self.kernel, self.given, *value, byte, len),
+            None => format!("byte {byte} of an input that only the other program has"),
+        }
     }
 }
 

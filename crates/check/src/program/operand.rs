@@ -46,8 +46,12 @@ impl Walk<'_> {
             self.report.refuse(op.span, rule);
         } else if let Some(fault) = self.unset(&inst, &operands) {
             self.found(op, &operands, fault);
-        } else {
-            for fault in crate::check(&inst) {
+        } else if !self.in_turn() || self.passed.get(&op.span) != Some(&inst) {
+            let faults = crate::check(&inst);
+            if faults.is_empty() && self.in_turn() {
+                self.passed.insert(op.span, inst.clone());
+            }
+            for fault in faults {
                 self.found(op, &operands, fault);
             }
         }
@@ -137,7 +141,7 @@ impl Walk<'_> {
 
     /// `valid-unset`: an extent that the instruction uses and that nothing ever set (tile-model.md 4).
     fn unset(&mut self, inst: &Inst, operands: &[Operand]) -> Option<Fault> {
-        if self.dead {
+        if self.dead || inst.tiles.iter().all(|t| !t.valid.contains(&None)) {
             return None;
         }
         for (n, (operand, touch)) in operands.iter().zip(effects(inst).tiles).enumerate() {

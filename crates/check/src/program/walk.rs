@@ -8,6 +8,8 @@ use smallvec::SmallVec;
 use tessera_ir::edges::{Control, For, If, Select, While};
 use tessera_ir::{Arg, BlockId, Func, Module, Op, OpKind, Operand, ScalarType, Sign, Type, ValueId, scalar};
 use tessera_isa::codec::{Number, Overflow};
+use tessera_isa::diag::Span;
+use tessera_isa::inst::Inst;
 use tessera_isa::ops::Opcode;
 use tessera_isa::profile::Profile;
 
@@ -37,6 +39,8 @@ pub(super) struct Walk<'a> {
     pub next_auto: u32,
     /// In code that is never reached no value means anything.
     pub dead: bool,
+    /// In loops: what each instruction last passed as, since most turns ask the same.
+    pub passed: FxHashMap<Span, Inst>,
     visited: Vec<bool>,
     budget: usize,
     frames: Vec<Frame>,
@@ -54,6 +58,7 @@ impl<'a> Walk<'a> {
             early: FxHashMap::default(),
             next_auto: 0,
             dead: false,
+            passed: FxHashMap::default(),
             visited: vec![false; func.ops.len()],
             budget: BUDGET,
             frames: Vec::new(),
@@ -236,6 +241,11 @@ impl<'a> Walk<'a> {
         let mark = self.state.branch();
         let values = walk(self);
         (values, self.state.undo(&mark))
+    }
+
+    /// Is this a turn of a loop that is walked turn by turn?
+    pub(super) fn in_turn(&self) -> bool {
+        !self.frames.is_empty()
     }
 
     fn repeat(&mut self, op: &Op, f: For<'_>) {

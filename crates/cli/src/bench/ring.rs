@@ -90,12 +90,9 @@ fn make(engine: &mut Engine, text: &str) -> Result<(TileId, Loc, usize)> {
 
 /// Gives sources contents: numbers that no conversion finds special. Destinations stay undefined.
 fn fill(engine: &mut Engine, role: Role, tile: TileId) -> Result<()> {
-    let (Some(ty), [Some(rows), Some(cols)]) = (engine.type_of(tile), engine.valid(tile)) else {
+    let (false, Some(ty), [Some(rows), Some(cols)]) = (role.is_dst(), engine.type_of(tile), engine.valid(tile)) else {
         return Ok(());
     };
-    if role.is_dst() {
-        return Ok(());
-    }
     let element = |k: u64| match role {
         // Signed 8-bit results, scale 0.5 and up (fixpipe.md 3).
         Role::Fp => 1 << 46 | u64::from((0.5 + k as f32 / 1024.0).to_bits()),

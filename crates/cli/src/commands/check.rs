@@ -5,6 +5,7 @@ use crate::policy::{Format, Policy};
 use crate::render::table::Table;
 use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session};
 use crate::source::Source;
+use crate::words::counted;
 use std::path::{Path, PathBuf};
 use tessera::Program;
 use tessera_isa::diag::Diagnostic;
@@ -109,7 +110,6 @@ fn verdict(profile: Profile, refused: usize, found: &[Diagnostic]) -> Option<Str
     let first = found.iter().find(|d| d.is_error())?;
     Some(match refused {
         0 => format!("{profile} refuses it ({})", first.rule),
-        1 => format!("{profile} refuses 1 instruction"),
-        n => format!("{profile} refuses {n} instructions"),
+        n => format!("{profile} refuses {}", counted(n as u64, "instruction")),
     })
 }

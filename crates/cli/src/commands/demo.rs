@@ -125,26 +125,3 @@ fn side_by_side(blocks: &[String; 2]) -> String {
     let pairs = left.lines().zip(right.lines());
     pairs.map(|(l, r)| format!("{}\n", format!("  {l:<width$}{r}").trim_end())).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::render::WIDTH;
-
-    #[test]
-    fn the_page_fits_a_terminal() {
-        let page = page().unwrap();
-        assert!(page.lines().count() <= 40, "{} lines", page.lines().count());
-        for line in page.lines() {
-            assert!(line.chars().count() <= WIDTH, "{line}");
-        }
-    }
-
-    #[test]
-    fn the_program_is_legal_everywhere() {
-        for profile in Profile::ALL {
-            let program = Program::read(PROGRAM, Some(profile));
-            assert!(program.check().iter().all(|d| !d.is_error()), "{profile}: {:?}", program.check());
-        }
-    }
-}

@@ -1,7 +1,7 @@
 //! `tessera diff`: the first instruction at which two recorded runs differ.
 
+use super::run::trace::Record;
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
-use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// The largest trace that is read.
@@ -21,23 +21,6 @@ pub struct Args {
     /// The second trace
     #[arg(value_name = "B.trace")]
     b: PathBuf,
-}
-
-/// One instruction of a trace.
-#[derive(Debug, PartialEq, Deserialize)]
-struct Record {
-    block: u32,
-    index: u64,
-    line: usize,
-    op: String,
-    operands: String,
-    written: Vec<Write>,
-}
-
-#[derive(Debug, PartialEq, Deserialize)]
-struct Write {
-    tile: String,
-    hash: String,
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {

@@ -5,7 +5,7 @@ use crate::bind::{self, Bound};
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, UNDECIDED};
 use crate::source::Source;
-use crate::words;
+use crate::words::{self, counted};
 use serde::Serialize;
 use std::path::PathBuf;
 use tessera::equiv::{Answer, Different, Given, Which, equiv};
@@ -102,25 +102,22 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let names = [&first, &second].map(|l| format!("{} ({})", l.source.name, l.program.profile()));
     match equiv(&a, &b, &args.known.given(), &wanted) {
         Answer::Equal(equal) => {
-            let undefined = match equal.undefined {
+            let (outputs, elements, undefined) = (equal.outputs, equal.elements, equal.undefined);
+            if args.format == Format::Json {
+                let record = serde_json::json!({
+                    "answer": "equal", "outputs": outputs, "elements": elements, "undefined": undefined,
+                });
+                writeln!(session.stdout, "{record}")?;
+                return Ok(FINE);
+            }
+            let compared =
+                format!("{} compared in {}", counted(elements, "element"), counted(outputs as u64, "output"));
+            let undefined = match undefined {
                 0 => String::new(),
                 n => format!("; {n} of them are undefined in both"),
             };
-            if args.format == Format::Json {
-                let record = serde_json::json!({
-                    "answer": "equal", "outputs": equal.outputs, "elements": equal.elements, "undefined": equal.undefined,
-                });
-                writeln!(session.stdout, "{record}")?;
-            } else {
-                writeln!(
-                    session.stdout,
-                    "equal for all inputs: {} and {}\n  {} compared in {}{undefined}",
-                    names[0],
-                    names[1],
-                    counted(equal.elements, "element"),
-                    counted(equal.outputs as u64, "output")
-                )?;
-            }
+            let [a, b] = names;
+            writeln!(session.stdout, "equal for all inputs: {a} and {b}\n  {compared}{undefined}")?;
             Ok(FINE)
         }
         Answer::Different(different) => {
@@ -131,12 +128,6 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             stopped(session, args.format, if which == Which::A { &first } else { &second }, &error)
         }
     }
-}
-
-/// `1 element`, `2 elements`.
-pub fn counted(n: u64, what: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n} {what}{plural}")
 }
 
 fn show_differences(
@@ -180,8 +171,8 @@ pub fn stopped(session: &mut Session<'_>, format: Format, loaded: &Loaded, error
     let found = words::diagnostics(error);
     match (error.kind(), found.first()) {
         (ErrorKind::Request, _) => Err(Failure::usage(words::sentence(error))),
-        (ErrorKind::Undecided, Some(undecided)) => {
-            show_undecided(session, format, &loaded.source, undecided)?;
+        (ErrorKind::Undecided, Some(found)) => {
+            session.stdout.write_all(undecided(format, &loaded.source, found).as_bytes())?;
             Ok(UNDECIDED)
         }
         _ => loaded.report(session, &Policy::plain(format), &found),
@@ -197,12 +188,8 @@ struct UndecidedRecord<'a> {
     help: Option<&'a str>,
 }
 
-fn show_undecided(
-    session: &mut Session<'_>,
-    format: Format,
-    source: &Source,
-    undecided: &Diagnostic,
-) -> Result<(), Failure> {
+/// Why there is no answer that holds for all inputs.
+pub fn undecided(format: Format, source: &Source, undecided: &Diagnostic) -> String {
     let line = undecided.span.map(|s| source.line(s));
     if format == Format::Json {
         let record = UndecidedRecord {
@@ -213,17 +200,11 @@ fn show_undecided(
             help: undecided.help.as_deref(),
         };
         // A record of strings and numbers always has a JSON form.
-        writeln!(session.stdout, "{}", serde_json::to_string(&record).unwrap_or_default())?;
-        return Ok(());
+        return serde_json::to_string(&record).unwrap_or_default() + "\n";
     }
     let at = line.map_or(String::new(), |l| format!(":{l}"));
-    writeln!(session.stdout, "undecided: {}{at}: {}", source.name, undecided.message)?;
-    let text = undecided.span.and_then(|s| source.text.get(source.clamp(s))).and_then(|t| t.lines().next());
-    if let Some(text) = text {
-        writeln!(session.stdout, "  {}", text.trim())?;
-    }
-    if let Some(help) = &undecided.help {
-        writeln!(session.stdout, "  help: {help}")?;
-    }
-    Ok(())
+    let place = undecided.span.and_then(|s| source.text.get(source.clamp(s))).and_then(|t| t.lines().next());
+    let place = place.map_or(String::new(), |text| format!("  {}\n", text.trim()));
+    let help = undecided.help.as_ref().map_or(String::new(), |help| format!("  help: {help}\n"));
+    format!("undecided: {}{at}: {}\n{place}{help}", source.name, undecided.message)
 }

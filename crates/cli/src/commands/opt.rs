@@ -1,11 +1,12 @@
 //! `tessera opt`: a shorter program that provably does the same.
 
-use super::equiv::{Known, counted, stopped};
+use super::equiv::{Known, stopped, undecided};
 use super::{Loaded, load};
 use crate::bind::{self, Bound};
 use crate::policy::Format;
-use crate::session::{FINE, Outcome, Session};
+use crate::session::{FINE, Outcome, Session, UNDECIDED};
 use crate::source::Source;
+use crate::words::{self, counted};
 use std::path::PathBuf;
 use tessera::ErrorKind;
 use tessera::opt::{Instruction, Step, optimize};
@@ -56,15 +57,11 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
                 (true, 1) => String::new(),
                 _ => ", for the values and blocks that were given".to_string(),
             };
-            writeln!(
-                session.stderr,
-                "{}: {}, {} removed, {} (profile {}){limits}",
-                source.name,
-                counted(changed as u64, "change"),
-                counted(removed as u64, "instruction"),
-                counted(better.proofs as u64, "proof"),
-                program.profile()
-            )?;
+            let [changes, instructions, proofs] =
+                [(changed, "change"), (removed, "instruction"), (better.proofs, "proof")]
+                    .map(|(n, what)| counted(n as u64, what));
+            let summary = format!("{changes}, {instructions} removed, {proofs} (profile {})", program.profile());
+            writeln!(session.stderr, "{}: {summary}{limits}", source.name)?;
             if better.is_cut {
                 writeln!(session.stderr, "{}: there is more to try; run it again on the result", source.name)?;
             }
@@ -72,17 +69,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         }
         Err(error) if error.kind() == ErrorKind::Undecided => {
             // What was found goes to standard error: standard output is the program's.
-            let mut said = Vec::new();
-            let mut quiet = Session {
-                dir: session.dir.clone(),
-                stdin: &mut std::io::empty(),
-                stdout: &mut said,
-                stderr: &mut *session.stderr,
-                color: false,
-            };
-            let code = stopped(&mut quiet, Format::Human, &loaded, &error)?;
-            session.stderr.write_all(&said)?;
-            (program.text(None), code)
+            for found in words::diagnostics(&error).iter().take(1) {
+                session.stderr.write_all(undecided(Format::Human, source, found).as_bytes())?;
+            }
+            (program.text(None), UNDECIDED)
         }
         Err(error) => return stopped(session, Format::Human, &loaded, &error),
     };

@@ -2,7 +2,7 @@
 
 mod inputs;
 mod outputs;
-mod trace;
+pub mod trace;
 
 use super::{Loaded, load};
 use crate::bind::{self, Bound};
@@ -97,8 +97,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     job.show_printed(session, &outcome)?;
     let quiet = quiet.iter().filter(|d| d.severity == Severity::Warning).count();
     if quiet > 0 && args.policy.format == Format::Human {
-        let plural = if quiet == 1 { "" } else { "s" };
-        writeln!(session.stderr, "note: `tessera check` shows {quiet} warning{plural} about the text")?;
+        let warnings = words::counted(quiet as u64, "warning");
+        writeln!(session.stderr, "note: `tessera check` shows {warnings} about the text")?;
     }
     if !findings.is_empty() && loaded.report(session, &args.policy, &findings)? == PROGRAM_ERROR {
         return Ok(PROGRAM_ERROR);

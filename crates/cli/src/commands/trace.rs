@@ -1,11 +1,11 @@
 //! `tessera trace`: where an element comes from, or where an input element goes.
 
-use super::equiv::{Known, counted, stopped};
+use super::equiv::{Known, stopped};
 use super::{Loaded, load};
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Outcome, Session, USAGE_ERROR};
 use crate::source::Source;
-use crate::words;
+use crate::words::{self, counted};
 use serde::Serialize;
 use std::path::PathBuf;
 use tessera::program::Kernel;

@@ -1,6 +1,7 @@
 //! Diagnostics for people: the source line, the place, labels, notes and a way out.
 
 use crate::source::Source;
+use crate::words::counted;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
 use tessera_isa::diag::{Diagnostic, Severity};
@@ -45,15 +46,14 @@ pub fn human(diagnostic: &Diagnostic, source: &Source, color: bool) -> String {
 
 /// How many findings there are, in one line that names the profile.
 pub fn summary(name: &str, diagnostics: &[Diagnostic], profile: Profile) -> String {
-    let count = |severity: Severity| diagnostics.iter().filter(|d| d.severity == severity).count();
-    let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
-    let counted = match (count(Severity::Error), count(Severity::Warning)) {
+    let count = |severity: Severity| diagnostics.iter().filter(|d| d.severity == severity).count() as u64;
+    let found = match (count(Severity::Error), count(Severity::Warning)) {
         (0, 0) => "no errors".to_string(),
-        (errors, 0) => plural(errors, "error"),
-        (0, warnings) => plural(warnings, "warning"),
-        (errors, warnings) => format!("{}, {}", plural(errors, "error"), plural(warnings, "warning")),
+        (errors, 0) => counted(errors, "error"),
+        (0, warnings) => counted(warnings, "warning"),
+        (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
     };
-    format!("{name}: {counted} (profile {profile})\n")
+    format!("{name}: {found} (profile {profile})\n")
 }
 
 struct Place {
@@ -147,13 +147,7 @@ impl Piece {
 fn window(source: &Source, line: &Range<usize>, places: &[&Place]) -> Range<usize> {
     let first = places.iter().map(|p| p.range.start).min().unwrap_or(line.start);
     let last = places.iter().map(|p| p.range.end).max().unwrap_or(line.start);
-    let floor = |mut at: usize| {
-        while !source.text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let start = floor(first.saturating_sub(AROUND).max(line.start));
-    let end = floor((last + AROUND).min(start + MAX_LINE).min(line.end));
+    let start = source.floor(first.saturating_sub(AROUND).max(line.start));
+    let end = source.floor((last + AROUND).min(start + MAX_LINE).min(line.end));
     start..end.max(start)
 }

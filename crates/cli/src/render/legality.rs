@@ -56,8 +56,12 @@ fn roles(info: &OpInfo) -> Vec<Role> {
 }
 
 fn locations(sig: &Sig, info: &OpInfo) -> String {
-    let of = |role| location_names(sig.locs_of(role));
-    let all: Vec<String> = roles(info).into_iter().map(of).collect();
+    paths(info, |role| location_names(sig.locs_of(role)))
+}
+
+/// What holds of the operands: from source to destination, of all of them alike, or one by one.
+fn paths(info: &OpInfo, of: impl Fn(Role) -> String) -> String {
+    let all: Vec<String> = roles(info).into_iter().map(&of).collect();
     match all.as_slice() {
         _ if flows(info) => format!("{}→{}", of(Role::Src), of(Role::Dst)),
         [first, rest @ ..] if rest.iter().all(|l| l == first) => first.clone(),
@@ -78,12 +82,9 @@ fn location_names(locs: Locs) -> String {
 fn layouts(sig: &Sig, info: &OpInfo) -> String {
     let one = |way: &Layouts| {
         let of = |role: Role| way.iter().find(|(r, _)| *r == role).map_or(Lay::Any, |(_, lay)| *lay);
-        let all: Vec<String> = roles(info).into_iter().map(|r| of(r).describe()).collect();
-        match all.as_slice() {
-            _ if flows(info) && of(Role::Dst) == Lay::Like(Role::Src) => "same".to_string(),
-            _ if flows(info) => format!("{}→{}", of(Role::Src).describe(), of(Role::Dst).describe()),
-            [first, rest @ ..] if rest.iter().all(|l| l == first) => first.clone(),
-            _ => roles(info).iter().zip(all).map(|(r, l)| format!("{r} {l}")).collect::<Vec<_>>().join(", "),
+        match flows(info) && of(Role::Dst) == Lay::Like(Role::Src) {
+            true => "same".to_string(),
+            false => paths(info, |role| of(role).describe()),
         }
     };
     if sig.layouts.is_empty() { "any".into() } else { sig.layouts.iter().map(one).collect::<Vec<_>>().join(", ") }

@@ -103,11 +103,11 @@ impl AttrInfo {
 }
 
 macro_rules! attributes {
-    ($($(#[$doc:meta])* $name:ident = $text:literal, $cpp:literal, $info:expr;)*) => {
+    ($($name:ident = $text:literal, $cpp:literal, $about:literal, $info:expr;)*) => {
         words! {
             /// An attribute of an instruction.
             #[non_exhaustive]
-            AttrName { $($(#[$doc])* $name = $text, $cpp;)* }
+            AttrName { $($name = $text, $cpp, $about;)* }
         }
         impl AttrName {
             /// Its entry in the table.
@@ -119,57 +119,26 @@ macro_rules! attributes {
 }
 
 attributes! {
-    /// Which vector core an Acc→Vec form writes (fixpipe.md 6).
-    AccToVecMode = "accToVecMode", "AccToVecMode",
+    AccToVecMode = "accToVecMode", "AccToVecMode", "Which vector core an Acc→Vec form writes (fixpipe.md 6).",
         AttrInfo::word(AccToVec::WORDS, Spelling::Dialect("acc_to_vec_mode"));
-    /// ReLU on the way out of an accumulator (fixpipe.md 4).
-    ReluPreMode = "reluPreMode", "ReluPreMode",
+    ReluPreMode = "reluPreMode", "ReluPreMode", "ReLU on the way out of an accumulator (fixpipe.md 4).",
         AttrInfo::word(Relu::WORDS, Spelling::Of("relu_pre_mode")).or(AttrValue::Word(Relu::NoRelu as u8));
-    /// The NZ split forms of TINSERT (ops.md 4).
-    Mode = "mode", "TInsertMode", AttrInfo::word(Split::WORDS, Spelling::Quoted);
-    /// The axis TCONCAT joins.
-    Dim = "dim", "dim",
+    Mode = "mode", "TInsertMode", "The NZ split forms of TINSERT (ops.md 4).",
+        AttrInfo::word(Split::WORDS, Spelling::Quoted);
+    Dim = "dim", "dim", "The axis TCONCAT joins.",
         AttrInfo::new(AttrKind::Int(None), "1 | 0, the axis that is joined (0 on cpu only)").or(AttrValue::Int(1));
-    /// The kernel of TIMG2COL (ops.md 7).
-    Kernel = "kernel", "kernel", AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…511, required");
-    /// From one position of the kernel to the next.
-    Stride = "stride", "stride", AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…255").or(AttrValue::Ints([1, 1, 0, 0]));
-    /// From one element of the kernel to the next.
-    Dilation = "dilation", "dilation",
+    Kernel = "kernel", "kernel", "The kernel of TIMG2COL (ops.md 7).",
+        AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…511, required");
+    Stride = "stride", "stride", "From one position of the kernel to the next.",
         AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…255").or(AttrValue::Ints([1, 1, 0, 0]));
-    /// Padding around the image.
-    Pad = "pad", "pad",
+    Dilation = "dilation", "dilation", "From one element of the kernel to the next.",
+        AttrInfo::new(AttrKind::Ints(2), "[h, w], 1…255").or(AttrValue::Ints([1, 1, 0, 0]));
+    Pad = "pad", "pad", "Padding around the image.",
         AttrInfo::new(AttrKind::Ints(4), "[left, right, top, bottom], 0…255").or(AttrValue::Ints([0; 4]));
-    /// What TIMG2COL reads outside the image.
-    PadValue = "pad_value", "padValue",
+    PadValue = "pad_value", "padValue", "What TIMG2COL reads outside the image.",
         AttrInfo::new(AttrKind::Number, "a value of the element type").or(AttrValue::Int(0));
-    /// The size of the image.
-    Fmap = "fmap", "fmap", AttrInfo::new(AttrKind::Ints(2), "[h, w], the size of the image");
-    /// The new shape of TRESHAPE.
-    Shape = "shape", "newShape",
+    Fmap = "fmap", "fmap", "The size of the image.", AttrInfo::new(AttrKind::Ints(2), "[h, w], the size of the image");
+    Shape = "shape", "newShape", "The new shape of TRESHAPE.",
         AttrInfo::new(AttrKind::Ints(2), "[rows, cols], equal to the destination's declared shape");
-    /// The layout tag of a view.
-    Layout = "layout", "layout", AttrInfo::word(ViewTag::WORDS, Spelling::Dialect("layout"));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_default_is_of_the_kind() {
-        for name in AttrName::ALL {
-            let info = name.info();
-            let fits = match (info.kind, info.default) {
-                (_, None) => true,
-                (AttrKind::Word { list, .. }, Some(AttrValue::Word(n))) => usize::from(n) < list.len(),
-                (AttrKind::Int(_), Some(AttrValue::Int(_))) | (AttrKind::Bool, Some(AttrValue::Bool(_))) => true,
-                (AttrKind::Number, Some(AttrValue::Int(_) | AttrValue::Float(_))) => true,
-                (AttrKind::Ints(n), Some(AttrValue::Ints(v))) => v.iter().skip(n).all(|v| *v == 0),
-                _ => false,
-            };
-            assert!(fits, "{name}");
-            assert!(matches!(info.kind, AttrKind::Word { .. }) == info.about.is_empty(), "{name}");
-        }
-    }
+    Layout = "layout", "layout", "The layout tag of a view.", AttrInfo::word(ViewTag::WORDS, Spelling::Dialect("layout"));
 }

@@ -1,10 +1,7 @@
 //! Matrix products (isa/matrix.md).
 
-use super::sig::*;
 use super::*;
 use crate::elem::Elem::{self, *};
-use crate::profile::Profiles;
-use crate::tile::{LayoutName, Loc};
 
 const TILES: &[Role] = &[Role::A, Role::B, Role::Dst];
 const TRIPLES: &[&[Elem]] = &[&[I8, I8, I32], &[F16, F16, F32], &[Bf16, Bf16, F32], &[F32, F32, F32]];
@@ -35,7 +32,6 @@ macro_rules! product {
 }
 
 family! { after reduce::END;
-    /// Matrix product.
     Tmatmul => OpInfo {
         mnemonic: "tmatmul",
         cpp: &["TMATMUL"],

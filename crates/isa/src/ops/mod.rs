@@ -35,9 +35,10 @@ use rule::rules;
 pub use rule::{Ids, RuleKind, RuleUse};
 pub use sig::{Judged, Lay, Layouts, Miss, Sig, TypeOf, Types};
 
-use crate::profile::Profile;
-use crate::sem::Sem;
-use crate::tile::words;
+use crate::profile::{Profile, Profiles};
+use crate::sem::{self, Sem};
+use crate::tile::{LayoutName, Loc, words};
+use sig::*;
 use std::fmt;
 
 /// The one form of most instructions.
@@ -104,20 +105,13 @@ pub enum Bind {
 words! {
     /// The pipes of a core.
     Pipe {
-        /// Scalar.
-        S = "S", "PIPE_S";
-        /// Vector.
-        V = "V", "PIPE_V";
-        /// Matrix.
-        M = "M", "PIPE_M";
-        /// L1 to L0.
-        Mte1 = "MTE1", "PIPE_MTE1";
-        /// Global memory to on-chip memory.
-        Mte2 = "MTE2", "PIPE_MTE2";
-        /// UB to global memory or L1.
-        Mte3 = "MTE3", "PIPE_MTE3";
-        /// Out of the accumulator.
-        Fix = "FIX", "PIPE_FIX";
+        S = "S", "PIPE_S", "Scalar.";
+        V = "V", "PIPE_V", "Vector.";
+        M = "M", "PIPE_M", "Matrix.";
+        Mte1 = "MTE1", "PIPE_MTE1", "L1 to L0.";
+        Mte2 = "MTE2", "PIPE_MTE2", "Global memory to on-chip memory.";
+        Mte3 = "MTE3", "PIPE_MTE3", "UB to global memory or L1.";
+        Fix = "FIX", "PIPE_FIX", "Out of the accumulator.";
     }
 }
 
@@ -129,11 +123,12 @@ pub struct Opcode(u16);
 
 /// Rows of one family, each with the name of its constant. A row stands here and nowhere else.
 macro_rules! family {
-    (after $before:expr; $($(#[$doc:meta])* $Name:ident => $row:expr;)*) => {
+    (after $before:expr; $($Name:ident => $row:expr;)*) => {
         #[allow(dead_code, reason = "counts the rows")]
         enum Place { $($Name,)* }
         impl super::Opcode {
-            $($(#[$doc])* #[allow(non_upper_case_globals, reason = "names of the ISA, used as patterns")]
+            $(#[doc = concat!("The instruction `", stringify!($Name), "`: its row says what it does.")]
+            #[allow(non_upper_case_globals, reason = "names of the ISA, used as patterns")]
             pub const $Name: super::Opcode = super::Opcode($before + Place::$Name as u16);)*
         }
         /// One past the last row.
@@ -171,37 +166,21 @@ mod layout {
     use super::{tconcat, textract, tfillpad, timg2col, tinsert, tinterleave, tmov, tpack, treshape, ttrans};
 
     super::family! { after 0;
-        /// Move.
         Tmov => tmov::TMOV;
-        /// Move with fill value or quantization tile.
         TmovFp => tmov::TMOV_FP;
-        /// Reinterpret bytes.
         Treshape => treshape::TRESHAPE;
-        /// Transpose.
         Ttrans => ttrans::TTRANS;
-        /// Join.
         Tconcat => tconcat::TCONCAT;
-        /// Narrow.
         Tpack => tpack::TPACK;
-        /// Take a window out.
         Textract => textract::TEXTRACT;
-        /// Take a window out, with fill value or quantization tile.
         TextractFp => textract::TEXTRACT_FP;
-        /// Put a window in.
         Tinsert => tinsert::TINSERT;
-        /// Put a window in, with fill value or quantization tile.
         TinsertFp => tinsert::TINSERT_FP;
-        /// Fill the padding.
         Tfillpad => tfillpad::TFILLPAD;
-        /// Fill the padding of the source itself.
         TfillpadInplace => tfillpad::TFILLPAD_INPLACE;
-        /// Fill the padding of a larger tile.
         TfillpadExpand => tfillpad::TFILLPAD_EXPAND;
-        /// Image to columns.
         Timg2col => timg2col::TIMG2COL;
-        /// Interleave.
         Tinterleave => tinterleave::TINTERLEAVE;
-        /// Deinterleave.
         Tdeinterleave => tinterleave::TDEINTERLEAVE;
     }
 }
@@ -355,57 +334,5 @@ impl fmt::Debug for Opcode {
 impl fmt::Display for Opcode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.mnemonic())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mnemonics_are_unique_and_found() {
-        for op in Opcode::ALL {
-            assert_eq!(Opcode::parse(op.mnemonic()), Some(*op));
-            assert!(other(op.mnemonic()).is_none(), "{op} is listed twice");
-        }
-        assert_eq!(Opcode::parse("tmov.fp"), Some(Opcode::TmovFp));
-        assert_eq!(format!("{:?} {:?}", Opcode::Tmov, Opcode::Tprint), "Tmov Tprint");
-    }
-
-    #[test]
-    fn every_rule_of_a_row_is_a_rule() {
-        for op in Opcode::ALL {
-            let info = op.info();
-            let ids = [info.ids.profile, info.ids.loc, info.ids.layout, info.ids.dtype];
-            for id in ids.into_iter().flatten().chain(info.rules.iter().map(|r| r.id)) {
-                assert!(crate::rules::rule(id).is_some(), "{op} names the unknown rule {id}");
-                assert!(info.rules.iter().any(|r| r.id == id), "{op} does not list {id}");
-            }
-        }
-    }
-
-    /// A row with tile operands says which tiles it takes, and what it does with them.
-    #[test]
-    fn rows_are_complete() {
-        for op in Opcode::ALL {
-            let info = op.info();
-            assert!(!info.summary.is_empty() && !info.source.is_empty(), "{op}");
-            let tiles = info.forms.iter().flat_map(|f| f.operands()).any(|o| o.role.kind() == Kind::Tile);
-            let judged = tiles && *op != Opcode::Tprint;
-            assert_eq!(judged, !info.sigs.is_empty(), "{op} takes tiles and needs signatures");
-            assert_eq!(judged, info.ids.loc.is_some(), "{op} needs ids for a missing signature");
-            if info.family != Family::Support {
-                assert!(!info.formula.is_empty() && !info.cpp.is_empty() && !info.rules.is_empty(), "{op}");
-                assert!(!matches!(info.sem, Sem::Nothing), "{op} has no meaning");
-            }
-            for form in info.forms {
-                let named = |role: Role| form.operand(role).is_some();
-                assert!(form.outs.iter().all(|o| o.effect != Effect::Read), "{op}: what is written stands in outs");
-                assert!(form.operands().all(|o| named(o.role)), "{op}");
-                if !info.sigs.is_empty() {
-                    assert!(info.sigs.iter().any(|s| s.forms.contains(&form.form)), "{op} {}: no signature", form.form);
-                }
-            }
-        }
     }
 }

@@ -9,66 +9,36 @@ words! {
     /// What an operand is to its instruction.
     #[non_exhaustive]
     Role {
-        /// The only source tile.
-        Src = "src", "src";
-        /// The first of two source tiles.
-        Src0 = "src0", "src0";
-        /// The second of two source tiles.
-        Src1 = "src1", "src1";
-        /// The only destination tile.
-        Dst = "dst", "dst";
-        /// The first of two destination tiles.
-        Dst0 = "dst0", "dst0";
-        /// The second of two destination tiles.
-        Dst1 = "dst1", "dst1";
-        /// A scratch tile.
-        Tmp = "tmp", "tmp";
-        /// A Scaling tile of quantization parameters.
-        Fp = "fp", "fp";
-        /// A scalar quantization parameter.
-        Quant = "preQuantScalar", "preQuantScalar";
-        /// A scalar fill value.
-        Fill = "fill", "fp";
-        /// Row index of the window.
-        Row = "row", "indexRow";
-        /// Column index of the window.
-        Col = "col", "indexCol";
-        /// Row index of the second window.
-        Row1 = "row1", "indexRow1";
-        /// Column index of the second window.
-        Col1 = "col1", "indexCol1";
-        /// The left matrix operand.
-        A = "a", "a";
-        /// The right matrix operand.
-        B = "b", "b";
-        /// A tile of indices.
-        Idx = "idx", "idx";
-        /// Byte counts of the first source's columns, per row.
-        Idx0 = "idx0", "idx0";
-        /// Byte counts of the second source's columns, per row.
-        Idx1 = "idx1", "idx1";
-        /// Byte counts of the joined columns, per row.
-        DstIdx = "dstIdx", "dstIdx";
-        /// First output position of TIMG2COL.
-        PosM = "posM", "posM";
-        /// First kernel position of TIMG2COL.
-        PosK = "posK", "posK";
-        /// A tile an instruction only names (alloc, assign, print).
-        Tile = "tile", "tile";
-        /// A byte address.
-        Addr = "addr", "addr";
-        /// A run-time valid extent, rows.
-        ValidRow = "valid_row", "validRow";
-        /// A run-time valid extent, columns.
-        ValidCol = "valid_col", "validCol";
-        /// A pointer, view or memref.
-        Global = "global", "global";
-        /// An element offset, index, extent or stride of global memory.
-        Number = "number", "number";
-        /// A scalar that is stored, or that every element meets.
-        Scalar = "scalar", "scalar";
-        /// The old contents of an SSA result.
-        Init = "init", "init";
+        Src = "src", "src", "The only source tile.";
+        Src0 = "src0", "src0", "The first of two source tiles.";
+        Src1 = "src1", "src1", "The second of two source tiles.";
+        Dst = "dst", "dst", "The only destination tile.";
+        Dst0 = "dst0", "dst0", "The first of two destination tiles.";
+        Dst1 = "dst1", "dst1", "The second of two destination tiles.";
+        Tmp = "tmp", "tmp", "A scratch tile.";
+        Fp = "fp", "fp", "A Scaling tile of quantization parameters.";
+        Quant = "preQuantScalar", "preQuantScalar", "A scalar quantization parameter.";
+        Fill = "fill", "fp", "A scalar fill value.";
+        Row = "row", "indexRow", "Row index of the window.";
+        Col = "col", "indexCol", "Column index of the window.";
+        Row1 = "row1", "indexRow1", "Row index of the second window.";
+        Col1 = "col1", "indexCol1", "Column index of the second window.";
+        A = "a", "a", "The left matrix operand.";
+        B = "b", "b", "The right matrix operand.";
+        Idx = "idx", "idx", "A tile of indices.";
+        Idx0 = "idx0", "idx0", "Byte counts of the first source's columns, per row.";
+        Idx1 = "idx1", "idx1", "Byte counts of the second source's columns, per row.";
+        DstIdx = "dstIdx", "dstIdx", "Byte counts of the joined columns, per row.";
+        PosM = "posM", "posM", "First output position of TIMG2COL.";
+        PosK = "posK", "posK", "First kernel position of TIMG2COL.";
+        Tile = "tile", "tile", "A tile an instruction only names (alloc, assign, print).";
+        Addr = "addr", "addr", "A byte address.";
+        ValidRow = "valid_row", "validRow", "A run-time valid extent, rows.";
+        ValidCol = "valid_col", "validCol", "A run-time valid extent, columns.";
+        Global = "global", "global", "A pointer, view or memref.";
+        Number = "number", "number", "An element offset, index, extent or stride of global memory.";
+        Scalar = "scalar", "scalar", "A scalar that is stored, or that every element meets.";
+        Init = "init", "init", "The old contents of an SSA result.";
     }
 }
 
@@ -213,26 +183,16 @@ words! {
     /// How an instruction is used: which variant of its formula.
     #[non_exhaustive]
     Form {
-        /// As is.
-        Plain = "plain", "";
-        /// With a scalar quantization parameter.
-        ScalarQuant = "scalar quant", "";
-        /// With a Scaling tile of parameters.
-        VectorQuant = "vector quant", "";
-        /// With a fill value for the padding (ops.md 3.4), or a fill value as the only source (ops.md 6).
-        Fill = "fill", "";
-        /// With a scratch tile.
-        Tmp = "tmp", "";
-        /// With index tiles.
-        Indexed = "indexed", "";
-        /// With index tiles in and out.
-        IndexedOut = "indexed, counts out", "";
-        /// Two windows of one source.
-        TwoWindows = "two windows", "";
-        /// One source instead of two.
-        OneSource = "one source", "";
-        /// Row and column left out.
-        NoIndex = "no index", "";
+        Plain = "plain", "", "As is.";
+        ScalarQuant = "scalar quant", "", "With a scalar quantization parameter.";
+        VectorQuant = "vector quant", "", "With a Scaling tile of parameters.";
+        Fill = "fill", "", "With a fill value for the padding (ops.md 3.4), or a fill value as the only source (ops.md 6).";
+        Tmp = "tmp", "", "With a scratch tile.";
+        Indexed = "indexed", "", "With index tiles.";
+        IndexedOut = "indexed, counts out", "", "With index tiles in and out.";
+        TwoWindows = "two windows", "", "Two windows of one source.";
+        OneSource = "one source", "", "One source instead of two.";
+        NoIndex = "no index", "", "Row and column left out.";
     }
 }
 
@@ -268,14 +228,9 @@ impl FormInfo {
     /// The arguments of the C++ intrinsic, in order.
     pub fn cpp_order(&self) -> Vec<Role> {
         match self.cpp {
-            [] => self.out_roles().chain(self.in_roles()).collect(),
+            [] => self.outs.iter().chain(self.ins).map(|o| o.role).collect(),
             order => order.to_vec(),
         }
-    }
-
-    /// The roles of the operands that are read.
-    pub fn in_roles(&self) -> impl Iterator<Item = Role> + Clone {
-        self.ins.iter().map(|o| o.role)
     }
 
     /// The roles of the operands that are written.

@@ -1,34 +1,19 @@
 //! Reductions (isa/reduce.md): one value per row.
 
-use super::sig::*;
 use super::*;
 use crate::elem::Elem::{self, *};
-use crate::profile::Profiles;
 use crate::sem::{Axis, Func};
-use crate::tile::Loc;
 
-const ALL: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32];
 /// On cpu a sum may be wider than what is summed (isa/reduce.md 2).
 const WIDENING: &[(Elem, &[Elem])] = &[(F16, &[F32]), (Bf16, &[F32]), (I16, &[I32])];
 
-macro_rules! on_vec {
-    ($on:ident $types:expr) => {
-        Sig {
-            on: Profiles::$on,
-            forms: PLAIN,
-            locs: &[(Role::Src, &[Loc::Vec]), (Role::Dst, &[Loc::Vec])],
-            layouts: &[pair!(ND, ND), pair!(ND, Lay::OneColumnDn)],
-            types: Types::EqualOf($types),
-            pipe: Pipe::V,
-        }
-    };
-}
+const VEC: &[Loc] = &[Loc::Vec];
+const ONE_A_ROW: &[Layouts] = &[pair!(ND, ND), pair!(ND, Lay::OneColumnDn)];
 
 /// One value for each row of src, folded from left to right.
 macro_rules! row_reductions {
     ($($Name:ident $mnemonic:literal $cpp:literal $func:ident a2a3 $a2a3:expr, a5 $a5:expr, $formula:literal, $summary:literal;)*) => {
         family! { after elementwise::END; $(
-            #[doc = $summary]
             $Name => OpInfo {
                 mnemonic: $mnemonic,
                 cpp: &[$cpp],
@@ -38,10 +23,10 @@ macro_rules! row_reductions {
                 family: Family::Reduce,
                 forms: &[form!(Plain: Src, Tmp as optional_scratch => Dst)],
                 sigs: &[
-                    flow!(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::EqualOf(ALL), Pipe::V),
+                    flow!(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::EqualOf(NUMBERS), Pipe::V),
                     flow!(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::Pairs(WIDENING), Pipe::V),
-                    on_vec!(A2A3 $a2a3),
-                    on_vec!(A5 $a5),
+                    flow!(Profiles::A2A3, PLAIN, VEC, VEC, ONE_A_ROW, Types::EqualOf($a2a3), Pipe::V),
+                    flow!(Profiles::A5, PLAIN, VEC, VEC, ONE_A_ROW, Types::EqualOf($a5), Pipe::V),
                 ],
                 ids: ids!($mnemonic),
                 rules: rules! {

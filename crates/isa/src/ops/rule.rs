@@ -44,111 +44,68 @@ impl Ids {
     }
 }
 
-/// A question about one instruction. Each is one function of the verifier; a family shares its kinds, the moves have
-/// some of their own. Several ids of a row may belong to one question: it is asked where the first of them stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RuleKind {
-    /// Is there a signature?
-    Signature,
-    /// Do operands share bytes that they must not share?
-    Overlap,
-    /// Does hardware write past the destination (warning)?
-    Footprint,
-    /// Does cpu convert where hardware does not (warning)?
-    Conversion,
-    /// Found while the instruction runs; nothing is asked before.
-    AtRun,
-    /// A rule of tile types, asked for every operand before the row's own rules.
-    TileType,
-    /// Asked of whole programs.
-    Program,
+macro_rules! kinds {
+    ($($Kind:ident $asked:literal;)*) => {
+        /// A question about one instruction. Each is one function of the verifier; a family shares its kinds, the moves
+        /// have some of their own. Several ids of a row may belong to one question: it is asked where the first of them
+        /// stands.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum RuleKind { $(#[doc = $asked] $Kind,)* }
+    };
+}
 
-    /// Have all tiles one valid region?
-    SameValid,
-    /// Has dst one value per row of src?
-    RowFoldValid,
-    /// Is there something to fold?
-    FoldEmpty,
-    /// Is tmp what a2a3's row reductions want?
-    FoldTmp,
-    /// Do M, K and N agree?
-    ContractValid,
-    /// Do the declared shapes agree?
-    ContractShape,
-    /// Are M, K and N in hardware's range?
-    ContractRange,
-    /// Have idx and dst one valid region?
-    GatherValid,
-    /// Is tmp what a2a3's gather wants?
-    GatherTmp,
+kinds! {
+    Signature "Is there a signature?";
+    Overlap "Do operands share bytes that they must not share?";
+    Footprint "Does hardware write past the destination (warning)?";
+    Conversion "Does cpu convert where hardware does not (warning)?";
+    AtRun "Found while the instruction runs; nothing is asked before.";
+    TileType "A rule of tile types, asked for every operand before the row's own rules.";
+    Program "Asked of whole programs.";
 
-    /// AccToVecMode, quantization and `fp` (fixpipe.md).
-    Fixpipe,
-    /// Is the fill value exact?
-    FillValue,
-    /// TMOV into Bias.
-    MoveBias,
-    /// TMOV into Scaling.
-    MoveScaling,
-    /// TMOV's declared shapes.
-    MoveShape,
-    /// TMOV's valid regions.
-    MoveValid,
-    /// TMOV's ND→NZ pitch.
-    MovePitch,
-    /// TEXTRACT's signature, and what the two-window form adds to it.
-    ExtractSignature,
-    /// TEXTRACT's alignment.
-    ExtractAlign,
-    /// TEXTRACT's window.
-    ExtractBounds,
-    /// TEXTRACT's window divides the source (warning).
-    ExtractDivides,
-    /// TINSERT's signature, and what a split mode adds to it.
-    InsertSignature,
-    /// TINSERT's columns.
-    InsertCols,
-    /// TINSERT's alignment.
-    InsertAlign,
-    /// TINSERT's window.
-    InsertBounds,
-    /// TINSERT of ND rows into boxes (warning).
-    InsertBoxed,
-    /// TRESHAPE's location, boxes, bytes and shape.
-    Reshape,
-    /// TRESHAPE's valid elements (warning).
-    ReshapeValid,
-    /// TTRANS's sizes.
-    TransposeSize,
-    /// TTRANS's scratch tile.
-    TransposeTmp,
-    /// TTRANS's shapes.
-    TransposeShape,
-    /// TCONCAT's dimension.
-    ConcatDim,
-    /// TCONCAT's signature, index tiles included.
-    ConcatSignature,
-    /// TCONCAT's extents.
-    ConcatExtents,
-    /// TCONCAT's index tiles.
-    ConcatIndex,
-    /// TPACK's sizes and valid regions.
-    Pack,
-    /// TFILLPAD's signature, and what Mat tiles add to it.
-    FillSignature,
-    /// TFILLPAD's shapes, pad value and storage.
-    FillPad,
-    /// TFILLPAD without padding (warning).
-    FillNoop,
-    /// TIMG2COL's image and configuration.
-    Img2col,
-    /// TINTERLEAVE's extents.
-    Interleave,
-    /// TLOAD's view and tile.
-    Load,
-    /// TSTORE's tile and view.
-    Store,
-    /// TSUBVIEW's window.
-    Window,
+    SameValid "Have all tiles one valid region?";
+    RowFoldValid "Has dst one value per row of src?";
+    FoldEmpty "Is there something to fold?";
+    FoldTmp "Is tmp what a2a3's row reductions want?";
+    ContractValid "Do M, K and N agree?";
+    ContractShape "Do the declared shapes agree?";
+    ContractRange "Are M, K and N in hardware's range?";
+    GatherValid "Have idx and dst one valid region?";
+    GatherTmp "Is tmp what a2a3's gather wants?";
+
+    Fixpipe "AccToVecMode, quantization and `fp` (fixpipe.md).";
+    FillValue "Is the fill value exact?";
+    MoveBias "TMOV into Bias.";
+    MoveScaling "TMOV into Scaling.";
+    MoveShape "TMOV's declared shapes.";
+    MoveValid "TMOV's valid regions.";
+    MovePitch "TMOV's ND→NZ pitch.";
+    ExtractSignature "TEXTRACT's signature, and what the two-window form adds to it.";
+    ExtractAlign "TEXTRACT's alignment.";
+    ExtractBounds "TEXTRACT's window.";
+    ExtractDivides "TEXTRACT's window divides the source (warning).";
+    InsertSignature "TINSERT's signature, and what a split mode adds to it.";
+    InsertCols "TINSERT's columns.";
+    InsertAlign "TINSERT's alignment.";
+    InsertBounds "TINSERT's window.";
+    InsertBoxed "TINSERT of ND rows into boxes (warning).";
+    Reshape "TRESHAPE's location, boxes, bytes and shape.";
+    ReshapeValid "TRESHAPE's valid elements (warning).";
+    TransposeSize "TTRANS's sizes.";
+    TransposeTmp "TTRANS's scratch tile.";
+    TransposeShape "TTRANS's shapes.";
+    ConcatDim "TCONCAT's dimension.";
+    ConcatSignature "TCONCAT's signature, index tiles included.";
+    ConcatExtents "TCONCAT's extents.";
+    ConcatIndex "TCONCAT's index tiles.";
+    Pack "TPACK's sizes and valid regions.";
+    FillSignature "TFILLPAD's signature, and what Mat tiles add to it.";
+    FillPad "TFILLPAD's shapes, pad value and storage.";
+    FillNoop "TFILLPAD without padding (warning).";
+    Img2col "TIMG2COL's image and configuration.";
+    Interleave "TINTERLEAVE's extents.";
+    Load "TLOAD's view and tile.";
+    Store "TSTORE's tile and view.";
+    Window "TSUBVIEW's window.";
 }

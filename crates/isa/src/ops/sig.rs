@@ -60,27 +60,20 @@ macro_rules! flow {
 pub(super) use {flow, pair};
 
 /// Any two equal layouts.
-pub const SAME: Layouts = &[(Role::Dst, Lay::Like(Role::Src))];
-/// Any two layouts.
-pub const ANY: Layouts = &[];
-/// ND.
-pub const ND: Lay = Lay::Of(&[LayoutName::Nd]);
-/// NZ.
-pub const NZ: Lay = Lay::Of(&[LayoutName::Nz]);
-/// NZ with fractal 512.
-pub const NZ_512: Lay = Lay::Exactly(LayoutName::Nz, 512);
-/// ZZ.
-pub const ZZ: Lay = Lay::Of(&[LayoutName::Zz]);
-/// NN.
-pub const NN: Lay = Lay::Of(&[LayoutName::Nn]);
-/// NZ or ZN.
-pub const NZ_ZN: Lay = Lay::Of(&[LayoutName::Nz, LayoutName::Zn]);
+pub(super) const SAME: Layouts = &[(Role::Dst, Lay::Like(Role::Src))];
+pub(super) const ANY: Layouts = &[];
+pub(super) const ND: Lay = Lay::Of(&[LayoutName::Nd]);
+pub(super) const NZ: Lay = Lay::Of(&[LayoutName::Nz]);
+pub(super) const NZ_512: Lay = Lay::Exactly(LayoutName::Nz, 512);
+pub(super) const ZZ: Lay = Lay::Of(&[LayoutName::Zz]);
+pub(super) const NN: Lay = Lay::Of(&[LayoutName::Nn]);
+pub(super) const NZ_ZN: Lay = Lay::Of(&[LayoutName::Nz, LayoutName::Zn]);
 /// Into Left: the profile's layout out of NZ or ZN, or out of one row.
-pub const INTO_LEFT: &[Layouts] = &[pair!(NZ_ZN, Lay::Usual), pair!(Lay::OneRowNd, Lay::Usual)];
+pub(super) const INTO_LEFT: &[Layouts] = &[pair!(NZ_ZN, Lay::Usual), pair!(Lay::OneRowNd, Lay::Usual)];
 /// Into Right: the profile's layout out of NZ or ZN.
-pub const INTO_RIGHT: &[Layouts] = &[pair!(NZ_ZN, Lay::Usual)];
+pub(super) const INTO_RIGHT: &[Layouts] = &[pair!(NZ_ZN, Lay::Usual)];
 /// Out of an accumulator into Vec.
-pub const NZ_TO_VEC: &[Layouts] = &[pair!(NZ, Lay::Of(&[LayoutName::Nz, LayoutName::Nd, LayoutName::Dn]))];
+pub(super) const NZ_TO_VEC: &[Layouts] = &[pair!(NZ, Lay::Of(&[LayoutName::Nz, LayoutName::Nd, LayoutName::Dn]))];
 
 /// What a signature asks of the element types of the operands that it judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,10 +137,11 @@ pub enum Miss {
 
 /// The standard types of ops.md.
 pub const STANDARD: &[Elem] = &[I8, U8, I16, U16, I32, U32, F16, Bf16, F32];
+/// Every integer type, and the floats of cpu.
+pub(super) const NUMBERS: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32];
 /// The A5 types of ops.md.
 pub const A5_TYPES: &[Elem] = &[I8, F16, Bf16, F32, I32, Hif8, F8e4m3, F8e5m2, F8e8m0, F4e2m1x2, F4e1m2x2];
-/// The standard types and the A5 types.
-pub const STANDARD_AND_A5: &[Elem] =
+pub(super) const STANDARD_AND_A5: &[Elem] =
     &[I8, U8, I16, U16, I32, U32, F16, Bf16, F32, Hif8, F8e4m3, F8e5m2, F8e8m0, F4e2m1x2, F4e1m2x2];
 /// What the matrix operands of a2a3 take.
 pub const CUBE_A2A3: &[Elem] = &[I8, F16, Bf16, F32];
@@ -157,20 +151,21 @@ pub const CUBE_A5: &[Elem] = &[I8, F8e4m3, F8e5m2, Hif8, F16, Bf16, F32, F4e2m1x
 pub const SCALES: &[Elem] = &[U8, F8e8m0, Hif8];
 
 /// Out of an accumulator, plain: fixpipe.md 2.
-pub const ACC_PLAIN_A2A3: Types = Types::Pairs(&[(F32, &[F16, Bf16])]);
+pub(super) const ACC_PLAIN_A2A3: Types = Types::Pairs(&[(F32, &[F16, Bf16])]);
 /// Out of an accumulator with a scalar: fixpipe.md 2.
-pub const ACC_SCALAR_A2A3: Types = Types::Pairs(&[(F32, &[I8]), (I32, &[I8, U8, F16, I16])]);
+pub(super) const ACC_SCALAR_A2A3: Types = Types::Pairs(&[(F32, &[I8]), (I32, &[I8, U8, F16, I16])]);
 /// Out of an accumulator with a Scaling tile: fixpipe.md 2.
-pub const ACC_VECTOR_A2A3: Types = Types::Pairs(&[(F32, &[I8, U8]), (I32, &[I8, U8, F16, I16])]);
+pub(super) const ACC_VECTOR_A2A3: Types = Types::Pairs(&[(F32, &[I8, U8]), (I32, &[I8, U8, F16, I16])]);
 /// Out of an accumulator, plain: fixpipe.md 2. cpu has the union of both rows, which is this one.
-pub const ACC_PLAIN_A5: Types = Types::Pairs(&[(F32, &[F16, Bf16, F32]), (I32, &[I32])]);
+pub(super) const ACC_PLAIN_A5: Types = Types::Pairs(&[(F32, &[F16, Bf16, F32]), (I32, &[I32])]);
 /// Out of an accumulator, quantized: fixpipe.md 2.
-pub const ACC_QUANT_A5: Types = Types::Pairs(&[(F32, &[I8, U8, Hif8, F16, Bf16, F8e4m3]), (I32, &[I8, U8, F16, Bf16])]);
+pub(super) const ACC_QUANT_A5: Types =
+    Types::Pairs(&[(F32, &[I8, U8, Hif8, F16, Bf16, F8e4m3]), (I32, &[I8, U8, F16, Bf16])]);
 /// Out of an accumulator, quantized, on cpu: both rows of fixpipe.md 2 whose types exist there.
-pub const ACC_QUANT_CPU: Types = Types::Pairs(&[(F32, &[I8, U8, F16, Bf16]), (I32, &[I8, U8, F16, I16, Bf16])]);
+pub(super) const ACC_QUANT_CPU: Types = Types::Pairs(&[(F32, &[I8, U8, F16, Bf16]), (I32, &[I8, U8, F16, I16, Bf16])]);
 
 /// Out of an accumulator without a change of type, as fill values and dual modes need it.
-pub const ACC_SAME: Types = Types::Pairs(&[(F32, &[F32]), (I32, &[I32])]);
+pub(super) const ACC_SAME: Types = Types::Pairs(&[(F32, &[F32]), (I32, &[I32])]);
 
 /// All locations.
 pub const ALL_LOCS: Locs = Loc::ALL;
@@ -192,15 +187,21 @@ const fn tile(tiles: &[Judged], role: Role) -> Option<&Tile> {
     None
 }
 
-const fn lists(list: &[Elem], elem: Elem) -> bool {
-    let mut n = 0;
-    while n < list.len() {
-        if list[n] as u8 == elem as u8 {
-            return true;
+/// Does the condition hold for any value of a slice? Closures cannot be called in constants.
+macro_rules! any {
+    ($each:pat in $slice:expr => $holds:expr) => {{
+        let (mut found, mut n) = (false, 0);
+        while n < $slice.len() && !found {
+            let $each = $slice[n];
+            found = $holds;
+            n += 1;
         }
-        n += 1;
-    }
-    false
+        found
+    }};
+}
+
+const fn lists(list: &[Elem], elem: Elem) -> bool {
+    any!(listed in list => listed as u8 == elem as u8)
 }
 
 impl Lay {
@@ -209,16 +210,7 @@ impl Lay {
         let name = tile.layout_name() as u8;
         match self {
             Lay::Any => true,
-            Lay::Of(names) => {
-                let mut n = 0;
-                while n < names.len() {
-                    if names[n] as u8 == name {
-                        return true;
-                    }
-                    n += 1;
-                }
-                false
-            }
+            Lay::Of(names) => any!(listed in names => listed as u8 == name),
             Lay::Exactly(layout, fractal) => name == layout as u8 && tile.fractal == fractal,
             Lay::Usual => tile.has_usual_layout(profile),
             Lay::OneRowNd => name == LayoutName::Nd as u8 && tile.rows == 1,
@@ -249,79 +241,38 @@ impl Lay {
 impl Types {
     /// Does the signature take these types?
     pub const fn takes(self, tiles: &[Judged]) -> bool {
-        let mut n = 0;
         match self {
             Types::Any | Types::OwnRule => true,
             Types::Equal => all_equal(tiles),
             Types::EqualOf(list) => all_equal(tiles) && (tiles.is_empty() || lists(list, tiles[0].1.elem)),
-            Types::EachOf(list) => {
-                while n < tiles.len() {
-                    if !lists(list, tiles[n].1.elem) {
-                        return false;
-                    }
-                    n += 1;
-                }
-                true
-            }
+            Types::EachOf(list) => !any!((_, Tile { elem, .. }) in tiles => !lists(list, elem)),
             Types::Pairs(pairs) => {
                 let (Some(src), Some(dst)) = (tile(tiles, Role::Src), tile(tiles, Role::Dst)) else { return false };
-                while n < pairs.len() {
-                    if pairs[n].0 as u8 == src.elem as u8 && lists(pairs[n].1, dst.elem) {
-                        return true;
-                    }
-                    n += 1;
-                }
-                false
+                any!((from, to) in pairs => from as u8 == src.elem as u8 && lists(to, dst.elem))
             }
-            Types::ByRole(roles) => {
-                while n < roles.len() {
-                    let (role, asked) = roles[n];
-                    if let Some(found) = tile(tiles, role) {
-                        let fits = match asked {
-                            TypeOf::One(list) => lists(list, found.elem),
-                            TypeOf::Like(other) => match tile(tiles, other) {
-                                Some(other) => other.elem as u8 == found.elem as u8,
-                                None => true,
-                            },
-                        };
-                        if !fits {
-                            return false;
-                        }
-                    }
-                    n += 1;
+            Types::ByRole(roles) => !any!((role, asked) in roles => match (tile(tiles, role), asked) {
+                (None, _) => false,
+                (Some(found), TypeOf::One(list)) => !lists(list, found.elem),
+                (Some(found), TypeOf::Like(other)) => has_another_type(tiles, other, found.elem),
+            }),
+            Types::Rows(roles, rows) => any!(row in rows => {
+                let mut k = 0;
+                while k < roles.len() && !has_another_type(tiles, roles[k], row[k]) {
+                    k += 1;
                 }
-                true
-            }
-            Types::Rows(roles, rows) => {
-                while n < rows.len() {
-                    let (mut fits, mut k) = (true, 0);
-                    while k < roles.len() {
-                        fits &= match tile(tiles, roles[k]) {
-                            Some(found) => found.elem as u8 == rows[n][k] as u8,
-                            None => true,
-                        };
-                        k += 1;
-                    }
-                    if fits {
-                        return true;
-                    }
-                    n += 1;
-                }
-                false
-            }
+                k == roles.len()
+            }),
         }
     }
 }
 
+/// Is the operand there, with another type?
+const fn has_another_type(tiles: &[Judged], role: Role, elem: Elem) -> bool {
+    matches!(tile(tiles, role), Some(found) if found.elem as u8 != elem as u8)
+}
+
 const fn all_equal(tiles: &[Judged]) -> bool {
-    let mut n = 1;
-    while n < tiles.len() {
-        if tiles[n].1.elem as u8 != tiles[0].1.elem as u8 {
-            return false;
-        }
-        n += 1;
-    }
-    true
+    !any!((_, Tile { elem, .. }) in tiles => elem as u8 != tiles[0].1.elem as u8)
 }
 
 impl Sig {
@@ -332,53 +283,22 @@ impl Sig {
 
     /// Is it a line for this profile and form?
     pub const fn is_for(&self, profile: Profile, form: Form) -> bool {
-        let mut n = 0;
-        while n < self.forms.len() {
-            if self.forms[n] as u8 == form as u8 {
-                return self.on.has(profile);
-            }
-            n += 1;
-        }
-        false
+        self.on.has(profile) && any!(listed in self.forms => listed as u8 == form as u8)
     }
 
     const fn takes_locs(&self, tiles: &[Judged]) -> bool {
-        let mut n = 0;
-        while n < self.locs.len() {
-            let (role, locs) = self.locs[n];
-            if let Some(found) = tile(tiles, role) {
-                let (mut any, mut k) = (false, 0);
-                while k < locs.len() {
-                    any |= locs[k] as u8 == found.loc as u8;
-                    k += 1;
-                }
-                if !any {
-                    return false;
-                }
-            }
-            n += 1;
-        }
-        true
+        !any!((role, locs) in self.locs => match tile(tiles, role) {
+            Some(found) => !any!(loc in locs => loc as u8 == found.loc as u8),
+            None => false,
+        })
     }
 
     const fn takes_layouts(&self, tiles: &[Judged], profile: Profile) -> bool {
-        let mut n = 0;
-        while n < self.layouts.len() {
-            let way = self.layouts[n];
-            let (mut fits, mut k) = (true, 0);
-            while k < way.len() {
-                let (role, lay) = way[k];
-                if let Some(found) = tile(tiles, role) {
-                    fits &= lay.takes(found, tiles, profile);
-                }
-                k += 1;
-            }
-            if fits {
-                return true;
-            }
-            n += 1;
-        }
-        self.layouts.is_empty()
+        let fits = any!(way in self.layouts => !any!((role, lay) in way => match tile(tiles, role) {
+            Some(found) => !lay.takes(found, tiles, profile),
+            None => false,
+        }));
+        fits || self.layouts.is_empty()
     }
 
     /// How far the operands come with this signature alone.

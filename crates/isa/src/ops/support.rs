@@ -1,10 +1,6 @@
 //! The instructions that layout programs need around them (ops.md 10, syntax.md 4).
 
-use super::sig::*;
 use super::*;
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::{LayoutName, Loc};
 
 const DN: Lay = Lay::Of(&[LayoutName::Dn]);
 const ZN: Lay = Lay::Of(&[LayoutName::Zn]);
@@ -27,7 +23,6 @@ static STORES: &[Sig] = &[
 ];
 static VIEWS: &[Sig] =
     &[flow!(Profiles::ALL, PLAIN, ALL_LOCS, ALL_LOCS, &[pair!(ND, ND), pair!(DN, DN)], Types::Equal, Pipe::S)];
-const WINDOW: Ids = Ids::new("tsubview-window", "tsubview-window", "tsubview-window");
 
 /// What the rows here share.
 const BASE: OpInfo = OpInfo {
@@ -38,26 +33,29 @@ const BASE: OpInfo = OpInfo {
     ..LAYOUT
 };
 
-/// An instruction without tiles, operands by form or rules: mnemonic, C++ names, what it is, how it is written.
-const fn plain(
-    mnemonic: &'static str,
-    cpp: &'static [&'static str],
-    summary: &'static str,
-    sem: Sem,
-    text: Text,
-) -> OpInfo {
-    OpInfo { mnemonic, cpp, summary, sem, text, ..BASE }
+/// An instruction without signatures: mnemonic, C++ names, what it does, how it is written, and what else it has.
+macro_rules! plain {
+    ($mnemonic:literal [$($cpp:literal)*] $sem:ident $text:ident $summary:literal $(, $field:ident: $value:expr)*) => {
+        OpInfo {
+            mnemonic: $mnemonic,
+            cpp: &[$($cpp),*],
+            summary: $summary,
+            sem: Sem::$sem,
+            text: Text::$text,
+            $($field: $value,)*
+            ..BASE
+        }
+    };
 }
 
 const VIEW: OpInfo = OpInfo {
     cpp: &["TSUBVIEW"],
     summary: "A view of a window of a tile; it keeps the source's pitch.",
     formula: "dst(i,j) is src(r+i, c+j), in the same storage",
-    rules: rules! {
-        ALL Window "tsubview-window";
-    },
+    forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)],
+    rules: rules![ALL Window "tsubview-window";],
     sigs: VIEWS,
-    ids: WINDOW,
+    ids: Ids::new("tsubview-window", "tsubview-window", "tsubview-window"),
     sem: Sem::Binds,
     binds: Some(Bind::Window),
     examples: &[(Role::Src, "!pto.tile<32x64xf16>")],
@@ -65,15 +63,8 @@ const VIEW: OpInfo = OpInfo {
 };
 
 family! { after layout::END;
-    /// A view of a window.
-    Tsubview => OpInfo {
-        mnemonic: "tsubview", text: Text::Forms, forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)], ..VIEW
-    };
-    /// A view of a window, result form.
-    Subset => OpInfo {
-        mnemonic: "subset", text: Text::Subset, forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)], ..VIEW
-    };
-    /// TRESHAPE to another element type.
+    Tsubview => OpInfo { mnemonic: "tsubview", text: Text::Forms, ..VIEW };
+    Subset => OpInfo { mnemonic: "subset", text: Text::Subset, ..VIEW };
     Bitcast => OpInfo {
         family: Family::Support,
         mnemonic: "bitcast",
@@ -81,9 +72,8 @@ family! { after layout::END;
         examples: &[(Role::Dst, "!pto.tile<16x32xbf16>")],
         source: "ops.md 4",
         summary: "TRESHAPE to another element type with the same rows.",
-        ..treshape::ROW
+        ..treshape::TRESHAPE
     };
-    /// Global memory to tile.
     Tload => OpInfo {
         mnemonic: "tload",
         cpp: &["TLOAD"],
@@ -91,17 +81,14 @@ family! { after layout::END;
         formula: "dst(i,j) = view(i,j) over the valid region; padding is filled where pad is not null",
         text: Text::Forms,
         forms: &[form!(Plain: Global => Dst)],
-        rules: rules! {
-            ALL Load "tload-loc", "tload-layout", "tload-dtype", "tload-shape", "gm-bounds";
-        },
+        rules: rules![ALL Load "tload-loc", "tload-layout", "tload-dtype", "tload-shape", "gm-bounds";],
         sigs: LOADS,
-        ids: Ids::new("tload-loc", "tload-layout", "tload-dtype"),
+        ids: ids!("tload"),
         source: "tile-model.md 7",
         pipe: Pipe::Mte2,
         sem: Sem::Moves(sem::load),
         ..BASE
     };
-    /// Tile to global memory.
     Tstore => OpInfo {
         mnemonic: "tstore",
         cpp: &["TSTORE"],
@@ -113,137 +100,41 @@ family! { after layout::END;
             ALL Store "tstore-loc", "tstore-layout", "tstore-dtype", "tstore-shape", "gm-bounds"; ALL AtRun "undefined-read";
         },
         sigs: STORES,
-        ids: Ids::new("tstore-loc", "tstore-layout", "tstore-dtype"),
+        ids: ids!("tstore"),
         source: "tile-model.md 7",
         pipe: Pipe::Mte3,
         sem: Sem::Moves(sem::store),
         ..BASE
     };
-    /// A new tile.
-    AllocTile => OpInfo {
-        binds: Some(Bind::New),
-        rules: rules! {
-            ALL Program "tassign-range", "tassign-align", "valid-range", "capacity";
-        },
-        ..plain(
-            "alloc_tile",
-            &["Tile"],
-            "A tile, with optional address and run-time valid extents.",
-            Sem::Value,
-            Text::Alloc,
-        )
-    };
-    /// Bind a tile to an address.
-    Tassign => OpInfo {
-        binds: Some(Bind::Address),
-        rules: rules! {
-            ALL Program "tassign-range", "tassign-align";
-        },
-        ..plain("tassign", &["TASSIGN"], "Bind a tile to an address; moves no data.", Sem::Binds, Text::Assign)
-    };
-    /// Set a dynamic valid region.
-    SetValidshape => OpInfo {
-        rules: rules! {
-            ALL Program "valid-range";
-        },
-        ..plain(
-            "set_validshape",
-            &["SetValidRow", "SetValidCol"],
-            "Set a dynamic valid region.",
-            Sem::Resizes,
-            Text::SetValid,
-        )
-    };
-    /// A strided view of global memory.
-    MakeTensorView => OpInfo {
-        attrs: &[AttrName::Layout],
-        ..plain(
-            "make_tensor_view",
-            &["GlobalTensor"],
-            "A strided view of global memory, one to five dimensions.",
-            Sem::Value,
-            Text::MakeView,
-        )
-    };
-    /// A window of a view.
-    PartitionView => OpInfo {
-        rules: rules! {
-            ALL Program "gm-bounds";
-        },
-        ..plain("partition_view", &[], "A window of a view.", Sem::Value, Text::Partition)
-    };
-    /// Move a pointer.
-    Addptr => plain("addptr", &[], "Move a pointer by a number of elements.", Sem::Value, Text::AddPtr);
-    /// Read one element of global memory.
-    LoadScalar => OpInfo {
-        rules: rules! {
-            ALL Program "gm-bounds"; ALL AtRun "undefined-use";
-        },
-        ..plain("load_scalar", &[], "Read one element of global memory.", Sem::Loads, Text::LoadScalar)
-    };
-    /// Write one element of global memory.
-    StoreScalar => OpInfo {
-        rules: rules! {
-            ALL Program "gm-bounds";
-        },
-        ..plain("store_scalar", &[], "Write one element of global memory.", Sem::Stores, Text::StoreScalar)
-    };
-    /// Configuration of TIMG2COL.
-    Setfmatrix => OpInfo {
-        attrs: &[AttrName::Fmap, AttrName::Pad],
-        source: "ops.md 7",
-        ..plain(
-            "setfmatrix",
-            &["SETFMATRIX"],
-            "Image size and padding of later TIMG2COLs.",
-            Sem::Configures,
-            Text::Attributes,
-        )
-    };
-    /// Configuration of TIMG2COL: pad value.
-    SetImg2colPadding => OpInfo {
-        source: "ops.md 7",
-        ..plain(
-            "set_img2col_padding",
-            &["SET_IMG2COL_PADDING"],
-            "The pad value of later TIMG2COLs.",
-            Sem::Configures,
-            Text::Value,
-        )
-    };
-    /// Configuration of TIMG2COL: repetition, without effect here.
-    SetImg2colRpt => OpInfo {
-        source: "ops.md 7",
-        ..plain(
-            "set_img2col_rpt",
-            &["SET_IMG2COL_RPT"],
-            "Accepted, without effect.",
-            Sem::Configures,
-            Text::Ignored,
-        )
-    };
-    /// Order between pipes.
-    SetFlag => plain("set_flag", &[], "Order between two pipes.", Sem::Orders, Text::AsWritten);
-    /// Order between pipes.
-    WaitFlag => plain("wait_flag", &[], "Order between two pipes.", Sem::Orders, Text::AsWritten);
-    /// Order between pipes.
-    RecordEvent => plain("record_event", &[], "Order between pipes.", Sem::Orders, Text::AsWritten);
-    /// Order between pipes.
-    WaitEvent => plain("wait_event", &[], "Order between pipes.", Sem::Orders, Text::AsWritten);
-    /// Order between pipes.
-    Barrier => plain("barrier", &[], "All pipes finish before the next instruction.", Sem::Orders, Text::AsWritten);
-    /// Order between pipes.
-    Tsync => plain("tsync", &["TSYNC"], "Wait for events.", Sem::Orders, Text::AsWritten);
-    /// The number of the running block.
-    GetBlockIdx => plain("get_block_idx", &[], "The number of the running block.", Sem::Block, Text::Number);
-    /// How many blocks run.
-    GetBlockNum => plain("get_block_num", &[], "How many blocks run.", Sem::Block, Text::Number);
-    /// Print a tile.
-    Tprint => OpInfo {
-        rules: rules! {
-            ALL AtRun "undefined-read";
-        },
-        forms: &[form!(Plain: Tile => )],
-        ..plain("tprint", &["TPRINT"], "Print a tile's valid region.", Sem::Prints, Text::Forms)
-    };
+    AllocTile => plain!("alloc_tile" ["Tile"] Value Alloc "A tile, with optional address and run-time valid extents.",
+        binds: Some(Bind::New), rules: rules![ALL Program "tassign-range", "tassign-align", "valid-range", "capacity";]);
+    Tassign => plain!("tassign" ["TASSIGN"] Binds Assign "Bind a tile to an address; moves no data.",
+        binds: Some(Bind::Address), rules: rules![ALL Program "tassign-range", "tassign-align";]);
+    SetValidshape => plain!("set_validshape" ["SetValidRow" "SetValidCol"] Resizes SetValid "Set a dynamic valid region.",
+        rules: rules![ALL Program "valid-range";]);
+    MakeTensorView => plain!("make_tensor_view" ["GlobalTensor"] Value MakeView
+        "A strided view of global memory, one to five dimensions.", attrs: &[AttrName::Layout]);
+    PartitionView => plain!("partition_view" [] Value Partition "A window of a view.",
+        rules: rules![ALL Program "gm-bounds";]);
+    Addptr => plain!("addptr" [] Value AddPtr "Move a pointer by a number of elements.");
+    LoadScalar => plain!("load_scalar" [] Loads LoadScalar "Read one element of global memory.",
+        rules: rules![ALL Program "gm-bounds"; ALL AtRun "undefined-use";]);
+    StoreScalar => plain!("store_scalar" [] Stores StoreScalar "Write one element of global memory.",
+        rules: rules![ALL Program "gm-bounds";]);
+    Setfmatrix => plain!("setfmatrix" ["SETFMATRIX"] Configures Attributes "Image size and padding of later TIMG2COLs.",
+        attrs: &[AttrName::Fmap, AttrName::Pad], source: "ops.md 7");
+    SetImg2colPadding => plain!("set_img2col_padding" ["SET_IMG2COL_PADDING"] Configures Value
+        "The pad value of later TIMG2COLs.", source: "ops.md 7");
+    SetImg2colRpt => plain!("set_img2col_rpt" ["SET_IMG2COL_RPT"] Configures Ignored "Accepted, without effect.",
+        source: "ops.md 7");
+    SetFlag => plain!("set_flag" [] Orders AsWritten "Order between two pipes.");
+    WaitFlag => plain!("wait_flag" [] Orders AsWritten "Order between two pipes.");
+    RecordEvent => plain!("record_event" [] Orders AsWritten "Order between pipes.");
+    WaitEvent => plain!("wait_event" [] Orders AsWritten "Order between pipes.");
+    Barrier => plain!("barrier" [] Orders AsWritten "All pipes finish before the next instruction.");
+    Tsync => plain!("tsync" ["TSYNC"] Orders AsWritten "Wait for events.");
+    GetBlockIdx => plain!("get_block_idx" [] Block Number "The number of the running block.");
+    GetBlockNum => plain!("get_block_num" [] Block Number "How many blocks run.");
+    Tprint => plain!("tprint" ["TPRINT"] Prints Forms "Print a tile's valid region.",
+        forms: &[form!(Plain: Tile => )], rules: rules![ALL AtRun "undefined-read";]);
 }

@@ -1,10 +1,6 @@
 //! TCONCAT (ops.md 6).
 
-use super::sig::*;
 use super::*;
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 const FORMS: &[Form] = &[Form::Plain, Form::Indexed, Form::IndexedOut];
 
@@ -13,9 +9,7 @@ static SIGS: &[Sig] = &[
     flow!(Profiles::NPU, FORMS, &[Loc::Vec], &[Loc::Vec], &[pair!(ND, ND)], Types::EqualOf(STANDARD), Pipe::V),
 ];
 
-const IDS: Ids = ids!("tconcat");
-
-pub(super) static TCONCAT: OpInfo = OpInfo {
+pub(super) const TCONCAT: OpInfo = OpInfo {
     mnemonic: "tconcat",
     cpp: &["TCONCAT"],
     summary: "Join two tiles along the columns (cpu: or rows), or as many columns of each as index tiles say.",
@@ -33,7 +27,7 @@ pub(super) static TCONCAT: OpInfo = OpInfo {
     },
     sigs: SIGS,
     source: "ops.md 6; PTO ISA, layout family page",
-    ids: IDS,
+    ids: ids!("tconcat"),
     sem: Sem::Data(sem::concat),
     examples: &[(Role::Dst, "!pto.tile<16x64xf16>")],
     ..LAYOUT

@@ -1,11 +1,7 @@
 //! TEXTRACT and TEXTRACT_FP (ops.md 3.1, 3.3, 3.4).
 
-use super::sig::*;
 use super::*;
 use crate::elem::Elem::{self, *};
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 const ALL_FORMS: &[Form] = &[Form::Plain, Form::Fill, Form::ScalarQuant, Form::VectorQuant];
 const TWO: &[Form] = &[Form::TwoWindows];
@@ -44,17 +40,7 @@ static SIGS: &[Sig] = &[
     flow!(Profiles::A5, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], &[Loc::Vec], NZ_TO_VEC, ACC_QUANT_A5, Pipe::Fix),
 ];
 
-const IDS: Ids = ids!("textract");
-
-const RULES: &[RuleUse] = rules! {
-    ALL TileType "tile-fp4"; ALL ExtractSignature "textract-loc", "textract-layout", "textract-dtype";
-    ALL ExtractAlign "textract-align"; ALL ExtractBounds "textract-bounds";
-    ALL Fixpipe "acc-mode", "acc-mode-split", "quant-source", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
-    ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL Footprint "footprint"; ALL ExtractDivides "textract-divides";
-    ALL Conversion "value-conversion";
-};
-
-pub(super) static TEXTRACT: OpInfo = OpInfo {
+pub(super) const TEXTRACT: OpInfo = OpInfo {
     mnemonic: "textract",
     cpp: &["TEXTRACT"],
     summary: "Take a window of the source, at (indexRow, indexCol), as a tile of its own.",
@@ -65,16 +51,22 @@ pub(super) static TEXTRACT: OpInfo = OpInfo {
         form!(TwoWindows: Src as read_declared, Row, Col, Row1, Col1 => Dst0, Dst1),
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
-    rules: RULES,
+    rules: rules! {
+        ALL TileType "tile-fp4"; ALL ExtractSignature "textract-loc", "textract-layout", "textract-dtype";
+        ALL ExtractAlign "textract-align"; ALL ExtractBounds "textract-bounds";
+        ALL Fixpipe "acc-mode", "acc-mode-split", "quant-source", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
+        ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL Footprint "footprint"; ALL ExtractDivides "textract-divides";
+        ALL Conversion "value-conversion";
+    },
     sigs: SIGS,
     source: "ops.md 3.1 and 3.3; PTO ISA, layout family page",
-    ids: IDS,
+    ids: ids!("textract"),
     sem: Sem::Moves(sem::extract),
     examples: &[(Role::Src, "!pto.tile<32x64xf16>")],
     ..LAYOUT
 };
 
-pub(super) static TEXTRACT_FP: OpInfo = OpInfo {
+pub(super) const TEXTRACT_FP: OpInfo = OpInfo {
     mnemonic: "textract_fp",
     aliases: &["textract.fp"],
     cpp: &["TEXTRACT_FP"],
@@ -84,12 +76,6 @@ pub(super) static TEXTRACT_FP: OpInfo = OpInfo {
         form!(VectorQuant: Src as read_declared, Fp, Row, Col => Dst),
         form!(Fill: Src as read_declared, Fill, Row, Col => Dst as write_all; cpp Dst, Src, Row, Col, Fill),
     ],
-    attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
-    rules: RULES,
-    sigs: SIGS,
     source: "ops.md 3.1 and 3.4; PTO ISA, layout family page",
-    ids: IDS,
-    sem: Sem::Moves(sem::extract),
-    examples: &[(Role::Src, "!pto.tile<32x64xf16>")],
-    ..LAYOUT
+    ..TEXTRACT
 };

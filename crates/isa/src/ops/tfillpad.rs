@@ -1,10 +1,6 @@
 //! TFILLPAD, TFILLPAD_INPLACE and TFILLPAD_EXPAND (ops.md 6).
 
-use super::sig::*;
 use super::*;
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 const FORMS: &[Form] = &[Form::Plain, Form::Fill];
 
@@ -18,7 +14,7 @@ const BASE: OpInfo = OpInfo {
     formula: "dst(i,j) = src(i,j) inside src's valid region, the pad value elsewhere in dst's declared area",
     forms: &[form!(Plain: Src => Dst as write_declared), form!(Fill: Fill => Dst as write_part)],
     sigs: SIGS,
-    ids: Ids::new("tfillpad-loc", "tfillpad-layout", "tfillpad-dtype"),
+    ids: ids!("tfillpad"),
     source: "ops.md 6; PTO ISA, layout family page",
     sem: Sem::Moves(sem::fillpad),
     examples: &[
@@ -28,7 +24,7 @@ const BASE: OpInfo = OpInfo {
     ..LAYOUT
 };
 
-pub(super) static TFILLPAD: OpInfo = OpInfo {
+pub(super) const TFILLPAD: OpInfo = OpInfo {
     mnemonic: "tfillpad",
     cpp: &["TFILLPAD"],
     summary: "Copy the valid region and fill everything else of the declared area with the pad value.",
@@ -38,7 +34,7 @@ pub(super) static TFILLPAD: OpInfo = OpInfo {
     },
     ..BASE
 };
-pub(super) static TFILLPAD_INPLACE: OpInfo = OpInfo {
+pub(super) const TFILLPAD_INPLACE: OpInfo = OpInfo {
     mnemonic: "tfillpad_inplace",
     cpp: &["TFILLPAD_INPLACE"],
     summary: "Fill the padding of a tile where it lies; dst and src are views of one storage.",
@@ -47,11 +43,10 @@ pub(super) static TFILLPAD_INPLACE: OpInfo = OpInfo {
         ALL FillValue "fp-value"; ALL FillNoop "tfillpad-noop";
     },
     forms: &[form!(Plain: Src => Dst as write_window), form!(Fill: Fill => Dst as write_part)],
-    sem: Sem::Moves(sem::fillpad_inplace),
     binds: Some(Bind::InPlace),
     ..BASE
 };
-pub(super) static TFILLPAD_EXPAND: OpInfo = OpInfo {
+pub(super) const TFILLPAD_EXPAND: OpInfo = OpInfo {
     mnemonic: "tfillpad_expand",
     cpp: &["TFILLPAD_EXPAND"],
     summary: "TFILLPAD into a tile that may be larger; a dynamic valid region becomes the whole declared area.",

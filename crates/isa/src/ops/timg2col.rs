@@ -1,11 +1,7 @@
 //! TIMG2COL (ops.md 7).
 
-use super::sig::*;
 use super::*;
 use crate::elem::Elem::{self, *};
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 const FORMS: &[Form] = &[Form::Plain, Form::NoIndex];
 const A2A3: &[Elem] = &[I8, F16, Bf16, F32];
@@ -22,9 +18,7 @@ macro_rules! into_left {
 
 static SIGS: &[Sig] = &[into_left!(Profiles::CPU, CPU), into_left!(Profiles::A2A3, A2A3), into_left!(Profiles::A5, A5)];
 
-const IDS: Ids = ids!("timg2col");
-
-pub(super) static TIMG2COL: OpInfo = OpInfo {
+pub(super) const TIMG2COL: OpInfo = OpInfo {
     mnemonic: "timg2col",
     cpp: &["TIMG2COL"],
     summary: "Rearrange image patches of a conv tile into the rows of a Left tile, for convolution by matrix product.",
@@ -39,7 +33,7 @@ pub(super) static TIMG2COL: OpInfo = OpInfo {
     sigs: SIGS,
     pipe: Pipe::Mte1,
     source: "ops.md 7; PTO ISA, layout family page",
-    ids: IDS,
+    ids: ids!("timg2col"),
     sem: Sem::Moves(sem::img2col),
     examples: &[
         (Role::Src, "!pto.conv_tile<mat, NC1HWC0, 1x1x4x4x16xf16>"),

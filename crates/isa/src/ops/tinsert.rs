@@ -1,10 +1,6 @@
 //! TINSERT and TINSERT_FP (PTO ISA, TINSERT page; ops.md 3.2 and 3.4).
 
-use super::sig::*;
 use super::*;
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::Loc;
 
 const ALL_FORMS: &[Form] = &[Form::Plain, Form::NoIndex, Form::Fill, Form::ScalarQuant, Form::VectorQuant];
 const PLAIN: &[Form] = &[Form::Plain, Form::NoIndex];
@@ -32,17 +28,7 @@ static SIGS: &[Sig] = &[
     flow!(Profiles::A5, ALL_FORMS, &[Loc::Vec], &[Loc::Mat], &[pair!(ND, ND), pair!(ND, NZ), pair!(NZ, NZ)], Types::EqualOf(A5_TYPES), Pipe::Mte3),
 ];
 
-const IDS: Ids = ids!("tinsert");
-
-const RULES: &[RuleUse] = rules! {
-    ALL TileType "tile-fp4"; ALL InsertSignature "tinsert-loc", "tinsert-layout", "tinsert-dtype"; ALL InsertCols "tinsert-cols";
-    ALL InsertAlign "tinsert-align"; ALL InsertBounds "tinsert-bounds";
-    ALL Fixpipe "acc-mode", "acc-mode-split", "quant-source", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
-    ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL Footprint "footprint"; ALL InsertBoxed "tinsert-nd-into-boxed";
-    ALL Conversion "value-conversion";
-};
-
-pub(super) static TINSERT: OpInfo = OpInfo {
+pub(super) const TINSERT: OpInfo = OpInfo {
     mnemonic: "tinsert",
     cpp: &["TINSERT"],
     summary: "Put the source into a window of the destination, at (indexRow, indexCol); the rest is preserved.",
@@ -53,16 +39,22 @@ pub(super) static TINSERT: OpInfo = OpInfo {
         form!(ScalarQuant: Src, Row, Col, Quant => Dst as write_window; cpp Dst, Src, Quant, Row, Col),
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::Mode],
-    rules: RULES,
+    rules: rules! {
+        ALL TileType "tile-fp4"; ALL InsertSignature "tinsert-loc", "tinsert-layout", "tinsert-dtype"; ALL InsertCols "tinsert-cols";
+        ALL InsertAlign "tinsert-align"; ALL InsertBounds "tinsert-bounds";
+        ALL Fixpipe "acc-mode", "acc-mode-split", "quant-source", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
+        ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL Footprint "footprint"; ALL InsertBoxed "tinsert-nd-into-boxed";
+        ALL Conversion "value-conversion";
+    },
     sigs: SIGS,
     source: "PTO ISA, TINSERT page; ops.md 3.2",
-    ids: IDS,
+    ids: ids!("tinsert"),
     sem: Sem::Moves(sem::insert),
     examples: &[(Role::Dst, "!pto.tile<32x64xf16>")],
     ..LAYOUT
 };
 
-pub(super) static TINSERT_FP: OpInfo = OpInfo {
+pub(super) const TINSERT_FP: OpInfo = OpInfo {
     mnemonic: "tinsert_fp",
     aliases: &["tinsert.fp"],
     cpp: &["TINSERT_FP"],
@@ -73,11 +65,6 @@ pub(super) static TINSERT_FP: OpInfo = OpInfo {
         form!(Fill: Src, Fill, Row, Col => Dst as write_part; cpp Dst, Src, Row, Col, Fill),
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
-    rules: RULES,
-    sigs: SIGS,
     source: "PTO ISA, TINSERT page; ops.md 3.2 and 3.4",
-    ids: IDS,
-    sem: Sem::Moves(sem::insert),
-    examples: &[(Role::Dst, "!pto.tile<32x64xf16>")],
-    ..LAYOUT
+    ..TINSERT
 };

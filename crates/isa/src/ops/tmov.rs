@@ -1,11 +1,7 @@
 //! TMOV and TMOV_FP (ops.md 2 and 3.4, fixpipe.md).
 
-use super::sig::*;
 use super::*;
 use crate::elem::Elem::{self, *};
-use crate::profile::Profiles;
-use crate::sem;
-use crate::tile::{LayoutName, Loc};
 
 /// Every form of a move from another location than Acc; quantization there is refused by `quant-source`.
 const ALL_FORMS: &[Form] = &[Form::Plain, Form::Fill, Form::ScalarQuant, Form::VectorQuant];
@@ -48,31 +44,27 @@ static SIGS: &[Sig] = &[
     flow!(Profiles::NPU, ALL_FORMS, &[Loc::Mat], &[Loc::Scaling], INTO_ROW, Types::OwnRule, Pipe::Fix),
 ];
 
-const IDS: Ids = ids!("tmov");
-
-const RULES: &[RuleUse] = rules! {
-    ALL Signature "tmov-loc", "tmov-layout"; ALL MoveBias "tmov-bias"; ALL MoveScaling "tmov-scaling"; ALL Signature "tmov-dtype";
-    ALL MoveShape "tmov-shape"; ALL MoveValid "tmov-valid"; ALL MovePitch "tmov-pitch";
-    ALL Fixpipe "acc-mode", "acc-mode-split", "quant-source", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
-    ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL Footprint "footprint"; ALL Conversion "value-conversion";
-};
-
-pub(super) static TMOV: OpInfo = OpInfo {
+pub(super) const TMOV: OpInfo = OpInfo {
     mnemonic: "tmov",
     cpp: &["TMOV"],
     summary: "Move a tile's valid region, changing location, layout or (out of an accumulator) type on the way.",
     formula: "dst(i,j) = src(i,j) over the valid region",
     forms: &[form!(Plain: Src => Dst), form!(VectorQuant: Src, Fp => Dst), form!(ScalarQuant: Src, Quant => Dst)],
     attrs: &[AttrName::AccToVecMode, AttrName::ReluPreMode],
-    rules: RULES,
+    rules: rules! {
+        ALL Signature "tmov-loc", "tmov-layout"; ALL MoveBias "tmov-bias"; ALL MoveScaling "tmov-scaling"; ALL Signature "tmov-dtype";
+        ALL MoveShape "tmov-shape"; ALL MoveValid "tmov-valid"; ALL MovePitch "tmov-pitch";
+        ALL Fixpipe "acc-mode", "acc-mode-split", "quant-source", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
+        ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL Footprint "footprint"; ALL Conversion "value-conversion";
+    },
     sigs: SIGS,
     source: "ops.md 2; PTO ISA, layout family page",
-    ids: IDS,
+    ids: ids!("tmov"),
     sem: Sem::Moves(sem::mov),
     ..LAYOUT
 };
 
-pub(super) static TMOV_FP: OpInfo = OpInfo {
+pub(super) const TMOV_FP: OpInfo = OpInfo {
     mnemonic: "tmov_fp",
     aliases: &["tmov.fp"],
     cpp: &["TMOV_FP"],
@@ -80,10 +72,6 @@ pub(super) static TMOV_FP: OpInfo = OpInfo {
     formula: "dst(i,j) = quant(src(i,j), fp[j]), or dst(i,j) = src(i,j) and v outside dst's valid region",
     forms: &[form!(VectorQuant: Src, Fp => Dst), form!(Fill: Src, Fill => Dst as write_all)],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
-    rules: RULES,
-    sigs: SIGS,
     source: "ops.md 2 and 3.4; PTO ISA, layout family page",
-    ids: IDS,
-    sem: Sem::Moves(sem::mov),
-    ..LAYOUT
+    ..TMOV
 };

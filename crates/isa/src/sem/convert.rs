@@ -1,6 +1,6 @@
 //! The converting moves of the `cpu` profile (ops.md 1, rule 5).
 
-use crate::codec::{Number, Overflow};
+use crate::codec::Overflow;
 use crate::elem::Elem;
 
 /// Converts an element's bits from one type to another, rounding once; equal types keep their bits.
@@ -19,11 +19,5 @@ use crate::elem::Elem;
 /// ```
 #[inline]
 pub fn convert(src: Elem, dst: Elem, bits: u64) -> u64 {
-    if src == dst {
-        return bits & src.mask();
-    }
-    match src.decode(bits) {
-        Number::Int(v) => dst.encode_int(v, Overflow::Infinity),
-        Number::Float(v) => dst.encode_f64(v, Overflow::Infinity),
-    }
+    if src == dst { bits & src.mask() } else { dst.encode(src.decode(bits), Overflow::Infinity) }
 }

@@ -2,19 +2,10 @@
 
 use super::{Apply, Map, Rect, Side, Step, Steps, copy, valid};
 use crate::inst::Inst;
-use crate::ops::{Form, Role};
+use crate::ops::{Bind, Form, Role};
 
-/// TFILLPAD and TFILLPAD_EXPAND.
+/// TFILLPAD, TFILLPAD_EXPAND and TFILLPAD_INPLACE, whose source and destination are one tile.
 pub fn fillpad(inst: &Inst) -> Steps {
-    padded(inst, true)
-}
-
-/// TFILLPAD_INPLACE: source and destination are one tile.
-pub fn fillpad_inplace(inst: &Inst) -> Steps {
-    padded(inst, false)
-}
-
-fn padded(inst: &Inst, copies: bool) -> Steps {
     let d = inst.tile_index(Role::Dst)?;
     if inst.form == Form::Fill {
         return Some(fill_outside(inst, d, valid(inst, d)?, fill_bits(inst, d)?).collect());
@@ -22,7 +13,8 @@ fn padded(inst: &Inst, copies: bool) -> Steps {
     let s = inst.tile_index(Role::Src)?;
     let kept = valid(inst, s)?;
     let fills = fill_outside(inst, d, kept, inst.tiles.get(d)?.tile.pad_bits()?);
-    let copied = copies.then(|| copy(kept, (s, Map::SAME), (d, Map::SAME)));
+    let is_one_tile = inst.op.info().binds == Some(Bind::InPlace);
+    let copied = (!is_one_tile).then(|| copy(kept, (s, Map::SAME), (d, Map::SAME)));
     Some(copied.into_iter().chain(fills).collect())
 }
 

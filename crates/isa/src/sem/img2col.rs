@@ -53,8 +53,6 @@ pub fn img2col(inst: &Inst) -> Steps {
 pub fn img2col_config(inst: &Inst) -> Option<Img2col> {
     let dst = inst.tile(Role::Dst)?;
     let image = inst.conv?;
-    let unsigned = |v: [i64; 2]| Some([u64::try_from(v[0]).ok()?, u64::try_from(v[1]).ok()?]);
-    let pad = inst.attrs.pad();
     let pad_bits = match inst.attrs.pad_value() {
         Some(value) => image.elem.encode_exact(&value)?,
         None => 0,
@@ -64,16 +62,15 @@ pub fn img2col_config(inst: &Inst) -> Option<Img2col> {
         kernel: unsigned(inst.attrs.kernel()?)?,
         stride: unsigned(inst.attrs.stride())?,
         dilation: unsigned(inst.attrs.dilation())?,
-        pad: [
-            u64::try_from(pad[0]).ok()?,
-            u64::try_from(pad[1]).ok()?,
-            u64::try_from(pad[2]).ok()?,
-            u64::try_from(pad[3]).ok()?,
-        ],
+        pad: unsigned(inst.attrs.pad())?,
         pos_m: inst.index_u64(Role::PosM)?,
         pos_k: inst.index_u64(Role::PosK)?,
         pad_bits,
         rows: dst.valid[0]?,
         cols: dst.valid[1]?,
     })
+}
+
+fn unsigned<const N: usize>(values: [i64; N]) -> Option<[u64; N]> {
+    values.iter().all(|v| *v >= 0).then(|| values.map(|v| v as u64))
 }

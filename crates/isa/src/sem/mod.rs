@@ -17,7 +17,7 @@ mod window;
 
 pub use convert::convert;
 pub use effects::{Effects, Touch, effects};
-pub use fill::{fillpad, fillpad_inplace, load, store};
+pub use fill::{fillpad, load, store};
 pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
 pub use img2col::{Img2col, img2col, img2col_config};
@@ -25,7 +25,7 @@ pub use rearrange::{concat, deinterleave, gather, interleave, pack, reshape, tra
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
 pub use window::{extract, insert, mov};
 
-use crate::elem::Elem;
+use crate::codec::Overflow;
 use crate::inst::Inst;
 use crate::ops::Role;
 use crate::profile::Profile;
@@ -116,8 +116,8 @@ impl At {
     fn map(self) -> Map {
         match self {
             At::Same => Map::SAME,
-            At::RowOf => Map { origin: [0, 0], step: [[1, 0], [0, 0]] },
-            At::ColOf | At::Scalar => Map { origin: [0, 0], step: [[0, 0], [0, 1]] },
+            At::RowOf => at([[1, 0], [0, 0]]),
+            At::ColOf | At::Scalar => at([[0, 0], [0, 1]]),
             At::Transposed => Map::TRANSPOSED,
         }
     }
@@ -152,7 +152,7 @@ fn map(inst: &Inst, domain: Role, args: &[(Role, At)], func: Func) -> Steps {
     let (d, over) = (inst.tile_index(Role::Dst)?, inst.tile_index(domain)?);
     let elem = inst.tiles.get(d)?.tile.elem;
     let arg = |(role, at): &(Role, At)| match at {
-        At::Scalar => Some(Arg::Scalar(scalar_bits(inst, *role, elem)?)),
+        At::Scalar => Some(Arg::Scalar(elem.encode(inst.scalar(*role)?, Overflow::Infinity))),
         at => Some(Arg::Element(Side::Tile(inst.tile_index(*role)?), at.map())),
     };
     let args = args.iter().map(arg).collect::<Option<SmallVec<_>>>()?;
@@ -162,15 +162,6 @@ fn map(inst: &Inst, domain: Role, args: &[(Role, At)], func: Func) -> Steps {
     Some(all)
 }
 
-/// The bits of a scalar operand in the tile's type.
-fn scalar_bits(inst: &Inst, role: Role, elem: Elem) -> Option<u64> {
-    use crate::codec::{Number, Overflow};
-    Some(match inst.scalar(role)? {
-        Number::Int(v) => elem.encode_int(v, Overflow::Infinity),
-        Number::Float(v) => elem.encode_f64(v, Overflow::Infinity),
-    })
-}
-
 fn fold(inst: &Inst, src: Role, each: Axis, func: Func) -> Steps {
     let (s, d) = (inst.tile_index(src)?, inst.tile_index(Role::Dst)?);
     let [rows, cols] = valid(inst, s)?;
@@ -178,7 +169,6 @@ fn fold(inst: &Inst, src: Role, each: Axis, func: Func) -> Steps {
         Axis::Row => ([rows, 1, cols], [[1, 0, 0], [0, 0, 1]], [[1, 0, 0], [0, 0, 0]]),
         Axis::Col => ([1, cols, rows], [[0, 0, 1], [0, 1, 0]], [[0, 0, 0], [0, 1, 0]]),
     };
-    let at = |step| Map { origin: [0, 0], step };
     // Reductions use scratch on cpu and a2a3 (reduce.md 4).
     let mut all = scratch(inst, inst.profile != Profile::A5);
     let args = SmallVec::from_iter([(s, at(from))]);
@@ -189,13 +179,9 @@ fn fold(inst: &Inst, src: Role, each: Axis, func: Func) -> Steps {
 fn contract(inst: &Inst, a: Role, b: Role, plus: Option<(Role, At)>) -> Steps {
     let (a, b, d) = (inst.tile_index(a)?, inst.tile_index(b)?, inst.tile_index(Role::Dst)?);
     let ([m, k], [_, n]) = (valid(inst, a)?, valid(inst, b)?);
-    let at = |step| Map { origin: [0, 0], step };
     let same = at([[1, 0, 0], [0, 1, 0]]);
     let start = match plus {
-        Some((role, place)) => {
-            let [row, col] = place.map().step;
-            Some((inst.tile_index(role)?, at([[row[0], row[1], 0], [col[0], col[1], 0]])))
-        }
+        Some((role, place)) => Some((inst.tile_index(role)?, at(place.map().step.map(|[i, j]| [i, j, 0])))),
         None => None,
     };
     let mut all = Vec::new();
@@ -209,6 +195,10 @@ fn contract(inst: &Inst, a: Role, b: Role, plus: Option<(Role, At)>) -> Steps {
     let args = SmallVec::from_iter([(a, at([[1, 0, 0], [0, 0, 1]])), (b, at([[0, 0, 1], [0, 1, 0]]))]);
     all.push(Step::Reduce(Reduce { func: Func::MulAdd, extent: [m, n, k], dst: (d, same), start, args }));
     Some(all)
+}
+
+fn at<const N: usize>(step: [[u64; N]; 2]) -> Map<N> {
+    Map { origin: [0, 0], step }
 }
 
 /// The step of a scratch operand, where it is given and touched.

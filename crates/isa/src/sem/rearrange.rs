@@ -47,20 +47,17 @@ pub fn pack(inst: &Inst) -> Steps {
     Some(vec![Step::Apply(Apply { func: Func::LowBytes, ..apply })])
 }
 
+/// The even and the odd positions of an interleaved stream.
+const EVEN: Map = Map::columns(0, 2);
+const ODD: Map = Map::columns(1, 2);
+
 /// TINTERLEAVE.
 pub fn interleave(inst: &Inst) -> Steps {
     let (d0, d1) = (inst.tile_index(Role::Dst0)?, inst.tile_index(Role::Dst1)?);
     let (s0, s1) = (inst.tile_index(Role::Src0)?, inst.tile_index(Role::Src1)?);
     let [rows, v] = valid(inst, d0)?;
-    let half = [rows, v / 2];
-    let (low, high) = (Map::SAME, Map::at(0, v / 2));
-    let (even, odd) = (Map::columns(0, 2), Map::columns(1, 2));
-    Some(vec![
-        copy(half, (s0, low), (d0, even)),
-        copy(half, (s1, low), (d0, odd)),
-        copy(half, (s0, high), (d1, even)),
-        copy(half, (s1, high), (d1, odd)),
-    ])
+    let half = |src, at, dst, to| copy([rows, v / 2], (src, Map::at(0, at)), (dst, to));
+    Some(vec![half(s0, 0, d0, EVEN), half(s1, 0, d0, ODD), half(s0, v / 2, d1, EVEN), half(s1, v / 2, d1, ODD)])
 }
 
 /// TDEINTERLEAVE.
@@ -68,19 +65,12 @@ pub fn deinterleave(inst: &Inst) -> Steps {
     let (d0, d1) = (inst.tile_index(Role::Dst0)?, inst.tile_index(Role::Dst1)?);
     let s0 = inst.tile_index(Role::Src0)?;
     let [rows, v] = valid(inst, d0)?;
-    let (even, odd) = (Map::columns(0, 2), Map::columns(1, 2));
     let Some(s1) = inst.tile_index(Role::Src1) else {
         // One source: it holds the whole stream.
-        return Some(vec![copy([rows, v], (s0, even), (d0, Map::SAME)), copy([rows, v], (s0, odd), (d1, Map::SAME))]);
+        return Some(vec![copy([rows, v], (s0, EVEN), (d0, Map::SAME)), copy([rows, v], (s0, ODD), (d1, Map::SAME))]);
     };
-    let half = [rows, v / 2];
-    let (low, high) = (Map::SAME, Map::at(0, v / 2));
-    Some(vec![
-        copy(half, (s0, even), (d0, low)),
-        copy(half, (s0, odd), (d1, low)),
-        copy(half, (s1, even), (d0, high)),
-        copy(half, (s1, odd), (d1, high)),
-    ])
+    let half = |src, from, dst, at| copy([rows, v / 2], (src, from), (dst, Map::at(0, at)));
+    Some(vec![half(s0, EVEN, d0, 0), half(s0, ODD, d1, 0), half(s1, EVEN, d0, v / 2), half(s1, ODD, d1, v / 2)])
 }
 
 /// TRESHAPE and `bitcast`: on cpu all bytes are copied; on a2a3 and a5 they are views and move nothing.

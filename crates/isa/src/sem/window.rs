@@ -125,12 +125,10 @@ fn footprint(inst: &Inst, which: Window, src: &Tile, dst: &Tile, rows: u64, cols
         (_, Loc::Acc, Loc::Mat) => Some([if extract { rows } else { src.rows }, ceil_to(cols, c0)]),
         (_, Loc::Acc, Loc::Vec) if nz(dst) => {
             let (halves_m, halves_n) = inst.dual_division();
-            let unit = if halves_m == 2 {
-                16
-            } else if halves_n == 2 {
-                32
-            } else {
-                c0
+            let unit = match (halves_m, halves_n) {
+                (2, _) => 16,
+                (_, 2) => 32,
+                _ => c0,
             };
             Some([if extract { rows } else { src.rows / halves_m }, ceil_to(cols, unit)])
         }

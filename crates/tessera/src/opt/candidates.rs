@@ -143,10 +143,6 @@ impl Candidate {
 
     /// Makes the step. Gives the instruction that changed, and what became of it; `None` where the step makes no sense.
     pub fn apply(&self, edit: &mut Edit<'_>) -> Option<Option<(Instruction, String)>> {
-        let instruction = |edit: &Edit<'_>, id: OpId| {
-            let op = edit.func.op(id);
-            Some(Instruction { mnemonic: op.opcode()?.mnemonic(), span: op.span })
-        };
         let name = |edit: &Edit<'_>, v: ValueId| format!("%{}", edit.module.names.text(edit.func.value(v).name));
         match self {
             Candidate::Dead => Some(None),
@@ -168,23 +164,23 @@ impl Candidate {
                     .iter()
                     .map(|(from, to)| format!("{} is read instead of {}", name(edit, *to), name(edit, *from)))
                     .collect();
-                let changed = instruction(edit, *op)?;
+                let changed = edit.instruction(*op)?;
                 any.then_some(Some((changed, text.join(", "))))
             }
             Candidate::Move { op: id, src } => {
-                let before = instruction(edit, *id)?;
+                let before = edit.instruction(*id)?;
                 let source = name(edit, *src);
                 let op = edit.func.ops.get_mut(id.index())?;
                 let outs: Vec<Operand> = op.operands.iter().filter(|o| o.role.is_dst()).copied().collect();
                 let first = op.operands.first().copied()?;
                 op.kind = OpKind::Pto(Opcode::Tmov, Form::Plain);
-                op.operands =
-                    std::iter::once(Operand { role: Role::Src, arg: Arg::Value(*src), ..first }).chain(outs).collect();
+                let source_operand = Operand { role: Role::Src, arg: Arg::Value(*src), ..first };
+                op.operands = std::iter::once(source_operand).chain(outs).collect();
                 forget_attributes(op);
                 Some(Some((before, format!("becomes tmov of {source}"))))
             }
             Candidate::TakeOver { op: id, producer } => {
-                let before = instruction(edit, *id)?;
+                let before = edit.instruction(*id)?;
                 let made = edit.func.op(*producer).clone();
                 let op = edit.func.ops.get_mut(id.index())?;
                 if made.form != op.form || made.operand(Role::Init).is_some() || op.operand(Role::Init).is_some() {
@@ -198,7 +194,7 @@ impl Candidate {
                 Some(Some((before, format!("becomes {mnemonic}"))))
             }
             Candidate::Window { op: id, producer } => {
-                let before = instruction(edit, *id)?;
+                let before = edit.instruction(*id)?;
                 let made = edit.func.op(*producer).clone();
                 let op = edit.func.op(*id).clone();
                 let sum = |role: Role| {

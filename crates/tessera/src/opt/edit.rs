@@ -65,12 +65,13 @@ impl<'a> Edit<'a> {
 
     /// The instructions, in the order of the text.
     pub fn instructions(&self) -> Vec<(OpId, Instruction)> {
-        let all = self.ops().into_iter().filter_map(|(_, id)| {
-            let op = self.func.op(id);
-            let mnemonic = op.opcode().filter(|_| is_instruction(op))?.mnemonic();
-            Some((id, Instruction { mnemonic, span: op.span }))
-        });
-        all.collect()
+        let all = self.ops().into_iter().filter(|(_, id)| is_instruction(self.func.op(*id)));
+        all.filter_map(|(_, id)| Some((id, self.instruction(id)?))).collect()
+    }
+
+    pub fn instruction(&self, id: OpId) -> Option<Instruction> {
+        let op = self.func.op(id);
+        Some(Instruction { mnemonic: op.opcode()?.mnemonic(), span: op.span })
     }
 
     pub fn is_tile(&self, value: ValueId) -> bool {
@@ -104,18 +105,13 @@ impl<'a> Edit<'a> {
     pub fn replace_uses(&mut self, from: ValueId, to: ValueId, except: OpId) -> bool {
         let mut changed = false;
         for (_, id) in self.ops() {
-            if id == except {
+            if id == except || !is_instruction(self.func.op(id)) {
                 continue;
             }
-            let is_layout = is_instruction(self.func.op(id));
-            let Some(op) = self.func.ops.get_mut(id.index()) else {
-                continue;
-            };
-            for operand in op.operands.iter_mut().filter(|o| !o.role.is_dst()) {
-                if is_layout && operand.arg == Arg::Value(from) {
-                    operand.arg = Arg::Value(to);
-                    changed = true;
-                }
+            let Some(op) = self.func.ops.get_mut(id.index()) else { continue };
+            for operand in op.operands.iter_mut().filter(|o| !o.role.is_dst() && o.arg == Arg::Value(from)) {
+                operand.arg = Arg::Value(to);
+                changed = true;
             }
         }
         changed
@@ -211,8 +207,8 @@ impl<'a> Edit<'a> {
             if !op.opcode().is_some_and(binds) {
                 continue;
             }
-            let tiles = op.values().chain(op.results.iter().copied()).filter(|v| self.is_tile(*v));
-            let tiles: Vec<ValueId> = tiles.collect();
+            let values = op.values().chain(op.results.iter().copied());
+            let tiles: Vec<ValueId> = values.filter(|v| self.is_tile(*v)).collect();
             for pair in tiles.windows(2) {
                 let [a, b] = pair else { continue };
                 let (a, b) = (find(&roots, *a), find(&roots, *b));
@@ -228,13 +224,11 @@ impl<'a> Edit<'a> {
     pub fn constant(&self, arg: Arg) -> Option<i64> {
         match arg {
             Arg::Int(n) => Some(n),
-            Arg::Value(v) => match self.func.value(v).def {
-                Def::Result(op, _) => match self.func.op(op).kind {
-                    OpKind::Constant(Number::Int(n)) => i64::try_from(n).ok(),
-                    _ => None,
-                },
-                _ => None,
-            },
+            Arg::Value(v) => {
+                let Def::Result(op, _) = self.func.value(v).def else { return None };
+                let OpKind::Constant(Number::Int(n)) = self.func.op(op).kind else { return None };
+                i64::try_from(n).ok()
+            }
         }
     }
 

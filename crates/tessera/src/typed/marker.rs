@@ -56,51 +56,32 @@ pub mod loc {
 pub mod layout {
     use super::{BLayout, LayoutMarker, SLayout, Sealed};
 
-    /// The usual layout of the location, which for Left depends on the profile; what a tile has that names no layout.
-    #[derive(Clone, Copy, Debug)]
-    pub enum Usual {}
-    impl Sealed for Usual {}
-    impl LayoutMarker for Usual {
-        const ORDER: Option<(BLayout, SLayout, u32)> = None;
-    }
-
-    macro_rules! plain {
-        ($($(#[$doc:meta])* $name:ident = $outer:ident;)*) => {$(
+    macro_rules! layouts {
+        ($($(#[$doc:meta])* $name:ident$(<$fractal:ident>)? = $order:expr;)*) => {$(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug)]
-            pub enum $name {}
-            impl Sealed for $name {}
-            impl LayoutMarker for $name {
-                const ORDER: Option<(BLayout, SLayout, u32)> = Some((BLayout::$outer, SLayout::NoneBox, 512));
+            pub enum $name$(<const $fractal: u32 = 512>)? {}
+            impl$(<const $fractal: u32>)? Sealed for $name$(<$fractal>)? {}
+            impl$(<const $fractal: u32>)? LayoutMarker for $name$(<$fractal>)? {
+                const ORDER: Option<(BLayout, SLayout, u32)> = $order;
             }
         )*};
     }
-    plain! {
+    layouts! {
+        /// The usual layout of the location, which for Left depends on the profile; what a tile has that names no
+        /// layout.
+        Usual = None;
         /// Row-major, no boxes.
-        Nd = RowMajor;
+        Nd = Some((BLayout::RowMajor, SLayout::NoneBox, 512));
         /// Column-major, no boxes.
-        Dn = ColMajor;
-    }
-
-    macro_rules! boxed {
-        ($($(#[$doc:meta])* $name:ident = $outer:ident, $inner:ident;)*) => {$(
-            $(#[$doc])*
-            #[derive(Clone, Copy, Debug)]
-            pub enum $name<const FRACTAL: u32 = 512> {}
-            impl<const FRACTAL: u32> Sealed for $name<FRACTAL> {}
-            impl<const FRACTAL: u32> LayoutMarker for $name<FRACTAL> {
-                const ORDER: Option<(BLayout, SLayout, u32)> = Some((BLayout::$outer, SLayout::$inner, FRACTAL));
-            }
-        )*};
-    }
-    boxed! {
+        Dn = Some((BLayout::ColMajor, SLayout::NoneBox, 512));
         /// Columns of row-major boxes.
-        Nz = ColMajor, RowMajor;
+        Nz<FRACTAL> = Some((BLayout::ColMajor, SLayout::RowMajor, FRACTAL));
         /// Rows of column-major boxes.
-        Zn = RowMajor, ColMajor;
+        Zn<FRACTAL> = Some((BLayout::RowMajor, SLayout::ColMajor, FRACTAL));
         /// Rows of row-major boxes.
-        Zz = RowMajor, RowMajor;
+        Zz<FRACTAL> = Some((BLayout::RowMajor, SLayout::RowMajor, FRACTAL));
         /// Columns of column-major boxes.
-        Nn = ColMajor, ColMajor;
+        Nn<FRACTAL> = Some((BLayout::ColMajor, SLayout::ColMajor, FRACTAL));
     }
 }
