@@ -4,6 +4,8 @@
  *
  * A machine is made by tessera_machine_create and belongs to one thread at a time until it is destroyed.
  * Pointers are null or valid for the call. Descriptors are copied; nothing of the caller's is kept after it.
+ * Every element of a view, or of its extent where given, is in the caller's memory, which is writable where a call
+ * stores.
  * Every call checks its arguments: null pointers, unknown tags and wrong sizes end in a status, rules that an
  * instruction breaks in TESSERA_STATUS_RULE with diagnostics, and then nothing was changed.
  */
@@ -450,44 +452,29 @@ enum TesseraStatus tessera_assign_conv(struct TesseraMachine *machine, const str
 enum TesseraStatus tessera_issue(struct TesseraMachine *machine, const struct TesseraInst *inst);
 
 // TLOAD: the view into the tile's valid region.
-//
-// # Safety
-// Every element of the view, or of its extent where given, is in the caller's memory.
 enum TesseraStatus tessera_load(struct TesseraMachine *machine,
                                 const struct TesseraTile *tile,
                                 const struct TesseraView *view);
 
 // TLOAD of a conv tile from a view of the same dimensions.
-//
-// # Safety
-// As for `tessera_load`.
 enum TesseraStatus tessera_load_conv(struct TesseraMachine *machine,
                                      const struct TesseraConv *tile,
                                      const struct TesseraView *view);
 
 // TSTORE: the tile's valid region into the view. Bytes without a defined value are written as 0, counted, and reported
 // in a warning.
-//
-// # Safety
-// As for `tessera_load`, and the memory is writable.
 enum TesseraStatus tessera_store(struct TesseraMachine *machine,
                                  const struct TesseraView *view,
                                  const struct TesseraTile *tile);
 
 // Gives a tile's valid region its contents from a view, whatever location and layout the tile has: how a host puts
 // operands where no TLOAD reaches. The padding is left alone.
-//
-// # Safety
-// As for `tessera_load`.
 enum TesseraStatus tessera_host_load(struct TesseraMachine *machine,
                                      const struct TesseraTile *tile,
                                      const struct TesseraView *view);
 
 // Takes a tile's valid region into a view, whatever location and layout the tile has; `core` is the vector core whose
 // copy of a Vec tile is meant, 0 or 1. Undefined bytes are treated as in `tessera_store`.
-//
-// # Safety
-// As for `tessera_store`.
 enum TesseraStatus tessera_host_store(struct TesseraMachine *machine,
                                       const struct TesseraView *view,
                                       const struct TesseraTile *tile,

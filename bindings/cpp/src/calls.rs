@@ -2,7 +2,8 @@
 //!
 //! What holds for all of them: a `machine` is null or was made by `tessera_machine_create` and not destroyed since, and
 //! no other thread uses it during the call; every other pointer is null or points to what its type says, for the time
-//! of the call. Breaking this is the only way to undefined behaviour: everything else ends in a status.
+//! of the call; every element of a view, or of its extent where given, is in the caller's memory, which is writable where
+//! a call stores. Breaking this is the only way to undefined behaviour: everything else ends in a status.
 #![allow(clippy::missing_safety_doc, reason = "the module comment says it for all; functions say what they add")]
 
 use crate::abi::*;
@@ -179,9 +180,6 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
 }
 
 /// TLOAD: the view into the tile's valid region.
-///
-/// # Safety
-/// Every element of the view, or of its extent where given, is in the caller's memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_load(
     machine: *mut TesseraMachine,
@@ -192,9 +190,6 @@ pub unsafe extern "C" fn tessera_load(
 }
 
 /// TLOAD of a conv tile from a view of the same dimensions.
-///
-/// # Safety
-/// As for `tessera_load`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_load_conv(
     machine: *mut TesseraMachine,
@@ -206,9 +201,6 @@ pub unsafe extern "C" fn tessera_load_conv(
 
 /// TSTORE: the tile's valid region into the view. Bytes without a defined value are written as 0, counted, and reported
 /// in a warning.
-///
-/// # Safety
-/// As for `tessera_load`, and the memory is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_store(
     machine: *mut TesseraMachine,
@@ -220,9 +212,6 @@ pub unsafe extern "C" fn tessera_store(
 
 /// Gives a tile's valid region its contents from a view, whatever location and layout the tile has: how a host puts
 /// operands where no TLOAD reaches. The padding is left alone.
-///
-/// # Safety
-/// As for `tessera_load`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_host_load(
     machine: *mut TesseraMachine,
@@ -234,9 +223,6 @@ pub unsafe extern "C" fn tessera_host_load(
 
 /// Takes a tile's valid region into a view, whatever location and layout the tile has; `core` is the vector core whose
 /// copy of a Vec tile is meant, 0 or 1. Undefined bytes are treated as in `tessera_store`.
-///
-/// # Safety
-/// As for `tessera_store`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_host_store(
     machine: *mut TesseraMachine,
@@ -374,13 +360,9 @@ pub unsafe extern "C" fn tessera_diagnostic(
     let (Some(m), Some(out)) = (unsafe { machine.as_ref() }, unsafe { diagnostic.as_mut() }) else {
         return TesseraStatus::Null;
     };
-    match m.found.get(index as usize) {
-        Some(found) => {
-            *out = found.describe();
-            TesseraStatus::Ok
-        }
-        None => TesseraStatus::Argument,
-    }
+    let Some(found) = m.found.get(index as usize) else { return TesseraStatus::Argument };
+    *out = found.describe();
+    TesseraStatus::Ok
 }
 
 /// The value of an element's bits.

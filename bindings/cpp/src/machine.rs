@@ -130,8 +130,8 @@ impl TesseraMachine {
         let fault = match place.root {
             Root::Memory(loc) => tessera_check::check_address(loc, bytes, place.start.into(), self.profile),
             Root::Auto(handle) => {
-                let storage = self.engine.storage(handle).ok_or_else(|| no_storage(handle.into()))?;
-                let Storage { loc, bytes: size, .. } = *storage;
+                let storage = self.engine.storage(handle);
+                let Storage { loc, bytes: size, .. } = *storage.ok_or_else(|| no_storage(handle.into()))?;
                 let (what, help) = if loc != arg.tile.loc {
                     let what = format!("the storage is in {}, and the tile is in {}", loc, arg.tile.loc);
                     (what, "give both tiles one location")
@@ -211,12 +211,10 @@ impl TesseraMachine {
         let (arg, tile) = self.whole(0, t)?;
         let (shape, valid) = (view.global.shape(), arg.valid);
         if view.global.elem != arg.tile.elem || shape != valid {
+            let [shape, valid] = [shape, valid].map(|extents| extents.map(Option::unwrap_or_default));
             return Err(Refusal::argument(format!(
-                "the view has {:?} elements of {}, and the tile {} has {:?} valid ones",
-                shape.map(|n| n.unwrap_or(0)),
-                view.global.elem,
-                arg.tile,
-                valid.map(|n| n.unwrap_or(0))
+                "the view has {shape:?} elements of {}, and the tile {} has {valid:?} valid ones",
+                view.global.elem, arg.tile
             )));
         }
         Ok(tile)

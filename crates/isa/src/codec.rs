@@ -20,9 +20,8 @@ mod hif8;
 mod quant;
 mod small;
 
-use std::num::FpCategory;
-
 use crate::elem::{Elem, ElemKind, PadKind};
+use std::num::FpCategory;
 
 pub use quant::{QuantFault, QuantParam};
 

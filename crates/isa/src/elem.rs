@@ -106,11 +106,6 @@ macro_rules! elems {
                 }
             }
 
-            /// The canonical name.
-            pub const fn name(self) -> &'static str {
-                match self { $(Elem::$elem => $name,)* }
-            }
-
             /// Bits of one element: 4 for the fp4 types.
             #[inline]
             pub const fn bits(self) -> u32 {
@@ -186,6 +181,11 @@ impl Elem {
     pub const fn info(self) -> &'static ElemInfo {
         // The variants are declared by the rows, in their order.
         &TABLE[self as usize]
+    }
+
+    /// The canonical name.
+    pub const fn name(self) -> &'static str {
+        self.info().spellings[0]
     }
 
     /// The C++ type.

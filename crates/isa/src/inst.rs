@@ -263,12 +263,10 @@ impl Inst {
 
     /// The value of an index operand: 0 where the form leaves it out, `None` where it is not known.
     pub fn index(&self, role: Role) -> Option<i128> {
-        if !self.has_scalar(role) {
-            return Some(0);
-        }
-        match self.scalar(role)? {
-            Number::Int(v) => Some(v),
-            Number::Float(_) => None,
+        match self.scalars.iter().find(|(r, _)| *r == role) {
+            None => Some(0),
+            Some((_, Some(Number::Int(v)))) => Some(*v),
+            Some(_) => None,
         }
     }
 

@@ -40,8 +40,7 @@ impl Axis {
 
     /// An axis of boxes: index `i` lies at `(i / inner) · outer_stride + (i % inner) · inner_stride`.
     pub fn boxed(len: u64, inner: u64, outer_stride: i64, inner_stride: i64) -> Self {
-        let inner = inner.max(1);
-        if inner == 1 {
+        if inner <= 1 {
             return Axis::linear(len, outer_stride);
         }
         if outer_stride == inner_stride.saturating_mul(inner as i64) {

@@ -1,11 +1,8 @@
 //! Elementwise instructions (isa/elementwise.md): one line each.
 
 use super::*;
-use crate::elem::Elem::{self, *};
+use crate::elem::Elem::*;
 use crate::sem::{At, Func};
-
-/// Every integer type, and the floats of cpu.
-const ALL: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32];
 
 /// Signatures of a family that works in Vec, row by row, on one element type: cpu takes any location and layout.
 macro_rules! one_type {
@@ -55,6 +52,6 @@ macro_rules! elementwise {
 }
 
 elementwise! {
-    Tadd "tadd" "TADD" Add(Src0 Same, Src1 Same) cpu ALL, a2a3 &[I16, I32, F16, F32], a5 ALL,
+    Tadd "tadd" "TADD" Add(Src0 Same, Src1 Same) cpu NUMBERS, a2a3 &[I16, I32, F16, F32], a5 NUMBERS,
         "dst(i,j) = src0(i,j) + src1(i,j)", "Sum of two tiles.";
 }

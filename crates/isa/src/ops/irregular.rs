@@ -6,7 +6,6 @@ use crate::elem::Elem::{self, *};
 /// Every type but fp4.
 const ANY_BUT_FP4: &[Elem] = &[F32, F16, Bf16, I8, I16, I32, I64, U8, U16, U32, U64, F8e4m3, F8e5m2, Hif8, F8e8m0];
 const A2A3: &[Elem] = &[I16, U16, I32, U32, F16, Bf16, F32];
-const A5: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32];
 const INDEX: &[Elem] = &[I16, U16, I32, U32];
 
 macro_rules! gather {
@@ -40,7 +39,7 @@ family! { after matrix::END;
         sigs: &[
             gather!(CPU ANY_BUT_FP4, INDEX, &[], &[]),
             gather!(A2A3 A2A3, &[I32, U32], VEC, ROWS_OF),
-            gather!(A5 A5, INDEX, VEC, ROWS_OF),
+            gather!(A5 NUMBERS, INDEX, VEC, ROWS_OF),
         ],
         ids: ids!("tgather"),
         rules: rules! {

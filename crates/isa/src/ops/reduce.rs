@@ -4,7 +4,6 @@ use super::*;
 use crate::elem::Elem::{self, *};
 use crate::sem::{Axis, Func};
 
-const ALL: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32];
 /// On cpu a sum may be wider than what is summed (isa/reduce.md 2).
 const WIDENING: &[(Elem, &[Elem])] = &[(F16, &[F32]), (Bf16, &[F32]), (I16, &[I32])];
 
@@ -24,7 +23,7 @@ macro_rules! row_reductions {
                 family: Family::Reduce,
                 forms: &[form!(Plain: Src, Tmp as optional_scratch => Dst)],
                 sigs: &[
-                    flow!(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::EqualOf(ALL), Pipe::V),
+                    flow!(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::EqualOf(NUMBERS), Pipe::V),
                     flow!(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::Pairs(WIDENING), Pipe::V),
                     flow!(Profiles::A2A3, PLAIN, VEC, VEC, ONE_A_ROW, Types::EqualOf($a2a3), Pipe::V),
                     flow!(Profiles::A5, PLAIN, VEC, VEC, ONE_A_ROW, Types::EqualOf($a5), Pipe::V),

@@ -137,6 +137,8 @@ pub enum Miss {
 
 /// The standard types of ops.md.
 pub const STANDARD: &[Elem] = &[I8, U8, I16, U16, I32, U32, F16, Bf16, F32];
+/// Every integer type, and the floats of cpu.
+pub(super) const NUMBERS: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32];
 /// The A5 types of ops.md.
 pub const A5_TYPES: &[Elem] = &[I8, F16, Bf16, F32, I32, Hif8, F8e4m3, F8e5m2, F8e8m0, F4e2m1x2, F4e1m2x2];
 pub(super) const STANDARD_AND_A5: &[Elem] =
@@ -243,7 +245,7 @@ impl Types {
             Types::Any | Types::OwnRule => true,
             Types::Equal => all_equal(tiles),
             Types::EqualOf(list) => all_equal(tiles) && (tiles.is_empty() || lists(list, tiles[0].1.elem)),
-            Types::EachOf(list) => !any!((_, tile) in tiles => !lists(list, tile.elem)),
+            Types::EachOf(list) => !any!((_, Tile { elem, .. }) in tiles => !lists(list, elem)),
             Types::Pairs(pairs) => {
                 let (Some(src), Some(dst)) = (tile(tiles, Role::Src), tile(tiles, Role::Dst)) else { return false };
                 any!((from, to) in pairs => from as u8 == src.elem as u8 && lists(to, dst.elem))
@@ -270,7 +272,7 @@ const fn has_another_type(tiles: &[Judged], role: Role, elem: Elem) -> bool {
 }
 
 const fn all_equal(tiles: &[Judged]) -> bool {
-    !any!((_, tile) in tiles => tile.elem as u8 != tiles[0].1.elem as u8)
+    !any!((_, Tile { elem, .. }) in tiles => elem as u8 != tiles[0].1.elem as u8)
 }
 
 impl Sig {

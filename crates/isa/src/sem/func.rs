@@ -74,9 +74,9 @@ impl Func {
                 fixpipe.apply(*x as u32, param.as_ref())
             }
             (Func::Add, [x, y]) if to.is_float() => rounded(to, float(*x) + float(*y)),
-            (Func::Add, [x, y]) => wrapped(to, integer(*x).wrapping_add(integer(*y))),
+            (Func::Add, [x, y]) => integer(*x).wrapping_add(integer(*y)) & to.mask(),
             (Func::MulAdd, [s, x, y]) if to.is_float() => rounded(to, float(*x).mul_add(float(*y), float(*s))),
-            (Func::MulAdd, [s, x, y]) => wrapped(to, integer(*x).wrapping_mul(integer(*y)).wrapping_add(integer(*s))),
+            (Func::MulAdd, [s, x, y]) => integer(*x).wrapping_mul(integer(*y)).wrapping_add(integer(*s)) & to.mask(),
             _ => 0,
         }
     }
@@ -121,8 +121,4 @@ fn integer((elem, bits): (Elem, u64)) -> u64 {
         Number::Int(v) => v as u64,
         Number::Float(_) => 0,
     }
-}
-
-fn wrapped(to: Elem, v: u64) -> u64 {
-    v & to.mask()
 }
