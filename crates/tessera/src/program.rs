@@ -65,7 +65,12 @@ impl Program {
             parsed.diagnostics.push(warning);
         }
         let profile = profile.or(target.map(|t| t.0)).unwrap_or(Profile::Cpu);
-        Program(Arc::new(Read { text: String::from_utf8_lossy(bytes.as_ref()).into(), parsed, profile }))
+        // Almost always text, which is copied faster than it is repaired.
+        let text = match str::from_utf8(bytes.as_ref()) {
+            Ok(text) => text.into(),
+            Err(_) => String::from_utf8_lossy(bytes.as_ref()).into(),
+        };
+        Program(Arc::new(Read { text, parsed, profile }))
     }
 
     /// The same text on another profile, where it may have errors.
