@@ -4,7 +4,7 @@ use crate::body::tensor;
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Op, ScalarType, Type, ValueId};
 use tessera_isa::inst::{AttrValue, Attrs};
-use tessera_isa::ops::{AttrKind, AttrName, Bind, Effect, Family, Form, Kind, Opcode, Role, Text};
+use tessera_isa::ops::{AttrKind, AttrName, Bind, Effect, Form, Kind, Opcode, Role, Text};
 
 /// The value that an attribute has, as an argument.
 fn attribute(name: AttrName, attrs: &Attrs) -> Option<String> {
@@ -88,7 +88,7 @@ impl Emitter<'_> {
         }
         let mut arguments = self.arguments(op, opcode, form)?;
         let name = info.cpp.first().copied().unwrap_or_default();
-        if !matches!(info.family, Family::Layout | Family::Support) {
+        if !info.by_flows() {
             // The intrinsic is made of the row: its attributes are arguments.
             arguments.extend(info.attrs.iter().filter_map(|name| attribute(*name, attrs)));
             self.line(&format!("{name}({});", arguments.join(", ")));

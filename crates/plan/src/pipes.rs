@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use tessera_ir::{BlockId, Func, Module, Op, OpId, OpKind, ValueId};
-use tessera_isa::ops::{Bind, Effect, Family, Judged, Opcode, Pipe, Role, sig};
+use tessera_isa::ops::{Bind, Effect, Judged, Opcode, Pipe, Role, sig};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
 
@@ -280,7 +280,7 @@ impl Order<'_> {
         let operands = op.operands.iter().filter_map(|o| Some((o.role, o.arg.value()?)));
         let mut tiles: SmallVec<[Judged; 4]> =
             operands.chain(op.dsts()).filter(|(r, _)| judged(*r)).filter_map(|(r, v)| Some((r, tile(v)?))).collect();
-        if matches!(info.family, Family::Layout | Family::Support) {
+        if info.by_flows() {
             // Moves are judged flow by flow; without a source (TLOAD, a fill) or a destination (TSTORE) the tile that
             // is there decides.
             let find = |roles: [Role; 2]| roles.into_iter().find_map(|r| tiles.iter().find(|t| t.0 == r)).map(|t| t.1);

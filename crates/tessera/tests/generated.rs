@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use tessera_isa::ops::{Effect, Family, FormInfo, Kind, Opcode, Role, Shape};
+use tessera_isa::ops::{Effect, FormInfo, Kind, Opcode, Role, Shape};
 
 const HEAD: &str = "//! The intrinsics of the instruction table's rows outside the layout set.
 //!
@@ -72,7 +72,7 @@ fn the_intrinsics_are_those_of_the_table() {
     let mut rows = String::new();
     for op in Opcode::ALL {
         let info = op.info();
-        if matches!(info.family, Family::Layout | Family::Support) || info.cpp.is_empty() {
+        if info.by_flows() || info.cpp.is_empty() {
             continue;
         }
         for shape in op.shapes() {

@@ -8,7 +8,7 @@ mod signatures;
 mod tags;
 
 use std::path::{Path, PathBuf};
-use tessera_isa::ops::{Family, Opcode};
+use tessera_isa::ops::Opcode;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -38,7 +38,7 @@ fn header(guard: &str, about: &str, include: &str, body: &str) -> String {
 
 /// Instructions with intrinsics that are written by hand: they have overloads and rules that their rows do not say.
 fn by_hand(op: Opcode) -> bool {
-    matches!(op.info().family, Family::Layout | Family::Support)
+    op.info().by_flows()
 }
 
 /// `ScaleLeft` as `SCALE_LEFT`, `BLayout` as `B_LAYOUT`.

@@ -5,7 +5,6 @@
 
 use super::*;
 use smallvec::SmallVec;
-use tessera_isa::ops::Family;
 use tessera_isa::ops::sig::{ALL_LOCS, Judged, Lay, Layouts, Locs, Miss, Sig, TypeOf, Types, find};
 
 /// Operands that are judged together.
@@ -38,7 +37,7 @@ impl Case {
 /// What is judged: each flow of a move, or all operands of anything else at once; scratch has a rule of its own.
 pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
     let mut all = SmallVec::new();
-    if !matches!(inst.op.info().family, Family::Layout | Family::Support) {
+    if !inst.op.info().by_flows() {
         let judged = |role: Role| inst.op.effect(inst.form, role) != Effect::Scratch;
         let tiles = inst.tiles.iter().filter(|t| judged(t.role)).map(|t| (t.role, t.tile)).collect();
         all.push(Case { tiles, operand: None, view: None });

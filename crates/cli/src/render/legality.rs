@@ -3,7 +3,7 @@
 use super::table::Table;
 use tessera_isa::elem::Elem;
 use tessera_isa::ops::sig::{A5_TYPES, ALL_LOCS, CUBE_A2A3, CUBE_A5, Locs, NOT_ACC, SCALES, STANDARD};
-use tessera_isa::ops::{Effect, Family, Form, Kind, Lay, Layouts, OpInfo, Role, Sig, TypeOf, Types};
+use tessera_isa::ops::{Effect, Form, Kind, Lay, Layouts, OpInfo, Role, Sig, TypeOf, Types};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
 
@@ -46,7 +46,7 @@ fn form_names(used: &[Form], all: &[Form]) -> String {
 
 /// Is the instruction judged flow by flow, or has it but one source and one destination?
 fn flows(info: &OpInfo) -> bool {
-    matches!(info.family, Family::Layout | Family::Support) || roles(info) == [Role::Src, Role::Dst]
+    info.by_flows() || roles(info) == [Role::Src, Role::Dst]
 }
 
 /// The tile operands that signatures judge.

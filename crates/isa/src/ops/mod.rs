@@ -272,6 +272,13 @@ pub struct OpInfo {
     pub examples: &'static [(Role, &'static str)],
 }
 
+impl OpInfo {
+    /// Is it judged flow by flow, from each source to each destination ([`sig`]), and not by the roles of all operands?
+    pub const fn by_flows(&self) -> bool {
+        matches!(self.family, Family::Layout | Family::Support)
+    }
+}
+
 impl Opcode {
     /// All instructions, in table order.
     pub const ALL: &'static [Opcode] = &all();
