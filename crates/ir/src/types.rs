@@ -5,42 +5,10 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ConvType;
+pub use tessera_isa::inst::{ScalarType, Sign};
 use tessera_isa::ops::{Kind, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Tile, TileType};
-
-/// How an integer type says its sign.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sign {
-    /// `i32`.
-    None,
-    /// `si32`.
-    Signed,
-    /// `ui32`.
-    Unsigned,
-}
-
-/// The type of a scalar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ScalarType {
-    /// `index`: 64 bits.
-    Index,
-    /// `iN`, `siN`, `uiN` with N of 1 to 64.
-    Int(u8, Sign),
-    /// A float type: f16, bf16, f32, the fp8 types.
-    Float(Elem),
-}
-
-impl ScalarType {
-    /// Bits of the scalar.
-    pub fn bits(self) -> u32 {
-        match self {
-            ScalarType::Index => 64,
-            ScalarType::Int(n, _) => n.into(),
-            ScalarType::Float(e) => e.bits(),
-        }
-    }
-}
 
 /// A view of global memory, `!pto.tensor_view<…>` or `!pto.partition_tensor_view<…>`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -4,8 +4,10 @@
 //! alike, so a rule is written once and reports the same id before and during a run.
 
 mod attrs;
+mod scalar;
 
 pub use attrs::{AttrValue, Attrs};
+pub use scalar::{ScalarArg, ScalarType, Sign};
 
 use crate::codec::Number;
 use crate::elem::Elem;
@@ -36,6 +38,24 @@ words! {
     Split {
         Split2 = "split2", "SPLIT2", "Two groups of column blocks.";
         Split4 = "split4", "SPLIT4", "Four groups of column blocks.";
+    }
+}
+words! {
+    /// How TCMP and TCMPS compare (isa/elementwise.md 4).
+    Cmp {
+        Eq = "eq" | "equal", "EQ", "Equal.";
+        Ne = "ne" | "not_equal", "NE", "Not equal.";
+        Lt = "lt" | "less_than", "LT", "Less.";
+        Le = "le" | "less_equal", "LE", "Less or equal.";
+        Gt = "gt" | "greater_than", "GT", "Greater.";
+        Ge = "ge" | "greater_equal", "GE", "Greater or equal.";
+    }
+}
+words! {
+    /// A wish for precision; both meet the tolerance of isa/elementwise.md 3.
+    Precision {
+        Default = "DEFAULT", "DEFAULT", "As fast as it can be.";
+        High = "HIGH_PRECISION", "HIGH_PRECISION", "As exact as it can be.";
     }
 }
 words! {
@@ -206,8 +226,8 @@ pub struct Inst {
     pub profile: Profile,
     /// Tile operands, destinations included, in the form's order (ins, then outs).
     pub tiles: SmallVec<[TileArg; 4]>,
-    /// Scalar operands with what is known of them.
-    pub scalars: SmallVec<[(Role, Option<Number>); 4]>,
+    /// Scalar operands.
+    pub scalars: SmallVec<[ScalarArg; 4]>,
     /// The attributes; configuration that SETFMATRIX left is merged in.
     pub attrs: Attrs,
     /// The conv tile of TIMG2COL, or the destination of a conv TLOAD.
@@ -253,19 +273,24 @@ impl Inst {
 
     /// Does the instruction have this scalar operand?
     pub fn has_scalar(&self, role: Role) -> bool {
-        self.scalars.iter().any(|(r, _)| *r == role)
+        self.scalar_arg(role).is_some()
     }
 
     /// The value of a scalar operand, where it is there and known.
     pub fn scalar(&self, role: Role) -> Option<Number> {
-        self.scalars.iter().find(|(r, _)| *r == role).and_then(|(_, v)| *v)
+        self.scalar_arg(role)?.value
+    }
+
+    /// The scalar operand with this role.
+    pub fn scalar_arg(&self, role: Role) -> Option<&ScalarArg> {
+        self.scalars.iter().find(|s| s.role == role)
     }
 
     /// The value of an index operand: 0 where the form leaves it out, `None` where it is not known.
     pub fn index(&self, role: Role) -> Option<i128> {
-        match self.scalars.iter().find(|(r, _)| *r == role) {
+        match self.scalar_arg(role).map(|s| s.value) {
             None => Some(0),
-            Some((_, Some(Number::Int(v)))) => Some(*v),
+            Some(Some(Number::Int(v))) => Some(v),
             Some(_) => None,
         }
     }

@@ -82,8 +82,40 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::Signature, _) => sentence(usage.id),
         (RuleKind::SameValid, _) => "sources and destination have equal valid regions",
         (RuleKind::RowFoldValid, _) => "dst has the valid rows of src and one valid column (cpu: at least one)",
-        (RuleKind::FoldEmpty, _) => "there is a column to fold (a2a3, a5: and a row)",
-        (RuleKind::FoldTmp, _) => "a given tmp is in Vec, ND, and has the type of src",
+        (RuleKind::ColFoldValid, _) => "dst has the valid columns of src and one valid row (cpu: at least one)",
+        (RuleKind::FoldEmpty, _) => "there is something to fold (row reductions and arg on a2a3, a5: both extents)",
+        (RuleKind::ArgIndex, _) => "the index type holds the last place",
+        (RuleKind::ArgTmp | RuleKind::ExpandTmp, _) => "a given tmp is what isa/reduce.md 4 asks for",
+        (RuleKind::PairTmp, _) => "isBinary: tmp is given, in Vec, ND, of src's type and at least as wide",
+        (RuleKind::ArgTmpSize | RuleKind::PairTmpSize | RuleKind::ExpandTmpSize, _) => {
+            "tmp is as large as hardware needs (isa/reduce.md 4)"
+        }
+        (RuleKind::RowOfValid, _) => "src has the valid rows of dst, and a column",
+        (RuleKind::ColOfValid, _) => "src has the valid columns of dst, and a row",
+        (RuleKind::RowExpandValid, _) => {
+            "one source has dst's valid region, the other its valid rows and one column or a 32-byte block"
+        }
+        (RuleKind::ColExpandValid, _) => "one source has dst's valid region, the other its valid columns and a row",
+        (RuleKind::ExpandColumn, _) => "src1Col is 1 or the valid columns of the broadcast operand",
+        (RuleKind::SameShape, _) => "src and dst have one declared shape",
+        (RuleKind::Tmp(_), _) => "tmp is what isa/elementwise.md 6 and isa/reduce.md 4 ask for",
+        (RuleKind::TmpRows | RuleKind::TmpOfCvt, _) => "tmp is as large as hardware needs (isa/elementwise.md 6)",
+        (RuleKind::MaskValid, _) => "sources have equal valid regions, and the mask has their valid rows",
+        (RuleKind::Mask, _) => "a row of the mask holds a bit for each column, and the mask has storage of its own",
+        (RuleKind::MaskDense, _) => "a mask of several rows has no more valid bytes a row than bits need",
+        (RuleKind::CompareMode, _) => "i32 is compared with eq only",
+        (RuleKind::CvtMode, _) => "into hif8 only NONE, ROUND and CAST_RINT",
+        (
+            RuleKind::Scalar
+            | RuleKind::ScalarTyped
+            | RuleKind::ScalarShift
+            | RuleKind::ScalarSlope
+            | RuleKind::ScalarBits,
+            _,
+        ) => "the scalar's type is one that isa/scalar.md 2 lists for the tile's",
+        (RuleKind::NotInPlace, _) => "the sources share no storage with dst (tprelu: nor with tmp)",
+        (RuleKind::Zero, _) => "no integer is divided by zero, or zero raised to a negative power",
+        (RuleKind::Range, _) => "the operands are within 2^24, where hardware is exact",
         (RuleKind::ContractValid, _) => "a.Cv = b.Rv, dst.Rv = a.Rv and dst.Cv = b.Cv",
         (RuleKind::ContractShape, _) => {
             "the declared shapes fit: a.R = dst.R, a.C = b.R, b.C = dst.C (a2a3, a5: and a.R > 1)"

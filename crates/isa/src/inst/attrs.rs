@@ -1,8 +1,9 @@
 //! The attributes of one instruction.
 
-use super::{AccToVec, Relu, Split, ViewTag};
+use super::{AccToVec, Cmp, Precision, Relu, Split, ViewTag};
 use crate::codec::Number;
 use crate::ops::{AttrKind, AttrName, Word};
+use crate::sem::{Rounding, Saturation};
 use smallvec::SmallVec;
 
 /// The value of an attribute.
@@ -166,6 +167,19 @@ impl Attrs {
         }
     }
 
+    /// `src1Col` of the row expands, if it is given.
+    pub fn src1_col(&self) -> Option<i128> {
+        match self.get(AttrName::Src1Col)? {
+            AttrValue::Int(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// `isBinary` of TCOLSUM.
+    pub fn is_binary(&self) -> bool {
+        self.get(AttrName::IsBinary) == Some(AttrValue::Bool(true))
+    }
+
     /// `kernel = [h, w]`, if it is given.
     pub fn kernel(&self) -> Option<[i64; 2]> {
         self.pair(AttrName::Kernel)
@@ -230,4 +244,12 @@ words! {
     split: Mode = Split;
     /// `layout` of a view, if it is given.
     layout: Layout = ViewTag;
+    /// `cmpMode`.
+    cmp: CmpMode = Cmp;
+    /// `precision_mode`, which changes nothing.
+    precision: PrecisionMode = Precision;
+    /// `rmode` of TCVT.
+    rounding: Rmode = Rounding;
+    /// `sat_mode` of TCVT, if it is given.
+    saturation: SatMode = Saturation;
 }

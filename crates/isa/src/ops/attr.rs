@@ -1,7 +1,8 @@
 //! The attributes: one entry each. Parser, printer, `tessera explain`, the C ABI and C++ emission read the entry and
 //! know nothing about an attribute besides.
 
-use crate::inst::{AccToVec, AttrValue, Relu, Split, ViewTag};
+use crate::inst::{AccToVec, AttrValue, Cmp, Precision, Relu, Split, ViewTag};
+use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
 
 /// A word that an attribute can have.
@@ -96,6 +97,11 @@ impl AttrInfo {
         Self::new(AttrKind::Word { list, first: 0, spelling }, "")
     }
 
+    const fn inside_ins(mut self) -> Self {
+        self.inside_ins = true;
+        self
+    }
+
     const fn or(mut self, default: AttrValue) -> Self {
         self.default = Some(default);
         self
@@ -140,5 +146,21 @@ attributes! {
     Fmap = "fmap", "fmap", "The size of the image.", AttrInfo::new(AttrKind::Ints(2), "[h, w], the size of the image");
     Shape = "shape", "newShape", "The new shape of TRESHAPE.",
         AttrInfo::new(AttrKind::Ints(2), "[rows, cols], equal to the destination's declared shape");
+    CmpMode = "cmpMode", "CmpMode", "How elements are compared (isa/elementwise.md 4).",
+        AttrInfo::word(Cmp::WORDS, Spelling::Of("cmp")).or(AttrValue::Word(Cmp::Eq as u8)).inside_ins();
+    PrecisionMode = "precision_mode", "PrecisionMode", "Kept; both modes give the same bits (isa/elementwise.md 3).",
+        AttrInfo::word(Precision::WORDS, Spelling::Of("precision_mode")).or(AttrValue::Word(Precision::Default as u8));
+    Rmode = "rmode", "RoundMode", "How TCVT rounds (isa/elementwise.md 5).",
+        AttrInfo::word(Rounding::WORDS, Spelling::Of("round_mode")).or(AttrValue::Word(Rounding::CastRint as u8)).inside_ins();
+    SatMode = "sat_mode", "SaturationMode", "What TCVT does beyond the ends of a type (isa/elementwise.md 5).",
+        AttrInfo::word(Saturation::WORDS, Spelling::Of("saturation_mode")).inside_ins();
+    IsBinary = "isBinary", "isBinary", "The order in which hardware adds; the result is the same (isa/reduce.md 4).",
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins();
+    Src1Col = "src1Col", "src1Col", "Only column 0 of the broadcast operand counts (isa/reduce.md 6).",
+        AttrInfo::new(AttrKind::Int(Some("i64")), "1, or the broadcast operand's valid columns");
+    Src0EqDst = "src0eqdst", "src0eqdst", "A hint, kept and without effect (isa/reduce.md 6).",
+        AttrInfo::new(AttrKind::Bool, "true | false");
+    HighPrecision = "highPrecision", "highPrecision", "Kept; division is always exact (isa/reduce.md 5).",
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false));
     Layout = "layout", "layout", "The layout tag of a view.", AttrInfo::word(ViewTag::WORDS, Spelling::Dialect("layout"));
 }

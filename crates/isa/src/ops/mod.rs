@@ -14,6 +14,7 @@ mod names;
 mod operand;
 mod reduce;
 mod rule;
+mod scalar;
 pub mod sig;
 mod support;
 mod tconcat;
@@ -26,13 +27,14 @@ mod tmov;
 mod tpack;
 mod treshape;
 mod ttrans;
+mod vector;
 
 pub use attr::{AttrInfo, AttrKind, AttrName, Spelling, Word};
 pub use names::{other, others};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
 use rule::rules;
-pub use rule::{Ids, RuleKind, RuleUse};
+pub use rule::{Given, Ids, RuleKind, RuleUse, TmpAsk, TmpElem, TmpExtent};
 pub use sig::{Judged, Lay, Layouts, Miss, Sig, TypeOf, Types};
 
 use crate::profile::{Profile, Profiles};
@@ -189,7 +191,7 @@ const COUNT: usize = irregular::END as usize;
 
 /// Every row with the name of its constant, in table order.
 static TABLE: [(&str, &OpInfo); COUNT] = {
-    let families = [layout::ROWS, support::ROWS, elementwise::ROWS, reduce::ROWS, matrix::ROWS, irregular::ROWS];
+    let families = [layout::ROWS, support::ROWS, elementwise::ROWS, scalar::ROWS, reduce::ROWS, matrix::ROWS, irregular::ROWS];
     let mut table = [layout::ROWS[0]; COUNT];
     let (mut at, mut family) = (0, 0);
     while family < families.len() {
@@ -223,6 +225,8 @@ pub enum Family {
     Support,
     /// Elementwise, unary ones included (isa/elementwise.md).
     Elementwise,
+    /// With a scalar for one of the tiles (isa/scalar.md).
+    Scalar,
     /// Reductions and expansions (isa/reduce.md).
     Reduce,
     /// Matrix products (isa/matrix.md).

@@ -12,9 +12,12 @@ words! {
         Src = "src", "src", "The only source tile.";
         Src0 = "src0", "src0", "The first of two source tiles.";
         Src1 = "src1", "src1", "The second of two source tiles.";
+        Src2 = "src2", "src2", "The third of three source tiles.";
+        Mask = "mask", "mask", "A tile of bits, one for each element.";
         Dst = "dst", "dst", "The only destination tile.";
         Dst0 = "dst0", "dst0", "The first of two destination tiles.";
         Dst1 = "dst1", "dst1", "The second of two destination tiles.";
+        DstVal = "dst_val", "dstVal", "The values that belong to a destination of indices.";
         Tmp = "tmp", "tmp", "A scratch tile.";
         Fp = "fp", "fp", "A Scaling tile of quantization parameters.";
         Quant = "preQuantScalar", "preQuantScalar", "A scalar quantization parameter.";
@@ -71,7 +74,7 @@ impl Role {
 
     /// Does the name say that it is a destination?
     pub fn is_dst(self) -> bool {
-        matches!(self, Role::Dst | Role::Dst0 | Role::Dst1 | Role::DstIdx)
+        matches!(self, Role::Dst | Role::Dst0 | Role::Dst1 | Role::DstVal | Role::DstIdx)
     }
 }
 
@@ -88,6 +91,8 @@ pub enum Effect {
     Scratch,
     /// Makes it another name of its source's storage; moves nothing.
     View,
+    /// Does nothing with it: scratch that the profile does not need.
+    Unused,
 }
 
 /// How much of an operand an instruction writes.
@@ -116,6 +121,8 @@ pub struct Operand {
     pub covers: Covers,
     /// The profiles on which its valid region counts; elsewhere a dynamic one need not be set (`valid-unset`).
     pub valid: Profiles,
+    /// The profiles on which it is touched at all: some scratch is asked for in text and not used.
+    pub used: Profiles,
 }
 
 impl Operand {
@@ -125,7 +132,7 @@ impl Operand {
     }
 
     const fn new(role: Role, effect: Effect) -> Operand {
-        Operand { role, effect, optional: false, covers: Covers::Valid, valid: Profiles::ALL }
+        Operand { role, effect, optional: false, covers: Covers::Valid, valid: Profiles::ALL, used: Profiles::ALL }
     }
 
     pub(super) const fn covers(self, covers: Covers) -> Operand {
@@ -174,9 +181,17 @@ pub(super) const fn view(role: Role) -> Operand {
 pub(super) const fn scratch(role: Role) -> Operand {
     Operand::new(role, Effect::Scratch).valid_on(Profiles::NONE)
 }
-/// Scratch that may be left out.
+/// Written on top of what is there.
+pub(super) const fn update(role: Role) -> Operand {
+    Operand::new(role, Effect::ReadWrite)
+}
+/// Scratch that may be left out, used on cpu and a2a3 (isa/notes.md).
 pub(super) const fn optional_scratch(role: Role) -> Operand {
-    Operand { optional: true, ..scratch(role) }
+    Operand { optional: true, used: Profiles::CPU_A2A3, ..scratch(role) }
+}
+/// Scratch that may be left out, used on a2a3 only (isa/elementwise.md 6).
+pub(super) const fn scratch_a2a3(role: Role) -> Operand {
+    Operand { used: Profiles::A2A3, ..optional_scratch(role) }
 }
 
 words! {
@@ -193,6 +208,8 @@ words! {
         TwoWindows = "two windows", "", "Two windows of one source.";
         OneSource = "one source", "", "One source instead of two.";
         NoIndex = "no index", "", "Row and column left out.";
+        ScalarFirst = "scalar first", "", "The scalar before the tile.";
+        Valued = "with values", "", "With a second destination for values.";
     }
 }
 

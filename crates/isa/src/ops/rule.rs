@@ -44,14 +44,88 @@ impl Ids {
     }
 }
 
+/// When a scratch tile has to be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Given {
+    /// Always.
+    Always,
+    /// With tiles of floats.
+    ForFloats,
+    /// Never.
+    Optional,
+}
+
+/// The type of a scratch tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TmpElem {
+    /// Any.
+    Any,
+    /// dst's.
+    LikeDst,
+    /// src's.
+    LikeSrc,
+    /// u8.
+    U8,
+}
+
+/// A valid extent of a scratch tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TmpExtent {
+    /// Any.
+    Any,
+    /// So many, or more.
+    AtLeast(u64),
+    /// As many as dst has, or more.
+    AtLeastDst,
+    /// As many as dst has.
+    LikeDst,
+}
+
+/// What a2a3 asks of a scratch tile; it lies in Vec, row by row (isa/elementwise.md 6, reduce.md 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TmpAsk {
+    /// When it has to be given.
+    pub given: Given,
+    /// Its type.
+    pub elem: TmpElem,
+    /// Its valid rows.
+    pub rows: TmpExtent,
+    /// Its valid columns.
+    pub cols: TmpExtent,
+}
+
+impl TmpAsk {
+    /// Given, and any tile.
+    pub(super) const GIVEN: TmpAsk =
+        TmpAsk { given: Given::Always, elem: TmpElem::Any, rows: TmpExtent::Any, cols: TmpExtent::Any };
+    /// Of bytes.
+    pub(super) const U8: TmpAsk = TmpAsk { elem: TmpElem::U8, ..Self::GIVEN };
+
+    pub(super) const fn rows(self, n: u64) -> TmpAsk {
+        TmpAsk { rows: TmpExtent::AtLeast(n), ..self }
+    }
+
+    pub(super) const fn rows_of_dst(self) -> TmpAsk {
+        TmpAsk { rows: TmpExtent::AtLeastDst, ..self }
+    }
+
+    pub(super) const fn cols_of_dst(self) -> TmpAsk {
+        TmpAsk { cols: TmpExtent::AtLeastDst, ..self }
+    }
+
+    pub(super) const fn valid_of_dst(self) -> TmpAsk {
+        TmpAsk { rows: TmpExtent::LikeDst, cols: TmpExtent::LikeDst, ..self }
+    }
+}
+
 macro_rules! kinds {
-    ($($Kind:ident $asked:literal;)*) => {
+    ($($Kind:ident $(($ask:ident))? $asked:literal;)*) => {
         /// A question about one instruction. Each is one function of the verifier; a family shares its kinds, the moves
         /// have some of their own. Several ids of a row may belong to one question: it is asked where the first of them
         /// stands.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-        pub enum RuleKind { $(#[doc = $asked] $Kind,)* }
+        pub enum RuleKind { $(#[doc = $asked] $Kind $(($ask))?,)* }
     };
 }
 
@@ -65,9 +139,38 @@ kinds! {
     Program "Asked of whole programs.";
 
     SameValid "Have all tiles one valid region?";
+    SameShape "Have src and dst one declared shape?";
+    Tmp(TmpAsk) "Is the scratch tile what a2a3 wants?";
+    TmpRows "Has tmp more rows than dst (warning)?";
+    TmpOfCvt "Is TCVT's tmp as large as hardware needs (warning)?";
+    MaskValid "Has the mask as many rows as the sources?";
+    Mask "Has the mask room for the bits, and storage of its own?";
+    MaskDense "Do TSEL and TCMPS find the bits in one place (warning)?";
+    CompareMode "Does hardware have the comparison?";
+    CvtMode "Does hardware have the rounding?";
+    Scalar "Is the scalar a number of the tile's kind?";
+    ScalarTyped "Has the scalar the tile's type?";
+    ScalarShift "Is the scalar a shift count?";
+    ScalarSlope "Is the scalar a slope?";
+    ScalarBits "Is the scalar an element, or its bits?";
+    NotInPlace "Does hardware need the operands apart?";
+    Zero "Is a divisor zero?";
+    Range "Are the operands in the range in which hardware is exact (warning)?";
     RowFoldValid "Has dst one value per row of src?";
+    ColFoldValid "Has dst one value per column of src?";
     FoldEmpty "Is there something to fold?";
-    FoldTmp "Is tmp what a2a3's row reductions want?";
+    ArgIndex "Does the index type hold every place?";
+    ArgTmp "Is tmp what a2a3's arg instructions want?";
+    ArgTmpSize "Is it as large as hardware needs (warning)?";
+    PairTmp "Is tmp what adding in pairs wants?";
+    PairTmpSize "Is it as large as hardware needs (warning)?";
+    RowOfValid "Has src a value for each row of dst?";
+    ColOfValid "Has src a value for each column of dst?";
+    RowExpandValid "Is one operand full, and has the other a value or a block for each row?";
+    ColExpandValid "Is one operand full, and has the other a value for each column?";
+    ExpandColumn "Is src1Col 1 or what is there?";
+    ExpandTmp "Is tmp what a2a3's row expands want?";
+    ExpandTmpSize "Is it as large as hardware needs (warning)?";
     ContractValid "Do M, K and N agree?";
     ContractShape "Do the declared shapes agree?";
     ContractRange "Are M, K and N in hardware's range?";

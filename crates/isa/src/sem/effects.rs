@@ -2,7 +2,7 @@
 //! ends.
 
 use crate::inst::Inst;
-use crate::ops::{Bind, Covers, Effect, FormInfo, Role};
+use crate::ops::{Bind, Covers, Effect, FormInfo, Operand, Role};
 use smallvec::SmallVec;
 
 /// What becomes of one tile operand.
@@ -42,7 +42,7 @@ pub struct Effects {
 impl Effects {
     /// Does the instruction move or change bytes at all? Views do not: sharing storage is what they are for.
     pub fn moves(&self) -> bool {
-        self.tiles.iter().any(|t| t.effect != Effect::View)
+        self.tiles.iter().any(|t| !matches!(t.effect, Effect::View | Effect::Unused))
     }
 }
 
@@ -62,12 +62,21 @@ pub fn effects(inst: &Inst) -> Effects {
         };
         Touch {
             role: arg.role,
-            effect: if only_names { Effect::View } else { row.map_or(Effect::Read, |o| o.effect) },
+            effect: match row {
+                _ if only_names => Effect::View,
+                Some(o) if !is_used(inst, o) => Effect::Unused,
+                row => row.map_or(Effect::Read, |o| o.effect),
+            },
             covers,
             needs_valid: row.is_some_and(|o| o.valid.has(inst.profile)),
         }
     });
     Effects { tiles: tiles.collect(), binds }
+}
+
+/// Is the operand touched? TCOLSUM's scratch is on a5 where it adds in pairs (isa/reduce.md 4).
+pub(super) fn is_used(inst: &Inst, operand: &Operand) -> bool {
+    operand.used.has(inst.profile) || inst.attrs.is_binary()
 }
 
 /// How many elements the sources of data hold together, as far as the instruction looks.

@@ -1,8 +1,9 @@
 //! What an element becomes: the one definition, slow and exact, that every kernel is a faster twin of.
 
-use super::{Fixpipe, convert};
+use super::{Fixpipe, Rounding, Saturation, convert, cvt, math};
 use crate::codec::{Number, Overflow, QuantParam};
 use crate::elem::Elem;
+use crate::inst::Cmp;
 
 /// A function of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,6 +15,13 @@ pub enum Func {
     LowBytes,
     /// Converted between element types, as `cpu` and moves into Bias do (ops.md 1.5).
     Convert,
+    /// Converted as TCVT does (isa/elementwise.md 5).
+    Cvt {
+        /// How a value between two neighbours is rounded.
+        rounding: Rounding,
+        /// What happens beyond the ends of the type; left out, the pair of types decides.
+        saturation: Option<Saturation>,
+    },
     /// Out of an accumulator, with a quantization parameter or without (fixpipe.md 4).
     Fixpipe {
         /// Whether ReLU follows.
@@ -23,10 +31,80 @@ pub enum Func {
         /// How the second argument is read, where there is one.
         quant: Option<Quant>,
     },
+    /// `|x|`: a float loses its sign bit.
+    Abs,
+    /// `-x`: a float flips its sign bit.
+    Neg,
+    /// `~x`.
+    Not,
+    /// `x > 0 ? x : +0`.
+    Relu,
+    /// `1 / x`.
+    Recip,
+    /// `e^x`.
+    Exp,
+    /// `ln x`.
+    Log,
+    /// The square root.
+    Sqrt,
+    /// `1 / sqrt x`, as one operation.
+    Rsqrt,
     /// `x + y`.
     Add,
+    /// `x - y`.
+    Sub,
+    /// `x · y`.
+    Mul,
+    /// `x / y`; integers truncate.
+    Div,
+    /// `x · (1 / y)` with two roundings, as a5 divides by a scalar (isa/scalar.md 3).
+    MulRecip,
+    /// The floored remainder.
+    Rem,
+    /// The truncated remainder.
+    Fmod,
+    /// `x^y`.
+    Pow,
+    /// The larger one.
+    Max,
+    /// The smaller one.
+    Min,
+    /// `x & y`.
+    And,
+    /// `x | y`.
+    Or,
+    /// `x ^ y`.
+    Xor,
+    /// `x << y`.
+    Shl,
+    /// `x >> y`.
+    Shr,
+    /// `x > 0 ? x : y · x`.
+    Prelu,
+    /// `e^(x - y)`.
+    ExpDif,
+    /// `(x + y) + z`.
+    AddAdd,
+    /// `(x - y) + z`.
+    SubAdd,
+    /// `z + x · y`, rounded twice.
+    Axpy,
     /// `s + x · y`, rounded once.
     MulAdd,
+    /// Eight comparisons as the bits of a byte, lowest first: the arguments are pairs.
+    Compare(Cmp),
+    /// Bit `bit` of the first argument picks the second, where it is 1, or the third.
+    Select {
+        /// Which bit of the mask byte.
+        bit: u8,
+    },
+    /// The place of the first greatest or least of some elements, or that element (isa/reduce.md 5).
+    Arg {
+        /// The greatest, not the least.
+        greatest: bool,
+        /// The element, not its place.
+        value: bool,
+    },
 }
 
 /// How a quantization parameter is read (fixpipe.md 3).
@@ -68,16 +146,140 @@ impl Func {
         match (self, args) {
             (Func::Bits | Func::LowBytes, [(_, x)]) => x & to.mask(),
             (Func::Convert, [(from, x)]) => convert(*from, to, *x),
+            (Func::Cvt { rounding, saturation }, [(from, x)]) => cvt(*from, to, *x, rounding, saturation),
             (Func::Fixpipe { relu, hardware_rounding, quant }, [(src, x), param @ ..]) => {
                 let fixpipe = Fixpipe { src: *src, dst: to, relu, hardware_rounding };
                 let param = quant.zip(param.first()).map(|(quant, (_, bits))| quant.param(*bits));
                 fixpipe.apply(*x as u32, param.as_ref())
             }
-            (Func::Add, [x, y]) if to.is_float() => rounded(to, float(*x) + float(*y)),
-            (Func::Add, [x, y]) => integer(*x).wrapping_add(integer(*y)) & to.mask(),
-            (Func::MulAdd, [s, x, y]) if to.is_float() => rounded(to, float(*x).mul_add(float(*y), float(*s))),
-            (Func::MulAdd, [s, x, y]) => integer(*x).wrapping_mul(integer(*y)).wrapping_add(integer(*s)) & to.mask(),
+            (Func::Compare(cmp), pairs) => {
+                let holds = pairs.as_chunks().0.iter().map(|[x, y]| u64::from(compare(cmp, *x, *y)));
+                holds.enumerate().fold(0, |byte, (bit, holds)| byte | holds << bit)
+            }
+            (Func::Select { bit }, [(_, mask), (_, x), (_, y)]) => if mask >> bit & 1 == 1 { *x } else { *y },
+            // The sign bit alone, also of a NaN.
+            (Func::Abs, [(_, x)]) if to.is_float() => x & (to.mask() >> 1),
+            (Func::Neg, [(_, x)]) if to.is_float() => x ^ (to.mask() ^ to.mask() >> 1),
+            _ if to.is_float() => to.encode_f32(self.of_floats(args), Overflow::Infinity),
+            _ => self.of_integers(to, args) as u64 & to.mask(),
+        }
+    }
+
+    fn of_floats(self, args: &[(Elem, u64)]) -> f32 {
+        let value = |n: usize| args.get(n).map_or(0.0, |arg| float(*arg));
+        let (x, y, z) = (value(0), value(1), value(2));
+        match self {
+            Func::Relu => if x > 0.0 || x.is_nan() { x } else { 0.0 },
+            Func::Recip => 1.0 / x,
+            Func::Exp => math::exp(x),
+            Func::Log => math::log(x),
+            Func::Sqrt => x.sqrt(),
+            Func::Rsqrt => math::rsqrt(x),
+            Func::Add => x + y,
+            Func::Sub => x - y,
+            Func::Mul => x * y,
+            Func::Div => x / y,
+            // Either zero has the reciprocal +inf (isa/scalar.md 3).
+            Func::MulRecip => x * (1.0 / if y == 0.0 { 0.0 } else { y }),
+            Func::Rem => math::rem(x, y),
+            Func::Fmod => math::fmod(x, y),
+            Func::Pow => math::pow(x, y),
+            Func::Max => ordered(x, y, x > y || (x == y && y.is_sign_negative())),
+            Func::Min => ordered(x, y, x < y || (x == y && x.is_sign_negative())),
+            Func::Prelu => if x > 0.0 { x } else { y * x },
+            Func::ExpDif => math::exp(x - y),
+            Func::AddAdd => (x + y) + z,
+            Func::SubAdd => (x - y) + z,
+            Func::Axpy => z + x * y,
+            Func::MulAdd => y.mul_add(z, x),
+            _ => 0.0,
+        }
+    }
+
+    /// The result, of which the low bits count. A zero divisor has none (`-zero`); the answer is 0 then.
+    fn of_integers(self, to: Elem, args: &[(Elem, u64)]) -> i128 {
+        let value = |n: usize| args.get(n).map_or(0, |arg| integer(*arg));
+        let (x, y, z) = (value(0), value(1), value(2));
+        let count = y as u32 & (to.bits() - 1);
+        match self {
+            Func::Abs => x.abs(),
+            Func::Neg => -x,
+            Func::Not => !x,
+            Func::Relu => x.max(0),
+            Func::Recip => 1i128.checked_div(x).unwrap_or(0),
+            Func::Add => x + y,
+            Func::Sub => x - y,
+            Func::Mul => x.wrapping_mul(y),
+            Func::Div => x.checked_div(y).unwrap_or(0),
+            // The sign of the divisor; i64 keeps the dividend's (isa/elementwise.md 7).
+            Func::Rem if to != Elem::I64 => {
+                let r = x.checked_rem(y).unwrap_or(0);
+                if r != 0 && (r < 0) != (y < 0) { r + y } else { r }
+            }
+            Func::Rem | Func::Fmod => x.checked_rem(y).unwrap_or(0),
+            Func::Pow => power(x, y),
+            Func::Max => x.max(y),
+            Func::Min => x.min(y),
+            Func::And => x & y,
+            Func::Or => x | y,
+            Func::Xor => x ^ y,
+            Func::Shl => x << count,
+            Func::Shr => x >> count,
+            Func::AddAdd => x + y + z,
+            Func::SubAdd => x - y + z,
+            Func::MulAdd => x.wrapping_add(y.wrapping_mul(z)),
             _ => 0,
+        }
+    }
+
+    /// The fold of some elements into one of type `to`, from left to right: each step's arguments follow what came
+    /// before. It starts as `start`, or as what changes nothing (reduce.md 5).
+    pub fn fold<'a>(
+        self,
+        to: Elem,
+        start: Option<(Elem, u64)>,
+        steps: impl IntoIterator<Item = &'a [(Elem, u64)]>,
+    ) -> u64 {
+        if let Func::Arg { greatest, value } = self {
+            let elements = steps.into_iter().filter_map(|args| args.first().copied());
+            let (place, (_, bits)) = best(greatest, elements).unwrap_or((0, (to, 0)));
+            return if value { bits } else { place & to.mask() };
+        }
+        let state = Func::state(to);
+        let first = start.map_or(self.start(state), |(elem, bits)| convert(elem, state, bits));
+        let mut args = Vec::with_capacity(3);
+        let folded = steps.into_iter().fold(first, |s, step| {
+            args.clear();
+            args.push((state, s));
+            args.extend_from_slice(step);
+            self.eval(state, &args)
+        });
+        convert(state, to, folded)
+    }
+
+    /// What a fold starts as: +0, 1, or the end of the type that every element is on the right side of.
+    pub fn start(self, state: Elem) -> u64 {
+        let end = |number: Number, infinity: f64| match state.is_float() {
+            true => state.encode_f64(infinity, Overflow::Infinity),
+            false => state.encode(number, Overflow::Infinity),
+        };
+        let (lowest, highest) = state.range();
+        match self {
+            Func::Mul => state.encode_int(1, Overflow::Infinity),
+            Func::Max => end(lowest, f64::NEG_INFINITY),
+            Func::Min => end(highest, f64::INFINITY),
+            _ => 0,
+        }
+    }
+
+    /// Has an integer function no result for these arguments (`-zero`)?
+    pub fn is_by_zero(self, args: &[(Elem, u64)]) -> bool {
+        let value = |n: usize| args.get(n).map(|arg| integer(*arg));
+        match self {
+            Func::Recip => value(0) == Some(0),
+            Func::Div | Func::Rem | Func::Fmod => value(1) == Some(0),
+            Func::Pow => value(0) == Some(0) && value(1).is_some_and(|y| y < 0),
+            _ => false,
         }
     }
 
@@ -86,10 +288,35 @@ impl Func {
         match self {
             Func::Bits => "copy",
             Func::LowBytes => "low bytes",
-            Func::Convert => "conversion",
+            Func::Convert | Func::Cvt { .. } => "conversion",
             Func::Fixpipe { .. } => "fixpipe",
-            Func::Add => "sum",
-            Func::MulAdd => "sum of products",
+            Func::Abs => "absolute value",
+            Func::Neg => "negation",
+            Func::Not => "complement",
+            Func::Relu | Func::Prelu => "ReLU",
+            Func::Recip => "reciprocal",
+            Func::Exp => "exponential",
+            Func::Log => "logarithm",
+            Func::Sqrt => "square root",
+            Func::Rsqrt => "reciprocal square root",
+            Func::Add | Func::AddAdd => "sum",
+            Func::Sub | Func::SubAdd => "difference",
+            Func::Mul => "product",
+            Func::Div | Func::MulRecip => "quotient",
+            Func::Rem | Func::Fmod => "remainder",
+            Func::Pow => "power",
+            Func::Max => "maximum",
+            Func::Min => "minimum",
+            Func::And => "and",
+            Func::Or => "or",
+            Func::Xor => "exclusive or",
+            Func::Shl | Func::Shr => "shift",
+            Func::ExpDif => "exponential of a difference",
+            Func::Axpy | Func::MulAdd => "sum of products",
+            Func::Compare(_) => "comparison",
+            Func::Select { .. } => "selection",
+            Func::Arg { greatest: true, .. } => "place of the maximum",
+            Func::Arg { .. } => "place of the minimum",
         }
     }
 
@@ -112,13 +339,60 @@ fn float((elem, bits): (Elem, u64)) -> f32 {
     }
 }
 
-fn rounded(to: Elem, v: f32) -> u64 {
-    to.encode_f32(v, Overflow::Infinity)
-}
-
-fn integer((elem, bits): (Elem, u64)) -> u64 {
+fn integer((elem, bits): (Elem, u64)) -> i128 {
     match elem.decode(bits) {
-        Number::Int(v) => v as u64,
+        Number::Int(v) => v,
         Number::Float(_) => 0,
     }
+}
+
+/// One of two floats; a NaN among them wins.
+fn ordered(x: f32, y: f32, is_first: bool) -> f32 {
+    match (x.is_nan() || y.is_nan(), is_first) {
+        (true, _) => f32::NAN,
+        (_, true) => x,
+        (_, false) => y,
+    }
+}
+
+/// `x^y` modulo 2^64; a negative exponent leaves 1, ±1 or 0 (isa/elementwise.md 3).
+fn power(x: i128, y: i128) -> i128 {
+    match (x, y) {
+        (1, _) => 1,
+        (-1, y) => if y & 1 == 0 { 1 } else { -1 },
+        (_, ..0) => 0,
+        (x, y) => {
+            let (mut result, mut square, mut left) = (1u64, x as u64, y);
+            while left > 0 {
+                if left & 1 == 1 {
+                    result = result.wrapping_mul(square);
+                }
+                square = square.wrapping_mul(square);
+                left >>= 1;
+            }
+            i128::from(result)
+        }
+    }
+}
+
+/// Does the comparison hold? With a NaN only `ne` does.
+fn compare(cmp: Cmp, x: (Elem, u64), y: (Elem, u64)) -> bool {
+    let order = if x.0.is_float() { float(x).partial_cmp(&float(y)) } else { Some(integer(x).cmp(&integer(y))) };
+    match cmp {
+        Cmp::Eq => order.is_some_and(|o| o.is_eq()),
+        Cmp::Ne => order.is_none_or(|o| o.is_ne()),
+        Cmp::Lt => order.is_some_and(|o| o.is_lt()),
+        Cmp::Le => order.is_some_and(|o| o.is_le()),
+        Cmp::Gt => order.is_some_and(|o| o.is_gt()),
+        Cmp::Ge => order.is_some_and(|o| o.is_ge()),
+    }
+}
+
+/// The first greatest or least element and its place; the first NaN wins over every number.
+fn best(greatest: bool, elements: impl Iterator<Item = (Elem, u64)>) -> Option<(u64, (Elem, u64))> {
+    let is_nan = |(elem, bits): (Elem, u64)| elem.is_nan(bits);
+    (0..).zip(elements).reduce(|best, next| {
+        let beats = if greatest { compare(Cmp::Gt, next.1, best.1) } else { compare(Cmp::Lt, next.1, best.1) };
+        if !is_nan(best.1) && (beats || is_nan(next.1)) { next } else { best }
+    })
 }

@@ -6,16 +6,20 @@
 //! element is [`Func::eval`], the one definition that kernels are compared with.
 
 mod convert;
+mod cvt;
 mod effects;
 mod fill;
 mod fixpipe;
 mod func;
 mod img2col;
+pub mod math;
 mod rearrange;
 mod step;
+mod vector;
 mod window;
 
 pub use convert::convert;
+pub use cvt::{Rounding, Saturation, cvt};
 pub use effects::{Effects, Touch, effects};
 pub use fill::{fillpad, load, store};
 pub use fixpipe::{Fixpipe, relu};
@@ -23,12 +27,11 @@ pub use func::{Func, Quant};
 pub use img2col::{Img2col, img2col, img2col_config};
 pub use rearrange::{concat, deinterleave, gather, interleave, pack, reshape, transpose};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
+pub use vector::{compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, pair_sums, select};
 pub use window::{extract, insert, mov};
 
-use crate::codec::Overflow;
 use crate::inst::Inst;
 use crate::ops::Role;
-use crate::profile::Profile;
 use smallvec::SmallVec;
 
 /// The steps of an instruction whose values are known.
@@ -39,19 +42,23 @@ pub type Steps = Option<Vec<Step>>;
 pub enum Sem {
     /// Elements move, by index maps alone.
     Moves(fn(&Inst) -> Steps),
-    /// `dst(i, j) = func(args …)` over the valid region of `domain`.
+    /// `dst(i, j) = func(args(i, j) …)` over dst's valid region.
     Map {
-        /// The tile whose valid region is the domain.
-        domain: Role,
-        /// The arguments, and which element of each belongs to (i, j).
-        args: &'static [(Role, At)],
+        /// The arguments: tiles, or scalars.
+        args: &'static [Role],
+        /// What the element becomes.
+        func: Func,
+    },
+    /// `dst(i, j) = func(src0, src1)` over dst's valid region, where one source has one value, or one block, for each row
+    /// or one value for each column; without an operation, src(i, 0) or src(0, j).
+    Expand {
+        /// What the values are for.
+        each: Axis,
         /// What the element becomes.
         func: Func,
     },
     /// `dst = func(… func(func(0, x0), x1) …)` along the rows or columns of `src`.
     Fold {
-        /// The tile that is folded.
-        src: Role,
         /// Whether each row or each column has a result.
         each: Axis,
         /// What one more element makes of it.
@@ -66,6 +73,8 @@ pub enum Sem {
         /// What the sum starts with, and which element of it belongs to (i, j); +0 without one.
         plus: Option<(Role, At)>,
     },
+    /// Elements are computed, by steps of its own.
+    Computes(fn(&Inst) -> Steps),
     /// Elements move, and in some form data decides where.
     Data(fn(&Inst) -> Steps),
     /// A tile gets another storage; no byte moves.
@@ -93,7 +102,16 @@ pub enum Sem {
 impl Sem {
     /// Does the instruction write elements, of tiles or of global memory?
     pub const fn computes(&self) -> bool {
-        matches!(self, Sem::Moves(_) | Sem::Map { .. } | Sem::Fold { .. } | Sem::Contract { .. } | Sem::Data(_))
+        matches!(
+            self,
+            Sem::Moves(_)
+                | Sem::Map { .. }
+                | Sem::Expand { .. }
+                | Sem::Fold { .. }
+                | Sem::Contract { .. }
+                | Sem::Computes(_)
+                | Sem::Data(_)
+        )
     }
 }
 
@@ -102,23 +120,15 @@ impl Sem {
 pub enum At {
     /// (i, j).
     Same,
-    /// (i, 0): one value a row.
-    RowOf,
     /// (0, j): one value a column.
     ColOf,
-    /// (j, i).
-    Transposed,
-    /// The operand is a scalar.
-    Scalar,
 }
 
 impl At {
     fn map(self) -> Map {
         match self {
             At::Same => Map::SAME,
-            At::RowOf => at([[1, 0], [0, 0]]),
-            At::ColOf | At::Scalar => at([[0, 0], [0, 1]]),
-            At::Transposed => Map::TRANSPOSED,
+            At::ColOf => at([[0, 0], [0, 1]]),
         }
     }
 }
@@ -140,40 +150,13 @@ pub fn ceil_to(x: u64, n: u64) -> u64 {
 /// The steps of an instruction; `None` where a value that they depend on is not known, or it changes no element.
 pub fn steps(inst: &Inst) -> Steps {
     match inst.op.info().sem {
-        Sem::Moves(steps) | Sem::Data(steps) => steps(inst),
-        Sem::Map { domain, args, func } => map(inst, domain, args, func),
-        Sem::Fold { src, each, func } => fold(inst, src, each, func),
+        Sem::Moves(steps) | Sem::Computes(steps) | Sem::Data(steps) => steps(inst),
+        Sem::Map { args, func } => vector::map(inst, args, func),
+        Sem::Expand { each, func } => vector::expand(inst, each, func),
+        Sem::Fold { each, func } => vector::fold(inst, each, func),
         Sem::Contract { a, b, plus } => contract(inst, a, b, plus),
         _ => None,
     }
-}
-
-fn map(inst: &Inst, domain: Role, args: &[(Role, At)], func: Func) -> Steps {
-    let (d, over) = (inst.tile_index(Role::Dst)?, inst.tile_index(domain)?);
-    let elem = inst.tiles.get(d)?.tile.elem;
-    let arg = |(role, at): &(Role, At)| match at {
-        At::Scalar => Some(Arg::Scalar(elem.encode(inst.scalar(*role)?, Overflow::Infinity))),
-        at => Some(Arg::Element(Side::Tile(inst.tile_index(*role)?), at.map())),
-    };
-    let args = args.iter().map(arg).collect::<Option<SmallVec<_>>>()?;
-    // Elementwise instructions use scratch on a2a3 only (elementwise.md 6).
-    let mut all = scratch(inst, inst.profile == Profile::A2a3);
-    all.push(Step::Apply(Apply { func, core: 0, extent: valid(inst, over)?, dst: (Side::Tile(d), Map::SAME), args }));
-    Some(all)
-}
-
-fn fold(inst: &Inst, src: Role, each: Axis, func: Func) -> Steps {
-    let (s, d) = (inst.tile_index(src)?, inst.tile_index(Role::Dst)?);
-    let [rows, cols] = valid(inst, s)?;
-    let (extent, from, to) = match each {
-        Axis::Row => ([rows, 1, cols], [[1, 0, 0], [0, 0, 1]], [[1, 0, 0], [0, 0, 0]]),
-        Axis::Col => ([1, cols, rows], [[0, 0, 1], [0, 1, 0]], [[0, 0, 0], [0, 1, 0]]),
-    };
-    // Reductions use scratch on cpu and a2a3 (reduce.md 4).
-    let mut all = scratch(inst, inst.profile != Profile::A5);
-    let args = SmallVec::from_iter([(s, at(from))]);
-    all.push(Step::Reduce(Reduce { func, extent, dst: (d, at(to)), start: None, args }));
-    Some(all)
 }
 
 fn contract(inst: &Inst, a: Role, b: Role, plus: Option<(Role, At)>) -> Steps {
@@ -202,8 +185,9 @@ fn at<const N: usize>(step: [[u64; N]; 2]) -> Map<N> {
 }
 
 /// The step of a scratch operand, where it is given and touched.
-fn scratch(inst: &Inst, is_touched: bool) -> Vec<Step> {
-    inst.tile_index(Role::Tmp).filter(|_| is_touched).map(|tile| Step::Scratch { tile }).into_iter().collect()
+fn scratch(inst: &Inst) -> Vec<Step> {
+    let is_used = inst.op.form(inst.form).and_then(|f| f.operand(Role::Tmp)).is_some_and(|o| effects::is_used(inst, o));
+    inst.tile_index(Role::Tmp).filter(|_| is_used).map(|tile| Step::Scratch { tile }).into_iter().collect()
 }
 
 fn valid(inst: &Inst, tile: usize) -> Option<[u64; 2]> {

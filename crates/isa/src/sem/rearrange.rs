@@ -11,7 +11,7 @@ pub fn transpose(inst: &Inst) -> Steps {
     let (src, dst) = (&inst.tiles.get(s)?.tile, &inst.tiles.get(d)?.tile);
     // a5 transposes the declared shape, whatever is valid (PTO ISA, TTRANS page).
     let [rows, cols] = if inst.profile == Profile::A5 { [src.rows, src.cols] } else { valid(inst, s)? };
-    let mut all = scratch(inst, true);
+    let mut all = scratch(inst);
     if inst.profile == Profile::A2a3 && rows > 0 && cols > 0 {
         let rect = Rect { row: 0, col: 0, rows: cols, cols: ceil_to(rows, dst.elem.c0()).min(dst.cols) };
         all.push(Step::Clobber { dst: d, core: 0, rect });
@@ -83,7 +83,7 @@ pub fn reshape(inst: &Inst) -> Steps {
 /// TGATHER with a tile of indices.
 pub fn gather(inst: &Inst) -> Steps {
     let (src, idx, dst) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Idx)?, inst.tile_index(Role::Dst)?);
-    let mut all = scratch(inst, inst.profile != Profile::A5);
+    let mut all = scratch(inst);
     all.push(Step::Gather { src, idx, dst, extent: valid(inst, dst)? });
     Some(all)
 }

@@ -1,6 +1,7 @@
 //! Steps: what an instruction does, as data. Whoever runs, checks or follows instructions reads these and no opcode.
 
 use super::{Func, Img2col};
+use crate::elem::Elem;
 use smallvec::SmallVec;
 
 /// An affine map from a domain of `N` indices to the elements of a tile: `(r, c) = origin + step · (i, j, …)`.
@@ -43,8 +44,20 @@ impl<const N: usize> Map<N> {
 pub enum Side {
     /// The tile operand at this position of [`Inst::tiles`](crate::inst::Inst::tiles).
     Tile(usize),
+    /// The bytes of that tile's rows, whatever its type (masks: isa/elementwise.md 4).
+    Bytes(usize),
     /// The instruction's view of global memory.
     Global,
+}
+
+impl Side {
+    /// The position of the tile, where it is one.
+    pub fn tile(self) -> Option<usize> {
+        match self {
+            Side::Tile(n) | Side::Bytes(n) => Some(n),
+            Side::Global => None,
+        }
+    }
 }
 
 /// An argument of a function.
@@ -52,8 +65,18 @@ pub enum Side {
 pub enum Arg {
     /// An element, by the point of the domain.
     Element(Side, Map),
-    /// These bits everywhere.
-    Scalar(u64),
+    /// An element of this type and these bits everywhere.
+    Scalar(Elem, u64),
+}
+
+impl Arg {
+    /// The position of the tile that it is an element of.
+    pub fn tile(self) -> Option<usize> {
+        match self {
+            Arg::Element(side, _) => side.tile(),
+            Arg::Scalar(..) => None,
+        }
+    }
 }
 
 /// For all (i, j) of the domain, `dst(i, j) = func(args(i, j) …)`.
@@ -82,7 +105,7 @@ impl Apply {
     pub fn elements(&self) -> impl Iterator<Item = (Side, Map)> + '_ {
         self.args.iter().filter_map(|arg| match arg {
             Arg::Element(side, map) => Some((*side, *map)),
-            Arg::Scalar(_) => None,
+            Arg::Scalar(..) => None,
         })
     }
 }
@@ -159,6 +182,20 @@ pub enum Step {
     Apply(Apply),
     /// Every element becomes a fold over others.
     Reduce(Reduce),
+    /// Eight results of a function are one byte: byte k of dst, counted through the first `row_bytes` bytes of each of its
+    /// rows, is `func(args(i, 8·b) …, args(i, 8·b + 7) …)` with `k = i · ceil(columns / 8) + b` (isa/elementwise.md 4).
+    Pack {
+        /// What eight pairs of elements become.
+        func: Func,
+        /// Rows and columns of the domain.
+        extent: [u64; 2],
+        /// What the function takes for each element.
+        args: [Arg; 2],
+        /// The mask.
+        dst: usize,
+        /// Bytes of a row of the mask that count.
+        row_bytes: u64,
+    },
     /// `k = idx(i, j); dst(i, j) = src(k / C, k mod C)` with C columns declared (irregular.md 4).
     Gather {
         /// The tile that is picked from.
@@ -215,12 +252,13 @@ impl Step {
             Step::Clobber { dst, .. } | Step::Fill { dst, .. } | Step::LoadConv { dst, .. } => *dst == tile,
             Step::Scratch { tile: scratch } => *scratch == tile,
             Step::Apply(apply) => {
-                apply.dst.0 == Side::Tile(tile) || apply.elements().any(|(side, _)| side == Side::Tile(tile))
+                apply.dst.0 == Side::Tile(tile) || apply.elements().any(|(side, _)| side.tile() == Some(tile))
             }
             Step::Reduce(reduce) => {
                 let mut all = reduce.args.iter().chain(&reduce.start).chain([&reduce.dst]);
                 all.any(|(n, _)| *n == tile)
             }
+            Step::Pack { args, dst, .. } => *dst == tile || args.iter().any(|arg| arg.tile() == Some(tile)),
             Step::Gather { src, idx, dst, .. } => [src, idx, dst].contains(&&tile),
             Step::Bytes { src, dst, .. } | Step::Img2col { src, dst, .. } => [src, dst].contains(&&tile),
             Step::Join => true,

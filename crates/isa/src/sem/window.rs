@@ -91,7 +91,7 @@ fn value(inst: &Inst, which: Window, src: &Tile, dst: &Tile, first: u64) -> (Fun
             (Quant::Vector, Arg::Element(Side::Tile(fp), Map { origin: [0, first], step: [[0, 0], [0, 1]] }))
         });
         let scalar = || match inst.scalar(Role::Quant)? {
-            Number::Int(bits) => Some((Quant::Scalar, Arg::Scalar(bits as u64))),
+            Number::Int(bits) => Some((Quant::Scalar, Arg::Scalar(Elem::U64, bits as u64))),
             Number::Float(_) => None,
         };
         let (quant, param) = fp.or_else(scalar).unzip();
@@ -107,7 +107,7 @@ fn value(inst: &Inst, which: Window, src: &Tile, dst: &Tile, first: u64) -> (Fun
     if which == Window::Whole && on_hardware && dst.loc == Loc::Bias && src.elem == Elem::F32 {
         // Hardware multiplies by one on the way to the bias table (`tmov-bias`): a number stays what it is, and a NaN
         // becomes the canonical one.
-        let one = Arg::Scalar(u64::from(1f32.to_bits()));
+        let one = Arg::Scalar(Elem::U64, u64::from(1f32.to_bits()));
         return (Func::Fixpipe { relu: false, hardware_rounding: true, quant: Some(Quant::Scalar) }, Some(one));
     }
     (Func::Bits, None)
