@@ -11,6 +11,7 @@ mod fill;
 mod fixpipe;
 mod func;
 mod img2col;
+pub mod math;
 mod rearrange;
 mod step;
 mod window;
