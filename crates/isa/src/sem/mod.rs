@@ -6,6 +6,7 @@
 //! element is [`Func::eval`], the one definition that kernels are compared with.
 
 mod convert;
+mod cvt;
 mod effects;
 mod fill;
 mod fixpipe;
@@ -17,6 +18,7 @@ mod step;
 mod window;
 
 pub use convert::convert;
+pub use cvt::{Rounding, Saturation, cvt};
 pub use effects::{Effects, Touch, effects};
 pub use fill::{fillpad, load, store};
 pub use fixpipe::{Fixpipe, relu};
