@@ -18,7 +18,7 @@
 mod e8m0;
 mod hif8;
 mod quant;
-mod small;
+pub(crate) mod small;
 
 use crate::elem::{Elem, ElemKind, PadKind};
 use std::num::FpCategory;
@@ -85,7 +85,7 @@ impl Elem {
 
     /// The parameters of an encoding shaped like IEEE's; those that are not, and integers, never ask.
     #[inline]
-    const fn small(self) -> small::Small {
+    pub(crate) const fn small(self) -> small::Small {
         match self {
             Elem::F16 => small::F16,
             Elem::Bf16 => small::BF16,

@@ -5,21 +5,21 @@ use std::num::FpCategory;
 
 /// The parameters of one encoding. A code is the sign bit above a *magnitude* whose order is that of the values.
 #[derive(Clone, Copy)]
-pub(super) struct Small {
+pub(crate) struct Small {
     /// Bits of the mantissa field, at least 1.
-    mantissa: u32,
+    pub(crate) mantissa: u32,
     /// Bits of exponent and mantissa field together; the sign lies above them.
     width: u32,
     /// What is subtracted from the exponent field.
-    bias: u64,
+    pub(crate) bias: u64,
     /// The magnitude of the largest finite value.
-    pub(super) largest: u64,
+    pub(crate) largest: u64,
     /// What an overflow to infinity gives: infinity, else NaN, else the largest finite value.
-    beyond: u64,
+    pub(crate) beyond: u64,
     /// The canonical NaN (fixpipe.md 4); zero in the fp4 types, which have none.
-    pub(super) nan: u64,
+    pub(crate) nan: u64,
     /// Whether `beyond` is an infinity.
-    has_infinity: bool,
+    pub(crate) has_infinity: bool,
 }
 
 /// An encoding with IEEE's infinity and NaNs, whose canonical NaN is given.

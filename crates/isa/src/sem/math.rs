@@ -1,0 +1,208 @@
+//! The functions of floats that IEEE 754 does not fix: exp, log, rsqrt, pow, and the two remainders (elementwise.md 3).
+//!
+//! One algorithm each, of IEEE additions, products, quotients, square roots and integer operations only, none of them
+//! contracted: the bits are the same on every machine, whatever vector instructions a loop over it becomes. All work in
+//! binary64, where every f32 is normal, and round to f32 once at the end; that makes subnormal results, overflow and
+//! underflow come out by themselves. With a relative error of ε there, the result is within 0.5 + 2^24·ε units in the
+//! last place of f32, so 2^-44 leaves one result in about 2^19 not correctly rounded, and that one off by one.
+//! Nothing branches but the far case of the remainders, so that a loop becomes vector instructions: special values are
+//! selected.
+//!
+//! ```
+//! use tessera_isa::sem::math;
+//!
+//! assert_eq!(math::exp(1.0), std::f32::consts::E);
+//! assert_eq!(math::pow(-2.0, 3.0), -8.0);
+//! assert_eq!((math::fmod(-5.5, 2.0), math::rem(-5.5, 2.0)), (-1.5, 0.5));
+//! ```
+
+/// The NaN that arithmetic gives.
+const NAN: f32 = f32::from_bits(0x7FC0_0000);
+
+/// Its sum with a binary64 of magnitude below 2^51 has the nearest integer in its low bits, rounded by the adder:
+/// unlike a call of `round_ties_even`, this is one instruction on every processor.
+const ROUNDER: f64 = 6_755_399_441_055_744.0;
+
+/// ln 2 = HIGH + LOW: HIGH has 42 bits, so that its product with an integer of 11 bits is exact.
+const LN2_HIGH: f64 = f64::from_bits(0x3FE6_2E42_FEFA_3800);
+const LN2_LOW: f64 = f64::from_bits(0x3D2E_F357_93C7_6730);
+
+/// `e^x`.
+#[inline(always)]
+pub fn exp(x: f32) -> f32 {
+    // A NaN passes both comparisons and makes a result that is not used.
+    let e = exp_f64(f64::from(x)) as f32;
+    if x.is_nan() { NAN } else { e }
+}
+
+/// The natural logarithm.
+#[inline(always)]
+pub fn log(x: f32) -> f32 {
+    let l = log_f64(f64::from(x)) as f32;
+    let l = if x == f32::INFINITY { x } else { l };
+    let l = if x == 0.0 { f32::NEG_INFINITY } else { l };
+    if x >= 0.0 { l } else { NAN }
+}
+
+/// `1 / √x`; -0 gives -inf.
+#[inline(always)]
+pub fn rsqrt(x: f32) -> f32 {
+    // IEEE's root and quotient leave δ < 2^-23, and one step of Newton's in binary64, where x·y is exact, ε = 1.5·δ²
+    // < 2^-45: a third of the time of a root and a quotient there. Zeros and infinity are right at once.
+    let start = 1.0 / x.sqrt();
+    let (half, y) = (0.5 * f64::from(x), f64::from(start));
+    let r = (y * (1.5 - half * y * y)) as f32;
+    let r = if (x == 0.0) | (x == f32::INFINITY) { start } else { r };
+    if x >= 0.0 { r } else { NAN }
+}
+
+/// `x^y`, C99's.
+#[inline(always)]
+pub fn pow(x: f32, y: f32) -> f32 {
+    let size = x.abs();
+    let l = log_f64(f64::from(size));
+    let l = if size == f32::INFINITY { f64::INFINITY } else { l };
+    let l = if size == 0.0 { f64::NEG_INFINITY } else { l };
+    // Where the result is finite the product is at most 104, so its relative error of 2^-50 is 2^-43.3 in the result,
+    // to which exp_f64 adds little: ε < 2^-43. Infinite products are the right ones.
+    let power = exp_f64(f64::from(y) * l) as f32;
+
+    // From 2^24 on every f32 is an even integer; below, the adder rounds to the nearest one.
+    let height = y.abs();
+    let height = f64::from(if height < 16_777_216.0 { height } else { 16_777_216.0 });
+    let sum = height + ROUNDER;
+    let is_integer = sum - ROUNDER == height;
+    let is_odd = is_integer & (sum.to_bits() & 1 == 1);
+
+    let power = if is_odd & x.is_sign_negative() { -power } else { power };
+    let has_no_root = (x < 0.0) & (size < f32::INFINITY) & !is_integer;
+    let power = if has_no_root | x.is_nan() | y.is_nan() { NAN } else { power };
+    // 0 · inf is no product: (-1)^±inf is 1 too.
+    let is_one = (y == 0.0) | (x == 1.0) | ((size == 1.0) & (y.abs() == f32::INFINITY));
+    if is_one { 1.0 } else { power }
+}
+
+/// C's `fmod`, exact: what is left of `a` after whole `b`s toward zero; it has `a`'s sign.
+#[inline(always)]
+pub fn fmod(a: f32, b: f32) -> f32 {
+    let (near, is_near) = fmod_near(a, b);
+    if is_near { near } else { fmod_far(a, b) }
+}
+
+/// The floored remainder, which has `b`'s sign: [`fmod`], and `b` is added (rounded) where the signs differ.
+#[inline(always)]
+pub fn rem(a: f32, b: f32) -> f32 {
+    floored(fmod(a, b), b)
+}
+
+/// [`rem`] from [`fmod`]'s result.
+#[inline(always)]
+pub fn floored(fmod: f32, b: f32) -> f32 {
+    let differs = (fmod < 0.0) != b.is_sign_negative();
+    let r = if differs { fmod + b } else { fmod };
+    let r = if fmod == 0.0 { 0f32.copysign(b) } else { r };
+    if r.is_nan() { NAN } else { r }
+}
+
+/// [`fmod`] without branches, and whether it holds: not where the quotient is finite and 2^28 or more.
+#[inline(always)]
+pub fn fmod_near(a: f32, b: f32) -> (f32, bool) {
+    let (size, unit) = (f64::from(a.abs()), f64::from(b.abs()));
+    let r = (left_over(size, unit) as f32).copysign(a);
+    let r = if b.abs() == f32::INFINITY { a } else { r };
+    let is_nan = a.is_nan() | b.is_nan() | (b == 0.0) | (a.abs() == f32::INFINITY);
+    // The product is exact.
+    (if is_nan { NAN } else { r }, is_nan | (size < NEAR * unit))
+}
+
+/// Up to here a quotient's product with 24 bits is exact in binary64.
+const NEAR: f64 = 268_435_456.0;
+
+/// `a mod b` of numbers of 24 bits, `0 ≤ a < NEAR·b`.
+///
+/// With n the integer nearest to the quotient, n·b is exact, and so is `a - n·b`: it is a multiple of b's last place of
+/// at most b, or n ≤ 1 and a is so near to b that no bit is lost. The quotient's own rounding may choose the other n
+/// where it is close to a middle; that only changes whether b is added back, and the sum is a number of 24 bits again.
+#[inline(always)]
+fn left_over(a: f64, b: f64) -> f64 {
+    let n = a / b + ROUNDER - ROUNDER;
+    let r = a - n * b;
+    if r < 0.0 { r + b } else { r }
+}
+
+/// [`fmod`] of finite numbers with a quotient of 2^28 or more.
+///
+/// A multiple of b by a power of two is taken off first, as large as keeps the quotient below 2^28: 26 bits a time.
+#[cold]
+fn fmod_far(a: f32, b: f32) -> f32 {
+    let (mut r, unit) = (f64::from(a.abs()), f64::from(b.abs()));
+    while r >= NEAR * unit {
+        let exponents = (r.to_bits() >> 52) - (unit.to_bits() >> 52);
+        r = left_over(r, f64::from_bits(unit.to_bits() + ((exponents - 27) << 52)));
+    }
+    (left_over(r, unit) as f32).copysign(a)
+}
+
+/// `e^x`, ε < 2^-50; beyond f32's range some number that is beyond it too.
+#[inline(always)]
+fn exp_f64(x: f64) -> f64 {
+    // e^-110 is below half of the smallest f32, e^90 above the largest.
+    let x = if x < -110.0 { -110.0 } else { x };
+    let x = if x > 90.0 { 90.0 } else { x };
+    // x = k·ln 2 + r with |r| ≤ ln 2 / 2 and a bit. k·HIGH is exact, and so is the difference: both
+    // are multiples of 2^-54 or k = 0. What LOW misses is below 2^-97.
+    let sum = x * std::f64::consts::LOG2_E + ROUNDER;
+    let k = sum - ROUNDER;
+    let r = (x - k * LN2_HIGH) - k * LN2_LOW;
+    // e^r = 1 + r + r²·q(r), q by Remez' exchange for the relative error of e^r, which is 2^-51.6 on |r| ≤ 0.34661. The
+    // roundings of q weigh r²/2 < 0.06, those of the two sums 2^-53 each.
+    let (r2, r4) = (r * r, (r * r) * (r * r));
+    let low = (EXP[0] + EXP[1] * r) + (EXP[2] + EXP[3] * r) * r2;
+    let high = (EXP[4] + EXP[5] * r) + (EXP[6] + EXP[7] * r) * r2 + EXP[8] * r4;
+    let e = 1.0 + (r + r2 * (low + high * r4));
+    // Times 2^k: the exponent field of e, which lies between 0.7 and 1.5, stays in range. k is in the low bits of the sum.
+    f64::from_bits(e.to_bits().wrapping_add(sum.to_bits() << 52))
+}
+
+const EXP: [f64; 9] = [
+    0.4999999999999833,
+    0.16666666666611488,
+    0.04166666666813302,
+    0.008333333370901065,
+    0.0013888888516974164,
+    0.00019841185192353194,
+    2.4801931003330617e-05,
+    2.763501015197413e-06,
+    2.7477048717654876e-07,
+];
+
+/// `ln x` of a positive normal number, ε < 2^-50.
+#[inline(always)]
+fn log_f64(x: f64) -> f64 {
+    const ONE: u64 = 1f64.to_bits();
+    const ROOT_HALF: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
+    const TWO_TO_52: f64 = 4_503_599_627_370_496.0;
+    // x = 2^k·m with √½ ≤ m < √2: adding the distance from √½ to 1 carries into the exponent field where m ≥ √2. The
+    // field is k + 1023; below the exponent of 2^52 it is an integer as binary64.
+    let field = x.to_bits().wrapping_add(ONE - ROOT_HALF) >> 52;
+    let k = f64::from_bits(field | TWO_TO_52.to_bits()) - (TWO_TO_52 + 1023.0);
+    let m = f64::from_bits(x.to_bits().wrapping_sub(field << 52).wrapping_add(ONE));
+    // ln m = 2 artanh s = 2s + s·z·p(z), z = s² ≤ 0.02945. m - 1 is exact where x is an f32 and m + 1 rounds, so s has
+    // ε < 2^-52. p by Remez' exchange for the relative error of ln m, which is 2^-52.2; p's term weighs below 0.01.
+    let s = (m - 1.0) / (m + 1.0);
+    let z = s * s;
+    let z2 = z * z;
+    let p = (LOG[0] + LOG[1] * z) + ((LOG[2] + LOG[3] * z) + (LOG[4] + LOG[5] * z) * z2) * z2;
+    let log_m = 2.0 * s + s * (z * p);
+    // With k = 0 nothing is added. Else |k·ln 2| is at least twice |ln m|, so cancellation costs one bit at most.
+    k * std::f64::consts::LN_2 + log_m
+}
+
+const LOG: [f64; 6] = [
+    0.666666666665871,
+    0.40000000052328694,
+    0.28571417120131637,
+    0.2222337241381786,
+    0.18123617739327116,
+    0.16820133284094635,
+];
