@@ -39,7 +39,7 @@ static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         for usage in info.rules {
             let known = RULES.iter().chain(&derived).any(|r| r.id == usage.id);
             if let (false, Some(text)) = (known, text(usage)) {
-                let severity = Severity::Error;
+                let severity = if usage.kind.only_warns() { Severity::Warning } else { Severity::Error };
                 derived.push(Rule { id: usage.id, severity, on: usage.on, text, source: info.source, implied: false });
             }
         }

@@ -212,3 +212,19 @@ kinds! {
     Store "TSTORE's tile and view.";
     Window "TSUBVIEW's window.";
 }
+
+impl RuleKind {
+    /// Is the result the same, and hardware alone may differ or waste?
+    pub fn only_warns(self) -> bool {
+        matches!(
+            self,
+            RuleKind::TmpRows
+                | RuleKind::TmpOfCvt
+                | RuleKind::MaskDense
+                | RuleKind::Range
+                | RuleKind::ArgTmpSize
+                | RuleKind::PairTmpSize
+                | RuleKind::ExpandTmpSize
+        )
+    }
+}
