@@ -7,7 +7,7 @@ use tessera_exec::lower::Failure;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{AttrValue, Attrs, ConvType, Inst, Place, Root, TileArg};
+use tessera_isa::inst::{AttrValue, Attrs, ConvType, Inst, Place, Root, ScalarArg, TileArg};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::{AttrKind, AttrName, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
@@ -221,11 +221,11 @@ pub(crate) fn inst(
     let role = |tag| word(Role::ALL, tag, "role");
     let tiles = given_tiles.iter().map(|arg| Ok((role(arg.role)?, &arg.tile)));
     let tiles = tiles.collect::<Answer<SmallVec<[_; 8]>>>()?;
-    let scalars = given_scalars.iter().map(|s| Ok((role(s.role)?, Some(number(s.kind, s.bits)?))));
+    let scalars = given_scalars.iter().map(|s| Ok(ScalarArg::new(role(s.role)?, number(s.kind, s.bits)?)));
     let scalars = scalars.collect::<Answer<SmallVec<[_; 4]>>>()?;
     let conv = given_conv.map(|c| conv(c).map(|ty| (c, ty))).transpose()?;
     let conv_role = conv.as_ref().map(|_| Role::Src);
-    let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.0)).chain(conv_role);
+    let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.role)).chain(conv_role);
     let form = op.shapes().iter().find(|f| same_roles(f, given())).ok_or_else(|| {
         let roles: Vec<&str> = given().map(Role::name).collect();
         Refusal::argument(format!("{} has no form with the operands {}", op.title(), roles.join(", ")))
@@ -234,7 +234,7 @@ pub(crate) fn inst(
     for role in form.ins.iter().chain(&form.outs) {
         if let Some((_, t)) = tiles.iter().find(|t| t.0 == *role) {
             inst.tiles.push(tile_arg(*role, t, profile)?);
-        } else if let Some(scalar) = scalars.iter().find(|s| s.0 == *role) {
+        } else if let Some(scalar) = scalars.iter().find(|s| s.role == *role) {
             inst.scalars.push(*scalar);
         } else if let Some((descriptor, conv)) = conv.as_ref().filter(|_| *role == Role::Src) {
             inst.tiles.push(conv_arg(*role, descriptor, conv, profile)?);

@@ -29,7 +29,7 @@ use crate::typed::{AsTile, Element};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::TileId;
 use tessera_isa::codec::Number;
-use tessera_isa::inst::{Attrs, Inst};
+use tessera_isa::inst::{Attrs, Inst, ScalarArg};
 use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Tile as TileOnProfile, TileType};
@@ -217,7 +217,7 @@ impl<'a> Instruction<'a> {
 
     /// With a scalar: a fill value or a quantization parameter.
     pub fn scalar(mut self, role: Role, value: Number) -> Self {
-        self.inst.scalars.push((role, Some(value)));
+        self.inst.scalars.push(ScalarArg::new(role, value));
         self
     }
 
@@ -241,13 +241,13 @@ impl<'a> Instruction<'a> {
 
     /// The form whose operands these are.
     fn form(&self) -> Result<&'static Shape> {
-        let given: Vec<Role> = self.tiles.iter().map(|t| t.0).chain(self.inst.scalars.iter().map(|s| s.0)).collect();
+        let given: Vec<Role> = self.tiles.iter().map(|t| t.0).chain(self.inst.scalars.iter().map(|s| s.role)).collect();
         let fits = |form: &&Shape| {
             let mut roles = form.ins.iter().chain(&form.outs);
             roles.clone().count() == given.len()
                 && roles.all(|r| given.contains(r))
                 && self.tiles.iter().all(|t| t.0.kind() == Kind::Tile)
-                && self.inst.scalars.iter().all(|s| s.0.kind() != Kind::Tile)
+                && self.inst.scalars.iter().all(|s| s.role.kind() != Kind::Tile)
         };
         let words = |roles: &mut dyn Iterator<Item = &Role>| roles.map(|r| r.name()).collect::<Vec<_>>().join(", ");
         let forms = self.inst.op.shapes();

@@ -5,7 +5,7 @@ use super::walk::Walk;
 use smallvec::SmallVec;
 use tessera_ir::Op;
 use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
-use tessera_isa::inst::{Inst, Place, TileArg};
+use tessera_isa::inst::{Inst, Place, ScalarArg, TileArg};
 use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
 use tessera_isa::sem::effects;
 
@@ -128,7 +128,11 @@ impl Walk<'_> {
         }
         for operand in op.operands.iter().filter(|o| o.role != Role::Init) {
             match operand.arg.value().map_or(Val::Scalar(None), |v| self.get(v)) {
-                Val::Scalar(_) => inst.scalars.push((operand.role, self.number(operand.arg))),
+                Val::Scalar(_) => inst.scalars.push(ScalarArg {
+                    role: operand.role,
+                    ty: operand.arg.value().map(|v| self.scalar_type(v)),
+                    value: self.number(operand.arg),
+                }),
                 Val::View(id) => inst.global = self.state.views.get(id).cloned(),
                 Val::Tile(_) | Val::None => {}
             }

@@ -90,7 +90,7 @@ impl<'a> Walk<'a> {
         self.module.types.get(self.func.value(value).ty)
     }
 
-    fn scalar_type(&self, value: ValueId) -> ScalarType {
+    pub(super) fn scalar_type(&self, value: ValueId) -> ScalarType {
         match self.ty(value) {
             Type::Scalar(ty) => *ty,
             _ => ScalarType::Index,

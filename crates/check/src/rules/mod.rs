@@ -22,6 +22,7 @@ mod tpack;
 mod treshape;
 mod ttrans;
 pub(crate) mod valid;
+mod vector;
 mod view;
 
 // The words that all rules use.
@@ -94,7 +95,7 @@ pub(crate) fn all(inst: &Inst) -> Vec<Fault> {
         return vec![fault];
     }
     let mut warnings = Vec::new();
-    let mut asked = Asked(0);
+    let mut asked = Asked([0; 4]);
     for rule in inst.op.info().rules.iter().filter(|r| r.on.has(inst.profile)) {
         match if asked.once(rule.kind) { ask(inst, rule) } else { None } {
             Some(fault) if !fault.is_error() => warnings.push(fault),
@@ -115,14 +116,15 @@ pub(crate) fn all(inst: &Inst) -> Vec<Fault> {
 }
 
 /// Which kinds of questions were asked.
-struct Asked(u128);
+struct Asked([u64; 4]);
 
 impl Asked {
     /// Is it the first time?
     fn once(&mut self, kind: RuleKind) -> bool {
-        let bit = 1 << kind as u32;
-        let first = self.0 & bit == 0;
-        self.0 |= bit;
+        let n = kind.number();
+        let (Some(word), bit) = (self.0.get_mut(n / 64), 1 << (n % 64)) else { return true };
+        let first = *word & bit == 0;
+        *word |= bit;
         first
     }
 }
@@ -145,7 +147,17 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         SameValid => elementwise::same_valid(inst, rule.id),
         RowFoldValid => reduce::row_valid(inst, rule.id),
         FoldEmpty => reduce::empty(inst, rule.id),
-        FoldTmp => reduce::tmp(inst, rule.id),
+        Tmp(ask) => vector::tmp(inst, rule.id, ask),
+        SameShape | TmpRows | TmpOfCvt | MaskValid | Mask | MaskDense | CompareMode | CvtMode => {
+            vector::check(inst, rule)
+        }
+        Scalar | ScalarTyped | ScalarShift | ScalarSlope | ScalarBits | NotInPlace | Zero | Range => {
+            vector::check(inst, rule)
+        }
+        ColFoldValid | ArgIndex | ArgTmp | ArgTmpSize | PairTmp | PairTmpSize => vector::check(inst, rule),
+        RowOfValid | ColOfValid | RowExpandValid | ColExpandValid | ExpandColumn | ExpandTmp | ExpandTmpSize => {
+            vector::check(inst, rule)
+        }
         ContractValid => contract::valid(inst, rule.id),
         ContractShape => contract::shape(inst, rule.id),
         ContractRange => contract::range(inst, rule.id),

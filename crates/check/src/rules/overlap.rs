@@ -111,9 +111,9 @@ fn in_place(inst: &Inst, step: &Step) -> Option<bool> {
             let d = inst.tiles.get(d)?;
             Some(apply.elements().all(|(side, from)| match side {
                 Side::Global => true,
-                Side::Tile(s) => inst.tiles.get(s).is_some_and(|s| {
-                    let same = s.place == d.place && s.layout == d.layout;
-                    same && s.tile.elem.bits() == d.tile.elem.bits() && from == to
+                Side::Tile(s) | Side::Bytes(s) => inst.tiles.get(s).is_some_and(|s| {
+                    let same = s.place == d.place && s.layout == d.layout && matches!(side, Side::Tile(_));
+                    same && s.tile.elem.bits() == d.tile.elem.bits() && from == to || apart(s, d).unwrap_or(false)
                 }),
             }))
         }
@@ -121,6 +121,12 @@ fn in_place(inst: &Inst, step: &Step) -> Option<bool> {
         Step::Fill { .. } | Step::Clobber { .. } => Some(true),
         _ => Some(false),
     }
+}
+
+/// Do two tiles lie in different bytes?
+fn apart(a: &TileArg, b: &TileArg) -> Option<bool> {
+    let (from, to) = (a.place?, b.place?);
+    Some(from.root != to.root || from.start >= end_of(b)? || to.start >= end_of(a)?)
 }
 
 /// With everything in place, fills and clobbers are about the same tile: do they stay off what is read?
@@ -216,7 +222,14 @@ impl Touched {
         match step {
             Step::Apply(apply) => {
                 for (side, map) in apply.elements() {
-                    let Side::Tile(s) = side else { continue };
+                    let s = match side {
+                        Side::Tile(s) => s,
+                        Side::Bytes(s) => {
+                            domain(apply.extent).try_for_each(|index| self.get_byte(inst, s, map.of(index)))?;
+                            continue;
+                        }
+                        Side::Global => continue,
+                    };
                     // Only the low bytes matter to TPACK.
                     let part = match (apply.func, apply.dst.0) {
                         (Func::LowBytes, Side::Tile(d)) => d,
@@ -225,6 +238,11 @@ impl Touched {
                     for (k, index) in domain(apply.extent).enumerate() {
                         self.get(inst, s, map.of(index), part, element(n, k))?;
                     }
+                }
+            }
+            Step::Pack { args, extent, .. } => {
+                for s in args.iter().filter_map(|arg| arg.tile()) {
+                    domain(*extent).try_for_each(|[i, j]| self.get(inst, s, (i, j), s, MANY))?;
                 }
             }
             Step::Reduce(reduce) => {
@@ -267,8 +285,34 @@ impl Touched {
         Some(())
     }
 
+    /// The unit, or two, of a byte of operand `n`'s rows.
+    fn byte(&self, n: usize, arg: &TileArg, (r, c): (u64, u64)) -> Option<std::ops::Range<usize>> {
+        let Some(start) = *self.starts.get(n)? else { return Some(0..0) };
+        let pitch = arg.tile.elem.bytes_of(u64::try_from(arg.layout.offset(1.min(arg.tile.rows - 1), 0)).ok()?);
+        let first = start + (r * pitch + c) * 8 / self.unit;
+        Some(first as usize..(first + 8 / self.unit) as usize)
+    }
+
+    /// Reads a byte of a mask, which nothing may be written over.
+    fn get_byte(&mut self, inst: &Inst, src: usize, at: (u64, u64)) -> Option<()> {
+        let units = self.byte(src, inst.tiles.get(src)?, at)?;
+        self.reader.get_mut(units)?.fill(MANY);
+        Some(())
+    }
+
     fn write(&mut self, inst: &Inst, n: usize, step: &Step) -> Option<bool> {
         match step {
+            Step::Pack { extent: [rows, cols], dst, row_bytes, .. } => {
+                let arg = inst.tiles.get(*dst)?;
+                for k in 0..rows * cols.div_ceil(8) {
+                    let at = (k / (*row_bytes).max(1), k % (*row_bytes).max(1));
+                    let units = self.byte(*dst, arg, at)?;
+                    if self.reader.get(units)?.iter().any(|reader| *reader != NOBODY) {
+                        return Some(false);
+                    }
+                }
+                Some(true)
+            }
             Step::Apply(apply) => {
                 let (Side::Tile(d), map) = apply.dst else { return Some(true) };
                 let written = domain(apply.extent).enumerate().map(|(k, index)| (map.of(index), element(n, k)));

@@ -31,10 +31,3 @@ pub(super) fn empty(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let what = format!("src has no valid {name}, so there is nothing to fold");
     broken(inst, Role::Src, rule, what, format!("give src at least 1 of its {name}"))
 }
-
-/// `-tmp` of row reductions: in Vec, ND, of src's type.
-pub(super) fn tmp(inst: &Inst, rule: &'static str) -> Option<Fault> {
-    let (src, tmp) = (&inst.tile(Role::Src)?.tile, &inst.tile(Role::Tmp)?.tile);
-    let what = wrong_scratch(tmp, src, Role::Src)?;
-    broken(inst, Role::Tmp, rule, what, format!("leave tmp out, or make it a Vec tile of {}, ND", src.elem))
-}

@@ -6,9 +6,9 @@ use tessera::Result;
 use tessera_exec::engine::{Engine, TileId};
 use tessera_exec::kernels::AlignedBytes;
 use tessera_ir::Type;
-use tessera_isa::codec::{Number, Overflow};
+use tessera_isa::codec::Overflow;
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::inst::Inst;
+use tessera_isa::inst::{Inst, ScalarArg};
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
@@ -55,7 +55,7 @@ impl Instructions {
                 tiles.push((role, tile));
             }
             for (role, index) in [Role::Row, Role::Col].into_iter().zip(case.at.into_iter().flatten()) {
-                inst.scalars.push((role, Some(Number::Int(index.into()))));
+                inst.scalars.push(ScalarArg::new(role, index));
             }
             ring.push((inst, tiles));
         }

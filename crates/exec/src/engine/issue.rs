@@ -133,8 +133,8 @@ impl Engine {
                 key.tile(o);
             }
         }
-        for (role, value) in &inst.scalars {
-            key.scalar(*role, *value);
+        for scalar in &inst.scalars {
+            key.scalar(scalar.role, scalar.value);
         }
         if let Some(view) = view {
             key.view(view, view.elements(&self.memories));

@@ -6,7 +6,7 @@ use crate::engine::{Binding, TileId, stores};
 use crate::lower::{Effect, Failure};
 use smallvec::SmallVec;
 use tessera_ir::OpId;
-use tessera_isa::inst::Inst;
+use tessera_isa::inst::{Inst, ScalarArg};
 use tessera_isa::ops::Role;
 
 impl Exec<'_> {
@@ -114,7 +114,11 @@ impl Exec<'_> {
         let tiles: SmallVec<[(Role, TileId); 6]> =
             site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
         let mut inst = Inst::clone(&site.inst);
-        inst.scalars.extend(site.scalars.iter().map(|(role, s)| (*role, Some(s.number(self.int(s.int))))));
+        inst.scalars.extend(site.scalars.iter().map(|(role, s)| ScalarArg {
+            role: *role,
+            ty: s.ty,
+            value: Some(s.number(self.int(s.int))),
+        }));
         let inst = self.engine.instruction(inst, &tiles, view.as_ref()).map_err(|e| self.at(site.at, e))?;
         self.legal(site.at, &inst)?;
         let buffer = view.as_ref().map(|v| v.buffer);

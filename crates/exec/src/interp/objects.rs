@@ -6,8 +6,7 @@ use crate::engine::TileId;
 use crate::engine::memory::MemoryId;
 use crate::lower::Failure;
 use smallvec::SmallVec;
-use tessera_isa::codec::Number;
-use tessera_isa::inst::Inst;
+use tessera_isa::inst::{Inst, ScalarArg};
 use tessera_isa::ops::{Form, Role};
 
 impl Exec<'_> {
@@ -51,7 +50,7 @@ impl Exec<'_> {
         let (src, dst) = (self.object_of(w.src), self.object_of(w.dst));
         let mut inst = Inst::new(w.opcode, Form::Plain, self.engine.profile);
         for (role, v) in [(Role::Row, w.row), (Role::Col, w.col)] {
-            inst.scalars.push((role, Some(Number::Int(self.int(v).into()))));
+            inst.scalars.push(ScalarArg::new(role, self.int(v)));
         }
         let inst = self.engine.instruction(inst, &[(Role::Src, src), (Role::Dst, dst)], None)?;
         self.legal(w.at, &inst)?;

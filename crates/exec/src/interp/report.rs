@@ -68,9 +68,9 @@ impl Exec<'_> {
             let [r, c] = arg.valid;
             notes.push(format!("{name} is {} at {start:#x}, valid {}x{}", arg.tile, extent(r), extent(c)));
         }
-        for (role, value) in &inst.scalars {
-            if let Some(tessera_isa::codec::Number::Int(v)) = value {
-                notes.push(format!("{role} is {v}"));
+        for scalar in &inst.scalars {
+            if let Some(tessera_isa::codec::Number::Int(v)) = scalar.value {
+                notes.push(format!("{} is {v}", scalar.role));
             }
         }
         notes

@@ -24,8 +24,10 @@ pub(super) fn fold(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2
         },
         _ => None,
     };
-    let state = state.unwrap_or_else(|| by_definition(func, from, to, [results, depth], x));
-    rounded(to, state)
+    match state {
+        Some(state) => rounded(to, state),
+        None => by_definition(func, from, to, [results, depth], x),
+    }
 }
 
 /// Every result from its state, rounded once.
@@ -42,12 +44,13 @@ fn rounded(to: Elem, state: Vec<u8>) -> Vec<u8> {
 
 /// Element by element.
 fn by_definition(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2], x: &[u8]) -> Vec<u8> {
-    let state = Func::state(to);
     let size = from.bits() as usize / 8;
-    let element = |n: usize| (from, read_bits(x, (n * size) as i64, from.bits()));
-    let folded =
-        (0..results).map(|r| (0..depth).fold(0, |s, k| func.eval(state, &[(state, s), element(k * results + r)])));
-    folded.flat_map(|s| s.to_le_bytes().into_iter().take(state.bits() as usize / 8)).collect()
+    let element = |n: usize| [(from, read_bits(x, (n * size) as i64, from.bits()))];
+    let folded = (0..results).map(|r| {
+        let elements: Vec<_> = (0..depth).map(|k| element(k * results + r)).collect();
+        func.fold(to, None, elements.iter().map(|e| e.as_slice()))
+    });
+    folded.flat_map(|s| s.to_le_bytes().into_iter().take(to.bits() as usize / 8)).collect()
 }
 
 /// One more element to every state, in rising k.

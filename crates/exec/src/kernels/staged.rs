@@ -25,6 +25,8 @@ pub(crate) enum What {
     Reduce { func: Func, to: Elem, extent: [usize; 3], starts: bool },
     /// Elements of the first input by the indices in the second.
     Gather { columns: u64 },
+    /// Eight results of a function are a byte; a scalar is its second argument, where there is one input.
+    Pack { func: Func, columns: usize, scalar: Option<(Elem, u64)> },
 }
 
 /// Such a step, made ready.
@@ -143,6 +145,21 @@ impl Staged {
         Staged { what: What::Gather { columns: shape[1] }, inputs: inputs.into_iter().collect(), output }
     }
 
+    /// Bits of a function over rows and columns; `mask` is a row of bytes.
+    pub fn pack(
+        func: Func,
+        extent: [u64; 2],
+        args: &[Tile<'_>],
+        scalar: Option<(Elem, u64)>,
+        mask: Tile<'_>,
+    ) -> Staged {
+        let [rows, columns] = extent;
+        let bytes = rows * columns.div_ceil(8);
+        let inputs = args.iter().map(|tile| Stage::new(*tile, Map::SAME, extent, (Map::SAME, columns), true)).collect();
+        let output = Stage::new(mask, Map::SAME, [1, bytes], (Map::SAME, bytes), false);
+        Staged { what: What::Pack { func, columns: columns as usize, scalar }, inputs, output }
+    }
+
     /// Computes. Indices are in range: whoever runs the instruction has looked ([`Staged::indices`]).
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
         let mut inputs: SmallVec<[Vec<u8>; 3]> = SmallVec::new();
@@ -160,6 +177,7 @@ impl Staged {
                 fold(func, self.inputs[0].elem, to, [extent[0] * extent[1], extent[2]], x)
             }
             (What::Gather { .. }, [src, idx]) => self.picked(src, idx),
+            (What::Pack { .. }, inputs) => self.packed(inputs),
             _ => vec![0; self.output.bytes()],
         };
         let place = places.get(usize::from(self.output.operand)).ok_or(OutOfBounds::NOWHERE)?;
@@ -182,9 +200,33 @@ impl Staged {
         out
     }
 
-    /// Calls `f(input, element)` for every element of the buffers that a result of a fold reads, in the order of the
-    /// formula.
+    fn packed(&self, inputs: &[Vec<u8>]) -> Vec<u8> {
+        let What::Pack { func, scalar, .. } = self.what else { return Vec::new() };
+        let element = |input: usize, n: usize| {
+            let elem = self.inputs[input].elem;
+            (elem, read_bits(&inputs[input], (n * (elem.bits() as usize / 8)) as i64, elem.bits()))
+        };
+        let byte = |result| {
+            let mut pairs: SmallVec<[(Elem, u64); 16]> = SmallVec::new();
+            self.reads(result, |input, n| {
+                pairs.push(element(input, n));
+                pairs.extend(scalar);
+            });
+            func.eval(Elem::U8, &pairs) as u8
+        };
+        (0..self.output.len).map(byte).collect()
+    }
+
+    /// Calls `f(input, element)` for every element of the buffers that a result of a fold or of packing reads, in the
+    /// order of the formula.
     pub(crate) fn reads(&self, result: usize, mut f: impl FnMut(usize, usize)) {
+        if let What::Pack { columns, .. } = self.what {
+            let (row, byte) = (result / columns.div_ceil(8).max(1), result % columns.div_ceil(8).max(1));
+            for column in 8 * byte..(8 * byte + 8).min(columns) {
+                (0..self.inputs.len()).for_each(|input| f(input, row * columns + column));
+            }
+            return;
+        }
         let What::Reduce { extent: [rows, cols, depth], starts, .. } = self.what else {
             return;
         };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, TileArg};
-use tessera_isa::layout::Layout;
+use tessera_isa::layout::{Axis, Digit, Layout};
 use tessera_isa::sem::{Apply, Arg, Fixpipe, Func, Map, Rect, Reduce, Side, Step};
 use tessera_isa::tile::BLayout;
 
@@ -91,6 +91,12 @@ impl Lowering<'_> {
                 let tile = self.tile(index)?;
                 Ok(Operand { number: operand(index, core), layout: tile.layout.clone(), elem: tile.tile.elem })
             }
+            Side::Bytes(index) => {
+                let tile = self.tile(index)?;
+                let (row, pitch) = (tile.tile.elem.bytes_of(tile.tile.cols), row_pitch(tile));
+                let layout = Layout::row_major(tile.tile.rows, row, pitch);
+                Ok(Operand { number: operand(index, core), layout, elem: Elem::U8 })
+            }
             Side::Global => {
                 let view = self.inst.global.as_ref().ok_or_else(|| missing("view of global memory"))?;
                 Ok(Operand {
@@ -137,6 +143,10 @@ impl Lowering<'_> {
                 );
                 self.stage(staged);
             }
+            Step::Pack { func, extent, args, dst, row_bytes } => {
+                let staged = self.packed(*func, *extent, args, *dst, *row_bytes)?;
+                self.stage(staged);
+            }
             Step::Join => self.joined = Some(Box::new(Joined::new(self.inst, self.tiles))),
             Step::Fill { dst, rect, bits } => self.fill(*dst, *rect, *bits)?,
             Step::Bytes { src, dst, len } => {
@@ -179,7 +189,7 @@ impl Lowering<'_> {
                         let numbered = nest::Operand { layout: &list, map: Map { origin: [0, 0], ..*at }, bits: 64 };
                         (param, lower(apply.extent, &[two[0], two[1], numbered]))
                     }
-                    (Some(Arg::Scalar(bits)), Some(quant)) => {
+                    (Some(Arg::Scalar(_, bits)), Some(quant)) => {
                         let param = quant.param(*bits);
                         param.check(src, dst).map_err(|fault| refuse(fault, *bits, None, dst))?;
                         self.params = ParamSource::Fixed(Params::new([param]));
@@ -193,7 +203,7 @@ impl Lowering<'_> {
                 let mut elements = from.iter().map(|(operand, _)| operand.elem);
                 let arg = |arg: &Arg| match arg {
                     Arg::Element(..) => (elements.next().unwrap_or(dst), None),
-                    Arg::Scalar(bits) => (dst, Some(*bits)),
+                    Arg::Scalar(elem, bits) => (*elem, Some(*bits)),
                 };
                 let mapped = Mapped { func, to: dst, args: apply.args.iter().map(arg).collect() };
                 let (mut numbers, mut operands): (SmallVec<[u8; OPERANDS]>, SmallVec<[_; OPERANDS]>) =
@@ -235,6 +245,30 @@ impl Lowering<'_> {
     fn staged(&self, index: usize) -> Result<(u8, &Layout, Elem), Failure> {
         let tile = self.tile(index)?;
         Ok((operand(index, 0), &tile.layout, tile.tile.elem))
+    }
+
+    fn packed(
+        &self,
+        func: Func,
+        extent: [u64; 2],
+        args: &[Arg],
+        dst: usize,
+        row_bytes: u64,
+    ) -> Result<Staged, Failure> {
+        let mask = self.tile(dst)?;
+        // The bytes of its rows that count, one after the other.
+        let digits = [(mask.tile.rows, row_pitch(mask)), (row_bytes, 1)];
+        let col = Axis::from_digits(&digits.map(|(extent, stride)| Digit { extent, stride: stride as i64 }));
+        let layout = Layout { row: Axis::linear(1, 0), col };
+        let mut tiles: SmallVec<[_; 2]> = SmallVec::new();
+        let mut scalar = None;
+        for arg in args {
+            match arg {
+                Arg::Element(side, _) => tiles.push(self.staged(side.tile().ok_or_else(|| missing("such tile"))?)?),
+                Arg::Scalar(elem, bits) => scalar = Some((*elem, *bits)),
+            }
+        }
+        Ok(Staged::pack(func, extent, &tiles, scalar, (operand(dst, 0), &layout, Elem::U8)))
     }
 
     fn reduced(&mut self, reduce: &Reduce) -> Result<(), Failure> {
@@ -332,6 +366,11 @@ impl Lowering<'_> {
         self.copy(self.global_number(), operand(dst, 0), nests);
         Ok(())
     }
+}
+
+/// Bytes from one row to the next.
+fn row_pitch(tile: &TileArg) -> u64 {
+    tile.tile.elem.bytes_of(tile.layout.offset(1, 0).max(0) as u64)
 }
 
 /// The bytes of a rectangle of a tile.

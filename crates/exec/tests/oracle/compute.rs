@@ -56,14 +56,14 @@ pub fn compute(random: &mut Random, profile: Profile, op: Opcode) -> Option<Case
             let region = valid(random, &dst);
             // In place now and then: the first source is the destination.
             let in_place = random.once_in(4);
-            for (n, (role, _)) in args.iter().enumerate() {
+            for (n, role) in args.iter().enumerate() {
                 let source = if n == 0 && in_place { dst } else { any(random, profile, elem, rows, cols) };
                 inst.tiles.push(with_valid(source, region, *role));
             }
             inst.tiles.push(with_valid(dst, region, Role::Dst));
             shared = in_place.then_some((0, args.len()));
         }
-        Sem::Fold { src, .. } => {
+        Sem::Fold { .. } => {
             let source = any(random, profile, elem, rows, cols);
             let region = valid(random, &source);
             let wide = match elem {
@@ -72,7 +72,7 @@ pub fn compute(random: &mut Random, profile: Profile, op: Opcode) -> Option<Case
                 _ => elem,
             };
             let to = if profile == Profile::Cpu && random.once_in(3) { wide } else { elem };
-            inst.tiles.push(with_valid(source, region, src));
+            inst.tiles.push(with_valid(source, region, Role::Src));
             if random.once_in(2) {
                 let scratch = tile(Loc::Vec, elem, rows, cols, ND, profile);
                 inst.tiles.push(with_valid(scratch, [rows, cols], Role::Tmp));

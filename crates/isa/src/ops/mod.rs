@@ -191,7 +191,8 @@ const COUNT: usize = irregular::END as usize;
 
 /// Every row with the name of its constant, in table order.
 static TABLE: [(&str, &OpInfo); COUNT] = {
-    let families = [layout::ROWS, support::ROWS, elementwise::ROWS, scalar::ROWS, reduce::ROWS, matrix::ROWS, irregular::ROWS];
+    let families =
+        [layout::ROWS, support::ROWS, elementwise::ROWS, scalar::ROWS, reduce::ROWS, matrix::ROWS, irregular::ROWS];
     let mut table = [layout::ROWS[0]; COUNT];
     let (mut at, mut family) = (0, 0);
     while family < families.len() {

@@ -126,6 +126,16 @@ macro_rules! kinds {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum RuleKind { $(#[doc = $asked] $Kind $(($ask))?,)* }
+
+        #[allow(dead_code, reason = "counts the kinds")]
+        enum Number { $($Kind,)* }
+
+        impl RuleKind {
+            /// Its number, whatever it asks in particular.
+            pub const fn number(self) -> usize {
+                match self { $(RuleKind::$Kind { .. } => Number::$Kind as usize,)* }
+            }
+        }
     };
 }
 

@@ -156,7 +156,13 @@ impl Func {
                 let holds = pairs.as_chunks().0.iter().map(|[x, y]| u64::from(compare(cmp, *x, *y)));
                 holds.enumerate().fold(0, |byte, (bit, holds)| byte | holds << bit)
             }
-            (Func::Select { bit }, [(_, mask), (_, x), (_, y)]) => if mask >> bit & 1 == 1 { *x } else { *y },
+            (Func::Select { bit }, [(_, mask), (_, x), (_, y)]) => {
+                if mask >> bit & 1 == 1 {
+                    *x
+                } else {
+                    *y
+                }
+            }
             // The sign bit alone, also of a NaN.
             (Func::Abs, [(_, x)]) if to.is_float() => x & (to.mask() >> 1),
             (Func::Neg, [(_, x)]) if to.is_float() => x ^ (to.mask() ^ to.mask() >> 1),
@@ -169,7 +175,13 @@ impl Func {
         let value = |n: usize| args.get(n).map_or(0.0, |arg| float(*arg));
         let (x, y, z) = (value(0), value(1), value(2));
         match self {
-            Func::Relu => if x > 0.0 || x.is_nan() { x } else { 0.0 },
+            Func::Relu => {
+                if x > 0.0 || x.is_nan() {
+                    x
+                } else {
+                    0.0
+                }
+            }
             Func::Recip => 1.0 / x,
             Func::Exp => math::exp(x),
             Func::Log => math::log(x),
@@ -186,7 +198,13 @@ impl Func {
             Func::Pow => math::pow(x, y),
             Func::Max => ordered(x, y, x > y || (x == y && y.is_sign_negative())),
             Func::Min => ordered(x, y, x < y || (x == y && x.is_sign_negative())),
-            Func::Prelu => if x > 0.0 { x } else { y * x },
+            Func::Prelu => {
+                if x > 0.0 {
+                    x
+                } else {
+                    y * x
+                }
+            }
             Func::ExpDif => math::exp(x - y),
             Func::AddAdd => (x + y) + z,
             Func::SubAdd => (x - y) + z,
@@ -359,7 +377,13 @@ fn ordered(x: f32, y: f32, is_first: bool) -> f32 {
 fn power(x: i128, y: i128) -> i128 {
     match (x, y) {
         (1, _) => 1,
-        (-1, y) => if y & 1 == 0 { 1 } else { -1 },
+        (-1, y) => {
+            if y & 1 == 0 {
+                1
+            } else {
+                -1
+            }
+        }
         (_, ..0) => 0,
         (x, y) => {
             let (mut result, mut square, mut left) = (1u64, x as u64, y);

@@ -11,8 +11,8 @@ impl Reference<'_> {
     /// Whatever the row says.
     pub(crate) fn computed(&mut self) -> Done {
         match self.inst.op.info().sem {
-            Sem::Map { domain, args, func } => self.map(domain, args, func),
-            Sem::Fold { src, each, func } => self.fold(src, each, func),
+            Sem::Map { args, func } => self.map(args, func),
+            Sem::Fold { each, func } => self.fold(each, func),
             Sem::Contract { a, b, plus } => self.contract(a, b, plus),
             Sem::Data(_) => self.gather(),
             _ => Err(NO_MEANING),
@@ -20,38 +20,31 @@ impl Reference<'_> {
     }
 
     /// An argument at a point: its type, its bits, and whether it is wholly defined.
-    fn arg(&self, role: Role, at: At, [i, j]: [u64; 2], to: Elem) -> Result<(Elem, u64, bool), &'static str> {
-        let (r, c) = match at {
-            At::Scalar => {
-                return Ok(match self.inst.scalar(role).ok_or(NO_MEANING)? {
-                    Number::Int(v) => (to, to.encode_int(v, Overflow::Infinity), true),
-                    Number::Float(v) => (to, to.encode_f64(v, Overflow::Infinity), true),
-                });
-            }
-            At::Same => (i, j),
-            At::RowOf => (i, 0),
-            At::ColOf => (0, j),
-            At::Transposed => (j, i),
-        };
-        Ok(element(self.source(role)?, r, c))
+    fn arg(&self, role: Role, [i, j]: [u64; 2], to: Elem) -> Result<(Elem, u64, bool), &'static str> {
+        if self.index(role).is_ok() {
+            return Ok(element(self.source(role)?, i, j));
+        }
+        let elem = self.source(Role::Src).map_or(to, |src| src.tile.elem);
+        Ok(match self.inst.scalar(role).ok_or(NO_MEANING)? {
+            Number::Int(v) => (elem, v as u64 & elem.mask(), true),
+            Number::Float(v) => (elem, elem.encode_f64(v, Overflow::Infinity), true),
+        })
     }
 
-    fn map(&mut self, domain: Role, args: &[(Role, At)], func: Func) -> Done {
-        let extent = self.source(domain)?.valid;
+    fn map(&mut self, args: &[Role], func: Func) -> Done {
         let d = self.index(Role::Dst)?;
-        let to = self.old[d].tile.elem;
+        let (extent, to) = (self.old[d].valid, self.old[d].tile.elem);
         self.scratch(self.inst.profile == Profile::A2a3);
         for [i, j] in area(extent) {
-            let found =
-                args.iter().map(|(role, at)| self.arg(*role, *at, [i, j], to)).collect::<Result<Vec<_>, _>>()?;
+            let found = args.iter().map(|role| self.arg(*role, [i, j], to)).collect::<Result<Vec<_>, _>>()?;
             let bits: Vec<(Elem, u64)> = found.iter().map(|(elem, bits, _)| (*elem, *bits)).collect();
             self.tiles[d].set(0, i, j, result(func.eval(to, &bits), found.iter().all(|f| f.2)));
         }
         Ok(false)
     }
 
-    fn fold(&mut self, src: Role, each: Axis, func: Func) -> Done {
-        let (src, d) = (self.source(src)?, self.index(Role::Dst)?);
+    fn fold(&mut self, each: Axis, func: Func) -> Done {
+        let (src, d) = (self.source(Role::Src)?, self.index(Role::Dst)?);
         let to = self.old[d].tile.elem;
         let state = Func::state(to);
         let [rows, cols] = src.valid;
@@ -59,7 +52,7 @@ impl Reference<'_> {
         self.scratch(self.inst.profile != Profile::A5);
         for n in 0..results {
             let place = |k: u64| if each == Axis::Row { (n, k) } else { (k, n) };
-            let (mut sum, mut all) = (0, true);
+            let (mut sum, mut all) = (func.start(state), true);
             for k in 0..depth {
                 let (elem, bits, defined) = element(src, place(k).0, place(k).1);
                 (sum, all) = (func.eval(state, &[(state, sum), (elem, bits)]), all && defined);
@@ -84,7 +77,8 @@ impl Reference<'_> {
         }
         for [i, j] in area([m, n]) {
             let (_, mut sum, mut all) = match plus {
-                Some((role, at)) => self.arg(role, at, [i, j], to)?,
+                Some((role, At::Same)) => element(self.source(role)?, i, j),
+                Some((role, At::ColOf)) => element(self.source(role)?, 0, j),
                 None => (to, 0, true),
             };
             for k in 0..depth {

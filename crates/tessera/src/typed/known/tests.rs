@@ -1,7 +1,7 @@
 //! What the types decide, compared with the rules that the machine asks.
 
 use super::*;
-use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::inst::{Inst, ScalarArg, TileArg};
 use tessera_isa::tile::{BLayout, SLayout};
 
 const ORDERS: [Option<(BLayout, SLayout, u32)>; 4] = [
@@ -36,8 +36,8 @@ fn asked(op: Opcode, form: Form, tiles: &[(Role, &TileType)], profile: Profile) 
     }
     if op == Opcode::Tsubview {
         use tessera_isa::codec::Number;
-        inst.scalars.push((Role::Row, Some(Number::Int(0))));
-        inst.scalars.push((Role::Col, Some(Number::Int(0))));
+        inst.scalars.push(ScalarArg::new(Role::Row, 0));
+        inst.scalars.push(ScalarArg::new(Role::Col, 0));
     }
     tessera_check::check(&inst).into_iter().find(|f| f.is_error()).map(|f| f.rule)
 }
