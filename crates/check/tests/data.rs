@@ -5,7 +5,7 @@
 use tessera_check::{check, check_address, check_concat_counts, check_quant_params, check_valid};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{GlobalArg, Inst, TileArg, ViewTag};
+use tessera_isa::inst::{GlobalArg, Inst, ScalarArg, TileArg, ViewTag};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::effects;
@@ -137,9 +137,9 @@ fn an_instruction_uses_the_regions_that_its_formula_names() {
 fn what_is_not_known_is_silent() {
     let v = tile(Loc::Vec, Elem::F16, 16, 32);
     let mut extract = inst(Opcode::Textract, Form::Plain, &[(Role::Src, v), (Role::Dst, v)]);
-    extract.scalars.extend([(Role::Row, None), (Role::Col, None)]);
+    extract.scalars.extend([Role::Row, Role::Col].map(|role| ScalarArg { role, ty: None, value: None }));
     assert!(check(&extract).is_empty());
-    extract.scalars[0].1 = Some(Number::Int(16));
+    extract.scalars[0].value = Some(Number::Int(16));
     assert_eq!(check(&extract)[0].rule, "textract-bounds");
     let mut mov = inst(Opcode::Tmov, Form::Plain, &[(Role::Src, v), (Role::Dst, v)]);
     mov.tiles[0].valid = [None, Some(32)];

@@ -5,7 +5,7 @@
 
 use tessera_check::check;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{Inst, Place, Root, TileArg};
+use tessera_isa::inst::{Inst, Place, Root, ScalarArg, TileArg};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Side, Step, steps};
@@ -123,7 +123,6 @@ fn arg(
 
 /// A random instruction whose operands lie anywhere.
 fn random(rng: &mut Random) -> Inst {
-    use tessera_isa::codec::Number::Int;
     let elem = rng.pick(&[Elem::U8, Elem::U16, Elem::U32]);
     let n = 32;
     let mut layout = || rng.pick(&LAYOUTS);
@@ -145,15 +144,15 @@ fn random(rng: &mut Random) -> Inst {
         }
         2 => {
             inst = Inst::new(Opcode::Textract, Form::Plain, Profile::Cpu);
-            inst.scalars.push((Role::Row, Some(Int(rng.below(n - valid[0] + 1).min(n - 1).into()))));
-            inst.scalars.push((Role::Col, Some(Int(rng.below(n - valid[1] + 1).min(n - 1).into()))));
+            inst.scalars.push(ScalarArg::new(Role::Row, rng.below(n - valid[0] + 1).min(n - 1)));
+            inst.scalars.push(ScalarArg::new(Role::Col, rng.below(n - valid[1] + 1).min(n - 1)));
             inst.tiles.push(arg(rng, Role::Src, elem, shape, shape, one));
             inst.tiles.push(arg(rng, Role::Dst, elem, shape, valid, other));
         }
         3 => {
             inst = Inst::new(Opcode::Tinsert, Form::Plain, Profile::Cpu);
-            inst.scalars.push((Role::Row, Some(Int(rng.below(n - valid[0] + 1).into()))));
-            inst.scalars.push((Role::Col, Some(Int(rng.below(n - valid[1] + 1).into()))));
+            inst.scalars.push(ScalarArg::new(Role::Row, rng.below(n - valid[0] + 1)));
+            inst.scalars.push(ScalarArg::new(Role::Col, rng.below(n - valid[1] + 1)));
             inst.tiles.push(arg(rng, Role::Src, elem, shape, valid, one));
             inst.tiles.push(arg(rng, Role::Dst, elem, shape, shape, other));
         }

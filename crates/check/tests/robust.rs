@@ -7,7 +7,9 @@ use tessera_asm::parse;
 use tessera_check::{check, check_module, check_quant_params, decide, portability};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{AccToVec, Attrs, ConvType, GlobalArg, Inst, Place, Relu, Root, Split, TileArg, ViewTag};
+use tessera_isa::inst::{
+    AccToVec, Attrs, ConvType, GlobalArg, Inst, Place, Relu, Root, ScalarArg, Split, TileArg, ViewTag,
+};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, SLayout, TileType};
@@ -98,7 +100,7 @@ fn any_instruction_has_an_answer() {
                     _ => {
                         let value = Number::Int(rng.number().into());
                         let value = if rng.below(4) == 0 { Number::Float(0.1) } else { value };
-                        inst.scalars.push((role, rng.maybe(value)));
+                        inst.scalars.push(ScalarArg { role, ty: None, value: rng.maybe(value) });
                     }
                 }
             }

@@ -6,7 +6,7 @@
 use tessera_check::{Decision, check, decide};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{ConvType, GlobalArg, Inst, Place, Root, TileArg, ViewTag};
+use tessera_isa::inst::{ConvType, GlobalArg, Inst, Place, Root, ScalarArg, TileArg, ViewTag};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Loc, Pad, SLayout, Tile, TileType};
@@ -325,15 +325,15 @@ fn moves(counter: &mut Counter, shape: Shape) {
                 let opcode = if with_fp { fp_op } else { op };
                 let mut base = Inst::new(opcode, form, profile);
                 if op != Opcode::Tmov {
-                    base.scalars.push((Role::Row, Some(Number::Int(0))));
-                    base.scalars.push((Role::Col, Some(Number::Int(0))));
+                    base.scalars.push(ScalarArg::new(Role::Row, 0));
+                    base.scalars.push(ScalarArg::new(Role::Col, 0));
                 }
                 if two {
-                    base.scalars.push((Role::Row1, Some(Number::Int(0))));
-                    base.scalars.push((Role::Col1, Some(Number::Int(0))));
+                    base.scalars.push(ScalarArg::new(Role::Row1, 0));
+                    base.scalars.push(ScalarArg::new(Role::Col1, 0));
                 }
                 if form == Form::Fill {
-                    base.scalars.push((Role::Fill, Some(Number::Int(1))));
+                    base.scalars.push(ScalarArg::new(Role::Fill, 1));
                 }
                 tile_pairs(profile, shape, |src, dst| {
                     let mut inst = base.clone();
@@ -342,7 +342,7 @@ fn moves(counter: &mut Counter, shape: Shape) {
                         inst.tiles.push(arg(Role::Fp, fp_tile(profile)));
                     }
                     if form == Form::ScalarQuant {
-                        inst.scalars.push((Role::Quant, Some(Number::Int(quant_bits(dst.elem)))));
+                        inst.scalars.push(ScalarArg::new(Role::Quant, Number::Int(quant_bits(dst.elem))));
                     }
                     inst.tiles.push(arg(if two { Role::Dst0 } else { Role::Dst }, dst));
                     if two {
@@ -482,7 +482,7 @@ fn fillpad(counter: &mut Counter, profile: Profile, src: Tile, dst: Tile) {
         if src == (Tile { pad: src.pad, ..dst }) {
             let mut value = Inst::new(op, Form::Fill, profile);
             value.tiles.push(arg(Role::Dst, dst));
-            value.scalars.push((Role::Fill, Some(Number::Int(0))));
+            value.scalars.push(ScalarArg::new(Role::Fill, 0));
             // f8e8m0 has no zero.
             let no_zero = (dst.elem == Elem::F8e8m0).then(|| "fp-value".to_string());
             let rule = want(counter, &value, name, "fill", &dst, &dst).map(|r| r.replace(name, "tfillpad"));
@@ -585,8 +585,8 @@ fn images(counter: &mut Counter) {
                             let dense = tile(Loc::Mat, *conv_elem, LAYOUTS[0], [1, conv_elem.c0()], profile);
                             let mut inst = Inst::new(Opcode::Timg2col, Form::Plain, profile);
                             inst.tiles.extend([arg(Role::Src, src), arg(Role::Dst, dst)]);
-                            inst.scalars.push((Role::PosM, Some(Number::Int(0))));
-                            inst.scalars.push((Role::PosK, Some(Number::Int(0))));
+                            inst.scalars.push(ScalarArg::new(Role::PosM, 0));
+                            inst.scalars.push(ScalarArg::new(Role::PosK, 0));
                             inst.attrs.set(AttrName::Kernel, Some([3, 3]));
                             inst.conv = Some(conv);
                             let absent =

@@ -3,7 +3,7 @@
 use super::{compute, more};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{AccToVec, Inst, Relu, Split, TileArg};
+use tessera_isa::inst::{AccToVec, Inst, Relu, ScalarArg, Split, TileArg};
 use tessera_isa::ops::{AttrName, Form, Lay, Layouts, Opcode, Role, Sig, Types};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, LayoutName, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
@@ -353,7 +353,7 @@ fn window(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Opti
             [Role::Row, Role::Col, Role::Row1, Role::Col1].into_iter().zip([limits[0], limits[1], far[0], far[1]])
         {
             let v = aligned(random, limit);
-            inst.scalars.push((role, Some(Number::Int(v.into()))));
+            inst.scalars.push(ScalarArg::new(role, v));
         }
     } else {
         if random.once_in(3) {
@@ -363,18 +363,18 @@ fn window(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Opti
         if !is_move && form != Form::NoIndex {
             for (role, limit) in [Role::Row, Role::Col].into_iter().zip(limits) {
                 let v = aligned(random, limit);
-                inst.scalars.push((role, Some(Number::Int(v.into()))));
+                inst.scalars.push(ScalarArg::new(role, v));
             }
         }
     }
     match form {
         Form::ScalarQuant => {
             let v = parameter(random, dst_elem);
-            inst.scalars.push((Role::Quant, Some(Number::Int(i128::from(v as i64)))));
+            inst.scalars.push(ScalarArg::new(Role::Quant, v as i64));
         }
         Form::Fill => {
             let v = value(random, dst_elem);
-            inst.scalars.push((Role::Fill, Some(v)));
+            inst.scalars.push(ScalarArg::new(Role::Fill, v));
         }
         _ => {}
     }

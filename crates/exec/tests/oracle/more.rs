@@ -3,7 +3,7 @@
 use super::cases::{Case, Layout, any_tile, common, elems, layouts, path, tile, valid, value, with_valid};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{ConvType, GlobalArg, Inst, ViewTag};
+use tessera_isa::inst::{ConvType, GlobalArg, Inst, ScalarArg, ViewTag};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, LayoutName, Loc, Pad, PadLiteral, SLayout};
@@ -141,7 +141,7 @@ pub fn fill(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Op
         let v = valid(random, &dst);
         inst.tiles.push(with_valid(dst, v, Role::Dst));
         let fill = if loc == Loc::Mat && profile != Profile::Cpu { Number::Int(0) } else { value(random, elem) };
-        inst.scalars.push((Role::Fill, Some(fill)));
+        inst.scalars.push(ScalarArg::new(Role::Fill, fill));
         return plain(inst);
     }
     let v = valid(random, &src);
@@ -238,7 +238,7 @@ pub fn image(random: &mut Random, profile: Profile) -> Option<Case> {
     for role in [Role::PosM, Role::PosK] {
         let high = random.pick(&[0, 3, 64]);
         let v = random.range(0, high);
-        inst.scalars.push((role, Some(Number::Int(v.into()))));
+        inst.scalars.push(ScalarArg::new(role, v));
     }
     plain(inst)
 }

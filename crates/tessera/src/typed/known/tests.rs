@@ -35,7 +35,6 @@ fn asked(op: Opcode, form: Form, tiles: &[(Role, &TileType)], profile: Profile) 
         inst.tiles.push(TileArg::of_type(*role, ty.resolve(profile)));
     }
     if op == Opcode::Tsubview {
-        use tessera_isa::codec::Number;
         inst.scalars.push(ScalarArg::new(Role::Row, 0));
         inst.scalars.push(ScalarArg::new(Role::Col, 0));
     }
