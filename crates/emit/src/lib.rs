@@ -32,8 +32,7 @@ use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::{Bind, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Sem;
-use tessera_isa::tile::Loc;
-use tessera_plan::Placement;
+use tessera_plan::{Placement, Slot};
 
 type Emitted<T> = Result<T, Box<Diagnostic>>;
 
@@ -173,12 +172,10 @@ impl Emitter<'_> {
     /// May the bytes of a tile hold something old when its contents begin?
     fn may_be_stale(&self, value: ValueId) -> bool {
         let Some(own) = self.placement.slot(value).filter(|_| self.in_loop == 0) else { return true };
-        let meets = |loc: Loc, from: u64, to: u64, since: u32| {
-            loc == own.loc && from < own.limit() && own.addr < to && since < own.start
-        };
-        self.placement.tiles.iter().flatten().any(|s| meets(s.loc, s.addr, s.limit(), s.start))
-            || self.placement.manual.iter().any(|m| meets(m.loc, m.addr, m.addr.saturating_add(m.bytes), m.start))
-            || self.placement.computed.get(own.loc as usize).is_none_or(|c| *c)
+        let meets = |s: &Slot| s.loc == own.loc && s.addr < own.limit() && own.addr < s.limit() && s.start < own.start;
+        self.placement.tiles.iter().flatten().any(meets)
+            || self.placement.manual.iter().any(|m| meets(&m.slot))
+            || self.placement.computed[own.loc as usize]
     }
 
     /// The tile values that are objects of their own, in order: not what control flow hands on.

@@ -72,12 +72,11 @@ fn addresses(p: &Program) -> Result<(), String> {
         if p.placement.high_water[slot.loc as usize] < to {
             return Err(format!("{name} ends at {to:#x}, above the high water mark"));
         }
-        for m in p.placement.manual.iter().filter(|m| m.loc == slot.loc) {
-            let end = m.addr.saturating_add(m.bytes);
-            let computed = p.placement.computed[m.loc as usize];
-            if from < end && (m.addr < to || computed) {
+        for m in p.placement.manual.iter().filter(|m| m.slot.loc == slot.loc) {
+            let computed = p.placement.computed[slot.loc as usize];
+            if from < m.slot.limit() && (m.slot.addr < to || computed) {
                 let other = p.name(m.value);
-                return Err(format!("{name} at {from:#x} overlaps the manual tile {other} at {:#x}", m.addr));
+                return Err(format!("{name} at {from:#x} overlaps the manual tile {other} at {:#x}", m.slot.addr));
             }
         }
     }
