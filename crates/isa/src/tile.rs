@@ -10,9 +10,9 @@ use crate::layout::{Axis, Layout};
 use crate::profile::Profile;
 use std::fmt;
 
-/// An enum of words: the variant, the word in text with other spellings, the enumerator in C++, what it is.
+/// Enums of words: the variant, the word in text with other spellings, the enumerator in C++, what it is.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal $(| $also:literal)*, $cpp:literal, $about:literal;)* }) => {
+    ($($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal $(| $also:literal)*, $cpp:literal, $about:literal;)* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name { $(#[doc = $about] $variant,)* }
@@ -32,7 +32,7 @@ macro_rules! words {
         impl ::std::fmt::Display for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result { f.write_str(self.name()) }
         }
-    };
+    )*};
 }
 pub(crate) use words;
 
@@ -49,23 +49,17 @@ words! {
         ScaleLeft = "scale_left", "ScaleLeft", "Scales of the left operand (A5).";
         ScaleRight = "scale_right", "ScaleRight", "Scales of the right operand (A5).";
     }
-}
-words! {
     /// The outer order of a layout.
     BLayout {
         RowMajor = "row_major", "RowMajor", "Rows of boxes lie one after the other.";
         ColMajor = "col_major", "ColMajor", "Columns of boxes lie one after the other.";
     }
-}
-words! {
     /// The order inside a box.
     SLayout {
         NoneBox = "none_box", "NoneBox", "No boxes.";
         RowMajor = "row_major", "RowMajor", "Rows of a box lie one after the other.";
         ColMajor = "col_major", "ColMajor", "Columns of a box lie one after the other.";
     }
-}
-words! {
     /// The compact mode; only `row_plus_one` has a rule here (tile-model.md 5).
     Compact {
         Null = "null", "Null", "None.";
@@ -73,8 +67,6 @@ words! {
         RowPlusOne = "row_plus_one", "RowPlusOne", "NZ with one extra row as bank-conflict padding.";
         RowAlignedPadding = "row_aligned_padding", "RowAlignedPadding", "Carried and printed.";
     }
-}
-words! {
     /// The six layouts by name.
     LayoutName {
         Nd = "ND", "ND", "Row-major, no boxes.";
