@@ -7,7 +7,7 @@
 use crate::codec::Number;
 use crate::elem::{Elem, PadKind};
 use crate::layout::{Axis, Layout};
-use crate::profile::Profile;
+use crate::profile::{FP_ALIGN, Profile, TILE_ALIGN};
 use std::fmt;
 
 /// Enums of words: the variant, the word in text with other spellings, the enumerator in C++, what it is.
@@ -92,6 +92,11 @@ impl Loc {
             Loc::ScaleLeft => "the L0A scale area",
             Loc::ScaleRight => "the L0B scale area",
         }
+    }
+
+    /// The alignment of automatic tiles: Scaling tiles may always serve as `fp` operands (tile-model.md 2).
+    pub fn align(self) -> u64 {
+        if self == Loc::Scaling { FP_ALIGN } else { TILE_ALIGN }
     }
 
     /// The usual layout of the location (tile-model.md 5).

@@ -50,7 +50,7 @@ pub use points::Points;
 use smallvec::SmallVec;
 use tessera_ir::{Func, Module, OpId, ValueId};
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::profile::{FP_ALIGN, Profile, TILE_ALIGN};
+use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Loc, Tile};
 
 /// The storage of one root.
@@ -159,7 +159,7 @@ fn place_memory(
     let blocks: Vec<place::Block> = here
         .iter()
         .map(|l| place::Block {
-            bytes: l.bytes.max(1).checked_next_multiple_of(align(loc)).unwrap_or(u64::MAX),
+            bytes: l.bytes.max(1).checked_next_multiple_of(loc.align()).unwrap_or(u64::MAX),
             start: l.start,
             end: l.end,
         })
@@ -175,11 +175,6 @@ fn place_memory(
     }
     placement.high_water[loc as usize] = high;
     Ok(())
-}
-
-/// The alignment of automatic tiles: Scaling tiles may always serve as `fp` operands (tile-model.md 2).
-pub(crate) fn align(loc: Loc) -> u64 {
-    if loc == Loc::Scaling { FP_ALIGN } else { TILE_ALIGN }
 }
 
 /// The tile of a value on a profile; a conv tile counts as one row.

@@ -37,7 +37,7 @@ impl Space {
     pub fn new(profile: Profile, loc: Loc, manual: &[Manual], computed: bool) -> Self {
         // A location that the profile lacks has its own error, `tile-loc`.
         let limit = profile.memory(loc).and_then(|m| m.room()).unwrap_or(UNLIMITED);
-        let align = crate::align(loc);
+        let align = loc.align();
         let slots = manual.iter().map(|m| m.slot).filter(|slot| slot.loc == loc);
         let mut taken: Vec<(u64, u64)> = slots.map(|slot| (slot.addr, slot.limit())).collect();
         taken.sort_unstable();

@@ -119,10 +119,9 @@ impl Program<'_> {
             effect.sure.insert(v);
         }
         effect.touch.extend(storages);
-        let tiles = state.refs.get(&v).into_iter().flatten();
-        effect.reads.extend(tiles.map(|(tile, _)| *tile));
-        if state.refs.get(&v).is_some_and(|refs| refs.iter().any(|(_, anew)| *anew)) {
-            effect.stale = Some(v);
+        for (tile, anew) in state.refs.get(&v).into_iter().flatten() {
+            effect.reads.insert(*tile);
+            effect.stale = anew.then_some(v).or(effect.stale);
         }
     }
 
