@@ -5,7 +5,7 @@
 //! with its old contents; a branch is undone by rolling the log back, and two branches are joined by comparing what
 //! either changed. So straight lines cost nothing for the sake of branches.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Place};
@@ -119,6 +119,8 @@ pub(super) struct State {
     /// What SETFMATRIX and SET_IMG2COL_PADDING left, as far as it is known.
     pub config: Attrs,
     pub aliases: SmallVec<[Alias; 2]>,
+    /// Every tile that was ever one of two: no other is in [`State::aliases`].
+    pub reshaped: FxHashSet<usize>,
     log: Vec<(usize, Object)>,
     /// How many branches are open; without one nothing is logged.
     open: usize,
