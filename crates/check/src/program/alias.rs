@@ -18,7 +18,7 @@ const MAX_ALIASES: usize = 2048;
 impl Walk<'_> {
     pub(super) fn alias(&mut self, op: &Op, inst: &Inst, operands: &[Operand]) {
         let reshapes = inst.op.info().binds == Some(Bind::Bytes);
-        let storage = |n: usize| self.state.objects.get(n).map_or(n, |o| o.storage);
+        let storage = |n: usize| self.state.objects[n].storage;
         // Most instructions touch no tile that was ever reshaped, and need not look at the pairs.
         let mut touched = op.operands.iter().filter_map(|o| match self.get(o.arg.value()?) {
             Val::Tile(object) => Some(storage(object)),
@@ -72,7 +72,7 @@ impl Walk<'_> {
     fn reshape(&mut self, operands: &[Operand]) {
         let find = |role: Role| {
             let object = operands.iter().find(|o| o.role == role)?.object;
-            Some(self.state.objects.get(object)?.storage)
+            Some(self.state.objects[object].storage)
         };
         let ends = find(Role::Src).zip(find(Role::Dst)).filter(|(src, dst)| src != dst);
         let Some((src, dst)) = ends else { return };
