@@ -1,6 +1,6 @@
 //! The memory map: what `tessera plan` shows, as data.
 
-use crate::{Placement, Slot, name_of, op_name, tile_of};
+use crate::{Placement, Slot, name_of, tile_of};
 use tessera_ir::{Func, Module, OpId, ValueId};
 use tessera_isa::diag::Span;
 use tessera_isa::profile::Profile;
@@ -109,6 +109,6 @@ pub fn map(module: &Module, func: &Func, profile: Profile, placement: &Placement
         profile,
         memories: memories.collect(),
         exit: points.exit(),
-        steps: (0..=points.exit()).map(|p| points.op_at(p).map_or("", |op| op_name(func, op))).collect(),
+        steps: (0..=points.exit()).map(|p| points.op_at(p).map_or("", |op| func.op(op).kind.name())).collect(),
     }
 }
