@@ -43,7 +43,7 @@ mod points;
 
 pub use flow::Manual;
 pub use map::{MemoryMap, MemoryRows, Row, map};
-pub use pipes::{Hazard, Pipes, Wait, pipes, pipes_placed};
+pub use pipes::{Hazard, Pipes, Wait, pipes};
 pub use place::Peak;
 pub use points::Points;
 
