@@ -16,15 +16,14 @@
 //! # Ok::<(), tessera::Error>(())
 //! ```
 
-use crate::error::{Error, Missing};
 use crate::program::{Kernel, Need};
 pub use crate::symbolic::Given;
 use crate::symbolic::{Explain, Keep};
+use crate::{Elem, Error, Missing};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use tessera_exec::origin::{Output, TermId, Terms, UNDEFINED, Watch};
 use tessera_ir::{Def, ValueId};
-use tessera_isa::elem::Elem;
 
 /// How many differing elements are explained.
 const SHOWN: usize = 5;

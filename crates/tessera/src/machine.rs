@@ -1,16 +1,11 @@
 //! The machine that tiles live on.
 
-use crate::dynamic::TileBuf;
-use crate::error::{Error, Result};
 use crate::typed::known::{self, legal};
 use crate::typed::{ConvTile, Element, LayoutMarker, Location, Tile};
+use crate::{AttrName, Compact, Diagnostic, Error, Extent, Loc, Pad, Profile, Result, Role, TileBuf, TileType};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::{Engine, Issued, TileId};
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Inst};
-use tessera_isa::ops::{AttrName, Role};
-use tessera_isa::profile::Profile;
-use tessera_isa::tile::{Compact, Extent, Loc, Pad, TileType};
 
 /// A simulated core with a profile: its memories, and the tiles in them.
 ///

@@ -21,10 +21,9 @@ mod candidates;
 mod edit;
 
 use crate::equiv::{Answer, FirstRun, Wanted, equiv_again};
-use crate::error::{Error, Result};
-use crate::program::{Kernel, Program};
 pub use crate::symbolic::Given;
 use crate::symbolic::Keep;
+use crate::{Error, Kernel, Program, Result, Span};
 
 use candidates::{Candidate, candidates};
 use edit::Edit;
@@ -32,7 +31,6 @@ use std::collections::{HashMap, HashSet};
 use tessera_asm::Parsed;
 use tessera_exec::origin::Terms;
 use tessera_ir::{Module, OpId, ValueId};
-use tessera_isa::diag::Span;
 
 /// How many instructions all proofs together may run.
 const MAX_WORK: usize = 20_000;

@@ -1,13 +1,10 @@
 //! Runs on origins instead of data: what [`trace`](crate::trace), [`equiv`](crate::equiv) and [`opt`](crate::opt) share.
 
-use crate::error::{Error, Missing, Result};
 use crate::program::{Input, Kernel, Need};
+use crate::{ConvType, Elem, Error, Missing, Number, Result};
 use tessera_exec::interp::{Run, watch};
 use tessera_exec::origin::{Converted, Function, Quantized, Term, TermId, Terms, Watch};
 use tessera_ir::{Def, ValueId};
-use tessera_isa::codec::Number;
-use tessera_isa::elem::Elem;
-use tessera_isa::inst::ConvType;
 use tessera_isa::tile::Tile;
 
 /// What is known before a run on origins.

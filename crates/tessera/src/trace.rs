@@ -5,15 +5,14 @@
 
 mod target;
 
-use crate::error::{Error, Missing, Result};
 use crate::program::{Kernel, Need};
 pub use crate::symbolic::Given;
 use crate::symbolic::{ELEMENTS, Keep, constant_text, function_text, place};
+use crate::{Elem, Error, Missing, Result};
 pub use target::Target;
 use tessera_exec::engine::memory::{MemoryId, is_buffer};
 use tessera_exec::origin::{Function, Log, Source, Spot, Terms};
 use tessera_ir::{OpId, ValueId};
-use tessera_isa::elem::Elem;
 
 /// Elements of one step that are shown by themselves; the rest is counted.
 const SHOWN: usize = 16;

@@ -35,11 +35,9 @@ pub use moves::*;
 pub use operand::{Operand, TileOrValue};
 pub use rearrange::*;
 
-use crate::dynamic::TileBuf;
-use crate::error::{Error, Result};
+use crate::{Error, Result, TileBuf, TileType};
 use std::fmt;
 use std::marker::PhantomData;
-use tessera_isa::tile::TileType;
 
 pub(crate) mod sealed {
     /// The types of the tile model are a closed set.

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 use tessera::program::{Bindings, Input, Kernel, Program};
-use tessera::{Error, Result};
-use tessera_isa::elem::Elem;
+use tessera::{Elem, Error, Result};
 
 /// A measurement of whole programs.
 #[derive(Clone, Copy, Debug)]

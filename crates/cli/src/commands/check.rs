@@ -7,9 +7,7 @@ use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session};
 use crate::source::Source;
 use crate::words::counted;
 use std::path::{Path, PathBuf};
-use tessera::Program;
-use tessera_isa::diag::Diagnostic;
-use tessera_isa::profile::Profile;
+use tessera::{Diagnostic, Profile, Program};
 
 /// Check programs against every rule of a profile, or of all profiles
 #[derive(Debug, clap::Args)]

@@ -3,10 +3,8 @@
 use crate::render::grid;
 use crate::session::{FINE, Failure, Outcome, Session};
 use std::fmt::Write;
-use tessera::Program;
 use tessera::program::{Bindings, Input, Kernel, Need};
-use tessera_isa::elem::Elem;
-use tessera_isa::profile::Profile;
+use tessera::{Elem, Profile, Program};
 use tessera_isa::tile::Tile;
 
 const PROGRAM: &str = include_str!("demo/demo.pto");

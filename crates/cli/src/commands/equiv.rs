@@ -9,10 +9,7 @@ use crate::words::{self, counted};
 use serde::Serialize;
 use std::path::PathBuf;
 use tessera::equiv::{Answer, Different, Given, Which, equiv};
-use tessera::{Error, ErrorKind};
-use tessera_isa::codec::Number;
-use tessera_isa::diag::Diagnostic;
-use tessera_isa::profile::Profile;
+use tessera::{Diagnostic, Error, ErrorKind, Number, Profile};
 
 /// Prove that two programs have the same outputs for all inputs, or show where they differ
 #[derive(Debug, clap::Args)]

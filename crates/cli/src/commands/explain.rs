@@ -6,10 +6,9 @@ use crate::render::table::paragraph;
 use crate::session::{FINE, Failure, Outcome, Session};
 use pages::*;
 use std::fmt::Write;
+use tessera::{Elem, Profile};
 use tessera_isa::diag::nearest;
-use tessera_isa::elem::Elem;
 use tessera_isa::ops::{AttrName, Family, Opcode, Pipe, other, others};
-use tessera_isa::profile::Profile;
 use tessera_isa::rules::{self, rule};
 use tessera_isa::tile::{LayoutName, Loc};
 

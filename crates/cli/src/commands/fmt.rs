@@ -5,8 +5,7 @@ use crate::policy::Format;
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
-use tessera_ir::TextForm;
-use tessera_isa::profile::Profile;
+use tessera::{Profile, TextForm};
 
 /// Print programs as canonical text, or convert them to another form
 #[derive(Debug, clap::Args)]

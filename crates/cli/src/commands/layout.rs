@@ -5,9 +5,8 @@ use crate::render::{WIDTH, grid, tile};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
 use std::fmt::Write;
 use std::path::PathBuf;
+use tessera::{Profile, TileType};
 use tessera_ir::Type;
-use tessera_isa::profile::Profile;
-use tessera_isa::tile::TileType;
 
 /// Draw where the elements of a tile lie in memory
 #[derive(Debug, clap::Args)]

@@ -8,9 +8,8 @@ use crate::session::{FINE, Outcome, Session, UNDECIDED};
 use crate::source::Source;
 use crate::words::{self, counted};
 use std::path::PathBuf;
-use tessera::ErrorKind;
 use tessera::opt::{Instruction, Step, optimize};
-use tessera_isa::profile::Profile;
+use tessera::{ErrorKind, Profile};
 
 /// Take out what cannot matter, prove every step, and print the program that is left
 #[derive(Debug, clap::Args)]

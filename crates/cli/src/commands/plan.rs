@@ -7,9 +7,8 @@ use crate::session::{FINE, Outcome, Session};
 use crate::source::Source;
 use std::fmt::Write;
 use std::path::PathBuf;
-use tessera::program::Kernel;
+use tessera::{Kernel, Profile};
 use tessera_ir::OpId;
-use tessera_isa::profile::Profile;
 use tessera_plan::{MemoryMap, MemoryRows, Pipes};
 
 /// Show where tiles are placed, and which instruction waits for which

@@ -8,9 +8,8 @@ use crate::source::Source;
 use crate::words::{self, counted};
 use serde::Serialize;
 use std::path::PathBuf;
-use tessera::program::Kernel;
 use tessera::trace::{Hop, How, Target, back, forward};
-use tessera_isa::profile::Profile;
+use tessera::{Kernel, Profile};
 
 /// Show where an element comes from, or everywhere an input element goes
 #[derive(Debug, clap::Args)]

@@ -4,8 +4,7 @@ use crate::source::Source;
 use crate::words::counted;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
-use tessera_isa::diag::{Diagnostic, Severity};
-use tessera_isa::profile::Profile;
+use tessera::{Diagnostic, Profile, Severity};
 
 /// Longer lines are shown around the places that matter only.
 const MAX_LINE: usize = 400;

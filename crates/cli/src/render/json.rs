@@ -2,8 +2,7 @@
 
 use crate::source::Source;
 use serde::Serialize;
-use tessera_isa::diag::Diagnostic;
-use tessera_isa::profile::Profile;
+use tessera::{Diagnostic, Profile};
 
 #[derive(Serialize)]
 struct Record<'a> {

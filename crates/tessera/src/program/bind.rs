@@ -1,15 +1,13 @@
 //! What a kernel's arguments need, and whether what is given fits (syntax.md 4).
 
 use super::Kernel;
-use crate::error::{Error, Missing, Result};
 use crate::npy::{self, Array};
+use crate::{ConvType, Elem, Error, Missing, Result};
 use tessera_exec::interp::Input;
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Def, Func, OpKind, ScalarType, Sign, Type, ValueId};
 use tessera_isa::codec::{Number, Overflow};
-use tessera_isa::elem::Elem;
-use tessera_isa::inst::ConvType;
 use tessera_isa::ops::{Effect, Opcode, Role};
 use tessera_isa::sem::Sem;
 use tessera_isa::tile::{Extent, Tile};

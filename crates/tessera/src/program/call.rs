@@ -1,14 +1,10 @@
 //! One run of a kernel: arrays in by name, arrays out by name.
 
 use super::{Bindings, Kernel, Need};
-use crate::error::{Error, Result};
 use crate::npy::Array;
-use crate::typed::Element;
+use crate::{Diagnostic, Element, Error, Number, Profile, Result};
 use tessera_exec::interp::{Input, Outcome, TileData};
 use tessera_ir::ValueId;
-use tessera_isa::codec::Number;
-use tessera_isa::diag::Diagnostic;
-use tessera_isa::profile::Profile;
 
 /// What can be given to an argument: an [`Array`] with its shape, or elements in the argument's own shape.
 pub trait Data {

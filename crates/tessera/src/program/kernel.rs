@@ -1,10 +1,9 @@
 //! The function that runs, and one run of it.
 
 use super::Program;
-use crate::error::{Error, Result};
+use crate::{Error, Profile, Result};
 use tessera_exec::interp::{Input, Outcome, Run, run};
 use tessera_ir::{Func, Module, ValueId};
-use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
 
 /// A function of a program, without calls, and what it is to run with.

@@ -4,8 +4,7 @@ use super::element::{pack, unpack};
 use super::known::{self, legal};
 use super::{AsTile, Element};
 use crate::dynamic::{TileBuf, saturated};
-use crate::error::{Error, Result};
-use crate::machine::RecordEvent;
+use crate::{Error, RecordEvent, Result};
 use tessera_isa::inst::{GlobalArg, ViewTag};
 
 /// A slice as a view of global memory that [`tload`] reads.

@@ -3,15 +3,11 @@
 use super::element::{pack, unpack};
 use super::known::{self, legal};
 use super::{AsTile, Element, Tensor};
-use crate::dynamic::{Instruction, TileBuf};
-use crate::error::{Error, Result};
-use crate::machine::RecordEvent;
+use crate::{
+    AttrName, Attrs, BLayout, ConvType, Elem, Error, Form, Instruction, Loc, Number, Opcode, RecordEvent, Result, Role,
+    SLayout, TileBuf, TileType,
+};
 use std::marker::PhantomData;
-use tessera_isa::codec::Number;
-use tessera_isa::elem::Elem;
-use tessera_isa::inst::{Attrs, ConvType};
-use tessera_isa::ops::{AttrName, Form, Opcode, Role};
-use tessera_isa::tile::{BLayout, Loc, SLayout, TileType};
 
 /// An image in L1: a dense array NC1HWC0 or NDC1HWC0. Made by [`Machine::conv_tile`](crate::Machine::conv_tile).
 #[derive(Debug)]

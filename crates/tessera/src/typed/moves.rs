@@ -4,13 +4,10 @@
 
 use super::known::{self, Wrong, legal};
 use super::{AsTile, Operand, TileOrValue};
-use crate::dynamic::{Instruction, TileBuf};
-use crate::error::Result;
-use crate::machine::RecordEvent;
-use tessera_isa::codec::Number;
-use tessera_isa::inst::{AccToVec, Attrs, Relu, Split};
-use tessera_isa::ops::{AttrName, Form, Opcode, Role};
-use tessera_isa::tile::TileType;
+use crate::{
+    AccToVec, AttrName, Attrs, Form, Instruction, Number, Opcode, RecordEvent, Relu, Result, Role, Split, TileBuf,
+    TileType,
+};
 
 /// What happens to values on their way out of an accumulator (fixpipe.md 1): quantization, ReLU, and which vector core
 /// they go to.

@@ -3,8 +3,7 @@
 use crate::render::table::{Table, paragraph, wrap};
 use crate::render::{WIDTH, example, legality};
 use std::fmt::Write;
-use tessera_isa::diag::Severity;
-use tessera_isa::elem::Elem;
+use tessera::{Elem, Severity};
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrKind, AttrName, OpInfo, Opcode, Operand, Pipe, Spelling, Text};
 use tessera_isa::profile::{Profile, Profiles};
