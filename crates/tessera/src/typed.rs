@@ -25,6 +25,7 @@ mod marker;
 mod moves;
 mod operand;
 mod rearrange;
+pub(crate) mod setters;
 
 pub use element::{Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8};
 pub use generated::*;

@@ -8,7 +8,6 @@ use serde::Serialize;
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// Measure how fast instructions are, beside a memcpy of as many bytes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Each instruction runs as programs run it, on tiles in the second-level cache, in turn with a \
                         memcpy that reads and writes as many bytes. GB/s count bytes read plus bytes written; ratio is \

@@ -9,7 +9,6 @@ use crate::words::counted;
 use std::path::{Path, PathBuf};
 use tessera::{Diagnostic, Profile, Program};
 
-/// Check programs against every rule of a profile, or of all profiles
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera check kernel.pto --profile a5\n  tessera check kernel.pto --profile all\n  \

@@ -11,7 +11,6 @@ const PROGRAM: &str = include_str!("demo/demo.pto");
 /// What the accumulator holds: halves, which round, and values that saturate.
 const ACC: [f32; 8] = [0.5, 1.5, 2.5, -0.5, -1.5, 300.0, f32::INFINITY, f32::NAN];
 
-/// Run a small program on every profile and show what it does
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: tessera demo --source > demo.pto && tessera check demo.pto --profile all")]
 pub struct Args {

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 /// The largest trace that is read.
 const MAX_TRACE: u64 = 1 << 30;
 
-/// Find the first instruction at which two runs differ that `tessera run --trace` recorded
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  tessera run a.pto --in x=x.npy --trace a.trace\n  tessera run b.pto --in x=x.npy --trace \

@@ -11,7 +11,6 @@ use std::path::PathBuf;
 use tessera::equiv::{Answer, Different, Given, Which, equiv};
 use tessera::{Diagnostic, Error, ErrorKind, Number, Profile};
 
-/// Prove that two programs have the same outputs for all inputs, or show where they differ
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera equiv before.pto after.pto\n  tessera equiv mine.pto theirs.pto --profile-a a2a3 \

@@ -12,7 +12,6 @@ use tessera_isa::ops::{AttrName, Family, Opcode, Pipe, other, others};
 use tessera_isa::rules::{self, rule};
 use tessera_isa::tile::{LayoutName, Loc};
 
-/// Explain an instruction, rule, element type, profile, layout or location
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera explain tinsert\n  tessera explain tinsert-bounds\n  tessera explain NZ\n  \

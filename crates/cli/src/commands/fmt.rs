@@ -7,7 +7,6 @@ use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use tessera::{Profile, TextForm};
 
-/// Print programs as canonical text, or convert them to another form
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tessera fmt kernel.pto\n  tessera fmt --to dps listing.pto\n  tessera fmt -w \
                         *.pto\n  tessera fmt --check *.pto    (exit code 1 if a file is not formatted)")]

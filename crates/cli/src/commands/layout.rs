@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use tessera::{Profile, TileType};
 use tessera_ir::Type;
 
-/// Draw where the elements of a tile lie in memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tessera layout '!pto.tile_buf<vec, 33x32xf16, blayout=col_major, \
                         slayout=row_major>'\n  tessera layout '!pto.tile<loc=left, f16, 32, 32>' --profile a2a3\n  \

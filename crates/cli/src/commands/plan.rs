@@ -11,7 +11,6 @@ use tessera::{Kernel, Profile};
 use tessera_ir::OpId;
 use tessera_plan::{MemoryMap, MemoryRows, Pipes};
 
-/// Show where tiles are placed, and which instruction waits for which
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tessera plan kernel.pto --profile a5\n  tessera plan kernel.pto --svg map.svg")]
 pub struct Args {

@@ -12,7 +12,6 @@ use crate::words;
 use std::path::PathBuf;
 use tessera::{Diagnostic, Error, Kernel, Number, Profile, Severity};
 
-/// Run a program
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera run it.pto --in src0=a.npy --in src1=b.npy --out dst0=x.npy\n  tessera run \

@@ -11,7 +11,6 @@ use std::path::PathBuf;
 use tessera::trace::{Hop, How, Target, back, forward};
 use tessera::{Kernel, Profile};
 
-/// Show where an element comes from, or everywhere an input element goes
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera trace kernel.pto --at '%dst[3,5]'\n  tessera trace kernel.pto --at 'y[17]' \
