@@ -182,10 +182,7 @@ impl Optimizer<'_> {
         let mut module = module.clone();
         let mut edit = Edit::new(&mut module, self.index)?;
         let before = edit.instructions();
-        let mut changed = Vec::new();
-        for candidate in all {
-            changed.extend(candidate.apply(&mut edit).flatten());
-        }
+        let changed = all.iter().filter_map(|candidate| candidate.apply(&mut edit)).collect();
         edit.remove_dead();
         let after = edit.instructions();
         let is_left = |id: OpId| after.iter().any(|a| a.0 == id);

@@ -125,8 +125,8 @@ impl View {
         // A conv tile's view has its six dimensions, and comes without a shape.
         let most = if self.shape.is_some() { 5 } else { dims.len() };
         if dims.len() < least || dims.len() > most {
-            let what =
-                format!("a view tagged {} has {least} to 5 dimensions, and this one has {}", self.tag, dims.len());
+            let (tag, n) = (self.tag, dims.len());
+            let what = format!("a view tagged {tag} has {least} to 5 dimensions, and this one has {n}");
             return Err(Error::new("tload-shape", what).help("give its shape and strides"));
         }
         let strides = match &self.strides {
