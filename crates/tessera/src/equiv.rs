@@ -86,7 +86,6 @@ pub fn equiv(a: &Kernel, b: &Kernel, given: &Given, wanted: &[String]) -> Answer
     equiv_again(a, b, given, wanted, &mut None)
 }
 
-/// What is compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted<'w> {
     /// Everything that can be seen from outside, and these tiles.
@@ -125,13 +124,12 @@ pub(crate) fn equiv_again(
         let is_output = |k: &Kernel, v: ValueId| k.func().value(v).def == Def::ListingOut;
         is_output(k, v) && partner.is_some_and(|p| is_output(other, p))
     };
-    let side = |kernel: &Kernel, n: usize| -> Vec<ValueId> {
-        let all = pairs.iter().filter_map(|p| if n == 0 { p.0 } else { p.1 });
-        all.filter(|v| kernel.need(*v).is_tile()).collect()
+    let tiles = |kernel: &Kernel, of: fn(&Pair) -> Option<ValueId>| -> Vec<ValueId> {
+        pairs.iter().filter_map(of).filter(|v| kernel.need(*v).is_tile()).collect()
     };
     let given_a = |v: ValueId| shared(a, v, &numbers_a, b, &numbers_b);
     let bound: Vec<ValueId> = a.func().args.iter().copied().filter(|v| given_a(*v)).collect();
-    let outputs = side(a, 0);
+    let outputs = tiles(a, |p| p.0);
     // Another partner may ask for other outputs, or have other inputs in common.
     let known = last.take().filter(|l| l.wanted == outputs && l.bound == bound);
     let first = match known {
@@ -144,7 +142,7 @@ pub(crate) fn equiv_again(
     let FirstRun { watch: first, .. } = &*last.insert(first);
     let terms = first.terms.clone();
     let given_b = |v| shared(b, v, &numbers_b, a, &numbers_a);
-    let mut second = match given.run(b, terms, &numbers_b, &side(b, 1), Keep::Nothing, &given_b) {
+    let mut second = match given.run(b, terms, &numbers_b, &tiles(b, |p| p.1), Keep::Nothing, &given_b) {
         Ok(watch) => watch,
         Err(error) => return Answer::Stopped(Which::B, error),
     };
@@ -172,11 +170,8 @@ fn matched(a: &Kernel, numbers: &[(ValueId, u32)], b: &Kernel) -> Vec<(ValueId, 
         let name = b.name(*value);
         let by_name = numbers.iter().find(|(v, _)| a.name(*v) == name);
         let by_position = numbers.get(n).filter(|(v, _)| !has(b, a.name(*v)));
-        let number = by_name.or(by_position).map(|(_, n)| *n).unwrap_or_else(|| {
-            next += 1;
-            next
-        });
-        all.push((*value, number));
+        next += 1;
+        all.push((*value, by_name.or(by_position).map_or(next, |(_, n)| *n)));
     }
     all
 }
@@ -198,15 +193,10 @@ fn pairs(a: &Kernel, b: &Kernel, wanted: Wanted<'_>) -> Result<Vec<Pair>, (Which
     };
     let (outs_a, outs_b) = (a.outputs(), b.outputs());
     let name_in = |k: &Kernel, outs: &[ValueId], name: &str| outs.iter().copied().find(|v| k.name(*v) == name);
-    let mut all: Vec<Pair> = Vec::new();
-    let mut rest_b: Vec<ValueId> =
-        outs_b.iter().copied().filter(|v| name_in(a, &outs_a, b.name(*v)).is_none()).collect();
-    for value in &outs_a {
-        let partner = name_in(b, &outs_b, a.name(*value));
-        let partner = partner.or_else(|| (!rest_b.is_empty()).then(|| rest_b.remove(0)));
-        all.push((Some(*value), partner));
-    }
-    all.extend(rest_b.into_iter().map(|v| (None, Some(v))));
+    let mut rest_b = outs_b.iter().copied().filter(|v| name_in(a, &outs_a, b.name(*v)).is_none());
+    let pair = |v: &ValueId| (Some(*v), name_in(b, &outs_b, a.name(*v)).or_else(|| rest_b.next()));
+    let mut all: Vec<Pair> = outs_a.iter().map(pair).collect();
+    all.extend(rest_b.map(|v| (None, Some(v))));
     let is_new: Vec<Pair> = more.into_iter().filter(|p| !all.contains(p)).collect();
     all.extend(is_new);
     Ok(all)
@@ -372,12 +362,7 @@ impl Compared<'_> {
     }
 
     fn explain(&self, n: usize, ids: &[TermId], elem: Elem) -> String {
-        let explain = Explain {
-            kernel: self.kernels[n],
-            terms: &self.terms.borrow(),
-            numbers: self.numbers[n],
-            given: self.given,
-        };
-        explain.element(ids, elem)
+        let (kernel, numbers, terms) = (self.kernels[n], self.numbers[n], &self.terms.borrow());
+        Explain { kernel, terms, numbers, given: self.given }.element(ids, elem)
     }
 }

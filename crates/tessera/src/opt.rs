@@ -128,9 +128,7 @@ struct Optimizer<'a> {
     kernel: &'a Kernel,
     /// The rules that the original breaks, none of them an error.
     rules: Vec<&'static str>,
-    /// What the tiles hold, by name.
     contents: HashMap<String, u64>,
-    /// The run of the original.
     last: Option<FirstRun>,
     proofs: usize,
     limit: usize,

@@ -77,7 +77,6 @@ impl Program {
         Program::read(self.source().as_bytes(), Some(profile))
     }
 
-    /// The program, if its text has no errors.
     pub(crate) fn sound(self) -> Result<Program> {
         let text = self.source();
         match Error::of(self.0.parsed.diagnostics.clone()) {

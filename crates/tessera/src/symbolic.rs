@@ -60,10 +60,10 @@ impl Given {
             let shape = self.shape(name);
             let zeros = |shape: &[u64], elem: Elem| -> Result<Input> {
                 let elements = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
-                let bytes = elements.map(|n| elem.bytes_of(n)).filter(|n| *n <= 1 << 28);
-                let bytes = bytes.ok_or_else(|| {
-                    Error::request(format!("the shape of %{name} has too many elements to follow; give a smaller one"))
-                })?;
+                let Some(bytes) = elements.map(|n| elem.bytes_of(n)).filter(|n| *n <= 1 << 28) else {
+                    let what = format!("the shape of %{name} has too many elements to follow; give a smaller one");
+                    return Err(Error::request(what));
+                };
                 let input = kernel.bind(*value, shape, vec![0; bytes as usize]);
                 input.map_err(|e| e.missing_is(Missing::Shape(name.into())))
             };
@@ -269,7 +269,6 @@ pub(crate) fn constant_text(bytes: &[u8], elem: Option<Elem>) -> String {
 /// Elements that a function is applied to and that are shown one by one.
 pub(crate) const ELEMENTS: usize = 4;
 
-/// A function in words.
 pub(crate) fn function_text(function: &Function) -> String {
     let Converted { src, dst, relu, hardware_rounding, quantized } = match function {
         Function::Converted(converted) => converted,

@@ -48,7 +48,6 @@ pub static PROGRAMS: &[Programs] = &[
     Programs { name: "plan 10000", unit: "ms", measure: |budget| shortest(budget, || plan(10_000)) },
 ];
 
-/// Seconds of some work.
 fn seconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let result = work();

@@ -20,7 +20,6 @@ fn turns(case: &Case) -> usize {
     (RING / case.bytes).max(2)
 }
 
-/// An instruction, and the tiles that it is issued on.
 type Issue = (Inst, Vec<(Role, TileId)>);
 
 /// An instruction on one set of tiles after another.

@@ -25,7 +25,6 @@ pub struct Args {
     policy: Policy,
 }
 
-/// One profile, or all of them.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     One(Profile),

@@ -66,7 +66,6 @@ pub struct Known {
 }
 
 impl Known {
-    /// The same for the library.
     pub fn given(&self) -> Given {
         Given {
             set: self.set.iter().map(|b| (b.name.clone(), b.to)).collect(),
@@ -76,7 +75,6 @@ impl Known {
     }
 }
 
-/// `NAME=NxM`.
 fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
     let wrong = || format!("'{text}' is not NAME=NxM, such as x=16x64");
     let (name, dims) = text.split_once('=').ok_or_else(wrong)?;

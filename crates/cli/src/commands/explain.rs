@@ -68,8 +68,7 @@ fn without_prefix(word: &str) -> &str {
 
 /// Every name that has a page, as the index lists them.
 pub fn names() -> Vec<&'static str> {
-    let ops = Opcode::ALL.iter().map(|op| op.mnemonic());
-    let mut all: Vec<&str> = ops.collect();
+    let mut all: Vec<&str> = Opcode::ALL.iter().map(|op| op.mnemonic()).collect();
     all.extend(Opcode::ALL.iter().flat_map(|op| op.info().aliases.iter().chain(op.info().cpp)));
     all.extend(rules::all().map(|r| r.id));
     all.extend(Elem::ALL.iter().flat_map(|e| e.info().spellings));

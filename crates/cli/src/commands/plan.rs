@@ -96,7 +96,6 @@ impl Page<'_> {
         table
     }
 
-    /// The line that an operation stands in.
     fn line(&self, op: OpId) -> String {
         self.source.line(self.kernel.func().op(op).span).to_string()
     }

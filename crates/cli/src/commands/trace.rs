@@ -95,7 +95,6 @@ fn mnemonic(hop: &Hop, kernel: &Kernel) -> Option<&'static str> {
     })
 }
 
-/// Line and instruction.
 fn head(hop: &Hop, kernel: &Kernel, source: &Source) -> String {
     match (line(hop, kernel, source), mnemonic(hop, kernel), &hop.how) {
         (_, _, How::Ends | How::Input | How::NeverWritten) => String::new(),

@@ -46,7 +46,5 @@ pub fn line(diagnostic: &Diagnostic, source: &Source, profile: Profile) -> Strin
         profile: profile.name(),
     };
     // A record of strings and numbers always has a JSON form.
-    let mut text = serde_json::to_string(&record).unwrap_or_default();
-    text.push('\n');
-    text
+    serde_json::to_string(&record).unwrap_or_default() + "\n"
 }

@@ -53,7 +53,6 @@ impl Target {
         }
     }
 
-    /// The tile or argument that it names.
     pub(crate) fn value(&self, kernel: &Kernel) -> Result<ValueId> {
         let Some(value) = kernel.find(&self.name) else {
             let mut names = kernel.names_with_elements();
