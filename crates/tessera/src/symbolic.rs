@@ -1,8 +1,8 @@
 //! Runs on origins instead of data: what [`trace`](crate::trace), [`equiv`](crate::equiv) and [`opt`](crate::opt) share.
 
-use crate::program::{Input, Kernel, Need};
+use crate::program::{Bindings, Input, Kernel, Need};
 use crate::{ConvType, Elem, Error, Missing, Number, Result};
-use tessera_exec::interp::{Run, watch};
+use tessera_exec::interp::watch;
 use tessera_exec::origin::{Converted, Function, Quantized, Term, TermId, Terms, Watch};
 use tessera_ir::{Def, ValueId};
 use tessera_isa::tile::Tile;
@@ -107,20 +107,11 @@ impl Given {
     ) -> Result<Watch> {
         let inputs = self.inputs(kernel, is_given)?;
         let placement = kernel.plan(wanted)?;
-        let run = Run {
-            module: kernel.module(),
-            func: kernel.func(),
-            profile: kernel.profile(),
-            placement: &placement,
-            blocks: self.blocks,
-            tracked: true,
-            inputs,
-            outputs: wanted.iter().flat_map(|v| [(*v, 0), (*v, 1)]).collect(),
-            trace: false,
-        };
+        let outputs = wanted.iter().flat_map(|v| [(*v, 0), (*v, 1)]).collect();
+        let bindings = Bindings { inputs, outputs, blocks: self.blocks, ..Bindings::default() };
         let mut watching = Watch::new(terms, numbers.to_vec(), keep == Keep::Log);
         watching.contents = (keep == Keep::Contents).then(Default::default);
-        let (outcome, watch) = watch(run, watching);
+        let (outcome, watch) = watch(kernel.prepared(bindings, &placement), watching);
         if let Some(undecided) = &watch.undecided {
             return Err(Error::undecided(undecided.op.map(|op| kernel.func().op(op).span), &undecided.why));
         }

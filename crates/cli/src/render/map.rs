@@ -106,10 +106,9 @@ impl Picture<'_> {
             self.tile(&scale, row, i);
         }
         if let Some(capacity) = memory.capacity.filter(|c| *c <= scale.bytes) {
-            let y = scale.y(capacity);
+            let (y, right) = (scale.y(capacity), WIDTH - RIGHT);
             self.svg.line(format_args!(
-                r##"<line x1="{LEFT}" y1="{y:.1}" x2="{0:.1}" y2="{y:.1}" stroke="#b00020" stroke-width="1.5" stroke-dasharray="6 3"/>"##,
-                WIDTH - RIGHT
+                r##"<line x1="{LEFT}" y1="{y:.1}" x2="{right:.1}" y2="{y:.1}" stroke="#b00020" stroke-width="1.5" stroke-dasharray="6 3"/>"##
             ));
         }
     }
@@ -152,16 +151,9 @@ impl Picture<'_> {
             true => ("url(#manual)", "#707070"),
             false => COLOURS[index % COLOURS.len()],
         };
-        let hint = escape(&format!(
-            "{} {}: {:#x}…{:#x}, {} bytes, positions {} to {}",
-            row.name,
-            row.ty,
-            row.addr,
-            row.addr.saturating_add(row.bytes),
-            row.bytes,
-            row.start,
-            row.end
-        ));
+        let Row { name, ty, addr, bytes, start, end, .. } = row;
+        let beyond = addr.saturating_add(*bytes);
+        let hint = escape(&format!("{name} {ty}: {addr:#x}…{beyond:#x}, {bytes} bytes, positions {start} to {end}"));
         self.svg.line(format_args!(
             r#"<rect x="{x:.1}" y="{y:.1}" width="{w:.1}" height="{h:.1}" rx="2" fill="{fill}" stroke="{border}"><title>{hint}</title></rect>"#
         ));
