@@ -83,7 +83,7 @@ pub fn equiv(a: &Kernel, b: &Kernel, given: &Given, wanted: &[String]) -> Answer
         [] => Wanted::Own(&[]),
         these => Wanted::These(these),
     };
-    equiv_again(a, b, given, wanted, &mut None)
+    equiv_again(a, b, given, wanted, &mut None).unwrap_or_else(|(which, error)| Answer::Stopped(which, error))
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +101,9 @@ pub(crate) struct FirstRun {
     watch: Watch,
 }
 
+/// The program that gives no answer, and why.
+type Stopped = (Which, Error);
+
 /// Compares a program with one more.
 pub(crate) fn equiv_again(
     a: &Kernel,
@@ -108,16 +111,12 @@ pub(crate) fn equiv_again(
     given: &Given,
     wanted: Wanted<'_>,
     last: &mut Option<FirstRun>,
-) -> Answer {
-    if let Err(error) = given.check(&[a, b]) {
-        return Answer::Stopped(Which::A, error);
-    }
+) -> Result<Answer, Stopped> {
+    let [in_a, in_b] = [Which::A, Which::B].map(|which| move |error: Error| (which, error));
+    given.check(&[a, b]).map_err(in_a)?;
     let numbers_a: Vec<(ValueId, u32)> = a.func().args.iter().copied().zip(0..).collect();
     let numbers_b = matched(a, &numbers_a, b);
-    let pairs = match pairs(a, b, wanted) {
-        Ok(pairs) => pairs,
-        Err((which, error)) => return Answer::Stopped(which, error),
-    };
+    let pairs = pairs(a, b, wanted)?;
     // Contents can be given to a tile that a listing only writes; that is an input only where both programs have it.
     let shared = |k: &Kernel, v: ValueId, own: &[(ValueId, u32)], other: &Kernel, others: &[(ValueId, u32)]| {
         let partner = others.iter().find(|(_, n)| Some(*n) == number_of(own, v)).map(|(o, _)| *o);
@@ -134,18 +133,16 @@ pub(crate) fn equiv_again(
     let known = last.take().filter(|l| l.wanted == outputs && l.bound == bound);
     let first = match known {
         Some(first) => first,
-        None => match given.run(a, Terms::default(), &numbers_a, &outputs, Keep::Nothing, &given_a) {
-            Ok(watch) => FirstRun { wanted: outputs, bound, watch },
-            Err(error) => return Answer::Stopped(Which::A, error),
-        },
+        None => {
+            let watch = given.run(a, Terms::default(), &numbers_a, &outputs, Keep::Nothing, &given_a);
+            FirstRun { wanted: outputs, bound, watch: watch.map_err(in_a)? }
+        }
     };
     let FirstRun { watch: first, .. } = &*last.insert(first);
     let terms = first.terms.clone();
     let given_b = |v| shared(b, v, &numbers_b, a, &numbers_a);
-    let mut second = match given.run(b, terms, &numbers_b, &tiles(b, |p| p.1), Keep::Nothing, &given_b) {
-        Ok(watch) => watch,
-        Err(error) => return Answer::Stopped(Which::B, error),
-    };
+    let second = given.run(b, terms, &numbers_b, &tiles(b, |p| p.1), Keep::Nothing, &given_b);
+    let mut second = second.map_err(in_b)?;
     let terms = std::mem::take(&mut second.terms);
     let compared = Compared {
         kernels: [a, b],
@@ -154,7 +151,7 @@ pub(crate) fn equiv_again(
         terms: RefCell::new(terms),
         given,
     };
-    compared.all(&pairs, matches!(wanted, Wanted::Own(_)))
+    Ok(compared.all(&pairs, matches!(wanted, Wanted::Own(_))))
 }
 
 fn number_of(numbers: &[(ValueId, u32)], value: ValueId) -> Option<u32> {
@@ -179,8 +176,8 @@ fn matched(a: &Kernel, numbers: &[(ValueId, u32)], b: &Kernel) -> Vec<(ValueId, 
 type Pair = (Option<ValueId>, Option<ValueId>);
 
 /// Outputs that belong together: by name, the rest by position.
-fn pairs(a: &Kernel, b: &Kernel, wanted: Wanted<'_>) -> Result<Vec<Pair>, (Which, Error)> {
-    let named = |wanted: &[String]| -> Result<Vec<Pair>, (Which, Error)> {
+fn pairs(a: &Kernel, b: &Kernel, wanted: Wanted<'_>) -> Result<Vec<Pair>, Stopped> {
+    let named = |wanted: &[String]| -> Result<Vec<Pair>, Stopped> {
         let find = |k: &Kernel, which: Which, name: &str| {
             let found = k.find(name).filter(|v| k.has_elements(*v));
             found.ok_or_else(|| (which, Error::unknown("tile or argument", name, &k.names_with_elements())))

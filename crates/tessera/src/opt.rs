@@ -230,9 +230,9 @@ impl Optimizer<'_> {
             return Err(Error::request("the programs have different inputs"));
         }
         match equiv_again(a, &b, self.given, Wanted::Own(self.wanted), &mut self.last) {
-            Answer::Equal(_) => Ok(()),
-            Answer::Different(_) => Err(Error::request("the programs differ")),
-            Answer::Stopped(_, error) => Err(error),
+            Ok(Answer::Equal(_)) => Ok(()),
+            Ok(Answer::Different(_)) => Err(Error::request("the programs differ")),
+            Ok(Answer::Stopped(_, error)) | Err((_, error)) => Err(error),
         }
     }
 }
