@@ -37,7 +37,6 @@ pub struct Program(Arc<Read>);
 
 #[derive(Debug)]
 struct Read {
-    text: Arc<str>,
     parsed: Parsed,
     profile: Profile,
 }
@@ -64,12 +63,7 @@ impl Program {
             parsed.diagnostics.push(warning);
         }
         let profile = profile.or(target.map(|t| t.0)).unwrap_or(Profile::Cpu);
-        // Almost always text, which is copied faster than it is repaired.
-        let text = match str::from_utf8(bytes.as_ref()) {
-            Ok(text) => text.into(),
-            Err(_) => String::from_utf8_lossy(bytes.as_ref()).into(),
-        };
-        Program(Arc::new(Read { text, parsed, profile }))
+        Program(Arc::new(Read { parsed, profile }))
     }
 
     /// The same text on another profile, where it may have errors.
@@ -87,7 +81,7 @@ impl Program {
 
     /// The text as it was read.
     pub fn source(&self) -> &Arc<str> {
-        &self.0.text
+        &self.0.parsed.trivia.text
     }
 
     /// The profile that everything is about.
