@@ -3,7 +3,7 @@
 use super::svg::{Svg, escape};
 use std::fmt::Write;
 use tessera_isa::tile::Loc;
-use tessera_plan::{MemoryMap, MemoryRows, Row};
+use tessera_plan::{MemoryMap, MemoryRows, Row, Slot};
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 92.0;
@@ -51,20 +51,17 @@ struct Picture<'a> {
 }
 
 impl Picture<'_> {
-    fn line(&mut self, text: std::fmt::Arguments) {
-        self.svg.line(text);
-    }
-
     fn text(&mut self, x: f64, y: f64, class: &str, anchor: &str, text: &str) {
         let text = escape(text);
-        self.line(format_args!(r#"<text class="{class}" x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#));
+        self.svg
+            .line(format_args!(r#"<text class="{class}" x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#));
     }
 
     fn head(&mut self, height: f64) {
-        self.line(format_args!(
+        self.svg.line(format_args!(
             r#"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="Helvetica, Arial, sans-serif">"#
         ));
-        self.line(format_args!(
+        self.svg.line(format_args!(
             r##"<style>
 .title {{ font-size: 18px; font-weight: bold; fill: #222 }}
 .panel {{ font-size: 14px; font-weight: bold; fill: #222 }}
@@ -85,13 +82,13 @@ impl Picture<'_> {
         let entries = [(fill, border, "placed automatically"), ("url(#manual)", "#707070", "address in the text")];
         let mut at = x;
         for (fill, border, text) in entries {
-            self.line(format_args!(
+            self.svg.line(format_args!(
                 r#"<rect x="{at:.1}" y="{y:.1}" width="22" height="12" rx="2" fill="{fill}" stroke="{border}"/>"#
             ));
             self.text(at + 28.0, y + 10.0, "note", "start", text);
             at += 28.0 + text.chars().count() as f64 * CHAR + 18.0;
         }
-        self.line(format_args!(
+        self.svg.line(format_args!(
             r##"<line x1="{at:.1}" y1="{0:.1}" x2="{1:.1}" y2="{0:.1}" stroke="#b00020" stroke-width="1.5" stroke-dasharray="6 3"/>"##,
             y + 6.0,
             at + 22.0
@@ -109,31 +106,30 @@ impl Picture<'_> {
             self.tile(&scale, row, i);
         }
         if let Some(capacity) = memory.capacity.filter(|c| *c <= scale.bytes) {
-            let y = scale.y(capacity);
-            self.line(format_args!(
-                r##"<line x1="{LEFT}" y1="{y:.1}" x2="{0:.1}" y2="{y:.1}" stroke="#b00020" stroke-width="1.5" stroke-dasharray="6 3"/>"##,
-                WIDTH - RIGHT
+            let (y, right) = (scale.y(capacity), WIDTH - RIGHT);
+            self.svg.line(format_args!(
+                r##"<line x1="{LEFT}" y1="{y:.1}" x2="{right:.1}" y2="{y:.1}" stroke="#b00020" stroke-width="1.5" stroke-dasharray="6 3"/>"##
             ));
         }
     }
 
     fn axes(&mut self, scale: &Scale) {
         let (bottom, right) = (scale.top + PANEL, WIDTH - RIGHT);
-        self.line(format_args!(
+        self.svg.line(format_args!(
             r##"<rect x="{LEFT}" y="{0:.1}" width="{1:.1}" height="{PANEL}" fill="#fafafa" stroke="#bbbbbb"/>"##,
             scale.top,
             right - LEFT
         ));
         for tick in ticks(scale.bytes) {
             let y = scale.y(tick);
-            self.line(format_args!(
+            self.svg.line(format_args!(
                 r##"<line x1="{LEFT}" y1="{y:.1}" x2="{right:.1}" y2="{y:.1}" stroke="#e6e6e6"/>"##
             ));
             self.text(LEFT - 8.0, y + 4.0, "note", "end", &format!("{tick:#x}"));
         }
         for position in steps(self.map.exit) {
             let x = scale.x(position);
-            self.line(format_args!(
+            self.svg.line(format_args!(
                 r##"<line x1="{x:.1}" y1="{bottom:.1}" x2="{x:.1}" y2="{0:.1}" stroke="#bbbbbb"/>"##,
                 bottom + 4.0
             ));
@@ -148,36 +144,29 @@ impl Picture<'_> {
     }
 
     fn tile(&mut self, scale: &Scale, row: &Row, index: usize) {
-        let (x, x2) = (scale.x(row.start), scale.x(row.end.saturating_add(1)));
-        let (y, y2) = (scale.y(row.addr.saturating_add(row.bytes)), scale.y(row.addr));
+        let Row { name, ty, slot, .. } = row;
+        let (Slot { addr, bytes, start, end, .. }, limit) = (*slot, slot.limit());
+        let (x, x2) = (scale.x(start), scale.x(end.saturating_add(1)));
+        let (y, y2) = (scale.y(limit), scale.y(addr));
         let (w, h) = ((x2 - x).max(1.5), (y2 - y).max(1.0));
         let (fill, border) = match row.is_manual {
             true => ("url(#manual)", "#707070"),
             false => COLOURS[index % COLOURS.len()],
         };
-        let hint = escape(&format!(
-            "{} {}: {:#x}…{:#x}, {} bytes, positions {} to {}",
-            row.name,
-            row.ty,
-            row.addr,
-            row.addr.saturating_add(row.bytes),
-            row.bytes,
-            row.start,
-            row.end
-        ));
-        self.line(format_args!(
+        let hint = escape(&format!("{name} {ty}: {addr:#x}…{limit:#x}, {bytes} bytes, positions {start} to {end}"));
+        self.svg.line(format_args!(
             r#"<rect x="{x:.1}" y="{y:.1}" width="{w:.1}" height="{h:.1}" rx="2" fill="{fill}" stroke="{border}"><title>{hint}</title></rect>"#
         ));
         if h < 13.0 {
             return;
         }
-        let long = format!("{}  {}", row.name, size(row.bytes));
-        let Some(label) = [long, row.name.clone()].into_iter().find(|l| width(l) + 8.0 <= w) else {
+        let long = format!("{name}  {}", size(bytes));
+        let Some(label) = [long, name.clone()].into_iter().find(|l| width(l) + 8.0 <= w) else {
             return self.upright(row, x, y, w, h);
         };
         if row.is_manual {
             // Letters on stripes are hard to read.
-            self.line(format_args!(
+            self.svg.line(format_args!(
                 r##"<rect x="{0:.1}" y="{1:.1}" width="{2:.1}" height="12" fill="#ffffff"/>"##,
                 x + w / 2.0 - width(&label) / 2.0 - 2.0,
                 y + h / 2.0 - 6.0,
@@ -193,7 +182,7 @@ impl Picture<'_> {
             return;
         }
         let (cx, cy) = (x + w / 2.0 + 4.0, y + h / 2.0);
-        self.line(format_args!(
+        self.svg.line(format_args!(
             r#"<text class="box" x="{cx:.1}" y="{cy:.1}" text-anchor="middle" transform="rotate(-90 {cx:.1} {cy:.1})">{}</text>"#,
             escape(&row.name)
         ));
