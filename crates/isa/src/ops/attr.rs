@@ -1,7 +1,7 @@
 //! The attributes: one entry each. Parser, printer, `tessera explain`, the C ABI and C++ emission read the entry and
 //! know nothing about an attribute besides.
 
-use crate::inst::{AccToVec, AttrValue, Cmp, Precision, Relu, Split, ViewTag};
+use crate::inst::{AccToVec, AttrValue, Cmp, MaskPattern, Precision, QuantType, Relu, Split, ViewTag};
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
 
@@ -162,5 +162,24 @@ attributes! {
         AttrInfo::new(AttrKind::Bool, "true | false");
     HighPrecision = "highPrecision", "highPrecision", "Kept; division is always exact (isa/reduce.md 5).",
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false));
+    Descending = "descending", "descending", "Whether TCI counts downward (isa/irregular.md 3).",
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins();
+    UpperOrLower = "upperOrLower", "upperOrLower", "Which triangle has the ones (isa/irregular.md 3).",
+        AttrInfo::new(AttrKind::Int(Some("i32")), "0 (lower) | 1 (upper)").or(AttrValue::Int(0)).inside_ins();
+    Rounds = "rounds", "rounds", "Rounds of the generator (isa/irregular.md 5).",
+        AttrInfo::new(AttrKind::Int(Some("i32")), "10 | 7").or(AttrValue::Int(10)).inside_ins();
+    IsMsb = "isMSB", "isMSB", "Whether the highest byte is counted, or the lowest (isa/irregular.md 3).",
+        AttrInfo::new(AttrKind::Bool, "true | false").or(AttrValue::Bool(true));
+    Byte = "byte", "byte", "Which byte is counted, 0 being the lowest (isa/irregular.md 3).",
+        AttrInfo::new(AttrKind::Int(Some("i32")), "0 | 1 | 2 | 3");
+    Offset = "offset", "offset", "What is added to the indices of matches (isa/irregular.md 4).",
+        AttrInfo::new(AttrKind::Int(Some("i32")), "an integer").or(AttrValue::Int(0)).inside_ins();
+    MaskPattern = "maskPattern", "MaskPattern", "Which columns are kept (isa/irregular.md 4).",
+        AttrInfo { kind: AttrKind::Word { list: MaskPattern::WORDS, first: 1, spelling: Spelling::Dialect("mask_pattern") },
+            ..AttrInfo::word(MaskPattern::WORDS, Spelling::Quoted).inside_ins() };
+    Exhausted = "exhausted", "exhausted", "Whether merging stops when one list is used up (isa/irregular.md 6).",
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins();
+    QuantType = "quant_type", "QuantType", "How TQUANT quantizes (isa/irregular.md 8).",
+        AttrInfo::word(QuantType::WORDS, Spelling::Of("quant_type"));
     Layout = "layout", "layout", "The layout tag of a view.", AttrInfo::word(ViewTag::WORDS, Spelling::Dialect("layout"));
 }

@@ -12,6 +12,7 @@ mod irregular;
 mod matrix;
 mod names;
 mod operand;
+mod partial;
 mod reduce;
 mod rule;
 mod scalar;
@@ -187,12 +188,20 @@ mod layout {
     }
 }
 
-const COUNT: usize = irregular::END as usize;
+const COUNT: usize = partial::END as usize;
 
 /// Every row with the name of its constant, in table order.
 static TABLE: [(&str, &OpInfo); COUNT] = {
-    let families =
-        [layout::ROWS, support::ROWS, elementwise::ROWS, scalar::ROWS, reduce::ROWS, matrix::ROWS, irregular::ROWS];
+    let families = [
+        layout::ROWS,
+        support::ROWS,
+        elementwise::ROWS,
+        scalar::ROWS,
+        reduce::ROWS,
+        matrix::ROWS,
+        irregular::ROWS,
+        partial::ROWS,
+    ];
     let mut table = [layout::ROWS[0]; COUNT];
     let (mut at, mut family) = (0, 0);
     while family < families.len() {

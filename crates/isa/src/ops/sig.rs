@@ -103,6 +103,8 @@ pub enum TypeOf {
     One(&'static [Elem]),
     /// The type of another operand.
     Like(Role),
+    /// A type of another operand's size.
+    SizeOf(Role),
 }
 
 /// One line of a legality table.
@@ -254,6 +256,10 @@ impl Types {
                 (None, _) => false,
                 (Some(found), TypeOf::One(list)) => !lists(list, found.elem),
                 (Some(found), TypeOf::Like(other)) => has_another_type(tiles, other, found.elem),
+                (Some(found), TypeOf::SizeOf(other)) => match tile(tiles, other) {
+                    Some(other) => other.elem.bits() != found.elem.bits(),
+                    None => false,
+                },
             }),
             Types::Rows(roles, rows) => any!(row in rows => {
                 let mut k = 0;

@@ -91,6 +91,10 @@ pub enum Func {
     Axpy,
     /// `s + x · y`, rounded once.
     MulAdd,
+    /// `x · f`, or `x · f + o`, rounded to an integer and clamped (isa/irregular.md 8).
+    Quantize,
+    /// `(x - o) · s` (isa/irregular.md 8).
+    Dequantize,
     /// Eight comparisons as the bits of a byte, lowest first: the arguments are pairs.
     Compare(Cmp),
     /// Bit `bit` of the first argument picks the second, where it is 1, or the third.
@@ -163,6 +167,10 @@ impl Func {
                     *y
                 }
             }
+            (Func::Quantize, [x, f, offset @ ..]) => {
+                let product = float(*x) * float(*f);
+                quantize(to, offset.first().map_or(product, |o| product + float(*o)))
+            }
             // The sign bit alone, also of a NaN.
             (Func::Abs, [(_, x)]) if to.is_float() => x & (to.mask() >> 1),
             (Func::Neg, [(_, x)]) if to.is_float() => x ^ (to.mask() ^ to.mask() >> 1),
@@ -210,6 +218,7 @@ impl Func {
             Func::SubAdd => (x - y) + z,
             Func::Axpy => z + x * y,
             Func::MulAdd => y.mul_add(z, x),
+            Func::Dequantize => (x - y) * z,
             _ => 0.0,
         }
     }
@@ -331,6 +340,7 @@ impl Func {
             Func::Shl | Func::Shr => "shift",
             Func::ExpDif => "exponential of a difference",
             Func::Axpy | Func::MulAdd => "sum of products",
+            Func::Quantize | Func::Dequantize => "quantization",
             Func::Compare(_) => "comparison",
             Func::Select { .. } => "selection",
             Func::Arg { greatest: true, .. } => "place of the maximum",
@@ -355,6 +365,13 @@ fn float((elem, bits): (Elem, u64)) -> f32 {
         Number::Float(v) => v as f32,
         Number::Int(v) => v as f32,
     }
+}
+
+/// The nearest integer of a type, the even one of two; a NaN is 0.
+fn quantize(to: Elem, v: f32) -> u64 {
+    let (low, high) = if to == Elem::U8 { (0.0, 255.0) } else { (-128.0, 127.0) };
+    // A conversion to an integer takes a NaN to 0.
+    v.round_ties_even().clamp(low, high) as i64 as u64 & to.mask()
 }
 
 fn integer((elem, bits): (Elem, u64)) -> i128 {
@@ -400,7 +417,7 @@ fn power(x: i128, y: i128) -> i128 {
 }
 
 /// Does the comparison hold? With a NaN only `ne` does.
-fn compare(cmp: Cmp, x: (Elem, u64), y: (Elem, u64)) -> bool {
+pub(super) fn compare(cmp: Cmp, x: (Elem, u64), y: (Elem, u64)) -> bool {
     let order = if x.0.is_float() { float(x).partial_cmp(&float(y)) } else { Some(integer(x).cmp(&integer(y))) };
     match cmp {
         Cmp::Eq => order.is_some_and(|o| o.is_eq()),
@@ -413,7 +430,7 @@ fn compare(cmp: Cmp, x: (Elem, u64), y: (Elem, u64)) -> bool {
 }
 
 /// The first greatest or least element and its place; the first NaN wins over every number.
-fn best(greatest: bool, elements: impl Iterator<Item = (Elem, u64)>) -> Option<(u64, (Elem, u64))> {
+pub(super) fn best(greatest: bool, elements: impl Iterator<Item = (Elem, u64)>) -> Option<(u64, (Elem, u64))> {
     let is_nan = |(elem, bits): (Elem, u64)| elem.is_nan(bits);
     (0..).zip(elements).reduce(|best, next| {
         let beats = if greatest { compare(Cmp::Gt, next.1, best.1) } else { compare(Cmp::Lt, next.1, best.1) };

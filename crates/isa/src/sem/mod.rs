@@ -12,8 +12,10 @@ mod fill;
 mod fixpipe;
 mod func;
 mod img2col;
+mod irregular;
 pub mod math;
 mod rearrange;
+mod route;
 mod step;
 mod vector;
 mod window;
@@ -25,7 +27,12 @@ pub use fill::{fillpad, load, store};
 pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
 pub use img2col::{Img2col, img2col, img2col_config};
-pub use rearrange::{concat, deinterleave, gather, interleave, pack, reshape, transpose};
+pub use irregular::{
+    count, counted_byte, dequantize, gather, gather_blocks, histogram, merge, quantize, random, record_columns, scatter,
+    set_element, sort, stored, triangle,
+};
+pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};
+pub use route::{From, Random, Read, Route, Routed, Routes, Routing, routes};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
 pub use vector::{compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, pair_sums, select};
 pub use window::{extract, insert, mov};
@@ -73,6 +80,8 @@ pub enum Sem {
         /// What the sum starts with, and which element of it belongs to (i, j); +0 without one.
         plus: Option<(Role, At)>,
     },
+    /// An operation where both sources are valid, a copy where one is.
+    Part(Func),
     /// Elements are computed, by steps of its own.
     Computes(fn(&Inst) -> Steps),
     /// Elements move, and in some form data decides where.
@@ -87,6 +96,8 @@ pub enum Sem {
     Block,
     /// An element of global memory becomes a scalar.
     Loads,
+    /// An element of a tile becomes a scalar.
+    Gets,
     /// A scalar becomes an element of global memory.
     Stores,
     /// Later instructions read what it leaves.
@@ -109,6 +120,7 @@ impl Sem {
                 | Sem::Expand { .. }
                 | Sem::Fold { .. }
                 | Sem::Contract { .. }
+                | Sem::Part(_)
                 | Sem::Computes(_)
                 | Sem::Data(_)
         )
@@ -154,6 +166,7 @@ pub fn steps(inst: &Inst) -> Steps {
         Sem::Map { args, func } => vector::map(inst, args, func),
         Sem::Expand { each, func } => vector::expand(inst, each, func),
         Sem::Fold { each, func } => vector::fold(inst, each, func),
+        Sem::Part(func) => irregular::part(inst, func),
         Sem::Contract { a, b, plus } => contract(inst, a, b, plus),
         _ => None,
     }
