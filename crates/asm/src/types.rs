@@ -110,6 +110,7 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (_, Some("partition_tensor_view"), Some(body)) => view(body, true),
         (_, Some("event"), None) => Ok(Type::Event),
         ("!pto", _, Some(body)) => wrapped(body, aliases, fields),
+        ("", _, Some(body)) => bare(body, fields),
         ("memref", _, Some(body)) => memref(body).map(Type::Memref),
         (word, None, None) if word.starts_with('!') => aliases(word.get(1..).unwrap_or("")).map_or_else(
             || {
@@ -133,6 +134,14 @@ fn wrapped(body: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields) -> Res<Ty
     let shift = "!pto.".len() as u32;
     let start = body.start.saturating_sub(shift);
     parse(Piece { text: &renamed, start }, aliases, fields)
+}
+
+/// `<…>`: a tile, or a pointer where an element type comes first (isa/structure.md 2).
+fn bare(body: Piece<'_>, fields: &mut Fields) -> Res<Type> {
+    match body.items().as_slice() {
+        [first] | [first, _] if Elem::parse(first.text).is_some() => pointer(body),
+        _ => tile::parse(body, fields).map(Type::Tile),
+    }
 }
 
 fn unknown<T>(name: Piece<'_>) -> Res<T> {

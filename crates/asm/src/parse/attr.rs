@@ -176,6 +176,8 @@ impl<'a> Parser<'a> {
                 Ok(Attr::Function(ins, outs))
             }
             Tok::Word => self.word_attr(),
+            // The enumeration of the attribute: `location = <vec>` (isa/structure.md 2).
+            Tok::Less => Ok(Attr::Word(self.raw_angles()?.trim().to_string())),
             _ => self.expected("the value of an attribute"),
         }
     }

@@ -304,12 +304,13 @@ impl<'a> Parser<'a> {
 
     /// The text of the type that starts here; goes on behind it.
     fn scan_type(&mut self) -> Res<Piece<'a>> {
-        if !matches!(self.tok.kind, Tok::Bang | Tok::Word) {
+        if !matches!(self.tok.kind, Tok::Bang | Tok::Word | Tok::Less) {
             return self.expected("a type");
         }
         let start = self.tok.span;
         let bytes = self.text.as_bytes();
-        let mut end = start.end as usize;
+        // A bare type is nothing but its brackets.
+        let mut end = if self.at(Tok::Less) { start.start } else { start.end } as usize;
         if bytes.get(end) == Some(&b'<') {
             let open = Span::new(end as u32, end as u32 + 1);
             let limit = bytes.len().min(end + MAX_TOKEN);
