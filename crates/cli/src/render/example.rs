@@ -134,7 +134,9 @@ pub fn cut(line: &str, width: usize) -> Vec<String> {
             }
             last => {
                 let indent = if last.is_some() { "  " } else { "" };
-                let wrapped = wrap(&part, width - indent.len());
+                // A line that begins with `#` is a comment (syntax.md 1), so an attribute stays in one piece.
+                let wrapped = wrap(&part.replace(" = #", "\u{a0}=\u{a0}#"), width - indent.len());
+                let wrapped: Vec<String> = wrapped.iter().map(|l| l.replace('\u{a0}', " ")).collect();
                 lines.extend(wrapped.iter().enumerate().map(|(n, l)| match n {
                     0 => format!("{indent}{l}"),
                     _ => format!("    {l}"),
