@@ -8,6 +8,7 @@ pub use crate::defined::ByteSet;
 pub(crate) use crate::defined::WordMask;
 
 use crate::kernels::AlignedBytes;
+use crate::nest::Place;
 use tessera_isa::tile::Loc;
 
 /// A memory of a block: an index into [`Memories`].
@@ -239,6 +240,20 @@ impl Memories {
     #[inline]
     pub fn get_mut(&mut self, id: MemoryId) -> Option<&mut Memory> {
         self.list.get_mut(id.index())
+    }
+
+    /// Where an operand starts, and its memory.
+    #[inline]
+    pub(crate) fn operand(&self, places: &[Place], operand: u8) -> Option<(usize, &Memory)> {
+        let place = places.get(usize::from(operand))?;
+        Some((place.at, self.get(place.memory)?))
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn operand_mut(&mut self, places: &[Place], operand: u8) -> Option<(usize, &mut Memory)> {
+        let place = places.get(usize::from(operand))?;
+        Some((place.at, self.get_mut(place.memory)?))
     }
 
     /// Makes a memory at least this long.

@@ -6,7 +6,7 @@ use crate::engine::Global;
 use crate::lower::{Failure, failure};
 use crate::nest::{read_bits, write_bits};
 use smallvec::SmallVec;
-use tessera_ir::ScalarType;
+use tessera_ir::{OpId, ScalarType};
 use tessera_isa::codec::Overflow;
 
 fn out_of_bounds(what: String, help: impl Into<String>) -> Failure {
@@ -82,8 +82,8 @@ impl Exec<'_> {
         Ok((pointer, [at, at * unit], elements))
     }
 
-    pub fn load_scalar(&mut self, access: &Access, to: IntSlot) -> Result<(), Failure> {
-        self.watch_load(access)?;
+    pub fn load_scalar(&mut self, op: OpId, access: &Access, to: IntSlot) -> Result<(), Failure> {
+        self.watch_load(op, access)?;
         let (pointer, [element, at], elements) = self.element(access)?;
         let bits = pointer.elem.bits();
         let byte = if bits == 4 { at / 2 } else { at } as usize;
@@ -104,7 +104,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    pub fn store_scalar(&mut self, access: &Access, scalar: Int) -> Result<(), Failure> {
+    pub fn store_scalar(&mut self, op: OpId, access: &Access, scalar: Int) -> Result<(), Failure> {
         let (pointer, [_, at], _) = self.element(access)?;
         let elem = pointer.elem;
         let value = self.int(scalar);
@@ -120,7 +120,7 @@ impl Exec<'_> {
             memory.defined_mut().insert(byte, len);
             memory.note_written(byte, len);
         }
-        self.watch_store(access.at, pointer.buffer, byte, len);
+        self.watch_store(op, pointer.buffer, byte, len);
         Ok(())
     }
 }

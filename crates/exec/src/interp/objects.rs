@@ -6,6 +6,7 @@ use crate::engine::TileId;
 use crate::engine::memory::MemoryId;
 use crate::lower::Failure;
 use smallvec::SmallVec;
+use tessera_ir::OpId;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Form, Role};
@@ -29,7 +30,7 @@ impl Exec<'_> {
         self.engine.reserve(MemoryId::POOL, self.cx.program.pool)
     }
 
-    pub fn alloc(&mut self, alloc: &Alloc) -> Result<(), Failure> {
+    pub fn alloc(&mut self, at: OpId, alloc: &Alloc) -> Result<(), Failure> {
         let valid = alloc.valid.map(|v| v.map(|v| self.int(v)));
         let addr = alloc.addr.map(|a| self.int(a));
         let own = self.engine.alloc(alloc.object, addr, valid)?;
@@ -37,13 +38,13 @@ impl Exec<'_> {
         // Placement says where the contents of placed tiles begin.
         let info = self.cx.program.objects.get(alloc.object.index());
         if own && info.is_some_and(|i| i.address.is_none()) {
-            self.undefine(Some(alloc.at), alloc.object);
+            self.undefine(Some(at), alloc.object);
         }
         Ok(())
     }
 
     /// TSUBVIEW and `pto.subset`.
-    pub fn window(&mut self, w: &Window) -> Result<(), Failure> {
+    pub fn window(&mut self, at: OpId, w: &Window) -> Result<(), Failure> {
         if let Some(result) = w.result {
             self.engine.begin(result)?;
             self.set_tile(w.dst, result);
@@ -54,7 +55,7 @@ impl Exec<'_> {
             inst.scalars.push((role, Some(Number::Int(self.int(v).into()))));
         }
         let inst = self.engine.instruction(inst, &[(Role::Src, src), (Role::Dst, dst)], None)?;
-        self.legal(w.at, &inst)?;
+        self.legal(at, &inst)?;
         self.engine.window(&inst, src, dst)
     }
 

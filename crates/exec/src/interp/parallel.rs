@@ -163,8 +163,7 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
         let _ = exec.engine.assign(*object, *address);
     }
     for (value, input) in &run.inputs {
-        let var = exec.cx.program.vars.get(value.index()).copied();
-        match (var, input) {
+        match (exec.cx.program.vars.get(value.index()).copied(), input) {
             (Some(Var::Int(slot)), Input::Scalar(number)) => {
                 if let Type::Scalar(ty) = run.module.types.get(run.func.value(*value).ty) {
                     exec.set(slot, slot_bits(*number, *ty));
@@ -233,7 +232,7 @@ fn read_outputs(run: &Run<'_>, exec: &mut Exec<'_>, block: u32, left: &mut Left)
         return Ok(());
     }
     for (value, core) in &run.outputs {
-        let Some(Var::Tile(slot)) = exec.cx.program.vars.get(value.index()).copied() else {
+        let Some(slot) = exec.cx.program.tile(*value) else {
             continue;
         };
         let data = exec.engine.read(exec.object_of(slot), *core)?;

@@ -5,6 +5,7 @@ use super::step::Exec;
 use crate::defined::Shadow;
 use crate::engine::UndefinedElement;
 use crate::engine::memory::MemoryId;
+use crate::origin::{ByteAt, Source};
 use rustc_hash::FxHashSet;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::diag::{Diagnostic, Severity};
@@ -104,6 +105,16 @@ impl Exec<'_> {
         Some(d.help("write the element before it is read, or make the valid region smaller"))
     }
 
+    /// Of the bytes that one depends on, one that is undefined; any where all belong to one element.
+    fn undefined_of(&self, source: Option<Source>, any: bool) -> Option<ByteAt> {
+        let has = |(memory, byte)| self.engine.memories.get(memory).is_some_and(|m| m.defined().has(byte));
+        match source? {
+            Source::Copied(at) => Some(at),
+            Source::Computed { elements, .. } => elements.into_iter().flatten().find(|at| any || !has(*at)),
+            _ => None,
+        }
+    }
+
     /// Says where an undefined byte came from, as far as the instructions that were made ready tell.
     fn origin(&self, mut d: Diagnostic, memory: MemoryId, byte: usize) -> Diagnostic {
         let (mut memory, mut byte, mut before) = (memory, byte, u64::MAX);
@@ -129,19 +140,8 @@ impl Exec<'_> {
                         }
                         let source = match step {
                             Shadow::Move(mv) => {
-                                let at = |operand: u8, byte: i64| {
-                                    let place = prepared.places.get(usize::from(operand))?;
-                                    Some((place.memory, usize::try_from(place.at as i64 + byte).ok()?))
-                                };
-                                // Of several that it depends on, one that is undefined.
-                                let wanted = |operand: u8, byte: i64| {
-                                    let defined = |(memory, byte)| {
-                                        self.engine.memories.get(memory).is_some_and(|m| m.defined().has(byte))
-                                    };
-                                    mv.depends_on_one() || !at(operand, byte).is_some_and(defined)
-                                };
-                                let from = mv.source_of(byte as i64 - place.at as i64, wanted);
-                                from.and_then(|(operand, byte)| at(operand, byte))
+                                let from = mv.came_from(&prepared.places, byte as i64 - place.at as i64);
+                                self.undefined_of(from, mv.depends_on_one())
                             }
                             _ => None,
                         };

@@ -3,7 +3,7 @@
 //! Buffers and input tiles without contents count as given; a buffer is as long as what is read of it. What a run then
 //! decides by unknown data is noted ([`Watch::undecided`]), and so is everything that moves.
 
-use super::code::{Access, Site, TileSlot, Var};
+use super::code::{Access, Site, TileSlot};
 use super::parallel::{self, Buffer};
 use super::step::{Context, Exec};
 use super::{Input, Outcome, Run};
@@ -85,7 +85,7 @@ impl Exec<'_> {
         self.run()?;
         if block + 1 == self.cx.blocks {
             for (value, core) in &run.outputs {
-                if let Some(Var::Tile(slot)) = self.cx.program.vars.get(value.index()).copied() {
+                if let Some(slot) = self.cx.program.tile(*value) {
                     self.watch_output(*value, slot, *core)?;
                 }
             }
@@ -120,12 +120,9 @@ impl Exec<'_> {
     }
 
     fn watch_given(&mut self, value: ValueId, input: &Input) -> Result<(), Failure> {
-        let Some(Var::Tile(slot)) = self.cx.program.vars.get(value.index()).copied() else {
+        let (Some(slot), Input::Tile { .. }) = (self.cx.program.tile(value), input) else {
             return Ok(());
         };
-        if !matches!(input, Input::Tile { .. }) {
-            return Ok(());
-        }
         let id = self.object_of(slot);
         self.announce(None, &[(id, true)]);
         let object = self.engine.object(id)?;
@@ -261,17 +258,17 @@ impl Exec<'_> {
             last = last.saturating_add(elements.saturating_sub(1));
         }
         let (buffer, bits) = (view.buffer, view.elem.bits());
-        self.open_buffer(site.at, buffer, last, bits)
+        self.open_buffer(buffer, last, bits)
     }
 
     /// Makes an unbound buffer reach to this element; what nobody gave is given.
-    fn open_buffer(&mut self, at: OpId, buffer: MemoryId, last: i64, bits: u32) -> Result<(), Failure> {
+    fn open_buffer(&mut self, buffer: MemoryId, last: i64, bits: u32) -> Result<(), Failure> {
         let Some(end) = last.checked_add(1).and_then(|n| u64::try_from(n).ok()) else {
             return Ok(());
         };
         let end = end.saturating_mul(u64::from(bits)).div_ceil(8);
         let have = self.engine.memories.get(buffer).map_or(0, |m| m.bytes().len());
-        self.engine.reserve(buffer, end).map_err(|e| self.at(at, e))?;
+        self.engine.reserve(buffer, end)?;
         if let Some(memory) = self.engine.memories.get_mut(buffer) {
             memory.defined_mut().insert(have, (end as usize).saturating_sub(have));
         }
@@ -368,7 +365,7 @@ impl Exec<'_> {
             view.at = start;
         }
         if let Some(joined) = &prepared.joined {
-            let moves = joined.lowered().map(Moves::of).unwrap_or_default();
+            let moves = joined.lowered.as_ref().map(Moves::of).unwrap_or_default();
             watch.moved(&Arc::new(moves), &places, false);
             joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
             return Ok(());
@@ -406,16 +403,16 @@ impl Exec<'_> {
     }
 
     /// Before a scalar is loaded: it decides something sooner or later, so it must be known.
-    pub fn watch_load(&mut self, access: &Access) -> Result<(), Failure> {
+    pub fn watch_load(&mut self, op: OpId, access: &Access) -> Result<(), Failure> {
         if self.watch.is_none() {
             return Ok(());
         }
-        self.announce(Some(access.at), &[]);
+        self.announce(Some(op), &[]);
         let pointer = self.global(access.pointer);
         let at = pointer.offset.saturating_add(self.int(access.index));
         let (buffer, bits, grows) = (pointer.buffer, pointer.elem.bits(), pointer.grows);
         if grows {
-            self.open_buffer(access.at, buffer, at, bits)?;
+            self.open_buffer(buffer, at, bits)?;
         }
         let start = usize::try_from(at).unwrap_or(0).saturating_mul(bits as usize) / 8;
         if let Some(watch) = &mut self.watch

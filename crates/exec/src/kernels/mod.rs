@@ -60,7 +60,8 @@ pub use bytes::AlignedBytes;
 pub use convert::{Conversion, Convert, Params};
 pub(crate) use fill::{Rows, fill};
 pub use map::{MapKernel, Mapped};
-pub use pair::Pair;
+pub(crate) use pair::Pair;
+pub use scalar::Sides;
 pub use staged::Staged;
 pub(crate) use staged::What;
 
@@ -162,8 +163,8 @@ pub struct Kernel {
     outer: SmallVec<[Loop; 6]>,
     src: isize,
     dst: isize,
-    src_span: (i128, i128),
-    dst_span: (i128, i128),
+    /// Of the source and of the destination.
+    spans: [(i128, i128); 2],
 }
 
 impl Kernel {
@@ -187,45 +188,29 @@ impl Kernel {
             outer: loops.into_iter().collect(),
             src: nest.base[SRC] as isize,
             dst: nest.base[DST] as isize,
-            src_span: nest.span(SRC),
-            dst_span: nest.span(DST),
+            spans: [nest.span(SRC), nest.span(DST)],
         }
     }
 
-    /// Copies from one memory to another; the operands start at the given bytes.
-    pub fn run(&self, src: (&[u8], usize), dst: (&mut [u8], usize)) -> Result<(), OutOfBounds> {
-        let ((src, src_at), (dst, dst_at)) = (src, dst);
-        OutOfBounds::check(self.src_span, src_at, src.len())?;
-        OutOfBounds::check(self.dst_span, dst_at, dst.len())?;
-        match self.kind {
-            // SAFETY: both spans lie inside their slices, which is what the loops of this kernel need.
-            Kind::Raw(raw) => unsafe { self.raw(raw, src.as_ptr(), src_at, dst.as_mut_ptr(), dst_at) },
-            _ => self.scalar(&mut scalar::Two { src, dst }, src_at, dst_at),
-        }
-        Ok(())
-    }
-
-    /// Copies inside one memory; the operands start at the given bytes. No byte that is written may be read for another
-    /// element: then the order of elements does not matter.
-    pub fn run_within(&self, memory: &mut [u8], src_at: usize, dst_at: usize) -> Result<(), OutOfBounds> {
-        OutOfBounds::check(self.src_span, src_at, memory.len())?;
-        OutOfBounds::check(self.dst_span, dst_at, memory.len())?;
+    /// Copies; the operands start at the given bytes, the source's first.
+    pub fn run(&self, mut bytes: Sides<'_>, at: [usize; 2]) -> Result<(), OutOfBounds> {
+        bytes.check(self.spans, at)?;
         match self.kind {
             Kind::Raw(raw) => {
-                let start = memory.as_mut_ptr();
-                // SAFETY: both spans lie inside the slice; both pointers come from the one mutable borrow of it.
-                unsafe { self.raw(raw, start, src_at, start, dst_at) }
+                let (src, dst) = bytes.pointers();
+                // SAFETY: both spans lie inside their memories, which is what the loops of this kernel need.
+                unsafe { self.raw(raw, src, at[0], dst, at[1]) }
             }
-            _ => self.scalar(&mut scalar::One { memory }, src_at, dst_at),
+            _ => self.scalar(&mut bytes, at),
         }
         Ok(())
     }
 
-    fn scalar(&self, bytes: &mut impl scalar::Bytes, src_at: usize, dst_at: usize) {
+    fn scalar(&self, bytes: &mut Sides<'_>, at: [usize; 2]) {
         let nibbles = matches!(self.kind, Kind::Nibbles);
         let scale = if nibbles { 2 } else { 1 };
-        let src = self.src.wrapping_add((src_at * scale) as isize);
-        let dst = self.dst.wrapping_add((dst_at * scale) as isize);
+        let src = self.src.wrapping_add((at[0] * scale) as isize);
+        let dst = self.dst.wrapping_add((at[1] * scale) as isize);
         let loops: SmallVec<[Loop; 8]> = self.outer.iter().copied().chain([self.inner.a, self.inner.b]).collect();
         scalar::copy(bytes, &loops, src, dst, if nibbles { None } else { Some(self.inner.run) });
     }

@@ -15,9 +15,10 @@ pub(super) type RawPair = unsafe fn(*mut u8, *mut u8, *mut u8, &Loop, usize);
 
 /// Two fused nests. In a row loop, `src` is the stride of the halves and `dst` that of the interleaved side.
 #[derive(Clone, Debug)]
-pub struct Pair {
+pub(crate) struct Pair {
     raw: RawPair,
-    zip: bool,
+    /// Does it interleave two operands into one?
+    pub zip: bool,
     n: usize,
     rows: Loop,
     outer: SmallVec<[Loop; 4]>,
@@ -27,7 +28,7 @@ pub struct Pair {
 
 impl Pair {
     /// Fuses two nests where they are the even and the odd elements of one side; tells whether `y` has the even ones.
-    pub(crate) fn new(x: &Nest, y: &Nest, same_src: bool, same_dst: bool, level: Level) -> Option<(Pair, bool)> {
+    pub fn new(x: &Nest, y: &Nest, same_src: bool, same_dst: bool, level: Level) -> Option<(Pair, bool)> {
         if x.bits != y.bits || x.bits[DST] != x.bits[SRC] || x.bits[SRC] < 8 || x.dims != y.dims {
             return None;
         }
@@ -65,13 +66,8 @@ impl Pair {
         Some((pair, swapped))
     }
 
-    /// Does it interleave two operands into one?
-    pub(crate) fn is_zip(&self) -> bool {
-        self.zip
-    }
-
     /// Runs both nests. The places are those of the even half, the odd half and the interleaved side.
-    pub(crate) fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: [Place; 3]) -> Result<(), OutOfBounds> {
+    pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: [Place; 3]) -> Result<(), OutOfBounds> {
         let parts = parts(memories, places.map(|p| p.memory.index())).ok_or(OutOfBounds::NOWHERE)?;
         for (k, (_, len)) in parts.into_iter().enumerate() {
             OutOfBounds::check(self.spans[k], places[k].at, len)?;

@@ -7,7 +7,7 @@
 
 use super::contract::contract;
 use super::fold::fold;
-use super::{Kernel, Level, OutOfBounds};
+use super::{Kernel, Level, OutOfBounds, Sides};
 use crate::engine::memory::Memories;
 use crate::nest::{DST, Map, Nest, Nests, Operand, Place, SRC, lower, read_bits};
 use smallvec::SmallVec;
@@ -89,7 +89,7 @@ impl Stage {
     fn gather(&self, memory: &[u8], at: usize) -> Result<Vec<u8>, OutOfBounds> {
         let mut bytes = vec![0; self.bytes()];
         for kernel in &self.kernels {
-            kernel.run((memory, at), (&mut bytes, 0))?;
+            kernel.run(Sides::Two(memory, &mut bytes), [at, 0])?;
         }
         Ok(bytes)
     }
@@ -165,7 +165,7 @@ impl Staged {
         let place = places.get(usize::from(self.output.operand)).ok_or(OutOfBounds::NOWHERE)?;
         let memory = memories.get_mut(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?.as_mut();
         for kernel in &self.output.kernels {
-            kernel.run((&out, 0), (memory, place.at))?;
+            kernel.run(Sides::Two(&out, memory), [0, place.at])?;
         }
         Ok(())
     }
@@ -207,9 +207,8 @@ impl Staged {
         let (What::Gather { .. }, Some(idx)) = (self.what, self.inputs.get(1)) else {
             return Vec::new();
         };
-        let place = places.get(usize::from(idx.operand));
-        let memory = place.and_then(|p| Some((memories.get(p.memory)?.bytes(), p.at)));
-        let bytes = memory.and_then(|(bytes, at)| idx.gather(bytes, at).ok()).unwrap_or_default();
+        let memory = memories.operand(places, idx.operand);
+        let bytes = memory.and_then(|(at, memory)| idx.gather(memory.bytes(), at).ok()).unwrap_or_default();
         let size = idx.elem.bits() as usize / 8;
         (0..idx.len).map(|k| read_bits(&bytes, (k * size) as i64, idx.elem.bits())).collect()
     }

@@ -17,7 +17,7 @@ pub(crate) struct Joined {
     tiles: Vec<Place>,
     /// The counts that `lowered` was made for.
     counts: Vec<[u64; 2]>,
-    lowered: Option<Prepared>,
+    pub lowered: Option<Prepared>,
 }
 
 impl Joined {
@@ -40,10 +40,6 @@ impl Joined {
         };
         self.write_counts(memories, places);
         Ok(effect)
-    }
-
-    pub fn lowered(&self) -> Option<&Prepared> {
-        self.lowered.as_ref()
     }
 
     fn tile(&self, role: Role) -> Option<(u8, &TileArg)> {
@@ -79,12 +75,12 @@ impl Joined {
         let Some((number, tile)) = self.tile(role) else {
             return Ok(0);
         };
-        let (elem, place) = (tile.tile.elem, places.get(usize::from(number)));
+        let elem = tile.tile.elem;
         let size = elem.size().unwrap_or(1) as usize;
-        let Some((place, memory)) = place.and_then(|p| Some((p, memories.get(p.memory)?))) else {
+        let Some((start, memory)) = memories.operand(places, number) else {
             return Ok(0);
         };
-        let at = place.at as i64 + tile.layout.offset(row, 0) * size as i64;
+        let at = start as i64 + tile.layout.offset(row, 0) * size as i64;
         if memories.tracked && !memory.defined().has_all(at as usize, size) {
             let what = format!("the count {role}({row}, 0) was never written, and it decides how much is joined");
             return Err(failure("undefined-use", what, "write the index tile first"));
@@ -150,14 +146,13 @@ pub(crate) fn check_indices(staged: &Staged, memories: &Memories, places: &[Plac
     };
     let indices = staged.indices(memories, places);
     let offsets = if memories.tracked { idx.offsets(true) } else { Vec::new() };
-    let place = places.get(usize::from(idx.operand));
-    let defined = place.and_then(|p| Some((p.at, memories.get(p.memory)?.defined())));
+    let place = memories.operand(places, idx.operand);
     let row = idx.columns.max(1);
     let at = |k: usize| format!("idx({}, {})", k as u64 / row, k as u64 % row);
     for (k, bits) in indices.into_iter().enumerate() {
-        if let (Some(offset), Some((start, defined))) = (offsets.get(k), defined) {
+        if let (Some(offset), Some((start, memory))) = (offsets.get(k), place) {
             let first = usize::try_from(start as i64 + offset).unwrap_or(0);
-            if !defined.has_all(first, idx.elem.bits() as usize / 8) {
+            if !memory.defined().has_all(first, idx.elem.bits() as usize / 8) {
                 let what = format!("the index {} was never written, and it decides what is picked", at(k));
                 return Err(failure("undefined-use", what, "write the index tile first"));
             }

@@ -64,13 +64,10 @@ impl ParamSource {
 
 impl FromTile {
     fn load(&mut self, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
-        let Some(place) = places.get(usize::from(self.operand)) else {
+        let Some((at, memory)) = memories.operand(places, self.operand) else {
             return Ok(());
         };
-        let (start, len) = (place.at + self.offset, self.count * 8);
-        let Some(memory) = memories.get(place.memory) else {
-            return Ok(());
-        };
+        let (start, len) = (at + self.offset, self.count * 8);
         let missing = if memories.tracked { memory.defined().first_missing(start, len) } else { None };
         let bytes = memory.bytes().get(start..start + len).unwrap_or(&[]);
         if missing.is_none() && bytes == self.bytes.as_slice() {

@@ -288,7 +288,7 @@ impl Event {
 
 impl ShadowMove {
     /// Where the byte at this distance from the destination's start comes from.
-    fn came_from(&self, places: &[Place], byte: i64) -> Option<Source> {
+    pub fn came_from(&self, places: &[Place], byte: i64) -> Option<Source> {
         let at = |operand: u8, b: i64| {
             let from = places.get(usize::from(operand))?;
             Some((from.memory, usize::try_from(from.at as i64 + b).ok()?))

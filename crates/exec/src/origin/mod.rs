@@ -15,7 +15,7 @@ mod plane;
 mod terms;
 
 pub use function::{Converted, Function, Param, Quantized};
-pub use log::{Carried, Event, Log, Source, Spot, TileAt};
+pub use log::{ByteAt, Carried, Event, Log, Source, Spot, TileAt};
 pub(crate) use moves::Moves;
 pub use terms::{Nibble, Term, TermId, Terms, UNDEFINED};
 

@@ -5,9 +5,9 @@ use super::plane::{Plane, SIZE};
 
 use super::{Function, Nibble, TermId, Terms, UNDEFINED};
 use crate::defined::{Shadow, ShadowMove, Value};
-use crate::kernels::{Conversion, Kernel, Level, Mapped, Staged, What};
+use crate::kernels::{Conversion, Kernel, Level, Mapped, Sides, Staged, What};
 use crate::lower::{ParamAt, Prepared};
-use crate::nest::{DST, Dim, Nest, SRC};
+use crate::nest::{DST, Dim, Nest, SRC, size_of_element};
 use smallvec::SmallVec;
 
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ impl From<'_> {
 }
 
 fn size(bits: u32) -> usize {
-    (bits / 8).max(1) as usize
+    size_of_element(bits) as usize
 }
 
 impl ShadowMove {
@@ -93,10 +93,11 @@ impl ShadowMove {
                 Value::Bits => {
                     let kernel = Kernel::new(&widened(nest), Level::best());
                     // A plane that is too short belongs to a memory that is too long to be followed, which is noted.
-                    let _ = match first.plane {
-                        Some(src) => kernel.run((src.raw(), first.at * SIZE), (dst.raw_mut(), dst_at * SIZE)),
-                        None => kernel.run_within(dst.raw_mut(), first.at * SIZE, dst_at * SIZE),
+                    let bytes = match first.plane {
+                        Some(src) => Sides::Two(src.raw(), dst.raw_mut()),
+                        None => Sides::One(dst.raw_mut()),
                     };
+                    let _ = kernel.run(bytes, [first.at * SIZE, dst_at * SIZE]);
                 }
             }
         }
@@ -226,9 +227,4 @@ fn nibbles(nest: &Nest, source: &From<'_>, dst: &mut Plane, dst_at: usize, terms
         let id = terms.join(pair);
         dst.set(to, id);
     }
-}
-
-/// Reads as: nothing is known of it.
-pub(super) fn is_undefined(ids: &[TermId]) -> bool {
-    ids.contains(&UNDEFINED)
 }

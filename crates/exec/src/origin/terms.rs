@@ -1,7 +1,6 @@
 //! Terms: what a byte can be, each with a number. Equal terms have equal numbers.
 
 use super::function::{Function, Param, converted};
-use super::moves::is_undefined;
 use crate::kernels::Conversion;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -236,7 +235,7 @@ impl Terms {
     /// The origins of the bytes of a function's result.
     pub(crate) fn apply(&mut self, function: Function, operands: SmallVec<[TermId; 8]>) -> SmallVec<[TermId; 8]> {
         let bytes = (function.to().bits() as usize / 8).max(1);
-        if is_undefined(&operands) {
+        if operands.contains(&UNDEFINED) {
             return SmallVec::from_elem(UNDEFINED, bytes);
         }
         let constants: Option<SmallVec<[u8; 8]>> = operands.iter().map(|id| Terms::constant_of(*id)).collect();
