@@ -2,7 +2,7 @@
 
 use super::memory::{Memory, MemoryId, on_core};
 use super::tiles::TileId;
-use super::{Engine, Entry, Global};
+use super::{Cache, Engine, Entry, Global};
 use crate::lower::{Effect, Failure, Places, Prepared, failure};
 use crate::nest::Place;
 use smallvec::SmallVec;
@@ -37,6 +37,12 @@ pub struct Issued<'a> {
 /// Does an instruction take attributes that SETFMATRIX left (ops.md 7)?
 pub(crate) fn is_configured(op: Opcode) -> bool {
     op.info().attrs.contains(&AttrName::Fmap)
+}
+
+/// `valid-unset`.
+pub(crate) fn is_valid_set(op: Opcode, role: Role, valid: [Option<u64>; 2]) -> Result<(), Failure> {
+    let unset = valid.iter().zip(["v_row", "v_col"]).find(|(extent, _)| extent.is_none());
+    unset.map_or(Ok(()), |(_, name)| Err(tessera_check::valid_unset(op, role, name).into()))
 }
 
 /// Does an instruction write its view of global memory?
@@ -104,13 +110,10 @@ impl Engine {
             let prepared = self.lowered(&full, tiles, view.as_ref().map(|v| v.buffer))?;
             self.keep(0, None, prepared, warnings);
         }
-        let start = match &view {
-            Some(view) => {
-                self.set_buffer(buffer());
-                view.byte().unwrap_or(0)
-            }
-            None => 0,
-        };
+        if view.is_some() {
+            self.set_buffer(buffer());
+        }
+        let start = self.start(0, view.as_ref())?;
         let effect = self.run(0, start)?;
         if let (true, Some((_, dst))) = (inst.op.info().expands, tiles.last()) {
             self.expand_valid(*dst)?;
@@ -189,9 +192,8 @@ impl Engine {
             inst.tiles.push(self.arg(object, *role));
         }
         for (arg, touch) in inst.tiles.iter().zip(effects(&inst).tiles) {
-            if let (Some(axis), true) = (arg.valid.iter().position(Option::is_none), touch.needs_valid) {
-                let name = if axis == 0 { "v_row" } else { "v_col" };
-                return Err(tessera_check::valid_unset(inst.op, arg.role, name).into());
+            if touch.needs_valid {
+                is_valid_set(inst.op, arg.role, arg.valid)?;
             }
         }
         if is_configured(inst.op) {
@@ -290,6 +292,13 @@ impl Engine {
         if !cache.find(&self.key.0) {
             cache.insert(Entry { key: self.key.0.as_slice().into(), init, prepared, warnings, undefined_at: 0 });
         }
+    }
+
+    /// The byte of its buffer where the view of the current variant starts.
+    #[inline]
+    pub(crate) fn start(&self, cache: usize, view: Option<&Global>) -> Result<usize, Failure> {
+        let touched = || self.caches.get(cache).and_then(Cache::global_span);
+        view.map_or(Ok(0), |view| view.start(touched))
     }
 
     /// Runs the current variant; its view starts at byte `start` of its buffer.

@@ -5,7 +5,7 @@
 
 use super::Engine;
 use super::memory::{MemoryId, OverLimit, on_core};
-use crate::lower::{Failure, failure};
+use crate::lower::{Failure, broken, failure};
 use crate::nest::Place;
 use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
 use tessera_isa::layout::{Axis, Layout};
@@ -126,12 +126,6 @@ fn check_extents(tile: &Tile, valid: [Option<i64>; 2]) -> Result<(), Failure> {
     }
 }
 
-/// A broken invariant of the engine; the caller adds the place.
-fn broken(what: &str) -> Failure {
-    let help = "this is a defect of the tool, not of the program; please report it";
-    failure("internal", what, help)
-}
-
 fn no_tile() -> Failure {
     broken("an operand is no tile of the engine")
 }
@@ -156,7 +150,7 @@ impl Engine {
 
     fn add_stored(&mut self, tile: Tile, conv: Option<ConvType>) -> Result<TileId, Failure> {
         let handle = self.alloc_storage(tile.loc, tile.bytes())?;
-        let at = self.storage(handle).map_or(0, |s| s.at as usize);
+        let at = self.storage(handle).ok_or_else(no_tile)?.at as usize;
         let mut object = self.object_at(tile, conv, Place { memory: MemoryId::POOL, at });
         object.storage = Some(handle);
         // The number of a released tile is used again.
@@ -393,11 +387,12 @@ impl Engine {
         let [row, col] = [Role::Row, Role::Col].map(|role| inst.index(role).unwrap_or(i128::MAX));
         let found = u64::try_from(row).ok().zip(u64::try_from(col).ok());
         let found = found.and_then(|(r, c)| self.layout(from).window(r, c, to.tile.rows, to.tile.cols));
+        let found = found.and_then(|(offset, layout)| Some((u64::try_from(offset).ok()?, layout)));
         let Some((offset, layout)) = found else {
             let what = format!("the window at ({row}, {col}) is no window of {}", from.tile);
             return Err(failure("tsubview-window", what, "move it inside the source"));
         };
-        let bytes = from.tile.elem.bytes_of(u64::try_from(offset).unwrap_or(0));
+        let bytes = from.tile.elem.bytes_of(offset);
         let place = Place { memory: from.place.memory, at: from.place.at + bytes as usize };
         let layout = self.layouts.number(&layout);
         self.update(dst, |o| (o.place, o.layout, o.binding) = (place, layout, Binding::View))

@@ -34,10 +34,7 @@ impl Exec<'_> {
             self.watch_decisions(site);
         }
         self.choose(index, site)?;
-        let start = match site.global {
-            Some(slot) => self.global(slot).byte().unwrap_or(0),
-            None => 0,
-        };
+        let start = self.engine.start(index, site.global.map(|slot| self.global(slot)))?;
         let effect = match self.engine.run(index, start) {
             Err(e) if self.is_about_data(site, &e) => Effect::default(),
             ran => ran?,

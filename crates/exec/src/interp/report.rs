@@ -79,14 +79,15 @@ impl Exec<'_> {
 
     /// `undefined-read`: a store wrote zeros where its tile is undefined.
     pub fn report_store(&mut self, site: &Site) {
-        if self.found.has(site.at, "undefined-read") {
-            return;
+        if let (Some((_, slot)), false) = (site.tiles.first(), self.found.has(site.at, "undefined-read")) {
+            self.warn_undefined(site.at, *slot, "is stored");
         }
-        if let Some((_, slot)) = site.tiles.first()
-            && let Some(d) = self.undefined_read(*slot, 0, "is stored")
-        {
-            let d = self.at(site.at, Box::new(d));
-            self.found.warn(site.at, *d);
+    }
+
+    pub fn warn_undefined(&mut self, at: OpId, slot: TileSlot, how: &str) {
+        if let Some(d) = self.undefined_read(slot, 0, how) {
+            let d = self.at(at, Box::new(d));
+            self.found.warn(at, *d);
         }
     }
 

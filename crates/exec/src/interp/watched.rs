@@ -414,7 +414,11 @@ impl Exec<'_> {
         if grows {
             self.open_buffer(buffer, at, bits)?;
         }
-        let start = usize::try_from(at).unwrap_or(0).saturating_mul(bits as usize) / 8;
+        let Ok(element) = usize::try_from(at) else {
+            // No element; the load itself will be refused.
+            return Ok(());
+        };
+        let start = element.saturating_mul(bits as usize) / 8;
         if let Some(watch) = &mut self.watch
             && !watch.is_constant(buffer, start, (bits as usize / 8).max(1))
         {

@@ -3,7 +3,7 @@
 
 use crate::engine::memory::Memories;
 use crate::kernels::{Staged, What};
-use crate::lower::{Effect, Failure, Places, Prepared, failure, operand};
+use crate::lower::{Effect, Failure, Places, Prepared, broken, failure, operand};
 use crate::nest::{Place, read_bits};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Inst, TileArg};
@@ -72,14 +72,10 @@ impl Joined {
 
     /// One count, in bytes of the index type.
     fn read_count(&self, memories: &Memories, places: &[Place], role: Role, row: u64) -> Result<i128, Failure> {
-        let Some((number, tile)) = self.tile(role) else {
-            return Ok(0);
-        };
+        let (number, tile) = self.tile(role).ok_or_else(no_counts)?;
         let elem = tile.tile.elem;
         let size = elem.size().unwrap_or(1) as usize;
-        let Some((start, memory)) = memories.operand(places, number) else {
-            return Ok(0);
-        };
+        let (start, memory) = memories.operand(places, number).ok_or_else(no_counts)?;
         let at = start as i64 + tile.layout.offset(row, 0) * size as i64;
         if memories.tracked && !memory.defined().has_all(at as usize, size) {
             let what = format!("the count {role}({row}, 0) was never written, and it decides how much is joined");
@@ -139,6 +135,10 @@ impl Joined {
     }
 }
 
+fn no_counts() -> Failure {
+    broken("an indexed TCONCAT has no counts")
+}
+
 /// Are the indices of a gather written, and in the tile that they point into? Nothing has moved yet.
 pub(crate) fn check_indices(staged: &Staged, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
     let (What::Gather { columns }, [src, idx]) = (staged.what, staged.inputs.as_slice()) else {
@@ -151,8 +151,9 @@ pub(crate) fn check_indices(staged: &Staged, memories: &Memories, places: &[Plac
     let at = |k: usize| format!("idx({}, {})", k as u64 / row, k as u64 % row);
     for (k, bits) in indices.into_iter().enumerate() {
         if let (Some(offset), Some((start, memory))) = (offsets.get(k), place) {
-            let first = usize::try_from(start as i64 + offset).unwrap_or(0);
-            if !memory.defined().has_all(first, idx.elem.bits() as usize / 8) {
+            let size = idx.elem.bits() as usize / 8;
+            let first = usize::try_from(start as i64 + offset);
+            if !first.is_ok_and(|first| memory.defined().has_all(first, size)) {
                 let what = format!("the index {} was never written, and it decides what is picked", at(k));
                 return Err(failure("undefined-use", what, "write the index tile first"));
             }

@@ -2,7 +2,7 @@
 
 use crate::engine::memory::Memories;
 use crate::kernels::Params;
-use crate::lower::{Failure, failure};
+use crate::lower::{Failure, broken, failure};
 use crate::nest::Place;
 use tessera_isa::codec::{QuantFault, QuantParam};
 use tessera_isa::diag::Diagnostic;
@@ -64,9 +64,8 @@ impl ParamSource {
 
 impl FromTile {
     fn load(&mut self, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
-        let Some((at, memory)) = memories.operand(places, self.operand) else {
-            return Ok(());
-        };
+        let operand = memories.operand(places, self.operand);
+        let (at, memory) = operand.ok_or_else(|| broken("the quantization parameters lie nowhere"))?;
         let (start, len) = (at + self.offset, self.count * 8);
         let missing = if memories.tracked { memory.defined().first_missing(start, len) } else { None };
         let bytes = memory.bytes().get(start..start + len).unwrap_or(&[]);

@@ -23,6 +23,12 @@ pub(crate) fn failure(rule: &'static str, what: impl Into<String>, help: impl In
     Box::new(Diagnostic::error(rule, what).help(help))
 }
 
+/// A broken invariant; the caller adds the place.
+#[cold]
+pub(crate) fn broken(what: &str) -> Failure {
+    failure("internal", what, "this is a defect of the tool, not of the program; please report it")
+}
+
 /// Where the operands of an instruction lie.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'a> {

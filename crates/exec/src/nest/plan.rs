@@ -63,7 +63,7 @@ pub enum Step {
 ///
 /// Neighbouring copies may run in any order and together (an instruction whose result depends on their order is an error:
 /// ops.md 1, rule 4); fills and conversions keep their place among them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
     actions: SmallVec<[Action; 2]>,
 }
