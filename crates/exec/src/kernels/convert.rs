@@ -5,8 +5,8 @@
 //! takes the columns sixteen at a time, so that the parameters of a column are loaded once for all its rows.
 
 use super::fixpipe::{Run, apply_run};
-use super::{Kernel, Level, Loop, ONCE, Sides};
-use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC};
+use super::{Kernel, Level, Loop, ONCE, Outer, Sides};
+use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC, walk};
 use smallvec::SmallVec;
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
@@ -129,8 +129,8 @@ struct Vector {
     per_column: bool,
     n: usize,
     rows: Loop,
-    /// The other loops, each with its stride in parameters.
-    outer: SmallVec<[(Loop, isize); 6]>,
+    /// The other loops, each with its stride in parameters, too.
+    outer: SmallVec<[Outer<3>; 6]>,
 }
 
 impl Convert {
@@ -162,8 +162,19 @@ impl Convert {
         match self.raw(params) {
             Some((raw, vector)) => {
                 let (src, dst) = bytes.pointers();
-                // SAFETY: both spans lie inside their memories, and that of the parameters inside theirs.
-                unsafe { self.vector(raw, vector, src.wrapping_add(at[0]), dst.wrapping_add(at[1]), params) }
+                let (src, dst) = (src.wrapping_add(at[0]), dst.wrapping_add(at[1]));
+                let [to, from, param, _] = self.nest.base;
+                walk(&vector.outer, [from, to, param / 8], &mut |at| {
+                    let [s, d, p] = at.map(|at| at as isize);
+                    let lanes = Lanes {
+                        scale: params.scale.as_ptr().wrapping_offset(p),
+                        offset: params.offset.as_ptr().wrapping_offset(p),
+                        per_column: vector.per_column,
+                    };
+                    let (src, dst) = (src.wrapping_offset(s), dst.wrapping_offset(d));
+                    // SAFETY: both spans lie inside their memories, and that of the parameters inside theirs.
+                    unsafe { raw(src, dst, &vector.rows, vector.n, &lanes, &vector.fixpipe) }
+                });
             }
             None => self.scalar(&mut bytes, at, params),
         }
@@ -202,15 +213,6 @@ impl Convert {
             let param = usize::try_from(p / 8).ok().and_then(|p| params.list.get(p));
             bytes.map((s, nest.bits[SRC]), (d, nest.bits[DST]), |x| self.conversion.apply(x, param));
         });
-    }
-
-    /// Safety: the spans of the nest lie in readable and writable memory around the pointers, and inside the
-    /// parameters.
-    unsafe fn vector(&self, raw: RawConvert, vector: &Vector, src: *const u8, dst: *mut u8, params: &Params) {
-        let [to, from, param, _] = self.nest.base.map(|at| at as isize);
-        let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
-        // SAFETY: the contract of this function.
-        unsafe { vector.run(raw, &vector.outer, src, dst, param / 8, params) }
     }
 }
 
@@ -274,7 +276,7 @@ impl Vector {
             per_column: last.step[PARAM] == 8,
             n: last.extent as usize,
             rows: longest.map_or(ONCE, |k| Loop::of(&outer[k])),
-            outer: others.map(|(_, d)| (Loop::of(d), d.step[PARAM] as isize / 8)).collect(),
+            outer: others.map(|(_, d)| (d.extent, [d.step[SRC], d.step[DST], d.step[PARAM] / 8])).collect(),
         })
     }
 
@@ -293,32 +295,6 @@ impl Vector {
         let (src, dst) = bytes.runs(range(at[SRC], row.step[SRC])?, range(at[DST], row.step[DST])?)?;
         apply_run(&self.fixpipe, src, params, dst);
         Some(())
-    }
-
-    /// Safety: the contract of [`RawConvert`] at every point of the loops.
-    unsafe fn run(
-        &self,
-        raw: RawConvert,
-        loops: &[(Loop, isize)],
-        src: *const u8,
-        dst: *mut u8,
-        param: isize,
-        params: &Params,
-    ) {
-        let Some(((l, step), rest)) = loops.split_first() else {
-            let lanes = Lanes {
-                scale: params.scale.as_ptr().wrapping_offset(param),
-                offset: params.offset.as_ptr().wrapping_offset(param),
-                per_column: self.per_column,
-            };
-            // SAFETY: the contract of this function.
-            return unsafe { raw(src, dst, &self.rows, self.n, &lanes, &self.fixpipe) };
-        };
-        for i in 0..l.n as isize {
-            let (s, d) = (src.wrapping_offset(i.wrapping_mul(l.src)), dst.wrapping_offset(i.wrapping_mul(l.dst)));
-            // SAFETY: the contract of this function.
-            unsafe { self.run(raw, rest, s, d, param + i * step, params) }
-        }
     }
 }
 

@@ -65,7 +65,7 @@ pub use scalar::Sides;
 pub use staged::Staged;
 pub(crate) use staged::What;
 
-use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC};
+use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC, walk};
 use smallvec::SmallVec;
 
 /// A set of instructions that kernels are compiled for.
@@ -124,7 +124,15 @@ pub(crate) struct Loop {
     pub dst: isize,
 }
 
+/// A loop around a kernel: how often, and the bytes that each side moves. Offsets move with wrapping arithmetic, since the
+/// step after the last point may leave the memory.
+type Outer<const N: usize> = (u64, [i64; N]);
+
 impl Loop {
+    fn outer(&self) -> Outer<2> {
+        (self.n as u64, [self.src as i64, self.dst as i64])
+    }
+
     fn of(d: &Dim) -> Loop {
         Loop { n: d.extent as usize, src: d.step[SRC] as isize, dst: d.step[DST] as isize }
     }
@@ -160,9 +168,9 @@ enum Kind {
 pub struct Kernel {
     kind: Kind,
     inner: Inner,
-    outer: SmallVec<[Loop; 6]>,
-    src: isize,
-    dst: isize,
+    outer: SmallVec<[Outer<2>; 6]>,
+    /// Where the first elements lie, the source's first.
+    base: [i64; 2],
     /// Of the source and of the destination.
     spans: [(i128, i128); 2],
 }
@@ -185,9 +193,8 @@ impl Kernel {
         Kernel {
             kind,
             inner: Inner { a, b, run },
-            outer: loops.into_iter().collect(),
-            src: nest.base[SRC] as isize,
-            dst: nest.base[DST] as isize,
+            outer: loops.iter().map(Loop::outer).collect(),
+            base: [nest.base[SRC], nest.base[DST]],
             spans: [nest.span(SRC), nest.span(DST)],
         }
     }
@@ -198,8 +205,11 @@ impl Kernel {
         match self.kind {
             Kind::Raw(raw) => {
                 let (src, dst) = bytes.pointers();
-                // SAFETY: both spans lie inside their memories, which is what the loops of this kernel need.
-                unsafe { self.raw(raw, src, at[0], dst, at[1]) }
+                let (src, dst) = (src.wrapping_add(at[0]), dst.wrapping_add(at[1]));
+                walk(&self.outer, self.base, &mut |[s, d]| {
+                    // SAFETY: every point of the loops lies inside the spans, and both of them inside their memories.
+                    unsafe { raw(src.wrapping_offset(s as isize), dst.wrapping_offset(d as isize), &self.inner) }
+                });
             }
             _ => self.scalar(&mut bytes, at),
         }
@@ -208,35 +218,14 @@ impl Kernel {
 
     fn scalar(&self, bytes: &mut Sides<'_>, at: [usize; 2]) {
         let nibbles = matches!(self.kind, Kind::Nibbles);
-        let scale = if nibbles { 2 } else { 1 };
-        let src = self.src.wrapping_add((at[0] * scale) as isize);
-        let dst = self.dst.wrapping_add((at[1] * scale) as isize);
-        let loops: SmallVec<[Loop; 8]> = self.outer.iter().copied().chain([self.inner.a, self.inner.b]).collect();
-        scalar::copy(bytes, &loops, src, dst, if nibbles { None } else { Some(self.inner.run) });
-    }
-
-    /// Safety: the spans of the nest, moved by `src_at` and `dst_at`, lie inside the memories that the pointers start.
-    unsafe fn raw(&self, raw: Raw, src: *const u8, src_at: usize, dst: *mut u8, dst_at: usize) {
-        let src = src.wrapping_add(src_at).wrapping_offset(self.src);
-        let dst = dst.wrapping_add(dst_at).wrapping_offset(self.dst);
-        // SAFETY: every point of the loops lies inside the spans, by the contract of this function.
-        unsafe { outer(&self.outer, src, dst, &mut |s, d| raw(s, d, &self.inner)) }
-    }
-}
-
-/// Calls `f` at every point of the loops. Pointers move with wrapping arithmetic, since the step after the last point may
-/// leave the memory.
-///
-/// Safety: as `f`'s, for every point.
-#[inline]
-unsafe fn outer(loops: &[Loop], src: *const u8, dst: *mut u8, f: &mut impl FnMut(*const u8, *mut u8)) {
-    let Some((l, rest)) = loops.split_first() else {
-        return f(src, dst);
-    };
-    for i in 0..l.n as isize {
-        let (s, d) = (src.wrapping_offset(i.wrapping_mul(l.src)), dst.wrapping_offset(i.wrapping_mul(l.dst)));
-        // SAFETY: the contract of this function.
-        unsafe { outer(rest, s, d, f) }
+        let at = at.map(|at| if nibbles { at * 2 } else { at } as i64);
+        let base = [self.base[0].wrapping_add(at[0]), self.base[1].wrapping_add(at[1])];
+        let loops: SmallVec<[_; 8]> =
+            self.outer.iter().copied().chain([self.inner.a.outer(), self.inner.b.outer()]).collect();
+        walk(&loops, base, &mut |[src, dst]| match nibbles {
+            true => bytes.map((src, 4), (dst, 4), |nibble| nibble),
+            false => bytes.copy(src as usize, dst as usize, self.inner.run),
+        });
     }
 }
 

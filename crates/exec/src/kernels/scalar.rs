@@ -1,6 +1,5 @@
-//! The safe twins: copies element by element, whatever the loops are.
+//! What the safe twins of kernels work on: copies and functions of single elements.
 
-use super::Loop;
 use crate::nest::{OutOfBounds, read_bits, write_bits};
 use std::ops::Range;
 
@@ -43,7 +42,7 @@ impl Sides<'_> {
         }
     }
 
-    fn copy(&mut self, src: usize, dst: usize, len: usize) {
+    pub(super) fn copy(&mut self, src: usize, dst: usize, len: usize) {
         let (src, dst) = (src..src.wrapping_add(len), dst..dst.wrapping_add(len));
         match self {
             Sides::Two(from, to) => {
@@ -77,19 +76,5 @@ impl Sides<'_> {
         let value = f(read_bits(self.source(), src.0, src.1));
         let (Sides::Two(_, to) | Sides::One(to)) = self;
         write_bits(to, dst.0, dst.1, value);
-    }
-}
-
-/// Copies `run` bytes at every point of the loops, or one nibble where there is no run (offsets count nibbles then).
-pub(super) fn copy(bytes: &mut Sides<'_>, loops: &[Loop], src: isize, dst: isize, run: Option<usize>) {
-    let Some((l, rest)) = loops.split_first() else {
-        return match run {
-            Some(run) => bytes.copy(src as usize, dst as usize, run),
-            None => bytes.map((src as i64, 4), (dst as i64, 4), |nibble| nibble),
-        };
-    };
-    for i in 0..l.n as isize {
-        let (s, d) = (src.wrapping_add(i.wrapping_mul(l.src)), dst.wrapping_add(i.wrapping_mul(l.dst)));
-        copy(bytes, rest, s, d, run);
     }
 }

@@ -20,7 +20,7 @@ pub use fold::fold;
 pub use lower::{Operand, lower, lower_copy, lower_fill};
 pub use plan::{Place, Plan, Step};
 pub use runs::Runs;
-pub(crate) use runs::{read as read_bits, size_of_element, whole_bytes, write as write_bits};
+pub(crate) use runs::{read as read_bits, size_of_element, walk, whole_bytes, write as write_bits};
 
 pub use tessera_isa::sem::Map;
 
