@@ -53,35 +53,31 @@ pub(crate) fn stores(inst: &Inst) -> bool {
 impl Engine {
     /// Issues an instruction: `inst` has everything but its tiles, which are `tiles` in the form's order.
     pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<Issued<'_>, Refused> {
-        let Some(how @ (Bind::Window | Bind::Bytes | Bind::InPlace)) = inst.op.binds(self.profile) else {
-            return self.issue_bound(inst, tiles);
-        };
         let tile = |role| tiles.iter().find(|t| t.0 == role).map(|t| t.1);
-        let (Some(src), Some(dst)) = (tile(Role::Src), tile(Role::Dst)) else {
-            return self.issue_bound(inst, tiles);
+        let bound = inst.op.binds(self.profile).zip(tile(Role::Src).zip(tile(Role::Dst)));
+        let Some((how @ (Bind::Window | Bind::Bytes | Bind::InPlace), (src, dst))) = bound else {
+            let (is_new, effect) = self.issue_at(inst, tiles, Memory::default)?;
+            return Ok(self.issued(is_new, effect));
         };
         let before = self.object(dst)?.clone();
-        let issued = match how {
-            Bind::Window => self.issue_at(inst, tiles, Memory::default).and_then(|done| {
-                self.window(inst, src, dst)?;
-                Ok(done)
-            }),
-            _ => {
-                let bound = self.bind(how, src, dst, false).map_err(Refused::from);
-                bound.and_then(|()| self.issue_at(inst, tiles, Memory::default))
+        let mut bind = || -> Result<_, Refused> {
+            if how != Bind::Window {
+                self.bind(how, src, dst, false)?;
             }
+            let done = self.issue_at(inst, tiles, Memory::default)?;
+            if how == Bind::Window {
+                self.window(inst, src, dst)?;
+            }
+            Ok(done)
         };
-        if issued.is_err() {
-            // A refused instruction leaves its destination where it was.
-            *self.object_mut(dst)? = before;
+        match bind() {
+            Ok((is_new, effect)) => Ok(self.issued(is_new, effect)),
+            Err(refused) => {
+                // A refused instruction leaves its destination where it was.
+                *self.object_mut(dst)? = before;
+                Err(refused)
+            }
         }
-        issued.map(|(is_new, effect)| self.issued(is_new, effect))
-    }
-
-    /// Issues an instruction whose destination lies where the instruction wants it.
-    fn issue_bound(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<Issued<'_>, Refused> {
-        let (is_new, effect) = self.issue_at(inst, tiles, Memory::default)?;
-        Ok(self.issued(is_new, effect))
     }
 
     pub(super) fn issued(&self, is_new: bool, effect: Effect) -> Issued<'_> {

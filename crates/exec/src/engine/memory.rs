@@ -8,6 +8,7 @@ pub use crate::defined::ByteSet;
 pub(crate) use crate::defined::WordMask;
 
 use crate::kernels::AlignedBytes;
+use crate::lower::{Failure, failure};
 use crate::nest::Place;
 use tessera_isa::tile::Loc;
 
@@ -78,7 +79,7 @@ pub fn is_buffer(memory: MemoryId) -> bool {
 
 /// What one block wrote to a buffer.
 #[derive(Clone, Debug, Default)]
-pub struct Written {
+struct Written {
     bytes: ByteSet,
     /// All written bytes lie between these two.
     hull: Option<(usize, usize)>,
@@ -190,15 +191,6 @@ impl Memory {
     }
 }
 
-/// More memory is asked for than a run may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OverLimit {
-    /// Bytes of all memories together, as asked for.
-    pub wanted: u64,
-    /// How many there may be.
-    pub limit: u64,
-}
-
 /// All memories of a block: on-chip ones, the pool, and the global buffers.
 #[derive(Clone, Debug)]
 pub struct Memories {
@@ -257,7 +249,7 @@ impl Memories {
     }
 
     /// Makes a memory at least this long.
-    pub fn reserve(&mut self, id: MemoryId, bytes: u64) -> Result<(), OverLimit> {
+    pub fn reserve(&mut self, id: MemoryId, bytes: u64) -> Result<(), Failure> {
         let Some(memory) = self.list.get(id.index()) else {
             return Ok(());
         };
@@ -268,7 +260,8 @@ impl Memories {
         let others: u64 = self.list.iter().map(|m| m.bytes.len() as u64).sum::<u64>() - have;
         let wanted = others.saturating_add(bytes);
         if wanted > self.limit {
-            return Err(OverLimit { wanted, limit: self.limit });
+            let what = format!("the program needs {wanted} bytes of memory, and a run may have {}", self.limit);
+            return Err(failure("memory-limit", what, "use lower addresses or smaller tiles"));
         }
         if let Some(memory) = self.list.get_mut(id.index()) {
             memory.grow(bytes as usize);

@@ -4,7 +4,7 @@
 //! change objects and move no data.
 
 use super::Engine;
-use super::memory::{MemoryId, OverLimit, on_core};
+use super::memory::{MemoryId, on_core};
 use crate::lower::{Failure, broken, failure};
 use crate::nest::Place;
 use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
@@ -107,12 +107,6 @@ impl Object {
         let at_most = |v: Option<u64>, declared: u64| v.map_or(declared, |v| v.min(declared));
         [at_most(self.valid[0], self.tile.rows), at_most(self.valid[1], self.tile.cols)]
     }
-}
-
-/// `memory-limit`.
-pub(crate) fn over_limit(over: OverLimit) -> Failure {
-    let what = format!("the program needs {} bytes of memory, and a run may have {}", over.wanted, over.limit);
-    failure("memory-limit", what, "use lower addresses or smaller tiles")
 }
 
 /// `valid-range`.
@@ -285,7 +279,7 @@ impl Engine {
 
     /// Makes a memory long enough.
     pub(crate) fn reserve(&mut self, memory: MemoryId, end: u64) -> Result<(), Failure> {
-        self.memories.reserve(memory, end).map_err(over_limit)
+        self.memories.reserve(memory, end)
     }
 
     /// Bytes that a tile spans, the gaps of a view included.

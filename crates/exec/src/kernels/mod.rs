@@ -85,20 +85,13 @@ impl Level {
         #[cfg(target_arch = "x86_64")]
         {
             static BEST: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
-            *BEST.get_or_init(|| {
-                let avx2 = is_x86_feature_detected!("avx2")
-                    && is_x86_feature_detected!("fma")
-                    && is_x86_feature_detected!("f16c");
-                let avx512 = is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512vbmi");
-                match (avx2, avx512) {
-                    (true, true) => Level::Avx512,
-                    (true, false) => Level::Avx2,
-                    _ => Level::Scalar,
-                }
+            macro_rules! has {
+                ($($feature:tt)*) => { $(is_x86_feature_detected!($feature))&&* };
+            }
+            *BEST.get_or_init(|| match has!("avx2" "fma" "f16c") {
+                true if has!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi") => Level::Avx512,
+                true => Level::Avx2,
+                false => Level::Scalar,
             })
         }
         #[cfg(not(target_arch = "x86_64"))]

@@ -31,33 +31,31 @@ pub(crate) fn broken(what: &str) -> Failure {
 
 /// Where the operands of an instruction lie.
 #[derive(Clone, Copy, Debug)]
-pub struct Places<'a> {
+pub(crate) struct Places<'a> {
     /// The tiles, in the order of [`Inst::tiles`], on core 0.
     pub tiles: &'a [Place],
-    /// The memory of the view of global memory.
     pub global: Option<MemoryId>,
-    /// Will defined bits be kept?
     pub tracked: bool,
 }
 
 /// An instruction made ready.
 #[derive(Clone, Debug)]
-pub struct Prepared {
-    pub(crate) plan: Plan,
-    pub(crate) places: SmallVec<[Place; 8]>,
-    pub(crate) shadow: SmallVec<[Shadow; 2]>,
-    pub(crate) usual: Usual,
-    pub(crate) params: ParamSource,
-    pub(crate) joined: Option<Box<Joined>>,
+pub(crate) struct Prepared {
+    pub plan: Plan,
+    pub places: SmallVec<[Place; 8]>,
+    pub shadow: SmallVec<[Shadow; 2]>,
+    pub usual: Usual,
+    pub params: ParamSource,
+    pub joined: Option<Box<Joined>>,
     /// What is picked by indices.
-    pub(crate) indexed: Option<Arc<Staged>>,
+    pub indexed: Option<Arc<Staged>>,
     /// What the view of global memory touches, relative to its first element.
-    pub(crate) global: Option<Area>,
+    pub global: Option<Area>,
 }
 
 /// What a run did that is worth knowing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effect {
+pub(crate) struct Effect {
     /// Undefined bytes were stored to global memory, as zeros.
     pub stored_undefined: bool,
     /// Something that is not defined reached a destination, or was made undefined.
@@ -157,7 +155,6 @@ impl Prepared {
         }
     }
 
-    /// The bytes of its buffer that the view touches, relative to its first element.
     pub fn global_span(&self) -> Option<(i64, i64)> {
         self.global.as_ref()?.span()
     }

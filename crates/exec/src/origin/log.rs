@@ -1,7 +1,7 @@
 //! What happened to bytes, in order, and the way of one byte through it.
 
+use super::Function;
 use super::moves::Moves;
-use super::{Function, Now};
 use crate::defined::{Shadow, ShadowMove, Value};
 use crate::engine::memory::{MemoryId, is_buffer, on_core};
 use crate::lower::ParamAt;
@@ -68,16 +68,23 @@ pub enum Spot {
     Nowhere,
 }
 
-/// One thing that happened.
-#[derive(Clone, Debug)]
-pub struct Event {
-    /// The operation that did it; none for what is there from the start.
+/// What acts, and when.
+#[derive(Clone, Debug, Default)]
+pub struct Now {
+    /// The operation; none for what is there from the start.
     pub op: Option<OpId>,
     /// The block.
     pub block: u32,
     /// The loops around it, outermost first: induction variable and value, or the round of a `scf.while`.
     pub loops: SmallVec<[(Option<ValueId>, i64); 2]>,
-    tiles: Vec<TileAt>,
+    pub(crate) tiles: Vec<TileAt>,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// What did it.
+    pub now: Now,
     what: What,
 }
 
@@ -140,13 +147,7 @@ impl Log {
             self.is_cut = true;
             return;
         }
-        self.events.push(Event {
-            op: now.op,
-            block: now.block,
-            loops: now.loops.clone(),
-            tiles: now.tiles.clone(),
-            what,
-        });
+        self.events.push(Event { now: now.clone(), what });
     }
 
     /// The memory of an argument's buffer.
@@ -171,7 +172,7 @@ impl Log {
         let events = self.events.get(..before.min(self.events.len()))?;
         let mut all = events.iter().enumerate().rev();
         all.find_map(|(n, event)| {
-            let counts = block.is_none_or(|b| b == event.block);
+            let counts = block.is_none_or(|b| b == event.now.block);
             counts.then(|| event.wrote(at)).flatten().map(|source| (n, source))
         })
     }
@@ -186,7 +187,7 @@ impl Log {
         if let Some(spot) = self.outside(at) {
             return spot;
         }
-        let tiles = self.events.get(event).map_or(&[][..], |e| &e.tiles);
+        let tiles = self.events.get(event).map_or(&[][..], |e| &e.now.tiles);
         let named = |w: bool| tiles.iter().filter(move |t| t.is_written == w).find_map(|t| t.spot(at));
         named(written).or_else(|| named(!written)).unwrap_or(Spot::Nowhere)
     }

@@ -15,7 +15,7 @@ mod plane;
 mod terms;
 
 pub use function::{Converted, Function, Param, Quantized};
-pub use log::{ByteAt, Carried, Event, Log, Source, Spot, TileAt};
+pub use log::{ByteAt, Carried, Event, Log, Now, Source, Spot, TileAt};
 pub(crate) use moves::Moves;
 pub use terms::{Nibble, Term, TermId, Terms, UNDEFINED};
 
@@ -95,16 +95,6 @@ pub struct Watch {
     /// Instructions made ready, by site and operands.
     pub(crate) ready: FxHashMap<(usize, Box<[u64]>), Arc<Moves>>,
     pub(crate) now: Now,
-}
-
-/// What is happening.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Now {
-    pub op: Option<OpId>,
-    pub block: u32,
-    /// The loops around it: induction variable and value, or the round of a `scf.while`.
-    pub loops: SmallVec<[(Option<ValueId>, i64); 2]>,
-    pub tiles: Vec<TileAt>,
 }
 
 impl Watch {
