@@ -8,6 +8,7 @@ use tessera_ir::{Def, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ConvType;
+use tessera_isa::sem::Fixpipe;
 use tessera_isa::tile::Tile;
 
 /// What is known before a run on origins.
@@ -274,7 +275,7 @@ pub(crate) const ELEMENTS: usize = 4;
 
 /// A function in words.
 pub(crate) fn function_text(function: &Function) -> String {
-    let Converted { src, dst, relu, hardware_rounding, quantized } = match function {
+    let Converted { fixpipe: Fixpipe { src, dst, relu, hardware_rounding }, quantized } = match function {
         Function::Converted(converted) => converted,
         Function::Mapped { func, to, .. } | Function::Fold { func, to, .. } => return format!("{to} {}", func.name()),
     };

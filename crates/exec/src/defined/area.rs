@@ -68,6 +68,11 @@ impl Area {
         Some((first.0, last.0.saturating_add_unsigned(last.1)))
     }
 
+    /// One past the last byte, with the operand at byte `at` of its memory; `at` where there are none.
+    pub(crate) fn end(&self, at: usize) -> usize {
+        at.saturating_add(self.span().map_or(0, |s| s.1.max(0) as usize))
+    }
+
     /// The ranges, with the operand at byte `at` of its memory. Ranges before the memory's start are left out; whoever
     /// moved the data has refused them.
     #[inline]

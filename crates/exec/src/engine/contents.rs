@@ -185,7 +185,6 @@ impl Engine {
         Ok(())
     }
 
-    /// The first element of a tile's valid region that is not defined.
     pub(crate) fn first_undefined(&self, id: TileId, core: u8) -> Option<UndefinedElement> {
         let o = self.object(id).ok()?;
         let memory_id = on_core(o.place.memory, core);

@@ -262,7 +262,6 @@ impl Engine {
         Prepared::new(inst, Places { tiles: &places, global: buffer, tracked: self.memories.tracked }).map(Some)
     }
 
-    /// The copy of one tile's bytes into another.
     pub(crate) fn copy_of(&mut self, from: TileId, to: TileId) -> Result<Prepared, Failure> {
         self.reserve_tile(from, 0)?;
         self.reserve_tile(to, 0)?;

@@ -110,13 +110,10 @@ impl Compiler<'_> {
     fn constant(&self, arg: Arg) -> Option<i64> {
         match arg {
             Arg::Int(v) => Some(v),
-            Arg::Value(v) => match self.func.value(v).def {
-                Def::Result(op, _) => match self.func.op(op).kind {
-                    OpKind::Constant(Number::Int(v)) => Some(v as i64),
-                    _ => None,
-                },
-                _ => None,
-            },
+            Arg::Value(v) => {
+                let Def::Result(op, _) = self.func.value(v).def else { return None };
+                if let OpKind::Constant(Number::Int(v)) = self.func.op(op).kind { Some(v as i64) } else { None }
+            }
         }
     }
 

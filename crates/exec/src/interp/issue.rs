@@ -40,7 +40,7 @@ impl Exec<'_> {
             ran => ran?,
         };
         if self.watch.is_some() {
-            self.watch_issue(index, start)?;
+            self.watch_issue(index, site, start)?;
         }
         if effect.stored_undefined {
             self.report_store(site);

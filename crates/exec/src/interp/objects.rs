@@ -3,7 +3,6 @@
 use super::code::{Alloc, Hand, TileSlot, Window};
 use super::step::Exec;
 use crate::engine::TileId;
-use crate::engine::memory::MemoryId;
 use crate::lower::Failure;
 use smallvec::SmallVec;
 use tessera_ir::OpId;
@@ -24,10 +23,6 @@ impl Exec<'_> {
             *tile = object;
             self.engine.epoch += 1;
         }
-    }
-
-    pub fn reserve_pool(&mut self) -> Result<(), Failure> {
-        self.engine.reserve(MemoryId::POOL, self.cx.program.pool)
     }
 
     pub fn alloc(&mut self, at: OpId, alloc: &Alloc) -> Result<(), Failure> {

@@ -157,7 +157,7 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
         };
         exec.globals[slot.index()] = global;
     }
-    exec.reserve_pool()?;
+    exec.engine.reserve(MemoryId::POOL, exec.cx.program.pool)?;
     for (object, address) in &exec.cx.program.bound {
         // Refused where the program says it.
         let _ = exec.engine.assign(*object, *address);

@@ -98,7 +98,6 @@ impl<'a> Exec<'a> {
     }
 
     pub fn run(&mut self) -> Result<(), Failure> {
-        self.reserve_pool()?;
         let program = self.cx.program;
         self.code(&program.body).map_err(|e| match self.cx.blocks {
             ..=1 => e,

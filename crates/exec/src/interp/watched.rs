@@ -20,8 +20,8 @@ use tessera_ir::{OpId, ValueId};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::Role;
 
-/// Runs a program block by block, with a watch.
-pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
+/// Runs a program and follows every byte; data that is not given is unknown.
+pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
     let program = match super::compile::compile(run.module, run.func, run.profile, run.placement) {
         Ok(program) => program,
         Err(e) => return (e.into(), watch),
@@ -238,13 +238,10 @@ impl Exec<'_> {
 
     /// Before an instruction: an unbound buffer has whatever is loaded from it.
     pub fn watch_view(&mut self, site: &Site) -> Result<(), Failure> {
-        let (Some(slot), true) = (site.global, self.watch.is_some()) else {
+        let view = site.global.map(|slot| self.global(slot));
+        let Some(view) = view.filter(|view| view.grows) else {
             return Ok(());
         };
-        let view = self.global(slot);
-        if !view.grows {
-            return Ok(());
-        }
         let mut last = view.offset;
         let dims = view.dims.iter().zip(&view.strides);
         for (dim, stride) in dims {
@@ -277,9 +274,6 @@ impl Exec<'_> {
 
     /// Before an instruction: is what decides about it known?
     pub fn watch_decisions(&mut self, site: &Site) {
-        if self.watch.is_none() {
-            return;
-        }
         self.announce_site(site);
         let dst = site.tiles.iter().find(|t| t.0 == Role::Dst);
         let extent = dst.and_then(|t| Some(self.engine.object(self.object_of(t.1)).ok()?.extent()));
@@ -317,16 +311,12 @@ impl Exec<'_> {
     }
 
     /// An instruction ran; its view started at byte `start`.
-    pub fn watch_issue(&mut self, index: usize, start: usize) -> Result<(), Failure> {
+    pub fn watch_issue(&mut self, index: usize, site: &Site, start: usize) -> Result<(), Failure> {
         let Some(mut watch) = self.watch.take() else {
             return Ok(());
         };
-        let noted = self.note_issue(&mut watch, index, start);
+        self.note_issue(&mut watch, index, start);
         self.watch = Some(watch);
-        noted?;
-        let Some(site) = self.cx.program.sites.get(index) else {
-            return Ok(());
-        };
         let mut written = site.tiles.iter().filter(|(role, _)| role.is_dst());
         written.try_for_each(|(_, slot)| self.watch_contents(*slot))
     }
@@ -350,15 +340,15 @@ impl Exec<'_> {
         Ok(())
     }
 
-    fn note_issue(&self, watch: &mut Watch, index: usize, start: usize) -> Result<(), Failure> {
+    fn note_issue(&self, watch: &mut Watch, index: usize, start: usize) {
         let Some(entry) = self.engine.caches.get(index).and_then(|c| c.current()) else {
-            return Ok(());
+            return;
         };
         if let Some(init) = &entry.init {
             watch.moved(&Arc::new(Moves::of(init)), &init.places, false);
         }
         let Some(prepared) = &entry.prepared else {
-            return Ok(());
+            return;
         };
         let mut places = prepared.places.clone();
         if let (Some(view), true) = (places.last_mut(), prepared.global.is_some()) {
@@ -368,7 +358,7 @@ impl Exec<'_> {
             let moves = joined.lowered.as_ref().map(Moves::of).unwrap_or_default();
             watch.moved(&Arc::new(moves), &places, false);
             joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
-            return Ok(());
+            return;
         }
         if prepared.indexed.is_some() {
             // Which elements were picked is known by now; the index tile is as it was.
@@ -381,12 +371,11 @@ impl Exec<'_> {
                 }
             }
             watch.moved(&Arc::new(moves), &places, false);
-            return Ok(());
+            return;
         }
         let ready = watch.ready.entry((index, entry.key.clone()));
         let moves = ready.or_insert_with(|| Arc::new(Moves::of(prepared))).clone();
         watch.moved(&moves, &places, false);
-        Ok(())
     }
 
     /// Is this failure about quantization parameters that nobody knows?

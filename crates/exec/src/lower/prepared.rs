@@ -105,28 +105,21 @@ impl Prepared {
         if let Some(indexed) = &self.indexed {
             data::check_indices(indexed, memories, &self.places)?;
         }
-        if !memories.tracked {
-            self.move_bytes(memories)?;
-            self.note_stores(memories);
-            return Ok(Effect::default());
-        }
-        if self.usual.holds(memories, &self.places) {
-            self.move_bytes(memories)?;
-            let effect = self.usual.written(memories, &self.places);
-            self.note_stores(memories);
-            return Ok(effect);
-        }
-        // Sources first: an instruction may work in place, and a footprint must not hide what it reads.
+        let is_usual = self.usual.holds(memories, &self.places);
         let mut sources: SmallVec<[Source; 2]> = SmallVec::new();
-        for step in &self.shadow {
-            sources.push(match step {
+        if !is_usual {
+            // Sources first: an instruction may work in place, and a footprint must not hide what it reads.
+            sources.extend(self.shadow.iter().map(|step| match step {
                 Shadow::Move(mv) => mv.source(memories, &self.places),
                 Shadow::Set { .. } => Source::Defined,
                 Shadow::Clear { .. } => Source::Undefined,
-            });
+            }));
         }
         self.move_bytes(memories)?;
         let mut effect = Effect::default();
+        if is_usual {
+            effect = self.usual.written(memories, &self.places);
+        }
         for (step, source) in self.shadow.iter().zip(&sources) {
             step.apply(memories, &self.places, source, &mut effect);
         }

@@ -55,7 +55,6 @@ impl Fill {
         Ok(())
     }
 
-    /// Do both write the same value?
     pub(super) fn same_value(&self, other: &Fill) -> bool {
         self.block == other.block
     }

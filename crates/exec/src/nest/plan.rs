@@ -79,22 +79,6 @@ enum Action {
     Pair { operands: [u8; 3], kernel: Pair },
 }
 
-impl Action {
-    /// The action of a step that is neither a copy nor a fill.
-    fn computing(step: Step, level: Level) -> Option<Action> {
-        Some(match step {
-            Step::Convert { src, dst, nest, conversion } => {
-                Action::Convert { src, dst, convert: Box::new(Convert::new(nest, conversion, level)) }
-            }
-            Step::Map { operands, nest, mapped } => {
-                Action::Map { operands, kernel: Box::new(MapKernel::new(nest, mapped, level)) }
-            }
-            Step::Staged(staged) => Action::Staged(staged),
-            Step::Copy { .. } | Step::Fill { .. } => return None,
-        })
-    }
-}
-
 impl Plan {
     /// Chooses kernels for the best instruction set of this machine.
     pub fn new(steps: impl IntoIterator<Item = Step>) -> Self {
@@ -107,20 +91,23 @@ impl Plan {
         let mut copies: Vec<(u8, u8, Nest)> = Vec::new();
         let mut fills: Vec<(u8, Fill)> = Vec::new();
         for step in steps {
+            if !matches!(step, Step::Copy { .. }) {
+                flush_copies(&mut copies, level, &mut actions);
+            }
+            if !matches!(step, Step::Fill { .. }) {
+                flush_fills(&mut fills, &mut actions);
+            }
             match step {
-                Step::Copy { src, dst, nest } => {
-                    flush_fills(&mut fills, &mut actions);
-                    copies.push((src, dst, nest));
+                Step::Copy { src, dst, nest } => copies.push((src, dst, nest)),
+                Step::Fill { dst, fill } => fills.push((dst, fill)),
+                Step::Convert { src, dst, nest, conversion } => {
+                    let convert = Box::new(Convert::new(nest, conversion, level));
+                    actions.push(Action::Convert { src, dst, convert });
                 }
-                Step::Fill { dst, fill } => {
-                    flush_copies(&mut copies, level, &mut actions);
-                    fills.push((dst, fill));
+                Step::Map { operands, nest, mapped } => {
+                    actions.push(Action::Map { operands, kernel: Box::new(MapKernel::new(nest, mapped, level)) });
                 }
-                computes => {
-                    flush_copies(&mut copies, level, &mut actions);
-                    flush_fills(&mut fills, &mut actions);
-                    actions.extend(Action::computing(computes, level));
-                }
+                Step::Staged(staged) => actions.push(Action::Staged(staged)),
             }
         }
         flush_copies(&mut copies, level, &mut actions);

@@ -109,7 +109,6 @@ pub(crate) fn whole_bytes(offset: i64, bits: u32) -> i64 {
     if bits == 4 { offset.div_euclid(2) } else { offset }
 }
 
-/// Bytes that an element takes.
 pub(crate) fn size_of_element(bits: u32) -> i64 {
     i64::from(bits / 8).max(1)
 }

@@ -160,7 +160,6 @@ impl Watch {
         self.undecided.get_or_insert(Undecided { op, why });
     }
 
-    /// Makes the plane of a memory long enough.
     fn reach(&mut self, memory: MemoryId, len: usize) {
         let have = self.planes.get(&memory).map_or(0, Plane::len);
         if have >= len {
@@ -178,7 +177,6 @@ impl Watch {
         grow(plane, len, self.sources.get(&memory).copied(), &mut self.terms);
     }
 
-    /// Are these bytes constants?
     pub(crate) fn is_constant(&mut self, memory: MemoryId, start: usize, len: usize) -> bool {
         self.reach(memory, start.saturating_add(len));
         let plane = self.planes.get(&memory);
@@ -205,7 +203,6 @@ impl Watch {
         self.record(What::Stored { memory, start, bytes: bytes.into() });
     }
 
-    /// An input tile takes its contents.
     pub(crate) fn give(&mut self, value: ValueId, place: Place, nests: &[Nest]) {
         self.bind(given(value), value);
         let from = Place { memory: given(value), at: 0 };
@@ -233,7 +230,7 @@ impl Watch {
             Shadow::Move(mv) => self.act_move(mv, places, before),
             Shadow::Set { operand, area, pattern } => {
                 let Some(to) = place(*operand) else { return };
-                self.reach(to.memory, area.span().map_or(0, |s| to.at + s.1.max(0) as usize));
+                self.reach(to.memory, area.end(to.at));
                 let Some(plane) = self.planes.get_mut(&to.memory) else {
                     return;
                 };
@@ -253,8 +250,7 @@ impl Watch {
         let mut reads: SmallVec<[Place; 3]> = SmallVec::new();
         for (operand, area) in mv.reads.iter().map(|(o, a)| (*o, a)).chain([(mv.dst, &mv.to)]) {
             let Some(at) = place(operand) else { return };
-            let end = area.span().map_or(0, |s| s.1.max(0) as usize);
-            self.reach(at.memory, at.at.saturating_add(end));
+            self.reach(at.memory, area.end(at.at));
             reads.push(at);
         }
         reads.pop();
@@ -288,7 +284,7 @@ impl Watch {
         let Some(place) = places.get(usize::from(dst)) else {
             return;
         };
-        self.reach(place.memory, area.span().map_or(0, |s| place.at + s.1.max(0) as usize));
+        self.reach(place.memory, area.end(place.at));
         let Some(plane) = self.planes.get_mut(&place.memory) else {
             return;
         };
@@ -346,8 +342,8 @@ impl Watch {
         dst.grow(elem.bytes_of(rows.saturating_mul(cols)) as usize);
         for action in &moves.actions {
             if let Shadow::Move(mv) = action {
-                let span = mv.reads.first().and_then(|(_, area)| area.span());
-                self.reach(place.memory, place.at.saturating_add(span.map_or(0, |s| s.1.max(0) as usize)));
+                let end = mv.reads.first().map_or(0, |(_, area)| area.end(place.at));
+                self.reach(place.memory, end);
                 let read = From { plane: self.planes.get(&place.memory), at: place.at };
                 mv.run(&[read], None, (&mut dst, 0), &mut self.terms);
             }

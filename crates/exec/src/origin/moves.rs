@@ -16,7 +16,6 @@ pub(crate) struct Moves {
 }
 
 impl Moves {
-    /// What something lowered does.
     pub fn of(lowered: &Prepared) -> Self {
         Moves { actions: lowered.shadow.to_vec() }
     }
@@ -49,7 +48,6 @@ pub(crate) struct From<'p> {
 }
 
 impl From<'_> {
-    /// The origins of some bytes.
     fn read(&self, dst: &Plane, by: i64, bytes: usize) -> SmallVec<[TermId; 8]> {
         let (plane, at) = (self.plane.unwrap_or(dst), offset(self.at, by));
         (at..at + bytes).map(|b| plane.get(b)).collect()

@@ -63,29 +63,17 @@ enum Run {
 }
 
 /// Every term of one or two programs, once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Terms {
     /// By first number.
     runs: Vec<(TermId, Run)>,
-    next: TermId,
+    /// How many numbers were given out, after those of the constants.
+    given: TermId,
     /// By input: runs of its bytes as (first byte, length, first number), in the order they were asked for.
     inputs: FxHashMap<u32, Vec<(u64, u64, TermId)>>,
     applied: FxHashMap<(Function, SmallVec<[TermId; 8]>), TermId>,
     joined: FxHashMap<[Nibble; 2], TermId>,
     is_full: bool,
-}
-
-impl Default for Terms {
-    fn default() -> Self {
-        Terms {
-            runs: Vec::new(),
-            next: CONSTANTS + 256,
-            inputs: FxHashMap::default(),
-            applied: FxHashMap::default(),
-            joined: FxHashMap::default(),
-            is_full: false,
-        }
-    }
 }
 
 impl Terms {
@@ -138,13 +126,12 @@ impl Terms {
         }
     }
 
-    /// New numbers.
     fn take(&mut self, n: u64, run: Run) -> TermId {
-        let base = self.next;
+        let base = CONSTANTS + 256 + self.given;
         let next = TermId::try_from(n).ok().and_then(|n| base.checked_add(n));
         match next.filter(|_| self.applied.len() < MAX_APPLIED) {
             Some(next) => {
-                self.next = next;
+                self.given += next - base;
                 self.runs.push((base, run));
                 base
             }
