@@ -101,7 +101,7 @@ pub fn forward(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Ho
     let (first, len) = target.bytes(kernel, value, given)?;
     let memory = match kernel.need(value) {
         Need::Buffer(..) => log.buffer(value),
-        _ => Some(log.given(value)),
+        _ => Some(tessera_exec::origin::given(value)),
     };
     let Some(memory) = memory else {
         return Err(Error::request(format!("%{} has no contents to follow", target.name)));
@@ -298,7 +298,7 @@ impl Walk<'_> {
             let mut arrived: Vec<(ByteAt, ByteAt, Option<Function>)> = Vec::new();
             let mut decides = Vec::new();
             for (at, by) in &here {
-                let carried = log.carry(n, *at);
+                let carried = event.carry(*at);
                 if carried.is_kept {
                     next.push((*at, *by));
                 }

@@ -16,11 +16,10 @@ pub struct Area {
 impl Area {
     /// The area of some runs.
     pub fn of_runs<'a>(all: impl IntoIterator<Item = &'a Runs>) -> Self {
-        let mut ranges: SmallVec<[(i64, u64); 1]> = SmallVec::new();
+        let mut area = Area::default();
         for runs in all {
-            runs.for_each(|start, len| push(&mut ranges, start, len));
+            runs.for_each(|start, len| push(&mut area.ranges, start, len));
         }
-        let mut area = Area { ranges };
         area.merge();
         area
     }

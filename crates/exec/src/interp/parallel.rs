@@ -212,7 +212,8 @@ fn give_tile(exec: &mut Exec<'_>, slot: TileSlot, rows: u64, cols: u64, elements
 fn scalars_are_bound(run: &Run<'_>) -> Result<(), Failure> {
     let is_scalar = |v: &ValueId| matches!(run.module.types.get(run.func.value(*v).ty), Type::Scalar(_));
     let is_free = |v: &ValueId| !run.inputs.iter().any(|(bound, _)| bound == v);
-    let Some(free) = run.func.args.iter().find(|v| is_scalar(v) && is_free(v) && is_used(run, **v)) else {
+    let is_used = |v: &ValueId| run.func.ops.iter().any(|op| op.values().any(|used| used == *v));
+    let Some(free) = run.func.args.iter().find(|v| is_scalar(v) && is_free(v) && is_used(v)) else {
         return Ok(());
     };
     let value = run.func.value(*free);
@@ -221,10 +222,6 @@ fn scalars_are_bound(run: &Run<'_>) -> Result<(), Failure> {
     Err(Box::new(
         Diagnostic::error("binding", what).at(value.span, "this argument").help(format!("give %{name} a number")),
     ))
-}
-
-fn is_used(run: &Run<'_>, value: ValueId) -> bool {
-    run.func.ops.iter().any(|op| op.values().any(|v| v == value))
 }
 
 fn read_outputs(run: &Run<'_>, exec: &mut Exec<'_>, block: u32, left: &mut Left) -> Result<(), Failure> {

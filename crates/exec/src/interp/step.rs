@@ -204,8 +204,7 @@ impl<'a> Exec<'a> {
         let (lower, upper, step) = (self.int(f.lower), self.int(f.upper), self.int(f.step));
         if step <= 0 {
             let what = format!("the loop steps by {step}");
-            let failure = failure("loop", what, "a step is at least 1");
-            return Err(self.at(f.at, failure));
+            return Err(self.at(f.at, failure("loop", what, "a step is at least 1")));
         }
         self.hand(&f.enter)?;
         let mut i = lower;
@@ -248,8 +247,7 @@ impl<'a> Exec<'a> {
             return Ok(());
         }
         let what = format!("the loops of the program ran {MAX_STEPS} iterations in all and have not ended");
-        let failure = failure("loop", what, "run fewer iterations");
-        Err(self.at(at, failure))
+        Err(self.at(at, failure("loop", what, "run fewer iterations")))
     }
 
     /// Hands values on, all at once.

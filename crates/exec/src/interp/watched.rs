@@ -12,10 +12,9 @@ use crate::engine::memory::{MemoryId, on_core};
 use crate::engine::{Object, TileId};
 use crate::lower::Failure;
 use crate::nest::{Place, lower_copy};
-use crate::origin::{Moves, Output, TileAt, Watch};
+use crate::origin::{Output, TileAt, Watch};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::Role;
@@ -131,7 +130,7 @@ impl Exec<'_> {
         let nests = lower_copy([rows, cols], &from, &self.engine.layout(object), object.tile.elem.bits());
         let place = object.place;
         if let Some(watch) = &mut self.watch {
-            watch.give(value, place, &nests);
+            watch.give(value, place, nests);
         }
         self.watch_contents(slot)
     }
@@ -163,10 +162,7 @@ impl Exec<'_> {
 
     /// `pto.tprint`: what is printed is an output, too.
     pub fn watch_print(&mut self, slot: TileSlot) -> Result<(), Failure> {
-        if self.watch.is_none() {
-            return Ok(());
-        }
-        if let Some(value) = self.value_of(slot) {
+        if let (Some(value), true) = (self.value_of(slot), self.watch.is_some()) {
             let region = self.region(value, slot, 0)?;
             if let Some(watch) = &mut self.watch {
                 watch.printed.extend(region);
@@ -217,21 +213,22 @@ impl Exec<'_> {
         let op = self.watch.as_ref().and_then(|w| w.now.op);
         let tiles: Vec<(TileId, bool)> = copies.iter().flat_map(|(a, b)| [(*a, false), (*b, true)]).collect();
         self.announce(op, &tiles);
-        let mut moves = Moves::default();
+        let mut moves: Vec<Shadow> = Vec::new();
         let mut places: Vec<Place> = Vec::new();
         for (from, to) in copies {
             let copy = self.engine.copy_of(*from, *to)?;
-            let all = Moves::of(&copy);
             let base = places.len() as u8;
-            moves.add(&all, |n| base + n);
-            let both_cores = copy.places.first().map(|p| p.memory) != copy.places.get(1).map(|p| p.memory);
-            if both_cores && copy.places.get(2).map(|p| p.memory) != copy.places.get(3).map(|p| p.memory) {
-                moves.add(&all, |n| base + n + 1);
+            let has_two = |n: usize| copy.places.get(n).map(|p| p.memory) != copy.places.get(n + 1).map(|p| p.memory);
+            for core in 0..=u8::from(has_two(0) && has_two(2)) {
+                moves.extend(copy.shadow.iter().filter_map(|step| match step {
+                    Shadow::Move(mv) => Some(Shadow::Move(Box::new(mv.renumbered(|n| base + n + core)))),
+                    _ => None,
+                }));
             }
             places.extend(&copy.places);
         }
         if let Some(watch) = &mut self.watch {
-            watch.moved(&Arc::new(moves), &places, true);
+            watch.moved(&moves.into(), &places, true);
         }
         Ok(())
     }
@@ -345,7 +342,7 @@ impl Exec<'_> {
             return;
         };
         if let Some(init) = &entry.init {
-            watch.moved(&Arc::new(Moves::of(init)), &init.places, false);
+            watch.moved(&init.shadow.as_slice().into(), &init.places, false);
         }
         let Some(prepared) = &entry.prepared else {
             return;
@@ -355,26 +352,26 @@ impl Exec<'_> {
             view.at = start;
         }
         if let Some(joined) = &prepared.joined {
-            let moves = joined.lowered.as_ref().map(Moves::of).unwrap_or_default();
-            watch.moved(&Arc::new(moves), &places, false);
+            let moves = joined.lowered.as_ref().map_or(&[][..], |lowered| &lowered.shadow);
+            watch.moved(&moves.into(), &places, false);
             joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
             return;
         }
         if prepared.indexed.is_some() {
             // Which elements were picked is known by now; the index tile is as it was.
-            let mut moves = Moves::of(prepared);
-            for action in &mut moves.actions {
+            let mut moves = prepared.shadow.to_vec();
+            for action in &mut moves {
                 if let Shadow::Move(mv) = action
                     && let Some(copy) = mv.as_copy(&self.engine.memories, &places)
                 {
                     **mv = copy;
                 }
             }
-            watch.moved(&Arc::new(moves), &places, false);
+            watch.moved(&moves.into(), &places, false);
             return;
         }
         let ready = watch.ready.entry((index, entry.key.clone()));
-        let moves = ready.or_insert_with(|| Arc::new(Moves::of(prepared))).clone();
+        let moves = ready.or_insert_with(|| prepared.shadow.as_slice().into()).clone();
         watch.moved(&moves, &places, false);
     }
 

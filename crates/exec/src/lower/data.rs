@@ -38,7 +38,11 @@ impl Joined {
             Some(lowered) => lowered.run(memories, 0)?,
             None => Effect::default(),
         };
-        self.write_counts(memories, places);
+        self.for_each_count(places, |place, bytes| {
+            if let Some(memory) = memories.get_mut(place.memory) {
+                memory.put(place.at, bytes);
+            }
+        });
         Ok(effect)
     }
 
@@ -107,14 +111,6 @@ impl Joined {
             row += rows.len() as u64;
         }
         steps
-    }
-
-    fn write_counts(&self, memories: &mut Memories, places: &[Place]) {
-        self.for_each_count(places, |place, bytes| {
-            if let Some(memory) = memories.get_mut(place.memory) {
-                memory.put(place.at, bytes);
-            }
-        });
     }
 
     /// Calls `f(place, bytes)` for every count that the last run wrote.

@@ -152,8 +152,13 @@ impl Lowering<'_> {
                     (Some(Arg::Element(Side::Tile(tile), at)), _) => {
                         // An empty window asks for no parameters.
                         let [rows, cols] = apply.extent;
-                        let count = if rows == 0 { 0 } else { cols };
-                        let param = self.params_of_tile(*tile, at.origin[1], count, src, dst)?;
+                        let count = if rows == 0 { 0 } else { cols as usize };
+                        let (operand, first) = (operand(*tile, 0), at.origin[1]);
+                        let offset = self.tile(*tile)?.layout.offset(0, first).max(0) as usize * 8;
+                        let (bytes, params) = (Vec::new(), Params::default());
+                        let from = FromTile { operand, offset, first, count, src, dst, bytes, params };
+                        self.made.params = ParamSource::Tile(Box::new(from));
+                        let param = ParamAt::Tile { operand, offset, count };
                         // Those that are read are numbered from the first one on.
                         let list = Layout::row_major(1, cols, cols);
                         let numbered = nest::Operand { layout: &list, map: Map { origin: [0, 0], ..*at }, bits: 64 };
@@ -185,30 +190,6 @@ impl Lowering<'_> {
             }
         }
         Ok(())
-    }
-
-    /// The quantization parameters are those of a tile, one for each column.
-    fn params_of_tile(
-        &mut self,
-        tile: usize,
-        first: u64,
-        count: u64,
-        src: Elem,
-        dst: Elem,
-    ) -> Result<ParamAt, Failure> {
-        let offset = self.tile(tile)?.layout.offset(0, first).max(0) as usize * 8;
-        let (operand, count) = (operand(tile, 0), count as usize);
-        self.made.params = ParamSource::Tile(Box::new(FromTile {
-            operand,
-            offset,
-            first,
-            count,
-            src,
-            dst,
-            bytes: Vec::new(),
-            params: Params::default(),
-        }));
-        Ok(ParamAt::Tile { operand, offset, count })
     }
 
     /// A tile as staged steps take it.

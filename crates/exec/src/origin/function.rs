@@ -142,11 +142,7 @@ pub enum Param {
 }
 
 fn constant_bits(ids: &[TermId]) -> Option<u64> {
-    let mut bits = 0;
-    for (k, id) in ids.iter().enumerate() {
-        bits |= u64::from(Terms::constant_of(*id)?) << (8 * k);
-    }
-    Some(bits)
+    ids.iter().rev().try_fold(0, |bits, id| Some(bits << 8 | u64::from(Terms::constant_of(*id)?)))
 }
 
 /// Describes a conversion by what it computes, and keeps of its parameter what it uses.

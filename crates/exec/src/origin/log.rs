@@ -1,7 +1,6 @@
 //! What happened to bytes, in order, and the way of one byte through it.
 
 use super::Function;
-use super::moves::Moves;
 use crate::defined::{Shadow, ShadowMove, Value};
 use crate::engine::memory::{MemoryId, is_buffer, on_core};
 use crate::lower::ParamAt;
@@ -90,7 +89,7 @@ pub struct Event {
 
 #[derive(Clone, Debug)]
 pub(super) enum What {
-    Moved { moves: Arc<Moves>, places: Box<[Place]> },
+    Moved { moves: Arc<[Shadow]>, places: Box<[Place]> },
     Begun { memory: MemoryId, start: usize, len: usize },
     Stored { memory: MemoryId, start: usize, bytes: Box<[u8]> },
 }
@@ -155,11 +154,6 @@ impl Log {
         self.memories.iter().find(|(_, v)| **v == value).map(|(m, _)| *m)
     }
 
-    /// The memory that stands for what an input tile is given.
-    pub fn given(&self, value: ValueId) -> MemoryId {
-        super::given(value)
-    }
-
     /// The bytes of an element of a wanted tile, when everything was done.
     pub fn element(&self, value: ValueId, core: u8, row: u64, col: u64) -> Option<Vec<ByteAt>> {
         let tile = self.finals.iter().find(|t| t.value == value)?;
@@ -175,11 +169,6 @@ impl Log {
             let counts = block.is_none_or(|b| b == event.now.block);
             counts.then(|| event.wrote(at)).flatten().map(|source| (n, source))
         })
-    }
-
-    /// What an event does to a byte.
-    pub fn carry(&self, event: usize, at: ByteAt) -> Carried {
-        self.events.get(event).map_or_else(Carried::default, |e| e.carry(at))
     }
 
     /// A byte as an event's operands name it: a destination where `written`.
@@ -236,7 +225,7 @@ impl Event {
             What::Moved { moves, places } => {
                 let place = |n: u8| places.get(usize::from(n));
                 let mut clobbered = None;
-                for action in moves.actions.iter().rev() {
+                for action in moves.iter().rev() {
                     let (dst, area) = action.target();
                     let Some(to) = place(dst).filter(|p| p.memory == memory && area.contains(p.at, byte)) else {
                         continue;
@@ -252,14 +241,15 @@ impl Event {
         }
     }
 
-    fn carry(&self, at: ByteAt) -> Carried {
+    /// What it does to a byte.
+    pub fn carry(&self, at: ByteAt) -> Carried {
         let mut carried =
             Carried { is_kept: self.wrote(at).is_none_or(|s| s == Source::Copied(at)), ..Carried::default() };
         let What::Moved { moves, places } = &self.what else {
             return carried;
         };
         let (memory, byte) = at;
-        for action in &moves.actions {
+        for action in moves.iter() {
             let Shadow::Move(mv) = action else { continue };
             let Some(to) = places.get(usize::from(mv.dst)) else { continue };
             for (k, (operand, area)) in mv.reads.iter().enumerate() {

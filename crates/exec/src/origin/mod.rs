@@ -16,14 +16,13 @@ mod terms;
 
 pub use function::{Converted, Function, Param, Quantized};
 pub use log::{ByteAt, Carried, Event, Log, Now, Source, Spot, TileAt};
-pub(crate) use moves::Moves;
 pub use terms::{Nibble, Term, TermId, Terms, UNDEFINED};
 
 use crate::defined::{Area, Shadow, ShadowMove, Value};
 use crate::engine::Object;
 use crate::engine::memory::{MemoryId, is_buffer};
 use crate::lower::ParamAt;
-use crate::nest::{Nest, Place, lower_copy};
+use crate::nest::{Nests, Place, lower_copy};
 use log::What;
 use moves::From;
 use plane::Plane;
@@ -38,7 +37,7 @@ use tessera_isa::layout::Layout;
 const MAX_BYTES: usize = 1 << 28;
 
 /// The memory that stands for what is given to an input tile.
-pub(crate) fn given(value: ValueId) -> MemoryId {
+pub fn given(value: ValueId) -> MemoryId {
     MemoryId::given(value.index() as u32)
 }
 
@@ -93,7 +92,7 @@ pub struct Watch {
     /// What this block wrote to buffers.
     written: Vec<(MemoryId, usize, usize)>,
     /// Instructions made ready, by site and operands.
-    pub(crate) ready: FxHashMap<(usize, Box<[u64]>), Arc<Moves>>,
+    pub(crate) ready: FxHashMap<(usize, Box<[u64]>), Arc<[Shadow]>>,
     pub(crate) now: Now,
 }
 
@@ -203,20 +202,20 @@ impl Watch {
         self.record(What::Stored { memory, start, bytes: bytes.into() });
     }
 
-    pub(crate) fn give(&mut self, value: ValueId, place: Place, nests: &[Nest]) {
+    pub(crate) fn give(&mut self, value: ValueId, place: Place, nests: Nests) {
         self.bind(given(value), value);
         let from = Place { memory: given(value), at: 0 };
-        let moves = Arc::new(Moves::copy(nests));
-        self.moved(&moves, &[from, place], false);
+        let copy = ShadowMove::copy(0, 1, nests);
+        self.moved(&Arc::from([Shadow::Move(Box::new(copy))]), &[from, place], false);
     }
 
     /// Bytes move as these nests say, all at once where `together`.
-    pub(crate) fn moved(&mut self, moves: &Arc<Moves>, places: &[Place], together: bool) {
+    pub(crate) fn moved(&mut self, moves: &Arc<[Shadow]>, places: &[Place], together: bool) {
         let before = together.then(|| self.planes.clone());
-        for action in &moves.actions {
+        for action in moves.iter() {
             self.act(action, places, before.as_ref());
         }
-        for action in &moves.actions {
+        for action in moves.iter() {
             if let Shadow::Clear { operand, area } = action {
                 self.clear(moves, *operand, area, places);
             }
@@ -280,7 +279,7 @@ impl Watch {
     }
 
     /// A footprint: what the instruction does not write of it becomes undefined (ops.md 1.3).
-    fn clear(&mut self, moves: &Moves, dst: u8, area: &Area, places: &[Place]) {
+    fn clear(&mut self, moves: &[Shadow], dst: u8, area: &Area, places: &[Place]) {
         let Some(place) = places.get(usize::from(dst)) else {
             return;
         };
@@ -289,7 +288,6 @@ impl Watch {
             return;
         };
         let written: Vec<(Place, &Area)> = moves
-            .actions
             .iter()
             .filter(|a| !matches!(a, Shadow::Clear { .. }))
             .filter_map(|a| Some((places.get(usize::from(a.target().0)).copied()?, a.target().1)))
@@ -337,17 +335,12 @@ impl Watch {
         let [rows, cols] = object.extent();
         let elem = object.tile.elem;
         let to = Layout::row_major(rows, cols, cols);
-        let moves = Moves::copy(&lower_copy([rows, cols], layout, &to, elem.bits()));
+        let copy = ShadowMove::copy(0, 1, lower_copy([rows, cols], layout, &to, elem.bits()));
         let mut dst = Plane::default();
         dst.grow(elem.bytes_of(rows.saturating_mul(cols)) as usize);
-        for action in &moves.actions {
-            if let Shadow::Move(mv) = action {
-                let end = mv.reads.first().map_or(0, |(_, area)| area.end(place.at));
-                self.reach(place.memory, end);
-                let read = From { plane: self.planes.get(&place.memory), at: place.at };
-                mv.run(&[read], None, (&mut dst, 0), &mut self.terms);
-            }
-        }
+        self.reach(place.memory, copy.reads.first().map_or(0, |(_, area)| area.end(place.at)));
+        let read = From { plane: self.planes.get(&place.memory), at: place.at };
+        copy.run(&[read], None, (&mut dst, 0), &mut self.terms);
         Output { value, core, rows, cols, elem, origins: dst.ids().collect() }
     }
 }

@@ -4,40 +4,11 @@ use super::function::{Param, converted};
 use super::plane::{Plane, SIZE};
 
 use super::{Function, Nibble, TermId, Terms, UNDEFINED};
-use crate::defined::{Shadow, ShadowMove, Value};
+use crate::defined::{ShadowMove, Value};
 use crate::kernels::{Conversion, Kernel, Level, Mapped, Sides, Staged, What};
-use crate::lower::{ParamAt, Prepared};
+use crate::lower::ParamAt;
 use crate::nest::{DST, Dim, Nest, SRC, size_of_element};
 use smallvec::SmallVec;
-
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Moves {
-    pub actions: Vec<Shadow>,
-}
-
-impl Moves {
-    pub fn of(lowered: &Prepared) -> Self {
-        Moves { actions: lowered.shadow.to_vec() }
-    }
-
-    /// Copies from operand 0 to operand 1.
-    pub fn copy(nests: &[Nest]) -> Self {
-        let mv = ShadowMove::copy(0, 1, nests.iter().cloned().collect());
-        Moves { actions: vec![Shadow::Move(Box::new(mv))] }
-    }
-
-    /// The same moves between other operands, added to these.
-    pub fn add(&mut self, other: &Moves, operands: impl Fn(u8) -> u8) {
-        for action in &other.actions {
-            if let Shadow::Move(mv) = action {
-                let mut mv = mv.clone();
-                mv.dst = operands(mv.dst);
-                mv.reads.iter_mut().for_each(|read| read.0 = operands(read.0));
-                self.actions.push(Shadow::Move(mv));
-            }
-        }
-    }
-}
 
 /// Where a move reads; what has no plane lies in the destination's.
 #[derive(Clone, Copy)]
@@ -59,6 +30,14 @@ fn size(bits: u32) -> usize {
 }
 
 impl ShadowMove {
+    /// The same move between other operands.
+    pub fn renumbered(&self, operand: impl Fn(u8) -> u8) -> ShadowMove {
+        let mut mv = self.clone();
+        mv.dst = operand(mv.dst);
+        mv.reads.iter_mut().for_each(|read| read.0 = operand(read.0));
+        mv
+    }
+
     /// The function that it applies, where it applies one.
     pub fn function(&self) -> Option<Function> {
         match &self.value {

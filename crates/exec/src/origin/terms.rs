@@ -129,17 +129,13 @@ impl Terms {
     fn take(&mut self, n: u64, run: Run) -> TermId {
         let base = CONSTANTS + 256 + self.given;
         let next = TermId::try_from(n).ok().and_then(|n| base.checked_add(n));
-        match next.filter(|_| self.applied.len() < MAX_APPLIED) {
-            Some(next) => {
-                self.given += next - base;
-                self.runs.push((base, run));
-                base
-            }
-            None => {
-                self.is_full = true;
-                UNDEFINED
-            }
-        }
+        let Some(next) = next.filter(|_| self.applied.len() < MAX_APPLIED) else {
+            self.is_full = true;
+            return UNDEFINED;
+        };
+        self.given += next - base;
+        self.runs.push((base, run));
+        base
     }
 
     /// What a number means.
@@ -166,13 +162,7 @@ impl Terms {
     /// Half of a byte, as directly as can be said.
     pub fn nibble(&self, of: TermId, high: bool) -> Nibble {
         match self.get(of) {
-            Term::Nibbles([low, upper]) => {
-                if high {
-                    upper
-                } else {
-                    low
-                }
-            }
+            Term::Nibbles(halves) => halves[usize::from(high)],
             // Halves of constants are told apart by value alone.
             Term::Constant(byte) => {
                 let half = if high { byte >> 4 } else { byte & 15 };
