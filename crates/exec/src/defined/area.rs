@@ -3,7 +3,7 @@
 //! Whether bytes are defined does not depend on the order in which they move, so the runs of all nests of a step are
 //! sorted and merged: a whole tile is one range in every layout.
 
-use crate::engine::memory::ByteSet;
+use crate::defined::ByteSet;
 use crate::nest::{Nest, Runs};
 use smallvec::SmallVec;
 

@@ -3,9 +3,8 @@
 //! Then the steps of an instruction need not be looked at one by one. What it reads and what it writes are two sets of
 //! bytes for each operand, made when the instruction is made ready: that one is defined is asked, the other becomes so.
 
-use crate::defined::Area;
-use crate::defined::Shadow;
-use crate::engine::memory::{Memories, WordMask};
+use crate::defined::{Area, Shadow, WordMask};
+use crate::engine::memory::Memories;
 use crate::lower::Effect;
 use crate::nest::Place;
 use smallvec::SmallVec;

@@ -89,11 +89,6 @@ impl ShadowMove {
         matches!(self.value, Value::Bits)
     }
 
-    /// Does every element that is written depend on one other element?
-    pub fn depends_on_one(&self) -> bool {
-        self.reads.len() == 1 && !matches!(self.value, Value::Staged(_))
-    }
-
     /// How much of what it reads is defined now.
     #[inline]
     pub fn source(&self, memories: &Memories, places: &[Place]) -> Source {

@@ -4,8 +4,7 @@
 //! address lie in a memory of their own, the *pool*, so that they cannot meet anything. Global buffers come last. All
 //! of them are one list, because a plan names memories by number.
 
-pub use crate::defined::ByteSet;
-pub(crate) use crate::defined::WordMask;
+use crate::defined::ByteSet;
 
 use crate::kernels::AlignedBytes;
 use crate::lower::{Failure, failure};

@@ -7,6 +7,7 @@ use super::Engine;
 use super::memory::{MemoryId, on_core};
 use crate::lower::{Failure, broken, failure};
 use crate::nest::Place;
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
 use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::ops::{Bind, Role};
@@ -109,15 +110,17 @@ impl Object {
     }
 }
 
+/// What a rule has against something.
+fn refused(fault: Option<Fault>) -> Result<(), Failure> {
+    fault.map_or(Ok(()), |fault| Err(fault.into()))
+}
+
 /// `valid-range`.
 fn check_extents(tile: &Tile, valid: [Option<i64>; 2]) -> Result<(), Failure> {
     if valid == [None, None] {
         return Ok(());
     }
-    match tessera_check::check_valid(tile, valid.map(|v| v.map(i128::from))) {
-        Some(fault) => Err(fault.into()),
-        None => Ok(()),
-    }
+    refused(tessera_check::check_valid(tile, valid.map(|v| v.map(i128::from))))
 }
 
 fn no_tile() -> Failure {
@@ -128,18 +131,14 @@ impl Engine {
     /// A new tile without an address; its contents are undefined.
     pub fn tile(&mut self, ty: &TileType) -> Result<TileId, Failure> {
         let tile = ty.resolve(self.profile);
-        match tessera_check::check_tile(&tile, self.profile) {
-            Some(fault) if fault.is_error() => Err(fault.into()),
-            _ => self.add_stored(tile, None),
-        }
+        refused(tessera_check::check_tile(&tile, self.profile).filter(Fault::is_error))?;
+        self.add_stored(tile, None)
     }
 
     /// A new conv tile.
     pub fn conv_tile(&mut self, conv: ConvType) -> Result<TileId, Failure> {
-        match tessera_check::check_conv(&conv, self.profile) {
-            Some(fault) if fault.is_error() => Err(fault.into()),
-            _ => self.add_stored(conv.as_tile(), Some(conv)),
-        }
+        refused(tessera_check::check_conv(&conv, self.profile).filter(Fault::is_error))?;
+        self.add_stored(conv.as_tile(), Some(conv))
     }
 
     fn add_stored(&mut self, tile: Tile, conv: Option<ConvType>) -> Result<TileId, Failure> {
@@ -343,10 +342,8 @@ impl Engine {
 
     /// The place of an address in a tile's memory, where it is one.
     fn address(&self, o: &Object, addr: i64) -> Result<Place, Failure> {
-        match tessera_check::check_address(o.tile.loc, o.bytes(), addr.into(), self.profile) {
-            Some(fault) => Err(fault.into()),
-            None => Ok(Place { memory: MemoryId::of_loc(o.tile.loc), at: addr as usize }),
-        }
+        refused(tessera_check::check_address(o.tile.loc, o.bytes(), addr.into(), self.profile))?;
+        Ok(Place { memory: MemoryId::of_loc(o.tile.loc), at: addr as usize })
     }
 
     /// TASSIGN: binds a tile to an address; moves no data.

@@ -56,12 +56,11 @@ impl Exec<'_> {
 
     /// Copies carried tiles into the buffers of their loop.
     pub fn copy_carried(&mut self, hands: &[Hand]) -> Result<(), Failure> {
-        let mut copies: SmallVec<[(TileId, TileId); 2]> = SmallVec::new();
-        for hand in hands {
-            if let Hand::Tile { from, buffer: Some(buffer), .. } = hand {
-                copies.push((self.object_of(*from), *buffer));
-            }
-        }
+        let copied = |hand: &Hand| match hand {
+            Hand::Tile { from, buffer: Some(buffer), .. } => Some((self.object_of(*from), *buffer)),
+            _ => None,
+        };
+        let copies: SmallVec<[(TileId, TileId); 2]> = hands.iter().filter_map(copied).collect();
         if copies.is_empty() {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use super::code::{Site, TileSlot};
 use super::step::Exec;
-use crate::defined::Shadow;
+use crate::defined::{Shadow, Value};
 use crate::engine::UndefinedElement;
 use crate::engine::memory::MemoryId;
 use crate::origin::{ByteAt, Source};
@@ -142,7 +142,7 @@ impl Exec<'_> {
                         let source = match step {
                             Shadow::Move(mv) => {
                                 let from = mv.came_from(&prepared.places, byte as i64 - place.at as i64);
-                                self.undefined_of(from, mv.depends_on_one())
+                                self.undefined_of(from, mv.reads.len() == 1 && !matches!(mv.value, Value::Staged(_)))
                             }
                             _ => None,
                         };

@@ -105,14 +105,12 @@ impl Staged {
         start: Option<(Tile<'_>, Map<3>)>,
     ) -> Staged {
         let [rows, cols, depth] = extent;
-        let results = rows.saturating_mul(cols);
         // Results row by row; k-th elements of all results side by side; or a factor by the axes that it has.
         let result = (Map { origin: [0, 0], step: [[cols, 1, 0], [0, 0, 0]] }, 1);
         let own = |map: &Map<3>| {
             let uses = |axis: usize| map.step[0][axis] + map.step[1][axis] > 0;
             let (rows, cols) = (if uses(0) { rows } else { 1 }, if uses(1) { cols } else { 1 });
-            let along = rows.saturating_mul(cols);
-            ([rows, cols, depth], along)
+            ([rows, cols, depth], rows.saturating_mul(cols))
         };
         let mut inputs: SmallVec<[Stage; 3]> = SmallVec::new();
         for (n, (tile, map)) in args.iter().enumerate() {
@@ -128,7 +126,6 @@ impl Staged {
         inputs.extend(start.map(|(tile, map)| Stage::new(tile, map, once, result, true)));
         let output = Stage::new(dst.0, dst.1, once, result, false);
         let extent = [rows, cols, depth].map(|n| n as usize);
-        debug_assert_eq!(output.len as u64, results);
         Staged { what: What::Reduce { func, to: output.elem, extent, starts: start.is_some() }, inputs, output }
     }
 
