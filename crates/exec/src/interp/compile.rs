@@ -217,21 +217,14 @@ impl Compiler<'_> {
                 };
                 Code::Set { dst: self.int_result(op)?, value }
             }
-            OpKind::Arith(kind) => Code::Arith {
-                op: *kind,
-                width: to,
-                dst: self.int_result(op)?,
-                a: self.operand(op, 0)?,
-                b: self.operand(op, 1)?,
-                at: id,
-            },
-            OpKind::Cmp(pred) => Code::Cmp {
-                pred: *pred,
-                width: from,
-                dst: self.int_result(op)?,
-                a: self.operand(op, 0)?,
-                b: self.operand(op, 1)?,
-            },
+            OpKind::Arith(kind) => {
+                let (dst, a, b) = (self.int_result(op)?, self.operand(op, 0)?, self.operand(op, 1)?);
+                Code::Arith { op: *kind, width: to, dst, a, b, at: id }
+            }
+            OpKind::Cmp(pred) => {
+                let (dst, a, b) = (self.int_result(op)?, self.operand(op, 0)?, self.operand(op, 1)?);
+                Code::Cmp { pred: *pred, width: from, dst, a, b }
+            }
             OpKind::Cast(kind) => {
                 Code::Cast { op: *kind, from, to, dst: self.int_result(op)?, a: self.operand(op, 0)? }
             }

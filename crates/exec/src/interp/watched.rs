@@ -271,7 +271,10 @@ impl Exec<'_> {
 
     /// Before an instruction: is what decides about it known?
     pub fn watch_decisions(&mut self, site: &Site) {
-        self.announce_site(site);
+        let written = site.tiles.iter().map(|(role, slot)| (*slot, role.is_dst()));
+        let operands = written.chain(site.init.map(|slot| (slot, false)));
+        let tiles: Vec<_> = operands.map(|(slot, is_written)| (self.object_of(slot), is_written)).collect();
+        self.announce(Some(site.at), &tiles);
         let dst = site.tiles.iter().find(|t| t.0 == Role::Dst);
         let extent = dst.and_then(|t| Some(self.engine.object(self.object_of(t.1)).ok()?.extent()));
         for (role, slot) in &site.tiles {
@@ -298,13 +301,6 @@ impl Exec<'_> {
                 watch.undecide(format!("the {what} in {name} decide {decides} {op} {how}, and they are data"));
             }
         }
-    }
-
-    fn announce_site(&mut self, site: &Site) {
-        let operands =
-            site.tiles.iter().map(|(role, slot)| (*slot, role.is_dst())).chain(site.init.map(|i| (i, false)));
-        let tiles: Vec<_> = operands.map(|(slot, is_written)| (self.object_of(slot), is_written)).collect();
-        self.announce(Some(site.at), &tiles);
     }
 
     /// An instruction ran; its view started at byte `start`.

@@ -83,11 +83,6 @@ impl Params {
         self.list.len()
     }
 
-    /// The one for all columns, where that is the form.
-    pub fn first(&self) -> Option<QuantParam> {
-        self.list.first().copied()
-    }
-
     /// Is this the plain form?
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -159,7 +154,9 @@ impl Convert {
             let (Sides::Two(_, dst) | Sides::One(dst)) = bytes;
             return staged.spread.run(Sides::Two(&rows, dst), [0, at[1]]);
         }
-        match self.raw(params) {
+        let vector = self.vector.as_ref();
+        let raw = vector.and_then(|v| if params.is_empty() { v.plain } else { v.quant });
+        match raw.zip(vector) {
             Some((raw, vector)) => {
                 let (src, dst) = bytes.pointers();
                 let (src, dst) = (src.wrapping_add(at[0]), dst.wrapping_add(at[1]));
@@ -179,12 +176,6 @@ impl Convert {
             None => self.scalar(&mut bytes, at, params),
         }
         Ok(())
-    }
-
-    fn raw(&self, params: &Params) -> Option<(RawConvert, &Vector)> {
-        let vector = self.vector.as_ref()?;
-        let raw = if params.is_empty() { vector.plain } else { vector.quant };
-        Some((raw?, vector))
     }
 
     fn scalar(&self, bytes: &mut Sides<'_>, at: [usize; 2], params: &Params) {

@@ -71,10 +71,8 @@ impl Prepared {
     /// Lowers an instruction whose values are all known.
     pub fn new(inst: &Inst, at: Places<'_>) -> Result<Self, Failure> {
         let Some(steps) = sem::steps(inst) else {
-            return Err(Box::new(Diagnostic::error(
-                "not-executable",
-                format!("{} cannot run in this form; give it all its operands", inst.op.title()),
-            )));
+            let what = format!("{} cannot run in this form; give it all its operands", inst.op.title());
+            return Err(Box::new(Diagnostic::error("not-executable", what)));
         };
         Prepared::of_steps(inst, &steps, at)
     }
