@@ -80,8 +80,32 @@ fn is_word_start(b: u8) -> bool {
     b.is_ascii_alphabetic() || b == b'_'
 }
 
+/// By byte: does it belong to a word?
+static WORD: [bool; 256] = by_byte(b"_$.");
+
+/// By byte: may a token start with it?
+static TOKEN: [bool; 256] = by_byte(b"%@!#^\"(){}[]<>,:=-;?*_");
+
+/// Letters, digits and these.
+const fn by_byte(mut others: &[u8]) -> [bool; 256] {
+    let (mut table, mut n) = ([false; 256], 0);
+    while n < table.len() {
+        table[n] = (n as u8).is_ascii_alphanumeric();
+        n += 1;
+    }
+    while let [b, rest @ ..] = others {
+        table[*b as usize] = true;
+        others = rest;
+    }
+    table
+}
+
 pub(crate) fn is_word(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.')
+    WORD[usize::from(b)]
+}
+
+fn is_token_start(b: u8) -> bool {
+    TOKEN[usize::from(b)]
 }
 
 impl<'a> Lexer<'a> {
@@ -120,14 +144,10 @@ impl<'a> Lexer<'a> {
         if !self.listing {
             return false;
         }
-        let mut i = pos + 1;
-        while is_word(self.at(i)) {
-            i += 1;
-        }
-        while matches!(self.at(i), b' ' | b'\t') {
-            i += 1;
-        }
-        self.at(i) != b'=' || self.at(i + 1) == b'='
+        let mut ahead = Lexer { pos: pos + 1, ..*self };
+        ahead.skip_while(is_word);
+        ahead.skip_while(|b| matches!(b, b' ' | b'\t'));
+        ahead.at(ahead.pos) != b'=' || ahead.at(ahead.pos + 1) == b'='
     }
 
     /// The next token. Comments and blank lines go to `trivia`, bad tokens to `sink`.
@@ -146,7 +166,7 @@ impl<'a> Lexer<'a> {
                     return self.token(Tok::Eof, self.pos, newlines > 0);
                 }
                 b => {
-                    if self.is_token_start(b) {
+                    if is_token_start(b) {
                         break self.pos;
                     }
                     self.bad_characters(sink);
@@ -217,22 +237,13 @@ impl<'a> Lexer<'a> {
         0
     }
 
-    #[inline]
-    fn is_token_start(&self, b: u8) -> bool {
-        match b {
-            b'%' | b'@' | b'!' | b'#' | b'^' | b'"' | b'(' | b')' | b'{' | b'}' | b'[' | b']' | b'<' | b'>' | b','
-            | b':' | b'=' | b'-' | b';' | b'?' | b'*' => true,
-            b => b.is_ascii_alphanumeric() || b == b'_',
-        }
-    }
-
     /// Reports a run of bytes that start no token, once.
     fn bad_characters(&mut self, sink: &mut Sink) {
         let start = self.pos;
         self.pos += 1;
         while self.pos < self.bytes.len() {
             let b = self.at(self.pos);
-            if self.is_token_start(b) || b.is_ascii_whitespace() || (b == b'/' && self.at(self.pos + 1) == b'/') {
+            if is_token_start(b) || b.is_ascii_whitespace() || (b == b'/' && self.at(self.pos + 1) == b'/') {
                 break;
             }
             self.pos += 1;
@@ -300,9 +311,8 @@ impl<'a> Lexer<'a> {
     }
 
     fn skip_while(&mut self, belongs: impl Fn(u8) -> bool) {
-        while belongs(self.at(self.pos)) {
-            self.pos += 1;
-        }
+        let rest = self.bytes.get(self.pos..).unwrap_or_default();
+        self.pos += rest.iter().position(|b| !belongs(*b)).unwrap_or(rest.len());
     }
 
     /// `%`, `@` or `^` and a suffix: digits, or letters, digits, `_ $ . -`. That of `!` and `#` has no `-`.

@@ -50,19 +50,20 @@ impl Parsed {
 pub fn parse(text: &str, profile: Option<Profile>) -> Parsed {
     if text.len() > MAX_TEXT {
         let what = format!("a text of {} bytes is longer than the limit of {MAX_TEXT}", text.len());
-        return refuse(Diagnostic::error("syntax-limit", what).help("split the program"));
+        return refuse(text, Diagnostic::error("syntax-limit", what).help("split the program"));
     }
     let mut parser = parse::Parser::new(text, profile);
     parser.file();
     let mut diagnostics = parser.sink.list;
     diagnostics.sort_by_key(|d| d.span.map_or(0, |s| s.start));
     let mut trivia = parser.trivia;
-    trivia.text = text.to_string();
+    trivia.text = text.into();
     Parsed { module: parser.module, diagnostics, trivia }
 }
 
-fn refuse(diagnostic: Diagnostic) -> Parsed {
-    Parsed { diagnostics: vec![diagnostic], ..Parsed::default() }
+fn refuse(text: &str, diagnostic: Diagnostic) -> Parsed {
+    let trivia = Trivia { text: text.into(), ..Trivia::default() };
+    Parsed { diagnostics: vec![diagnostic], trivia, ..Parsed::default() }
 }
 
 /// Reads the bytes of a file, which may not be text at all.
@@ -74,11 +75,8 @@ pub fn parse_bytes(bytes: &[u8], profile: Option<Profile>) -> Parsed {
             let byte = bytes.get(at).copied().unwrap_or(0);
             let what = format!("byte {at} of the file, 0x{byte:02X}, is no UTF-8 text");
             let at = u32::try_from(at).unwrap_or(u32::MAX - 1);
-            refuse(
-                Diagnostic::error("syntax-encoding", what)
-                    .at(Span::new(at, at + 1), "not UTF-8")
-                    .help("save the program as UTF-8"),
-            )
+            let found = Diagnostic::error("syntax-encoding", what).at(Span::new(at, at + 1), "not UTF-8");
+            refuse(&String::from_utf8_lossy(bytes), found.help("save the program as UTF-8"))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What text has besides its program: comments, blank lines, the ends of regions and the names of types.
 
+use std::sync::Arc;
 use tessera_ir::TypeId;
 use tessera_isa::diag::Span;
 
@@ -15,8 +16,8 @@ pub struct Comment {
 /// Comments and other parts of a text that do not change what it means; formatting keeps them.
 #[derive(Clone, Debug, Default)]
 pub struct Trivia {
-    /// The text that the places below count in.
-    pub text: String,
+    /// The text that the places below count in, with what is no UTF-8 replaced.
+    pub text: Arc<str>,
     /// All comments, in order.
     pub comments: Vec<Comment>,
     /// Where something follows a blank line, in order.
@@ -28,7 +29,7 @@ pub struct Trivia {
     /// Type aliases: name without `!`, type, place.
     pub type_aliases: Vec<(String, TypeId, Span)>,
     /// The end of what has been noted; text read twice is noted once.
-    noted: u32,
+    pub(crate) noted: u32,
 }
 
 impl Trivia {

@@ -1,6 +1,6 @@
 //! Every rule of the text: its id, and the place of what is wrong.
 
-use tessera_asm::{Parsed, parse, parse_bytes, parse_type};
+use tessera_asm::{Parsed, parse, parse_bytes, parse_type, print_module};
 use tessera_isa::diag::{Diagnostic, Severity};
 
 /// Line and column of a diagnostic, from 1.
@@ -226,4 +226,31 @@ fn limits_have_errors_of_their_own() {
     assert!(parsed.diagnostics.iter().any(|d| d.rule == "syntax-limit"));
     let wide = format!("%a = tmov %b : {T} // {}", "x".repeat(1 << 22));
     assert!(!parse(&wide, None).has_errors());
+}
+
+#[test]
+fn what_stands_at_an_operands_place_is_named() {
+    let text = |source: &str, index: &str| {
+        format!(
+            "func.func @f(%t: {T}) {{\n  %a = pto.textract {source}, {index}, {index} : ({T}, {T}, index) -> {T}\n}}"
+        )
+    };
+    let parsed = parse(&text("%t", "%typo"), None);
+    assert_eq!(
+        parsed.diagnostics[0].message,
+        "row of textract is an index or integer, and %typo is !pto.tile<16x8xf32>"
+    );
+    let parsed = parse(&format!("%a = tmov 3 : {T} -> {T}"), None);
+    assert_eq!(parsed.diagnostics[0].message, "src of tmov is a tile, and 3 is a literal");
+}
+
+#[test]
+fn generic_arithmetic_refuses_attributes_that_it_does_not_know() {
+    let text = |attributes: &str| {
+        format!("%c = arith.constant 1 : index\n%a = \"arith.addi\"(%c, %c) {attributes} : (index, index) -> index")
+    };
+    check(&text("{speed = 3}"), &[("syntax-attribute", 2, 28)]);
+    check(&text("<{overflowFlags = #arith.overflow<none>}>"), &[]);
+    let parsed = parse(&text("<{overflowFlags = #arith.overflow<nsw, nuw>}>"), None);
+    assert!(print_module(&parsed.module).contains("arith.addi %c, %c overflow<nsw, nuw> : index"));
 }

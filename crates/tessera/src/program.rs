@@ -24,13 +24,12 @@ pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Outcome, TileData};
 pub use tessera_plan::Placement;
 
-use crate::error::{Error, Missing, Result};
+use crate::{Error, Missing, Profile, Result};
 use std::sync::Arc;
 use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::inline;
 use tessera_ir::{Func, Module, TextForm};
 use tessera_isa::diag::{Diagnostic, Span, nearest};
-use tessera_isa::profile::Profile;
 
 /// A program that was read, on a profile. Clones are the same program.
 #[derive(Clone, Debug)]
@@ -38,7 +37,6 @@ pub struct Program(Arc<Read>);
 
 #[derive(Debug)]
 struct Read {
-    text: Arc<str>,
     parsed: Parsed,
     profile: Profile,
 }
@@ -65,12 +63,7 @@ impl Program {
             parsed.diagnostics.push(warning);
         }
         let profile = profile.or(target.map(|t| t.0)).unwrap_or(Profile::Cpu);
-        // Almost always text, which is copied faster than it is repaired.
-        let text = match str::from_utf8(bytes.as_ref()) {
-            Ok(text) => text.into(),
-            Err(_) => String::from_utf8_lossy(bytes.as_ref()).into(),
-        };
-        Program(Arc::new(Read { text, parsed, profile }))
+        Program(Arc::new(Read { parsed, profile }))
     }
 
     /// The same text on another profile, where it may have errors.
@@ -78,7 +71,6 @@ impl Program {
         Program::read(self.source().as_bytes(), Some(profile))
     }
 
-    /// The program, if its text has no errors.
     pub(crate) fn sound(self) -> Result<Program> {
         let text = self.source();
         match Error::of(self.0.parsed.diagnostics.clone()) {
@@ -89,7 +81,7 @@ impl Program {
 
     /// The text as it was read.
     pub fn source(&self) -> &Arc<str> {
-        &self.0.text
+        &self.0.parsed.trivia.text
     }
 
     /// The profile that everything is about.

@@ -133,17 +133,18 @@ impl Parser<'_> {
             let bracketed = w.indices.is_some() && role.kind() == Kind::Index;
             let raw = if bracketed { indices.next() } else { plain.next() }.ok_or(None)?;
             let from_signature = match (&w.signature, lists) {
-                (Signature::Arrow(ins, _), Lists::All) => ins.get(position).map(|(id, _)| *id),
+                (Signature::Arrow(ins, _), Lists::All) => ins.get(position).copied(),
                 _ => None,
             };
-            let ok = match (raw.what, self.raw_type(raw).or(from_signature)) {
+            let raw = Raw { ty: raw.ty.or(from_signature), ..*raw };
+            let ok = match (raw.what, self.raw_type(&raw)) {
                 (RawArg::Int(_), _) => !listed(*role),
                 (RawArg::Name(_), Some(id)) => self.module.types.get(id).plays(*role),
                 // A broken statement's value fits everywhere, an unknown name too.
                 (RawArg::Name(_), None) => true,
             };
             if !ok {
-                return Err(Some((*role, *raw)));
+                return Err(Some((*role, raw)));
             }
         }
         let mut outs = form.outs.iter().zip(w.outs.iter().flatten());
@@ -173,7 +174,10 @@ impl Parser<'_> {
             Kind::Quant => "a 64-bit integer",
             Kind::Fill => "a scalar",
         };
-        let is = self.raw_type(raw).map_or("a literal".into(), |id| self.type_text(id));
+        let is = match raw.what {
+            RawArg::Int(_) => "a literal".into(),
+            RawArg::Name(_) => self.raw_type(raw).map_or("of no known type".into(), |id| self.type_text(id)),
+        };
         let text = format!("{} of {opcode} is {wanted}, and {} is {is}", role.name(), shown(self.slice(raw.span)));
         self.fail("type-mismatch", raw.span, text, format!("give {wanted}"))
     }

@@ -7,6 +7,7 @@ use super::inst::{Signature, Written};
 use super::special::Draft;
 use super::{Parser, Raws, Res, Results, Types};
 use crate::lex::Tok;
+use crate::sink::shown;
 use crate::words::{self, Pto};
 use smallvec::SmallVec;
 use tessera_ir::edges::FOR_BOUNDS;
@@ -190,7 +191,11 @@ impl Parser<'_> {
         let (first, out) = (g.ins.first().copied(), g.outs.first().copied());
         let loc = g.loc.take();
         let raws = std::mem::take(&mut g.operands);
-        let build = |p: &mut Self, kind, ty, out| p.build_arith(results, kind, &raws, ty, out, Vec::new());
+        let flags = match g.take("overflowFlags").map(|e| e.value) {
+            Some(Attr::Dialect(_, body)) => body.split(", ").filter(|w| *w != "none").map(str::to_string).collect(),
+            _ => Vec::new(),
+        };
+        let build = |p: &mut Self, kind, ty, out| p.build_arith(results, kind, &raws, ty, out, flags);
         let done = match (words::arith(name), name) {
             (Some(OpKind::Select), _) => build(self, OpKind::Select, out?, out?),
             (Some(kind), _) => build(self, kind, first?, out?),
@@ -205,6 +210,10 @@ impl Parser<'_> {
             }
             _ => return None,
         };
+        if let Some(entry) = g.entries.first() {
+            let text = format!("arith.{name} does not know the attribute {}", shown(&entry.key));
+            return Some(self.fail("syntax-attribute", entry.span(), text, "leave it out"));
+        }
         self.late_loc(loc);
         Some(done)
     }

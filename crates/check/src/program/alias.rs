@@ -18,10 +18,15 @@ const MAX_ALIASES: usize = 2048;
 impl Walk<'_> {
     pub(super) fn alias(&mut self, op: &Op, inst: &Inst, operands: &[Operand]) {
         let reshapes = inst.op.info().binds == Some(Bind::Bytes);
-        if self.state.aliases.is_empty() && !reshapes {
+        let storage = |n: usize| self.state.objects[n].storage;
+        // Most instructions touch no tile that was ever reshaped, and need not look at the pairs.
+        let mut touched = op.operands.iter().filter_map(|o| match self.get(o.arg.value()?) {
+            Val::Tile(object) => Some(storage(object)),
+            _ => None,
+        });
+        if !reshapes && !touched.any(|tile| self.state.reshaped.contains(&tile)) {
             return;
         }
-        let storage = |n: usize| self.state.objects.get(n).map_or(n, |o| o.storage);
         let effects = effects(inst);
         let mut read = Vec::new();
         let mut written = Vec::new();
@@ -67,11 +72,12 @@ impl Walk<'_> {
     fn reshape(&mut self, operands: &[Operand]) {
         let find = |role: Role| {
             let object = operands.iter().find(|o| o.role == role)?.object;
-            Some(self.state.objects.get(object)?.storage)
+            Some(self.state.objects[object].storage)
         };
         let ends = find(Role::Src).zip(find(Role::Dst)).filter(|(src, dst)| src != dst);
         let Some((src, dst)) = ends else { return };
         self.state.aliases.retain(|alias| !alias.tiles.contains(&dst));
+        self.state.reshaped.extend([src, dst]);
         // Tiles that already share src's storage share dst's now.
         let mut partners: Vec<usize> = vec![src];
         for alias in &self.state.aliases {

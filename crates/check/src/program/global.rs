@@ -31,7 +31,7 @@ impl Walk<'_> {
     /// The first operand that is a view, and the integers after it.
     fn view_and_numbers(&self, op: &Op) -> Option<(GlobalArg, Vec<Known>)> {
         let base = op.operands.iter().find_map(|o| match self.get(o.arg.value()?) {
-            Val::View(id) => self.state.views.get(id),
+            Val::View(id) => Some(&self.state.views[id]),
             _ => None,
         })?;
         let is_number = |arg: Arg| match arg {

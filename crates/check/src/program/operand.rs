@@ -41,7 +41,7 @@ impl Walk<'_> {
             self.share_in_place(&operands);
         }
         let inst = self.inst(op, opcode, form, &operands);
-        let broken = operands.iter().find_map(|o| self.state.objects.get(o.object)?.broken);
+        let broken = operands.iter().find_map(|o| self.state.objects[o.object].broken);
         if let Some(rule) = broken {
             self.report.refuse(op.span, rule);
         } else if let Some(fault) = self.unset(&inst, &operands) {
@@ -86,7 +86,7 @@ impl Walk<'_> {
 
     fn object(&self, operands: &[Operand], role: Role) -> Option<(usize, &Object)> {
         let id = operands.iter().find(|o| o.role == role)?.object;
-        Some((id, self.state.objects.get(id)?))
+        Some((id, &self.state.objects[id]))
     }
 
     /// The source, the destination's number, and the destination.
@@ -115,7 +115,7 @@ impl Walk<'_> {
     fn inst(&self, op: &Op, opcode: Opcode, form: Form, operands: &[Operand]) -> Inst {
         let mut inst = Inst::new(opcode, form, self.profile);
         for operand in operands {
-            let Some(object) = self.state.objects.get(operand.object) else { continue };
+            let object = &self.state.objects[operand.object];
             inst.conv = inst.conv.or(object.conv);
             // In dead code only the type means anything.
             let (valid, place) = if self.dead {
@@ -129,7 +129,7 @@ impl Walk<'_> {
         for operand in op.operands.iter().filter(|o| o.role != Role::Init) {
             match operand.arg.value().map_or(Val::Scalar(None), |v| self.get(v)) {
                 Val::Scalar(_) => inst.scalars.push((operand.role, self.number(operand.arg))),
-                Val::View(id) => inst.global = self.state.views.get(id).cloned(),
+                Val::View(id) => inst.global = Some(self.state.views[id].clone()),
                 Val::Tile(_) | Val::None => {}
             }
         }
@@ -145,7 +145,7 @@ impl Walk<'_> {
             return None;
         }
         for (n, (operand, touch)) in operands.iter().zip(effects(inst).tiles).enumerate() {
-            let object = self.state.objects.get(operand.object)?;
+            let object = &self.state.objects[operand.object];
             if !object.valid.contains(&Ext::Unset) || !touch.needs_valid {
                 continue;
             }
@@ -171,7 +171,7 @@ impl Walk<'_> {
         let about = fault.operand;
         let mut found = Diagnostic::from(fault).at(op.span, "");
         for (n, operand) in operands.iter().enumerate() {
-            let Some(object) = self.state.objects.get(operand.object) else { continue };
+            let object = &self.state.objects[operand.object];
             // A sentence about one operand needs only that one.
             if about.is_some_and(|about| about != n) && operand.role.is_dst() == is_dst(operands, about) {
                 continue;

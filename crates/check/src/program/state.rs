@@ -5,7 +5,7 @@
 //! with its old contents; a branch is undone by rolling the log back, and two branches are joined by comparing what
 //! either changed. So straight lines cost nothing for the sake of branches.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Place};
@@ -119,6 +119,8 @@ pub(super) struct State {
     /// What SETFMATRIX and SET_IMG2COL_PADDING left, as far as it is known.
     pub config: Attrs,
     pub aliases: SmallVec<[Alias; 2]>,
+    /// Every tile that was ever one of two: no other is in [`State::aliases`].
+    pub reshaped: FxHashSet<usize>,
     log: Vec<(usize, Object)>,
     /// How many branches are open; without one nothing is logged.
     open: usize,
@@ -150,7 +152,7 @@ impl State {
     }
 
     pub(super) fn change(&mut self, id: usize, with: impl FnOnce(&mut Object)) {
-        let Some(object) = self.objects.get_mut(id) else { return };
+        let object = &mut self.objects[id];
         if self.open > 0 {
             self.log.push((id, object.clone()));
         }
@@ -166,10 +168,8 @@ impl State {
     pub(super) fn undo(&mut self, mark: &Mark) -> Outcome {
         self.open -= 1;
         let mut changed = FxHashMap::default();
-        while self.log.len() > mark.log {
-            let Some((id, old)) = self.log.pop() else { break };
-            let Some(object) = self.objects.get_mut(id) else { continue };
-            let new = std::mem::replace(object, old);
+        for (id, old) in self.log.drain(mark.log..).rev() {
+            let new = std::mem::replace(&mut self.objects[id], old);
             // The newest change is the first to be taken back.
             changed.entry(id).or_insert(new);
         }
@@ -213,17 +213,14 @@ impl State {
         match (a, b) {
             _ if a == b => a,
             (Val::Tile(x), Val::Tile(y)) => {
-                let (Some(mut joined), Some(other)) = (self.objects.get(x).cloned(), self.objects.get(y)) else {
-                    return Val::None;
-                };
-                joined.join(other);
+                let mut joined = self.objects[x].clone();
+                joined.join(&self.objects[y]);
                 joined.place = None;
                 Val::Tile(self.add(joined))
             }
             (Val::Scalar(_), Val::Scalar(_)) => Val::Scalar(None),
             (Val::View(x), Val::View(y)) => {
-                let joined = self.views.get(x).zip(self.views.get(y)).and_then(|(a, b)| join_views(a, b));
-                joined.map_or(Val::None, |view| self.add_view(view))
+                join_views(&self.views[x], &self.views[y]).map_or(Val::None, |view| self.add_view(view))
             }
             _ => Val::None,
         }

@@ -184,7 +184,10 @@ impl Walk<'_> {
 
     /// A tile whose type is in order, with its bytes.
     fn sound(&self, id: usize) -> Option<(Tile, u64)> {
-        let object = self.state.objects.get(id).filter(|o| o.broken.is_none())?;
+        let object = &self.state.objects[id];
+        if object.broken.is_some() {
+            return None;
+        }
         let bytes = object.conv.map_or(object.tile.bytes(), |conv| conv.bytes());
         Some((object.tile, bytes))
     }

@@ -77,13 +77,11 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn get(&self, value: ValueId) -> Val {
-        self.state.env.get(value.index()).copied().unwrap_or_default()
+        self.state.env[value.index()]
     }
 
     pub(super) fn set(&mut self, value: ValueId, val: Val) {
-        if let Some(slot) = self.state.env.get_mut(value.index()) {
-            *slot = val;
-        }
+        self.state.env[value.index()] = val;
     }
 
     pub(super) fn ty(&self, value: ValueId) -> &'a Type {
@@ -134,9 +132,7 @@ impl<'a> Walk<'a> {
     pub(super) fn block(&mut self, block: BlockId) {
         let func = self.func;
         for id in &func.block(block).ops {
-            if let Some(seen) = self.visited.get_mut(id.index()) {
-                *seen = true;
-            }
+            self.visited[id.index()] = true;
             self.budget = self.budget.saturating_sub(1);
             self.op(func.op(*id));
         }
@@ -339,7 +335,7 @@ impl<'a> Walk<'a> {
     fn sweep(&mut self, block: BlockId) {
         let func = self.func;
         let ops = &func.block(block).ops;
-        let entered = ops.first().is_none_or(|id| self.visited.get(id.index()).copied().unwrap_or(true));
+        let entered = ops.first().is_none_or(|id| self.visited[id.index()]);
         if !entered {
             self.set_unknowns(&func.block(block).args);
             self.block(block);
