@@ -172,7 +172,7 @@ pub(crate) enum Support {
     LoadScalar(Access, IntSlot),
     StoreScalar(Access, Int),
     // SETFMATRIX: whatever is given stays until it is given again.
-    Configure(Attrs),
+    Configure(Box<Attrs>),
     // SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
     PadValue { scalar: Option<Scalar>, attr: Option<Number> },
     BlockIndex(IntSlot),

@@ -1,13 +1,12 @@
 //! What happened to bytes, in order, and the way of one byte through it.
 
-use super::Function;
+use super::{Function, Moves};
 use crate::defined::{Shadow, ShadowMove, Value};
 use crate::engine::memory::{MemoryId, is_buffer, on_core};
 use crate::lower::ParamAt;
 use crate::nest::{DST, Place, SRC, size_of_element, whole_bytes};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::sync::Arc;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::layout::Layout;
 use tessera_isa::tile::Tile;
@@ -89,7 +88,7 @@ pub struct Event {
 
 #[derive(Clone, Debug)]
 pub(super) enum What {
-    Moved { moves: Arc<[Shadow]>, places: Box<[Place]> },
+    Moved { moves: Moves, places: Box<[Place]> },
     Begun { memory: MemoryId, start: usize, len: usize },
     Stored { memory: MemoryId, start: usize, bytes: Box<[u8]> },
 }

@@ -41,6 +41,9 @@ pub fn given(value: ValueId) -> MemoryId {
     MemoryId::given(value.index() as u32)
 }
 
+/// What something does to origins.
+pub(crate) type Moves = Arc<[Shadow]>;
+
 /// Something that came out, by origins.
 #[derive(Clone, Debug)]
 pub struct Output {
@@ -92,7 +95,7 @@ pub struct Watch {
     /// What this block wrote to buffers.
     written: Vec<(MemoryId, usize, usize)>,
     /// Instructions made ready, by site and operands.
-    pub(crate) ready: FxHashMap<(usize, Box<[u64]>), Arc<[Shadow]>>,
+    pub(crate) ready: FxHashMap<(usize, Box<[u64]>), Moves>,
     pub(crate) now: Now,
 }
 
@@ -206,11 +209,11 @@ impl Watch {
         self.bind(given(value), value);
         let from = Place { memory: given(value), at: 0 };
         let copy = ShadowMove::copy(0, 1, nests);
-        self.moved(&Arc::from([Shadow::Move(Box::new(copy))]), &[from, place], false);
+        self.moved(&Moves::from([Shadow::Move(Box::new(copy))]), &[from, place], false);
     }
 
     /// Bytes move as these nests say, all at once where `together`.
-    pub(crate) fn moved(&mut self, moves: &Arc<[Shadow]>, places: &[Place], together: bool) {
+    pub(crate) fn moved(&mut self, moves: &Moves, places: &[Place], together: bool) {
         let before = together.then(|| self.planes.clone());
         for action in moves.iter() {
             self.act(action, places, before.as_ref());

@@ -83,7 +83,7 @@ impl Compiler<'_> {
                     None => Support::LoadScalar(access, self.int_result(op)?),
                 }
             }
-            Text::Attributes => Support::Configure(op.known_attrs().clone()),
+            Text::Attributes => Support::Configure(Box::new(op.known_attrs().clone())),
             Text::Value => Support::PadValue {
                 scalar: op.operands.first().map(|o| self.scalar(op, o.arg)).transpose()?,
                 attr: op.known_attrs().pad_value(),
