@@ -9,7 +9,6 @@ use tessera_ir::{Type, TypeId};
 use tessera_isa::diag::{Diagnostic, Span};
 
 impl<'a> Parser<'a> {
-    /// Takes the next token.
     pub(super) fn bump(&mut self) -> Token {
         let token = self.tok;
         if token.kind != Tok::End || token.span.start < token.span.end {
@@ -38,7 +37,6 @@ impl<'a> Parser<'a> {
         here
     }
 
-    /// The text of a place.
     pub(super) fn slice(&self, span: Span) -> &'a str {
         self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
@@ -60,12 +58,10 @@ impl<'a> Parser<'a> {
         here
     }
 
-    /// Does the statement end here?
     pub(super) fn at_end(&self) -> bool {
         matches!(self.tok.kind, Tok::End | Tok::Eof | Tok::RBrace)
     }
 
-    /// Reports an error at a place.
     pub(super) fn fail<T>(
         &mut self,
         rule: &'static str,
@@ -159,7 +155,6 @@ impl<'a> Parser<'a> {
         Ok(out)
     }
 
-    /// Takes the bracket that closes `open`.
     pub(super) fn close(&mut self, kind: Tok, open: Span) -> Res<Token> {
         if self.at(kind) {
             return Ok(self.bump());
@@ -247,7 +242,6 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// A float literal without sign.
     pub(super) fn float(&mut self) -> Res<f64> {
         let token = self.bump();
         let text = self.slice(token.span);
@@ -278,7 +272,6 @@ impl<'a> Parser<'a> {
         Ok(Raw { what, span: start.to(self.prev), ty: None })
     }
 
-    /// A type with its place.
     pub(super) fn ty(&mut self) -> Res<TypeAt> {
         let piece = self.scan_type()?;
         let span = piece.span();
@@ -370,7 +363,6 @@ impl<'a> Parser<'a> {
         Ok((ins, self.type_list()?))
     }
 
-    /// A type as messages show it.
     pub(super) fn type_text(&self, id: TypeId) -> String {
         print_type(self.module.types.get(id))
     }

@@ -25,7 +25,6 @@ fn listed(role: Role) -> bool {
 }
 
 impl Parser<'_> {
-    /// Builds an instruction from what is written.
     pub(super) fn build(
         &mut self,
         results: &Results,
@@ -257,7 +256,7 @@ impl Parser<'_> {
         let types = &self.module.types;
         if known != UNKNOWN && !types.get(known).same(types.get(*result), self.profile()) {
             let text = format!("init(…) is {}, and the result is {}", self.type_text(known), self.type_text(*result));
-            self.wrong_kind(span, text, "give the old contents of the result, in its type");
+            let _: Res<()> = self.fail("type-mismatch", span, text, "give the old contents of the result, in its type");
         }
     }
 
@@ -311,7 +310,6 @@ impl Parser<'_> {
     }
 }
 
-/// Has the form as many operands as are written?
 fn counts(form: &Shape, w: &Written) -> bool {
     match &w.indices {
         None => form.ins.len() == w.ins.len(),

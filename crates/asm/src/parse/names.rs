@@ -27,7 +27,6 @@ impl CommonTypes {
     }
 }
 
-/// The scalar type of an element type's values.
 pub(crate) fn scalar_of(elem: Elem) -> ScalarType {
     match elem.kind() {
         ElemKind::Float => ScalarType::Float(elem),
@@ -43,7 +42,6 @@ pub(super) struct Scope {
     visible: Vec<(u32, ValueId)>,
     /// The current function, counted from 1.
     function: u32,
-    /// The names that each open region has defined.
     regions: Vec<Vec<NameId>>,
     /// By name: where it was defined in a region that has ended.
     ended: rustc_hash::FxHashMap<NameId, Span>,
@@ -155,7 +153,6 @@ impl Parser<'_> {
         }
     }
 
-    /// The type of a value.
     pub(super) fn type_of_value(&self, value: ValueId) -> Option<&Type> {
         let id = self.func.value(value).ty;
         (id != UNKNOWN).then(|| self.module.types.get(id))

@@ -8,7 +8,6 @@ use tessera_isa::diag::Fault;
 use tessera_isa::inst::{GlobalArg, ViewTag};
 use tessera_isa::ops::{Role, Text};
 
-/// An integer, where known.
 type Known = Option<i128>;
 
 impl Walk<'_> {

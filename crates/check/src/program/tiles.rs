@@ -99,7 +99,6 @@ impl Walk<'_> {
         self.set(value, val);
     }
 
-    /// Only the type of the value is known.
     pub(super) fn set_unknown(&mut self, value: ValueId) {
         let val = self.of_type(value, false);
         self.set(value, val);
@@ -184,10 +183,7 @@ impl Walk<'_> {
 
     /// A tile whose type is in order, with its bytes.
     fn sound(&self, id: usize) -> Option<(Tile, u64)> {
-        let object = &self.state.objects[id];
-        if object.broken.is_some() {
-            return None;
-        }
+        let object = Some(&self.state.objects[id]).filter(|o| o.broken.is_none())?;
         let bytes = object.conv.map_or(object.tile.bytes(), |conv| conv.bytes());
         Some((object.tile, bytes))
     }
@@ -212,7 +208,6 @@ impl Walk<'_> {
         }
     }
 
-    /// `pto.set_validshape %t, %r, %c`.
     pub(super) fn set_validshape(&mut self, op: &Op) {
         let tile = op.operands.first().and_then(|o| o.arg.value());
         if let Some(Val::Tile(id)) = tile.map(|v| self.get(v)) {

@@ -109,7 +109,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The integer at an operand's place, where known.
     pub(super) fn int(&self, arg: Arg) -> Option<i128> {
         match self.number(arg)? {
             Number::Int(v) => Some(v),
