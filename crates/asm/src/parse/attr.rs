@@ -200,12 +200,7 @@ impl<'a> Parser<'a> {
 
     fn list_attr(&mut self) -> Res<Attr> {
         let open = self.bump().span;
-        let mut out = Vec::new();
-        self.items(open, Tok::RBracket, |p| {
-            out.push(p.attr()?);
-            Ok(())
-        })?;
-        Ok(Attr::List(out))
+        self.list_of(open, Tok::RBracket, Self::attr).map(Attr::List)
     }
 
     /// `#alias`, `#pto.layout<nd>` or `#pto<relu_pre_mode no_relu>`.
@@ -407,11 +402,8 @@ pub(crate) fn one_line(text: &str) -> String {
                     chars.next();
                 }
             }
-            c if c.is_whitespace() => {
-                if !out.ends_with(' ') {
-                    out.push(' ');
-                }
-            }
+            c if c.is_whitespace() && out.ends_with(' ') => {}
+            c if c.is_whitespace() => out.push(' '),
             c => out.push(c),
         }
     }

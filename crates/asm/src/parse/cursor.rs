@@ -5,6 +5,7 @@ use crate::lex::{MAX_TOKEN, Tok, Token};
 use crate::print::print_type;
 use crate::sink::shown;
 use crate::types::{self, Fields, Piece};
+use smallvec::smallvec;
 use tessera_ir::{Type, TypeId};
 use tessera_isa::diag::{Diagnostic, Span};
 
@@ -145,14 +146,24 @@ impl<'a> Parser<'a> {
         self.close(close, open).map(|_| ())
     }
 
-    /// `%a, %b)` or `%a, %b]`.
-    pub(super) fn operand_list(&mut self, open: Span, close: Tok) -> Res<Raws> {
-        let mut out = Raws::new();
+    /// The same, as a list.
+    pub(super) fn list_of<T, L: Default + Extend<T>>(
+        &mut self,
+        open: Span,
+        close: Tok,
+        item: impl Fn(&mut Self) -> Res<T>,
+    ) -> Res<L> {
+        let mut out = L::default();
         self.items(open, close, |p| {
-            out.push(p.operand()?);
+            out.extend([item(p)?]);
             Ok(())
         })?;
         Ok(out)
+    }
+
+    /// `%a, %b)` or `%a, %b]`.
+    pub(super) fn operand_list(&mut self, open: Span, close: Tok) -> Res<Raws> {
+        self.list_of(open, close, Self::operand)
     }
 
     pub(super) fn close(&mut self, kind: Tok, open: Span) -> Res<Token> {
@@ -343,17 +354,11 @@ impl<'a> Parser<'a> {
 
     /// `T`, `(T, T)` or `()`.
     pub(super) fn type_list(&mut self) -> Res<Types> {
-        let mut out = Types::new();
         if !self.at(Tok::LParen) {
-            out.push(self.ty()?);
-            return Ok(out);
+            return Ok(smallvec![self.ty()?]);
         }
         let open = self.bump().span;
-        self.items(open, Tok::RParen, |p| {
-            out.push(p.ty()?);
-            Ok(())
-        })?;
-        Ok(out)
+        self.list_of(open, Tok::RParen, Self::ty)
     }
 
     /// `T -> T`, each side a list.

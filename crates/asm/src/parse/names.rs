@@ -71,9 +71,7 @@ impl Scope {
         if self.visible.len() <= name.index() {
             self.visible.resize(name.index() + 1, (0, value));
         }
-        if let Some(slot) = self.visible.get_mut(name.index()) {
-            *slot = (self.function, value);
-        }
+        self.visible[name.index()] = (self.function, value);
     }
 
     /// Forgets every name, for the next function; what is as long as the program is kept.
@@ -100,9 +98,7 @@ impl Parser<'_> {
         for name in self.scope.regions.pop().unwrap_or_default() {
             let Some(v) = self.scope.find(name) else { continue };
             self.scope.ended.insert(name, self.func.value(v).span);
-            if let Some(slot) = self.scope.visible.get_mut(name.index()) {
-                slot.0 = 0;
-            }
+            self.scope.visible[name.index()].0 = 0;
         }
     }
 

@@ -52,7 +52,7 @@ impl Walk<'_> {
     pub(super) fn derive_view(&mut self, op: &Op, text: Text) {
         let Some(result) = op.results.first().copied() else { return };
         let Some((base, numbers)) = self.view_and_numbers(op) else {
-            return self.set_unknown(result);
+            return self.set_by_type(result, false);
         };
         let written = self.written_dims(result);
         let view = match text {

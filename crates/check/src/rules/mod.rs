@@ -35,19 +35,16 @@ use tessera_isa::profile::{Profile, TILE_ALIGN};
 use tessera_isa::sem::{Sem, Step, ceil_to, steps};
 use tessera_isa::tile::{Extent, LayoutName, Loc, Tile};
 
+/// The id of a rule.
+type Rule = &'static str;
+
 /// The fault, as one about the operand with this role.
 fn about(inst: &Inst, role: Role, fault: Fault) -> Fault {
     Fault { operand: inst.tile_index(role), ..fault }
 }
 
 /// A rule that the operand with this role breaks, and a way out.
-fn broken(
-    inst: &Inst,
-    role: Role,
-    rule: &'static str,
-    what: impl Into<String>,
-    help: impl Into<String>,
-) -> Option<Fault> {
+fn broken(inst: &Inst, role: Role, rule: Rule, what: impl Into<String>, help: impl Into<String>) -> Option<Fault> {
     Some(about(inst, role, Fault::new(rule, what).help(help)))
 }
 

@@ -10,7 +10,7 @@ fn into_loc(inst: &Inst, loc: Loc) -> Option<(&Tile, &Tile)> {
 }
 
 /// A move into Bias or Scaling is one row.
-fn one_row(src: &Tile, dst: &Tile, rule: &'static str) -> Option<Fault> {
+fn one_row(src: &Tile, dst: &Tile, rule: Rule) -> Option<Fault> {
     let rows = (src.rows != 1 || dst.rows != 1).then_some(src.rows.max(dst.rows))?;
     let what = format!("a move into {} is one row, and this one has {rows}", dst.loc.cpp());
     Some(Fault::new(rule, what).help("rows → 1 in both tiles"))
