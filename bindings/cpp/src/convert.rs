@@ -21,12 +21,9 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// A pointer is null.
     pub fn null() -> Self {
-        Refusal {
-            status: TesseraStatus::Null,
-            found: vec![Diagnostic::error("binding", "a pointer that must not be null is null")],
-        }
+        let found = Diagnostic::error("binding", "a pointer that must not be null is null");
+        Refusal { status: TesseraStatus::Null, found: vec![found] }
     }
 
     /// A tag, size, count or handle is not one that the call knows.
@@ -34,7 +31,6 @@ impl Refusal {
         Refusal { status: TesseraStatus::Argument, found: vec![Diagnostic::error("binding", message)] }
     }
 
-    /// Rules are broken.
     pub fn rules(found: Vec<Diagnostic>) -> Self {
         Refusal { status: TesseraStatus::Rule, found }
     }
@@ -71,12 +67,10 @@ pub(crate) fn word<T: Copy>(all: &[T], tag: u32, what: &str) -> Answer<T> {
     known.ok_or_else(|| Refusal::argument(format!("{tag} is no tag of a {what}; there are 0 to {}", all.len() - 1)))
 }
 
-/// The element type of a tag.
 pub(crate) fn elem(tag: u32) -> Answer<Elem> {
     word(Elem::ALL, tag, "element type")
 }
 
-/// The instruction of a tag.
 pub(crate) fn op(tag: u32) -> Answer<Opcode> {
     let op = word(Opcode::ALL, tag, "instruction")?;
     let mut operands = op.info().forms.iter().flat_map(|f| f.operands());
@@ -95,7 +89,6 @@ fn extent(v: i64, what: &str) -> Answer<Extent> {
     }
 }
 
-/// The tile type of a descriptor on a profile.
 pub(crate) fn tile(t: &TesseraTile, profile: Profile) -> Answer<Tile> {
     // The payload is the binary32 bits of the value (tile-model.md 6).
     let custom = Pad::Custom(PadLiteral::Float(f64::from(f32::from_bits(t.pad_bits)).to_bits()));
@@ -167,7 +160,6 @@ fn layout(tile: &Tile, pitch: u64) -> Answer<Layout> {
     })
 }
 
-/// The conv tile type of a descriptor.
 pub(crate) fn conv(c: &TesseraConv) -> Answer<ConvType> {
     let has_depth = match c.has_depth {
         0 => false,
@@ -180,12 +172,10 @@ pub(crate) fn conv(c: &TesseraConv) -> Answer<ConvType> {
     Ok(ConvType { loc: word(Loc::ALL, c.loc, "location")?, has_depth, dims: c.dims, elem: elem(c.elem)? })
 }
 
-/// The value of a scalar.
 pub(crate) fn number(kind: u32, bits: u64) -> Answer<Number> {
     word(&[(bits as i64).into(), bits.into(), Number::Float(f64::from_bits(bits))], kind, "number")
 }
 
-/// The attributes that are given.
 pub(crate) fn attrs(op: Opcode, list: &[TesseraAttr]) -> Answer<Attrs> {
     let mut attrs = Attrs::default();
     for attr in list {

@@ -38,22 +38,15 @@ pub(crate) struct Found {
 /// Runs `f`; a panic is a refusal.
 pub(crate) fn guarded<T>(f: impl FnOnce() -> Answer<T>) -> Answer<T> {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
-        Err(Refusal {
-            status: TesseraStatus::Internal,
-            found: vec![Diagnostic::error("internal", "a defect of the library ended the call; please report it")],
-        })
+        let found = Diagnostic::error("internal", "a defect of the library ended the call; please report it");
+        Err(Refusal { status: TesseraStatus::Internal, found: vec![found] })
     })
 }
 
 impl TesseraMachine {
     pub(crate) fn new(profile: Profile) -> Self {
-        TesseraMachine {
-            profile,
-            engine: Engine::new(profile, true),
-            undefined_stored: 0,
-            found: Vec::new(),
-            broken: false,
-        }
+        let engine = Engine::new(profile, true);
+        TesseraMachine { profile, engine, undefined_stored: 0, found: Vec::new(), broken: false }
     }
 
     /// Runs one call on the machine behind a pointer and keeps what it found.
@@ -98,11 +91,8 @@ impl TesseraMachine {
         {
             let used = self.engine.storage_used(loc);
             if used.saturating_add(bytes) > limit {
-                let what = format!(
-                    "{bytes} more bytes do not fit {} on {}: automatic tiles have {used} of {limit}",
-                    loc.memory_name(),
-                    self.profile
-                );
+                let memory = format!("{} on {}", loc.memory_name(), self.profile);
+                let what = format!("{bytes} more bytes do not fit {memory}: automatic tiles have {used} of {limit}");
                 return Err(Fault::new("capacity", what).help("let tiles that are not needed go out of scope").into());
             }
         }
@@ -326,12 +316,7 @@ impl Found {
 
     /// The finding with pointers that live until the machine's next call.
     pub(crate) fn describe(&self) -> TesseraDiagnostic {
-        TesseraDiagnostic {
-            rule: self.rule.as_ptr(),
-            message: self.message.as_ptr(),
-            text: self.text.as_ptr(),
-            severity: self.severity,
-            reserved: 0,
-        }
+        let [rule, message, text] = [&self.rule, &self.message, &self.text].map(|string| string.as_ptr());
+        TesseraDiagnostic { rule, message, text, severity: self.severity, reserved: 0 }
     }
 }

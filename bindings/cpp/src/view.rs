@@ -11,7 +11,6 @@ use tessera_isa::inst::{GlobalArg, ViewTag};
 pub(crate) struct View {
     pub global: GlobalArg,
     start: *mut u8,
-    /// Bytes of the buffer.
     pub len: usize,
 }
 

@@ -79,10 +79,7 @@ impl Policy {
         for d in diagnostics {
             match self.format {
                 Format::Json => session.stdout.write_all(json::line(d, source, profile).as_bytes())?,
-                Format::Human => {
-                    let text = diagnostic::human(d, source, session.color);
-                    session.stderr.write_all(text.as_bytes())?;
-                }
+                Format::Human => session.stderr.write_all(diagnostic::human(d, source, session.color).as_bytes())?,
             }
         }
         if self.format == Format::Human {

@@ -1,8 +1,7 @@
 //! What the library leaves to the command: with which option something is given.
 
 use tessera::program::Need;
-use tessera::{Error, ErrorKind, Kernel, Missing};
-use tessera_isa::diag::Diagnostic;
+use tessera::{Diagnostic, Error, ErrorKind, Kernel, Missing};
 
 /// `1 element`, `2 elements`.
 pub fn counted(n: u64, what: &str) -> String {

@@ -2,6 +2,7 @@
 
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Arg, ArithOp, CastOp, CmpPred, Op, OpId, OpKind, ScalarType, Type, ValueId};
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ViewTag;
 use tessera_isa::ops::{Form, Opcode, Role, Text};
@@ -65,13 +66,10 @@ impl Emitter<'_> {
         self.role(op, Role::Number).unwrap_or_else(|| "0".into())
     }
 
-    fn tile_operand(&self, op: &Op) -> Option<ValueId> {
-        op.values().find(|v| self.is_tile(*v))
-    }
-
     /// The pointer, view or memref of an operation, with its element type.
-    pub(crate) fn global_operand(&self, op: &Op) -> Option<(ValueId, Elem)> {
-        op.values().find_map(|v| Some((v, self.ty(v).global_elem()?)))
+    pub(crate) fn global_operand(&self, op: &Op) -> Emitted<(ValueId, Elem)> {
+        let found = op.values().find_map(|v| Some((v, self.ty(v).global_elem()?)));
+        found.ok_or_else(|| Diagnostic::internal(op.span, "an operation lacks its global memory"))
     }
 
     /// An operand as the type of its text reads it.
@@ -84,12 +82,9 @@ impl Emitter<'_> {
     pub(crate) fn pto(&mut self, id: OpId, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
         match opcode.info().text {
             Text::Alloc => self.alloc(op),
-            Text::Assign => {
-                self.assign(id, op);
-                Ok(())
-            }
+            Text::Assign => self.assign(id, op),
             Text::SetValid => {
-                let tile = self.tile_operand(op).map(|v| self.value(v)).unwrap_or_default();
+                let tile = self.tile(op, Role::Tile)?;
                 self.set_valid(&tile, op);
                 Ok(())
             }
@@ -99,31 +94,14 @@ impl Emitter<'_> {
             Text::LoadScalar | Text::StoreScalar => self.scalar_access(op, opcode),
             Text::Number => {
                 let name = if opcode == Opcode::GetBlockIdx { "block_idx" } else { "block_num" };
-                if let Some(r) = op.results.first() {
-                    self.names.stands_for(*r, name.into());
-                }
+                self.names.stands_for(self.result(op)?, name.into());
                 Ok(())
             }
-            Text::AsWritten if matches!(opcode, Opcode::SetFlag | Opcode::WaitFlag) => {
-                let words = op.attrs.as_ref().map_or(&[][..], |a| &a.words);
-                if let [from, to, event] = words
-                    && PIPES.contains(&from.as_str())
-                    && PIPES.contains(&to.as_str())
-                    && event.starts_with("EVENT_ID")
-                {
-                    let name = if opcode == Opcode::SetFlag { "set_flag" } else { "wait_flag" };
-                    self.line(&format!("{name}({from}, {to}, {event});"));
-                }
+            Text::AsWritten => {
+                self.order(op, opcode);
                 Ok(())
             }
-            Text::AsWritten if opcode == Opcode::Barrier => {
-                let words = op.attrs.as_ref().map_or(&[][..], |a| &a.words);
-                let pipe = words.first().filter(|w| PIPES.contains(&w.as_str())).map_or("PIPE_ALL", |w| w);
-                self.line(&format!("pipe_barrier({pipe});"));
-                Ok(())
-            }
-            // Instructions run in the order of the text, so there is nothing to wait for.
-            Text::AsWritten | Text::Ignored => Ok(()),
+            Text::Ignored => Ok(()),
             _ if matches!(opcode.info().sem, Sem::Prints) => {
                 Err(cannot(op.span, "pto.tprint", "print the stored result instead"))
             }
@@ -131,8 +109,27 @@ impl Emitter<'_> {
         }
     }
 
+    /// Flags and barriers; instructions run in the order of the text, so there is nothing else to wait for.
+    fn order(&mut self, op: &Op, opcode: Opcode) {
+        let words = op.attrs.as_ref().map_or(&[][..], |a| &a.words);
+        let is_pipe = |word: &&String| PIPES.contains(&word.as_str());
+        match (opcode, words) {
+            (Opcode::SetFlag | Opcode::WaitFlag, [from, to, event])
+                if is_pipe(&from) && is_pipe(&to) && event.starts_with("EVENT_ID") =>
+            {
+                let name = if opcode == Opcode::SetFlag { "set_flag" } else { "wait_flag" };
+                self.line(&format!("{name}({from}, {to}, {event});"));
+            }
+            (Opcode::Barrier, _) => {
+                let pipe = words.first().filter(is_pipe).map_or("PIPE_ALL", |w| w);
+                self.line(&format!("pipe_barrier({pipe});"));
+            }
+            _ => {}
+        }
+    }
+
     fn alloc(&mut self, op: &Op) -> Emitted<()> {
-        let Some(tile) = op.results.first().copied() else { return Ok(()) };
+        let tile = self.result(op)?;
         self.declare(tile)?;
         let name = self.names.object(tile).to_string();
         match op.operand(Role::Addr) {
@@ -162,9 +159,8 @@ impl Emitter<'_> {
         }
     }
 
-    fn assign(&mut self, id: OpId, op: &Op) {
-        let Some(tile) = self.tile_operand(op) else { return };
-        let expression = self.value(tile);
+    fn assign(&mut self, id: OpId, op: &Op) -> Emitted<()> {
+        let expression = self.tile(op, Role::Tile)?;
         // A tile that does not exist yet is bound where it begins.
         if !self.early.iter().any(|(_, early, _)| *early == id)
             && let Some(addr) = op.operand(Role::Addr)
@@ -174,12 +170,11 @@ impl Emitter<'_> {
         if let Some(result) = op.results.first() {
             self.names.stands_for(*result, expression);
         }
+        Ok(())
     }
 
     fn make_view(&mut self, op: &Op) -> Emitted<()> {
-        let (Some((pointer, elem)), Some(result)) = (self.global_operand(op), op.results.first().copied()) else {
-            return Ok(());
-        };
+        let ((pointer, elem), result) = (self.global_operand(op)?, self.result(op)?);
         let mut shape = self.numbers(op);
         let strides = shape.split_off(shape.len() / 2);
         if shape.is_empty() || shape.len() > 5 {
@@ -199,9 +194,7 @@ impl Emitter<'_> {
     }
 
     fn partition(&mut self, op: &Op) -> Emitted<()> {
-        let (Some((view, _)), Some(result)) = (self.global_operand(op), op.results.first().copied()) else {
-            return Ok(());
-        };
+        let ((view, _), result) = (self.global_operand(op)?, self.result(op)?);
         let mut offsets = self.numbers(op);
         let sizes = offsets.split_off(offsets.len() / 2);
         if matches!(self.ty(view), Type::Ptr(..)) || sizes.is_empty() || sizes.len() > 5 {
@@ -213,9 +206,7 @@ impl Emitter<'_> {
     }
 
     fn addptr(&mut self, op: &Op) -> Emitted<()> {
-        let (Some((pointer, elem)), Some(result)) = (self.global_operand(op), op.results.first().copied()) else {
-            return Ok(());
-        };
+        let ((pointer, elem), result) = (self.global_operand(op)?, self.result(op)?);
         if elem.is_fp4() || !matches!(self.ty(pointer), Type::Ptr(..)) {
             return Err(cannot(op.span, format!("a moved pointer to {elem}"), "make a view with offsets instead"));
         }
@@ -225,13 +216,13 @@ impl Emitter<'_> {
     }
 
     fn scalar_access(&mut self, op: &Op, opcode: Opcode) -> Emitted<()> {
-        let Some((pointer, elem)) = self.global_operand(op) else { return Ok(()) };
+        let (pointer, elem) = self.global_operand(op)?;
         if elem.is_fp4() || !matches!(self.ty(pointer), Type::Ptr(..)) {
             return Err(cannot(op.span, format!("one element of {elem}"), "load a tile instead"));
         }
         let place = format!("{}[{}]", self.value(pointer), self.first_number(op));
         if opcode == Opcode::LoadScalar {
-            let ty = words::scalar_type(self.result_type(op), op.span)?;
+            let ty = words::scalar_type(self.result_type(op)?, op.span)?;
             return self.define(op, format!("static_cast<{ty}>({place})"));
         }
         if let Some(stored) = op.operand(Role::Scalar) {
@@ -240,16 +231,19 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn result_type(&self, op: &Op) -> ScalarType {
-        op.results.first().map_or(ScalarType::Index, |r| self.scalar_of(Arg::Value(*r)))
+    fn result(&self, op: &Op) -> Emitted<ValueId> {
+        let result = op.results.first().copied();
+        result.ok_or_else(|| Diagnostic::internal(op.span, "an operation lacks its result"))
+    }
+
+    fn result_type(&self, op: &Op) -> Emitted<ScalarType> {
+        Ok(self.scalar_of(Arg::Value(self.result(op)?)))
     }
 
     /// A scalar result with its expression.
     fn define(&mut self, op: &Op, expression: String) -> Emitted<()> {
-        if let Some(result) = op.results.first().copied() {
-            let ty = words::scalar_type(self.result_type(op), op.span)?;
-            self.line(&format!("const {ty} {} = {expression};", self.names.object(result)));
-        }
+        let ty = words::scalar_type(self.result_type(op)?, op.span)?;
+        self.line(&format!("const {ty} {} = {expression};", self.names.object(self.result(op)?)));
         Ok(())
     }
 
@@ -261,7 +255,7 @@ impl Emitter<'_> {
     pub(crate) fn arith(&mut self, op: &Op, kind: ArithOp) -> Emitted<()> {
         use ArithOp::*;
         let (a, b) = self.two(op);
-        let ty = self.result_type(op);
+        let ty = self.result_type(op)?;
         let signed = words::scalar_type(ty, op.span)?;
         if signed == "bool" && !matches!(kind, Andi | Ori | Xori) {
             return Err(cannot(op.span, "this arithmetic on i1", "use arith.select, or a wider type"));
@@ -331,7 +325,7 @@ impl Emitter<'_> {
     pub(crate) fn cast(&mut self, op: &Op, kind: CastOp) -> Emitted<()> {
         let (a, _) = self.two(op);
         let from = op.operands.first().map_or(ScalarType::Index, |o| self.scalar_of(o.arg));
-        let to = self.result_type(op);
+        let to = self.result_type(op)?;
         let target = words::scalar_type(to, op.span)?;
         let zero_extends = matches!(kind, CastOp::Extui | CastOp::IndexCastui);
         let text = match (from.bits(), to.bits()) {

@@ -24,7 +24,7 @@ impl Emitter<'_> {
         written.or_else(|| op.operand(role).and_then(|o| o.arg.value()))
     }
 
-    fn tile(&self, op: &Op, role: Role) -> Emitted<String> {
+    pub(crate) fn tile(&self, op: &Op, role: Role) -> Emitted<String> {
         let found = self.operand(op, role).map(|v| self.value(v));
         found.ok_or_else(|| cannot(op.span, format!("an instruction without {role}"), "give it all its operands"))
     }
@@ -65,8 +65,7 @@ impl Emitter<'_> {
             _ if info.attrs.contains(&AttrName::Kernel) => {
                 let (dst, src) = (self.tile(op, Role::Dst)?, self.tile(op, Role::Src)?);
                 let mut lines = config(attrs);
-                lines.push(format!("cfg.posM = {};", self.index(op, Role::PosM)));
-                lines.push(format!("cfg.posK = {};", self.index(op, Role::PosK)));
+                lines.extend([Role::PosM, Role::PosK].map(|role| format!("cfg.{role} = {};", self.index(op, role))));
                 self.configured(lines, &format!("TIMG2COL({dst}, {src}, cfg);"));
                 return Ok(());
             }
@@ -201,9 +200,7 @@ impl Emitter<'_> {
         let role = if loads { Role::Dst } else { Role::Src };
         let tile = self.tile(op, role)?;
         let is_conv = self.operand(op, role).is_some_and(|v| matches!(self.ty(v), Type::Conv(_)));
-        let global = self.global_operand(op);
-        let (global, _) =
-            global.ok_or_else(|| cannot(op.span, "a transfer without global memory", "give it a view"))?;
+        let (global, _) = self.global_operand(op)?;
         let view = match self.ty(global) {
             // A conv tile takes a pointer as it is.
             Type::Ptr(elem, _) if !is_conv => {

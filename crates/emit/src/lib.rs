@@ -32,8 +32,7 @@ use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::{Bind, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Sem;
-use tessera_isa::tile::Loc;
-use tessera_plan::Placement;
+use tessera_plan::{Placement, Slot};
 
 type Emitted<T> = Result<T, Box<Diagnostic>>;
 
@@ -81,10 +80,7 @@ fn needed(func: &Func) -> Vec<bool> {
         todo.extend(op.values());
     }
     while let Some(value) = todo.pop() {
-        let Some(slot) = needed.get_mut(value.index()) else {
-            continue;
-        };
-        if !std::mem::replace(slot, true)
+        if !std::mem::replace(&mut needed[value.index()], true)
             && let Def::Result(op, _) = func.value(value).def
         {
             todo.extend(func.op(op).values());
@@ -134,11 +130,9 @@ impl Emitter<'_> {
             Arg::Int(v) => return Some(v),
             Arg::Value(value) => value,
         };
-        match self.func.value(value).def {
-            Def::Result(op, _) => match self.func.op(op).kind {
-                OpKind::Constant(Number::Int(v)) => Some(v as i64),
-                _ => None,
-            },
+        let Def::Result(op, _) = self.func.value(value).def else { return None };
+        match self.func.op(op).kind {
+            OpKind::Constant(Number::Int(v)) => Some(v as i64),
             _ => None,
         }
     }
@@ -173,12 +167,10 @@ impl Emitter<'_> {
     /// May the bytes of a tile hold something old when its contents begin?
     fn may_be_stale(&self, value: ValueId) -> bool {
         let Some(own) = self.placement.slot(value).filter(|_| self.in_loop == 0) else { return true };
-        let meets = |loc: Loc, from: u64, to: u64, since: u32| {
-            loc == own.loc && from < own.limit() && own.addr < to && since < own.start
-        };
-        self.placement.tiles.iter().flatten().any(|s| meets(s.loc, s.addr, s.limit(), s.start))
-            || self.placement.manual.iter().any(|m| meets(m.loc, m.addr, m.addr.saturating_add(m.bytes), m.start))
-            || self.placement.computed.get(own.loc as usize).is_none_or(|c| *c)
+        let meets = |s: &Slot| s.loc == own.loc && s.addr < own.limit() && own.addr < s.limit() && s.start < own.start;
+        self.placement.tiles.iter().flatten().any(meets)
+            || self.placement.manual.iter().any(|m| meets(&m.slot))
+            || self.placement.computed[own.loc as usize]
     }
 
     /// The tile values that are objects of their own, in order: not what control flow hands on.
@@ -196,22 +188,25 @@ impl Emitter<'_> {
     fn block(&mut self, block: BlockId) -> Emitted<()> {
         let func = self.func;
         func.block(block).ops.iter().try_for_each(|id| {
-            self.begin_contents(*id);
+            self.begin_contents(*id)?;
             self.op(*id, func.op(*id))
         })
     }
 
     /// Contents that begin with an operation are undefined just before it.
-    fn begin_contents(&mut self, id: OpId) {
-        for value in self.placement.fresh.get(id.index()).into_iter().flatten().copied() {
+    fn begin_contents(&mut self, id: OpId) -> Emitted<()> {
+        for value in self.placement.fresh[id.index()].iter().copied() {
             // Results begin with their instruction, once they are at their place.
             let is_result = self.func.op(id).results.contains(&value);
             if !is_result && self.owns_object(value) && self.names.is_declared(value) && self.may_be_stale(value) {
                 // The tile's own bytes are meant, wherever it may be bound meanwhile.
-                let address = self.placement.slot(value).map_or(0, |s| s.addr);
-                self.line(&format!("HostForget({}, {address:#x});", self.names.object(value)));
+                let Some(slot) = self.placement.slot(value) else {
+                    return Err(Diagnostic::internal(self.span(value), "contents begin where no bytes are planned"));
+                };
+                self.line(&format!("HostForget({}, {:#x});", self.names.object(value), slot.addr));
             }
         }
+        Ok(())
     }
 
     /// The declaration of a tile that begins, unless it was declared first of all.
@@ -234,8 +229,7 @@ impl Emitter<'_> {
     }
 
     fn op(&mut self, id: OpId, op: &Op) -> Emitted<()> {
-        let is_needed = |v: &ValueId| self.needed.get(v.index()).copied().unwrap_or(true);
-        if is_pure(op) && !op.results.iter().any(is_needed) {
+        if is_pure(op) && !op.results.iter().any(|v| self.needed[v.index()]) {
             return Ok(());
         }
         match &op.kind {
@@ -244,13 +238,12 @@ impl Emitter<'_> {
                 let what = format!("pto.{name}, which is outside the layout set,");
                 Err(cannot(op.span, what, "take it out of the program"))
             }
-            OpKind::Constant(_) => Ok(()),
             OpKind::Arith(kind) => self.arith(op, *kind),
             OpKind::Cmp(pred) => self.compare(op, *pred),
             OpKind::Cast(kind) => self.cast(op, *kind),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => self.control(op),
-            // What they hand on is written by the operation that they end.
-            OpKind::Condition | OpKind::Yield | OpKind::Return => Ok(()),
+            // Constants are literals; what the others hand on is written by the operation that they end.
+            OpKind::Constant(_) | OpKind::Condition | OpKind::Yield | OpKind::Return => Ok(()),
             OpKind::Call(_) => {
                 Err(cannot(op.span, "a call that was not inlined", "this is a defect; please report it"))
             }

@@ -60,33 +60,26 @@ impl Names {
 
     /// The name of a value's own variable.
     pub fn object(&self, value: ValueId) -> &str {
-        self.names.get(value.index()).map_or("", |n| n)
+        &self.names[value.index()]
     }
 
     /// The expression that stands for a value.
     pub fn expression(&self, value: ValueId) -> &str {
-        match self.expressions.get(value.index()) {
-            Some(Some(expression)) => expression,
-            _ => self.object(value),
-        }
+        self.expressions[value.index()].as_deref().unwrap_or_else(|| self.object(value))
     }
 
     /// Says what stands for a value.
     pub fn stands_for(&mut self, value: ValueId, expression: String) {
-        if let Some(slot) = self.expressions.get_mut(value.index()) {
-            *slot = Some(expression);
-        }
+        self.expressions[value.index()] = Some(expression);
     }
 
     /// Remembers that a value's variable is declared.
     pub fn declared(&mut self, value: ValueId) {
-        if let Some(slot) = self.declared.get_mut(value.index()) {
-            *slot = true;
-        }
+        self.declared[value.index()] = true;
     }
 
     /// Is a value's variable declared?
     pub fn is_declared(&self, value: ValueId) -> bool {
-        self.declared.get(value.index()).copied().unwrap_or(false)
+        self.declared[value.index()]
     }
 }

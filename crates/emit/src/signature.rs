@@ -36,25 +36,21 @@ impl Emitter<'_> {
         for value in self.func.args.clone() {
             let name = self.names.object(value).to_string();
             let span = self.span(value);
-            let unused = if self.needed.get(value.index()) == Some(&false) { "[[maybe_unused]] " } else { "" };
+            let unused = if self.needed[value.index()] { "" } else { "[[maybe_unused]] " };
             match self.ty(value).clone() {
                 Type::Scalar(ty) => all.push(format!("{unused}{} {name}", words::scalar_type(ty, span)?)),
                 Type::Ptr(elem, _) => all.push(format!("{unused}{} *{name}", elem.cpp())),
                 Type::View(ViewType { elem, dims, .. }) | Type::Memref(MemrefType { elem, dims, .. }) => {
                     all.push(format!("{} *{name}", elem.cpp()));
-                    for k in (0..dims.len()).filter(|k| dims.get(*k).is_some_and(Option::is_none)) {
-                        all.push(format!("int64_t {name}_dim{k}"));
-                    }
+                    let open = dims.iter().enumerate().filter(|(_, extent)| extent.is_none());
+                    all.extend(open.map(|(k, _)| format!("int64_t {name}_dim{k}")));
                 }
                 Type::Tile(t) => {
                     all.push(format!("const {} *{name}_in", t.elem.cpp()));
                     // What a file's shape says in text is said by the caller here (syntax.md 1).
-                    if t.v_row == Extent::Dynamic {
-                        all.push(format!("int64_t {name}_rows"));
-                    }
-                    if t.v_col == Extent::Dynamic {
-                        all.push(format!("int64_t {name}_cols"));
-                    }
+                    let extents = [(t.v_row, "rows"), (t.v_col, "cols")].into_iter();
+                    let open = extents.filter(|(extent, _)| *extent == Extent::Dynamic);
+                    all.extend(open.map(|(_, axis)| format!("int64_t {name}_{axis}")));
                 }
                 Type::Conv(c) => all.push(format!("const {} *{name}_in", c.elem.cpp())),
                 Type::Event => {}
@@ -75,7 +71,7 @@ impl Emitter<'_> {
             let asks = |op: &&Op| matches!(op.kind, OpKind::Pto(o, _) if o == opcode);
             let mut results = self.func.ops.iter().filter(asks).flat_map(|op| &op.results).peekable();
             if results.peek().is_some() {
-                let used = results.any(|r| self.needed.get(r.index()).copied().unwrap_or(true));
+                let used = results.any(|r| self.needed[r.index()]);
                 all.push(format!("{}int64_t {parameter}", if used { "" } else { "[[maybe_unused]] " }));
             }
         }

@@ -102,41 +102,28 @@ pub enum When {
     Leave,
 }
 
-/// The values that are handed over.
-#[derive(Clone, Copy, Debug)]
-pub enum Handed<'a> {
-    /// Operands of the operation, or of the one that ends its block.
-    Operands(&'a [Operand]),
-    /// The carried values themselves.
-    Values(&'a [ValueId]),
-}
-
 /// One hand-over: from these, by position, to those.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge<'a> {
     /// When it happens.
     pub when: When,
-    /// Where the values come from.
-    pub from: Handed<'a>,
+    /// What is handed over: operands of the operation, or of the one that ends its block.
+    operands: &'a [Operand],
+    /// What is handed over: carried values as they are.
+    values: &'a [ValueId],
     /// Block arguments or results.
     pub to: &'a [ValueId],
 }
 
-impl<'a> Handed<'a> {
-    /// The values, in order.
-    pub fn args(self) -> impl Iterator<Item = Arg> + 'a {
-        let (operands, values): (&[Operand], &[ValueId]) = match self {
-            Handed::Operands(operands) => (operands, &[]),
-            Handed::Values(values) => (&[], values),
-        };
-        operands.iter().map(|o| o.arg).chain(values.iter().map(|v| Arg::Value(*v)))
-    }
-}
-
 impl<'a> Edge<'a> {
+    /// What is handed over, in order.
+    pub fn args(self) -> impl Iterator<Item = Arg> + 'a {
+        self.operands.iter().map(|o| o.arg).chain(self.values.iter().map(|v| Arg::Value(*v)))
+    }
+
     /// Who takes what.
     pub fn pairs(self) -> impl Iterator<Item = (ValueId, Arg)> + 'a {
-        self.to.iter().copied().zip(self.from.args())
+        self.to.iter().copied().zip(self.args())
     }
 }
 
@@ -230,12 +217,12 @@ impl<'a> Control<'a> {
 
     /// Everything that is handed over, in the order in which it first happens.
     pub fn edges(&self) -> SmallVec<[Edge<'a>; 4]> {
-        let edge = |when, from, to| Edge { when, from: Handed::Operands(from), to };
+        let edge = |when, operands, to| Edge { when, operands, values: &[], to };
         match *self {
             Control::For(f) => smallvec![
                 edge(When::Enter, f.inits, f.carried),
                 edge(When::Again, f.yields, f.carried),
-                Edge { when: When::Leave, from: Handed::Values(f.carried), to: f.results },
+                Edge { when: When::Leave, operands: &[], values: f.carried, to: f.results },
             ],
             Control::If(i) => i.yields.iter().map(|y| edge(When::Leave, y, i.results)).collect(),
             Control::While(w) => smallvec![

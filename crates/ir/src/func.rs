@@ -155,10 +155,7 @@ impl Func {
 
     /// The functions that this one calls.
     pub fn callees(&self) -> Vec<NameId> {
-        let called = self.ops.iter().filter_map(|op| match op.kind {
-            OpKind::Call(name) => Some(name),
-            _ => None,
-        });
-        called.collect()
+        let called = |op: &Op| if let OpKind::Call(name) = op.kind { Some(name) } else { None };
+        self.ops.iter().filter_map(called).collect()
     }
 }

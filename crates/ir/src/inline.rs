@@ -1,8 +1,8 @@
 //! Inlining: a program without calls, for the stages that want one straight line of control flow.
 
-use crate::{Arg, BlockId, Def, Func, Module, NameId, Op, OpKind, ValueId};
+use crate::{Arg, BlockId, Def, Func, Module, NameId, Op, OpKind, Value, ValueId};
 use rustc_hash::FxHashMap;
-use tessera_isa::diag::Diagnostic;
+use tessera_isa::diag::{Diagnostic, Span};
 
 /// More operations and calls than this are refused: a short text can call its way to any size.
 const MAX_STEPS: usize = 4_000_000;
@@ -24,22 +24,21 @@ pub fn inline(module: &Module, entry: &Func) -> Result<Func, Box<Diagnostic>> {
     let mut inliner = Inliner { module, out, stack: vec![entry.name], steps: 0 };
     let mut map = FxHashMap::default();
     for (i, arg) in entry.args.iter().enumerate() {
-        let mut value = entry.value(*arg).clone();
-        value.def = Def::Arg(i as u32);
-        map.insert(*arg, inliner.out.add_value(value));
+        let value = Value { def: Def::Arg(i as u32), ..entry.value(*arg).clone() };
+        inliner.out.args[i] = inliner.out.add_value(value);
+        map.insert(*arg, inliner.out.args[i]);
     }
-    inliner.out.args = entry.args.iter().filter_map(|a| map.get(a).copied()).collect();
     inliner.block(entry, entry.body, body, &mut map, false)?;
-    inliner.out.outputs = entry.outputs.iter().filter_map(|v| map.get(v).copied()).collect();
+    inliner.out.outputs = entry.outputs.iter().map(|v| mapped(&map, *v, entry.span)).collect::<Res<_>>()?;
     Ok(inliner.out)
 }
 
 type ValueMap = FxHashMap<ValueId, ValueId>;
 type Res<T> = Result<T, Box<Diagnostic>>;
 
-fn mapped(map: &ValueMap, value: ValueId, op: &Op) -> Res<ValueId> {
+fn mapped(map: &ValueMap, value: ValueId, span: Span) -> Res<ValueId> {
     let known = map.get(&value).copied();
-    known.ok_or_else(|| Diagnostic::internal(op.span, "a call is inlined, and a value is used before it is defined"))
+    known.ok_or_else(|| Diagnostic::internal(span, "a call is inlined, and a value is used before it is defined"))
 }
 
 struct Inliner<'a> {
@@ -72,7 +71,7 @@ impl Inliner<'_> {
             let op = func.op(*id);
             match op.kind {
                 OpKind::Call(name) => self.call(op, name, to, map)?,
-                OpKind::Return if inlined => return op.values().map(|v| mapped(map, v, op)).collect(),
+                OpKind::Return if inlined => return op.values().map(|v| mapped(map, v, op.span)).collect(),
                 _ => self.copy(func, op, to, map, inlined)?,
             }
             self.steps += 1;
@@ -90,14 +89,12 @@ impl Inliner<'_> {
         let mut new = op.clone();
         for operand in &mut new.operands {
             if let Arg::Value(v) = operand.arg {
-                operand.arg = Arg::Value(mapped(map, v, op)?);
+                operand.arg = Arg::Value(mapped(map, v, op.span)?);
             }
         }
         let id = self.out.push_op(to, Op::new(OpKind::Return, op.form, op.span));
         for (n, result) in new.results.iter_mut().enumerate() {
-            let mut value = func.value(*result).clone();
-            value.def = Def::Result(id, n as u32);
-            let v = self.out.add_value(value);
+            let v = self.out.add_value(Value { def: Def::Result(id, n as u32), ..func.value(*result).clone() });
             map.insert(*result, v);
             *result = v;
         }
@@ -122,7 +119,7 @@ impl Inliner<'_> {
         if self.stack.len() >= MAX_DEPTH {
             return refuse(format!("@{text} is called {MAX_DEPTH} calls deep, which is the limit"));
         }
-        let args: Vec<ValueId> = op.values().map(|v| mapped(map, v, op)).collect::<Result<_, _>>()?;
+        let args: Vec<ValueId> = op.values().map(|v| mapped(map, v, op.span)).collect::<Res<_>>()?;
         if args.len() != callee.args.len() {
             return refuse(format!("@{text} takes {} arguments and is given {}", callee.args.len(), args.len()));
         }

@@ -68,28 +68,18 @@ pub fn arith(op: ArithOp, width: u32, a: i64, b: i64) -> Result<i64, Undefined> 
         Andi => a & b,
         Ori => a | b,
         Xori => a ^ b,
-        Divsi | Remsi | Divui | Remui => return divide(op, width, a, b),
+        Divsi | Remsi | Divui | Remui if b == 0 => return Err(Undefined::DividedByZero(a)),
+        Divsi if b == -1 && a != 0 && wrap(a.wrapping_neg(), width) == a => {
+            return Err(Undefined::QuotientOverflow(a, width));
+        }
+        Divsi => a.wrapping_div(b),
+        Remsi => a.wrapping_rem(b),
+        Divui => (ua / ub) as i64,
+        Remui => (ua % ub) as i64,
         Shli | Shrsi | Shrui if ub >= u64::from(width) => return Err(Undefined::Shift(width, ub)),
         Shli => a << ub,
         Shrsi => a >> ub,
         Shrui => (ua >> ub) as i64,
-    };
-    Ok(wrap(value, width))
-}
-
-fn divide(op: ArithOp, width: u32, a: i64, b: i64) -> Result<i64, Undefined> {
-    if b == 0 {
-        return Err(Undefined::DividedByZero(a));
-    }
-    let (ua, ub) = (unsigned(a, width), unsigned(b, width));
-    let value = match op {
-        ArithOp::Divui => (ua / ub) as i64,
-        ArithOp::Remui => (ua % ub) as i64,
-        ArithOp::Remsi => a.wrapping_rem(b),
-        _ if b == -1 && a != 0 && wrap(a.wrapping_neg(), width) == a => {
-            return Err(Undefined::QuotientOverflow(a, width));
-        }
-        _ => a.wrapping_div(b),
     };
     Ok(wrap(value, width))
 }

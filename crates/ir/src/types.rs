@@ -103,6 +103,15 @@ impl Type {
         }
     }
 
+    /// The tile on a profile; a conv tile counts as one row.
+    pub fn on(&self, profile: Profile) -> Option<Tile> {
+        match self {
+            Type::Tile(tile) => Some(tile.resolve(profile)),
+            Type::Conv(conv) => Some(conv.as_tile()),
+            _ => None,
+        }
+    }
+
     /// Is it `i1`?
     pub fn is_flag(&self) -> bool {
         matches!(self, Type::Scalar(ScalarType::Int(1, _)))

@@ -233,7 +233,7 @@ impl Verifier<'_> {
             return Some("what decides about control flow is no integer of the right type".into());
         }
         for edge in control.edges() {
-            let handed = edge.from.args().count();
+            let handed = edge.args().count();
             if handed != edge.to.len() {
                 return Some(format!("{handed} values are handed to {}", edge.to.len()));
             }

@@ -21,8 +21,6 @@ words! {
         NoRelu = "no_relu", "NoRelu", "None.";
         NormalRelu = "normal_relu", "NormalRelu", "`v > 0 ? v : +0`.";
     }
-}
-words! {
     /// Which vector core an Acc→Vec form writes (fixpipe.md 6).
     AccToVec {
         SingleModeVec0 = "single_mode_vec0", "SingleModeVec0", "Core 0.";
@@ -30,15 +28,11 @@ words! {
         DualModeSplitM = "dual_mode_split_m", "DualModeSplitM", "Rows halved between both.";
         DualModeSplitN = "dual_mode_split_n", "DualModeSplitN", "Columns halved between both.";
     }
-}
-words! {
     /// The NZ split forms of TINSERT.
     Split {
         Split2 = "split2", "SPLIT2", "Two groups of column blocks.";
         Split4 = "split4", "SPLIT4", "Four groups of column blocks.";
     }
-}
-words! {
     /// The layout tag of a view of global memory.
     ViewTag {
         Nd = "nd", "ND", "Row-major.";
@@ -160,21 +154,19 @@ pub struct GlobalArg {
 impl GlobalArg {
     /// Rows and columns of the view (tile-model.md 7), where known.
     pub fn shape(&self) -> [Option<u64>; 2] {
-        let mut rows = Some(1u64);
-        let mut cols = Some(1u64);
+        let mut shape = [Some(1u64); 2];
         for (is_row, dim) in self.axes() {
-            let side = if is_row { &mut rows } else { &mut cols };
-            *side = side.zip(self.dims.get(dim).copied().flatten()).map(|(n, d)| n.saturating_mul(d));
+            let side = &mut shape[usize::from(!is_row)];
+            *side = side.zip(self.dims[dim]).map(|(n, d)| n.saturating_mul(d));
         }
-        [rows, cols]
+        shape
     }
 
     /// The view as a layout, where its extents and strides are known.
     pub fn layout(&self) -> Option<Layout> {
-        let mut row: SmallVec<[Digit; 4]> = SmallVec::new();
-        let mut col: SmallVec<[Digit; 4]> = SmallVec::new();
+        let [mut row, mut col]: [SmallVec<[Digit; 4]>; 2] = Default::default();
         for (is_row, dim) in self.axes() {
-            let digit = Digit { extent: (*self.dims.get(dim)?)?, stride: (*self.strides.get(dim)?)? };
+            let digit = Digit { extent: self.dims[dim]?, stride: (*self.strides.get(dim)?)? };
             if is_row { row.push(digit) } else { col.push(digit) }
         }
         Some(Layout { row: Axis::from_digits(&row), col: Axis::from_digits(&col) })
@@ -182,8 +174,7 @@ impl GlobalArg {
 
     /// Each dimension in the order in which an axis composes it, with the axis it belongs to (tile-model.md 7).
     fn axes(&self) -> impl Iterator<Item = (bool, usize)> {
-        let n = self.dims.len();
-        let tag = self.tag;
+        let (n, tag) = (self.dims.len(), self.tag);
         (0..n).map(move |dim| {
             let is_row = match tag {
                 ViewTag::Nd => dim + 1 != n,
@@ -219,16 +210,8 @@ pub struct Inst {
 impl Inst {
     /// An instruction without operands.
     pub fn new(op: Opcode, form: Form, profile: Profile) -> Self {
-        Inst {
-            op,
-            form,
-            profile,
-            tiles: SmallVec::new(),
-            scalars: SmallVec::new(),
-            attrs: Attrs::default(),
-            conv: None,
-            global: None,
-        }
+        let (tiles, scalars, attrs) = Default::default();
+        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None }
     }
 
     /// The tile operand with this role.

@@ -56,6 +56,13 @@ pub struct Memory {
     pub reserved: u64,
 }
 
+impl Memory {
+    /// Bytes that automatic placement may use; `None` is without limit.
+    pub fn room(&self) -> Option<u64> {
+        Some(self.bytes?.saturating_sub(self.reserved))
+    }
+}
+
 /// All that a profile is, in one place.
 pub struct ProfileInfo {
     /// Which profile.

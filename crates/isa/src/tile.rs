@@ -7,12 +7,12 @@
 use crate::codec::Number;
 use crate::elem::{Elem, PadKind};
 use crate::layout::{Axis, Layout};
-use crate::profile::Profile;
+use crate::profile::{FP_ALIGN, Profile, TILE_ALIGN};
 use std::fmt;
 
-/// An enum of words: the variant, the word in text with other spellings, the enumerator in C++, what it is.
+/// Enums of words: the variant, the word in text with other spellings, the enumerator in C++, what it is.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal $(| $also:literal)*, $cpp:literal, $about:literal;)* }) => {
+    ($($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal $(| $also:literal)*, $cpp:literal, $about:literal;)* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name { $(#[doc = $about] $variant,)* }
@@ -32,7 +32,7 @@ macro_rules! words {
         impl ::std::fmt::Display for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result { f.write_str(self.name()) }
         }
-    };
+    )*};
 }
 pub(crate) use words;
 
@@ -49,23 +49,17 @@ words! {
         ScaleLeft = "scale_left", "ScaleLeft", "Scales of the left operand (A5).";
         ScaleRight = "scale_right", "ScaleRight", "Scales of the right operand (A5).";
     }
-}
-words! {
     /// The outer order of a layout.
     BLayout {
         RowMajor = "row_major", "RowMajor", "Rows of boxes lie one after the other.";
         ColMajor = "col_major", "ColMajor", "Columns of boxes lie one after the other.";
     }
-}
-words! {
     /// The order inside a box.
     SLayout {
         NoneBox = "none_box", "NoneBox", "No boxes.";
         RowMajor = "row_major", "RowMajor", "Rows of a box lie one after the other.";
         ColMajor = "col_major", "ColMajor", "Columns of a box lie one after the other.";
     }
-}
-words! {
     /// The compact mode; only `row_plus_one` has a rule here (tile-model.md 5).
     Compact {
         Null = "null", "Null", "None.";
@@ -73,8 +67,6 @@ words! {
         RowPlusOne = "row_plus_one", "RowPlusOne", "NZ with one extra row as bank-conflict padding.";
         RowAlignedPadding = "row_aligned_padding", "RowAlignedPadding", "Carried and printed.";
     }
-}
-words! {
     /// The six layouts by name.
     LayoutName {
         Nd = "ND", "ND", "Row-major, no boxes.";
@@ -100,6 +92,11 @@ impl Loc {
             Loc::ScaleLeft => "the L0A scale area",
             Loc::ScaleRight => "the L0B scale area",
         }
+    }
+
+    /// The alignment of automatic tiles: Scaling tiles may always serve as `fp` operands (tile-model.md 2).
+    pub fn align(self) -> u64 {
+        if self == Loc::Scaling { FP_ALIGN } else { TILE_ALIGN }
     }
 
     /// The usual layout of the location (tile-model.md 5).

@@ -1,11 +1,12 @@
 //! What a tile may be, and where it may lie.
 
+use crate::flow::Root;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use tessera_ir::ValueId;
 
 /// A root, as a position in the list of roots.
-pub type RootId = u32;
+pub type RootId = usize;
 
 /// More of them are not followed one by one: what is beyond lives for the whole function instead, which keeps the
 /// analysis near linear on programs that hand on or rebind thousands of tiles.
@@ -57,36 +58,30 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// One root.
-    pub fn root(id: RootId) -> Self {
-        Binding { roots: SmallVec::from_slice(&[id]), ..Binding::default() }
+    /// This root, or nowhere.
+    pub fn of(root: Option<RootId>) -> Self {
+        Binding { roots: root.into_iter().collect(), pinned: false }
     }
 
-    /// Stands for everything that either may stand for. `pinned` tells, by root, which ones are no longer followed.
-    pub fn join(&mut self, other: &Binding, pinned: &mut [bool]) {
+    /// Stands for everything that either may stand for.
+    pub fn join(&mut self, other: &Binding, all: &mut [Root]) {
         self.pinned |= other.pinned;
         for root in &other.roots {
-            if pinned.get(*root as usize).copied().unwrap_or(true) {
+            if all[*root].pinned {
                 self.pinned = true;
             } else if let Err(at) = self.roots.binary_search(root) {
                 self.roots.insert(at, *root);
             }
         }
         if self.roots.len() > MAX {
-            for root in self.roots.drain(..) {
-                if let Some(p) = pinned.get_mut(root as usize) {
-                    *p = true;
-                }
-            }
+            self.roots.drain(..).for_each(|root| all[root].pinned = true);
             self.pinned = true;
         }
     }
 
     /// Does it stand for all that `other` may stand for?
-    pub fn covers(&self, other: &Binding, pinned: &[bool]) -> bool {
-        let has = |r: &RootId| {
-            self.roots.binary_search(r).is_ok() || self.pinned && pinned.get(*r as usize).copied().unwrap_or(true)
-        };
+    pub fn covers(&self, other: &Binding, all: &[Root]) -> bool {
+        let has = |r: &RootId| self.roots.binary_search(r).is_ok() || self.pinned && all[*r].pinned;
         (self.pinned || !other.pinned) && other.roots.iter().all(has)
     }
 }

@@ -9,7 +9,7 @@ mod control;
 
 use crate::binding::{Binding, Refs, RootId};
 use crate::points::Points;
-use crate::tile_of;
+use crate::{Slot, tile_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::Constants;
@@ -26,16 +26,8 @@ pub struct Manual {
     pub value: ValueId,
     /// The `alloc_tile` or `tassign` that says the address.
     pub op: OpId,
-    /// The memory.
-    pub loc: Loc,
-    /// The first byte.
-    pub addr: u64,
-    /// How many bytes.
-    pub bytes: u64,
-    /// The position of its first use; the exit if there is none.
-    pub start: u32,
-    /// The position of its last use, itself included.
-    pub end: u32,
+    /// Where it lies; its life is from its first use to its last one.
+    pub slot: Slot,
 }
 
 /// A storage: of a value that owns one, or of an address in the text.
@@ -53,6 +45,8 @@ pub struct Root {
     pub definition: Option<OpId>,
     /// The bytes are where the text says: at a constant address, or at one that is computed.
     pub manual: Option<Option<u64>>,
+    /// Too entangled to follow: it lives for the whole function.
+    pub pinned: bool,
 }
 
 /// An operation touches a storage.
@@ -64,10 +58,9 @@ pub struct Use {
 }
 
 /// What the walk found.
+#[derive(Default)]
 pub struct Flow {
     pub roots: Vec<Root>,
-    /// By root: too entangled to follow; it lives for the whole function.
-    pub pinned: Vec<bool>,
     /// Which operation uses which root; loops say it repeatedly.
     pub uses: Vec<Use>,
     /// Roots that are read after the end.
@@ -81,7 +74,7 @@ pub fn trace(module: &Module, func: &Func, profile: Profile, keep: &[ValueId], p
         func,
         profile,
         points,
-        flow: Flow { roots: Vec::new(), pinned: Vec::new(), uses: Vec::new(), kept: Vec::new() },
+        flow: Flow::default(),
         own: vec![None; func.values.len()],
         refs: vec![Refs::default(); func.values.len()],
         bound: vec![Binding::default(); func.values.len()],
@@ -99,11 +92,9 @@ pub fn trace(module: &Module, func: &Func, profile: Profile, keep: &[ValueId], p
         }
     }
     walk.block(func.body);
-    for v in walk.kept.clone() {
-        if v.index() < func.values.len() {
-            let binding = walk.binding(v);
-            walk.flow.kept.extend(binding.roots);
-        }
+    for v in walk.kept.clone().into_iter().filter(|v| v.index() < func.values.len()) {
+        let binding = walk.binding(v);
+        walk.flow.kept.extend(binding.roots);
     }
     walk.flow
 }
@@ -135,65 +126,49 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn manual_tiles(&mut self) {
-        let known = Constants::new(self.module, self.func);
-        let mut found = Vec::new();
-        self.func.walk(&mut |id, op, _| {
+        let (func, known) = (self.func, Constants::new(self.module, self.func));
+        func.walk(&mut |id, op, _| {
             let tile = match op.opcode().and_then(|o| o.info().binds) {
                 Some(Bind::New) => op.results.first().copied(),
                 Some(Bind::Address) => tassign_tile(op),
                 _ => None,
             };
             if let (Some(value), Some(addr)) = (tile, op.operand(Role::Addr)) {
-                found.push((value, id, known.get(addr.arg)));
+                // A negative address is refused when it is checked.
+                let addr = known.get(addr.arg).map(|a| u64::try_from(a).unwrap_or(u64::MAX));
+                let root = self.add_root(value, Some(id), Some(addr));
+                self.addresses.extend(root.map(|root| (id, root)));
             }
         });
-        for (value, op, addr) in found {
-            let Some(tile) = tile_of(self.module, self.func, self.profile, value) else {
-                continue;
-            };
-            self.addresses.insert(op, self.flow.roots.len() as RootId);
-            self.flow.roots.push(Root {
-                value,
-                loc: tile.loc,
-                bytes: tile.bytes(),
-                home: self.points.block_of(op),
-                scope: self.points.block_of(op),
-                definition: Some(op),
-                // A negative address is refused when it is checked.
-                manual: Some(addr.map(|a| u64::try_from(a).unwrap_or(u64::MAX))),
-            });
-            self.flow.pinned.push(false);
-        }
+    }
+
+    /// A new storage, of a value that is a tile.
+    fn add_root(&mut self, value: ValueId, definition: Option<OpId>, manual: Option<Option<u64>>) -> Option<RootId> {
+        let tile = tile_of(self.module, self.func, self.profile, value)?;
+        let home = definition.map_or(self.func.body, |op| self.points.block_of(op));
+        let (loc, bytes) = (tile.loc, tile.bytes());
+        self.flow.roots.push(Root { value, loc, bytes, home, scope: home, definition, manual, pinned: false });
+        Some(self.flow.roots.len() - 1)
     }
 
     /// The value's own storage.
     fn own(&mut self, value: ValueId) -> Binding {
-        if let Some(id) = self.own[value.index()] {
-            return Binding::root(id);
+        if self.own[value.index()].is_some() {
+            return self.owned(value);
         }
-        let Some(tile) = tile_of(self.module, self.func, self.profile, value) else {
-            return Binding::default();
-        };
         let definition = match self.func.value(value).def {
             // The buffer of a carried value belongs to the loop as a whole.
             Def::BlockArg(block, _) => self.points.owner(block),
             Def::Result(op, _) => Some(op),
             Def::Arg(_) | Def::Input | Def::ListingOut => None,
         };
-        let home = definition.map_or(self.func.body, |op| self.points.block_of(op));
-        let id = self.flow.roots.len() as RootId;
-        self.flow.roots.push(Root {
-            value,
-            loc: tile.loc,
-            bytes: tile.bytes(),
-            home,
-            scope: home,
-            definition,
-            manual: None,
-        });
-        self.flow.pinned.push(false);
-        self.own[value.index()] = Some(id);
-        Binding::root(id)
+        self.own[value.index()] = self.add_root(value, definition, None);
+        self.owned(value)
+    }
+
+    /// The value's own storage, where it has one by now.
+    fn owned(&self, value: ValueId) -> Binding {
+        Binding::of(self.own[value.index()])
     }
 
     /// A value that is a tile of its own, in its own storage unless TASSIGN came first.
@@ -208,18 +183,14 @@ impl Walk<'_> {
     fn binding(&mut self, value: ValueId) -> Binding {
         let mut all = Binding::default();
         for tile in &self.refs[value.index()].tiles {
-            all.join(&self.bound[tile.index()], &mut self.flow.pinned);
+            all.join(&self.bound[tile.index()], &mut self.flow.roots);
         }
         all.pinned |= self.refs[value.index()].many;
         all
     }
 
     fn pin(&mut self, roots: &[RootId]) {
-        for root in roots {
-            if let Some(p) = self.flow.pinned.get_mut(*root as usize) {
-                *p = true;
-            }
-        }
+        roots.iter().for_each(|root| self.flow.roots[*root].pinned = true);
     }
 
     /// Makes a handle one of these tiles.
@@ -264,13 +235,12 @@ impl Walk<'_> {
         for tile in &refs.tiles {
             let home = self.points.home(self.func, *tile);
             for root in &to.roots {
-                if let Some(r) = self.flow.roots.get_mut(*root as usize) {
-                    r.scope = self.points.common(r.scope, home);
-                }
+                let root = &mut self.flow.roots[*root];
+                root.scope = self.points.common(root.scope, home);
             }
             let mut binding = to.clone();
             if refs.tiles.len() > 1 || refs.many {
-                binding.join(&self.bound[tile.index()], &mut self.flow.pinned);
+                binding.join(&self.bound[tile.index()], &mut self.flow.roots);
             }
             self.rebind(*tile, binding);
         }
@@ -281,8 +251,7 @@ impl Walk<'_> {
 
     /// Takes back all bindings since a mark.
     fn restore(&mut self, mark: usize) {
-        while self.journal.len() > mark {
-            let Some((tile, old)) = self.journal.pop() else { return };
+        for (tile, old) in self.journal.drain(mark..).rev() {
             let newer = std::mem::replace(&mut self.bound[tile.index()], old);
             if self.kept.contains(&tile) {
                 self.flow.kept.extend(newer.roots);
@@ -292,8 +261,7 @@ impl Walk<'_> {
 
     /// The tiles that were bound anew since a mark.
     fn changed(&self, mark: usize) -> FxHashSet<ValueId> {
-        let since = self.journal.get(mark..).unwrap_or_default();
-        since.iter().map(|(tile, _)| *tile).collect()
+        self.journal[mark..].iter().map(|(tile, _)| *tile).collect()
     }
 
     fn is_tile(&self, value: ValueId) -> bool {
@@ -302,10 +270,8 @@ impl Walk<'_> {
 
     fn use_value(&mut self, value: ValueId, op: OpId, writes: bool) {
         for tile in &self.refs[value.index()].tiles {
-            for root in &self.bound[tile.index()].roots {
-                let root = *root;
-                self.flow.uses.push(Use { root, op, writes });
-            }
+            let roots = self.bound[tile.index()].roots.iter();
+            self.flow.uses.extend(roots.map(|root| Use { root: *root, op, writes }));
         }
     }
 
@@ -368,7 +334,7 @@ impl Walk<'_> {
                 for r in &op.results {
                     self.define(*r);
                     if let Some(address) = self.addresses.get(&id) {
-                        self.bound[r.index()] = Binding::root(*address);
+                        self.bound[r.index()] = Binding::of(Some(*address));
                     }
                 }
             }
@@ -390,8 +356,7 @@ impl Walk<'_> {
             self.early.insert(tile);
             self.refs[tile.index()] = Refs::tile(tile);
         }
-        let address = self.addresses.get(&id).copied().map(Binding::root).unwrap_or_default();
-        self.bind(tile, &address);
+        self.bind(tile, &Binding::of(self.addresses.get(&id).copied()));
         let refs = self.refs[tile.index()].clone();
         op.results.iter().for_each(|r| self.refer(*r, refs.clone()));
     }
@@ -409,8 +374,8 @@ impl Walk<'_> {
             if bind == Bind::InPlace {
                 // A destination that has an address keeps it, and one that is a view already stays one (ops.md 6).
                 let old = self.binding(dst);
-                if old != self.own[dst.index()].map(Binding::root).unwrap_or_default() {
-                    to.join(&old, &mut self.flow.pinned);
+                if old != self.owned(dst) {
+                    to.join(&old, &mut self.flow.roots);
                 }
             }
             self.bind(dst, &to);

@@ -48,9 +48,9 @@ pub use place::Peak;
 pub use points::Points;
 
 use smallvec::SmallVec;
-use tessera_ir::{Func, Module, OpId, Type, ValueId};
+use tessera_ir::{Func, Module, OpId, ValueId};
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::profile::{FP_ALIGN, Profile, TILE_ALIGN};
+use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Loc, Tile};
 
 /// The storage of one root.
@@ -128,23 +128,15 @@ pub fn plan(module: &Module, func: &Func, profile: Profile, keep: &[ValueId]) ->
     };
     let (manual, lives): (Vec<_>, Vec<_>) = lives.into_iter().partition(|l| l.manual.is_some());
     for life in &lives {
-        if let Some(list) = life.fresh.and_then(|op| placement.fresh.get_mut(op.index())) {
-            list.push(life.value);
+        if let Some(op) = life.fresh {
+            placement.fresh[op.index()].push(life.value);
         }
     }
     for life in manual {
         match life.manual {
             // A negative address, or one whose end is out of reach, is refused by `tassign-range`; it blocks nothing.
             Some((_, Some(addr))) if addr.checked_add(life.bytes).is_none() => {}
-            Some((op, Some(addr))) => placement.manual.push(Manual {
-                value: life.value,
-                op,
-                loc: life.loc,
-                addr,
-                bytes: life.bytes,
-                start: life.start,
-                end: life.end,
-            }),
+            Some((op, Some(addr))) => placement.manual.push(Manual { value: life.value, op, slot: life.at(addr) }),
             _ => placement.computed[life.loc as usize] = true,
         }
     }
@@ -167,7 +159,7 @@ fn place_memory(
     let blocks: Vec<place::Block> = here
         .iter()
         .map(|l| place::Block {
-            bytes: l.bytes.max(1).checked_next_multiple_of(align(loc)).unwrap_or(u64::MAX),
+            bytes: l.bytes.max(1).checked_next_multiple_of(loc.align()).unwrap_or(u64::MAX),
             start: l.start,
             end: l.end,
         })
@@ -177,28 +169,17 @@ fn place_memory(
         .map_err(|overflow| capacity::report(module, func, profile, loc, &here, &space, placement, overflow))?;
     let mut high = space.manual_limit();
     for (life, addr) in here.iter().zip(addrs) {
-        let slot = Slot { loc, addr, bytes: life.bytes, start: life.start, end: life.end };
+        let slot = life.at(addr);
         high = high.max(slot.limit());
-        if let Some(tile) = placement.tiles.get_mut(life.value.index()) {
-            *tile = Some(slot);
-        }
+        placement.tiles[life.value.index()] = Some(slot);
     }
     placement.high_water[loc as usize] = high;
     Ok(())
 }
 
-/// The alignment of automatic tiles: Scaling tiles may always serve as `fp` operands (tile-model.md 2).
-pub(crate) fn align(loc: Loc) -> u64 {
-    if loc == Loc::Scaling { FP_ALIGN } else { TILE_ALIGN }
-}
-
 /// The tile of a value on a profile; a conv tile counts as one row.
 pub(crate) fn tile_of(module: &Module, func: &Func, profile: Profile, value: ValueId) -> Option<Tile> {
-    match module.types.get(func.values.get(value.index())?.ty) {
-        Type::Tile(t) => Some(t.resolve(profile)),
-        Type::Conv(c) => Some(c.as_tile()),
-        _ => None,
-    }
+    module.types.get(func.value(value).ty).on(profile)
 }
 
 /// How messages and maps name a value.

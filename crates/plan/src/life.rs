@@ -1,6 +1,6 @@
 //! Lives: from where to where each root is needed.
 
-use crate::binding::RootId;
+use crate::Slot;
 use crate::flow::{Flow, Root};
 use crate::points::Points;
 use tessera_ir::{Func, OpId, ValueId};
@@ -25,46 +25,43 @@ pub struct Life {
 pub fn lives(func: &Func, points: &Points, flow: &Flow) -> Vec<Life> {
     let mut lives: Vec<Option<Life>> = vec![None; flow.roots.len()];
     for u in &flow.uses {
-        if let Some((root, life)) = entry(flow, &mut lives, u.root) {
-            extend(func, points, root, life, u.op);
+        let root = &flow.roots[u.root];
+        extend(func, points, root, lives[u.root].get_or_insert_with(|| Life::new(root)), u.op);
+    }
+    for id in &flow.kept {
+        let root = &flow.roots[*id];
+        let life = lives[*id].get_or_insert_with(|| Life::new(root));
+        life.end = points.exit();
+        let Some(definition) = root.definition else {
+            life.start = 0;
+            continue;
+        };
+        life.fresh.get_or_insert(definition);
+        // A kept tile of an inner block must survive whatever the blocks around it do next.
+        let (_, outermost) = points.reach(func, definition, func.body);
+        if outermost.is_some() || life.start == u32::MAX {
+            life.start = life.start.min(points.begin(outermost.unwrap_or(definition)));
         }
     }
-    for root in &flow.kept {
-        if let Some((root, life)) = entry(flow, &mut lives, *root) {
-            life.end = points.exit();
-            let Some(definition) = root.definition else {
-                life.start = 0;
-                continue;
-            };
-            life.fresh.get_or_insert(definition);
-            // A kept tile of an inner block must survive whatever the blocks around it do next.
-            let (_, outermost) = points.reach(func, definition, func.body);
-            if outermost.is_some() || life.start == u32::MAX {
-                life.start = life.start.min(points.begin(outermost.unwrap_or(definition)));
-            }
-        }
-    }
-    for root in (0..flow.roots.len() as RootId).filter(|r| flow.pinned.get(*r as usize).copied().unwrap_or(false)) {
-        if let Some((root, life)) = entry(flow, &mut lives, root) {
-            (life.start, life.end) = (0, points.exit());
-            life.fresh = life.fresh.or(root.definition);
-        }
+    for (root, life) in flow.roots.iter().zip(&mut lives).filter(|(root, _)| root.pinned) {
+        let life = life.get_or_insert_with(|| Life::new(root));
+        (life.start, life.end) = (0, points.exit());
+        life.fresh = life.fresh.or(root.definition);
     }
     lives.into_iter().flatten().collect()
 }
 
-fn entry<'f, 'l>(flow: &'f Flow, lives: &'l mut [Option<Life>], root: RootId) -> Option<(&'f Root, &'l mut Life)> {
-    let r = flow.roots.get(root as usize)?;
-    let life = lives.get_mut(root as usize)?.get_or_insert(Life {
-        value: r.value,
-        loc: r.loc,
-        bytes: r.bytes,
-        start: u32::MAX,
-        end: 0,
-        fresh: None,
-        manual: r.definition.zip(r.manual),
-    });
-    Some((r, life))
+impl Life {
+    /// Not used yet.
+    fn new(root: &Root) -> Self {
+        let (value, loc, bytes, manual) = (root.value, root.loc, root.bytes, root.definition.zip(root.manual));
+        Life { value, loc, bytes, start: u32::MAX, end: 0, fresh: None, manual }
+    }
+
+    /// The storage at an address.
+    pub fn at(&self, addr: u64) -> Slot {
+        Slot { loc: self.loc, addr, bytes: self.bytes, start: self.start, end: self.end }
+    }
 }
 
 fn extend(func: &Func, points: &Points, root: &Root, life: &mut Life, op: OpId) {

@@ -1,6 +1,6 @@
 //! The memory map: what `tessera plan` shows, as data.
 
-use crate::{Placement, name_of, op_name, tile_of};
+use crate::{Placement, Slot, name_of, op_name, tile_of};
 use tessera_ir::{Func, Module, OpId, ValueId};
 use tessera_isa::diag::Span;
 use tessera_isa::profile::Profile;
@@ -70,39 +70,35 @@ pub struct MemoryMap {
 /// The map of a placement.
 pub fn map(module: &Module, func: &Func, profile: Profile, placement: &Placement) -> MemoryMap {
     let points = &placement.points;
-    let row = |value: ValueId, addr: u64, bytes: u64, (start, end): (u32, u32), is_manual: bool| Row {
+    let row = |value: ValueId, slot: Slot, is_manual: bool| Row {
         value,
         name: name_of(module, func, value),
         ty: tile_of(module, func, profile, value).map_or_else(String::new, |t| t.to_string()),
         span: func.value(value).span,
-        addr,
-        bytes,
-        start,
-        end,
-        first: points.op_at(start),
-        last: points.op_at(end),
+        addr: slot.addr,
+        bytes: slot.bytes,
+        start: slot.start,
+        end: slot.end,
+        first: points.op_at(slot.start),
+        last: points.op_at(slot.end),
         is_manual,
     };
     let memories = Loc::ALL.iter().copied().filter_map(|loc| {
-        let placed = placement.tiles.iter().enumerate();
-        let placed = placed.filter_map(|(i, slot)| Some((ValueId(i as u32), slot.as_ref()?)));
-        let automatic = placed.filter(|(_, s)| s.loc == loc);
-        let manual = placement.manual.iter().filter(|m| m.loc == loc);
-        let mut rows: Vec<Row> = automatic
-            .map(|(v, s)| row(v, s.addr, s.bytes, (s.start, s.end), false))
-            .chain(manual.map(|m| row(m.value, m.addr, m.bytes, (m.start, m.end), true)))
-            .collect();
+        let automatic = placement.tiles.iter().enumerate();
+        let automatic = automatic.filter_map(|(i, slot)| Some((ValueId(i as u32), (*slot)?, false)));
+        let all = automatic.chain(placement.manual.iter().map(|m| (m.value, m.slot, true)));
+        let mut rows: Vec<Row> =
+            all.filter(|(_, slot, _)| slot.loc == loc).map(|(v, slot, is_manual)| row(v, slot, is_manual)).collect();
         if rows.is_empty() {
             return None;
         }
         rows.sort_by_key(|r| (r.addr, r.start, r.value));
         let memory = profile.memory(loc);
-        let reserved = memory.map_or(0, |m| m.reserved);
         Some(MemoryRows {
             loc,
             rows,
-            capacity: memory.and_then(|m| m.bytes).map(|b| b.saturating_sub(reserved)),
-            reserved,
+            capacity: memory.and_then(|m| m.room()),
+            reserved: memory.map_or(0, |m| m.reserved),
             high_water: placement.high_water[loc as usize],
             peak: placement.peak[loc as usize].bytes,
             peak_at: placement.peak[loc as usize].at,

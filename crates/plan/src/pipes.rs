@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use tessera_ir::{BlockId, Func, Module, Op, OpId, OpKind, ValueId};
-use tessera_isa::ops::{Bind, Effect, Judged, Opcode, Pipe, Role, sig};
+use tessera_isa::ops::{Bind, Effect, Form, Judged, Opcode, Pipe, Role, sig};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
 
@@ -82,11 +82,10 @@ fn order(module: &Module, func: &Func, profile: Profile, placement: Option<&Plac
     let flow = trace(module, func, profile, &[], &points);
     let mut touched: Vec<SmallVec<[(RootId, bool); 4]>> = vec![SmallVec::new(); func.ops.len()];
     for u in &flow.uses {
-        if let Some(list) = touched.get_mut(u.op.index()) {
-            match list.iter_mut().find(|t| t.0 == u.root) {
-                Some(known) => known.1 |= u.writes,
-                None => list.push((u.root, u.writes)),
-            }
+        let list = &mut touched[u.op.index()];
+        match list.iter_mut().find(|t| t.0 == u.root) {
+            Some(known) => known.1 |= u.writes,
+            None => list.push((u.root, u.writes)),
         }
     }
     let mut order = Order {
@@ -162,8 +161,8 @@ impl Order<'_> {
         let func = self.func;
         for id in &func.block(block).ops {
             let op = func.op(*id);
-            if let OpKind::Pto(opcode, _) = op.kind {
-                self.instruction(*id, op, opcode, first);
+            if let OpKind::Pto(opcode, form) = op.kind {
+                self.instruction(*id, op, (opcode, form), first);
             }
             // A branch or a body may be passed by, and its waits with it.
             let waited = self.waited;
@@ -181,12 +180,12 @@ impl Order<'_> {
         }
     }
 
-    fn instruction(&mut self, id: OpId, op: &Op, opcode: Opcode, first: bool) {
-        let touched = self.touched.get(id.index()).cloned().unwrap_or_default();
+    fn instruction(&mut self, id: OpId, op: &Op, (opcode, form): (Opcode, Form), first: bool) {
+        let touched = self.touched[id.index()].clone();
         if touched.is_empty() {
             return;
         }
-        let pipe = self.pipe(op, opcode);
+        let pipe = self.pipe(op, opcode, form);
         if first {
             self.pipes.ops.push((id, pipe));
         }
@@ -202,21 +201,15 @@ impl Order<'_> {
     }
 
     /// Where a root lies.
-    fn place(&self, id: RootId) -> Option<(Space, u64, u64)> {
-        let root = self.flow.roots.get(id as usize)?;
-        let slot = self.placement.and_then(|p| p.slot(root.value));
-        let addr = match root.manual {
-            Some(addr) => addr,
-            None => slot.map(|s| s.addr),
-        };
-        let at = addr.and_then(|a| Some((Space::Memory(root.loc), a, a.checked_add(root.bytes)?)));
-        Some(at.unwrap_or((Space::Root(id), 0, root.bytes)))
+    fn place(&self, id: RootId) -> (Space, u64, u64) {
+        let root = &self.flow.roots[id];
+        let planned = || Some(self.placement?.slot(root.value)?.addr);
+        let at = root.manual.unwrap_or_else(planned).and_then(|a| Some((a, a.checked_add(root.bytes)?)));
+        at.map_or((Space::Root(id), 0, root.bytes), |(from, to)| (Space::Memory(root.loc), from, to))
     }
 
     fn access(&mut self, root: RootId, now: Access) {
-        let Some((space, from, to)) = self.place(root) else {
-            return;
-        };
+        let (space, from, to) = self.place(root);
         let mut ranges = self.spaces.remove(&space).unwrap_or_default();
         cut(&mut ranges, from);
         cut(&mut ranges, to);
@@ -252,9 +245,6 @@ impl Order<'_> {
             return;
         }
         *waited = from.time;
-        let Some(root) = self.flow.roots.get(root as usize) else {
-            return;
-        };
         if self.seen.insert((from.op, to.op)) {
             self.pipes.waits.push(Wait {
                 from: from.op,
@@ -264,17 +254,14 @@ impl Order<'_> {
                     (true, false) => Hazard::ReadAfterWrite,
                     (false, _) => Hazard::WriteAfterRead,
                 },
-                tile: root.value,
+                tile: self.flow.roots[root].value,
             });
         }
     }
 
     /// The pipe of the signature that takes the instruction; the row's own where none does.
-    fn pipe(&self, op: &Op, opcode: Opcode) -> Pipe {
+    fn pipe(&self, op: &Op, opcode: Opcode, form: Form) -> Pipe {
         let info = opcode.info();
-        let OpKind::Pto(_, form) = op.kind else {
-            return info.pipe;
-        };
         let tile = |v: ValueId| tile_of(self.module, self.func, self.profile, v);
         let judged = |role: Role| opcode.effect(form, role) != Effect::Scratch;
         let operands = op.operands.iter().filter_map(|o| Some((o.role, o.arg.value()?)));

@@ -35,16 +35,13 @@ pub struct Space {
 impl Space {
     /// A memory without its reserved end and without the bytes of manual tiles.
     pub fn new(profile: Profile, loc: Loc, manual: &[Manual], computed: bool) -> Self {
-        let limit = match profile.memory(loc) {
-            Some(m) => m.bytes.map_or(UNLIMITED, |b| b.saturating_sub(m.reserved)),
-            // A location that the profile lacks has its own error, `tile-loc`.
-            None => UNLIMITED,
-        };
-        let align = crate::align(loc);
-        let mut taken: Vec<(u64, u64)> =
-            manual.iter().filter(|m| m.loc == loc).map(|m| (m.addr, m.addr.saturating_add(m.bytes))).collect();
+        // A location that the profile lacks has its own error, `tile-loc`.
+        let limit = profile.memory(loc).and_then(|m| m.room()).unwrap_or(UNLIMITED);
+        let align = loc.align();
+        let slots = manual.iter().map(|m| m.slot).filter(|slot| slot.loc == loc);
+        let mut taken: Vec<(u64, u64)> = slots.map(|slot| (slot.addr, slot.limit())).collect();
         taken.sort_unstable();
-        let manual_limit = taken.iter().map(|t| t.1).max().unwrap_or(0);
+        let manual_limit = taken.iter().fold(0, |limit, t| limit.max(t.1));
         let mut holes = Vec::new();
         let mut at = 0;
         if computed {
@@ -104,11 +101,10 @@ pub fn peak(blocks: &[Block]) -> Peak {
     let mut ending: BinaryHeap<Reverse<(u32, u64)>> = BinaryHeap::new();
     let (mut now, mut best) = (0u64, Peak::default());
     for i in by_start(blocks) {
-        let Some(b) = blocks.get(i) else { continue };
-        while let Some(Reverse((end, bytes))) = ending.peek().copied() {
-            if end >= b.start {
-                break;
-            }
+        let b = &blocks[i];
+        while let Some(Reverse((end, bytes))) = ending.peek().copied()
+            && end < b.start
+        {
             ending.pop();
             now = now.saturating_sub(bytes);
         }
@@ -124,7 +120,7 @@ pub fn peak(blocks: &[Block]) -> Peak {
 fn by_start(blocks: &[Block]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..blocks.len()).collect();
     // Of those that begin together the long ones first: they are what the others must fit around.
-    order.sort_by_key(|i| blocks.get(*i).map(|b| (b.start, Reverse(b.end), Reverse(b.bytes))));
+    order.sort_by_key(|i| (blocks[*i].start, Reverse(blocks[*i].end), Reverse(blocks[*i].bytes)));
     order
 }
 
@@ -140,14 +136,12 @@ pub fn place(blocks: &[Block], space: &Space) -> Result<Vec<u64>, Overflow> {
     }
     let mut addrs = vec![0; blocks.len()];
     for stretch in stretches(blocks, &order) {
-        let part: Vec<Block> = stretch.iter().filter_map(|i| blocks.get(*i).copied()).collect();
+        let part: Vec<Block> = stretch.iter().map(|i| blocks[*i]).collect();
         let placed = best_fit(&part, &by_start(&part), space)
             .or_else(|| offline(&part, space))
             .ok_or(Overflow::Scattered(self::peak(&part)))?;
         for (i, addr) in stretch.iter().zip(placed) {
-            if let Some(a) = addrs.get_mut(*i) {
-                *a = addr;
-            }
+            addrs[*i] = addr;
         }
     }
     Ok(addrs)
@@ -202,18 +196,17 @@ fn best_fit(blocks: &[Block], order: &[usize], space: &Space) -> Option<Vec<u64>
     let mut ending: BinaryHeap<Reverse<(u32, u64, u64)>> = BinaryHeap::new();
     let mut addrs = vec![0; blocks.len()];
     for i in order {
-        let b = blocks.get(*i)?;
-        while let Some(Reverse((end, addr, bytes))) = ending.peek().copied() {
-            // What is used last by this very operation is still alive in it.
-            if end >= b.start {
-                break;
-            }
+        let b = &blocks[*i];
+        // What is used last by this very operation is still alive in it.
+        while let Some(Reverse((end, addr, bytes))) = ending.peek().copied()
+            && end < b.start
+        {
             ending.pop();
             holes.give(addr, bytes);
         }
         let addr = holes.take(b.bytes)?;
         ending.push(Reverse((b.end, addr, b.bytes)));
-        *addrs.get_mut(*i)? = addr;
+        addrs[*i] = addr;
     }
     Some(addrs)
 }
@@ -223,12 +216,11 @@ fn stretches(blocks: &[Block], order: &[usize]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
     let mut until = None;
     for i in order {
-        let Some(b) = blocks.get(*i) else { continue };
         match all.last_mut() {
-            Some(last) if until >= Some(b.start) => last.push(*i),
+            Some(last) if until >= Some(blocks[*i].start) => last.push(*i),
             _ => all.push(vec![*i]),
         }
-        until = until.max(Some(b.end));
+        until = until.max(Some(blocks[*i].end));
     }
     all
 }
@@ -246,7 +238,7 @@ fn offline(blocks: &[Block], space: &Space) -> Option<Vec<u64>> {
     ];
     keys.into_iter().find_map(|key| {
         let mut order: Vec<usize> = (0..blocks.len()).collect();
-        order.sort_by_key(|i| Reverse(blocks.get(*i).map(key)));
+        order.sort_by_key(|i| Reverse(key(&blocks[*i])));
         lowest_fit(blocks, &order, space)
     })
 }
@@ -256,12 +248,12 @@ fn lowest_fit(blocks: &[Block], order: &[usize], space: &Space) -> Option<Vec<u6
     // Placed blocks by address: a block goes into the first gap between those that are alive with it.
     let mut placed: BTreeSet<(u64, usize)> = BTreeSet::new();
     for i in order {
-        let b = blocks.get(*i)?;
+        let b = &blocks[*i];
         let mut holes = space.holes.iter();
         let mut hole = *holes.next()?;
         let mut at = hole.0;
         for (addr, other) in &placed {
-            let o = blocks.get(*other)?;
+            let o = &blocks[*other];
             if o.end < b.start || b.end < o.start || addr + o.bytes <= at {
                 continue;
             }
@@ -279,7 +271,7 @@ fn lowest_fit(blocks: &[Block], order: &[usize], space: &Space) -> Option<Vec<u6
             at = at.max(hole.0);
         }
         placed.insert((at, *i));
-        *addrs.get_mut(*i)? = at;
+        addrs[*i] = at;
     }
     Some(addrs)
 }

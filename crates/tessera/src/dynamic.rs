@@ -22,16 +22,14 @@
 //! # Ok::<(), tessera::Error>(())
 //! ```
 
-use crate::error::{Error, Result};
 use crate::machine::{Machine, RecordEvent, Slot};
 use crate::typed::element::{pack, unpack};
 use crate::typed::{AsTile, Element};
+use crate::{Error, Number, Profile, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::TileId;
-use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, Inst};
 use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
-use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Tile as TileOnProfile, TileType};
 
 pub use tessera_exec::interp::TileData;

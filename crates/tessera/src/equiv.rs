@@ -16,15 +16,14 @@
 //! # Ok::<(), tessera::Error>(())
 //! ```
 
-use crate::error::{Error, Missing};
 use crate::program::{Kernel, Need};
 pub use crate::symbolic::Given;
 use crate::symbolic::{Explain, Keep};
+use crate::{Elem, Error, Missing};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use tessera_exec::origin::{Output, TermId, Terms, UNDEFINED, Watch};
 use tessera_ir::{Def, ValueId};
-use tessera_isa::elem::Elem;
 
 /// How many differing elements are explained.
 const SHOWN: usize = 5;
@@ -84,10 +83,9 @@ pub fn equiv(a: &Kernel, b: &Kernel, given: &Given, wanted: &[String]) -> Answer
         [] => Wanted::Own(&[]),
         these => Wanted::These(these),
     };
-    equiv_again(a, b, given, wanted, &mut None)
+    equiv_again(a, b, given, wanted, &mut None).unwrap_or_else(|(which, error)| Answer::Stopped(which, error))
 }
 
-/// What is compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted<'w> {
     /// Everything that can be seen from outside, and these tiles.
@@ -103,6 +101,9 @@ pub(crate) struct FirstRun {
     watch: Watch,
 }
 
+/// The program that gives no answer, and why.
+type Stopped = (Which, Error);
+
 /// Compares a program with one more.
 pub(crate) fn equiv_again(
     a: &Kernel,
@@ -110,45 +111,38 @@ pub(crate) fn equiv_again(
     given: &Given,
     wanted: Wanted<'_>,
     last: &mut Option<FirstRun>,
-) -> Answer {
-    if let Err(error) = given.check(&[a, b]) {
-        return Answer::Stopped(Which::A, error);
-    }
+) -> Result<Answer, Stopped> {
+    let [in_a, in_b] = [Which::A, Which::B].map(|which| move |error: Error| (which, error));
+    given.check(&[a, b]).map_err(in_a)?;
     let numbers_a: Vec<(ValueId, u32)> = a.func().args.iter().copied().zip(0..).collect();
     let numbers_b = matched(a, &numbers_a, b);
-    let pairs = match pairs(a, b, wanted) {
-        Ok(pairs) => pairs,
-        Err((which, error)) => return Answer::Stopped(which, error),
-    };
+    let pairs = pairs(a, b, wanted)?;
     // Contents can be given to a tile that a listing only writes; that is an input only where both programs have it.
     let shared = |k: &Kernel, v: ValueId, own: &[(ValueId, u32)], other: &Kernel, others: &[(ValueId, u32)]| {
         let partner = others.iter().find(|(_, n)| Some(*n) == number_of(own, v)).map(|(o, _)| *o);
         let is_output = |k: &Kernel, v: ValueId| k.func().value(v).def == Def::ListingOut;
         is_output(k, v) && partner.is_some_and(|p| is_output(other, p))
     };
-    let side = |kernel: &Kernel, n: usize| -> Vec<ValueId> {
-        let all = pairs.iter().filter_map(|p| if n == 0 { p.0 } else { p.1 });
-        all.filter(|v| kernel.need(*v).is_tile()).collect()
+    let tiles = |kernel: &Kernel, of: fn(&Pair) -> Option<ValueId>| -> Vec<ValueId> {
+        pairs.iter().filter_map(of).filter(|v| kernel.need(*v).is_tile()).collect()
     };
     let given_a = |v: ValueId| shared(a, v, &numbers_a, b, &numbers_b);
     let bound: Vec<ValueId> = a.func().args.iter().copied().filter(|v| given_a(*v)).collect();
-    let outputs = side(a, 0);
+    let outputs = tiles(a, |p| p.0);
     // Another partner may ask for other outputs, or have other inputs in common.
     let known = last.take().filter(|l| l.wanted == outputs && l.bound == bound);
     let first = match known {
         Some(first) => first,
-        None => match given.run(a, Terms::default(), &numbers_a, &outputs, Keep::Nothing, &given_a) {
-            Ok(watch) => FirstRun { wanted: outputs, bound, watch },
-            Err(error) => return Answer::Stopped(Which::A, error),
-        },
+        None => {
+            let watch = given.run(a, Terms::default(), &numbers_a, &outputs, Keep::Nothing, &given_a);
+            FirstRun { wanted: outputs, bound, watch: watch.map_err(in_a)? }
+        }
     };
     let FirstRun { watch: first, .. } = &*last.insert(first);
     let terms = first.terms.clone();
     let given_b = |v| shared(b, v, &numbers_b, a, &numbers_a);
-    let mut second = match given.run(b, terms, &numbers_b, &side(b, 1), Keep::Nothing, &given_b) {
-        Ok(watch) => watch,
-        Err(error) => return Answer::Stopped(Which::B, error),
-    };
+    let second = given.run(b, terms, &numbers_b, &tiles(b, |p| p.1), Keep::Nothing, &given_b);
+    let mut second = second.map_err(in_b)?;
     let terms = std::mem::take(&mut second.terms);
     let compared = Compared {
         kernels: [a, b],
@@ -157,7 +151,7 @@ pub(crate) fn equiv_again(
         terms: RefCell::new(terms),
         given,
     };
-    compared.all(&pairs, matches!(wanted, Wanted::Own(_)))
+    Ok(compared.all(&pairs, matches!(wanted, Wanted::Own(_))))
 }
 
 fn number_of(numbers: &[(ValueId, u32)], value: ValueId) -> Option<u32> {
@@ -173,11 +167,8 @@ fn matched(a: &Kernel, numbers: &[(ValueId, u32)], b: &Kernel) -> Vec<(ValueId, 
         let name = b.name(*value);
         let by_name = numbers.iter().find(|(v, _)| a.name(*v) == name);
         let by_position = numbers.get(n).filter(|(v, _)| !has(b, a.name(*v)));
-        let number = by_name.or(by_position).map(|(_, n)| *n).unwrap_or_else(|| {
-            next += 1;
-            next
-        });
-        all.push((*value, number));
+        next += 1;
+        all.push((*value, by_name.or(by_position).map_or(next, |(_, n)| *n)));
     }
     all
 }
@@ -185,8 +176,8 @@ fn matched(a: &Kernel, numbers: &[(ValueId, u32)], b: &Kernel) -> Vec<(ValueId, 
 type Pair = (Option<ValueId>, Option<ValueId>);
 
 /// Outputs that belong together: by name, the rest by position.
-fn pairs(a: &Kernel, b: &Kernel, wanted: Wanted<'_>) -> Result<Vec<Pair>, (Which, Error)> {
-    let named = |wanted: &[String]| -> Result<Vec<Pair>, (Which, Error)> {
+fn pairs(a: &Kernel, b: &Kernel, wanted: Wanted<'_>) -> Result<Vec<Pair>, Stopped> {
+    let named = |wanted: &[String]| -> Result<Vec<Pair>, Stopped> {
         let find = |k: &Kernel, which: Which, name: &str| {
             let found = k.find(name).filter(|v| k.has_elements(*v));
             found.ok_or_else(|| (which, Error::unknown("tile or argument", name, &k.names_with_elements())))
@@ -199,15 +190,10 @@ fn pairs(a: &Kernel, b: &Kernel, wanted: Wanted<'_>) -> Result<Vec<Pair>, (Which
     };
     let (outs_a, outs_b) = (a.outputs(), b.outputs());
     let name_in = |k: &Kernel, outs: &[ValueId], name: &str| outs.iter().copied().find(|v| k.name(*v) == name);
-    let mut all: Vec<Pair> = Vec::new();
-    let mut rest_b: Vec<ValueId> =
-        outs_b.iter().copied().filter(|v| name_in(a, &outs_a, b.name(*v)).is_none()).collect();
-    for value in &outs_a {
-        let partner = name_in(b, &outs_b, a.name(*value));
-        let partner = partner.or_else(|| (!rest_b.is_empty()).then(|| rest_b.remove(0)));
-        all.push((Some(*value), partner));
-    }
-    all.extend(rest_b.into_iter().map(|v| (None, Some(v))));
+    let mut rest_b = outs_b.iter().copied().filter(|v| name_in(a, &outs_a, b.name(*v)).is_none());
+    let pair = |v: &ValueId| (Some(*v), name_in(b, &outs_b, a.name(*v)).or_else(|| rest_b.next()));
+    let mut all: Vec<Pair> = outs_a.iter().map(pair).collect();
+    all.extend(rest_b.map(|v| (None, Some(v))));
     let is_new: Vec<Pair> = more.into_iter().filter(|p| !all.contains(p)).collect();
     all.extend(is_new);
     Ok(all)
@@ -373,12 +359,7 @@ impl Compared<'_> {
     }
 
     fn explain(&self, n: usize, ids: &[TermId], elem: Elem) -> String {
-        let explain = Explain {
-            kernel: self.kernels[n],
-            terms: &self.terms.borrow(),
-            numbers: self.numbers[n],
-            given: self.given,
-        };
-        explain.element(ids, elem)
+        let (kernel, numbers, terms) = (self.kernels[n], self.numbers[n], &self.terms.borrow());
+        Explain { kernel, terms, numbers, given: self.given }.element(ids, elem)
     }
 }

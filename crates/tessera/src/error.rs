@@ -97,7 +97,6 @@ impl Error {
         Error(Box::new(Inner { kind, first, more: Vec::new(), missing: None, text: None }))
     }
 
-    /// An error without help.
     pub(crate) fn new(rule: &'static str, message: impl Into<String>) -> Self {
         Error::of_kind(ErrorKind::Illegal, Diagnostic::error(rule, message))
     }
@@ -135,25 +134,21 @@ impl Error {
         Some(error)
     }
 
-    /// With its place.
     pub(crate) fn at(mut self, span: Span, label: &str) -> Self {
         (self.0.first.span, self.0.first.label) = (Some(span), label.into());
         self
     }
 
-    /// With a way out.
     pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
         self.0.first.help = Some(text.into());
         self
     }
 
-    /// With what the caller can give.
     pub(crate) fn missing_is(mut self, missing: Missing) -> Self {
         self.0.missing = Some(missing.clone());
         self.help(missing.to_string())
     }
 
-    /// With the text that its places are in.
     pub(crate) fn in_text(mut self, text: &Arc<str>) -> Self {
         self.0.text = Some(text.clone());
         self

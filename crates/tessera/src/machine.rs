@@ -1,16 +1,12 @@
 //! The machine that tiles live on.
 
-use crate::dynamic::TileBuf;
-use crate::error::{Error, Result};
 use crate::typed::known::{self, legal};
+use crate::typed::setters::setters;
 use crate::typed::{ConvTile, Element, LayoutMarker, Location, Tile};
+use crate::{AttrName, Compact, Diagnostic, Error, Extent, Loc, Pad, Profile, Result, Role, TileBuf, TileType};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::{Engine, Issued, TileId};
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Inst};
-use tessera_isa::ops::{AttrName, Role};
-use tessera_isa::profile::Profile;
-use tessera_isa::tile::{Compact, Extent, Loc, Pad, TileType};
 
 /// A simulated core with a profile: its memories, and the tiles in them.
 ///
@@ -47,15 +43,13 @@ pub(crate) struct State {
 impl State {
     /// Issues an instruction; what the rules have against it is kept the first time.
     pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<()> {
-        let done = self.engine.issue(inst, tiles)?;
-        keep(&mut self.warnings, done);
+        keep(&mut self.warnings, self.engine.issue(inst, tiles)?);
         Ok(())
     }
 
     /// TLOAD.
     pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<()> {
-        let done = self.engine.load(tile, view, bytes)?;
-        keep(&mut self.warnings, done);
+        keep(&mut self.warnings, self.engine.load(tile, view, bytes)?);
         Ok(())
     }
 
@@ -123,34 +117,17 @@ impl TileOptions {
         TileOptions { pad: Pad::Null, compact: Compact::Null, valid: None, address: None }
     }
 
-    /// The value that padding is filled with (tile-model.md 6).
-    pub const fn pad(mut self, pad: Pad) -> Self {
-        self.pad = pad;
-        self
-    }
-
-    /// The compact mode (tile-model.md 5).
-    pub const fn compact(mut self, compact: Compact) -> Self {
-        self.compact = compact;
-        self
-    }
-
-    /// A valid region that is part of the type, and does not change.
-    pub const fn valid(mut self, rows: usize, cols: usize) -> Self {
-        self.valid = Some([Extent::Static(rows as u64), Extent::Static(cols as u64)]);
-        self
-    }
-
-    /// A valid region that has to be set before it is used (`valid-unset`).
-    pub const fn unset(mut self) -> Self {
-        self.valid = Some([Extent::Dynamic; 2]);
-        self
-    }
-
-    /// TASSIGN: the tile lies at this byte address of its memory.
-    pub const fn address(mut self, address: u64) -> Self {
-        self.address = Some(address);
-        self
+    setters! {
+        /// The value that padding is filled with (tile-model.md 6).
+        pad(pad: Pad) { pad = pad }
+        /// The compact mode (tile-model.md 5).
+        compact(compact: Compact) { compact = compact }
+        /// A valid region that is part of the type, and does not change.
+        valid(rows: usize, cols: usize) { valid = Some([Extent::Static(rows as u64), Extent::Static(cols as u64)]) }
+        /// A valid region that has to be set before it is used (`valid-unset`).
+        unset() { valid = Some([Extent::Dynamic; 2]) }
+        /// TASSIGN: the tile lies at this byte address of its memory.
+        address(address: u64) { address = Some(address) }
     }
 }
 

@@ -21,10 +21,9 @@ mod candidates;
 mod edit;
 
 use crate::equiv::{Answer, FirstRun, Wanted, equiv_again};
-use crate::error::{Error, Result};
-use crate::program::{Kernel, Program};
 pub use crate::symbolic::Given;
 use crate::symbolic::Keep;
+use crate::{Error, Kernel, Program, Result, Span};
 
 use candidates::{Candidate, candidates};
 use edit::Edit;
@@ -32,7 +31,6 @@ use std::collections::{HashMap, HashSet};
 use tessera_asm::Parsed;
 use tessera_exec::origin::Terms;
 use tessera_ir::{Module, OpId, ValueId};
-use tessera_isa::diag::Span;
 
 /// How many instructions all proofs together may run.
 const MAX_WORK: usize = 20_000;
@@ -130,9 +128,7 @@ struct Optimizer<'a> {
     kernel: &'a Kernel,
     /// The rules that the original breaks, none of them an error.
     rules: Vec<&'static str>,
-    /// What the tiles hold, by name.
     contents: HashMap<String, u64>,
-    /// The run of the original.
     last: Option<FirstRun>,
     proofs: usize,
     limit: usize,
@@ -184,10 +180,7 @@ impl Optimizer<'_> {
         let mut module = module.clone();
         let mut edit = Edit::new(&mut module, self.index)?;
         let before = edit.instructions();
-        let mut changed = Vec::new();
-        for candidate in all {
-            changed.extend(candidate.apply(&mut edit).flatten());
-        }
+        let changed = all.iter().filter_map(|candidate| candidate.apply(&mut edit)).collect();
         edit.remove_dead();
         let after = edit.instructions();
         let is_left = |id: OpId| after.iter().any(|a| a.0 == id);
@@ -237,9 +230,9 @@ impl Optimizer<'_> {
             return Err(Error::request("the programs have different inputs"));
         }
         match equiv_again(a, &b, self.given, Wanted::Own(self.wanted), &mut self.last) {
-            Answer::Equal(_) => Ok(()),
-            Answer::Different(_) => Err(Error::request("the programs differ")),
-            Answer::Stopped(_, error) => Err(error),
+            Ok(Answer::Equal(_)) => Ok(()),
+            Ok(Answer::Different(_)) => Err(Error::request("the programs differ")),
+            Ok(Answer::Stopped(_, error)) | Err((_, error)) => Err(error),
         }
     }
 }

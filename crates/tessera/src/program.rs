@@ -24,13 +24,12 @@ pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Outcome, TileData};
 pub use tessera_plan::Placement;
 
-use crate::error::{Error, Missing, Result};
+use crate::{Error, Missing, Profile, Result};
 use std::sync::Arc;
 use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::inline;
 use tessera_ir::{Func, Module, TextForm};
 use tessera_isa::diag::{Diagnostic, Span, nearest};
-use tessera_isa::profile::Profile;
 
 /// A program that was read, on a profile. Clones are the same program.
 #[derive(Clone, Debug)]
@@ -72,7 +71,6 @@ impl Program {
         Program::read(self.source().as_bytes(), Some(profile))
     }
 
-    /// The program, if its text has no errors.
     pub(crate) fn sound(self) -> Result<Program> {
         let text = self.source();
         match Error::of(self.0.parsed.diagnostics.clone()) {

@@ -1,13 +1,10 @@
 //! Runs on origins instead of data: what [`trace`](crate::trace), [`equiv`](crate::equiv) and [`opt`](crate::opt) share.
 
-use crate::error::{Error, Missing, Result};
-use crate::program::{Input, Kernel, Need};
-use tessera_exec::interp::{Run, watch};
+use crate::program::{Bindings, Input, Kernel, Need};
+use crate::{ConvType, Elem, Error, Missing, Number, Result};
+use tessera_exec::interp::watch;
 use tessera_exec::origin::{Converted, Function, Quantized, Term, TermId, Terms, Watch};
 use tessera_ir::{Def, ValueId};
-use tessera_isa::codec::Number;
-use tessera_isa::elem::Elem;
-use tessera_isa::inst::ConvType;
 use tessera_isa::tile::Tile;
 
 /// What is known before a run on origins.
@@ -63,10 +60,10 @@ impl Given {
             let shape = self.shape(name);
             let zeros = |shape: &[u64], elem: Elem| -> Result<Input> {
                 let elements = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
-                let bytes = elements.map(|n| elem.bytes_of(n)).filter(|n| *n <= 1 << 28);
-                let bytes = bytes.ok_or_else(|| {
-                    Error::request(format!("the shape of %{name} has too many elements to follow; give a smaller one"))
-                })?;
+                let Some(bytes) = elements.map(|n| elem.bytes_of(n)).filter(|n| *n <= 1 << 28) else {
+                    let what = format!("the shape of %{name} has too many elements to follow; give a smaller one");
+                    return Err(Error::request(what));
+                };
                 let input = kernel.bind(*value, shape, vec![0; bytes as usize]);
                 input.map_err(|e| e.missing_is(Missing::Shape(name.into())))
             };
@@ -110,20 +107,11 @@ impl Given {
     ) -> Result<Watch> {
         let inputs = self.inputs(kernel, is_given)?;
         let placement = kernel.plan(wanted)?;
-        let run = Run {
-            module: kernel.module(),
-            func: kernel.func(),
-            profile: kernel.profile(),
-            placement: &placement,
-            blocks: self.blocks,
-            tracked: true,
-            inputs,
-            outputs: wanted.iter().flat_map(|v| [(*v, 0), (*v, 1)]).collect(),
-            trace: false,
-        };
+        let outputs = wanted.iter().flat_map(|v| [(*v, 0), (*v, 1)]).collect();
+        let bindings = Bindings { inputs, outputs, blocks: self.blocks, ..Bindings::default() };
         let mut watching = Watch::new(terms, numbers.to_vec(), keep == Keep::Log);
         watching.contents = (keep == Keep::Contents).then(Default::default);
-        let (outcome, watch) = watch(run, watching);
+        let (outcome, watch) = watch(kernel.prepared(bindings, &placement), watching);
         if let Some(undecided) = &watch.undecided {
             return Err(Error::undecided(undecided.op.map(|op| kernel.func().op(op).span), &undecided.why));
         }
@@ -272,7 +260,6 @@ pub(crate) fn constant_text(bytes: &[u8], elem: Option<Elem>) -> String {
 /// Elements that a function is applied to and that are shown one by one.
 pub(crate) const ELEMENTS: usize = 4;
 
-/// A function in words.
 pub(crate) fn function_text(function: &Function) -> String {
     let Converted { src, dst, relu, hardware_rounding, quantized } = match function {
         Function::Converted(converted) => converted,

@@ -5,15 +5,14 @@
 
 mod target;
 
-use crate::error::{Error, Missing, Result};
 use crate::program::{Kernel, Need};
 pub use crate::symbolic::Given;
 use crate::symbolic::{ELEMENTS, Keep, constant_text, function_text, place};
+use crate::{Elem, Error, Missing, Result};
 pub use target::Target;
 use tessera_exec::engine::memory::{MemoryId, is_buffer};
 use tessera_exec::origin::{Function, Log, Source, Spot, Terms};
 use tessera_ir::{OpId, ValueId};
-use tessera_isa::elem::Elem;
 
 /// Elements of one step that are shown by themselves; the rest is counted.
 const SHOWN: usize = 16;
@@ -70,15 +69,12 @@ pub fn back(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Hop>>
     let value = target.value(kernel)?;
     let is_tile = kernel.need(value).is_tile();
     let log = run(kernel, given, if is_tile { vec![value] } else { Vec::new() })?;
-    let bytes = match is_tile {
-        true => {
-            let (row, col) = target.element(kernel, value)?;
-            log.element(value, target.core, row, col)
-        }
-        false => {
-            let (first, len) = target.bytes(kernel, value, given)?;
-            log.buffer(value).map(|m| (first..first + len).map(|b| (m, b)).collect())
-        }
+    let bytes = if is_tile {
+        let (row, col) = target.element(kernel, value)?;
+        log.element(value, target.core, row, col)
+    } else {
+        let (first, len) = target.bytes(kernel, value, given)?;
+        log.buffer(value).map(|m| (first..first + len).map(|b| (m, b)).collect())
     };
     let Some(bytes) = bytes else {
         return Err(Error::request(format!("{target} is not in the program when it ends; name another element")));
@@ -138,16 +134,8 @@ impl Walk<'_> {
             let name = |v: &Option<ValueId>| v.map_or("round".to_string(), |v| format!("%{}", self.kernel.name(v)));
             e.loops.iter().map(|(v, i)| (name(v), *i)).collect()
         });
-        Hop {
-            op: event.and_then(|e| e.op),
-            block: event.map_or(0, |e| e.block),
-            loops,
-            how,
-            from: None,
-            to: None,
-            more: 0,
-            depth,
-        }
+        let (op, block) = event.map_or((None, 0), |e| (e.op, e.block));
+        Hop { op, block, loops, how, from: None, to: None, more: 0, depth }
     }
 
     /// The element that some bytes are, as an event names it.
@@ -189,10 +177,10 @@ impl Walk<'_> {
                 bytes.iter().map(|b| self.log.writer(*b, before, block)).collect();
             let Some(first) = sources.first() else { return };
             let Some((event, source)) = first.clone() else {
-                if sources.iter().any(Option::is_some) {
-                    return self.split(bytes, before, block, depth);
-                }
-                return self.origin(&bytes, before, name, depth);
+                return match sources.iter().any(Option::is_some) {
+                    true => self.split(bytes, before, block, depth),
+                    false => self.origin(&bytes, before, name, depth),
+                };
             };
             let same = sources.iter().all(|s| s.as_ref().is_some_and(|(e, s)| *e == event && alike(s, &source)));
             if !same {
@@ -214,8 +202,8 @@ impl Walk<'_> {
                     (how, elements.first().cloned().unwrap_or_default())
                 }
                 Source::Computed { function, elements, .. } => {
-                    let (function, elements) = (function_text(function), elements.clone());
-                    return self.computed((function, elements), event, to, depth);
+                    let how = How::Computed(function_text(function));
+                    return self.computed(how, elements.clone(), event, to, depth);
                 }
                 Source::Constant(_) => {
                     let constant = |s: &Source| if let Source::Constant(byte) = s { Some(*byte) } else { None };
@@ -244,14 +232,8 @@ impl Walk<'_> {
     }
 
     /// Several elements came together here; the first ones are followed.
-    fn computed(
-        &mut self,
-        (function, elements): (String, Vec<Vec<ByteAt>>),
-        event: usize,
-        to: Option<String>,
-        depth: usize,
-    ) {
-        let mut hop = self.hop(Some(event), How::Computed(function), depth);
+    fn computed(&mut self, how: How, elements: Vec<Vec<ByteAt>>, event: usize, to: Option<String>, depth: usize) {
+        let mut hop = self.hop(Some(event), how, depth);
         hop.to = to;
         hop.more = elements.len().saturating_sub(ELEMENTS) as u64;
         let shown: Vec<(Vec<ByteAt>, String)> =
@@ -356,12 +338,10 @@ impl Walk<'_> {
                 hops.push(hop);
             }
         }
-        if hops.len() > SHOWN {
-            let more = (hops.len() - SHOWN) as u64;
-            hops.truncate(SHOWN);
-            if let Some(last) = hops.last_mut() {
-                last.more = more;
-            }
+        let more = hops.len().saturating_sub(SHOWN) as u64;
+        hops.truncate(SHOWN);
+        if let Some(last) = hops.last_mut() {
+            last.more = more;
         }
         self.hops.extend(hops);
     }
@@ -393,14 +373,12 @@ impl Walk<'_> {
 fn runs<T: Copy>(mut all: Vec<T>, at: impl Fn(&T) -> ByteAt) -> Vec<Vec<T>> {
     all.sort_by_key(|t| at(t));
     let mut groups: Vec<Vec<T>> = Vec::new();
+    let joins = |(m, b): ByteAt, (memory, byte): ByteAt| m == memory && byte <= b + 1;
     for item in all {
-        let (memory, byte) = at(&item);
-        let joins = groups.last().and_then(|g| g.last()).is_some_and(|last| {
-            let (m, b) = at(last);
-            m == memory && byte <= b + 1
-        });
         match groups.last_mut() {
-            Some(group) if joins && group.len() < 8 => group.push(item),
+            Some(group) if group.len() < 8 && group.last().is_some_and(|last| joins(at(last), at(&item))) => {
+                group.push(item);
+            }
             _ => groups.push(vec![item]),
         }
     }

@@ -25,6 +25,7 @@ mod marker;
 mod moves;
 mod operand;
 mod rearrange;
+pub(crate) mod setters;
 
 pub use element::{Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8};
 pub use generated::*;
@@ -35,11 +36,9 @@ pub use moves::*;
 pub use operand::{Operand, TileOrValue};
 pub use rearrange::*;
 
-use crate::dynamic::TileBuf;
-use crate::error::{Error, Result};
+use crate::{Error, Result, TileBuf, TileType};
 use std::fmt;
 use std::marker::PhantomData;
-use tessera_isa::tile::TileType;
 
 pub(crate) mod sealed {
     /// The types of the tile model are a closed set.

@@ -52,10 +52,14 @@ impl Cell {
         Cell { bits, defined: !0 }
     }
 
-    /// A value that was computed: defined if all of its source was.
-    fn computed(bits: u64, source: Cell, elem: Elem) -> Self {
-        let whole = source.defined & elem.mask() == elem.mask();
-        Cell { bits, defined: if whole { !0 } else { 0 } }
+    /// An element that is defined or not.
+    fn result(bits: u64, is_defined: bool) -> Self {
+        Cell { bits, defined: if is_defined { !0 } else { 0 } }
+    }
+
+    /// Are all bits of the element defined?
+    fn is_whole(self, elem: Elem) -> bool {
+        self.defined & elem.mask() == elem.mask()
     }
 }
 
@@ -78,9 +82,8 @@ impl Content {
 fn read(bytes: &[u8], element: i64, elem: Elem) -> u64 {
     let at = element.max(0) as usize;
     match elem.size() {
-        None => u64::from(bytes.get(at / 2).copied().unwrap_or(0) >> (at % 2 * 4) & 15),
-        Some(size) => (0..size as usize)
-            .fold(0, |v, k| v | u64::from(bytes.get(at * size as usize + k).copied().unwrap_or(0)) << (8 * k)),
+        None => u64::from(bytes[at / 2] >> (at % 2 * 4) & 15),
+        Some(size) => (0..size as usize).fold(0, |v, k| v | u64::from(bytes[at * size as usize + k]) << (8 * k)),
     }
 }
 
@@ -88,18 +91,10 @@ fn write(bytes: &mut [u8], element: i64, elem: Elem, value: u64) {
     let at = element.max(0) as usize;
     match elem.size() {
         None => {
-            if let Some(byte) = bytes.get_mut(at / 2) {
-                let shift = at % 2 * 4;
-                *byte = *byte & !(15 << shift) | ((value & 15) as u8) << shift;
-            }
+            let (byte, shift) = (&mut bytes[at / 2], at % 2 * 4);
+            *byte = *byte & !(15 << shift) | ((value & 15) as u8) << shift;
         }
-        Some(size) => {
-            for k in 0..size as usize {
-                if let Some(byte) = bytes.get_mut(at * size as usize + k) {
-                    *byte = (value >> (8 * k)) as u8;
-                }
-            }
-        }
+        Some(size) => (0..size as usize).for_each(|k| bytes[at * size as usize + k] = (value >> (8 * k)) as u8),
     }
 }
 
@@ -121,6 +116,11 @@ impl Picture {
 
     pub(crate) fn set(&mut self, core: usize, r: u64, c: u64, cell: Cell) {
         self.cores[core].set(self.tile.layout().offset(r, c), self.tile.elem, cell);
+    }
+
+    /// Writes elements at their rows and columns.
+    fn put(&mut self, core: usize, written: Vec<(u64, u64, Cell)>) {
+        written.into_iter().for_each(|(r, c, cell)| self.set(core, r, c, cell));
     }
 
     /// Every element outside the first rows and columns becomes a value.
@@ -210,10 +210,8 @@ impl<'a> Reference<'a> {
         let mode = self.inst.attrs.acc_to_vec();
         let (split_m, split_n) = (mode == Some(AccToVec::DualModeSplitM), mode == Some(AccToVec::DualModeSplitN));
         // The source window, and what one core takes of it.
-        let mut extent = if extract { target.valid } else { src.valid };
-        if !extract {
-            extent = [extent[0] / (1 + u64::from(split_m)), extent[1] / (1 + u64::from(split_n))];
-        }
+        let halves = [src.valid[0] / (1 + u64::from(split_m)), src.valid[1] / (1 + u64::from(split_n))];
+        let extent = if extract { target.valid } else { halves };
         let cores: &[usize] = match mode {
             Some(AccToVec::SingleModeVec1) => &[1],
             Some(AccToVec::DualModeSplitM | AccToVec::DualModeSplitN) => &[0, 1],
@@ -235,9 +233,7 @@ impl<'a> Reference<'a> {
                 let footprint = Footprint::of(self.inst, &src.tile, &target.tile, extent, extract);
                 footprint.clobber(&mut self.tiles[d], core, to, &written);
             }
-            for (r, c, cell) in written {
-                self.tiles[d].set(core, r, c, cell);
-            }
+            self.tiles[d].put(core, written);
             if self.inst.form == Form::Fill {
                 let bits = self.fill_value(target.tile.elem)?;
                 self.tiles[d].fill_outside(core, target.valid, bits);
@@ -253,10 +249,10 @@ impl<'a> Reference<'a> {
         if src.tile.loc != Loc::Acc {
             let into_bias = self.inst.dst().is_some_and(|d| d.tile.loc == Loc::Bias);
             return Ok(if elem != dst {
-                Cell::computed(convert(elem, dst, cell.bits), cell, elem)
+                Cell::result(convert(elem, dst, cell.bits), cell.is_whole(elem))
             } else if into_bias && self.inst.profile != Profile::Cpu && elem == Elem::F32 {
                 let is_nan = f32::from_bits(cell.bits as u32).is_nan();
-                Cell::computed(if is_nan { 0x7FC0_0000 } else { cell.bits }, cell, elem)
+                Cell::result(if is_nan { 0x7FC0_0000 } else { cell.bits }, cell.is_whole(elem))
             } else {
                 cell
             });
@@ -280,7 +276,7 @@ impl<'a> Reference<'a> {
         if elem == dst && !fixpipe.relu && param.is_none() {
             return Ok(cell);
         }
-        Ok(Cell::computed(fixpipe.apply(cell.bits as u32, param.as_ref()), cell, elem))
+        Ok(Cell::result(fixpipe.apply(cell.bits as u32, param.as_ref()), cell.is_whole(elem)))
     }
 
     /// TRESHAPE copies all bytes on cpu (ops.md 4); on hardware the two are one storage.
@@ -321,7 +317,7 @@ impl<'a> Reference<'a> {
         let mut undefined = false;
         for [r, c] in area(src.valid) {
             let cell = src.get(r, c);
-            undefined |= cell.defined & view.elem.mask() != view.elem.mask();
+            undefined |= !cell.is_whole(view.elem);
             buffer.set(element_of(view, r, c).ok_or(NO_MEANING)?, view.elem, cell);
         }
         for (byte, defined) in buffer.bytes.iter_mut().zip(&mut buffer.defined) {

@@ -22,7 +22,6 @@ pub struct Case {
 }
 
 impl Case {
-    /// The tile operands: role and type.
     pub(super) fn operands(&self) -> impl Iterator<Item = (Role, &'static str)> {
         let operands = self.op.form(self.form).into_iter().flat_map(|f| f.operands());
         let roles = operands.map(|o| o.role).filter(|r| r.kind() == Kind::Tile);
@@ -42,7 +41,6 @@ const fn case(name: &'static str, op: Opcode, tiles: &'static [&'static str], by
     Case { name, bytes, op, form: Form::Plain, tiles, at: None, kernel: None }
 }
 
-/// A case of an instruction on a window.
 const fn window(name: &'static str, op: Opcode, tiles: &'static [&'static str], at: [i64; 2], bytes: usize) -> Case {
     Case { at: Some(at), ..case(name, op, tiles, bytes) }
 }

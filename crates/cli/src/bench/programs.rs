@@ -3,8 +3,7 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 use tessera::program::{Bindings, Input, Kernel, Program};
-use tessera::{Error, Result};
-use tessera_isa::elem::Elem;
+use tessera::{Elem, Error, Result};
 
 /// A measurement of whole programs.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +48,6 @@ pub static PROGRAMS: &[Programs] = &[
     Programs { name: "plan 10000", unit: "ms", measure: |budget| shortest(budget, || plan(10_000)) },
 ];
 
-/// Seconds of some work.
 fn seconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let result = work();

@@ -2,16 +2,12 @@
 
 use super::Case;
 use std::hint::black_box;
-use tessera::Result;
+use tessera::{Diagnostic, Loc, Profile, Result, Role};
 use tessera_exec::engine::{Engine, TileId};
 use tessera_exec::kernels::AlignedBytes;
 use tessera_ir::Type;
 use tessera_isa::codec::{Number, Overflow};
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::Inst;
-use tessera_isa::ops::Role;
-use tessera_isa::profile::Profile;
-use tessera_isa::tile::Loc;
 
 /// Bytes that one ring touches: several times the first-level cache, and two of them fit the second level.
 const RING: usize = 256 << 10;
@@ -24,7 +20,6 @@ fn turns(case: &Case) -> usize {
     (RING / case.bytes).max(2)
 }
 
-/// An instruction, and the tiles that it is issued on.
 type Issue = (Inst, Vec<(Role, TileId)>);
 
 /// An instruction on one set of tiles after another.

@@ -8,7 +8,6 @@ use serde::Serialize;
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// Measure how fast instructions are, beside a memcpy of as many bytes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Each instruction runs as programs run it, on tiles in the second-level cache, in turn with a \
                         memcpy that reads and writes as many bytes. GB/s count bytes read plus bytes written; ratio is \
@@ -26,7 +25,6 @@ pub struct Args {
     format: Format,
 }
 
-/// A line of the JSON output.
 #[derive(Serialize)]
 struct CaseLine<'a> {
     case: &'a str,
@@ -55,9 +53,9 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let mut table = Table::new(["instruction", "bytes", "GB/s", "memcpy", "ratio", "tracked"]);
     let budget = Duration::from_millis(if args.quick { 250 } else { 3000 });
     for case in &cases {
-        progress.show(session, case.name)?;
+        progress.next(session, case.name)?;
         let m = measure(case, budget).map_err(|e| failed(case.name, &e))?;
-        progress.clear(session)?;
+        progress.show(session, "")?;
         match args.format {
             Format::Json => json(
                 session,
@@ -82,9 +80,9 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     }
     let mut whole = Table::new(["program", "", ""]);
     for program in &programs {
-        progress.show(session, program.name)?;
+        progress.next(session, program.name)?;
         let value = program.measure(budget * 2).map_err(|e| failed(program.name, &e))?;
-        progress.clear(session)?;
+        progress.show(session, "")?;
         match args.format {
             Format::Json => {
                 json(session, &ProgramLine { case: program.name, value: rounded(value), unit: program.unit })?
@@ -121,7 +119,6 @@ struct Progress {
     shown: bool,
 }
 
-/// Cells of the bar.
 const BAR: usize = 20;
 
 impl Progress {
@@ -130,20 +127,17 @@ impl Progress {
         Progress { done: 0, all, shown }
     }
 
-    fn show(&mut self, session: &mut Session<'_>, name: &str) -> Result<(), Failure> {
-        if self.shown {
-            let full = BAR * self.done / self.all.max(1);
-            let bar = format!("{}{}", "█".repeat(full), "░".repeat(BAR - full));
-            write!(session.stderr, "\r\x1b[2K{bar} {}/{} {name}", self.done, self.all)?;
-            session.stderr.flush()?;
-        }
+    fn next(&mut self, session: &mut Session<'_>, name: &str) -> Result<(), Failure> {
+        let full = BAR * self.done / self.all.max(1);
+        let bar = format!("{}{}", "█".repeat(full), "░".repeat(BAR - full));
+        let line = format!("{bar} {}/{} {name}", self.done, self.all);
         self.done += 1;
-        Ok(())
+        self.show(session, &line)
     }
 
-    fn clear(&self, session: &mut Session<'_>) -> Result<(), Failure> {
+    fn show(&self, session: &mut Session<'_>, line: &str) -> Result<(), Failure> {
         if self.shown {
-            write!(session.stderr, "\r\x1b[2K")?;
+            write!(session.stderr, "\r\x1b[2K{line}")?;
             session.stderr.flush()?;
         }
         Ok(())

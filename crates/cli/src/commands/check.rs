@@ -7,11 +7,8 @@ use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session};
 use crate::source::Source;
 use crate::words::counted;
 use std::path::{Path, PathBuf};
-use tessera::Program;
-use tessera_isa::diag::Diagnostic;
-use tessera_isa::profile::Profile;
+use tessera::{Diagnostic, Profile, Program};
 
-/// Check programs against every rule of a profile, or of all profiles
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera check kernel.pto --profile a5\n  tessera check kernel.pto --profile all\n  \
@@ -28,7 +25,6 @@ pub struct Args {
     policy: Policy,
 }
 
-/// One profile, or all of them.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     One(Profile),

@@ -5,7 +5,6 @@ use crate::session::{FINE, Outcome, Session};
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-/// Print a shell's completion script
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: tessera completions bash > ~/.local/share/bash-completion/completions/tessera")]
 pub struct Args {

@@ -3,17 +3,14 @@
 use crate::render::grid;
 use crate::session::{FINE, Failure, Outcome, Session};
 use std::fmt::Write;
-use tessera::Program;
-use tessera::program::{Bindings, Input, Kernel, Need};
-use tessera_isa::elem::Elem;
-use tessera_isa::profile::Profile;
+use tessera::program::{Bindings, Input, Need};
+use tessera::{Elem, Profile, Program};
 use tessera_isa::tile::Tile;
 
 const PROGRAM: &str = include_str!("demo/demo.pto");
 /// What the accumulator holds: halves, which round, and values that saturate.
 const ACC: [f32; 8] = [0.5, 1.5, 2.5, -0.5, -1.5, 300.0, f32::INFINITY, f32::NAN];
 
-/// Run a small program on every profile and show what it does
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: tessera demo --source > demo.pto && tessera check demo.pto --profile all")]
 pub struct Args {
@@ -30,10 +27,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 
 fn page() -> Result<String, Failure> {
     let programs = Profile::ALL.map(|p| Program::read(PROGRAM, Some(p)));
-    let mut results = Vec::new();
-    for program in &programs {
-        results.push((program.profile(), results_of(program)?));
-    }
+    let results = programs.iter().map(|p| Ok((p.profile(), results_of(p)?)));
+    let results: Vec<(Profile, Results)> = results.collect::<Result<_, Failure>>()?;
     let tiles = tiles(&programs[0])?;
     let mut out = String::from(
         "Three layout instructions that every profile has (tessera demo --source prints the program):\n\n\
@@ -110,13 +105,12 @@ fn results_of(program: &Program) -> Result<Results, Failure> {
 /// The tile before the repack, as much of it as one window takes, and the tile after it.
 fn tiles(program: &Program) -> Result<[Tile; 2], Failure> {
     let kernel = program.entry().map_err(|_| broken())?;
-    let tile = |kernel: &Kernel, name: &str| match kernel.find(name).map(|v| kernel.need(v)) {
+    let tile = |name: &str| match kernel.find(name).map(|v| kernel.need(v)) {
         Some(Need::Tile(tile)) => Ok(tile),
         _ => Err(broken()),
     };
-    let (src, lo) = (tile(&kernel, "src")?, tile(&kernel, "lo")?);
-    let window = Tile { rows: lo.rows, v_row: lo.v_row, ..src };
-    Ok([window, lo])
+    let (src, lo) = (tile("src")?, tile("lo")?);
+    Ok([Tile { rows: lo.rows, v_row: lo.v_row, ..src }, lo])
 }
 
 fn side_by_side(blocks: &[String; 2]) -> String {

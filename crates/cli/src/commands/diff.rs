@@ -4,10 +4,8 @@ use super::run::trace::Record;
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
 use std::path::{Path, PathBuf};
 
-/// The largest trace that is read.
 const MAX_TRACE: u64 = 1 << 30;
 
-/// Find the first instruction at which two runs differ that `tessera run --trace` recorded
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  tessera run a.pto --in x=x.npy --trace a.trace\n  tessera run b.pto --in x=x.npy --trace \
@@ -106,14 +104,10 @@ fn read(session: &mut Session<'_>, file: &Path) -> Result<Vec<Record>, Failure> 
         if line.trim().is_empty() {
             continue;
         }
-        let record = serde_json::from_str(line).map_err(|e| {
-            Failure::usage(format!(
-                "{}:{}: this is no line of a trace ({e}); `tessera run --trace FILE` writes one",
-                file.display(),
-                n + 1
-            ))
-        })?;
-        all.push(record);
+        all.push(serde_json::from_str(line).map_err(|e| {
+            let why = format!("this is no line of a trace ({e}); `tessera run --trace FILE` writes one");
+            Failure::usage(format!("{}:{}: {why}", file.display(), n + 1))
+        })?);
     }
     Ok(all)
 }

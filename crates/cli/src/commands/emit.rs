@@ -6,7 +6,6 @@ use crate::session::{FINE, Outcome, Session};
 use std::path::PathBuf;
 use tessera_isa::profile::Profile;
 
-/// Print a program as C++ that calls the intrinsics
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tessera emit kernel.pto --cpp --profile a5 > kernel.hpp")]
 pub struct Args {

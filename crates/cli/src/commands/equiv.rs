@@ -9,12 +9,8 @@ use crate::words::{self, counted};
 use serde::Serialize;
 use std::path::PathBuf;
 use tessera::equiv::{Answer, Different, Given, Which, equiv};
-use tessera::{Error, ErrorKind};
-use tessera_isa::codec::Number;
-use tessera_isa::diag::Diagnostic;
-use tessera_isa::profile::Profile;
+use tessera::{Diagnostic, Error, ErrorKind, Number, Profile};
 
-/// Prove that two programs have the same outputs for all inputs, or show where they differ
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera equiv before.pto after.pto\n  tessera equiv mine.pto theirs.pto --profile-a a2a3 \
@@ -70,7 +66,6 @@ pub struct Known {
 }
 
 impl Known {
-    /// The same for the library.
     pub fn given(&self) -> Given {
         Given {
             set: self.set.iter().map(|b| (b.name.clone(), b.to)).collect(),
@@ -80,7 +75,6 @@ impl Known {
     }
 }
 
-/// `NAME=NxM`.
 fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
     let wrong = || format!("'{text}' is not NAME=NxM, such as x=16x64");
     let (name, dims) = text.split_once('=').ok_or_else(wrong)?;

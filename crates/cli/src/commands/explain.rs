@@ -6,14 +6,12 @@ use crate::render::table::paragraph;
 use crate::session::{FINE, Failure, Outcome, Session};
 use pages::*;
 use std::fmt::Write;
+use tessera::{Elem, Profile};
 use tessera_isa::diag::nearest;
-use tessera_isa::elem::Elem;
 use tessera_isa::ops::{AttrName, Family, Opcode, Pipe, other, others};
-use tessera_isa::profile::Profile;
 use tessera_isa::rules::{self, rule};
 use tessera_isa::tile::{LayoutName, Loc};
 
-/// Explain an instruction, rule, element type, profile, layout or location
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera explain tinsert\n  tessera explain tinsert-bounds\n  tessera explain NZ\n  \
@@ -70,8 +68,7 @@ fn without_prefix(word: &str) -> &str {
 
 /// Every name that has a page, as the index lists them.
 pub fn names() -> Vec<&'static str> {
-    let ops = Opcode::ALL.iter().map(|op| op.mnemonic());
-    let mut all: Vec<&str> = ops.collect();
+    let mut all: Vec<&str> = Opcode::ALL.iter().map(|op| op.mnemonic()).collect();
     all.extend(Opcode::ALL.iter().flat_map(|op| op.info().aliases.iter().chain(op.info().cpp)));
     all.extend(rules::all().map(|r| r.id));
     all.extend(Elem::ALL.iter().flat_map(|e| e.info().spellings));

@@ -3,12 +3,10 @@
 use super::{Loaded, load};
 use crate::policy::Format;
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
-use tessera_ir::TextForm;
-use tessera_isa::profile::Profile;
+use tessera::{Profile, TextForm};
 
-/// Print programs as canonical text, or convert them to another form
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tessera fmt kernel.pto\n  tessera fmt --to dps listing.pto\n  tessera fmt -w \
                         *.pto\n  tessera fmt --check *.pto    (exit code 1 if a file is not formatted)")]
@@ -17,8 +15,8 @@ pub struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Convert to a form: asm (PTO-AS), ssa (Level 1), dps (Level 2)
-    #[arg(long, value_enum)]
-    to: Option<Form>,
+    #[arg(long, value_parser = PossibleValuesParser::new(["asm", "ssa", "dps"]).map(form))]
+    to: Option<TextForm>,
     /// Write nothing; exit code 1 if a file would change
     #[arg(long, conflicts_with = "write")]
     check: bool,
@@ -31,20 +29,11 @@ pub struct Args {
 }
 
 /// The forms of syntax.md 2.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Form {
-    Asm,
-    Ssa,
-    Dps,
-}
-
-impl Form {
-    fn text_form(self) -> TextForm {
-        match self {
-            Form::Asm => TextForm::Asm,
-            Form::Ssa => TextForm::Ssa,
-            Form::Dps => TextForm::Dps,
-        }
+fn form(name: String) -> TextForm {
+    match name.as_str() {
+        "asm" => TextForm::Asm,
+        "ssa" => TextForm::Ssa,
+        _ => TextForm::Dps,
     }
 }
 
@@ -66,7 +55,7 @@ fn format(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     if program.has_errors() {
         loaded.legal(session, Format::Human)?;
     }
-    let text = program.text(args.to.map(Form::text_form));
+    let text = program.text(args.to);
     let changed = text != source.text;
     if args.check {
         if changed {

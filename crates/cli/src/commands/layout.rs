@@ -5,11 +5,9 @@ use crate::render::{WIDTH, grid, tile};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
 use std::fmt::Write;
 use std::path::PathBuf;
+use tessera::{Profile, TileType};
 use tessera_ir::Type;
-use tessera_isa::profile::Profile;
-use tessera_isa::tile::TileType;
 
-/// Draw where the elements of a tile lie in memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tessera layout '!pto.tile_buf<vec, 33x32xf16, blayout=col_major, \
                         slayout=row_major>'\n  tessera layout '!pto.tile<loc=left, f16, 32, 32>' --profile a2a3\n  \

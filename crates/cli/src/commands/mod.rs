@@ -21,9 +21,8 @@ use crate::source::Source;
 use crate::words;
 use clap::{Parser, Subcommand};
 use std::path::Path;
-use tessera::{Error, Kernel, Program};
+use tessera::{Error, Kernel, Profile, Program};
 use tessera_isa::diag::{Diagnostic, nearest};
-use tessera_isa::profile::Profile;
 
 /// Assemble, verify, place and run programs of the PTO tile ISA's layout instructions.
 #[derive(Debug, Parser)]

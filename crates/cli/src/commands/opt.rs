@@ -8,11 +8,9 @@ use crate::session::{FINE, Outcome, Session, UNDECIDED};
 use crate::source::Source;
 use crate::words::{self, counted};
 use std::path::PathBuf;
-use tessera::ErrorKind;
 use tessera::opt::{Instruction, Step, optimize};
-use tessera_isa::profile::Profile;
+use tessera::{ErrorKind, Profile};
 
-/// Take out what cannot matter, prove every step, and print the program that is left
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera opt kernel.pto\n  tessera opt kernel.pto --profile a5 -o shorter.pto\n\nA step is \

@@ -7,12 +7,10 @@ use crate::session::{FINE, Outcome, Session};
 use crate::source::Source;
 use std::fmt::Write;
 use std::path::PathBuf;
-use tessera::program::Kernel;
+use tessera::{Kernel, Profile};
 use tessera_ir::OpId;
-use tessera_isa::profile::Profile;
 use tessera_plan::{MemoryMap, MemoryRows, Pipes};
 
-/// Show where tiles are placed, and which instruction waits for which
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tessera plan kernel.pto --profile a5\n  tessera plan kernel.pto --svg map.svg")]
 pub struct Args {
@@ -88,8 +86,7 @@ impl Page<'_> {
             let mut waits: Vec<String> = Vec::new();
             for wait in pipes.waits.iter().filter(|w| w.to == *op) {
                 let from = pipes.ops.iter().find(|(o, _)| *o == wait.from).map_or("?", |(_, p)| p.name());
-                let tile = self.kernel.name(wait.tile);
-                let hazard = wait.hazard.name();
+                let (tile, hazard) = (self.kernel.name(wait.tile), wait.hazard.name());
                 waits.push(format!("{from} of {} (%{tile}, {hazard})", self.line(wait.from)));
             }
             let mnemonic = self.kernel.func().op(*op).opcode().map_or("", |o| o.mnemonic());
@@ -98,7 +95,6 @@ impl Page<'_> {
         table
     }
 
-    /// The line that an operation stands in.
     fn line(&self, op: OpId) -> String {
         self.source.line(self.kernel.func().op(op).span).to_string()
     }
@@ -113,11 +109,7 @@ fn headline(memory: &MemoryRows) -> String {
         0 => String::new(),
         n => format!(" ({n} more for the runtime)"),
     };
-    format!(
-        "{} ({}): {}{limit} in use{reserved}, at most {} alive together",
-        memory.loc.memory_name(),
-        memory.loc,
-        memory.high_water,
-        memory.peak
-    )
+    let MemoryRows { loc, high_water, peak, .. } = memory;
+    let name = loc.memory_name();
+    format!("{name} ({loc}): {high_water}{limit} in use{reserved}, at most {peak} alive together")
 }

@@ -10,12 +10,8 @@ use crate::policy::{Format, Policy};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
 use crate::words;
 use std::path::PathBuf;
-use tessera::{Error, Kernel};
-use tessera_isa::codec::Number;
-use tessera_isa::diag::{Diagnostic, Severity};
-use tessera_isa::profile::Profile;
+use tessera::{Diagnostic, Error, Kernel, Number, Profile, Severity};
 
-/// Run a program
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera run it.pto --in src0=a.npy --in src1=b.npy --out dst0=x.npy\n  tessera run \

@@ -8,11 +8,9 @@ use crate::source::Source;
 use crate::words::{self, counted};
 use serde::Serialize;
 use std::path::PathBuf;
-use tessera::program::Kernel;
 use tessera::trace::{Hop, How, Target, back, forward};
-use tessera_isa::profile::Profile;
+use tessera::{Kernel, Profile};
 
-/// Show where an element comes from, or everywhere an input element goes
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera trace kernel.pto --at '%dst[3,5]'\n  tessera trace kernel.pto --at 'y[17]' \
@@ -97,7 +95,6 @@ fn mnemonic(hop: &Hop, kernel: &Kernel) -> Option<&'static str> {
     })
 }
 
-/// Line and instruction.
 fn head(hop: &Hop, kernel: &Kernel, source: &Source) -> String {
     match (line(hop, kernel, source), mnemonic(hop, kernel), &hop.how) {
         (_, _, How::Ends | How::Input | How::NeverWritten) => String::new(),

@@ -4,8 +4,7 @@ use crate::source::Source;
 use crate::words::counted;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
-use tessera_isa::diag::{Diagnostic, Severity};
-use tessera_isa::profile::Profile;
+use tessera::{Diagnostic, Profile, Severity};
 
 /// Longer lines are shown around the places that matter only.
 const MAX_LINE: usize = 400;
@@ -21,9 +20,8 @@ pub fn human(diagnostic: &Diagnostic, source: &Source, color: bool) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let mut elements: Vec<Element<'_>> = Vec::new();
     let pieces = pieces(diagnostic, source);
-    elements.extend(pieces.iter().map(|piece| piece.snippet(source).into()));
+    let mut elements: Vec<Element<'_>> = pieces.iter().map(|piece| piece.snippet(source).into()).collect();
     if elements.is_empty() {
         elements.push(Origin::path(source.name.as_str()).into());
     }
@@ -100,7 +98,12 @@ impl Piece {
         if range.len() <= MAX_LINE {
             return range;
         }
-        window(source, &range, &self.places_on(source, line))
+        let places = self.places_on(source, line);
+        let first = places.iter().map(|p| p.range.start).min().unwrap_or(range.start);
+        let last = places.iter().map(|p| p.range.end).max().unwrap_or(range.start);
+        let start = source.floor(first.saturating_sub(AROUND).max(range.start));
+        let end = source.floor((last + AROUND).min(start + MAX_LINE).min(range.end));
+        start..end.max(start)
     }
 
     fn places_on(&self, source: &Source, line: usize) -> Vec<&Place> {
@@ -122,13 +125,12 @@ impl Piece {
         let mut annotations = Vec::new();
         for line in self.lines.clone() {
             let range = source.line_range(line);
-            let here = self.places_on(source, line);
             let shown = self.shown(source, line);
             if shown.start > range.start {
                 text.push('…');
             }
             let shift = |at: usize, base: usize| base + at.clamp(shown.start, shown.end) - shown.start;
-            for place in here {
+            for place in self.places_on(source, line) {
                 let span = shift(place.range.start, text.len())..shift(place.range.end, text.len());
                 let label = (!place.label.is_empty()).then(|| place.label.clone());
                 annotations.push(place.kind.span(span).label(label));
@@ -141,13 +143,4 @@ impl Piece {
         }
         Snippet::source(text).path(source.name.as_str()).line_start(self.lines.start + 1).annotations(annotations)
     }
-}
-
-/// The part of a long line that its places lie in.
-fn window(source: &Source, line: &Range<usize>, places: &[&Place]) -> Range<usize> {
-    let first = places.iter().map(|p| p.range.start).min().unwrap_or(line.start);
-    let last = places.iter().map(|p| p.range.end).max().unwrap_or(line.start);
-    let start = source.floor(first.saturating_sub(AROUND).max(line.start));
-    let end = source.floor((last + AROUND).min(start + MAX_LINE).min(line.end));
-    start..end.max(start)
 }

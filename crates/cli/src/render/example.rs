@@ -20,35 +20,23 @@ pub fn examples(op: Opcode, form: &Shape) -> Examples {
     let info = op.info();
     let names = |roles: &[Role]| roles.iter().map(|r| operand(*r)).collect::<Vec<_>>().join(", ");
     let types = |roles: &[Role]| roles.iter().map(|r| type_of(op, form.form, *r)).collect::<Vec<_>>();
-    let all_ins = types(&form.ins);
+    let (mnemonic, ins, in_types) = (info.mnemonic, names(&form.ins), types(&form.ins).join(", "));
     let tiles: Vec<Role> = form.ins.iter().copied().filter(|r| r.kind() == Kind::Tile).collect();
     let tail = attributes(info);
     let dps_outs = match form.outs.as_slice() {
         [] => String::new(),
         outs => format!(" outs({} : {})", names(outs), types(outs).join(", ")),
     };
-    let dps = format!("pto.{} ins({} : {}){dps_outs}{tail}", info.mnemonic, names(&form.ins), all_ins.join(", "));
+    let dps = format!("pto.{mnemonic} ins({ins} : {in_types}){dps_outs}{tail}");
     // A view is not a value that an instruction makes, so TLOAD and TSTORE have the DPS form only.
     if form.outs.iter().chain(&form.ins).any(|r| *r == Role::Global) || form.outs.is_empty() {
         return Examples { asm: String::new(), ssa: String::new(), dps };
     }
-    let results = names(&form.outs);
-    let result_types = group(&types(&form.outs));
-    Examples {
-        asm: format!(
-            "{results} = {} {} : {} -> {result_types}{tail}",
-            info.mnemonic,
-            bracketed(&form.ins),
-            group(&types(&tiles)),
-        ),
-        ssa: format!(
-            "{results} = pto.{} {} : ({}) -> {result_types}{tail}",
-            info.mnemonic,
-            names(&form.ins),
-            all_ins.join(", ")
-        ),
-        dps,
-    }
+    let (results, result_types) = (names(&form.outs), group(&types(&form.outs)));
+    let (operands, tile_types) = (bracketed(&form.ins), group(&types(&tiles)));
+    let asm = format!("{results} = {mnemonic} {operands} : {tile_types} -> {result_types}{tail}");
+    let ssa = format!("{results} = pto.{mnemonic} {ins} : ({in_types}) -> {result_types}{tail}");
+    Examples { asm, ssa, dps }
 }
 
 fn operand(role: Role) -> String {

@@ -180,14 +180,9 @@ pub fn legend(tile: &Tile, padding_mark: &str) -> Vec<(&'static str, String)> {
         ("offset", format!("offset(r, c) = {}", name.formula())),
     ];
     if name.is_boxed() {
-        let boxes = format!(
-            "IR×IC = {ir}×{ic} elements (fractal={}), N = {}, {} × {} of them",
-            tile.fractal,
-            ir * ic,
-            tile.rows.div_ceil(ir),
-            tile.cols.div_ceil(ic)
-        );
-        lines.push(("boxes", boxes));
+        let (fractal, rows, cols) = (tile.fractal, tile.rows.div_ceil(ir), tile.cols.div_ceil(ic));
+        let size = format!("IR×IC = {ir}×{ic} elements (fractal={fractal}), N = {}", ir * ic);
+        lines.push(("boxes", format!("{size}, {rows} × {cols} of them")));
     }
     let (pitch, unit) = match (name, tile.blayout) {
         (LayoutName::Nd, _) => (tile.cols, "row"),

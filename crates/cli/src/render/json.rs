@@ -2,8 +2,7 @@
 
 use crate::source::Source;
 use serde::Serialize;
-use tessera_isa::diag::Diagnostic;
-use tessera_isa::profile::Profile;
+use tessera::{Diagnostic, Profile};
 
 #[derive(Serialize)]
 struct Record<'a> {
@@ -47,7 +46,5 @@ pub fn line(diagnostic: &Diagnostic, source: &Source, profile: Profile) -> Strin
         profile: profile.name(),
     };
     // A record of strings and numbers always has a JSON form.
-    let mut text = serde_json::to_string(&record).unwrap_or_default();
-    text.push('\n');
-    text
+    serde_json::to_string(&record).unwrap_or_default() + "\n"
 }

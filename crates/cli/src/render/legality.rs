@@ -1,11 +1,9 @@
 //! The legality table of an instruction: its signatures, with the three profiles side by side.
 
 use super::table::Table;
-use tessera_isa::elem::Elem;
+use tessera::{Elem, Loc, Profile};
 use tessera_isa::ops::sig::{A5_TYPES, ALL_LOCS, CUBE_A2A3, CUBE_A5, Locs, NOT_ACC, SCALES, STANDARD};
 use tessera_isa::ops::{Effect, Form, Kind, Lay, Layouts, OpInfo, Role, Sig, TypeOf, Types};
-use tessera_isa::profile::Profile;
-use tessera_isa::tile::Loc;
 
 /// The table, or nothing where the instruction takes no tiles.
 pub fn legality(info: &OpInfo) -> Option<Table> {

@@ -51,20 +51,17 @@ struct Picture<'a> {
 }
 
 impl Picture<'_> {
-    fn line(&mut self, text: std::fmt::Arguments) {
-        self.svg.line(text);
-    }
-
     fn text(&mut self, x: f64, y: f64, class: &str, anchor: &str, text: &str) {
         let text = escape(text);
-        self.line(format_args!(r#"<text class="{class}" x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#));
+        self.svg
+            .line(format_args!(r#"<text class="{class}" x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#));
     }
 
     fn head(&mut self, height: f64) {
-        self.line(format_args!(
+        self.svg.line(format_args!(
             r#"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="Helvetica, Arial, sans-serif">"#
         ));
-        self.line(format_args!(
+        self.svg.line(format_args!(
             r##"<style>
 .title {{ font-size: 18px; font-weight: bold; fill: #222 }}
 .panel {{ font-size: 14px; font-weight: bold; fill: #222 }}
@@ -85,13 +82,13 @@ impl Picture<'_> {
         let entries = [(fill, border, "placed automatically"), ("url(#manual)", "#707070", "address in the text")];
         let mut at = x;
         for (fill, border, text) in entries {
-            self.line(format_args!(
+            self.svg.line(format_args!(
                 r#"<rect x="{at:.1}" y="{y:.1}" width="22" height="12" rx="2" fill="{fill}" stroke="{border}"/>"#
             ));
             self.text(at + 28.0, y + 10.0, "note", "start", text);
             at += 28.0 + text.chars().count() as f64 * CHAR + 18.0;
         }
-        self.line(format_args!(
+        self.svg.line(format_args!(
             r##"<line x1="{at:.1}" y1="{0:.1}" x2="{1:.1}" y2="{0:.1}" stroke="#b00020" stroke-width="1.5" stroke-dasharray="6 3"/>"##,
             y + 6.0,
             at + 22.0
@@ -109,31 +106,30 @@ impl Picture<'_> {
             self.tile(&scale, row, i);
         }
         if let Some(capacity) = memory.capacity.filter(|c| *c <= scale.bytes) {
-            let y = scale.y(capacity);
-            self.line(format_args!(
-                r##"<line x1="{LEFT}" y1="{y:.1}" x2="{0:.1}" y2="{y:.1}" stroke="#b00020" stroke-width="1.5" stroke-dasharray="6 3"/>"##,
-                WIDTH - RIGHT
+            let (y, right) = (scale.y(capacity), WIDTH - RIGHT);
+            self.svg.line(format_args!(
+                r##"<line x1="{LEFT}" y1="{y:.1}" x2="{right:.1}" y2="{y:.1}" stroke="#b00020" stroke-width="1.5" stroke-dasharray="6 3"/>"##
             ));
         }
     }
 
     fn axes(&mut self, scale: &Scale) {
         let (bottom, right) = (scale.top + PANEL, WIDTH - RIGHT);
-        self.line(format_args!(
+        self.svg.line(format_args!(
             r##"<rect x="{LEFT}" y="{0:.1}" width="{1:.1}" height="{PANEL}" fill="#fafafa" stroke="#bbbbbb"/>"##,
             scale.top,
             right - LEFT
         ));
         for tick in ticks(scale.bytes) {
             let y = scale.y(tick);
-            self.line(format_args!(
+            self.svg.line(format_args!(
                 r##"<line x1="{LEFT}" y1="{y:.1}" x2="{right:.1}" y2="{y:.1}" stroke="#e6e6e6"/>"##
             ));
             self.text(LEFT - 8.0, y + 4.0, "note", "end", &format!("{tick:#x}"));
         }
         for position in steps(self.map.exit) {
             let x = scale.x(position);
-            self.line(format_args!(
+            self.svg.line(format_args!(
                 r##"<line x1="{x:.1}" y1="{bottom:.1}" x2="{x:.1}" y2="{0:.1}" stroke="#bbbbbb"/>"##,
                 bottom + 4.0
             ));
@@ -155,17 +151,10 @@ impl Picture<'_> {
             true => ("url(#manual)", "#707070"),
             false => COLOURS[index % COLOURS.len()],
         };
-        let hint = escape(&format!(
-            "{} {}: {:#x}…{:#x}, {} bytes, positions {} to {}",
-            row.name,
-            row.ty,
-            row.addr,
-            row.addr.saturating_add(row.bytes),
-            row.bytes,
-            row.start,
-            row.end
-        ));
-        self.line(format_args!(
+        let Row { name, ty, addr, bytes, start, end, .. } = row;
+        let beyond = addr.saturating_add(*bytes);
+        let hint = escape(&format!("{name} {ty}: {addr:#x}…{beyond:#x}, {bytes} bytes, positions {start} to {end}"));
+        self.svg.line(format_args!(
             r#"<rect x="{x:.1}" y="{y:.1}" width="{w:.1}" height="{h:.1}" rx="2" fill="{fill}" stroke="{border}"><title>{hint}</title></rect>"#
         ));
         if h < 13.0 {
@@ -177,7 +166,7 @@ impl Picture<'_> {
         };
         if row.is_manual {
             // Letters on stripes are hard to read.
-            self.line(format_args!(
+            self.svg.line(format_args!(
                 r##"<rect x="{0:.1}" y="{1:.1}" width="{2:.1}" height="12" fill="#ffffff"/>"##,
                 x + w / 2.0 - width(&label) / 2.0 - 2.0,
                 y + h / 2.0 - 6.0,
@@ -193,7 +182,7 @@ impl Picture<'_> {
             return;
         }
         let (cx, cy) = (x + w / 2.0 + 4.0, y + h / 2.0);
-        self.line(format_args!(
+        self.svg.line(format_args!(
             r#"<text class="box" x="{cx:.1}" y="{cy:.1}" text-anchor="middle" transform="rotate(-90 {cx:.1} {cy:.1})">{}</text>"#,
             escape(&row.name)
         ));

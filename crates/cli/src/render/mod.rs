@@ -3,12 +3,12 @@
 pub mod diagnostic;
 pub mod example;
 pub mod grid;
-pub mod json;
-pub mod legality;
+pub(crate) mod json;
+pub(crate) mod legality;
 pub mod map;
 mod svg;
 pub mod table;
-pub mod tile;
+pub(crate) mod tile;
 pub mod values;
 
 /// Every page fits a terminal of this many columns.

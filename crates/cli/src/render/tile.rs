@@ -12,7 +12,6 @@ const LABEL: f64 = 40.0;
 const CHAR: f64 = 7.3;
 const LINE: f64 = 20.0;
 
-/// The picture.
 pub fn draw(tile: &Tile, title: &str) -> String {
     let grid = Grid::new(*tile, 36, 34);
     let cell = (grid.digits() as f64 * CHAR + 12.0).max(28.0);
@@ -69,22 +68,19 @@ fn end(positions: &[(f64, f64)]) -> f64 {
     positions.last().map_or(0.0, |(at, size)| at + size)
 }
 
+fn label(out: &mut Svg, (x, y): (f64, f64), anchor: &str, fill: &str, text: &str) {
+    out.line(format_args!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{fill}\">{text}</text>"));
+}
+
 fn axis_labels(out: &mut Svg, grid: &Grid, x: &[(f64, f64)], y: &[(f64, f64)]) {
     let top = MARGIN + HEAD - 8.0;
     for (slot, (at, size)) in grid.cols.iter().zip(x) {
         let text = slot.index().map_or("…".into(), |c| c.to_string());
-        out.line(format_args!(
-            "<text x=\"{:.1}\" y=\"{top:.1}\" text-anchor=\"middle\" fill=\"#6b7785\">{text}</text>",
-            at + size / 2.0
-        ));
+        label(out, (at + size / 2.0, top), "middle", "#6b7785", &text);
     }
     for (slot, (at, size)) in grid.rows.iter().zip(y) {
         let text = slot.index().map_or("⋮".into(), |r| r.to_string());
-        out.line(format_args!(
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#6b7785\">{text}</text>",
-            MARGIN + LABEL - 8.0,
-            at + size / 2.0 + 4.0
-        ));
+        label(out, (MARGIN + LABEL - 8.0, at + size / 2.0 + 4.0), "end", "#6b7785", &text);
     }
 }
 
@@ -94,11 +90,7 @@ fn cells(out: &mut Svg, grid: &Grid, x: &[(f64, f64)], y: &[(f64, f64)]) {
         for (col, (left, width)) in grid.cols.iter().zip(x) {
             let middle = (left + width / 2.0, top + height / 2.0 + 4.0);
             let (Some(r), Some(c)) = (row.index(), col.index()) else {
-                let text = if row.index().is_some() { "…" } else { "⋮" };
-                out.line(format_args!(
-                    "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#9aa5b1\">{text}</text>",
-                    middle.0, middle.1
-                ));
+                label(out, middle, "middle", "#9aa5b1", if row.index().is_some() { "…" } else { "⋮" });
                 continue;
             };
             let offset = grid.layout.offset(r, c);

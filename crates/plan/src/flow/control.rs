@@ -1,7 +1,7 @@
 //! Branches and loops: what is joined, and what an iteration hands to the next one.
 
 use super::{Use, Walk};
-use crate::binding::{Binding, Refs, RootId};
+use crate::binding::{Binding, Refs};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_ir::edges::{Control, Edge, If, When};
@@ -51,7 +51,7 @@ impl Walk<'_> {
             // A branch that does not bind the tile leaves it where it was, unless the tile is the other branch's own.
             let stays = bindings.len() < 2 && !self.is_inside(op, self.points.home(self.func, tile));
             let mut all = if stays { self.bound[tile.index()].clone() } else { Binding::default() };
-            bindings.iter().for_each(|b| all.join(b, &mut self.flow.pinned));
+            bindings.iter().for_each(|b| all.join(b, &mut self.flow.roots));
             self.rebind(tile, all);
         }
         for (r, refs) in choice.results.iter().zip(results) {
@@ -68,7 +68,7 @@ impl Walk<'_> {
                 self.hand(edge);
                 for arg in edge.to {
                     // A buffer, once the loop is known to need one, is where it is whenever an iteration begins.
-                    self.bound[arg.index()] = self.own[arg.index()].map(Binding::root).unwrap_or_default();
+                    self.bound[arg.index()] = self.owned(*arg);
                 }
             }
             let entry = self.entries.remove(&id).unwrap_or_default();
@@ -79,7 +79,7 @@ impl Walk<'_> {
             }
             for (tile, more) in &entry.bound {
                 let mut all = self.bound[tile.index()].clone();
-                all.join(more, &mut self.flow.pinned);
+                all.join(more, &mut self.flow.roots);
                 self.rebind(*tile, all);
             }
             self.entries.insert(id, entry);
@@ -120,8 +120,7 @@ impl Walk<'_> {
             if next.many || next.tiles.iter().any(local) {
                 next = Refs::tile(arg);
                 let buffer = self.own(arg);
-                let written = |root: &RootId| Use { root: *root, op: id, writes: true };
-                self.flow.uses.extend(buffer.roots.iter().map(written));
+                self.flow.uses.extend(buffer.roots.into_iter().map(|root| Use { root, op: id, writes: true }));
             }
             let known = entry.refs.entry(arg).or_default();
             let before = known.clone();
@@ -141,8 +140,8 @@ impl Walk<'_> {
                 self.pin(&binding.roots);
                 grown |= !known.pinned;
                 known.pinned = true;
-            } else if !known.covers(&binding, &self.flow.pinned) {
-                known.join(&binding, &mut self.flow.pinned);
+            } else if !known.covers(&binding, &self.flow.roots) {
+                known.join(&binding, &mut self.flow.roots);
                 grown = true;
             }
         }

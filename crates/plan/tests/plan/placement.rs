@@ -297,7 +297,7 @@ fn computed_addresses_push_automatic_tiles_up() {
     let k = b.alloc_computed(t, known);
     b.print(k);
     let p = placed(&b, Profile::A5, &[]);
-    assert!(p.manual.iter().any(|m| m.addr == 64), "a constant is no computed address");
+    assert!(p.manual.iter().any(|m| m.slot.addr == 64), "a constant is no computed address");
 }
 
 #[test]

@@ -52,13 +52,9 @@ struct Reader<'a>(&'a str);
 
 impl<'a> Reader<'a> {
     fn eat(&mut self, token: &str) -> bool {
-        match self.0.trim_start().strip_prefix(token) {
-            Some(rest) => {
-                self.0 = rest;
-                true
-            }
-            None => false,
-        }
+        let rest = self.0.trim_start().strip_prefix(token);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
     }
 
     fn expect(&mut self, token: &str) -> Option<()> {
@@ -66,22 +62,14 @@ impl<'a> Reader<'a> {
     }
 
     fn string(&mut self) -> Option<&'a str> {
-        let quote = if self.eat("'") {
-            '\''
-        } else {
-            self.expect("\"")?;
-            '"'
-        };
+        let quote = if self.eat("'") { '\'' } else { self.expect("\"").map(|()| '"')? };
         let (text, rest) = self.0.split_once(quote)?;
         self.0 = rest;
         Some(text)
     }
 
     fn boolean(&mut self) -> Option<bool> {
-        if self.eat("True") {
-            return Some(true);
-        }
-        self.eat("False").then_some(false)
+        self.expect("True").map(|()| true).or_else(|| self.expect("False").map(|()| false))
     }
 
     fn tuple(&mut self) -> Option<Vec<u64>> {

@@ -129,18 +129,12 @@ impl Array {
     /// The file of the array.
     pub fn to_file(&self) -> Vec<u8> {
         let tuple = shape_text(&self.shape);
-        let mut header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': {tuple}, }}", self.descr);
+        let header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': {tuple}, }}", self.descr);
         // Numpy aligns the data to 64 bytes; 10 bytes stand before the header and a newline ends it.
-        while !(10 + header.len() + 1).is_multiple_of(64) {
-            header.push(' ');
-        }
-        header.push('\n');
-        let mut file = MAGIC.to_vec();
-        file.extend([1, 0]);
-        file.extend((header.len() as u16).to_le_bytes());
-        file.extend(header.as_bytes());
-        file.extend(&self.bytes);
-        file
+        let width = (10 + header.len() + 1).next_multiple_of(64) - 11;
+        let header = format!("{header:<width$}\n");
+        let len = (header.len() as u16).to_le_bytes();
+        [MAGIC, &[1, 0], &len, header.as_bytes(), &self.bytes].concat()
     }
 
     /// Does the array hold elements of this type (syntax.md 4)?

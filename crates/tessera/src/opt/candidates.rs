@@ -2,7 +2,7 @@
 
 use super::Instruction;
 use super::edit::{Edit, is_instruction};
-use tessera_ir::{Arg, BlockId, Module, OpId, OpKind, Operand, ValueId};
+use tessera_ir::{Arg, BlockId, Module, Op, OpId, OpKind, Operand, ValueId};
 use tessera_isa::ops::{Form, Opcode, Role};
 
 /// How many instructions back a tile is looked for.
@@ -72,19 +72,15 @@ fn bypasses(edit: &Edit<'_>, block: BlockId, id: OpId, all: &mut Vec<Candidate>)
     };
     let from = ancestors(edit, block, id);
     match dsts.as_slice() {
-        [dst] => all.extend(
-            from.iter()
-                .filter(|v| alike(**v, *dst) && *v != dst)
-                .map(|v| Candidate::Bypass { op: id, reads: vec![(*dst, *v)] }),
-        ),
+        [dst] => {
+            let others = from.iter().filter(|v| alike(**v, *dst) && *v != dst);
+            all.extend(others.map(|v| Candidate::Bypass { op: id, reads: vec![(*dst, *v)] }));
+        }
         [first, second] => {
             for a in &from {
-                for b in from.iter().filter(|b| *b != a) {
-                    if alike(*a, *first) && alike(*b, *second) {
-                        let reads = vec![(*first, *a), (*second, *b)];
-                        all.push(Candidate::Bypass { op: id, reads });
-                    }
-                }
+                let others = from.iter().filter(|b| *b != a && alike(*a, *first) && alike(**b, *second));
+                let reads = others.map(|b| vec![(*first, *a), (*second, *b)]);
+                all.extend(reads.map(|reads| Candidate::Bypass { op: id, reads }));
             }
         }
         _ => {}
@@ -136,89 +132,81 @@ impl Candidate {
         }
     }
 
-    /// Makes the step. Gives the instruction that changed, and what became of it; `None` where the step makes no sense.
-    pub fn apply(&self, edit: &mut Edit<'_>) -> Option<Option<(Instruction, String)>> {
+    /// Makes the step where it makes sense. Gives the instruction that changed, and what became of it.
+    pub fn apply(&self, edit: &mut Edit<'_>) -> Option<(Instruction, String)> {
+        let id = self.op()?;
+        let before = edit.instruction(id)?;
         let name = |edit: &Edit<'_>, v: ValueId| format!("%{}", edit.module.names.text(edit.func.value(v).name));
-        match self {
-            Candidate::Dead => Some(None),
+        let outs = |op: &Op| op.operands.iter().filter(|o| o.role.is_dst()).copied().collect::<Vec<Operand>>();
+        let became = match self {
+            Candidate::Dead => return None,
             Candidate::Remove(id) => {
                 // A result that is read, or put out, must come from somewhere.
                 let results = &edit.func.op(*id).results;
-                if results.iter().any(|r| edit.func.outputs.contains(r) || edit.is_named(*r)) {
+                if !results.iter().any(|r| edit.func.outputs.contains(r) || edit.is_named(*r)) {
+                    edit.remove(*id);
+                }
+                return None;
+            }
+            Candidate::Bypass { reads, .. } => {
+                let replaced: Vec<bool> = reads.iter().map(|(from, to)| edit.replace_uses(*from, *to, id)).collect();
+                if !replaced.contains(&true) {
                     return None;
                 }
-                edit.remove(*id);
-                Some(None)
+                let text = |(from, to): &(ValueId, ValueId)| {
+                    format!("{} is read instead of {}", name(edit, *to), name(edit, *from))
+                };
+                reads.iter().map(text).collect::<Vec<_>>().join(", ")
             }
-            Candidate::Bypass { op, reads } => {
-                let mut any = false;
-                for (from, to) in reads {
-                    any |= edit.replace_uses(*from, *to, *op);
-                }
-                let text: Vec<String> = reads
-                    .iter()
-                    .map(|(from, to)| format!("{} is read instead of {}", name(edit, *to), name(edit, *from)))
-                    .collect();
-                let changed = edit.instruction(*op)?;
-                any.then_some(Some((changed, text.join(", "))))
-            }
-            Candidate::Move { op: id, src } => {
-                let before = edit.instruction(*id)?;
+            Candidate::Move { src, .. } => {
                 let source = name(edit, *src);
-                let op = edit.func.ops.get_mut(id.index())?;
-                let outs: Vec<Operand> = op.operands.iter().filter(|o| o.role.is_dst()).copied().collect();
-                let first = op.operands.first().copied()?;
+                let op = edit.func.op_mut(id);
+                let first = Operand { role: Role::Src, arg: Arg::Value(*src), ..op.operands.first().copied()? };
                 op.kind = OpKind::Pto(Opcode::Tmov, Form::Plain);
-                let source_operand = Operand { role: Role::Src, arg: Arg::Value(*src), ..first };
-                op.operands = std::iter::once(source_operand).chain(outs).collect();
+                op.operands = std::iter::once(first).chain(outs(op)).collect();
                 forget_attributes(op);
-                Some(Some((before, format!("becomes tmov of {source}"))))
+                format!("becomes tmov of {source}")
             }
-            Candidate::TakeOver { op: id, producer } => {
-                let before = edit.instruction(*id)?;
+            Candidate::TakeOver { producer, .. } => {
                 let made = edit.func.op(*producer).clone();
-                let op = edit.func.ops.get_mut(id.index())?;
+                let op = edit.func.op_mut(id);
                 if made.form != op.form || made.operand(Role::Init).is_some() || op.operand(Role::Init).is_some() {
                     return None;
                 }
-                let outs: Vec<Operand> = op.operands.iter().filter(|o| o.role.is_dst()).copied().collect();
-                op.kind = made.kind.clone();
-                op.operands = made.operands.iter().filter(|o| !o.role.is_dst()).copied().chain(outs).collect();
-                op.attrs = made.attrs.clone();
+                op.operands = made.operands.iter().filter(|o| !o.role.is_dst()).copied().chain(outs(op)).collect();
                 let mnemonic = made.opcode()?.mnemonic();
-                Some(Some((before, format!("becomes {mnemonic}"))))
+                (op.kind, op.attrs) = (made.kind, made.attrs);
+                format!("becomes {mnemonic}")
             }
-            Candidate::Window { op: id, producer } => {
-                let before = edit.instruction(*id)?;
-                let made = edit.func.op(*producer).clone();
-                let op = edit.func.op(*id).clone();
+            Candidate::Window { producer, .. } => {
+                let (made, op) = (edit.func.op(*producer).clone(), edit.func.op(id).clone());
                 let sum = |role: Role| {
-                    let at = |op: &tessera_ir::Op| op.operand(role).and_then(|o| edit.constant(o.arg));
+                    let at = |op: &Op| op.operand(role).and_then(|o| edit.constant(o.arg));
                     at(&made)?.checked_add(at(&op)?)
                 };
                 let (row, col) = (sum(Role::Row)?, sum(Role::Col)?);
-                let src = made.operand(Role::Src).copied()?;
+                let src = made.operand(Role::Src)?.arg;
                 let known: Vec<Operand> = made.operands.iter().chain(&op.operands).copied().collect();
-                let row_operand = edit.index(*id, Role::Row, row, &known);
-                let col_operand = edit.index(*id, Role::Col, col, &known);
-                let op = edit.func.ops.get_mut(id.index())?;
-                for operand in &mut op.operands {
+                let [row_operand, col_operand] =
+                    [(Role::Row, row), (Role::Col, col)].map(|(role, n)| edit.index(id, role, n, &known));
+                for operand in &mut edit.func.op_mut(id).operands {
                     match operand.role {
-                        Role::Src => operand.arg = src.arg,
+                        Role::Src => operand.arg = src,
                         Role::Row => *operand = row_operand,
                         Role::Col => *operand = col_operand,
                         _ => {}
                     }
                 }
-                let source = src.arg.value().map_or(String::new(), |v| name(edit, v));
-                Some(Some((before, format!("takes its window of {source} at ({row}, {col})"))))
+                let source = src.value().map_or(String::new(), |v| name(edit, v));
+                format!("takes its window of {source} at ({row}, {col})")
             }
-        }
+        };
+        Some((before, became))
     }
 }
 
 /// Attributes of the old instruction mean nothing to the new one; where the operation came from stays.
-fn forget_attributes(op: &mut tessera_ir::Op) {
+fn forget_attributes(op: &mut Op) {
     if let Some(attrs) = &mut op.attrs {
         attrs.known = Default::default();
         attrs.unknown.clear();

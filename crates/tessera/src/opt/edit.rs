@@ -104,12 +104,9 @@ impl<'a> Edit<'a> {
     /// Reads one tile instead of another, everywhere but in the instruction that makes it. Tells whether anything did.
     pub fn replace_uses(&mut self, from: ValueId, to: ValueId, except: OpId) -> bool {
         let mut changed = false;
-        for (_, id) in self.ops() {
-            if id == except || !is_instruction(self.func.op(id)) {
-                continue;
-            }
-            let Some(op) = self.func.ops.get_mut(id.index()) else { continue };
-            for operand in op.operands.iter_mut().filter(|o| !o.role.is_dst() && o.arg == Arg::Value(from)) {
+        for (id, _) in self.instructions().into_iter().filter(|(id, _)| *id != except) {
+            let operands = self.func.op_mut(id).operands.iter_mut();
+            for operand in operands.filter(|o| !o.role.is_dst() && o.arg == Arg::Value(from)) {
                 operand.arg = Arg::Value(to);
                 changed = true;
             }
@@ -173,10 +170,9 @@ impl<'a> Edit<'a> {
                     let dsts = op.dsts();
                     // A view that nothing names is dead whatever happens to the bytes behind it.
                     let is_view = op.opcode().and_then(|o| o.info().binds) == Some(Bind::Bytes);
+                    let names = |other: OpId, v: ValueId| self.func.op(other).values().any(|w| w == v);
                     let alone = |v: ValueId| {
-                        let others = ops.iter().filter(|(_, other)| other != id);
-                        !self.func.outputs.contains(&v)
-                            && !others.clone().any(|(_, o)| self.func.op(*o).values().any(|w| w == v))
+                        !self.func.outputs.contains(&v) && !ops.iter().any(|(_, other)| other != id && names(*other, v))
                     };
                     let unread = dsts.iter().all(|(_, v)| !read.contains(&root(*v)) || (is_view && alone(*v)));
                     let results = op.results.iter().all(|r| !named.contains(r));

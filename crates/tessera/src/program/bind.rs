@@ -1,15 +1,13 @@
 //! What a kernel's arguments need, and whether what is given fits (syntax.md 4).
 
 use super::Kernel;
-use crate::error::{Error, Missing, Result};
 use crate::npy::{self, Array};
+use crate::{ConvType, Elem, Error, Missing, Result};
 use tessera_exec::interp::Input;
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Def, Func, OpKind, ScalarType, Sign, Type, ValueId};
 use tessera_isa::codec::{Number, Overflow};
-use tessera_isa::elem::Elem;
-use tessera_isa::inst::ConvType;
 use tessera_isa::ops::{Effect, Opcode, Role};
 use tessera_isa::sem::Sem;
 use tessera_isa::tile::{Extent, Tile};
@@ -78,9 +76,7 @@ impl Kernel {
     /// The element type of what a value holds.
     pub fn elem(&self, value: ValueId) -> Option<Elem> {
         match self.need(value) {
-            Need::Tile(tile) => Some(tile.elem),
-            Need::Conv(conv) => Some(conv.elem),
-            Need::Buffer(elem, _) => Some(elem),
+            Need::Tile(Tile { elem, .. }) | Need::Conv(ConvType { elem, .. }) | Need::Buffer(elem, _) => Some(elem),
             Need::Scalar(_) | Need::Nothing => None,
         }
     }
@@ -134,16 +130,11 @@ impl Kernel {
     /// The arguments, in order, with what happens to the memory behind them.
     pub fn arguments(&self) -> Vec<Argument> {
         let func = self.func();
-        let mut all: Vec<Argument> = func
-            .args
-            .iter()
-            .map(|v| Argument {
-                value: *v,
-                is_read: false,
-                is_written: false,
-                is_optional: func.value(*v).def == Def::ListingOut,
-            })
-            .collect();
+        let unused = |value: &ValueId| {
+            let is_optional = func.value(*value).def == Def::ListingOut;
+            Argument { value: *value, is_read: false, is_written: false, is_optional }
+        };
+        let mut all: Vec<Argument> = func.args.iter().map(unused).collect();
         let mut origins = Origins::new(func);
         // A block may hand a pointer back to where it was followed before; what is known only grows.
         while origins.follow(func) && func.blocks.len() > 1 {}
@@ -211,10 +202,9 @@ impl Kernel {
                         Ok(Input::Tile { rows, cols, elements: bytes })
                     }
                     _ => {
-                        let side =
-                            |v: Extent, n: u64| v.known().map_or_else(|| format!("up to {n}"), |v| v.to_string());
-                        let region = format!("({}, {})", side(tile.v_row, tile.rows), side(tile.v_col, tile.cols));
-                        Err(wrong(format!("{region}, the valid region of {tile}")))
+                        let side = |v: Extent, n: u64| v.known().map_or(format!("up to {n}"), |v| v.to_string());
+                        let [rows, cols] = [side(tile.v_row, tile.rows), side(tile.v_col, tile.cols)];
+                        Err(wrong(format!("({rows}, {cols}), the valid region of {tile}")))
                     }
                 }
             }
@@ -353,11 +343,9 @@ impl Origins {
         let more = self.0[from.index()].clone();
         let known = &mut self.0[to.index()];
         let before = known.len();
-        for n in more {
-            if !known.contains(&n) {
-                known.push(n);
-            }
-        }
+        known.extend(more);
+        known.sort_unstable();
+        known.dedup();
         known.len() > before
     }
 }
@@ -369,10 +357,7 @@ fn dims(shape: &[u64]) -> String {
 
 fn scalar_name(ty: ScalarType) -> String {
     match ty {
-        ScalarType::Index => "index".into(),
-        ScalarType::Int(n, Sign::None) => format!("i{n}"),
-        ScalarType::Int(n, Sign::Signed) => format!("si{n}"),
-        ScalarType::Int(n, Sign::Unsigned) => format!("ui{n}"),
         ScalarType::Float(elem) => elem.to_string(),
+        integer => tessera_asm::print_type(&Type::Scalar(integer)),
     }
 }

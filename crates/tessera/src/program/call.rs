@@ -1,14 +1,10 @@
 //! One run of a kernel: arrays in by name, arrays out by name.
 
 use super::{Bindings, Kernel, Need};
-use crate::error::{Error, Result};
 use crate::npy::Array;
-use crate::typed::Element;
+use crate::{Diagnostic, Element, Error, Number, Profile, Result};
 use tessera_exec::interp::{Input, Outcome, TileData};
 use tessera_ir::ValueId;
-use tessera_isa::codec::Number;
-use tessera_isa::diag::Diagnostic;
-use tessera_isa::profile::Profile;
 
 /// What can be given to an argument: an [`Array`] with its shape, or elements in the argument's own shape.
 pub trait Data {
@@ -144,10 +140,8 @@ impl Kernel {
         if let Some(error) = Error::of(outcome.diagnostics.clone()) {
             return Err(error.in_text(text));
         }
-        let array = |(value, core): &(ValueId, u8)| {
-            Some((self.name(*value).to_string(), self.array(&outcome, &shapes, *value, *core)?))
-        };
-        let arrays = wanted.iter().filter_map(array).collect();
+        let array = |(v, core)| Some((self.name(v).to_string(), self.array(&outcome, &shapes, v, core)?));
+        let arrays = wanted.into_iter().filter_map(array).collect();
         let is_new = |d: &&Diagnostic| !warnings.iter().any(|w| w.rule == d.rule && w.span == d.span);
         let found: Vec<Diagnostic> = outcome.diagnostics.iter().filter(is_new).cloned().collect();
         warnings.extend(found);

@@ -1,10 +1,9 @@
 //! The function that runs, and one run of it.
 
 use super::Program;
-use crate::error::{Error, Result};
+use crate::{Error, Profile, Result};
 use tessera_exec::interp::{Input, Outcome, Run, run};
 use tessera_ir::{Func, Module, ValueId};
-use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
 
 /// A function of a program, without calls, and what it is to run with.
@@ -90,18 +89,14 @@ impl Kernel {
                 return Outcome { diagnostics: self.program.with_locations(diagnostics), ..Outcome::default() };
             }
         };
-        let mut outcome = run(Run {
-            module: self.module(),
-            func: &self.func,
-            profile: self.profile(),
-            placement: &placement,
-            blocks: bindings.blocks,
-            tracked: bindings.tracked,
-            inputs: bindings.inputs,
-            outputs: bindings.outputs,
-            trace: bindings.trace,
-        });
+        let mut outcome = run(self.prepared(bindings, &placement));
         outcome.diagnostics = self.program.with_locations(outcome.diagnostics);
         outcome
+    }
+
+    pub(crate) fn prepared<'a>(&'a self, bindings: Bindings, placement: &'a Placement) -> Run<'a> {
+        let Bindings { inputs, outputs, blocks, tracked, trace } = bindings;
+        let (module, func, profile) = (self.module(), &self.func, self.profile());
+        Run { module, func, profile, placement, blocks, tracked, inputs, outputs, trace }
     }
 }

@@ -53,7 +53,6 @@ impl Target {
         }
     }
 
-    /// The tile or argument that it names.
     pub(crate) fn value(&self, kernel: &Kernel) -> Result<ValueId> {
         let Some(value) = kernel.find(&self.name) else {
             let mut names = kernel.names_with_elements();
@@ -90,15 +89,14 @@ impl Target {
         let dims = given.shape(&self.name).map(<[u64]>::to_vec).or_else(|| kernel.need(value).dims());
         let index = match (&dims, self.index.as_slice()) {
             (None, [index]) => *index,
-            (None, _) => {
-                let what = format!("{self} has {} indices, and a pointer takes one", self.index.len());
+            (None, all) => {
+                let what = format!("{self} has {} indices, and a pointer takes one", all.len());
                 return Err(Error::request(what).missing_is(Missing::Extents(self.name.clone())));
             }
             (Some(dims), _) => self.flat(dims)?,
         };
-        let first = index.checked_mul(u64::from(elem.bits())).map(|bits| bits / 8);
-        let first =
-            first.filter(|b| *b < 1 << 32).ok_or_else(|| Error::request(format!("{self} is outside every buffer")))?;
+        let first = index.checked_mul(u64::from(elem.bits())).map(|bits| bits / 8).filter(|byte| *byte < 1 << 32);
+        let first = first.ok_or_else(|| Error::request(format!("{self} is outside every buffer")))?;
         Ok((first as usize, elem.size().unwrap_or(1) as usize))
     }
 

@@ -51,7 +51,6 @@ pub(crate) fn pack<T: Element>(elements: &[T]) -> Vec<u8> {
     }
 }
 
-/// The elements that bytes hold.
 pub(crate) fn unpack<T: Element>(bytes: &[u8]) -> Vec<T> {
     match T::ELEM.size() {
         Some(size) => bytes

@@ -4,8 +4,7 @@ use super::element::{pack, unpack};
 use super::known::{self, legal};
 use super::{AsTile, Element};
 use crate::dynamic::{TileBuf, saturated};
-use crate::error::{Error, Result};
-use crate::machine::RecordEvent;
+use crate::{Error, RecordEvent, Result};
 use tessera_isa::inst::{GlobalArg, ViewTag};
 
 /// A slice as a view of global memory that [`tload`] reads.
@@ -126,8 +125,8 @@ impl View {
         // A conv tile's view has its six dimensions, and comes without a shape.
         let most = if self.shape.is_some() { 5 } else { dims.len() };
         if dims.len() < least || dims.len() > most {
-            let what =
-                format!("a view tagged {} has {least} to 5 dimensions, and this one has {}", self.tag, dims.len());
+            let (tag, n) = (self.tag, dims.len());
+            let what = format!("a view tagged {tag} has {least} to 5 dimensions, and this one has {n}");
             return Err(Error::new("tload-shape", what).help("give its shape and strides"));
         }
         let strides = match &self.strides {

@@ -2,16 +2,13 @@
 
 use super::element::{pack, unpack};
 use super::known::{self, legal};
+use super::setters::setters;
 use super::{AsTile, Element, Tensor};
-use crate::dynamic::{Instruction, TileBuf};
-use crate::error::{Error, Result};
-use crate::machine::RecordEvent;
+use crate::{
+    AttrName, Attrs, BLayout, ConvType, Elem, Error, Form, Instruction, Loc, Number, Opcode, RecordEvent, Result, Role,
+    SLayout, TileBuf, TileType,
+};
 use std::marker::PhantomData;
-use tessera_isa::codec::Number;
-use tessera_isa::elem::Elem;
-use tessera_isa::inst::{Attrs, ConvType};
-use tessera_isa::ops::{AttrName, Form, Opcode, Role};
-use tessera_isa::tile::{BLayout, Loc, SLayout, TileType};
 
 /// An image in L1: a dense array NC1HWC0 or NDC1HWC0. Made by [`Machine::conv_tile`](crate::Machine::conv_tile).
 #[derive(Debug)]
@@ -85,39 +82,22 @@ impl Img2col {
         }
     }
 
-    /// With this stride, height and width.
-    pub const fn stride(mut self, height: i64, width: i64) -> Self {
-        self.stride = Some([height, width]);
-        self
-    }
-
-    /// With this dilation, height and width.
-    pub const fn dilation(mut self, height: i64, width: i64) -> Self {
-        self.dilation = Some([height, width]);
-        self
-    }
-
-    /// For an image of this height and width, which must be the conv tile's (`timg2col-fmap`).
-    pub const fn fmap(mut self, height: i64, width: i64) -> Self {
-        self.fmap = Some([height, width]);
-        self
-    }
-
-    /// With padding left, right, top and bottom of the image.
-    pub const fn pad(mut self, left: i64, right: i64, top: i64, bottom: i64) -> Self {
-        self.pad = Some([left, right, top, bottom]);
-        self
+    setters! {
+        /// With this stride, height and width.
+        stride(height: i64, width: i64) { stride = Some([height, width]) }
+        /// With this dilation, height and width.
+        dilation(height: i64, width: i64) { dilation = Some([height, width]) }
+        /// For an image of this height and width, which must be the conv tile's (`timg2col-fmap`).
+        fmap(height: i64, width: i64) { fmap = Some([height, width]) }
+        /// With padding left, right, top and bottom of the image.
+        pad(left: i64, right: i64, top: i64, bottom: i64) { pad = Some([left, right, top, bottom]) }
+        /// From output position `m` and kernel position `k` on.
+        position(m: usize, k: usize) { position = Some((m, k)) }
     }
 
     /// With this value in the padding.
     pub fn pad_value<T: Element>(mut self, value: T) -> Self {
         self.pad_value = Some(value.number());
-        self
-    }
-
-    /// From output position `m` and kernel position `k` on.
-    pub const fn position(mut self, m: usize, k: usize) -> Self {
-        self.position = Some((m, k));
         self
     }
 }

@@ -5,10 +5,8 @@
 //! rule that is broken, and a test compares them with what the machine refuses. Of a tile whose type is known at run time
 //! only (`None`) there is nothing to say here.
 
-use tessera_isa::elem::Elem;
+use crate::{Elem, Form, Opcode, Profile, Role};
 use tessera_isa::ops::sig::{Miss, find};
-use tessera_isa::ops::{Form, Opcode, Role};
-use tessera_isa::profile::Profile;
 use tessera_isa::rules;
 use tessera_isa::tile::{LayoutName, Loc, Tile, TileType};
 

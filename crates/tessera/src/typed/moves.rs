@@ -3,14 +3,12 @@
 //! which everything outside the destination's own valid region becomes.
 
 use super::known::{self, Wrong, legal};
+use super::setters::setters;
 use super::{AsTile, Operand, TileOrValue};
-use crate::dynamic::{Instruction, TileBuf};
-use crate::error::Result;
-use crate::machine::RecordEvent;
-use tessera_isa::codec::Number;
-use tessera_isa::inst::{AccToVec, Attrs, Relu, Split};
-use tessera_isa::ops::{AttrName, Form, Opcode, Role};
-use tessera_isa::tile::TileType;
+use crate::{
+    AccToVec, AttrName, Attrs, Form, Instruction, Number, Opcode, RecordEvent, Relu, Result, Role, Split, TileBuf,
+    TileType,
+};
 
 /// What happens to values on their way out of an accumulator (fixpipe.md 1): quantization, ReLU, and which vector core
 /// they go to.
@@ -41,16 +39,11 @@ impl<'a> Fixpipe<'a> {
         Fixpipe { relu: false, mode: None, quant: None, fp: None }
     }
 
-    /// With ReLU: `v > 0 ? v : +0`.
-    pub const fn relu(mut self) -> Self {
-        self.relu = true;
-        self
-    }
-
-    /// With an AccToVecMode (fixpipe.md 6).
-    pub const fn mode(mut self, mode: AccToVec) -> Self {
-        self.mode = Some(mode);
-        self
+    setters! {
+        /// With ReLU: `v > 0 ? v : +0`.
+        relu() { relu = true }
+        /// With an AccToVecMode (fixpipe.md 6).
+        mode(mode: AccToVec) { mode = Some(mode) }
     }
 
     /// Quantized with one 64-bit parameter for every column (fixpipe.md 3); takes the place of [`Fixpipe::fp`].
@@ -74,6 +67,9 @@ impl<'a> Fixpipe<'a> {
     }
 }
 
+/// Row and column of a window, where there is one.
+type At = Option<(usize, usize)>;
+
 /// The opcodes of one instruction: plain, and with an `fp` operand.
 #[derive(Clone, Copy)]
 struct Family {
@@ -84,7 +80,7 @@ const TMOV: Family = Family { plain: Opcode::Tmov, fp: Opcode::TmovFp };
 const TEXTRACT: Family = Family { plain: Opcode::Textract, fp: Opcode::TextractFp };
 const TINSERT: Family = Family { plain: Opcode::Tinsert, fp: Opcode::TinsertFp };
 
-fn instruction<'a>(op: Opcode, dst: &'a TileBuf, src: &'a TileBuf, at: Option<(usize, usize)>) -> Instruction<'a> {
+fn instruction<'a>(op: Opcode, dst: &'a TileBuf, src: &'a TileBuf, at: At) -> Instruction<'a> {
     let inst = Instruction::new(op).tile(Role::Src, src).tile(Role::Dst, dst);
     match at {
         Some((row, col)) => inst.index(Role::Row, row).index(Role::Col, col),
@@ -92,13 +88,7 @@ fn instruction<'a>(op: Opcode, dst: &'a TileBuf, src: &'a TileBuf, at: Option<(u
     }
 }
 
-fn with(
-    family: Family,
-    dst: &TileBuf,
-    src: &TileBuf,
-    at: Option<(usize, usize)>,
-    options: Fixpipe<'_>,
-) -> Result<RecordEvent> {
+fn with(family: Family, dst: &TileBuf, src: &TileBuf, at: At, options: Fixpipe<'_>) -> Result<RecordEvent> {
     let op = if options.fp.is_some() { family.fp } else { family.plain };
     let inst = instruction(op, dst, src, at).attrs(options.attrs());
     match (options.quant, options.fp) {
@@ -108,13 +98,7 @@ fn with(
     }
 }
 
-fn with_fp(
-    family: Family,
-    dst: &TileBuf,
-    src: &TileBuf,
-    at: Option<(usize, usize)>,
-    fp: Operand<'_>,
-) -> Result<RecordEvent> {
+fn with_fp(family: Family, dst: &TileBuf, src: &TileBuf, at: At, fp: Operand<'_>) -> Result<RecordEvent> {
     match fp {
         Operand::Tile(fp) => with(family, dst, src, at, Fixpipe::new().fp(fp)),
         Operand::Value(value) => instruction(family.fp, dst, src, at).scalar(Role::Fill, value).issue_as(Form::Fill),

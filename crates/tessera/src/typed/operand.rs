@@ -1,9 +1,7 @@
 //! Operands that are a tile or a value.
 
 use super::{AsTile, Element};
-use crate::dynamic::TileBuf;
-use tessera_isa::codec::Number;
-use tessera_isa::tile::TileType;
+use crate::{Number, TileBuf, TileType};
 
 /// What the `_FP` forms and the TFILLPAD family take: a reference to a tile, or a value.
 ///

@@ -4,10 +4,7 @@ use super::AsTile;
 use super::intrinsic::intrinsics;
 use super::known::{self, legal};
 use crate::dynamic::{Instruction, saturated};
-use crate::error::Result;
-use crate::machine::RecordEvent;
-use tessera_isa::inst::Attrs;
-use tessera_isa::ops::{AttrName, Form, Opcode, Role};
+use crate::{AttrName, Attrs, Form, Opcode, RecordEvent, Result, Role};
 
 intrinsics! {
     /// `TTRANS(dst, src)`: `dst(j,i) = src(i,j)`.

@@ -3,7 +3,7 @@
 use super::graph::Step;
 use std::collections::{BTreeMap, BTreeSet};
 use tessera_ir::edges::{Control, When};
-use tessera_ir::{Def, Func, Module, Op, OpId, OpKind, Type, ValueId};
+use tessera_ir::{Def, Func, Module, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Tile;
@@ -86,11 +86,7 @@ impl Program<'_> {
 
     /// The tile of a value; a conv tile counts as one row.
     pub fn tile(&self, v: ValueId) -> Option<Tile> {
-        match self.module.types.get(self.func.value(v).ty) {
-            Type::Tile(t) => Some(t.resolve(self.profile)),
-            Type::Conv(c) => Some(c.as_tile()),
-            _ => None,
-        }
+        self.module.types.get(self.func.value(v).ty).on(self.profile)
     }
 
     fn is_tile(&self, v: ValueId) -> bool {
@@ -123,10 +119,9 @@ impl Program<'_> {
             effect.sure.insert(v);
         }
         effect.touch.extend(storages);
-        let tiles = state.refs.get(&v).into_iter().flatten();
-        effect.reads.extend(tiles.map(|(tile, _)| *tile));
-        if state.refs.get(&v).is_some_and(|refs| refs.iter().any(|(_, anew)| *anew)) {
-            effect.stale = Some(v);
+        for (tile, anew) in state.refs.get(&v).into_iter().flatten() {
+            effect.reads.insert(*tile);
+            effect.stale = anew.then_some(v).or(effect.stale);
         }
     }
 

@@ -59,23 +59,20 @@ impl Graph {
             at = match op.kind {
                 OpKind::For => {
                     let head = self.head(*id, at);
-                    let last = op.blocks.first().map_or(head, |b| self.block(func, *b, head));
+                    let last = self.block(func, op.blocks[0], head);
                     self.edge(last, head);
                     self.add(Step::Leave(*id), &[head])
                 }
                 OpKind::While => {
                     let head = self.head(*id, at);
-                    let decided = op.blocks.first().map_or(head, |b| self.block(func, *b, head));
-                    let last = op.blocks.get(1).map_or(decided, |b| self.block(func, *b, decided));
+                    let decided = self.block(func, op.blocks[0], head);
+                    let last = self.block(func, op.blocks[1], decided);
                     self.edge(last, head);
                     self.add(Step::Leave(*id), &[decided])
                 }
                 OpKind::If => {
                     let enter = self.add(Step::Enter(*id), &[at]);
-                    let mut ends: Vec<usize> = op.blocks.iter().map(|b| self.block(func, *b, enter)).collect();
-                    if ends.len() < 2 {
-                        ends.push(enter);
-                    }
+                    let ends: Vec<usize> = op.blocks.iter().map(|b| self.block(func, *b, enter)).collect();
                     self.add(Step::Leave(*id), &ends)
                 }
                 _ => self.add(Step::Op(*id), &[at]),

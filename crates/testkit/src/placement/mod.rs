@@ -12,8 +12,7 @@ use effect::{Effect, Program, State};
 use graph::{Graph, Step};
 use std::collections::BTreeSet;
 use tessera_ir::{Def, Func, Module, ValueId};
-use tessera_isa::profile::{FP_ALIGN, Profile, TILE_ALIGN};
-use tessera_isa::tile::Loc;
+use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
 
 type Values = BTreeSet<ValueId>;
@@ -61,8 +60,8 @@ fn addresses(p: &Program) -> Result<(), String> {
         if tile.loc != slot.loc || tile.bytes() != slot.bytes {
             return Err(format!("{name} needs {} bytes of {}", tile.bytes(), tile.loc));
         }
-        if from % align(slot.loc) != 0 {
-            return Err(format!("{name} at {from:#x} is not aligned to {}", align(slot.loc)));
+        if from % slot.loc.align() != 0 {
+            return Err(format!("{name} at {from:#x} is not aligned to {}", slot.loc.align()));
         }
         if let Some(m) = p.profile.memory(slot.loc)
             && m.bytes.is_some_and(|b| to > b - m.reserved)
@@ -72,12 +71,11 @@ fn addresses(p: &Program) -> Result<(), String> {
         if p.placement.high_water[slot.loc as usize] < to {
             return Err(format!("{name} ends at {to:#x}, above the high water mark"));
         }
-        for m in p.placement.manual.iter().filter(|m| m.loc == slot.loc) {
-            let end = m.addr.saturating_add(m.bytes);
-            let computed = p.placement.computed[m.loc as usize];
-            if from < end && (m.addr < to || computed) {
+        for m in p.placement.manual.iter().filter(|m| m.slot.loc == slot.loc) {
+            let computed = p.placement.computed[slot.loc as usize];
+            if from < m.slot.limit() && (m.slot.addr < to || computed) {
                 let other = p.name(m.value);
-                return Err(format!("{name} at {from:#x} overlaps the manual tile {other} at {:#x}", m.addr));
+                return Err(format!("{name} at {from:#x} overlaps the manual tile {other} at {:#x}", m.slot.addr));
             }
         }
     }
@@ -230,9 +228,4 @@ fn freshness(p: &Program, graph: &Graph, facts: &[Facts], occupied: &[[Values; 2
         }
     }
     Ok(())
-}
-
-/// Scaling tiles may serve as `fp` operands wherever they lie (tile-model.md 2).
-fn align(loc: Loc) -> u64 {
-    if loc == Loc::Scaling { FP_ALIGN } else { TILE_ALIGN }
 }

@@ -45,7 +45,7 @@ impl Reference<'_> {
             let found =
                 args.iter().map(|(role, at)| self.arg(*role, *at, [i, j], to)).collect::<Result<Vec<_>, _>>()?;
             let bits: Vec<(Elem, u64)> = found.iter().map(|(elem, bits, _)| (*elem, *bits)).collect();
-            self.tiles[d].set(0, i, j, result(func.eval(to, &bits), found.iter().all(|f| f.2)));
+            self.tiles[d].set(0, i, j, Cell::result(func.eval(to, &bits), found.iter().all(|f| f.2)));
         }
         Ok(false)
     }
@@ -64,7 +64,7 @@ impl Reference<'_> {
                 let (elem, bits, defined) = element(src, place(k).0, place(k).1);
                 (sum, all) = (func.eval(state, &[(state, sum), (elem, bits)]), all && defined);
             }
-            let cell = result(Func::Convert.eval(to, &[(state, sum)]), all);
+            let cell = Cell::result(Func::Convert.eval(to, &[(state, sum)]), all);
             self.tiles[d].set(0, place(0).0, place(0).1, cell);
         }
         Ok(false)
@@ -79,7 +79,7 @@ impl Reference<'_> {
             let dst = &mut self.tiles[d];
             let rows = if a.tile.rows == 1 { 1 } else { m.next_multiple_of(16) };
             for [i, j] in area([rows.min(dst.tile.rows), n.next_multiple_of(16).min(dst.tile.cols)]) {
-                dst.set(0, i, j, result(0, false));
+                dst.set(0, i, j, Cell::result(0, false));
             }
         }
         for [i, j] in area([m, n]) {
@@ -92,7 +92,7 @@ impl Reference<'_> {
                 sum = Func::MulAdd.eval(to, &[(to, sum), (x.0, x.1), (y.0, y.1)]);
                 all &= x.2 && y.2;
             }
-            self.tiles[d].set(0, i, j, result(sum, all));
+            self.tiles[d].set(0, i, j, Cell::result(sum, all));
         }
         Ok(false)
     }
@@ -114,14 +114,12 @@ impl Reference<'_> {
             picked.push((i, j, src.get((k / columns) as u64, (k % columns) as u64)));
         }
         self.scratch(self.inst.profile != Profile::A5);
-        for (i, j, cell) in picked {
-            self.tiles[d].set(0, i, j, cell);
-        }
+        self.tiles[d].put(0, picked);
         Ok(false)
     }
 
     /// Scratch that is touched becomes undefined.
-    fn scratch(&mut self, is_touched: bool) {
+    pub(super) fn scratch(&mut self, is_touched: bool) {
         if let (true, Ok(tmp)) = (is_touched, self.index(Role::Tmp)) {
             self.tiles[tmp].cores[0].defined.fill(0);
         }
@@ -130,9 +128,5 @@ impl Reference<'_> {
 
 fn element(picture: &Picture, r: u64, c: u64) -> (Elem, u64, bool) {
     let (elem, cell) = (picture.tile.elem, picture.get(r, c));
-    (elem, cell.bits, cell.defined & elem.mask() == elem.mask())
-}
-
-fn result(bits: u64, defined: bool) -> Cell {
-    Cell { bits, defined: if defined { !0 } else { 0 } }
+    (elem, cell.bits, cell.is_whole(elem))
 }

@@ -11,9 +11,7 @@ impl Reference<'_> {
     pub(super) fn transpose(&mut self) -> Done {
         let (d, src) = (self.index(Role::Dst)?, self.source(Role::Src)?);
         let extent = if self.inst.profile == Profile::A5 { [src.tile.rows, src.tile.cols] } else { src.valid };
-        if let Ok(tmp) = self.index(Role::Tmp) {
-            self.tiles[tmp].cores[0].defined.fill(0);
-        }
+        self.scratch(true);
         self.put(d, area(extent).map(|[i, j]| (j, i, src.get(i, j))).collect())
     }
 
@@ -22,9 +20,7 @@ impl Reference<'_> {
         if self.inst.profile == Profile::A2a3 {
             Footprint::Blocks.clobber(&mut self.tiles[d], 0, [0, 0], &written);
         }
-        for (r, c, cell) in written {
-            self.tiles[d].set(0, r, c, cell);
-        }
+        self.tiles[d].put(0, written);
         Ok(false)
     }
 
@@ -32,14 +28,12 @@ impl Reference<'_> {
     pub(super) fn join(&mut self) -> Done {
         let (d, a, b) = (self.index(Role::Dst)?, self.source(Role::Src0)?, self.source(Role::Src1)?);
         let [rows, cols] = a.valid;
-        let written = if self.inst.attrs.dim() == 0 {
-            let cell = |i: u64, j: u64| if i < rows { a.get(i, j) } else { b.get(i - rows, j) };
-            area([rows + b.valid[0], cols]).map(|[i, j]| (i, j, cell(i, j))).collect()
-        } else {
-            let cell = |i: u64, j: u64| if j < cols { a.get(i, j) } else { b.get(i, j - cols) };
-            area([rows, cols + b.valid[1]]).map(|[i, j]| (i, j, cell(i, j))).collect()
+        let (extent, [down, right]) = match self.inst.attrs.dim() {
+            0 => ([rows + b.valid[0], cols], [rows, 0]),
+            _ => ([rows, cols + b.valid[1]], [0, cols]),
         };
-        self.put(d, written)
+        let cell = |i: u64, j: u64| if i < rows && j < cols { a.get(i, j) } else { b.get(i - down, j - right) };
+        self.put(d, area(extent).map(|[i, j]| (i, j, cell(i, j))).collect())
     }
 
     /// Indexed TCONCAT.
@@ -50,8 +44,7 @@ impl Reference<'_> {
             let (mut at, mut total, mut size) = (0, 0, 1);
             for idx in [Role::Idx0, Role::Idx1] {
                 let counts = self.source(idx)?;
-                let mask = counts.tile.elem.mask();
-                if counts.get(i, 0).defined & mask != mask {
+                if !counts.get(i, 0).is_whole(counts.tile.elem) {
                     return Err("undefined-use");
                 }
             }
@@ -82,9 +75,7 @@ impl Reference<'_> {
     /// TPACK: the low bytes of every element.
     pub(super) fn pack(&mut self) -> Done {
         let (d, src) = (self.index(Role::Dst)?, self.source(Role::Src)?);
-        for [i, j] in area(src.valid) {
-            self.tiles[d].set(0, i, j, src.get(i, j));
-        }
+        self.tiles[d].put(0, area(src.valid).map(|[i, j]| (i, j, src.get(i, j))).collect());
         Ok(false)
     }
 

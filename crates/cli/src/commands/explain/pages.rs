@@ -3,15 +3,13 @@
 use crate::render::table::{Table, paragraph, wrap};
 use crate::render::{WIDTH, example, legality};
 use std::fmt::Write;
-use tessera_isa::diag::Severity;
-use tessera_isa::elem::Elem;
+use tessera::{Elem, Severity};
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrKind, AttrName, OpInfo, Opcode, Operand, Pipe, Spelling, Text};
 use tessera_isa::profile::{Profile, Profiles};
 use tessera_isa::rules::{Rule, rule};
 use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout};
 
-/// The page of an instruction.
 pub fn instruction_page(op: Opcode) -> String {
     let info = op.info();
     let mut out = format!("{}, an instruction\n\n{}", op.title(), paragraph(info.summary, 2));
@@ -46,13 +44,7 @@ pub fn instruction_page(op: Opcode) -> String {
     if !info.rules.is_empty() {
         let mut table = Table::new(["rule", "", "on", "what holds", "source"]);
         for r in info.rules.iter().filter_map(|r| rule(r.id)) {
-            table.row([
-                r.id.into(),
-                short_severity(r).into(),
-                profiles(r.on),
-                r.text.to_string(),
-                r.source.to_string(),
-            ]);
+            table.row([r.id.into(), short_severity(r).into(), profiles(r.on), r.text.into(), r.source.into()]);
         }
         let _ = write!(out, "\nRules, in the order in which they are checked (W warns)\n{}", table.render());
     }
@@ -71,13 +63,8 @@ fn facts(out: &mut String, info: &OpInfo) {
     let mut pipes: Vec<&str> = info.sigs.iter().map(|s| s.pipe.name()).collect();
     pipes.sort_unstable();
     pipes.dedup();
-    if pipes.is_empty() {
-        pipes.push(info.pipe.name());
-    }
-    lines.push(("pipe", pipes.join(", ")));
-    for attr in info.attrs {
-        lines.push(("attribute", format!("{attr} = {}", attribute_values(*attr))));
-    }
+    lines.push(("pipe", if pipes.is_empty() { info.pipe.name().into() } else { pipes.join(", ") }));
+    lines.extend(info.attrs.iter().map(|attr| ("attribute", format!("{attr} = {}", attribute_values(*attr)))));
     lines.push(("source", info.source.to_string()));
     definitions(out, &lines);
 }
@@ -130,17 +117,18 @@ fn short_severity(rule: &Rule) -> &'static str {
     }
 }
 
-/// The page of a rule.
+/// The instructions that something holds of.
+fn users(uses: impl Fn(&OpInfo) -> bool) -> String {
+    let ops = Opcode::ALL.iter().filter(|op| uses(op.info()));
+    ops.map(|op| op.mnemonic()).collect::<Vec<_>>().join(", ")
+}
+
 pub fn rule_page(rule: &Rule) -> String {
     let mut out = format!("{}, a rule ({})\n\n{}", rule.id, rule.severity.name(), paragraph(rule.text, 2));
-    let users: Vec<&str> = Opcode::ALL
-        .iter()
-        .filter(|op| op.info().rules.iter().any(|r| r.id == rule.id))
-        .map(|op| op.mnemonic())
-        .collect();
+    let users = users(|info| info.rules.iter().any(|r| r.id == rule.id));
     let mut lines = vec![("profiles", rule.on.iter().map(|p| p.name()).collect::<Vec<_>>().join(", "))];
     if !users.is_empty() {
-        lines.push(("checked by", users.join(", ")));
+        lines.push(("checked by", users));
     }
     if rule.implied {
         lines.push(("note", "other rules imply it, so it never fails alone".into()));
@@ -154,7 +142,6 @@ pub fn rule_page(rule: &Rule) -> String {
     out
 }
 
-/// The page of an element type.
 pub fn elem_page(elem: Elem) -> String {
     let info = elem.info();
     let mut out = format!("{elem}, an element type\n\n{}", paragraph(info.about, 2));
@@ -173,7 +160,6 @@ pub fn elem_page(elem: Elem) -> String {
     out
 }
 
-/// The page of a profile.
 pub fn profile_page(profile: Profile) -> String {
     let info = profile.info();
     let mut out = format!("{profile}, a profile\n\n{}", paragraph(info.summary, 2));
@@ -211,7 +197,6 @@ fn usual(loc: Loc, profile: Profile) -> String {
     if name.is_boxed() { format!("{name} {fractal}") } else { name.to_string() }
 }
 
-/// The page of a location.
 pub fn loc_page(loc: Loc) -> String {
     let mut out = format!("{loc}, a location\n");
     let also = if loc == Loc::Vec { ", also `ub` in text" } else { "" };
@@ -226,7 +211,6 @@ pub fn loc_page(loc: Loc) -> String {
     out
 }
 
-/// The page of a layout.
 pub fn layout_page(layout: LayoutName) -> String {
     let written = |b: &BLayout| SLayout::ALL.iter().map(move |s| (*b, *s)).collect::<Vec<_>>();
     let orders = BLayout::ALL.iter().flat_map(written).find(|(b, s)| LayoutName::of(*b, *s) == layout);
@@ -246,10 +230,8 @@ pub fn layout_page(layout: LayoutName) -> String {
             lines.push(("rows", any_rows.into()));
         }
     }
-    let usual = Loc::ALL.iter().filter(|l| {
-        let (b, s, _) = l.usual(Profile::A5);
-        LayoutName::of(b, s) == layout
-    });
+    let of = |(b, s, _): (BLayout, SLayout, u32)| LayoutName::of(b, s);
+    let usual = Loc::ALL.iter().filter(|l| of(l.usual(Profile::A5)) == layout);
     let usual: Vec<&str> = usual.map(|l| l.name()).collect();
     if !usual.is_empty() {
         lines.push(("usual for", usual.join(", ") + " (a5, cpu)"));
@@ -265,14 +247,10 @@ pub fn other_page(name: &str) -> String {
         "pto.{name} is a PTO tile instruction outside the layout set: it is read, printed and checked for its text \
          shape, and a program that would execute it stops with the rule not-executable."
     );
-    format!(
-        "{}, an instruction that is recognised, not executable yet\n\n{}",
-        name.to_ascii_uppercase(),
-        paragraph(&text, 2)
-    )
+    let title = name.to_ascii_uppercase();
+    format!("{title}, an instruction that is recognised, not executable yet\n\n{}", paragraph(&text, 2))
 }
 
-/// The page of a pipe.
 pub fn pipe_page(pipe: Pipe) -> String {
     let about = match pipe {
         Pipe::S => "scalar work: addresses, views, valid regions, order",
@@ -288,17 +266,14 @@ pub fn pipe_page(pipe: Pipe) -> String {
         [] => info.pipe == pipe,
         sigs => sigs.iter().any(|s| s.pipe == pipe),
     };
-    let users = Opcode::ALL.iter().filter(|op| on(op.info())).map(|op| op.mnemonic());
-    let users: Vec<&str> = users.collect();
-    let users = if users.is_empty() { "none of the layout set".to_string() } else { users.join(", ") };
+    let users = Some(users(on)).filter(|users| !users.is_empty()).unwrap_or("none of the layout set".into());
     definitions(&mut out, &[("C++", pipe.cpp().to_string()), ("used by", users), ("source", "ops.md 10".into())]);
     out
 }
 
-/// The page of an attribute.
 pub fn attribute_page(attr: AttrName) -> String {
     let mut out = format!("{attr}, an attribute\n\n{}", paragraph(&format!("{attr} = {}", attribute_values(attr)), 2));
-    let users = Opcode::ALL.iter().filter(|op| op.info().attrs.contains(&attr)).map(|op| op.mnemonic());
-    definitions(&mut out, &[("of", users.collect::<Vec<_>>().join(", ")), ("source", "syntax.md 2".into())]);
+    let users = users(|info| info.attrs.contains(&attr));
+    definitions(&mut out, &[("of", users), ("source", "syntax.md 2".into())]);
     out
 }

@@ -10,11 +10,9 @@ use tessera::npy::Array;
 use tessera::program::{Bindings, Input, Need};
 use tessera_ir::ValueId;
 
-/// The largest input file.
 const MAX_INPUT: u64 = 4 << 30;
 
 impl Job<'_> {
-    /// Reads the files and finds the values.
     pub fn bindings(&self, session: &mut Session<'_>) -> Result<Bindings, Stop> {
         let args = self.args;
         let mut bindings = Bindings {
@@ -34,9 +32,9 @@ impl Job<'_> {
         for bound in &args.raw_in {
             let value = self.argument(bound)?;
             let bytes = session.read(&bound.to, MAX_INPUT)?;
-            let input =
-                self.raw(value, bytes).map_err(|why| Stop::binding(format!("{}: {why}", bound.to.display())))?;
-            bindings.add(self.kernel, value, input)?;
+            let input = self.raw(value, bytes);
+            let wrong = |why| Stop::binding(format!("{}: {why}", bound.to.display()));
+            bindings.add(self.kernel, value, input.map_err(wrong)?)?;
         }
         for bound in &args.set {
             let value = self.kernel.argument(&bound.name)?;
@@ -47,7 +45,6 @@ impl Job<'_> {
         Ok(bindings)
     }
 
-    /// The argument or input of a name.
     fn argument(&self, bound: &Bound<PathBuf>) -> Result<ValueId, Stop> {
         if bound.core1 {
             let what = format!("%{}@1 cannot be bound, because core 1's copies start undefined", bound.name);
@@ -61,9 +58,7 @@ impl Job<'_> {
         let wanted = match self.kernel.need(value) {
             Need::Tile(tile) => tile.bytes(),
             Need::Conv(conv) => conv.bytes(),
-            _ => {
-                return Err(format!("%{name} is no tile, and only tiles have raw bytes; use --in or --set"));
-            }
+            _ => return Err(format!("%{name} is no tile, and only tiles have raw bytes; use --in or --set")),
         };
         if bytes.len() as u64 != wanted {
             return Err(format!("it has {} bytes, and the declared area of %{name} has {wanted}", bytes.len()));

@@ -37,7 +37,6 @@ impl Job<'_> {
         !asked && args.policy.format == Format::Human
     }
 
-    /// The tile or buffer of a name.
     fn output(&self, name: &str, only_tiles: bool) -> Result<ValueId, Stop> {
         let is_buffer = |v: ValueId| matches!(self.kernel.need(v), Need::Buffer(..));
         if only_tiles && self.kernel.find(name).is_some_and(is_buffer) {

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use tessera::program::Outcome;
 use tessera_exec::interp::TraceWrite;
 
-/// One instruction of a trace.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Record {
     pub block: u32,
@@ -22,7 +21,6 @@ pub struct Write {
     pub hash: String,
 }
 
-/// The trace of a run.
 pub fn lines(source: &Source, outcome: &Outcome) -> String {
     let mut out = String::new();
     for line in &outcome.trace {
