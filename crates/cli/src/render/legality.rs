@@ -88,27 +88,22 @@ fn layouts(sig: &Sig, info: &OpInfo) -> String {
     if sig.layouts.is_empty() { "any".into() } else { sig.layouts.iter().map(one).collect::<Vec<_>>().join(", ") }
 }
 
+fn all<T>(list: &[T], one: impl Fn(&T) -> String) -> String {
+    list.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
 fn types(types: Types) -> String {
     match types {
         Types::Any => "any".into(),
         Types::Equal => "equal, any of the profile".into(),
         Types::EqualOf(list) => format!("equal: {}", elems(list)),
         Types::EachOf(list) => format!("each: {}", elems(list)),
-        Types::Pairs(pairs) => {
-            let one = |(src, dst): &(Elem, &[Elem])| format!("{src}→{}", names(dst));
-            pairs.iter().map(one).collect::<Vec<_>>().join("; ")
-        }
-        Types::ByRole(list) => {
-            let one = |(role, asked): &(Role, TypeOf)| match asked {
-                TypeOf::One(list) => format!("{role}: {}", names(list)),
-                TypeOf::Like(other) => format!("{role} as {other}"),
-            };
-            list.iter().map(one).collect::<Vec<_>>().join("; ")
-        }
-        Types::Rows(_, rows) => {
-            let one = |row: &&[Elem]| names(row).replace(' ', "·");
-            rows.iter().map(one).collect::<Vec<_>>().join("; ")
-        }
+        Types::Pairs(pairs) => all(pairs, |(src, dst)| format!("{src}→{}", names(dst))),
+        Types::ByRole(list) => all(list, |(role, asked)| match asked {
+            TypeOf::One(list) => format!("{role}: {}", names(list)),
+            TypeOf::Like(other) => format!("{role} as {other}"),
+        }),
+        Types::Rows(_, rows) => all(rows, |row| names(row).replace(' ', "·")),
         Types::OwnRule => "a rule of its own".into(),
     }
 }
