@@ -20,7 +20,8 @@ pub fn legality(info: &OpInfo) -> Option<Table> {
         if used.is_empty() || sig.types == Types::Pairs(&[]) {
             continue;
         }
-        let key = [form_names(&used, &forms), locations(sig, info), layouts(sig, info), types(sig.types)];
+        let locations = paths(info, |role| location_names(sig.locs_of(role)));
+        let key = [form_names(&used, &forms), locations, layouts(sig, info), types(sig.types)];
         let on = Profile::ALL.map(|p| sig.on.has(p));
         match rows.iter_mut().find(|(k, _)| *k == key) {
             Some((_, all)) => all.iter_mut().zip(on).for_each(|(a, b)| *a |= b),
@@ -51,10 +52,6 @@ fn flows(info: &OpInfo) -> bool {
 fn roles(info: &OpInfo) -> Vec<Role> {
     let operands = info.forms.first().into_iter().flat_map(|f| f.operands());
     operands.filter(|o| o.role.kind() == Kind::Tile && o.effect != Effect::Scratch).map(|o| o.role).collect()
-}
-
-fn locations(sig: &Sig, info: &OpInfo) -> String {
-    paths(info, |role| location_names(sig.locs_of(role)))
 }
 
 /// What holds of the operands: from source to destination, of all of them alike, or one by one.
