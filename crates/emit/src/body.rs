@@ -62,10 +62,6 @@ impl Emitter<'_> {
         op.operands.iter().filter(|o| o.role == Role::Number).map(|o| self.int(o.arg)).collect()
     }
 
-    fn first_number(&self, op: &Op) -> String {
-        self.role(op, Role::Number).unwrap_or_else(|| "0".into())
-    }
-
     /// The pointer, view or memref of an operation, with its element type.
     pub(crate) fn global_operand(&self, op: &Op) -> Emitted<(ValueId, Elem)> {
         let found = op.values().find_map(|v| Some((v, self.ty(v).global_elem()?)));
@@ -210,7 +206,7 @@ impl Emitter<'_> {
         if elem.is_fp4() || !matches!(self.ty(pointer), Type::Ptr(..)) {
             return Err(cannot(op.span, format!("a moved pointer to {elem}"), "make a view with offsets instead"));
         }
-        let (cpp, name, by) = (elem.cpp(), self.names.object(result), self.first_number(op));
+        let (cpp, name, by) = (elem.cpp(), self.names.object(result), self.index(op, Role::Number));
         self.line(&format!("{cpp} *{name} = {} + {by};", self.value(pointer)));
         Ok(())
     }
@@ -220,7 +216,7 @@ impl Emitter<'_> {
         if elem.is_fp4() || !matches!(self.ty(pointer), Type::Ptr(..)) {
             return Err(cannot(op.span, format!("one element of {elem}"), "load a tile instead"));
         }
-        let place = format!("{}[{}]", self.value(pointer), self.first_number(op));
+        let place = format!("{}[{}]", self.value(pointer), self.index(op, Role::Number));
         if opcode == Opcode::LoadScalar {
             let ty = words::scalar_type(self.result_type(op)?, op.span)?;
             return self.define(op, format!("static_cast<{ty}>({place})"));

@@ -49,7 +49,8 @@ impl Emitter<'_> {
         })
     }
 
-    fn index(&self, op: &Op, role: Role) -> String {
+    /// An index; one that is left out is 0.
+    pub(crate) fn index(&self, op: &Op, role: Role) -> String {
         self.role(op, role).unwrap_or_else(|| "0".into())
     }
 

@@ -133,6 +133,24 @@ pub enum OpKind {
     Return,
 }
 
+impl OpKind {
+    /// How messages and maps name an operation.
+    pub fn name(&self) -> &'static str {
+        match self {
+            OpKind::Pto(opcode, _) => opcode.mnemonic(),
+            OpKind::Other(name) => name,
+            OpKind::For => "scf.for",
+            OpKind::If => "scf.if",
+            OpKind::While => "scf.while",
+            OpKind::Yield => "scf.yield",
+            OpKind::Condition => "scf.condition",
+            OpKind::Return => "return",
+            OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Select | OpKind::Cast(_) => "arith",
+            OpKind::Call(_) => "func.call",
+        }
+    }
+}
+
 /// What few operations have besides operands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpAttrs {

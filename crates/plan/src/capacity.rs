@@ -2,7 +2,7 @@
 
 use crate::life::Life;
 use crate::place::{Overflow, Space};
-use crate::{Placement, name_of, op_name, tile_of};
+use crate::{Placement, name_of, tile_of};
 use tessera_ir::{Func, Module};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::profile::Profile;
@@ -29,14 +29,11 @@ pub fn report(
     let memory = loc.memory_name();
     let room = space.bytes();
     let op = placement.points.op_at(peak.at);
-    let place = op.map_or_else(|| "at the start".to_string(), |op| format!("at {}", op_name(func, op)));
+    let place = format!("at {}", op.map_or("the start", |op| func.op(op).kind.name()));
     let message = match overflow {
         Overflow::Alive(_) => format!(
             "{} alive {place}, {} bytes together, and {memory} of {profile} has {room} bytes for automatic tiles",
-            match alive.len() {
-                1 => "1 tile is".to_string(),
-                n => format!("{n} tiles are"),
-            },
+            if alive.len() == 1 { "1 tile is".to_string() } else { format!("{} tiles are", alive.len()) },
             peak.bytes
         ),
         Overflow::Scattered(_) => format!(
@@ -60,9 +57,9 @@ pub fn report(
         d = d.note(format!("{} more tiles: {rest} bytes", alive.len() - MAX_ROWS));
     }
     if let Some(m) = profile.memory(loc)
-        && let Some(bytes) = m.bytes
+        && let (Some(bytes), Some(free)) = (m.bytes, m.room())
     {
-        let manual = bytes.saturating_sub(m.reserved).saturating_sub(room);
+        let manual = free.saturating_sub(room);
         d = d.note(format!(
             "{memory} has {bytes} bytes: {} reserved for the runtime, {manual} kept for manual tiles",
             m.reserved

@@ -43,12 +43,12 @@ mod points;
 
 pub use flow::Manual;
 pub use map::{MemoryMap, MemoryRows, Row, map};
-pub use pipes::{Hazard, Pipes, Wait, pipes, pipes_placed};
+pub use pipes::{Hazard, Pipes, Wait, pipes};
 pub use place::Peak;
 pub use points::Points;
 
 use smallvec::SmallVec;
-use tessera_ir::{Func, Module, OpId, ValueId};
+use tessera_ir::{Func, Module, ValueId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Loc, Tile};
@@ -185,21 +185,4 @@ pub(crate) fn tile_of(module: &Module, func: &Func, profile: Profile, value: Val
 /// How messages and maps name a value.
 pub(crate) fn name_of(module: &Module, func: &Func, value: ValueId) -> String {
     format!("%{}", module.names.text(func.value(value).name))
-}
-
-/// How messages and maps name an operation.
-pub(crate) fn op_name(func: &Func, op: OpId) -> &'static str {
-    use tessera_ir::OpKind::*;
-    match &func.op(op).kind {
-        Pto(opcode, _) => opcode.mnemonic(),
-        Other(name) => name,
-        For => "scf.for",
-        If => "scf.if",
-        While => "scf.while",
-        Yield => "scf.yield",
-        Condition => "scf.condition",
-        Return => "return",
-        Constant(_) | Arith(_) | Cmp(_) | Select | Cast(_) => "arith",
-        Call(_) => "func.call",
-    }
 }

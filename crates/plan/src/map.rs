@@ -1,8 +1,7 @@
 //! The memory map: what `tessera plan` shows, as data.
 
-use crate::{Placement, Slot, name_of, op_name, tile_of};
+use crate::{Placement, Slot, name_of, tile_of};
 use tessera_ir::{Func, Module, OpId, ValueId};
-use tessera_isa::diag::Span;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
 
@@ -15,16 +14,8 @@ pub struct Row {
     pub name: String,
     /// Its type, as messages name it.
     pub ty: String,
-    /// Where its name is written.
-    pub span: Span,
-    /// The first byte.
-    pub addr: u64,
-    /// How many bytes.
-    pub bytes: u64,
-    /// The position where its life begins.
-    pub start: u32,
-    /// The position where its life ends, itself included.
-    pub end: u32,
+    /// Where it lies, and how long.
+    pub slot: Slot,
     /// The operation at the start; none for the entry of the function.
     pub first: Option<OpId>,
     /// The operation at the end; none for the exit.
@@ -48,8 +39,6 @@ pub struct MemoryRows {
     pub high_water: u64,
     /// The most bytes of automatic tiles that are alive at one point.
     pub peak: u64,
-    /// The first position where they are.
-    pub peak_at: u32,
 }
 
 /// The memories that a function uses, with their tiles.
@@ -74,11 +63,7 @@ pub fn map(module: &Module, func: &Func, profile: Profile, placement: &Placement
         value,
         name: name_of(module, func, value),
         ty: tile_of(module, func, profile, value).map_or_else(String::new, |t| t.to_string()),
-        span: func.value(value).span,
-        addr: slot.addr,
-        bytes: slot.bytes,
-        start: slot.start,
-        end: slot.end,
+        slot,
         first: points.op_at(slot.start),
         last: points.op_at(slot.end),
         is_manual,
@@ -92,7 +77,7 @@ pub fn map(module: &Module, func: &Func, profile: Profile, placement: &Placement
         if rows.is_empty() {
             return None;
         }
-        rows.sort_by_key(|r| (r.addr, r.start, r.value));
+        rows.sort_by_key(|r| (r.slot.addr, r.slot.start, r.value));
         let memory = profile.memory(loc);
         Some(MemoryRows {
             loc,
@@ -101,7 +86,6 @@ pub fn map(module: &Module, func: &Func, profile: Profile, placement: &Placement
             reserved: memory.map_or(0, |m| m.reserved),
             high_water: placement.high_water[loc as usize],
             peak: placement.peak[loc as usize].bytes,
-            peak_at: placement.peak[loc as usize].at,
         })
     });
     MemoryMap {
@@ -109,6 +93,6 @@ pub fn map(module: &Module, func: &Func, profile: Profile, placement: &Placement
         profile,
         memories: memories.collect(),
         exit: points.exit(),
-        steps: (0..=points.exit()).map(|p| points.op_at(p).map_or("", |op| op_name(func, op))).collect(),
+        steps: (0..=points.exit()).map(|p| points.op_at(p).map_or("", |op| func.op(op).kind.name())).collect(),
     }
 }

@@ -66,18 +66,9 @@ pub struct Pipes {
     pub waits: Vec<Wait>,
 }
 
-/// The pipe of every instruction that touches tiles, and the events that its tiles ask for, wherever they will lie. The
-/// function is inlined.
-pub fn pipes(module: &Module, func: &Func, profile: Profile) -> Pipes {
-    order(module, func, profile, None)
-}
-
-/// The same for tiles where they lie: a tile also waits for those whose bytes it takes over.
-pub fn pipes_placed(module: &Module, func: &Func, profile: Profile, placement: &Placement) -> Pipes {
-    order(module, func, profile, Some(placement))
-}
-
-fn order(module: &Module, func: &Func, profile: Profile, placement: Option<&Placement>) -> Pipes {
+/// The pipe of every instruction that touches tiles, and the events that its tiles ask for, wherever they will lie; with
+/// a placement, a tile also waits for those whose bytes it takes over. The function is inlined.
+pub fn pipes(module: &Module, func: &Func, profile: Profile, placement: Option<&Placement>) -> Pipes {
     let points = Points::new(func);
     let flow = trace(module, func, profile, &[], &points);
     let mut touched: Vec<SmallVec<[(RootId, bool); 4]>> = vec![SmallVec::new(); func.ops.len()];

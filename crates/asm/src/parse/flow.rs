@@ -156,12 +156,7 @@ impl Parser<'_> {
     fn finish_region(&mut self, mut op: Op, results: &Results, types: &Types) -> Res<()> {
         let mut entries = self.optional_dictionary()?;
         let loc = self.tail(&mut entries)?;
-        let name = match op.kind {
-            OpKind::For => "scf.for",
-            OpKind::If => "scf.if",
-            _ => "scf.while",
-        };
-        op.attrs = self.sort_attrs(entries, &[], name);
+        op.attrs = self.sort_attrs(entries, &[], op.kind.name());
         // The span is the head's; `finish` would take in the regions.
         let prev = std::mem::replace(&mut self.prev, op.span);
         let outcome = self.finish(op, results, types, loc);

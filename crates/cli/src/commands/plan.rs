@@ -36,7 +36,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         Ok((kernel, placement))
     })?;
     let map = tessera_plan::map(kernel.module(), kernel.func(), kernel.profile(), &placement);
-    let pipes = tessera_plan::pipes(kernel.module(), kernel.func(), kernel.profile());
+    let pipes = tessera_plan::pipes(kernel.module(), kernel.func(), kernel.profile(), None);
     let page = Page { source: &loaded.source, kernel: &kernel };
     session.stdout.write_all(page.text(&map, &pipes).as_bytes())?;
     if let Some(file) = &args.svg {
@@ -69,8 +69,8 @@ impl Page<'_> {
             let from = row.first.map_or("entry".into(), |op| self.line(op));
             let to = row.last.map_or("exit".into(), |op| self.line(op));
             table.row([
-                format!("0x{:05x}", row.addr),
-                row.bytes.to_string(),
+                format!("0x{:05x}", row.slot.addr),
+                row.slot.bytes.to_string(),
                 row.name.clone(),
                 row.ty.clone(),
                 format!("{from} – {to}"),

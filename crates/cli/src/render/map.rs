@@ -1,9 +1,8 @@
 //! The memory map as a picture: addresses upward, program order to the right, one box per tile.
 
 use super::svg::{Svg, escape};
-use std::fmt::Write;
 use tessera_isa::tile::Loc;
-use tessera_plan::{MemoryMap, MemoryRows, Row};
+use tessera_plan::{MemoryMap, MemoryRows, Row, Slot};
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 92.0;
@@ -144,24 +143,24 @@ impl Picture<'_> {
     }
 
     fn tile(&mut self, scale: &Scale, row: &Row, index: usize) {
-        let (x, x2) = (scale.x(row.start), scale.x(row.end.saturating_add(1)));
-        let (y, y2) = (scale.y(row.addr.saturating_add(row.bytes)), scale.y(row.addr));
+        let Row { name, ty, slot, .. } = row;
+        let (Slot { addr, bytes, start, end, .. }, limit) = (*slot, slot.limit());
+        let (x, x2) = (scale.x(start), scale.x(end.saturating_add(1)));
+        let (y, y2) = (scale.y(limit), scale.y(addr));
         let (w, h) = ((x2 - x).max(1.5), (y2 - y).max(1.0));
         let (fill, border) = match row.is_manual {
             true => ("url(#manual)", "#707070"),
             false => COLOURS[index % COLOURS.len()],
         };
-        let Row { name, ty, addr, bytes, start, end, .. } = row;
-        let beyond = addr.saturating_add(*bytes);
-        let hint = escape(&format!("{name} {ty}: {addr:#x}…{beyond:#x}, {bytes} bytes, positions {start} to {end}"));
+        let hint = escape(&format!("{name} {ty}: {addr:#x}…{limit:#x}, {bytes} bytes, positions {start} to {end}"));
         self.svg.line(format_args!(
             r#"<rect x="{x:.1}" y="{y:.1}" width="{w:.1}" height="{h:.1}" rx="2" fill="{fill}" stroke="{border}"><title>{hint}</title></rect>"#
         ));
         if h < 13.0 {
             return;
         }
-        let long = format!("{}  {}", row.name, size(row.bytes));
-        let Some(label) = [long, row.name.clone()].into_iter().find(|l| width(l) + 8.0 <= w) else {
+        let long = format!("{name}  {}", size(bytes));
+        let Some(label) = [long, name.clone()].into_iter().find(|l| width(l) + 8.0 <= w) else {
             return self.upright(row, x, y, w, h);
         };
         if row.is_manual {
@@ -229,15 +228,13 @@ fn panel_title(memory: &MemoryRows) -> String {
 }
 
 fn summary(memory: &MemoryRows) -> String {
-    let mut text =
-        format!("{} tiles · {} alive at most · {} used", memory.rows.len(), size(memory.peak), size(memory.high_water));
-    if let Some(c) = memory.capacity {
-        let _ = write!(text, " of {}", size(c));
-    }
-    if memory.reserved > 0 {
-        let _ = write!(text, " ({} more for the runtime)", size(memory.reserved));
-    }
-    text
+    let (tiles, peak, used) = (memory.rows.len(), size(memory.peak), size(memory.high_water));
+    let limit = memory.capacity.map_or(String::new(), |bytes| format!(" of {}", size(bytes)));
+    let reserved = match memory.reserved {
+        0 => String::new(),
+        bytes => format!(" ({} more for the runtime)", size(bytes)),
+    };
+    format!("{tiles} tiles · {peak} alive at most · {used} used{limit}{reserved}")
 }
 
 /// Bytes in the unit that keeps them short.

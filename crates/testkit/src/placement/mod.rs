@@ -89,44 +89,50 @@ struct Facts {
     after: State,
 }
 
+/// What may hold where a node is reached, over all paths along `next`: `step` maps it to what holds behind the node, and
+/// `join` adds that to what is known at another one and says whether it was news.
+fn settle<S: Clone>(
+    next: &[Vec<usize>],
+    mut known: Vec<S>,
+    step: impl Fn(usize, &S) -> S,
+    join: impl Fn(&mut S, &S) -> bool,
+) -> Vec<S> {
+    let mut work: BTreeSet<usize> = (0..next.len()).collect();
+    while let Some(node) = work.pop_first() {
+        let out = step(node, &known[node]);
+        work.extend(next[node].iter().copied().filter(|n| join(&mut known[*n], &out)));
+    }
+    known
+}
+
+/// Adds values; was one of them new?
+fn add(into: &mut Values, more: &Values) -> bool {
+    let known = into.len();
+    into.extend(more);
+    into.len() > known
+}
+
 /// Runs all steps until no handle may refer to anything new.
 fn follow(p: &Program, graph: &Graph) -> Vec<Facts> {
-    let mut before: Vec<State> = vec![State::default(); graph.steps.len()];
-    let mut work: BTreeSet<usize> = (0..graph.steps.len()).collect();
-    while let Some(node) = work.pop_first() {
-        let mut state = before[node].clone();
-        p.run(graph.steps[node], &mut state);
-        for next in &graph.next[node] {
-            if before[*next].join(&state) {
-                work.insert(*next);
-            }
-        }
-    }
-    let facts = before.into_iter().zip(&graph.steps).map(|(before, step)| {
+    let run = |node: usize, before: &State| {
         let mut after = before.clone();
-        let effect = p.run(*step, &mut after);
+        let effect = p.run(graph.steps[node], &mut after);
+        (effect, after)
+    };
+    let unknown = vec![State::default(); graph.steps.len()];
+    let before = settle(&graph.next, unknown, |node, before| run(node, before).1, State::join);
+    let facts = before.into_iter().enumerate().map(|(node, before)| {
+        let (effect, after) = run(node, &before);
         Facts { effect, before, after }
     });
     facts.collect()
 }
 
 /// Forward over all paths: `step` maps what holds before a node to what holds after it; gives what may hold before.
-fn forward(graph: &Graph, entry: &Values, step: impl Fn(usize, &Values) -> Values) -> Vec<Values> {
-    let mut into: Vec<Values> = vec![Values::new(); graph.steps.len()];
-    if let Some(first) = into.first_mut() {
-        *first = entry.clone();
-    }
-    let mut work: BTreeSet<usize> = (0..graph.steps.len()).collect();
-    while let Some(node) = work.pop_first() {
-        let out = step(node, &into[node]);
-        for next in &graph.next[node] {
-            if !out.is_subset(&into[*next]) {
-                into[*next].extend(out.iter().copied());
-                work.insert(*next);
-            }
-        }
-    }
-    into
+fn forward(graph: &Graph, entry: Values, step: impl Fn(usize, &Values) -> Values) -> Vec<Values> {
+    let mut into = vec![Values::new(); graph.steps.len()];
+    into[0] = entry;
+    settle(&graph.next, into, step, add)
 }
 
 /// Backward over all paths: what will be used before it is replaced, before and after each node.
@@ -136,23 +142,12 @@ fn live<'f>(
     used: impl Fn(&'f Effect) -> &'f Values,
     replaced: impl Fn(&'f Effect) -> &'f Values,
 ) -> [Vec<Values>; 2] {
-    let mut before: Vec<Values> = vec![Values::new(); graph.steps.len()];
-    let after = |before: &[Values], node: usize| -> Values {
-        graph.next[node].iter().flat_map(|n| before[*n].iter().copied()).collect()
-    };
-    let mut work: BTreeSet<usize> = (0..graph.steps.len()).collect();
-    while let Some(node) = work.pop_last() {
+    let step = |node: usize, after: &Values| -> Values {
         let effect = &facts[node].effect;
-        let mut here = after(&before, node);
-        here.retain(|v| !replaced(effect).contains(v));
-        here.extend(used(effect));
-        if here != before[node] {
-            before[node] = here;
-            work.extend(&graph.before[node]);
-        }
-    }
-    let after = (0..graph.steps.len()).map(|n| after(&before, n)).collect();
-    [before, after]
+        &(after - replaced(effect)) | used(effect)
+    };
+    let after = settle(&graph.before, vec![Values::new(); graph.steps.len()], step, add);
+    [after.iter().enumerate().map(|(node, after)| step(node, after)).collect(), after]
 }
 
 /// The storages of tiles that are still needed, as seen through handles that are still needed.
@@ -172,8 +167,7 @@ fn touched(effect: &Effect, before: &Values) -> Values {
 fn occupied(p: &Program, graph: &Graph, facts: &[Facts]) -> Vec<[Values; 2]> {
     let handles = live(graph, facts, |e| &e.uses, |e| &e.binds);
     let tiles = live(graph, facts, |e| &e.reads, |e| &e.moves);
-    let inputs: Values = p.inputs().collect();
-    let started = forward(graph, &inputs, |node, before| touched(&facts[node].effect, before));
+    let started = forward(graph, p.inputs().collect(), |node, before| touched(&facts[node].effect, before));
     let each = facts.iter().enumerate().map(|(node, f)| {
         let before = &storages(&handles[0][node], &tiles[0][node], &f.before) & &started[node];
         let after = &storages(&handles[1][node], &tiles[1][node], &f.after) & &touched(&f.effect, &started[node]);
@@ -211,7 +205,7 @@ fn freshness(p: &Program, graph: &Graph, facts: &[Facts], occupied: &[[Values; 2
     // Buffers of carried values are filled by copies, all of their bytes at once.
     let marked = |v: &ValueId| !p.is_input(*v) && !matches!(p.func.value(*v).def, Def::BlockArg(..));
     let all: Values = p.values().filter(|v| p.placement.slot(*v).is_some() && marked(v)).collect();
-    let dirty = forward(graph, &all, |node, before| {
+    let dirty = forward(graph, all.clone(), |node, before| {
         let renewed = facts[node].effect.renew.iter().filter(|r| all.contains(r));
         let unmarked = before.iter().chain(renewed).filter(|r| !marks(node).contains(r));
         unmarked.copied().collect()
