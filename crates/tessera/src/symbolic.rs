@@ -172,24 +172,20 @@ impl Explain<'_> {
             }
             _ => {}
         }
-        match ids {
-            [_] => match first {
-                Term::Nibbles([low, high]) => {
-                    let half = |n: &tessera_exec::origin::Nibble| {
-                        let which = if n.high { "high" } else { "low" };
-                        format!("the {which} half of {}", self.bytes(&[n.of], None, depth + 1))
-                    };
-                    format!("{} and {}", half(low), half(high))
-                }
-                Term::Applied { byte, function, .. } => {
-                    format!("byte {byte} of the result of {}", function_text(function))
-                }
-                _ => "undefined".into(),
-            },
-            _ => {
+        match first {
+            _ if ids.len() > 1 => {
                 let each: Vec<String> = ids.iter().map(|id| self.bytes(&[*id], None, depth + 1)).collect();
                 format!("bytes ({})", each.join(", "))
             }
+            Term::Nibbles([low, high]) => {
+                let half = |n: &tessera_exec::origin::Nibble| {
+                    let which = if n.high { "high" } else { "low" };
+                    format!("the {which} half of {}", self.bytes(&[n.of], None, depth + 1))
+                };
+                format!("{} and {}", half(low), half(high))
+            }
+            Term::Applied { byte, function, .. } => format!("byte {byte} of the result of {}", function_text(function)),
+            _ => "undefined".into(),
         }
     }
 

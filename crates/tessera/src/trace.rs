@@ -281,12 +281,8 @@ impl Walk<'_> {
             let mut decides = Vec::new();
             for (at, by) in &here {
                 let carried = event.carry(*at);
-                if carried.is_kept {
-                    next.push((*at, *by));
-                }
-                if carried.is_param {
-                    decides.push(*at);
-                }
+                next.extend(carried.is_kept.then_some((*at, *by)));
+                decides.extend(carried.is_param.then_some(*at));
                 arrived.extend(carried.to.into_iter().map(|(to, how)| (*at, to, how)));
             }
             for (_, to, _) in &arrived {

@@ -35,9 +35,7 @@ fn asked(op: Opcode, form: Form, tiles: &[(Role, &TileType)], profile: Profile) 
         inst.tiles.push(TileArg::of_type(*role, ty.resolve(profile)));
     }
     if op == Opcode::Tsubview {
-        use tessera_isa::codec::Number;
-        inst.scalars.push((Role::Row, Some(Number::Int(0))));
-        inst.scalars.push((Role::Col, Some(Number::Int(0))));
+        inst.scalars.extend([Role::Row, Role::Col].map(|role| (role, Some(crate::Number::Int(0)))));
     }
     tessera_check::check(&inst).into_iter().find(|f| f.is_error()).map(|f| f.rule)
 }
