@@ -2,30 +2,41 @@
 
 use super::super::Loop;
 use super::super::pair::RawPair;
-use super::vector::{Vector, cover};
 use std::arch::x86_64::*;
 
 /// The kernel for elements of `unit` bytes.
 pub(crate) fn pair(zip: bool, unit: i64) -> Option<RawPair> {
     Some(match (zip, unit) {
-        (true, 1) => self::zip::<1>,
-        (true, 2) => self::zip::<2>,
-        (true, 4) => self::zip::<4>,
-        (true, 8) => self::zip::<8>,
-        (false, 1) => unzip::<1>,
-        (false, 2) => unzip::<2>,
-        (false, 4) => unzip::<4>,
-        (false, 8) => unzip::<8>,
+        (true, 1) => self::zip::<u8>,
+        (true, 2) => self::zip::<u16>,
+        (true, 4) => self::zip::<u32>,
+        (true, 8) => self::zip::<u64>,
+        (false, 1) => unzip::<u8>,
+        (false, 2) => unzip::<u16>,
+        (false, 4) => unzip::<u32>,
+        (false, 8) => unzip::<u64>,
         _ => return None,
     })
 }
 
+/// Offsets of the vectors that cover `len` bytes, the last one overlapping.
+#[inline(always)]
+fn cover(len: usize, f: impl Fn(usize)) {
+    let last = len - 32;
+    let mut k = 0;
+    while k < last {
+        f(k);
+        k += 32;
+    }
+    f(last);
+}
+
 /// # Safety
 ///
-/// The contract of [`RawPair`], for elements of `UNIT` bytes, on a machine with AVX2.
+/// The contract of [`RawPair`], for elements `T`, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
-unsafe fn zip<const UNIT: usize>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &Loop, n: usize) {
-    let len = n * UNIT;
+unsafe fn zip<T>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &Loop, n: usize) {
+    let len = n * size_of::<T>();
     for i in 0..rows.n as isize {
         let (x, y) = (x.wrapping_offset(i * rows.src).cast_const(), y.wrapping_offset(i * rows.src).cast_const());
         let both = both.wrapping_offset(i * rows.dst);
@@ -33,18 +44,19 @@ unsafe fn zip<const UNIT: usize>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &L
         unsafe {
             if len < 32 {
                 for k in 0..n {
-                    both.cast::<[u8; UNIT]>()
-                        .add(2 * k)
-                        .write_unaligned(x.cast::<[u8; UNIT]>().add(k).read_unaligned());
-                    both.cast::<[u8; UNIT]>()
-                        .add(2 * k + 1)
-                        .write_unaligned(y.cast::<[u8; UNIT]>().add(k).read_unaligned());
+                    both.cast::<T>().add(2 * k).write_unaligned(x.cast::<T>().add(k).read_unaligned());
+                    both.cast::<T>().add(2 * k + 1).write_unaligned(y.cast::<T>().add(k).read_unaligned());
                 }
                 continue;
             }
-            cover(len, 32, |k| {
+            cover(len, |k| {
                 let (a, b) = (_mm256_loadu_si256(x.add(k).cast()), _mm256_loadu_si256(y.add(k).cast()));
-                let (low, high) = a.zip::<UNIT>(b);
+                let (low, high) = match size_of::<T>() {
+                    1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
+                    2 => (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)),
+                    4 => (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)),
+                    _ => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
+                };
                 _mm256_storeu_si256(both.add(2 * k).cast(), _mm256_permute2x128_si256::<0x20>(low, high));
                 _mm256_storeu_si256(both.add(2 * k + 32).cast(), _mm256_permute2x128_si256::<0x31>(low, high));
             });
@@ -54,12 +66,12 @@ unsafe fn zip<const UNIT: usize>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &L
 
 /// # Safety
 ///
-/// The contract of [`RawPair`], for elements of `UNIT` bytes, on a machine with AVX2.
+/// The contract of [`RawPair`], for elements `T`, on a machine with AVX2.
 #[target_feature(enable = "avx2")]
-unsafe fn unzip<const UNIT: usize>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &Loop, n: usize) {
-    let len = n * UNIT;
+unsafe fn unzip<T>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &Loop, n: usize) {
+    let len = n * size_of::<T>();
     // Brings the even elements of a 16-byte lane to its low half.
-    let sort = match UNIT {
+    let sort = match size_of::<T>() {
         1 => _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15),
         2 => _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15),
         4 => _mm_setr_epi8(0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15),
@@ -73,16 +85,12 @@ unsafe fn unzip<const UNIT: usize>(x: *mut u8, y: *mut u8, both: *mut u8, rows: 
         unsafe {
             if len < 32 {
                 for k in 0..n {
-                    x.cast::<[u8; UNIT]>()
-                        .add(k)
-                        .write_unaligned(both.cast::<[u8; UNIT]>().add(2 * k).read_unaligned());
-                    y.cast::<[u8; UNIT]>()
-                        .add(k)
-                        .write_unaligned(both.cast::<[u8; UNIT]>().add(2 * k + 1).read_unaligned());
+                    x.cast::<T>().add(k).write_unaligned(both.cast::<T>().add(2 * k).read_unaligned());
+                    y.cast::<T>().add(k).write_unaligned(both.cast::<T>().add(2 * k + 1).read_unaligned());
                 }
                 continue;
             }
-            cover(len, 32, |k| {
+            cover(len, |k| {
                 let a = _mm256_shuffle_epi8(_mm256_loadu_si256(both.add(2 * k).cast()), sort);
                 let b = _mm256_shuffle_epi8(_mm256_loadu_si256(both.add(2 * k + 32).cast()), sort);
                 let even = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_unpacklo_epi64(a, b));
