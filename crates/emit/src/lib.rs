@@ -100,7 +100,6 @@ struct Emitter<'a> {
     /// By value: does anything that has an effect depend on it?
     needed: Vec<bool>,
     out: String,
-    /// Indentation.
     depth: usize,
     /// How many loops are open.
     in_loop: usize,

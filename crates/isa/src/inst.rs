@@ -55,13 +55,11 @@ impl ViewTag {
 /// A conv tile type: a dense array in L1 (tile-model.md 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConvType {
-    /// Where it lives.
     pub loc: Loc,
     /// NDC1HWC0 rather than NC1HWC0.
     pub has_depth: bool,
     /// N, D, C1, H, W, C0; D is 1 without depth.
     pub dims: [u64; 6],
-    /// The element type.
     pub elem: Elem,
 }
 
@@ -97,9 +95,7 @@ impl ConvType {
 /// Where a tile's storage starts: addresses with one root can be compared, others cannot overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The storage.
     pub root: Root,
-    /// Byte offset in it.
     pub start: u64,
 }
 
@@ -137,9 +133,7 @@ impl TileArg {
 /// A view of global memory as an operand of TLOAD or TSTORE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobalArg {
-    /// The element type.
     pub elem: Elem,
-    /// The layout tag.
     pub tag: ViewTag,
     /// Extents, where known, outermost first; empty for a bare pointer.
     pub dims: SmallVec<[Option<u64>; 5]>,
@@ -189,9 +183,7 @@ impl GlobalArg {
 /// One instruction about to be issued.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inst {
-    /// The instruction.
     pub op: Opcode,
-    /// Its form.
     pub form: Form,
     /// The profile it is issued on.
     pub profile: Profile,

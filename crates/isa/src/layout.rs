@@ -81,9 +81,7 @@ impl Axis {
 /// A layout: two axes. Offsets are in elements; a tile's first element has offset 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
-    /// The row axis.
     pub row: Axis,
-    /// The column axis.
     pub col: Axis,
 }
 

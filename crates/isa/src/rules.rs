@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 /// A row of the rule table.
 #[derive(Debug)]
 pub struct Rule {
-    /// The id.
     pub id: &'static str,
     /// What it is by default; `--strict`, `--allow` and `--deny` change warnings.
     pub severity: Severity,
@@ -16,7 +15,6 @@ pub struct Rule {
     pub on: Profiles,
     /// What must hold, in one sentence.
     pub text: &'static str,
-    /// Where it comes from.
     pub source: &'static str,
     /// Another rule implies it, so it cannot fail alone.
     pub implied: bool,

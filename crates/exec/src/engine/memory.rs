@@ -194,7 +194,6 @@ impl Memory {
 #[derive(Clone, Debug)]
 pub struct Memories {
     list: Vec<Memory>,
-    /// Are defined bits kept?
     pub tracked: bool,
     limit: u64,
 }

@@ -34,9 +34,7 @@ pub struct Run<'a> {
     pub module: &'a Module,
     /// The function, without calls ([`tessera_ir::inline`]).
     pub func: &'a Func,
-    /// The profile.
     pub profile: Profile,
-    /// Where automatic tiles lie.
     pub placement: &'a Placement,
     /// How often the kernel runs, at least once.
     pub blocks: u32,
@@ -54,11 +52,9 @@ pub struct Run<'a> {
 /// What is bound to a value before the program runs.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A scalar.
     Scalar(Number),
     /// The buffer behind a pointer, view or memref.
     Buffer {
-        /// The bytes.
         bytes: Vec<u8>,
         /// The type of the file's elements.
         elem: Elem,
@@ -69,7 +65,6 @@ pub enum Input {
     Tile {
         /// Rows; a `?` extent of the tile takes them.
         rows: u64,
-        /// Columns, likewise.
         cols: u64,
         /// The elements, row by row, packed.
         elements: Vec<u8>,
@@ -81,18 +76,14 @@ pub enum Input {
 /// A tile that was asked for.
 #[derive(Clone, Debug)]
 pub struct TileOutput {
-    /// The value.
     pub value: ValueId,
-    /// The vector core.
     pub core: u8,
-    /// The contents.
     pub data: TileData,
 }
 
 /// A buffer after the run.
 #[derive(Clone, Debug)]
 pub struct BufferOutput {
-    /// The argument.
     pub value: ValueId,
     /// The bytes; undefined ones are 0.
     pub bytes: Vec<u8>,
@@ -101,13 +92,9 @@ pub struct BufferOutput {
 /// What `pto.tprint` printed.
 #[derive(Clone, Debug)]
 pub struct Printed {
-    /// The operation.
     pub op: OpId,
-    /// The tile.
     pub value: ValueId,
-    /// The block.
     pub block: u32,
-    /// The contents.
     pub data: TileData,
 }
 
@@ -116,17 +103,12 @@ pub struct Printed {
 pub struct TraceLine {
     /// How many instructions of the block ran before.
     pub index: u64,
-    /// The block.
     pub block: u32,
-    /// The operation.
     pub op: OpId,
-    /// Where it stands.
     pub span: Span,
-    /// The instruction.
     pub opcode: Opcode,
     /// Its operands: role, name, address, valid region; scalars with their values.
     pub operands: String,
-    /// What it wrote.
     pub written: Vec<TraceWrite>,
 }
 
@@ -144,13 +126,11 @@ pub struct TraceWrite {
 pub struct Outcome {
     /// The error that stopped it, if any, and warnings, each once per operation.
     pub diagnostics: Vec<Diagnostic>,
-    /// Every buffer.
     pub buffers: Vec<BufferOutput>,
     /// The tiles that were asked for, in that order.
     pub tiles: Vec<TileOutput>,
     /// What was printed, by block.
     pub printed: Vec<Printed>,
-    /// The trace, by block.
     pub trace: Vec<TraceLine>,
 }
 

@@ -23,20 +23,17 @@ const MAX_APPLIED: usize = 1 << 25;
 pub enum Term {
     /// Never written, or made undefined.
     Undefined,
-    /// Always this value.
     Constant(u8),
     /// A byte of an input.
     Input {
         /// The number of the input.
         input: u32,
-        /// Which byte of it.
         byte: u64,
     },
     /// Two halves of other bytes, the low one first.
     Nibbles([Nibble; 2]),
     /// A byte of the result of a function.
     Applied {
-        /// The function.
         function: Function,
         /// The bytes of the element that it was applied to, then those of the parameter where that is data.
         operands: Vec<TermId>,
@@ -48,9 +45,7 @@ pub enum Term {
 /// Half a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Nibble {
-    /// The byte.
     pub of: TermId,
-    /// Its upper half?
     pub high: bool,
 }
 
@@ -65,7 +60,6 @@ enum Run {
 /// Every term of one or two programs, once.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    /// By first number.
     runs: Vec<(TermId, Run)>,
     /// How many numbers were given out, after those of the constants.
     given: TermId,

@@ -11,7 +11,6 @@ use smallvec::SmallVec;
 pub enum AttrValue {
     /// A word, by its place in the attribute's list.
     Word(u8),
-    /// An integer.
     Int(i128),
     /// The bits of a binary64.
     Float(u64),

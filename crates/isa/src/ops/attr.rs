@@ -7,9 +7,7 @@ use crate::tile::words;
 /// A word that an attribute can have.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
-    /// As text writes it.
     pub name: &'static str,
-    /// The enumerator in C++.
     pub cpp: &'static str,
     /// Other spellings that are read.
     pub also: &'static [&'static str],
@@ -42,11 +40,9 @@ impl Spelling {
 pub enum AttrKind {
     /// One of these words. In generic form the number of a word is its place in the list, counted from `first`.
     Word {
-        /// The words.
         list: &'static [Word],
         /// The number of the first one.
         first: u8,
-        /// How they are printed.
         spelling: Spelling,
     },
     /// An integer, printed with this type.

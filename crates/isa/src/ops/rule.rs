@@ -7,7 +7,6 @@ use crate::profile::Profiles;
 pub struct RuleUse {
     /// The id that is reported.
     pub id: &'static str,
-    /// What is asked.
     pub kind: RuleKind,
     /// The profiles on which it is asked; a rule of the layout set decides by itself.
     pub on: Profiles,
@@ -26,11 +25,8 @@ pub(super) use rules;
 pub struct Ids {
     /// No signature on the profile; `loc` where there is no id of its own.
     pub profile: Option<&'static str>,
-    /// None with these locations.
     pub loc: Option<&'static str>,
-    /// None with these layouts.
     pub layout: Option<&'static str>,
-    /// None with these types.
     pub dtype: Option<&'static str>,
 }
 

@@ -10,13 +10,11 @@ use crate::elem::Elem;
 pub enum Func {
     /// The bits as they are.
     Bits,
-    /// The low bytes (TPACK).
     LowBytes,
     /// Converted between element types, as `cpu` and moves into Bias do (ops.md 1.5).
     Convert,
     /// Out of an accumulator, with a quantization parameter or without (fixpipe.md 4).
     Fixpipe {
-        /// Whether ReLU follows.
         relu: bool,
         /// Whether an integer result is rounded before its offset is added.
         hardware_rounding: bool,

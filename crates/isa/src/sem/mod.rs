@@ -45,7 +45,6 @@ pub enum Sem {
         domain: Role,
         /// The arguments, and which element of each belongs to (i, j).
         args: &'static [(Role, At)],
-        /// What the element becomes.
         func: Func,
     },
     /// `dst = func(… func(func(0, x0), x1) …)` along the rows or columns of `src`.
@@ -59,9 +58,7 @@ pub enum Sem {
     },
     /// `dst(i, j) = plus + Σk a(i, k) · b(k, j)`, in rising k.
     Contract {
-        /// The left factor.
         a: Role,
-        /// The right factor.
         b: Role,
         /// What the sum starts with, and which element of it belongs to (i, j); +0 without one.
         plus: Option<(Role, At)>,
@@ -70,7 +67,6 @@ pub enum Sem {
     Data(fn(&Inst) -> Steps),
     /// A tile gets another storage; no byte moves.
     Binds,
-    /// A valid region changes.
     Resizes,
     /// A value is made: a tile, a view, a pointer.
     Value,
@@ -84,7 +80,6 @@ pub enum Sem {
     Configures,
     /// Instructions before it finish before those after it.
     Orders,
-    /// A tile is shown.
     Prints,
     /// Nothing is said: the instruction cannot run.
     Nothing,
@@ -100,13 +95,11 @@ impl Sem {
 /// Which element of an operand belongs to point (i, j) of the domain: a broadcast is an index map, not an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum At {
-    /// (i, j).
     Same,
     /// (i, 0): one value a row.
     RowOf,
     /// (0, j): one value a column.
     ColOf,
-    /// (j, i).
     Transposed,
     /// The operand is a scalar.
     Scalar,
