@@ -3,7 +3,9 @@
 use crate::defined::{Area, Pattern, Shadow, ShadowMove, Usual, Value};
 use crate::kernels::{Conversion, Mapped, Params, Staged, What};
 use crate::lower::data::Joined;
-use crate::lower::{Failure, FromTile, ParamAt, ParamSource, Places, Prepared, operand, refuse};
+use crate::lower::{
+    ContentArg, ContentRule, Failure, FromTile, ParamAt, ParamSource, Places, Prepared, operand, refuse,
+};
 use crate::nest::{self, DST, Nests, OPERANDS, Plan, SRC, lower, lower_copy, lower_fill};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -23,6 +25,7 @@ pub(crate) struct Lowering<'a> {
     params: ParamSource,
     joined: Option<Box<Joined>>,
     indexed: Option<Arc<Staged>>,
+    contents: SmallVec<[ContentRule; 2]>,
     global: Option<Area>,
     tiles: &'a [nest::Place],
 }
@@ -45,6 +48,7 @@ impl Prepared {
             params: ParamSource::Fixed(Params::default()),
             joined: None,
             indexed: None,
+            contents: SmallVec::new(),
             global: None,
             tiles: at.tiles,
         };
@@ -65,6 +69,8 @@ impl Prepared {
             params: lowering.params,
             joined: lowering.joined,
             indexed: lowering.indexed,
+            contents: lowering.contents,
+            warning: None,
             global: lowering.global,
         })
     }
@@ -211,6 +217,24 @@ impl Lowering<'_> {
                 numbers.extend(from.iter().map(|(operand, _)| operand.number));
                 operands.extend(from.iter().map(|(operand, map)| operand.at(*map)));
                 let nests = lower(apply.extent, &operands);
+                let content = |n: usize| match *apply.args.get(n)? {
+                    Arg::Scalar(elem, bits) => Some(ContentArg::Scalar(elem, bits)),
+                    Arg::Element(side, map) => {
+                        // Which of the elements it is.
+                        let k = apply.args.iter().take(n).filter(|a| matches!(a, Arg::Element(..))).count();
+                        let (from, role) = (&from.get(k)?.0, self.inst.tiles.get(side.tile()?)?.role);
+                        let (operand, elem, layout) = (from.number, from.elem, from.layout.clone());
+                        Some(ContentArg::Tile {
+                            role,
+                            operand,
+                            elem,
+                            layout,
+                            map,
+                            area: Area::of_nests(&nests, SRC + k),
+                        })
+                    }
+                };
+                self.contents.extend(ContentRule::of_step(self.inst, func, dst, apply.extent, content)?);
                 self.moved(&numbers, nests, Value::Mapped(mapped));
             }
         }

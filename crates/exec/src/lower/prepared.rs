@@ -6,8 +6,8 @@
 use crate::defined::{Area, Shadow, Source, Usual};
 use crate::engine::memory::{Memories, MemoryId, on_core};
 use crate::kernels::Staged;
-use crate::lower::ParamSource;
 use crate::lower::data::{self, Joined};
+use crate::lower::{ContentRule, ParamSource};
 use crate::nest::{Place, Plan};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -45,6 +45,9 @@ pub struct Prepared {
     pub(crate) joined: Option<Box<Joined>>,
     /// What is picked by indices.
     pub(crate) indexed: Option<Arc<Staged>>,
+    /// What is asked about the contents of operands, and the last warning of it.
+    pub(crate) contents: SmallVec<[ContentRule; 2]>,
+    pub(crate) warning: Option<Failure>,
     /// What the view of global memory touches, relative to its first element.
     pub(crate) global: Option<Area>,
 }
@@ -56,6 +59,8 @@ pub struct Effect {
     pub stored_undefined: bool,
     /// Something that is not defined reached a destination, or was made undefined.
     pub left_undefined: bool,
+    /// There is a warning about the contents of operands.
+    pub warned: bool,
 }
 
 /// The number of a tile operand's copy on a core.
@@ -101,6 +106,23 @@ impl Prepared {
         if let Some(indexed) = &self.indexed {
             data::check_indices(indexed, memories, &self.places)?;
         }
+        let warned = self.ask_contents(memories)?;
+        Ok(Effect { warned, ..self.change(memories)? })
+    }
+
+    /// Asks the rules about contents; tells whether there is a warning.
+    fn ask_contents(&mut self, memories: &Memories) -> Result<bool, Failure> {
+        self.warning = None;
+        for rule in &self.contents {
+            match rule.broken(memories, &self.places) {
+                Some(found) if found.is_error() => return Err(Box::new(found)),
+                found => self.warning = found.map(Box::new).or(self.warning.take()),
+            }
+        }
+        Ok(self.warning.is_some())
+    }
+
+    fn change(&self, memories: &mut Memories) -> Result<Effect, Failure> {
         if !memories.tracked {
             self.move_bytes(memories)?;
             self.note_stores(memories);
