@@ -10,4 +10,5 @@ mod prepared;
 pub(crate) use contents::*;
 pub(crate) use inst::*;
 pub(crate) use params::*;
-pub use prepared::*;
+pub use prepared::Failure;
+pub(crate) use prepared::*;
