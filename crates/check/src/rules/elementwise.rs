@@ -3,7 +3,7 @@
 use super::*;
 
 /// `-valid`: sources and destination have equal valid regions; scratch has a rule of its own.
-pub(super) fn same_valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn same_valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     let tiles = || inst.tiles.iter().filter(|t| inst.op.effect(inst.form, t.role) != Effect::Scratch);
     for (axis, name) in ["rows", "columns"].into_iter().enumerate() {
         let known = || tiles().filter_map(|t| Some((t.role, t.valid[axis]?)));

@@ -3,7 +3,7 @@
 use super::*;
 
 /// `-valid`: one value for each row of src, in column 0 of dst.
-pub(super) fn row_valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn row_valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (src, dst) = ends(inst)?;
     if let (Some(from), Some(to)) = (src.valid[0], dst.valid[0])
         && from != to
@@ -21,7 +21,7 @@ pub(super) fn row_valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-empty`: there is something to fold.
-pub(super) fn empty(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn empty(inst: &Inst, rule: Rule) -> Option<Fault> {
     let [rows, cols] = inst.tile(Role::Src)?.valid;
     let name = match (rows, cols) {
         (_, Some(0)) => "columns",
