@@ -159,7 +159,7 @@ impl Emitter<'_> {
         let argument = |role: Role| match role.kind() {
             Kind::Index => Ok(self.index(op, role)),
             Kind::Quant | Kind::Fill => self.scalar(op, role),
-            Kind::Tile | Kind::Conv => self.tile(op, role),
+            Kind::Tile | Kind::Conv | Kind::Counts => self.tile(op, role),
         };
         form.cpp_order().into_iter().filter(given).map(argument).collect()
     }

@@ -4,12 +4,14 @@ mod contract;
 mod elementwise;
 pub(crate) mod fixpipe;
 mod footprint;
-mod gather;
 mod global;
+mod irregular;
 pub(crate) mod memory;
 mod overlap;
+mod partial;
 mod reduce;
 pub(crate) mod signature;
+mod sorting;
 pub(crate) mod tconcat;
 mod textract;
 mod tfillpad;
@@ -154,8 +156,19 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         ContractValid => contract::valid(inst, rule.id),
         ContractShape => contract::shape(inst, rule.id),
         ContractRange => contract::range(inst, rule.id),
-        GatherValid => gather::valid(inst, rule.id),
-        GatherTmp => gather::tmp(inst, rule.id),
+        GatherValid | GatherTmp | GatherAttr | PatternGiven | BlockValid | ScatterSize | ScatterValid => {
+            irregular::check(inst, rule)
+        }
+        StartNumber | DiagonalNumber | WordNumbers | ElementNumber | OneRow | TriangleAttr | RandomAttr => {
+            irregular::check(inst, rule)
+        }
+        HistogramAttr | HistogramValid | ElementIndex => irregular::check(inst, rule),
+        SortValid | SortTmp | SortTmpSize | MergeValid | MergeBlock | MergeTmp | MergeTmpSize => {
+            sorting::check(inst, rule)
+        }
+        PartValid | LikeDst | QuantAttr | QuantParam | DequantParam => partial::check(inst, rule),
+        // What data decides is found when it is there.
+        Duplicate => None,
         Fixpipe => fixpipe::check(inst),
         FillValue => fixpipe::fill_value(inst),
         MoveBias => tmov::bias(inst),

@@ -3,6 +3,7 @@
 use crate::defined::{Area, Pattern, Shadow, ShadowMove, Usual, Value};
 use crate::kernels::{Conversion, Mapped, Params, Staged, What};
 use crate::lower::data::Joined;
+use crate::lower::routed::RoutedRun;
 use crate::lower::{
     ContentArg, ContentRule, Failure, FromTile, ParamAt, ParamSource, Places, Prepared, operand, refuse,
 };
@@ -41,6 +42,7 @@ impl Prepared {
             usual: Usual::default(),
             params: ParamSource::Fixed(Params::default()),
             joined: None,
+            routed: None,
             indexed: None,
             contents: SmallVec::new(),
             warning: None,
@@ -131,6 +133,7 @@ impl Lowering<'_> {
                 let staged = self.packed(*func, *extent, args, *dst, *row_bytes)?;
                 self.stage(staged);
             }
+            Step::Routed(routed) => self.made.routed = Some(Box::new(RoutedRun::new(self.inst, routed.how))),
             Step::Join => self.made.joined = Some(Box::new(Joined::new(self.inst, self.at.tiles))),
             Step::Fill { dst, rect, bits } => self.fill(*dst, *rect, *bits)?,
             Step::Bytes { src, dst, len } => {

@@ -6,6 +6,7 @@ mod img2col;
 mod inst;
 mod params;
 mod prepared;
+pub(crate) mod routed;
 
 pub(crate) use contents::*;
 pub(crate) use inst::*;

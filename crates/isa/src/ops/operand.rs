@@ -91,6 +91,12 @@ impl Role {
         }
     }
 
+    /// May assembly write it in brackets behind the source? The place of one element is an ordinary operand
+    /// (isa/notes.md).
+    pub fn in_brackets(self) -> bool {
+        self.kind() == Kind::Index && self != Role::Index
+    }
+
     /// Does the name say that it is a destination?
     pub fn is_dst(self) -> bool {
         use Role::{Cdst, Dst, Dst0, Dst1, DstIdx, DstVal, Executed};
@@ -154,7 +160,15 @@ impl Operand {
     }
 
     const fn new(role: Role, effect: Effect) -> Operand {
-        Operand { role, effect, optional: false, covers: Covers::Valid, valid: Profiles::ALL, used: Profiles::ALL, dps_only: false }
+        Operand {
+            role,
+            effect,
+            optional: false,
+            covers: Covers::Valid,
+            valid: Profiles::ALL,
+            used: Profiles::ALL,
+            dps_only: false,
+        }
     }
 
     pub(super) const fn covers(self, covers: Covers) -> Operand {

@@ -28,8 +28,8 @@ pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
 pub use img2col::{Img2col, img2col, img2col_config};
 pub use irregular::{
-    count, counted_byte, dequantize, gather, gather_blocks, histogram, merge, quantize, random, record_columns, scatter,
-    set_element, sort, stored, triangle,
+    count, counted_byte, dequantize, gather, gather_blocks, histogram, merge, quantize, random, record_columns,
+    scatter, set_element, sort, stored, triangle,
 };
 pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};
 pub use route::{From, Random, Read, Route, Routed, Routes, Routing, routes};

@@ -386,7 +386,8 @@ impl<'a> Data<'a> {
                     let what = format!(
                         "idx({r}, {c}) and idx({i}, {j}) are both {k}: hardware's order is open, here the last one stays"
                     );
-                    let fault = self.fault("-duplicate", idx.number, what, "give each element an index of its own".into());
+                    let fault =
+                        self.fault("-duplicate", idx.number, what, "give each element an index of its own".into());
                     self.routes.warning = Some(fault);
                 }
                 *seen = Some((i, j));
@@ -519,9 +520,8 @@ fn before(x: (Elem, u64), y: (Elem, u64)) -> Ordering {
 /// the records and how many each list gave.
 fn merge(lists: &[Vec<Record>], until_exhausted: bool) -> (Vec<From>, [u64; 4]) {
     let (mut taken, mut merged) = ([0u64; 4], Vec::new());
-    let is_done = |taken: &[u64; 4]| {
-        until_exhausted && lists.iter().zip(taken).any(|(list, n)| *n == list.len() as u64)
-    };
+    let is_done =
+        |taken: &[u64; 4]| until_exhausted && lists.iter().zip(taken).any(|(list, n)| *n == list.len() as u64);
     while !is_done(&taken) {
         let heads = lists.iter().zip(&taken).enumerate();
         let heads = heads.filter_map(|(k, (list, n))| Some((k, list.get(usize::try_from(*n).ok()?)?)));
