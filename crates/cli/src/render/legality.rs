@@ -91,6 +91,7 @@ fn layouts(sig: &Sig, info: &OpInfo) -> String {
 fn types(types: Types) -> String {
     match types {
         Types::Any => "any".into(),
+        Types::Alike => "equal but for the sign, any of the profile".into(),
         Types::Equal => "equal, any of the profile".into(),
         Types::EqualOf(list) => format!("equal: {}", elems(list)),
         Types::EachOf(list) => format!("each: {}", elems(list)),
