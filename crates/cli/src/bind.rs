@@ -52,10 +52,7 @@ pub fn value(text: &str) -> Result<Bound<Number>, String> {
 }
 
 fn number(text: &str) -> Option<Number> {
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(rest) => (-1, rest),
-        None => (1, text),
-    };
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
     let hex = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
     let int = match hex {
         Some(hex) => i128::from_str_radix(hex, 16).ok(),
@@ -90,11 +87,9 @@ pub fn write_all(session: &Session<'_>, files: &[(PathBuf, Vec<u8>)]) -> Result<
         }
         Ok(())
     };
-    let result = write();
-    if result.is_err() {
+    write().inspect_err(|_| {
         for (temporary, _) in &targets {
             let _ = fs::remove_file(temporary);
         }
-    }
-    result
+    })
 }

@@ -44,6 +44,8 @@
 //! No value that is handed to this library makes it panic: an index, an extent, a length or a parameter that does not fit
 //! is an [`Error`] which names it. Tests throw hostile values at every intrinsic.
 
+#![warn(missing_docs)]
+
 pub mod dynamic;
 pub mod equiv;
 mod error;

@@ -19,13 +19,15 @@ enum Lists {
     Once,
 }
 
+/// The form that is written, and how its signature lists types.
+type Chosen = (&'static Shape, Lists);
+
 /// Is the role one whose type every signature lists?
 fn listed(role: Role) -> bool {
     matches!(role.kind(), Kind::Tile | Kind::Conv)
 }
 
 impl Parser<'_> {
-    /// Builds an instruction from what is written.
     pub(super) fn build(
         &mut self,
         results: &Results,
@@ -41,7 +43,7 @@ impl Parser<'_> {
             }
         }
         let n_outs = w.outs.as_ref().map_or(results.names.len(), |o| o.len());
-        let (form, lists) = self.select(results.start, opcode, text_form, w, n_outs)?;
+        let (form, lists) = self.select(results.start, opcode, text_form == TextForm::Asm, w, n_outs)?;
         if let (Some(init), true) = (&w.init, n_outs != 1 || text_form == TextForm::Dps) {
             let text = format!("init(…) belongs to one result, and {opcode} has {n_outs} destinations here");
             return self.fail("operand-count", init.span, text, "use the DPS form, whose outs keep their contents");
@@ -87,15 +89,7 @@ impl Parser<'_> {
     }
 
     /// The form whose operands fit, and how the signature lists their types.
-    fn select(
-        &mut self,
-        at: Span,
-        opcode: Opcode,
-        text_form: TextForm,
-        w: &Written,
-        n_outs: usize,
-    ) -> Res<(&'static Shape, Lists)> {
-        let is_asm = text_form == TextForm::Asm;
+    fn select(&mut self, at: Span, opcode: Opcode, is_asm: bool, w: &Written, n_outs: usize) -> Res<Chosen> {
         let counted = |f: &&Shape| f.outs.len() == n_outs && counts(f, w);
         if !opcode.shapes().iter().any(|f| counted(&f)) {
             return self.wrong_count(at, opcode, w, n_outs);
@@ -190,14 +184,8 @@ impl Parser<'_> {
     }
 
     /// Gives the signature's types to the operands and results they belong to.
-    fn spread(
-        &mut self,
-        opcode: Opcode,
-        (form, lists): (&Shape, Lists),
-        w: &mut Written,
-        ins: &mut Raws,
-        n_outs: usize,
-    ) -> Res<Types> {
+    fn spread(&mut self, op: Opcode, chosen: Chosen, w: &mut Written, ins: &mut Raws, n_outs: usize) -> Res<Types> {
+        let (form, lists) = chosen;
         let mut result_types = Types::new();
         match &w.signature {
             Signature::None => {
@@ -206,7 +194,7 @@ impl Parser<'_> {
             }
             Signature::Once(ty) => {
                 // TRESHAPE writes its result's type; the source keeps its own, where it has one (syntax.md 2).
-                let keeps = opcode.info().binds == Some(Bind::Bytes);
+                let keeps = op.info().binds == Some(Bind::Bytes);
                 for (role, raw) in form.ins.iter().zip(ins.iter_mut()) {
                     if listed(*role) && !(keeps && self.raw_type(raw).is_some()) {
                         raw.ty = Some(*ty);
@@ -234,7 +222,7 @@ impl Parser<'_> {
                     all if all.len() == n_outs => result_types.extend(all.iter().copied()),
                     [one] => result_types.extend((0..n_outs).map(|_| *one)),
                     all => {
-                        let text = format!("{n_outs} results of {opcode} have {} types", all.len());
+                        let text = format!("{n_outs} results of {op} have {} types", all.len());
                         let span = all.first().map_or(self.prev, |t| t.1);
                         return self.fail("operand-count", span, text, "write one type per result");
                     }
@@ -243,7 +231,7 @@ impl Parser<'_> {
         }
         for (role, (id, span)) in form.outs.iter().zip(result_types.iter()) {
             if !self.module.types.get(*id).plays(*role) {
-                let text = format!("{} of {opcode} is a tile, and its type is {}", role.name(), self.type_text(*id));
+                let text = format!("{} of {op} is a tile, and its type is {}", role.name(), self.type_text(*id));
                 return self.fail("type-mismatch", *span, text, "write a tile type");
             }
         }
@@ -264,7 +252,7 @@ impl Parser<'_> {
         let types = &self.module.types;
         if known != UNKNOWN && !types.get(known).same(types.get(*result), self.profile()) {
             let text = format!("init(…) is {}, and the result is {}", self.type_text(known), self.type_text(*result));
-            self.wrong_kind(span, text, "give the old contents of the result, in its type");
+            let _: Res<()> = self.fail("type-mismatch", span, text, "give the old contents of the result, in its type");
         }
     }
 
@@ -318,7 +306,6 @@ impl Parser<'_> {
     }
 }
 
-/// Has the form as many operands as are written?
 fn counts(form: &Shape, w: &Written) -> bool {
     match &w.indices {
         None => form.ins.len() == w.ins.len(),

@@ -15,7 +15,6 @@ use tessera_ir::{BlockId, CmpPred, Op, OpKind, TextForm};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::{Opcode, Role, Text};
 
-/// The parts of an operation in generic form.
 #[derive(Default)]
 pub(super) struct Generic {
     pub name: String,
@@ -29,7 +28,6 @@ pub(super) struct Generic {
 }
 
 impl Generic {
-    /// Takes an attribute out.
     pub fn take(&mut self, key: &str) -> Option<Entry> {
         let at = self.entries.iter().position(|e| e.key == key)?;
         Some(self.entries.remove(at))

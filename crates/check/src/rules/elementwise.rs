@@ -5,7 +5,7 @@ use super::*;
 use tessera_isa::sem::Rounding;
 
 /// `-valid`: sources and destination have equal valid regions; scratch and masks have rules of their own.
-pub(super) fn same_valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn same_valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     let counts = |t: &&TileArg| inst.op.effect(inst.form, t.role) != Effect::Scratch && t.role != Role::Mask;
     let tiles = || inst.tiles.iter().filter(counts);
     for (axis, name) in ["rows", "columns"].into_iter().enumerate() {
@@ -20,7 +20,7 @@ pub(super) fn same_valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-shape`: hardware converts and accumulates between tiles of one declared shape.
-pub(super) fn same_shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn same_shape(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (src, dst) = ends(inst)?;
     let (s, d) = (&src.tile, &dst.tile);
     if (s.rows, s.cols) == (d.rows, d.cols) {
@@ -31,7 +31,7 @@ pub(super) fn same_shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `tcvt-mode`: a5 knows one rounding into hif8.
-pub(super) fn cvt_mode(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn cvt_mode(inst: &Inst, rule: Rule) -> Option<Fault> {
     let rounding = inst.attrs.rounding()?;
     let is_known = matches!(rounding, Rounding::None | Rounding::Round | Rounding::CastRint);
     if is_known || inst.dst()?.tile.elem != Elem::Hif8 {
@@ -42,16 +42,16 @@ pub(super) fn cvt_mode(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-inplace`: hardware writes before it has read everything.
-pub(super) fn not_in_place(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn not_in_place(inst: &Inst, rule: Rule) -> Option<Fault> {
     apart(inst, rule, Role::Dst)
 }
 
 /// The same of scratch, which TPRELU writes first.
-pub(super) fn not_in_tmp(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn not_in_tmp(inst: &Inst, rule: Rule) -> Option<Fault> {
     apart(inst, rule, Role::Tmp)
 }
 
-fn apart(inst: &Inst, rule: &'static str, role: Role) -> Option<Fault> {
+fn apart(inst: &Inst, rule: Rule, role: Role) -> Option<Fault> {
     let written = inst.tile(role)?;
     let is_source = |t: &&TileArg| inst.op.effect(inst.form, t.role) == Effect::Read;
     let src = inst.tiles.iter().filter(is_source).find(|t| shares(t, written))?;

@@ -4,16 +4,16 @@ use super::*;
 use tessera_isa::sem::full_operand;
 
 /// `-valid` of TROWEXPAND: a value for each row of dst.
-pub(super) fn column(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn column(inst: &Inst, rule: Rule) -> Option<Fault> {
     values(inst, rule, [(0, "rows"), (1, "columns")])
 }
 
 /// `-valid` of TCOLEXPAND: a value for each column of dst.
-pub(super) fn row(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn row(inst: &Inst, rule: Rule) -> Option<Fault> {
     values(inst, rule, [(1, "columns"), (0, "rows")])
 }
 
-fn values(inst: &Inst, rule: &'static str, [(kept, name), (other, across)]: [(usize, &str); 2]) -> Option<Fault> {
+fn values(inst: &Inst, rule: Rule, [(kept, name), (other, across)]: [(usize, &str); 2]) -> Option<Fault> {
     let (src, dst) = ends(inst)?;
     if let (Some(from), Some(to)) = (src.valid[kept], dst.valid[kept])
         && from != to
@@ -40,7 +40,7 @@ fn region(t: &TileArg) -> String {
 }
 
 /// One operand is full: it has dst's valid region and, on hardware, lies row by row.
-fn full(inst: &Inst, rule: &'static str) -> Option<Fault> {
+fn full(inst: &Inst, rule: Rule) -> Option<Fault> {
     if full_operand(inst)? == Role::Src0 {
         return None;
     }
@@ -67,7 +67,7 @@ fn full(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-valid` of a row expand with an operation: a full operand, and a value or a 32-byte block for each row.
-pub(super) fn rows(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn rows(inst: &Inst, rule: Rule) -> Option<Fault> {
     if let Some(fault) = full(inst, rule) {
         return Some(fault);
     }
@@ -97,7 +97,7 @@ pub(super) fn rows(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-valid` of a column expand with an operation: a full operand, and one row.
-pub(super) fn columns(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn columns(inst: &Inst, rule: Rule) -> Option<Fault> {
     if let Some(fault) = full(inst, rule) {
         return Some(fault);
     }
@@ -122,7 +122,7 @@ pub(super) fn columns(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-attr`: src1Col says how many columns of the broadcast operand count.
-pub(super) fn columns_written(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn columns_written(inst: &Inst, rule: Rule) -> Option<Fault> {
     let written = inst.attrs.src1_col().filter(|n| *n != 1)?;
     let other = broadcast(inst)?;
     let n = other.valid[1]?;

@@ -21,7 +21,7 @@ fn row_bytes(inst: &Inst) -> Option<(u64, u64)> {
 }
 
 /// `-valid` of comparisons: the sources have one valid region, and the mask their valid rows.
-pub(super) fn valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     if let (Some(a), Some(b)) = (inst.tile(Role::Src0), inst.tile(Role::Src1))
         && let Some((axis, n, m)) = differ(a, b)
     {
@@ -39,7 +39,7 @@ pub(super) fn valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-mask`: room for the bits, enough rows, and storage of its own.
-pub(super) fn room(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn room(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (mask, data) = parts(inst)?;
     let (role, elem) = (mask.role, mask.tile.elem);
     if let Some((need, has)) = row_bytes(inst).filter(|(need, has)| has < need) {
@@ -66,7 +66,7 @@ pub(super) fn room(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `tcmps-dense`: TSEL looks for the bits row by row.
-pub(super) fn dense(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn dense(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (mask, data) = parts(inst)?;
     let (need, has) = row_bytes(inst).filter(|(need, has)| has > need)?;
     let rows = data.valid[0].filter(|rows| *rows > 1)?;
@@ -78,7 +78,7 @@ pub(super) fn dense(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-mode`: a2a3 compares i32 for equality whatever is asked.
-pub(super) fn compare_mode(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn compare_mode(inst: &Inst, rule: Rule) -> Option<Fault> {
     let src = inst.src()?;
     let cmp = inst.attrs.cmp().filter(|cmp| *cmp != Cmp::Eq && src.tile.elem == Elem::I32)?;
     let what = format!("cmpMode is {} and {} is i32, which a2a3 compares with eq only", cmp.name(), src.role);

@@ -40,28 +40,24 @@ use tessera_isa::profile::{Profile, TILE_ALIGN};
 use tessera_isa::sem::{Sem, Step, ceil_to, steps};
 use tessera_isa::tile::{Extent, LayoutName, Loc, Tile};
 
+/// The id of a rule.
+type Rule = &'static str;
+
 /// The fault, as one about the operand with this role.
 fn about(inst: &Inst, role: Role, fault: Fault) -> Fault {
     Fault { operand: inst.tile_index(role), ..fault }
 }
 
 /// A rule that the operand with this role breaks, and a way out.
-fn broken(
-    inst: &Inst,
-    role: Role,
-    rule: &'static str,
-    what: impl Into<String>,
-    help: impl Into<String>,
-) -> Option<Fault> {
+fn broken(inst: &Inst, role: Role, rule: Rule, what: impl Into<String>, help: impl Into<String>) -> Option<Fault> {
     Some(about(inst, role, Fault::new(rule, what).help(help)))
 }
 
-/// Source and destination of a move.
 fn ends(inst: &Inst) -> Option<(&TileArg, &TileArg)> {
     inst.tile(Role::Src).zip(inst.tile(Role::Dst))
 }
 
-/// The same, of a move on a5 between these locations.
+/// Source and destination of a move on a5 between these locations.
 fn a5_ends(inst: &Inst, from: Loc, to: Loc) -> Option<(&TileArg, &TileArg)> {
     ends(inst).filter(|(src, dst)| inst.profile == Profile::A5 && (src.tile.loc, dst.tile.loc) == (from, to))
 }
@@ -119,11 +115,9 @@ pub(crate) fn all(inst: &Inst) -> Vec<Fault> {
     }
 }
 
-/// Which kinds of questions were asked.
 struct Asked([u64; 4]);
 
 impl Asked {
-    /// Is it the first time?
     fn once(&mut self, kind: RuleKind) -> bool {
         let n = kind.number();
         let (Some(word), bit) = (self.0.get_mut(n / 64), 1 << (n % 64)) else { return true };
@@ -139,7 +133,6 @@ fn meaning(inst: &Inst) -> Option<Fault> {
     nothing.then(|| Fault::new("not-executable", format!("{} has no meaning in the table", inst.op.title())))
 }
 
-/// Is the rule broken?
 fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
     use RuleKind::*;
     match rule.kind {

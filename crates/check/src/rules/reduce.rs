@@ -18,7 +18,7 @@ fn axes(inst: &Inst) -> Option<[(usize, &'static str); 2]> {
 }
 
 /// `-valid`: one value for each row (column) of src, in column (row) 0 of every destination.
-pub(super) fn valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     let [(kept, name), (folded, across)] = axes(inst)?;
     let src = inst.tile(Role::Src)?;
     for role in [Role::Dst, Role::DstVal] {
@@ -41,7 +41,7 @@ pub(super) fn valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-empty`: there is something to fold. Hardware's row reductions and arg instructions take no empty region at all.
-pub(super) fn empty(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn empty(inst: &Inst, rule: Rule) -> Option<Fault> {
     let [(kept, name), (folded, across)] = axes(inst)?;
     let src = inst.tile(Role::Src)?;
     let finds = inst.op.info().rules.iter().any(|r| r.kind == RuleKind::ArgIndex);
@@ -56,7 +56,7 @@ pub(super) fn empty(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-index`: the last place fits the type of the indices.
-pub(super) fn index(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn index(inst: &Inst, rule: Rule) -> Option<Fault> {
     let [_, (folded, across)] = axes(inst)?;
     let (src, dst) = ends(inst)?;
     let elem = dst.tile.elem;

@@ -35,7 +35,7 @@ fn is_of_kind(scalar: &ScalarArg, elem: Elem) -> bool {
     if elem.is_float() { is_float(scalar) } else { scalar.is_integer() }
 }
 
-fn wrong(inst: &Inst, rule: &'static str, takes: impl std::fmt::Display) -> Option<Fault> {
+fn wrong(inst: &Inst, rule: Rule, takes: impl std::fmt::Display) -> Option<Fault> {
     let (scalar, tile) = parts(inst)?;
     let (title, elem) = (inst.op.title(), tile.tile.elem);
     let what = format!("the scalar is {}, and {title} of {elem} tiles takes {takes}", name(scalar.ty));
@@ -43,7 +43,7 @@ fn wrong(inst: &Inst, rule: &'static str, takes: impl std::fmt::Display) -> Opti
 }
 
 /// `-scalar`: an integer with tiles of integers, a float with tiles of floats.
-pub(super) fn any(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn any(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (scalar, tile) = parts(inst)?;
     let elem = tile.tile.elem;
     if is_of_kind(scalar, elem) {
@@ -53,7 +53,7 @@ pub(super) fn any(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-scalar` of an instruction whose scalar has the tile's type on hardware, signedness aside.
-pub(super) fn typed(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn typed(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (scalar, tile) = parts(inst)?;
     let elem = tile.tile.elem;
     let is_right = match scalar.ty.filter(|_| inst.profile.is_npu()) {
@@ -70,7 +70,7 @@ pub(super) fn typed(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-scalar` of a slope: f32 or the tile's type; cpu takes any float.
-pub(super) fn slope(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn slope(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (scalar, tile) = parts(inst)?;
     let elem = tile.tile.elem;
     let is_right = match scalar.ty {
@@ -85,7 +85,7 @@ pub(super) fn slope(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-scalar` of a shift: any integer; hardware has no negative counts.
-pub(super) fn shift(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn shift(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (scalar, _) = parts(inst)?;
     if !scalar.is_integer() {
         return wrong(inst, rule, "an integer");
@@ -99,7 +99,7 @@ pub(super) fn shift(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-scalar` of a selection: an element, or its bits.
-pub(super) fn bits(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn bits(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (scalar, tile) = parts(inst)?;
     if scalar.is_integer() || is_of_kind(scalar, tile.tile.elem) {
         return None;
@@ -108,7 +108,7 @@ pub(super) fn bits(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-zero`, as far as the scalar alone decides, also with an empty domain; elements are looked at when it runs.
-pub(super) fn zero(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn zero(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (scalar, tile) = parts(inst)?;
     let elem = tile.tile.elem;
     let divides = match inst.op.info().sem {
@@ -125,7 +125,7 @@ pub(super) fn zero(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-range`, as far as the scalar alone decides.
-pub(super) fn range(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn range(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (scalar, tile) = parts(inst)?;
     let Some(Number::Int(_)) = scalar.value.filter(|_| tile.tile.elem == Elem::I32) else { return None };
     let value = scalar.bits(Elem::I32)? as i32;

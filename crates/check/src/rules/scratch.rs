@@ -6,7 +6,7 @@ use tessera_isa::ops::{Given, TmpAsk, TmpElem, TmpExtent};
 use tessera_isa::sem::{Axis, Saturation};
 
 /// `-tmp` in general: given where it must be, in Vec, ND, of its type and size.
-pub(super) fn tmp(inst: &Inst, rule: &'static str, ask: TmpAsk) -> Option<Fault> {
+pub(super) fn tmp(inst: &Inst, rule: Rule, ask: TmpAsk) -> Option<Fault> {
     let dst = inst.dst()?;
     let elem = match ask.elem {
         TmpElem::Any => None,
@@ -40,46 +40,46 @@ pub(super) fn tmp(inst: &Inst, rule: &'static str, ask: TmpAsk) -> Option<Fault>
     )
 }
 
-fn wrong(inst: &Inst, rule: &'static str, what: String, help: impl Into<String>) -> Option<Fault> {
+fn wrong(inst: &Inst, rule: Rule, what: String, help: impl Into<String>) -> Option<Fault> {
     broken(inst, Role::Tmp, rule, what, help)
 }
 
-fn missing(inst: &Inst, rule: &'static str, elem: Option<Elem>) -> Option<Fault> {
+fn missing(inst: &Inst, rule: Rule, elem: Option<Elem>) -> Option<Fault> {
     let what = format!("{} on {} needs a scratch tile", inst.op.title(), inst.profile);
     let of = elem.map_or(String::new(), |elem| format!(" of {elem}"));
     Some(Fault::new(rule, what).help(format!("give tmp, a row_major tile{of} in Vec, after the sources")))
 }
 
-fn in_vec(inst: &Inst, rule: &'static str, arg: &Arg) -> Option<Fault> {
+fn in_vec(inst: &Inst, rule: Rule, arg: &Arg) -> Option<Fault> {
     let loc = arg.tile.loc;
     let what = || format!("tmp is in Vec, and this one is in {}", loc.cpp());
     if loc == Loc::Vec { None } else { wrong(inst, rule, what(), "allocate tmp in Vec") }
 }
 
-fn in_rows(inst: &Inst, rule: &'static str, arg: &Arg) -> Option<Fault> {
+fn in_rows(inst: &Inst, rule: Rule, arg: &Arg) -> Option<Fault> {
     let what = || format!("tmp is ND, and this one is {}", signature::layout(&arg.tile));
     if arg.tile.layout_name() == LayoutName::Nd { None } else { wrong(inst, rule, what(), "make tmp row_major") }
 }
 
-fn of_type(inst: &Inst, rule: &'static str, arg: &Arg, elem: Option<Elem>) -> Option<Fault> {
+fn of_type(inst: &Inst, rule: Rule, arg: &Arg, elem: Option<Elem>) -> Option<Fault> {
     let (asked, has) = (elem?, arg.tile.elem);
     let what = || format!("tmp is {asked} here, and this one is {has}");
     if asked == has { None } else { wrong(inst, rule, what(), format!("make tmp {asked}")) }
 }
 
 /// `-tmp-size`: a warning, since the result here is the same.
-fn small(inst: &Inst, rule: &'static str, has: String, need: String) -> Option<Fault> {
+fn small(inst: &Inst, rule: Rule, has: String, need: String) -> Option<Fault> {
     let what = format!("tmp has {has}, and hardware would write {need}");
     wrong(inst, rule, what, format!("declare tmp with {need}"))
 }
 
-fn bytes(inst: &Inst, rule: &'static str, need: u64) -> Option<Fault> {
+fn bytes(inst: &Inst, rule: Rule, need: u64) -> Option<Fault> {
     let tile = &inst.tile(Role::Tmp)?.tile;
     let has = tile.elem.bytes_of(tile.rows.saturating_mul(tile.cols));
     if has >= need { None } else { small(inst, rule, format!("{has} bytes"), format!("{need} bytes")) }
 }
 
-fn shape(inst: &Inst, rule: &'static str, rows: u64, cols: u64) -> Option<Fault> {
+fn shape(inst: &Inst, rule: Rule, rows: u64, cols: u64) -> Option<Fault> {
     let tile = &inst.tile(Role::Tmp)?.tile;
     if tile.rows >= rows && tile.cols >= cols {
         return None;
@@ -88,7 +88,7 @@ fn shape(inst: &Inst, rule: &'static str, rows: u64, cols: u64) -> Option<Fault>
 }
 
 /// `tprelu-tmp-size`: more rows than dst.
-pub(super) fn rows(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn rows(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (has, rows) = (inst.tile(Role::Tmp)?.valid[0]?, inst.dst()?.valid[0]?);
     if has > rows {
         return None;
@@ -97,7 +97,7 @@ pub(super) fn rows(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `tcvt-tmp-size`: where hardware wraps by itself, it needs room for a row or a part of it.
-pub(super) fn conversion(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn conversion(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (src, dst) = ends(inst)?;
     if inst.attrs.saturation() != Some(Saturation::Off) {
         return None;
@@ -129,7 +129,7 @@ fn units(inst: &Inst) -> Option<(u64, u64)> {
 }
 
 /// `-tmp` of arg instructions.
-pub(super) fn arg(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn arg(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (arg, src) = (inst.tile(Role::Tmp)?, inst.tile(Role::Src)?);
     let fault = in_vec(inst, rule, arg);
     if fault.is_some() {
@@ -155,7 +155,7 @@ pub(super) fn arg(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-tmp-size` of arg instructions.
-pub(super) fn arg_size(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn arg_size(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (tmp, src) = (&inst.tile(Role::Tmp)?.tile, inst.tile(Role::Src)?);
     let (per_256, block) = units(inst)?;
     let (rows, cols) = (src.valid[0]?, src.valid[1]?);
@@ -190,7 +190,7 @@ pub(super) fn arg_size(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `tcolsum-tmp`: adding in pairs needs a tile as wide as src; else a2a3 only wants a given one in Vec.
-pub(super) fn pairs(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn pairs(inst: &Inst, rule: Rule) -> Option<Fault> {
     let src = inst.tile(Role::Src)?;
     let elem = src.tile.elem;
     let given = inst.tile(Role::Tmp);
@@ -209,14 +209,14 @@ pub(super) fn pairs(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `tcolsum-tmp-size`: half of src's rows.
-pub(super) fn pairs_size(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn pairs_size(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (tmp, rows) = (inst.tile(Role::Tmp).filter(|_| inst.attrs.is_binary())?, inst.tile(Role::Src)?.valid[0]?);
     let (has, need) = (tmp.tile.rows, rows.div_ceil(2));
     if has >= need { None } else { small(inst, rule, format!("{has} rows"), format!("{need} rows")) }
 }
 
 /// `-tmp` of row expands: hardware spreads a column into it.
-pub(super) fn expand(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn expand(inst: &Inst, rule: Rule) -> Option<Fault> {
     let arg = inst.tile(Role::Tmp)?;
     in_vec(inst, rule, arg).or_else(|| {
         let other = expand::broadcast(inst)?;
@@ -231,7 +231,7 @@ pub(super) fn expand(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-tmp-size` of row expands: 32 bytes for each row, up to what one repetition holds.
-pub(super) fn expand_size(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn expand_size(inst: &Inst, rule: Rule) -> Option<Fault> {
     let rows = inst.dst()?.valid[0]?;
     bytes(inst, rule, if rows < 256 { rows.div_ceil(8) * 256 } else { 7680 })
 }

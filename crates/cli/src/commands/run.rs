@@ -8,6 +8,7 @@ use super::{Loaded, load};
 use crate::bind::{self, Bound};
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
+use crate::source::Source;
 use crate::words;
 use std::path::PathBuf;
 use tessera::{Diagnostic, Error, Kernel, Number, Profile, Severity};
@@ -74,7 +75,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         return loaded.report(session, &args.policy, &findings);
     }
     let kernel = loaded.kernel(session, &args.policy, args.entry.as_deref())?;
-    let job = Job { args, kernel: &kernel };
+    let job = Job { args, source, kernel: &kernel };
     let bindings = match job.bindings(session) {
         Ok(bindings) => bindings,
         Err(Stop::Failure(failure)) => return Err(failure),
@@ -99,13 +100,14 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if !findings.is_empty() && loaded.report(session, &args.policy, &findings)? == PROGRAM_ERROR {
         return Ok(PROGRAM_ERROR);
     }
-    job.put_out(session, source, &outcome, &shapes)?;
+    job.put_out(session, &outcome, &shapes)?;
     Ok(FINE)
 }
 
 /// A command line with the function that it runs.
 struct Job<'a> {
     args: &'a Args,
+    source: &'a Source,
     kernel: &'a Kernel,
 }
 

@@ -103,8 +103,7 @@ pub fn cut(line: &str, width: usize) -> Vec<String> {
     for part in parts(line) {
         match lines.last_mut() {
             Some(last) if last.chars().count() + 1 + part.chars().count() <= width => {
-                last.push(' ');
-                last.push_str(&part);
+                *last += &format!(" {part}");
             }
             last => {
                 let indent = if last.is_some() { "  " } else { "" };
@@ -126,10 +125,7 @@ fn parts(line: &str) -> Vec<String> {
     for word in line.split(' ') {
         let breaks = depth == 0 && (word.starts_with("outs(") || matches!(word, ":" | "->"));
         match parts.last_mut() {
-            Some(last) if !breaks => {
-                last.push(' ');
-                last.push_str(word);
-            }
+            Some(last) if !breaks => *last += &format!(" {word}"),
             _ => parts.push(word.into()),
         }
         if word != "->" {

@@ -4,7 +4,7 @@ use crate::defined::{Area, ByteSet};
 use crate::engine::memory::{Memories, Memory, is_buffer};
 use crate::kernels::{Conversion, Mapped, Staged, What};
 use crate::lower::{Effect, ParamAt};
-use crate::nest::{DST, Nest, Nests, OPERANDS, Place, SRC, fold, read_bits, size_of_element, whole_bytes, write_bits};
+use crate::nest::{DST, Nest, Nests, OPERANDS, Place, SRC, fold, read_bits, write_bits};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -89,25 +89,19 @@ impl ShadowMove {
         matches!(self.value, Value::Bits)
     }
 
-    /// Does every element that is written depend on one other element?
-    pub fn depends_on_one(&self) -> bool {
-        self.reads.len() == 1 && !matches!(self.value, Value::Staged(_))
-    }
-
     /// How much of what it reads is defined now.
     #[inline]
     pub fn source(&self, memories: &Memories, places: &[Place]) -> Source {
         let mut all = true;
         for (operand, area) in &self.reads {
-            let place = places.get(usize::from(*operand));
-            let Some((place, memory)) = place.and_then(|p| Some((p, memories.get(p.memory)?))) else {
+            let Some((at, memory)) = memories.operand(places, *operand) else {
                 return Source::Undefined;
             };
-            if area.is_in(memory.defined(), place.at) {
+            if area.is_in(memory.defined(), at) {
                 continue;
             }
             // Every element that is written reads something of every operand.
-            if area.is_outside(memory.defined(), place.at) {
+            if area.is_outside(memory.defined(), at) {
                 return Source::Undefined;
             }
             all = false;
@@ -140,15 +134,14 @@ impl ShadowMove {
         result.grow(len);
         if self.keeps_bits() && self.nests.iter().all(|n| whole_rows(n).is_some_and(|run| run >= BIT_RUN)) {
             let (operand, _) = self.reads.first()?;
-            let place = places.get(usize::from(*operand))?;
-            let defined = memories.get(place.memory)?.defined();
+            let (at, memory) = memories.operand(places, *operand)?;
             for nest in &self.nests {
                 let run = whole_rows(nest)?;
                 let mut outer = nest.clone();
                 outer.dims.pop();
                 outer.for_each_element(|[d, s, ..]| {
-                    if let (Ok(s), Ok(d)) = (usize::try_from(place.at as i64 + s), usize::try_from(d - to.0)) {
-                        result.copy_from(defined, s, d, run as usize);
+                    if let (Ok(s), Ok(d)) = (usize::try_from(at as i64 + s), usize::try_from(d - to.0)) {
+                        result.copy_from(memory.defined(), s, d, run as usize);
                     }
                 });
             }
@@ -157,10 +150,9 @@ impl ShadowMove {
         // What is read, from the start of its span on: 0xFF for every byte that is defined.
         let mut read: SmallVec<[(Vec<u8>, i64); 2]> = SmallVec::new();
         for (operand, area) in &self.reads {
-            let (place, span) = (places.get(usize::from(*operand))?, area.span()?);
-            let first = usize::try_from(place.at as i64 + span.0).ok()?;
-            let defined = memories.get(place.memory)?.defined();
-            read.push((defined.expand(first, (span.1 - span.0) as usize), span.0));
+            let ((at, memory), span) = (memories.operand(places, *operand)?, area.span()?);
+            let first = usize::try_from(at as i64 + span.0).ok()?;
+            read.push((memory.defined().expand(first, (span.1 - span.0) as usize), span.0));
         }
         let mut bytes = vec![0u8; len];
         if let Value::Staged(staged) = &self.value {
@@ -196,37 +188,6 @@ impl ShadowMove {
             });
             write_bits(bytes, at[DST], bits[DST], if whole { !0 } else { 0 });
         });
-    }
-
-    /// The byte of operand `reads[k]` that a byte of the destination comes from, as (k, byte); both are counted from
-    /// their operands' starts. `wanted` says which of those that it depends on.
-    pub fn source_of(&self, byte: i64, mut wanted: impl FnMut(u8, i64) -> bool) -> Option<(u8, i64)> {
-        let mut found = None;
-        if let Value::Staged(staged) = &self.value {
-            staged.sources_of(byte, |input, at| {
-                let operand = staged.inputs[input].operand;
-                if found.is_none() && wanted(operand, at) {
-                    found = Some((operand, at));
-                }
-            });
-        }
-        for nest in &self.nests {
-            nest.for_each_element(|at| {
-                let d = whole_bytes(at[DST], nest.bits[DST]);
-                if found.is_some() || !(d..d + size_of_element(nest.bits[DST])).contains(&byte) {
-                    return;
-                }
-                for ((operand, _), (at, bits)) in self.reads.iter().zip(at.iter().zip(nest.bits).skip(SRC)) {
-                    let s = whole_bytes(*at, bits);
-                    let mut all =
-                        if self.keeps_bits() { s + byte - d..s + byte - d + 1 } else { s..s + size_of_element(bits) };
-                    if let Some(s) = all.find(|s| wanted(*operand, *s)) {
-                        found.get_or_insert((*operand, s));
-                    }
-                }
-            });
-        }
-        found
     }
 }
 

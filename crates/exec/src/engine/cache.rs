@@ -66,7 +66,6 @@ impl Cache {
         self.entries.get(self.last)
     }
 
-    /// Keeps a variant and makes it the current one.
     pub fn insert(&mut self, entry: Entry) {
         if self.entries.len() >= self.most {
             self.entries.clear();
@@ -81,7 +80,7 @@ impl Cache {
 
     /// What the current variant touches of its buffer, relative to the view's first byte.
     pub fn global_span(&self) -> Option<(i64, i64)> {
-        self.entries.get(self.last)?.prepared.as_ref()?.global_span()
+        self.current()?.prepared.as_ref()?.global_span()
     }
 
     #[inline]

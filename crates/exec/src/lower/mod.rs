@@ -8,4 +8,5 @@ mod prepared;
 
 pub(crate) use inst::*;
 pub(crate) use params::*;
-pub use prepared::*;
+pub use prepared::Failure;
+pub(crate) use prepared::*;
