@@ -79,7 +79,8 @@ fn meeting(inst: &Inst, counts: impl Fn(usize) -> bool) -> Option<(&TileArg, &Ti
 
 /// Is the result the same as with disjoint operands? `None` where that cannot be told.
 fn harmless(inst: &Inst, steps: &[Step]) -> Option<bool> {
-    if steps.iter().all(|step| in_place(inst, step).unwrap_or(false)) && fills_keep_reads(steps) {
+    let outs = inst.tiles.iter().filter(|t| t.role.is_dst()).count();
+    if outs == 1 && steps.iter().all(|step| in_place(inst, step).unwrap_or(false)) && fills_keep_reads(steps) {
         return Some(true);
     }
     let mut touched = Touched::new(inst)?;
