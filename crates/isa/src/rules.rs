@@ -274,6 +274,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "syntax-encoding", "the file is UTF-8 text", "syntax.md 1";
     Error ALL "syntax-type", "a type is well formed", "syntax.md 3";
     Error ALL "syntax-attribute", "an attribute has the type the instruction expects", "syntax.md 2";
+    Error ALL "syntax-duplicate", "an attribute is written in one place", "isa/structure.md 2";
     Error ALL "syntax-form", "an instruction is written in one of its forms", "syntax.md 2";
     Error ALL "syntax-mixed", "a file is a module or a listing, not both", "syntax.md 1";
     Error ALL "syntax-region", "a region ends as its operation needs", "syntax.md 4";

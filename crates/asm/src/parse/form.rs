@@ -105,6 +105,14 @@ impl Parser<'_> {
                 }
             }
         }
+        // Where only the order of the operands tells forms apart, a wrong kind fits none of them (isa/scalar.md 1).
+        let mut orders = opcode.shapes().iter().filter(counted).map(|f| &f.ins);
+        if let (Some(first), Some(other), Some(_)) = (orders.next(), orders.next(), &wrong)
+            && first.iter().all(|role| other.contains(role))
+        {
+            let text = format!("{opcode} takes one tile and one scalar");
+            return self.fail("operand-count", at.to(self.prev), text, "give a tile and a scalar, in either order");
+        }
         // Nothing fits: say what is wrong with the form that comes nearest.
         if let Some((role, raw)) = wrong {
             // Where types tell two orders apart, too many tiles or too few are a matter of the number (isa/scalar.md 1).

@@ -35,7 +35,7 @@ family! { after support::END;
         ids: ids!("tcmp"),
         rules: vector_rules!(mask "tcmp"; ALL MaskValid "-valid"; ALL Mask "-mask"; A2A3 CompareMode "-mode";),
         sem: Sem::Computes(sem::compare),
-        examples: &[(Role::Dst, "!pto.tile<16x32xu8, valid=16x4>")],
+        examples: &[(Role::Dst, "!pto.tile<vec, 16x32xu8, valid=16x4>")],
         ..BASE
     };
     Tcvt => OpInfo {
