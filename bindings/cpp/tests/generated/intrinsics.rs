@@ -45,6 +45,7 @@ fn overload(out: &mut String, op: Opcode, name: &str, form: &FormInfo, shape: &S
             Kind::Fill => (format!("typename {first:?}::DType "), "Scalar"),
             Kind::Index => ("int64_t ".into(), "Scalar"),
             Kind::Quant => ("uint64_t ".into(), "Scalar"),
+            Kind::Counts => ("MrgSortExecutedNumList &".into(), "Counts"),
         };
         arguments.push(format!("{ty}{}", role.cpp()));
         write!(call, ".{how}({}, {})", tag(*role), role.cpp()).unwrap();

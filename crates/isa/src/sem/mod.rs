@@ -14,6 +14,7 @@ mod func;
 mod img2col;
 mod irregular;
 pub mod math;
+mod memory;
 mod rearrange;
 mod route;
 mod step;
@@ -23,7 +24,7 @@ mod window;
 pub use convert::convert;
 pub use cvt::{Rounding, Saturation, cvt};
 pub use effects::{Effects, Touch, effects};
-pub use fill::{fillpad, load, store};
+pub use fill::fillpad;
 pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
 pub use img2col::{Img2col, img2col, img2col_config};
@@ -31,10 +32,13 @@ pub use irregular::{
     count, counted_byte, dequantize, gather, gather_blocks, histogram, merge, quantize, random, record_columns,
     scatter, set_element, sort, stored, triangle,
 };
+pub use memory::{load, store};
 pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};
 pub use route::{From, Random, Read, Route, Routed, Routes, Routing, routes};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
-pub use vector::{compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, pair_sums, select};
+pub use vector::{
+    compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, mask_is_dense, pair_sums, select,
+};
 pub use window::{extract, insert, mov};
 
 use crate::inst::Inst;
