@@ -49,6 +49,17 @@ words! {
         Default = "DEFAULT", "DEFAULT", "As fast as it can be.";
         High = "HIGH_PRECISION", "HIGH_PRECISION", "As exact as it can be.";
     }
+    /// Which part of a sum a product is.
+    Phase {
+        Unspecified = "unspecified" | "Unspecified" | "unknown" | "Unknown", "Unspecified", "Nothing is said.";
+        Partial = "partial" | "Partial", "Partial", "Others follow.";
+        Final = "final" | "Final", "Final", "The last one.";
+    }
+    /// How f32 operands of products are rounded (isa/matrix.md 5).
+    F32Rounding {
+        Round = "round" | "round_away" | "ROUND" | "CAST_ROUND", "CAST_ROUND", "To the nearest, ties away from zero.";
+        Rint = "rint" | "round_even" | "RINT" | "CAST_RINT", "CAST_RINT", "To the nearest, ties to even.";
+    }
     /// The layout tag of a view of global memory.
     ViewTag {
         Nd = "nd", "ND", "Row-major.";
@@ -221,13 +232,15 @@ pub struct Inst {
     pub conv: Option<ConvType>,
     /// The view of TLOAD or TSTORE.
     pub global: Option<GlobalArg>,
+    /// Are its destinations results (SSA), new values by nature?
+    pub makes_dst: bool,
 }
 
 impl Inst {
     /// An instruction without operands.
     pub fn new(op: Opcode, form: Form, profile: Profile) -> Self {
         let (tiles, scalars, attrs) = Default::default();
-        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None }
+        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None, makes_dst: false }
     }
 
     /// The tile operand with this role.

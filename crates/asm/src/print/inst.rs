@@ -116,7 +116,8 @@ impl Printer<'_> {
             if inside != (name.info().inside_ins && op.form == TextForm::Dps) {
                 continue;
             }
-            if let Some(value) = op.known_attrs().get(*name) {
+            // A word that the attribute does not have is among the others, as it was written.
+            if let Some(value) = op.known_attrs().get(*name).filter(|value| *value != AttrValue::FOREIGN) {
                 let value = attr_text(name.info().kind, value);
                 write!(self, "{}{name} = {value}", if any { ", " } else { " {" });
                 any = true;

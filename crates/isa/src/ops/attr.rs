@@ -1,7 +1,7 @@
 //! The attributes: one entry each. Parser, printer, `tessera explain`, the C ABI and C++ emission read the entry and
 //! know nothing about an attribute besides.
 
-use crate::inst::{AccToVec, AttrValue, Cmp, Precision, Relu, Split, ViewTag};
+use crate::inst::{AccToVec, AttrValue, Cmp, F32Rounding, Phase, Precision, Relu, Split, ViewTag};
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
 
@@ -162,5 +162,11 @@ attributes! {
         AttrInfo::new(AttrKind::Bool, "true | false");
     HighPrecision = "highPrecision", "highPrecision", "Kept; division is always exact (isa/reduce.md 5).",
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false));
+    AccPhase = "accPhase", "AccPhase", "Kept; it changes no result (isa/matrix.md 6).",
+        AttrInfo::word(Phase::WORDS, Spelling::Dialect("acc_phase"));
+    Enable = "enable", "enable", "Whether f32 operands of products are rounded from here on (isa/matrix.md 5).",
+        AttrInfo::new(AttrKind::Bool, "true | false").or(AttrValue::Bool(true));
+    F32Mode = "mode", "RoundMode", "How f32 operands of products are rounded (isa/matrix.md 5).",
+        AttrInfo::word(F32Rounding::WORDS, Spelling::Quoted).or(AttrValue::Word(F32Rounding::Round as u8));
     Layout = "layout", "layout", "The layout tag of a view.", AttrInfo::word(ViewTag::WORDS, Spelling::Dialect("layout"));
 }

@@ -13,7 +13,7 @@ impl Reference<'_> {
         match self.inst.op.info().sem {
             Sem::Map { args, func } => self.map(args, func),
             Sem::Fold { each, func } => self.fold(each, func),
-            Sem::Contract { a, b, plus } => self.contract(a, b, plus),
+            Sem::Contract { plus, scaled, .. } => self.contract(plus, scaled),
             Sem::Data(_) => self.gather(),
             _ => Err(NO_MEANING),
         }
@@ -63,8 +63,8 @@ impl Reference<'_> {
         Ok(false)
     }
 
-    fn contract(&mut self, a: Role, b: Role, plus: Option<(Role, At)>) -> Done {
-        let (a, b, d) = (self.source(a)?, self.source(b)?, self.index(Role::Dst)?);
+    fn contract(&mut self, plus: Option<(Role, At)>, scaled: bool) -> Done {
+        let (a, b, d) = (self.source(Role::A)?, self.source(Role::B)?, self.index(Role::Dst)?);
         let to = self.old[d].tile.elem;
         let ([m, depth], [_, n]) = (a.valid, b.valid);
         if self.inst.profile.is_npu() && m > 0 && n > 0 {
