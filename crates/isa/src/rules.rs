@@ -129,7 +129,9 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::ContractScale, _) => "there is a scale for every row of a, column of b and block of 32 along K",
         (RuleKind::ScaleAddress, _) => "the scales of an operand lie at a 16th of its address",
         (RuleKind::AccApart, _) => "acc and dst are one tile; hardware reads dst's old contents",
-        (RuleKind::ScaleOf, _) => "src has an address that is a multiple of 512, or both tiles are placed automatically",
+        (RuleKind::ScaleOf, _) => {
+            "src has an address that is a multiple of 512, or both tiles are placed automatically"
+        }
         (RuleKind::Words, _) => "the word is one that the attribute has",
         (RuleKind::NoEffect, _) => "the profile has the mode; what is set here has no effect",
         (RuleKind::ContractRange, _) => "M, K and N are 1 to 4095",

@@ -71,7 +71,8 @@ pub(super) fn scaled(a: ScaledFactor<'_>, b: ScaledFactor<'_>, extent: [usize; 3
         v.iter().enumerate().map(|(i, v)| f64::from(*v) * scale(scales[at(i)])).collect()
     };
     let (x, y) = (times(&x, a.2, &left), times(&y, b.2, &right));
-    let mut sums: Vec<f32> = start.map_or_else(|| vec![0.0; extent[0] * n], |s| u32::all(s).map(f32::from_bits).collect());
+    let mut sums: Vec<f32> =
+        start.map_or_else(|| vec![0.0; extent[0] * n], |s| u32::all(s).map(f32::from_bits).collect());
     for (row, sums) in x.chunks_exact(k.max(1)).zip(sums.chunks_exact_mut(n.max(1))) {
         for (x, columns) in row.iter().zip(y.chunks_exact(n.max(1))) {
             sums.iter_mut().zip(columns).for_each(|(s, y)| *s = add_once(*s, x * y));

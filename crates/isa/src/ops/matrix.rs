@@ -60,13 +60,8 @@ static PLAIN_PRODUCTS: &[Sig] = &[
 ];
 static MX_PRODUCTS: &[Sig] = &[product(Profiles::A5, layouts!(NZ_512), TRIPLES_MX)];
 
-const BASE: OpInfo = OpInfo {
-    source: "isa/matrix.md 1",
-    family: Family::Matrix,
-    attrs: &[AttrName::AccPhase],
-    pipe: Pipe::M,
-    ..LAYOUT
-};
+const BASE: OpInfo =
+    OpInfo { source: "isa/matrix.md 1", family: Family::Matrix, attrs: &[AttrName::AccPhase], pipe: Pipe::M, ..LAYOUT };
 
 const A: (Role, &str) = (Role::A, "!pto.tile<loc=left, f16, 16, 32>");
 const ROW: (Role, &str) = (Role::A, "!pto.tile<loc=left, f16, 1, 32>");
@@ -184,7 +179,12 @@ macro_rules! f32_mode {
             cpp: &[$cpp],
             summary: $summary,
             formula: concat!(
-                "a(i,k), b(k,j) of f32 products are replaced by ", $short, "(a), ", $short, "(b): matrix.md, 5"),
+                "a(i,k), b(k,j) of f32 products are replaced by ",
+                $short,
+                "(a), ",
+                $short,
+                "(b): matrix.md, 5"
+            ),
             source: "isa/matrix.md 5",
             text: Text::Attributes,
             attrs: &[AttrName::Enable, AttrName::F32Mode],
