@@ -32,8 +32,6 @@ use tessera_ir::{BlockId, Func, Module, NameId, OpId, TypeId};
 use tessera_isa::diag::Span;
 use tessera_isa::profile::Profile;
 
-pub(crate) use names::scalar_of;
-
 /// Brackets and regions nest at most this deep.
 pub(crate) const MAX_DEPTH: u32 = 256;
 
@@ -79,16 +77,13 @@ pub(crate) type Types = SmallVec<[TypeAt; 4]>;
 pub(crate) struct Parser<'a> {
     text: &'a str,
     lex: Lexer<'a>,
-    /// The next token.
     tok: Token,
     /// Where the last token ended.
     prev: Span,
     pub sink: Sink,
     pub trivia: Trivia,
     pub module: Module,
-    /// The function that is being read.
     func: Func,
-    /// The block that is being read.
     block: BlockId,
     scope: Scope,
     given: Option<Profile>,

@@ -8,9 +8,7 @@ use tessera_isa::ops::{Opcode, others};
 /// A PTO instruction, by its mnemonic without `pto.`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Pto {
-    /// One of the table.
     Table(Opcode),
-    /// Another one.
     Other(&'static str),
 }
 

@@ -7,7 +7,7 @@ mod attrs;
 mod scalar;
 
 pub use attrs::{AttrValue, Attrs};
-pub use scalar::{ScalarArg, ScalarType, Sign};
+pub use scalar::{ScalarArg, ScalarType, Sign, scalar_number};
 
 use crate::codec::Number;
 use crate::elem::Elem;
@@ -49,16 +49,27 @@ words! {
         Default = "DEFAULT", "DEFAULT", "As fast as it can be.";
         High = "HIGH_PRECISION", "HIGH_PRECISION", "As exact as it can be.";
     }
-    /// Which part of a sum a product is.
-    Phase {
-        Unspecified = "unspecified" | "Unspecified" | "unknown" | "Unknown", "Unspecified", "Nothing is said.";
-        Partial = "partial" | "Partial", "Partial", "Others follow.";
-        Final = "final" | "Final", "Final", "The last one.";
-    }
     /// How f32 operands of products are rounded (isa/matrix.md 5).
     F32Rounding {
         Round = "round" | "round_away" | "ROUND" | "CAST_ROUND", "CAST_ROUND", "To the nearest, ties away from zero.";
         Rint = "rint" | "round_even" | "RINT" | "CAST_RINT", "CAST_RINT", "To the nearest, ties to even.";
+    }
+    /// What TLOAD writes outside the valid region (isa/memory.md 4).
+    PadMode {
+        PadNull = "PadNull", "PadNull", "The tile's own pad.";
+        PadValue = "PadValue", "PadValue", "A value.";
+        PadFirstElem = "PadFirstElem", "PadFirstElem", "The first element; refused.";
+    }
+    /// Whether a store adds to what is there (isa/memory.md 3).
+    AtomicType {
+        None = "atomic_none", "AtomicNone", "It replaces it.";
+        Add = "atomic_add", "AtomicAdd", "It adds.";
+    }
+    /// The phase of a store or of a product, which changes nothing (isa/memory.md 3, isa/matrix.md 6).
+    Phase {
+        Unspecified = "unspecified" | "Unspecified" | "Unknown" | "unknown" | "0", "Unspecified", "None is said.";
+        Partial = "partial" | "Partial" | "2", "Partial", "More follows.";
+        Final = "final" | "Final" | "3", "Final", "The last one.";
     }
     /// The layout tag of a view of global memory.
     ViewTag {
@@ -261,6 +272,11 @@ impl Inst {
     /// The first destination tile.
     pub fn dst(&self) -> Option<&TileArg> {
         self.tile(Role::Dst).or_else(|| self.tile(Role::Dst0))
+    }
+
+    /// The type of what is written: the first destination's, or the view's.
+    pub fn written_elem(&self) -> Option<Elem> {
+        self.dst().map(|d| d.tile.elem).or_else(|| self.global.as_ref().map(|view| view.elem))
     }
 
     /// Does the instruction have this scalar operand?

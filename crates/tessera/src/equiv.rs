@@ -261,10 +261,8 @@ impl Compared<'_> {
             self.one(Some(left), Some(right), equal, different);
         }
         if a.len() != b.len() {
-            different.first.push(Difference {
-                at: [String::from("pto.tprint"), String::from("pto.tprint")],
-                is: [a.len(), b.len()].map(|n| format!("{n} tiles are printed")),
-            });
+            let is = [a.len(), b.len()].map(|n| format!("{n} tiles are printed"));
+            different.first.push(Difference { at: ["pto.tprint"; 2].map(String::from), is });
         }
     }
 

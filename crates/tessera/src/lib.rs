@@ -44,6 +44,8 @@
 //! No value that is handed to this library makes it panic: an index, an extent, a length or a parameter that does not fit
 //! is an [`Error`] which names it. Tests throw hostile values at every intrinsic.
 
+#![warn(missing_docs)]
+
 pub mod dynamic;
 pub mod equiv;
 mod error;
@@ -59,21 +61,22 @@ pub use dynamic::{Instruction, TileBuf};
 pub use error::{Error, ErrorKind, Missing, Result};
 pub use half::{bf16, f16};
 pub use machine::{Machine, RecordEvent, TileOptions, tsync};
-pub use program::{Kernel, Outputs, Program};
+pub use program::{Kernel, Literal, Outputs, Program};
 pub use tessera_ir::TextForm;
 pub use tessera_isa::codec::Number;
 pub use tessera_isa::diag::{Diagnostic, Severity, Span};
 pub use tessera_isa::elem::Elem;
-pub use tessera_isa::inst::{AccToVec, Attrs, ConvType, Relu, Split, ViewTag};
+pub use tessera_isa::inst::{AccToVec, Attrs, Cmp, ConvType, Precision, Relu, Split, ViewTag};
 pub use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 pub use tessera_isa::profile::Profile;
+pub use tessera_isa::sem::{Rounding, Saturation};
 pub use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, TileType};
 pub use typed::{ConvTile, Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8, Tile, layout, loc};
 
 /// What a program that uses the intrinsics names.
 pub mod prelude {
     pub use crate::typed::*;
-    pub use crate::{AccToVec, Compact, Pad, PadLiteral, Profile, Split, ViewTag};
+    pub use crate::{AccToVec, Cmp, Compact, Pad, PadLiteral, Profile, Rounding, Saturation, Split, ViewTag};
     pub use crate::{Machine, RecordEvent, TileBuf, TileOptions, bf16, f16, tsync};
 }
 

@@ -72,7 +72,6 @@ fn is_foreign(kind: AttrKind, value: &Attr) -> bool {
     matches!(kind, AttrKind::Word { .. }) && value_of(kind, value).is_none() && !word_of(value).is_empty()
 }
 
-/// The value, if it is of the kind.
 fn value_of(kind: AttrKind, value: &Attr) -> Option<AttrValue> {
     match (kind, value) {
         (AttrKind::Word { list, .. }, value) => {

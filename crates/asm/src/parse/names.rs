@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use tessera_ir::{Arg, Def, NameId, Operand, ScalarType, Sign, Type, TypeId, TypeTable, Value, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
-use tessera_isa::elem::{Elem, ElemKind};
+use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Kind, Role};
 
 /// Types that the parser gives to operands without a written one.
@@ -27,15 +27,6 @@ impl CommonTypes {
     }
 }
 
-/// The scalar type of an element type's values.
-pub(crate) fn scalar_of(elem: Elem) -> ScalarType {
-    match elem.kind() {
-        ElemKind::Float => ScalarType::Float(elem),
-        ElemKind::SignedInt => ScalarType::Int(elem.bits() as u8, Sign::None),
-        ElemKind::UnsignedInt => ScalarType::Int(elem.bits() as u8, Sign::Unsigned),
-    }
-}
-
 /// What names mean at the place that is being read.
 #[derive(Default)]
 pub(super) struct Scope {
@@ -43,7 +34,6 @@ pub(super) struct Scope {
     visible: Vec<(u32, ValueId)>,
     /// The current function, counted from 1.
     function: u32,
-    /// The names that each open region has defined.
     regions: Vec<Vec<NameId>>,
     /// By name: where it was defined in a region that has ended.
     ended: rustc_hash::FxHashMap<NameId, Span>,
@@ -73,9 +63,7 @@ impl Scope {
         if self.visible.len() <= name.index() {
             self.visible.resize(name.index() + 1, (0, value));
         }
-        if let Some(slot) = self.visible.get_mut(name.index()) {
-            *slot = (self.function, value);
-        }
+        self.visible[name.index()] = (self.function, value);
     }
 
     /// Forgets every name, for the next function; what is as long as the program is kept.
@@ -102,9 +90,7 @@ impl Parser<'_> {
         for name in self.scope.regions.pop().unwrap_or_default() {
             let Some(v) = self.scope.find(name) else { continue };
             self.scope.ended.insert(name, self.func.value(v).span);
-            if let Some(slot) = self.scope.visible.get_mut(name.index()) {
-                slot.0 = 0;
-            }
+            self.scope.visible[name.index()].0 = 0;
         }
     }
 
@@ -155,7 +141,6 @@ impl Parser<'_> {
         }
     }
 
-    /// The type of a value.
     pub(super) fn type_of_value(&self, value: ValueId) -> Option<&Type> {
         let id = self.func.value(value).ty;
         (id != UNKNOWN).then(|| self.module.types.get(id))
@@ -282,7 +267,7 @@ impl Parser<'_> {
         match role.kind() {
             Kind::Index => Some(self.common.index),
             Kind::Quant => Some(self.common.i64),
-            Kind::Fill => elem.map(|e| self.module.types.intern(Type::Scalar(scalar_of(e)))),
+            Kind::Fill => elem.map(|e| self.module.types.intern(Type::Scalar(ScalarType::of(e)))),
             Kind::Tile | Kind::Conv => None,
         }
     }

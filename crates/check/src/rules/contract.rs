@@ -7,7 +7,7 @@ use tessera_isa::sem::{SCALE_BLOCK, SCALED_ALIGN, scale_pairs};
 /// An extent of one operand that equals an extent of another: what it is, and how a sentence names both.
 type Equal = (Role, &'static str, Option<u64>, Role, &'static str, Option<u64>);
 
-fn unequal(inst: &Inst, rule: &'static str, pairs: &[Equal]) -> Option<Fault> {
+fn unequal(inst: &Inst, rule: Rule, pairs: &[Equal]) -> Option<Fault> {
     pairs.iter().find_map(|(a, a_name, n, b, b_name, m)| {
         let (n, m) = n.zip(*m).filter(|(n, m)| n != m)?;
         let what = format!("{a} has {n} {a_name} and {b} has {m} {b_name}");
@@ -25,7 +25,7 @@ fn is_gemv(inst: &Inst) -> bool {
 }
 
 /// `-valid`: K of both factors, M and N of the result, which the accumulator has too.
-pub(super) fn valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (a, b, dst) = operands(inst)?;
     let one = a.valid[0].filter(|m| is_gemv(inst) && *m != 1);
     if let Some(m) = one {
@@ -44,7 +44,7 @@ pub(super) fn valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-shape`: the declared shapes likewise; on hardware one row is gemv's, and scales want whole pairs of blocks.
-pub(super) fn shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn shape(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (a, b, dst) = operands(inst).map(|(a, b, d)| (&a.tile, &b.tile, &d.tile))?;
     let acc = inst.tile(Role::Acc).map(|acc| &acc.tile);
     let pairs = [
@@ -73,7 +73,7 @@ pub(super) fn shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-bias`: one row, and a value for every column.
-pub(super) fn bias(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn bias(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (bias, n) = (inst.tile(Role::Bias)?, inst.tile(Role::B)?.valid[1]);
     if bias.tile.rows != 1 {
         let what = format!("bias has {} declared rows, and it is one row", bias.tile.rows);
@@ -85,7 +85,7 @@ pub(super) fn bias(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-scale`: a scale for every row or column, and every block of k.
-pub(super) fn scale(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn scale(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (a, b) = (inst.tile(Role::A)?, inst.tile(Role::B)?);
     let (a_scale, b_scale) = (inst.tile(Role::AScale)?, inst.tile(Role::BScale)?);
     let blocks = a.valid[1].map(|k| k.div_ceil(SCALE_BLOCK));
@@ -103,7 +103,7 @@ pub(super) fn scale(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-scale-addr`: hardware finds the scales of an operand at a 16th of its address, and nowhere else.
-pub(super) fn scale_address(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn scale_address(inst: &Inst, rule: Rule) -> Option<Fault> {
     scale_pairs(inst.op).iter().find_map(|(operand, scale)| {
         let (at, found) = (address(inst, *operand)?, address(inst, *scale)?);
         let wanted = tessera_isa::sem::scale_address(at);
@@ -124,7 +124,7 @@ fn address(inst: &Inst, role: Role) -> Option<u64> {
 }
 
 /// `-addr` of TGET_SCALE_ADDR.
-pub(super) fn scale_of(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn scale_of(inst: &Inst, rule: Rule) -> Option<Fault> {
     match address(inst, Role::Src) {
         Some(at) if !at.is_multiple_of(SCALED_ALIGN) => {
             let what = format!("src is at {at:#x}, and its scales at {:#x} would not be 32-byte aligned", at >> 4);
@@ -141,7 +141,7 @@ pub(super) fn scale_of(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-inplace`, a warning: hardware adds to what dst holds. In SSA the two are different values by nature.
-pub(super) fn acc_apart(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn acc_apart(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (acc, dst) = (inst.tile(Role::Acc)?.place?, inst.tile(Role::Dst)?.place?);
     if inst.makes_dst || acc == dst {
         return None;
@@ -151,7 +151,7 @@ pub(super) fn acc_apart(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-noop`, a warning: nothing is set on this profile.
-pub(super) fn no_effect(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn no_effect(inst: &Inst, rule: Rule) -> Option<Fault> {
     if inst.attrs.enable() == Some(false) {
         return None;
     }
@@ -160,7 +160,7 @@ pub(super) fn no_effect(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-range`: what the hardware counts to.
-pub(super) fn range(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn range(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (a, b, _) = operands(inst)?;
     let extents = [("M", Role::A, a.valid[0]), ("K", Role::A, a.valid[1]), ("N", Role::B, b.valid[1])];
     let outside = |n: &u64| !(1..=4095).contains(n);

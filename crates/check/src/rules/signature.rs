@@ -24,7 +24,7 @@ impl Case {
     /// Source and destination of a flow; `None` where operands are judged by role.
     fn ends(&self) -> Option<(&Tile, &Tile)> {
         match self.tiles.as_slice() {
-            [(Role::Src, src), (Role::Dst, dst)] => Some((src, dst)),
+            [(Role::Src, src), (Role::Dst, dst), ..] => Some((src, dst)),
             _ => None,
         }
     }
@@ -60,6 +60,8 @@ pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
         Some(view) => {
             all.extend(ends(true).map(|(d, dst)| Case::flow(view, dst.tile, Some(d), Some(Role::Src))));
             all.extend(ends(false).map(|(s, src)| Case::flow(src.tile, view, Some(s), Some(Role::Dst))));
+            let by_column = inst.tile(Role::Fp).map(|fp| (Role::Fp, fp.tile));
+            all.iter_mut().for_each(|case| case.tiles.extend(by_column));
         }
         // A value has no location and no layout of its own.
         None if ends(false).next().is_none() => {
@@ -74,14 +76,13 @@ pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
     all
 }
 
-/// The signature of an instruction's first case.
 pub(crate) fn of(inst: &Inst) -> Option<&'static Sig> {
     cases(inst).first()?.find(inst, inst.profile, inst.form).ok()
 }
 
 /// The first broken signature rule of all cases: an earlier rule of one case comes before a later one of another.
 pub(crate) fn check(inst: &Inst) -> Option<Fault> {
-    if is_plain(inst) || inst.tiles.is_empty() && inst.op.info().sigs.is_empty() {
+    if inst.tiles.is_empty() && inst.op.info().sigs.is_empty() {
         return None;
     }
     let cases = cases(inst);
@@ -100,17 +101,6 @@ pub(crate) fn check(inst: &Inst) -> Option<Fault> {
     };
     let fault = Fault::new(id.or(ids.loc).unwrap_or("not-executable"), message).help(help);
     Some(Fault { operand: case.operand.or_else(|| culprit(inst, case, miss)), ..fault })
-}
-
-/// The usual case, quickly: one source and one destination that a signature takes.
-fn is_plain(inst: &Inst) -> bool {
-    match inst.tiles.as_slice() {
-        [src, dst] if (src.role, dst.role) == (Role::Src, Role::Dst) && inst.conv.is_none() => {
-            let tiles = [(Role::Src, src.tile), (Role::Dst, dst.tile)];
-            find(inst.op.info().sigs, inst.profile, inst.form, &tiles).is_ok()
-        }
-        _ => false,
-    }
 }
 
 /// Of operands that are judged by role: the first that no signature which comes furthest takes.
@@ -313,7 +303,7 @@ fn elems(list: &[Elem], between: &str) -> String {
 fn types_text(types: Types) -> String {
     match types {
         Types::Any | Types::OwnRule => "any types".into(),
-        Types::Equal => "equal types".into(),
+        Types::Equal | Types::Alike => "equal types".into(),
         Types::EqualOf(list) => format!("equal types of {}", elems(list, " ")),
         Types::EachOf(list) => elems(list, " "),
         Types::Pairs([]) => "no type".into(),

@@ -1,7 +1,6 @@
 //! Terms: what a byte can be, each with a number. Equal terms have equal numbers.
 
 use super::function::{Function, Param, converted};
-use super::moves::is_undefined;
 use crate::kernels::Conversion;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -64,29 +63,17 @@ enum Run {
 }
 
 /// Every term of one or two programs, once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Terms {
     /// By first number.
     runs: Vec<(TermId, Run)>,
-    next: TermId,
+    /// How many numbers were given out, after those of the constants.
+    given: TermId,
     /// By input: runs of its bytes as (first byte, length, first number), in the order they were asked for.
     inputs: FxHashMap<u32, Vec<(u64, u64, TermId)>>,
     applied: FxHashMap<(Function, SmallVec<[TermId; 8]>), TermId>,
     joined: FxHashMap<[Nibble; 2], TermId>,
     is_full: bool,
-}
-
-impl Default for Terms {
-    fn default() -> Self {
-        Terms {
-            runs: Vec::new(),
-            next: CONSTANTS + 256,
-            inputs: FxHashMap::default(),
-            applied: FxHashMap::default(),
-            joined: FxHashMap::default(),
-            is_full: false,
-        }
-    }
 }
 
 impl Terms {
@@ -139,21 +126,16 @@ impl Terms {
         }
     }
 
-    /// New numbers.
     fn take(&mut self, n: u64, run: Run) -> TermId {
-        let base = self.next;
+        let base = CONSTANTS + 256 + self.given;
         let next = TermId::try_from(n).ok().and_then(|n| base.checked_add(n));
-        match next.filter(|_| self.applied.len() < MAX_APPLIED) {
-            Some(next) => {
-                self.next = next;
-                self.runs.push((base, run));
-                base
-            }
-            None => {
-                self.is_full = true;
-                UNDEFINED
-            }
-        }
+        let Some(next) = next.filter(|_| self.applied.len() < MAX_APPLIED) else {
+            self.is_full = true;
+            return UNDEFINED;
+        };
+        self.given += next - base;
+        self.runs.push((base, run));
+        base
     }
 
     /// What a number means.
@@ -180,13 +162,7 @@ impl Terms {
     /// Half of a byte, as directly as can be said.
     pub fn nibble(&self, of: TermId, high: bool) -> Nibble {
         match self.get(of) {
-            Term::Nibbles([low, upper]) => {
-                if high {
-                    upper
-                } else {
-                    low
-                }
-            }
+            Term::Nibbles(halves) => halves[usize::from(high)],
             // Halves of constants are told apart by value alone.
             Term::Constant(byte) => {
                 let half = if high { byte >> 4 } else { byte & 15 };
@@ -236,7 +212,7 @@ impl Terms {
     /// The origins of the bytes of a function's result.
     pub(crate) fn apply(&mut self, function: Function, operands: SmallVec<[TermId; 8]>) -> SmallVec<[TermId; 8]> {
         let bytes = (function.to().bits() as usize / 8).max(1);
-        if is_undefined(&operands) {
+        if operands.contains(&UNDEFINED) {
             return SmallVec::from_elem(UNDEFINED, bytes);
         }
         let constants: Option<SmallVec<[u8; 8]>> = operands.iter().map(|id| Terms::constant_of(*id)).collect();

@@ -14,6 +14,7 @@ mod func;
 mod img2col;
 pub mod math;
 mod matrix;
+mod memory;
 mod rearrange;
 mod step;
 mod vector;
@@ -22,14 +23,17 @@ mod window;
 pub use convert::convert;
 pub use cvt::{Rounding, Saturation, cvt};
 pub use effects::{Effects, Touch, effects};
-pub use fill::{fillpad, load, store};
+pub use fill::fillpad;
 pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
 pub use img2col::{Img2col, img2col, img2col_config};
 pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, scale_address, scale_pairs};
+pub use memory::{load, store};
 pub use rearrange::{concat, deinterleave, gather, interleave, pack, reshape, transpose};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
-pub use vector::{compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, pair_sums, select};
+pub use vector::{
+    compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, mask_is_dense, pair_sums, select,
+};
 pub use window::{extract, insert, mov};
 
 use crate::inst::Inst;
