@@ -19,7 +19,7 @@ use tessera::{Diagnostic, Error, Kernel, Literal, Profile, Severity};
                   kernel.pto --profile a5 --set n=16 --in x=x.npy --out y=y.npy --blocks 4\n  tessera run it.pto --in \
                   src=a.npy           (prints the outputs)\n\nNames are written with or without %. A tile's file is its \
                   valid region; bf16, fp8, hif8 and e8m0 are unsigned integers, fp4 is packed two to a byte. Files are \
-                  written only when the run succeeds."
+                  written only when the run succeeds; `-` is standard input or output."
 )]
 pub struct Args {
     /// The program; `-` is standard input
@@ -84,6 +84,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             return Ok(USAGE_ERROR);
         }
     };
+    job.check_files(session)?;
     let shapes = bindings.shapes();
     let outcome = kernel.execute(bindings);
     for d in args.policy.apply(words::found(&kernel, outcome.diagnostics.clone())) {
