@@ -6,6 +6,7 @@ pub mod trace;
 
 use super::{Loaded, load};
 use crate::bind::{self, Bound};
+use crate::limits::Limits;
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
 use crate::source::Source;
@@ -58,6 +59,8 @@ pub struct Args {
     /// Do not follow undefined bytes: faster, and silent about them
     #[arg(long)]
     untracked: bool,
+    #[command(flatten)]
+    limits: Limits,
     #[command(flatten)]
     policy: Policy,
 }
