@@ -113,7 +113,9 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
             | RuleKind::ScalarBits,
             _,
         ) => "the scalar's type is one that isa/scalar.md 2 lists for the tile's",
-        (RuleKind::NotInPlace, _) => "the sources share no storage with dst (tprelu: nor with tmp)",
+        (RuleKind::NotInPlace | RuleKind::NotInTmp, _) => {
+            "the sources share no storage with dst (tprelu: nor with tmp)"
+        }
         (RuleKind::Zero, _) => "no integer is divided by zero, or zero raised to a negative power",
         (RuleKind::Range, _) => "the operands are within 2^24, where hardware is exact",
         (RuleKind::ContractValid, _) => "a.Cv = b.Rv, dst.Rv = a.Rv and dst.Cv = b.Cv",
