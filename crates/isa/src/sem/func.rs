@@ -1,6 +1,6 @@
 //! What an element becomes: the one definition, slow and exact, that every kernel is a faster twin of.
 
-use super::{Fixpipe, Rounding, Saturation, convert, cvt, math};
+use super::{Fixpipe, Reduced, Rounding, Saturation, convert, cvt, math, matrix};
 use crate::codec::{Number, Overflow, QuantParam};
 use crate::elem::Elem;
 use crate::inst::Cmp;
@@ -89,8 +89,10 @@ pub enum Func {
     SubAdd,
     /// `z + x · y`, rounded twice.
     Axpy,
-    /// `s + x · y`, rounded once.
-    MulAdd,
+    /// `s + x · y`, rounded once; f32 factors may be rounded before (isa/matrix.md 5).
+    MulAdd(Option<Reduced>),
+    /// `s + x · y` times two scales, rounded once (isa/matrix.md 3).
+    ScaledMulAdd,
     /// `x · f`, or `x · f + o`, rounded to an integer and clamped (isa/irregular.md 8).
     Quantize,
     /// `(x - o) · s` (isa/irregular.md 8).
@@ -217,7 +219,12 @@ impl Func {
             Func::AddAdd => (x + y) + z,
             Func::SubAdd => (x - y) + z,
             Func::Axpy => z + x * y,
-            Func::MulAdd => y.mul_add(z, x),
+            Func::MulAdd(None) => y.mul_add(z, x),
+            Func::MulAdd(Some(reduced)) => {
+                let [y, z] = [y, z].map(|v| f32::from_bits(reduced.round(v.to_bits())));
+                y.mul_add(z, x)
+            }
+            Func::ScaledMulAdd => matrix::scaled_mul_add(args),
             Func::Dequantize => (x - y) * z,
             _ => 0.0,
         }
@@ -254,7 +261,7 @@ impl Func {
             Func::Shr => x >> count,
             Func::AddAdd => x + y + z,
             Func::SubAdd => x - y + z,
-            Func::MulAdd => x.wrapping_add(y.wrapping_mul(z)),
+            Func::MulAdd(_) => x.wrapping_add(y.wrapping_mul(z)),
             _ => 0,
         }
     }
@@ -349,7 +356,7 @@ impl Func {
             Func::Xor => "exclusive or",
             Func::Shl | Func::Shr => "shift",
             Func::ExpDif => "exponential of a difference",
-            Func::Axpy | Func::MulAdd => "sum of products",
+            Func::Axpy | Func::MulAdd(_) | Func::ScaledMulAdd => "sum of products",
             Func::Quantize | Func::Dequantize => "quantization",
             Func::Compare(_) => "comparison",
             Func::Select { .. } => "selection",
