@@ -14,6 +14,7 @@ mod func;
 mod img2col;
 pub mod math;
 mod memory;
+mod notes;
 mod rearrange;
 mod step;
 mod vector;
