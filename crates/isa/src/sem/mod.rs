@@ -16,6 +16,7 @@ mod irregular;
 pub mod math;
 mod matrix;
 mod memory;
+mod notes;
 mod rearrange;
 mod route;
 mod step;
