@@ -1,5 +1,6 @@
 //! From an instruction with all its values to nests that run again and again.
 
+mod combine;
 mod contents;
 pub(crate) mod data;
 mod img2col;
@@ -7,6 +8,7 @@ mod inst;
 mod params;
 mod prepared;
 
+pub(crate) use combine::*;
 pub(crate) use contents::*;
 pub(crate) use inst::*;
 pub(crate) use params::*;

@@ -92,6 +92,9 @@ const TSTORE: OpInfo = OpInfo {
     ..BASE
 };
 
+/// A view for a tile.
+const LOADED: &[FormInfo] = &[form!(Plain: Global => Dst)];
+
 family! { after irregular::END;
     Tload => OpInfo {
         mnemonic: "tload",
@@ -99,7 +102,7 @@ family! { after irregular::END;
         summary: "Copies a view of global memory into a tile and fills the tile's padding.",
         formula: "dst(i,j) = view(i,j); padding = pad value, if there is one",
         source: "isa/memory.md 4",
-        forms: &[form!(Plain: Global => Dst)],
+        forms: LOADED,
         attrs: &[AttrName::Layout, AttrName::PadMode, AttrName::InitOutBuffer],
         rules: rules! {
             NPU LoadSignature "tload-loc", "tload-layout"; ALL LoadSignature "tload-dtype"; ALL LoadShape "tload-shape";
@@ -109,6 +112,21 @@ family! { after irregular::END;
         sigs: LOADS,
         ids: ids!("tload"),
         sem: Sem::Moves(sem::load),
+        ..BASE
+    };
+    Tprefetch => OpInfo {
+        mnemonic: "tprefetch",
+        cpp: &["TPREFETCH"],
+        summary: "Reads a view ahead of its use, through a tile.",
+        formula: "dst(i,j) = view(i,j) where the shapes agree, else dst becomes undefined",
+        source: "isa/memory.md 4",
+        forms: LOADED,
+        rules: rules! {
+            NPU Signature "tprefetch-loc", "tprefetch-layout"; ALL Signature "tprefetch-dtype"; ALL Bounds "gm-bounds";
+        },
+        sigs: LOADS,
+        ids: ids!("tprefetch"),
+        sem: Sem::Moves(sem::prefetch),
         ..BASE
     };
     Tstore => TSTORE;
