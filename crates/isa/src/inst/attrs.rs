@@ -226,12 +226,23 @@ impl Attrs {
     }
 }
 
+impl<A: Into<Attrs>, B: Into<Attrs>> From<(A, B)> for Attrs {
+    fn from((a, b): (A, B)) -> Self {
+        a.into().or(&b.into())
+    }
+}
+
 /// Attributes whose words are a type of their own.
 macro_rules! words {
     ($($(#[$doc:meta])* $get:ident: $name:ident = $word:ident;)*) => {
         $(impl From<$word> for AttrValue {
             fn from(w: $word) -> Self {
                 AttrValue::Word(w as u8)
+            }
+        }
+        impl From<$word> for Attrs {
+            fn from(w: $word) -> Self {
+                Attrs::default().with(AttrName::$name, w)
             }
         })*
         impl Attrs {

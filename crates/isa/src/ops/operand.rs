@@ -229,6 +229,8 @@ pub struct FormInfo {
     pub outs: &'static [Operand],
     /// The arguments of the C++ intrinsic, where they are not `outs` and then `ins`.
     pub cpp: &'static [Role],
+    /// The operands whose types are the first template arguments of the intrinsic, where that is another order.
+    pub named: &'static [Role],
 }
 
 impl FormInfo {
@@ -272,6 +274,19 @@ pub struct Shape {
     pub outs: Vec<Role>,
 }
 
+impl Shape {
+    /// The arguments of the C++ intrinsic, in order.
+    pub fn arguments(&self, form: &FormInfo) -> Vec<Role> {
+        form.cpp_order().into_iter().filter(|r| self.ins.contains(r) || self.outs.contains(r)).collect()
+    }
+
+    /// Has the other one the same operands, in whatever order?
+    pub fn same_roles(&self, other: &Shape) -> bool {
+        let sides = [(&self.ins, &other.ins), (&self.outs, &other.outs)];
+        sides.iter().all(|(a, b)| a.len() == b.len() && a.iter().all(|role| b.contains(role)))
+    }
+}
+
 pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
     let of = |op: &Opcode| {
         let mut shapes = Vec::new();
@@ -295,12 +310,13 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
 
 /// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.
 macro_rules! form {
-    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)?) => {
+    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)? $(; named $($named:ident),*)?) => {
         FormInfo {
             form: Form::$form,
             ins: &[$(form!(@ read $in $($effect)?)),*],
             outs: &[$(form!(@ write $out $($out_effect)?)),*],
             cpp: &[$($(Role::$arg),*)?],
+            named: &[$($(Role::$named),*)?],
         }
     };
     (@ $usual:ident $role:ident) => { $usual(Role::$role) };
