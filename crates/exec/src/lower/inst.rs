@@ -4,7 +4,7 @@ use crate::defined::{Area, Pattern, Shadow, ShadowMove, Usual, Value};
 use crate::kernels::{Conversion, Mapped, Params, Staged, What};
 use crate::lower::data::Joined;
 use crate::lower::{
-    ContentArg, ContentRule, Failure, FromTile, ParamAt, ParamSource, Places, Prepared, operand, refuse,
+    ContentArg, ContentRule, Failure, FromTile, Looked, ParamAt, ParamSource, Places, Prepared, operand, refuse,
 };
 use crate::nest::{self, DST, Nests, OPERANDS, Plan, SRC, lower, lower_copy, lower_fill};
 use smallvec::SmallVec;
@@ -41,6 +41,7 @@ impl Prepared {
             usual: Usual::default(),
             params: ParamSource::Fixed(Params::default()),
             joined: None,
+            looked: None,
             indexed: None,
             contents: SmallVec::new(),
             warning: None,
@@ -131,6 +132,13 @@ impl Lowering<'_> {
             Step::Pack { func, extent, args, dst, row_bytes } => {
                 let staged = self.packed(*func, *extent, args, *dst, *row_bytes)?;
                 self.stage(staged);
+            }
+            Step::Table(table) => {
+                self.made.looked = Some(Box::new(Looked::new(self.inst, self.at, *table)));
+                let layout = self.side(Side::Global, 0)?.layout;
+                let view = self.inst.global.as_ref().map_or(8, |v| v.elem.bits());
+                let all = lower_copy([layout.rows(), layout.cols()], &layout, &layout, view);
+                self.made.global = Some(Area::of_nests(&all, SRC));
             }
             Step::Join => self.made.joined = Some(Box::new(Joined::new(self.inst, self.at.tiles))),
             Step::Fill { dst, rect, bits } => self.fill(*dst, *rect, *bits)?,

@@ -7,6 +7,7 @@ mod img2col;
 mod inst;
 mod params;
 mod prepared;
+mod table;
 
 pub(crate) use combine::*;
 pub(crate) use contents::*;
@@ -14,3 +15,4 @@ pub(crate) use inst::*;
 pub(crate) use params::*;
 pub use prepared::Failure;
 pub(crate) use prepared::*;
+pub(crate) use table::*;

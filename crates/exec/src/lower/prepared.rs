@@ -7,7 +7,7 @@ use crate::defined::{Area, Shadow, Source, Usual};
 use crate::engine::memory::{Memories, MemoryId, on_core};
 use crate::kernels::Staged;
 use crate::lower::data::{self, Joined};
-use crate::lower::{Combine, ContentRule, ParamSource};
+use crate::lower::{Combine, ContentRule, Looked, ParamSource};
 use crate::nest::{Place, Plan};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -47,6 +47,7 @@ pub(crate) struct Prepared {
     pub usual: Usual,
     pub params: ParamSource,
     pub joined: Option<Box<Joined>>,
+    pub looked: Option<Box<Looked>>,
     /// What is picked by indices.
     pub indexed: Option<Arc<Staged>>,
     /// What is asked about the contents of operands, and the last warning of it.
@@ -105,6 +106,9 @@ impl Prepared {
         }
         if let Some(joined) = &mut self.joined {
             return joined.run(memories, &self.places);
+        }
+        if let Some(looked) = &mut self.looked {
+            return looked.run(memories, &self.places, global);
         }
         self.params.load(memories, &self.places)?;
         if let Some(indexed) = &self.indexed {

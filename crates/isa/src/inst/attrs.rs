@@ -1,6 +1,7 @@
 //! The attributes of one instruction.
 
-use super::{AccToVec, AtomicType, Cmp, PadMode, Precision, Relu, Split, StPhase, ViewTag};
+use super::{AccToVec, AtomicType, Cmp, Coalesce, GatherOob, PadMode, Precision, Relu, ScatterAtomic, ScatterOob};
+use super::{Split, StPhase, ViewTag};
 use crate::codec::Number;
 use crate::ops::{AttrKind, AttrName, Word};
 use crate::sem::{Rounding, Saturation};
@@ -273,6 +274,14 @@ words! {
     atomic_type: AtomicType = AtomicType;
     /// `stPhase` of TSTORE, which changes nothing.
     st_phase: StPhase = StPhase;
+    /// `gatherOob` of MGATHER.
+    gather_oob: GatherOob = GatherOob;
+    /// `scatterOob` of MSCATTER.
+    scatter_oob: ScatterOob = ScatterOob;
+    /// `scatterAtomicOp` of MSCATTER.
+    scatter_atomic: ScatterAtomicOp = ScatterAtomic;
+    /// `coalesce`, if it is given.
+    coalesce: Coalesce = Coalesce;
     /// `precision_mode`, which changes nothing.
     precision: PrecisionMode = Precision;
     /// `rmode` of TCVT.

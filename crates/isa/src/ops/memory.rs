@@ -1,7 +1,7 @@
 //! Between global memory and tiles (isa/memory.md; isa/structure.md 8).
 
 use super::*;
-use crate::elem::Elem::*;
+use crate::elem::Elem::{self, *};
 
 const DN: Lay = Lay::Of(&[LayoutName::Dn]);
 const ZN: Lay = Lay::Of(&[LayoutName::Zn]);
@@ -53,23 +53,15 @@ macro_rules! by_column {
         }
     };
 }
-static STORES_BY_COLUMN: &[Sig] = &[
-    by_column!(CPU & [ANY], QUANT_CPU),
-    by_column!(A2A3 OUT_OF_ACC, QUANT_A2A3),
-    by_column!(A5 OUT_OF_ACC, QUANT_A5),
-];
+static STORES_BY_COLUMN: &[Sig] =
+    &[by_column!(CPU & [ANY], QUANT_CPU), by_column!(A2A3 OUT_OF_ACC, QUANT_A2A3), by_column!(A5 OUT_OF_ACC, QUANT_A5)];
 
 /// What the rows here share.
 const BASE: OpInfo = OpInfo { family: Family::Memory, pipe: Pipe::Mte2, ..LAYOUT };
 
 /// AccToVecMode is known, so that `acc-mode` can refuse it.
-const STORE_ATTRS: &[AttrName] = &[
-    AttrName::StPhase,
-    AttrName::AtomicType,
-    AttrName::ReluPreMode,
-    AttrName::Layout,
-    AttrName::AccToVecMode,
-];
+const STORE_ATTRS: &[AttrName] =
+    &[AttrName::StPhase, AttrName::AtomicType, AttrName::ReluPreMode, AttrName::Layout, AttrName::AccToVecMode];
 
 const TSTORE: OpInfo = OpInfo {
     mnemonic: "tstore",
@@ -91,6 +83,54 @@ const TSTORE: OpInfo = OpInfo {
     sem: Sem::Moves(sem::store),
     ..BASE
 };
+
+const VIEW_NZ: &[Layouts] = &[&[(Role::Global, ND)], &[(Role::Global, NZ)]];
+const ND_DN: Lay = Lay::Of(&[LayoutName::Nd, LayoutName::Dn]);
+const IN_TABLE: &[Elem] = &[I8, U8, I16, U16, I32, U32, F16, Bf16, F32];
+const IN_TABLE_A5: &[Elem] = &[I8, U8, I16, U16, I32, U32, F16, Bf16, F32, F8e4m3, F8e5m2, Hif8];
+
+/// Signatures of MGATHER and MSCATTER: the role of the data, and the pipe.
+macro_rules! table_sigs {
+    ($data:ident $pipe:ident) => {
+        &[
+            table_sigs!(@ CPU $data $pipe IN_TABLE, &[], VIEW_NZ),
+            table_sigs!(@ A2A3 $data $pipe IN_TABLE, &[(Role::$data, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], &[
+                &[(Role::$data, ND), (Role::Idx, ND), (Role::Global, ND)],
+                &[(Role::$data, NZ_512), (Role::Idx, ND), (Role::Global, NZ)],
+            ]),
+            table_sigs!(@ A5 $data $pipe IN_TABLE_A5, &[(Role::$data, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], &[
+                &[(Role::$data, ND_DN), (Role::Idx, ND_DN), (Role::Global, ND)],
+            ]),
+        ]
+    };
+    (@ $on:ident $data:ident $pipe:ident $types:expr, $locs:expr, $layouts:expr) => {
+        Sig {
+            on: Profiles::$on,
+            forms: PLAIN,
+            locs: $locs,
+            layouts: $layouts,
+            types: Types::ByRole(&[
+                (Role::$data, TypeOf::One($types)),
+                (Role::Idx, TypeOf::One(&[I32, U32])),
+                (Role::Global, TypeOf::Alike(Role::$data)),
+            ]),
+            pipe: Pipe::$pipe,
+        }
+    };
+}
+
+/// The rules of MGATHER and MSCATTER.
+macro_rules! table_rules {
+    ($mnemonic:literal $($more:literal)?) => {
+        rules! {
+            NPU Signature concat!($mnemonic, "-loc"); ALL Signature concat!($mnemonic, "-layout");
+            ALL Signature concat!($mnemonic, "-dtype"); ALL TableShape concat!($mnemonic, "-shape");
+            NPU TableDense concat!($mnemonic, "-table"); ALL TableAttr concat!($mnemonic, "-attr");
+            ALL AtRun "gm-bounds"; ALL AtRun concat!($mnemonic, "-index"); ALL AtRun "undefined-use";
+            $(ALL AtRun $more;)?
+        }
+    };
+}
 
 /// A view for a tile.
 const LOADED: &[FormInfo] = &[form!(Plain: Global => Dst)];
@@ -147,5 +187,38 @@ family! { after irregular::END;
         ids: ids!("tstore_fp"),
         pipe: Pipe::Fix,
         ..TSTORE
+    };
+    Mgather => OpInfo {
+        mnemonic: "mgather",
+        aliases: &["mgather.row", "mgather.elem"],
+        cpp: &["MGATHER"],
+        summary: "Gathers rows or elements of a view by index.",
+        formula: "elem: dst(i,j) = view[t(idx(i,j))]; row: dst(i,j) = view(t(idx[i]), j); t: memory.md, 5",
+        source: "isa/memory.md 5",
+        forms: &[form!(Plain: Global, Idx => Dst)],
+        attrs: &[AttrName::GatherOob, AttrName::Coalesce],
+        rules: table_rules!("mgather"),
+        sigs: table_sigs!(Dst Mte2),
+        ids: ids!("mgather"),
+        sem: Sem::Data(sem::table),
+        examples: &[(Role::Idx, "!pto.tile<16x32xi32>")],
+        ..BASE
+    };
+    Mscatter => OpInfo {
+        mnemonic: "mscatter",
+        aliases: &["mscatter.row", "mscatter.elem"],
+        cpp: &["MSCATTER"],
+        summary: "Scatters rows or elements of a tile into a view by index.",
+        formula: "elem: view[t(idx(i,j))] = src(i,j) (or op=); row: view(t(idx[i]), j) = src(i,j) (or op=); in row-major order of (i,j)",
+        source: "isa/memory.md 5",
+        forms: &[form!(Plain: Src, Idx => Global)],
+        attrs: &[AttrName::ScatterAtomicOp, AttrName::ScatterOob, AttrName::Coalesce],
+        rules: table_rules!("mscatter" "undefined-read"),
+        sigs: table_sigs!(Src Mte3),
+        ids: ids!("mscatter"),
+        pipe: Pipe::Mte3,
+        sem: Sem::Data(sem::table),
+        examples: &[(Role::Idx, "!pto.tile<16x32xi32>")],
+        ..BASE
     };
 }

@@ -92,7 +92,7 @@ fn moved(param: Arg, by: u64) -> Arg {
 }
 
 /// Of the points that have one key, the last.
-fn last_of_each<P: Copy>(points: impl Iterator<Item = P> + Clone, key: impl Fn(&P) -> i64) -> Vec<P> {
+pub(super) fn last_of_each<P: Copy>(points: impl Iterator<Item = P> + Clone, key: impl Fn(&P) -> i64) -> Vec<P> {
     let mut last: HashMap<i64, usize> = HashMap::new();
     for (n, point) in points.clone().enumerate() {
         last.insert(key(&point), n);

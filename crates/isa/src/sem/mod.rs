@@ -16,6 +16,7 @@ pub mod math;
 mod memory;
 mod rearrange;
 mod step;
+mod table;
 mod vector;
 mod window;
 
@@ -29,6 +30,7 @@ pub use img2col::{Img2col, img2col, img2col_config};
 pub use memory::{load, prefetch, store};
 pub use rearrange::{concat, deinterleave, gather, interleave, pack, reshape, transpose};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
+pub use table::{Beyond, Found, Table, coalesce, table};
 pub use vector::{
     compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, mask_is_dense, pair_sums, select,
 };
