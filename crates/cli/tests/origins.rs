@@ -211,6 +211,7 @@ fn every_form_of_a_program_is_equal_to_it() {
                 })
                 .collect(),
             blocks: case.blocks,
+            ..Given::default()
         };
         for form in [TextForm::Asm, TextForm::Ssa, TextForm::Dps] {
             let text = program.text(Some(form));

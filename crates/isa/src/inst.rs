@@ -49,6 +49,11 @@ words! {
         Default = "DEFAULT", "DEFAULT", "As fast as it can be.";
         High = "HIGH_PRECISION", "HIGH_PRECISION", "As exact as it can be.";
     }
+    /// How f32 operands of products are rounded (isa/matrix.md 5).
+    F32Rounding {
+        Round = "round" | "round_away" | "ROUND" | "CAST_ROUND", "CAST_ROUND", "To the nearest, ties away from zero.";
+        Rint = "rint" | "round_even" | "RINT" | "CAST_RINT", "CAST_RINT", "To the nearest, ties to even.";
+    }
     /// What TLOAD writes outside the valid region (isa/memory.md 4).
     PadMode {
         PadNull = "PadNull", "PadNull", "The tile's own pad.";
@@ -86,11 +91,11 @@ words! {
         Row = "row", "Row", "A row of the table.";
         Elem = "elem", "Elem", "An element of the table.";
     }
-    /// The phase of a store, which changes nothing (isa/memory.md 3).
-    StPhase {
-        Unspecified = "unspecified", "Unspecified", "None is said.";
-        Partial = "partial" | "2", "Partial", "More follows.";
-        Final = "final" | "3", "Final", "The last one.";
+    /// The phase of a store or of a product, which changes nothing (isa/memory.md 3, isa/matrix.md 6).
+    Phase {
+        Unspecified = "unspecified" | "Unspecified" | "Unknown" | "unknown" | "0", "Unspecified", "None is said.";
+        Partial = "partial" | "Partial" | "2", "Partial", "More follows.";
+        Final = "final" | "Final" | "3", "Final", "The last one.";
     }
     /// The layout tag of a view of global memory.
     ViewTag {
@@ -264,13 +269,15 @@ pub struct Inst {
     pub conv: Option<ConvType>,
     /// The view of TLOAD or TSTORE.
     pub global: Option<GlobalArg>,
+    /// Are its destinations results (SSA), new values by nature?
+    pub makes_dst: bool,
 }
 
 impl Inst {
     /// An instruction without operands.
     pub fn new(op: Opcode, form: Form, profile: Profile) -> Self {
         let (tiles, scalars, attrs) = Default::default();
-        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None }
+        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None, makes_dst: false }
     }
 
     /// The tile operand with this role.

@@ -118,10 +118,24 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         }
         (RuleKind::Zero, _) => "no integer is divided by zero, or zero raised to a negative power",
         (RuleKind::Range, _) => "the operands are within 2^24, where hardware is exact",
-        (RuleKind::ContractValid, _) => "a.Cv = b.Rv, dst.Rv = a.Rv and dst.Cv = b.Cv",
-        (RuleKind::ContractShape, _) => {
-            "the declared shapes fit: a.R = dst.R, a.C = b.R, b.C = dst.C (a2a3, a5: and a.R > 1)"
+        (RuleKind::ContractValid, _) => {
+            "a.Cv = b.Rv, dst.Rv = a.Rv, dst.Cv = b.Cv, and acc has dst's valid region (gemv: a.Rv = 1)"
         }
+        (RuleKind::ContractShape, _) if usage.id.starts_with("tgemv") => {
+            "a has one declared row (mx: and columns that are a multiple of 64)"
+        }
+        (RuleKind::ContractShape, _) => {
+            "the declared shapes fit: a.R = dst.R, a.C = b.R, b.C = dst.C, acc's is dst's (a2a3, a5: a.R > 1; mx: a.C % 64 = 0)"
+        }
+        (RuleKind::ContractBias, _) => "bias has one declared row and at least N valid columns",
+        (RuleKind::ContractScale, _) => "there is a scale for every row of a, column of b and block of 32 along K",
+        (RuleKind::ScaleAddress, _) => "the scales of an operand lie at a 16th of its address",
+        (RuleKind::AccApart, _) => "acc and dst are one tile; hardware reads dst's old contents",
+        (RuleKind::ScaleOf, _) => {
+            "src has an address that is a multiple of 512, or both tiles are placed automatically"
+        }
+        (RuleKind::Words, _) => "the word is one that the attribute has",
+        (RuleKind::NoEffect, _) => "the profile has the mode; what is set here has no effect",
         (RuleKind::ContractRange, _) => "M, K and N are 1 to 4095",
         (RuleKind::GatherValid, _) => "idx has the valid region of dst (a2a3, a5: and both are valid in all columns)",
         (RuleKind::GatherTmp, _) => "tmp is given, in Vec, ND, and has the type and valid region of idx",

@@ -271,7 +271,11 @@ impl Lowering<'_> {
             let at = |(tile, map): &(usize, Map<3>)| Ok::<_, Failure>((self.staged(*tile)?, *map));
             let args = reduce.args.iter().map(at).collect::<Result<SmallVec<[_; 2]>, _>>()?;
             let start = reduce.start.as_ref().map(at).transpose()?;
-            Staged::reduce(reduce.func, reduce.extent, at(&reduce.dst)?, &args, start)
+            let scales = match &reduce.scales {
+                Some([a, b]) => Some([at(a)?, at(b)?]),
+                None => None,
+            };
+            Staged::reduce(reduce.func, reduce.extent, at(&reduce.dst)?, &args, scales, start)
         };
         self.stage(staged);
         Ok(())

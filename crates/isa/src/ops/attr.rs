@@ -3,8 +3,8 @@
 
 use super::Role;
 use crate::inst::{
-    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, GatherOob, PadMode, Precision, Relu, ScatterAtomic, ScatterOob,
-    Split, StPhase, ViewTag,
+    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, PadMode, Phase, Precision, Relu,
+    ScatterAtomic, ScatterOob, Split, ViewTag,
 };
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
@@ -204,7 +204,7 @@ attributes! {
     HighPrecision = "highPrecision", "highPrecision", "Kept; division is always exact (isa/reduce.md 5).",
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).cpp(CppAttr::Hint);
     StPhase = "stPhase", "STPhase", "Kept; it changes nothing (isa/memory.md 3).",
-        AttrInfo::word(StPhase::WORDS, Spelling::Of("st_phase")).or(AttrValue::Word(StPhase::Unspecified as u8));
+        AttrInfo::word(Phase::WORDS, Spelling::Of("st_phase")).or(AttrValue::Word(Phase::Unspecified as u8));
     AtomicType = "atomicType", "AtomicType", "Whether a store adds (isa/memory.md 3).",
         AttrInfo::word(AtomicType::WORDS, Spelling::Of("atomic_type")).or(AttrValue::Word(AtomicType::None as u8));
     PadMode = "pad_mode", "PadMode", "What TLOAD writes into the padding (isa/memory.md 4).",
@@ -219,5 +219,11 @@ attributes! {
         AttrInfo::word(ScatterOob::WORDS, Spelling::Of("scatter_oob")).or(AttrValue::Word(0)).judged();
     Coalesce = "coalesce", "Coalesce", "Whether an index means a row or an element (isa/memory.md 5).",
         AttrInfo::word(Coalesce::WORDS, Spelling::Bare).judged();
+    AccPhase = "accPhase", "AccPhase", "Kept; it changes no result (isa/matrix.md 6).",
+        AttrInfo::word(Phase::WORDS, Spelling::Of("acc_phase")).or(AttrValue::Word(Phase::Unspecified as u8));
+    Enable = "enable", "enable", "Whether f32 operands of products are rounded from here on (isa/matrix.md 5).",
+        AttrInfo::new(AttrKind::Bool, "true | false").or(AttrValue::Bool(true));
+    F32Mode = "mode", "RoundMode", "How f32 operands of products are rounded (isa/matrix.md 5).",
+        AttrInfo::word(F32Rounding::WORDS, Spelling::Quoted).or(AttrValue::Word(F32Rounding::Round as u8));
     Layout = "layout", "layout", "The layout tag of a view.", AttrInfo::word(ViewTag::WORDS, Spelling::Dialect("layout"));
 }

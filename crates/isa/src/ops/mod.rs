@@ -103,6 +103,8 @@ pub enum Bind {
     Bytes,
     /// dst lies where src lies, unless it has an address of its own (ops.md 6).
     InPlace,
+    /// dst lies at a 16th of src's address, in the memory of scales (isa/matrix.md 3).
+    Scale,
 }
 
 words! {

@@ -31,6 +31,10 @@ words! {
         Col1 = "col1", "indexCol1", "Column index of the second window.";
         A = "a", "a", "The left matrix operand.";
         B = "b", "b", "The right matrix operand.";
+        Acc = "acc", "acc", "The accumulator that a product is added to.";
+        Bias = "bias", "bias", "The row that a product is added to.";
+        AScale = "a_scale", "aScale", "Scales of the left operand, one for each 32 columns of a row.";
+        BScale = "b_scale", "bScale", "Scales of the right operand, one for each 32 rows of a column.";
         Idx = "idx", "idx", "A tile of indices.";
         Idx0 = "idx0", "idx0", "Byte counts of the first source's columns, per row.";
         Idx1 = "idx1", "idx1", "Byte counts of the second source's columns, per row.";

@@ -1,6 +1,6 @@
 //! What an element becomes: the one definition, slow and exact, that every kernel is a faster twin of.
 
-use super::{Fixpipe, Rounding, Saturation, convert, cvt, math};
+use super::{Fixpipe, Reduced, Rounding, Saturation, convert, cvt, math, matrix};
 use crate::codec::{Number, Overflow, QuantParam};
 use crate::elem::Elem;
 use crate::inst::Cmp;
@@ -98,8 +98,10 @@ pub enum Func {
     SubAdd,
     /// `z + x · y`, rounded twice.
     Axpy,
-    /// `s + x · y`, rounded once.
-    MulAdd,
+    /// `s + x · y`, rounded once; f32 factors may be rounded before (isa/matrix.md 5).
+    MulAdd(Option<Reduced>),
+    /// `s + x · y` times two scales, rounded once (isa/matrix.md 3).
+    ScaledMulAdd,
     /// Eight comparisons as the bits of a byte, lowest first: the arguments are pairs.
     Compare(Cmp),
     /// Bit `bit` of the first argument picks the second, where it is 1, or the third.
@@ -233,7 +235,12 @@ impl Func {
             Func::AddAdd => (x + y) + z,
             Func::SubAdd => (x - y) + z,
             Func::Axpy => z + x * y,
-            Func::MulAdd => y.mul_add(z, x),
+            Func::MulAdd(None) => y.mul_add(z, x),
+            Func::MulAdd(Some(reduced)) => {
+                let [y, z] = [y, z].map(|v| f32::from_bits(reduced.round(v.to_bits())));
+                y.mul_add(z, x)
+            }
+            Func::ScaledMulAdd => matrix::scaled_mul_add(args),
             _ => 0.0,
         }
     }
@@ -269,7 +276,7 @@ impl Func {
             Func::Shr => x >> count,
             Func::AddAdd => x + y + z,
             Func::SubAdd => x - y + z,
-            Func::MulAdd => x.wrapping_add(y.wrapping_mul(z)),
+            Func::MulAdd(_) => x.wrapping_add(y.wrapping_mul(z)),
             _ => 0,
         }
     }
@@ -364,7 +371,7 @@ impl Func {
             Func::Xor => "exclusive or",
             Func::Shl | Func::Shr => "shift",
             Func::ExpDif => "exponential of a difference",
-            Func::Axpy | Func::MulAdd => "sum of products",
+            Func::Axpy | Func::MulAdd(_) | Func::ScaledMulAdd => "sum of products",
             Func::Compare(_) => "comparison",
             Func::Select { .. } => "selection",
             Func::Arg { greatest: true, .. } => "place of the maximum",

@@ -124,6 +124,8 @@ pub struct Reduce {
     pub start: Option<(usize, Map<3>)>,
     /// What the function takes after `s`.
     pub args: SmallVec<[(usize, Map<3>); 2]>,
+    /// What it takes after those, one for each block of k: the third index is `k / 32` (isa/matrix.md 3).
+    pub scales: Option<[(usize, Map<3>); 2]>,
 }
 
 /// A rectangle of a tile's elements.
@@ -257,7 +259,8 @@ impl Step {
                 apply.dst.0 == Side::Tile(tile) || apply.elements().any(|(side, _)| side.tile() == Some(tile))
             }
             Step::Reduce(reduce) => {
-                let mut all = reduce.args.iter().chain(&reduce.start).chain([&reduce.dst]);
+                let scales = reduce.scales.iter().flatten();
+                let mut all = reduce.args.iter().chain(&reduce.start).chain(scales).chain([&reduce.dst]);
                 all.any(|(n, _)| *n == tile)
             }
             Step::Pack { args, dst, .. } => *dst == tile || args.iter().any(|arg| arg.tile() == Some(tile)),
