@@ -107,6 +107,8 @@ pub enum TypeOf {
     Like(Role),
     /// A type of another operand's size.
     SizeOf(Role),
+    /// The type of another operand, signedness aside.
+    Alike(Role),
 }
 
 /// One line of a legality table.
@@ -263,6 +265,9 @@ impl Types {
                     Some(other) => other.elem.bits() != found.elem.bits(),
                     None => false,
                 },
+                (Some(found), TypeOf::Alike(other)) => {
+                    matches!(tile(tiles, other), Some(like) if !alike(like.elem, found.elem))
+                }
             }),
             Types::Rows(roles, rows) => any!(row in rows => {
                 let mut k = 0;

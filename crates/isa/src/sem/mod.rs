@@ -20,6 +20,7 @@ mod notes;
 mod rearrange;
 mod route;
 mod step;
+mod table;
 mod vector;
 mod window;
 
@@ -35,10 +36,11 @@ pub use irregular::{
     scatter, set_element, sort, stored, triangle,
 };
 pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, scale_address, scale_pairs};
-pub use memory::{load, store};
+pub use memory::{load, prefetch, store};
 pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};
 pub use route::{From, Random, Read, Route, Routed, Routes, Routing, routes};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
+pub use table::{Beyond, Found, Table, coalesce, table};
 pub use vector::{
     compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, mask_is_dense, pair_sums, select,
 };
