@@ -15,6 +15,7 @@ mod img2col;
 pub mod math;
 mod matrix;
 mod memory;
+mod notes;
 mod rearrange;
 mod step;
 mod vector;
