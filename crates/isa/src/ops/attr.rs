@@ -239,7 +239,7 @@ attributes! {
     Coalesce = "coalesce", "Coalesce", "Whether an index means a row or an element (isa/memory.md 5).",
         AttrInfo::word(Coalesce::WORDS, Spelling::Bare).judged();
     AccPhase = "accPhase", "AccPhase", "Kept; it changes no result (isa/matrix.md 6).",
-        AttrInfo::word(Phase::WORDS, Spelling::Of("acc_phase")).or(AttrValue::Word(Phase::Unspecified as u8));
+        AttrInfo::word(Phase::WORDS, Spelling::Of("acc_phase")).or(AttrValue::Word(Phase::Unspecified as u8)).cpp(CppAttr::Hint);
     Enable = "enable", "enable", "Whether f32 operands of products are rounded from here on (isa/matrix.md 5).",
         AttrInfo::new(AttrKind::Bool, "true | false").or(AttrValue::Bool(true));
     F32Mode = "mode", "RoundMode", "How f32 operands of products are rounded (isa/matrix.md 5).",
