@@ -337,7 +337,7 @@ family! { after matrix::END;
         sigs: &[element(Profiles::CPU, &[]), element(Profiles::NPU, &[(Role::Dst, &[Loc::Vec])])],
         ids: Ids { layout: None, ..ids!("tsetval") },
         rules: rules! {
-            NPU Signature "tsetval-loc"; ALL Signature "tsetval-dtype"; ALL ElementNumber "tsetval-scalar";
+            NPU Signature "tsetval-loc"; A5 Signature "tsetval-dtype"; ALL ElementNumber "tsetval-scalar";
             ALL ElementIndex "tsetval-index";
         },
         pipe: Pipe::S,
