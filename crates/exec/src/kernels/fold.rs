@@ -1,7 +1,7 @@
 //! Folds: one more element to every result, again and again (reduce.md 5).
 
 use super::Level;
-use super::map::{Add, Bf16, Element, F16, F32, I8, I16, I32, I64, Op, U8, U16, U32, U64};
+use super::element::*;
 use crate::nest::read_bits;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Func;
@@ -55,7 +55,7 @@ fn by_definition(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2],
 
 /// One more element to every state, in rising k.
 #[inline(always)]
-fn states<E: Element, S: Element, O: Op<S::Value, 2>>(results: usize, x: &[u8]) -> Vec<u8>
+fn states<E: Element, S: Element, O: Fun<S::Value>>(results: usize, x: &[u8]) -> Vec<u8>
 where
     S::Value: From<E::Value>,
     E::Raw: Bits,
@@ -64,7 +64,7 @@ where
     let mut states = vec![S::Value::default(); results];
     for row in x.chunks_exact((results * size_of::<E::Raw>()).max(1)) {
         for (s, x) in states.iter_mut().zip(E::Raw::all(row)) {
-            *s = O::apply([*s, S::Value::from(E::get(x))]);
+            *s = O::of(*s, S::Value::from(E::get(x)), S::Value::default());
         }
     }
     let mut bytes = vec![0; results * size_of::<S::Raw>()];
@@ -98,7 +98,7 @@ macro_rules! bits {
 bits! { i8 i16 i32 i64 u8 u16 u32 u64 }
 
 leveled! {
-    fn best_states[E: Element, S: Element, O: Op<S::Value, 2>][E, S, O](results: usize, x: &[u8]) -> Vec<u8>
+    fn best_states[E: Element, S: Element, O: Fun<S::Value>][E, S, O](results: usize, x: &[u8]) -> Vec<u8>
     where [S::Value: From<E::Value>, E::Raw: Bits, S::Raw: Bits] {
         states::<E, S, O>(results, x)
     }

@@ -46,6 +46,8 @@ macro_rules! leveled {
 mod bytes;
 mod contract;
 mod convert;
+mod cvt;
+mod element;
 mod fill;
 mod fixpipe;
 mod fold;
