@@ -98,9 +98,11 @@ fn index() -> String {
     let families = [
         ("Layout instructions", Family::Layout),
         ("Elementwise instructions", Family::Elementwise),
+        ("Tile-scalar instructions", Family::Scalar),
         ("Reductions and expansions", Family::Reduce),
         ("Matrix products", Family::Matrix),
         ("Irregular instructions", Family::Irregular),
+        ("Global memory", Family::Memory),
         ("Instructions around them", Family::Support),
     ];
     for (title, family) in families {

@@ -1,7 +1,8 @@
 //! The attributes: one entry each. Parser, printer, `tessera explain`, the C ABI and C++ emission read the entry and
 //! know nothing about an attribute besides.
 
-use crate::inst::{AccToVec, AttrValue, Cmp, Precision, Relu, Split, ViewTag};
+use super::Role;
+use crate::inst::{AccToVec, AtomicType, AttrValue, Cmp, PadMode, Precision, Relu, Split, StPhase, ViewTag};
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
 
@@ -86,11 +87,13 @@ pub struct AttrInfo {
     pub about: &'static str,
     /// Does the DPS form print it inside `ins(…)`? It is read in both places.
     pub inside_ins: bool,
+    /// The operand beside which its default is printed, where that is not everywhere.
+    pub beside: Option<Role>,
 }
 
 impl AttrInfo {
     const fn new(kind: AttrKind, about: &'static str) -> Self {
-        AttrInfo { kind, default: None, about, inside_ins: false }
+        AttrInfo { kind, default: None, about, inside_ins: false, beside: None }
     }
 
     const fn word(list: &'static [Word], spelling: Spelling) -> Self {
@@ -99,6 +102,11 @@ impl AttrInfo {
 
     const fn inside_ins(mut self) -> Self {
         self.inside_ins = true;
+        self
+    }
+
+    const fn beside(mut self, role: Role) -> Self {
+        self.beside = Some(role);
         self
     }
 
@@ -155,12 +163,20 @@ attributes! {
     SatMode = "sat_mode", "SaturationMode", "What TCVT does beyond the ends of a type (isa/elementwise.md 5).",
         AttrInfo::word(Saturation::WORDS, Spelling::Of("saturation_mode")).inside_ins();
     IsBinary = "isBinary", "isBinary", "The order in which hardware adds; the result is the same (isa/reduce.md 4).",
-        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins();
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins().beside(Role::Tmp);
     Src1Col = "src1Col", "src1Col", "Only column 0 of the broadcast operand counts (isa/reduce.md 6).",
         AttrInfo::new(AttrKind::Int(Some("i64")), "1, or the broadcast operand's valid columns");
     Src0EqDst = "src0eqdst", "src0eqdst", "A hint, kept and without effect (isa/reduce.md 6).",
         AttrInfo::new(AttrKind::Bool, "true | false");
     HighPrecision = "highPrecision", "highPrecision", "Kept; division is always exact (isa/reduce.md 5).",
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false));
+    StPhase = "stPhase", "STPhase", "Kept; it changes nothing (isa/memory.md 3).",
+        AttrInfo::word(StPhase::WORDS, Spelling::Of("st_phase")).or(AttrValue::Word(StPhase::Unspecified as u8));
+    AtomicType = "atomicType", "AtomicType", "Whether a store adds (isa/memory.md 3).",
+        AttrInfo::word(AtomicType::WORDS, Spelling::Of("atomic_type")).or(AttrValue::Word(AtomicType::None as u8));
+    PadMode = "pad_mode", "PadMode", "What TLOAD writes into the padding (isa/memory.md 4).",
+        AttrInfo::word(PadMode::WORDS, Spelling::Dialect("pad_mode")).or(AttrValue::Word(PadMode::PadNull as u8));
+    InitOutBuffer = "init_out_buffer", "initOutBuffer", "Adds nothing to PadValue (isa/memory.md 4).",
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false));
     Layout = "layout", "layout", "The layout tag of a view.", AttrInfo::word(ViewTag::WORDS, Spelling::Dialect("layout"));
 }

@@ -10,6 +10,7 @@ mod attr;
 mod elementwise;
 mod irregular;
 mod matrix;
+mod memory;
 mod names;
 mod operand;
 mod reduce;
@@ -187,12 +188,20 @@ mod layout {
     }
 }
 
-const COUNT: usize = irregular::END as usize;
+const COUNT: usize = memory::END as usize;
 
 /// Every row with the name of its constant, in table order.
 static TABLE: [(&str, &OpInfo); COUNT] = {
-    let families =
-        [layout::ROWS, support::ROWS, elementwise::ROWS, scalar::ROWS, reduce::ROWS, matrix::ROWS, irregular::ROWS];
+    let families = [
+        layout::ROWS,
+        support::ROWS,
+        elementwise::ROWS,
+        scalar::ROWS,
+        reduce::ROWS,
+        matrix::ROWS,
+        irregular::ROWS,
+        memory::ROWS,
+    ];
     let mut table = [layout::ROWS[0]; COUNT];
     let (mut at, mut family) = (0, 0);
     while family < families.len() {
@@ -234,6 +243,8 @@ pub enum Family {
     Matrix,
     /// Data decides where (isa/irregular.md).
     Irregular,
+    /// Between global memory and tiles (isa/memory.md).
+    Memory,
 }
 
 /// The row of an instruction.
@@ -280,7 +291,11 @@ pub struct OpInfo {
 impl OpInfo {
     /// Is it judged flow by flow, from each source to each destination ([`sig`]), and not by the roles of all operands?
     pub const fn by_flows(&self) -> bool {
-        matches!(self.family, Family::Layout | Family::Support)
+        match self.family {
+            Family::Layout | Family::Support => true,
+            Family::Memory => matches!(self.sem, Sem::Moves(_)),
+            _ => false,
+        }
     }
 }
 

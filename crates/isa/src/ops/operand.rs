@@ -22,6 +22,9 @@ words! {
         Fp = "fp", "fp", "A Scaling tile of quantization parameters.";
         Quant = "preQuantScalar", "preQuantScalar", "A scalar quantization parameter.";
         Fill = "fill", "fp", "A scalar fill value.";
+        LeftPadding = "left_padding_num", "leftPaddingNum", "Elements of padding before a row.";
+        RightPadding = "right_padding_num", "rightPaddingNum", "Elements of padding after a row.";
+        InitCondition = "init_condition", "initCondition", "Whether the padding is filled.";
         Row = "row", "indexRow", "Row index of the window.";
         Col = "col", "indexCol", "Column index of the window.";
         Row1 = "row1", "indexRow1", "Row index of the second window.";
@@ -65,9 +68,10 @@ impl Role {
     pub const fn kind(self) -> Kind {
         match self {
             Role::Quant => Kind::Quant,
-            Role::Fill | Role::Scalar => Kind::Fill,
+            Role::Fill | Role::Scalar | Role::InitCondition => Kind::Fill,
             Role::Row | Role::Col | Role::Row1 | Role::Col1 | Role::PosM | Role::PosK => Kind::Index,
             Role::Addr | Role::ValidRow | Role::ValidCol | Role::Number => Kind::Index,
+            Role::LeftPadding | Role::RightPadding => Kind::Index,
             _ => Kind::Tile,
         }
     }
@@ -209,6 +213,7 @@ words! {
         OneSource = "one source", "", "One source instead of two.";
         NoIndex = "no index", "", "Row and column left out.";
         ScalarFirst = "scalar first", "", "The scalar before the tile.";
+        Window = "window", "", "With a window of a view.";
         Valued = "with values", "", "With a second destination for values.";
     }
 }

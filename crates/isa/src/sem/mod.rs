@@ -13,6 +13,7 @@ mod fixpipe;
 mod func;
 mod img2col;
 pub mod math;
+mod memory;
 mod rearrange;
 mod step;
 mod vector;
@@ -21,13 +22,16 @@ mod window;
 pub use convert::convert;
 pub use cvt::{Rounding, Saturation, cvt};
 pub use effects::{Effects, Touch, effects};
-pub use fill::{fillpad, load, store};
+pub use fill::fillpad;
 pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
 pub use img2col::{Img2col, img2col, img2col_config};
+pub use memory::{load, store};
 pub use rearrange::{concat, deinterleave, gather, interleave, pack, reshape, transpose};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
-pub use vector::{compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, pair_sums, select};
+pub use vector::{
+    compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, mask_is_dense, pair_sums, select,
+};
 pub use window::{extract, insert, mov};
 
 use crate::inst::Inst;
