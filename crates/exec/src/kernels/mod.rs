@@ -52,6 +52,7 @@ mod fill;
 mod fixpipe;
 mod fold;
 mod map;
+mod pack;
 mod pair;
 mod scalar;
 mod staged;
