@@ -103,7 +103,9 @@ pub(crate) fn all(inst: &Inst) -> Vec<Fault> {
             None => {}
         }
     }
-    use RuleKind::{ConcatSignature, ExtractSignature, FillSignature, InsertSignature, LoadSignature, Overlap, Signature};
+    use RuleKind::{
+        ConcatSignature, ExtractSignature, FillSignature, InsertSignature, LoadSignature, Overlap, Signature,
+    };
     let signed = [Signature, ConcatSignature, ExtractSignature, FillSignature, InsertSignature, LoadSignature];
     let judged = signed.into_iter().any(|kind| !asked.once(kind));
     let rest = meaning(inst)

@@ -53,23 +53,15 @@ macro_rules! by_column {
         }
     };
 }
-static STORES_BY_COLUMN: &[Sig] = &[
-    by_column!(CPU & [ANY], QUANT_CPU),
-    by_column!(A2A3 OUT_OF_ACC, QUANT_A2A3),
-    by_column!(A5 OUT_OF_ACC, QUANT_A5),
-];
+static STORES_BY_COLUMN: &[Sig] =
+    &[by_column!(CPU & [ANY], QUANT_CPU), by_column!(A2A3 OUT_OF_ACC, QUANT_A2A3), by_column!(A5 OUT_OF_ACC, QUANT_A5)];
 
 /// What the rows here share.
 const BASE: OpInfo = OpInfo { family: Family::Memory, pipe: Pipe::Mte2, ..LAYOUT };
 
 /// AccToVecMode is known, so that `acc-mode` can refuse it.
-const STORE_ATTRS: &[AttrName] = &[
-    AttrName::StPhase,
-    AttrName::AtomicType,
-    AttrName::ReluPreMode,
-    AttrName::Layout,
-    AttrName::AccToVecMode,
-];
+const STORE_ATTRS: &[AttrName] =
+    &[AttrName::StPhase, AttrName::AtomicType, AttrName::ReluPreMode, AttrName::Layout, AttrName::AccToVecMode];
 
 const TSTORE: OpInfo = OpInfo {
     mnemonic: "tstore",
