@@ -169,6 +169,7 @@ fn valid(random: &mut Random, inst: &Inst, role: Role, region: [u64; 2], (elem, 
     let [rows, cols] = region;
     let mask = elem.c0() * cols.div_ceil(8).div_ceil(32).max(1);
     match (inst.op.info().sem, role) {
+        (_, Role::Tmp) if inst.op == Opcode::Txor => region,
         (_, Role::Tmp) => [rows.max(2) + 1, cols.max(1)],
         (_, Role::Mask) => [rows, mask],
         (Sem::Computes(_), Role::Dst) if matches!(inst.op, Opcode::Tcmp | Opcode::Tcmps) => {
