@@ -49,6 +49,11 @@ words! {
         Default = "DEFAULT", "DEFAULT", "As fast as it can be.";
         High = "HIGH_PRECISION", "HIGH_PRECISION", "As exact as it can be.";
     }
+    /// How f32 operands of products are rounded (isa/matrix.md 5).
+    F32Rounding {
+        Round = "round" | "round_away" | "ROUND" | "CAST_ROUND", "CAST_ROUND", "To the nearest, ties away from zero.";
+        Rint = "rint" | "round_even" | "RINT" | "CAST_RINT", "CAST_RINT", "To the nearest, ties to even.";
+    }
     /// What TLOAD writes outside the valid region (isa/memory.md 4).
     PadMode {
         PadNull = "PadNull", "PadNull", "The tile's own pad.";
@@ -60,11 +65,37 @@ words! {
         None = "atomic_none", "AtomicNone", "It replaces it.";
         Add = "atomic_add", "AtomicAdd", "It adds.";
     }
-    /// The phase of a store, which changes nothing (isa/memory.md 3).
-    StPhase {
-        Unspecified = "unspecified", "Unspecified", "None is said.";
-        Partial = "partial" | "2", "Partial", "More follows.";
-        Final = "final" | "3", "Final", "The last one.";
+    /// What MGATHER does with an index beyond the table (isa/memory.md 5).
+    GatherOob {
+        Undefined = "undefined", "Undefined", "It is an error.";
+        Clamp = "clamp", "Clamp", "It is the last one.";
+        Wrap = "wrap", "Wrap", "It starts again from the first one.";
+        Zero = "zero", "Zero", "The element becomes 0.";
+    }
+    /// What MSCATTER does with an index beyond the table (isa/memory.md 5).
+    ScatterOob {
+        Undefined = "undefined", "Undefined", "It is an error.";
+        Skip = "skip", "Skip", "Nothing is written.";
+        Clamp = "clamp", "Clamp", "It is the last one.";
+        Wrap = "wrap", "Wrap", "It starts again from the first one.";
+    }
+    /// How MSCATTER combines an element with what is there (isa/memory.md 5).
+    ScatterAtomic {
+        None = "none", "None", "It replaces it.";
+        Add = "add", "Add", "The sum.";
+        Max = "max", "Max", "The larger one.";
+        Min = "min", "Min", "The smaller one.";
+    }
+    /// What an index of MGATHER and MSCATTER means (isa/memory.md 5).
+    Coalesce {
+        Row = "row", "Row", "A row of the table.";
+        Elem = "elem", "Elem", "An element of the table.";
+    }
+    /// The phase of a store or of a product, which changes nothing (isa/memory.md 3, isa/matrix.md 6).
+    Phase {
+        Unspecified = "unspecified" | "Unspecified" | "Unknown" | "unknown" | "0", "Unspecified", "None is said.";
+        Partial = "partial" | "Partial" | "2", "Partial", "More follows.";
+        Final = "final" | "Final" | "3", "Final", "The last one.";
     }
     /// The layout tag of a view of global memory.
     ViewTag {
@@ -238,13 +269,15 @@ pub struct Inst {
     pub conv: Option<ConvType>,
     /// The view of TLOAD or TSTORE.
     pub global: Option<GlobalArg>,
+    /// Are its destinations results (SSA), new values by nature?
+    pub makes_dst: bool,
 }
 
 impl Inst {
     /// An instruction without operands.
     pub fn new(op: Opcode, form: Form, profile: Profile) -> Self {
         let (tiles, scalars, attrs) = Default::default();
-        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None }
+        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None, makes_dst: false }
     }
 
     /// The tile operand with this role.

@@ -1,7 +1,7 @@
 //! Every rule id the program can report, with its text, severity, profiles and source (rules.md).
 
 use crate::diag::Severity;
-use crate::ops::{Opcode, RuleKind, RuleUse};
+use crate::ops::{Family, OpInfo, Opcode, RuleKind, RuleUse};
 use crate::profile::Profiles;
 use std::sync::LazyLock;
 
@@ -40,7 +40,14 @@ static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             let known = RULES.iter().chain(&derived).any(|r| r.id == usage.id);
             if let (false, Some(text)) = (known, text(usage)) {
                 let severity = if usage.kind.only_warns() { Severity::Warning } else { Severity::Error };
-                derived.push(Rule { id: usage.id, severity, on: usage.on, text, source: info.source, implied: false });
+                derived.push(Rule {
+                    id: usage.id,
+                    severity,
+                    on: usage.on,
+                    text,
+                    source: source(usage, info),
+                    implied: false,
+                });
             }
         }
     }
@@ -76,6 +83,22 @@ const fn ends_with(word: &str, end: &str) -> bool {
     n == end.len()
 }
 
+/// Where a rule of a family is written down; its row names the page.
+fn source(usage: &RuleUse, info: &OpInfo) -> &'static str {
+    use RuleKind::*;
+    match (info.family, usage.kind) {
+        (Family::Elementwise | Family::Scalar, Tmp(_) | TmpRows | TmpOfCvt) => "isa/elementwise.md 6",
+        (Family::Elementwise | Family::Scalar, MaskValid | Mask | MaskDense) => "isa/elementwise.md 4",
+        (_, Scalar | ScalarTyped | ScalarShift | ScalarSlope | ScalarBits) => "isa/scalar.md 2",
+        (Family::Elementwise | Family::Scalar, _) => "isa/elementwise.md 2",
+        (Family::Reduce, Tmp(_) | ArgTmp | ArgTmpSize | PairTmp | PairTmpSize | ExpandTmp | ExpandTmpSize) => {
+            "isa/reduce.md 4"
+        }
+        (Family::Reduce, _) => "isa/reduce.md 2",
+        _ => info.source,
+    }
+}
+
 /// What a kind of rule asks, in one sentence.
 fn text(usage: &RuleUse) -> Option<&'static str> {
     Some(match (usage.kind, usage.id.rsplit('-').next()?) {
@@ -98,30 +121,45 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::ColExpandValid, _) => "one source has dst's valid region, the other its valid columns and a row",
         (RuleKind::ExpandColumn, _) => "src1Col is 1 or the valid columns of the broadcast operand",
         (RuleKind::SameShape, _) => "src and dst have one declared shape",
-        (RuleKind::Tmp(_), _) => "tmp is what isa/elementwise.md 6 and isa/reduce.md 4 ask for",
+        (RuleKind::Tmp(_), _) => {
+            "tmp is given where it is needed, in Vec, row-major, and of the type and size that are listed"
+        }
         (RuleKind::TmpRows | RuleKind::TmpOfCvt, _) => "tmp is as large as hardware needs (isa/elementwise.md 6)",
         (RuleKind::MaskValid, _) => "sources have equal valid regions, and the mask has their valid rows",
-        (RuleKind::Mask, _) => "a row of the mask holds a bit for each column, and the mask has storage of its own",
+        (RuleKind::Mask, _) => "the mask has room for a bit of each element, and storage of its own",
         (RuleKind::MaskDense, _) => "a mask of several rows has no more valid bytes a row than bits need",
         (RuleKind::CompareMode, _) => "i32 is compared with eq only",
         (RuleKind::CvtMode, _) => "into hif8 only NONE, ROUND and CAST_RINT",
-        (
-            RuleKind::Scalar
-            | RuleKind::ScalarTyped
-            | RuleKind::ScalarShift
-            | RuleKind::ScalarSlope
-            | RuleKind::ScalarBits,
-            _,
-        ) => "the scalar's type is one that isa/scalar.md 2 lists for the tile's",
+        (RuleKind::Scalar, _) => {
+            "the scalar is an integer with tiles of integers, f16, bf16 or f32 with tiles of floats"
+        }
+        (RuleKind::ScalarTyped, _) => "the scalar is of the tile's kind (a2a3, a5: of its type, signedness aside)",
+        (RuleKind::ScalarShift, _) => "the scalar is an integer (a2a3, a5: not a negative one)",
+        (RuleKind::ScalarSlope, _) => "the scalar is f32 or of the tile's type (cpu: any float)",
+        (RuleKind::ScalarBits, _) => "the scalar is an integer, or a float with tiles of floats",
         (RuleKind::NotInPlace | RuleKind::NotInTmp, _) => {
             "the sources share no storage with dst (tprelu: nor with tmp)"
         }
         (RuleKind::Zero, _) => "no integer is divided by zero, or zero raised to a negative power",
         (RuleKind::Range, _) => "the operands are within 2^24, where hardware is exact",
-        (RuleKind::ContractValid, _) => "a.Cv = b.Rv, dst.Rv = a.Rv and dst.Cv = b.Cv",
-        (RuleKind::ContractShape, _) => {
-            "the declared shapes fit: a.R = dst.R, a.C = b.R, b.C = dst.C (a2a3, a5: and a.R > 1)"
+        (RuleKind::ContractValid, _) => {
+            "a.Cv = b.Rv, dst.Rv = a.Rv, dst.Cv = b.Cv, and acc has dst's valid region (gemv: a.Rv = 1)"
         }
+        (RuleKind::ContractShape, _) if usage.id.starts_with("tgemv") => {
+            "a has one declared row (mx: and columns that are a multiple of 64)"
+        }
+        (RuleKind::ContractShape, _) => {
+            "the declared shapes fit: a.R = dst.R, a.C = b.R, b.C = dst.C, acc's is dst's (a2a3, a5: a.R > 1; mx: a.C % 64 = 0)"
+        }
+        (RuleKind::ContractBias, _) => "bias has one declared row and at least N valid columns",
+        (RuleKind::ContractScale, _) => "there is a scale for every row of a, column of b and block of 32 along K",
+        (RuleKind::ScaleAddress, _) => "the scales of an operand lie at a 16th of its address",
+        (RuleKind::AccApart, _) => "acc and dst are one tile; hardware reads dst's old contents",
+        (RuleKind::ScaleOf, _) => {
+            "src has an address that is a multiple of 512, or both tiles are placed automatically"
+        }
+        (RuleKind::Words, _) => "the word is one that the attribute has",
+        (RuleKind::NoEffect, _) => "the profile has the mode; what is set here has no effect",
         (RuleKind::ContractRange, _) => "M, K and N are 1 to 4095",
         (RuleKind::GatherValid, _) => "idx has the valid region of dst (a2a3, a5: and both are valid in all columns)",
         (RuleKind::GatherTmp, _) => "tmp is given, in Vec, ND, and has the type and valid region of idx",
@@ -132,6 +170,15 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::LargerView, _) => "the view is not larger than what is loaded",
         (RuleKind::StoreShape, _) => "the view's rows × columns equal the tile's valid region",
         (RuleKind::LoadPad, _) => "padding has a settled meaning: the tile's own pad, or PadValue with a pad_value",
+        (RuleKind::TableShape, _) => {
+            "elem: idx has the data's valid region; row: one index a row, and no more columns than the table has"
+        }
+        (RuleKind::TableDense, _) => {
+            "the view is dense (a2a3, rows: its last dimension; a5, rows: also as wide as the data, in two dimensions)"
+        }
+        (RuleKind::TableAttr, _) => {
+            "modes are words of isa/memory.md 5, and what is combined has a type of the row's list"
+        }
         (RuleKind::StoreRange, _) => "out of Acc: 1 to 4095 columns, at most 8192 rows into nd, 65535 into nz",
         (RuleKind::StoreAtomic, _) => "what is added is i8, i16, i32, f16, bf16 or f32",
         (RuleKind::ViewHardware, _) => "public documentation does not refuse it (isa/memory.md 2)",

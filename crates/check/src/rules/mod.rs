@@ -15,6 +15,7 @@ mod scalar;
 mod scratch;
 pub(crate) mod signature;
 mod storage;
+mod table;
 pub(crate) mod tconcat;
 mod textract;
 mod tfillpad;
@@ -34,7 +35,7 @@ use signature::join;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{ConvType, GlobalArg, Inst, TileArg};
+use tessera_isa::inst::{AttrValue, ConvType, GlobalArg, Inst, TileArg};
 use tessera_isa::ops::{Effect, Form, Role, RuleKind, RuleUse};
 use tessera_isa::profile::{Profile, TILE_ALIGN};
 use tessera_isa::sem::{Sem, Step, ceil_to, steps};
@@ -135,6 +136,14 @@ fn meaning(inst: &Inst) -> Option<Fault> {
     nothing.then(|| Fault::new("not-executable", format!("{} has no meaning in the table", inst.op.title())))
 }
 
+/// Is a word written that its attribute does not have? Text keeps it for the row's own rule (isa/notes.md).
+fn words(inst: &Inst, rule: Rule) -> Option<Fault> {
+    let (name, _) = inst.attrs.iter().find(|(_, value)| *value == AttrValue::FOREIGN)?;
+    let wanted = name.info().kind.wanted();
+    let what = format!("{name} of {} is {wanted}, and another word is written", inst.op.title());
+    Some(Fault::new(rule, what).help(format!("write {wanted}")))
+}
+
 fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
     use RuleKind::*;
     match rule.kind {
@@ -179,6 +188,13 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         ContractValid => contract::valid(inst, rule.id),
         ContractShape => contract::shape(inst, rule.id),
         ContractRange => contract::range(inst, rule.id),
+        ContractBias => contract::bias(inst, rule.id),
+        ContractScale => contract::scale(inst, rule.id),
+        ScaleAddress => contract::scale_address(inst, rule.id),
+        AccApart => contract::acc_apart(inst, rule.id),
+        ScaleOf => contract::scale_of(inst, rule.id),
+        Words => words(inst, rule.id),
+        NoEffect => contract::no_effect(inst, rule.id),
         GatherValid => gather::valid(inst, rule.id),
         GatherTmp => gather::tmp(inst, rule.id),
         Fixpipe => fixpipe::check(inst),
@@ -216,6 +232,9 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         LoadShape => global::load_shape(inst, rule.id),
         LargerView => global::larger_view(inst, rule.id),
         LoadPad => global::pad(inst, rule.id),
+        TableShape => table::shape(inst, rule.id),
+        TableDense => table::dense(inst, rule.id),
+        TableAttr => table::attributes(inst, rule.id),
         StoreRange => global::range(inst, rule.id),
         StoreAtomic => global::atomic(inst, rule.id),
         ViewHardware => global::hardware(inst, rule.id),

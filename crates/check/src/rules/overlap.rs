@@ -9,7 +9,7 @@ use super::*;
 use std::borrow::Cow;
 use tessera_isa::inst::{Place, Root, ScalarArg};
 use tessera_isa::ops::Family;
-use tessera_isa::sem::{Func, Map, Rect, Side, Step, full_operand, steps};
+use tessera_isa::sem::{Func, Map, Rect, SCALE_BLOCK, Side, Step, full_operand, steps};
 
 /// More units than this are not enumerated; only cpu has such tiles, and there the answer is the careful one.
 const MAX_UNITS: u64 = 1 << 24;
@@ -232,7 +232,8 @@ impl Touched {
             }
             Step::Reduce(reduce) => {
                 let [rows, cols, depth] = reduce.extent;
-                for (s, map) in reduce.args.iter().copied() {
+                let scales = reduce.scales.iter().flatten().map(|scale| (*scale, depth.div_ceil(SCALE_BLOCK)));
+                for ((s, map), depth) in reduce.args.iter().map(|arg| (*arg, depth)).chain(scales) {
                     for [i, j] in domain([rows, cols]) {
                         for k in 0..depth {
                             self.get(inst, s, map.of([i, j, k]), s, MANY)?;
@@ -255,6 +256,8 @@ impl Touched {
             }
             // Without coinciding places every byte moves to another one.
             Step::Bytes { .. } | Step::Img2col { .. } | Step::Join => return None,
+            // MGATHER reads everything before it writes (isa/memory.md 1).
+            Step::Table(_) => {}
             Step::Clobber { .. } | Step::Scratch { .. } | Step::Fill { .. } | Step::LoadConv { .. } => {}
         }
         Some(())

@@ -28,7 +28,7 @@ pub enum Function {
         /// The type of the result.
         to: Elem,
         /// The types of the arguments of a step.
-        args: [Option<Elem>; 2],
+        args: [Option<Elem>; 4],
     },
 }
 
@@ -58,7 +58,7 @@ impl Function {
     /// Cuts the bytes of its operands into one piece for each.
     pub fn split<'b, T>(&self, bytes: &'b [T]) -> Vec<(Elem, &'b [T])> {
         let size = |elem: Elem| (elem.bits() as usize / 8).max(1);
-        let (state, rest): (Option<Elem>, SmallVec<[Elem; 3]>) = match self {
+        let (state, rest): (Option<Elem>, SmallVec<[Elem; 4]>) = match self {
             Function::Converted(converted) => (None, SmallVec::from_iter([converted.fixpipe.src, Elem::U64])),
             Function::Mapped { args, .. } => (None, args.iter().flatten().copied().collect()),
             Function::Fold { to, args, .. } => (Some(Func::state(*to)), args.iter().flatten().copied().collect()),
@@ -87,7 +87,7 @@ impl Function {
             (Function::Fold { func, to, args: types }, [(state, start), steps @ ..]) => {
                 let n = types.iter().flatten().count().max(1);
                 let step = |s: u64, args: &[(Elem, u64)]| {
-                    let all: SmallVec<[(Elem, u64); 3]> =
+                    let all: SmallVec<[(Elem, u64); 5]> =
                         [(*state, s)].into_iter().chain(args.iter().copied()).collect();
                     func.eval(*state, &all)
                 };

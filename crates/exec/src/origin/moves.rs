@@ -140,7 +140,7 @@ fn folded(staged: &Staged) -> Option<Function> {
         return None;
     };
     let mut args = staged.inputs.iter().take(staged.inputs.len() - usize::from(starts)).map(|input| input.elem);
-    Some(Function::Fold { func, to, args: [args.next(), args.next()] })
+    Some(Function::Fold { func, to, args: [args.next(), args.next(), args.next(), args.next()] })
 }
 
 fn reduce(staged: &Staged, from: &[From<'_>], (dst, dst_at): (&mut Plane, usize), terms: &mut Terms) {
@@ -156,12 +156,26 @@ fn reduce(staged: &Staged, from: &[From<'_>], (dst, dst_at): (&mut Plane, usize)
             operands.extend((0..size(state.bits())).map(|_| Terms::constant(0)));
         }
         staged.reads(result, |input, element| {
-            let bytes = size(staged.inputs[input].elem.bits());
-            operands.extend(from[input].read(dst, offsets[input][element], bytes));
+            let (bits, at) = (staged.inputs[input].elem.bits(), offsets[input][element]);
+            match bits {
+                4 => operands.push(half(&from[input], dst, at, terms)),
+                _ => operands.extend(from[input].read(dst, at, size(bits))),
+            }
         });
         results.push((offset(dst_at, at), terms.apply(function, operands)));
     }
     write(dst, results);
+}
+
+/// The origin of half a byte, `at` halves behind the start, as a byte of its own.
+fn half(from: &From<'_>, dst: &Plane, at: i64, terms: &mut Terms) -> TermId {
+    match from.plane.unwrap_or(dst).get(offset(from.at, at.div_euclid(2))) {
+        UNDEFINED => UNDEFINED,
+        byte => {
+            let pair = [terms.nibble(byte, at.rem_euclid(2) == 1), terms.nibble(Terms::constant(0), true)];
+            terms.join(pair)
+        }
+    }
 }
 
 fn offset(at: usize, by: i64) -> usize {

@@ -30,7 +30,7 @@ mod treshape;
 mod ttrans;
 mod vector;
 
-pub use attr::{AttrInfo, AttrKind, AttrName, Spelling, Word};
+pub use attr::{AttrInfo, AttrKind, AttrName, CppAttr, Spelling, Word};
 pub use names::{other, others};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
@@ -103,6 +103,8 @@ pub enum Bind {
     Bytes,
     /// dst lies where src lies, unless it has an address of its own (ops.md 6).
     InPlace,
+    /// dst lies at a 16th of src's address, in the memory of scales (isa/matrix.md 3).
+    Scale,
 }
 
 words! {
@@ -147,6 +149,7 @@ const LAYOUT: OpInfo = OpInfo {
     mnemonic: "",
     aliases: &[],
     cpp: &[],
+    value: None,
     summary: "",
     formula: "",
     source: "",
@@ -161,6 +164,7 @@ const LAYOUT: OpInfo = OpInfo {
     sem: Sem::Nothing,
     binds: None,
     expands: false,
+    notes: &[],
     examples: &[],
 };
 
@@ -225,6 +229,15 @@ const fn all() -> [Opcode; COUNT] {
     all
 }
 
+/// The value that C++ callers give as an intrinsic's first template argument (cpp.md 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CppValue {
+    /// An enumerator of `XAlgorithm`: the default one, or the more precise one.
+    Algorithm(&'static str),
+    /// A flag that is on unless it is given, and without effect here.
+    Flag(&'static str),
+}
+
 /// What an instruction belongs to: a page of the specification and a kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -256,6 +269,8 @@ pub struct OpInfo {
     pub aliases: &'static [&'static str],
     /// C++ intrinsics, the one that emission uses first; empty where C++ has none.
     pub cpp: &'static [&'static str],
+    /// The value among the intrinsics' template arguments.
+    pub value: Option<CppValue>,
     /// One line on what it does.
     pub summary: &'static str,
     /// The formula.
@@ -284,6 +299,8 @@ pub struct OpInfo {
     pub binds: Option<Bind>,
     /// Does a dynamic valid region of its destination become the declared area?
     pub expands: bool,
+    /// Edge cases that are not its function's ([`crate::sem::Func::notes`]), in words.
+    pub notes: &'static [&'static str],
     /// Types of operands with which the instruction is legal, where they are not the usual ones.
     pub examples: &'static [(Role, &'static str)],
 }
@@ -347,6 +364,16 @@ impl Opcode {
     /// Its forms as they are written, with and without their optional operands.
     pub fn shapes(self) -> &'static [Shape] {
         SHAPES.get(self.index()).map_or(&[], |shapes| shapes)
+    }
+
+    /// Would the C++ arguments of a form be those of an earlier one, tile for tile? Then the call says that it has no
+    /// scratch.
+    pub fn looks_like_another(self, shape: &Shape) -> bool {
+        let kinds = |s: &Shape| {
+            let arguments = self.form(s.form).map(|form| s.arguments(form)).unwrap_or_default();
+            arguments.into_iter().map(Role::kind).collect::<Vec<_>>()
+        };
+        self.shapes().iter().take_while(|s| !std::ptr::eq(*s, shape)).any(|s| kinds(s) == kinds(shape))
     }
 
     /// What a form does with the operand of a role; an operand that only the text's shape names is read.

@@ -31,6 +31,10 @@ words! {
         Col1 = "col1", "indexCol1", "Column index of the second window.";
         A = "a", "a", "The left matrix operand.";
         B = "b", "b", "The right matrix operand.";
+        Acc = "acc", "acc", "The accumulator that a product is added to.";
+        Bias = "bias", "bias", "The row that a product is added to.";
+        AScale = "a_scale", "aScale", "Scales of the left operand, one for each 32 columns of a row.";
+        BScale = "b_scale", "bScale", "Scales of the right operand, one for each 32 rows of a column.";
         Idx = "idx", "idx", "A tile of indices.";
         Idx0 = "idx0", "idx0", "Byte counts of the first source's columns, per row.";
         Idx1 = "idx1", "idx1", "Byte counts of the second source's columns, per row.";
@@ -198,6 +202,11 @@ pub(super) const fn scratch_a2a3(role: Role) -> Operand {
     Operand { used: Profiles::A2A3, ..optional_scratch(role) }
 }
 
+/// The same, where hardware asks for valid extents of it.
+pub(super) const fn measured_scratch(role: Role) -> Operand {
+    scratch_a2a3(role).valid_on(Profiles::A2A3)
+}
+
 words! {
     /// How an instruction is used: which variant of its formula.
     #[non_exhaustive]
@@ -229,6 +238,8 @@ pub struct FormInfo {
     pub outs: &'static [Operand],
     /// The arguments of the C++ intrinsic, where they are not `outs` and then `ins`.
     pub cpp: &'static [Role],
+    /// The operands whose types are the first template arguments of the intrinsic, where that is another order.
+    pub named: &'static [Role],
 }
 
 impl FormInfo {
@@ -272,6 +283,19 @@ pub struct Shape {
     pub outs: Vec<Role>,
 }
 
+impl Shape {
+    /// The arguments of the C++ intrinsic, in order.
+    pub fn arguments(&self, form: &FormInfo) -> Vec<Role> {
+        form.cpp_order().into_iter().filter(|r| self.ins.contains(r) || self.outs.contains(r)).collect()
+    }
+
+    /// Has the other one the same operands, in whatever order?
+    pub fn same_roles(&self, other: &Shape) -> bool {
+        let sides = [(&self.ins, &other.ins), (&self.outs, &other.outs)];
+        sides.iter().all(|(a, b)| a.len() == b.len() && a.iter().all(|role| b.contains(role)))
+    }
+}
+
 pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
     let of = |op: &Opcode| {
         let mut shapes = Vec::new();
@@ -295,12 +319,13 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
 
 /// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.
 macro_rules! form {
-    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)?) => {
+    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)? $(; named $($named:ident),*)?) => {
         FormInfo {
             form: Form::$form,
             ins: &[$(form!(@ read $in $($effect)?)),*],
             outs: &[$(form!(@ write $out $($out_effect)?)),*],
             cpp: &[$($(Role::$arg),*)?],
+            named: &[$($(Role::$named),*)?],
         }
     };
     (@ $usual:ident $role:ident) => { $usual(Role::$role) };

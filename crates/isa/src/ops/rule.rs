@@ -42,6 +42,11 @@ impl Ids {
     pub(super) const fn new(loc: &'static str, layout: &'static str, dtype: &'static str) -> Ids {
         Ids { profile: None, loc: Some(loc), layout: Some(layout), dtype: Some(dtype) }
     }
+
+    /// With an id of its own where the profile lacks the instruction.
+    pub(super) const fn profile(self, id: &'static str) -> Ids {
+        Ids { profile: Some(id), ..self }
+    }
 }
 
 /// When a scratch tile has to be given.
@@ -185,6 +190,13 @@ kinds! {
     ContractValid "Do M, K and N agree?";
     ContractShape "Do the declared shapes agree?";
     ContractRange "Are M, K and N in hardware's range?";
+    ContractBias "Is the bias one row, and long enough?";
+    ContractScale "Is there a scale for every block of 32?";
+    ScaleAddress "Do the scales lie where hardware finds them?";
+    AccApart "Does hardware read another accumulator (warning)?";
+    ScaleOf "Has the operand an address that scales belong to?";
+    Words "Is every word one that its attribute has?";
+    NoEffect "Does the profile ignore what is set (warning)?";
     GatherValid "Have idx and dst one valid region?";
     GatherTmp "Is tmp what a2a3's gather wants?";
 
@@ -225,6 +237,9 @@ kinds! {
     StoreRange "Does a2a3's fixpipe count that far?";
     StoreAtomic "Can the type be added?";
     ViewHardware "Does public documentation refuse it (warning)?";
+    TableShape "Do the indices fit the data?";
+    TableDense "Can hardware count in the view?";
+    TableAttr "Are the words those of the page, and the types those that combine?";
     LoadShape "Has the view what the tile wants?";
     StoreShape "Has the view the tile's valid region?";
     Bounds "Does the view stay in its buffer?";
@@ -243,6 +258,8 @@ impl RuleKind {
                 | RuleKind::ArgTmpSize
                 | RuleKind::PairTmpSize
                 | RuleKind::ExpandTmpSize
+                | RuleKind::AccApart
+                | RuleKind::NoEffect
                 | RuleKind::LargerView
                 | RuleKind::ViewHardware
         )

@@ -1,6 +1,6 @@
 //! What an element becomes: the one definition, slow and exact, that every kernel is a faster twin of.
 
-use super::{Fixpipe, Rounding, Saturation, convert, cvt, math};
+use super::{Fixpipe, Reduced, Rounding, Saturation, convert, cvt, math, matrix};
 use crate::codec::{Number, Overflow, QuantParam};
 use crate::elem::Elem;
 use crate::inst::Cmp;
@@ -29,6 +29,15 @@ pub enum Func {
         /// Whether an integer result is rounded before its offset is added.
         hardware_rounding: bool,
         /// How the second argument is read, where there is one.
+        quant: Option<Quant>,
+    },
+    /// `x + f(y)`, f that of [`Func::Fixpipe`]: a store that adds (isa/memory.md 3).
+    FixpipeAdd {
+        /// Whether ReLU follows the conversion.
+        relu: bool,
+        /// Whether an integer result is rounded before its offset is added.
+        hardware_rounding: bool,
+        /// How the third argument is read, where there is one.
         quant: Option<Quant>,
     },
     /// `|x|`: a float loses its sign bit.
@@ -89,8 +98,10 @@ pub enum Func {
     SubAdd,
     /// `z + x · y`, rounded twice.
     Axpy,
-    /// `s + x · y`, rounded once.
-    MulAdd,
+    /// `s + x · y`, rounded once; f32 factors may be rounded before (isa/matrix.md 5).
+    MulAdd(Option<Reduced>),
+    /// `s + x · y` times two scales, rounded once (isa/matrix.md 3).
+    ScaledMulAdd,
     /// Eight comparisons as the bits of a byte, lowest first: the arguments are pairs.
     Compare(Cmp),
     /// Bit `bit` of the first argument picks the second, where it is 1, or the third.
@@ -152,6 +163,10 @@ impl Func {
                 let param = quant.zip(param.first()).map(|(quant, (_, bits))| quant.param(*bits));
                 fixpipe.apply(*x as u32, param.as_ref())
             }
+            (Func::FixpipeAdd { .. }, [old, new @ ..]) => {
+                let (op, first) = self.combined();
+                op.eval(to, &[*old, (to, first.eval(to, new))])
+            }
             (Func::Compare(cmp), pairs) => {
                 let holds = pairs.as_chunks().0.iter().map(|[x, y]| u64::from(compare(cmp, *x, *y)));
                 holds.enumerate().fold(0, |byte, (bit, holds)| byte | holds << bit)
@@ -171,17 +186,23 @@ impl Func {
         }
     }
 
+    /// A function that combines what is there with something new, as the two functions that it is made of: what becomes of
+    /// the two, and what becomes of the new one first.
+    pub fn combined(self) -> (Func, Func) {
+        match self {
+            Func::FixpipeAdd { relu, hardware_rounding, quant } => {
+                (Func::Add, Func::Fixpipe { relu, hardware_rounding, quant })
+            }
+            other => (other, Func::Bits),
+        }
+    }
+
     fn of_floats(self, args: &[(Elem, u64)]) -> f32 {
         let value = |n: usize| args.get(n).map_or(0.0, |arg| float(*arg));
         let (x, y, z) = (value(0), value(1), value(2));
         match self {
-            Func::Relu => {
-                if x > 0.0 || x.is_nan() {
-                    x
-                } else {
-                    0.0
-                }
-            }
+            Func::Relu if x > 0.0 || x.is_nan() => x,
+            Func::Relu => 0.0,
             Func::Recip => 1.0 / x,
             Func::Exp => math::exp(x),
             Func::Log => math::log(x),
@@ -209,7 +230,12 @@ impl Func {
             Func::AddAdd => (x + y) + z,
             Func::SubAdd => (x - y) + z,
             Func::Axpy => z + x * y,
-            Func::MulAdd => y.mul_add(z, x),
+            Func::MulAdd(None) => y.mul_add(z, x),
+            Func::MulAdd(Some(reduced)) => {
+                let [y, z] = [y, z].map(|v| f32::from_bits(reduced.round(v.to_bits())));
+                y.mul_add(z, x)
+            }
+            Func::ScaledMulAdd => matrix::scaled_mul_add(args),
             _ => 0.0,
         }
     }
@@ -245,7 +271,7 @@ impl Func {
             Func::Shr => x >> count,
             Func::AddAdd => x + y + z,
             Func::SubAdd => x - y + z,
-            Func::MulAdd => x.wrapping_add(y.wrapping_mul(z)),
+            Func::MulAdd(_) => x.wrapping_add(y.wrapping_mul(z)),
             _ => 0,
         }
     }
@@ -317,7 +343,7 @@ impl Func {
             Func::Bits => "copy",
             Func::LowBytes => "low bytes",
             Func::Convert | Func::Cvt { .. } => "conversion",
-            Func::Fixpipe { .. } => "fixpipe",
+            Func::Fixpipe { .. } | Func::FixpipeAdd { .. } => "fixpipe",
             Func::Abs => "absolute value",
             Func::Neg => "negation",
             Func::Not => "complement",
@@ -340,7 +366,7 @@ impl Func {
             Func::Xor => "exclusive or",
             Func::Shl | Func::Shr => "shift",
             Func::ExpDif => "exponential of a difference",
-            Func::Axpy | Func::MulAdd => "sum of products",
+            Func::Axpy | Func::MulAdd(_) | Func::ScaledMulAdd => "sum of products",
             Func::Compare(_) => "comparison",
             Func::Select { .. } => "selection",
             Func::Arg { greatest: true, .. } => "place of the maximum",
