@@ -134,6 +134,7 @@ impl Typed {
                     let elem = match of {
                         TypeOf::One(list) => random.pick(list),
                         TypeOf::Like(other) => all.iter().find(|(r, _)| r == other)?.1,
+                        TypeOf::SizeOf(_) | TypeOf::Alike(_) => return None,
                     };
                     all.push((*role, elem));
                 }
