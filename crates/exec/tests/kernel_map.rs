@@ -1,5 +1,7 @@
 //! Nests that compute, against the definition of what an element becomes, bit for bit.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 use smallvec::SmallVec;
 use tessera_exec::engine::memory::MemoryId;
 use tessera_exec::kernels::{Level, MapKernel, Mapped};

@@ -1,5 +1,7 @@
 //! Folds, products, gathers, comparisons and selections against the formulas, element by element and bit for bit, in every layout.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 use tessera_exec::engine::memory::MemoryId;
 use tessera_exec::kernels::Staged;
 use tessera_exec::nest::{Map, Place};

@@ -222,7 +222,7 @@ impl Lowering<'_> {
                         // Which of the elements it is.
                         let k = apply.args.iter().take(n).filter(|a| matches!(a, Arg::Element(..))).count();
                         let (from, role) = (&from.get(k)?.0, self.inst.tiles.get(side.tile()?)?.role);
-                        let (operand, elem, layout) = (from.number, from.elem, from.layout.clone());
+                        let (operand, elem, layout) = (from.number, from.elem, Box::new(from.layout.clone()));
                         Some(ContentArg::Tile {
                             role,
                             operand,
