@@ -1,7 +1,7 @@
 //! Every rule id the program can report, with its text, severity, profiles and source (rules.md).
 
 use crate::diag::Severity;
-use crate::ops::{Opcode, RuleKind, RuleUse};
+use crate::ops::{Family, OpInfo, Opcode, RuleKind, RuleUse};
 use crate::profile::Profiles;
 use std::sync::LazyLock;
 
@@ -40,7 +40,14 @@ static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             let known = RULES.iter().chain(&derived).any(|r| r.id == usage.id);
             if let (false, Some(text)) = (known, text(usage)) {
                 let severity = if usage.kind.only_warns() { Severity::Warning } else { Severity::Error };
-                derived.push(Rule { id: usage.id, severity, on: usage.on, text, source: info.source, implied: false });
+                derived.push(Rule {
+                    id: usage.id,
+                    severity,
+                    on: usage.on,
+                    text,
+                    source: source(usage, info),
+                    implied: false,
+                });
             }
         }
     }
@@ -76,6 +83,22 @@ const fn ends_with(word: &str, end: &str) -> bool {
     n == end.len()
 }
 
+/// Where a rule of a family is written down; its row names the page.
+fn source(usage: &RuleUse, info: &OpInfo) -> &'static str {
+    use RuleKind::*;
+    match (info.family, usage.kind) {
+        (Family::Elementwise | Family::Scalar, Tmp(_) | TmpRows | TmpOfCvt) => "isa/elementwise.md 6",
+        (Family::Elementwise | Family::Scalar, MaskValid | Mask | MaskDense) => "isa/elementwise.md 4",
+        (_, Scalar | ScalarTyped | ScalarShift | ScalarSlope | ScalarBits) => "isa/scalar.md 2",
+        (Family::Elementwise | Family::Scalar, _) => "isa/elementwise.md 2",
+        (Family::Reduce, Tmp(_) | ArgTmp | ArgTmpSize | PairTmp | PairTmpSize | ExpandTmp | ExpandTmpSize) => {
+            "isa/reduce.md 4"
+        }
+        (Family::Reduce, _) => "isa/reduce.md 2",
+        _ => info.source,
+    }
+}
+
 /// What a kind of rule asks, in one sentence.
 fn text(usage: &RuleUse) -> Option<&'static str> {
     Some(match (usage.kind, usage.id.rsplit('-').next()?) {
@@ -98,21 +121,22 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::ColExpandValid, _) => "one source has dst's valid region, the other its valid columns and a row",
         (RuleKind::ExpandColumn, _) => "src1Col is 1 or the valid columns of the broadcast operand",
         (RuleKind::SameShape, _) => "src and dst have one declared shape",
-        (RuleKind::Tmp(_), _) => "tmp is what isa/elementwise.md 6 and isa/reduce.md 4 ask for",
+        (RuleKind::Tmp(_), _) => {
+            "tmp is given where it is needed, in Vec, row-major, and of the type and size that are listed"
+        }
         (RuleKind::TmpRows | RuleKind::TmpOfCvt, _) => "tmp is as large as hardware needs (isa/elementwise.md 6)",
         (RuleKind::MaskValid, _) => "sources have equal valid regions, and the mask has their valid rows",
-        (RuleKind::Mask, _) => "a row of the mask holds a bit for each column, and the mask has storage of its own",
+        (RuleKind::Mask, _) => "the mask has room for a bit of each element, and storage of its own",
         (RuleKind::MaskDense, _) => "a mask of several rows has no more valid bytes a row than bits need",
         (RuleKind::CompareMode, _) => "i32 is compared with eq only",
         (RuleKind::CvtMode, _) => "into hif8 only NONE, ROUND and CAST_RINT",
-        (
-            RuleKind::Scalar
-            | RuleKind::ScalarTyped
-            | RuleKind::ScalarShift
-            | RuleKind::ScalarSlope
-            | RuleKind::ScalarBits,
-            _,
-        ) => "the scalar's type is one that isa/scalar.md 2 lists for the tile's",
+        (RuleKind::Scalar, _) => {
+            "the scalar is an integer with tiles of integers, f16, bf16 or f32 with tiles of floats"
+        }
+        (RuleKind::ScalarTyped, _) => "the scalar is of the tile's kind (a2a3, a5: of its type, signedness aside)",
+        (RuleKind::ScalarShift, _) => "the scalar is an integer (a2a3, a5: not a negative one)",
+        (RuleKind::ScalarSlope, _) => "the scalar is f32 or of the tile's type (cpu: any float)",
+        (RuleKind::ScalarBits, _) => "the scalar is an integer, or a float with tiles of floats",
         (RuleKind::NotInPlace | RuleKind::NotInTmp, _) => {
             "the sources share no storage with dst (tprelu: nor with tmp)"
         }

@@ -6,7 +6,7 @@ use crate::sink::shown;
 use tessera_ir::{Arg, Def, Op, OpId, OpKind, TextForm};
 use tessera_isa::diag::Span;
 use tessera_isa::elem::Elem;
-use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
+use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape};
 
 /// How a signature's input types belong to operands.
 #[derive(Clone, Copy, PartialEq)]
@@ -115,13 +115,6 @@ impl Parser<'_> {
         }
         // Nothing fits: say what is wrong with the form that comes nearest.
         if let Some((role, raw)) = wrong {
-            // Where types tell two orders apart, too many tiles or too few are a matter of the number (isa/scalar.md 1).
-            let in_any_order = opcode.shapes().iter().any(|f| f.form == Form::ScalarFirst);
-            if in_any_order && matches!(role, Role::Src | Role::Scalar) {
-                let text = format!("exactly one operand of {opcode} is a tile, and the other a scalar");
-                let help = "write the tile and the scalar, in the order of the division";
-                return self.fail("operand-count", at.to(self.prev), text, help);
-            }
             return self.wrong_role(opcode, role, &raw);
         }
         let listed = match &w.signature {

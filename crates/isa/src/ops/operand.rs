@@ -202,6 +202,11 @@ pub(super) const fn scratch_a2a3(role: Role) -> Operand {
     Operand { used: Profiles::A2A3, ..optional_scratch(role) }
 }
 
+/// The same, where hardware asks for valid extents of it.
+pub(super) const fn measured_scratch(role: Role) -> Operand {
+    scratch_a2a3(role).valid_on(Profiles::A2A3)
+}
+
 words! {
     /// How an instruction is used: which variant of its formula.
     #[non_exhaustive]

@@ -137,11 +137,11 @@ family! { after elementwise::END;
         cpu INTEGERS, a2a3 TO_32, a5 TO_32;
         ALL Scalar "-scalar"; NPU NotInPlace "-inplace"; =>
         "dst(i,j) = src(i,j) | s", "Bitwise OR with a scalar.");
-    Tpows => mapped!("tpows" "TPOWS" Pow(Src, Scalar; Tmp) precise "Pow";
+    Tpows => mapped!("tpows" "TPOWS" Pow(Src, Scalar; Tmp as measured_scratch) precise "Pow";
         cpu NUMBERS, a2a3 &[I8, U8, I16, U16, I32, U32, F32], a5 STORED;
         A2A3 Tmp(POW) "-tmp"; ALL Scalar "-scalar"; => ALL Zero "-zero";
         "dst(i,j) = src(i,j) ^ s", "Power with a scalar exponent.");
-    Trems => mapped!("trems" "TREMS" Rem(Src, Scalar; Tmp) precise "RemS";
+    Trems => mapped!("trems" "TREMS" Rem(Src, Scalar; Tmp as measured_scratch) precise "RemS";
         cpu NUMBERS, a2a3 &[I32, F32], a5 &[I16, U16, I32, U32, I64, U64, F16, F32];
         A2A3 Tmp(LIKE_DST.rows(1).cols_of_dst()) "-tmp"; ALL ScalarTyped "-scalar"; => ALL Zero "-zero"; A2A3 Range "-range";
         "dst(i,j) = src(i,j) - floor(src(i,j) / s) * s", "Floored remainder by a scalar.");
@@ -181,7 +181,7 @@ family! { after elementwise::END;
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 SIGNED_FLOAT;
         ALL Scalar "-scalar"; =>
         "dst(i,j) = (src0(i,j) - s) + src1(i,j)", "Tile minus scalar plus tile.");
-    Txors => mapped!("txors" "TXORS" Xor(Src, Scalar; Tmp);
+    Txors => mapped!("txors" "TXORS" Xor(Src, Scalar; Tmp as scratch_a2a3);
         cpu INTEGERS, a2a3 TO_32, a5 TO_32;
         A2A3 Tmp(LIKE_DST) "-tmp"; ALL Scalar "-scalar"; NPU NotInPlace "-inplace"; =>
         "dst(i,j) = src(i,j) ^ s", "Bitwise exclusive OR with a scalar.");

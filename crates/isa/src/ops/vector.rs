@@ -114,7 +114,7 @@ macro_rules! vector_rules {
 
 /// `dst(i,j) = func(sources(i,j))`: mnemonic, C++ name, function and its operands; types by profile, rules, texts.
 macro_rules! mapped {
-    ($mnemonic:literal $cpp:literal $func:ident($($role:ident),* $(; $tmp:ident)?) $(precise $algorithm:literal)?;
+    ($mnemonic:literal $cpp:literal $func:ident($($role:ident),* $(; $tmp:ident as $scratch:ident)?) $(precise $algorithm:literal)?;
      cpu $cpu:expr, a2a3 $a2a3:expr, a5 $a5:expr;
      $($($on:ident $kind:ident $(($ask:expr))? $suffix:literal;)* => $($late:ident $at_run:ident $late_suffix:literal;)*)?
      $formula:literal, $summary:literal) => {
@@ -123,7 +123,7 @@ macro_rules! mapped {
             cpp: &[$cpp],
             summary: $summary,
             formula: $formula,
-            forms: &[form!(Plain: $($role),* $(, $tmp as scratch_a2a3)? => Dst)],
+            forms: &[form!(Plain: $($role),* $(, $tmp as $scratch)? => Dst)],
             $(attrs: PRECISE, value: Some(CppValue::Algorithm($algorithm)),)?
             sigs: &[
                 anywhere(Types::EqualOf($cpu)),

@@ -177,13 +177,8 @@ impl Func {
         let value = |n: usize| args.get(n).map_or(0.0, |arg| float(*arg));
         let (x, y, z) = (value(0), value(1), value(2));
         match self {
-            Func::Relu => {
-                if x > 0.0 || x.is_nan() {
-                    x
-                } else {
-                    0.0
-                }
-            }
+            Func::Relu if x > 0.0 || x.is_nan() => x,
+            Func::Relu => 0.0,
             Func::Recip => 1.0 / x,
             Func::Exp => math::exp(x),
             Func::Log => math::log(x),
