@@ -109,7 +109,10 @@ typedef enum TesseraAttrName {
   TESSERA_ATTR_NAME_ATOMIC_TYPE = 20, // one of atomic_none, atomic_add
   TESSERA_ATTR_NAME_PAD_MODE = 21, // one of PadNull, PadValue, PadFirstElem
   TESSERA_ATTR_NAME_INIT_OUT_BUFFER = 22, // true or false
-  TESSERA_ATTR_NAME_LAYOUT = 23, // one of nd, dn, nz
+  TESSERA_ATTR_NAME_ACC_PHASE = 23, // one of unspecified, partial, final
+  TESSERA_ATTR_NAME_ENABLE = 24, // true or false
+  TESSERA_ATTR_NAME_F32_MODE = 25, // one of round, rint
+  TESSERA_ATTR_NAME_LAYOUT = 26, // one of nd, dn, nz
 } TesseraAttrName;
 
 // Element types.
@@ -254,10 +257,24 @@ typedef enum TesseraOp {
   TESSERA_OP_TCOLEXPANDEXPDIF = 116, // Column broadcast: each row of the full operand takes exp of the difference with row 0 of the other operand.
   TESSERA_OP_TPAIRREDUCESUM = 117, // Adds neighbouring pairs of each row into the lower half of dst's row and zeroes the upper half.
   TESSERA_OP_TMATMUL = 118, // Matrix product: fresh product.
-  TESSERA_OP_TGATHER = 119, // Picks elements of src by linear index.
-  TESSERA_OP_TLOAD = 120, // Copies a view of global memory into a tile and fills the tile's padding.
-  TESSERA_OP_TSTORE = 121, // Copies a tile's valid region to a view; out of an accumulator it converts, quantizes and clips; it can add.
-  TESSERA_OP_TSTORE_FP = 122, // tstore out of an accumulator with one quantization parameter per column.
+  TESSERA_OP_TMATMUL_ACC = 119, // Matrix product: product added to an accumulator.
+  TESSERA_OP_TMATMUL_BIAS = 120, // Matrix product: product added to a bias row.
+  TESSERA_OP_TMATMUL_MX = 121, // Matrix product of block-scaled (MX) operands: fresh product.
+  TESSERA_OP_TMATMUL_MX_ACC = 122, // Matrix product of block-scaled (MX) operands: product added to an accumulator.
+  TESSERA_OP_TMATMUL_MX_BIAS = 123, // Matrix product of block-scaled (MX) operands: product added to a bias row.
+  TESSERA_OP_TGEMV = 124, // Row vector times matrix: fresh product.
+  TESSERA_OP_TGEMV_ACC = 125, // Row vector times matrix: product added to an accumulator.
+  TESSERA_OP_TGEMV_BIAS = 126, // Row vector times matrix: product added to a bias row.
+  TESSERA_OP_TGEMV_MX = 127, // Row vector times matrix of block-scaled (MX) operands: fresh product.
+  TESSERA_OP_TGEMV_MX_ACC = 128, // Row vector times matrix of block-scaled (MX) operands: product added to an accumulator.
+  TESSERA_OP_TGEMV_MX_BIAS = 129, // Row vector times matrix of block-scaled (MX) operands: product added to a bias row.
+  TESSERA_OP_TGET_SCALE_ADDR = 130, // Binds a scale tile to the scale area that belongs to a Left or Right tile; moves no data.
+  TESSERA_OP_SETHF32MODE = 131, // From here on f32 operands of the non-MX products are rounded to 11 mantissa bits (a2a3); state of the kernel, no tile is touched.
+  TESSERA_OP_SETTF32MODE = 132, // From here on f32 operands of the non-MX products are rounded to 10 mantissa bits (a5); state of the kernel, no tile is touched.
+  TESSERA_OP_TGATHER = 133, // Picks elements of src by linear index.
+  TESSERA_OP_TLOAD = 134, // Copies a view of global memory into a tile and fills the tile's padding.
+  TESSERA_OP_TSTORE = 135, // Copies a tile's valid region to a view; out of an accumulator it converts, quantizes and clips; it can add.
+  TESSERA_OP_TSTORE_FP = 136, // tstore out of an accumulator with one quantization parameter per column.
 } TesseraOp;
 
 // Forms of an instruction.
@@ -301,20 +318,24 @@ typedef enum TesseraRole {
   TESSERA_ROLE_COL1 = 19,
   TESSERA_ROLE_A = 20,
   TESSERA_ROLE_B = 21,
-  TESSERA_ROLE_IDX = 22,
-  TESSERA_ROLE_IDX0 = 23,
-  TESSERA_ROLE_IDX1 = 24,
-  TESSERA_ROLE_DST_IDX = 25,
-  TESSERA_ROLE_POS_M = 26,
-  TESSERA_ROLE_POS_K = 27,
-  TESSERA_ROLE_TILE = 28,
-  TESSERA_ROLE_ADDR = 29,
-  TESSERA_ROLE_VALID_ROW = 30,
-  TESSERA_ROLE_VALID_COL = 31,
-  TESSERA_ROLE_GLOBAL = 32,
-  TESSERA_ROLE_NUMBER = 33,
-  TESSERA_ROLE_SCALAR = 34,
-  TESSERA_ROLE_INIT = 35,
+  TESSERA_ROLE_ACC = 22,
+  TESSERA_ROLE_BIAS = 23,
+  TESSERA_ROLE_A_SCALE = 24,
+  TESSERA_ROLE_B_SCALE = 25,
+  TESSERA_ROLE_IDX = 26,
+  TESSERA_ROLE_IDX0 = 27,
+  TESSERA_ROLE_IDX1 = 28,
+  TESSERA_ROLE_DST_IDX = 29,
+  TESSERA_ROLE_POS_M = 30,
+  TESSERA_ROLE_POS_K = 31,
+  TESSERA_ROLE_TILE = 32,
+  TESSERA_ROLE_ADDR = 33,
+  TESSERA_ROLE_VALID_ROW = 34,
+  TESSERA_ROLE_VALID_COL = 35,
+  TESSERA_ROLE_GLOBAL = 36,
+  TESSERA_ROLE_NUMBER = 37,
+  TESSERA_ROLE_SCALAR = 38,
+  TESSERA_ROLE_INIT = 39,
 } TesseraRole;
 
 

@@ -148,12 +148,12 @@ fn unknown<T>(name: Piece<'_>) -> Res<T> {
     fault(name, format!("`{}` is no type", shown(name.text)), help)
 }
 
-/// `index`, `i32`, `f16` and so on.
+/// `index`, `i32`, `f16` and so on; the pages write `ui8` also as `u8`.
 pub(crate) fn scalar(word: &str) -> Option<ScalarType> {
     if word == "index" {
         return Some(ScalarType::Index);
     }
-    let signs = [("si", Sign::Signed), ("ui", Sign::Unsigned), ("i", Sign::None)];
+    let signs = [("si", Sign::Signed), ("ui", Sign::Unsigned), ("u", Sign::Unsigned), ("i", Sign::None)];
     let Some((sign, digits)) = signs.into_iter().find_map(|(text, sign)| Some((sign, word.strip_prefix(text)?))) else {
         return Elem::parse(word).filter(|e| e.is_float()).map(ScalarType::Float);
     };

@@ -190,7 +190,7 @@ pub struct Op {
     /// The form it was written in; matters only for tile instructions and for printing.
     pub form: TextForm,
     /// Operands with their roles, in text order: ins, then `init`, then outs (DPS).
-    pub operands: SmallVec<[Operand; 4]>,
+    pub operands: SmallVec<[Operand; 3]>,
     /// Results, in text order. For an SSA instruction they are the form's outs.
     pub results: SmallVec<[ValueId; 2]>,
     /// Blocks of control flow.

@@ -65,6 +65,32 @@ words! {
         None = "atomic_none", "AtomicNone", "It replaces it.";
         Add = "atomic_add", "AtomicAdd", "It adds.";
     }
+    /// What MGATHER does with an index beyond the table (isa/memory.md 5).
+    GatherOob {
+        Undefined = "undefined", "Undefined", "It is an error.";
+        Clamp = "clamp", "Clamp", "It is the last one.";
+        Wrap = "wrap", "Wrap", "It starts again from the first one.";
+        Zero = "zero", "Zero", "The element becomes 0.";
+    }
+    /// What MSCATTER does with an index beyond the table (isa/memory.md 5).
+    ScatterOob {
+        Undefined = "undefined", "Undefined", "It is an error.";
+        Skip = "skip", "Skip", "Nothing is written.";
+        Clamp = "clamp", "Clamp", "It is the last one.";
+        Wrap = "wrap", "Wrap", "It starts again from the first one.";
+    }
+    /// How MSCATTER combines an element with what is there (isa/memory.md 5).
+    ScatterAtomic {
+        None = "none", "None", "It replaces it.";
+        Add = "add", "Add", "The sum.";
+        Max = "max", "Max", "The larger one.";
+        Min = "min", "Min", "The smaller one.";
+    }
+    /// What an index of MGATHER and MSCATTER means (isa/memory.md 5).
+    Coalesce {
+        Row = "row", "Row", "A row of the table.";
+        Elem = "elem", "Elem", "An element of the table.";
+    }
     /// The phase of a store or of a product, which changes nothing (isa/memory.md 3, isa/matrix.md 6).
     Phase {
         Unspecified = "unspecified" | "Unspecified" | "Unknown" | "unknown" | "0", "Unspecified", "None is said.";

@@ -170,6 +170,15 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::LargerView, _) => "the view is not larger than what is loaded",
         (RuleKind::StoreShape, _) => "the view's rows × columns equal the tile's valid region",
         (RuleKind::LoadPad, _) => "padding has a settled meaning: the tile's own pad, or PadValue with a pad_value",
+        (RuleKind::TableShape, _) => {
+            "elem: idx has the data's valid region; row: one index a row, and no more columns than the table has"
+        }
+        (RuleKind::TableDense, _) => {
+            "the view is dense (a2a3, rows: its last dimension; a5, rows: also as wide as the data, in two dimensions)"
+        }
+        (RuleKind::TableAttr, _) => {
+            "modes are words of isa/memory.md 5, and what is combined has a type of the row's list"
+        }
         (RuleKind::StoreRange, _) => "out of Acc: 1 to 4095 columns, at most 8192 rows into nd, 65535 into nz",
         (RuleKind::StoreAtomic, _) => "what is added is i8, i16, i32, f16, bf16 or f32",
         (RuleKind::ViewHardware, _) => "public documentation does not refuse it (isa/memory.md 2)",

@@ -87,10 +87,14 @@ fn the_intrinsics_are_those_of_the_table() {
                 intrinsic(&mut rows, *op, op.form(shape.form).unwrap(), shape);
             }
         }
-        let element = if rows.contains(": Element") { "{AsTile, Element}" } else { "AsTile" };
+        let macros = "use crate::typed::intrinsic::intrinsics;\n";
+        let uses = match rows.contains(": Element") {
+            true => format!("{macros}use crate::typed::{{AsTile, Element}};\n"),
+            false => format!("use crate::typed::AsTile;\n{macros}"),
+        };
         let text = format!(
-            "//! {about}\n//!\n//! Generated from the instruction table by the test `generated`; do not edit.\n\nuse \
-             crate::typed::intrinsic::intrinsics;\nuse crate::typed::{element};\n\nintrinsics! {{\n{}\n}}\n",
+            "//! {about}\n//!\n//! Generated from the instruction table by the test `generated`; do not edit.\n\n{uses}\n\
+             intrinsics! {{\n{}\n}}\n",
             rows.trim_end()
         );
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/typed/generated/{name}.rs"));

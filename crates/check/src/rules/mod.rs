@@ -15,6 +15,7 @@ mod scalar;
 mod scratch;
 pub(crate) mod signature;
 mod storage;
+mod table;
 pub(crate) mod tconcat;
 mod textract;
 mod tfillpad;
@@ -231,6 +232,9 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         LoadShape => global::load_shape(inst, rule.id),
         LargerView => global::larger_view(inst, rule.id),
         LoadPad => global::pad(inst, rule.id),
+        TableShape => table::shape(inst, rule.id),
+        TableDense => table::dense(inst, rule.id),
+        TableAttr => table::attributes(inst, rule.id),
         StoreRange => global::range(inst, rule.id),
         StoreAtomic => global::atomic(inst, rule.id),
         ViewHardware => global::hardware(inst, rule.id),

@@ -39,8 +39,9 @@ pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
     let mut all = SmallVec::new();
     if !inst.op.info().by_flows() {
         let judged = |role: Role| inst.op.effect(inst.form, role) != Effect::Scratch;
-        let tiles = inst.tiles.iter().filter(|t| judged(t.role)).map(|t| (t.role, t.tile)).collect();
-        all.push(Case { tiles, operand: None, view: None });
+        let view = global::view_tile(inst).map(|view| (Role::Global, view));
+        let tiles = inst.tiles.iter().filter(|t| judged(t.role)).map(|t| (t.role, t.tile)).chain(view).collect();
+        all.push(Case { tiles, operand: None, view: view.map(|(role, _)| role) });
         return all;
     }
     let ends = |dst: bool| {
@@ -311,7 +312,7 @@ fn types_text(types: Types) -> String {
         Types::ByRole(roles) => {
             let one = |(role, asked): &(Role, TypeOf)| match asked {
                 TypeOf::One(list) => format!("{role} {}", elems(list, "/")),
-                TypeOf::Like(other) => format!("{role} as {other}"),
+                TypeOf::Like(other) | TypeOf::Alike(other) => format!("{role} as {other}"),
             };
             roles.iter().map(one).collect::<Vec<_>>().join(", ")
         }

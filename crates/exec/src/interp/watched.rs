@@ -288,14 +288,14 @@ impl Exec<'_> {
         let dst = site.tiles.iter().find(|t| t.0 == Role::Dst);
         let extent = dst.and_then(|t| Some(self.engine.object(self.object_of(t.1)).ok()?.extent()));
         for (role, slot) in &site.tiles {
-            let [rows, cols] = extent.unwrap_or([0, 0]);
-            let (cols, [what, decides, how]) = match role {
-                Role::Idx0 | Role::Idx1 => (1, ["counts", "how much", "joins"]),
-                Role::Idx => (cols, ["indices", "what", "picks"]),
-                _ => continue,
-            };
             let Ok(object) = self.engine.object(self.object_of(*slot)) else {
                 continue;
+            };
+            let ([rows, cols], [what, decides, how]) = match role {
+                Role::Idx0 | Role::Idx1 => ([extent.map_or(0, |e| e[0]), 1], ["counts", "how much", "joins"]),
+                Role::Idx if dst.is_none() => (object.extent(), ["indices", "where", "writes"]),
+                Role::Idx => (object.extent(), ["indices", "what", "picks"]),
+                _ => continue,
             };
             let (layout, place) = (self.engine.layout(object), object.place);
             let size = object.tile.elem.size().unwrap_or(1) as usize;
@@ -361,6 +361,11 @@ impl Exec<'_> {
             let moves = joined.lowered.as_ref().map_or(&[][..], |lowered| &lowered.shadow);
             watch.moved(&moves.into(), &places, false);
             joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
+            return;
+        }
+        if let Some(looked) = &prepared.looked {
+            let moves = looked.lowered.as_ref().map_or(&[][..], |lowered| &lowered.shadow);
+            watch.moved(&moves.into(), &places, false);
             return;
         }
         if prepared.indexed.is_some() {

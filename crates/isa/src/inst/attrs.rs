@@ -1,6 +1,7 @@
 //! The attributes of one instruction.
 
-use super::{AccToVec, AtomicType, Cmp, F32Rounding, PadMode, Phase, Precision, Relu, Split, ViewTag};
+use super::{AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, PadMode, Phase, Precision, Relu, ScatterAtomic};
+use super::{ScatterOob, Split, ViewTag};
 use crate::codec::Number;
 use crate::ops::{AttrKind, AttrName, Word};
 use crate::sem::{Rounding, Saturation};
@@ -286,6 +287,14 @@ words! {
     atomic_type: AtomicType = AtomicType;
     /// `stPhase` of TSTORE, which changes nothing.
     st_phase: StPhase = Phase;
+    /// `gatherOob` of MGATHER.
+    gather_oob: GatherOob = GatherOob;
+    /// `scatterOob` of MSCATTER.
+    scatter_oob: ScatterOob = ScatterOob;
+    /// `scatterAtomicOp` of MSCATTER.
+    scatter_atomic: ScatterAtomicOp = ScatterAtomic;
+    /// `coalesce`, if it is given.
+    coalesce: Coalesce = Coalesce;
     /// `precision_mode`, which changes nothing.
     precision: PrecisionMode = Precision;
     /// `rmode` of TCVT.

@@ -2,7 +2,10 @@
 //! know nothing about an attribute besides.
 
 use super::Role;
-use crate::inst::{AccToVec, AtomicType, AttrValue, Cmp, F32Rounding, PadMode, Phase, Precision, Relu, Split, ViewTag};
+use crate::inst::{
+    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, PadMode, Phase, Precision, Relu,
+    ScatterAtomic, ScatterOob, Split, ViewTag,
+};
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
 
@@ -20,6 +23,8 @@ pub struct Word {
 /// How text writes a word; it is read bare and quoted, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
+    /// `row`.
+    Bare,
     /// `"split2"`.
     Quoted,
     /// `#pto<relu_pre_mode no_relu>`.
@@ -32,6 +37,7 @@ impl Spelling {
     /// The word, or words, spelled so.
     pub fn spell(self, word: &str) -> String {
         match self {
+            Spelling::Bare => word.into(),
             Spelling::Quoted => format!("\"{word}\""),
             Spelling::Of(family) => format!("#pto<{family} {word}>"),
             Spelling::Dialect(name) => format!("#pto.{name}<{word}>"),
@@ -104,11 +110,13 @@ pub struct AttrInfo {
     pub beside: Option<Role>,
     /// How C++ gives it.
     pub cpp: CppAttr,
+    /// Does a rule judge words outside its list, and not the parser?
+    pub judged: bool,
 }
 
 impl AttrInfo {
     const fn new(kind: AttrKind, about: &'static str) -> Self {
-        AttrInfo { kind, default: None, about, inside_ins: false, beside: None, cpp: CppAttr::Argument }
+        AttrInfo { kind, default: None, about, inside_ins: false, beside: None, cpp: CppAttr::Argument, judged: false }
     }
 
     const fn word(list: &'static [Word], spelling: Spelling) -> Self {
@@ -122,6 +130,11 @@ impl AttrInfo {
 
     const fn cpp(mut self, cpp: CppAttr) -> Self {
         self.cpp = cpp;
+        self
+    }
+
+    const fn judged(mut self) -> Self {
+        self.judged = true;
         self
     }
 
@@ -198,8 +211,16 @@ attributes! {
         AttrInfo::word(PadMode::WORDS, Spelling::Dialect("pad_mode")).or(AttrValue::Word(PadMode::PadNull as u8));
     InitOutBuffer = "init_out_buffer", "initOutBuffer", "Adds nothing to PadValue (isa/memory.md 4).",
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false));
+    GatherOob = "gatherOob", "GatherOOB", "What MGATHER does with an index beyond the table (isa/memory.md 5).",
+        AttrInfo::word(GatherOob::WORDS, Spelling::Of("gather_oob")).or(AttrValue::Word(0)).judged();
+    ScatterAtomicOp = "scatterAtomicOp", "ScatterAtomicOp", "How MSCATTER combines (isa/memory.md 5).",
+        AttrInfo::word(ScatterAtomic::WORDS, Spelling::Of("scatter_atomic_op")).or(AttrValue::Word(0)).judged();
+    ScatterOob = "scatterOob", "ScatterOOB", "What MSCATTER does with an index beyond the table (isa/memory.md 5).",
+        AttrInfo::word(ScatterOob::WORDS, Spelling::Of("scatter_oob")).or(AttrValue::Word(0)).judged();
+    Coalesce = "coalesce", "Coalesce", "Whether an index means a row or an element (isa/memory.md 5).",
+        AttrInfo::word(Coalesce::WORDS, Spelling::Bare).judged();
     AccPhase = "accPhase", "AccPhase", "Kept; it changes no result (isa/matrix.md 6).",
-        AttrInfo::word(Phase::WORDS, Spelling::Of("acc_phase")).or(AttrValue::Word(Phase::Unspecified as u8));
+        AttrInfo::word(Phase::WORDS, Spelling::Of("acc_phase")).or(AttrValue::Word(Phase::Unspecified as u8)).cpp(CppAttr::Hint);
     Enable = "enable", "enable", "Whether f32 operands of products are rounded from here on (isa/matrix.md 5).",
         AttrInfo::new(AttrKind::Bool, "true | false").or(AttrValue::Bool(true));
     F32Mode = "mode", "RoundMode", "How f32 operands of products are rounded (isa/matrix.md 5).",

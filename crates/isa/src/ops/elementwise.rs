@@ -35,6 +35,7 @@ family! { after support::END;
         ids: ids!("tcmp"),
         rules: vector_rules!(mask "tcmp"; ALL MaskValid "-valid"; ALL Mask "-mask"; A2A3 CompareMode "-mode";),
         sem: Sem::Computes(sem::compare),
+        notes: COMPARED,
         examples: &[(Role::Dst, "!pto.tile<vec, 16x32xu8, valid=16x4>")],
         ..BASE
     };
@@ -57,6 +58,13 @@ family! { after support::END;
             ALL SameValid "-valid"; NPU SameShape "-shape"; A2A3 Tmp(OPTIONAL) "-tmp"; A2A3 TmpOfCvt "-tmp-size";
             A5 CvtMode "-mode"; => ),
         sem: Sem::Computes(sem::convert_type),
+        notes: &[
+            "a NaN becomes 0 in integers and fp4, the canonical NaN in other floats; f32 to f32 rounds to an integral value",
+            "sat_mode left out: integers clamp, except f16 to i8, u8, i16, f32 to i16, i32 to i16 and i64 to i32, which wrap; \
+             floats overflow to infinity, f8e4m3 clamps",
+            "OFF, float to integer: the rounded value is clamped to i32 (i64 for 32 and 64 bits), then its low bits count",
+            "a zero that comes out of a float keeps its sign",
+        ],
         examples: &[(Role::Dst, "!pto.tile<16x32xf32>")],
         ..BASE
     };
@@ -133,6 +141,7 @@ family! { after support::END;
         ids: ids!("tsel"),
         rules: vector_rules!(mask "tsel"; ALL SameValid "-valid"; A2A3 Tmp(TmpAsk::GIVEN) "-tmp"; ALL Mask "-mask";),
         sem: Sem::Computes(sem::select),
+        notes: SELECTED,
         examples: &[(Role::Mask, "!pto.tile<16x32xu8>")],
         ..BASE
     };

@@ -164,6 +164,7 @@ const LAYOUT: OpInfo = OpInfo {
     sem: Sem::Nothing,
     binds: None,
     expands: false,
+    notes: &[],
     examples: &[],
 };
 
@@ -298,6 +299,8 @@ pub struct OpInfo {
     pub binds: Option<Bind>,
     /// Does a dynamic valid region of its destination become the declared area?
     pub expands: bool,
+    /// Edge cases that are not its function's ([`crate::sem::Func::notes`]), in words.
+    pub notes: &'static [&'static str],
     /// Types of operands with which the instruction is legal, where they are not the usual ones.
     pub examples: &'static [(Role, &'static str)],
 }

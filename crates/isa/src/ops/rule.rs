@@ -237,6 +237,9 @@ kinds! {
     StoreRange "Does a2a3's fixpipe count that far?";
     StoreAtomic "Can the type be added?";
     ViewHardware "Does public documentation refuse it (warning)?";
+    TableShape "Do the indices fit the data?";
+    TableDense "Can hardware count in the view?";
+    TableAttr "Are the words those of the page, and the types those that combine?";
     LoadShape "Has the view what the tile wants?";
     StoreShape "Has the view the tile's valid region?";
     Bounds "Does the view stay in its buffer?";

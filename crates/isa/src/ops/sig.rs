@@ -105,6 +105,8 @@ pub enum TypeOf {
     One(&'static [Elem]),
     /// The type of another operand.
     Like(Role),
+    /// The type of another operand, signedness aside.
+    Alike(Role),
 }
 
 /// One line of a legality table.
@@ -257,6 +259,9 @@ impl Types {
                 (None, _) => false,
                 (Some(found), TypeOf::One(list)) => !lists(list, found.elem),
                 (Some(found), TypeOf::Like(other)) => has_another_type(tiles, other, found.elem),
+                (Some(found), TypeOf::Alike(other)) => {
+                    matches!(tile(tiles, other), Some(like) if !alike(like.elem, found.elem))
+                }
             }),
             Types::Rows(roles, rows) => any!(row in rows => {
                 let mut k = 0;

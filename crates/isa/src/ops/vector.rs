@@ -18,6 +18,17 @@ pub(super) const MASK_READ: &[Elem] = STORED;
 /// Functions that know a wish for precision.
 pub(super) const PRECISE: &[AttrName] = &[AttrName::PrecisionMode];
 
+/// The edge cases of comparisons and of masks that are written.
+pub(super) const COMPARED: &[&str] = &[
+    "floats by value, -0 equals +0; with a NaN ne is true and the other five are false",
+    "mask bytes are written whole: bits behind the last column are 0; one undefined element makes its byte undefined",
+];
+/// The edge cases of masks that are read.
+pub(super) const SELECTED: &[&str] = &[
+    "bits are copied, a NaN keeps its payload",
+    "an undefined mask byte makes its results undefined, the operand not picked does not count",
+];
+
 /// Every operand that a vector instruction may have, in Vec.
 const IN_VEC: &[(Role, Locs)] = &[
     (Role::Src, &[Loc::Vec]),

@@ -31,6 +31,15 @@ pub enum Func {
         /// How the second argument is read, where there is one.
         quant: Option<Quant>,
     },
+    /// `x + f(y)`, f that of [`Func::Fixpipe`]: a store that adds (isa/memory.md 3).
+    FixpipeAdd {
+        /// Whether ReLU follows the conversion.
+        relu: bool,
+        /// Whether an integer result is rounded before its offset is added.
+        hardware_rounding: bool,
+        /// How the third argument is read, where there is one.
+        quant: Option<Quant>,
+    },
     /// `|x|`: a float loses its sign bit.
     Abs,
     /// `-x`: a float flips its sign bit.
@@ -154,6 +163,10 @@ impl Func {
                 let param = quant.zip(param.first()).map(|(quant, (_, bits))| quant.param(*bits));
                 fixpipe.apply(*x as u32, param.as_ref())
             }
+            (Func::FixpipeAdd { .. }, [old, new @ ..]) => {
+                let (op, first) = self.combined();
+                op.eval(to, &[*old, (to, first.eval(to, new))])
+            }
             (Func::Compare(cmp), pairs) => {
                 let holds = pairs.as_chunks().0.iter().map(|[x, y]| u64::from(compare(cmp, *x, *y)));
                 holds.enumerate().fold(0, |byte, (bit, holds)| byte | holds << bit)
@@ -170,6 +183,17 @@ impl Func {
             (Func::Neg, [(_, x)]) if to.is_float() => x ^ (to.mask() ^ to.mask() >> 1),
             _ if to.is_float() => to.encode_f32(self.of_floats(args), Overflow::Infinity),
             _ => self.of_integers(to, args) as u64 & to.mask(),
+        }
+    }
+
+    /// A function that combines what is there with something new, as the two functions that it is made of: what becomes of
+    /// the two, and what becomes of the new one first.
+    pub fn combined(self) -> (Func, Func) {
+        match self {
+            Func::FixpipeAdd { relu, hardware_rounding, quant } => {
+                (Func::Add, Func::Fixpipe { relu, hardware_rounding, quant })
+            }
+            other => (other, Func::Bits),
         }
     }
 
@@ -319,7 +343,7 @@ impl Func {
             Func::Bits => "copy",
             Func::LowBytes => "low bytes",
             Func::Convert | Func::Cvt { .. } => "conversion",
-            Func::Fixpipe { .. } => "fixpipe",
+            Func::Fixpipe { .. } | Func::FixpipeAdd { .. } => "fixpipe",
             Func::Abs => "absolute value",
             Func::Neg => "negation",
             Func::Not => "complement",

@@ -15,8 +15,10 @@ mod img2col;
 pub mod math;
 mod matrix;
 mod memory;
+mod notes;
 mod rearrange;
 mod step;
+mod table;
 mod vector;
 mod window;
 
@@ -28,9 +30,10 @@ pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
 pub use img2col::{Img2col, img2col, img2col_config};
 pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, scale_address, scale_pairs};
-pub use memory::{load, store};
+pub use memory::{load, prefetch, store};
 pub use rearrange::{concat, deinterleave, gather, interleave, pack, reshape, transpose};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
+pub use table::{Beyond, Found, Table, coalesce, table};
 pub use vector::{
     compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, mask_is_dense, pair_sums, select,
 };
