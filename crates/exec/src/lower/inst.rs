@@ -3,6 +3,7 @@
 use crate::defined::{Area, Pattern, Shadow, ShadowMove, Usual, Value};
 use crate::kernels::{Conversion, Mapped, Params, Staged, What};
 use crate::lower::data::Joined;
+use crate::lower::routed::RoutedRun;
 use crate::lower::{
     ContentArg, ContentRule, Failure, FromTile, Looked, ParamAt, ParamSource, Places, Prepared, operand, refuse,
 };
@@ -41,6 +42,7 @@ impl Prepared {
             usual: Usual::default(),
             params: ParamSource::Fixed(Params::default()),
             joined: None,
+            routed: None,
             looked: None,
             indexed: None,
             contents: SmallVec::new(),
@@ -133,6 +135,7 @@ impl Lowering<'_> {
                 let staged = self.packed(*func, *extent, args, *dst, *row_bytes)?;
                 self.stage(staged);
             }
+            Step::Routed(routed) => self.made.routed = Some(Box::new(RoutedRun::new(self.inst, routed.how))),
             Step::Table(table) => {
                 self.made.looked = Some(Box::new(Looked::new(self.inst, self.at, *table)));
                 let layout = self.side(Side::Global, 0)?.layout;

@@ -13,7 +13,6 @@ enum class RoundMode : uint32_t { CAST_NONE, CAST_RINT, CAST_ROUND, CAST_FLOOR, 
 enum class SaturationMode : uint32_t { ON, OFF };
 // 1, or the broadcast operand's valid columns
 enum class Src1Col : int64_t {};
-enum class AccPhase : uint32_t { Unspecified, Partial, Final };
 enum class RoundMode : uint32_t { CAST_ROUND, CAST_RINT };
 // Wishes for precision: both give the same bits (isa/elementwise.md 3).
 enum class DivAlgorithm : uint32_t { DEFAULT, HIGH_PRECISION };
