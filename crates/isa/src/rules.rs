@@ -161,8 +161,50 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::Words, _) => "the word is one that the attribute has",
         (RuleKind::NoEffect, _) => "the profile has the mode; what is set here has no effect",
         (RuleKind::ContractRange, _) => "M, K and N are 1 to 4095",
-        (RuleKind::GatherValid, _) => "idx has the valid region of dst (a2a3, a5: and both are valid in all columns)",
-        (RuleKind::GatherTmp, _) => "tmp is given, in Vec, ND, and has the type and valid region of idx",
+        (RuleKind::GatherValid, _) => "the valid regions fit the form (isa/irregular.md 2)",
+        (RuleKind::GatherTmp, _) => {
+            "a given tmp is in Vec, ND; by index: it is given and has idx's type and valid region"
+        }
+        (RuleKind::GatherAttr, _) => "cmpMode is equal or greater_than (a2a3: i32 only with equal)",
+        (RuleKind::BlockValid, _) => "rows of dst are whole blocks of 32 bytes, and idx has an offset for each",
+        (RuleKind::ScatterSize, _) => "idx has 4 bytes for 4-byte data, 2 bytes for 2- and 1-byte data",
+        (RuleKind::ScatterValid, _) => "idx has the valid region of src",
+        (RuleKind::Duplicate, _) => "no two elements have one index",
+        (RuleKind::StartNumber, _) => {
+            "the scalar is an integer of dst's width (cpu, and into unsigned types: any integer)"
+        }
+        (RuleKind::DiagonalNumber, _) => "the scalar is an integer or index",
+        (RuleKind::WordNumbers, _) => "the six scalars are integers of 32 bits",
+        (RuleKind::ElementNumber, _) => "the scalar has the tile's type (integers: its width)",
+        (RuleKind::OneRow, _) => "dst has at most one valid row, and more than one declared column",
+        (RuleKind::TriangleAttr, _) => "upperOrLower is 0 or 1",
+        (RuleKind::RandomAttr, _) => "rounds is 10 or 7",
+        (RuleKind::HistogramAttr, _) => {
+            "byte is below the element's size, and agrees with isMSB where both are written"
+        }
+        (RuleKind::HistogramValid, _) => {
+            "dst has src's valid rows and 256 valid columns, and idx has the filter's bytes"
+        }
+        (RuleKind::SortValid, _) => "idx has src's valid columns and its rows or one, and dst has room for the records",
+        (RuleKind::SortTmp, _) => "a given tmp is in Vec, ND, of src's type; it is given where src.Cv % 32 != 0",
+        (RuleKind::MergeValid, _) => "every tile has one declared row and whole records; blocks: dst.Cv = src.Cv",
+        (RuleKind::MergeBlock, _) => {
+            "blockLen is a positive multiple of 64 (cpu: of a record), and src.Cv is 1 to 255 times four blocks (cpu: any)"
+        }
+        (RuleKind::MergeTmp, _) => "a given tmp is in Vec, ND, of src's type, with one declared row",
+        (RuleKind::SortTmpSize | RuleKind::MergeTmpSize, _) => "tmp is as large as hardware needs (isa/irregular.md 2)",
+        (RuleKind::PartValid, _) => {
+            "the sources' valid regions lie in dst's, and one of them equals it where that is asked"
+        }
+        (RuleKind::LikeDst, _) => "src has the valid region of dst",
+        (RuleKind::QuantAttr, _) => "INT8_SYM has no offset and writes i8, INT8_ASYM has one and writes u8",
+        (RuleKind::QuantParam, _) => {
+            "fp and offset have dst's valid rows and 1 or 8 columns (cpu: or dst's valid region)"
+        }
+        (RuleKind::DequantParam, _) => "scale and offset have at least dst's valid rows and a column",
+        (RuleKind::ElementIndex, _) => "the index is one of the declared elements",
+        (RuleKind::AtRun, "room") => "no row has more matches than dst has valid columns",
+        (RuleKind::AtRun, "index") => "every index names an element, or block, of the tile that it points into",
         (RuleKind::LoadSignature, _) => sentence(usage.id),
         (RuleKind::LoadShape, _) => {
             "the view has the tile's valid rows and columns (a2a3, a5: and at most its declared rows; dn: columns)"
@@ -170,10 +212,18 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::LargerView, _) => "the view is not larger than what is loaded",
         (RuleKind::StoreShape, _) => "the view's rows × columns equal the tile's valid region",
         (RuleKind::LoadPad, _) => "padding has a settled meaning: the tile's own pad, or PadValue with a pad_value",
+        (RuleKind::TableShape, _) => {
+            "elem: idx has the data's valid region; row: one index a row, and no more columns than the table has"
+        }
+        (RuleKind::TableDense, _) => {
+            "the view is dense (a2a3, rows: its last dimension; a5, rows: also as wide as the data, in two dimensions)"
+        }
+        (RuleKind::TableAttr, _) => {
+            "modes are words of isa/memory.md 5, and what is combined has a type of the row's list"
+        }
         (RuleKind::StoreRange, _) => "out of Acc: 1 to 4095 columns, at most 8192 rows into nd, 65535 into nz",
         (RuleKind::StoreAtomic, _) => "what is added is i8, i16, i32, f16, bf16 or f32",
         (RuleKind::ViewHardware, _) => "public documentation does not refuse it (isa/memory.md 2)",
-        (RuleKind::AtRun, "index") => "every index names an element of src",
         _ => return None,
     })
 }

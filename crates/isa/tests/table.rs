@@ -241,9 +241,10 @@ fn tuples(roles: &[Role], each: &mut impl FnMut(&[(Role, Elem)])) {
     }
 }
 
-/// Has the instruction a row that can be read by a program? Those of moves and of global memory refer to pages.
+/// Is the instruction's row compared here? Those of moves and of global memory refer to pages, and products have more
+/// operands than these.
 fn is_compared(op: Opcode) -> bool {
-    !op.info().by_flows() && op.info().family != Family::Memory
+    !op.info().by_flows() && !matches!(op.info().family, Family::Memory | Family::Matrix)
 }
 
 #[test]

@@ -50,6 +50,7 @@ fn intrinsic(out: &mut String, op: Opcode, form: &FormInfo, shape: &Shape) {
             Kind::Tile | Kind::Conv => ("write", "AsTile"),
             Kind::Fill | Kind::Quant => ("value", "Element"),
             Kind::Index => ("index", ""),
+            Kind::Counts => ("counts", ""),
         };
         arguments.push(format!("{}: {how} {role:?}", snake(&format!("{role:?}"))));
         if !bound.is_empty() {

@@ -133,6 +133,7 @@ fn overload(
             Kind::Fill => (format!("detail::ScalarOf<typename {element:?}::DType> "), "Value", String::new()),
             Kind::Index => ("int64_t ".into(), "Scalar", String::new()),
             Kind::Quant => ("uint64_t ".into(), "Scalar", String::new()),
+            Kind::Counts => ("MrgSortExecutedNumList &".into(), "Counts", String::new()),
         };
         made.add(&ty, role.cpp());
         write!(made.call, ".{how}({}, {}{rest})", tag(*role), role.cpp()).unwrap();

@@ -153,7 +153,8 @@ fn types(out: &mut Vec<String>, types: Types) {
         Types::ByRole(roles) => {
             let one = |(role, asked): &(Role, TypeOf)| match asked {
                 TypeOf::One(list) => ("Elem", *role, elems(list)),
-                TypeOf::Like(other) => ("SameElem", *role, *other as u64),
+                TypeOf::Like(other) | TypeOf::Alike(other) => ("SameElem", *role, *other as u64),
+                TypeOf::SizeOf(other) => ("SameSize", *role, *other as u64),
             };
             way(roles.iter().map(one).collect());
         }

@@ -1,6 +1,9 @@
 //! The attributes of one instruction.
 
-use super::{AccToVec, AtomicType, Cmp, F32Rounding, PadMode, Phase, Precision, Relu, Split, ViewTag};
+use super::{
+    AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, MaskPattern, PadMode, Phase, Precision, Relu,
+};
+use super::{QuantType, ScatterAtomic, ScatterOob, Split, ViewTag};
 use crate::codec::Number;
 use crate::ops::{AttrKind, AttrName, Word};
 use crate::sem::{Rounding, Saturation};
@@ -162,6 +165,19 @@ impl Attrs {
         self.ints(name).map(|[a, b, _, _]| [a, b])
     }
 
+    /// An integer that counts, given or by default.
+    pub fn int(&self, name: AttrName) -> Option<i128> {
+        match self.value(name)? {
+            AttrValue::Int(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// A yes or no that counts, given or by default.
+    pub fn flag(&self, name: AttrName) -> bool {
+        self.value(name) == Some(AttrValue::Bool(true))
+    }
+
     /// `dim` of TCONCAT.
     pub fn dim(&self) -> i128 {
         match self.value(AttrName::Dim) {
@@ -286,10 +302,22 @@ words! {
     atomic_type: AtomicType = AtomicType;
     /// `stPhase` of TSTORE, which changes nothing.
     st_phase: StPhase = Phase;
+    /// `gatherOob` of MGATHER.
+    gather_oob: GatherOob = GatherOob;
+    /// `scatterOob` of MSCATTER.
+    scatter_oob: ScatterOob = ScatterOob;
+    /// `scatterAtomicOp` of MSCATTER.
+    scatter_atomic: ScatterAtomicOp = ScatterAtomic;
+    /// `coalesce`, if it is given.
+    coalesce: Coalesce = Coalesce;
     /// `precision_mode`, which changes nothing.
     precision: PrecisionMode = Precision;
     /// `rmode` of TCVT.
     rounding: Rmode = Rounding;
     /// `sat_mode` of TCVT, if it is given.
     saturation: SatMode = Saturation;
+    /// `maskPattern` of TGATHER, if it is given.
+    mask_pattern: MaskPattern = MaskPattern;
+    /// `quant_type` of TQUANT, if it is given.
+    quant_type: QuantType = QuantType;
 }

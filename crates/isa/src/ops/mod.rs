@@ -13,6 +13,7 @@ mod matrix;
 mod memory;
 mod names;
 mod operand;
+mod partial;
 mod reduce;
 mod rule;
 mod scalar;
@@ -204,6 +205,7 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
         reduce::ROWS,
         matrix::ROWS,
         irregular::ROWS,
+        partial::ROWS,
         memory::ROWS,
     ];
     let mut table = [layout::ROWS[0]; COUNT];

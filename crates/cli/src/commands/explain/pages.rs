@@ -300,11 +300,20 @@ pub fn layout_page(layout: LayoutName) -> String {
             lines.push(("rows", any_rows.into()));
         }
     }
-    let of = |(b, s, _): (BLayout, SLayout, u32)| LayoutName::of(b, s);
-    let usual = Loc::ALL.iter().filter(|l| of(l.usual(Profile::A5)) == layout);
-    let usual: Vec<&str> = usual.map(|l| l.name()).collect();
-    if !usual.is_empty() {
-        lines.push(("usual for", usual.join(", ") + " (a5, cpu)"));
+    let mut usual: Vec<(String, Vec<&str>)> = Vec::new();
+    for profile in Profile::ALL {
+        let is_usual = |loc: &&Loc| {
+            let (b, s, _) = loc.usual(profile);
+            profile.memory(**loc).is_some() && LayoutName::of(b, s) == layout
+        };
+        let locs = Loc::ALL.iter().filter(is_usual).map(|l| l.name()).collect::<Vec<_>>().join(", ");
+        match usual.iter_mut().find(|(known, _)| *known == locs) {
+            Some((_, profiles)) => profiles.push(profile.name()),
+            None => usual.push((locs, vec![profile.name()])),
+        }
+    }
+    for (locs, profiles) in usual.iter().filter(|(locs, _)| !locs.is_empty()) {
+        lines.push(("usual for", format!("{locs} ({})", profiles.join(", "))));
     }
     lines.push(("source", "tile-model.md 5".into()));
     definitions(&mut out, &lines);
