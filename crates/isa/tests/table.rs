@@ -272,8 +272,26 @@ fn order(family: Family) -> &'static [&'static str] {
             "inplace", "overlap", "zero", "range",
         ],
         Family::Irregular => &[
-            "operand-count", "profile", "loc", "layout", "dtype", "size", "scalar", "attr", "valid", "shape", "block",
-            "param", "tmp", "tmp-size", "overlap", "footprint", "index", "room", "undefined-use", "duplicate",
+            "operand-count",
+            "profile",
+            "loc",
+            "layout",
+            "dtype",
+            "size",
+            "scalar",
+            "attr",
+            "valid",
+            "shape",
+            "block",
+            "param",
+            "tmp",
+            "tmp-size",
+            "overlap",
+            "footprint",
+            "index",
+            "room",
+            "undefined-use",
+            "duplicate",
         ],
         _ => &[],
     }
@@ -412,7 +430,11 @@ fn is_form(op: Opcode, variant: &Variant, row: &Table) {
                 let Some(tiles) = tuple.iter().map(|(r, e)| pick(*r, *e)).collect::<Option<Vec<Judged>>>() else {
                     continue;
                 };
-                let wanted = if takes(&on["types"], tuple, info.family == Family::Irregular) { Ok(()) } else { Err(Miss::Dtype) };
+                let wanted = if takes(&on["types"], tuple, info.family == Family::Irregular) {
+                    Ok(())
+                } else {
+                    Err(Miss::Dtype)
+                };
                 assert_eq!(verdict(&tiles), wanted, "{name} on {profile}: {tuple:?}");
                 if wanted.is_ok() {
                     legal.get_or_insert(tiles);
