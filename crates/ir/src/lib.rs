@@ -16,6 +16,7 @@ pub mod op;
 pub mod scalar;
 pub mod types;
 mod verify;
+pub mod view;
 
 pub use func::{Block, Def, Func, Value};
 pub use op::{Arg, ArithOp, CastOp, CmpPred, Op, OpAttrs, OpKind, Operand, TextForm};

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use tessera_ir::{Def, Op, OpKind, Operand, ScalarType, Sign, TextForm, Type};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::AttrValue;
-use tessera_isa::ops::{AttrKind, FormInfo, Kind, Opcode, Role};
+use tessera_isa::ops::{AttrKind, Family, FormInfo, Kind, Opcode, Role};
 
 impl Printer<'_> {
     pub(super) fn instruction(&mut self, op: &Op, opcode: Opcode, form: &FormInfo) -> &mut Self {
@@ -24,7 +24,8 @@ impl Printer<'_> {
             }
             TextForm::Asm => {
                 // The families' signatures list every type (isa/notes.md).
-                let tiles_only = opcode.info().by_flows() && !self.needs_scalar_types(op);
+                let tiles_only =
+                    opcode.info().by_flows() && opcode.info().family != Family::Memory && !self.needs_scalar_types(op);
                 self.bracketed(ins).init(rest, ins.is_empty()).attrs(op, opcode).signature(op, tiles_only)
             }
         };
@@ -106,8 +107,12 @@ impl Printer<'_> {
         // Those behind a word have their types there.
         let row = if let OpKind::Pto(opcode, form) = op.kind { opcode.form(form) } else { None };
         let is_listed = |o: &Operand| row.and_then(|f| f.operand(o.role)).is_none_or(|o| !o.is_worded);
-        let listed: SmallVec<[Operand; 6]> =
-            op.operands.iter().filter(|o| is_listed(o) && (!tiles_only || o.role.kind() == Kind::Tile)).copied().collect();
+        let listed: SmallVec<[Operand; 6]> = op
+            .operands
+            .iter()
+            .filter(|o| is_listed(o) && (!tiles_only || o.role.kind() == Kind::Tile))
+            .copied()
+            .collect();
         self.tile = if op.form == TextForm::Dps { TILE } else { "!pto.tile" };
         match (listed.len(), op.results.len()) {
             // Nothing comes out: the one type of what goes in is all.

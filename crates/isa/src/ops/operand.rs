@@ -148,7 +148,15 @@ impl Operand {
     }
 
     const fn new(role: Role, effect: Effect) -> Operand {
-        Operand { role, effect, optional: false, covers: Covers::Valid, valid: Profiles::ALL, used: Profiles::ALL, is_worded: false }
+        Operand {
+            role,
+            effect,
+            optional: false,
+            covers: Covers::Valid,
+            valid: Profiles::ALL,
+            used: Profiles::ALL,
+            is_worded: false,
+        }
     }
 
     pub(super) const fn covers(self, covers: Covers) -> Operand {
