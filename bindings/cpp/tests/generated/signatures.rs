@@ -154,6 +154,7 @@ fn types(out: &mut Vec<String>, types: Types) {
             let one = |(role, asked): &(Role, TypeOf)| match asked {
                 TypeOf::One(list) => ("Elem", *role, elems(list)),
                 TypeOf::Like(other) | TypeOf::Alike(other) => ("SameElem", *role, *other as u64),
+                TypeOf::SizeOf(other) => ("SameSize", *role, *other as u64),
             };
             way(roles.iter().map(one).collect());
         }

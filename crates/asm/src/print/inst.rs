@@ -72,7 +72,7 @@ impl Printer<'_> {
     /// `%src[%row, %col], %other`: indices stand behind the first operand, two by two.
     fn bracketed(&mut self, ins: &[Operand]) -> &mut Self {
         let (indices, plain): (SmallVec<[&Operand; 4]>, SmallVec<[&Operand; 4]>) =
-            ins.iter().partition(|o| o.role.kind() == Kind::Index);
+            ins.iter().partition(|o| o.role.in_brackets());
         for (n, operand) in plain.iter().enumerate() {
             self.text(if n == 0 { " " } else { ", " }).arg(operand.arg);
             if n == 0 {

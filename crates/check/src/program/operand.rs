@@ -3,7 +3,7 @@
 use super::state::{Ext, Object, Val};
 use super::walk::Walk;
 use smallvec::SmallVec;
-use tessera_ir::Op;
+use tessera_ir::{Op, Type};
 use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
 use tessera_isa::inst::{Inst, Place, Root, ScalarArg, TileArg};
 use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
@@ -81,7 +81,8 @@ impl Walk<'_> {
         }
         let outs = opcode.form(form).into_iter().flat_map(|f| f.out_roles());
         for (result, role) in op.results.iter().zip(outs) {
-            if !self.ty(*result).is_tile() {
+            if matches!(self.ty(*result), Type::Scalar(_)) {
+                self.set_by_type(*result, false);
                 continue;
             }
             let object = self.result_tile(*result)?;

@@ -5,6 +5,7 @@
 
 use super::*;
 use smallvec::SmallVec;
+use tessera_isa::ops::Kind;
 use tessera_isa::ops::sig::{ALL_LOCS, Judged, Lay, Layouts, Locs, Miss, Sig, TypeOf, Types, find};
 
 /// Operands that are judged together.
@@ -38,7 +39,7 @@ impl Case {
 pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
     let mut all = SmallVec::new();
     if !inst.op.info().by_flows() {
-        let judged = |role: Role| inst.op.effect(inst.form, role) != Effect::Scratch;
+        let judged = |role: Role| role.kind() == Kind::Tile && inst.op.effect(inst.form, role) != Effect::Scratch;
         let view = global::view_tile(inst).map(|view| (Role::Global, view));
         let tiles = inst.tiles.iter().filter(|t| judged(t.role)).map(|t| (t.role, t.tile)).chain(view).collect();
         all.push(Case { tiles, operand: None, view: view.map(|(role, _)| role) });
@@ -313,6 +314,7 @@ fn types_text(types: Types) -> String {
             let one = |(role, asked): &(Role, TypeOf)| match asked {
                 TypeOf::One(list) => format!("{role} {}", elems(list, "/")),
                 TypeOf::Like(other) | TypeOf::Alike(other) => format!("{role} as {other}"),
+                TypeOf::SizeOf(other) => format!("{role} of {other}'s size"),
             };
             roles.iter().map(one).collect::<Vec<_>>().join(", ")
         }

@@ -132,7 +132,9 @@ fn show_differences(session: &mut Session<'_>, format: Format, names: &[String; 
     if format == Format::Json {
         for d in &different.first {
             let side = |n: usize| serde_json::json!({ "program": names[n], "element": d.at[n], "is": d.is[n] });
-            let record = serde_json::json!({ "answer": "different", "a": side(0), "b": side(1) });
+            let record = serde_json::json!({
+                "answer": "different", "elements": different.elements, "a": side(0), "b": side(1),
+            });
             writeln!(session.stdout, "{record}")?;
         }
         return Ok(PROGRAM_ERROR);

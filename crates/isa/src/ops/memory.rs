@@ -142,7 +142,7 @@ macro_rules! table_rules {
 /// A view for a tile.
 const LOADED: &[FormInfo] = &[form!(Plain: Global => Dst)];
 
-family! { after irregular::END;
+family! { after partial::END;
     Tload => OpInfo {
         mnemonic: "tload",
         cpp: &["TLOAD"],

@@ -101,6 +101,13 @@ impl Compiler<'_> {
             },
             Text::Number if opcode == Opcode::GetBlockIdx => Support::BlockIndex(self.int_result(op)?),
             Text::Number => Support::BlockCount(self.int_result(op)?),
+            _ if matches!(opcode.info().sem, Sem::Gets) => Support::Get(GetElement {
+                opcode,
+                src: tile(self)?,
+                index: wanted(self, Role::Index)?,
+                to: self.int_result(op)?,
+                ty: self.scalar_type(self.result(op)?),
+            }),
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
             Text::Ignored | Text::AsWritten => return Ok(()),
             _ => {
