@@ -1,7 +1,7 @@
 //! Origins: where every byte comes from.
 //!
-//! A layout program only moves bytes, fills them and converts elements, so what a byte *is* can be said without any data:
-//! a byte of an input, a constant, undefined, or a function of such bytes. [`Terms`] gives each of these a number, equal
+//! A program moves bytes, fills them and computes elements of others, so what a byte *is* can be said without any data: a
+//! byte of an input, a constant, undefined, or a function of such bytes. [`Terms`] gives each of these a number, equal
 //! things the same one; a [`Watch`] keeps one number per byte of every memory and lets the same nests move them that move
 //! the data. Two programs whose outputs have equal numbers are equal **for all inputs**.
 //!
@@ -11,13 +11,16 @@
 mod function;
 mod log;
 mod moves;
+mod normal;
 mod plane;
 mod terms;
+mod value;
 
 pub use function::{Converted, Function, Param, Quantized};
-pub use log::{Carried, Event, Log, Source, Spot, TileAt};
+pub use log::{Carried, Event, Log, Read, Source, Spot, TileAt};
 pub(crate) use moves::Moves;
-pub use terms::{Nibble, Term, TermId, Terms, UNDEFINED};
+pub use terms::{Elements, Nibble, Term, TermId, Terms, UNDEFINED};
+pub use value::Values;
 
 use crate::defined::{Area, Shadow, ShadowMove, Value};
 use crate::engine::Object;
@@ -225,6 +228,10 @@ impl Watch {
 
     /// Bytes move as these nests say, all at once where `together`.
     pub(crate) fn moved(&mut self, moves: &Arc<Moves>, places: &[Place], together: bool) {
+        if self.terms.is_full() {
+            // There is no answer any more.
+            return;
+        }
         let before = together.then(|| self.planes.clone());
         for action in &moves.actions {
             self.act(action, places, before.as_ref());

@@ -8,7 +8,7 @@ use tessera_isa::profile::Profile;
 fn hops(text: &str, at: &str) -> Vec<Hop> {
     let program = Program::read(text, None);
     let kernel = program.entry().unwrap();
-    back(&kernel, &Default::default(), &Target::parse(at).unwrap()).unwrap()
+    back(&kernel, &Default::default(), &Target::parse(at).unwrap(), false).unwrap().hops
 }
 
 fn told(hops: &[Hop]) -> Vec<String> {
@@ -122,7 +122,7 @@ fn footprints_are_told() {
     let text = "%d = pto.tmov %s : !pto.tile<vec, 8x16xf32, valid=8x12> -> !pto.tile<vec, 8x16xf32, valid=8x12>\n";
     let program = Program::read(text, Some(Profile::A2a3));
     let kernel = program.entry().unwrap();
-    let way = back(&kernel, &Default::default(), &Target::parse("d[0,13]").unwrap()).unwrap();
+    let way = back(&kernel, &Default::default(), &Target::parse("d[0,13]").unwrap(), false).unwrap().hops;
     assert_eq!(way[0].how, How::Clobbered);
 }
 
@@ -131,7 +131,7 @@ fn wrong_questions_are_refused() {
     let text = listing(&["%dst = pto.ttrans %src : T -> T"]);
     let program = Program::read(&text, None);
     let kernel = program.entry().unwrap();
-    let ask = |at: &str| match back(&kernel, &Default::default(), &Target::parse(at).unwrap()) {
+    let ask = |at: &str| match back(&kernel, &Default::default(), &Target::parse(at).unwrap(), false) {
         Err(error) => error.to_string(),
         other => panic!("{other:?}"),
     };
