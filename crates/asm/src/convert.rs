@@ -56,7 +56,6 @@ struct Convert<'a> {
     used: FxHashSet<NameId>,
     /// Operations to put before another one, in order.
     before: FxHashMap<OpId, Vec<OpId>>,
-    /// Operations to take out.
     gone: FxHashSet<OpId>,
     /// Constants made for literals, per block.
     constants: FxHashMap<(BlockId, i64), ValueId>,
@@ -99,7 +98,6 @@ impl<'a> Convert<'a> {
         op.opcode().is_some_and(|o| o.info().binds.is_none() && (self.form_of(op).is_some() || is_move(o)))
     }
 
-    /// A name that nothing else has.
     fn fresh(&mut self, base: &str) -> NameId {
         let mut n = 0usize;
         let mut text = base.to_string();
@@ -167,7 +165,6 @@ impl<'a> Convert<'a> {
     }
 }
 
-/// Operands that are `old` become `new`.
 fn replace(op: &mut Op, old: ValueId, new: ValueId) {
     for operand in op.operands.iter_mut().filter(|o| o.arg == Arg::Value(old)) {
         operand.arg = Arg::Value(new);

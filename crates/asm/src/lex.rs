@@ -10,7 +10,6 @@ use tessera_isa::diag::{Diagnostic, Span};
 /// Longest token; longer ones are refused with `syntax-limit`.
 pub(crate) const MAX_TOKEN: usize = 64 * 1024;
 
-/// The kind of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tok {
     /// `%name`, `%0#1`.
@@ -19,9 +18,7 @@ pub(crate) enum Tok {
     At,
     /// `!name`; what follows in `<…>` is scanned by the type parser.
     Bang,
-    /// `#name`.
     Hash,
-    /// `^name`.
     Caret,
     /// A bare word, dots included.
     Word,
@@ -29,7 +26,6 @@ pub(crate) enum Tok {
     Int,
     /// `1.5`, `1e3`.
     Float,
-    /// `"text"`.
     Str,
     LParen,
     RParen,
@@ -48,12 +44,10 @@ pub(crate) enum Tok {
     Star,
     /// The end of a statement: `;`, or a newline in a listing.
     End,
-    /// The end of the text.
     #[default]
     Eof,
 }
 
-/// A token.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Token {
     pub kind: Tok,
@@ -71,7 +65,6 @@ pub(crate) struct Lexer<'a> {
     pub listing: bool,
     /// Open brackets of all kinds.
     pub depth: u32,
-    /// Open braces.
     pub braces: u32,
     last: Tok,
 }
@@ -188,16 +181,13 @@ impl<'a> Lexer<'a> {
 
     fn token(&mut self, kind: Tok, start: usize, first: bool) -> Token {
         match kind {
-            Tok::LParen | Tok::LBracket => self.depth = self.depth.saturating_add(1),
-            Tok::LBrace => {
-                self.depth = self.depth.saturating_add(1);
-                self.braces = self.braces.saturating_add(1);
-            }
-            Tok::RParen | Tok::RBracket => self.depth = self.depth.saturating_sub(1),
-            Tok::RBrace => {
-                self.depth = self.depth.saturating_sub(1);
-                self.braces = self.braces.saturating_sub(1);
-            }
+            Tok::LParen | Tok::LBracket | Tok::LBrace => self.depth = self.depth.saturating_add(1),
+            Tok::RParen | Tok::RBracket | Tok::RBrace => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+        match kind {
+            Tok::LBrace => self.braces = self.braces.saturating_add(1),
+            Tok::RBrace => self.braces = self.braces.saturating_sub(1),
             _ => {}
         }
         let first = first || self.last == Tok::End;

@@ -79,16 +79,13 @@ pub(crate) type Types = SmallVec<[TypeAt; 4]>;
 pub(crate) struct Parser<'a> {
     text: &'a str,
     lex: Lexer<'a>,
-    /// The next token.
     tok: Token,
     /// Where the last token ended.
     prev: Span,
     pub sink: Sink,
     pub trivia: Trivia,
     pub module: Module,
-    /// The function that is being read.
     func: Func,
-    /// The block that is being read.
     block: BlockId,
     scope: Scope,
     given: Option<Profile>,

@@ -64,7 +64,6 @@ struct Printer<'a> {
     /// The first comment that is not printed yet.
     comment: usize,
     aliases: FxHashMap<TypeId, &'a str>,
-    /// How tile types are called here.
     tile: &'static str,
 }
 
@@ -135,7 +134,6 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Items with commas between them.
     fn list<T>(&mut self, items: impl IntoIterator<Item = T>, each: impl Fn(&mut Self, T) -> &mut Self) -> &mut Self {
         for (n, item) in items.into_iter().enumerate() {
             each(if n > 0 { self.text(", ") } else { self }, item);
@@ -209,7 +207,7 @@ impl<'a> Printer<'a> {
         self.results(op);
         match &op.kind {
             OpKind::Pto(opcode, form) => {
-                self.text(if op.form == TextForm::Asm { "" } else { "pto." }).text(opcode.mnemonic());
+                self.text(if op.form == TextForm::Asm { "" } else { "pto." }).text(opcode.printed());
                 match opcode.form(*form).filter(|_| opcode.info().text == Text::Forms) {
                     Some(form) => self.instruction(op, *opcode, form),
                     None => self.special(op, *opcode),

@@ -5,7 +5,6 @@ use tessera_isa::diag::{Diagnostic, nearest};
 /// More errors than this end the reading; more warnings are not listed.
 pub(crate) const MAX_DIAGNOSTICS: usize = 100;
 
-/// The findings so far.
 #[derive(Default)]
 pub(crate) struct Sink {
     pub list: Vec<Diagnostic>,
@@ -36,7 +35,6 @@ impl Sink {
         });
     }
 
-    /// Adds the finding of a bad token.
     pub fn push_lexical(&mut self, diagnostic: Diagnostic) {
         self.bad_token = diagnostic.span.map(|s| s.start);
         self.push(diagnostic);
@@ -47,7 +45,6 @@ impl Sink {
         self.errors > MAX_DIAGNOSTICS
     }
 
-    /// Has there been an error?
     pub fn has_errors(&self) -> bool {
         self.errors > 0
     }

@@ -38,7 +38,6 @@ impl<'a> Piece<'a> {
         (Piece { text: head, start: self.start }, Piece { text: tail, start: self.start + (at + skip) as u32 })
     }
 
-    /// What stands between an opening and a closing text.
     fn inside(self, open: &str, close: &str) -> Option<Self> {
         let text = self.text.strip_prefix(open)?.strip_suffix(close)?;
         Some(Piece { text, start: self.start + open.len() as u32 })
@@ -84,7 +83,6 @@ fn fault_of<T>(rule: &'static str, piece: Piece<'_>, what: impl Into<String>, he
 /// What the type parser needs to know about the module: its aliases.
 pub(crate) type Aliases<'a> = &'a dyn Fn(&str) -> Option<Type>;
 
-/// For suggestions.
 const TYPE_NAMES: &str = "!pto.tile !pto.tile_buf !pto.conv_tile !pto.ptr !pto.tensor_view \
     !pto.partition_tensor_view !pto.event memref index i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 f16 bf16 f32";
 
@@ -110,11 +108,13 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (_, Some("partition_tensor_view"), Some(body)) => view(body, true),
         (_, Some("event"), None) => Ok(Type::Event),
         ("!pto", _, Some(body)) => wrapped(body, aliases, fields),
+        ("", _, Some(body)) => bare(body, fields),
         ("memref", _, Some(body)) => memref(body).map(Type::Memref),
         (word, None, None) if word.starts_with('!') => aliases(word.get(1..).unwrap_or("")).map_or_else(
             || {
-                let what = format!("the type alias `{}` is not defined", shown(word));
-                fault_of("undefined-name", piece, what, format!("write `{} = …` before its first use", shown(word)))
+                let word = shown(word);
+                let what = format!("the type alias `{word}` is not defined");
+                fault_of("undefined-name", piece, what, format!("write `{word} = …` before its first use"))
             },
             Ok,
         ),
@@ -129,10 +129,16 @@ fn wrapped(body: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields) -> Res<Ty
     if body.text.starts_with('!') || body.text.starts_with("memref") || body.text.starts_with("pto") {
         return unknown(body);
     }
-    let renamed = format!("!pto.{}", body.text);
-    let shift = "!pto.".len() as u32;
-    let start = body.start.saturating_sub(shift);
-    parse(Piece { text: &renamed, start }, aliases, fields)
+    let start = body.start.saturating_sub("!pto.".len() as u32);
+    parse(Piece { text: &format!("!pto.{}", body.text), start }, aliases, fields)
+}
+
+/// `<…>`: a tile, or a pointer where an element type comes first (isa/structure.md 2).
+fn bare(body: Piece<'_>, fields: &mut Fields) -> Res<Type> {
+    match body.items().as_slice() {
+        [first] | [first, _] if Elem::parse(first.text).is_some() => pointer(body),
+        _ => tile::parse(body, fields).map(Type::Tile),
+    }
 }
 
 fn unknown<T>(name: Piece<'_>) -> Res<T> {
@@ -156,19 +162,16 @@ pub(crate) fn scalar(word: &str) -> Option<ScalarType> {
 }
 
 pub(crate) fn elem(piece: Piece<'_>) -> Res<Elem> {
-    Elem::parse(piece.text).map_or_else(
-        || {
-            let help = match Elem::nearest(piece.text) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "element types are f32, f16, bf16, i8 to i64, u8 to u64 and the fp8 and fp4 types".into(),
-            };
-            fault(piece, format!("`{}` is no element type", shown(piece.text)), help)
-        },
-        Ok,
-    )
+    if let Some(elem) = Elem::parse(piece.text) {
+        return Ok(elem);
+    }
+    let help = match Elem::nearest(piece.text) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "element types are f32, f16, bf16, i8 to i64, u8 to u64 and the fp8 and fp4 types".into(),
+    };
+    fault(piece, format!("`{}` is no element type", shown(piece.text)), help)
 }
 
-/// A decimal number.
 pub(crate) fn number(piece: Piece<'_>) -> Res<u64> {
     let digits = !piece.text.is_empty() && piece.text.bytes().all(|b| b.is_ascii_digit());
     if !digits {
@@ -281,23 +284,17 @@ fn strided(body: Piece<'_>, rank: usize) -> Res<Strided> {
     let Some(inner) = list.inside("[", "]") else {
         return fault(list, "the strides are not in brackets", "write strided<[16, 1]>");
     };
-    let mut strides = SmallVec::new();
-    if !inner.text.trim().is_empty() {
-        for item in inner.items() {
-            strides.push(signed(item)?);
-        }
-    }
+    let written = inner.items().into_iter().filter(|_| !inner.text.trim().is_empty());
+    let strides = written.map(signed).collect::<Res<SmallVec<_>>>()?;
     if strides.len() != rank {
         let what = format!("{} strides do not fit {rank} dimensions", strides.len());
         return fault(list, what, "write one stride per dimension");
     }
-    let mut offset = Some(0);
-    if let Some(item) = items.next() {
-        let Some(value) = item.inside("offset:", "") else {
-            return fault(item, format!("`{}` is no offset", shown(item.text)), "write offset: 0");
-        };
-        offset = signed(value.trim())?;
-    }
+    let offset = match items.next().map(|item| (item, item.inside("offset:", ""))) {
+        Some((_, Some(value))) => signed(value.trim())?,
+        Some((item, None)) => return fault(item, format!("`{}` is no offset", shown(item.text)), "write offset: 0"),
+        None => Some(0),
+    };
     if let Some(extra) = items.next() {
         return fault(extra, "nothing follows the offset", "remove it");
     }

@@ -8,9 +8,7 @@ use tessera_isa::ops::{Opcode, others};
 /// A PTO instruction, by its mnemonic without `pto.`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Pto {
-    /// One of the table.
     Table(Opcode),
-    /// Another one.
     Other(&'static str),
 }
 
@@ -24,9 +22,10 @@ static PTO: LazyLock<FxHashMap<&'static str, Pto>> = LazyLock::new(|| {
     others.chain(table).collect()
 });
 
-/// The instruction of a mnemonic, without `pto.`.
+/// The instruction of a mnemonic, without `pto.`; `.` and `_` are one letter (isa/structure.md 2).
 pub(crate) fn pto(mnemonic: &str) -> Option<Pto> {
-    PTO.get(mnemonic).copied()
+    let known = PTO.get(mnemonic).copied();
+    known.or_else(|| PTO.get(mnemonic.contains('.').then(|| mnemonic.replace('.', "_"))?.as_str()).copied())
 }
 
 /// What statements start with besides instructions and arithmetic.

@@ -315,3 +315,23 @@ fn other_pto_instructions_are_recognised() {
     assert_eq!(parsed.module.funcs[0].ops[0].form, TextForm::Dps);
     assert_eq!(dump(&parsed.module), dump(&read(&print(&parsed)).module));
 }
+
+#[test]
+fn dots_and_underscores_are_one_letter_in_mnemonics() {
+    for text in ["pto.tmov.fp", "pto.tmov_fp", "pto.tfillpad.inplace", "pto.tfillpad_inplace", "pto.set.validshape"] {
+        let name = text.strip_prefix("pto.").unwrap_or(text);
+        assert_eq!(Opcode::parse(name), Opcode::parse(&name.replace('.', "_")), "{text}");
+    }
+    let parsed = read(&format!("%d = tfillpad.expand %s : {T} -> {T}"));
+    assert_eq!(op(&parsed, 0).0, OpKind::Pto(Opcode::TfillpadExpand, Form::Plain));
+    assert!(print(&parsed).contains("tfillpad_expand %s"));
+}
+
+#[test]
+fn a_bare_type_is_a_tile_or_a_pointer() {
+    let parsed = read("pto.tmov ins(%s : <loc=vec, f32, 16, 16>) outs(%d : <16x16xf32>)");
+    assert_eq!(inputs(&parsed), ["s: !pto.tile<16x16xf32>"]);
+    assert!(print(&parsed).contains("!pto.tile_buf<16x16xf32>"), "{}", print(&parsed));
+    let parsed = read("%n = arith.constant 4 : index\n%q = pto.addptr %p, %n : <f32> -> <f32>");
+    assert_eq!(inputs(&parsed), ["p: !pto.ptr<f32>"]);
+}

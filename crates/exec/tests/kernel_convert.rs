@@ -1,6 +1,6 @@
 //! Conversions of whole rows against the definition, element by element and bit for bit.
 
-use tessera_exec::kernels::{Conversion, Convert, Level, Params};
+use tessera_exec::kernels::{Conversion, Convert, Level, Params, Sides};
 use tessera_exec::nest::{Dim, Nest};
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
@@ -94,10 +94,10 @@ fn every_form_matches_its_definition() {
         for level in Level::available() {
             let convert = Convert::new(nest.clone(), conversion, level);
             let mut got = to.clone();
-            convert.run((&from, 0), (&mut got, 0), &params).unwrap();
+            convert.run(Sides::Two(&from, &mut got), [0, 0], &params).unwrap();
             assert_eq!(got, want, "{conversion:?} {level:?} quant {quant} {params:?} {nest:?}");
             let mut memory = [to.clone(), from.clone()].concat();
-            convert.run_within(&mut memory, to.len(), 0, &params).unwrap();
+            convert.run(Sides::One(&mut memory), [to.len(), 0], &params).unwrap();
             assert_eq!(&memory[..to.len()], &want[..], "one memory, {conversion:?} {level:?}");
         }
     }
@@ -116,10 +116,12 @@ fn the_vectors_of_the_specification() {
             let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding };
             let convert = Convert::new(nest.clone(), Conversion::Fixpipe(fixpipe), level);
             let mut out = [0u8; 9];
-            convert.run((&bytes, 0), (&mut out, 0), &Params::new([QuantParam::scalar(one)])).unwrap();
+            convert.run(Sides::Two(&bytes, &mut out), [0, 0], &Params::new([QuantParam::scalar(one)])).unwrap();
             assert_eq!(out.map(|b| b as i8), [0, 2, 2, 0, -2, 127, -128, 127, 0]);
             if !hardware_rounding {
-                convert.run((&bytes, 0), (&mut out, 0), &Params::new([QuantParam::scalar(one | 3 << 37)])).unwrap();
+                convert
+                    .run(Sides::Two(&bytes, &mut out), [0, 0], &Params::new([QuantParam::scalar(one | 3 << 37)]))
+                    .unwrap();
                 assert_eq!(out.map(|b| b as i8)[..5], [4, 4, 6, 2, 2]);
             }
         }
@@ -133,6 +135,6 @@ fn a_missing_parameter_is_refused() {
     let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding: false };
     let convert = Convert::new(nest, Conversion::Fixpipe(fixpipe), Level::best());
     let params = |n: usize| Params::new(vec![QuantParam::scalar(1 << 46); n]);
-    assert!(convert.run((&[0; 36], 0), (&mut [0; 9], 0), &params(10)).is_err());
-    assert!(convert.run((&[0; 36], 0), (&mut [0; 9], 0), &params(11)).is_ok());
+    assert!(convert.run(Sides::Two(&[0; 36], &mut [0; 9]), [0, 0], &params(10)).is_err());
+    assert!(convert.run(Sides::Two(&[0; 36], &mut [0; 9]), [0, 0], &params(11)).is_ok());
 }

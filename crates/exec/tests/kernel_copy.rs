@@ -2,7 +2,7 @@
 //! one byte to spare.
 
 use tessera_exec::engine::memory::MemoryId;
-use tessera_exec::kernels::{AlignedBytes, Kernel, Level};
+use tessera_exec::kernels::{AlignedBytes, Kernel, Level, Sides};
 use tessera_exec::nest::*;
 use tessera_testkit::random::Random;
 
@@ -18,18 +18,18 @@ fn nest(src_bits: u32, dst_bits: u32, dims: &[(u64, u64, u64)]) -> (Nest, usize,
 fn compare(random: &mut Random, nest: &Nest, src_len: usize, dst_len: usize) {
     let (src, dst) = (random.bytes(src_len), random.bytes(dst_len));
     let mut want = dst.clone();
-    assert!(Kernel::new(nest, Level::Scalar).run((&src, 0), (&mut want, 0)).is_ok());
+    assert!(Kernel::new(nest, Level::Scalar).run(Sides::Two(&src, &mut want), [0, 0]).is_ok());
     for level in Level::available() {
         let kernel = Kernel::new(nest, level);
         let mut got = dst.clone();
-        assert!(kernel.run((&src, 0), (&mut got, 0)).is_ok());
+        assert!(kernel.run(Sides::Two(&src, &mut got), [0, 0]).is_ok());
         assert!(got == want, "{level:?} {nest:?}");
         // The same at another alignment, both sides in one memory.
         let shift = random.range(1, 65) as usize;
         let mut memory = vec![0xa5u8; shift];
         memory.extend_from_slice(&dst);
         memory.extend_from_slice(&src);
-        assert!(kernel.run_within(&mut memory, shift + dst_len, shift).is_ok());
+        assert!(kernel.run(Sides::One(&mut memory), [shift + dst_len, shift]).is_ok());
         assert!(memory[shift..shift + dst_len] == want[..], "one memory, {level:?} {nest:?}");
         assert!(memory[..shift].iter().all(|&b| b == 0xa5) && memory[shift + dst_len..] == src[..]);
     }
@@ -249,12 +249,12 @@ fn degenerate_nests_do_nothing() {
         {
             let (nest, ..) = nest(bits, bits, &dims);
             for level in Level::available() {
-                assert_eq!(Kernel::new(&nest, level).run((&[], 0), (&mut [], 0)), Ok(()));
+                assert_eq!(Kernel::new(&nest, level).run(Sides::Two(&[], &mut []), [0, 0]), Ok(()));
             }
         }
     }
     let (one, ..) = nest(0, 0, &[]);
     for level in Level::available() {
-        assert_eq!(Kernel::new(&one, level).run((&[], 0), (&mut [], 0)), Ok(()));
+        assert_eq!(Kernel::new(&one, level).run(Sides::Two(&[], &mut []), [0, 0]), Ok(()));
     }
 }

@@ -282,8 +282,7 @@ impl<'a> Instruction<'a> {
         (self.inst.form, self.inst.profile) = (form, machine.profile());
         // The engine wants the form's order: what is read, then what is written.
         let roles = self.inst.op.form(form).into_iter().flat_map(|f| f.operands()).map(|o| o.role);
-        let tiles: Vec<(Role, TileId)> =
-            roles.filter_map(|role| self.operand(role).map(|tile| (role, tile.slot.id))).collect();
+        let tiles: Vec<(Role, TileId)> = roles.filter_map(|r| Some((r, self.operand(r)?.slot.id))).collect();
         let ends = self.operand(Role::Src).zip(self.operand(Role::Dst));
         // The destination becomes a view of the source's storage and must keep it alive.
         let view = self.inst.op.binds(self.inst.profile).zip(ends);

@@ -303,11 +303,8 @@ impl<'a> Compared<'a> {
             self.one(Some(left), Some(right), equal, different);
         }
         if a.len() != b.len() {
-            different.first.push(Difference {
-                at: [String::from("pto.tprint"), String::from("pto.tprint")],
-                is: [a.len(), b.len()].map(|n| format!("{n} tiles are printed")),
-                witness: None,
-            });
+            let is = [a.len(), b.len()].map(|n| format!("{n} tiles are printed"));
+            different.first.push(Difference { at: ["pto.tprint"; 2].map(String::from), is, witness: None });
         }
     }
 

@@ -44,6 +44,8 @@
 //! No value that is handed to this library makes it panic: an index, an extent, a length or a parameter that does not fit
 //! is an [`Error`] which names it. Tests throw hostile values at every intrinsic.
 
+#![warn(missing_docs)]
+
 pub mod dynamic;
 pub mod equiv;
 mod error;
@@ -61,7 +63,7 @@ pub use dynamic::{Instruction, TileBuf};
 pub use error::{Error, ErrorKind, Missing, Result};
 pub use half::{bf16, f16};
 pub use machine::{Machine, RecordEvent, TileOptions, tsync};
-pub use program::{Kernel, Outputs, Program};
+pub use program::{Kernel, Literal, Outputs, Program};
 pub use tessera_ir::TextForm;
 pub use tessera_isa::codec::Number;
 pub use tessera_isa::diag::{Diagnostic, Severity, Span};

@@ -2,17 +2,18 @@
 
 use crate::formula::{Formula, formula};
 use crate::program::{Bindings, Input, Kernel, Need};
-use crate::{ConvType, Elem, Error, Missing, Number, Result};
+use crate::{ConvType, Elem, Error, Literal, Missing, Number, Result};
 use tessera_exec::interp::watch;
 use tessera_exec::origin::{Converted, Function, Quantized, Term, TermId, Terms, Watch};
 use tessera_ir::{Def, ValueId};
+use tessera_isa::sem::Fixpipe;
 use tessera_isa::tile::Tile;
 
 /// What is known before a run on origins.
 #[derive(Clone, Debug)]
 pub struct Given {
     /// Values of scalars, by name.
-    pub set: Vec<(String, Number)>,
+    pub set: Vec<(String, Literal)>,
     /// Shapes of tiles and buffers whose types leave them open, by name.
     pub shapes: Vec<(String, Vec<u64>)>,
     /// How often the kernel runs.
@@ -163,25 +164,23 @@ impl Explain<'_> {
         if let Some(formula) = self.formula(ids, false) {
             return formula.line();
         }
-        match ids {
-            [_] => match first {
-                Term::Nibbles([low, high]) => {
-                    let half = |n: &tessera_exec::origin::Nibble| {
-                        let which = if n.high { "high" } else { "low" };
-                        format!("the {which} half of {}", self.bytes(&[n.of], None, depth + 1))
-                    };
-                    format!("{} and {}", half(low), half(high))
-                }
-                Term::Applied { byte, .. } => {
-                    let whole = formula(self, ids.first().map_or(0, |id| id - u32::from(*byte)), false);
-                    format!("byte {byte} of {}", whole.map_or(String::new(), |f| f.line()))
-                }
-                _ => "undefined".into(),
-            },
-            _ => {
+        match first {
+            _ if ids.len() > 1 => {
                 let each: Vec<String> = ids.iter().map(|id| self.bytes(&[*id], None, depth + 1)).collect();
                 format!("bytes ({})", each.join(", "))
             }
+            Term::Nibbles([low, high]) => {
+                let half = |n: &tessera_exec::origin::Nibble| {
+                    let which = if n.high { "high" } else { "low" };
+                    format!("the {which} half of {}", self.bytes(&[n.of], None, depth + 1))
+                };
+                format!("{} and {}", half(low), half(high))
+            }
+            Term::Applied { byte, .. } => {
+                let whole = formula(self, ids.first().map_or(0, |id| id - u32::from(*byte)), false);
+                format!("byte {byte} of {}", whole.map_or(String::new(), |f| f.line()))
+            }
+            _ => "undefined".into(),
         }
     }
 
@@ -244,7 +243,7 @@ pub(crate) fn constant_text(bytes: &[u8], elem: Option<Elem>) -> String {
 pub(crate) const ELEMENTS: usize = 4;
 
 pub(crate) fn function_text(function: &Function) -> String {
-    let Converted { src, dst, relu, hardware_rounding, quantized } = match function {
+    let Converted { fixpipe: Fixpipe { src, dst, relu, hardware_rounding }, quantized } = match function {
         Function::Converted(converted) => converted,
         Function::Mapped { func, to, .. } => return format!("{to} {}", func.notation()),
         Function::Fold { func, to, .. } | Function::Many { func, to } => return format!("{to} {}", func.word()),

@@ -135,7 +135,7 @@ pub fn forward(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Ho
     let (first, len) = target.bytes(kernel, value, given)?;
     let memory = match kernel.need(value) {
         Need::Buffer(..) => log.buffer(value),
-        _ => Some(log.given(value)),
+        _ => Some(tessera_exec::origin::given(value)),
     };
     let Some(memory) = memory else {
         return Err(Error::request(format!("%{} has no contents to follow", target.name)));
@@ -178,9 +178,9 @@ impl<'a> Walk<'a> {
         let event = event.and_then(|n| self.log.events.get(n));
         let loops = event.map_or(Vec::new(), |e| {
             let name = |v: &Option<ValueId>| v.map_or("round".to_string(), |v| format!("%{}", self.kernel.name(v)));
-            e.loops.iter().map(|(v, i)| (name(v), *i)).collect()
+            e.now.loops.iter().map(|(v, i)| (name(v), *i)).collect()
         });
-        let (op, block) = event.map_or((None, 0), |e| (e.op, e.block));
+        let (op, block) = event.map_or((None, 0), |e| (e.now.op, e.now.block));
         Hop { op, block, loops, how, from: None, to: None, more: 0, depth }
     }
 
@@ -277,7 +277,7 @@ impl<'a> Walk<'a> {
             if hop.op.is_some() {
                 self.hops.push(hop);
             }
-            block = self.log.events.get(event).map(|e| e.block);
+            block = self.log.events.get(event).map(|e| e.now.block);
             (bytes, before, name) = (next, event, Some(from));
         }
     }
@@ -298,7 +298,7 @@ impl<'a> Walk<'a> {
         hop.more = (elements.count() - shown.len()) as u64;
         hop.from = Some(shown.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", "));
         self.hops.push(hop);
-        let block = self.log.events.get(event).map(|e| e.block);
+        let block = self.log.events.get(event).map(|e| e.now.block);
         for (bytes, name) in shown {
             let writer = bytes.first().and_then(|b| Some((*b, self.log.writer(*b, event, block)?.0)));
             if writer.is_none_or(|writer| self.seen.insert(writer)) {
@@ -331,9 +331,9 @@ impl<'a> Walk<'a> {
         let mut block = 0;
         let log = self.log;
         for (n, event) in log.events.iter().enumerate() {
-            if event.block != block {
+            if event.now.block != block {
                 // The next block finds what there was before the first one.
-                block = event.block;
+                block = event.now.block;
                 left.extend(here.drain(..).filter(|(at, by)| is_buffer(at.0) && by.is_some()));
                 here.extend(start.iter().map(|b| (*b, None)));
             }
@@ -341,13 +341,9 @@ impl<'a> Walk<'a> {
             let mut arrived: Vec<(ByteAt, ByteAt, Option<Function>)> = Vec::new();
             let mut decides = Vec::new();
             for (at, by) in &here {
-                let carried = log.carry(n, *at);
-                if carried.is_kept {
-                    next.push((*at, *by));
-                }
-                if carried.is_param {
-                    decides.push(*at);
-                }
+                let carried = event.carry(*at);
+                next.extend(carried.is_kept.then_some((*at, *by)));
+                decides.extend(carried.is_param.then_some(*at));
                 arrived.extend(carried.to.into_iter().map(|(to, how)| (*at, to, how)));
             }
             for (_, to, _) in &arrived {
@@ -355,7 +351,7 @@ impl<'a> Walk<'a> {
                 next.push((*to, Some(n)));
             }
             here = next;
-            if event.op.is_some() {
+            if event.now.op.is_some() {
                 self.arrivals(n, arrived);
                 if !decides.is_empty() {
                     let mut hop = self.hop(Some(n), How::Parameter, 0);
@@ -419,7 +415,7 @@ impl<'a> Walk<'a> {
         for group in runs(here, |h| h.0) {
             let event = group.first().and_then(|g| g.1);
             // That it is still in its own place is no news.
-            if event.and_then(|e| log.events.get(e)).is_none_or(|e| e.op.is_none()) {
+            if event.and_then(|e| log.events.get(e)).is_none_or(|e| e.now.op.is_none()) {
                 continue;
             }
             let mut hop = self.hop(event, How::Ends, 0);

@@ -1,13 +1,12 @@
 //! Where each value is used, as seen from the block that defines it.
 
 use rustc_hash::FxHashMap;
-use tessera_ir::{BlockId, Func, OpId, ValueId};
+use tessera_ir::{BlockId, Def, Func, OpId, ValueId};
 use tessera_isa::ops::Role;
 
 /// One use of a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
-    /// The operation that uses it.
     pub op: OpId,
     /// What the value is to the operation.
     pub role: Role,
@@ -17,34 +16,23 @@ pub(super) struct Event {
     pub nested: bool,
 }
 
-/// All uses of a function.
 #[derive(Default)]
 pub(super) struct Events {
     uses: FxHashMap<ValueId, Vec<Event>>,
     /// Block and position of each operation.
     places: FxHashMap<OpId, (BlockId, usize)>,
-    /// The block that defines a value by an operation.
-    homes: FxHashMap<ValueId, BlockId>,
 }
 
 impl Events {
     pub fn of(func: &Func) -> Self {
         let mut events = Events::default();
-        // Homes first: a listing's tassign may name a value before it is defined.
-        events.homes_of(func, func.body);
+        // Places first: a listing's tassign may name a value before it is defined.
+        for (n, block) in func.blocks.iter().enumerate() {
+            let places = block.ops.iter().enumerate().map(|(at, id)| (*id, (BlockId(n as u32), at)));
+            events.places.extend(places);
+        }
         events.walk(func, func.body, &mut Vec::new());
         events
-    }
-
-    fn homes_of(&mut self, func: &Func, block: BlockId) {
-        for (at, id) in func.block(block).ops.iter().enumerate() {
-            self.places.insert(*id, (block, at));
-            let op = func.op(*id);
-            self.homes.extend(op.results.iter().map(|v| (*v, block)));
-            for inner in &op.blocks {
-                self.homes_of(func, *inner);
-            }
-        }
     }
 
     fn walk(&mut self, func: &Func, block: BlockId, around: &mut Vec<(BlockId, usize)>) {
@@ -53,7 +41,10 @@ impl Events {
             let op = func.op(*id);
             for operand in &op.operands {
                 let Some(value) = operand.arg.value() else { continue };
-                let home = self.homes.get(&value).copied();
+                let home = match func.value(value).def {
+                    Def::Result(op, _) => self.place(op).map(|(block, _)| block),
+                    _ => None,
+                };
                 let place = around.iter().find(|(b, _)| Some(*b) == home);
                 let event = Event {
                     op: *id,
@@ -88,7 +79,6 @@ impl Events {
         self.uses.entry(old).or_default().extend(uses);
     }
 
-    /// Block and position of an operation.
     pub fn place(&self, op: OpId) -> Option<(BlockId, usize)> {
         self.places.get(&op).copied()
     }

@@ -8,7 +8,6 @@ use tessera_ir::{ScalarType, Type, TypeId};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
 
-/// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Attr {
     Unit,
@@ -29,7 +28,6 @@ pub(super) enum Attr {
     Other,
 }
 
-/// What an attribute alias stands for.
 #[derive(Clone, Debug)]
 pub(super) struct AliasValue {
     pub attr: Attr,
@@ -69,7 +67,6 @@ fn small(attr: Attr) -> Attr {
 }
 
 impl<'a> Parser<'a> {
-    /// `{…}`, if it is next.
     pub(super) fn optional_dictionary(&mut self) -> Res<Vec<Entry>> {
         if self.at(Tok::LBrace) { self.dictionary() } else { Ok(Vec::new()) }
     }
@@ -103,6 +100,21 @@ impl<'a> Parser<'a> {
         Ok(out)
     }
 
+    /// `{…}`, which is next, beside what is written elsewhere: a key stands in one of the places (isa/structure.md 2).
+    pub(super) fn attributes(&mut self, entries: &mut Vec<Entry>) -> Res<()> {
+        for entry in self.dictionary()? {
+            self.add_entry(entries, entry);
+        }
+        Ok(())
+    }
+
+    fn add_entry(&mut self, entries: &mut Vec<Entry>, entry: Entry) {
+        let Some(first) = entries.iter().find(|e| e.key == entry.key) else { return entries.push(entry) };
+        let text = format!("the attribute {} is written in two places", shown(&entry.key));
+        let found = Diagnostic::error("syntax-duplicate", text).at(entry.key_span, "again");
+        self.push(found.and_at(first.key_span, "first written here").help("remove one of them"));
+    }
+
     fn entry(&mut self) -> Res<Entry> {
         let key_span = self.tok.span;
         let key = match self.tok.kind {
@@ -131,7 +143,6 @@ impl<'a> Parser<'a> {
         self.entry_value(key, span)
     }
 
-    /// One value.
     pub(super) fn attr(&mut self) -> Res<Attr> {
         self.enter(self.tok.span)?;
         let value = self.attr_inside()?;
@@ -161,6 +172,8 @@ impl<'a> Parser<'a> {
                 Ok(Attr::Function(ins, outs))
             }
             Tok::Word => self.word_attr(),
+            // The enumeration of the attribute: `location = <vec>` (isa/structure.md 2).
+            Tok::Less => Ok(Attr::Word(self.raw_angles()?.trim().to_string())),
             _ => self.expected("the value of an attribute"),
         }
     }
@@ -204,12 +217,7 @@ impl<'a> Parser<'a> {
 
     fn list_attr(&mut self) -> Res<Attr> {
         let open = self.bump().span;
-        let mut out = Vec::new();
-        self.items(open, Tok::RBracket, |p| {
-            out.push(p.attr()?);
-            Ok(())
-        })?;
-        Ok(Attr::List(out))
+        self.list_of(open, Tok::RBracket, Self::attr).map(Attr::List)
     }
 
     /// `#alias`, `#pto.layout<nd>` or `#pto<relu_pre_mode no_relu>`.
@@ -371,8 +379,11 @@ impl<'a> Parser<'a> {
         loop {
             let at_loc = self.at_word("loc") && self.second().kind == Tok::LParen;
             match self.tok.kind {
-                Tok::LBrace => entries.extend(self.dictionary()?),
-                Tok::Hash if !self.tok.first => entries.push(self.hash_entry()?),
+                Tok::LBrace => self.attributes(entries)?,
+                Tok::Hash if !self.tok.first => {
+                    let entry = self.hash_entry()?;
+                    self.add_entry(entries, entry);
+                }
                 Tok::Word if at_loc => {
                     return self.location().map(|text| Some(text.into_boxed_str()));
                 }
@@ -382,7 +393,6 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The text of a string literal.
 pub(super) fn unquote(text: &str) -> String {
     let inner = text.strip_prefix('"').unwrap_or(text);
     inner.strip_suffix('"').unwrap_or(inner).to_string()
@@ -412,11 +422,8 @@ pub(crate) fn one_line(text: &str) -> String {
                     chars.next();
                 }
             }
-            c if c.is_whitespace() => {
-                if !out.ends_with(' ') {
-                    out.push(' ');
-                }
-            }
+            c if c.is_whitespace() && out.ends_with(' ') => {}
+            c if c.is_whitespace() => out.push(' '),
             c => out.push(c),
         }
     }

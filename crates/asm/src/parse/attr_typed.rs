@@ -57,7 +57,6 @@ impl Parser<'_> {
     }
 }
 
-/// The value, if it is of the kind.
 fn value_of(kind: AttrKind, value: &Attr) -> Option<AttrValue> {
     match (kind, value) {
         (AttrKind::Word { list, .. }, value) => {

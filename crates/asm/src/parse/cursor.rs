@@ -5,11 +5,11 @@ use crate::lex::{MAX_TOKEN, Tok, Token};
 use crate::print::print_type;
 use crate::sink::shown;
 use crate::types::{self, Fields, Piece};
+use smallvec::smallvec;
 use tessera_ir::{Type, TypeId};
 use tessera_isa::diag::{Diagnostic, Span};
 
 impl<'a> Parser<'a> {
-    /// Takes the next token.
     pub(super) fn bump(&mut self) -> Token {
         let token = self.tok;
         if token.kind != Tok::End || token.span.start < token.span.end {
@@ -38,7 +38,6 @@ impl<'a> Parser<'a> {
         here
     }
 
-    /// The text of a place.
     pub(super) fn slice(&self, span: Span) -> &'a str {
         self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
@@ -60,12 +59,10 @@ impl<'a> Parser<'a> {
         here
     }
 
-    /// Does the statement end here?
     pub(super) fn at_end(&self) -> bool {
         matches!(self.tok.kind, Tok::End | Tok::Eof | Tok::RBrace)
     }
 
-    /// Reports an error at a place.
     pub(super) fn fail<T>(
         &mut self,
         rule: &'static str,
@@ -149,17 +146,26 @@ impl<'a> Parser<'a> {
         self.close(close, open).map(|_| ())
     }
 
-    /// `%a, %b)` or `%a, %b]`.
-    pub(super) fn operand_list(&mut self, open: Span, close: Tok) -> Res<Raws> {
-        let mut out = Raws::new();
+    /// The same, as a list.
+    pub(super) fn list_of<T, L: Default + Extend<T>>(
+        &mut self,
+        open: Span,
+        close: Tok,
+        item: impl Fn(&mut Self) -> Res<T>,
+    ) -> Res<L> {
+        let mut out = L::default();
         self.items(open, close, |p| {
-            out.push(p.operand()?);
+            out.extend([item(p)?]);
             Ok(())
         })?;
         Ok(out)
     }
 
-    /// Takes the bracket that closes `open`.
+    /// `%a, %b)` or `%a, %b]`.
+    pub(super) fn operand_list(&mut self, open: Span, close: Tok) -> Res<Raws> {
+        self.list_of(open, close, Self::operand)
+    }
+
     pub(super) fn close(&mut self, kind: Tok, open: Span) -> Res<Token> {
         if self.at(kind) {
             return Ok(self.bump());
@@ -247,7 +253,6 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// A float literal without sign.
     pub(super) fn float(&mut self) -> Res<f64> {
         let token = self.bump();
         let text = self.slice(token.span);
@@ -278,7 +283,6 @@ impl<'a> Parser<'a> {
         Ok(Raw { what, span: start.to(self.prev), ty: None })
     }
 
-    /// A type with its place.
     pub(super) fn ty(&mut self) -> Res<TypeAt> {
         let piece = self.scan_type()?;
         let span = piece.span();
@@ -304,12 +308,13 @@ impl<'a> Parser<'a> {
 
     /// The text of the type that starts here; goes on behind it.
     fn scan_type(&mut self) -> Res<Piece<'a>> {
-        if !matches!(self.tok.kind, Tok::Bang | Tok::Word) {
+        if !matches!(self.tok.kind, Tok::Bang | Tok::Word | Tok::Less) {
             return self.expected("a type");
         }
         let start = self.tok.span;
         let bytes = self.text.as_bytes();
-        let mut end = start.end as usize;
+        // A bare type is nothing but its brackets.
+        let mut end = if self.at(Tok::Less) { start.start } else { start.end } as usize;
         if bytes.get(end) == Some(&b'<') {
             let open = Span::new(end as u32, end as u32 + 1);
             let limit = bytes.len().min(end + MAX_TOKEN);
@@ -350,17 +355,11 @@ impl<'a> Parser<'a> {
 
     /// `T`, `(T, T)` or `()`.
     pub(super) fn type_list(&mut self) -> Res<Types> {
-        let mut out = Types::new();
         if !self.at(Tok::LParen) {
-            out.push(self.ty()?);
-            return Ok(out);
+            return Ok(smallvec![self.ty()?]);
         }
         let open = self.bump().span;
-        self.items(open, Tok::RParen, |p| {
-            out.push(p.ty()?);
-            Ok(())
-        })?;
-        Ok(out)
+        self.list_of(open, Tok::RParen, Self::ty)
     }
 
     /// `T -> T`, each side a list.
@@ -370,7 +369,6 @@ impl<'a> Parser<'a> {
         Ok((ins, self.type_list()?))
     }
 
-    /// A type as messages show it.
     pub(super) fn type_text(&self, id: TypeId) -> String {
         print_type(self.module.types.get(id))
     }

@@ -35,7 +35,6 @@ impl Parser<'_> {
         })
     }
 
-    /// Looks operands up that play one role.
     pub(super) fn resolve_all(&mut self, op: &mut Op, raws: &[Raw], role: Role) {
         for raw in raws {
             op.operands.extend(self.resolve(raw, role, None));
@@ -95,7 +94,7 @@ impl Parser<'_> {
         self.resolve_all(&mut op, &bounds, Role::Number);
         if !self.module.types.get(index.0).plays(Role::Number) {
             let text = format!("the loop counts in {}, which is no integer type", self.type_text(index.0));
-            self.wrong_kind(results.start, text, "use index or an integer type");
+            let _: Res<()> = self.fail("type-mismatch", results.start, text, "use index or an integer type");
         }
         self.resolve_all(&mut op, &carried.inits, Role::Init);
         let block = self.region(&args)?;

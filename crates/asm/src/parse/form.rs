@@ -6,7 +6,7 @@ use crate::sink::shown;
 use tessera_ir::{Arg, Def, Op, OpId, OpKind, TextForm};
 use tessera_isa::diag::Span;
 use tessera_isa::elem::Elem;
-use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape};
+use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
 
 /// How a signature's input types belong to operands.
 #[derive(Clone, Copy, PartialEq)]
@@ -19,13 +19,15 @@ enum Lists {
     Once,
 }
 
+/// The form that is written, and how its signature lists types.
+type Chosen = (&'static Shape, Lists);
+
 /// Is the role one whose type every signature lists?
 fn listed(role: Role) -> bool {
     matches!(role.kind(), Kind::Tile | Kind::Conv)
 }
 
 impl Parser<'_> {
-    /// Builds an instruction from what is written.
     pub(super) fn build(
         &mut self,
         results: &Results,
@@ -41,7 +43,7 @@ impl Parser<'_> {
             }
         }
         let n_outs = w.outs.as_ref().map_or(results.names.len(), |o| o.len());
-        let (form, lists) = self.select(results.start, opcode, text_form, w, n_outs)?;
+        let (form, lists) = self.select(results.start, opcode, text_form == TextForm::Asm, w, n_outs)?;
         if let (Some(init), true) = (&w.init, n_outs != 1 || text_form == TextForm::Dps) {
             let text = format!("init(…) belongs to one result, and {opcode} has {n_outs} destinations here");
             return self.fail("operand-count", init.span, text, "use the DPS form, whose outs keep their contents");
@@ -87,15 +89,7 @@ impl Parser<'_> {
     }
 
     /// The form whose operands fit, and how the signature lists their types.
-    fn select(
-        &mut self,
-        at: Span,
-        opcode: Opcode,
-        text_form: TextForm,
-        w: &Written,
-        n_outs: usize,
-    ) -> Res<(&'static Shape, Lists)> {
-        let is_asm = text_form == TextForm::Asm;
+    fn select(&mut self, at: Span, opcode: Opcode, is_asm: bool, w: &Written, n_outs: usize) -> Res<Chosen> {
         let counted = |f: &&Shape| f.outs.len() == n_outs && counts(f, w);
         if !opcode.shapes().iter().any(|f| counted(&f)) {
             return self.wrong_count(at, opcode, w, n_outs);
@@ -111,8 +105,23 @@ impl Parser<'_> {
                 }
             }
         }
+        // Where only the order of the operands tells forms apart, a wrong kind fits none of them (isa/scalar.md 1).
+        let mut orders = opcode.shapes().iter().filter(counted).map(|f| &f.ins);
+        if let (Some(first), Some(other), Some(_)) = (orders.next(), orders.next(), &wrong)
+            && first.iter().all(|role| other.contains(role))
+        {
+            let text = format!("{opcode} takes one tile and one scalar");
+            return self.fail("operand-count", at.to(self.prev), text, "give a tile and a scalar, in either order");
+        }
         // Nothing fits: say what is wrong with the form that comes nearest.
         if let Some((role, raw)) = wrong {
+            // Where types tell two orders apart, too many tiles or too few are a matter of the number (isa/scalar.md 1).
+            let in_any_order = opcode.shapes().iter().any(|f| f.form == Form::ScalarFirst);
+            if in_any_order && matches!(role, Role::Src | Role::Scalar) {
+                let text = format!("exactly one operand of {opcode} is a tile, and the other a scalar");
+                let help = "write the tile and the scalar, in the order of the division";
+                return self.fail("operand-count", at.to(self.prev), text, help);
+            }
             return self.wrong_role(opcode, role, &raw);
         }
         let listed = match &w.signature {
@@ -183,14 +192,8 @@ impl Parser<'_> {
     }
 
     /// Gives the signature's types to the operands and results they belong to.
-    fn spread(
-        &mut self,
-        opcode: Opcode,
-        (form, lists): (&Shape, Lists),
-        w: &mut Written,
-        ins: &mut Raws,
-        n_outs: usize,
-    ) -> Res<Types> {
+    fn spread(&mut self, op: Opcode, chosen: Chosen, w: &mut Written, ins: &mut Raws, n_outs: usize) -> Res<Types> {
+        let (form, lists) = chosen;
         let mut result_types = Types::new();
         match &w.signature {
             Signature::None => {
@@ -199,7 +202,7 @@ impl Parser<'_> {
             }
             Signature::Once(ty) => {
                 // TRESHAPE writes its result's type; the source keeps its own, where it has one (syntax.md 2).
-                let keeps = opcode.info().binds == Some(Bind::Bytes);
+                let keeps = op.info().binds == Some(Bind::Bytes);
                 for (role, raw) in form.ins.iter().zip(ins.iter_mut()) {
                     if listed(*role) && !(keeps && self.raw_type(raw).is_some()) {
                         raw.ty = Some(*ty);
@@ -227,7 +230,7 @@ impl Parser<'_> {
                     all if all.len() == n_outs => result_types.extend(all.iter().copied()),
                     [one] => result_types.extend((0..n_outs).map(|_| *one)),
                     all => {
-                        let text = format!("{n_outs} results of {opcode} have {} types", all.len());
+                        let text = format!("{n_outs} results of {op} have {} types", all.len());
                         let span = all.first().map_or(self.prev, |t| t.1);
                         return self.fail("operand-count", span, text, "write one type per result");
                     }
@@ -236,7 +239,7 @@ impl Parser<'_> {
         }
         for (role, (id, span)) in form.outs.iter().zip(result_types.iter()) {
             if !self.module.types.get(*id).plays(*role) {
-                let text = format!("{} of {opcode} is a tile, and its type is {}", role.name(), self.type_text(*id));
+                let text = format!("{} of {op} is a tile, and its type is {}", role.name(), self.type_text(*id));
                 return self.fail("type-mismatch", *span, text, "write a tile type");
             }
         }
@@ -257,7 +260,7 @@ impl Parser<'_> {
         let types = &self.module.types;
         if known != UNKNOWN && !types.get(known).same(types.get(*result), self.profile()) {
             let text = format!("init(…) is {}, and the result is {}", self.type_text(known), self.type_text(*result));
-            self.wrong_kind(span, text, "give the old contents of the result, in its type");
+            let _: Res<()> = self.fail("type-mismatch", span, text, "give the old contents of the result, in its type");
         }
     }
 
@@ -311,7 +314,6 @@ impl Parser<'_> {
     }
 }
 
-/// Has the form as many operands as are written?
 fn counts(form: &Shape, w: &Written) -> bool {
     match &w.indices {
         None => form.ins.len() == w.ins.len(),

@@ -10,7 +10,6 @@ use tessera_isa::ops::{Opcode, Role};
 /// The types of an SSA or assembly instruction.
 #[derive(Debug, Default)]
 pub(super) enum Signature {
-    /// Left out.
     #[default]
     None,
     /// `: T`: one type for both sides.
@@ -19,7 +18,6 @@ pub(super) enum Signature {
     Arrow(Types, Types),
 }
 
-/// An instruction as it is written.
 #[derive(Default)]
 pub(super) struct Written {
     /// Operands that are read, without those in brackets.
@@ -50,7 +48,6 @@ impl Parser<'_> {
         self.build(results, op, form, &mut written)
     }
 
-    /// Everything behind the mnemonic.
     pub(super) fn written(&mut self, w: &mut Written) -> Res<()> {
         if self.at_group("ins") || self.at_group("outs") {
             if self.eat_word("ins") {
@@ -84,11 +81,14 @@ impl Parser<'_> {
         }
         let mut untyped = 0;
         loop {
-            out.push(self.operand()?);
+            // A comma before the attributes is allowed (isa/structure.md 2).
+            if !self.at(Tok::LBrace) || out.is_empty() || entries.is_none() {
+                out.push(self.operand()?);
+            }
             if self.at(Tok::LBrace)
                 && let Some(entries) = &mut entries
             {
-                entries.extend(self.dictionary()?);
+                self.attributes(entries)?;
             }
             if self.eat(Tok::Colon) {
                 let wanted = out.len() - untyped;

@@ -34,11 +34,6 @@ impl Parser<'_> {
                 .help("write the type of the definition"),
         );
     }
-
-    /// An operand whose type cannot play its role.
-    pub(super) fn wrong_kind(&mut self, span: Span, what: String, help: &str) {
-        let _: super::Res<()> = self.fail("type-mismatch", span, what, help);
-    }
 }
 
 /// The first field in which two tiles differ, and what it is here and there.

@@ -10,7 +10,6 @@ use tessera_ir::{BlockId, Def, Func, OpKind};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::profile::Profile;
 
-/// What the head of a function says.
 #[derive(Default)]
 struct Head {
     name: Span,
@@ -23,7 +22,6 @@ struct Head {
 }
 
 impl Parser<'_> {
-    /// The whole text.
     pub fn file(&mut self) {
         let mut listing_at: Option<Span> = None;
         let mut is_module = false;
@@ -246,7 +244,6 @@ impl Parser<'_> {
         })
     }
 
-    /// Attributes of an argument or result, as written.
     fn inner_attrs(&mut self, head: &mut Head, key: String) -> Res<()> {
         if self.at(Tok::LBrace) {
             let at = self.tok.span;
@@ -323,7 +320,7 @@ impl Parser<'_> {
         closed.map(|_| ())
     }
 
-    fn end_function(&mut self) {
+    pub(super) fn end_function(&mut self) {
         let placeholder = Func::new(self.func.name, Span::default());
         self.module.funcs.push(std::mem::replace(&mut self.func, placeholder));
         self.trivia.block_ends.push(std::mem::take(&mut self.block_ends));

@@ -27,7 +27,6 @@ impl CommonTypes {
     }
 }
 
-/// The scalar type of an element type's values.
 pub(crate) fn scalar_of(elem: Elem) -> ScalarType {
     match elem.kind() {
         ElemKind::Float => ScalarType::Float(elem),
@@ -43,7 +42,6 @@ pub(super) struct Scope {
     visible: Vec<(u32, ValueId)>,
     /// The current function, counted from 1.
     function: u32,
-    /// The names that each open region has defined.
     regions: Vec<Vec<NameId>>,
     /// By name: where it was defined in a region that has ended.
     ended: rustc_hash::FxHashMap<NameId, Span>,
@@ -73,9 +71,7 @@ impl Scope {
         if self.visible.len() <= name.index() {
             self.visible.resize(name.index() + 1, (0, value));
         }
-        if let Some(slot) = self.visible.get_mut(name.index()) {
-            *slot = (self.function, value);
-        }
+        self.visible[name.index()] = (self.function, value);
     }
 
     /// Forgets every name, for the next function; what is as long as the program is kept.
@@ -102,9 +98,7 @@ impl Parser<'_> {
         for name in self.scope.regions.pop().unwrap_or_default() {
             let Some(v) = self.scope.find(name) else { continue };
             self.scope.ended.insert(name, self.func.value(v).span);
-            if let Some(slot) = self.scope.visible.get_mut(name.index()) {
-                slot.0 = 0;
-            }
+            self.scope.visible[name.index()].0 = 0;
         }
     }
 
@@ -155,7 +149,6 @@ impl Parser<'_> {
         }
     }
 
-    /// The type of a value.
     pub(super) fn type_of_value(&self, value: ValueId) -> Option<&Type> {
         let id = self.func.value(value).ty;
         (id != UNKNOWN).then(|| self.module.types.get(id))

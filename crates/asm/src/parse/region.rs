@@ -62,12 +62,12 @@ impl Parser<'_> {
         let mut out = SmallVec::new();
         if self.at(Tok::LParen) {
             let open = self.bump().span;
-            self.items(open, Tok::RParen, |p| {
+            out = self.list_of(open, Tok::RParen, |p| {
                 let span = p.expect(Tok::Percent, "an argument `%name`")?.span;
                 let name = p.name_of(span);
                 p.expect(Tok::Colon, "`:` and a type")?;
-                out.push((name, span, p.ty()?));
-                p.skip_location()
+                let ty = p.ty()?;
+                p.skip_location().map(|()| (name, span, ty))
             })?;
         }
         self.expect(Tok::Colon, "`:`")?;

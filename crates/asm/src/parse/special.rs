@@ -102,7 +102,7 @@ impl Parser<'_> {
                 if !ty.plays(*role) && *ty != Type::Event {
                     let (role, written) = (role.name(), shown(self.slice(raw.span)));
                     let text = format!("{role} of {opcode} cannot be {written}, which is {}", print_type(ty));
-                    self.wrong_kind(raw.span, text, "give an operand of the right kind");
+                    let _: Res<()> = self.fail("type-mismatch", raw.span, text, "give an operand of the right kind");
                 }
             }
             op.operands.push(operand);
@@ -168,7 +168,6 @@ impl Parser<'_> {
         self.result_type(draft, "`:` and the tile's type")
     }
 
-    /// The next operand, which plays a role.
     fn plays(&mut self, draft: &mut Draft, role: Role) -> Res<Raw> {
         let raw = self.operand()?;
         draft.operands.push((role, raw));

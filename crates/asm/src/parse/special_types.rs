@@ -18,10 +18,9 @@ impl Parser<'_> {
                 let text = format!("{} is no tile type", self.type_text(ty.0));
                 self.fail("type-mismatch", ty.1, text, "write a tile type")
             }
-            (Text::Assign | Text::AddPtr, Some(ty)) => match known(Role::Tile).or_else(|| known(Role::Global)) {
-                Some(operand) => self.same_types(opcode, operand, ty),
-                None => Ok(()),
-            },
+            (Text::Assign | Text::AddPtr, Some(ty)) => {
+                self.same_types(opcode, known(Role::Tile).or_else(|| known(Role::Global)), ty)
+            }
             (Text::MakeView, Some(ty)) => self.rank(draft, ty, start),
             (Text::Partition, Some(ty)) => {
                 if let Some(view) = of(Role::Global).and_then(|raw| raw.ty) {
@@ -29,11 +28,8 @@ impl Parser<'_> {
                 }
                 self.rank(draft, ty, start)
             }
-            (Text::LoadScalar, Some(ty)) => self.element_of(known(Role::Global), ty),
-            (Text::StoreScalar, _) => match of(Role::Scalar).and_then(|raw| raw.ty) {
-                Some(ty) => self.element_of(known(Role::Global), ty),
-                None => Ok(()),
-            },
+            (Text::LoadScalar, ty) => self.element_of(known(Role::Global), ty),
+            (Text::StoreScalar, _) => self.element_of(known(Role::Global), of(Role::Scalar).and_then(|raw| raw.ty)),
             (Text::Number, Some(ty)) => match self.module.types.get(ty.0) {
                 Type::Scalar(ScalarType::Index | ScalarType::Int(..)) => Ok(()),
                 other => {
@@ -45,11 +41,10 @@ impl Parser<'_> {
         }
     }
 
-    fn same_types(&mut self, opcode: Opcode, operand: TypeId, result: TypeAt) -> Res<()> {
+    fn same_types(&mut self, opcode: Opcode, operand: Option<TypeId>, result: TypeAt) -> Res<()> {
         let types = &self.module.types;
-        if types.get(operand).same(types.get(result.0), self.profile()) {
-            return Ok(());
-        }
+        let differs = |operand: &TypeId| !types.get(*operand).same(types.get(result.0), self.profile());
+        let Some(operand) = operand.filter(differs) else { return Ok(()) };
         let text = format!("{opcode} takes {} and gives {}", self.type_text(operand), self.type_text(result.0));
         self.fail("type-mismatch", result.1, text, "write the same type on both sides")
     }
@@ -74,8 +69,8 @@ impl Parser<'_> {
     }
 
     /// A scalar that is loaded or stored has the bits of the pointer's element.
-    fn element_of(&mut self, pointer: Option<TypeId>, ty: TypeAt) -> Res<()> {
-        let Some(pointer) = pointer else { return Ok(()) };
+    fn element_of(&mut self, pointer: Option<TypeId>, ty: Option<TypeAt>) -> Res<()> {
+        let (Some(pointer), Some(ty)) = (pointer, ty) else { return Ok(()) };
         let (pointer, scalar) = (self.module.types.get(pointer), self.module.types.get(ty.0));
         // The operand's role refuses what points to no element.
         let Some(elem) = pointer.global_elem() else { return Ok(()) };

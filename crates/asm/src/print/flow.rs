@@ -117,7 +117,6 @@ impl Printer<'_> {
         self.text(" : (").operand_types(&op.operands).text(") -> ").parenthesised_results(op)
     }
 
-    /// The regions of an operation.
     pub(super) fn regions(&mut self, op: &Op) {
         for (n, block) in op.blocks.iter().enumerate() {
             let word = match (n, &op.kind) {

@@ -5,7 +5,6 @@ use tessera_ir::{BlockId, Func};
 use tessera_isa::profile::Profile;
 
 impl<'a> Printer<'a> {
-    /// The whole program.
     pub(super) fn module(&mut self) {
         self.type_aliases();
         if self.module.has_wrapper {
@@ -142,7 +141,6 @@ impl<'a> Printer<'a> {
         self.indent = self.indent.saturating_sub(1);
     }
 
-    /// The operations of a block, one a line.
     pub(super) fn block(&mut self, block: BlockId) {
         let ops = &self.func.block(block).ops;
         let end = if self.module.is_listing && block == self.func.body { u32::MAX } else { self.block_end(block) };

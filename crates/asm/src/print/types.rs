@@ -20,7 +20,6 @@ pub fn print_type(ty: &Type) -> String {
     out
 }
 
-/// The name of a pad value as types write it.
 pub(crate) fn pad_text(pad: &Pad) -> String {
     match pad {
         Pad::Null => "null".into(),

@@ -6,7 +6,6 @@ use tessera_isa::diag::{Span, nearest};
 use tessera_isa::elem::Elem;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, TileType};
 
-/// A field of a tile type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Loc,
@@ -43,171 +42,135 @@ pub(crate) struct Fields([Option<Span>; 11]);
 
 impl Fields {
     pub fn get(&self, field: Field) -> Option<Span> {
-        self.0.get(field as usize).copied().flatten()
+        self.0[field as usize]
     }
 
     /// Notes a field; false if it was there already.
     fn set(&mut self, field: Field, span: Span) -> bool {
-        match self.0.get_mut(field as usize) {
-            Some(slot) => slot.replace(span).is_none(),
-            None => false,
-        }
+        self.0[field as usize].replace(span).is_none()
     }
-}
-
-/// A tile type under construction.
-#[derive(Default)]
-struct Draft {
-    loc: Option<Loc>,
-    elem: Option<Elem>,
-    rows: Option<u64>,
-    cols: Option<u64>,
-    v_row: Option<Extent>,
-    v_col: Option<Extent>,
-    blayout: Option<BLayout>,
-    slayout: Option<SLayout>,
-    fractal: Option<u32>,
-    pad: Option<Pad>,
-    compact: Option<Compact>,
 }
 
 pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
     let body = body.trim();
     let items = body.items();
-    let mut draft = Draft::default();
+    let mut tile = TileType::new(Loc::Vec, Elem::F32, 0, 0);
     let first = items.first().copied().unwrap_or(body);
-    let keyed = |p: &Piece<'_>| p.text.contains('=');
-    if keyed(&first) && items.get(1).is_none_or(keyed) {
+    let is_keyed = |p: &Piece<'_>| p.text.contains('=');
+    if is_keyed(&first) && items.get(1).is_none_or(is_keyed) {
         for item in &items {
-            draft.keyed(*item, fields)?;
+            keyed(&mut tile, *item, fields)?;
         }
-    } else if keyed(&first) {
-        page(&mut draft, &items, fields)?;
+        let [loc, elem, rows, cols, ..] = FIELDS;
+        if let Some((_, key)) = [loc, elem, rows, cols].iter().find(|(field, _)| fields.get(*field).is_none()) {
+            return fault(body, format!("the tile type has no {key}"), format!("add `{key}=…`"));
+        }
+    } else if is_keyed(&first) {
+        page(&mut tile, &items, fields)?;
     } else if first.text.starts_with(|c: char| c.is_ascii_digit()) {
-        draft.shape(first, fields)?;
-        draft.loc = Some(Loc::Vec);
+        shape(&mut tile, first, fields)?;
         if let Some(extra) = items.get(1) {
             let what = "the short spelling of a tile type is only extents and element";
             let help = format!("write the location first: vec, {}, {}", shown(first.text), shown(extra.text));
             return fault(*extra, what, help);
         }
     } else {
-        draft.loc = Some(loc(first)?);
+        tile.loc = loc(first)?;
         fields.set(Field::Loc, first.span());
-        let Some(shape) = items.get(1) else {
+        let Some(extents) = items.get(1) else {
             let what = "a tile type has extents and an element type";
             return fault(body, what, "write them after the location, as in vec, 16x64xf32");
         };
-        draft.shape(*shape, fields)?;
+        shape(&mut tile, *extents, fields)?;
         for item in items.iter().skip(2) {
-            draft.keyed(*item, fields)?;
+            keyed(&mut tile, *item, fields)?;
         }
         // The compact spelling means ND where it does not say otherwise (syntax.md 3).
-        draft.blayout = draft.blayout.or(Some(BLayout::RowMajor));
-        draft.slayout = draft.slayout.or(Some(SLayout::NoneBox));
-        draft.fractal = draft.fractal.or(Some(512));
+        tile.blayout.get_or_insert(BLayout::RowMajor);
+        tile.slayout.get_or_insert(SLayout::NoneBox);
+        tile.fractal.get_or_insert(512);
     }
-    draft.finish(body)
+    if fields.get(Field::ValidRow).is_none() {
+        tile.v_row = Extent::Static(tile.rows);
+    }
+    if fields.get(Field::ValidCol).is_none() {
+        tile.v_col = Extent::Static(tile.cols);
+    }
+    Ok(tile)
 }
 
-impl Draft {
-    fn finish(self, body: Piece<'_>) -> Res<TileType> {
-        let missing = |key: &str| fault(body, format!("the tile type has no {key}"), format!("add `{key}=…`"));
-        let Some(loc) = self.loc else { return missing("loc") };
-        let Some(elem) = self.elem else { return missing("dtype") };
-        let Some(rows) = self.rows else { return missing("rows") };
-        let Some(cols) = self.cols else { return missing("cols") };
-        Ok(TileType {
-            loc,
-            elem,
-            rows,
-            cols,
-            v_row: self.v_row.unwrap_or(Extent::Static(rows)),
-            v_col: self.v_col.unwrap_or(Extent::Static(cols)),
-            blayout: self.blayout,
-            slayout: self.slayout,
-            fractal: self.fractal,
-            pad: self.pad.unwrap_or(Pad::Null),
-            compact: self.compact.unwrap_or(Compact::Null),
-        })
-    }
+/// `16x64xf32`.
+fn shape(tile: &mut TileType, piece: Piece<'_>, fields: &mut Fields) -> Res<()> {
+    let (extents, spans, rest) = dims(piece)?;
+    let (&[Some(rows), Some(cols)], &[rows_at, cols_at]) = (extents.as_slice(), spans.as_slice()) else {
+        let what = format!("a tile has 2 known extents, and `{}` has not", shown(piece.text));
+        return fault(piece, what, "write rows, columns and element type joined by `x`, as in 16x64xf32");
+    };
+    (tile.elem, tile.rows, tile.cols) = (elem(rest)?, rows, cols);
+    fields.set(Field::Rows, rows_at);
+    fields.set(Field::Cols, cols_at);
+    fields.set(Field::Elem, rest.span());
+    Ok(())
+}
 
-    /// `16x64xf32`.
-    fn shape(&mut self, piece: Piece<'_>, fields: &mut Fields) -> Res<()> {
-        let (extents, spans, rest) = dims(piece)?;
-        let (&[Some(rows), Some(cols)], &[rows_at, cols_at]) = (extents.as_slice(), spans.as_slice()) else {
-            let what = format!("a tile has 2 known extents, and `{}` has not", shown(piece.text));
-            return fault(piece, what, "write rows, columns and element type joined by `x`, as in 16x64xf32");
-        };
-        self.elem = Some(elem(rest)?);
-        (self.rows, self.cols) = (Some(rows), Some(cols));
-        fields.set(Field::Rows, rows_at);
-        fields.set(Field::Cols, cols_at);
-        fields.set(Field::Elem, rest.span());
-        Ok(())
+fn keyed(tile: &mut TileType, item: Piece<'_>, fields: &mut Fields) -> Res<()> {
+    let Some((key, value)) = item.key_value() else {
+        let what = format!("`{}` is no field of a tile type", shown(item.text));
+        return fault(item, what, "fields are written key=value, as in pad=zero");
+    };
+    if key.text == "valid" {
+        return valid(tile, item, value, fields);
     }
+    let Some((field, _)) = FIELDS.into_iter().find(|(_, name)| *name == key.text) else {
+        let keys = FIELDS.map(|(_, key)| key);
+        let help = did_you_mean(key.text, keys, || format!("fields are {}, valid", keys.join(", ")));
+        return fault(key, format!("`{}` is no field of a tile type", shown(key.text)), help);
+    };
+    if !fields.set(field, item.span()) {
+        return fault(item, format!("{} is written twice", key.text), "remove one of them");
+    }
+    set(tile, field, value)
+}
 
-    /// One `key=value`.
-    fn keyed(&mut self, item: Piece<'_>, fields: &mut Fields) -> Res<()> {
-        let Some((key, value)) = item.key_value() else {
-            let what = format!("`{}` is no field of a tile type", shown(item.text));
-            return fault(item, what, "fields are written key=value, as in pad=zero");
-        };
-        if key.text == "valid" {
-            return self.valid(item, value, fields);
+fn set(tile: &mut TileType, field: Field, value: Piece<'_>) -> Res<()> {
+    match field {
+        Field::Loc => tile.loc = loc(value)?,
+        Field::Elem => tile.elem = elem(value)?,
+        Field::Rows => tile.rows = number(value)?,
+        Field::Cols => tile.cols = number(value)?,
+        Field::ValidRow => tile.v_row = extent(value)?,
+        Field::ValidCol => tile.v_col = extent(value)?,
+        Field::BLayout => tile.blayout = Some(word(value, "blayout", BLayout::ALL, BLayout::name, &[])?),
+        Field::SLayout => tile.slayout = Some(word(value, "slayout", SLayout::ALL, SLayout::name, &[])?),
+        Field::Fractal => tile.fractal = Some(fractal(value)?),
+        Field::Pad => tile.pad = pad(value)?,
+        Field::Compact => {
+            tile.compact = word(value, "compact mode", Compact::ALL, Compact::name, &["0", "1", "2", "3"])?;
         }
-        let Some((field, _)) = FIELDS.into_iter().find(|(_, name)| *name == key.text) else {
-            let keys = FIELDS.map(|(_, key)| key);
-            let help = did_you_mean(key.text, keys, || format!("fields are {}, valid", keys.join(", ")));
-            return fault(key, format!("`{}` is no field of a tile type", shown(key.text)), help);
-        };
-        if !fields.set(field, item.span()) {
-            return fault(item, format!("{} is written twice", key.text), "remove one of them");
-        }
-        self.set(field, value)
     }
+    Ok(())
+}
 
-    fn set(&mut self, field: Field, value: Piece<'_>) -> Res<()> {
-        match field {
-            Field::Loc => self.loc = Some(loc(value)?),
-            Field::Elem => self.elem = Some(elem(value)?),
-            Field::Rows => self.rows = Some(number(value)?),
-            Field::Cols => self.cols = Some(number(value)?),
-            Field::ValidRow => self.v_row = Some(extent(value)?),
-            Field::ValidCol => self.v_col = Some(extent(value)?),
-            Field::BLayout => self.blayout = Some(word(value, "blayout", BLayout::ALL, BLayout::name, &[])?),
-            Field::SLayout => self.slayout = Some(word(value, "slayout", SLayout::ALL, SLayout::name, &[])?),
-            Field::Fractal => self.fractal = Some(fractal(value)?),
-            Field::Pad => self.pad = Some(pad(value)?),
-            Field::Compact => {
-                self.compact = Some(word(value, "compact mode", Compact::ALL, Compact::name, &["0", "1", "2", "3"])?);
-            }
-        }
-        Ok(())
+/// `valid=4x?`; never hexadecimal, so `0x12` is 0 rows and 12 columns.
+fn valid(tile: &mut TileType, item: Piece<'_>, value: Piece<'_>, fields: &mut Fields) -> Res<()> {
+    let Some(at) = value.text.find('x') else {
+        let what = format!("`{}` is no valid region", shown(value.text));
+        return fault(value, what, "write rows x columns, as in valid=4x8 or valid=?x8");
+    };
+    let (rows, cols) = value.cut(at, 1);
+    if !fields.set(Field::ValidRow, rows.span()) || !fields.set(Field::ValidCol, cols.span()) {
+        return fault(item, "the valid region is written twice", "remove one of them");
     }
-
-    /// `valid=4x?`; never hexadecimal, so `0x12` is 0 rows and 12 columns.
-    fn valid(&mut self, item: Piece<'_>, value: Piece<'_>, fields: &mut Fields) -> Res<()> {
-        let Some(at) = value.text.find('x') else {
-            let what = format!("`{}` is no valid region", shown(value.text));
-            return fault(value, what, "write rows x columns, as in valid=4x8 or valid=?x8");
-        };
-        let (rows, cols) = value.cut(at, 1);
-        if !fields.set(Field::ValidRow, rows.span()) || !fields.set(Field::ValidCol, cols.span()) {
-            return fault(item, "the valid region is written twice", "remove one of them");
-        }
-        self.v_row = Some(extent(rows)?);
-        self.v_col = Some(extent(cols)?);
-        Ok(())
-    }
+    (tile.v_row, tile.v_col) = (extent(rows)?, extent(cols)?);
+    Ok(())
 }
 
 /// `loc=vec, f16, 16, 32[, RowMajor, NoneBox, 512, Null]`, as the reference pages write C++ template arguments.
-fn page(draft: &mut Draft, items: &[Piece<'_>], fields: &mut Fields) -> Res<()> {
+fn page(tile: &mut TileType, items: &[Piece<'_>], fields: &mut Fields) -> Res<()> {
     let mut at = items.iter().copied();
     let Some(first) = at.next() else { return Ok(()) };
-    draft.keyed(first, fields)?;
-    if draft.loc.is_none() {
+    keyed(tile, first, fields)?;
+    if fields.get(Field::Loc).is_none() {
         return fault(first, "a tile type starts with its location", "write loc=vec or another location first");
     }
     if items.len() != 4 && items.len() != 8 {
@@ -219,19 +182,19 @@ fn page(draft: &mut Draft, items: &[Piece<'_>], fields: &mut Fields) -> Res<()> 
     for (field, item) in order.into_iter().zip(at) {
         fields.set(field, item.span());
         match field {
-            Field::BLayout => draft.blayout = Some(word(item, "outer layout", BLayout::ALL, BLayout::cpp, &[])?),
-            Field::SLayout => draft.slayout = Some(word(item, "inner layout", SLayout::ALL, SLayout::cpp, &[])?),
-            Field::Fractal if item.text == "None" => draft.fractal = Some(512),
+            Field::BLayout => tile.blayout = Some(word(item, "outer layout", BLayout::ALL, BLayout::cpp, &[])?),
+            Field::SLayout => tile.slayout = Some(word(item, "inner layout", SLayout::ALL, SLayout::cpp, &[])?),
+            Field::Fractal if item.text == "None" => tile.fractal = Some(512),
             Field::Pad => {
-                draft.pad = Some(match item.text {
+                tile.pad = match item.text {
                     "Null" => Pad::Null,
                     "Zero" => Pad::Zero,
                     "Max" => Pad::Max,
                     "Min" => Pad::Min,
                     _ => pad(item)?,
-                });
+                };
             }
-            _ => draft.set(field, item)?,
+            _ => set(tile, field, item)?,
         }
     }
     Ok(())
@@ -242,14 +205,12 @@ pub(super) fn loc(piece: Piece<'_>) -> Res<Loc> {
     if bare == "ub" {
         return Ok(Loc::Vec);
     }
-    Loc::parse(bare).map_or_else(
-        || {
-            let names: Vec<&str> = Loc::ALL.iter().map(|l| l.name()).collect();
-            let help = did_you_mean(bare, names.iter().copied(), || format!("locations are {}", names.join(", ")));
-            fault(piece, format!("`{}` is no location", shown(bare)), help)
-        },
-        Ok,
-    )
+    if let Some(loc) = Loc::parse(bare) {
+        return Ok(loc);
+    }
+    let names: Vec<&str> = Loc::ALL.iter().map(|l| l.name()).collect();
+    let help = did_you_mean(bare, names.iter().copied(), || format!("locations are {}", names.join(", ")));
+    fault(piece, format!("`{}` is no location", shown(bare)), help)
 }
 
 fn extent(piece: Piece<'_>) -> Res<Extent> {
@@ -272,10 +233,8 @@ fn word<T: Copy>(
     name: fn(T) -> &'static str,
     numbers: &[&str],
 ) -> Res<T> {
-    if let Some(found) = all.iter().find(|w| name(**w) == piece.text) {
-        return Ok(*found);
-    }
-    if let Some(found) = numbers.iter().position(|n| *n == piece.text).and_then(|i| all.get(i)) {
+    let numbered = || all.get(numbers.iter().position(|n| *n == piece.text)?);
+    if let Some(found) = all.iter().find(|w| name(**w) == piece.text).or_else(numbered) {
         return Ok(*found);
     }
     let names: Vec<&str> = all.iter().map(|w| name(*w)).collect();

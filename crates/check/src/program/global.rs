@@ -8,7 +8,6 @@ use tessera_isa::diag::Fault;
 use tessera_isa::inst::{GlobalArg, ViewTag};
 use tessera_isa::ops::{Role, Text};
 
-/// An integer, where known.
 type Known = Option<i128>;
 
 impl Walk<'_> {
@@ -53,7 +52,7 @@ impl Walk<'_> {
     pub(super) fn derive_view(&mut self, op: &Op, text: Text) {
         let Some(result) = op.results.first().copied() else { return };
         let Some((base, numbers)) = self.view_and_numbers(op) else {
-            return self.set_unknown(result);
+            return self.set_by_type(result, false);
         };
         let written = self.written_dims(result);
         let view = match text {

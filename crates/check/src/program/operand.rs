@@ -9,7 +9,6 @@ use tessera_isa::inst::{Inst, Place, ScalarArg, TileArg};
 use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
 use tessera_isa::sem::effects;
 
-/// A tile operand of the instruction at hand.
 #[derive(Clone, Copy)]
 pub(super) struct Operand {
     pub role: Role,
@@ -163,7 +162,6 @@ impl Walk<'_> {
         None
     }
 
-    /// Reports a broken rule of an operation.
     pub(super) fn found(&mut self, op: &Op, operands: &[Operand], mut fault: Fault) {
         if fault.is_error() {
             self.report.refuse(op.span, fault.rule);

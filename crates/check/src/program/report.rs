@@ -3,7 +3,6 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_isa::diag::{Diagnostic, Span};
 
-/// What was found so far.
 #[derive(Default)]
 pub(super) struct Report {
     pub diagnostics: Vec<Diagnostic>,

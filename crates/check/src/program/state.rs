@@ -26,7 +26,6 @@ pub(super) enum Val {
     View(usize),
 }
 
-/// A valid extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ext {
     Known(u64),
@@ -49,7 +48,6 @@ impl Ext {
     }
 }
 
-/// A tile or conv tile.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Object {
     pub tile: Tile,
@@ -109,7 +107,6 @@ pub(super) struct Alias {
     pub written: [bool; 2],
 }
 
-/// Everything known at one point of the walk.
 #[derive(Default)]
 pub(super) struct State {
     /// By value of the function.
@@ -126,7 +123,6 @@ pub(super) struct State {
     open: usize,
 }
 
-/// The point where a branch began.
 pub(super) struct Mark {
     log: usize,
     config: Attrs,

@@ -93,36 +93,25 @@ impl Walk<'_> {
         Some(id)
     }
 
-    /// A function's argument, or an input of a listing: its file or caller sets what is `?`.
-    pub(super) fn set_argument(&mut self, value: ValueId) {
-        let val = self.of_type(value, true);
-        self.set(value, val);
-    }
-
-    /// Only the type of the value is known.
-    pub(super) fn set_unknown(&mut self, value: ValueId) {
-        let val = self.of_type(value, false);
-        self.set(value, val);
-    }
-
     pub(super) fn set_unknowns(&mut self, values: &[ValueId]) {
-        values.iter().for_each(|value| self.set_unknown(*value));
+        values.iter().for_each(|value| self.set_by_type(*value, false));
     }
 
-    /// A value of which the type is known; an argument has a place of its own.
-    fn of_type(&mut self, value: ValueId, is_argument: bool) -> Val {
-        match self.ty(value) {
-            Type::Tile(_) | Type::Conv(_) => {
-                let Some(id) = self.tile(value, Ext::Unknown) else { return Val::None };
+    /// Only the type of the value is known. An argument of the function, or input of a listing, has a place of its own,
+    /// and its file or caller sets what is `?`.
+    pub(super) fn set_by_type(&mut self, value: ValueId, is_argument: bool) {
+        let val = match self.ty(value) {
+            Type::Tile(_) | Type::Conv(_) => self.tile(value, Ext::Unknown).map_or(Val::None, |id| {
                 if !is_argument {
                     self.state.change(id, |object| object.place = None);
                 }
                 Val::Tile(id)
-            }
+            }),
             ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => self.global_of_type(ty, is_argument),
             Type::Scalar(_) => Val::Scalar(None),
             Type::Event => Val::None,
-        }
+        };
+        self.set(value, val);
     }
 
     /// The tile that an instruction's result is: `?` means all of it (syntax.md 5).
@@ -184,10 +173,7 @@ impl Walk<'_> {
 
     /// A tile whose type is in order, with its bytes.
     fn sound(&self, id: usize) -> Option<(Tile, u64)> {
-        let object = &self.state.objects[id];
-        if object.broken.is_some() {
-            return None;
-        }
+        let object = Some(&self.state.objects[id]).filter(|o| o.broken.is_none())?;
         let bytes = object.conv.map_or(object.tile.bytes(), |conv| conv.bytes());
         Some((object.tile, bytes))
     }
@@ -212,7 +198,6 @@ impl Walk<'_> {
         }
     }
 
-    /// `pto.set_validshape %t, %r, %c`.
     pub(super) fn set_validshape(&mut self, op: &Op) {
         let tile = op.operands.first().and_then(|o| o.arg.value());
         if let Some(Val::Tile(id)) = tile.map(|v| self.get(v)) {

@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
         if !broken.is_empty() {
             return self.report.diagnostics.extend(broken);
         }
-        self.func.args.iter().for_each(|arg| self.set_argument(*arg));
+        self.func.args.iter().for_each(|arg| self.set_by_type(*arg, true));
         self.block(self.func.body);
         self.dead = true;
         self.sweep(self.func.body);
@@ -109,7 +109,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The integer at an operand's place, where known.
     pub(super) fn int(&self, arg: Arg) -> Option<i128> {
         match self.number(arg)? {
             Number::Int(v) => Some(v),

@@ -5,7 +5,7 @@ use super::*;
 /// An extent of one operand that equals an extent of another: what it is, and how a sentence names both.
 type Equal = (Role, &'static str, Option<u64>, Role, &'static str, Option<u64>);
 
-fn unequal(inst: &Inst, rule: &'static str, pairs: [Equal; 3]) -> Option<Fault> {
+fn unequal(inst: &Inst, rule: Rule, pairs: [Equal; 3]) -> Option<Fault> {
     pairs.into_iter().find_map(|(a, a_name, n, b, b_name, m)| {
         let (n, m) = n.zip(m).filter(|(n, m)| n != m)?;
         let what = format!("{a} has {n} {a_name} and {b} has {m} {b_name}");
@@ -18,7 +18,7 @@ fn operands(inst: &Inst) -> Option<(&TileArg, &TileArg, &TileArg)> {
 }
 
 /// `-valid`: K of both factors, M and N of the result.
-pub(super) fn valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (a, b, dst) = operands(inst)?;
     let pairs = [
         (Role::A, "valid columns (K)", a.valid[1], Role::B, "valid rows", b.valid[0]),
@@ -29,7 +29,7 @@ pub(super) fn valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-shape`: the declared shapes likewise; one row is gemv's on hardware.
-pub(super) fn shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn shape(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (a, b, dst) = operands(inst).map(|(a, b, d)| (&a.tile, &b.tile, &d.tile))?;
     let pairs = [
         (Role::A, "declared rows", Some(a.rows), Role::Dst, "declared rows", Some(dst.rows)),
@@ -46,7 +46,7 @@ pub(super) fn shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-range`: what the hardware counts to.
-pub(super) fn range(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn range(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (a, b, _) = operands(inst)?;
     let extents = [("M", Role::A, a.valid[0]), ("K", Role::A, a.valid[1]), ("N", Role::B, b.valid[1])];
     let outside = |n: &u64| !(1..=4095).contains(n);

@@ -25,7 +25,6 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
         .or_else(|| fp_tile(inst, src, dst))
 }
 
-/// `fp-value` of a fill value.
 pub(super) fn fill_value(inst: &Inst) -> Option<Fault> {
     exact("the fill value", &inst.scalar(Role::Fill)?, inst.dst()?.tile.elem)
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 /// `-valid`: idx has dst's valid region; hardware takes whole rows of both.
-pub(super) fn valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (idx, dst) = (inst.tile(Role::Idx)?, inst.tile(Role::Dst)?);
     if let Some((axis, n, m)) = differ(idx, dst) {
         let name = ["rows", "columns"][axis];
@@ -20,7 +20,7 @@ pub(super) fn valid(inst: &Inst, rule: &'static str) -> Option<Fault> {
 }
 
 /// `-tmp`: a2a3 needs a scratch tile like idx.
-pub(super) fn tmp(inst: &Inst, rule: &'static str) -> Option<Fault> {
+pub(super) fn tmp(inst: &Inst, rule: Rule) -> Option<Fault> {
     let idx = inst.tile(Role::Idx)?;
     let like = format!("give a Vec tile of {}, ND, with idx's valid region", idx.tile.elem);
     let Some(arg) = inst.tile(Role::Tmp) else {

@@ -18,10 +18,10 @@ pub(super) fn view_tile(inst: &Inst) -> Option<Tile> {
 
 pub(super) fn load(inst: &Inst) -> Option<Fault> {
     let view = inst.global.as_ref()?;
-    if let Some(conv) = &inst.conv {
-        return load_conv(inst, view, conv);
+    match &inst.conv {
+        Some(conv) => load_conv(inst, view, conv),
+        None => signature::check(inst).or_else(|| shape(inst, view, Role::Dst, "tload-shape")).or_else(|| bounds(view)),
     }
-    signature::check(inst).or_else(|| shape(inst, view, Role::Dst, "tload-shape")).or_else(|| bounds(view))
 }
 
 pub(super) fn store(inst: &Inst) -> Option<Fault> {
@@ -63,7 +63,7 @@ fn extents(view: &GlobalArg) -> String {
 }
 
 /// The view's rows × columns equal the tile's valid region.
-fn shape(inst: &Inst, view: &GlobalArg, role: Role, rule: &'static str) -> Option<Fault> {
+fn shape(inst: &Inst, view: &GlobalArg, role: Role, rule: Rule) -> Option<Fault> {
     let tile = inst.tile(role)?;
     let fault = |what: String, help: String| broken(inst, role, rule, what, help);
     let counts: &[usize] = match view.tag {

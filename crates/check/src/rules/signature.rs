@@ -74,16 +74,12 @@ pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
     all
 }
 
-/// The signature of an instruction's first case.
 pub(crate) fn of(inst: &Inst) -> Option<&'static Sig> {
     cases(inst).first()?.find(inst, inst.profile, inst.form).ok()
 }
 
 /// The first broken signature rule of all cases: an earlier rule of one case comes before a later one of another.
 pub(crate) fn check(inst: &Inst) -> Option<Fault> {
-    if is_plain(inst) {
-        return None;
-    }
     let cases = cases(inst);
     if cases.is_empty() && !inst.op.info().sigs.is_empty() {
         let what = format!("{} has none of its operands", inst.op.title());
@@ -100,17 +96,6 @@ pub(crate) fn check(inst: &Inst) -> Option<Fault> {
     };
     let fault = Fault::new(id.or(ids.loc).unwrap_or("not-executable"), message).help(help);
     Some(Fault { operand: case.operand.or_else(|| culprit(inst, case, miss)), ..fault })
-}
-
-/// The usual case, quickly: one source and one destination that a signature takes.
-fn is_plain(inst: &Inst) -> bool {
-    match inst.tiles.as_slice() {
-        [src, dst] if (src.role, dst.role) == (Role::Src, Role::Dst) && inst.conv.is_none() => {
-            let tiles = [(Role::Src, src.tile), (Role::Dst, dst.tile)];
-            find(inst.op.info().sigs, inst.profile, inst.form, &tiles).is_ok()
-        }
-        _ => false,
-    }
 }
 
 /// Of operands that are judged by role: the first that no signature which comes furthest takes.

@@ -48,7 +48,6 @@ fn is_zero(v: &Number) -> bool {
     }
 }
 
-/// A number as a sentence shows it.
 pub(super) fn number(v: &Number) -> String {
     match v {
         Number::Int(v) => v.to_string(),

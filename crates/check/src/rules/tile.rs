@@ -34,7 +34,6 @@ pub fn check_conv(conv: &ConvType, profile: Profile) -> Option<Fault> {
     Some(Fault::new("tile-size", what).help("split the image into smaller ones"))
 }
 
-/// The first broken `tile-*` rule of the operands.
 pub(crate) fn check(inst: &Inst) -> Option<Fault> {
     let conv_at = inst.conv.and_then(|_| inst.tile_index(if inst.global.is_some() { Role::Dst } else { Role::Src }));
     if let Some(fault) = inst.conv.and_then(|conv| check_conv(&conv, inst.profile)) {

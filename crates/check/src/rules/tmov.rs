@@ -10,7 +10,7 @@ fn into_loc(inst: &Inst, loc: Loc) -> Option<(&Tile, &Tile)> {
 }
 
 /// A move into Bias or Scaling is one row.
-fn one_row(src: &Tile, dst: &Tile, rule: &'static str) -> Option<Fault> {
+fn one_row(src: &Tile, dst: &Tile, rule: Rule) -> Option<Fault> {
     let rows = (src.rows != 1 || dst.rows != 1).then_some(src.rows.max(dst.rows))?;
     let what = format!("a move into {} is one row, and this one has {rows}", dst.loc.cpp());
     Some(Fault::new(rule, what).help("rows → 1 in both tiles"))
@@ -20,9 +20,8 @@ fn one_row(src: &Tile, dst: &Tile, rule: &'static str) -> Option<Fault> {
 pub(super) fn bias(inst: &Inst) -> Option<Fault> {
     let (src, dst) = into_loc(inst, Loc::Bias)?;
     let (s, d, cols) = (src.elem, dst.elem, src.cols);
-    let fault = one_row(src, dst, "tmov-bias");
-    if fault.is_some() {
-        return fault;
+    if let Some(fault) = one_row(src, dst, "tmov-bias") {
+        return Some(fault);
     }
     let widens = match (s, d) {
         (Elem::I32, Elem::I32) | (Elem::F32, Elem::F32) => true,
@@ -49,9 +48,8 @@ pub(super) fn bias(inst: &Inst) -> Option<Fault> {
 pub(super) fn scaling(inst: &Inst) -> Option<Fault> {
     let (src, dst) = into_loc(inst, Loc::Scaling)?;
     let (s, d, cols) = (src.elem, dst.elem, dst.cols);
-    let fault = one_row(src, dst, "tmov-scaling");
-    if fault.is_some() {
-        return fault;
+    if let Some(fault) = one_row(src, dst, "tmov-scaling") {
+        return Some(fault);
     }
     if s != d || !matches!(d, Elem::U64 | Elem::I64) {
         let what = format!("a move into Scaling is u64→u64 or i64→i64, and this is {s}→{d}");

@@ -25,11 +25,9 @@ impl Programs {
 /// The shortest of at least three times, and of as many as the budget allows: what disturbs a run only makes it longer.
 fn shortest(budget: Duration, time: impl Fn() -> Result<f64>) -> Result<f64> {
     let start = Instant::now();
-    let mut best = time()?;
-    let mut times = 1;
-    while times < 3 || start.elapsed() < budget {
+    let mut best = time()?.min(time()?).min(time()?);
+    while start.elapsed() < budget {
         best = best.min(time()?);
-        times += 1;
     }
     Ok(best)
 }

@@ -39,9 +39,8 @@ fn page() -> Result<String, Failure> {
     );
     let grids = tiles.map(|tile| grid::draw(&tile, 5, 48));
     out.push_str(&side_by_side(&grids));
-    let first = results.first().map(|(_, r)| r);
-    let row = |values: Option<&Vec<u8>>, elem: Elem, from: usize, n: usize| -> String {
-        let bytes = values.map_or(&[][..], |v| v);
+    let (_, first) = results.first().ok_or_else(broken)?;
+    let row = |bytes: &[u8], elem: Elem, from: usize, n: usize| -> String {
         let size = elem.size().unwrap_or(1) as usize;
         let texts = bytes.chunks(size).skip(from).take(n).map(|c| {
             let bits = c.iter().rev().fold(0u64, |bits, b| bits << 8 | u64::from(*b));
@@ -53,9 +52,9 @@ fn page() -> Result<String, Failure> {
     let _ = write!(
         out,
         "\n2  The values: src(r, c) = 100·r + c.\n\n  row 1 of %src{}\n  row 1 of %lo {}   (the same elements at other places)\n  row 1 of %t  {}   (column 1 of %src)\n",
-        row(first.map(|r| &r.src), Elem::F32, 16, 6),
-        row(first.map(|r| &r.lo), Elem::F32, 16, 6),
-        row(first.map(|r| &r.t), Elem::F32, 32, 6),
+        row(&first.src, Elem::F32, 16, 6),
+        row(&first.lo, Elem::F32, 16, 6),
+        row(&first.t, Elem::F32, 32, 6),
     );
     out.push_str(
         "\n3  The insert, with scale 1 and offset 3: cpu rounds x + 3, hardware rounds x and then adds 3.\n\n",
@@ -63,7 +62,7 @@ fn page() -> Result<String, Failure> {
     let acc: String = ACC.iter().map(|v| format!("{:>6}", v.to_string().to_lowercase())).collect();
     let _ = writeln!(out, "  %acc{acc:>57}");
     for (profile, r) in &results {
-        let _ = writeln!(out, "  {:<13}{}", format!("%out on {profile}"), row(Some(&r.out), Elem::I8, 16 * 32, 8));
+        let _ = writeln!(out, "  {:<13}{}", format!("%out on {profile}"), row(&r.out, Elem::I8, 16 * 32, 8));
     }
     out.push_str("\nNext: tessera explain tinsert · tessera layout 33x32xf16 · tessera run FILE --in src=a.npy\n");
     Ok(out)

@@ -43,10 +43,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             writeln!(session.stdout, "    (the end)")?;
             continue;
         };
-        let block = match record.block {
-            0 => String::new(),
-            n => format!("block {n}, "),
-        };
+        let block = if record.block == 0 { String::new() } else { format!("block {}, ", record.block) };
         writeln!(session.stdout, "    {block}line {}: {} {}", record.line, record.op, record.operands)?;
         for write in &record.written {
             writeln!(session.stdout, "      wrote {} ({})", write.tile, write.hash)?;

@@ -9,7 +9,7 @@ use crate::words::{self, counted};
 use serde::Serialize;
 use std::path::PathBuf;
 use tessera::equiv::{Answer, Different, Given, Which, Witness, equiv};
-use tessera::{Diagnostic, Error, ErrorKind, Number, Profile};
+use tessera::{Diagnostic, Error, ErrorKind, Literal, Profile};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -57,7 +57,7 @@ pub struct Args {
 pub struct Known {
     /// A value for a scalar argument
     #[arg(long, value_name = "NAME=VALUE", value_parser = bind::value)]
-    set: Vec<Bound<Number>>,
+    set: Vec<Bound<Literal>>,
     /// A shape for an argument whose type leaves it open
     #[arg(long, value_name = "NAME=NxM", value_parser = shape)]
     shape: Vec<(String, Vec<u64>)>,
@@ -105,32 +105,26 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
                 writeln!(session.stdout, "{record}")?;
                 return Ok(FINE);
             }
-            let compared =
-                format!("{} compared in {}", counted(elements, "element"), counted(outputs as u64, "output"));
+            let [elements, outputs] = [counted(elements, "element"), counted(outputs as u64, "output")];
             let undefined = match undefined {
                 0 => String::new(),
                 n => format!("; {n} of them are undefined in both"),
             };
             let [a, b] = names;
-            writeln!(session.stdout, "equal for all inputs: {a} and {b}\n  {compared}{undefined}")?;
+            writeln!(
+                session.stdout,
+                "equal for all inputs: {a} and {b}\n  {elements} compared in {outputs}{undefined}"
+            )?;
             Ok(FINE)
         }
-        Answer::Different(different) => {
-            show_differences(session, args.format, &names, &different)?;
-            Ok(PROGRAM_ERROR)
-        }
+        Answer::Different(different) => show_differences(session, args.format, &names, &different),
         Answer::Stopped(which, error) => {
             stopped(session, args.format, if which == Which::A { &first } else { &second }, &error)
         }
     }
 }
 
-fn show_differences(
-    session: &mut Session<'_>,
-    format: Format,
-    names: &[String; 2],
-    different: &Different,
-) -> Result<(), Failure> {
+fn show_differences(session: &mut Session<'_>, format: Format, names: &[String; 2], different: &Different) -> Outcome {
     if format == Format::Json {
         for d in &different.first {
             let side = |n: usize| serde_json::json!({ "program": names[n], "element": d.at[n], "is": d.is[n] });
@@ -141,7 +135,7 @@ fn show_differences(
             }
             writeln!(session.stdout, "{record}")?;
         }
-        return Ok(());
+        return Ok(PROGRAM_ERROR);
     }
     let how_many = match different.elements {
         0 => String::new(),
@@ -174,7 +168,7 @@ fn show_differences(
     if let (true, Some(d)) = (different.elements > 0, different.first.first()) {
         writeln!(session.stdout, "  `tessera trace A --at '{}'` shows the way of an element", d.at[0])?;
     }
-    Ok(())
+    Ok(PROGRAM_ERROR)
 }
 
 /// Why a run without data gives no answer, and the exit code of it.

@@ -124,7 +124,7 @@ impl Loaded {
     /// The function of a name, else the entry. A wrong name is a fault of the command line.
     fn kernel(&self, session: &mut Session<'_>, policy: &Policy, entry: Option<&str>) -> Result<Kernel, Failure> {
         let kernel = self.program.kernel_or_entry(entry);
-        kernel.or_else(|error| Err(self.refused(session, policy, &error, entry.is_some())?))
+        kernel.or_else(|error| self.refuse(session, policy, &error, entry.is_some()))
     }
 
     /// What becomes of the function of a name, or of the entry.
@@ -136,20 +136,14 @@ impl Loaded {
     ) -> Result<T, Failure> {
         self.program.kernel_or_entry(entry).and_then(work).or_else(|error| {
             let is_usage = error.rule() == "entry" && entry.is_some();
-            Err(self.refused(session, &Policy::plain(Format::Human), &error, is_usage)?)
+            self.refuse(session, &Policy::plain(Format::Human), &error, is_usage)
         })
     }
 
     /// Reports an error that is the command line's fault or the program's.
-    fn refused(
-        &self,
-        session: &mut Session<'_>,
-        policy: &Policy,
-        error: &Error,
-        is_usage: bool,
-    ) -> Result<Failure, Failure> {
+    fn refuse<T>(&self, session: &mut Session<'_>, policy: &Policy, error: &Error, usage: bool) -> Result<T, Failure> {
         let code = self.report(session, policy, &words::diagnostics(error))?;
-        Ok(Failure::reported(if is_usage { USAGE_ERROR } else { code }))
+        Err(Failure::reported(if usage { USAGE_ERROR } else { code }))
     }
 
     fn report(&self, session: &mut Session<'_>, policy: &Policy, found: &[Diagnostic]) -> Outcome {

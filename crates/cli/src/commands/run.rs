@@ -8,9 +8,10 @@ use super::{Loaded, load};
 use crate::bind::{self, Bound};
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
+use crate::source::Source;
 use crate::words;
 use std::path::PathBuf;
-use tessera::{Diagnostic, Error, Kernel, Number, Profile, Severity};
+use tessera::{Diagnostic, Error, Kernel, Literal, Profile, Severity};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -44,7 +45,7 @@ pub struct Args {
     raw_out: Vec<Bound<PathBuf>>,
     /// A value for a scalar
     #[arg(long, value_name = "NAME=VALUE", value_parser = bind::value)]
-    set: Vec<Bound<Number>>,
+    set: Vec<Bound<Literal>>,
     /// How often the kernel runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65536))]
     blocks: u32,
@@ -74,7 +75,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         return loaded.report(session, &args.policy, &findings);
     }
     let kernel = loaded.kernel(session, &args.policy, args.entry.as_deref())?;
-    let job = Job { args, kernel: &kernel };
+    let job = Job { args, source, kernel: &kernel };
     let bindings = match job.bindings(session) {
         Ok(bindings) => bindings,
         Err(Stop::Failure(failure)) => return Err(failure),
@@ -99,13 +100,14 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if !findings.is_empty() && loaded.report(session, &args.policy, &findings)? == PROGRAM_ERROR {
         return Ok(PROGRAM_ERROR);
     }
-    job.put_out(session, source, &outcome, &shapes)?;
+    job.put_out(session, &outcome, &shapes)?;
     Ok(FINE)
 }
 
 /// A command line with the function that it runs.
 struct Job<'a> {
     args: &'a Args,
+    source: &'a Source,
     kernel: &'a Kernel,
 }
 

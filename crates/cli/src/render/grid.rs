@@ -1,6 +1,7 @@
 //! A tile as a grid of logical elements with their offsets in memory: which rows and columns to show, and the text.
 
 use std::fmt::Write;
+use std::ops::RangeInclusive;
 use tessera_isa::layout::Layout;
 use tessera_isa::tile::{BLayout, Extent, LayoutName, Tile};
 
@@ -118,15 +119,14 @@ impl Grid {
 
 /// A tile as text of at most about `max_rows` rows and `max_width` columns.
 pub fn draw(tile: &Tile, max_rows: u64, max_width: usize) -> String {
-    let mut budget = 64u64;
-    loop {
-        let text = draw_columns(&Grid::new(*tile, max_rows, budget));
-        let width = text.lines().map(|l| l.chars().count()).max().unwrap_or(0);
-        if width <= max_width || budget <= 4 {
-            return text;
-        }
-        budget -= 1;
-    }
+    widest(4..=64, max_width, |columns| draw_columns(&Grid::new(*tile, max_rows, columns)))
+}
+
+/// The text with the most columns that is at most so wide, else the one with the fewest.
+pub(crate) fn widest(columns: RangeInclusive<u64>, max_width: usize, draw: impl Fn(u64) -> String) -> String {
+    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= max_width);
+    let least = *columns.start();
+    columns.rev().map(&draw).find(fits).unwrap_or_else(|| draw(least))
 }
 
 fn draw_columns(grid: &Grid) -> String {

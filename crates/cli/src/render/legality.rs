@@ -20,7 +20,8 @@ pub fn legality(info: &OpInfo) -> Option<Table> {
         if used.is_empty() || sig.types == Types::Pairs(&[]) {
             continue;
         }
-        let key = [form_names(&used, &forms), locations(sig, info), layouts(sig, info), types(sig.types)];
+        let locations = paths(info, |role| location_names(sig.locs_of(role)));
+        let key = [form_names(&used, &forms), locations, layouts(sig, info), types(sig.types)];
         let on = Profile::ALL.map(|p| sig.on.has(p));
         match rows.iter_mut().find(|(k, _)| *k == key) {
             Some((_, all)) => all.iter_mut().zip(on).for_each(|(a, b)| *a |= b),
@@ -51,10 +52,6 @@ fn flows(info: &OpInfo) -> bool {
 fn roles(info: &OpInfo) -> Vec<Role> {
     let operands = info.forms.first().into_iter().flat_map(|f| f.operands());
     operands.filter(|o| o.role.kind() == Kind::Tile && o.effect != Effect::Scratch).map(|o| o.role).collect()
-}
-
-fn locations(sig: &Sig, info: &OpInfo) -> String {
-    paths(info, |role| location_names(sig.locs_of(role)))
 }
 
 /// What holds of the operands: from source to destination, of all of them alike, or one by one.
@@ -88,27 +85,22 @@ fn layouts(sig: &Sig, info: &OpInfo) -> String {
     if sig.layouts.is_empty() { "any".into() } else { sig.layouts.iter().map(one).collect::<Vec<_>>().join(", ") }
 }
 
+fn all<T>(list: &[T], one: impl Fn(&T) -> String) -> String {
+    list.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
 fn types(types: Types) -> String {
     match types {
         Types::Any => "any".into(),
         Types::Equal => "equal, any of the profile".into(),
         Types::EqualOf(list) => format!("equal: {}", elems(list)),
         Types::EachOf(list) => format!("each: {}", elems(list)),
-        Types::Pairs(pairs) => {
-            let one = |(src, dst): &(Elem, &[Elem])| format!("{src}→{}", names(dst));
-            pairs.iter().map(one).collect::<Vec<_>>().join("; ")
-        }
-        Types::ByRole(list) => {
-            let one = |(role, asked): &(Role, TypeOf)| match asked {
-                TypeOf::One(list) => format!("{role}: {}", names(list)),
-                TypeOf::Like(other) => format!("{role} as {other}"),
-            };
-            list.iter().map(one).collect::<Vec<_>>().join("; ")
-        }
-        Types::Rows(_, rows) => {
-            let one = |row: &&[Elem]| names(row).replace(' ', "·");
-            rows.iter().map(one).collect::<Vec<_>>().join("; ")
-        }
+        Types::Pairs(pairs) => all(pairs, |(src, dst)| format!("{src}→{}", names(dst))),
+        Types::ByRole(list) => all(list, |(role, asked)| match asked {
+            TypeOf::One(list) => format!("{role}: {}", names(list)),
+            TypeOf::Like(other) => format!("{role} as {other}"),
+        }),
+        Types::Rows(_, rows) => all(rows, |row| names(row).replace(' ', "·")),
         Types::OwnRule => "a rule of its own".into(),
     }
 }

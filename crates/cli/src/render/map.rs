@@ -1,7 +1,6 @@
 //! The memory map as a picture: addresses upward, program order to the right, one box per tile.
 
 use super::svg::{Svg, escape};
-use std::fmt::Write;
 use tessera_isa::tile::Loc;
 use tessera_plan::{MemoryMap, MemoryRows, Row, Slot};
 
@@ -229,15 +228,13 @@ fn panel_title(memory: &MemoryRows) -> String {
 }
 
 fn summary(memory: &MemoryRows) -> String {
-    let mut text =
-        format!("{} tiles · {} alive at most · {} used", memory.rows.len(), size(memory.peak), size(memory.high_water));
-    if let Some(c) = memory.capacity {
-        let _ = write!(text, " of {}", size(c));
-    }
-    if memory.reserved > 0 {
-        let _ = write!(text, " ({} more for the runtime)", size(memory.reserved));
-    }
-    text
+    let (tiles, peak, used) = (memory.rows.len(), size(memory.peak), size(memory.high_water));
+    let limit = memory.capacity.map_or(String::new(), |bytes| format!(" of {}", size(bytes)));
+    let reserved = match memory.reserved {
+        0 => String::new(),
+        bytes => format!(" ({} more for the runtime)", size(bytes)),
+    };
+    format!("{tiles} tiles · {peak} alive at most · {used} used{limit}{reserved}")
 }
 
 /// Bytes in the unit that keeps them short.

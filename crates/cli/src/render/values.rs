@@ -1,7 +1,7 @@
 //! Arrays as small tables: the corners of big ones, every element of small ones.
 
 use super::WIDTH;
-use super::grid::{Slot, choose};
+use super::grid::{Slot, choose, widest};
 use std::fmt::Write;
 use tessera_isa::elem::Elem;
 
@@ -47,15 +47,7 @@ impl Values<'_> {
             return "  (empty)\n".into();
         }
         let row_slots = choose(rows, 1, MAX_ROWS);
-        let mut budget = 40;
-        loop {
-            let text = self.lines(&row_slots, &choose(cols, 1, budget), cols);
-            let width = text.lines().map(|l| l.chars().count()).max().unwrap_or(0);
-            if width <= WIDTH || budget <= 3 {
-                return text;
-            }
-            budget -= 1;
-        }
+        widest(3..=40, WIDTH, |columns| self.lines(&row_slots, &choose(cols, 1, columns), cols))
     }
 
     fn lines(&self, rows: &[Slot], cols: &[Slot], pitch: u64) -> String {

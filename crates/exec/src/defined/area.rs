@@ -3,7 +3,7 @@
 //! Whether bytes are defined does not depend on the order in which they move, so the runs of all nests of a step are
 //! sorted and merged: a whole tile is one range in every layout.
 
-use crate::engine::memory::ByteSet;
+use crate::defined::ByteSet;
 use crate::nest::{Nest, Runs};
 use smallvec::SmallVec;
 
@@ -16,11 +16,10 @@ pub struct Area {
 impl Area {
     /// The area of some runs.
     pub fn of_runs<'a>(all: impl IntoIterator<Item = &'a Runs>) -> Self {
-        let mut ranges: SmallVec<[(i64, u64); 1]> = SmallVec::new();
+        let mut area = Area::default();
         for runs in all {
-            runs.for_each(|start, len| push(&mut ranges, start, len));
+            runs.for_each(|start, len| push(&mut area.ranges, start, len));
         }
-        let mut area = Area { ranges };
         area.merge();
         area
     }
@@ -66,6 +65,11 @@ impl Area {
     pub fn span(&self) -> Option<(i64, i64)> {
         let (first, last) = (self.ranges.first()?, self.ranges.last()?);
         Some((first.0, last.0.saturating_add_unsigned(last.1)))
+    }
+
+    /// One past the last byte, with the operand at byte `at` of its memory; `at` where there are none.
+    pub(crate) fn end(&self, at: usize) -> usize {
+        at.saturating_add(self.span().map_or(0, |s| s.1.max(0) as usize))
     }
 
     /// The ranges, with the operand at byte `at` of its memory. Ranges before the memory's start are left out; whoever

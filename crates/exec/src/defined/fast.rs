@@ -3,9 +3,8 @@
 //! Then the steps of an instruction need not be looked at one by one. What it reads and what it writes are two sets of
 //! bytes for each operand, made when the instruction is made ready: that one is defined is asked, the other becomes so.
 
-use crate::defined::Area;
-use crate::defined::Shadow;
-use crate::engine::memory::{Memories, WordMask};
+use crate::defined::{Area, Shadow, WordMask};
+use crate::engine::memory::Memories;
 use crate::lower::Effect;
 use crate::nest::Place;
 use smallvec::SmallVec;
@@ -14,14 +13,8 @@ use smallvec::SmallVec;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Usual {
     reads: SmallVec<[(u8, Bytes); 2]>,
-    writes: SmallVec<[Write; 1]>,
-}
-
-#[derive(Clone, Debug)]
-struct Write {
-    operand: u8,
-    bytes: Bytes,
-    defined: bool,
+    /// The operand, which bytes of it, and whether they become defined.
+    writes: SmallVec<[(u8, Bytes, bool); 1]>,
 }
 
 /// A set of bytes of one operand.
@@ -73,10 +66,7 @@ impl Usual {
         };
         Usual {
             reads: reads.into_iter().map(|(o, area)| (o, bytes(o, area))).collect(),
-            writes: writes
-                .into_iter()
-                .map(|(operand, area, defined)| Write { operand, bytes: bytes(operand, area), defined })
-                .collect(),
+            writes: writes.into_iter().map(|(o, area, defined)| (o, bytes(o, area), defined)).collect(),
         }
     }
 
@@ -84,11 +74,9 @@ impl Usual {
     #[inline]
     pub fn holds(&self, memories: &Memories, places: &[Place]) -> bool {
         self.reads.iter().all(|(operand, bytes)| {
-            let place = places.get(usize::from(*operand));
-            let memory = place.and_then(|p| Some((p.at, memories.get(p.memory)?.defined())));
-            memory.is_some_and(|(at, defined)| match bytes {
-                Bytes::Ranges(area) => area.is_in(defined, at),
-                Bytes::Mask(mask) => defined.has_mask(mask),
+            memories.operand(places, *operand).is_some_and(|(at, memory)| match bytes {
+                Bytes::Ranges(area) => area.is_in(memory.defined(), at),
+                Bytes::Mask(mask) => memory.defined().has_mask(mask),
             })
         })
     }
@@ -97,25 +85,22 @@ impl Usual {
     #[inline]
     pub fn written(&self, memories: &mut Memories, places: &[Place]) -> Effect {
         let mut effect = Effect::default();
-        for Write { operand, bytes, defined } in &self.writes {
-            let Some(place) = places.get(usize::from(*operand)) else {
-                continue;
-            };
-            let Some(memory) = memories.get_mut(place.memory) else {
+        for (operand, bytes, defined) in &self.writes {
+            let Some((at, memory)) = memories.operand_mut(places, *operand) else {
                 continue;
             };
             let set = memory.defined_mut();
-            effect.left_undefined |= !defined && !bytes.is_empty();
+            effect.left_undefined |= !defined && !matches!(bytes, Bytes::Ranges(area) if area.is_empty());
             match (bytes, defined) {
                 (Bytes::Ranges(area), true) => {
                     // Mostly it is defined already, and reading is cheaper than writing.
-                    for (start, len) in area.at(place.at) {
+                    for (start, len) in area.at(at) {
                         if !set.has_all(start, len) {
                             set.insert(start, len);
                         }
                     }
                 }
-                (Bytes::Ranges(area), false) => area.at(place.at).for_each(|(start, len)| set.remove(start, len)),
+                (Bytes::Ranges(area), false) => area.at(at).for_each(|(start, len)| set.remove(start, len)),
                 (Bytes::Mask(mask), true) => {
                     if !set.has_mask(mask) {
                         set.insert_mask(mask);
@@ -125,12 +110,6 @@ impl Usual {
             }
         }
         effect
-    }
-}
-
-impl Bytes {
-    fn is_empty(&self) -> bool {
-        matches!(self, Bytes::Ranges(area) if area.is_empty())
     }
 }
 

@@ -4,9 +4,10 @@ use crate::defined::{Area, ByteSet};
 use crate::engine::memory::{Memories, Memory, is_buffer};
 use crate::kernels::{Conversion, Mapped, Staged, What};
 use crate::lower::{Effect, ParamAt};
-use crate::nest::{DST, Nest, Nests, OPERANDS, Place, SRC, fold, read_bits, size_of_element, whole_bytes, write_bits};
+use crate::nest::{DST, Nest, Nests, OPERANDS, Place, SRC, fold, read_bits, write_bits};
 use smallvec::SmallVec;
 use std::sync::Arc;
+use tessera_isa::sem::Func;
 
 /// What happens to defined bits.
 #[derive(Clone, Debug)]
@@ -89,25 +90,31 @@ impl ShadowMove {
         matches!(self.value, Value::Bits)
     }
 
-    /// Does every element that is written depend on one other element?
-    pub fn depends_on_one(&self) -> bool {
-        self.reads.len() == 1 && !matches!(self.value, Value::Staged(_))
+    /// Where a bit of the first operand picks one of the others: the bit, and for 0 and 1 the operand among those that are
+    /// read; a scalar is none of them.
+    fn picks(&self) -> Option<(u8, [Option<usize>; 2])> {
+        let Value::Mapped(Mapped { func: Func::Select { bit }, args, .. }) = &self.value else {
+            return None;
+        };
+        let is_element = |n: usize| args.get(n).is_some_and(|(_, scalar)| scalar.is_none());
+        let (set, clear) = (is_element(1), is_element(2));
+        Some((*bit, [clear.then_some(1 + usize::from(set)), set.then_some(1)]))
     }
 
     /// How much of what it reads is defined now.
     #[inline]
     pub fn source(&self, memories: &Memories, places: &[Place]) -> Source {
         let mut all = true;
-        for (operand, area) in &self.reads {
-            let place = places.get(usize::from(*operand));
-            let Some((place, memory)) = place.and_then(|p| Some((p, memories.get(p.memory)?))) else {
+        for (n, (operand, area)) in self.reads.iter().enumerate() {
+            let Some((at, memory)) = memories.operand(places, *operand) else {
                 return Source::Undefined;
             };
-            if area.is_in(memory.defined(), place.at) {
+            if area.is_in(memory.defined(), at) {
                 continue;
             }
-            // Every element that is written reads something of every operand.
-            if area.is_outside(memory.defined(), place.at) {
+            // Every element that is written reads something of every operand, or the mask that picks one of them.
+            let is_read = self.picks().is_none() || n == 0;
+            if is_read && area.is_outside(memory.defined(), at) {
                 return Source::Undefined;
             }
             all = false;
@@ -140,15 +147,14 @@ impl ShadowMove {
         result.grow(len);
         if self.keeps_bits() && self.nests.iter().all(|n| whole_rows(n).is_some_and(|run| run >= BIT_RUN)) {
             let (operand, _) = self.reads.first()?;
-            let place = places.get(usize::from(*operand))?;
-            let defined = memories.get(place.memory)?.defined();
+            let (at, memory) = memories.operand(places, *operand)?;
             for nest in &self.nests {
                 let run = whole_rows(nest)?;
                 let mut outer = nest.clone();
                 outer.dims.pop();
                 outer.for_each_element(|[d, s, ..]| {
-                    if let (Ok(s), Ok(d)) = (usize::try_from(place.at as i64 + s), usize::try_from(d - to.0)) {
-                        result.copy_from(defined, s, d, run as usize);
+                    if let (Ok(s), Ok(d)) = (usize::try_from(at as i64 + s), usize::try_from(d - to.0)) {
+                        result.copy_from(memory.defined(), s, d, run as usize);
                     }
                 });
             }
@@ -157,24 +163,35 @@ impl ShadowMove {
         // What is read, from the start of its span on: 0xFF for every byte that is defined.
         let mut read: SmallVec<[(Vec<u8>, i64); 2]> = SmallVec::new();
         for (operand, area) in &self.reads {
-            let (place, span) = (places.get(usize::from(*operand))?, area.span()?);
-            let first = usize::try_from(place.at as i64 + span.0).ok()?;
-            let defined = memories.get(place.memory)?.defined();
-            read.push((defined.expand(first, (span.1 - span.0) as usize), span.0));
+            let ((at, memory), span) = (memories.operand(places, *operand)?, area.span()?);
+            let first = usize::try_from(at as i64 + span.0).ok()?;
+            read.push((memory.defined().expand(first, (span.1 - span.0) as usize), span.0));
         }
         let mut bytes = vec![0u8; len];
         if let Value::Staged(staged) = &self.value {
             staged.defined(&read, (&mut bytes, to.0));
         }
+        // Data decides which operand counts.
+        let mask = self.picks().and_then(|picks| {
+            let (operand, _) = self.reads.first()?;
+            let place = places.get(usize::from(*operand))?;
+            Some((picks, memories.get(place.memory)?.bytes().get(place.at..)?))
+        });
         for nest in &self.nests {
-            self.mix(nest, &read, (&mut bytes, to.0));
+            self.mix(nest, &read, (&mut bytes, to.0), mask);
         }
         result.assign(0, &bytes);
         Some(result)
     }
 
-    /// Runs one nest over bytes that are 0xFF or 0.
-    fn mix(&self, nest: &Nest, read: &[(Vec<u8>, i64)], (bytes, start): (&mut [u8], i64)) {
+    /// Runs one nest over bytes that are 0xFF or 0; `mask` is where the mask lies, for one that picks.
+    fn mix(
+        &self,
+        nest: &Nest,
+        read: &[(Vec<u8>, i64)],
+        (bytes, start): (&mut [u8], i64),
+        mask: Option<((u8, [Option<usize>; 2]), &[u8])>,
+    ) {
         let mut starts = [0; OPERANDS];
         starts[DST] = start;
         starts.iter_mut().skip(SRC).zip(read).for_each(|(at, (_, start))| *at = *start);
@@ -190,43 +207,19 @@ impl ShadowMove {
         }
         let bits = nest.bits;
         nest.for_each_element(|at| {
-            let whole = read.iter().zip(at.iter().zip(bits).skip(SRC)).all(|((bytes, _), (at, bits))| {
-                let all = !0u64 >> (64 - bits.clamp(1, 64));
-                read_bits(bytes, *at, bits) == all
-            });
+            let is_whole = |n: usize| {
+                let all = !0u64 >> (64 - bits[SRC + n].clamp(1, 64));
+                read.get(n).is_some_and(|(bytes, _)| read_bits(bytes, at[SRC + n], bits[SRC + n]) == all)
+            };
+            let whole = match mask {
+                Some(((bit, operands), mask)) => {
+                    let byte = read_bits(mask, at[SRC] + starts[SRC], 8);
+                    is_whole(0) && operands[usize::from(byte >> bit & 1 == 1)].is_none_or(is_whole)
+                }
+                None => (0..read.len()).all(is_whole),
+            };
             write_bits(bytes, at[DST], bits[DST], if whole { !0 } else { 0 });
         });
-    }
-
-    /// The byte of operand `reads[k]` that a byte of the destination comes from, as (k, byte); both are counted from
-    /// their operands' starts. `wanted` says which of those that it depends on.
-    pub fn source_of(&self, byte: i64, mut wanted: impl FnMut(u8, i64) -> bool) -> Option<(u8, i64)> {
-        let mut found = None;
-        if let Value::Staged(staged) = &self.value {
-            staged.sources_of(byte, |input, at| {
-                let operand = staged.inputs[input].operand;
-                if found.is_none() && wanted(operand, at) {
-                    found = Some((operand, at));
-                }
-            });
-        }
-        for nest in &self.nests {
-            nest.for_each_element(|at| {
-                let d = whole_bytes(at[DST], nest.bits[DST]);
-                if found.is_some() || !(d..d + size_of_element(nest.bits[DST])).contains(&byte) {
-                    return;
-                }
-                for ((operand, _), (at, bits)) in self.reads.iter().zip(at.iter().zip(nest.bits).skip(SRC)) {
-                    let s = whole_bytes(*at, bits);
-                    let mut all =
-                        if self.keeps_bits() { s + byte - d..s + byte - d + 1 } else { s..s + size_of_element(bits) };
-                    if let Some(s) = all.find(|s| wanted(*operand, *s)) {
-                        found.get_or_insert((*operand, s));
-                    }
-                }
-            });
-        }
-        found
     }
 }
 

@@ -19,6 +19,13 @@ pub(crate) struct Entry {
     pub undefined_at: u64,
 }
 
+impl Entry {
+    /// The warning of the last run about the contents of operands.
+    pub fn warning(&self) -> Option<&Diagnostic> {
+        self.prepared.as_ref()?.warning.as_deref()
+    }
+}
+
 /// Variants of instructions, by everything that they depend on.
 #[derive(Debug)]
 pub(crate) struct Cache {
@@ -66,7 +73,6 @@ impl Cache {
         self.entries.get(self.last)
     }
 
-    /// Keeps a variant and makes it the current one.
     pub fn insert(&mut self, entry: Entry) {
         if self.entries.len() >= self.most {
             self.entries.clear();
@@ -81,7 +87,7 @@ impl Cache {
 
     /// What the current variant touches of its buffer, relative to the view's first byte.
     pub fn global_span(&self) -> Option<(i64, i64)> {
-        self.entries.get(self.last)?.prepared.as_ref()?.global_span()
+        self.current()?.prepared.as_ref()?.global_span()
     }
 
     #[inline]

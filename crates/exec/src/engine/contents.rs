@@ -4,8 +4,7 @@ use super::Engine;
 use super::memory::{Memories, MemoryId, on_core};
 use super::tiles::{Object, TileId};
 use crate::defined::Area;
-use crate::lower::byte_rows;
-use crate::lower::{Failure, failure};
+use crate::lower::{Failure, byte_rows, failure};
 use crate::nest::{DST, Nest, SRC, lower_copy};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -185,7 +184,6 @@ impl Engine {
         Ok(())
     }
 
-    /// The first element of a tile's valid region that is not defined.
     pub(crate) fn first_undefined(&self, id: TileId, core: u8) -> Option<UndefinedElement> {
         let o = self.object(id).ok()?;
         let memory_id = on_core(o.place.memory, core);

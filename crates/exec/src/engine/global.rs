@@ -1,6 +1,7 @@
 //! Pointers and views of global memory at run time (tile-model.md 7).
 
 use crate::engine::memory::{Memories, MemoryId};
+use crate::lower::{Failure, broken};
 use smallvec::SmallVec;
 use tessera_ir::Type;
 use tessera_isa::elem::Elem;
@@ -110,6 +111,16 @@ impl Global {
             return offset.is_multiple_of(2).then_some((offset / 2) as usize);
         }
         usize::try_from(offset.checked_mul(self.elem.size()?)?).ok()
+    }
+
+    /// The byte where an instruction's view starts, which touches so much of the buffer; an empty one starts anywhere.
+    #[inline]
+    pub fn start(&self, touched: impl FnOnce() -> Option<(i64, i64)>) -> Result<usize, Failure> {
+        match self.byte() {
+            Some(byte) => Ok(byte),
+            None if touched().is_none() => Ok(0),
+            None => Err(broken("a view starts at no byte of its buffer")),
+        }
     }
 
     pub fn elements(&self, memories: &Memories) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::memory::{Memory, MemoryId, on_core};
 use super::tiles::TileId;
-use super::{Engine, Entry, Global};
+use super::{Cache, Engine, Entry, Global};
 use crate::lower::{Effect, Failure, Places, Prepared, failure};
 use crate::nest::Place;
 use smallvec::SmallVec;
@@ -30,6 +30,8 @@ pub struct Issued<'a> {
     pub warnings: &'a [Diagnostic],
     /// Was it never issued before on these operands?
     pub is_new: bool,
+    /// What the contents of its operands gave rise to this time.
+    pub about_contents: Option<&'a Diagnostic>,
     /// Were undefined bytes stored to global memory, as zeros?
     pub stored_undefined: bool,
 }
@@ -37,6 +39,12 @@ pub struct Issued<'a> {
 /// Does an instruction take attributes that SETFMATRIX left (ops.md 7)?
 pub(crate) fn is_configured(op: Opcode) -> bool {
     op.info().attrs.contains(&AttrName::Fmap)
+}
+
+/// `valid-unset`.
+pub(crate) fn is_valid_set(op: Opcode, role: Role, valid: [Option<u64>; 2]) -> Result<(), Failure> {
+    let unset = valid.iter().zip(["v_row", "v_col"]).find(|(extent, _)| extent.is_none());
+    unset.map_or(Ok(()), |(_, name)| Err(tessera_check::valid_unset(op, role, name).into()))
 }
 
 /// Does an instruction write its view of global memory?
@@ -47,35 +55,31 @@ pub(crate) fn stores(inst: &Inst) -> bool {
 impl Engine {
     /// Issues an instruction: `inst` has everything but its tiles, which are `tiles` in the form's order.
     pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<Issued<'_>, Refused> {
-        let Some(how @ (Bind::Window | Bind::Bytes | Bind::InPlace)) = inst.op.binds(self.profile) else {
-            return self.issue_bound(inst, tiles);
-        };
         let tile = |role| tiles.iter().find(|t| t.0 == role).map(|t| t.1);
-        let (Some(src), Some(dst)) = (tile(Role::Src), tile(Role::Dst)) else {
-            return self.issue_bound(inst, tiles);
+        let bound = inst.op.binds(self.profile).zip(tile(Role::Src).zip(tile(Role::Dst)));
+        let Some((how @ (Bind::Window | Bind::Bytes | Bind::InPlace), (src, dst))) = bound else {
+            let (is_new, effect) = self.issue_at(inst, tiles, Memory::default)?;
+            return Ok(self.issued(is_new, effect));
         };
         let before = self.object(dst)?.clone();
-        let issued = match how {
-            Bind::Window => self.issue_at(inst, tiles, Memory::default).and_then(|done| {
-                self.window(inst, src, dst)?;
-                Ok(done)
-            }),
-            _ => {
-                let bound = self.bind(how, src, dst, false).map_err(Refused::from);
-                bound.and_then(|()| self.issue_at(inst, tiles, Memory::default))
+        let mut bind = || -> Result<_, Refused> {
+            if how != Bind::Window {
+                self.bind(how, src, dst, false)?;
             }
+            let done = self.issue_at(inst, tiles, Memory::default)?;
+            if how == Bind::Window {
+                self.window(inst, src, dst)?;
+            }
+            Ok(done)
         };
-        if issued.is_err() {
-            // A refused instruction leaves its destination where it was.
-            *self.object_mut(dst)? = before;
+        match bind() {
+            Ok((is_new, effect)) => Ok(self.issued(is_new, effect)),
+            Err(refused) => {
+                // A refused instruction leaves its destination where it was.
+                *self.object_mut(dst)? = before;
+                Err(refused)
+            }
         }
-        issued.map(|(is_new, effect)| self.issued(is_new, effect))
-    }
-
-    /// Issues an instruction whose destination lies where the instruction wants it.
-    fn issue_bound(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<Issued<'_>, Refused> {
-        let (is_new, effect) = self.issue_at(inst, tiles, Memory::default)?;
-        Ok(self.issued(is_new, effect))
     }
 
     pub(super) fn issued(&self, is_new: bool, effect: Effect) -> Issued<'_> {
@@ -83,6 +87,7 @@ impl Engine {
         Issued {
             warnings: current.map_or(&[], |entry| &entry.warnings),
             is_new,
+            about_contents: current.filter(|_| effect.warned).and_then(Entry::warning),
             stored_undefined: effect.stored_undefined,
         }
     }
@@ -104,13 +109,10 @@ impl Engine {
             let prepared = self.lowered(&full, tiles, view.as_ref().map(|v| v.buffer))?;
             self.keep(0, None, prepared, warnings);
         }
-        let start = match &view {
-            Some(view) => {
-                self.set_buffer(buffer());
-                view.byte().unwrap_or(0)
-            }
-            None => 0,
-        };
+        if view.is_some() {
+            self.set_buffer(buffer());
+        }
+        let start = self.start(0, view.as_ref())?;
         let effect = self.run(0, start)?;
         if let (true, Some((_, dst))) = (inst.op.info().expands, tiles.last()) {
             self.expand_valid(*dst)?;
@@ -134,7 +136,7 @@ impl Engine {
             }
         }
         for scalar in &inst.scalars {
-            key.scalar(scalar.role, scalar.value);
+            key.scalar(scalar);
         }
         if let Some(view) = view {
             key.view(view, view.elements(&self.memories));
@@ -189,9 +191,8 @@ impl Engine {
             inst.tiles.push(self.arg(object, *role));
         }
         for (arg, touch) in inst.tiles.iter().zip(effects(&inst).tiles) {
-            if let (Some(axis), true) = (arg.valid.iter().position(Option::is_none), touch.needs_valid) {
-                let name = if axis == 0 { "v_row" } else { "v_col" };
-                return Err(tessera_check::valid_unset(inst.op, arg.role, name).into());
+            if touch.needs_valid {
+                is_valid_set(inst.op, arg.role, arg.valid)?;
             }
         }
         if is_configured(inst.op) {
@@ -264,7 +265,6 @@ impl Engine {
         Prepared::new(inst, Places { tiles: &places, global: buffer, tracked: self.memories.tracked }).map(Some)
     }
 
-    /// The copy of one tile's bytes into another.
     pub(crate) fn copy_of(&mut self, from: TileId, to: TileId) -> Result<Prepared, Failure> {
         self.reserve_tile(from, 0)?;
         self.reserve_tile(to, 0)?;
@@ -290,6 +290,13 @@ impl Engine {
         if !cache.find(&self.key.0) {
             cache.insert(Entry { key: self.key.0.as_slice().into(), init, prepared, warnings, undefined_at: 0 });
         }
+    }
+
+    /// The byte of its buffer where the view of the current variant starts.
+    #[inline]
+    pub(crate) fn start(&self, cache: usize, view: Option<&Global>) -> Result<usize, Failure> {
+        let touched = || self.caches.get(cache).and_then(Cache::global_span);
+        view.map_or(Ok(0), |view| view.start(touched))
     }
 
     /// Runs the current variant; its view starts at byte `start` of its buffer.

@@ -4,10 +4,11 @@
 //! address lie in a memory of their own, the *pool*, so that they cannot meet anything. Global buffers come last. All
 //! of them are one list, because a plan names memories by number.
 
-pub use crate::defined::ByteSet;
-pub(crate) use crate::defined::WordMask;
+use crate::defined::ByteSet;
 
 use crate::kernels::AlignedBytes;
+use crate::lower::{Failure, failure};
+use crate::nest::Place;
 use tessera_isa::tile::Loc;
 
 /// A memory of a block: an index into [`Memories`].
@@ -77,7 +78,7 @@ pub fn is_buffer(memory: MemoryId) -> bool {
 
 /// What one block wrote to a buffer.
 #[derive(Clone, Debug, Default)]
-pub struct Written {
+struct Written {
     bytes: ByteSet,
     /// All written bytes lie between these two.
     hull: Option<(usize, usize)>,
@@ -189,15 +190,6 @@ impl Memory {
     }
 }
 
-/// More memory is asked for than a run may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OverLimit {
-    /// Bytes of all memories together, as asked for.
-    pub wanted: u64,
-    /// How many there may be.
-    pub limit: u64,
-}
-
 /// All memories of a block: on-chip ones, the pool, and the global buffers.
 #[derive(Clone, Debug)]
 pub struct Memories {
@@ -241,8 +233,22 @@ impl Memories {
         self.list.get_mut(id.index())
     }
 
+    /// Where an operand starts, and its memory.
+    #[inline]
+    pub(crate) fn operand(&self, places: &[Place], operand: u8) -> Option<(usize, &Memory)> {
+        let place = places.get(usize::from(operand))?;
+        Some((place.at, self.get(place.memory)?))
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn operand_mut(&mut self, places: &[Place], operand: u8) -> Option<(usize, &mut Memory)> {
+        let place = places.get(usize::from(operand))?;
+        Some((place.at, self.get_mut(place.memory)?))
+    }
+
     /// Makes a memory at least this long.
-    pub fn reserve(&mut self, id: MemoryId, bytes: u64) -> Result<(), OverLimit> {
+    pub fn reserve(&mut self, id: MemoryId, bytes: u64) -> Result<(), Failure> {
         let Some(memory) = self.list.get(id.index()) else {
             return Ok(());
         };
@@ -253,7 +259,8 @@ impl Memories {
         let others: u64 = self.list.iter().map(|m| m.bytes.len() as u64).sum::<u64>() - have;
         let wanted = others.saturating_add(bytes);
         if wanted > self.limit {
-            return Err(OverLimit { wanted, limit: self.limit });
+            let what = format!("the program needs {wanted} bytes of memory, and a run may have {}", self.limit);
+            return Err(failure("memory-limit", what, "use lower addresses or smaller tiles"));
         }
         if let Some(memory) = self.list.get_mut(id.index()) {
             memory.grow(bytes as usize);

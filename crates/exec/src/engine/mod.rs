@@ -36,7 +36,7 @@ pub use contents::TileData;
 pub(crate) use contents::UndefinedElement;
 pub(crate) use global::Global;
 pub use issue::{Issued, Refused};
-pub(crate) use issue::{is_configured, stores};
+pub(crate) use issue::{is_configured, is_valid_set, stores};
 pub use pool::Storage;
 pub use tiles::TileId;
 pub(crate) use tiles::{Binding, Object};

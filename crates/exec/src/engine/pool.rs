@@ -1,7 +1,6 @@
 //! The pool: storage of tiles that have no address, and who has which bytes of it.
 
 use super::memory::{Memories, MemoryId};
-use super::tiles::over_limit;
 use super::{Engine, Place};
 use crate::lower::{Failure, failure};
 use rustc_hash::FxHashMap;
@@ -79,7 +78,7 @@ impl Engine {
             let wanted = end.max(room.saturating_mul(2).min(Memories::LIMIT / 2));
             if let Err(over) = self.memories.reserve(MemoryId::POOL, wanted) {
                 self.pool.free(handle);
-                return Err(over_limit(over));
+                return Err(over);
             }
         }
         self.undefine_at(Place { memory: MemoryId::POOL, at: at as usize }, bytes as usize);

@@ -4,9 +4,10 @@
 //! change objects and move no data.
 
 use super::Engine;
-use super::memory::{MemoryId, OverLimit, on_core};
-use crate::lower::{Failure, failure};
+use super::memory::{MemoryId, on_core};
+use crate::lower::{Failure, broken, failure};
 use crate::nest::Place;
+use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
 use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::ops::{Bind, Role};
@@ -109,10 +110,9 @@ impl Object {
     }
 }
 
-/// `memory-limit`.
-pub(crate) fn over_limit(over: OverLimit) -> Failure {
-    let what = format!("the program needs {} bytes of memory, and a run may have {}", over.wanted, over.limit);
-    failure("memory-limit", what, "use lower addresses or smaller tiles")
+/// What a rule has against something.
+fn refused(fault: Option<Fault>) -> Result<(), Failure> {
+    fault.map_or(Ok(()), |fault| Err(fault.into()))
 }
 
 /// `valid-range`.
@@ -120,16 +120,7 @@ fn check_extents(tile: &Tile, valid: [Option<i64>; 2]) -> Result<(), Failure> {
     if valid == [None, None] {
         return Ok(());
     }
-    match tessera_check::check_valid(tile, valid.map(|v| v.map(i128::from))) {
-        Some(fault) => Err(fault.into()),
-        None => Ok(()),
-    }
-}
-
-/// A broken invariant of the engine; the caller adds the place.
-fn broken(what: &str) -> Failure {
-    let help = "this is a defect of the tool, not of the program; please report it";
-    failure("internal", what, help)
+    refused(tessera_check::check_valid(tile, valid.map(|v| v.map(i128::from))))
 }
 
 fn no_tile() -> Failure {
@@ -140,23 +131,19 @@ impl Engine {
     /// A new tile without an address; its contents are undefined.
     pub fn tile(&mut self, ty: &TileType) -> Result<TileId, Failure> {
         let tile = ty.resolve(self.profile);
-        match tessera_check::check_tile(&tile, self.profile) {
-            Some(fault) if fault.is_error() => Err(fault.into()),
-            _ => self.add_stored(tile, None),
-        }
+        refused(tessera_check::check_tile(&tile, self.profile).filter(Fault::is_error))?;
+        self.add_stored(tile, None)
     }
 
     /// A new conv tile.
     pub fn conv_tile(&mut self, conv: ConvType) -> Result<TileId, Failure> {
-        match tessera_check::check_conv(&conv, self.profile) {
-            Some(fault) if fault.is_error() => Err(fault.into()),
-            _ => self.add_stored(conv.as_tile(), Some(conv)),
-        }
+        refused(tessera_check::check_conv(&conv, self.profile).filter(Fault::is_error))?;
+        self.add_stored(conv.as_tile(), Some(conv))
     }
 
     fn add_stored(&mut self, tile: Tile, conv: Option<ConvType>) -> Result<TileId, Failure> {
         let handle = self.alloc_storage(tile.loc, tile.bytes())?;
-        let at = self.storage(handle).map_or(0, |s| s.at as usize);
+        let at = self.storage(handle).ok_or_else(no_tile)?.at as usize;
         let mut object = self.object_at(tile, conv, Place { memory: MemoryId::POOL, at });
         object.storage = Some(handle);
         // The number of a released tile is used again.
@@ -291,7 +278,7 @@ impl Engine {
 
     /// Makes a memory long enough.
     pub(crate) fn reserve(&mut self, memory: MemoryId, end: u64) -> Result<(), Failure> {
-        self.memories.reserve(memory, end).map_err(over_limit)
+        self.memories.reserve(memory, end)
     }
 
     /// Bytes that a tile spans, the gaps of a view included.
@@ -355,10 +342,8 @@ impl Engine {
 
     /// The place of an address in a tile's memory, where it is one.
     fn address(&self, o: &Object, addr: i64) -> Result<Place, Failure> {
-        match tessera_check::check_address(o.tile.loc, o.bytes(), addr.into(), self.profile) {
-            Some(fault) => Err(fault.into()),
-            None => Ok(Place { memory: MemoryId::of_loc(o.tile.loc), at: addr as usize }),
-        }
+        refused(tessera_check::check_address(o.tile.loc, o.bytes(), addr.into(), self.profile))?;
+        Ok(Place { memory: MemoryId::of_loc(o.tile.loc), at: addr as usize })
     }
 
     /// TASSIGN: binds a tile to an address; moves no data.
@@ -393,11 +378,12 @@ impl Engine {
         let [row, col] = [Role::Row, Role::Col].map(|role| inst.index(role).unwrap_or(i128::MAX));
         let found = u64::try_from(row).ok().zip(u64::try_from(col).ok());
         let found = found.and_then(|(r, c)| self.layout(from).window(r, c, to.tile.rows, to.tile.cols));
+        let found = found.and_then(|(offset, layout)| Some((u64::try_from(offset).ok()?, layout)));
         let Some((offset, layout)) = found else {
             let what = format!("the window at ({row}, {col}) is no window of {}", from.tile);
             return Err(failure("tsubview-window", what, "move it inside the source"));
         };
-        let bytes = from.tile.elem.bytes_of(u64::try_from(offset).unwrap_or(0));
+        let bytes = from.tile.elem.bytes_of(offset);
         let place = Place { memory: from.place.memory, at: from.place.at + bytes as usize };
         let layout = self.layouts.number(&layout);
         self.update(dst, |o| (o.place, o.layout, o.binding) = (place, layout, Binding::View))

@@ -98,11 +98,13 @@ impl Engine {
         let mut arg = self.arg(object, tile.0);
         arg.tile.pad = Pad::Null;
         inst.tiles.push(arg);
-        let start = Global::of_arg(&view, BUFFER).byte().unwrap_or(0);
+        let from = Global::of_arg(&view, BUFFER);
         inst.global = Some(view);
         let place = Place { memory: on_core(object.place.memory, core), at: object.place.at };
         let at = Places { tiles: &[place], global: Some(BUFFER), tracked: self.memories.tracked };
-        Prepared::new(&inst, at)?.run(&mut self.memories, start)
+        let mut prepared = Prepared::new(&inst, at)?;
+        let start = from.start(|| prepared.global_span())?;
+        prepared.run(&mut self.memories, start)
     }
 
     /// `undefined-read` of a store, and how many bytes it is about.

@@ -8,7 +8,7 @@ use tessera_isa::ops::{Bind, Opcode, Role};
 use tessera_isa::tile::Tile;
 
 macro_rules! slots {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident $kind:ident $get:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) struct $name(u32);
@@ -19,15 +19,20 @@ macro_rules! slots {
                 self.0 as usize
             }
         }
+        impl Var {
+            pub fn $get(self) -> Option<$name> {
+                if let Var::$kind(slot) = self { Some(slot) } else { None }
+            }
+        }
     )*};
 }
 slots! {
     /// Where an integer is.
-    IntSlot;
+    IntSlot Int int;
     /// Where a tile's object is named.
-    TileSlot;
+    TileSlot Tile tile;
     /// Where a pointer or view is.
-    GlobalSlot;
+    GlobalSlot Global global;
 }
 pub(crate) use crate::engine::TileId;
 
@@ -100,7 +105,6 @@ pub(crate) struct While {
 
 #[derive(Debug)]
 pub(crate) struct Alloc {
-    pub at: OpId,
     pub object: TileId,
     pub slot: TileSlot,
     pub addr: Option<Int>,
@@ -110,7 +114,6 @@ pub(crate) struct Alloc {
 /// TSUBVIEW and `pto.subset`: the destination becomes a view.
 #[derive(Debug)]
 pub(crate) struct Window {
-    pub at: OpId,
     pub opcode: Opcode,
     pub src: TileSlot,
     /// The slot of the destination; a result's object is put there first.
@@ -123,7 +126,6 @@ pub(crate) struct Window {
 /// `make_tensor_view` and `partition_view`.
 #[derive(Debug)]
 pub(crate) struct MakeView {
-    pub at: OpId,
     pub src: GlobalSlot,
     pub dst: GlobalSlot,
     pub first: Vec<Int>,
@@ -135,7 +137,6 @@ pub(crate) struct MakeView {
 /// One element of global memory.
 #[derive(Debug)]
 pub(crate) struct Access {
-    pub at: OpId,
     pub pointer: GlobalSlot,
     pub index: Int,
     pub ty: ScalarType,
@@ -150,29 +151,35 @@ pub(crate) enum Code {
     For(Box<For>),
     If(Box<If>),
     While(Box<While>),
+    // A tile instruction; the number of its site.
+    Issue(u32),
+    Support(OpId, Box<Support>),
+}
+
+/// The operations around the instructions.
+#[derive(Debug)]
+pub(crate) enum Support {
     // The contents of these tiles begin here, undefined.
     Fresh(Box<[TileId]>),
-    Alloc(Box<Alloc>),
+    Alloc(Alloc),
     // TASSIGN; a result is the same tile.
-    Assign { at: OpId, tile: TileSlot, addr: Int, result: Option<TileSlot> },
-    SetValid { at: OpId, tile: TileSlot, valid: [Option<Int>; 2] },
-    Window(Box<Window>),
-    MakeView(Box<MakeView>),
-    Partition(Box<MakeView>),
-    AddPtr { at: OpId, src: GlobalSlot, dst: GlobalSlot, by: Int },
-    LoadScalar(Box<Access>, IntSlot),
-    StoreScalar(Box<Access>, Int),
+    Assign { tile: TileSlot, addr: Int, result: Option<TileSlot> },
+    SetValid { tile: TileSlot, valid: [Option<Int>; 2] },
+    Window(Window),
+    MakeView(MakeView),
+    Partition(MakeView),
+    AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int },
+    LoadScalar(Access, IntSlot),
+    StoreScalar(Access, Int),
     // SETFMATRIX: whatever is given stays until it is given again.
     Configure(Box<Attrs>),
     // SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
     PadValue { scalar: Option<Scalar>, attr: Option<Number> },
     BlockIndex(IntSlot),
     BlockCount(IntSlot),
-    Print { at: OpId, tile: TileSlot },
-    // A tile instruction; the number of its site.
-    Issue(u32),
+    Print(TileSlot),
     // An instruction outside the table.
-    Refuse { at: OpId, name: &'static str },
+    Refuse(&'static str),
 }
 
 /// A tile instruction of the program.
@@ -228,6 +235,11 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// The slot of a value that is a tile.
+    pub fn tile(&self, value: ValueId) -> Option<TileSlot> {
+        self.vars.get(value.index())?.tile()
+    }
+
     /// A new slot for a value of this type.
     pub fn slot(&mut self, ty: &Type) -> Var {
         let next = |count: &mut usize| {

@@ -110,13 +110,10 @@ impl Compiler<'_> {
     fn constant(&self, arg: Arg) -> Option<i64> {
         match arg {
             Arg::Int(v) => Some(v),
-            Arg::Value(v) => match self.func.value(v).def {
-                Def::Result(op, _) => match self.func.op(op).kind {
-                    OpKind::Constant(Number::Int(v)) => Some(v as i64),
-                    _ => None,
-                },
-                _ => None,
-            },
+            Arg::Value(v) => {
+                let Def::Result(op, _) = self.func.value(v).def else { return None };
+                if let OpKind::Constant(Number::Int(v)) = self.func.op(op).kind { Some(v as i64) } else { None }
+            }
         }
     }
 
@@ -130,10 +127,7 @@ impl Compiler<'_> {
     fn int(&self, op: &Op, arg: Arg) -> Result<Int, Failure> {
         match arg {
             Arg::Int(v) => Ok(Int::Imm(v)),
-            Arg::Value(v) => match self.var(v) {
-                Var::Int(slot) => Ok(Int::Slot(slot)),
-                _ => Err(lacks(op, "a scalar")),
-            },
+            Arg::Value(v) => self.var(v).int().map(Int::Slot).ok_or_else(|| lacks(op, "a scalar")),
         }
     }
 
@@ -154,24 +148,7 @@ impl Compiler<'_> {
     }
 
     fn int_result(&self, op: &Op) -> Result<IntSlot, Failure> {
-        match self.var(self.result(op)?) {
-            Var::Int(slot) => Ok(slot),
-            _ => Err(lacks(op, "a scalar result")),
-        }
-    }
-
-    fn tile_slot(&self, value: ValueId) -> Option<TileSlot> {
-        match self.var(value) {
-            Var::Tile(slot) => Some(slot),
-            _ => None,
-        }
-    }
-
-    fn global_slot(&self, value: ValueId) -> Option<GlobalSlot> {
-        match self.var(value) {
-            Var::Global(slot) => Some(slot),
-            _ => None,
-        }
+        self.var(self.result(op)?).int().ok_or_else(|| lacks(op, "a scalar result"))
     }
 
     /// What one edge of control flow hands over. What a loop hands to its own blocks goes through the buffer of the
@@ -201,7 +178,8 @@ impl Compiler<'_> {
         for id in &func.block(block).ops {
             let fresh = &self.placement.fresh[id.index()];
             if !fresh.is_empty() {
-                code.push(Code::Fresh(fresh.iter().map(|v| self.object(*v)).collect::<Result<_, _>>()?));
+                let objects = fresh.iter().map(|v| self.object(*v)).collect::<Result<_, _>>()?;
+                code.push(Code::Support(*id, Box::new(Support::Fresh(objects))));
             }
             self.op(*id, func.op(*id), &mut code)?;
         }
@@ -225,7 +203,7 @@ impl Compiler<'_> {
         let (from, to) = scalar::widths(self.module, self.func, op);
         code.push(match &op.kind {
             OpKind::Pto(opcode, form) => return self.pto(id, op, *opcode, *form, code),
-            OpKind::Other(name) => Code::Refuse { at: id, name },
+            OpKind::Other(name) => Code::Support(id, Box::new(Support::Refuse(name))),
             OpKind::Constant(value) => {
                 let value = match (value, self.scalar_type(self.result(op)?)) {
                     // A float constant is what its type makes of it.
@@ -239,21 +217,14 @@ impl Compiler<'_> {
                 };
                 Code::Set { dst: self.int_result(op)?, value }
             }
-            OpKind::Arith(kind) => Code::Arith {
-                op: *kind,
-                width: to,
-                dst: self.int_result(op)?,
-                a: self.operand(op, 0)?,
-                b: self.operand(op, 1)?,
-                at: id,
-            },
-            OpKind::Cmp(pred) => Code::Cmp {
-                pred: *pred,
-                width: from,
-                dst: self.int_result(op)?,
-                a: self.operand(op, 0)?,
-                b: self.operand(op, 1)?,
-            },
+            OpKind::Arith(kind) => {
+                let (dst, a, b) = (self.int_result(op)?, self.operand(op, 0)?, self.operand(op, 1)?);
+                Code::Arith { op: *kind, width: to, dst, a, b, at: id }
+            }
+            OpKind::Cmp(pred) => {
+                let (dst, a, b) = (self.int_result(op)?, self.operand(op, 0)?, self.operand(op, 1)?);
+                Code::Cmp { pred: *pred, width: from, dst, a, b }
+            }
             OpKind::Cast(kind) => {
                 Code::Cast { op: *kind, from, to, dst: self.int_result(op)?, a: self.operand(op, 0)? }
             }
@@ -275,10 +246,7 @@ impl Compiler<'_> {
             Control::For(f) => Code::For(Box::new(For {
                 at: id,
                 name: f.variable,
-                iv: match self.var(f.variable) {
-                    Var::Int(slot) => slot,
-                    _ => return Err(lacks(op, "an induction variable")),
-                },
+                iv: self.var(f.variable).int().ok_or_else(|| lacks(op, "an induction variable"))?,
                 lower: self.int(op, f.lower)?,
                 upper: self.int(op, f.upper)?,
                 step: self.int(op, f.step)?,

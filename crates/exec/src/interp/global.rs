@@ -3,11 +3,12 @@
 use super::code::{Access, GlobalSlot, Int, IntSlot, MakeView, slot_bits};
 use super::step::Exec;
 use crate::engine::Global;
-use crate::lower::{Failure, failure};
+use crate::lower::{Failure, broken, failure};
 use crate::nest::{read_bits, write_bits};
 use smallvec::SmallVec;
-use tessera_ir::ScalarType;
+use tessera_ir::{OpId, ScalarType};
 use tessera_isa::codec::Overflow;
+use tessera_isa::inst::scalar_number;
 
 fn out_of_bounds(what: String, help: impl Into<String>) -> Failure {
     failure("gm-bounds", what, help)
@@ -40,7 +41,8 @@ impl Exec<'_> {
         let sizes = self.extents(&view.second, "size")?;
         let mut made = self.global(view.src).clone();
         for (k, (offset, size)) in offsets.iter().zip(&sizes).enumerate() {
-            let (extent, stride) = (made.dims.get(k).copied().unwrap_or(0), made.strides.get(k).copied().unwrap_or(0));
+            let axis = made.dims.get(k).copied().zip(made.strides.get(k).copied());
+            let (extent, stride) = axis.ok_or_else(|| broken("a partition has more axes than its view"))?;
             if offset.checked_add(*size).is_none_or(|end| end > extent) {
                 let end = offset.saturating_add(*size);
                 let what = format!("the partition takes {offset} to {end} of dimension {k}, and the view has {extent}");
@@ -82,29 +84,27 @@ impl Exec<'_> {
         Ok((pointer, [at, at * unit], elements))
     }
 
-    pub fn load_scalar(&mut self, access: &Access, to: IntSlot) -> Result<(), Failure> {
-        self.watch_load(access)?;
+    pub fn load_scalar(&mut self, op: OpId, access: &Access, to: IntSlot) -> Result<(), Failure> {
+        self.watch_load(op, access)?;
         let (pointer, [element, at], elements) = self.element(access)?;
         let bits = pointer.elem.bits();
         let byte = if bits == 4 { at / 2 } else { at } as usize;
         let len = (bits as usize / 8).max(1);
         let memory = self.engine.memories.get(pointer.buffer);
-        let exists = memory.is_some_and(|m| byte + len <= m.bytes().len());
-        let defined = memory.is_some_and(|m| m.defined().has_all(byte, len));
-        if !exists {
+        let Some(memory) = memory.filter(|m| byte + len <= m.bytes().len()) else {
             let what = format!("element {element} is loaded, and the buffer has {elements} elements");
             return Err(out_of_bounds(what, "give the argument a file"));
-        }
-        if self.engine.memories.tracked && !defined {
+        };
+        if self.engine.memories.tracked && !memory.defined().has_all(byte, len) {
             let what = format!("element {element} of the buffer was never written, and its value is used");
             return Err(failure("undefined-use", what, "bind a file to the argument, or store it first"));
         }
-        let raw = memory.map_or(0, |m| read_bits(m.bytes(), at, bits));
-        self.set(to, slot_bits(pointer.elem.decode(raw), access.ty));
+        let raw = read_bits(memory.bytes(), at, bits);
+        self.set(to, slot_bits(scalar_number(pointer.elem, raw), access.ty));
         Ok(())
     }
 
-    pub fn store_scalar(&mut self, access: &Access, scalar: Int) -> Result<(), Failure> {
+    pub fn store_scalar(&mut self, op: OpId, access: &Access, scalar: Int) -> Result<(), Failure> {
         let (pointer, [_, at], _) = self.element(access)?;
         let elem = pointer.elem;
         let value = self.int(scalar);
@@ -120,7 +120,7 @@ impl Exec<'_> {
             memory.defined_mut().insert(byte, len);
             memory.note_written(byte, len);
         }
-        self.watch_store(access.at, pointer.buffer, byte, len);
+        self.watch_store(op, pointer.buffer, byte, len);
         Ok(())
     }
 }

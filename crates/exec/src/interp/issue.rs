@@ -6,14 +6,20 @@ use crate::engine::{Binding, TileId, stores};
 use crate::lower::{Effect, Failure};
 use smallvec::SmallVec;
 use tessera_ir::OpId;
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Inst, ScalarArg};
 use tessera_isa::ops::Role;
 
 impl Exec<'_> {
     pub fn issue(&mut self, index: usize) -> Result<(), Failure> {
         let Some(site) = self.cx.program.sites.get(index) else {
-            return Ok(());
+            return Err(Diagnostic::internal(self.cx.func.span, format!("the program has no instruction {index}")));
         };
+        self.issue_site(index, site).map_err(|e| self.at(site.at, e))
+    }
+
+    #[inline]
+    fn issue_site(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
         self.engine.issued += 1;
         if !site.results.is_empty() {
             self.begin_results(site)?;
@@ -21,23 +27,25 @@ impl Exec<'_> {
         if let Some((how, src, dst)) = site.binds {
             let (src, dst) = (self.object_of(src), self.object_of(dst));
             let is_result = !site.results.is_empty();
-            self.engine.bind(how, src, dst, is_result).map_err(|e| self.at(site.at, e))?;
+            self.engine.bind(how, src, dst, is_result)?;
         }
         if self.watch.is_some() {
             self.watch_view(site)?;
             self.watch_decisions(site);
         }
         self.choose(index, site)?;
-        let start = match site.global {
-            Some(slot) => self.global(slot).byte().unwrap_or(0),
-            None => 0,
-        };
+        let start = self.engine.start(index, site.global.map(|slot| self.global(slot)))?;
         let effect = match self.engine.run(index, start) {
             Err(e) if self.is_about_data(site, &e) => Effect::default(),
-            ran => ran.map_err(|e| self.at(site.at, e))?,
+            ran => ran?,
         };
         if self.watch.is_some() {
-            self.watch_issue(index, start)?;
+            self.watch_issue(index, site, start)?;
+        } else if effect.warned
+            && let Some(warning) = self.engine.caches.get(index).and_then(|c| c.current()?.warning().cloned())
+        {
+            let warning = self.at(site.at, Box::new(warning));
+            self.found.warn(site.at, *warning);
         }
         if effect.stored_undefined {
             self.report_store(site);
@@ -61,8 +69,7 @@ impl Exec<'_> {
         }
         self.make_key(site);
         let view = site.global.map(|slot| &self.globals[slot.index()]);
-        let is_ready = self.engine.is_ready(index, &site.inst, view);
-        if !is_ready.map_err(|e| self.at(site.at, e))? {
+        if !self.engine.is_ready(index, &site.inst, view)? {
             self.make_ready(index, site)?;
         }
         if let Some(cache) = self.engine.caches.get_mut(index) {
@@ -119,21 +126,18 @@ impl Exec<'_> {
             ty: s.ty,
             value: Some(s.number(self.int(s.int))),
         }));
-        let inst = self.engine.instruction(inst, &tiles, view.as_ref()).map_err(|e| self.at(site.at, e))?;
+        let inst = self.engine.instruction(inst, &tiles, view.as_ref())?;
         self.legal(site.at, &inst)?;
         let buffer = view.as_ref().map(|v| v.buffer);
-        let prepared = self.engine.lowered(&inst, &tiles, buffer).map_err(|e| self.at(site.at, e))?;
+        let prepared = self.engine.lowered(&inst, &tiles, buffer)?;
         let init = match (site.init, tiles.last()) {
-            (Some(slot), Some((_, dst))) => {
-                let copy = self.engine.copy_of(self.object_of(slot), *dst);
-                Some(copy.map_err(|e| self.at(site.at, e))?)
-            }
+            (Some(slot), Some((_, dst))) => Some(self.engine.copy_of(self.object_of(slot), *dst)?),
             _ => None,
         };
         self.engine.keep(index, init, prepared, Vec::new());
         // A buffer without a file may have to grow before the first store.
         if let Some(view) = &view {
-            self.engine.fits(index, &site.inst, view).map_err(|e| self.at(site.at, e))?;
+            self.engine.fits(index, &site.inst, view)?;
         }
         Ok(())
     }

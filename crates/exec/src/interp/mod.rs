@@ -17,7 +17,7 @@ mod watched;
 
 pub use crate::engine::TileData;
 use crate::lower::Failure;
-use crate::origin::Watch;
+pub use watched::run as watch;
 
 use tessera_ir::{Func, Module, OpId, ValueId};
 use tessera_isa::codec::Number;
@@ -165,11 +165,6 @@ impl From<Failure> for Outcome {
     fn from(failure: Failure) -> Self {
         Outcome { diagnostics: vec![*failure], ..Outcome::default() }
     }
-}
-
-/// Runs a program and follows every byte; data that is not given is unknown.
-pub fn watch(run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
-    watched::run(run, watch)
 }
 
 /// Runs a program.

@@ -3,9 +3,9 @@
 use super::code::{Alloc, Hand, TileSlot, Window};
 use super::step::Exec;
 use crate::engine::TileId;
-use crate::engine::memory::MemoryId;
 use crate::lower::Failure;
 use smallvec::SmallVec;
+use tessera_ir::OpId;
 use tessera_isa::inst::{Inst, ScalarArg};
 use tessera_isa::ops::{Form, Role};
 
@@ -24,11 +24,7 @@ impl Exec<'_> {
         }
     }
 
-    pub fn reserve_pool(&mut self) -> Result<(), Failure> {
-        self.engine.reserve(MemoryId::POOL, self.cx.program.pool)
-    }
-
-    pub fn alloc(&mut self, alloc: &Alloc) -> Result<(), Failure> {
+    pub fn alloc(&mut self, at: OpId, alloc: &Alloc) -> Result<(), Failure> {
         let valid = alloc.valid.map(|v| v.map(|v| self.int(v)));
         let addr = alloc.addr.map(|a| self.int(a));
         let own = self.engine.alloc(alloc.object, addr, valid)?;
@@ -36,13 +32,13 @@ impl Exec<'_> {
         // Placement says where the contents of placed tiles begin.
         let info = self.cx.program.objects.get(alloc.object.index());
         if own && info.is_some_and(|i| i.address.is_none()) {
-            self.undefine(Some(alloc.at), alloc.object);
+            self.undefine(Some(at), alloc.object);
         }
         Ok(())
     }
 
     /// TSUBVIEW and `pto.subset`.
-    pub fn window(&mut self, w: &Window) -> Result<(), Failure> {
+    pub fn window(&mut self, at: OpId, w: &Window) -> Result<(), Failure> {
         if let Some(result) = w.result {
             self.engine.begin(result)?;
             self.set_tile(w.dst, result);
@@ -53,18 +49,17 @@ impl Exec<'_> {
             inst.scalars.push(ScalarArg::new(role, self.int(v)));
         }
         let inst = self.engine.instruction(inst, &[(Role::Src, src), (Role::Dst, dst)], None)?;
-        self.legal(w.at, &inst)?;
+        self.legal(at, &inst)?;
         self.engine.window(&inst, src, dst)
     }
 
     /// Copies carried tiles into the buffers of their loop.
     pub fn copy_carried(&mut self, hands: &[Hand]) -> Result<(), Failure> {
-        let mut copies: SmallVec<[(TileId, TileId); 2]> = SmallVec::new();
-        for hand in hands {
-            if let Hand::Tile { from, buffer: Some(buffer), .. } = hand {
-                copies.push((self.object_of(*from), *buffer));
-            }
-        }
+        let copied = |hand: &Hand| match hand {
+            Hand::Tile { from, buffer: Some(buffer), .. } => Some((self.object_of(*from), *buffer)),
+            _ => None,
+        };
+        let copies: SmallVec<[(TileId, TileId); 2]> = hands.iter().filter_map(copied).collect();
         if copies.is_empty() {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 use super::code::{Site, TileSlot};
 use super::step::Exec;
 use super::{Printed, TraceLine, TraceWrite};
+use crate::engine::is_valid_set;
 use crate::lower::Failure;
 use tessera_ir::OpId;
 use tessera_isa::ops::{Opcode, Role};
@@ -12,17 +13,10 @@ impl Exec<'_> {
     pub fn print(&mut self, at: OpId, slot: TileSlot) -> Result<(), Failure> {
         self.watch_print(slot)?;
         let valid = self.engine.object(self.object_of(slot))?.valid;
-        if let Some(axis) = valid.iter().position(Option::is_none) {
-            let name = if axis == 0 { "v_row" } else { "v_col" };
-            let fault = tessera_check::valid_unset(Opcode::Tprint, Role::Tile, name);
-            return Err(self.at(at, fault.into()));
-        }
+        is_valid_set(Opcode::Tprint, Role::Tile, valid)?;
         let data = self.engine.read(self.object_of(slot), 0)?;
-        if data.defined.iter().any(|d| *d != 0xFF)
-            && let Some(d) = self.undefined_read(slot, 0, "is printed")
-        {
-            let d = self.at(at, Box::new(d));
-            self.found.warn(at, *d);
+        if data.defined.iter().any(|d| *d != 0xFF) {
+            self.warn_undefined(at, slot, "is printed");
         }
         if let Some(value) = self.value_of(slot) {
             self.printed.push(Printed { op: at, value, block: self.block, data });

@@ -157,14 +157,13 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
         };
         exec.globals[slot.index()] = global;
     }
-    exec.reserve_pool()?;
+    exec.engine.reserve(MemoryId::POOL, exec.cx.program.pool)?;
     for (object, address) in &exec.cx.program.bound {
         // Refused where the program says it.
         let _ = exec.engine.assign(*object, *address);
     }
     for (value, input) in &run.inputs {
-        let var = exec.cx.program.vars.get(value.index()).copied();
-        match (var, input) {
+        match (exec.cx.program.vars.get(value.index()).copied(), input) {
             (Some(Var::Int(slot)), Input::Scalar(number)) => {
                 if let Type::Scalar(ty) = run.module.types.get(run.func.value(*value).ty) {
                     exec.set(slot, slot_bits(*number, *ty));
@@ -213,7 +212,8 @@ fn give_tile(exec: &mut Exec<'_>, slot: TileSlot, rows: u64, cols: u64, elements
 fn scalars_are_bound(run: &Run<'_>) -> Result<(), Failure> {
     let is_scalar = |v: &ValueId| matches!(run.module.types.get(run.func.value(*v).ty), Type::Scalar(_));
     let is_free = |v: &ValueId| !run.inputs.iter().any(|(bound, _)| bound == v);
-    let Some(free) = run.func.args.iter().find(|v| is_scalar(v) && is_free(v) && is_used(run, **v)) else {
+    let is_used = |v: &ValueId| run.func.ops.iter().any(|op| op.values().any(|used| used == *v));
+    let Some(free) = run.func.args.iter().find(|v| is_scalar(v) && is_free(v) && is_used(v)) else {
         return Ok(());
     };
     let value = run.func.value(*free);
@@ -224,16 +224,12 @@ fn scalars_are_bound(run: &Run<'_>) -> Result<(), Failure> {
     ))
 }
 
-fn is_used(run: &Run<'_>, value: ValueId) -> bool {
-    run.func.ops.iter().any(|op| op.values().any(|v| v == value))
-}
-
 fn read_outputs(run: &Run<'_>, exec: &mut Exec<'_>, block: u32, left: &mut Left) -> Result<(), Failure> {
     if block + 1 != exec.cx.blocks {
         return Ok(());
     }
     for (value, core) in &run.outputs {
-        let Some(Var::Tile(slot)) = exec.cx.program.vars.get(value.index()).copied() else {
+        let Some(slot) = exec.cx.program.tile(*value) else {
             continue;
         };
         let data = exec.engine.read(exec.object_of(slot), *core)?;

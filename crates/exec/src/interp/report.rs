@@ -2,9 +2,10 @@
 
 use super::code::{Site, TileSlot};
 use super::step::Exec;
-use crate::defined::Shadow;
+use crate::defined::{Shadow, Value};
 use crate::engine::UndefinedElement;
 use crate::engine::memory::MemoryId;
+use crate::origin::{ByteAt, Read, Source};
 use rustc_hash::FxHashSet;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::diag::{Diagnostic, Severity};
@@ -78,14 +79,15 @@ impl Exec<'_> {
 
     /// `undefined-read`: a store wrote zeros where its tile is undefined.
     pub fn report_store(&mut self, site: &Site) {
-        if self.found.has(site.at, "undefined-read") {
-            return;
+        if let (Some((_, slot)), false) = (site.tiles.first(), self.found.has(site.at, "undefined-read")) {
+            self.warn_undefined(site.at, *slot, "is stored");
         }
-        if let Some((_, slot)) = site.tiles.first()
-            && let Some(d) = self.undefined_read(*slot, 0, "is stored")
-        {
-            let d = self.at(site.at, Box::new(d));
-            self.found.warn(site.at, *d);
+    }
+
+    pub fn warn_undefined(&mut self, at: OpId, slot: TileSlot, how: &str) {
+        if let Some(d) = self.undefined_read(slot, 0, how) {
+            let d = self.at(at, Box::new(d));
+            self.found.warn(at, *d);
         }
     }
 
@@ -102,6 +104,18 @@ impl Exec<'_> {
             d.notes.push(format!("in block {} of {}", self.block, self.cx.blocks));
         }
         Some(d.help("write the element before it is read, or make the valid region smaller"))
+    }
+
+    /// Of the bytes that one depends on, one that is undefined; any where all belong to one element.
+    fn undefined_of(&self, source: Option<Source>, any: bool) -> Option<ByteAt> {
+        let has = |(memory, byte)| self.engine.memories.get(memory).is_some_and(|m| m.defined().has(byte));
+        match source? {
+            Source::Copied(at) => Some(at),
+            Source::Computed { operands, .. } => {
+                operands.into_iter().flat_map(Read::bytes).find(|at| any || !has(*at))
+            }
+            _ => None,
+        }
     }
 
     /// Says where an undefined byte came from, as far as the instructions that were made ready tell.
@@ -129,19 +143,8 @@ impl Exec<'_> {
                         }
                         let source = match step {
                             Shadow::Move(mv) => {
-                                let at = |operand: u8, byte: i64| {
-                                    let place = prepared.places.get(usize::from(operand))?;
-                                    Some((place.memory, usize::try_from(place.at as i64 + byte).ok()?))
-                                };
-                                // Of several that it depends on, one that is undefined.
-                                let wanted = |operand: u8, byte: i64| {
-                                    let defined = |(memory, byte)| {
-                                        self.engine.memories.get(memory).is_some_and(|m| m.defined().has(byte))
-                                    };
-                                    mv.depends_on_one() || !at(operand, byte).is_some_and(defined)
-                                };
-                                let from = mv.source_of(byte as i64 - place.at as i64, wanted);
-                                from.and_then(|(operand, byte)| at(operand, byte))
+                                let from = mv.came_from(&prepared.places, byte as i64 - place.at as i64);
+                                self.undefined_of(from, mv.reads.len() == 1 && !matches!(mv.value, Value::Staged(_)))
                             }
                             _ => None,
                         };

@@ -91,14 +91,13 @@ impl<'a> Exec<'a> {
         // A value may be named before its definition (syntax.md 1), so its own tile is there from the start.
         let program = self.cx.program;
         for (object, info) in program.objects.iter().enumerate() {
-            if let Some(Var::Tile(slot)) = program.vars.get(info.value.index()) {
-                self.set_tile(*slot, TileId::new(object));
+            if let Some(slot) = program.tile(info.value) {
+                self.set_tile(slot, TileId::new(object));
             }
         }
     }
 
     pub fn run(&mut self) -> Result<(), Failure> {
-        self.reserve_pool()?;
         let program = self.cx.program;
         self.code(&program.body).map_err(|e| match self.cx.blocks {
             ..=1 => e,
@@ -158,52 +157,45 @@ impl<'a> Exec<'a> {
                 }
                 Code::While(w) => self.repeat_while(w)?,
                 Code::Issue(site) => self.issue(*site as usize)?,
-                other => self.support(other)?,
+                Code::Support(at, support) => self.support(*at, support).map_err(|e| self.at(*at, e))?,
             }
         }
         Ok(())
     }
 
-    /// The operations around the instructions.
-    fn support(&mut self, code: &Code) -> Result<(), Failure> {
-        match code {
-            Code::Fresh(objects) => objects.iter().for_each(|o| self.undefine(None, *o)),
-            Code::Alloc(alloc) => self.alloc(alloc).map_err(|e| self.at(alloc.at, e))?,
-            Code::Assign { at, tile, addr, result } => {
-                let address = self.int(*addr);
-                self.engine.assign(self.object_of(*tile), address).map_err(|e| self.at(*at, e))?;
+    fn support(&mut self, at: OpId, support: &Support) -> Result<(), Failure> {
+        match support {
+            Support::Fresh(objects) => objects.iter().for_each(|o| self.undefine(None, *o)),
+            Support::Alloc(alloc) => self.alloc(at, alloc)?,
+            Support::Assign { tile, addr, result } => {
+                let tile = self.object_of(*tile);
+                self.engine.assign(tile, self.int(*addr))?;
                 if let Some(result) = result {
-                    self.set_tile(*result, self.object_of(*tile));
+                    self.set_tile(*result, tile);
                 }
             }
-            Code::SetValid { at, tile, valid } => {
+            Support::SetValid { tile, valid } => {
                 let valid = valid.map(|v| v.map(|v| self.int(v)));
-                self.engine.set_valid(self.object_of(*tile), valid).map_err(|e| self.at(*at, e))?;
+                self.engine.set_valid(self.object_of(*tile), valid)?;
             }
-            Code::Window(window) => self.window(window).map_err(|e| self.at(window.at, e))?,
-            Code::MakeView(view) => self.make_view(view).map_err(|e| self.at(view.at, e))?,
-            Code::Partition(view) => self.partition(view).map_err(|e| self.at(view.at, e))?,
-            Code::AddPtr { at, src, dst, by } => {
-                self.add_pointer(*src, *dst, self.int(*by)).map_err(|e| self.at(*at, e))?;
-            }
-            Code::LoadScalar(access, to) => self.load_scalar(access, *to).map_err(|e| self.at(access.at, e))?,
-            Code::StoreScalar(access, scalar) => {
-                self.store_scalar(access, *scalar).map_err(|e| self.at(access.at, e))?;
-            }
-            Code::Configure(attrs) => self.engine.configure(attrs),
-            Code::PadValue { scalar, attr } => {
+            Support::Window(window) => self.window(at, window)?,
+            Support::MakeView(view) => self.make_view(view)?,
+            Support::Partition(view) => self.partition(view)?,
+            Support::AddPtr { src, dst, by } => self.add_pointer(*src, *dst, self.int(*by))?,
+            Support::LoadScalar(access, to) => self.load_scalar(at, access, *to)?,
+            Support::StoreScalar(access, scalar) => self.store_scalar(at, access, *scalar)?,
+            Support::Configure(attrs) => self.engine.configure(attrs),
+            Support::PadValue { scalar, attr } => {
                 let value = scalar.map(|s| s.number(self.int(s.int))).or(*attr);
                 self.engine.config.set(AttrName::PadValue, value);
             }
-            Code::BlockIndex(slot) => self.set(*slot, i64::from(self.block)),
-            Code::BlockCount(slot) => self.set(*slot, i64::from(self.cx.blocks)),
-            Code::Print { at, tile } => self.print(*at, *tile)?,
-            Code::Refuse { at, name } => {
+            Support::BlockIndex(slot) => self.set(*slot, i64::from(self.block)),
+            Support::BlockCount(slot) => self.set(*slot, i64::from(self.cx.blocks)),
+            Support::Print(tile) => self.print(at, *tile)?,
+            Support::Refuse(name) => {
                 let what = format!("pto.{name} is recognised, and not executable yet");
-                let help = "take it out of the program, or run only the layout part";
-                return Err(self.at(*at, failure("not-executable", what, help)));
+                return Err(failure("not-executable", what, "take it out of the program, or run only the layout part"));
             }
-            _ => {}
         }
         Ok(())
     }
@@ -212,8 +204,7 @@ impl<'a> Exec<'a> {
         let (lower, upper, step) = (self.int(f.lower), self.int(f.upper), self.int(f.step));
         if step <= 0 {
             let what = format!("the loop steps by {step}");
-            let failure = failure("loop", what, "a step is at least 1");
-            return Err(self.at(f.at, failure));
+            return Err(self.at(f.at, failure("loop", what, "a step is at least 1")));
         }
         self.hand(&f.enter)?;
         let mut i = lower;
@@ -256,8 +247,7 @@ impl<'a> Exec<'a> {
             return Ok(());
         }
         let what = format!("the loops of the program ran {MAX_STEPS} iterations in all and have not ended");
-        let failure = failure("loop", what, "run fewer iterations");
-        Err(self.at(at, failure))
+        Err(self.at(at, failure("loop", what, "run fewer iterations")))
     }
 
     /// Hands values on, all at once.

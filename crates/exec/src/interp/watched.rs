@@ -3,7 +3,7 @@
 //! Buffers and input tiles without contents count as given; a buffer is as long as what is read of it. What a run then
 //! decides by unknown data is noted ([`Watch::undecided`]), and so is everything that moves.
 
-use super::code::{Access, Site, TileSlot, Var};
+use super::code::{Access, Site, TileSlot};
 use super::parallel::{self, Buffer};
 use super::step::{Context, Exec};
 use super::{Input, Outcome, Run};
@@ -12,16 +12,16 @@ use crate::engine::memory::{MemoryId, on_core};
 use crate::engine::{Object, TileId};
 use crate::lower::Failure;
 use crate::nest::{Place, lower_copy};
-use crate::origin::{Moves, Output, TileAt, Watch};
+use crate::origin::{Output, TileAt, Watch};
 use rustc_hash::FxHasher;
+use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::layout::Layout;
-use tessera_isa::ops::Role;
+use tessera_isa::ops::{Role, RuleKind};
 
-/// Runs a program block by block, with a watch.
-pub(crate) fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
+/// Runs a program and follows every byte; data that is not given is unknown.
+pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
     let program = match super::compile::compile(run.module, run.func, run.profile, run.placement) {
         Ok(program) => program,
         Err(e) => return (e.into(), watch),
@@ -85,7 +85,7 @@ impl Exec<'_> {
         self.run()?;
         if block + 1 == self.cx.blocks {
             for (value, core) in &run.outputs {
-                if let Some(Var::Tile(slot)) = self.cx.program.vars.get(value.index()).copied() {
+                if let Some(slot) = self.cx.program.tile(*value) {
                     self.watch_output(*value, slot, *core)?;
                 }
             }
@@ -120,12 +120,9 @@ impl Exec<'_> {
     }
 
     fn watch_given(&mut self, value: ValueId, input: &Input) -> Result<(), Failure> {
-        let Some(Var::Tile(slot)) = self.cx.program.vars.get(value.index()).copied() else {
+        let (Some(slot), Input::Tile { .. }) = (self.cx.program.tile(value), input) else {
             return Ok(());
         };
-        if !matches!(input, Input::Tile { .. }) {
-            return Ok(());
-        }
         let id = self.object_of(slot);
         self.announce(None, &[(id, true)]);
         let object = self.engine.object(id)?;
@@ -134,7 +131,7 @@ impl Exec<'_> {
         let nests = lower_copy([rows, cols], &from, &self.engine.layout(object), object.tile.elem.bits());
         let place = object.place;
         if let Some(watch) = &mut self.watch {
-            watch.give(value, place, &nests);
+            watch.give(value, place, nests);
         }
         self.watch_contents(slot)
     }
@@ -166,10 +163,7 @@ impl Exec<'_> {
 
     /// `pto.tprint`: what is printed is an output, too.
     pub fn watch_print(&mut self, slot: TileSlot) -> Result<(), Failure> {
-        if self.watch.is_none() {
-            return Ok(());
-        }
-        if let Some(value) = self.value_of(slot) {
+        if let (Some(value), true) = (self.value_of(slot), self.watch.is_some()) {
             let region = self.region(value, slot, 0)?;
             if let Some(watch) = &mut self.watch {
                 watch.printed.extend(region);
@@ -220,34 +214,32 @@ impl Exec<'_> {
         let op = self.watch.as_ref().and_then(|w| w.now.op);
         let tiles: Vec<(TileId, bool)> = copies.iter().flat_map(|(a, b)| [(*a, false), (*b, true)]).collect();
         self.announce(op, &tiles);
-        let mut moves = Moves::default();
+        let mut moves: Vec<Shadow> = Vec::new();
         let mut places: Vec<Place> = Vec::new();
         for (from, to) in copies {
             let copy = self.engine.copy_of(*from, *to)?;
-            let all = Moves::of(&copy);
             let base = places.len() as u8;
-            moves.add(&all, |n| base + n);
-            let both_cores = copy.places.first().map(|p| p.memory) != copy.places.get(1).map(|p| p.memory);
-            if both_cores && copy.places.get(2).map(|p| p.memory) != copy.places.get(3).map(|p| p.memory) {
-                moves.add(&all, |n| base + n + 1);
+            let has_two = |n: usize| copy.places.get(n).map(|p| p.memory) != copy.places.get(n + 1).map(|p| p.memory);
+            for core in 0..=u8::from(has_two(0) && has_two(2)) {
+                moves.extend(copy.shadow.iter().filter_map(|step| match step {
+                    Shadow::Move(mv) => Some(Shadow::Move(Box::new(mv.renumbered(|n| base + n + core)))),
+                    _ => None,
+                }));
             }
             places.extend(&copy.places);
         }
         if let Some(watch) = &mut self.watch {
-            watch.moved(&Arc::new(moves), &places, true);
+            watch.moved(&moves.into(), &places, true);
         }
         Ok(())
     }
 
     /// Before an instruction: an unbound buffer has whatever is loaded from it.
     pub fn watch_view(&mut self, site: &Site) -> Result<(), Failure> {
-        let (Some(slot), true) = (site.global, self.watch.is_some()) else {
+        let view = site.global.map(|slot| self.global(slot));
+        let Some(view) = view.filter(|view| view.grows) else {
             return Ok(());
         };
-        let view = self.global(slot);
-        if !view.grows {
-            return Ok(());
-        }
         let mut last = view.offset;
         let dims = view.dims.iter().zip(&view.strides);
         for (dim, stride) in dims {
@@ -261,17 +253,17 @@ impl Exec<'_> {
             last = last.saturating_add(elements.saturating_sub(1));
         }
         let (buffer, bits) = (view.buffer, view.elem.bits());
-        self.open_buffer(site.at, buffer, last, bits)
+        self.open_buffer(buffer, last, bits)
     }
 
     /// Makes an unbound buffer reach to this element; what nobody gave is given.
-    fn open_buffer(&mut self, at: OpId, buffer: MemoryId, last: i64, bits: u32) -> Result<(), Failure> {
+    fn open_buffer(&mut self, buffer: MemoryId, last: i64, bits: u32) -> Result<(), Failure> {
         let Some(end) = last.checked_add(1).and_then(|n| u64::try_from(n).ok()) else {
             return Ok(());
         };
         let end = end.saturating_mul(u64::from(bits)).div_ceil(8);
         let have = self.engine.memories.get(buffer).map_or(0, |m| m.bytes().len());
-        self.engine.reserve(buffer, end).map_err(|e| self.at(at, e))?;
+        self.engine.reserve(buffer, end)?;
         if let Some(memory) = self.engine.memories.get_mut(buffer) {
             memory.defined_mut().insert(have, (end as usize).saturating_sub(have));
         }
@@ -280,10 +272,10 @@ impl Exec<'_> {
 
     /// Before an instruction: is what decides about it known?
     pub fn watch_decisions(&mut self, site: &Site) {
-        if self.watch.is_none() {
-            return;
-        }
-        self.announce_site(site);
+        let written = site.tiles.iter().map(|(role, slot)| (*slot, role.is_dst()));
+        let operands = written.chain(site.init.map(|slot| (slot, false)));
+        let tiles: Vec<_> = operands.map(|(slot, is_written)| (self.object_of(slot), is_written)).collect();
+        self.announce(Some(site.at), &tiles);
         let dst = site.tiles.iter().find(|t| t.0 == Role::Dst);
         let extent = dst.and_then(|t| Some(self.engine.object(self.object_of(t.1)).ok()?.extent()));
         for (role, slot) in &site.tiles {
@@ -312,24 +304,13 @@ impl Exec<'_> {
         }
     }
 
-    fn announce_site(&mut self, site: &Site) {
-        let operands =
-            site.tiles.iter().map(|(role, slot)| (*slot, role.is_dst())).chain(site.init.map(|i| (i, false)));
-        let tiles: Vec<_> = operands.map(|(slot, is_written)| (self.object_of(slot), is_written)).collect();
-        self.announce(Some(site.at), &tiles);
-    }
-
     /// An instruction ran; its view started at byte `start`.
-    pub fn watch_issue(&mut self, index: usize, start: usize) -> Result<(), Failure> {
+    pub fn watch_issue(&mut self, index: usize, site: &Site, start: usize) -> Result<(), Failure> {
         let Some(mut watch) = self.watch.take() else {
             return Ok(());
         };
-        let noted = self.note_issue(&mut watch, index, start);
+        self.note_issue(&mut watch, index, start);
         self.watch = Some(watch);
-        noted?;
-        let Some(site) = self.cx.program.sites.get(index) else {
-            return Ok(());
-        };
         let mut written = site.tiles.iter().filter(|(role, _)| role.is_dst());
         written.try_for_each(|(_, slot)| self.watch_contents(*slot))
     }
@@ -353,71 +334,78 @@ impl Exec<'_> {
         Ok(())
     }
 
-    fn note_issue(&self, watch: &mut Watch, index: usize, start: usize) -> Result<(), Failure> {
+    fn note_issue(&self, watch: &mut Watch, index: usize, start: usize) {
         let Some(entry) = self.engine.caches.get(index).and_then(|c| c.current()) else {
-            return Ok(());
+            return;
         };
         if let Some(init) = &entry.init {
-            watch.moved(&Arc::new(Moves::of(init)), &init.places, false);
+            watch.moved(&init.shadow.as_slice().into(), &init.places, false);
         }
         let Some(prepared) = &entry.prepared else {
-            return Ok(());
+            return;
         };
         let mut places = prepared.places.clone();
         if let (Some(view), true) = (places.last_mut(), prepared.global.is_some()) {
             view.at = start;
         }
         if let Some(joined) = &prepared.joined {
-            let moves = joined.lowered().map(Moves::of).unwrap_or_default();
-            watch.moved(&Arc::new(moves), &places, false);
+            let moves = joined.lowered.as_ref().map_or(&[][..], |lowered| &lowered.shadow);
+            watch.moved(&moves.into(), &places, false);
             joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
-            return Ok(());
+            return;
         }
         if prepared.indexed.is_some() {
             // Which elements were picked is known by now; the index tile is as it was.
-            let mut moves = Moves::of(prepared);
-            for action in &mut moves.actions {
+            let mut moves = prepared.shadow.to_vec();
+            for action in &mut moves {
                 if let Shadow::Move(mv) = action
                     && let Some(copy) = mv.as_copy(&self.engine.memories, &places)
                 {
                     **mv = copy;
                 }
             }
-            watch.moved(&Arc::new(moves), &places, false);
-            return Ok(());
+            watch.moved(&moves.into(), &places, false);
+            return;
         }
         let ready = watch.ready.entry((index, entry.key.clone()));
-        let moves = ready.or_insert_with(|| Arc::new(Moves::of(prepared))).clone();
+        let moves = ready.or_insert_with(|| prepared.shadow.as_slice().into()).clone();
         watch.moved(&moves, &places, false);
-        Ok(())
     }
 
     /// Is this failure about quantization parameters that nobody knows?
     pub fn is_about_data(&mut self, site: &Site, failure: &Failure) -> bool {
-        if self.watch.is_none() || !matches!(failure.rule, "quant-sign" | "quant-scale") {
+        let is_quant = matches!(failure.rule, "quant-sign" | "quant-scale");
+        let rules = site.inst.op.info().rules;
+        let is_zero = || rules.iter().any(|r| r.kind == RuleKind::Zero && r.id == failure.rule);
+        if self.watch.is_none() || !(is_quant || is_zero()) {
             return false;
         }
-        let fp = site.tiles.iter().find(|t| t.0 == Role::Fp);
-        let Some(object) = fp.and_then(|t| self.engine.object(self.object_of(t.1)).ok()) else {
-            return false;
-        };
-        let (place, bytes) = (object.place, object.bytes() as usize);
-        self.watch.as_mut().is_some_and(|w| !w.is_constant(place.memory, place.at, bytes))
+        let read = site.tiles.iter().filter(|t| t.0 == Role::Fp || !(is_quant || t.0.is_dst() || t.0 == Role::Tmp));
+        let areas: SmallVec<[_; 2]> = read
+            .filter_map(|t| self.engine.object(self.object_of(t.1)).ok())
+            .map(|object| (object.place, object.bytes() as usize))
+            .collect();
+        let watch = self.watch.as_mut();
+        watch.is_some_and(|w| areas.iter().any(|(place, bytes)| !w.is_constant(place.memory, place.at, *bytes)))
     }
 
     /// Before a scalar is loaded: it decides something sooner or later, so it must be known.
-    pub fn watch_load(&mut self, access: &Access) -> Result<(), Failure> {
+    pub fn watch_load(&mut self, op: OpId, access: &Access) -> Result<(), Failure> {
         if self.watch.is_none() {
             return Ok(());
         }
-        self.announce(Some(access.at), &[]);
+        self.announce(Some(op), &[]);
         let pointer = self.global(access.pointer);
         let at = pointer.offset.saturating_add(self.int(access.index));
         let (buffer, bits, grows) = (pointer.buffer, pointer.elem.bits(), pointer.grows);
         if grows {
-            self.open_buffer(access.at, buffer, at, bits)?;
+            self.open_buffer(buffer, at, bits)?;
         }
-        let start = usize::try_from(at).unwrap_or(0).saturating_mul(bits as usize) / 8;
+        let Ok(element) = usize::try_from(at) else {
+            // No element; the load itself will be refused.
+            return Ok(());
+        };
+        let start = element.saturating_mul(bits as usize) / 8;
         if let Some(watch) = &mut self.watch
             && !watch.is_constant(buffer, start, (bits as usize / 8).max(1))
         {

@@ -5,9 +5,8 @@
 //! takes the columns sixteen at a time, so that the parameters of a column are loaded once for all its rows.
 
 use super::fixpipe::{Run, apply_run};
-use super::scalar::{self, Bytes};
-use super::{Kernel, Level, Loop, ONCE};
-use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC};
+use super::{Kernel, Level, Loop, ONCE, Outer, Sides};
+use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC, walk};
 use smallvec::SmallVec;
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
@@ -84,11 +83,6 @@ impl Params {
         self.list.len()
     }
 
-    /// The one for all columns, where that is the form.
-    pub fn first(&self) -> Option<QuantParam> {
-        self.list.first().copied()
-    }
-
     /// Is this the plain form?
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -117,8 +111,8 @@ pub struct Convert {
     conversion: Conversion,
     vector: Option<Vector>,
     staged: Option<Box<Staged>>,
-    src_span: (i128, i128),
-    dst_span: (i128, i128),
+    /// Of the source and of the destination.
+    spans: [(i128, i128); 2],
     param_span: (i128, i128),
 }
 
@@ -130,8 +124,8 @@ struct Vector {
     per_column: bool,
     n: usize,
     rows: Loop,
-    /// The other loops, each with its stride in parameters.
-    outer: SmallVec<[(Loop, isize); 6]>,
+    /// The other loops, each with its stride in parameters, too.
+    outer: SmallVec<[Outer<3>; 6]>,
 }
 
 impl Convert {
@@ -142,74 +136,54 @@ impl Convert {
             staged: if vector.is_none() { Staged::new(&nest, &conversion, level).map(Box::new) } else { None },
             vector,
             conversion,
-            src_span: nest.span(SRC),
-            dst_span: nest.span(DST),
+            spans: [nest.span(SRC), nest.span(DST)],
             param_span: nest.span(PARAM),
             nest,
         }
     }
 
-    /// Converts from one memory to another; the operands start at the given bytes.
-    pub fn run(&self, src: (&[u8], usize), dst: (&mut [u8], usize), params: &Params) -> Result<(), OutOfBounds> {
-        let ((src, src_at), (dst, dst_at)) = (src, dst);
-        self.check((src_at, src.len()), (dst_at, dst.len()), params)?;
-        if let Some(staged) = &self.staged {
-            let rows = staged.rows((src, src_at), params)?;
-            return staged.spread.run((&rows, 0), (dst, dst_at));
+    /// Converts; the operands start at the given bytes, the source's first.
+    pub fn run(&self, mut bytes: Sides<'_>, at: [usize; 2], params: &Params) -> Result<(), OutOfBounds> {
+        bytes.check(self.spans, at)?;
+        if !params.is_empty() {
+            OutOfBounds::check(self.param_span, 0, params.len() * 8)?;
         }
-        match self.raw(params) {
-            // SAFETY: both spans lie inside their slices, and that of the parameters inside theirs.
-            Some((raw, vector)) => unsafe {
-                let (s, d) = (src.as_ptr().wrapping_add(src_at), dst.as_mut_ptr().wrapping_add(dst_at));
-                self.vector(raw, vector, s, d, params);
-            },
-            None => self.scalar(&mut scalar::Two { src, dst }, src_at, dst_at, params),
+        if let Some(staged) = &self.staged {
+            let mut rows = vec![0; staged.bytes];
+            staged.convert.run(Sides::Two(bytes.source(), &mut rows), [at[0], 0], params)?;
+            let (Sides::Two(_, dst) | Sides::One(dst)) = bytes;
+            return staged.spread.run(Sides::Two(&rows, dst), [0, at[1]]);
+        }
+        let vector = self.vector.as_ref();
+        let raw = vector.and_then(|v| if params.is_empty() { v.plain } else { v.quant });
+        match raw.zip(vector) {
+            Some((raw, vector)) => {
+                let (src, dst) = bytes.pointers();
+                let (src, dst) = (src.wrapping_add(at[0]), dst.wrapping_add(at[1]));
+                let [to, from, param, _] = self.nest.base;
+                walk(&vector.outer, [from, to, param / 8], &mut |at| {
+                    let [s, d, p] = at.map(|at| at as isize);
+                    let lanes = Lanes {
+                        scale: params.scale.as_ptr().wrapping_offset(p),
+                        offset: params.offset.as_ptr().wrapping_offset(p),
+                        per_column: vector.per_column,
+                    };
+                    let (src, dst) = (src.wrapping_offset(s), dst.wrapping_offset(d));
+                    // SAFETY: both spans lie inside their memories, and that of the parameters inside theirs.
+                    unsafe { raw(src, dst, &vector.rows, vector.n, &lanes, &vector.fixpipe) }
+                });
+            }
+            None => self.scalar(&mut bytes, at, params),
         }
         Ok(())
     }
 
-    /// Converts inside one memory; no byte that is written may be read for another element.
-    pub fn run_within(
-        &self,
-        memory: &mut [u8],
-        src_at: usize,
-        dst_at: usize,
-        params: &Params,
-    ) -> Result<(), OutOfBounds> {
-        self.check((src_at, memory.len()), (dst_at, memory.len()), params)?;
-        if let Some(staged) = &self.staged {
-            let rows = staged.rows((memory, src_at), params)?;
-            return staged.spread.run((&rows, 0), (memory, dst_at));
-        }
-        match self.raw(params) {
-            // SAFETY: all spans lie inside their slices; both pointers come from the one mutable borrow of the memory.
-            Some((raw, vector)) => unsafe {
-                let start = memory.as_mut_ptr();
-                self.vector(raw, vector, start.wrapping_add(src_at), start.wrapping_add(dst_at), params);
-            },
-            None => self.scalar(&mut scalar::One { memory }, src_at, dst_at, params),
-        }
-        Ok(())
-    }
-
-    fn check(&self, src: (usize, usize), dst: (usize, usize), params: &Params) -> Result<(), OutOfBounds> {
-        OutOfBounds::check(self.src_span, src.0, src.1)?;
-        OutOfBounds::check(self.dst_span, dst.0, dst.1)?;
-        if params.is_empty() { Ok(()) } else { OutOfBounds::check(self.param_span, 0, params.len() * 8) }
-    }
-
-    fn raw(&self, params: &Params) -> Option<(RawConvert, &Vector)> {
-        let vector = self.vector.as_ref()?;
-        let raw = if params.is_empty() { vector.plain } else { vector.quant };
-        Some((raw?, vector))
-    }
-
-    fn scalar(&self, bytes: &mut impl Bytes, src_at: usize, dst_at: usize, params: &Params) {
+    fn scalar(&self, bytes: &mut Sides<'_>, at: [usize; 2], params: &Params) {
         let bits = self.nest.bits;
         let unit = |at: usize, bits: u32| at as i64 * if bits == 4 { 2 } else { 1 };
         let mut moved = self.nest.clone();
-        moved.base[SRC] = moved.base[SRC].wrapping_add(unit(src_at, bits[SRC]));
-        moved.base[DST] = moved.base[DST].wrapping_add(unit(dst_at, bits[DST]));
+        moved.base[SRC] = moved.base[SRC].wrapping_add(unit(at[0], bits[SRC]));
+        moved.base[DST] = moved.base[DST].wrapping_add(unit(at[1], bits[DST]));
         match (&self.vector, moved.dims.pop()) {
             (Some(vector), Some(row)) => moved.for_each_element(|base| {
                 if vector.row(bytes, &row, base, params).is_none() {
@@ -225,20 +199,11 @@ impl Convert {
     }
 
     /// Element by element, straight from the definition.
-    fn elements(&self, bytes: &mut impl Bytes, nest: &Nest, params: &Params) {
+    fn elements(&self, bytes: &mut Sides<'_>, nest: &Nest, params: &Params) {
         nest.for_each_element(|[d, s, p, _]| {
             let param = usize::try_from(p / 8).ok().and_then(|p| params.list.get(p));
             bytes.map((s, nest.bits[SRC]), (d, nest.bits[DST]), |x| self.conversion.apply(x, param));
         });
-    }
-
-    /// Safety: the spans of the nest lie in readable and writable memory around the pointers, and inside the
-    /// parameters.
-    unsafe fn vector(&self, raw: RawConvert, vector: &Vector, src: *const u8, dst: *mut u8, params: &Params) {
-        let [to, from, param, _] = self.nest.base.map(|at| at as isize);
-        let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
-        // SAFETY: the contract of this function.
-        unsafe { vector.run(raw, &vector.outer, src, dst, param / 8, params) }
     }
 }
 
@@ -280,12 +245,6 @@ impl Staged {
         Vector::new(&convert, conversion, level.clamped())?;
         Some(Staged { convert: Convert::new(convert, *conversion, level), spread: Kernel::new(&spread, level), bytes })
     }
-
-    fn rows(&self, src: (&[u8], usize), params: &Params) -> Result<Vec<u8>, OutOfBounds> {
-        let mut rows = vec![0; self.bytes];
-        self.convert.run(src, (&mut rows, 0), params)?;
-        Ok(rows)
-    }
 }
 
 impl Vector {
@@ -308,12 +267,12 @@ impl Vector {
             per_column: last.step[PARAM] == 8,
             n: last.extent as usize,
             rows: longest.map_or(ONCE, |k| Loop::of(&outer[k])),
-            outer: others.map(|(_, d)| (Loop::of(d), d.step[PARAM] as isize / 8)).collect(),
+            outer: others.map(|(_, d)| (d.extent, [d.step[SRC], d.step[DST], d.step[PARAM] / 8])).collect(),
         })
     }
 
     /// One row without vectors of our own, where its two sides do not overlap.
-    fn row(&self, bytes: &mut impl Bytes, row: &Dim, at: [i64; OPERANDS], params: &Params) -> Option<()> {
+    fn row(&self, bytes: &mut Sides<'_>, row: &Dim, at: [i64; OPERANDS], params: &Params) -> Option<()> {
         let range = |at: i64, stride: i64| {
             let start = usize::try_from(at).ok()?;
             Some(start..start.checked_add(usize::try_from(stride).ok()?.checked_mul(self.n)?)?)
@@ -327,32 +286,6 @@ impl Vector {
         let (src, dst) = bytes.runs(range(at[SRC], row.step[SRC])?, range(at[DST], row.step[DST])?)?;
         apply_run(&self.fixpipe, src, params, dst);
         Some(())
-    }
-
-    /// Safety: the contract of [`RawConvert`] at every point of the loops.
-    unsafe fn run(
-        &self,
-        raw: RawConvert,
-        loops: &[(Loop, isize)],
-        src: *const u8,
-        dst: *mut u8,
-        param: isize,
-        params: &Params,
-    ) {
-        let Some(((l, step), rest)) = loops.split_first() else {
-            let lanes = Lanes {
-                scale: params.scale.as_ptr().wrapping_offset(param),
-                offset: params.offset.as_ptr().wrapping_offset(param),
-                per_column: self.per_column,
-            };
-            // SAFETY: the contract of this function.
-            return unsafe { raw(src, dst, &self.rows, self.n, &lanes, &self.fixpipe) };
-        };
-        for i in 0..l.n as isize {
-            let (s, d) = (src.wrapping_offset(i.wrapping_mul(l.src)), dst.wrapping_offset(i.wrapping_mul(l.dst)));
-            // SAFETY: the contract of this function.
-            unsafe { self.run(raw, rest, s, d, param + i * step, params) }
-        }
     }
 }
 

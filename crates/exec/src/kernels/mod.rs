@@ -60,11 +60,12 @@ pub use bytes::AlignedBytes;
 pub use convert::{Conversion, Convert, Params};
 pub(crate) use fill::{Rows, fill};
 pub use map::{MapKernel, Mapped};
-pub use pair::Pair;
+pub(crate) use pair::Pair;
+pub use scalar::Sides;
 pub use staged::Staged;
 pub(crate) use staged::What;
 
-use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC};
+use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC, walk};
 use smallvec::SmallVec;
 
 /// A set of instructions that kernels are compiled for.
@@ -84,20 +85,13 @@ impl Level {
         #[cfg(target_arch = "x86_64")]
         {
             static BEST: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
-            *BEST.get_or_init(|| {
-                let avx2 = is_x86_feature_detected!("avx2")
-                    && is_x86_feature_detected!("fma")
-                    && is_x86_feature_detected!("f16c");
-                let avx512 = is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512vbmi");
-                match (avx2, avx512) {
-                    (true, true) => Level::Avx512,
-                    (true, false) => Level::Avx2,
-                    _ => Level::Scalar,
-                }
+            macro_rules! has {
+                ($($feature:tt)*) => { $(is_x86_feature_detected!($feature))&&* };
+            }
+            *BEST.get_or_init(|| match has!("avx2" "fma" "f16c") {
+                true if has!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi") => Level::Avx512,
+                true => Level::Avx2,
+                false => Level::Scalar,
             })
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -123,7 +117,15 @@ pub(crate) struct Loop {
     pub dst: isize,
 }
 
+/// A loop around a kernel: how often, and the bytes that each side moves. Offsets move with wrapping arithmetic, since the
+/// step after the last point may leave the memory.
+type Outer<const N: usize> = (u64, [i64; N]);
+
 impl Loop {
+    fn outer(&self) -> Outer<2> {
+        (self.n as u64, [self.src as i64, self.dst as i64])
+    }
+
     fn of(d: &Dim) -> Loop {
         Loop { n: d.extent as usize, src: d.step[SRC] as isize, dst: d.step[DST] as isize }
     }
@@ -159,11 +161,11 @@ enum Kind {
 pub struct Kernel {
     kind: Kind,
     inner: Inner,
-    outer: SmallVec<[Loop; 6]>,
-    src: isize,
-    dst: isize,
-    src_span: (i128, i128),
-    dst_span: (i128, i128),
+    outer: SmallVec<[Outer<2>; 6]>,
+    /// Where the first elements lie, the source's first.
+    base: [i64; 2],
+    /// Of the source and of the destination.
+    spans: [(i128, i128); 2],
 }
 
 impl Kernel {
@@ -184,74 +186,39 @@ impl Kernel {
         Kernel {
             kind,
             inner: Inner { a, b, run },
-            outer: loops.into_iter().collect(),
-            src: nest.base[SRC] as isize,
-            dst: nest.base[DST] as isize,
-            src_span: nest.span(SRC),
-            dst_span: nest.span(DST),
+            outer: loops.iter().map(Loop::outer).collect(),
+            base: [nest.base[SRC], nest.base[DST]],
+            spans: [nest.span(SRC), nest.span(DST)],
         }
     }
 
-    /// Copies from one memory to another; the operands start at the given bytes.
-    pub fn run(&self, src: (&[u8], usize), dst: (&mut [u8], usize)) -> Result<(), OutOfBounds> {
-        let ((src, src_at), (dst, dst_at)) = (src, dst);
-        OutOfBounds::check(self.src_span, src_at, src.len())?;
-        OutOfBounds::check(self.dst_span, dst_at, dst.len())?;
-        match self.kind {
-            // SAFETY: both spans lie inside their slices, which is what the loops of this kernel need.
-            Kind::Raw(raw) => unsafe { self.raw(raw, src.as_ptr(), src_at, dst.as_mut_ptr(), dst_at) },
-            _ => self.scalar(&mut scalar::Two { src, dst }, src_at, dst_at),
-        }
-        Ok(())
-    }
-
-    /// Copies inside one memory; the operands start at the given bytes. No byte that is written may be read for another
-    /// element: then the order of elements does not matter.
-    pub fn run_within(&self, memory: &mut [u8], src_at: usize, dst_at: usize) -> Result<(), OutOfBounds> {
-        OutOfBounds::check(self.src_span, src_at, memory.len())?;
-        OutOfBounds::check(self.dst_span, dst_at, memory.len())?;
+    /// Copies; the operands start at the given bytes, the source's first.
+    pub fn run(&self, mut bytes: Sides<'_>, at: [usize; 2]) -> Result<(), OutOfBounds> {
+        bytes.check(self.spans, at)?;
         match self.kind {
             Kind::Raw(raw) => {
-                let start = memory.as_mut_ptr();
-                // SAFETY: both spans lie inside the slice; both pointers come from the one mutable borrow of it.
-                unsafe { self.raw(raw, start, src_at, start, dst_at) }
+                let (src, dst) = bytes.pointers();
+                let (src, dst) = (src.wrapping_add(at[0]), dst.wrapping_add(at[1]));
+                walk(&self.outer, self.base, &mut |[s, d]| {
+                    // SAFETY: every point of the loops lies inside the spans, and both of them inside their memories.
+                    unsafe { raw(src.wrapping_offset(s as isize), dst.wrapping_offset(d as isize), &self.inner) }
+                });
             }
-            _ => self.scalar(&mut scalar::One { memory }, src_at, dst_at),
+            _ => self.scalar(&mut bytes, at),
         }
         Ok(())
     }
 
-    fn scalar(&self, bytes: &mut impl scalar::Bytes, src_at: usize, dst_at: usize) {
+    fn scalar(&self, bytes: &mut Sides<'_>, at: [usize; 2]) {
         let nibbles = matches!(self.kind, Kind::Nibbles);
-        let scale = if nibbles { 2 } else { 1 };
-        let src = self.src.wrapping_add((src_at * scale) as isize);
-        let dst = self.dst.wrapping_add((dst_at * scale) as isize);
-        let loops: SmallVec<[Loop; 8]> = self.outer.iter().copied().chain([self.inner.a, self.inner.b]).collect();
-        scalar::copy(bytes, &loops, src, dst, if nibbles { None } else { Some(self.inner.run) });
-    }
-
-    /// Safety: the spans of the nest, moved by `src_at` and `dst_at`, lie inside the memories that the pointers start.
-    unsafe fn raw(&self, raw: Raw, src: *const u8, src_at: usize, dst: *mut u8, dst_at: usize) {
-        let src = src.wrapping_add(src_at).wrapping_offset(self.src);
-        let dst = dst.wrapping_add(dst_at).wrapping_offset(self.dst);
-        // SAFETY: every point of the loops lies inside the spans, by the contract of this function.
-        unsafe { outer(&self.outer, src, dst, &mut |s, d| raw(s, d, &self.inner)) }
-    }
-}
-
-/// Calls `f` at every point of the loops. Pointers move with wrapping arithmetic, since the step after the last point may
-/// leave the memory.
-///
-/// Safety: as `f`'s, for every point.
-#[inline]
-unsafe fn outer(loops: &[Loop], src: *const u8, dst: *mut u8, f: &mut impl FnMut(*const u8, *mut u8)) {
-    let Some((l, rest)) = loops.split_first() else {
-        return f(src, dst);
-    };
-    for i in 0..l.n as isize {
-        let (s, d) = (src.wrapping_offset(i.wrapping_mul(l.src)), dst.wrapping_offset(i.wrapping_mul(l.dst)));
-        // SAFETY: the contract of this function.
-        unsafe { outer(rest, s, d, f) }
+        let at = at.map(|at| if nibbles { at * 2 } else { at } as i64);
+        let base = [self.base[0].wrapping_add(at[0]), self.base[1].wrapping_add(at[1])];
+        let loops: SmallVec<[_; 8]> =
+            self.outer.iter().copied().chain([self.inner.a.outer(), self.inner.b.outer()]).collect();
+        walk(&loops, base, &mut |[src, dst]| match nibbles {
+            true => bytes.map((src, 4), (dst, 4), |nibble| nibble),
+            false => bytes.copy(src as usize, dst as usize, self.inner.run),
+        });
     }
 }
 

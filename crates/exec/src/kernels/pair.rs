@@ -3,8 +3,8 @@
 //! Apart, each of them would touch every second element of the interleaved side, and so every line of it twice. The safe
 //! twin is to run the two nests one after the other, which is what happens at [`Level::Scalar`].
 
-use super::{Level, Loop, ONCE};
-use crate::nest::{DST, Nest, OutOfBounds, Place, SRC};
+use super::{Level, Loop, ONCE, Outer};
+use crate::nest::{DST, Nest, OutOfBounds, Place, SRC, walk};
 use smallvec::SmallVec;
 
 /// A kernel over one loop of rows with `n` elements in each half: (half, half, interleaved, rows, n).
@@ -15,19 +15,20 @@ pub(super) type RawPair = unsafe fn(*mut u8, *mut u8, *mut u8, &Loop, usize);
 
 /// Two fused nests. In a row loop, `src` is the stride of the halves and `dst` that of the interleaved side.
 #[derive(Clone, Debug)]
-pub struct Pair {
+pub(crate) struct Pair {
     raw: RawPair,
-    zip: bool,
+    /// Does it interleave two operands into one?
+    pub zip: bool,
     n: usize,
     rows: Loop,
-    outer: SmallVec<[Loop; 4]>,
+    outer: SmallVec<[Outer<2>; 4]>,
     starts: [isize; 3],
     spans: [(i128, i128); 3],
 }
 
 impl Pair {
     /// Fuses two nests where they are the even and the odd elements of one side; tells whether `y` has the even ones.
-    pub(crate) fn new(x: &Nest, y: &Nest, same_src: bool, same_dst: bool, level: Level) -> Option<(Pair, bool)> {
+    pub fn new(x: &Nest, y: &Nest, same_src: bool, same_dst: bool, level: Level) -> Option<(Pair, bool)> {
         if x.bits != y.bits || x.bits[DST] != x.bits[SRC] || x.bits[SRC] < 8 || x.dims != y.dims {
             return None;
         }
@@ -58,20 +59,15 @@ impl Pair {
             zip,
             n: last.extent as usize,
             rows,
-            outer: loops,
+            outer: loops.iter().map(Loop::outer).collect(),
             starts: [start(x, half), start(y, half), start(x, both)],
             spans: [x.span(half), y.span(half), (x.span(both).0, y.span(both).1)],
         };
         Some((pair, swapped))
     }
 
-    /// Does it interleave two operands into one?
-    pub(crate) fn is_zip(&self) -> bool {
-        self.zip
-    }
-
     /// Runs both nests. The places are those of the even half, the odd half and the interleaved side.
-    pub(crate) fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: [Place; 3]) -> Result<(), OutOfBounds> {
+    pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: [Place; 3]) -> Result<(), OutOfBounds> {
         let parts = parts(memories, places.map(|p| p.memory.index())).ok_or(OutOfBounds::NOWHERE)?;
         for (k, (_, len)) in parts.into_iter().enumerate() {
             OutOfBounds::check(self.spans[k], places[k].at, len)?;
@@ -80,21 +76,11 @@ impl Pair {
             [0, 1, 2].map(|k: usize| parts[k].0.wrapping_add(places[k].at).wrapping_offset(self.starts[k]));
         // SAFETY: every operand's span was checked against its memory, and the pointers come from mutable borrows that
         // last until the end of this call; the level was clamped to what the machine has.
-        unsafe { self.rows(&self.outer, x, y, both) };
+        walk(&self.outer, [0, 0], &mut |at| unsafe {
+            let [half, step] = at.map(|at| at as isize);
+            (self.raw)(x.wrapping_offset(half), y.wrapping_offset(half), both.wrapping_offset(step), &self.rows, self.n)
+        });
         Ok(())
-    }
-
-    /// Safety: the contract of `RawPair` at every point of the loops.
-    unsafe fn rows(&self, loops: &[Loop], x: *mut u8, y: *mut u8, both: *mut u8) {
-        let Some((l, rest)) = loops.split_first() else {
-            // SAFETY: the contract of this function.
-            return unsafe { (self.raw)(x, y, both, &self.rows, self.n) };
-        };
-        for i in 0..l.n as isize {
-            let (half, step) = (i.wrapping_mul(l.src), i.wrapping_mul(l.dst));
-            // SAFETY: the contract of this function.
-            unsafe { self.rows(rest, x.wrapping_offset(half), y.wrapping_offset(half), both.wrapping_offset(step)) };
-        }
     }
 }
 

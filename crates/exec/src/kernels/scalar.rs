@@ -1,82 +1,80 @@
-//! The safe twins: copies element by element, whatever the loops are.
+//! What the safe twins of kernels work on: copies and functions of single elements.
 
-use super::Loop;
-use crate::nest::{read_bits, write_bits};
+use crate::nest::{OutOfBounds, read_bits, write_bits};
 use std::ops::Range;
 
-/// Two memories, or one that holds both sides.
-pub(super) trait Bytes {
-    /// Copies `len` bytes.
-    fn copy(&mut self, src: usize, dst: usize, len: usize);
+/// The bytes of both sides of a move: in two memories, or in one.
+#[derive(Debug)]
+pub enum Sides<'a> {
+    /// What is read, and what is written.
+    Two(&'a [u8], &'a mut [u8]),
+    /// The memory that holds both. No byte that is written may be read for another element: then the order of elements
+    /// does not matter.
+    One(&'a mut [u8]),
+}
+
+impl Sides<'_> {
+    /// Do both spans lie inside, with the operands at these bytes?
+    #[inline]
+    pub(super) fn check(&self, spans: [(i128, i128); 2], at: [usize; 2]) -> Result<(), OutOfBounds> {
+        let (Sides::Two(_, dst) | Sides::One(dst)) = self;
+        OutOfBounds::check(spans[0], at[0], self.source().len())?;
+        OutOfBounds::check(spans[1], at[1], dst.len())
+    }
+
+    /// Where both sides start; pointers into one memory come from the one mutable borrow of it.
+    #[inline]
+    pub(super) fn pointers(&mut self) -> (*const u8, *mut u8) {
+        match self {
+            Sides::Two(src, dst) => (src.as_ptr(), dst.as_mut_ptr()),
+            Sides::One(memory) => {
+                let start = memory.as_mut_ptr();
+                (start, start)
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn source(&self) -> &[u8] {
+        match self {
+            Sides::Two(src, _) => src,
+            Sides::One(memory) => memory,
+        }
+    }
+
+    pub(super) fn copy(&mut self, src: usize, dst: usize, len: usize) {
+        let (src, dst) = (src..src.wrapping_add(len), dst..dst.wrapping_add(len));
+        match self {
+            Sides::Two(from, to) => {
+                if let (Some(from), Some(to)) = (from.get(src), to.get_mut(dst)) {
+                    to.copy_from_slice(from);
+                }
+            }
+            Sides::One(memory) => {
+                if memory.get(src.clone()).is_some() && memory.get(dst.clone()).is_some() {
+                    memory.copy_within(src, dst.start);
+                }
+            }
+        }
+    }
+
     /// The bytes of a source and of a destination run, where both exist and do not overlap.
-    fn runs(&mut self, src: Range<usize>, dst: Range<usize>) -> Option<(&[u8], &mut [u8])>;
+    pub(super) fn runs(&mut self, src: Range<usize>, dst: Range<usize>) -> Option<(&[u8], &mut [u8])> {
+        match self {
+            Sides::Two(from, to) => Some((from.get(src)?, to.get_mut(dst)?)),
+            Sides::One(memory) => {
+                let [from, to] = memory.get_disjoint_mut([src, dst]).ok()?;
+                Some((from, to))
+            }
+        }
+    }
+
     /// Replaces the destination element by a function of the source element, each by its offset and its bits; offsets
     /// count nibbles where there are 4 bits.
-    fn map(&mut self, src: (i64, u32), dst: (i64, u32), f: impl FnOnce(u64) -> u64);
-}
-
-pub(super) struct Two<'a> {
-    pub src: &'a [u8],
-    pub dst: &'a mut [u8],
-}
-
-impl Bytes for Two<'_> {
-    fn copy(&mut self, src: usize, dst: usize, len: usize) {
-        let (from, to) = (self.src.get(src..src.wrapping_add(len)), self.dst.get_mut(dst..dst.wrapping_add(len)));
-        if let (Some(from), Some(to)) = (from, to) {
-            to.copy_from_slice(from);
-        }
-    }
-
-    fn runs(&mut self, src: Range<usize>, dst: Range<usize>) -> Option<(&[u8], &mut [u8])> {
-        Some((self.src.get(src)?, self.dst.get_mut(dst)?))
-    }
-
-    fn map(&mut self, src: (i64, u32), dst: (i64, u32), f: impl FnOnce(u64) -> u64) {
-        write_bits(self.dst, dst.0, dst.1, f(read_bits(self.src, src.0, src.1)));
-    }
-}
-
-pub(super) struct One<'a> {
-    pub memory: &'a mut [u8],
-}
-
-impl Bytes for One<'_> {
-    fn copy(&mut self, src: usize, dst: usize, len: usize) {
-        let end = src.checked_add(len).filter(|&end| end <= self.memory.len());
-        if end.is_some() && dst.checked_add(len).is_some_and(|end| end <= self.memory.len()) {
-            self.memory.copy_within(src..src + len, dst);
-        }
-    }
-
-    fn runs(&mut self, src: Range<usize>, dst: Range<usize>) -> Option<(&[u8], &mut [u8])> {
-        if src.end <= dst.start {
-            let (low, high) = self.memory.split_at_mut_checked(dst.start)?;
-            Some((low.get(src)?, high.get_mut(..dst.len())?))
-        } else if dst.end <= src.start {
-            let (low, high) = self.memory.split_at_mut_checked(src.start)?;
-            Some((high.get(..src.len())?, low.get_mut(dst)?))
-        } else {
-            None
-        }
-    }
-
-    fn map(&mut self, src: (i64, u32), dst: (i64, u32), f: impl FnOnce(u64) -> u64) {
-        let value = f(read_bits(self.memory, src.0, src.1));
-        write_bits(self.memory, dst.0, dst.1, value);
-    }
-}
-
-/// Copies `run` bytes at every point of the loops, or one nibble where there is no run (offsets count nibbles then).
-pub(super) fn copy(bytes: &mut impl Bytes, loops: &[Loop], src: isize, dst: isize, run: Option<usize>) {
-    let Some((l, rest)) = loops.split_first() else {
-        return match run {
-            Some(run) => bytes.copy(src as usize, dst as usize, run),
-            None => bytes.map((src as i64, 4), (dst as i64, 4), |nibble| nibble),
-        };
-    };
-    for i in 0..l.n as isize {
-        let (s, d) = (src.wrapping_add(i.wrapping_mul(l.src)), dst.wrapping_add(i.wrapping_mul(l.dst)));
-        copy(bytes, rest, s, d, run);
+    #[inline]
+    pub(super) fn map(&mut self, src: (i64, u32), dst: (i64, u32), f: impl FnOnce(u64) -> u64) {
+        let value = f(read_bits(self.source(), src.0, src.1));
+        let (Sides::Two(_, to) | Sides::One(to)) = self;
+        write_bits(to, dst.0, dst.1, value);
     }
 }

@@ -7,7 +7,7 @@
 
 use super::contract::contract;
 use super::fold::fold;
-use super::{Kernel, Level, OutOfBounds};
+use super::{Kernel, Level, OutOfBounds, Sides};
 use crate::engine::memory::Memories;
 use crate::nest::{DST, Map, Nest, Nests, Operand, Place, SRC, lower, read_bits};
 use smallvec::SmallVec;
@@ -91,7 +91,7 @@ impl Stage {
     fn gather(&self, memory: &[u8], at: usize) -> Result<Vec<u8>, OutOfBounds> {
         let mut bytes = vec![0; self.bytes()];
         for kernel in &self.kernels {
-            kernel.run((memory, at), (&mut bytes, 0))?;
+            kernel.run(Sides::Two(memory, &mut bytes), [at, 0])?;
         }
         Ok(bytes)
     }
@@ -107,14 +107,12 @@ impl Staged {
         start: Option<(Tile<'_>, Map<3>)>,
     ) -> Staged {
         let [rows, cols, depth] = extent;
-        let results = rows.saturating_mul(cols);
         // Results row by row; k-th elements of all results side by side; or a factor by the axes that it has.
         let result = (Map { origin: [0, 0], step: [[cols, 1, 0], [0, 0, 0]] }, 1);
         let own = |map: &Map<3>| {
             let uses = |axis: usize| map.step[0][axis] + map.step[1][axis] > 0;
             let (rows, cols) = (if uses(0) { rows } else { 1 }, if uses(1) { cols } else { 1 });
-            let along = rows.saturating_mul(cols);
-            ([rows, cols, depth], along)
+            ([rows, cols, depth], rows.saturating_mul(cols))
         };
         let mut inputs: SmallVec<[Stage; 3]> = SmallVec::new();
         for (n, (tile, map)) in args.iter().enumerate() {
@@ -130,7 +128,6 @@ impl Staged {
         inputs.extend(start.map(|(tile, map)| Stage::new(tile, map, once, result, true)));
         let output = Stage::new(dst.0, dst.1, once, result, false);
         let extent = [rows, cols, depth].map(|n| n as usize);
-        debug_assert_eq!(output.len as u64, results);
         Staged { what: What::Reduce { func, to: output.elem, extent, starts: start.is_some() }, inputs, output }
     }
 
@@ -183,7 +180,7 @@ impl Staged {
         let place = places.get(usize::from(self.output.operand)).ok_or(OutOfBounds::NOWHERE)?;
         let memory = memories.get_mut(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?.as_mut();
         for kernel in &self.output.kernels {
-            kernel.run((&out, 0), (memory, place.at))?;
+            kernel.run(Sides::Two(&out, memory), [0, place.at])?;
         }
         Ok(())
     }
@@ -249,9 +246,8 @@ impl Staged {
         let (What::Gather { .. }, Some(idx)) = (self.what, self.inputs.get(1)) else {
             return Vec::new();
         };
-        let place = places.get(usize::from(idx.operand));
-        let memory = place.and_then(|p| Some((memories.get(p.memory)?.bytes(), p.at)));
-        let bytes = memory.and_then(|(bytes, at)| idx.gather(bytes, at).ok()).unwrap_or_default();
+        let memory = memories.operand(places, idx.operand);
+        let bytes = memory.and_then(|(at, memory)| idx.gather(memory.bytes(), at).ok()).unwrap_or_default();
         let size = idx.elem.bits() as usize / 8;
         (0..idx.len).map(|k| read_bits(&bytes, (k * size) as i64, idx.elem.bits())).collect()
     }

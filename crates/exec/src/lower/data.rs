@@ -3,7 +3,7 @@
 
 use crate::engine::memory::Memories;
 use crate::kernels::{Staged, What};
-use crate::lower::{Effect, Failure, Places, Prepared, failure, operand};
+use crate::lower::{Effect, Failure, Places, Prepared, broken, failure, operand};
 use crate::nest::{Place, read_bits};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Inst, TileArg};
@@ -17,7 +17,7 @@ pub(crate) struct Joined {
     tiles: Vec<Place>,
     /// The counts that `lowered` was made for.
     counts: Vec<[u64; 2]>,
-    lowered: Option<Prepared>,
+    pub lowered: Option<Prepared>,
 }
 
 impl Joined {
@@ -38,12 +38,12 @@ impl Joined {
             Some(lowered) => lowered.run(memories, 0)?,
             None => Effect::default(),
         };
-        self.write_counts(memories, places);
+        self.for_each_count(places, |place, bytes| {
+            if let Some(memory) = memories.get_mut(place.memory) {
+                memory.put(place.at, bytes);
+            }
+        });
         Ok(effect)
-    }
-
-    pub fn lowered(&self) -> Option<&Prepared> {
-        self.lowered.as_ref()
     }
 
     fn tile(&self, role: Role) -> Option<(u8, &TileArg)> {
@@ -76,15 +76,11 @@ impl Joined {
 
     /// One count, in bytes of the index type.
     fn read_count(&self, memories: &Memories, places: &[Place], role: Role, row: u64) -> Result<i128, Failure> {
-        let Some((number, tile)) = self.tile(role) else {
-            return Ok(0);
-        };
-        let (elem, place) = (tile.tile.elem, places.get(usize::from(number)));
+        let (number, tile) = self.tile(role).ok_or_else(no_counts)?;
+        let elem = tile.tile.elem;
         let size = elem.size().unwrap_or(1) as usize;
-        let Some((place, memory)) = place.and_then(|p| Some((p, memories.get(p.memory)?))) else {
-            return Ok(0);
-        };
-        let at = place.at as i64 + tile.layout.offset(row, 0) * size as i64;
+        let (start, memory) = memories.operand(places, number).ok_or_else(no_counts)?;
+        let at = start as i64 + tile.layout.offset(row, 0) * size as i64;
         if memories.tracked && !memory.defined().has_all(at as usize, size) {
             let what = format!("the count {role}({row}, 0) was never written, and it decides how much is joined");
             return Err(failure("undefined-use", what, "write the index tile first"));
@@ -117,14 +113,6 @@ impl Joined {
         steps
     }
 
-    fn write_counts(&self, memories: &mut Memories, places: &[Place]) {
-        self.for_each_count(places, |place, bytes| {
-            if let Some(memory) = memories.get_mut(place.memory) {
-                memory.put(place.at, bytes);
-            }
-        });
-    }
-
     /// Calls `f(place, bytes)` for every count that the last run wrote.
     pub fn for_each_count(&self, places: &[Place], mut f: impl FnMut(Place, &[u8])) {
         let [_, cols] = self.extent();
@@ -143,6 +131,10 @@ impl Joined {
     }
 }
 
+fn no_counts() -> Failure {
+    broken("an indexed TCONCAT has no counts")
+}
+
 /// Are the indices of a gather written, and in the tile that they point into? Nothing has moved yet.
 pub(crate) fn check_indices(staged: &Staged, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
     let (What::Gather { columns }, [src, idx]) = (staged.what, staged.inputs.as_slice()) else {
@@ -150,14 +142,14 @@ pub(crate) fn check_indices(staged: &Staged, memories: &Memories, places: &[Plac
     };
     let indices = staged.indices(memories, places);
     let offsets = if memories.tracked { idx.offsets(true) } else { Vec::new() };
-    let place = places.get(usize::from(idx.operand));
-    let defined = place.and_then(|p| Some((p.at, memories.get(p.memory)?.defined())));
+    let place = memories.operand(places, idx.operand);
     let row = idx.columns.max(1);
     let at = |k: usize| format!("idx({}, {})", k as u64 / row, k as u64 % row);
     for (k, bits) in indices.into_iter().enumerate() {
-        if let (Some(offset), Some((start, defined))) = (offsets.get(k), defined) {
-            let first = usize::try_from(start as i64 + offset).unwrap_or(0);
-            if !defined.has_all(first, idx.elem.bits() as usize / 8) {
+        if let (Some(offset), Some((start, memory))) = (offsets.get(k), place) {
+            let size = idx.elem.bits() as usize / 8;
+            let first = usize::try_from(start as i64 + offset);
+            if !first.is_ok_and(|first| memory.defined().has_all(first, size)) {
                 let what = format!("the index {} was never written, and it decides what is picked", at(k));
                 return Err(failure("undefined-use", what, "write the index tile first"));
             }

@@ -4,8 +4,7 @@
 //! rows lie `strideW` pixels apart and neighbouring columns side by side, so what falls inside the image is a nest and
 //! the rest is filled.
 
-use crate::lower::Lowering;
-use crate::lower::{Failure, operand};
+use crate::lower::{Failure, Lowering, operand};
 use crate::nest::{Map, Nests, Operand, SRC, lower};
 use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::sem::{Img2col, Rect};

@@ -3,7 +3,9 @@
 use crate::defined::{Area, Pattern, Shadow, ShadowMove, Usual, Value};
 use crate::kernels::{Conversion, Mapped, Params, Staged, What};
 use crate::lower::data::Joined;
-use crate::lower::{Failure, FromTile, ParamAt, ParamSource, Places, Prepared, operand, refuse};
+use crate::lower::{
+    ContentArg, ContentRule, Failure, FromTile, ParamAt, ParamSource, Places, Prepared, operand, refuse,
+};
 use crate::nest::{self, DST, Nests, OPERANDS, Plan, SRC, lower, lower_copy, lower_fill};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -17,14 +19,9 @@ use tessera_isa::tile::BLayout;
 /// Steps that are being lowered.
 pub(crate) struct Lowering<'a> {
     pub inst: &'a Inst,
-    tracked: bool,
-    pub steps: Vec<nest::Step>,
-    pub shadow: SmallVec<[Shadow; 2]>,
-    params: ParamSource,
-    joined: Option<Box<Joined>>,
-    indexed: Option<Arc<Staged>>,
-    global: Option<Area>,
-    tiles: &'a [nest::Place],
+    at: Places<'a>,
+    steps: Vec<nest::Step>,
+    made: Prepared,
 }
 
 /// The layout, element and number of one side of a step.
@@ -37,36 +34,29 @@ struct Operand {
 impl Prepared {
     /// Lowers these steps of an instruction.
     pub(crate) fn of_steps(inst: &Inst, steps: &[Step], at: Places<'_>) -> Result<Self, Failure> {
-        let mut lowering = Lowering {
-            inst,
-            tracked: at.tracked,
-            steps: Vec::new(),
+        let made = Prepared {
+            plan: Plan::default(),
+            places: Prepared::all_places(at),
             shadow: SmallVec::new(),
+            usual: Usual::default(),
             params: ParamSource::Fixed(Params::default()),
             joined: None,
             indexed: None,
+            contents: SmallVec::new(),
+            warning: None,
             global: None,
-            tiles: at.tiles,
         };
+        let mut lowering = Lowering { inst, at, steps: Vec::new(), made };
         for step in steps {
             lowering.step(step)?;
         }
-        let places = Prepared::all_places(at);
-        let view = at.global.map(|_| places.len() - 1);
-        let usual = match at.tracked {
-            true => Usual::new(&lowering.shadow, &places, view),
-            false => Usual::default(),
-        };
-        Ok(Prepared {
-            plan: Plan::new(lowering.steps),
-            places,
-            usual,
-            shadow: lowering.shadow,
-            params: lowering.params,
-            joined: lowering.joined,
-            indexed: lowering.indexed,
-            global: lowering.global,
-        })
+        let mut made = lowering.made;
+        made.plan = Plan::new(lowering.steps);
+        if at.tracked {
+            let view = at.global.map(|_| made.places.len() - 1);
+            made.usual = Usual::new(&made.shadow, &made.places, view);
+        }
+        Ok(made)
     }
 }
 
@@ -114,22 +104,16 @@ impl Lowering<'_> {
 
     fn step(&mut self, step: &Step) -> Result<(), Failure> {
         match step {
-            Step::Clobber { dst, core, rect } => {
-                if self.tracked {
-                    let tile = self.tile(*dst)?;
-                    let rect = rect.clip(tile.tile.rows, tile.tile.cols);
-                    let area = rect_area(tile, rect);
-                    let operand = operand(*dst, *core);
-                    self.shadow.push(Shadow::Clear { operand, area });
-                }
+            Step::Clobber { dst, core, rect } if self.at.tracked => {
+                let tile = self.tile(*dst)?;
+                let area = rect_area(tile, rect.clip(tile.tile.rows, tile.tile.cols));
+                self.made.shadow.push(Shadow::Clear { operand: operand(*dst, *core), area });
             }
-            Step::Scratch { tile: index } => {
-                if self.tracked {
-                    let area = declared_area(self.tile(*index)?);
-                    let operand = operand(*index, 0);
-                    self.shadow.push(Shadow::Clear { operand, area });
-                }
+            Step::Scratch { tile } if self.at.tracked => {
+                let area = declared_area(self.tile(*tile)?);
+                self.made.shadow.push(Shadow::Clear { operand: operand(*tile, 0), area });
             }
+            Step::Clobber { .. } | Step::Scratch { .. } => {}
             Step::Apply(apply) => self.applied(apply)?,
             Step::Reduce(reduce) => self.reduced(reduce)?,
             Step::Gather { src, idx, dst, extent } => {
@@ -147,7 +131,7 @@ impl Lowering<'_> {
                 let staged = self.packed(*func, *extent, args, *dst, *row_bytes)?;
                 self.stage(staged);
             }
-            Step::Join => self.joined = Some(Box::new(Joined::new(self.inst, self.tiles))),
+            Step::Join => self.made.joined = Some(Box::new(Joined::new(self.inst, self.at.tiles))),
             Step::Fill { dst, rect, bits } => self.fill(*dst, *rect, *bits)?,
             Step::Bytes { src, dst, len } => {
                 let nests = lower_copy([1, *len], &byte_rows(self.tile(*src)?), &byte_rows(self.tile(*dst)?), 8);
@@ -182,8 +166,13 @@ impl Lowering<'_> {
                     (Some(Arg::Element(Side::Tile(tile), at)), _) => {
                         // An empty window asks for no parameters.
                         let [rows, cols] = apply.extent;
-                        let count = if rows == 0 { 0 } else { cols };
-                        let param = self.params_of_tile(*tile, at.origin[1], count, src, dst)?;
+                        let count = if rows == 0 { 0 } else { cols as usize };
+                        let (operand, first) = (operand(*tile, 0), at.origin[1]);
+                        let offset = self.tile(*tile)?.layout.offset(0, first).max(0) as usize * 8;
+                        let (bytes, params) = (Vec::new(), Params::default());
+                        let from = FromTile { operand, offset, first, count, src, dst, bytes, params };
+                        self.made.params = ParamSource::Tile(Box::new(from));
+                        let param = ParamAt::Tile { operand, offset, count };
                         // Those that are read are numbered from the first one on.
                         let list = Layout::row_major(1, cols, cols);
                         let numbered = nest::Operand { layout: &list, map: Map { origin: [0, 0], ..*at }, bits: 64 };
@@ -192,7 +181,7 @@ impl Lowering<'_> {
                     (Some(Arg::Scalar(_, bits)), Some(quant)) => {
                         let param = quant.param(*bits);
                         param.check(src, dst).map_err(|fault| refuse(fault, *bits, None, dst))?;
-                        self.params = ParamSource::Fixed(Params::new([param]));
+                        self.made.params = ParamSource::Fixed(Params::new([param]));
                         (ParamAt::Fixed(param), lower(apply.extent, &two))
                     }
                     _ => (ParamAt::None, lower(apply.extent, &two)),
@@ -211,34 +200,28 @@ impl Lowering<'_> {
                 numbers.extend(from.iter().map(|(operand, _)| operand.number));
                 operands.extend(from.iter().map(|(operand, map)| operand.at(*map)));
                 let nests = lower(apply.extent, &operands);
+                let content = |n: usize| match *apply.args.get(n)? {
+                    Arg::Scalar(elem, bits) => Some(ContentArg::Scalar(elem, bits)),
+                    Arg::Element(side, map) => {
+                        // Which of the elements it is.
+                        let k = apply.args.iter().take(n).filter(|a| matches!(a, Arg::Element(..))).count();
+                        let (from, role) = (&from.get(k)?.0, self.inst.tiles.get(side.tile()?)?.role);
+                        let (operand, elem, layout) = (from.number, from.elem, from.layout.clone());
+                        Some(ContentArg::Tile {
+                            role,
+                            operand,
+                            elem,
+                            layout,
+                            map,
+                            area: Area::of_nests(&nests, SRC + k),
+                        })
+                    }
+                };
+                self.made.contents.extend(ContentRule::of_step(self.inst, func, dst, apply.extent, content)?);
                 self.moved(&numbers, nests, Value::Mapped(mapped));
             }
         }
         Ok(())
-    }
-
-    /// The quantization parameters are those of a tile, one for each column.
-    fn params_of_tile(
-        &mut self,
-        tile: usize,
-        first: u64,
-        count: u64,
-        src: Elem,
-        dst: Elem,
-    ) -> Result<ParamAt, Failure> {
-        let offset = self.tile(tile)?.layout.offset(0, first).max(0) as usize * 8;
-        let (operand, count) = (operand(tile, 0), count as usize);
-        self.params = ParamSource::Tile(Box::new(FromTile {
-            operand,
-            offset,
-            first,
-            count,
-            src,
-            dst,
-            bytes: Vec::new(),
-            params: Params::default(),
-        }));
-        Ok(ParamAt::Tile { operand, offset, count })
     }
 
     /// A tile as staged steps take it.
@@ -285,14 +268,14 @@ impl Lowering<'_> {
     fn stage(&mut self, staged: Staged) {
         let staged = Arc::new(staged);
         if matches!(staged.what, What::Gather { .. }) {
-            self.indexed = Some(staged.clone());
+            self.made.indexed = Some(staged.clone());
         }
         self.steps.push(nest::Step::Staged(staged.clone()));
-        if self.tracked {
+        if self.at.tracked {
             let reads = staged.inputs.iter().map(|s| (s.operand, Area::of_nests(&s.nests, SRC))).collect();
             let (dst, to) = (staged.output.operand, Area::of_nests(&staged.output.nests, DST));
             let value = Value::Staged(staged);
-            self.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests: Nests::new(), value })));
+            self.made.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests: Nests::new(), value })));
         }
     }
 
@@ -312,7 +295,7 @@ impl Lowering<'_> {
         }));
         let number = self.global_number();
         let has_view = self.inst.global.is_some() && numbers.contains(&number);
-        let area = |k: usize, operand: u8| match self.tracked || (has_view && operand == number) {
+        let area = |k: usize, operand: u8| match self.at.tracked || (has_view && operand == number) {
             true => Area::of_nests(&nests, k),
             false => Area::default(),
         };
@@ -321,11 +304,11 @@ impl Lowering<'_> {
             reads.iter().enumerate().map(|(k, operand)| (*operand, area(SRC + k, *operand))).collect();
         if has_view {
             let read = reads.iter().find(|(operand, _)| *operand == number).map(|(_, area)| area);
-            self.global = Some(if dst == number { &to } else { read.unwrap_or(&to) }.clone());
+            self.made.global = Some(if dst == number { &to } else { read.unwrap_or(&to) }.clone());
         }
-        if self.tracked || has_view {
-            let nests = if self.tracked { nests } else { Nests::new() };
-            self.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests, value })));
+        if self.at.tracked || has_view {
+            let nests = if self.at.tracked { nests } else { Nests::new() };
+            self.made.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests, value })));
         }
     }
 
@@ -341,9 +324,9 @@ impl Lowering<'_> {
         };
         for core in cores {
             let dst = operand(dst, *core);
-            if self.tracked {
+            if self.at.tracked {
                 let area = Area::of_runs(fills.iter().map(|f| f.runs()));
-                self.shadow.push(Shadow::Set { operand: dst, area, pattern: Pattern::new(width, bits) });
+                self.made.shadow.push(Shadow::Set { operand: dst, area, pattern: Pattern::new(width, bits) });
             }
             let steps = fills.iter().cloned().map(|fill| nest::Step::Fill { dst, fill });
             self.steps.extend(steps);
@@ -354,11 +337,9 @@ impl Lowering<'_> {
     /// A buffer into a conv tile: dense on the tile's side, as the view says on the other (tile-model.md 7).
     fn load_conv(&mut self, dst: usize, elements: u64) -> Result<(), Failure> {
         let view = self.inst.global.as_ref().ok_or_else(|| missing("view of global memory"))?;
-        let dense = || Layout::row_major(1, elements, elements);
-        let from = if view.dims.is_empty() {
-            dense()
-        } else {
-            view.layout().ok_or_else(|| missing("view with known extents"))?
+        let from = match view.dims.is_empty() {
+            true => Layout::row_major(1, elements, elements),
+            false => view.layout().ok_or_else(|| missing("view with known extents"))?,
         };
         let (rows, cols) = (from.rows(), from.cols());
         let to = Layout::row_major(rows, cols, cols);
@@ -381,12 +362,10 @@ fn rect_area(tile: &TileArg, rect: Rect) -> Area {
 
 /// The bytes of a tile's declared area.
 pub(crate) fn declared_area(tile: &TileArg) -> Area {
-    let (rows, cols) = (tile.tile.rows, tile.tile.cols);
-    let whole = Rect { row: 0, col: 0, rows, cols };
     if tile.layout == tile.tile.layout() {
         return Area::range(0, tile.tile.bytes());
     }
-    rect_area(tile, whole)
+    rect_area(tile, Rect { row: 0, col: 0, rows: tile.tile.rows, cols: tile.tile.cols })
 }
 
 /// The bytes of a declared area in order, as one row; a view keeps its source's pitch between the lines.
@@ -401,8 +380,5 @@ pub(crate) fn byte_rows(tile: &TileArg) -> Layout {
     };
     let line = bytes / lines.max(1);
     let pitch = tile.tile.elem.bytes_of(stride.max(0) as u64);
-    Layout {
-        row: tessera_isa::layout::Axis::linear(1, 0),
-        col: tessera_isa::layout::Axis::boxed(bytes, line, pitch as i64, 1),
-    }
+    Layout { row: Axis::linear(1, 0), col: Axis::boxed(bytes, line, pitch as i64, 1) }
 }

@@ -2,10 +2,9 @@
 
 use crate::engine::memory::Memories;
 use crate::kernels::Params;
-use crate::lower::{Failure, failure};
+use crate::lower::{Failure, broken, failure};
 use crate::nest::Place;
 use tessera_isa::codec::{QuantFault, QuantParam};
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 
 /// Where the parameter of a converted element comes from.
@@ -64,13 +63,9 @@ impl ParamSource {
 
 impl FromTile {
     fn load(&mut self, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
-        let Some(place) = places.get(usize::from(self.operand)) else {
-            return Ok(());
-        };
-        let (start, len) = (place.at + self.offset, self.count * 8);
-        let Some(memory) = memories.get(place.memory) else {
-            return Ok(());
-        };
+        let operand = memories.operand(places, self.operand);
+        let (at, memory) = operand.ok_or_else(|| broken("the quantization parameters lie nowhere"))?;
+        let (start, len) = (at + self.offset, self.count * 8);
         let missing = if memories.tracked { memory.defined().first_missing(start, len) } else { None };
         let bytes = memory.bytes().get(start..start + len).unwrap_or(&[]);
         if missing.is_none() && bytes == self.bytes.as_slice() {
@@ -98,17 +93,16 @@ impl FromTile {
 /// The message about a parameter that does not fit.
 pub(crate) fn refuse(fault: QuantFault, bits: u64, column: Option<u64>, dst: Elem) -> Failure {
     let which = column.map_or("the quantization parameter".to_string(), |c| format!("fp[{c}]"));
-    let signed = bits >> 46 & 1;
-    Box::new(match fault {
-        QuantFault::Sign => Diagnostic::error(
-            fault.rule(),
-            format!("{which} is 0x{bits:x}: bit 46 is {signed}, and the destination is {dst}"),
-        )
-        .help(if dst == Elem::I8 { "set bit 46" } else { "clear bit 46" }),
-        QuantFault::Scale => Diagnostic::error(
-            fault.rule(),
-            format!("{which} is 0x{bits:x}: its scale {} is not finite", QuantParam::scalar(bits).scale),
-        )
-        .help("give it a finite scale in bits 31:0"),
-    })
+    let (what, help) = match fault {
+        QuantFault::Sign => {
+            let signed = bits >> 46 & 1;
+            let help = if dst == Elem::I8 { "set bit 46" } else { "clear bit 46" };
+            (format!("bit 46 is {signed}, and the destination is {dst}"), help)
+        }
+        QuantFault::Scale => {
+            let scale = QuantParam::scalar(bits).scale;
+            (format!("its scale {scale} is not finite"), "give it a finite scale in bits 31:0")
+        }
+    };
+    failure(fault.rule(), format!("{which} is 0x{bits:x}: {what}"), help)
 }

@@ -6,8 +6,8 @@
 use crate::defined::{Area, Shadow, Source, Usual};
 use crate::engine::memory::{Memories, MemoryId, on_core};
 use crate::kernels::Staged;
-use crate::lower::ParamSource;
 use crate::lower::data::{self, Joined};
+use crate::lower::{ContentRule, ParamSource};
 use crate::nest::{Place, Plan};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -23,39 +23,48 @@ pub(crate) fn failure(rule: &'static str, what: impl Into<String>, help: impl In
     Box::new(Diagnostic::error(rule, what).help(help))
 }
 
+/// A broken invariant; the caller adds the place.
+#[cold]
+pub(crate) fn broken(what: &str) -> Failure {
+    failure("internal", what, "this is a defect of the tool, not of the program; please report it")
+}
+
 /// Where the operands of an instruction lie.
 #[derive(Clone, Copy, Debug)]
-pub struct Places<'a> {
+pub(crate) struct Places<'a> {
     /// The tiles, in the order of [`Inst::tiles`], on core 0.
     pub tiles: &'a [Place],
-    /// The memory of the view of global memory.
     pub global: Option<MemoryId>,
-    /// Will defined bits be kept?
     pub tracked: bool,
 }
 
 /// An instruction made ready.
 #[derive(Clone, Debug)]
-pub struct Prepared {
-    pub(crate) plan: Plan,
-    pub(crate) places: SmallVec<[Place; 8]>,
-    pub(crate) shadow: SmallVec<[Shadow; 2]>,
-    pub(crate) usual: Usual,
-    pub(crate) params: ParamSource,
-    pub(crate) joined: Option<Box<Joined>>,
+pub(crate) struct Prepared {
+    pub plan: Plan,
+    pub places: SmallVec<[Place; 8]>,
+    pub shadow: SmallVec<[Shadow; 2]>,
+    pub usual: Usual,
+    pub params: ParamSource,
+    pub joined: Option<Box<Joined>>,
     /// What is picked by indices.
-    pub(crate) indexed: Option<Arc<Staged>>,
+    pub indexed: Option<Arc<Staged>>,
+    /// What is asked about the contents of operands, and the last warning of it.
+    pub contents: SmallVec<[ContentRule; 2]>,
+    pub warning: Option<Failure>,
     /// What the view of global memory touches, relative to its first element.
-    pub(crate) global: Option<Area>,
+    pub global: Option<Area>,
 }
 
 /// What a run did that is worth knowing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effect {
+pub(crate) struct Effect {
     /// Undefined bytes were stored to global memory, as zeros.
     pub stored_undefined: bool,
     /// Something that is not defined reached a destination, or was made undefined.
     pub left_undefined: bool,
+    /// There is a warning about the contents of operands.
+    pub warned: bool,
 }
 
 /// The number of a tile operand's copy on a core.
@@ -67,10 +76,8 @@ impl Prepared {
     /// Lowers an instruction whose values are all known.
     pub fn new(inst: &Inst, at: Places<'_>) -> Result<Self, Failure> {
         let Some(steps) = sem::steps(inst) else {
-            return Err(Box::new(Diagnostic::error(
-                "not-executable",
-                format!("{} cannot run in this form; give it all its operands", inst.op.title()),
-            )));
+            let what = format!("{} cannot run in this form; give it all its operands", inst.op.title());
+            return Err(Box::new(Diagnostic::error("not-executable", what)));
         };
         Prepared::of_steps(inst, &steps, at)
     }
@@ -101,28 +108,38 @@ impl Prepared {
         if let Some(indexed) = &self.indexed {
             data::check_indices(indexed, memories, &self.places)?;
         }
-        if !memories.tracked {
-            self.move_bytes(memories)?;
-            self.note_stores(memories);
-            return Ok(Effect::default());
+        let warned = self.ask_contents(memories)?;
+        Ok(Effect { warned, ..self.change(memories)? })
+    }
+
+    /// Asks the rules about contents; tells whether there is a warning.
+    fn ask_contents(&mut self, memories: &Memories) -> Result<bool, Failure> {
+        self.warning = None;
+        for rule in &self.contents {
+            match rule.broken(memories, &self.places) {
+                Some(found) if found.is_error() => return Err(Box::new(found)),
+                found => self.warning = found.map(Box::new).or(self.warning.take()),
+            }
         }
-        if self.usual.holds(memories, &self.places) {
-            self.move_bytes(memories)?;
-            let effect = self.usual.written(memories, &self.places);
-            self.note_stores(memories);
-            return Ok(effect);
-        }
-        // Sources first: an instruction may work in place, and a footprint must not hide what it reads.
+        Ok(self.warning.is_some())
+    }
+
+    fn change(&self, memories: &mut Memories) -> Result<Effect, Failure> {
+        let is_usual = self.usual.holds(memories, &self.places);
         let mut sources: SmallVec<[Source; 2]> = SmallVec::new();
-        for step in &self.shadow {
-            sources.push(match step {
+        if !is_usual {
+            // Sources first: an instruction may work in place, and a footprint must not hide what it reads.
+            sources.extend(self.shadow.iter().map(|step| match step {
                 Shadow::Move(mv) => mv.source(memories, &self.places),
                 Shadow::Set { .. } => Source::Defined,
                 Shadow::Clear { .. } => Source::Undefined,
-            });
+            }));
         }
         self.move_bytes(memories)?;
         let mut effect = Effect::default();
+        if is_usual {
+            effect = self.usual.written(memories, &self.places);
+        }
         for (step, source) in self.shadow.iter().zip(&sources) {
             step.apply(memories, &self.places, source, &mut effect);
         }
@@ -151,7 +168,6 @@ impl Prepared {
         }
     }
 
-    /// The bytes of its buffer that the view touches, relative to its first element.
     pub fn global_span(&self) -> Option<(i64, i64)> {
         self.global.as_ref()?.span()
     }

@@ -46,7 +46,7 @@ impl Fill {
     /// Writes the pattern, with the operand at the start of `memory`.
     pub fn run(&self, memory: &mut [u8]) -> Result<(), OutOfBounds> {
         OutOfBounds::check(self.span, 0, memory.len())?;
-        if self.runs.nibbles() {
+        if self.runs.nibbles {
             let nibble = u64::from(self.block[0]);
             self.runs.for_each_nibbles(|at, len| (at..at + len as i64).for_each(|at| write(memory, at, 4, nibble)));
         } else {
@@ -55,7 +55,6 @@ impl Fill {
         Ok(())
     }
 
-    /// Do both write the same value?
     pub(super) fn same_value(&self, other: &Fill) -> bool {
         self.block == other.block
     }
@@ -66,12 +65,12 @@ impl Fill {
         let mut nests = Nests::new();
         let mut block = [0u8; 64];
         for fill in fills {
-            if fill.runs.nibbles() {
+            if fill.runs.nibbles {
                 folded.push(fill.clone());
             } else {
                 // A fill is a nest over bytes that reads nothing.
                 let dims = fill.runs.dims().map(|(extent, dst)| Dim { extent, step: [dst, 0, 0, 0] });
-                nests.push(Nest { bits: [8, 0, 0, 0], base: [fill.runs.base(), 0, 0, 0], dims: dims.collect() });
+                nests.push(Nest { bits: [8, 0, 0, 0], base: [fill.runs.base, 0, 0, 0], dims: dims.collect() });
                 block = fill.block;
             }
         }

@@ -20,10 +20,11 @@ pub use fold::fold;
 pub use lower::{Operand, lower, lower_copy, lower_fill};
 pub use plan::{Place, Plan, Step};
 pub use runs::Runs;
-pub(crate) use runs::{read as read_bits, size_of_element, whole_bytes, write as write_bits};
+pub(crate) use runs::{read as read_bits, size_of_element, walk, whole_bytes, write as write_bits};
 
 pub use tessera_isa::sem::Map;
 
+use crate::kernels::{Kernel, Level, Sides};
 use smallvec::SmallVec;
 
 /// Operands of a nest at most: what is written, and up to three that are read.
@@ -92,7 +93,7 @@ impl Nest {
 
     /// Copies every element from `src` to `dst`. To run a nest more than once, make a [`Plan`] of it.
     pub fn run(&self, src: &[u8], dst: &mut [u8]) -> Result<(), OutOfBounds> {
-        crate::kernels::Kernel::new(self, crate::kernels::Level::best()).run((src, 0), (dst, 0))
+        Kernel::new(self, Level::best()).run(Sides::Two(src, dst), [0, 0])
     }
 
     /// Brings the loops into normal form: no loop of extent 1, falling destination stride, nothing left to merge.

@@ -2,7 +2,7 @@
 
 use super::{Fill, Nest, OPERANDS, OutOfBounds, fold};
 use crate::engine::memory::MemoryId;
-use crate::kernels::{Conversion, Convert, Kernel, Level, MapKernel, Mapped, Pair, Params, Staged};
+use crate::kernels::{Conversion, Convert, Kernel, Level, MapKernel, Mapped, Pair, Params, Sides, Staged};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ pub enum Step {
 ///
 /// Neighbouring copies may run in any order and together (an instruction whose result depends on their order is an error:
 /// ops.md 1, rule 4); fills and conversions keep their place among them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
     actions: SmallVec<[Action; 2]>,
 }
@@ -79,22 +79,6 @@ enum Action {
     Pair { operands: [u8; 3], kernel: Pair },
 }
 
-impl Action {
-    /// The action of a step that is neither a copy nor a fill.
-    fn computing(step: Step, level: Level) -> Option<Action> {
-        Some(match step {
-            Step::Convert { src, dst, nest, conversion } => {
-                Action::Convert { src, dst, convert: Box::new(Convert::new(nest, conversion, level)) }
-            }
-            Step::Map { operands, nest, mapped } => {
-                Action::Map { operands, kernel: Box::new(MapKernel::new(nest, mapped, level)) }
-            }
-            Step::Staged(staged) => Action::Staged(staged),
-            Step::Copy { .. } | Step::Fill { .. } => return None,
-        })
-    }
-}
-
 impl Plan {
     /// Chooses kernels for the best instruction set of this machine.
     pub fn new(steps: impl IntoIterator<Item = Step>) -> Self {
@@ -107,20 +91,23 @@ impl Plan {
         let mut copies: Vec<(u8, u8, Nest)> = Vec::new();
         let mut fills: Vec<(u8, Fill)> = Vec::new();
         for step in steps {
+            if !matches!(step, Step::Copy { .. }) {
+                flush_copies(&mut copies, level, &mut actions);
+            }
+            if !matches!(step, Step::Fill { .. }) {
+                flush_fills(&mut fills, &mut actions);
+            }
             match step {
-                Step::Copy { src, dst, nest } => {
-                    flush_fills(&mut fills, &mut actions);
-                    copies.push((src, dst, nest));
+                Step::Copy { src, dst, nest } => copies.push((src, dst, nest)),
+                Step::Fill { dst, fill } => fills.push((dst, fill)),
+                Step::Convert { src, dst, nest, conversion } => {
+                    let convert = Box::new(Convert::new(nest, conversion, level));
+                    actions.push(Action::Convert { src, dst, convert });
                 }
-                Step::Fill { dst, fill } => {
-                    flush_copies(&mut copies, level, &mut actions);
-                    fills.push((dst, fill));
+                Step::Map { operands, nest, mapped } => {
+                    actions.push(Action::Map { operands, kernel: Box::new(MapKernel::new(nest, mapped, level)) });
                 }
-                computes => {
-                    flush_copies(&mut copies, level, &mut actions);
-                    flush_fills(&mut fills, &mut actions);
-                    actions.extend(Action::computing(computes, level));
-                }
+                Step::Staged(staged) => actions.push(Action::Staged(staged)),
             }
         }
         flush_copies(&mut copies, level, &mut actions);
@@ -155,14 +142,14 @@ impl Plan {
         let place = |operand: u8| places.get(usize::from(operand)).copied().ok_or(OutOfBounds::NOWHERE);
         for action in &self.actions {
             match action {
-                Action::Copy { src, dst, kernel } => match reach(memories, place(*src)?, place(*dst)?)? {
-                    Reach::Two(src, dst) => kernel.run(src, dst)?,
-                    Reach::One(memory, src, dst) => kernel.run_within(memory, src, dst)?,
-                },
-                Action::Convert { src, dst, convert } => match reach(memories, place(*src)?, place(*dst)?)? {
-                    Reach::Two(src, dst) => convert.run(src, dst, params)?,
-                    Reach::One(memory, src, dst) => convert.run_within(memory, src, dst, params)?,
-                },
+                Action::Copy { src, dst, kernel } => {
+                    let (bytes, at) = sides(memories, place(*src)?, place(*dst)?)?;
+                    kernel.run(bytes, at)?;
+                }
+                Action::Convert { src, dst, convert } => {
+                    let (bytes, at) = sides(memories, place(*src)?, place(*dst)?)?;
+                    convert.run(bytes, at, params)?;
+                }
                 Action::Map { operands, kernel } => {
                     let mut at: SmallVec<[Place; OPERANDS]> = SmallVec::new();
                     for operand in operands {
@@ -186,21 +173,17 @@ impl Plan {
     }
 }
 
-/// Two operands in two memories, or both in one.
-enum Reach<'a> {
-    Two((&'a [u8], usize), (&'a mut [u8], usize)),
-    One(&'a mut [u8], usize, usize),
-}
-
+/// Two operands, and where they start.
 #[inline]
-fn reach<M: AsMut<[u8]>>(memories: &mut [M], src: Place, dst: Place) -> Result<Reach<'_>, OutOfBounds> {
+fn sides<M: AsMut<[u8]>>(memories: &mut [M], src: Place, dst: Place) -> Result<(Sides<'_>, [usize; 2]), OutOfBounds> {
+    let at = [src.at, dst.at];
     if src.memory == dst.memory {
         let memory = memories.get_mut(src.memory.index()).ok_or(OutOfBounds::NOWHERE)?;
-        return Ok(Reach::One(memory.as_mut(), src.at, dst.at));
+        return Ok((Sides::One(memory.as_mut()), at));
     }
     let pair = memories.get_disjoint_mut([src.memory.index(), dst.memory.index()]);
     let [from, to] = pair.map_err(|_| OutOfBounds::NOWHERE)?;
-    Ok(Reach::Two((from.as_mut(), src.at), (to.as_mut(), dst.at)))
+    Ok((Sides::Two(from.as_mut(), to.as_mut()), at))
 }
 
 /// Turns copies into actions: folded per pair of operands, and two at once where one side of them interleaves.
@@ -218,7 +201,7 @@ fn flush_copies(copies: &mut Vec<(u8, u8, Nest)>, level: Level, actions: &mut Sm
             let (kernel, swapped) = Pair::new(&nest, other, src == *other_src, dst == *other_dst, level)?;
             let (even, odd) = ((src, dst), (*other_src, *other_dst));
             let (even, odd) = if swapped { (odd, even) } else { (even, odd) };
-            let operands = if kernel.is_zip() { [even.0, odd.0, even.1] } else { [even.1, odd.1, even.0] };
+            let operands = if kernel.zip { [even.0, odd.0, even.1] } else { [even.1, odd.1, even.0] };
             Some((k, operands, kernel))
         });
         if let Some((k, operands, kernel)) = partner {

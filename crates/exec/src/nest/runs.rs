@@ -8,10 +8,11 @@ use smallvec::SmallVec;
 /// Where elements have 4 bits and a run starts or ends inside a byte, it counts the whole byte.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Runs {
-    base: i64,
+    /// Offset of the first run.
+    pub(super) base: i64,
     /// Bytes of a run, or nibbles.
     len: u64,
-    nibbles: bool,
+    pub(super) nibbles: bool,
     dims: SmallVec<[(u64, [i64; 1]); 4]>,
 }
 
@@ -35,11 +36,6 @@ impl Runs {
     /// The first and one past the last byte of all runs, relative to where the operand starts.
     pub fn span(&self) -> (i128, i128) {
         span(self.base, if self.nibbles { 4 } else { 8 }, self.dims())
-    }
-
-    /// Offset of the first run.
-    pub(super) fn base(&self) -> i64 {
-        self.base
     }
 
     /// The loops, with the run as the innermost one.
@@ -74,11 +70,6 @@ impl Runs {
         let one = (1, [0]);
         let (&(n, [stride]), outer) = self.dims.split_last().unwrap_or((&one, &[]));
         walk(outer, [self.base], &mut |[at]| f(Rows { at, n, stride, len: self.len }));
-    }
-
-    /// Are offsets and lengths in nibbles?
-    pub(super) fn nibbles(&self) -> bool {
-        self.nibbles
     }
 
     /// Calls `f(first nibble, length in nibbles)` for every run.
@@ -118,7 +109,6 @@ pub(crate) fn whole_bytes(offset: i64, bits: u32) -> i64 {
     if bits == 4 { offset.div_euclid(2) } else { offset }
 }
 
-/// Bytes that an element takes.
 pub(crate) fn size_of_element(bits: u32) -> i64 {
     i64::from(bits / 8).max(1)
 }

@@ -43,14 +43,8 @@ pub enum Function {
 /// A conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Converted {
-    /// The type of the element.
-    pub src: Elem,
-    /// The type of the result.
-    pub dst: Elem,
-    /// Whether ReLU follows.
-    pub relu: bool,
-    /// Whether the offset is added after rounding (fixpipe.md 4, i8 and u8 only).
-    pub hardware_rounding: bool,
+    /// Its types, whether ReLU follows, and whether the offset is added after rounding (fixpipe.md 4, i8 and u8 only).
+    pub fixpipe: Fixpipe,
     /// The quantization parameter.
     pub quantized: Quantized,
 }
@@ -69,7 +63,7 @@ impl Function {
     /// The type of the result.
     pub fn to(&self) -> Elem {
         match self {
-            Function::Converted(converted) => converted.dst,
+            Function::Converted(converted) => converted.fixpipe.dst,
             Function::Mapped { to, .. } | Function::Fold { to, .. } | Function::Many { to, .. } => *to,
         }
     }
@@ -82,7 +76,7 @@ impl Function {
     /// The types of its operands, one after the other, without end.
     pub fn types(&self) -> impl Iterator<Item = Elem> + use<> {
         let (first, rest): (Option<Elem>, [Option<Elem>; 3]) = match *self {
-            Function::Converted(converted) => (None, [Some(converted.src), Some(Elem::U64), None]),
+            Function::Converted(converted) => (None, [Some(converted.fixpipe.src), Some(Elem::U64), None]),
             Function::Mapped { args, .. } => (None, args),
             Function::Fold { to, args: [a, b], .. } => (Some(Func::state(to)), [a, b, None]),
             Function::Many { to, .. } => (None, [Some(to), None, None]),
@@ -92,8 +86,7 @@ impl Function {
 
     /// Does it divide integers, so that there are arguments without a result (`-zero`)?
     pub(super) fn divides(&self) -> bool {
-        let Function::Mapped { func, to, .. } = self else { return false };
-        !to.is_float() && func.is_by_zero(&[(*to, 0), (*to, to.mask())]) | func.is_by_zero(&[(*to, 0), (*to, 0)])
+        matches!(self, Function::Mapped { func, to, .. } if !to.is_float() && !func.divisors().is_empty())
     }
 
     /// Has it no result for these arguments (`-zero`)?
@@ -123,16 +116,16 @@ impl Function {
 
 impl Converted {
     fn eval(&self, element: u64, param: Option<u64>) -> u64 {
+        let Fixpipe { src, dst, relu, .. } = self.fixpipe;
         let param = match self.quantized {
-            Quantized::No if !self.relu => return tessera_isa::sem::convert(self.src, self.dst, element),
+            Quantized::No if !relu => return tessera_isa::sem::convert(src, dst, element),
             Quantized::No => None,
             Quantized::Data => Some(QuantParam::vector(param.unwrap_or(0))),
             Quantized::Fixed { scale, shift, offset } => {
                 Some(QuantParam { scale: f32::from_bits(scale), shift, offset, signed: false })
             }
         };
-        let Converted { src, dst, relu, hardware_rounding, .. } = *self;
-        Fixpipe { src, dst, relu, hardware_rounding }.apply(element as u32, param.as_ref())
+        self.fixpipe.apply(element as u32, param.as_ref())
     }
 }
 
@@ -164,23 +157,18 @@ pub enum Param {
     Data(SmallVec<[TermId; 8]>),
 }
 
-/// The bits of an element whose bytes are all constant.
 fn constant_bits(ids: &[TermId]) -> Option<u64> {
-    let mut bits = 0;
-    for (k, id) in ids.iter().enumerate() {
-        bits |= u64::from(Terms::constant_of(*id)?) << (8 * k);
-    }
-    Some(bits)
+    ids.iter().rev().try_fold(0, |bits, id| Some(bits << 8 | u64::from(Terms::constant_of(*id)?)))
 }
 
 /// Describes a conversion by what it computes, and keeps of its parameter what it uses.
 pub(super) fn converted(conversion: Conversion, param: Param) -> (Function, Param) {
-    let (src, dst, relu, hardware) = match conversion {
-        Conversion::Value { src, dst } => (src, dst, false, false),
-        Conversion::Fixpipe(f) => (f.src, f.dst, f.relu, f.hardware_rounding),
+    let mut fixpipe = match conversion {
+        Conversion::Value { src, dst } => Fixpipe { src, dst, relu: false, hardware_rounding: false },
+        Conversion::Fixpipe(fixpipe) => fixpipe,
     };
-    let shifts = (src, dst) == (Elem::I32, Elem::I16);
-    let offsets = matches!(dst, Elem::I8 | Elem::U8);
+    let shifts = (fixpipe.src, fixpipe.dst) == (Elem::I32, Elem::I16);
+    let offsets = matches!(fixpipe.dst, Elem::I8 | Elem::U8);
     let param = match param {
         Param::Data(ids) => {
             // The vector form reads bits 31:13, and the shift or the offset where there is one (fixpipe.md 3).
@@ -216,7 +204,7 @@ pub(super) fn converted(conversion: Conversion, param: Param) -> (Function, Para
         Quantized::Data => offsets,
         Quantized::No => false,
     };
-    let hardware_rounding = hardware && has_offset;
-    let function = Converted { src, dst, relu: relu && dst != Elem::U8, hardware_rounding, quantized };
-    (Function::Converted(function), param)
+    fixpipe.hardware_rounding &= has_offset;
+    fixpipe.relu &= fixpipe.dst != Elem::U8;
+    (Function::Converted(Converted { fixpipe, quantized }), param)
 }

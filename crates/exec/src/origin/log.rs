@@ -1,7 +1,6 @@
 //! What happened to bytes, in order, and the way of one byte through it.
 
-use super::moves::Moves;
-use super::{Function, Now};
+use super::{Function, Moves};
 use crate::defined::{Shadow, ShadowMove, Value};
 use crate::engine::memory::{MemoryId, is_buffer, on_core};
 use crate::kernels::What as StagedWhat;
@@ -9,7 +8,6 @@ use crate::lower::ParamAt;
 use crate::nest::{DST, Place, SRC, size_of_element, whole_bytes};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::sync::Arc;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
@@ -70,22 +68,29 @@ pub enum Spot {
     Nowhere,
 }
 
-/// One thing that happened.
-#[derive(Clone, Debug)]
-pub struct Event {
-    /// The operation that did it; none for what is there from the start.
+/// What acts, and when.
+#[derive(Clone, Debug, Default)]
+pub struct Now {
+    /// The operation; none for what is there from the start.
     pub op: Option<OpId>,
     /// The block.
     pub block: u32,
     /// The loops around it, outermost first: induction variable and value, or the round of a `scf.while`.
     pub loops: SmallVec<[(Option<ValueId>, i64); 2]>,
-    tiles: Vec<TileAt>,
+    pub(crate) tiles: Vec<TileAt>,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// What did it.
+    pub now: Now,
     what: What,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum What {
-    Moved { moves: Arc<Moves>, places: Box<[Place]> },
+    Moved { moves: Moves, places: Box<[Place]> },
     Begun { memory: MemoryId, start: usize, len: usize },
     Stored { memory: MemoryId, start: usize, bytes: Box<[u8]> },
 }
@@ -97,6 +102,16 @@ pub enum Read {
     Element(Vec<ByteAt>),
     /// A scalar.
     Scalar(Elem, u64),
+}
+
+impl Read {
+    /// The bytes of an element; a scalar has none.
+    pub fn bytes(self) -> Vec<ByteAt> {
+        match self {
+            Read::Element(bytes) => bytes,
+            Read::Scalar(..) => Vec::new(),
+        }
+    }
 }
 
 /// Where a byte came from in one event.
@@ -151,23 +166,12 @@ impl Log {
             self.is_cut = true;
             return;
         }
-        self.events.push(Event {
-            op: now.op,
-            block: now.block,
-            loops: now.loops.clone(),
-            tiles: now.tiles.clone(),
-            what,
-        });
+        self.events.push(Event { now: now.clone(), what });
     }
 
     /// The memory of an argument's buffer.
     pub fn buffer(&self, value: ValueId) -> Option<MemoryId> {
         self.memories.iter().find(|(_, v)| **v == value).map(|(m, _)| *m)
-    }
-
-    /// The memory that stands for what an input tile is given.
-    pub fn given(&self, value: ValueId) -> MemoryId {
-        super::given(value)
     }
 
     /// The bytes of an element of a wanted tile, when everything was done.
@@ -182,14 +186,9 @@ impl Log {
         let events = self.events.get(..before.min(self.events.len()))?;
         let mut all = events.iter().enumerate().rev();
         all.find_map(|(n, event)| {
-            let counts = block.is_none_or(|b| b == event.block);
+            let counts = block.is_none_or(|b| b == event.now.block);
             counts.then(|| event.wrote(at)).flatten().map(|source| (n, source))
         })
-    }
-
-    /// What an event does to a byte.
-    pub fn carry(&self, event: usize, at: ByteAt) -> Carried {
-        self.events.get(event).map_or_else(Carried::default, |e| e.carry(at))
     }
 
     /// A byte as an event's operands name it: a destination where `written`.
@@ -197,7 +196,7 @@ impl Log {
         if let Some(spot) = self.outside(at) {
             return spot;
         }
-        let tiles = self.events.get(event).map_or(&[][..], |e| &e.tiles);
+        let tiles = self.events.get(event).map_or(&[][..], |e| &e.now.tiles);
         let named = |w: bool| tiles.iter().filter(move |t| t.is_written == w).find_map(|t| t.spot(at));
         named(written).or_else(|| named(!written)).unwrap_or(Spot::Nowhere)
     }
@@ -246,7 +245,7 @@ impl Event {
             What::Moved { moves, places } => {
                 let place = |n: u8| places.get(usize::from(n));
                 let mut clobbered = None;
-                for action in moves.actions.iter().rev() {
+                for action in moves.iter().rev() {
                     let (dst, area) = action.target();
                     let Some(to) = place(dst).filter(|p| p.memory == memory && area.contains(p.at, byte)) else {
                         continue;
@@ -262,14 +261,15 @@ impl Event {
         }
     }
 
-    fn carry(&self, at: ByteAt) -> Carried {
+    /// What it does to a byte.
+    pub fn carry(&self, at: ByteAt) -> Carried {
         let mut carried =
             Carried { is_kept: self.wrote(at).is_none_or(|s| s == Source::Copied(at)), ..Carried::default() };
         let What::Moved { moves, places } = &self.what else {
             return carried;
         };
         let (memory, byte) = at;
-        for action in &moves.actions {
+        for action in moves.iter() {
             let Shadow::Move(mv) = action else { continue };
             let Some(to) = places.get(usize::from(mv.dst)) else { continue };
             for (k, (operand, area)) in mv.reads.iter().enumerate() {
@@ -299,7 +299,7 @@ impl Event {
 
 impl ShadowMove {
     /// Where the byte at this distance from the destination's start comes from.
-    fn came_from(&self, places: &[Place], byte: i64) -> Option<Source> {
+    pub fn came_from(&self, places: &[Place], byte: i64) -> Option<Source> {
         let at = |operand: u8, b: i64| {
             let from = places.get(usize::from(operand))?;
             Some((from.memory, usize::try_from(from.at as i64 + b).ok()?))

@@ -17,8 +17,7 @@ mod terms;
 mod value;
 
 pub use function::{Converted, Function, Param, Quantized};
-pub use log::{Carried, Event, Log, Read, Source, Spot, TileAt};
-pub(crate) use moves::Moves;
+pub use log::{ByteAt, Carried, Event, Log, Now, Read, Source, Spot, TileAt};
 pub use terms::{Elements, Nibble, Term, TermId, Terms, UNDEFINED};
 pub use value::Values;
 
@@ -26,7 +25,7 @@ use crate::defined::{Area, Shadow, ShadowMove, Value};
 use crate::engine::Object;
 use crate::engine::memory::{MemoryId, is_buffer};
 use crate::lower::ParamAt;
-use crate::nest::{Nest, Place, lower_copy};
+use crate::nest::{Nests, Place, lower_copy};
 use log::What;
 use moves::From;
 use plane::Plane;
@@ -41,9 +40,12 @@ use tessera_isa::layout::Layout;
 const MAX_BYTES: usize = 1 << 28;
 
 /// The memory that stands for what is given to an input tile.
-pub(crate) fn given(value: ValueId) -> MemoryId {
+pub fn given(value: ValueId) -> MemoryId {
     MemoryId::given(value.index() as u32)
 }
+
+/// What something does to origins.
+pub(crate) type Moves = Arc<[Shadow]>;
 
 /// Something that came out, by origins.
 #[derive(Clone, Debug)]
@@ -96,18 +98,8 @@ pub struct Watch {
     /// What this block wrote to buffers.
     written: Vec<(MemoryId, usize, usize)>,
     /// Instructions made ready, by site and operands.
-    pub(crate) ready: FxHashMap<(usize, Box<[u64]>), Arc<Moves>>,
+    pub(crate) ready: FxHashMap<(usize, Box<[u64]>), Moves>,
     pub(crate) now: Now,
-}
-
-/// What is happening.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Now {
-    pub op: Option<OpId>,
-    pub block: u32,
-    /// The loops around it: induction variable and value, or the round of a `scf.while`.
-    pub loops: SmallVec<[(Option<ValueId>, i64); 2]>,
-    pub tiles: Vec<TileAt>,
 }
 
 impl Watch {
@@ -173,7 +165,6 @@ impl Watch {
         self.undecided.get_or_insert(Undecided { op, why });
     }
 
-    /// Makes the plane of a memory long enough.
     fn reach(&mut self, memory: MemoryId, len: usize) {
         let have = self.planes.get(&memory).map_or(0, Plane::len);
         if have >= len {
@@ -191,7 +182,6 @@ impl Watch {
         grow(plane, len, self.sources.get(&memory).copied(), &mut self.terms);
     }
 
-    /// Are these bytes constants?
     pub(crate) fn is_constant(&mut self, memory: MemoryId, start: usize, len: usize) -> bool {
         self.reach(memory, start.saturating_add(len));
         let plane = self.planes.get(&memory);
@@ -218,25 +208,24 @@ impl Watch {
         self.record(What::Stored { memory, start, bytes: bytes.into() });
     }
 
-    /// An input tile takes its contents.
-    pub(crate) fn give(&mut self, value: ValueId, place: Place, nests: &[Nest]) {
+    pub(crate) fn give(&mut self, value: ValueId, place: Place, nests: Nests) {
         self.bind(given(value), value);
         let from = Place { memory: given(value), at: 0 };
-        let moves = Arc::new(Moves::copy(nests));
-        self.moved(&moves, &[from, place], false);
+        let copy = ShadowMove::copy(0, 1, nests);
+        self.moved(&Moves::from([Shadow::Move(Box::new(copy))]), &[from, place], false);
     }
 
     /// Bytes move as these nests say, all at once where `together`.
-    pub(crate) fn moved(&mut self, moves: &Arc<Moves>, places: &[Place], together: bool) {
+    pub(crate) fn moved(&mut self, moves: &Moves, places: &[Place], together: bool) {
         if self.terms.is_full() {
             // There is no answer any more.
             return;
         }
         let before = together.then(|| self.planes.clone());
-        for action in &moves.actions {
+        for action in moves.iter() {
             self.act(action, places, before.as_ref());
         }
-        for action in &moves.actions {
+        for action in moves.iter() {
             if let Shadow::Clear { operand, area } = action {
                 self.clear(moves, *operand, area, places);
             }
@@ -250,7 +239,7 @@ impl Watch {
             Shadow::Move(mv) => self.act_move(mv, places, before),
             Shadow::Set { operand, area, pattern } => {
                 let Some(to) = place(*operand) else { return };
-                self.reach(to.memory, area.span().map_or(0, |s| to.at + s.1.max(0) as usize));
+                self.reach(to.memory, area.end(to.at));
                 let Some(plane) = self.planes.get_mut(&to.memory) else {
                     return;
                 };
@@ -270,8 +259,7 @@ impl Watch {
         let mut reads: SmallVec<[Place; 3]> = SmallVec::new();
         for (operand, area) in mv.reads.iter().map(|(o, a)| (*o, a)).chain([(mv.dst, &mv.to)]) {
             let Some(at) = place(operand) else { return };
-            let end = area.span().map_or(0, |s| s.1.max(0) as usize);
-            self.reach(at.memory, at.at.saturating_add(end));
+            self.reach(at.memory, area.end(at.at));
             reads.push(at);
         }
         reads.pop();
@@ -301,16 +289,15 @@ impl Watch {
     }
 
     /// A footprint: what the instruction does not write of it becomes undefined (ops.md 1.3).
-    fn clear(&mut self, moves: &Moves, dst: u8, area: &Area, places: &[Place]) {
+    fn clear(&mut self, moves: &[Shadow], dst: u8, area: &Area, places: &[Place]) {
         let Some(place) = places.get(usize::from(dst)) else {
             return;
         };
-        self.reach(place.memory, area.span().map_or(0, |s| place.at + s.1.max(0) as usize));
+        self.reach(place.memory, area.end(place.at));
         let Some(plane) = self.planes.get_mut(&place.memory) else {
             return;
         };
         let written: Vec<(Place, &Area)> = moves
-            .actions
             .iter()
             .filter(|a| !matches!(a, Shadow::Clear { .. }))
             .filter_map(|a| Some((places.get(usize::from(a.target().0)).copied()?, a.target().1)))
@@ -358,17 +345,12 @@ impl Watch {
         let [rows, cols] = object.extent();
         let elem = object.tile.elem;
         let to = Layout::row_major(rows, cols, cols);
-        let moves = Moves::copy(&lower_copy([rows, cols], layout, &to, elem.bits()));
+        let copy = ShadowMove::copy(0, 1, lower_copy([rows, cols], layout, &to, elem.bits()));
         let mut dst = Plane::default();
         dst.grow(elem.bytes_of(rows.saturating_mul(cols)) as usize);
-        for action in &moves.actions {
-            if let Shadow::Move(mv) = action {
-                let span = mv.reads.first().and_then(|(_, area)| area.span());
-                self.reach(place.memory, place.at.saturating_add(span.map_or(0, |s| s.1.max(0) as usize)));
-                let read = From { plane: self.planes.get(&place.memory), at: place.at };
-                mv.run(&[read], None, (&mut dst, 0), &mut self.terms);
-            }
-        }
+        self.reach(place.memory, copy.reads.first().map_or(0, |(_, area)| area.end(place.at)));
+        let read = From { plane: self.planes.get(&place.memory), at: place.at };
+        copy.run(&[read], None, (&mut dst, 0), &mut self.terms);
         Output { value, core, rows, cols, elem, origins: dst.ids().collect() }
     }
 }

@@ -4,43 +4,13 @@ use super::function::{Param, converted};
 use super::plane::{Plane, SIZE};
 use super::terms::{Bytes, Elements};
 use super::{Function, Nibble, TermId, Terms, UNDEFINED};
-use crate::defined::{Shadow, ShadowMove, Value};
-use crate::kernels::{Conversion, Kernel, Level, Mapped, Staged, What};
-use crate::lower::{ParamAt, Prepared};
-use crate::nest::{DST, Dim, Nest, SRC};
+use crate::defined::{ShadowMove, Value};
+use crate::kernels::{Conversion, Kernel, Level, Mapped, Sides, Staged, What};
+use crate::lower::ParamAt;
+use crate::nest::{DST, Dim, Nest, SRC, size_of_element};
 use smallvec::SmallVec;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Func;
-
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Moves {
-    pub actions: Vec<Shadow>,
-}
-
-impl Moves {
-    /// What something lowered does.
-    pub fn of(lowered: &Prepared) -> Self {
-        Moves { actions: lowered.shadow.to_vec() }
-    }
-
-    /// Copies from operand 0 to operand 1.
-    pub fn copy(nests: &[Nest]) -> Self {
-        let mv = ShadowMove::copy(0, 1, nests.iter().cloned().collect());
-        Moves { actions: vec![Shadow::Move(Box::new(mv))] }
-    }
-
-    /// The same moves between other operands, added to these.
-    pub fn add(&mut self, other: &Moves, operands: impl Fn(u8) -> u8) {
-        for action in &other.actions {
-            if let Shadow::Move(mv) = action {
-                let mut mv = mv.clone();
-                mv.dst = operands(mv.dst);
-                mv.reads.iter_mut().for_each(|read| read.0 = operands(read.0));
-                self.actions.push(Shadow::Move(mv));
-            }
-        }
-    }
-}
 
 /// Where a move reads; what has no plane lies in the destination's.
 #[derive(Clone, Copy)]
@@ -51,7 +21,6 @@ pub(crate) struct From<'p> {
 }
 
 impl From<'_> {
-    /// The origins of some bytes.
     fn read(&self, dst: &Plane, by: i64, bytes: usize) -> Bytes {
         let (plane, at) = (self.plane.unwrap_or(dst), offset(self.at, by));
         (at..at + bytes).map(|b| plane.get(b)).collect()
@@ -64,10 +33,18 @@ impl From<'_> {
 }
 
 fn size(bits: u32) -> usize {
-    (bits / 8).max(1) as usize
+    size_of_element(bits) as usize
 }
 
 impl ShadowMove {
+    /// The same move between other operands.
+    pub fn renumbered(&self, operand: impl Fn(u8) -> u8) -> ShadowMove {
+        let mut mv = self.clone();
+        mv.dst = operand(mv.dst);
+        mv.reads.iter_mut().for_each(|read| read.0 = operand(read.0));
+        mv
+    }
+
     /// The function that it applies, where it applies one.
     pub fn function(&self) -> Option<Function> {
         match &self.value {
@@ -111,10 +88,11 @@ impl ShadowMove {
                 Value::Bits => {
                     let kernel = Kernel::new(&widened(nest), Level::best());
                     // A plane that is too short belongs to a memory that is too long to be followed, which is noted.
-                    let _ = match first.plane {
-                        Some(src) => kernel.run((src.raw(), first.at * SIZE), (dst.raw_mut(), dst_at * SIZE)),
-                        None => kernel.run_within(dst.raw_mut(), first.at * SIZE, dst_at * SIZE),
+                    let bytes = match first.plane {
+                        Some(src) => Sides::Two(src.raw(), dst.raw_mut()),
+                        None => Sides::One(dst.raw_mut()),
                     };
+                    let _ = kernel.run(bytes, [first.at * SIZE, dst_at * SIZE]);
                 }
             }
         }

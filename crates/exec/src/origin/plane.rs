@@ -11,7 +11,6 @@ pub(crate) struct Plane {
 pub(super) const SIZE: usize = size_of::<TermId>();
 
 impl Plane {
-    /// How many bytes of memory it covers.
     pub fn len(&self) -> usize {
         self.bytes.len() / SIZE
     }

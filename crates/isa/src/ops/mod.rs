@@ -303,12 +303,20 @@ impl Opcode {
         self.info().mnemonic
     }
 
-    /// The instruction of a mnemonic or alias, without `pto.`.
+    /// The instruction of a mnemonic or alias, without `pto.`; `.` and `_` are one letter (isa/structure.md 2).
     pub fn parse(word: &str) -> Option<Opcode> {
+        let word = word.replace('.', "_");
         Opcode::ALL.iter().copied().find(|op| {
             let info = op.info();
-            info.mnemonic == word || info.aliases.contains(&word)
+            info.mnemonic == word || info.aliases.iter().any(|alias| alias.replace('.', "_") == word)
         })
+    }
+
+    /// The mnemonic as programs are printed: products have dots in it (isa/structure.md 2).
+    pub fn printed(self) -> &'static str {
+        let info = self.info();
+        let dotted = info.aliases.iter().find(|alias| alias.contains('.') && matches!(info.family, Family::Matrix));
+        dotted.unwrap_or(&info.mnemonic)
     }
 
     /// The instruction's name as the ISA writes it, `TINSERT_FP`.

@@ -14,7 +14,7 @@ use crate::elem::Elem;
 /// let param = QuantParam::scalar(1 << 46 | u64::from(1f32.to_bits()));
 /// assert_eq!(fixpipe.apply(2.5f32.to_bits(), Some(&param)), 2);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fixpipe {
     /// The accumulator's type, f32 or i32.
     pub src: Elem,

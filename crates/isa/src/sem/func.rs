@@ -301,6 +301,16 @@ impl Func {
         }
     }
 
+    /// The arguments that [`Func::is_by_zero`] looks at.
+    pub fn divisors(self) -> &'static [usize] {
+        match self {
+            Func::Recip => &[0],
+            Func::Div | Func::Rem | Func::Fmod => &[1],
+            Func::Pow => &[0, 1],
+            _ => &[],
+        }
+    }
+
     /// The type that a fold into `to` adds up in: f32 for every float, so that it rounds once at the end (reduce.md 5).
     pub fn state(to: Elem) -> Elem {
         if to.is_float() { Elem::F32 } else { to }

@@ -1,4 +1,4 @@
-//! How functions are written in formulas: one table.
+//! How functions are written, in messages and in formulas.
 
 use super::Func;
 use crate::inst::Cmp;
@@ -24,6 +24,43 @@ fn binds(operator: &str) -> Option<usize> {
 }
 
 impl Func {
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Func::Bits => "copy",
+            Func::LowBytes => "low bytes",
+            Func::Convert | Func::Cvt { .. } => "conversion",
+            Func::Fixpipe { .. } => "fixpipe",
+            Func::Abs => "absolute value",
+            Func::Neg => "negation",
+            Func::Not => "complement",
+            Func::Relu | Func::Prelu => "ReLU",
+            Func::Recip => "reciprocal",
+            Func::Exp => "exponential",
+            Func::Log => "logarithm",
+            Func::Sqrt => "square root",
+            Func::Rsqrt => "reciprocal square root",
+            Func::Add | Func::AddAdd => "sum",
+            Func::Sub | Func::SubAdd => "difference",
+            Func::Mul => "product",
+            Func::Div | Func::MulRecip => "quotient",
+            Func::Rem | Func::Fmod => "remainder",
+            Func::Pow => "power",
+            Func::Max => "maximum",
+            Func::Min => "minimum",
+            Func::And => "and",
+            Func::Or => "or",
+            Func::Xor => "exclusive or",
+            Func::Shl | Func::Shr => "shift",
+            Func::ExpDif => "exponential of a difference",
+            Func::Axpy | Func::MulAdd => "sum of products",
+            Func::Compare(_) => "comparison",
+            Func::Select { .. } => "selection",
+            Func::Arg { greatest: true, .. } => "place of the maximum",
+            Func::Arg { .. } => "place of the minimum",
+        }
+    }
+
     /// How it is written: a formula of its arguments `x`, `y` and `z`. A function of any number of arguments, and a fold,
     /// are written as a call of the name that [`Func::word`] is.
     pub fn notation(self) -> &'static str {

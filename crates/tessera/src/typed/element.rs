@@ -61,32 +61,31 @@ pub(crate) fn unpack<T: Element>(bytes: &[u8]) -> Vec<T> {
     }
 }
 
-macro_rules! integers {
-    ($($ty:ident as $unsigned:ident = $elem:ident;)*) => {$(
+/// How each type is made of bits of its width, and becomes them.
+macro_rules! elements {
+    ($($ty:ident($bits:ident) = $elem:ident, $from:expr, $to:expr;)*) => {$(
         impl Sealed for $ty {}
         impl Element for $ty {
             const ELEM: Elem = Elem::$elem;
-            fn from_element_bits(bits: u64) -> Self { bits as $ty }
-            fn to_element_bits(self) -> u64 { (self as $unsigned).into() }
+            fn from_element_bits(bits: u64) -> Self { $from(bits as $bits) }
+            fn to_element_bits(self) -> u64 { u64::from($to(self)) }
         }
     )*};
+}
+macro_rules! integers {
+    ($($ty:ident as $bits:ident = $elem:ident;)*) => {
+        elements! { $($ty($bits) = $elem, |bits: $bits| bits as $ty, |value: $ty| value as $bits;)* }
+    };
 }
 integers! {
     i8 as u8 = I8; i16 as u16 = I16; i32 as u32 = I32; i64 as u64 = I64;
     u8 as u8 = U8; u16 as u16 = U16; u32 as u32 = U32; u64 as u64 = U64;
 }
-
-macro_rules! floats {
-    ($($ty:ident($bits:ident) = $elem:ident;)*) => {$(
-        impl Sealed for $ty {}
-        impl Element for $ty {
-            const ELEM: Elem = Elem::$elem;
-            fn from_element_bits(bits: u64) -> Self { $ty::from_bits(bits as $bits) }
-            fn to_element_bits(self) -> u64 { self.to_bits().into() }
-        }
-    )*};
+elements! {
+    f32(u32) = F32, f32::from_bits, f32::to_bits;
+    f16(u16) = F16, f16::from_bits, f16::to_bits;
+    bf16(u16) = Bf16, bf16::from_bits, bf16::to_bits;
 }
-floats! { f32(u32) = F32; f16(u16) = F16; bf16(u16) = Bf16; }
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $ty:ident = $elem:ident, $mask:literal;)*) => {$(
@@ -121,12 +120,7 @@ macro_rules! codes {
             }
         }
 
-        impl Sealed for $ty {}
-        impl Element for $ty {
-            const ELEM: Elem = Elem::$elem;
-            fn from_element_bits(bits: u64) -> Self { $ty::from_bits(bits as u8) }
-            fn to_element_bits(self) -> u64 { self.0.into() }
-        }
+        elements! { $ty(u8) = $elem, $ty::from_bits, $ty::to_bits; }
 
         impl fmt::Debug for $ty {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

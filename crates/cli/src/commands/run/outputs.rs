@@ -5,7 +5,6 @@ use crate::bind::{self, Bound};
 use crate::policy::Format;
 use crate::render::values::Values;
 use crate::session::{Failure, Session};
-use crate::source::Source;
 use std::path::PathBuf;
 use tessera::npy;
 use tessera::program::{Need, Outcome, Shapes, TileData, tile_shape};
@@ -63,13 +62,7 @@ impl Job<'_> {
     }
 
     /// Writes the files, all or none, then shows what is to be seen.
-    pub fn put_out(
-        &self,
-        session: &mut Session<'_>,
-        source: &Source,
-        outcome: &Outcome,
-        shapes: &Shapes,
-    ) -> Result<(), Failure> {
+    pub fn put_out(&self, session: &mut Session<'_>, outcome: &Outcome, shapes: &Shapes) -> Result<(), Failure> {
         let args = self.args;
         let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
         for bound in &args.outputs {
@@ -81,7 +74,7 @@ impl Job<'_> {
             files.extend(self.tile(outcome, bound).map(|data| (bound.to.clone(), data.raw.clone())));
         }
         if let Some(file) = &args.trace {
-            files.push((file.clone(), trace::lines(source, outcome).into_bytes()));
+            files.push((file.clone(), trace::lines(self.source, outcome).into_bytes()));
         }
         bind::write_all(session, &files)?;
         for bound in &args.dump {

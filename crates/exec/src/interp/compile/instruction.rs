@@ -20,96 +20,86 @@ impl Compiler<'_> {
     ) -> Result<(), Failure> {
         let result = op.results.first().copied();
         let wanted = |c: &Self, role| c.role(op, role)?.ok_or_else(|| lacks(op, "an operand"));
-        let tile = |c: &Self| op.values().find_map(|v| c.tile_slot(v)).ok_or_else(|| lacks(op, "a tile"));
-        let global = |c: &Self| op.values().find_map(|v| c.global_slot(v)).ok_or_else(|| lacks(op, "a pointer"));
-        let made = |c: &Self| c.global_slot(c.result(op)?).ok_or_else(|| lacks(op, "a view as its result"));
+        let tile = |c: &Self| op.values().find_map(|v| c.var(v).tile()).ok_or_else(|| lacks(op, "a tile"));
+        let global = |c: &Self| op.values().find_map(|v| c.var(v).global()).ok_or_else(|| lacks(op, "a pointer"));
+        let made = |c: &Self| c.var(c.result(op)?).global().ok_or_else(|| lacks(op, "a view as its result"));
         let valid = |c: &Self| -> Result<_, Failure> { Ok([c.role(op, Role::ValidRow)?, c.role(op, Role::ValidCol)?]) };
-        match opcode.info().text {
+        let support = match opcode.info().text {
             Text::Alloc => {
                 let made = self.result(op)?;
-                code.push(Code::Alloc(Box::new(Alloc {
-                    at: id,
+                Support::Alloc(Alloc {
                     object: self.object(made)?,
-                    slot: self.tile_slot(made).ok_or_else(|| lacks(op, "a tile as its result"))?,
+                    slot: self.var(made).tile().ok_or_else(|| lacks(op, "a tile as its result"))?,
                     addr: self.role(op, Role::Addr)?,
                     valid: valid(self)?,
-                })));
+                })
             }
-            Text::Assign => code.push(Code::Assign {
-                at: id,
+            Text::Assign => Support::Assign {
                 tile: tile(self)?,
                 addr: wanted(self, Role::Addr)?,
-                result: result.and_then(|r| self.tile_slot(r)),
-            }),
-            Text::SetValid => code.push(Code::SetValid { at: id, tile: tile(self)?, valid: valid(self)? }),
+                result: result.and_then(|r| self.var(r).tile()),
+            },
+            Text::SetValid => Support::SetValid { tile: tile(self)?, valid: valid(self)? },
             _ if opcode.info().binds == Some(Bind::Window) => {
                 let dst = op.dsts().first().map(|d| d.1).or(result);
-                code.push(Code::Window(Box::new(Window {
-                    at: id,
+                Support::Window(Window {
                     opcode,
                     src: tile(self)?,
-                    dst: dst.and_then(|d| self.tile_slot(d)).ok_or_else(|| lacks(op, "a destination"))?,
+                    dst: dst.and_then(|d| self.var(d).tile()).ok_or_else(|| lacks(op, "a destination"))?,
                     result: result.map(|r| self.object(r)).transpose()?,
                     row: wanted(self, Role::Row)?,
                     col: wanted(self, Role::Col)?,
-                })));
+                })
             }
-            Text::MakeView | Text::Partition => {
+            text @ (Text::MakeView | Text::Partition) => {
                 let numbers = op.operands.iter().filter(|o| o.role == Role::Number);
                 let mut first = numbers.map(|o| self.int(op, o.arg)).collect::<Result<Vec<_>, _>>()?;
                 let second = first.split_off(first.len() / 2);
                 let elem = self.ty(self.result(op)?).global_elem();
-                let view = Box::new(MakeView {
-                    at: id,
+                let view = MakeView {
                     src: global(self)?,
                     dst: made(self)?,
                     first,
                     second,
                     tag: op.known_attrs().layout().unwrap_or(ViewTag::Nd),
                     elem: elem.ok_or_else(|| lacks(op, "an element type"))?,
-                });
-                code.push(if opcode.info().text == Text::MakeView {
-                    Code::MakeView(view)
-                } else {
-                    Code::Partition(view)
-                });
+                };
+                if text == Text::MakeView { Support::MakeView(view) } else { Support::Partition(view) }
             }
             Text::AddPtr => {
                 let by = wanted(self, Role::Number)?;
-                code.push(Code::AddPtr { at: id, src: global(self)?, dst: made(self)?, by });
+                Support::AddPtr { src: global(self)?, dst: made(self)?, by }
             }
             Text::LoadScalar | Text::StoreScalar => {
                 let stored = op.operand(Role::Scalar).map(|o| o.arg);
                 let value = result.or(stored.and_then(|a| a.value()));
-                let access = Box::new(Access {
-                    at: id,
+                let access = Access {
                     pointer: global(self)?,
                     index: wanted(self, Role::Number)?,
                     ty: value.map_or(ScalarType::Index, |v| self.scalar_type(v)),
-                });
-                code.push(match stored {
-                    Some(scalar) => Code::StoreScalar(access, self.int(op, scalar)?),
-                    None => Code::LoadScalar(access, self.int_result(op)?),
-                });
+                };
+                match stored {
+                    Some(scalar) => Support::StoreScalar(access, self.int(op, scalar)?),
+                    None => Support::LoadScalar(access, self.int_result(op)?),
+                }
             }
-            Text::Attributes => {
-                code.push(Code::Configure(Box::new(op.known_attrs().clone())));
-            }
-            Text::Value => {
-                let attr = op.known_attrs().pad_value();
-                let scalar = op.operands.first().map(|o| self.scalar(op, o.arg)).transpose()?;
-                code.push(Code::PadValue { scalar, attr });
-            }
-            Text::Number if opcode == Opcode::GetBlockIdx => code.push(Code::BlockIndex(self.int_result(op)?)),
-            Text::Number => code.push(Code::BlockCount(self.int_result(op)?)),
-            _ if matches!(opcode.info().sem, Sem::Prints) => code.push(Code::Print { at: id, tile: tile(self)? }),
-            Text::Ignored | Text::AsWritten => {}
+            Text::Attributes => Support::Configure(Box::new(op.known_attrs().clone())),
+            Text::Value => Support::PadValue {
+                scalar: op.operands.first().map(|o| self.scalar(op, o.arg)).transpose()?,
+                attr: op.known_attrs().pad_value(),
+            },
+            Text::Number if opcode == Opcode::GetBlockIdx => Support::BlockIndex(self.int_result(op)?),
+            Text::Number => Support::BlockCount(self.int_result(op)?),
+            _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
+            Text::Ignored | Text::AsWritten => return Ok(()),
             _ => {
                 let site = self.site(id, op, opcode, form)?;
                 self.program.sites.push(site);
                 code.push(Code::Issue(self.program.sites.len() as u32 - 1));
+                return Ok(());
             }
-        }
+        };
+        code.push(Code::Support(id, Box::new(support)));
         Ok(())
     }
 
@@ -133,7 +123,7 @@ impl Compiler<'_> {
         }
         let mut results = Vec::new();
         for (role, value) in op.dsts() {
-            if let (true, Some(slot)) = (op.results.contains(&value), self.tile_slot(value)) {
+            if let (true, Some(slot)) = (op.results.contains(&value), self.var(value).tile()) {
                 written.push((role, slot));
                 results.push((slot, self.object(value)?));
             }

@@ -9,12 +9,12 @@ use tessera_isa::sem::Fixpipe;
 /// The kernel of a form, where there is one.
 pub(crate) fn convert(fixpipe: &Fixpipe, quant: bool) -> Option<RawConvert> {
     Some(match (fixpipe.src, fixpipe.dst, quant) {
-        (Elem::F32, Elem::F16, false) => rows::<ToF16<false>, false>,
-        (Elem::F32, Elem::F16, true) => rows::<ToF16<true>, false>,
-        (Elem::I32, Elem::F16, true) => rows::<ToF16<true>, true>,
-        (Elem::F32, Elem::Bf16, false) => rows::<ToBf16<false>, false>,
-        (Elem::F32, Elem::Bf16, true) => rows::<ToBf16<true>, false>,
-        (Elem::I32, Elem::Bf16, true) => rows::<ToBf16<true>, true>,
+        (Elem::F32, Elem::F16, false) => rows::<ToHalf<false, false>, false>,
+        (Elem::F32, Elem::F16, true) => rows::<ToHalf<false, true>, false>,
+        (Elem::I32, Elem::F16, true) => rows::<ToHalf<false, true>, true>,
+        (Elem::F32, Elem::Bf16, false) => rows::<ToHalf<true, false>, false>,
+        (Elem::F32, Elem::Bf16, true) => rows::<ToHalf<true, true>, false>,
+        (Elem::I32, Elem::Bf16, true) => rows::<ToHalf<true, true>, true>,
         (Elem::F32, Elem::F32, false) => rows::<Same, false>,
         (Elem::F32, Elem::I8, true) => rows::<ToInteger<true>, false>,
         (Elem::I32, Elem::I8, true) => rows::<ToInteger<true>, true>,
@@ -163,57 +163,33 @@ unsafe fn positive(t: __m512) -> __mmask16 {
     unsafe { _mm512_cmp_ps_mask::<_CMP_GT_OQ>(t, _mm512_setzero_ps()) }
 }
 
-/// The values that are NaN.
-///
-/// Safety: the machine has AVX-512 F.
-#[inline(always)]
-unsafe fn nan(t: __m512) -> __mmask16 {
-    // SAFETY: the contract of this function.
-    unsafe { _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(t, t) }
-}
+/// To f16, or to bf16 where `BRAIN`.
+struct ToHalf<const BRAIN: bool, const QUANT: bool>;
 
-struct ToF16<const QUANT: bool>;
-
-impl<const QUANT: bool> Form for ToF16<QUANT> {
+impl<const BRAIN: bool, const QUANT: bool> Form for ToHalf<BRAIN, QUANT> {
     type Out = __m256i;
     const QUANT: bool = QUANT;
 
     #[inline(always)]
     unsafe fn apply(t: __m512, _: __m512i, fixpipe: &Fixpipe) -> __m256i {
+        let (largest, no_number) = if BRAIN { (f32::from_bits(0x7f7f_0000), 0x7fc0) } else { (65504.0, 0x7e00) };
         // SAFETY: the contract of the method.
         unsafe {
-            let t = if QUANT { saturate(t, 65504.0) } else { t };
-            let y = _mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(t);
-            if fixpipe.relu {
-                _mm256_maskz_mov_epi16(positive(t), y)
+            let t = if QUANT { saturate(t, largest) } else { t };
+            let y = if BRAIN {
+                let bits = _mm512_castps_si512(t);
+                // Half of the last place, less one where the last place is even: ties go to even.
+                let odd = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
+                let rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+                _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(rounded))
             } else {
-                _mm256_mask_mov_epi16(y, nan(t), _mm256_set1_epi16(0x7e00))
-            }
-        }
-    }
-}
-
-struct ToBf16<const QUANT: bool>;
-
-impl<const QUANT: bool> Form for ToBf16<QUANT> {
-    type Out = __m256i;
-    const QUANT: bool = QUANT;
-
-    #[inline(always)]
-    unsafe fn apply(t: __m512, _: __m512i, fixpipe: &Fixpipe) -> __m256i {
-        // SAFETY: the contract of the method.
-        unsafe {
-            let t = if QUANT { saturate(t, f32::from_bits(0x7f7f_0000)) } else { t };
-            let bits = _mm512_castps_si512(t);
-            // Half of the last place, less one where the last place is even: ties go to even.
-            let odd = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
-            let rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
-            let y = _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(rounded));
+                _mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(t)
+            };
             if fixpipe.relu {
-                _mm256_maskz_mov_epi16(positive(t), y)
-            } else {
-                _mm256_mask_mov_epi16(y, nan(t), _mm256_set1_epi16(0x7fc0))
+                return _mm256_maskz_mov_epi16(positive(t), y);
             }
+            let nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(t, t);
+            _mm256_mask_mov_epi16(y, nan, _mm256_set1_epi16(no_number))
         }
     }
 }
