@@ -245,8 +245,9 @@ pub(crate) const ELEMENTS: usize = 4;
 pub(crate) fn function_text(function: &Function) -> String {
     let Converted { fixpipe: Fixpipe { src, dst, relu, hardware_rounding }, quantized } = match function {
         Function::Converted(converted) => converted,
-        Function::Mapped { func, to, .. } => return format!("{to} {}", func.notation()),
-        Function::Fold { func, to, .. } | Function::Many { func, to } => return format!("{to} {}", func.word()),
+        Function::Mapped { func, to, .. } | Function::Fold { func, to, .. } | Function::Many { func, to } => {
+            return format!("{to} {}", func.name());
+        }
     };
     let mut text = format!("{src} → {dst}");
     match quantized {

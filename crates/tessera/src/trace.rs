@@ -378,18 +378,19 @@ impl<'a> Walk<'a> {
         let computed = computed.chunk_by(|a, b| element(a) == element(b)).map(<[_]>::to_vec);
         for group in runs(carried, |a| a.1).into_iter().chain(computed) {
             let Some((_, _, function)) = group.first().copied() else { continue };
-            let how = match function {
-                None => How::Moved,
-                Some(f @ Function::Converted(_)) => How::Converted(function_text(&f)),
-                Some(f) => How::Computed(function_text(&f)),
-            };
-            let mut hop = self.hop(Some(event), how, 0);
             let mut from: Vec<ByteAt> = group.iter().map(|g| g.0).collect();
             let mut to: Vec<ByteAt> = group.iter().map(|g| g.1).collect();
             from.sort_unstable();
             from.dedup();
             to.dedup();
-            hop.from = Some(self.name(event, &from, false));
+            let from = self.name(event, &from, false);
+            let how = match function {
+                None => How::Moved,
+                Some(f @ Function::Converted(_)) => How::Converted(function_text(&f)),
+                Some(f) => How::Computed(format!("{} of {from}", function_text(&f))),
+            };
+            let mut hop = self.hop(Some(event), how, 0);
+            hop.from = Some(from);
             hop.to = Some(self.name(event, &to, true));
             if !hops.contains(&hop) {
                 hops.push(hop);

@@ -10,7 +10,7 @@ use tessera_isa::codec::{Number, Overflow};
 const TRIALS: u64 = 160;
 
 /// and how many results of functions may be worked out for that.
-const MAX_WORK: usize = 1 << 24;
+const MAX_WORK: usize = 1 << 22;
 
 /// An element that two programs make in different ways.
 #[derive(Clone, Debug)]

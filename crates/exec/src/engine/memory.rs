@@ -196,6 +196,8 @@ pub struct Memories {
     list: Vec<Memory>,
     /// Are defined bits kept?
     pub tracked: bool,
+    /// Do the bytes stand for any others, so that nothing can be asked about them?
+    pub stands_for_all: bool,
     limit: u64,
 }
 
@@ -205,7 +207,8 @@ impl Memories {
 
     /// Empty memories.
     pub fn new(tracked: bool) -> Self {
-        Memories { list: vec![Memory::default(); MemoryId::buffer(0).index()], tracked, limit: Self::LIMIT }
+        let list = vec![Memory::default(); MemoryId::buffer(0).index()];
+        Memories { list, tracked, stands_for_all: false, limit: Self::LIMIT }
     }
 
     /// Adds a global buffer; what it holds already does not count against the limit.

@@ -111,9 +111,7 @@ impl Exec<'_> {
         let has = |(memory, byte)| self.engine.memories.get(memory).is_some_and(|m| m.defined().has(byte));
         match source? {
             Source::Copied(at) => Some(at),
-            Source::Computed { operands, .. } => {
-                operands.into_iter().flat_map(Read::bytes).find(|at| any || !has(*at))
-            }
+            Source::Computed { operands, .. } => operands.into_iter().flat_map(Read::bytes).find(|at| any || !has(*at)),
             _ => None,
         }
     }

@@ -30,6 +30,7 @@ pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
     let cx = Context { module: run.module, func: run.func, profile: run.profile, program: &program, blocks };
     let buffers = parallel::buffers(&mut run);
     let mut exec = Exec::new(&cx, parallel::copies(&buffers, true), false);
+    exec.engine.memories.stands_for_all = true;
     exec.watch = Some(Box::new(watch));
     let mut left = Vec::new();
     let mut lengths = vec![0usize; buffers.len()];

@@ -104,7 +104,8 @@ pub struct Watch {
 
 impl Watch {
     /// A watch over a program whose arguments have these input numbers.
-    pub fn new(terms: Terms, inputs: Vec<(ValueId, u32)>, log: bool) -> Self {
+    pub fn new(mut terms: Terms, inputs: Vec<(ValueId, u32)>, log: bool) -> Self {
+        terms.begin();
         Watch { terms, inputs, log: log.then(Log::default), ..Watch::default() }
     }
 

@@ -12,8 +12,9 @@ use tessera_isa::elem::Elem;
 use tessera_isa::inst::Cmp;
 use tessera_isa::sem::Func;
 
-/// Elements whose order does not matter are gathered up to this many.
+/// Elements whose order does not matter are gathered up to this many, and so many in all of one program.
 const MAX_GATHERED: usize = 1024;
+const MAX_WORK: usize = 1 << 22;
 
 /// Steps of a fold in one term; the next term starts as the result of this one.
 const BLOCK: usize = 16;
@@ -204,8 +205,7 @@ impl Terms {
         if self.is_canonical(id) {
             return id;
         }
-        let zero = [id];
-        self.hold(Function::Many { func: Func::Max, to: elem }, SmallVec::from_slice(&zero))
+        self.hold(Function::Many { func: Func::Max, to: elem }, SmallVec::from_slice(&[id]))
     }
 
     /// Is its NaN canonical, if it is one? What arithmetic makes is.
@@ -402,10 +402,11 @@ impl Terms {
     }
 
     /// The elements that a function of any number is of, and what its constants come to.
-    fn taken_apart(&self, func: Func, to: Elem, operands: &[TermId]) -> (Vec<TermId>, Option<u64>) {
+    fn taken_apart(&mut self, func: Func, to: Elem, operands: &[TermId]) -> (Vec<TermId>, Option<u64>) {
         let many = Function::Many { func, to };
         let mut all: Vec<TermId> = Vec::with_capacity(operands.len());
         let mut constant = None;
+        let mut work = self.gathered;
         let mut add = |all: &mut Vec<TermId>, id: TermId| match self.constant_bits(id, size(to)) {
             Some(bits) => {
                 let so_far: SmallVec<[(Elem, u64); 2]> = constant.into_iter().chain([bits]).map(|b| (to, b)).collect();
@@ -415,13 +416,17 @@ impl Terms {
         };
         for id in operands {
             match self.applied(*id) {
-                Some((function, inner)) if function == many && inner.len() + operands.len() <= MAX_GATHERED => {
+                Some((function, inner))
+                    if function == many && inner.len() + operands.len() <= MAX_GATHERED && work < MAX_WORK =>
+                {
+                    work += inner.len();
                     inner.iter().for_each(|id| add(&mut all, *id));
                 }
                 _ => add(&mut all, *id),
             }
         }
-        if all.len() > MAX_GATHERED {
+        self.gathered = work;
+        if all.len() > MAX_GATHERED.max(operands.len()) {
             // Too much to take apart again and again.
             let alone: Vec<TermId> =
                 operands.iter().copied().filter(|id| self.constant_bits(*id, size(to)).is_none()).collect();

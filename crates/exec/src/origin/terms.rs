@@ -96,6 +96,8 @@ pub struct Terms {
     operands: usize,
     /// Are terms brought into a normal form, so that more of those that are equal have one number?
     pub(super) is_normal: bool,
+    /// How many elements one program has had gathered.
+    pub(super) gathered: usize,
     /// Integer divisions: inputs with a zero divisor are none that a program runs with.
     pub(super) divisions: Vec<TermId>,
     is_full: bool,
@@ -110,6 +112,7 @@ impl Default for Terms {
             known: FxHashMap::default(),
             operands: 0,
             is_normal: true,
+            gathered: 0,
             divisions: Vec::new(),
             is_full: false,
         }
@@ -120,6 +123,11 @@ impl Terms {
     /// Terms that say what a program does as it does it, and are brought into no normal form.
     pub fn as_written() -> Terms {
         Terms { is_normal: false, ..Terms::default() }
+    }
+
+    /// Another program begins; equal programs are given equal means.
+    pub(super) fn begin(&mut self) {
+        self.gathered = 0;
     }
 
     /// The number of a constant.
