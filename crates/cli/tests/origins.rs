@@ -116,6 +116,8 @@ fn origins_worked_out_on_data_are_what_a_run_writes() {
             inputs: case.inputs(&kernel),
             outputs: outputs.clone(),
             trace: false,
+            limits: Default::default(),
+            progress: None,
         };
         let (watched, watch) = watch(run, Watch::new(Terms::default(), numbers, false));
         assert!(!watched.failed(), "{}: {:?}", case.name, watched.diagnostics);
@@ -190,6 +192,7 @@ fn every_form_of_a_program_is_equal_to_it() {
                 })
                 .collect(),
             blocks: case.blocks,
+            ..Given::default()
         };
         for form in [TextForm::Asm, TextForm::Ssa, TextForm::Dps] {
             let text = program.text(Some(form));

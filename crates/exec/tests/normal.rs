@@ -56,7 +56,7 @@ impl Table {
     fn fold(&mut self, func: Func, elem: Elem, steps: &[TermId]) -> TermId {
         let start = self.constant(Func::state(elem), func.start(Func::state(elem)));
         let operands = std::iter::once(start).chain(steps.iter().copied()).collect();
-        self.terms.apply(Function::Fold { func, to: elem, args: [Some(elem), None] }, operands)
+        self.terms.apply(Function::Fold { func, to: elem, args: [Some(elem), None, None, None] }, operands)
     }
 
     /// `x < y` and the like for one pair, and what it picks.
@@ -352,7 +352,11 @@ fn a_product_cut_along_k_is_the_whole_product() {
     for k in [1, 5, 16, 17, 40] {
         let mut table = Table { terms: Terms::default() };
         let pairs: Vec<TermId> = (0..2 * k).map(|n| table.input(n, Elem::F32)).collect();
-        let function = Function::Fold { func: Func::MulAdd, to: Elem::F32, args: [Some(Elem::F32), Some(Elem::F32)] };
+        let function = Function::Fold {
+            func: Func::MulAdd(None),
+            to: Elem::F32,
+            args: [Some(Elem::F32), Some(Elem::F32), None, None],
+        };
         let from = |table: &mut Table, start: TermId, pairs: &[TermId]| {
             table.terms.apply(function, std::iter::once(start).chain(pairs.iter().copied()).collect())
         };

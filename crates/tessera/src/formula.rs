@@ -343,8 +343,12 @@ impl<T: Clone> Parts<T> {
             Function::Many { func: func @ (Func::Max | Func::Min), .. } => plain(call(func.word())),
             Function::Many { func, .. } => plain(Written::Between(func.notation())),
             Function::Fold { func, args, .. } => {
-                let join = if func == Func::MulAdd { Func::Add } else { func };
-                let each = (func == Func::MulAdd).then_some(Func::Mul.notation());
+                let products = matches!(func, Func::MulAdd(_) | Func::ScaledMulAdd);
+                let join = if products { Func::Add } else { func };
+                let each = match func {
+                    Func::MulAdd(_) => Some(Func::Mul.notation()),
+                    _ => products.then_some(func.notation()),
+                };
                 let parts = Parts::new(call(func.word()), chunks(args.iter().flatten().count().max(1)));
                 Parts { start, join: Some(join.notation()), each, ..parts }
             }

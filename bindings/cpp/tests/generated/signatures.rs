@@ -153,14 +153,15 @@ fn types(out: &mut Vec<String>, types: Types) {
         Types::ByRole(roles) => {
             let one = |(role, asked): &(Role, TypeOf)| match asked {
                 TypeOf::One(list) => ("Elem", *role, elems(list)),
-                TypeOf::Like(other) => ("SameElem", *role, *other as u64),
+                TypeOf::Like(other) | TypeOf::Alike(other) => ("SameElem", *role, *other as u64),
+                TypeOf::SizeOf(other) => ("SameSize", *role, *other as u64),
             };
             way(roles.iter().map(one).collect());
         }
         Types::Rows(roles, rows) => {
             rows.iter().for_each(|row| way(roles.iter().zip(*row).map(|(r, e)| ("Elem", *r, elems(&[*e]))).collect()));
         }
-        Types::Equal => out.extend([condition("Types", 0, 0), condition("SameElem", 0, 0)]),
+        Types::Equal | Types::Alike => out.extend([condition("Types", 0, 0), condition("SameElem", 0, 0)]),
         Types::EachOf(list) => out.extend([condition("Types", 0, 0), condition("Elem", 0, elems(list))]),
         Types::EqualOf(list) => {
             out.extend([condition("Types", 0, 0), condition("SameElem", 0, 0), condition("Elem", 0, elems(list))])

@@ -53,6 +53,15 @@ impl Parser<'_> {
             if self.eat_word("ins") {
                 self.group(&mut w.ins, Some(&mut w.entries))?;
             }
+            if self.at_word("outs") && self.second().kind == Tok::Colon {
+                // `outs : f32`: a scalar that is made is a result (isa/irregular.md 9).
+                self.bump();
+                self.bump();
+                let ins = w.ins.iter().filter_map(|raw| raw.ty).collect();
+                w.signature = Signature::Arrow(ins, Types::from_iter([self.ty()?]));
+                w.loc = self.tail(&mut w.entries)?;
+                return Ok(());
+            }
             let outs = w.outs.insert(Raws::new());
             if self.at_group("outs") {
                 self.bump();

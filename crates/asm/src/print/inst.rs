@@ -53,7 +53,7 @@ impl Printer<'_> {
     /// `%src[%row, %col], %other`: indices stand behind the first operand, two by two.
     fn bracketed(&mut self, ins: &[Operand]) -> &mut Self {
         let (indices, plain): (SmallVec<[&Operand; 4]>, SmallVec<[&Operand; 4]>) =
-            ins.iter().partition(|o| o.role.kind() == Kind::Index);
+            ins.iter().partition(|o| o.role.in_brackets());
         for (n, operand) in plain.iter().enumerate() {
             self.text(if n == 0 { " " } else { ", " }).arg(operand.arg);
             if n == 0 {
@@ -78,7 +78,7 @@ impl Printer<'_> {
             match o.role.kind() {
                 Kind::Index => *ty != Type::Scalar(ScalarType::Index),
                 Kind::Quant => *ty != Type::Scalar(ScalarType::Int(64, Sign::None)),
-                _ => elem.map(|e| Type::Scalar(crate::parse::scalar_of(e))).as_ref() != Some(ty),
+                _ => elem.map(|e| Type::Scalar(ScalarType::of(e))).as_ref() != Some(ty),
             }
         })
     }
@@ -120,8 +120,11 @@ impl Printer<'_> {
                 continue;
             }
             let alone = |role: Role| op.operand(role).is_none();
-            let is_said =
-                |value: &AttrValue| !(name.info().beside.is_some_and(alone) && name.info().default == Some(*value));
+            // A word that the attribute does not have is among the others, as it was written.
+            let is_said = |value: &AttrValue| {
+                let is_default = name.info().beside.is_some_and(alone) && name.info().default == Some(*value);
+                !is_default && *value != AttrValue::FOREIGN
+            };
             if let Some(value) = op.known_attrs().get(*name).filter(is_said) {
                 let value = attr_text(name.info().kind, value);
                 write!(self, "{}{name} = {value}", if any { ", " } else { " {" });

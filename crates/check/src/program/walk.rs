@@ -166,6 +166,7 @@ impl<'a> Walk<'a> {
             // What is not of the table changes tiles in unknown ways; its results are values of their types.
             OpKind::Other(_) | OpKind::Call(_) => self.set_unknowns(&op.results),
             OpKind::Constant(value) => self.constant(op, *value),
+            OpKind::Dense(_) => op.results.iter().for_each(|vector| self.set_by_type(*vector, true)),
             OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) => self.compute(op),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => match Control::of(self.func, op) {
                 Ok(Control::For(f)) => self.repeat(op, f),

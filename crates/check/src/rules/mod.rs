@@ -5,16 +5,19 @@ mod elementwise;
 mod expand;
 pub(crate) mod fixpipe;
 mod footprint;
-mod gather;
 mod global;
+mod irregular;
 mod mask;
 pub(crate) mod memory;
 mod overlap;
+mod partial;
 mod reduce;
 mod scalar;
 mod scratch;
 pub(crate) mod signature;
+mod sorting;
 mod storage;
+mod table;
 pub(crate) mod tconcat;
 mod textract;
 mod tfillpad;
@@ -34,7 +37,7 @@ use signature::join;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{ConvType, GlobalArg, Inst, TileArg};
+use tessera_isa::inst::{AttrValue, ConvType, GlobalArg, Inst, TileArg};
 use tessera_isa::ops::{Effect, Form, Role, RuleKind, RuleUse};
 use tessera_isa::profile::{Profile, TILE_ALIGN};
 use tessera_isa::sem::{Sem, Step, ceil_to, steps};
@@ -103,8 +106,10 @@ pub(crate) fn all(inst: &Inst) -> Vec<Fault> {
             None => {}
         }
     }
-    use RuleKind::{ConcatSignature, ExtractSignature, FillSignature, InsertSignature, Overlap, Signature};
-    let signed = [Signature, ConcatSignature, ExtractSignature, FillSignature, InsertSignature];
+    use RuleKind::{
+        ConcatSignature, ExtractSignature, FillSignature, InsertSignature, LoadSignature, Overlap, Signature,
+    };
+    let signed = [Signature, ConcatSignature, ExtractSignature, FillSignature, InsertSignature, LoadSignature];
     let judged = signed.into_iter().any(|kind| !asked.once(kind));
     let rest = meaning(inst)
         .or_else(|| if judged { None } else { signature::check(inst) })
@@ -131,6 +136,14 @@ impl Asked {
 fn meaning(inst: &Inst) -> Option<Fault> {
     let nothing = matches!(inst.op.info().sem, Sem::Nothing);
     nothing.then(|| Fault::new("not-executable", format!("{} has no meaning in the table", inst.op.title())))
+}
+
+/// Is a word written that its attribute does not have? Text keeps it for the row's own rule (isa/notes.md).
+fn words(inst: &Inst, rule: Rule) -> Option<Fault> {
+    let (name, _) = inst.attrs.iter().find(|(_, value)| *value == AttrValue::FOREIGN)?;
+    let wanted = name.info().kind.wanted();
+    let what = format!("{name} of {} is {wanted}, and another word is written", inst.op.title());
+    Some(Fault::new(rule, what).help(format!("write {wanted}")))
 }
 
 fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
@@ -177,8 +190,26 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         ContractValid => contract::valid(inst, rule.id),
         ContractShape => contract::shape(inst, rule.id),
         ContractRange => contract::range(inst, rule.id),
-        GatherValid => gather::valid(inst, rule.id),
-        GatherTmp => gather::tmp(inst, rule.id),
+        GatherValid | GatherTmp | GatherAttr | PatternGiven | BlockValid | ScatterSize | ScatterValid => {
+            irregular::check(inst, rule)
+        }
+        StartNumber | DiagonalNumber | WordNumbers | ElementNumber | OneRow | TriangleAttr | RandomAttr => {
+            irregular::check(inst, rule)
+        }
+        HistogramAttr | HistogramValid | ElementIndex => irregular::check(inst, rule),
+        SortValid | SortTmp | SortTmpSize | MergeValid | MergeBlock | MergeTmp | MergeTmpSize => {
+            sorting::check(inst, rule)
+        }
+        PartValid | LikeDst | QuantAttr | QuantParam | DequantParam => partial::check(inst, rule),
+        // What data decides is found when it is there.
+        Duplicate => None,
+        ContractBias => contract::bias(inst, rule.id),
+        ContractScale => contract::scale(inst, rule.id),
+        ScaleAddress => contract::scale_address(inst, rule.id),
+        AccApart => contract::acc_apart(inst, rule.id),
+        ScaleOf => contract::scale_of(inst, rule.id),
+        Words => words(inst, rule.id),
+        NoEffect => contract::no_effect(inst, rule.id),
         Fixpipe => fixpipe::check(inst),
         FillValue => fixpipe::fill_value(inst),
         MoveBias => tmov::bias(inst),
@@ -210,8 +241,18 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         FillNoop => tfillpad::noop(inst),
         Img2col => timg2col::check(inst),
         Interleave => tinterleave::check(inst),
-        Load => global::load(inst),
-        Store => global::store(inst),
+        LoadSignature => global::load_signature(inst),
+        LoadShape => global::load_shape(inst, rule.id),
+        LargerView => global::larger_view(inst, rule.id),
+        LoadPad => global::pad(inst, rule.id),
+        TableShape => table::shape(inst, rule.id),
+        TableDense => table::dense(inst, rule.id),
+        TableAttr => table::attributes(inst, rule.id),
+        StoreRange => global::range(inst, rule.id),
+        StoreAtomic => global::atomic(inst, rule.id),
+        ViewHardware => global::hardware(inst, rule.id),
+        StoreShape => global::store_shape(inst, rule.id),
+        Bounds => global::bounds(inst),
         Window => view::check(inst),
         // The enum may grow; a kind that nobody asks is no rule.
         kind => Some(Fault::new("internal", format!("nothing asks {kind:?} of {}", inst.op.title()))),

@@ -5,6 +5,7 @@
 
 use super::*;
 use smallvec::SmallVec;
+use tessera_isa::ops::Kind;
 use tessera_isa::ops::sig::{ALL_LOCS, Judged, Lay, Layouts, Locs, Miss, Sig, TypeOf, Types, find};
 
 /// Operands that are judged together.
@@ -24,7 +25,7 @@ impl Case {
     /// Source and destination of a flow; `None` where operands are judged by role.
     fn ends(&self) -> Option<(&Tile, &Tile)> {
         match self.tiles.as_slice() {
-            [(Role::Src, src), (Role::Dst, dst)] => Some((src, dst)),
+            [(Role::Src, src), (Role::Dst, dst), ..] => Some((src, dst)),
             _ => None,
         }
     }
@@ -38,9 +39,10 @@ impl Case {
 pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
     let mut all = SmallVec::new();
     if !inst.op.info().by_flows() {
-        let judged = |role: Role| inst.op.effect(inst.form, role) != Effect::Scratch;
-        let tiles = inst.tiles.iter().filter(|t| judged(t.role)).map(|t| (t.role, t.tile)).collect();
-        all.push(Case { tiles, operand: None, view: None });
+        let judged = |role: Role| role.kind() == Kind::Tile && inst.op.effect(inst.form, role) != Effect::Scratch;
+        let view = global::view_tile(inst).map(|view| (Role::Global, view));
+        let tiles = inst.tiles.iter().filter(|t| judged(t.role)).map(|t| (t.role, t.tile)).chain(view).collect();
+        all.push(Case { tiles, operand: None, view: view.map(|(role, _)| role) });
         return all;
     }
     let ends = |dst: bool| {
@@ -60,6 +62,8 @@ pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
         Some(view) => {
             all.extend(ends(true).map(|(d, dst)| Case::flow(view, dst.tile, Some(d), Some(Role::Src))));
             all.extend(ends(false).map(|(s, src)| Case::flow(src.tile, view, Some(s), Some(Role::Dst))));
+            let by_column = inst.tile(Role::Fp).map(|fp| (Role::Fp, fp.tile));
+            all.iter_mut().for_each(|case| case.tiles.extend(by_column));
         }
         // A value has no location and no layout of its own.
         None if ends(false).next().is_none() => {
@@ -80,6 +84,9 @@ pub(crate) fn of(inst: &Inst) -> Option<&'static Sig> {
 
 /// The first broken signature rule of all cases: an earlier rule of one case comes before a later one of another.
 pub(crate) fn check(inst: &Inst) -> Option<Fault> {
+    if inst.tiles.is_empty() && inst.op.info().sigs.is_empty() {
+        return None;
+    }
     let cases = cases(inst);
     if cases.is_empty() && !inst.op.info().sigs.is_empty() {
         let what = format!("{} has none of its operands", inst.op.title());
@@ -298,7 +305,7 @@ fn elems(list: &[Elem], between: &str) -> String {
 fn types_text(types: Types) -> String {
     match types {
         Types::Any | Types::OwnRule => "any types".into(),
-        Types::Equal => "equal types".into(),
+        Types::Equal | Types::Alike => "equal types".into(),
         Types::EqualOf(list) => format!("equal types of {}", elems(list, " ")),
         Types::EachOf(list) => elems(list, " "),
         Types::Pairs([]) => "no type".into(),
@@ -306,7 +313,8 @@ fn types_text(types: Types) -> String {
         Types::ByRole(roles) => {
             let one = |(role, asked): &(Role, TypeOf)| match asked {
                 TypeOf::One(list) => format!("{role} {}", elems(list, "/")),
-                TypeOf::Like(other) => format!("{role} as {other}"),
+                TypeOf::Like(other) | TypeOf::Alike(other) => format!("{role} as {other}"),
+                TypeOf::SizeOf(other) => format!("{role} of {other}'s size"),
             };
             roles.iter().map(one).collect::<Vec<_>>().join(", ")
         }

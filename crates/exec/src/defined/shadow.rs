@@ -50,6 +50,8 @@ pub(crate) struct ShadowMove {
     /// For the case that not all that is read is defined.
     pub nests: Nests,
     pub value: Value,
+    /// Is what is there combined with, by a step of its own that sees to defined bits?
+    pub combines: bool,
 }
 
 /// What becomes of the elements of a move. One undefined byte makes the whole element undefined, except where bits are
@@ -83,7 +85,7 @@ impl ShadowMove {
     /// A move that keeps bits.
     pub fn copy(src: u8, dst: u8, nests: Nests) -> Self {
         let (to, from) = (Area::of_nests(&nests, DST), Area::of_nests(&nests, SRC));
-        ShadowMove { dst, to, reads: SmallVec::from_iter([(src, from)]), nests, value: Value::Bits }
+        ShadowMove { dst, to, reads: SmallVec::from_iter([(src, from)]), nests, value: Value::Bits, combines: false }
     }
 
     pub fn keeps_bits(&self) -> bool {
@@ -232,6 +234,11 @@ fn whole_rows(nest: &Nest) -> Option<u64> {
 }
 
 impl Shadow {
+    /// Is it one that a step of its own does?
+    pub fn combines(&self) -> bool {
+        matches!(self, Shadow::Move(mv) if mv.combines)
+    }
+
     /// What it writes: the operand, and which bytes.
     pub fn target(&self) -> (u8, &Area) {
         match self {

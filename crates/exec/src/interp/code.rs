@@ -77,6 +77,8 @@ pub(crate) struct For {
     pub lower: Int,
     pub upper: Int,
     pub step: Int,
+    /// The least steps of one round.
+    pub least: u64,
     pub enter: Vec<Hand>,
     pub body: Vec<Code>,
     pub again: Vec<Hand>,
@@ -157,6 +159,16 @@ pub(crate) enum Code {
 }
 
 /// The operations around the instructions.
+/// One element of a tile that becomes a scalar.
+#[derive(Debug)]
+pub(crate) struct GetElement {
+    pub opcode: Opcode,
+    pub src: TileSlot,
+    pub index: Int,
+    pub to: IntSlot,
+    pub ty: ScalarType,
+}
+
 #[derive(Debug)]
 pub(crate) enum Support {
     // The contents of these tiles begin here, undefined.
@@ -171,6 +183,10 @@ pub(crate) enum Support {
     AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int },
     LoadScalar(Access, IntSlot),
     StoreScalar(Access, Int),
+    // TGETVAL.
+    Get(GetElement),
+    // `dense<[…]>`: the vector and its numbers, one after the other.
+    Dense { object: TileId, slot: TileSlot, bytes: Vec<u8> },
     // SETFMATRIX: whatever is given stays until it is given again.
     Configure(Box<Attrs>),
     // SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
@@ -248,7 +264,7 @@ impl Program {
         };
         match ty {
             Type::Scalar(_) => Var::Int(IntSlot(next(&mut self.ints))),
-            Type::Tile(_) | Type::Conv(_) => Var::Tile(TileSlot(next(&mut self.tiles))),
+            Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => Var::Tile(TileSlot(next(&mut self.tiles))),
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
             Type::Event => Var::Nothing,
         }

@@ -8,6 +8,7 @@ use tessera_ir::edges::{self, Control, Edge, When};
 use tessera_ir::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, ScalarType, Type, ValueId, scalar};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
+use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Bind, Role};
 use tessera_isa::profile::{FP_ALIGN, Profile};
 use tessera_plan::Placement;
@@ -67,10 +68,12 @@ impl Compiler<'_> {
         if let Some(id) = self.object_of[value.index()] {
             return Ok(id);
         }
+        let span = self.func.value(value).span;
+        let no_tile = || Diagnostic::internal(span, "a value that is no tile makes one");
         let (tile, conv) = match self.ty(value) {
             Type::Conv(c) => (c.as_tile(), Some(*c)),
-            Type::Tile(t) => (t.resolve(self.profile), None),
-            _ => return Err(Diagnostic::internal(self.func.value(value).span, "a value that is no tile makes one")),
+            ty @ (Type::Tile(_) | Type::Vector(..)) => (ty.on(self.profile).ok_or_else(no_tile)?, None),
+            _ => return Err(no_tile()),
         };
         let address = self.placement.slot(value).map(|s| s.addr);
         let id = TileId::new(self.program.objects.len());
@@ -217,6 +220,16 @@ impl Compiler<'_> {
                 };
                 Code::Set { dst: self.int_result(op)?, value }
             }
+            OpKind::Dense(all) => {
+                let vector = self.result(op)?;
+                let object = self.object(vector)?;
+                let slot = self.var(vector).tile().ok_or_else(|| lacks(op, "a vector"))?;
+                let elem = self.program.objects.get(object.index()).map_or(Elem::U8, |o| o.tile.elem);
+                let bytes = |number: &Number| elem.encode(*number, Overflow::Infinity).to_le_bytes();
+                let size = elem.size().unwrap_or(1) as usize;
+                let bytes = all.iter().flat_map(|number| bytes(number).into_iter().take(size)).collect();
+                Code::Support(id, Box::new(Support::Dense { object, slot, bytes }))
+            }
             OpKind::Arith(kind) => {
                 let (dst, a, b) = (self.int_result(op)?, self.operand(op, 0)?, self.operand(op, 1)?);
                 Code::Arith { op: *kind, width: to, dst, a, b, at: id }
@@ -243,18 +256,22 @@ impl Compiler<'_> {
         let handed = control.edges();
         let at = |when| handed.iter().copied().find(|e| e.when == when).ok_or_else(|| lacks(op, "an edge"));
         Ok(match control {
-            Control::For(f) => Code::For(Box::new(For {
-                at: id,
-                name: f.variable,
-                iv: self.var(f.variable).int().ok_or_else(|| lacks(op, "an induction variable"))?,
-                lower: self.int(op, f.lower)?,
-                upper: self.int(op, f.upper)?,
-                step: self.int(op, f.step)?,
-                enter: self.hands(op, at(When::Enter)?)?,
-                body: self.nested(op, f.body)?,
-                again: self.hands(op, at(When::Again)?)?,
-                leave: self.hands(op, at(When::Leave)?)?,
-            })),
+            Control::For(f) => {
+                let body = self.nested(op, f.body)?;
+                Code::For(Box::new(For {
+                    at: id,
+                    name: f.variable,
+                    iv: self.var(f.variable).int().ok_or_else(|| lacks(op, "an induction variable"))?,
+                    lower: self.int(op, f.lower)?,
+                    upper: self.int(op, f.upper)?,
+                    step: self.int(op, f.step)?,
+                    enter: self.hands(op, at(When::Enter)?)?,
+                    least: least(&body).saturating_add(1),
+                    body,
+                    again: self.hands(op, at(When::Again)?)?,
+                    leave: self.hands(op, at(When::Leave)?)?,
+                }))
+            }
             Control::While(w) => Code::While(Box::new(While {
                 at: id,
                 enter: self.hands(op, at(When::Enter)?)?,
@@ -276,4 +293,18 @@ impl Compiler<'_> {
             }
         })
     }
+}
+
+/// The least steps that operations take: those of loops whose bounds are constants with them.
+fn least(code: &[Code]) -> u64 {
+    let rounds = |c: &Code| match c {
+        Code::For(f) => match (f.lower, f.upper, f.step) {
+            (Int::Imm(lower), Int::Imm(upper), Int::Imm(step)) if step > 0 && upper > lower => {
+                (upper.abs_diff(lower) / step.unsigned_abs()).saturating_mul(f.least)
+            }
+            _ => 0,
+        },
+        _ => 0,
+    };
+    code.iter().map(rounds).fold(code.len() as u64, u64::saturating_add)
 }

@@ -3,8 +3,9 @@
 use crate::defined::{Area, Pattern, Shadow, ShadowMove, Usual, Value};
 use crate::kernels::{Conversion, Mapped, Params, Staged, What};
 use crate::lower::data::Joined;
+use crate::lower::routed::RoutedRun;
 use crate::lower::{
-    ContentArg, ContentRule, Failure, FromTile, ParamAt, ParamSource, Places, Prepared, operand, refuse,
+    ContentArg, ContentRule, Failure, FromTile, Looked, ParamAt, ParamSource, Places, Prepared, operand, refuse,
 };
 use crate::nest::{self, DST, Nests, OPERANDS, Plan, SRC, lower, lower_copy, lower_fill};
 use smallvec::SmallVec;
@@ -21,14 +22,14 @@ pub(crate) struct Lowering<'a> {
     pub inst: &'a Inst,
     at: Places<'a>,
     steps: Vec<nest::Step>,
-    made: Prepared,
+    pub made: Prepared,
 }
 
 /// The layout, element and number of one side of a step.
-struct Operand {
-    number: u8,
-    layout: Layout,
-    elem: Elem,
+pub(crate) struct Operand {
+    pub number: u8,
+    pub layout: Layout,
+    pub elem: Elem,
 }
 
 impl Prepared {
@@ -41,9 +42,12 @@ impl Prepared {
             usual: Usual::default(),
             params: ParamSource::Fixed(Params::default()),
             joined: None,
+            routed: None,
+            looked: None,
             indexed: None,
             contents: SmallVec::new(),
             warning: None,
+            combines: Vec::new(),
             global: None,
         };
         let mut lowering = Lowering { inst, at, steps: Vec::new(), made };
@@ -60,12 +64,12 @@ impl Prepared {
     }
 }
 
-fn missing(what: &str) -> Failure {
+pub(crate) fn missing(what: &str) -> Failure {
     Box::new(Diagnostic::error("operand-count", format!("the instruction has no {what}; give it one")))
 }
 
 impl Operand {
-    fn at(&self, map: Map) -> nest::Operand<'_> {
+    pub fn at(&self, map: Map) -> nest::Operand<'_> {
         nest::Operand { layout: &self.layout, map, bits: self.elem.bits() }
     }
 }
@@ -131,6 +135,14 @@ impl Lowering<'_> {
                 let staged = self.packed(*func, *extent, args, *dst, *row_bytes)?;
                 self.stage(staged);
             }
+            Step::Routed(routed) => self.made.routed = Some(Box::new(RoutedRun::new(self.inst, routed.how))),
+            Step::Table(table) => {
+                self.made.looked = Some(Box::new(Looked::new(self.inst, self.at, *table)));
+                let layout = self.side(Side::Global, 0)?.layout;
+                let view = self.inst.global.as_ref().map_or(8, |v| v.elem.bits());
+                let all = lower_copy([layout.rows(), layout.cols()], &layout, &layout, view);
+                self.made.global = Some(Area::of_nests(&all, SRC));
+            }
             Step::Join => self.made.joined = Some(Box::new(Joined::new(self.inst, self.at.tiles))),
             Step::Fill { dst, rect, bits } => self.fill(*dst, *rect, *bits)?,
             Step::Bytes { src, dst, len } => {
@@ -148,6 +160,9 @@ impl Lowering<'_> {
         let mut from: SmallVec<[(Operand, Map); 3]> = SmallVec::new();
         for (side, map) in apply.elements() {
             from.push((self.side(side, 0)?, map));
+        }
+        if apply.dst.0 == Side::Global && apply.elements().any(|(side, _)| side == Side::Global) {
+            return self.combined(apply, to, from);
         }
         let Some((first, map)) = from.first() else {
             return Err(missing("element to read"));
@@ -259,7 +274,11 @@ impl Lowering<'_> {
             let at = |(tile, map): &(usize, Map<3>)| Ok::<_, Failure>((self.staged(*tile)?, *map));
             let args = reduce.args.iter().map(at).collect::<Result<SmallVec<[_; 2]>, _>>()?;
             let start = reduce.start.as_ref().map(at).transpose()?;
-            Staged::reduce(reduce.func, reduce.extent, at(&reduce.dst)?, &args, start)
+            let scales = match &reduce.scales {
+                Some([a, b]) => Some([at(a)?, at(b)?]),
+                None => None,
+            };
+            Staged::reduce(reduce.func, reduce.extent, at(&reduce.dst)?, &args, scales, start)
         };
         self.stage(staged);
         Ok(())
@@ -274,8 +293,9 @@ impl Lowering<'_> {
         if self.at.tracked {
             let reads = staged.inputs.iter().map(|s| (s.operand, Area::of_nests(&s.nests, SRC))).collect();
             let (dst, to) = (staged.output.operand, Area::of_nests(&staged.output.nests, DST));
-            let value = Value::Staged(staged);
-            self.made.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests: Nests::new(), value })));
+            let (nests, value) = (Nests::new(), Value::Staged(staged));
+            let mv = ShadowMove { dst, to, reads, nests, value, combines: false };
+            self.made.shadow.push(Shadow::Move(Box::new(mv)));
         }
     }
 
@@ -293,6 +313,13 @@ impl Lowering<'_> {
             Value::Mapped(mapped) => Some(nest::Step::Map { operands: numbers.into(), nest, mapped: mapped.clone() }),
             Value::Staged(_) => None,
         }));
+        self.followed(numbers, nests, value, false);
+    }
+
+    /// What defined bits and origins see of it.
+    pub fn followed(&mut self, numbers: &[u8], nests: Nests, value: Value, combines: bool) {
+        let [dst, reads @ ..] = numbers else { return };
+        let dst = *dst;
         let number = self.global_number();
         let has_view = self.inst.global.is_some() && numbers.contains(&number);
         let area = |k: usize, operand: u8| match self.at.tracked || (has_view && operand == number) {
@@ -304,11 +331,15 @@ impl Lowering<'_> {
             reads.iter().enumerate().map(|(k, operand)| (*operand, area(SRC + k, *operand))).collect();
         if has_view {
             let read = reads.iter().find(|(operand, _)| *operand == number).map(|(_, area)| area);
-            self.made.global = Some(if dst == number { &to } else { read.unwrap_or(&to) }.clone());
+            let touched = if dst == number { &to } else { read.unwrap_or(&to) };
+            match &mut self.made.global {
+                Some(global) => global.extend(touched),
+                none => *none = Some(touched.clone()),
+            }
         }
         if self.at.tracked || has_view {
             let nests = if self.at.tracked { nests } else { Nests::new() };
-            self.made.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests, value })));
+            self.made.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests, value, combines })));
         }
     }
 

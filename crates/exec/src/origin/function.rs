@@ -28,7 +28,7 @@ pub enum Function {
         /// The type of the result.
         to: Elem,
         /// The types of the arguments of a step.
-        args: [Option<Elem>; 2],
+        args: [Option<Elem>; 4],
     },
     /// Of any number of elements of the result's type, whose order does not matter: integers, and the greatest or least
     /// of floats. Of a single float, the same with a canonical NaN.
@@ -75,11 +75,11 @@ impl Function {
 
     /// The types of its operands, one after the other, without end.
     pub fn types(&self) -> impl Iterator<Item = Elem> + use<> {
-        let (first, rest): (Option<Elem>, [Option<Elem>; 3]) = match *self {
-            Function::Converted(converted) => (None, [Some(converted.fixpipe.src), Some(Elem::U64), None]),
-            Function::Mapped { args, .. } => (None, args),
-            Function::Fold { to, args: [a, b], .. } => (Some(Func::state(to)), [a, b, None]),
-            Function::Many { to, .. } => (None, [Some(to), None, None]),
+        let (first, rest): (Option<Elem>, [Option<Elem>; 4]) = match *self {
+            Function::Converted(converted) => (None, [Some(converted.fixpipe.src), Some(Elem::U64), None, None]),
+            Function::Mapped { args: [a, b, c], .. } => (None, [a, b, c, None]),
+            Function::Fold { to, args, .. } => (Some(Func::state(to)), args),
+            Function::Many { to, .. } => (None, [Some(to), None, None, None]),
         };
         first.into_iter().chain(rest.into_iter().cycle().flatten())
     }

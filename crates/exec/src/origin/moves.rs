@@ -161,8 +161,8 @@ fn staged_function(staged: &Staged) -> Option<Function> {
             Some(Function::Mapped { func, to, args: [elem(0), None, None] })
         }
         What::Reduce { func, to, starts, .. } => {
-            let second = elem(1).filter(|_| staged.inputs.len() > 1 + usize::from(starts));
-            Some(Function::Fold { func, to, args: [elem(0), second] })
+            let own = staged.inputs.len() - usize::from(starts);
+            Some(Function::Fold { func, to, args: [0, 1, 2, 3].map(|n| elem(n).filter(|_| n < own)) })
         }
         What::Pack { func, scalar, .. } => {
             Some(Function::Mapped { func, to: Elem::U8, args: [elem(0), scalar.map(|s| s.0).or(elem(1)), None] })
@@ -194,7 +194,11 @@ fn stage(staged: &Staged, from: &[From<'_>], (dst, dst_at): (&mut Plane, usize),
         let mut operands: Elements = start.into_iter().collect();
         staged.reads(result, |input, element| {
             let elem = staged.inputs[input].elem;
-            let mut id = from[input].element(dst, offsets[input][element], elem, terms);
+            let at = offsets[input][element];
+            let mut id = match elem.bits() {
+                4 => half(&from[input], dst, at, terms),
+                _ => from[input].element(dst, at, elem, terms),
+            };
             // What a fold starts as is converted to the type that it adds up in.
             if let Some(state) = starts.filter(|state| operands.is_empty() && *state != elem) {
                 let bytes = terms.bytes(id, size(elem.bits()));
@@ -209,6 +213,17 @@ fn stage(staged: &Staged, from: &[From<'_>], (dst, dst_at): (&mut Plane, usize),
         results.push((offset(dst_at, at), terms.bytes(id, function.bytes())));
     }
     write(dst, results);
+}
+
+/// The origin of half a byte, `at` halves behind the start, as a byte of its own.
+fn half(from: &From<'_>, dst: &Plane, at: i64, terms: &mut Terms) -> TermId {
+    match from.plane.unwrap_or(dst).get(offset(from.at, at.div_euclid(2))) {
+        UNDEFINED => UNDEFINED,
+        byte => {
+            let pair = [terms.nibble(byte, at.rem_euclid(2) == 1), terms.nibble(Terms::constant(0), true)];
+            terms.join(pair)
+        }
+    }
 }
 
 fn offset(at: usize, by: i64) -> usize {

@@ -96,7 +96,7 @@ impl Terms {
         let held = Function::Mapped { func, to, args };
         let is_same = args.iter().flatten().all(|elem| *elem == to);
         match func {
-            Func::Arg { .. } | Func::Cvt { .. } => self.hold(held, operands),
+            Func::Arg { .. } | Func::Cvt { .. } | Func::FixpipeAdd { .. } => self.hold(held, operands),
             _ if is_float(to) && args.iter().flatten().all(|elem| is_float(*elem)) => {
                 self.floats(func, to, args, operands)
             }
@@ -212,7 +212,8 @@ impl Terms {
     fn is_canonical(&self, id: TermId) -> bool {
         match self.applied(id) {
             Some((Function::Mapped { func, .. }, _)) => {
-                !matches!(func, Func::Abs | Func::Neg | Func::Select { .. } | Func::Cvt { .. } | Func::Arg { .. })
+                let keeps = matches!(func, Func::Abs | Func::Neg | Func::Select { .. } | Func::Arg { .. });
+                !keeps && !matches!(func, Func::Cvt { .. } | Func::FixpipeAdd { .. })
             }
             Some((Function::Many { to, .. }, _)) => to.is_float(),
             _ => false,
@@ -229,11 +230,11 @@ impl Terms {
 
     // Folds.
 
-    fn fold(&mut self, func: Func, to: Elem, args: [Option<Elem>; 2], operands: &[TermId]) -> TermId {
+    fn fold(&mut self, func: Func, to: Elem, args: [Option<Elem>; 4], operands: &[TermId]) -> TermId {
         let Some((start, steps)) = operands.split_first() else { return UNDEFINED };
         let state = Func::state(to);
         let neutral = self.constant_bits(*start, size(state)) == Some(func.start(state));
-        let is_same = args == [Some(to), None];
+        let is_same = args == [Some(to), None, None, None];
         match func {
             _ if !self.is_normal => {}
             // Nothing is rounded: the order does not matter, nor where the fold was cut.
@@ -267,7 +268,7 @@ impl Terms {
 
     /// A fold that starts as the result of the same fold is the longer one, where nothing is rounded in between: a product
     /// cut along k is the whole product (matrix.md 1). Long ones are cut in one way.
-    fn blocks(&mut self, func: Func, to: Elem, args: [Option<Elem>; 2], operands: &[TermId]) -> TermId {
+    fn blocks(&mut self, func: Func, to: Elem, args: [Option<Elem>; 4], operands: &[TermId]) -> TermId {
         let state = Func::state(to);
         let per_step = args.iter().flatten().count().max(1);
         let within = Function::Fold { func, to: state, args };
@@ -301,7 +302,7 @@ impl Terms {
                 self.gathered(func, to, operands)
             }
             (Func::AddAdd, _) => self.gathered(Func::Add, to, operands),
-            (Func::MulAdd, [s, x, y]) => {
+            (Func::MulAdd(_), [s, x, y]) => {
                 let product = self.gathered(Func::Mul, to, &[*x, *y]);
                 self.gathered(Func::Add, to, &[*s, product])
             }

@@ -36,6 +36,7 @@ pub(super) const TINSERT: OpInfo = OpInfo {
     forms: &[
         form!(Plain: Src, Row, Col => Dst as write_window),
         form!(NoIndex: Src => Dst as write_window; cpp Dst, Src, Row, Col),
+        form!(VectorQuant: Src, Fp, Row, Col => Dst as write_window),
         form!(ScalarQuant: Src, Row, Col, Quant => Dst as write_window; cpp Dst, Src, Quant, Row, Col),
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::Mode],

@@ -3,9 +3,10 @@
 use super::{Cell, Done, NO_MEANING, Picture, Reference, area};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::elem::Elem;
+use tessera_isa::inst::F32Rounding;
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::{At, Axis, Func, Sem};
+use tessera_isa::sem::{At, Axis, Func, Reduced, Sem};
 
 impl Reference<'_> {
     /// Whatever the row says.
@@ -13,7 +14,7 @@ impl Reference<'_> {
         match self.inst.op.info().sem {
             Sem::Map { args, func } => self.map(args, func),
             Sem::Fold { each, func } => self.fold(each, func),
-            Sem::Contract { a, b, plus } => self.contract(a, b, plus),
+            Sem::Contract { plus, scaled, .. } => self.contract(plus, scaled),
             Sem::Data(_) => self.gather(),
             _ => Err(NO_MEANING),
         }
@@ -63,8 +64,8 @@ impl Reference<'_> {
         Ok(false)
     }
 
-    fn contract(&mut self, a: Role, b: Role, plus: Option<(Role, At)>) -> Done {
-        let (a, b, d) = (self.source(a)?, self.source(b)?, self.index(Role::Dst)?);
+    fn contract(&mut self, plus: Option<(Role, At)>, scaled: bool) -> Done {
+        let (a, b, d) = (self.source(Role::A)?, self.source(Role::B)?, self.index(Role::Dst)?);
         let to = self.old[d].tile.elem;
         let ([m, depth], [_, n]) = (a.valid, b.valid);
         if self.inst.profile.is_npu() && m > 0 && n > 0 {
@@ -75,6 +76,15 @@ impl Reference<'_> {
                 dst.set(0, i, j, Cell::result(0, false));
             }
         }
+        let func = match (scaled, self.inst.attrs.enable(), self.inst.profile) {
+            (true, ..) => Func::ScaledMulAdd,
+            (_, Some(true), Profile::A2a3 | Profile::A5) if a.tile.elem == Elem::F32 => {
+                let dropped = if self.inst.profile == Profile::A5 { 13 } else { 12 };
+                let to_even = self.inst.attrs.f32_rounding() == Some(F32Rounding::Rint);
+                Func::MulAdd(Some(Reduced { dropped, to_even }))
+            }
+            _ => Func::MulAdd(None),
+        };
         for [i, j] in area([m, n]) {
             let (_, mut sum, mut all) = match plus {
                 Some((role, At::Same)) => element(self.source(role)?, i, j),
@@ -82,10 +92,17 @@ impl Reference<'_> {
                 None => (to, 0, true),
             };
             for k in 0..depth {
-                let (x, y) = (element(a, i, k), element(b, k, j));
-                sum = Func::MulAdd.eval(to, &[(to, sum), (x.0, x.1), (y.0, y.1)]);
-                all &= x.2 && y.2;
+                let mut step = vec![element(a, i, k), element(b, k, j)];
+                if scaled {
+                    step.push(element(self.source(Role::AScale)?, i, k / 32));
+                    step.push(element(self.source(Role::BScale)?, k / 32, j));
+                }
+                let args: Vec<(Elem, u64)> = [(to, sum)].into_iter().chain(step.iter().map(|x| (x.0, x.1))).collect();
+                sum = func.eval(to, &args);
+                all &= step.iter().all(|x| x.2);
             }
+            // A NaN result is canonical, also one that nothing was added to (matrix.md 1).
+            let sum = if to.is_nan(sum) { 0x7FC0_0000 } else { sum };
             self.tiles[d].set(0, i, j, Cell::result(sum, all));
         }
         Ok(false)
