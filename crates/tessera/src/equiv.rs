@@ -174,6 +174,7 @@ pub(crate) fn equiv_again(
         watches: [first, &second],
         terms: RefCell::new(terms),
         open: RefCell::default(),
+        after: RefCell::default(),
         given,
     };
     Ok(compared.all(&pairs, matches!(wanted, Wanted::Own(_)), tells))
@@ -232,6 +233,8 @@ struct Compared<'a> {
     terms: RefCell<Terms>,
     /// Elements with different origins.
     open: RefCell<Vec<Pending<'a>>>,
+    /// After how many of them each other difference was found.
+    after: RefCell<Vec<usize>>,
     given: &'a Given,
 }
 
@@ -304,7 +307,7 @@ impl<'a> Compared<'a> {
         }
         if a.len() != b.len() {
             let is = [a.len(), b.len()].map(|n| format!("{n} tiles are printed"));
-            different.first.push(Difference { at: ["pto.tprint"; 2].map(String::from), is, witness: None });
+            self.differs(different, ["pto.tprint"; 2].map(String::from), is);
         }
     }
 
@@ -321,7 +324,7 @@ impl<'a> Compared<'a> {
                 };
                 let is = |o: Option<&Output>| if o.is_some() { "put out" } else { "not put out" }.to_string();
                 let (at, is) = ([at(0, left), at(1, right)], [is(left), is(right)]);
-                different.first.push(Difference { at, is, witness: None });
+                self.differs(different, at, is);
                 return;
             }
         };
@@ -330,7 +333,7 @@ impl<'a> Compared<'a> {
         if !same_shape || a.elem.bits() != b.elem.bits() {
             let shape = |o: &Output| format!("{}x{} of {}", o.rows, o.cols, o.elem);
             let (at, is) = ([self.whole(0, a), self.whole(1, b)], [shape(a), shape(b)]);
-            different.first.push(Difference { at, is, witness: None });
+            self.differs(different, at, is);
             return;
         }
         equal.outputs += 1;
@@ -356,6 +359,12 @@ impl<'a> Compared<'a> {
         }
     }
 
+    /// Notes a difference that no element shows, after those that are open so far.
+    fn differs(&self, different: &mut Different, at: [String; 2], is: [String; 2]) {
+        different.first.push(Difference { at, is, witness: None });
+        self.after.borrow_mut().push(self.open.borrow().len());
+    }
+
     /// Finds inputs with which elements differ that have different origins.
     fn resolve(&self, tells: bool, different: &mut Different) {
         let mut pending = self.open.borrow_mut();
@@ -363,7 +372,11 @@ impl<'a> Compared<'a> {
             let mut all: Vec<&mut Open> = pending.iter_mut().map(|p| &mut p.open).collect();
             tell_apart(&self.terms.borrow(), &|input| self.elem(input), &mut all);
         }
-        for Pending { outputs: [a, b], index, open } in pending.iter() {
+        let mut others = std::mem::take(&mut different.first).into_iter().zip(self.after.take()).peekable();
+        for (n, Pending { outputs: [a, b], index, open }) in pending.iter().enumerate() {
+            while let Some((other, _)) = others.next_if(|(_, after)| *after <= n) {
+                different.first.push(other);
+            }
             let per = if a.elem.is_fp4() { 2 } else { 1 };
             let Some(trial) = open.trial else {
                 different.open += per;
@@ -379,6 +392,7 @@ impl<'a> Compared<'a> {
                 });
             }
         }
+        different.first.extend(others.map(|(other, _)| other));
     }
 
     /// The type of an input.

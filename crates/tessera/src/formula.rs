@@ -234,7 +234,7 @@ impl Writer<'_> {
         let typed: Vec<(TermId, Elem)> = operands.iter().copied().zip(function.types()).collect();
         match function {
             Function::Mapped { func: func @ (Func::Add | Func::Mul), .. } => {
-                self.chain(id, func).unwrap_or_else(|| Parts::of(function, None, &typed))
+                self.chain(id, func).unwrap_or_else(|| self.difference(func, &typed, function))
             }
             Function::Fold { func, to, .. } => {
                 let state = Func::state(to);
@@ -254,6 +254,20 @@ impl Writer<'_> {
                 Parts::of(function, start.filter(|(id, _)| !is_neutral(*id)), &steps)
             }
             function => Parts::of(function, None, &typed),
+        }
+    }
+
+    /// A sum with a negated element is a difference.
+    fn difference(&self, func: Func, typed: &[(TermId, Elem)], sum: Function) -> Parts<(TermId, Elem)> {
+        let negated = |(id, elem): (TermId, Elem)| match self.terms.applied(id) {
+            Some((Function::Mapped { func: Func::Neg, .. }, [of])) => Some((*of, elem)),
+            _ => None,
+        };
+        let [x, y] = *typed else { return Parts::of(sum, None, typed) };
+        let sides = negated(y).map(|y| [x, y]).or_else(|| negated(x).map(|x| [y, x]));
+        match sides.filter(|_| func == Func::Add) {
+            Some([x, y]) => Parts::new(Written::Notation(Func::Sub.notation()), vec![vec![x], vec![y]]),
+            None => Parts::of(sum, None, typed),
         }
     }
 

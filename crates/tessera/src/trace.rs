@@ -5,7 +5,7 @@
 
 mod target;
 
-use crate::formula::{Formula, Node, number_text, step};
+use crate::formula::{Formula, Node, Written, number_text, step};
 use crate::program::{Kernel, Need};
 pub use crate::symbolic::Given;
 use crate::symbolic::{ELEMENTS, Explain, Keep, constant_text, function_text, place};
@@ -101,7 +101,9 @@ pub fn back(kernel: &Kernel, given: &Given, target: &Target, is_full: bool) -> R
     };
     let numbers = numbers(kernel);
     let explain = Explain { kernel, terms: &watch.terms, numbers: &numbers, given };
-    let formula = ids.and_then(|ids| explain.formula(ids, is_full));
+    // A conversion alone is told by the step that makes it.
+    let is_converted = |f: &Formula| matches!(f.term, Node::Apply { function: Written::Before(_), .. });
+    let formula = ids.and_then(|ids| explain.formula(ids, is_full)).filter(|f| !is_converted(f));
     let mut walk = Walk::new(kernel, given, &log, is_full);
     walk.follow(bytes, log.events.len(), None, Some(target.to_string()), 0);
     Ok(Way { formula, hops: walk.hops, is_cut: walk.is_cut })
