@@ -217,25 +217,28 @@ impl Explain<'_> {
 pub(crate) fn place(kernel: &Kernel, given: &Given, value: ValueId, byte: u64, len: u64) -> String {
     let name = kernel.name(value);
     let Some(elem) = kernel.elem(value) else { return format!("%{name}") };
-    let cols = match kernel.need(value) {
-        Need::Tile(tile) => {
-            let given = given.shape(name).and_then(|s| s.get(1).copied());
-            given.or(Some(tile.v_col.known().unwrap_or(tile.cols)))
-        }
-        _ => None,
-    };
+    let dims = given.shape(name).map(<[u64]>::to_vec).or_else(|| kernel.need(value).dims());
     let size = elem.size().unwrap_or(1);
-    let index = byte * 8 / u64::from(elem.bits());
-    let at = match cols {
-        Some(cols) => format!("{}, {}", index / cols.max(1), index % cols.max(1)),
-        None => index.to_string(),
-    };
+    let at = coordinates(byte * 8 / u64::from(elem.bits()), &dims.unwrap_or_default());
     match (byte % size, len == size) {
         (0, true) => format!("%{name}[{at}]"),
         (0, false) if elem.is_fp4() => format!("%{name}[{at}] and the next"),
         (first, _) if len == 1 => format!("byte {first} of %{name}[{at}]"),
         (first, _) => format!("{len} bytes from byte {first} of %{name}[{at}] on"),
     }
+}
+
+/// An element of a dense array; what lies outside of its extents keeps counting in the first one.
+fn coordinates(index: u64, dims: &[u64]) -> String {
+    let mut rest = index;
+    let mut all: Vec<String> = Vec::new();
+    for dim in dims.iter().skip(1).rev() {
+        all.push((rest % dim.max(&1)).to_string());
+        rest /= dim.max(&1);
+    }
+    all.push(rest.to_string());
+    all.reverse();
+    all.join(", ")
 }
 
 /// A constant with its bits and its value.

@@ -2,7 +2,7 @@
 
 use super::*;
 use tessera_isa::ops::Bind;
-use tessera_isa::tile::Pad;
+use tessera_isa::tile::{Extent, Pad};
 
 pub(super) fn signature(inst: &Inst) -> Option<Fault> {
     let table = signature::check(inst);
@@ -106,11 +106,12 @@ fn inplace(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     broken(inst, Role::Dst, "tfillpad-inplace", what, help)
 }
 
-/// `tfillpad-noop`: what is kept is all there is.
+/// `tfillpad-noop`: what is kept is all there is, in every run. A dynamic region that happens to be whole is what
+/// the inner blocks of a ragged loop have.
 pub(super) fn noop(inst: &Inst) -> Option<Fault> {
     let dst = inst.tile(Role::Dst)?;
     let kept = if inst.form == Form::Fill { dst } else { inst.tile(Role::Src)? };
-    let [rows, cols] = kept.valid;
+    let [rows, cols] = [kept.tile.v_row, kept.tile.v_col].map(Extent::known);
     if rows? < dst.tile.rows || cols? < dst.tile.cols {
         return None;
     }

@@ -133,7 +133,9 @@ fn show_differences(session: &mut Session<'_>, format: Format, names: &[String; 
     if format == Format::Json {
         for d in &different.first {
             let side = |n: usize| serde_json::json!({ "program": names[n], "element": d.at[n], "is": d.is[n] });
-            let mut record = serde_json::json!({ "answer": "different", "a": side(0), "b": side(1) });
+            let mut record = serde_json::json!({
+                "answer": "different", "elements": different.elements, "a": side(0), "b": side(1),
+            });
             if let Some(Witness { inputs, more, values }) = &d.witness {
                 record["witness"] =
                     serde_json::json!({ "inputs": inputs, "more": more, "a": values[0], "b": values[1] });

@@ -167,7 +167,8 @@ fn staged_function(staged: &Staged) -> Option<Function> {
         What::Pack { func, scalar, .. } => {
             Some(Function::Mapped { func, to: Elem::U8, args: [elem(0), scalar.map(|s| s.0).or(elem(1)), None] })
         }
-        What::Gather { .. } => None,
+        // Origins follow a selection bit by bit.
+        What::Gather { .. } | What::Select { .. } => None,
     }
 }
 
@@ -187,7 +188,7 @@ fn stage(staged: &Staged, from: &[From<'_>], (dst, dst_at): (&mut Plane, usize),
         What::Pack { scalar, .. } => {
             (None, scalar.map(|(elem, bits)| terms.constant_element(bits, size(elem.bits()))), None)
         }
-        What::Gather { .. } => return,
+        What::Gather { .. } | What::Select { .. } => return,
     };
     let mut results: Results = Vec::new();
     for (result, at) in staged.output.offsets(false).into_iter().enumerate() {
