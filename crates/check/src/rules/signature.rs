@@ -97,6 +97,9 @@ pub(crate) fn check(inst: &Inst) -> Option<Fault> {
     let ids = &inst.op.info().ids;
     let (id, (message, help)) = match miss {
         Miss::Profile => (ids.profile, profile_text(inst)),
+        Miss::Loc if is_absent(inst) => (ids.loc, no_form_text(inst)),
+        Miss::Layout if is_absent(inst) => (ids.layout, no_form_text(inst)),
+        Miss::Dtype if is_absent(inst) => (ids.dtype, no_form_text(inst)),
         Miss::Loc => (ids.loc, loc_text(inst, case)),
         Miss::Layout => (ids.layout, layout_text(inst, case)),
         Miss::Dtype => (ids.dtype, dtype_text(inst, case)),
@@ -187,6 +190,18 @@ fn profile_text(inst: &Inst) -> (String, String) {
 fn usable(inst: &Inst) -> impl Iterator<Item = &'static Sig> {
     let (profile, form) = (inst.profile, inst.form);
     inst.op.info().sigs.iter().filter(move |s| s.is_for(profile, form))
+}
+
+/// Has the form only paths that no type takes?
+fn is_absent(inst: &Inst) -> bool {
+    usable(inst).all(|s| matches!(s.types, Types::Pairs([])))
+}
+
+/// The profile does not have the form.
+fn no_form_text(inst: &Inst) -> (String, String) {
+    let what = format!("{} has no {} form of {}", inst.profile, inst.form, inst.op.title());
+    let plain = inst.op.mnemonic().trim_end_matches("_fp");
+    (what, format!("use {plain}, and write the padding with an instruction of its own"))
 }
 
 fn push_new(list: &mut Vec<String>, item: String) {
