@@ -52,7 +52,12 @@ const ELSEWHERE: [&str; 20] = [
 const DECIDED_BY_A_SCALAR: [&str; 4] = ["tdivs-zero", "tfmods-zero", "trems-zero", "trems-range"];
 
 /// Rules that cannot fail on a profile, since another one implies them (isa/rules.md).
-const IMPLIED: [(&str, Profile); 1] = [("texpands-dtype", Profile::Cpu)];
+const IMPLIED: [(&str, Profile); 4] = [
+    ("texpands-dtype", Profile::Cpu),
+    ("tgemv-shape", Profile::Cpu),
+    ("tgemv_acc-shape", Profile::Cpu),
+    ("tgemv_bias-shape", Profile::Cpu),
+];
 
 /// One program of a file.
 struct Program<'a> {

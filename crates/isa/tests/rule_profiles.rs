@@ -72,7 +72,12 @@ fn listed(text: &str, family: Family, heading: &str) -> Listed {
 fn rows_have_the_rules_of_the_specification() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/spec/isa/rules.md");
     let text = std::fs::read_to_string(path).unwrap();
-    let families = [(Family::Elementwise, "elementwise"), (Family::Scalar, "scalar"), (Family::Reduce, "reduce")];
+    let families = [
+        (Family::Elementwise, "elementwise"),
+        (Family::Scalar, "scalar"),
+        (Family::Reduce, "reduce"),
+        (Family::Matrix, "matrix"),
+    ];
     for (family, heading) in families {
         let mut wanted = listed(&text, family, heading);
         // The assembler's, before there is an instruction.
@@ -80,7 +85,9 @@ fn rows_have_the_rules_of_the_specification() {
         let mut found = Listed::new();
         for op in Opcode::ALL.iter().filter(|op| op.info().family == family) {
             // One operand overlaps nothing.
-            let alone = op.form(Form::Plain).unwrap().operands().filter(|o| o.role.kind() == Kind::Tile).count() < 2;
+            let tiles =
+                op.form(Form::Plain).into_iter().flat_map(|f| f.operands()).filter(|o| o.role.kind() == Kind::Tile);
+            let alone = tiles.count() < 2;
             let rules = op.info().rules.iter().filter(|r| !alone || r.kind != RuleKind::Overlap);
             for (rule, profile) in rules.flat_map(|r| r.on.iter().map(move |p| (r, p))) {
                 let at_run = matches!(rule.kind, RuleKind::AtRun | RuleKind::Zero | RuleKind::Range);

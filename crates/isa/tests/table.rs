@@ -241,8 +241,8 @@ fn tuples(roles: &[Role], each: &mut impl FnMut(&[(Role, Elem)])) {
     }
 }
 
-/// Is the instruction's row compared here? Those of moves and of global memory refer to pages, and products have more
-/// operands than these.
+/// Has the instruction a row that can be read by a program? Those of moves and of global memory refer to pages; those
+/// of the matrix unit are compared in table_matrix.rs.
 fn is_compared(op: Opcode) -> bool {
     !op.info().by_flows() && !matches!(op.info().family, Family::Memory | Family::Matrix)
 }

@@ -176,10 +176,10 @@ family! { after matrix::END;
         formula: "k = idx(i,j); dst(i,j) = src(k / src.C, k mod src.C)",
         source: "isa/irregular.md 4",
         forms: &[
-            form!(Plain: Src as read_declared, Idx, Tmp as optional_scratch => Dst),
+            form!(Plain: Src as read_declared, Idx, Tmp as optional_scratch => Dst; attrs),
             form!(Compare: Src, Scalar, Tmp as optional_scratch => Dst as write_part, Cdst as write_part;
-                cpp Dst, Src, Scalar, Cdst, Tmp),
-            form!(Mask: Src => Dst as write_part),
+                cpp Dst, Src, Scalar, Cdst, Tmp; attrs CmpMode, Offset),
+            form!(Mask: Src => Dst as write_part; attrs MaskPattern),
         ],
         attrs: &[AttrName::CmpMode, AttrName::Offset, AttrName::MaskPattern],
         sigs: &[

@@ -84,14 +84,15 @@ const ROW_SCALE: (Role, &str) = (Role::AScale, "!pto.tile<loc=scale_left, f8e8m0
 const B_SCALE: (Role, &str) = (Role::BScale, "!pto.tile<loc=scale_right, f8e8m0, 2, 32>");
 
 /// A product: mnemonic, its dotted spelling, C++ name; operands in text order, and in that of C++ where they are not
-/// `outs` and then `ins`; what the sum starts with; the sentence; tiles with which it is legal.
+/// `outs` and then `ins`; what the sum starts with; the sentence; rules of its own; tiles with which it is legal. Other
+/// operands than accumulators lie in memories of their own and cannot overlap.
 macro_rules! product {
     (matmul $($row:tt)*) => { product!(@row matmul [] $($row)*) };
     (gemv $($row:tt)*) => { product!(@row gemv [] $($row)*) };
     (matmul_mx $($row:tt)*) => { product!(@row matmul_mx ["-profile"] $($row)*) };
     (gemv_mx $($row:tt)*) => { product!(@row gemv_mx ["-profile"] $($row)*) };
     (@row $kind:ident [$($profile:literal)?] $mnemonic:literal [$($alias:literal)?] $cpp:literal ($($role:ident),*);
-     $start:literal $plus:expr, $end:literal; $($what:ident $on:ident $suffix:literal),*; $examples:expr) => {
+     $start:literal $plus:expr, $end:literal; $($what:ident $on:ident $suffix:literal),* $(+ $overlap:ident)?; $examples:expr) => {
         OpInfo {
             mnemonic: $mnemonic,
             aliases: &[$($alias)?],
@@ -123,7 +124,7 @@ macro_rules! product {
                     kind: RuleKind::$what,
                     on: product!(@on $kind).and(Profiles::$on),
                 },)*
-                RuleUse { id: "overlap", kind: RuleKind::Overlap, on: product!(@on $kind) },
+                $(RuleUse { id: "overlap", kind: RuleKind::$overlap, on: product!(@on $kind) },)?
             ],
             sem: Sem::Contract { plus: $plus, scaled: product!(@scaled $kind), one_row: product!(@one_row $kind) },
             examples: $examples,
@@ -201,7 +202,7 @@ macro_rules! f32_mode {
 family! { after reduce::END;
     Tmatmul => product!(matmul "tmatmul" [] "TMATMUL" (A, B); "+0" None, "fresh product."; ; &[A, B, DST]);
     TmatmulAcc => product!(matmul "tmatmul_acc" ["tmatmul.acc"] "TMATMUL_ACC" (Acc, A, B); "acc(i,j)" ON_ACC,
-        "product added to an accumulator."; AccApart NPU "-inplace"; &[ACC, A, B, DST]);
+        "product added to an accumulator."; AccApart NPU "-inplace" + Overlap; &[ACC, A, B, DST]);
     TmatmulBias => product!(matmul "tmatmul_bias" ["tmatmul.bias"] "TMATMUL_BIAS" (A, B, Bias); "bias(0,j)" ON_BIAS,
         "product added to a bias row."; ContractBias ALL "-bias"; &[A, B, BIAS, DST]);
     TmatmulMx => product!(matmul_mx "tmatmul_mx" ["tmatmul.mx"] "TMATMUL_MX" (A, AScale, B, BScale); "+0" None,
@@ -209,7 +210,7 @@ family! { after reduce::END;
         &[MX_A, A_SCALE, MX_B, B_SCALE, MX_DST]);
     TmatmulMxAcc => product!(matmul_mx "tmatmul_mx_acc" ["tmatmul.mx.acc"] "TMATMUL_MX" (Acc, A, AScale, B, BScale);
         "acc(i,j)" ON_ACC, "product added to an accumulator.";
-        ContractScale A5 "-scale", ScaleAddress A5 "-scale-addr", AccApart NPU "-inplace";
+        ContractScale A5 "-scale", ScaleAddress A5 "-scale-addr", AccApart NPU "-inplace" + Overlap;
         &[MX_ACC, MX_A, A_SCALE, MX_B, B_SCALE, MX_DST]);
     TmatmulMxBias => product!(matmul_mx "tmatmul_mx_bias" ["tmatmul.mx.bias"] "TMATMUL_MX" (A, AScale, B, BScale, Bias);
         "bias(0,j)" ON_BIAS, "product added to a bias row.";
@@ -217,7 +218,7 @@ family! { after reduce::END;
         &[MX_A, A_SCALE, MX_B, B_SCALE, MX_BIAS, MX_DST]);
     Tgemv => product!(gemv "tgemv" [] "TGEMV" (A, B); "+0" None, "fresh product."; ; &[ROW, B, ROW_DST]);
     TgemvAcc => product!(gemv "tgemv_acc" ["tgemv.acc"] "TGEMV_ACC" (Acc, A, B); "acc(i,j)" ON_ACC,
-        "product added to an accumulator."; AccApart NPU "-inplace"; &[ROW_ACC, ROW, B, ROW_DST]);
+        "product added to an accumulator."; AccApart NPU "-inplace" + Overlap; &[ROW_ACC, ROW, B, ROW_DST]);
     TgemvBias => product!(gemv "tgemv_bias" ["tgemv.bias"] "TGEMV_BIAS" (A, B, Bias); "bias(0,j)" ON_BIAS,
         "product added to a bias row."; ContractBias ALL "-bias"; &[ROW, B, BIAS, ROW_DST]);
     TgemvMx => product!(gemv_mx "tgemv_mx" ["tgemv.mx"] "TGEMV_MX" (A, AScale, B, BScale); "+0" None,
@@ -225,7 +226,7 @@ family! { after reduce::END;
         &[MX_ROW, ROW_SCALE, MX_B, B_SCALE, MX_ROW_DST]);
     TgemvMxAcc => product!(gemv_mx "tgemv_mx_acc" ["tgemv.mx.acc"] "TGEMV_MX" (Acc, A, AScale, B, BScale);
         "acc(i,j)" ON_ACC, "product added to an accumulator.";
-        ContractScale A5 "-scale", ScaleAddress A5 "-scale-addr", AccApart NPU "-inplace";
+        ContractScale A5 "-scale", ScaleAddress A5 "-scale-addr", AccApart NPU "-inplace" + Overlap;
         &[MX_ROW_ACC, MX_ROW, ROW_SCALE, MX_B, B_SCALE, MX_ROW_DST]);
     TgemvMxBias => product!(gemv_mx "tgemv_mx_bias" ["tgemv.mx.bias"] "TGEMV_MX" (A, AScale, B, BScale, Bias);
         "bias(0,j)" ON_BIAS, "product added to a bias row.";

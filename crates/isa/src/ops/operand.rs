@@ -1,6 +1,6 @@
 //! Operands: what each is to its instruction, and what the instruction does with it.
 
-use super::Opcode;
+use super::{AttrName, Opcode};
 use crate::profile::Profiles;
 use crate::tile::words;
 use std::sync::LazyLock;
@@ -297,6 +297,8 @@ pub struct FormInfo {
     pub cpp: &'static [Role],
     /// The operands whose types are the first template arguments of the intrinsic, where that is another order.
     pub named: &'static [Role],
+    /// The attributes that intrinsics of the form take, where those are not all of the row's.
+    pub attrs: Option<&'static [AttrName]>,
 }
 
 impl FormInfo {
@@ -380,15 +382,19 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
 
 /// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.
 macro_rules! form {
-    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)? $(; named $($named:ident),*)?) => {
+    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)? $(; named $($named:ident),*)?
+     $(; attrs $($attr:ident),*)?) => {
         FormInfo {
             form: Form::$form,
             ins: &[$(form!(@ read $in $($effect)?)),*],
             outs: &[$(form!(@ write $out $($out_effect)?)),*],
             cpp: &[$($(Role::$arg),*)?],
             named: &[$($(Role::$named),*)?],
+            attrs: form!(@ attrs $([$($attr)*])?),
         }
     };
+    (@ attrs) => { None };
+    (@ attrs [$($attr:ident)*]) => { Some(&[$(AttrName::$attr),*]) };
     (@ $usual:ident $role:ident) => { $usual(Role::$role) };
     (@ $usual:ident $role:ident $effect:ident) => { $effect(Role::$role) };
 }
