@@ -43,9 +43,16 @@ impl Written {
 
 impl Parser<'_> {
     /// An instruction of the table whose operands follow one of its forms; the mnemonic has been read.
-    pub(super) fn instruction(&mut self, results: &Results, op: Opcode, form: TextForm) -> Res<()> {
-        let mut written = Written::default();
+    pub(super) fn instruction(
+        &mut self,
+        results: &Results,
+        op: Opcode,
+        form: TextForm,
+        entries: Vec<Entry>,
+    ) -> Res<()> {
+        let mut written = Written { entries, ..Written::default() };
         self.written(&mut written)?;
+        self.split_outs(results, op, &mut written);
         self.build(results, op, form, &mut written)
     }
 
@@ -70,7 +77,9 @@ impl Parser<'_> {
             }
         } else {
             self.operands(w)?;
-            w.entries = self.optional_dictionary()?;
+            if self.at(Tok::LBrace) {
+                self.attributes(&mut w.entries)?;
+            }
             if self.eat(Tok::Colon) {
                 w.signature = self.signature()?;
             }

@@ -140,7 +140,10 @@ impl Walk<'_> {
                     ty: operand.arg.value().map(|v| self.scalar_type(v)),
                     value: self.number(operand.arg),
                 }),
-                Val::View(id) => inst.global = Some(self.state.views[id].clone()),
+                Val::View(id) => {
+                    let (view, tags) = &self.state.views[id];
+                    inst.set_view(view.clone(), *tags);
+                }
                 Val::Tile(_) | Val::None => {}
             }
         }
