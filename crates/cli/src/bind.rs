@@ -3,6 +3,7 @@
 use crate::session::{Failure, Session};
 use std::fs;
 use std::path::{Path, PathBuf};
+use tessera::Literal;
 use tessera_isa::codec::Number;
 
 /// A name of the program with what the command line binds it to.
@@ -41,8 +42,8 @@ pub fn file(text: &str) -> Result<Bound<PathBuf>, String> {
     Ok(Bound { name, core1, to: to.into() })
 }
 
-/// `NAME=VALUE`: an integer (decimal or `0x…`), a float, `true` or `false`.
-pub fn value(text: &str) -> Result<Bound<Number>, String> {
+/// `NAME=VALUE`: an integer, a float, `true` or `false`; `0x…` are the bits of a float, as MLIR writes them.
+pub fn value(text: &str) -> Result<Bound<Literal>, String> {
     let (Bound { name, core1, .. }, to) = split(text, "VALUE")?;
     let number = number(to).ok_or_else(|| format!("'{to}' is no number"))?;
     if core1 {
@@ -51,7 +52,7 @@ pub fn value(text: &str) -> Result<Bound<Number>, String> {
     Ok(Bound { name, core1, to: number })
 }
 
-fn number(text: &str) -> Option<Number> {
+fn number(text: &str) -> Option<Literal> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
     let hex = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
     let int = match hex {
@@ -59,12 +60,15 @@ fn number(text: &str) -> Option<Number> {
         None if digits.starts_with(['+', '-']) => None,
         None => digits.parse::<i128>().ok(),
     };
-    match (int, text) {
+    let bits = int.filter(|_| sign == 1 && hex.is_some()).and_then(|v| u64::try_from(v).ok());
+    let number = match (int, text) {
+        _ if bits.is_some() => return bits.map(Literal::Bits),
         (Some(v), _) => v.checked_mul(sign).map(Number::Int),
         (None, "true") => Some(Number::Int(1)),
         (None, "false") => Some(Number::Int(0)),
         (None, _) => text.parse::<f64>().ok().map(Number::Float),
-    }
+    };
+    number.map(Literal::Number)
 }
 
 /// Writes all files or none: each beside its place first, then all are renamed.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::path::PathBuf;
+use tessera::Literal;
 use tessera_cli::bind::{file, value};
 use tessera_cli::policy::{Format, Policy};
 use tessera_isa::codec::Number;
@@ -11,9 +12,9 @@ use tessera_isa::diag::{Diagnostic, Severity};
 fn names_and_values_are_read() {
     let bound = file("%dst@1=a=b.npy").unwrap();
     assert_eq!((bound.name.as_str(), bound.core1, bound.to), ("dst", true, PathBuf::from("a=b.npy")));
-    assert_eq!(value("n=0x10").unwrap().to, Number::Int(16));
-    assert_eq!(value("n=-3").unwrap().to, Number::Int(-3));
-    assert_eq!(value("n=1.5").unwrap().to, Number::Float(1.5));
+    assert_eq!(value("n=0x10").unwrap().to, Literal::Bits(16));
+    assert_eq!(value("n=-3").unwrap().to, Number::Int(-3).into());
+    assert_eq!(value("n=1.5").unwrap().to, Number::Float(1.5).into());
     for bad in ["n", "n=", "=3", "n=abc", "n=--3"] {
         assert!(value(bad).is_err(), "{bad}");
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tessera::equiv::{Answer, Given, equiv};
 use tessera::npy::Array;
 use tessera::program::{Bindings, Input, Kernel, Need};
-use tessera::{ErrorKind, Program};
+use tessera::{ErrorKind, Literal, Program};
 use tessera_exec::interp::{Run, watch};
 use tessera_exec::origin::{Term, TermId, Terms, Watch};
 use tessera_ir::{TextForm, ValueId};
@@ -21,7 +21,7 @@ struct Case {
     text: String,
     profile: Option<Profile>,
     arrays: Vec<(String, Array)>,
-    set: Vec<(String, Number)>,
+    set: Vec<(String, Literal)>,
     outputs: Vec<String>,
     blocks: u32,
 }
@@ -70,7 +70,7 @@ impl Case {
             match word {
                 "--in" => case.arrays.push((name.into(), Array::parse(&fs::read(folder.join(value)).ok()?).ok()?)),
                 "--out" => case.outputs.push(name.into()),
-                "--set" => case.set.push((name.into(), Number::Int(value.parse().ok()?))),
+                "--set" => case.set.push((name.into(), Number::Int(value.parse().ok()?).into())),
                 "--profile" => case.profile = Profile::parse(value),
                 _ => case.blocks = value.parse().ok()?,
             }

@@ -7,7 +7,7 @@ mod attrs;
 mod scalar;
 
 pub use attrs::{AttrValue, Attrs};
-pub use scalar::{ScalarArg, ScalarType, Sign};
+pub use scalar::{ScalarArg, ScalarType, Sign, scalar_number};
 
 use crate::codec::Number;
 use crate::elem::Elem;

@@ -68,6 +68,11 @@ fn keep(warnings: &mut Vec<Diagnostic>, done: Issued<'_>) {
     if done.is_new {
         warnings.extend_from_slice(done.warnings);
     }
+    if let Some(warning) = done.about_contents
+        && !warnings.iter().any(|w| w.rule == warning.rule)
+    {
+        warnings.push(warning.clone());
+    }
 }
 
 /// A tile's storage; it is given back when nobody uses it any more.

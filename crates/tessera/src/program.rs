@@ -17,7 +17,7 @@ mod bind;
 mod call;
 mod kernel;
 
-pub use bind::{Argument, Need};
+pub use bind::{Argument, Literal, Need};
 pub use call::{Data, Outputs, Shapes, tile_shape};
 pub use kernel::{Bindings, Kernel};
 pub use tessera_check::Portability;

@@ -1,7 +1,7 @@
 //! Runs on origins instead of data: what [`trace`](crate::trace), [`equiv`](crate::equiv) and [`opt`](crate::opt) share.
 
 use crate::program::{Bindings, Input, Kernel, Need};
-use crate::{ConvType, Elem, Error, Missing, Number, Result};
+use crate::{ConvType, Elem, Error, Literal, Missing, Number, Result};
 use tessera_exec::interp::watch;
 use tessera_exec::origin::{Converted, Function, Quantized, Term, TermId, Terms, Watch};
 use tessera_ir::{Def, ValueId};
@@ -12,7 +12,7 @@ use tessera_isa::tile::Tile;
 #[derive(Clone, Debug)]
 pub struct Given {
     /// Values of scalars, by name.
-    pub set: Vec<(String, Number)>,
+    pub set: Vec<(String, Literal)>,
     /// Shapes of tiles and buffers whose types leave them open, by name.
     pub shapes: Vec<(String, Vec<u64>)>,
     /// How often the kernel runs.

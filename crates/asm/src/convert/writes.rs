@@ -2,7 +2,7 @@
 //! is all.
 
 use tessera_ir::{Func, Module, Op, OpKind};
-use tessera_isa::ops::{Covers, Role};
+use tessera_isa::ops::{Covers, Effect, Role};
 use tessera_isa::tile::{Extent, TileType};
 
 /// The tile type of the operand or result with a role.
@@ -21,6 +21,8 @@ pub(super) fn writes_all(module: &Module, func: &Func, op: &Op) -> bool {
     let whole = |t: &TileType| t.v_row == Extent::Static(t.rows) && t.v_col == Extent::Static(t.cols);
     let held = |role: Role| get(role).map_or(Some(0), |t| Some(t.v_row.known()? * t.v_col.known()?));
     let covers = |role: Role| match opcode.form(form).and_then(|f| f.operand(role)).map(|o| o.covers) {
+        // What is read before it is written depends on what was there.
+        _ if opcode.effect(form, role) == Effect::ReadWrite => false,
         Some(Covers::Declared) => true,
         Some(Covers::Valid) => get(role).is_some_and(whole),
         Some(Covers::Sources) => get(role).is_some_and(|dst| {

@@ -100,6 +100,21 @@ impl<'a> Parser<'a> {
         Ok(out)
     }
 
+    /// `{…}`, which is next, beside what is written elsewhere: a key stands in one of the places (isa/structure.md 2).
+    pub(super) fn attributes(&mut self, entries: &mut Vec<Entry>) -> Res<()> {
+        for entry in self.dictionary()? {
+            self.add_entry(entries, entry);
+        }
+        Ok(())
+    }
+
+    fn add_entry(&mut self, entries: &mut Vec<Entry>, entry: Entry) {
+        let Some(first) = entries.iter().find(|e| e.key == entry.key) else { return entries.push(entry) };
+        let text = format!("the attribute {} is written in two places", shown(&entry.key));
+        let found = Diagnostic::error("syntax-duplicate", text).at(entry.key_span, "again");
+        self.push(found.and_at(first.key_span, "first written here").help("remove one of them"));
+    }
+
     fn entry(&mut self) -> Res<Entry> {
         let key_span = self.tok.span;
         let key = match self.tok.kind {
@@ -364,8 +379,11 @@ impl<'a> Parser<'a> {
         loop {
             let at_loc = self.at_word("loc") && self.second().kind == Tok::LParen;
             match self.tok.kind {
-                Tok::LBrace => entries.extend(self.dictionary()?),
-                Tok::Hash if !self.tok.first => entries.push(self.hash_entry()?),
+                Tok::LBrace => self.attributes(entries)?,
+                Tok::Hash if !self.tok.first => {
+                    let entry = self.hash_entry()?;
+                    self.add_entry(entries, entry);
+                }
                 Tok::Word if at_loc => {
                     return self.location().map(|text| Some(text.into_boxed_str()));
                 }

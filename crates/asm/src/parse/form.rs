@@ -6,7 +6,7 @@ use crate::sink::shown;
 use tessera_ir::{Arg, Def, Op, OpId, OpKind, TextForm};
 use tessera_isa::diag::Span;
 use tessera_isa::elem::Elem;
-use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape};
+use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
 
 /// How a signature's input types belong to operands.
 #[derive(Clone, Copy, PartialEq)]
@@ -105,8 +105,23 @@ impl Parser<'_> {
                 }
             }
         }
+        // Where only the order of the operands tells forms apart, a wrong kind fits none of them (isa/scalar.md 1).
+        let mut orders = opcode.shapes().iter().filter(counted).map(|f| &f.ins);
+        if let (Some(first), Some(other), Some(_)) = (orders.next(), orders.next(), &wrong)
+            && first.iter().all(|role| other.contains(role))
+        {
+            let text = format!("{opcode} takes one tile and one scalar");
+            return self.fail("operand-count", at.to(self.prev), text, "give a tile and a scalar, in either order");
+        }
         // Nothing fits: say what is wrong with the form that comes nearest.
         if let Some((role, raw)) = wrong {
+            // Where types tell two orders apart, too many tiles or too few are a matter of the number (isa/scalar.md 1).
+            let in_any_order = opcode.shapes().iter().any(|f| f.form == Form::ScalarFirst);
+            if in_any_order && matches!(role, Role::Src | Role::Scalar) {
+                let text = format!("exactly one operand of {opcode} is a tile, and the other a scalar");
+                let help = "write the tile and the scalar, in the order of the division";
+                return self.fail("operand-count", at.to(self.prev), text, help);
+            }
             return self.wrong_role(opcode, role, &raw);
         }
         let listed = match &w.signature {

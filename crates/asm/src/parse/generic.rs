@@ -52,7 +52,9 @@ impl Parser<'_> {
 
     /// Attributes, types and location: all behind the regions.
     pub(super) fn generic_tail(&mut self, g: &mut Generic) -> Res<()> {
-        g.entries.extend(self.optional_dictionary()?);
+        if self.at(Tok::LBrace) {
+            self.attributes(&mut g.entries)?;
+        }
         self.expect(Tok::Colon, "`:` and the types")?;
         (g.ins, g.outs) = self.arrow_types()?;
         g.loc = self.tail(&mut Vec::new())?;
@@ -105,13 +107,13 @@ impl Parser<'_> {
     /// Operands are ins, then outs: the last ones, as many as there are destinations and no results (syntax.md 1).
     fn generic_pto(&mut self, results: &Results, op: Opcode, mut g: Generic) -> Res<()> {
         let mut w = Written::default();
-        // Counts of the row's operands tell the same.
-        g.take("operandSegmentSizes");
+        let segments = g.take("operandSegmentSizes").map(|e| e.value);
         if results.names.is_empty() {
             let total = g.operands.len();
             let forms = op.shapes();
-            let form = forms.iter().find(|f| f.ins.len() + f.outs.len() == total).or(forms.first());
-            let outs = form.map_or(0, |f| f.outs.len()).min(total);
+            let counted = || forms.iter().find(|f| f.ins.len() + f.outs.len() == total).or(forms.first());
+            let outs = segments.and_then(|s| outs_of(op, &s)).or_else(|| counted().map(|f| f.outs.len()));
+            let outs = outs.unwrap_or(0).min(total);
             let split = total - outs;
             w.outs = Some(g.operands.drain(split..).collect());
         } else {
@@ -309,5 +311,19 @@ impl Parser<'_> {
         let outcome = self.finish(op, results, &g.outs, g.loc.take());
         self.prev = prev;
         outcome
+    }
+}
+
+/// How many destinations `operandSegmentSizes` counts: one number for each operand of a form, 0 for those left out
+/// (isa/notes.md), or the numbers of sources and destinations.
+fn outs_of(op: Opcode, segments: &Attr) -> Option<usize> {
+    let Attr::List(list) = segments else { return None };
+    let counts: SmallVec<[usize; 8]> =
+        list.iter().filter_map(|a| if let Attr::Int(n, _) = a { usize::try_from(*n).ok() } else { None }).collect();
+    let form = op.info().forms.iter().find(|f| f.operands().count() == counts.len());
+    match (form, counts.as_slice()) {
+        (Some(form), counts) => Some(counts.iter().skip(form.ins.len()).sum()),
+        (None, [_, outs]) => Some(*outs),
+        (None, _) => None,
     }
 }

@@ -81,11 +81,14 @@ impl Parser<'_> {
         }
         let mut untyped = 0;
         loop {
-            out.push(self.operand()?);
+            // A comma before the attributes is allowed (isa/structure.md 2).
+            if !self.at(Tok::LBrace) || out.is_empty() || entries.is_none() {
+                out.push(self.operand()?);
+            }
             if self.at(Tok::LBrace)
                 && let Some(entries) = &mut entries
             {
-                entries.extend(self.dictionary()?);
+                self.attributes(entries)?;
             }
             if self.eat(Tok::Colon) {
                 let wanted = out.len() - untyped;

@@ -9,7 +9,9 @@ use tessera_isa::ops::{AttrKind, FormInfo, Kind, Opcode, Role};
 
 impl Printer<'_> {
     pub(super) fn instruction(&mut self, op: &Op, opcode: Opcode, form: &FormInfo) -> &mut Self {
-        let (ins, rest) = op.operands.split_at(form.ins.len().min(op.operands.len()));
+        // Optional operands may be left out, so roles tell where the destinations begin.
+        let ends = |o: &Operand| o.role == Role::Init || form.out_roles().any(|role| role == o.role);
+        let (ins, rest) = op.operands.split_at(op.operands.iter().position(ends).unwrap_or(op.operands.len()));
         match op.form {
             TextForm::Dps => self.groups(ins, rest, op, Some(opcode)).attrs(op, opcode),
             TextForm::Ssa => {
@@ -17,7 +19,8 @@ impl Printer<'_> {
                 self.init(rest, ins.is_empty()).attrs(op, opcode).signature(op, false)
             }
             TextForm::Asm => {
-                let tiles_only = !self.needs_scalar_types(op);
+                // The families' signatures list every type (isa/notes.md).
+                let tiles_only = opcode.info().by_flows() && !self.needs_scalar_types(op);
                 self.bracketed(ins).init(rest, ins.is_empty()).attrs(op, opcode).signature(op, tiles_only)
             }
         }
@@ -116,7 +119,10 @@ impl Printer<'_> {
             if inside != (name.info().inside_ins && op.form == TextForm::Dps) {
                 continue;
             }
-            if let Some(value) = op.known_attrs().get(*name) {
+            let alone = |role: Role| op.operand(role).is_none();
+            let is_said =
+                |value: &AttrValue| !(name.info().beside.is_some_and(alone) && name.info().default == Some(*value));
+            if let Some(value) = op.known_attrs().get(*name).filter(is_said) {
                 let value = attr_text(name.info().kind, value);
                 write!(self, "{}{name} = {value}", if any { ", " } else { " {" });
                 any = true;

@@ -1,10 +1,13 @@
-//! Elementwise instructions (isa/elementwise.md 2).
+//! Elementwise instructions (isa/elementwise.md 2); scratch, masks and scalars have files of their own.
 
+use super::storage::shares;
 use super::*;
+use tessera_isa::sem::Rounding;
 
-/// `-valid`: sources and destination have equal valid regions; scratch has a rule of its own.
+/// `-valid`: sources and destination have equal valid regions; scratch and masks have rules of their own.
 pub(super) fn same_valid(inst: &Inst, rule: Rule) -> Option<Fault> {
-    let tiles = || inst.tiles.iter().filter(|t| inst.op.effect(inst.form, t.role) != Effect::Scratch);
+    let counts = |t: &&TileArg| inst.op.effect(inst.form, t.role) != Effect::Scratch && t.role != Role::Mask;
+    let tiles = || inst.tiles.iter().filter(counts);
     for (axis, name) in ["rows", "columns"].into_iter().enumerate() {
         let known = || tiles().filter_map(|t| Some((t.role, t.valid[axis]?)));
         let Some((last, n)) = known().next_back() else { continue };
@@ -14,4 +17,45 @@ pub(super) fn same_valid(inst: &Inst, rule: Rule) -> Option<Fault> {
         }
     }
     None
+}
+
+/// `-shape`: hardware converts and accumulates between tiles of one declared shape.
+pub(super) fn same_shape(inst: &Inst, rule: Rule) -> Option<Fault> {
+    let (src, dst) = ends(inst)?;
+    let (s, d) = (&src.tile, &dst.tile);
+    if (s.rows, s.cols) == (d.rows, d.cols) {
+        return None;
+    }
+    let what = format!("src is declared {}x{} and dst {}x{}", s.rows, s.cols, d.rows, d.cols);
+    broken(inst, Role::Dst, rule, what, format!("declare dst {}x{}, and keep its valid region", s.rows, s.cols))
+}
+
+/// `tcvt-mode`: a5 knows one rounding into hif8.
+pub(super) fn cvt_mode(inst: &Inst, rule: Rule) -> Option<Fault> {
+    let rounding = inst.attrs.rounding()?;
+    let is_known = matches!(rounding, Rounding::None | Rounding::Round | Rounding::CastRint);
+    if is_known || inst.dst()?.tile.elem != Elem::Hif8 {
+        return None;
+    }
+    let what = format!("rmode is {}, and a5 rounds to hif8 with ties away from zero only", rounding.name());
+    broken(inst, Role::Dst, rule, what, "write NONE, ROUND or CAST_RINT, or leave rmode out")
+}
+
+/// `-inplace`: hardware writes before it has read everything.
+pub(super) fn not_in_place(inst: &Inst, rule: Rule) -> Option<Fault> {
+    apart(inst, rule, Role::Dst)
+}
+
+/// The same of scratch, which TPRELU writes first.
+pub(super) fn not_in_tmp(inst: &Inst, rule: Rule) -> Option<Fault> {
+    apart(inst, rule, Role::Tmp)
+}
+
+fn apart(inst: &Inst, rule: Rule, role: Role) -> Option<Fault> {
+    let written = inst.tile(role)?;
+    let is_source = |t: &&TileArg| inst.op.effect(inst.form, t.role) == Effect::Read;
+    let src = inst.tiles.iter().filter(is_source).find(|t| shares(t, written))?;
+    let (name, title, profile) = (src.role, inst.op.title(), inst.profile);
+    let what = format!("{name} and {role} share storage, and {title} on {profile} does not work in place");
+    broken(inst, name, rule, what, format!("give {role} storage of its own"))
 }

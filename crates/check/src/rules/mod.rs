@@ -2,14 +2,19 @@
 
 mod contract;
 mod elementwise;
+mod expand;
 pub(crate) mod fixpipe;
 mod footprint;
 mod gather;
 mod global;
+mod mask;
 pub(crate) mod memory;
 mod overlap;
 mod reduce;
+mod scalar;
+mod scratch;
 pub(crate) mod signature;
+mod storage;
 pub(crate) mod tconcat;
 mod textract;
 mod tfillpad;
@@ -22,7 +27,6 @@ mod tpack;
 mod treshape;
 mod ttrans;
 pub(crate) mod valid;
-mod vector;
 mod view;
 
 // The words that all rules use.
@@ -138,19 +142,38 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         Footprint => footprint::check(inst),
         Conversion => signature::conversion(inst),
         SameValid => elementwise::same_valid(inst, rule.id),
-        RowFoldValid => reduce::row_valid(inst, rule.id),
+        SameShape => elementwise::same_shape(inst, rule.id),
+        CvtMode => elementwise::cvt_mode(inst, rule.id),
+        NotInPlace => elementwise::not_in_place(inst, rule.id),
+        NotInTmp => elementwise::not_in_tmp(inst, rule.id),
+        Tmp(ask) => scratch::tmp(inst, rule.id, ask),
+        TmpRows => scratch::rows(inst, rule.id),
+        TmpOfCvt => scratch::conversion(inst, rule.id),
+        MaskValid => mask::valid(inst, rule.id),
+        Mask => mask::room(inst, rule.id),
+        MaskDense => mask::dense(inst, rule.id),
+        CompareMode => mask::compare_mode(inst, rule.id),
+        Scalar => scalar::any(inst, rule.id),
+        ScalarTyped => scalar::typed(inst, rule.id),
+        ScalarShift => scalar::shift(inst, rule.id),
+        ScalarSlope => scalar::slope(inst, rule.id),
+        ScalarBits => scalar::bits(inst, rule.id),
+        Zero => scalar::zero(inst, rule.id),
+        Range => scalar::range(inst, rule.id),
+        RowFoldValid | ColFoldValid => reduce::valid(inst, rule.id),
         FoldEmpty => reduce::empty(inst, rule.id),
-        Tmp(ask) => vector::tmp(inst, rule.id, ask),
-        SameShape | TmpRows | TmpOfCvt | MaskValid | Mask | MaskDense | CompareMode | CvtMode => {
-            vector::check(inst, rule)
-        }
-        Scalar | ScalarTyped | ScalarShift | ScalarSlope | ScalarBits | NotInPlace | Zero | Range => {
-            vector::check(inst, rule)
-        }
-        ColFoldValid | ArgIndex | ArgTmp | ArgTmpSize | PairTmp | PairTmpSize => vector::check(inst, rule),
-        RowOfValid | ColOfValid | RowExpandValid | ColExpandValid | ExpandColumn | ExpandTmp | ExpandTmpSize => {
-            vector::check(inst, rule)
-        }
+        ArgIndex => reduce::index(inst, rule.id),
+        ArgTmp => scratch::arg(inst, rule.id),
+        ArgTmpSize => scratch::arg_size(inst, rule.id),
+        PairTmp => scratch::pairs(inst, rule.id),
+        PairTmpSize => scratch::pairs_size(inst, rule.id),
+        RowOfValid => expand::column(inst, rule.id),
+        ColOfValid => expand::row(inst, rule.id),
+        RowExpandValid => expand::rows(inst, rule.id),
+        ColExpandValid => expand::columns(inst, rule.id),
+        ExpandColumn => expand::columns_written(inst, rule.id),
+        ExpandTmp => scratch::expand(inst, rule.id),
+        ExpandTmpSize => scratch::expand_size(inst, rule.id),
         ContractValid => contract::valid(inst, rule.id),
         ContractShape => contract::shape(inst, rule.id),
         ContractRange => contract::range(inst, rule.id),

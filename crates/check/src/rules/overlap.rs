@@ -4,9 +4,12 @@
 //! enumerated. An element may be written where it is read (TMOV onto itself); nothing may be written where another
 //! element is read, where another destination is written, or into scratch, parameters and indices.
 
+use super::storage::{end_of, meets, shares};
 use super::*;
-use tessera_isa::inst::{Place, Root};
-use tessera_isa::sem::{Func, Map, Rect, Side, Step, steps};
+use std::borrow::Cow;
+use tessera_isa::inst::{Place, Root, ScalarArg};
+use tessera_isa::ops::Family;
+use tessera_isa::sem::{Func, Map, Rect, Side, Step, full_operand, steps};
 
 /// More units than this are not enumerated; only cpu has such tiles, and there the answer is the careful one.
 const MAX_UNITS: u64 = 1 << 24;
@@ -16,14 +19,14 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
         return None;
     }
     let mut found = meeting(inst, |_| true)?;
-    let steps = steps(inst);
+    let steps = steps(&with_scalars(inst));
     if let Some(steps) = &steps {
         // Scratch that the profile does not use, and tiles that are only named, may lie anywhere.
         found = meeting(inst, |tile| steps.iter().any(|step| step.touches(tile)))?;
     }
     let (a, b) = found;
-    let meets = |role: Role| a.role == role || b.role == role;
-    let careful = [Role::Fp, Role::Idx0, Role::Idx1, Role::DstIdx].into_iter().any(meets);
+    let is_one = |role: Role| a.role == role || b.role == role;
+    let careful = [Role::Fp, Role::Idx0, Role::Idx1, Role::DstIdx].into_iter().any(is_one);
     // Extents that are not known yet are silent; views move nothing, and sharing storage is what they are for.
     if !careful && steps.is_none_or(|steps| harmless(inst, &steps).unwrap_or(false)) {
         return None;
@@ -35,10 +38,22 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     broken(inst, second, "overlap", what, "give them disjoint addresses, or leave the addresses out")
 }
 
-/// One past the tile's last byte, in its root.
-fn end_of(arg: &TileArg) -> Option<u64> {
-    let bytes = arg.tile.elem.bytes_of(arg.layout.footprint());
-    Some(arg.place?.start.saturating_add(bytes))
+/// Where bytes lie does not depend on the value that every element meets.
+fn with_scalars(inst: &Inst) -> Cow<'_, Inst> {
+    let is_open = |s: &ScalarArg| s.role == Role::Scalar && s.value.is_none();
+    if !inst.scalars.iter().any(is_open) {
+        return Cow::Borrowed(inst);
+    }
+    let mut known = inst.clone();
+    known.scalars.iter_mut().filter(|s| is_open(s)).for_each(|s| s.value = Some(Number::Int(0)));
+    Cow::Owned(known)
+}
+
+/// May an element of the operand be read where the result is written? In reductions and expansions only those of the
+/// full operand (isa/reduce.md 3).
+fn works_in_place(inst: &Inst, tile: usize) -> bool {
+    let role = inst.tiles.get(tile).map(|t| t.role);
+    inst.op.info().family != Family::Reduce || role.is_some() && full_operand(inst) == role
 }
 
 /// Two operands that count, one of them written, whose byte ranges meet; a pair with scratch or parameters first.
@@ -47,14 +62,12 @@ fn meeting(inst: &Inst, counts: impl Fn(usize) -> bool) -> Option<(&TileArg, &Ti
     let tiles = || inst.tiles.iter().enumerate().filter(|(n, _)| counts(*n));
     for (i, a) in tiles() {
         for (_, b) in tiles().filter(|(n, _)| *n > i) {
-            let (Some(pa), Some(pb)) = (a.place, b.place) else { continue };
             let reads = |t: &TileArg| inst.op.effect(inst.form, t.role) == Effect::Read;
-            let writes = !reads(a) || !reads(b);
-            let meets = pa.root == pb.root && pa.start < end_of(b)? && pb.start < end_of(a)?;
-            if !writes || !meets || side_by_side(a, b) || side_by_side(b, a) {
+            if reads(a) && reads(b) || !shares(a, b) {
                 continue;
             }
-            let plain = |t: &TileArg| matches!(t.role, Role::Src | Role::Src0 | Role::Src1) || t.role.is_dst();
+            let plain =
+                |t: &TileArg| matches!(t.role, Role::Src | Role::Src0 | Role::Src1 | Role::Src2) || t.role.is_dst();
             if !plain(a) || !plain(b) {
                 return Some((a, b));
             }
@@ -64,34 +77,10 @@ fn meeting(inst: &Inst, counts: impl Fn(usize) -> bool) -> Option<(&TileArg, &Ti
     found
 }
 
-/// Two windows of one tile that share a pitch and no element, such as its left and right half; `b` starts behind `a`.
-fn side_by_side(a: &TileArg, b: &TileArg) -> bool {
-    // Stride and extent of the outer axis, extent of the inner one.
-    let rectangle = |t: &TileArg| match (t.layout.row.digits.as_slice(), t.layout.col.digits.as_slice()) {
-        ([row], [col]) if col.stride == 1 => Some((true, row.stride, t.layout.rows(), t.layout.cols())),
-        ([row], [col]) if row.stride == 1 => Some((false, col.stride, t.layout.cols(), t.layout.rows())),
-        _ => None,
-    };
-    let (Some((x, pitch, outer, inner)), Some((y, other, _, width))) = (rectangle(a), rectangle(b)) else {
-        return false;
-    };
-    let (Some(from), Some(to)) = (a.place, b.place) else { return false };
-    let bits = u64::from(a.tile.elem.bits());
-    let (Some(bytes), Ok(pitch)) = (to.start.checked_sub(from.start), u64::try_from(pitch)) else {
-        return false;
-    };
-    let alike = x == y && i64::try_from(pitch) == Ok(other) && a.tile.elem.bits() == b.tile.elem.bits();
-    if !alike || pitch == 0 || inner > pitch || !(bytes * 8).is_multiple_of(bits) {
-        return false;
-    }
-    let behind = bytes * 8 / bits;
-    let (down, along) = (behind / pitch, behind % pitch);
-    along + width <= pitch && (down >= outer || along >= inner)
-}
-
 /// Is the result the same as with disjoint operands? `None` where that cannot be told.
 fn harmless(inst: &Inst, steps: &[Step]) -> Option<bool> {
-    if steps.iter().all(|step| in_place(inst, step).unwrap_or(false)) && fills_keep_reads(steps) {
+    let outs = inst.tiles.iter().filter(|t| t.role.is_dst()).count();
+    if outs == 1 && steps.iter().all(|step| in_place(inst, step).unwrap_or(false)) && fills_keep_reads(steps) {
         return Some(true);
     }
     let mut touched = Touched::new(inst)?;
@@ -111,9 +100,10 @@ fn in_place(inst: &Inst, step: &Step) -> Option<bool> {
             let d = inst.tiles.get(d)?;
             Some(apply.elements().all(|(side, from)| match side {
                 Side::Global => true,
-                Side::Tile(s) | Side::Bytes(s) => inst.tiles.get(s).is_some_and(|s| {
+                Side::Tile(n) | Side::Bytes(n) => inst.tiles.get(n).is_some_and(|s| {
                     let same = s.place == d.place && s.layout == d.layout && matches!(side, Side::Tile(_));
-                    same && s.tile.elem.bits() == d.tile.elem.bits() && from == to || apart(s, d).unwrap_or(false)
+                    let alike = same && s.tile.elem.bits() == d.tile.elem.bits() && from == to;
+                    alike && works_in_place(inst, n) || meets(s, d) == Some(false)
                 }),
             }))
         }
@@ -121,12 +111,6 @@ fn in_place(inst: &Inst, step: &Step) -> Option<bool> {
         Step::Fill { .. } | Step::Clobber { .. } => Some(true),
         _ => Some(false),
     }
-}
-
-/// Do two tiles lie in different bytes?
-fn apart(a: &TileArg, b: &TileArg) -> Option<bool> {
-    let (from, to) = (a.place?, b.place?);
-    Some(from.root != to.root || from.start >= end_of(b)? || to.start >= end_of(a)?)
 }
 
 /// With everything in place, fills and clobbers are about the same tile: do they stay off what is read?
@@ -235,8 +219,9 @@ impl Touched {
                         (Func::LowBytes, Side::Tile(d)) => d,
                         _ => s,
                     };
+                    let in_place = works_in_place(inst, s);
                     for (k, index) in domain(apply.extent).enumerate() {
-                        self.get(inst, s, map.of(index), part, element(n, k))?;
+                        self.get(inst, s, map.of(index), part, if in_place { element(n, k) } else { MANY })?;
                     }
                 }
             }

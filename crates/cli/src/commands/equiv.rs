@@ -9,7 +9,7 @@ use crate::words::{self, counted};
 use serde::Serialize;
 use std::path::PathBuf;
 use tessera::equiv::{Answer, Different, Given, Which, equiv};
-use tessera::{Diagnostic, Error, ErrorKind, Number, Profile};
+use tessera::{Diagnostic, Error, ErrorKind, Literal, Profile};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -56,7 +56,7 @@ pub struct Args {
 pub struct Known {
     /// A value for a scalar argument
     #[arg(long, value_name = "NAME=VALUE", value_parser = bind::value)]
-    set: Vec<Bound<Number>>,
+    set: Vec<Bound<Literal>>,
     /// A shape for an argument whose type leaves it open
     #[arg(long, value_name = "NAME=NxM", value_parser = shape)]
     shape: Vec<(String, Vec<u64>)>,

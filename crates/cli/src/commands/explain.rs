@@ -98,6 +98,7 @@ fn index() -> String {
     let families = [
         ("Layout instructions", Family::Layout),
         ("Elementwise instructions", Family::Elementwise),
+        ("Tile-scalar instructions", Family::Scalar),
         ("Reductions and expansions", Family::Reduce),
         ("Matrix products", Family::Matrix),
         ("Irregular instructions", Family::Irregular),

@@ -11,7 +11,7 @@ use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR
 use crate::source::Source;
 use crate::words;
 use std::path::PathBuf;
-use tessera::{Diagnostic, Error, Kernel, Number, Profile, Severity};
+use tessera::{Diagnostic, Error, Kernel, Literal, Profile, Severity};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -45,7 +45,7 @@ pub struct Args {
     raw_out: Vec<Bound<PathBuf>>,
     /// A value for a scalar
     #[arg(long, value_name = "NAME=VALUE", value_parser = bind::value)]
-    set: Vec<Bound<Number>>,
+    set: Vec<Bound<Literal>>,
     /// How often the kernel runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65536))]
     blocks: u32,

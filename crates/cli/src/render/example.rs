@@ -3,7 +3,9 @@
 //! The lines are complete: a listing of one of them parses.
 
 use super::table::wrap;
-use tessera_isa::ops::{AttrName, Form, Kind, OpInfo, Opcode, Role, Shape};
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::AttrValue;
+use tessera_isa::ops::{AttrKind, AttrName, Form, Kind, OpInfo, Opcode, Role, Shape, Types};
 
 /// The same instruction in the three forms of syntax.md 2.
 pub struct Examples {
@@ -22,20 +24,22 @@ pub fn examples(op: Opcode, form: &Shape) -> Examples {
     let types = |roles: &[Role]| roles.iter().map(|r| type_of(op, form.form, *r)).collect::<Vec<_>>();
     let (mnemonic, ins, in_types) = (info.mnemonic, names(&form.ins), types(&form.ins).join(", "));
     let tiles: Vec<Role> = form.ins.iter().copied().filter(|r| r.kind() == Kind::Tile).collect();
-    let tail = attributes(info);
+    let (inside, tail) = (words(info), attributes(info));
     let dps_outs = match form.outs.as_slice() {
         [] => String::new(),
         outs => format!(" outs({} : {})", names(outs), types(outs).join(", ")),
     };
-    let dps = format!("pto.{mnemonic} ins({ins} : {in_types}){dps_outs}{tail}");
+    let dps = format!("pto.{mnemonic} ins({ins}{inside} : {in_types}){dps_outs}{tail}");
     // A view is not a value that an instruction makes, so TLOAD and TSTORE have the DPS form only.
     if form.outs.iter().chain(&form.ins).any(|r| *r == Role::Global) || form.outs.is_empty() {
         return Examples { asm: String::new(), ssa: String::new(), dps };
     }
     let (results, result_types) = (names(&form.outs), group(&types(&form.outs)));
-    let (operands, tile_types) = (bracketed(&form.ins), group(&types(&tiles)));
-    let asm = format!("{results} = {mnemonic} {operands} : {tile_types} -> {result_types}{tail}");
-    let ssa = format!("{results} = pto.{mnemonic} {ins} : ({in_types}) -> {result_types}{tail}");
+    // Only the layout set's assembly lists nothing but tiles (isa/notes.md).
+    let listed = if info.by_flows() { &tiles } else { &form.ins };
+    let (operands, listed) = (bracketed(&form.ins), group(&types(listed)));
+    let asm = format!("{results} = {mnemonic} {operands}{inside} : {listed} -> {result_types}{tail}");
+    let ssa = format!("{results} = pto.{mnemonic} {ins}{inside} : ({in_types}) -> {result_types}{tail}");
     Examples { asm, ssa, dps }
 }
 
@@ -77,7 +81,7 @@ fn type_of(op: Opcode, form: Form, role: Role) -> String {
     let text = match (form, role) {
         (_, r) if r.kind() == Kind::Index => "index",
         (_, Role::Quant) => "i64",
-        (_, Role::Fill | Role::Scalar) => "f16",
+        (_, Role::Fill | Role::Scalar) => return element(op.info()).name().into(),
         (_, Role::Fp) => "!pto.tile<loc=scaling, u64, 1, 32>",
         (_, Role::Global) => "!pto.partition_tensor_view<16x32xf16>",
         (_, Role::Idx0 | Role::Idx1 | Role::DstIdx) => "!pto.tile<vec, 16x8xi32, valid=16x1>",
@@ -87,9 +91,31 @@ fn type_of(op: Opcode, form: Form, role: Role) -> String {
             "!pto.tile<vec, 16x32xf16, blayout=col_major, slayout=row_major>"
         }
         (Form::OneSource, Role::Src0) => "!pto.tile<16x64xf16>",
-        _ => row.unwrap_or("!pto.tile<16x32xf16>"),
+        _ => match row {
+            Some(text) => text,
+            None => return format!("!pto.tile<16x32x{}>", element(op.info())),
+        },
     };
     text.into()
+}
+
+/// The element type of what the row does not say otherwise.
+fn element(info: &OpInfo) -> Elem {
+    let takes = |e: Elem| info.sigs.iter().any(|s| matches!(s.types, Types::EqualOf(list) if list.contains(&e)));
+    if takes(Elem::I16) && !takes(Elem::F16) { Elem::I16 } else { Elem::F16 }
+}
+
+/// The words that stand behind the operands, each the usual one.
+fn words(info: &OpInfo) -> String {
+    let word = |name: &AttrName| match (name.info().kind, name.info().default) {
+        (AttrKind::Word { list, spelling, .. }, default) if name.info().inside_ins => {
+            let usual = if let Some(AttrValue::Word(n)) = default { n } else { 0 };
+            Some(format!("{name} = {}", spelling.spell(list.get(usize::from(usual))?.name)))
+        }
+        _ => None,
+    };
+    let all: Vec<String> = info.attrs.iter().filter_map(word).collect();
+    if all.is_empty() { String::new() } else { format!(" {{{}}}", all.join(", ")) }
 }
 
 /// The one attribute that an instruction cannot do without.
@@ -107,7 +133,9 @@ pub fn cut(line: &str, width: usize) -> Vec<String> {
             }
             last => {
                 let indent = if last.is_some() { "  " } else { "" };
-                let wrapped = wrap(&part, width - indent.len());
+                // A line that begins with `#` is a comment (syntax.md 1), so an attribute stays in one piece.
+                let wrapped = wrap(&part.replace(" = #", "\u{a0}=\u{a0}#"), width - indent.len());
+                let wrapped: Vec<String> = wrapped.iter().map(|l| l.replace('\u{a0}', " ")).collect();
                 lines.extend(wrapped.iter().enumerate().map(|(n, l)| match n {
                     0 => format!("{indent}{l}"),
                     _ => format!("    {l}"),

@@ -7,6 +7,7 @@ use crate::lower::{Effect, ParamAt};
 use crate::nest::{DST, Nest, Nests, OPERANDS, Place, SRC, fold, read_bits, write_bits};
 use smallvec::SmallVec;
 use std::sync::Arc;
+use tessera_isa::sem::Func;
 
 /// What happens to defined bits.
 #[derive(Clone, Debug)]
@@ -89,19 +90,31 @@ impl ShadowMove {
         matches!(self.value, Value::Bits)
     }
 
+    /// Where a bit of the first operand picks one of the others: the bit, and for 0 and 1 the operand among those that are
+    /// read; a scalar is none of them.
+    fn picks(&self) -> Option<(u8, [Option<usize>; 2])> {
+        let Value::Mapped(Mapped { func: Func::Select { bit }, args, .. }) = &self.value else {
+            return None;
+        };
+        let is_element = |n: usize| args.get(n).is_some_and(|(_, scalar)| scalar.is_none());
+        let (set, clear) = (is_element(1), is_element(2));
+        Some((*bit, [clear.then_some(1 + usize::from(set)), set.then_some(1)]))
+    }
+
     /// How much of what it reads is defined now.
     #[inline]
     pub fn source(&self, memories: &Memories, places: &[Place]) -> Source {
         let mut all = true;
-        for (operand, area) in &self.reads {
+        for (n, (operand, area)) in self.reads.iter().enumerate() {
             let Some((at, memory)) = memories.operand(places, *operand) else {
                 return Source::Undefined;
             };
             if area.is_in(memory.defined(), at) {
                 continue;
             }
-            // Every element that is written reads something of every operand.
-            if area.is_outside(memory.defined(), at) {
+            // Every element that is written reads something of every operand, or the mask that picks one of them.
+            let is_read = self.picks().is_none() || n == 0;
+            if is_read && area.is_outside(memory.defined(), at) {
                 return Source::Undefined;
             }
             all = false;
@@ -158,15 +171,27 @@ impl ShadowMove {
         if let Value::Staged(staged) = &self.value {
             staged.defined(&read, (&mut bytes, to.0));
         }
+        // Data decides which operand counts.
+        let mask = self.picks().and_then(|picks| {
+            let (operand, _) = self.reads.first()?;
+            let place = places.get(usize::from(*operand))?;
+            Some((picks, memories.get(place.memory)?.bytes().get(place.at..)?))
+        });
         for nest in &self.nests {
-            self.mix(nest, &read, (&mut bytes, to.0));
+            self.mix(nest, &read, (&mut bytes, to.0), mask);
         }
         result.assign(0, &bytes);
         Some(result)
     }
 
-    /// Runs one nest over bytes that are 0xFF or 0.
-    fn mix(&self, nest: &Nest, read: &[(Vec<u8>, i64)], (bytes, start): (&mut [u8], i64)) {
+    /// Runs one nest over bytes that are 0xFF or 0; `mask` is where the mask lies, for one that picks.
+    fn mix(
+        &self,
+        nest: &Nest,
+        read: &[(Vec<u8>, i64)],
+        (bytes, start): (&mut [u8], i64),
+        mask: Option<((u8, [Option<usize>; 2]), &[u8])>,
+    ) {
         let mut starts = [0; OPERANDS];
         starts[DST] = start;
         starts.iter_mut().skip(SRC).zip(read).for_each(|(at, (_, start))| *at = *start);
@@ -182,10 +207,17 @@ impl ShadowMove {
         }
         let bits = nest.bits;
         nest.for_each_element(|at| {
-            let whole = read.iter().zip(at.iter().zip(bits).skip(SRC)).all(|((bytes, _), (at, bits))| {
-                let all = !0u64 >> (64 - bits.clamp(1, 64));
-                read_bits(bytes, *at, bits) == all
-            });
+            let is_whole = |n: usize| {
+                let all = !0u64 >> (64 - bits[SRC + n].clamp(1, 64));
+                read.get(n).is_some_and(|(bytes, _)| read_bits(bytes, at[SRC + n], bits[SRC + n]) == all)
+            };
+            let whole = match mask {
+                Some(((bit, operands), mask)) => {
+                    let byte = read_bits(mask, at[SRC] + starts[SRC], 8);
+                    is_whole(0) && operands[usize::from(byte >> bit & 1 == 1)].is_none_or(is_whole)
+                }
+                None => (0..read.len()).all(is_whole),
+            };
             write_bits(bytes, at[DST], bits[DST], if whole { !0 } else { 0 });
         });
     }

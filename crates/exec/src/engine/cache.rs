@@ -19,6 +19,13 @@ pub(crate) struct Entry {
     pub undefined_at: u64,
 }
 
+impl Entry {
+    /// The warning of the last run about the contents of operands.
+    pub fn warning(&self) -> Option<&Diagnostic> {
+        self.prepared.as_ref()?.warning.as_deref()
+    }
+}
+
 /// Variants of instructions, by everything that they depend on.
 #[derive(Debug)]
 pub(crate) struct Cache {

@@ -30,6 +30,8 @@ pub struct Issued<'a> {
     pub warnings: &'a [Diagnostic],
     /// Was it never issued before on these operands?
     pub is_new: bool,
+    /// What the contents of its operands gave rise to this time.
+    pub about_contents: Option<&'a Diagnostic>,
     /// Were undefined bytes stored to global memory, as zeros?
     pub stored_undefined: bool,
 }
@@ -85,6 +87,7 @@ impl Engine {
         Issued {
             warnings: current.map_or(&[], |entry| &entry.warnings),
             is_new,
+            about_contents: current.filter(|_| effect.warned).and_then(Entry::warning),
             stored_undefined: effect.stored_undefined,
         }
     }
@@ -133,7 +136,7 @@ impl Engine {
             }
         }
         for scalar in &inst.scalars {
-            key.scalar(scalar.role, scalar.value);
+            key.scalar(scalar);
         }
         if let Some(view) = view {
             key.view(view, view.elements(&self.memories));

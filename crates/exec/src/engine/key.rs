@@ -9,7 +9,7 @@ use super::tiles::Object;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use tessera_isa::codec::Number;
-use tessera_isa::ops::Role;
+use tessera_isa::inst::{ScalarArg, ScalarType};
 
 /// Every value that occurs, once, with its number.
 #[derive(Debug)]
@@ -73,9 +73,15 @@ impl Key {
         self.0.extend(view.strides.iter().map(|s| *s as u64));
     }
 
-    pub fn scalar(&mut self, role: Role, value: Option<Number>) {
-        self.push(role as u64);
-        self.0.extend(match value {
+    pub fn scalar(&mut self, scalar: &ScalarArg) {
+        let ty = match scalar.ty {
+            None => 0,
+            Some(ScalarType::Index) => 1,
+            Some(ScalarType::Int(bits, sign)) => 2 | u64::from(bits) << 8 | (sign as u64) << 16,
+            Some(ScalarType::Float(elem)) => 3 | (elem as u64) << 8,
+        };
+        self.push(ty << 32 | scalar.role as u64);
+        self.0.extend(match scalar.value {
             None => [0, 0, 0],
             Some(Number::Int(v)) => [1, v as u64, (v >> 64) as u64],
             Some(Number::Float(v)) => [2, v.to_bits(), 0],

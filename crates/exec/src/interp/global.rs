@@ -8,6 +8,7 @@ use crate::nest::{read_bits, write_bits};
 use smallvec::SmallVec;
 use tessera_ir::{OpId, ScalarType};
 use tessera_isa::codec::Overflow;
+use tessera_isa::inst::scalar_number;
 
 fn out_of_bounds(what: String, help: impl Into<String>) -> Failure {
     failure("gm-bounds", what, help)
@@ -99,7 +100,7 @@ impl Exec<'_> {
             return Err(failure("undefined-use", what, "bind a file to the argument, or store it first"));
         }
         let raw = read_bits(memory.bytes(), at, bits);
-        self.set(to, slot_bits(pointer.elem.decode(raw), access.ty));
+        self.set(to, slot_bits(scalar_number(pointer.elem, raw), access.ty));
         Ok(())
     }
 

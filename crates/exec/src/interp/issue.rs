@@ -41,6 +41,11 @@ impl Exec<'_> {
         };
         if self.watch.is_some() {
             self.watch_issue(index, site, start)?;
+        } else if effect.warned
+            && let Some(warning) = self.engine.caches.get(index).and_then(|c| c.current()?.warning().cloned())
+        {
+            let warning = self.at(site.at, Box::new(warning));
+            self.found.warn(site.at, *warning);
         }
         if effect.stored_undefined {
             self.report_store(site);

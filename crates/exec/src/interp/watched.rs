@@ -14,10 +14,11 @@ use crate::lower::Failure;
 use crate::nest::{Place, lower_copy};
 use crate::origin::{Output, TileAt, Watch};
 use rustc_hash::FxHasher;
+use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::layout::Layout;
-use tessera_isa::ops::Role;
+use tessera_isa::ops::{Role, RuleKind};
 
 /// Runs a program and follows every byte; data that is not given is unknown.
 pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
@@ -373,15 +374,19 @@ impl Exec<'_> {
 
     /// Is this failure about quantization parameters that nobody knows?
     pub fn is_about_data(&mut self, site: &Site, failure: &Failure) -> bool {
-        if self.watch.is_none() || !matches!(failure.rule, "quant-sign" | "quant-scale") {
+        let is_quant = matches!(failure.rule, "quant-sign" | "quant-scale");
+        let rules = site.inst.op.info().rules;
+        let is_zero = || rules.iter().any(|r| r.kind == RuleKind::Zero && r.id == failure.rule);
+        if self.watch.is_none() || !(is_quant || is_zero()) {
             return false;
         }
-        let fp = site.tiles.iter().find(|t| t.0 == Role::Fp);
-        let Some(object) = fp.and_then(|t| self.engine.object(self.object_of(t.1)).ok()) else {
-            return false;
-        };
-        let (place, bytes) = (object.place, object.bytes() as usize);
-        self.watch.as_mut().is_some_and(|w| !w.is_constant(place.memory, place.at, bytes))
+        let read = site.tiles.iter().filter(|t| t.0 == Role::Fp || !(is_quant || t.0.is_dst() || t.0 == Role::Tmp));
+        let areas: SmallVec<[_; 2]> = read
+            .filter_map(|t| self.engine.object(self.object_of(t.1)).ok())
+            .map(|object| (object.place, object.bytes() as usize))
+            .collect();
+        let watch = self.watch.as_mut();
+        watch.is_some_and(|w| areas.iter().any(|(place, bytes)| !w.is_constant(place.memory, place.at, *bytes)))
     }
 
     /// Before a scalar is loaded: it decides something sooner or later, so it must be known.

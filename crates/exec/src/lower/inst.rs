@@ -3,7 +3,9 @@
 use crate::defined::{Area, Pattern, Shadow, ShadowMove, Usual, Value};
 use crate::kernels::{Conversion, Mapped, Params, Staged, What};
 use crate::lower::data::Joined;
-use crate::lower::{Failure, FromTile, ParamAt, ParamSource, Places, Prepared, operand, refuse};
+use crate::lower::{
+    ContentArg, ContentRule, Failure, FromTile, ParamAt, ParamSource, Places, Prepared, operand, refuse,
+};
 use crate::nest::{self, DST, Nests, OPERANDS, Plan, SRC, lower, lower_copy, lower_fill};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -40,6 +42,8 @@ impl Prepared {
             params: ParamSource::Fixed(Params::default()),
             joined: None,
             indexed: None,
+            contents: SmallVec::new(),
+            warning: None,
             global: None,
         };
         let mut lowering = Lowering { inst, at, steps: Vec::new(), made };
@@ -196,6 +200,24 @@ impl Lowering<'_> {
                 numbers.extend(from.iter().map(|(operand, _)| operand.number));
                 operands.extend(from.iter().map(|(operand, map)| operand.at(*map)));
                 let nests = lower(apply.extent, &operands);
+                let content = |n: usize| match *apply.args.get(n)? {
+                    Arg::Scalar(elem, bits) => Some(ContentArg::Scalar(elem, bits)),
+                    Arg::Element(side, map) => {
+                        // Which of the elements it is.
+                        let k = apply.args.iter().take(n).filter(|a| matches!(a, Arg::Element(..))).count();
+                        let (from, role) = (&from.get(k)?.0, self.inst.tiles.get(side.tile()?)?.role);
+                        let (operand, elem, layout) = (from.number, from.elem, from.layout.clone());
+                        Some(ContentArg::Tile {
+                            role,
+                            operand,
+                            elem,
+                            layout,
+                            map,
+                            area: Area::of_nests(&nests, SRC + k),
+                        })
+                    }
+                };
+                self.made.contents.extend(ContentRule::of_step(self.inst, func, dst, apply.extent, content)?);
                 self.moved(&numbers, nests, Value::Mapped(mapped));
             }
         }

@@ -1,11 +1,13 @@
 //! From an instruction with all its values to nests that run again and again.
 
+mod contents;
 pub(crate) mod data;
 mod img2col;
 mod inst;
 mod params;
 mod prepared;
 
+pub(crate) use contents::*;
 pub(crate) use inst::*;
 pub(crate) use params::*;
 pub use prepared::Failure;

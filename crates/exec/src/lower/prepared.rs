@@ -6,8 +6,8 @@
 use crate::defined::{Area, Shadow, Source, Usual};
 use crate::engine::memory::{Memories, MemoryId, on_core};
 use crate::kernels::Staged;
-use crate::lower::ParamSource;
 use crate::lower::data::{self, Joined};
+use crate::lower::{ContentRule, ParamSource};
 use crate::nest::{Place, Plan};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -49,6 +49,9 @@ pub(crate) struct Prepared {
     pub joined: Option<Box<Joined>>,
     /// What is picked by indices.
     pub indexed: Option<Arc<Staged>>,
+    /// What is asked about the contents of operands, and the last warning of it.
+    pub contents: SmallVec<[ContentRule; 2]>,
+    pub warning: Option<Failure>,
     /// What the view of global memory touches, relative to its first element.
     pub global: Option<Area>,
 }
@@ -60,6 +63,8 @@ pub(crate) struct Effect {
     pub stored_undefined: bool,
     /// Something that is not defined reached a destination, or was made undefined.
     pub left_undefined: bool,
+    /// There is a warning about the contents of operands.
+    pub warned: bool,
 }
 
 /// The number of a tile operand's copy on a core.
@@ -103,6 +108,23 @@ impl Prepared {
         if let Some(indexed) = &self.indexed {
             data::check_indices(indexed, memories, &self.places)?;
         }
+        let warned = self.ask_contents(memories)?;
+        Ok(Effect { warned, ..self.change(memories)? })
+    }
+
+    /// Asks the rules about contents; tells whether there is a warning.
+    fn ask_contents(&mut self, memories: &Memories) -> Result<bool, Failure> {
+        self.warning = None;
+        for rule in &self.contents {
+            match rule.broken(memories, &self.places) {
+                Some(found) if found.is_error() => return Err(Box::new(found)),
+                found => self.warning = found.map(Box::new).or(self.warning.take()),
+            }
+        }
+        Ok(self.warning.is_some())
+    }
+
+    fn change(&self, memories: &mut Memories) -> Result<Effect, Failure> {
         let is_usual = self.usual.holds(memories, &self.places);
         let mut sources: SmallVec<[Source; 2]> = SmallVec::new();
         if !is_usual {

@@ -37,6 +37,23 @@ impl ScalarType {
     }
 }
 
+/// The number that a scalar's bits are. A NaN of f32, f16 or bf16 keeps its payload, as the upper bits of a binary64's:
+/// an element of the same type has the scalar's bits (isa/scalar.md 2).
+pub fn scalar_number(elem: Elem, bits: u64) -> Number {
+    match elem.decode(bits) {
+        Number::Float(v) if v.is_nan() && kept(elem) => {
+            let small = elem.small();
+            let (sign, payload) = (bits >> (elem.bits() - 1) & 1, bits & ((1 << small.mantissa) - 1));
+            Number::Float(f64::from_bits(sign << 63 | 0x7FF << 52 | payload << (52 - small.mantissa)))
+        }
+        number => number,
+    }
+}
+
+fn kept(elem: Elem) -> bool {
+    matches!(elem, Elem::F32 | Elem::F16 | Elem::Bf16)
+}
+
 /// A scalar operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScalarArg {
@@ -67,6 +84,12 @@ impl ScalarArg {
     pub fn bits(&self, elem: Elem) -> Option<u64> {
         Some(match self.value? {
             Number::Int(v) => v as u64 & elem.mask(),
+            // See `scalar_number`.
+            Number::Float(v) if v.is_nan() && self.ty == Some(ScalarType::Float(elem)) && kept(elem) => {
+                let small = elem.small();
+                let payload = (v.to_bits() & !(0xFFF << 52)) >> (52 - small.mantissa);
+                (v.to_bits() >> 63) << (elem.bits() - 1) | small.beyond | payload
+            }
             value => elem.encode(value, Overflow::Infinity),
         })
     }

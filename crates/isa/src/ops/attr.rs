@@ -1,6 +1,7 @@
 //! The attributes: one entry each. Parser, printer, `tessera explain`, the C ABI and C++ emission read the entry and
 //! know nothing about an attribute besides.
 
+use super::Role;
 use crate::inst::{AccToVec, AttrValue, Cmp, Precision, Relu, Split, ViewTag};
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
@@ -86,11 +87,13 @@ pub struct AttrInfo {
     pub about: &'static str,
     /// Does the DPS form print it inside `ins(…)`? It is read in both places.
     pub inside_ins: bool,
+    /// The operand beside which its default is printed, where that is not everywhere.
+    pub beside: Option<Role>,
 }
 
 impl AttrInfo {
     const fn new(kind: AttrKind, about: &'static str) -> Self {
-        AttrInfo { kind, default: None, about, inside_ins: false }
+        AttrInfo { kind, default: None, about, inside_ins: false, beside: None }
     }
 
     const fn word(list: &'static [Word], spelling: Spelling) -> Self {
@@ -99,6 +102,11 @@ impl AttrInfo {
 
     const fn inside_ins(mut self) -> Self {
         self.inside_ins = true;
+        self
+    }
+
+    const fn beside(mut self, role: Role) -> Self {
+        self.beside = Some(role);
         self
     }
 
@@ -155,7 +163,7 @@ attributes! {
     SatMode = "sat_mode", "SaturationMode", "What TCVT does beyond the ends of a type (isa/elementwise.md 5).",
         AttrInfo::word(Saturation::WORDS, Spelling::Of("saturation_mode")).inside_ins();
     IsBinary = "isBinary", "isBinary", "The order in which hardware adds; the result is the same (isa/reduce.md 4).",
-        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins();
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins().beside(Role::Tmp);
     Src1Col = "src1Col", "src1Col", "Only column 0 of the broadcast operand counts (isa/reduce.md 6).",
         AttrInfo::new(AttrKind::Int(Some("i64")), "1, or the broadcast operand's valid columns");
     Src0EqDst = "src0eqdst", "src0eqdst", "A hint, kept and without effect (isa/reduce.md 6).",

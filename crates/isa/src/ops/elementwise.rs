@@ -35,7 +35,7 @@ family! { after support::END;
         ids: ids!("tcmp"),
         rules: vector_rules!(mask "tcmp"; ALL MaskValid "-valid"; ALL Mask "-mask"; A2A3 CompareMode "-mode";),
         sem: Sem::Computes(sem::compare),
-        examples: &[(Role::Dst, "!pto.tile<16x32xu8, valid=16x4>")],
+        examples: &[(Role::Dst, "!pto.tile<vec, 16x32xu8, valid=16x4>")],
         ..BASE
     };
     Tcvt => OpInfo {
@@ -99,7 +99,7 @@ family! { after support::END;
         "src0 raised to the power src1; integers by repeated multiplication, wrapping.");
     Tprelu => mapped!("tprelu" "TPRELU" Prelu(Src0, Src1; Tmp);
         cpu FLOATS, a2a3 HALF_SINGLE, a5 HALF_SINGLE;
-        A2A3 Tmp(TmpAsk::U8) "-tmp"; A2A3 TmpRows "-tmp-size"; A2A3 NotInPlace "-inplace"; =>
+        A2A3 Tmp(TmpAsk::U8) "-tmp"; A2A3 TmpRows "-tmp-size"; A2A3 NotInPlace "-inplace"; A2A3 NotInTmp "-inplace"; =>
         "dst(i,j) = src0(i,j) > 0 ? src0(i,j) : src1(i,j) * src0(i,j)", "ReLU with a slope per element.");
     Trecip => mapped!("trecip" "TRECIP" Recip(Src) PRECISE;
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 SIGNED_FLOAT;

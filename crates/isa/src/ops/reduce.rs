@@ -88,7 +88,7 @@ macro_rules! places {
 /// The place of the first greatest or least element of each row or column, and with two destinations its value too.
 macro_rules! arg {
     ($mnemonic:literal $cpp:literal $each:ident $greatest:literal, $valid:ident, $layouts:expr, $valued:expr;
-     a2a3 $a2a3:expr, a5 $a5:expr; valued [$($on:ident $src:expr, $dst:expr;)*] $example:literal $formula:literal, $summary:literal) => {
+     a2a3 $a2a3:expr, a5 $a5:expr; valued [$($on:ident $src:expr, $dst:expr;)*] $index:literal $value:literal $formula:literal, $summary:literal) => {
         OpInfo {
             mnemonic: $mnemonic,
             cpp: &[$cpp],
@@ -110,7 +110,7 @@ macro_rules! arg {
                 ALL ArgIndex "-index"; A2A3 ArgTmp "-tmp";
                 A2A3 ArgTmpSize "-tmp-size"; =>),
             sem: Sem::Fold { each: Axis::$each, func: Func::Arg { greatest: $greatest, value: false } },
-            examples: &[(Role::Dst, $example), (Role::DstVal, $example)],
+            examples: &[(Role::Dst, $index), (Role::DstVal, $value)],
             ..BASE
         }
     };
@@ -127,7 +127,7 @@ macro_rules! row_arg {
                 A2A3 &[F16, I16], INDEX; A2A3 &[F32, I32], INDEX_32;
                 A5 &[F16, Bf16, I16, U16], INDEX; A5 &[F32, I32, U32], INDEX_32;
             ]
-            "!pto.tile<vec, 16x16xi32, valid=16x1>" $formula, $summary)
+            "!pto.tile<vec, 16x16xi32, valid=16x1>" "!pto.tile<vec, 16x16xf16, valid=16x1>" $formula, $summary)
     };
 }
 
@@ -139,7 +139,7 @@ macro_rules! col_arg {
                 A2A3 &[F16, U16], INDEX_16; A2A3 &[F32, U32], INDEX_32;
                 A5 &[F16, I16, U16], INDEX_16; A5 &[F32, I32, U32], INDEX_32;
             ]
-            "!pto.tile<vec, 16x32xi32, valid=1x32>" $formula, $summary)
+            "!pto.tile<vec, 16x32xi32, valid=1x32>" "!pto.tile<vec, 16x32xf16, valid=1x32>" $formula, $summary)
     };
 }
 

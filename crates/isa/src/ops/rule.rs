@@ -164,6 +164,7 @@ kinds! {
     ScalarSlope "Is the scalar a slope?";
     ScalarBits "Is the scalar an element, or its bits?";
     NotInPlace "Does hardware need the operands apart?";
+    NotInTmp "Does hardware need the sources apart from scratch?";
     Zero "Is a divisor zero?";
     Range "Are the operands in the range in which hardware is exact (warning)?";
     RowFoldValid "Has dst one value per row of src?";

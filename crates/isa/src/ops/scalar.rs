@@ -59,7 +59,7 @@ family! { after elementwise::END;
             ALL MaskValid "-valid"; ALL Mask "-mask"; CPU_A5 MaskDense "-dense"; A2A3 CompareMode "-mode";
             ALL Scalar "-scalar";),
         sem: Sem::Computes(sem::compare),
-        examples: &[(Role::Dst, "!pto.tile<16x32xu8, valid=16x4>")],
+        examples: &[(Role::Dst, "!pto.tile<vec, 16x32xu8, valid=16x4>")],
         ..BASE
     };
     Tdivs => OpInfo {

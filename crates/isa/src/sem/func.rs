@@ -301,6 +301,16 @@ impl Func {
         }
     }
 
+    /// The arguments that [`Func::is_by_zero`] looks at.
+    pub fn divisors(self) -> &'static [usize] {
+        match self {
+            Func::Recip => &[0],
+            Func::Div | Func::Rem | Func::Fmod => &[1],
+            Func::Pow => &[0, 1],
+            _ => &[],
+        }
+    }
+
     /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {

@@ -27,7 +27,9 @@ pub use func::{Func, Quant};
 pub use img2col::{Img2col, img2col, img2col_config};
 pub use rearrange::{concat, deinterleave, gather, interleave, pack, reshape, transpose};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
-pub use vector::{compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, pair_sums, select};
+pub use vector::{
+    compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, mask_is_dense, pair_sums, select,
+};
 pub use window::{extract, insert, mov};
 
 use crate::inst::Inst;

@@ -73,12 +73,16 @@ pub fn compare(inst: &Inst) -> Steps {
     };
     let extent = valid(inst, data)?;
     let args = [arg(inst, *roles.first()?)?, arg(inst, *roles.get(1)?)?];
-    let is_dense = roles.contains(&Role::Scalar) && inst.profile != Profile::A2a3;
-    let row_bytes = match is_dense {
+    let row_bytes = match mask_is_dense(inst) {
         true => inst.tiles.get(d)?.tile.elem.bytes_of(valid(inst, d)?[1]),
         false => extent[1].div_ceil(8),
     };
     Some(vec![Step::Pack { func: Func::Compare(inst.attrs.cmp()?), extent, args, dst: d, row_bytes }])
+}
+
+/// Does the instruction write its mask byte after byte, through the valid region (isa/elementwise.md 4)?
+pub fn mask_is_dense(inst: &Inst) -> bool {
+    inst.profile != Profile::A2a3 && inst.tile(Role::Mask).is_none() && inst.has_scalar(Role::Scalar)
 }
 
 /// TSEL and TSELS: bit j mod 8 of byte j / 8 of the mask's row i picks. One step for each bit of a byte.
@@ -189,9 +193,13 @@ pub(super) fn expand(inst: &Inst, each: Axis, func: Func) -> Steps {
 /// the other; else src1 (isa/reduce.md 2).
 pub fn full_operand(inst: &Inst) -> Option<Role> {
     let (dst, first) = (inst.dst()?, inst.tile(Role::Src0)?);
-    let [same_rows, same_cols] = [0, 1].map(|axis| Some(first.valid.get(axis)? == dst.valid.get(axis)?));
     let in_rows = !inst.profile.is_npu() || first.tile.layout_name() == crate::tile::LayoutName::Nd;
-    Some(if same_rows? && same_cols? && in_rows { Role::Src0 } else { Role::Src1 })
+    let same = |axis: usize| Some((*first.valid.get(axis)?)? == (*dst.valid.get(axis)?)?);
+    match (in_rows, same(0), same(1)) {
+        (false, ..) | (_, Some(false), _) | (.., Some(false)) => Some(Role::Src1),
+        (true, Some(true), Some(true)) => Some(Role::Src0),
+        _ => None,
+    }
 }
 
 /// TPAIRREDUCESUM: neighbours are added into the lower half of a row, the rest is zero.

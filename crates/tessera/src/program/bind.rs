@@ -8,9 +8,25 @@ use tessera_ir::edges::Control;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Def, Func, OpKind, ScalarType, Sign, Type, ValueId};
 use tessera_isa::codec::{Number, Overflow};
+use tessera_isa::inst::scalar_number;
 use tessera_isa::ops::{Effect, Opcode, Role};
 use tessera_isa::sem::Sem;
 use tessera_isa::tile::{Extent, Tile};
+
+/// What somebody gives for a scalar.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Literal {
+    /// A number.
+    Number(Number),
+    /// The bits of a float, or an integer: `0x…`.
+    Bits(u64),
+}
+
+impl<T: Into<Number>> From<T> for Literal {
+    fn from(number: T) -> Self {
+        Literal::Number(number.into())
+    }
+}
 
 /// What can be bound to a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -235,10 +251,22 @@ impl Kernel {
     }
 
     /// The input that a number is for a scalar.
-    pub fn bind_number(&self, value: ValueId, number: Number) -> Result<Input> {
+    pub fn bind_number(&self, value: ValueId, given: impl Into<Literal>) -> Result<Input> {
         let name = self.name(value);
         let Need::Scalar(ty) = self.need(value) else {
             return Err(Error::request(format!("%{name} is no scalar")).missing_is(Missing::Array(name.into())));
+        };
+        let number = match (given.into(), ty) {
+            (Literal::Bits(bits), ScalarType::Float(elem)) => {
+                if bits & !elem.mask() != 0 {
+                    let what =
+                        format!("%{name} is {} of {} bits, and {bits:#x} is wider", scalar_name(ty), elem.bits());
+                    return Err(Error::request(what));
+                }
+                return Ok(Input::Scalar(scalar_number(elem, bits)));
+            }
+            (Literal::Bits(bits), _) => Number::Int(bits.into()),
+            (Literal::Number(number), _) => number,
         };
         match (ty, number) {
             (ScalarType::Float(elem), _) => {

@@ -100,10 +100,10 @@ fn scalar_arguments_need_values() {
     let (missing, place) = undecided(&text);
     assert_eq!((missing.message(), place.as_str()), ("the scalar %n has no value", "%n"));
     assert_eq!(missing.missing(), Some(&Missing::Value("n".into())));
-    let given = |n: i128| Given { set: vec![("n".into(), Number::Int(n))], ..Given::default() };
+    let given = |n: i128| Given { set: vec![("n".into(), Number::Int(n).into())], ..Given::default() };
     let answer = compare(&text, Profile::Cpu, &text, Profile::Cpu, &given(3));
     assert!(matches!(answer, Answer::Equal(_)), "{answer:?}");
-    let unknown = Given { set: vec![("m".into(), Number::Int(1))], ..Given::default() };
+    let unknown = Given { set: vec![("m".into(), Number::Int(1).into())], ..Given::default() };
     let answer = compare(&text, Profile::Cpu, &text, Profile::Cpu, &unknown);
     assert!(matches!(&answer, Answer::Stopped(_, error) if error.message().contains("%m")), "{answer:?}");
 }
