@@ -97,7 +97,19 @@ typedef enum TesseraAttrName {
   TESSERA_ATTR_NAME_PAD_VALUE = 8, // a number
   TESSERA_ATTR_NAME_FMAP = 9, // a list of 2 integers
   TESSERA_ATTR_NAME_SHAPE = 10, // a list of 2 integers
-  TESSERA_ATTR_NAME_LAYOUT = 11, // one of nd, dn, nz
+  TESSERA_ATTR_NAME_CMP_MODE = 11, // one of eq, ne, lt, le, gt, ge
+  TESSERA_ATTR_NAME_PRECISION_MODE = 12, // one of DEFAULT, HIGH_PRECISION
+  TESSERA_ATTR_NAME_RMODE = 13, // one of NONE, RINT, ROUND, FLOOR, CEIL, TRUNC, ODD, CAST_RINT
+  TESSERA_ATTR_NAME_SAT_MODE = 14, // one of ON, OFF
+  TESSERA_ATTR_NAME_IS_BINARY = 15, // true or false
+  TESSERA_ATTR_NAME_SRC1_COL = 16, // an integer
+  TESSERA_ATTR_NAME_SRC0_EQ_DST = 17, // true or false
+  TESSERA_ATTR_NAME_HIGH_PRECISION = 18, // true or false
+  TESSERA_ATTR_NAME_ST_PHASE = 19, // one of unspecified, partial, final
+  TESSERA_ATTR_NAME_ATOMIC_TYPE = 20, // one of atomic_none, atomic_add
+  TESSERA_ATTR_NAME_PAD_MODE = 21, // one of PadNull, PadValue, PadFirstElem
+  TESSERA_ATTR_NAME_INIT_OUT_BUFFER = 22, // true or false
+  TESSERA_ATTR_NAME_LAYOUT = 23, // one of nd, dn, nz
 } TesseraAttrName;
 
 // Element types.
@@ -142,71 +154,172 @@ typedef enum TesseraOp {
   TESSERA_OP_TSUBVIEW = 16, // A view of a window of a tile; it keeps the source's pitch.
   TESSERA_OP_SUBSET = 17, // A view of a window of a tile; it keeps the source's pitch.
   TESSERA_OP_BITCAST = 18, // TRESHAPE to another element type with the same rows.
-  TESSERA_OP_TLOAD = 19, // Load a view of global memory into a tile's valid region.
-  TESSERA_OP_TSTORE = 20, // Store a tile's valid region into a view of global memory.
-  TESSERA_OP_ALLOC_TILE = 21, // A tile, with optional address and run-time valid extents.
-  TESSERA_OP_TASSIGN = 22, // Bind a tile to an address; moves no data.
-  TESSERA_OP_SET_VALIDSHAPE = 23, // Set a dynamic valid region.
-  TESSERA_OP_MAKE_TENSOR_VIEW = 24, // A strided view of global memory, one to five dimensions.
-  TESSERA_OP_PARTITION_VIEW = 25, // A window of a view.
-  TESSERA_OP_ADDPTR = 26, // Move a pointer by a number of elements.
-  TESSERA_OP_LOAD_SCALAR = 27, // Read one element of global memory.
-  TESSERA_OP_STORE_SCALAR = 28, // Write one element of global memory.
-  TESSERA_OP_SETFMATRIX = 29, // Image size and padding of later TIMG2COLs.
-  TESSERA_OP_SET_IMG2COL_PADDING = 30, // The pad value of later TIMG2COLs.
-  TESSERA_OP_SET_IMG2COL_RPT = 31, // Accepted, without effect.
-  TESSERA_OP_SET_FLAG = 32, // Order between two pipes.
-  TESSERA_OP_WAIT_FLAG = 33, // Order between two pipes.
-  TESSERA_OP_RECORD_EVENT = 34, // Order between pipes.
-  TESSERA_OP_WAIT_EVENT = 35, // Order between pipes.
-  TESSERA_OP_BARRIER = 36, // All pipes finish before the next instruction.
-  TESSERA_OP_TSYNC = 37, // Wait for events.
-  TESSERA_OP_GET_BLOCK_IDX = 38, // The number of the running block.
-  TESSERA_OP_GET_BLOCK_NUM = 39, // How many blocks run.
-  TESSERA_OP_TPRINT = 40, // Print a tile's valid region.
-  TESSERA_OP_TADD = 41, // Sum of two tiles.
-  TESSERA_OP_TROWSUM = 42, // The sum of each row of src goes to column 0 of dst.
-  TESSERA_OP_TMATMUL = 43, // Matrix product: fresh product.
-  TESSERA_OP_TGATHER = 44, // Picks elements of src by linear index.
+  TESSERA_OP_ALLOC_TILE = 19, // A tile, with optional address and run-time valid extents.
+  TESSERA_OP_TASSIGN = 20, // Bind a tile to an address; moves no data.
+  TESSERA_OP_SET_VALIDSHAPE = 21, // Set a dynamic valid region.
+  TESSERA_OP_MAKE_TENSOR_VIEW = 22, // A strided view of global memory, one to five dimensions.
+  TESSERA_OP_PARTITION_VIEW = 23, // A window of a view.
+  TESSERA_OP_ADDPTR = 24, // Move a pointer by a number of elements.
+  TESSERA_OP_LOAD_SCALAR = 25, // Read one element of global memory.
+  TESSERA_OP_STORE_SCALAR = 26, // Write one element of global memory.
+  TESSERA_OP_SETFMATRIX = 27, // Image size and padding of later TIMG2COLs.
+  TESSERA_OP_SET_IMG2COL_PADDING = 28, // The pad value of later TIMG2COLs.
+  TESSERA_OP_SET_IMG2COL_RPT = 29, // Accepted, without effect.
+  TESSERA_OP_SET_FLAG = 30, // Order between two pipes.
+  TESSERA_OP_WAIT_FLAG = 31, // Order between two pipes.
+  TESSERA_OP_RECORD_EVENT = 32, // Order between pipes.
+  TESSERA_OP_WAIT_EVENT = 33, // Order between pipes.
+  TESSERA_OP_BARRIER = 34, // All pipes finish before the next instruction.
+  TESSERA_OP_TSYNC = 35, // Wait for events.
+  TESSERA_OP_GET_BLOCK_IDX = 36, // The number of the running block.
+  TESSERA_OP_GET_BLOCK_NUM = 37, // How many blocks run.
+  TESSERA_OP_TPRINT = 38, // Print a tile's valid region.
+  TESSERA_OP_TABS = 39, // Absolute value.
+  TESSERA_OP_TADD = 40, // Sum of two tiles.
+  TESSERA_OP_TADDC = 41, // Sum of three tiles, left to right.
+  TESSERA_OP_TAND = 42, // Bitwise AND.
+  TESSERA_OP_TCMP = 43, // Compares two tiles; one bit per element into a mask (elementwise.md, 4).
+  TESSERA_OP_TCVT = 44, // Converts every element to dst's type (elementwise.md, 5).
+  TESSERA_OP_TDIV = 45, // Quotient of two tiles; integers truncate toward zero.
+  TESSERA_OP_TEXP = 46, // Natural exponential.
+  TESSERA_OP_TFMOD = 47, // Truncated remainder: a nonzero result has the sign of the dividend.
+  TESSERA_OP_TLOG = 48, // Natural logarithm.
+  TESSERA_OP_TMAX = 49, // Larger of two elements.
+  TESSERA_OP_TMIN = 50, // Smaller of two elements.
+  TESSERA_OP_TMUL = 51, // Product of two tiles.
+  TESSERA_OP_TNEG = 52, // Sign change.
+  TESSERA_OP_TNOT = 53, // Bitwise complement.
+  TESSERA_OP_TOR = 54, // Bitwise OR.
+  TESSERA_OP_TPOW = 55, // src0 raised to the power src1; integers by repeated multiplication, wrapping.
+  TESSERA_OP_TPRELU = 56, // ReLU with a slope per element.
+  TESSERA_OP_TRECIP = 57, // Reciprocal; integers truncate.
+  TESSERA_OP_TRELU = 58, // Negative elements become zero.
+  TESSERA_OP_TREM = 59, // Floored remainder: a nonzero result has the sign of the divisor (i64: truncated, as tfmod).
+  TESSERA_OP_TRSQRT = 60, // Reciprocal of the square root, as one operation.
+  TESSERA_OP_TSEL = 61, // Picks src0 where the mask bit is 1, src1 where it is 0; bits are copied.
+  TESSERA_OP_TSHL = 62, // Left shift by a count per element.
+  TESSERA_OP_TSHR = 63, // Right shift by a count per element; arithmetic for signed types, logical for unsigned.
+  TESSERA_OP_TSQRT = 64, // Square root.
+  TESSERA_OP_TSUB = 65, // Difference of two tiles.
+  TESSERA_OP_TSUBC = 66, // Difference of two tiles plus a third.
+  TESSERA_OP_TXOR = 67, // Bitwise exclusive OR.
+  TESSERA_OP_TADDS = 68, // Adds a scalar.
+  TESSERA_OP_TADDSC = 69, // Tile plus scalar plus tile.
+  TESSERA_OP_TANDS = 70, // Bitwise AND with a scalar.
+  TESSERA_OP_TAXPY = 71, // Adds a scaled tile to the destination, which is read and written.
+  TESSERA_OP_TCMPS = 72, // Compares with a scalar; one bit per element into a mask (elementwise.md, 4).
+  TESSERA_OP_TDIVS = 73, // Divides by a scalar, or a scalar by the tile: the operand order says which.
+  TESSERA_OP_TEXPANDS = 74, // Every element of the valid region (in Mat: of the declared area) becomes the scalar.
+  TESSERA_OP_TFMODS = 75, // Truncated remainder by a scalar.
+  TESSERA_OP_TLRELU = 76, // ReLU with one slope for all elements.
+  TESSERA_OP_TMAXS = 77, // Larger of element and scalar.
+  TESSERA_OP_TMINS = 78, // Smaller of element and scalar.
+  TESSERA_OP_TMULS = 79, // Multiplies by a scalar.
+  TESSERA_OP_TORS = 80, // Bitwise OR with a scalar.
+  TESSERA_OP_TPOWS = 81, // Power with a scalar exponent.
+  TESSERA_OP_TREMS = 82, // Floored remainder by a scalar.
+  TESSERA_OP_TSELS = 83, // Picks src where the mask bit is 1, the scalar where it is 0; bits are copied.
+  TESSERA_OP_TSHLS = 84, // Left shift by one count.
+  TESSERA_OP_TSHRS = 85, // Right shift by one count; arithmetic for signed types, logical for unsigned.
+  TESSERA_OP_TSUBS = 86, // Subtracts a scalar.
+  TESSERA_OP_TSUBSC = 87, // Tile minus scalar plus tile.
+  TESSERA_OP_TXORS = 88, // Bitwise exclusive OR with a scalar.
+  TESSERA_OP_TROWSUM = 89, // The sum of each row of src goes to column 0 of dst.
+  TESSERA_OP_TROWPROD = 90, // The product of each row of src goes to column 0 of dst.
+  TESSERA_OP_TROWMAX = 91, // The maximum of each row of src goes to column 0 of dst.
+  TESSERA_OP_TROWMIN = 92, // The minimum of each row of src goes to column 0 of dst.
+  TESSERA_OP_TCOLSUM = 93, // The sum of each column of src goes to row 0 of dst.
+  TESSERA_OP_TCOLPROD = 94, // The product of each column of src goes to row 0 of dst.
+  TESSERA_OP_TCOLMAX = 95, // The maximum of each column of src goes to row 0 of dst.
+  TESSERA_OP_TCOLMIN = 96, // The minimum of each column of src goes to row 0 of dst.
+  TESSERA_OP_TROWARGMAX = 97, // Column index of the first greatest element of each row, and with two destinations its value too.
+  TESSERA_OP_TCOLARGMAX = 98, // Row index of the first greatest element of each column, and with two destinations its value too.
+  TESSERA_OP_TROWARGMIN = 99, // Column index of the first least element of each row, and with two destinations its value too.
+  TESSERA_OP_TCOLARGMIN = 100, // Row index of the first least element of each column, and with two destinations its value too.
+  TESSERA_OP_TROWEXPAND = 101, // Copies column 0 of src into every column of dst; bits are moved, not computed.
+  TESSERA_OP_TCOLEXPAND = 102, // Copies row 0 of src into every row of dst; bits are moved, not computed.
+  TESSERA_OP_TROWEXPANDADD = 103, // Row broadcast: each row of the full operand adds the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TROWEXPANDSUB = 104, // Row broadcast: each row of the full operand subtracts the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TROWEXPANDMUL = 105, // Row broadcast: each row of the full operand multiplies by the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TROWEXPANDDIV = 106, // Row broadcast: each row of the full operand divides by the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TROWEXPANDMAX = 107, // Row broadcast: each row of the full operand takes the maximum with the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TROWEXPANDMIN = 108, // Row broadcast: each row of the full operand takes the minimum with the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TROWEXPANDEXPDIF = 109, // Row broadcast: each row of the full operand takes exp of the difference with the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TCOLEXPANDADD = 110, // Column broadcast: each row of the full operand adds row 0 of the other operand.
+  TESSERA_OP_TCOLEXPANDSUB = 111, // Column broadcast: each row of the full operand subtracts row 0 of the other operand.
+  TESSERA_OP_TCOLEXPANDMUL = 112, // Column broadcast: each row of the full operand multiplies by row 0 of the other operand.
+  TESSERA_OP_TCOLEXPANDDIV = 113, // Column broadcast: each row of the full operand divides by row 0 of the other operand.
+  TESSERA_OP_TCOLEXPANDMAX = 114, // Column broadcast: each row of the full operand takes the maximum with row 0 of the other operand.
+  TESSERA_OP_TCOLEXPANDMIN = 115, // Column broadcast: each row of the full operand takes the minimum with row 0 of the other operand.
+  TESSERA_OP_TCOLEXPANDEXPDIF = 116, // Column broadcast: each row of the full operand takes exp of the difference with row 0 of the other operand.
+  TESSERA_OP_TPAIRREDUCESUM = 117, // Adds neighbouring pairs of each row into the lower half of dst's row and zeroes the upper half.
+  TESSERA_OP_TMATMUL = 118, // Matrix product: fresh product.
+  TESSERA_OP_TGATHER = 119, // Picks elements of src by linear index.
+  TESSERA_OP_TLOAD = 120, // Copies a view of global memory into a tile and fills the tile's padding.
+  TESSERA_OP_TSTORE = 121, // Copies a tile's valid region to a view; out of an accumulator it converts, quantizes and clips; it can add.
+  TESSERA_OP_TSTORE_FP = 122, // tstore out of an accumulator with one quantization parameter per column.
 } TesseraOp;
+
+// Forms of an instruction.
+typedef enum TesseraForm {
+  TESSERA_FORM_PLAIN = 0,
+  TESSERA_FORM_SCALAR_QUANT = 1,
+  TESSERA_FORM_VECTOR_QUANT = 2,
+  TESSERA_FORM_FILL = 3,
+  TESSERA_FORM_TMP = 4,
+  TESSERA_FORM_INDEXED = 5,
+  TESSERA_FORM_INDEXED_OUT = 6,
+  TESSERA_FORM_TWO_WINDOWS = 7,
+  TESSERA_FORM_ONE_SOURCE = 8,
+  TESSERA_FORM_NO_INDEX = 9,
+  TESSERA_FORM_SCALAR_FIRST = 10,
+  TESSERA_FORM_WINDOW = 11,
+  TESSERA_FORM_VALUED = 12,
+} TesseraForm;
 
 // What an operand is to its instruction.
 typedef enum TesseraRole {
   TESSERA_ROLE_SRC = 0,
   TESSERA_ROLE_SRC0 = 1,
   TESSERA_ROLE_SRC1 = 2,
-  TESSERA_ROLE_DST = 3,
-  TESSERA_ROLE_DST0 = 4,
-  TESSERA_ROLE_DST1 = 5,
-  TESSERA_ROLE_TMP = 6,
-  TESSERA_ROLE_FP = 7,
-  TESSERA_ROLE_QUANT = 8,
-  TESSERA_ROLE_FILL = 9,
-  TESSERA_ROLE_ROW = 10,
-  TESSERA_ROLE_COL = 11,
-  TESSERA_ROLE_ROW1 = 12,
-  TESSERA_ROLE_COL1 = 13,
-  TESSERA_ROLE_A = 14,
-  TESSERA_ROLE_B = 15,
-  TESSERA_ROLE_IDX = 16,
-  TESSERA_ROLE_IDX0 = 17,
-  TESSERA_ROLE_IDX1 = 18,
-  TESSERA_ROLE_DST_IDX = 19,
-  TESSERA_ROLE_POS_M = 20,
-  TESSERA_ROLE_POS_K = 21,
-  TESSERA_ROLE_TILE = 22,
-  TESSERA_ROLE_ADDR = 23,
-  TESSERA_ROLE_VALID_ROW = 24,
-  TESSERA_ROLE_VALID_COL = 25,
-  TESSERA_ROLE_GLOBAL = 26,
-  TESSERA_ROLE_NUMBER = 27,
-  TESSERA_ROLE_SCALAR = 28,
-  TESSERA_ROLE_INIT = 29,
+  TESSERA_ROLE_SRC2 = 3,
+  TESSERA_ROLE_MASK = 4,
+  TESSERA_ROLE_DST = 5,
+  TESSERA_ROLE_DST0 = 6,
+  TESSERA_ROLE_DST1 = 7,
+  TESSERA_ROLE_DST_VAL = 8,
+  TESSERA_ROLE_TMP = 9,
+  TESSERA_ROLE_FP = 10,
+  TESSERA_ROLE_QUANT = 11,
+  TESSERA_ROLE_FILL = 12,
+  TESSERA_ROLE_LEFT_PADDING = 13,
+  TESSERA_ROLE_RIGHT_PADDING = 14,
+  TESSERA_ROLE_INIT_CONDITION = 15,
+  TESSERA_ROLE_ROW = 16,
+  TESSERA_ROLE_COL = 17,
+  TESSERA_ROLE_ROW1 = 18,
+  TESSERA_ROLE_COL1 = 19,
+  TESSERA_ROLE_A = 20,
+  TESSERA_ROLE_B = 21,
+  TESSERA_ROLE_IDX = 22,
+  TESSERA_ROLE_IDX0 = 23,
+  TESSERA_ROLE_IDX1 = 24,
+  TESSERA_ROLE_DST_IDX = 25,
+  TESSERA_ROLE_POS_M = 26,
+  TESSERA_ROLE_POS_K = 27,
+  TESSERA_ROLE_TILE = 28,
+  TESSERA_ROLE_ADDR = 29,
+  TESSERA_ROLE_VALID_ROW = 30,
+  TESSERA_ROLE_VALID_COL = 31,
+  TESSERA_ROLE_GLOBAL = 32,
+  TESSERA_ROLE_NUMBER = 33,
+  TESSERA_ROLE_SCALAR = 34,
+  TESSERA_ROLE_INIT = 35,
 } TesseraRole;
 
 
 // The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-#define TESSERA_ABI_VERSION 3
+#define TESSERA_ABI_VERSION 4
 
 // How a call ended.
 typedef enum TesseraStatus {
@@ -345,6 +458,10 @@ typedef struct TesseraScalar {
   uint32_t kind;
   // The value, read as `kind` says.
   uint64_t bits;
+  // One more than the `TesseraElem` that is its type; 0 for a number without one.
+  uint32_t elem;
+  // Zero.
+  uint32_t reserved;
 } TesseraScalar;
 
 // An attribute.
@@ -367,6 +484,10 @@ typedef struct TesseraInst {
   uint32_t scalar_count;
   // How many attributes.
   uint32_t attr_count;
+  // A `TesseraForm`, where the operands alone do not tell it (TDIVS with the scalar first); 0 otherwise.
+  uint32_t form;
+  // Zero.
+  uint32_t reserved;
   // The tile operands, destinations included, in any order; at most 8.
   const struct TesseraTileArg *tiles;
   // The scalar operands, in any order; at most 8. May be null if there are none.
@@ -519,6 +640,16 @@ enum TesseraStatus tessera_read_element(struct TesseraMachine *machine,
                                         int64_t col,
                                         void *value,
                                         size_t len);
+
+// Reads element (0, 0) of a tile as the scalar of an instruction; `len` is its size in bytes. An undefined one is
+// refused.
+//
+// # Safety
+// `value` has room for `len` bytes.
+enum TesseraStatus tessera_read_scalar(struct TesseraMachine *machine,
+                                       const struct TesseraTile *tile,
+                                       void *value,
+                                       size_t len);
 
 // Writes one element of a tile's declared area; `len` is its size in bytes.
 //

@@ -7,7 +7,7 @@
 use std::ffi::{c_char, c_void};
 
 /// The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-pub const TESSERA_ABI_VERSION: u32 = 3;
+pub const TESSERA_ABI_VERSION: u32 = 4;
 
 /// How a call ended.
 #[repr(C)]
@@ -183,6 +183,10 @@ pub struct TesseraScalar {
     pub kind: u32,
     /// The value, read as `kind` says.
     pub bits: u64,
+    /// One more than the `TesseraElem` that is its type; 0 for a number without one.
+    pub elem: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// An attribute.
@@ -209,6 +213,10 @@ pub struct TesseraInst {
     pub scalar_count: u32,
     /// How many attributes.
     pub attr_count: u32,
+    /// A `TesseraForm`, where the operands alone do not tell it (TDIVS with the scalar first); 0 otherwise.
+    pub form: u32,
+    /// Zero.
+    pub reserved: u32,
     /// The tile operands, destinations included, in any order; at most 8.
     pub tiles: *const TesseraTileArg,
     /// The scalar operands, in any order; at most 8. May be null if there are none.

@@ -13,6 +13,7 @@ use crate::view::View;
 use std::ffi::c_void;
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
+use tessera_isa::ops::Form;
 use tessera_isa::profile::Profile;
 
 /// The most operands that an instruction is given.
@@ -173,7 +174,8 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
         if op.info().forms.is_empty() {
             return m.configure(attrs, scalars);
         }
-        let mut inst = convert::inst(op, m.profile, tiles, scalars, conv)?;
+        let form = convert::word(Form::ALL, inst.form, "form")?;
+        let mut inst = convert::inst((op, form), m.profile, tiles, scalars, conv)?;
         inst.attrs = attrs;
         m.issue(inst)
     })
@@ -314,6 +316,25 @@ pub unsafe extern "C" fn tessera_read_element(
         let (tile, offset) = m.element(tile, [row, col], len)?;
         let contents = m.read(tile, offset, len)?;
         // SAFETY: `value` has room for `len` bytes, which is what `read` gave.
+        unsafe { copy_to(&contents, value) }
+    })
+}
+
+/// Reads element (0, 0) of a tile as the scalar of an instruction; `len` is its size in bytes. An undefined one is
+/// refused.
+///
+/// # Safety
+/// `value` has room for `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_read_scalar(
+    machine: *mut TesseraMachine,
+    tile: *const TesseraTile,
+    value: *mut c_void,
+    len: usize,
+) -> TesseraStatus {
+    call!(machine, [tile], |m| {
+        let contents = m.scalar(tile, len)?;
+        // SAFETY: `value` has room for `len` bytes, which is what `scalar` gave.
         unsafe { copy_to(&contents, value) }
     })
 }

@@ -7,9 +7,9 @@ use tessera_exec::lower::Failure;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{AttrValue, Attrs, ConvType, Inst, Place, Root, ScalarArg, TileArg};
+use tessera_isa::inst::{AttrValue, Attrs, ConvType, Inst, Place, Root, ScalarArg, ScalarType, TileArg};
 use tessera_isa::layout::Layout;
-use tessera_isa::ops::{AttrKind, AttrName, Opcode, Role, Shape};
+use tessera_isa::ops::{AttrKind, AttrName, Form, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
 
@@ -202,7 +202,7 @@ pub(crate) fn attrs(op: Opcode, list: &[TesseraAttr]) -> Answer<Attrs> {
 
 /// The instruction in the form that its operands make.
 pub(crate) fn inst(
-    op: Opcode,
+    (op, form): (Opcode, Form),
     profile: Profile,
     given_tiles: &[TesseraTileArg],
     given_scalars: &[TesseraScalar],
@@ -211,12 +211,17 @@ pub(crate) fn inst(
     let role = |tag| word(Role::ALL, tag, "role");
     let tiles = given_tiles.iter().map(|arg| Ok((role(arg.role)?, &arg.tile)));
     let tiles = tiles.collect::<Answer<SmallVec<[_; 8]>>>()?;
-    let scalars = given_scalars.iter().map(|s| Ok(ScalarArg::new(role(s.role)?, number(s.kind, s.bits)?)));
+    let scalars = given_scalars.iter().map(|s| {
+        let ty = s.elem.checked_sub(1).map(|tag| elem(tag).map(ScalarType::of)).transpose()?;
+        Ok(ScalarArg { ty, ..ScalarArg::new(role(s.role)?, number(s.kind, s.bits)?) })
+    });
     let scalars = scalars.collect::<Answer<SmallVec<[_; 4]>>>()?;
     let conv = given_conv.map(|c| conv(c).map(|ty| (c, ty))).transpose()?;
     let conv_role = conv.as_ref().map(|_| Role::Src);
     let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.role)).chain(conv_role);
-    let form = op.shapes().iter().find(|f| same_roles(f, given())).ok_or_else(|| {
+    // The first form with these operands, unless one is asked for that has them in another order.
+    let is_asked = |f: &&Shape| form == Form::Plain || f.form == form;
+    let form = op.shapes().iter().filter(is_asked).find(|f| same_roles(f, given())).ok_or_else(|| {
         let roles: Vec<&str> = given().map(Role::name).collect();
         Refusal::argument(format!("{} has no form with the operands {}", op.title(), roles.join(", ")))
     })?;

@@ -11,8 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tessera_exec::engine::{Engine, Storage, TileId};
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
-use tessera_isa::ops::{AttrName, Bind, Role};
+use tessera_isa::ops::{AttrName, Bind, Effect, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::effects;
 use tessera_isa::tile::Loc;
 
 /// A simulated core. C sees only pointers to it.
@@ -148,6 +149,7 @@ impl TesseraMachine {
 
     pub(crate) fn issue(&mut self, mut inst: Inst) -> Answer<Vec<Diagnostic>> {
         let how = inst.op.binds(self.profile);
+        let touched = effects(&inst).tiles;
         let mut tiles: SmallVec<[(Role, TileId); 8]> = SmallVec::new();
         for (n, arg) in std::mem::take(&mut inst.tiles).into_iter().enumerate() {
             self.check_place(&arg)?;
@@ -155,7 +157,7 @@ impl TesseraMachine {
             let needs_storage = match how {
                 Some(Bind::Bytes | Bind::Window) => false,
                 Some(Bind::InPlace) => arg.role != Role::Dst,
-                _ => true,
+                _ => !touched.iter().any(|t| t.role == arg.role && t.effect == Effect::Unused),
             };
             if needs_storage && arg.place.is_none() {
                 return Err(Refusal::argument(format!("the tile {} has no storage", arg.role)));
@@ -287,6 +289,17 @@ impl TesseraMachine {
 
     pub(crate) fn read(&mut self, tile: TileId, offset: u64, len: usize) -> Answer<Vec<u8>> {
         Ok(self.engine.read_bytes(tile, offset, len)?)
+    }
+
+    /// Element (0, 0) as the scalar of an instruction.
+    pub(crate) fn scalar(&mut self, t: &TesseraTile, len: usize) -> Answer<Vec<u8>> {
+        let (tile, _) = self.element(t, [0, 0], len)?;
+        let data = self.engine.read(tile, 0)?;
+        if data.defined.iter().take(len).any(|mask| *mask != 0xFF) {
+            let found = Diagnostic::error("undefined-use", "element (0, 0), which is the scalar, is undefined");
+            return Err(Refusal::rules(vec![found.help("write the tile first")]));
+        }
+        Ok(data.elements.into_iter().take(len).collect())
     }
 
     pub(crate) fn write(&mut self, tile: TileId, offset: u64, bytes: &[u8]) -> Answer<Vec<Diagnostic>> {

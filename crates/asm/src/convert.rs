@@ -89,7 +89,7 @@ impl<'a> Convert<'a> {
     /// The table's row for an instruction that can change its form.
     fn form_of(&self, op: &Op) -> Option<&'static FormInfo> {
         let OpKind::Pto(opcode, form) = op.kind else { return None };
-        opcode.form(form).filter(|_| opcode.info().family != Family::Support)
+        opcode.form(form).filter(|_| !matches!(opcode.info().family, Family::Support | Family::Memory))
     }
 
     /// Does the operation move or compute elements, and make no view of its operands?

@@ -32,8 +32,6 @@ use tessera_ir::{BlockId, Func, Module, NameId, OpId, TypeId};
 use tessera_isa::diag::Span;
 use tessera_isa::profile::Profile;
 
-pub(crate) use names::scalar_of;
-
 /// Brackets and regions nest at most this deep.
 pub(crate) const MAX_DEPTH: u32 = 256;
 

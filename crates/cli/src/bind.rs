@@ -1,8 +1,6 @@
-//! Names and files of the command line: `NAME=FILE`, `NAME=VALUE`, `NAME@1`, and output files that appear together.
+//! Names and files of the command line: `NAME=FILE`, `NAME=VALUE`, `NAME@1`.
 
-use crate::session::{Failure, Session};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tessera::Literal;
 use tessera_isa::codec::Number;
 
@@ -69,31 +67,4 @@ fn number(text: &str) -> Option<Literal> {
         (None, _) => text.parse::<f64>().ok().map(Number::Float),
     };
     number.map(Literal::Number)
-}
-
-/// Writes all files or none: each beside its place first, then all are renamed.
-pub fn write_all(session: &Session<'_>, files: &[(PathBuf, Vec<u8>)]) -> Result<(), Failure> {
-    let staged = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
-    };
-    let targets: Vec<(PathBuf, PathBuf)> =
-        files.iter().map(|(name, _)| session.path(name)).map(|path| (staged(&path), path)).collect();
-    let write = || -> Result<(), Failure> {
-        for ((name, bytes), (temporary, path)) in files.iter().zip(&targets) {
-            if path.is_dir() {
-                return Err(Failure::file("write", name, &std::io::ErrorKind::IsADirectory.into()));
-            }
-            fs::write(temporary, bytes).map_err(|e| Failure::file("write", name, &e))?;
-        }
-        for ((name, _), (temporary, path)) in files.iter().zip(&targets) {
-            fs::rename(temporary, path).map_err(|e| Failure::file("write", name, &e))?;
-        }
-        Ok(())
-    };
-    write().inspect_err(|_| {
-        for (temporary, _) in &targets {
-            let _ = fs::remove_file(temporary);
-        }
-    })
 }

@@ -7,6 +7,8 @@
 pub mod bench;
 pub mod bind;
 pub mod commands;
+pub mod limits;
+pub mod output;
 pub mod policy;
 pub mod render;
 pub mod session;

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tessera_cli::{Session, run};
+use tessera_cli::{Session, output, run};
 
 /// A stream whose reader may go away, as in `tessera explain | head`: the rest is dropped, and the exit code stays that of
 /// the work.
@@ -25,7 +25,15 @@ impl<W: Write> Write for Quiet<W> {
     }
 }
 
+/// What a process ends with that an interrupt stopped, as shells have it.
+const INTERRUPTED: i32 = 130;
+
 fn main() -> ExitCode {
+    // Without a handler an interrupt still ends the process; it may then leave a file that was being written.
+    let _ = ctrlc::set_handler(|| {
+        let _held = output::abandon();
+        std::process::exit(INTERRUPTED);
+    });
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     let mut stdout = BufWriter::new(Quiet(io::stdout().lock()));
     let mut stderr = BufWriter::new(Quiet(io::stderr().lock()));

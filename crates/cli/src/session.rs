@@ -113,8 +113,8 @@ impl Session<'_> {
         failure.code
     }
 
-    /// Writes a file.
-    pub fn write(&self, name: &Path, bytes: &[u8]) -> Result<(), Failure> {
-        std::fs::write(self.path(name), bytes).map_err(|e| Failure::file("write", name, &e))
+    /// Writes a file; see [`crate::output`].
+    pub fn write(&mut self, name: &Path, bytes: Vec<u8>) -> Result<(), Failure> {
+        crate::output::write(self, &[(name.to_path_buf(), bytes)])
     }
 }

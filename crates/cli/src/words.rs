@@ -36,7 +36,7 @@ pub fn sentence(error: &Error) -> String {
 
 /// What an error reports.
 pub fn diagnostics(error: &Error) -> Vec<Diagnostic> {
-    let mut all: Vec<Diagnostic> = error.diagnostics().cloned().collect();
+    let mut all: Vec<Diagnostic> = error.diagnostics().cloned().map(limited).collect();
     let (Some(missing), Some(first)) = (error.missing(), all.first_mut()) else { return all };
     if error.kind() == ErrorKind::Request && first.span.is_none() {
         (first.message, first.help) = (sentence(error), None);
@@ -59,5 +59,14 @@ pub fn found(kernel: &Kernel, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnosti
             d.help = Some("bind a file to it with --in, or store all of it".into());
         }
     }
-    diagnostics
+    diagnostics.into_iter().map(limited).collect()
+}
+
+/// What stopped at a limit can be given more.
+fn limited(mut d: Diagnostic) -> Diagnostic {
+    if let ("loop" | "memory-limit", Some(help)) = (d.rule, &mut d.help) {
+        *help = help.replace("allow more steps", "allow more with --max-steps");
+        *help = help.replace("allow more memory", "allow more with --max-memory");
+    }
+    d
 }

@@ -138,6 +138,8 @@ fn origins_worked_out_on_data_are_what_a_run_writes() {
             inputs: case.inputs(&kernel),
             outputs: outputs.clone(),
             trace: false,
+            limits: Default::default(),
+            progress: None,
         };
         let (watched, watch) = watch(run, Watch::new(Terms::default(), numbers, false));
         assert!(!watched.failed(), "{}: {:?}", case.name, watched.diagnostics);

@@ -3,18 +3,29 @@
 use crate::body::tensor;
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Op, ScalarType, Type, ValueId};
-use tessera_isa::inst::{AttrValue, Attrs};
-use tessera_isa::ops::{AttrKind, AttrName, Bind, Effect, Form, Kind, Opcode, Role, Text};
+use tessera_isa::inst::{AttrValue, Attrs, Precision};
+use tessera_isa::ops::{AttrKind, AttrName, Bind, CppAttr, CppValue, Effect, Form, Kind, OpInfo, Opcode, Role, Text};
 
-/// The value that an attribute has, as an argument.
+/// The value that an attribute has, or its default, as an argument.
 fn attribute(name: AttrName, attrs: &Attrs) -> Option<String> {
     Some(match (name.info().kind, attrs.value(name)?) {
         (AttrKind::Word { list, .. }, AttrValue::Word(n)) => {
             format!("{}::{}", name.cpp(), list.get(usize::from(n))?.cpp)
         }
         (_, AttrValue::Bool(value)) => value.to_string(),
+        (_, AttrValue::Int(value)) if name.info().cpp == CppAttr::Optional => format!("{}{{{value}}}", name.cpp()),
         (_, value) => words::number(&value.number()?),
     })
+}
+
+/// The algorithm, where more than the usual precision is asked for.
+fn algorithm(info: &OpInfo, attrs: &Attrs) -> String {
+    let is_high =
+        attrs.precision() == Some(Precision::High) || attrs.get(AttrName::HighPrecision) == Some(AttrValue::Bool(true));
+    match info.value {
+        Some(CppValue::Algorithm(name)) if is_high => format!("<{name}Algorithm::HIGH_PRECISION>"),
+        _ => String::new(),
+    }
 }
 
 impl Emitter<'_> {
@@ -35,6 +46,22 @@ impl Emitter<'_> {
             Some(_) => format!("std::remove_reference_t<decltype({text})>"),
             None => format!("decltype({text})"),
         }
+    }
+
+    /// The scalar of an instruction on tiles: in its own type, where that is not the elements'.
+    fn typed_scalar(&self, op: &Op, role: Role) -> Emitted<String> {
+        let text = self.scalar(op, role)?;
+        let ty = op.operand(role).map_or(ScalarType::Index, |o| self.scalar_of(o.arg));
+        let src = [Role::Src, Role::Src0, Role::Dst].iter().find_map(|role| self.operand(op, *role));
+        let elem = src.and_then(|v| self.ty(v).tile().map(|t| t.elem));
+        Ok(match ty {
+            _ if elem.map(ScalarType::of) == Some(ty) => text,
+            // A single bit is -1 or 0, as every narrow integer keeps its sign.
+            ScalarType::Int(1, _) => format!("Exactly(static_cast<int8_t>({text} ? -1 : 0))"),
+            ScalarType::Index => format!("Exactly(static_cast<int64_t>({text}))"),
+            _ if words::is_unsigned(ty) => format!("Exactly(static_cast<{}>({text}))", words::unsigned_type(ty)),
+            _ => format!("Exactly(static_cast<{}>({text}))", words::scalar_type(ty, op.span)?),
+        })
     }
 
     /// A fill value or quantization parameter.
@@ -89,9 +116,9 @@ impl Emitter<'_> {
         let mut arguments = self.arguments(op, opcode, form)?;
         let name = info.cpp.first().copied().unwrap_or_default();
         if !info.by_flows() {
-            // The intrinsic is made of the row: its attributes are arguments.
-            arguments.extend(info.attrs.iter().filter_map(|name| attribute(*name, attrs)));
-            self.line(&format!("{name}({});", arguments.join(", ")));
+            // The intrinsic is made of the row.
+            arguments.extend(self.attributes(op, info, attrs));
+            self.line(&format!("{name}{}({});", algorithm(info, attrs), arguments.join(", ")));
             return Ok(());
         }
         let template = self.template(op, form, attrs)?;
@@ -104,6 +131,16 @@ impl Emitter<'_> {
         };
         self.line(&format!("{name}{template}({}{shape});", arguments.join(", ")));
         Ok(())
+    }
+
+    /// The attributes that are arguments: those that may be left out are, where nothing behind them is given.
+    fn attributes(&self, op: &Op, info: &OpInfo, attrs: &Attrs) -> Vec<String> {
+        let is_there = |a: &&AttrName| a.info().beside.is_none_or(|role| op.operand(role).is_some());
+        let of = |cpp: CppAttr| info.attrs.iter().filter(is_there).filter(move |a| a.info().cpp == cpp);
+        let optional: Vec<&AttrName> = of(CppAttr::Optional).collect();
+        let given = optional.iter().rposition(|a| attrs.get(**a).is_some()).map_or(0, |last| last + 1);
+        let all = of(CppAttr::Argument).chain(optional.into_iter().take(given));
+        all.filter_map(|name| attribute(*name, attrs)).collect()
     }
 
     /// Results begin: declared, placed, all of them valid, with their old contents where the text gives them.
@@ -158,10 +195,18 @@ impl Emitter<'_> {
         let given = |role: &Role| self.operand(op, *role).is_some() || !form.operand(*role).is_some_and(|o| o.optional);
         let argument = |role: Role| match role.kind() {
             Kind::Index => Ok(self.index(op, role)),
+            Kind::Fill if !opcode.info().by_flows() => self.typed_scalar(op, role),
             Kind::Quant | Kind::Fill => self.scalar(op, role),
             Kind::Tile | Kind::Conv => self.tile(op, role),
         };
-        form.cpp_order().into_iter().filter(given).map(argument).collect()
+        let mut all: Vec<String> = form.cpp_order().into_iter().filter(given).map(argument).collect::<Emitted<_>>()?;
+        let has = |role: &Role| self.operand(op, *role).is_some();
+        let shape = opcode.shapes().iter().filter(|s| s.form == form.form);
+        let shape = shape.into_iter().find(|s| s.ins.iter().all(has) && s.outs.iter().all(has));
+        if shape.is_some_and(|shape| opcode.looks_like_another(shape)) {
+            all.push("NoTmp{}".into());
+        }
+        Ok(all)
     }
 
     /// Template arguments: the modes of an instruction, after the types that stand before them.

@@ -49,6 +49,23 @@ words! {
         Default = "DEFAULT", "DEFAULT", "As fast as it can be.";
         High = "HIGH_PRECISION", "HIGH_PRECISION", "As exact as it can be.";
     }
+    /// What TLOAD writes outside the valid region (isa/memory.md 4).
+    PadMode {
+        PadNull = "PadNull", "PadNull", "The tile's own pad.";
+        PadValue = "PadValue", "PadValue", "A value.";
+        PadFirstElem = "PadFirstElem", "PadFirstElem", "The first element; refused.";
+    }
+    /// Whether a store adds to what is there (isa/memory.md 3).
+    AtomicType {
+        None = "atomic_none", "AtomicNone", "It replaces it.";
+        Add = "atomic_add", "AtomicAdd", "It adds.";
+    }
+    /// The phase of a store, which changes nothing (isa/memory.md 3).
+    StPhase {
+        Unspecified = "unspecified", "Unspecified", "None is said.";
+        Partial = "partial" | "2", "Partial", "More follows.";
+        Final = "final" | "3", "Final", "The last one.";
+    }
     /// The layout tag of a view of global memory.
     ViewTag {
         Nd = "nd", "ND", "Row-major.";
@@ -248,6 +265,11 @@ impl Inst {
     /// The first destination tile.
     pub fn dst(&self) -> Option<&TileArg> {
         self.tile(Role::Dst).or_else(|| self.tile(Role::Dst0))
+    }
+
+    /// The type of what is written: the first destination's, or the view's.
+    pub fn written_elem(&self) -> Option<Elem> {
+        self.dst().map(|d| d.tile.elem).or_else(|| self.global.as_ref().map(|view| view.elem))
     }
 
     /// Does the instruction have this scalar operand?

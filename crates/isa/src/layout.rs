@@ -78,6 +78,22 @@ impl Axis {
     }
 }
 
+/// The least and the greatest offset of the first `len` indices of some digits, of which there is at least one.
+fn reach(digits: &[Digit], len: u64) -> (i128, i128) {
+    let [first, rest @ ..] = digits else { return (0, 0) };
+    let inner = Axis::inner(digits);
+    let last = (len - 1) / inner;
+    let at = |value: u64| i128::from(value).saturating_mul(i128::from(first.stride));
+    let (low, high) = reach(rest, len - last * inner);
+    let (mut low, mut high) = (low.saturating_add(at(last)), high.saturating_add(at(last)));
+    if last > 0 {
+        let (full_low, full_high) = reach(rest, inner);
+        low = low.min(full_low.saturating_add(at(last - 1).min(0)));
+        high = high.max(full_high.saturating_add(at(last - 1).max(0)));
+    }
+    (low, high)
+}
+
 /// A layout: two axes. Offsets are in elements; a tile's first element has offset 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
@@ -156,6 +172,23 @@ impl Layout {
             axis.offset(last).max(axis.offset(full)).max(0)
         };
         (top(&self.row) + top(&self.col)) as u64 + 1
+    }
+
+    /// The least and the greatest offset of the elements (r, c) … (r + rows - 1, c + cols - 1); `None` where there are
+    /// none.
+    pub fn reach(&self, [r, c]: [u64; 2], [rows, cols]: [u64; 2]) -> Option<(i128, i128)> {
+        if rows == 0 || cols == 0 {
+            return None;
+        }
+        let axis = |axis: &Axis, at: u64, len: u64| {
+            if at == 0 {
+                return reach(&axis.digits, len);
+            }
+            let all = (at..at.saturating_add(len)).map(|i| i128::from(axis.offset(i)));
+            all.fold((i128::MAX, i128::MIN), |(low, high), at| (low.min(at), high.max(at)))
+        };
+        let ((row_low, row_high), (col_low, col_high)) = (axis(&self.row, r, rows), axis(&self.col, c, cols));
+        Some((row_low + col_low, row_high + col_high))
     }
 
     /// The layout of the window of `rows × cols` elements at `(r, c)`, with the offset where it starts, where the

@@ -125,6 +125,16 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::ContractRange, _) => "M, K and N are 1 to 4095",
         (RuleKind::GatherValid, _) => "idx has the valid region of dst (a2a3, a5: and both are valid in all columns)",
         (RuleKind::GatherTmp, _) => "tmp is given, in Vec, ND, and has the type and valid region of idx",
+        (RuleKind::LoadSignature, _) => sentence(usage.id),
+        (RuleKind::LoadShape, _) => {
+            "the view has the tile's valid rows and columns (a2a3, a5: and at most its declared rows; dn: columns)"
+        }
+        (RuleKind::LargerView, _) => "the view is not larger than what is loaded",
+        (RuleKind::StoreShape, _) => "the view's rows × columns equal the tile's valid region",
+        (RuleKind::LoadPad, _) => "padding has a settled meaning: the tile's own pad, or PadValue with a pad_value",
+        (RuleKind::StoreRange, _) => "out of Acc: 1 to 4095 columns, at most 8192 rows into nd, 65535 into nz",
+        (RuleKind::StoreAtomic, _) => "what is added is i8, i16, i32, f16, bf16 or f32",
+        (RuleKind::ViewHardware, _) => "public documentation does not refuse it (isa/memory.md 2)",
         (RuleKind::AtRun, "index") => "every index names an element of src",
         _ => return None,
     })
@@ -165,14 +175,6 @@ static RULES: &[Rule] = rules! {
     Warning ALL "undefined-read", "an element that reaches global memory, a file or the terminal has a defined value", "ops.md 1";
     Error ALL "undefined-use", "a value that decides anything (an index, an fp parameter, a count, a scalar) is defined", "ops.md 1";
     // Global memory.
-    Error ALL "tload-shape", "the view's rows × columns equal the tile's valid region", "tile-model.md 7";
-    Error ALL "tload-dtype", "the view and the tile have one element type", "tile-model.md 7";
-    Error NPU "tload-layout", "Vec loads ND→ND, DN→DN, NZ→NZ; Mat also ND→NZ and DN→ZN", "tile-model.md 7";
-    Error NPU "tload-loc", "the tile is in Vec or Mat", "tile-model.md 7";
-    Error ALL "tstore-shape", "the view's rows × columns equal the tile's valid region", "tile-model.md 7";
-    Error ALL "tstore-dtype", "the view and the tile have one element type", "tile-model.md 7";
-    Error NPU "tstore-layout", "Vec stores ND→ND, DN→DN, NZ→NZ; Mat also NZ→ND and ZN→DN", "tile-model.md 7";
-    Error NPU "tstore-loc", "the tile is in Vec or Mat", "tile-model.md 7";
     Error ALL "gm-bounds", "every element touched lies inside the buffer, and a partition inside its view", "tile-model.md 7";
     // Fixpipe.
     Error ALL "quant-source", "relu, quantization and AccToVecMode need an Acc source", "fixpipe.md 1";

@@ -28,7 +28,7 @@ use crate::typed::{AsTile, Element};
 use crate::{Error, Number, Profile, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::TileId;
-use tessera_isa::inst::{Attrs, Inst, ScalarArg};
+use tessera_isa::inst::{Attrs, Inst, ScalarArg, ScalarType};
 use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
 use tessera_isa::tile::{Tile as TileOnProfile, TileType};
 
@@ -193,29 +193,42 @@ pub(crate) fn saturated(n: usize) -> i64 {
 
 /// An instruction that is put together at run time.
 ///
-/// Operands come in any order; which form it is follows from their roles.
+/// Operands come in any order, unless forms differ in nothing else (TDIVS); which form it is follows from their roles.
 #[derive(Clone, Debug)]
 pub struct Instruction<'a> {
     /// Everything but the tiles.
     inst: Inst,
     tiles: Vec<(Role, &'a TileBuf)>,
+    /// All operands, as they were given.
+    given: Vec<Role>,
 }
 
 impl<'a> Instruction<'a> {
     /// An instruction without operands.
     pub fn new(op: Opcode) -> Self {
-        Instruction { inst: Inst::new(op, Form::Plain, Profile::Cpu), tiles: Vec::new() }
+        Instruction { inst: Inst::new(op, Form::Plain, Profile::Cpu), tiles: Vec::new(), given: Vec::new() }
     }
 
     /// With a tile.
     pub fn tile(mut self, role: Role, tile: &'a TileBuf) -> Self {
         self.tiles.push((role, tile));
+        self.given.push(role);
         self
     }
 
-    /// With a scalar: a fill value or a quantization parameter.
-    pub fn scalar(mut self, role: Role, value: Number) -> Self {
-        self.inst.scalars.push(ScalarArg::new(role, value));
+    /// With a scalar that has no type: a fill value or a quantization parameter.
+    pub fn scalar(self, role: Role, value: Number) -> Self {
+        self.scalar_arg(ScalarArg::new(role, value))
+    }
+
+    /// With a scalar of a type.
+    pub fn value<T: Element>(self, role: Role, value: T) -> Self {
+        self.scalar_arg(ScalarArg { ty: Some(ScalarType::of(T::ELEM)), ..ScalarArg::new(role, value.number()) })
+    }
+
+    fn scalar_arg(mut self, scalar: ScalarArg) -> Self {
+        self.given.push(scalar.role);
+        self.inst.scalars.push(scalar);
         self
     }
 
@@ -239,7 +252,7 @@ impl<'a> Instruction<'a> {
 
     /// The form whose operands these are.
     fn form(&self) -> Result<&'static Shape> {
-        let given: Vec<Role> = self.tiles.iter().map(|t| t.0).chain(self.inst.scalars.iter().map(|s| s.role)).collect();
+        let given = &self.given;
         let fits = |form: &&Shape| {
             let mut roles = form.ins.iter().chain(&form.outs);
             roles.clone().count() == given.len()
@@ -249,7 +262,9 @@ impl<'a> Instruction<'a> {
         };
         let words = |roles: &mut dyn Iterator<Item = &Role>| roles.map(|r| r.name()).collect::<Vec<_>>().join(", ");
         let forms = self.inst.op.shapes();
-        forms.iter().find(fits).ok_or_else(|| {
+        let in_order = |form: &&Shape| given.iter().filter(|r| form.ins.contains(r)).eq(&form.ins);
+        let first = || forms.iter().find(fits);
+        forms.iter().filter(fits).find(in_order).or_else(first).ok_or_else(|| {
             let what = format!("{} has no form with the operands ({})", self.inst.op.title(), words(&mut given.iter()));
             let known: Vec<String> =
                 forms.iter().map(|f| format!("({})", words(&mut f.ins.iter().chain(&f.outs)))).collect();

@@ -66,16 +66,17 @@ pub use tessera_ir::TextForm;
 pub use tessera_isa::codec::Number;
 pub use tessera_isa::diag::{Diagnostic, Severity, Span};
 pub use tessera_isa::elem::Elem;
-pub use tessera_isa::inst::{AccToVec, Attrs, ConvType, Relu, Split, ViewTag};
+pub use tessera_isa::inst::{AccToVec, Attrs, Cmp, ConvType, Precision, Relu, Split, ViewTag};
 pub use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 pub use tessera_isa::profile::Profile;
+pub use tessera_isa::sem::{Rounding, Saturation};
 pub use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, TileType};
 pub use typed::{ConvTile, Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8, Tile, layout, loc};
 
 /// What a program that uses the intrinsics names.
 pub mod prelude {
     pub use crate::typed::*;
-    pub use crate::{AccToVec, Compact, Pad, PadLiteral, Profile, Split, ViewTag};
+    pub use crate::{AccToVec, Cmp, Compact, Pad, PadLiteral, Profile, Rounding, Saturation, Split, ViewTag};
     pub use crate::{Machine, RecordEvent, TileBuf, TileOptions, bf16, f16, tsync};
 }
 

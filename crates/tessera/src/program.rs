@@ -21,7 +21,7 @@ pub use bind::{Argument, Literal, Need};
 pub use call::{Data, Outputs, Shapes, tile_shape};
 pub use kernel::{Bindings, Kernel};
 pub use tessera_check::Portability;
-pub use tessera_exec::interp::{Input, Outcome, TileData};
+pub use tessera_exec::interp::{Input, Limits, Outcome, Progress, TileData};
 pub use tessera_plan::Placement;
 
 use crate::{Error, Missing, Profile, Result};

@@ -1,7 +1,8 @@
 //! Runs on origins instead of data: what [`trace`](crate::trace), [`equiv`](crate::equiv) and [`opt`](crate::opt) share.
 
-use crate::program::{Bindings, Input, Kernel, Need};
+use crate::program::{Bindings, Input, Kernel, Limits, Need, Progress};
 use crate::{ConvType, Elem, Error, Literal, Missing, Number, Result};
+use std::sync::Arc;
 use tessera_exec::interp::watch;
 use tessera_exec::origin::{Converted, Function, Quantized, Term, TermId, Terms, Watch};
 use tessera_ir::{Def, ValueId};
@@ -17,11 +18,15 @@ pub struct Given {
     pub shapes: Vec<(String, Vec<u64>)>,
     /// How often the kernel runs.
     pub blocks: u32,
+    /// Where a run is stopped.
+    pub limits: Limits,
+    /// Where runs tell how far they are.
+    pub progress: Option<Arc<Progress>>,
 }
 
 impl Default for Given {
     fn default() -> Self {
-        Given { set: Vec::new(), shapes: Vec::new(), blocks: 1 }
+        Given { set: Vec::new(), shapes: Vec::new(), blocks: 1, limits: Limits::default(), progress: None }
     }
 }
 
@@ -109,7 +114,14 @@ impl Given {
         let inputs = self.inputs(kernel, is_given)?;
         let placement = kernel.plan(wanted)?;
         let outputs = wanted.iter().flat_map(|v| [(*v, 0), (*v, 1)]).collect();
-        let bindings = Bindings { inputs, outputs, blocks: self.blocks, ..Bindings::default() };
+        let bindings = Bindings {
+            inputs,
+            outputs,
+            blocks: self.blocks,
+            limits: self.limits,
+            progress: self.progress.clone(),
+            ..Bindings::default()
+        };
         let mut watching = Watch::new(terms, numbers.to_vec(), keep == Keep::Log);
         watching.contents = (keep == Keep::Contents).then(Default::default);
         let (outcome, watch) = watch(kernel.prepared(bindings, &placement), watching);

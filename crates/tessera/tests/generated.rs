@@ -5,13 +5,16 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use tessera_isa::ops::{Effect, FormInfo, Kind, Opcode, Role, Shape};
+use tessera_isa::ops::{AttrKind, AttrName, CppAttr, Effect, Family, FormInfo, Kind, Opcode, Role, Shape};
 
-const HEAD: &str = "//! The intrinsics of the instruction table's rows outside the layout set.
-//!
-//! Generated from the table by the test `generated`; do not edit.
-
-";
+/// The families with intrinsics that are made of their rows, each with its file and what it holds.
+const FAMILIES: [(Family, &str, &str); 5] = [
+    (Family::Elementwise, "elementwise", "Elementwise instructions (isa/elementwise.md)."),
+    (Family::Scalar, "scalar", "Tile-scalar instructions (isa/scalar.md)."),
+    (Family::Reduce, "reduce", "Reductions and expansions (isa/reduce.md)."),
+    (Family::Matrix, "matrix", "Matrix products (isa/matrix.md)."),
+    (Family::Irregular, "irregular", "Instructions whose data decides where (isa/irregular.md)."),
+];
 
 fn snake(name: &str) -> String {
     let mut out = String::new();
@@ -38,8 +41,7 @@ fn name(op: Opcode, form: &FormInfo, roles: &[Role]) -> String {
 
 fn intrinsic(out: &mut String, op: Opcode, form: &FormInfo, shape: &Shape) {
     let info = op.info();
-    let roles: Vec<Role> =
-        form.cpp_order().into_iter().filter(|r| shape.ins.contains(r) || shape.outs.contains(r)).collect();
+    let roles = shape.arguments(form);
     let (mut types, mut arguments) = (Vec::new(), Vec::new());
     for role in &roles {
         let effect = form.operand(*role).map_or(Effect::Read, |o| o.effect);
@@ -54,10 +56,16 @@ fn intrinsic(out: &mut String, op: Opcode, form: &FormInfo, shape: &Shape) {
             types.push(format!("{role:?}: {bound}"));
         }
     }
-    if !info.attrs.is_empty() {
+    // Words are arguments, and so is a flag where its operand is; hints are the dynamic interface's.
+    let is_there = |a: &&AttrName| a.info().beside.is_none_or(|role| roles.contains(&role));
+    let given = |a: &&AttrName| matches!(a.info().cpp, CppAttr::Argument | CppAttr::Optional);
+    let attrs: Vec<&AttrName> = info.attrs.iter().filter(is_there).filter(given).collect();
+    if attrs.iter().any(|a| matches!(a.info().kind, AttrKind::Word { .. })) {
         arguments.push("attrs: attrs Attrs".into());
     }
-    let call: Vec<&str> = roles.iter().map(|r| r.cpp()).collect();
+    let flags = attrs.iter().filter(|a| matches!(a.info().kind, AttrKind::Bool));
+    arguments.extend(flags.map(|a| format!("{}: flag {a:?}", snake(&format!("{a:?}")))));
+    let call: Vec<&str> = roles.iter().map(|r| r.cpp()).chain(attrs.iter().map(|a| a.name())).collect();
     let judged: Vec<String> = form.judged().map(|role| format!("{role:?}: {role:?}")).collect();
     let cpp = info.cpp.first().copied().unwrap_or_default();
     writeln!(out, "    /// `{cpp}({})`: {}\n    ///", call.join(", "), info.summary).unwrap();
@@ -69,25 +77,27 @@ fn intrinsic(out: &mut String, op: Opcode, form: &FormInfo, shape: &Shape) {
 
 #[test]
 fn the_intrinsics_are_those_of_the_table() {
-    let mut rows = String::new();
-    for op in Opcode::ALL {
-        let info = op.info();
-        if info.by_flows() || info.cpp.is_empty() {
-            continue;
+    for op in Opcode::ALL.iter().filter(|op| !op.info().by_flows()) {
+        assert!(FAMILIES.iter().any(|f| f.0 == op.info().family), "{op} has no file");
+    }
+    for (family, name, about) in FAMILIES {
+        let mut rows = String::new();
+        for op in Opcode::ALL.iter().filter(|op| op.info().family == family && !op.info().cpp.is_empty()) {
+            for shape in op.shapes() {
+                intrinsic(&mut rows, *op, op.form(shape.form).unwrap(), shape);
+            }
         }
-        for shape in op.shapes() {
-            let form = op.form(shape.form).unwrap();
-            intrinsic(&mut rows, *op, form, shape);
+        let element = if rows.contains(": Element") { "{AsTile, Element}" } else { "AsTile" };
+        let text = format!(
+            "//! {about}\n//!\n//! Generated from the instruction table by the test `generated`; do not edit.\n\nuse \
+             crate::typed::intrinsic::intrinsics;\nuse crate::typed::{element};\n\nintrinsics! {{\n{}\n}}\n",
+            rows.trim_end()
+        );
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/typed/generated/{name}.rs"));
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&file, &text).unwrap();
         }
+        let is_same = std::fs::read_to_string(&file).unwrap_or_default() == text;
+        assert!(is_same, "{} differs from the table; bless it", file.display());
     }
-    let mut uses = String::from("use super::AsTile;\n");
-    if rows.contains(": Element") {
-        uses += "use super::Element;\n";
-    }
-    let text = format!("{HEAD}{uses}use super::intrinsic::intrinsics;\n\nintrinsics! {{\n{}\n}}\n", rows.trim_end());
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/typed/generated.rs");
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&file, &text).unwrap();
-    }
-    assert!(std::fs::read_to_string(&file).unwrap() == text, "{} differs from the table; bless it", file.display());
 }

@@ -1,93 +1,216 @@
-//! The C++ intrinsics of the rows outside the layout set.
+//! The C++ intrinsics of the rows outside the layout set (cpp.md 6): all that is said here of an instruction is in its row.
 
 use crate::signatures::{role as tag, table};
 use crate::{by_hand, header, screaming};
 use std::fmt::Write;
-use tessera_isa::ops::{AttrKind, AttrName, FormInfo, Kind, Opcode, Role, Shape};
+use tessera_isa::inst::AttrValue;
+use tessera_isa::ops::{AttrKind, AttrName, CppAttr, CppValue, Family, FormInfo, Kind, Opcode, Role, Shape};
+use tessera_isa::profile::Profile;
 
-/// Whether an attribute is an argument, and of which type.
-fn attribute(name: AttrName) -> &'static str {
-    match name.info().kind {
-        AttrKind::Word { .. } => name.cpp(),
-        AttrKind::Int(_) => "int64_t",
-        AttrKind::Bool => "bool",
-        AttrKind::Ints(_) | AttrKind::Number => panic!("{name} has no argument in C++ yet"),
-    }
+/// The families whose intrinsics are made of their rows, and their headers.
+const FAMILIES: [(Family, &str); 5] = [
+    (Family::Elementwise, "elementwise.hpp"),
+    (Family::Scalar, "scalar.hpp"),
+    (Family::Reduce, "reduce.hpp"),
+    (Family::Matrix, "matrix.hpp"),
+    (Family::Irregular, "irregular.hpp"),
+];
+
+/// The tag of an attribute.
+fn attr_tag(name: AttrName) -> String {
+    format!("TESSERA_ATTR_NAME_{}", screaming(&format!("{name:?}")))
 }
 
-/// The words of attributes, as far as the instructions that are written by hand do not have them.
-fn words(out: &mut String) {
-    let with = |name: AttrName, hand: bool| {
-        Opcode::ALL.iter().any(|op| by_hand(*op) == hand && op.info().attrs.contains(&name))
-    };
-    for name in AttrName::ALL.iter().copied().filter(|n| with(*n, false) && !with(*n, true)) {
-        if let AttrKind::Word { list, first, .. } = name.info().kind {
-            let words: Vec<&str> = list.iter().map(|w| w.cpp).collect();
-            let first = if first == 0 { String::new() } else { format!(" = {first}") };
-            let all = words.join(", ").replacen(',', &format!("{first},"), 1);
-            writeln!(out, "\nenum class {} : uint32_t {{ {all} }};", name.cpp()).unwrap();
+/// The enumerators of an attribute's words; two words may share one.
+fn enumerators(name: AttrName) -> Vec<&'static str> {
+    let AttrKind::Word { list, .. } = name.info().kind else { return Vec::new() };
+    let mut words: Vec<&str> = Vec::new();
+    for word in list.iter().filter(|w| !list.iter().take_while(|o| o.name != w.name).any(|o| o.cpp == w.cpp)) {
+        words.push(word.cpp);
+    }
+    words
+}
+
+/// The types of arguments and template arguments, as far as the instructions that are written by hand do not have them.
+fn types(out: &mut String) {
+    let rows = |hand: bool| Opcode::ALL.iter().filter(move |op| by_hand(**op) == hand).map(|op| op.info());
+    let with = |name: AttrName, hand: bool| rows(hand).any(|row| row.attrs.contains(&name));
+    let is_ours = |name: &AttrName| with(*name, false) && !with(*name, true);
+    for name in AttrName::ALL.iter().copied().filter(is_ours) {
+        match (name.info().kind, name.info().cpp) {
+            (_, CppAttr::Algorithm | CppAttr::Hint) => {}
+            (AttrKind::Word { first, .. }, _) => {
+                let first = if first == 0 { String::new() } else { format!(" = {first}") };
+                let all = enumerators(name).join(", ").replacen(',', &format!("{first},"), 1);
+                writeln!(out, "enum class {} : uint32_t {{ {all} }};", name.cpp()).unwrap();
+            }
+            (AttrKind::Int(_), CppAttr::Optional) => {
+                writeln!(out, "// {}\nenum class {} : int64_t {{}};", name.info().about, name.cpp()).unwrap();
+            }
+            _ => {}
+        }
+    }
+    let mut known = Vec::new();
+    writeln!(out, "// Wishes for precision: both give the same bits (isa/elementwise.md 3).").unwrap();
+    for row in rows(false) {
+        if let Some(CppValue::Algorithm(name)) = row.value
+            && !known.contains(&name)
+        {
+            writeln!(out, "enum class {name}Algorithm : uint32_t {{ DEFAULT, HIGH_PRECISION }};").unwrap();
+            known.push(name);
         }
     }
 }
 
-/// One overload: the arguments in C++ order, then attributes, then events.
-fn overload(out: &mut String, op: Opcode, name: &str, form: &FormInfo, shape: &Shape) {
+/// One overload while it is written.
+#[derive(Default)]
+struct Overload {
+    parameters: Vec<String>,
+    arguments: Vec<String>,
+    call: String,
+}
+
+impl Overload {
+    fn add(&mut self, ty: &str, name: &str) {
+        self.parameters.push(format!("{ty}{name}"));
+        self.arguments.push(name.into());
+    }
+
+    fn attribute(&mut self, name: AttrName) {
+        let (tag, word) = (attr_tag(name), name.name());
+        match (name.info().kind, name.info().default) {
+            (AttrKind::Word { list, .. }, Some(AttrValue::Word(usual))) => {
+                self.add(&format!("{} ", name.cpp()), word);
+                let usual = format!("{}::{}", name.cpp(), list[usize::from(usual)].cpp);
+                write!(self.call, ".AttrUnless({tag}, {word}, {usual})").unwrap();
+            }
+            (AttrKind::Word { .. } | AttrKind::Int(_), _) => {
+                self.add(&format!("{} ", name.cpp()), word);
+                write!(self.call, ".Attr({tag}, static_cast<int64_t>({word}))").unwrap();
+            }
+            (AttrKind::Bool, _) => {
+                self.add("bool ", word);
+                write!(self.call, ".Attr({tag}, {word})").unwrap();
+            }
+            (AttrKind::Ints(_) | AttrKind::Number, _) => panic!("{name} has no argument in C++ yet"),
+        }
+    }
+}
+
+/// The profiles that touch a scratch operand, as a condition; elsewhere it needs no storage.
+fn is_touched(op: Opcode, form: &FormInfo, role: Role) -> Option<String> {
+    let operand = form.operand(role).expect("an operand");
+    let on: u32 = Profile::ALL.iter().filter(|p| operand.used.has(**p)).map(|p| 1 << *p as u32).sum();
+    let always = Profile::ALL.iter().all(|p| operand.used.has(*p));
+    let binary = if op.info().attrs.contains(&AttrName::IsBinary) { " || isBinary" } else { "" };
+    (!always).then(|| format!(", detail::RunsOn({on:#x}){binary}"))
+}
+
+/// One overload and its `_IMPL` twin: the arguments in C++ order, then attributes, then events. `no_tmp` marks a call
+/// without scratch that would otherwise look like another one.
+fn overload(
+    out: &mut String,
+    op: Opcode,
+    name: &str,
+    (form, shape): (&FormInfo, &Shape),
+    attrs: &[AttrName],
+    no_tmp: bool,
+) {
     let info = op.info();
-    let given = |role: &Role| shape.ins.contains(role) || shape.outs.contains(role);
-    let roles: Vec<Role> = form.cpp_order().into_iter().filter(given).collect();
+    let roles = shape.arguments(form);
     let tiles: Vec<Role> = roles.iter().copied().filter(|r| r.kind() == Kind::Tile).collect();
     let (first, last) = (tiles.first().expect("a tile"), tiles.last().expect("a tile"));
-    let mut call = format!("detail::Call(TESSERA_OP_{})", screaming(&format!("{op:?}")));
-    let mut arguments = Vec::new();
+    // A scalar is an element of the source.
+    let element = tiles.iter().find(|r| matches!(r, Role::Src | Role::Src0)).unwrap_or(first);
+    let mut made =
+        Overload { call: format!("detail::Call(TESSERA_OP_{}", screaming(&format!("{op:?}"))), ..Overload::default() };
+    let plain = op.shapes().iter().find(|s| shape.same_roles(s)).is_none_or(|first| first.form == form.form);
+    made.call +=
+        &if plain { ")".into() } else { format!(", TESSERA_FORM_{})", screaming(&format!("{:?}", form.form))) };
     for role in &roles {
-        let (ty, how) = match role.kind() {
-            Kind::Tile | Kind::Conv => (format!("{role:?} &"), "Tile"),
-            Kind::Fill => (format!("typename {first:?}::DType "), "Scalar"),
-            Kind::Index => ("int64_t ".into(), "Scalar"),
-            Kind::Quant => ("uint64_t ".into(), "Scalar"),
+        let (ty, how, rest) = match role.kind() {
+            Kind::Tile | Kind::Conv => (format!("{role:?} &"), "Tile", is_touched(op, form, *role).unwrap_or_default()),
+            Kind::Fill => (format!("detail::ScalarOf<typename {element:?}::DType> "), "Value", String::new()),
+            Kind::Index => ("int64_t ".into(), "Scalar", String::new()),
+            Kind::Quant => ("uint64_t ".into(), "Scalar", String::new()),
         };
-        arguments.push(format!("{ty}{}", role.cpp()));
-        write!(call, ".{how}({}, {})", tag(*role), role.cpp()).unwrap();
+        made.add(&ty, role.cpp());
+        write!(made.call, ".{how}({}, {}{rest})", tag(*role), role.cpp()).unwrap();
     }
-    for attr in info.attrs {
-        let ty = attribute(*attr);
-        arguments.push(format!("{ty} {}", attr.name()));
-        let value = format!("static_cast<int64_t>({})", attr.name());
-        write!(call, ".Attr(TESSERA_ATTR_NAME_{}, {value})", screaming(&format!("{attr:?}"))).unwrap();
+    if no_tmp {
+        made.parameters.push("NoTmp".into());
+        made.arguments.push("NoTmp{}".into());
     }
-    let types: Vec<String> = tiles.iter().map(|r| format!("typename {r:?}")).collect();
+    for attr in attrs {
+        made.attribute(*attr);
+    }
+    let value = info.value.map(|value| match value {
+        CppValue::Algorithm(name) => {
+            let says = |a: &&AttrName| matches!(a, AttrName::PrecisionMode | AttrName::HighPrecision);
+            if let Some(attr) = info.attrs.iter().find(says) {
+                write!(made.call, ".AttrUnless({}, PrecisionType, {name}Algorithm::DEFAULT)", attr_tag(*attr)).unwrap();
+            }
+            (format!("auto PrecisionType = {name}Algorithm::DEFAULT, "), "<PrecisionType>".to_string())
+        }
+        CppValue::Flag(name) => (format!("bool {name} = true, "), format!("<{name}>")),
+    });
+    let (declared, given) = value.unwrap_or_default();
+    let named = form.named.iter().filter(|r| tiles.contains(r));
+    let others = tiles.iter().filter(|r| !form.named.contains(r));
+    let types = named.chain(others).map(|r| format!("typename {r:?}")).collect::<Vec<_>>().join(", ");
     let judged: Vec<String> = form.judged().map(|r| format!("{{{}, {r:?}::Info}}", tag(r))).collect();
     let id = |id: Option<&str>| format!("\"{}\"", id.or(info.ids.loc).unwrap_or_default());
     let ids = [info.ids.profile, info.ids.loc, info.ids.layout, info.ids.dtype].map(id);
+    let Overload { parameters, arguments, call } = made;
     write!(
         out,
-        "template <{}, typename... WaitEvents>\n\
-         PTO_INST detail::TileEventIf<{last:?}, WaitEvents...> {name}({}, WaitEvents &...)\n{{\n    \
-         PTO_STATIC_SIG({}, {:?}, {}, {});\n    return {call}.Issue();\n}}\n",
-        types.join(", "),
-        arguments.join(", "),
+        "template <{declared}{types}>\nPTO_INST void {name}_IMPL({0})\n{{ PTO_STATIC_SIG({1}, {2:?}, {3}, {4}); \
+         {call}.Issue(); }}\ntemplate <{declared}{types}, typename... WaitEvents>\nPTO_INST \
+         detail::TileEventIf<{last:?}, WaitEvents...> {name}({0}, WaitEvents &...)\n{{ return {name}_IMPL{given}({5}), \
+         RecordEvent{{}}; }}\n",
+        parameters.join(", "),
         table(op),
         form.form,
         ids.join(", "),
         judged.join(", "),
+        arguments.join(", "),
     )
     .unwrap();
 }
 
-pub fn all() -> String {
-    let mut out = String::from("inline namespace PTO_PROFILE_NAMESPACE {\n");
-    words(&mut out);
-    for op in Opcode::ALL.iter().filter(|op| !by_hand(**op)) {
-        let info = op.info();
-        writeln!(out, "\n// {} {} ({})", info.summary, info.formula, info.source).unwrap();
-        for name in info.cpp {
-            for shape in op.shapes() {
-                overload(&mut out, *op, name, op.form(shape.form).expect("a form"), shape);
-            }
-        }
+/// The overloads of a form as it is written: attributes that may be left out are, from the last one on.
+fn overloads(out: &mut String, op: Opcode, name: &str, shape: &Shape) {
+    let form = op.form(shape.form).expect("a form");
+    let is_there = |a: &&AttrName| a.info().beside.is_none_or(|role| shape.ins.contains(&role));
+    let of = |cpp: CppAttr| op.info().attrs.iter().filter(is_there).filter(move |a| a.info().cpp == cpp).copied();
+    let optional: Vec<AttrName> = of(CppAttr::Optional).collect();
+    let no_tmp = op.looks_like_another(shape);
+    for given in 0..=optional.len() {
+        let attrs: Vec<AttrName> = of(CppAttr::Argument).chain(optional.iter().take(given).copied()).collect();
+        overload(out, op, name, (form, shape), &attrs, no_tmp);
     }
-    out += "\n} // namespace PTO_PROFILE_NAMESPACE";
+}
+
+/// The headers of intrinsics: one for each family, and the types of their arguments.
+pub fn all() -> Vec<(&'static str, String)> {
+    let mut words = String::new();
+    types(&mut words);
+    let about = "What the instructions that are made of their rows take besides tiles and numbers.";
+    let mut headers = vec![("words.hpp", header("PTO_COMMON_WORDS_HPP", about, "issue.hpp", &words))];
     let about =
         "The instructions whose arguments are what their rows say: destinations first, then events to wait for.";
-    header("PTO_COMMON_INSTRUCTIONS_HPP", about, "issue.hpp", &out)
+    for (family, file) in FAMILIES {
+        let mut out = String::from("inline namespace PTO_PROFILE_NAMESPACE {\n");
+        for op in Opcode::ALL.iter().filter(|op| op.info().family == family) {
+            let info = op.info();
+            writeln!(out, "\n// {} {} ({})", info.summary, info.formula, info.source).unwrap();
+            for name in info.cpp {
+                op.shapes().iter().for_each(|shape| overloads(&mut out, *op, name, shape));
+            }
+        }
+        out += "\n} // namespace PTO_PROFILE_NAMESPACE";
+        let guard = format!("PTO_COMMON_{}_HPP", file.split('.').next().unwrap().to_uppercase());
+        headers.push((file, header(&guard, about, "words.hpp", &out)));
+    }
+    headers
 }

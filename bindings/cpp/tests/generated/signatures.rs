@@ -160,7 +160,7 @@ fn types(out: &mut Vec<String>, types: Types) {
         Types::Rows(roles, rows) => {
             rows.iter().for_each(|row| way(roles.iter().zip(*row).map(|(r, e)| ("Elem", *r, elems(&[*e]))).collect()));
         }
-        Types::Equal => out.extend([condition("Types", 0, 0), condition("SameElem", 0, 0)]),
+        Types::Equal | Types::Alike => out.extend([condition("Types", 0, 0), condition("SameElem", 0, 0)]),
         Types::EachOf(list) => out.extend([condition("Types", 0, 0), condition("Elem", 0, elems(list))]),
         Types::EqualOf(list) => {
             out.extend([condition("Types", 0, 0), condition("SameElem", 0, 0), condition("Elem", 0, elems(list))])

@@ -4,7 +4,7 @@ use crate::screaming;
 use std::fmt::{Debug, Write};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Relu, Split, ViewTag};
-use tessera_isa::ops::{AttrName, Opcode, Role};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Loc, SLayout};
 
@@ -35,6 +35,7 @@ pub fn enums() -> String {
     list(&mut out, "Op", "Instructions; `tessera_issue` takes those with operands.", Opcode::ALL, |op| {
         op.info().summary.into()
     });
+    list(&mut out, "Form", "Forms of an instruction.", Form::ALL, |_| String::new());
     list(&mut out, "Role", "What an operand is to its instruction.", Role::ALL, |_| String::new());
     out
 }

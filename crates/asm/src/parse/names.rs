@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use tessera_ir::{Arg, Def, NameId, Operand, ScalarType, Sign, Type, TypeId, TypeTable, Value, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
-use tessera_isa::elem::{Elem, ElemKind};
+use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Kind, Role};
 
 /// Types that the parser gives to operands without a written one.
@@ -24,14 +24,6 @@ impl CommonTypes {
             i1: types.intern(Type::Scalar(ScalarType::Int(1, Sign::None))),
             i64: types.intern(Type::Scalar(ScalarType::Int(64, Sign::None))),
         }
-    }
-}
-
-pub(crate) fn scalar_of(elem: Elem) -> ScalarType {
-    match elem.kind() {
-        ElemKind::Float => ScalarType::Float(elem),
-        ElemKind::SignedInt => ScalarType::Int(elem.bits() as u8, Sign::None),
-        ElemKind::UnsignedInt => ScalarType::Int(elem.bits() as u8, Sign::Unsigned),
     }
 }
 
@@ -275,7 +267,7 @@ impl Parser<'_> {
         match role.kind() {
             Kind::Index => Some(self.common.index),
             Kind::Quant => Some(self.common.i64),
-            Kind::Fill => elem.map(|e| self.module.types.intern(Type::Scalar(scalar_of(e)))),
+            Kind::Fill => elem.map(|e| self.module.types.intern(Type::Scalar(ScalarType::of(e)))),
             Kind::Tile | Kind::Conv => None,
         }
     }

@@ -78,7 +78,7 @@ impl Printer<'_> {
             match o.role.kind() {
                 Kind::Index => *ty != Type::Scalar(ScalarType::Index),
                 Kind::Quant => *ty != Type::Scalar(ScalarType::Int(64, Sign::None)),
-                _ => elem.map(|e| Type::Scalar(crate::parse::scalar_of(e))).as_ref() != Some(ty),
+                _ => elem.map(|e| Type::Scalar(ScalarType::of(e))).as_ref() != Some(ty),
             }
         })
     }

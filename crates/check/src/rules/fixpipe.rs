@@ -15,13 +15,13 @@ pub(super) fn mode_applies(inst: &Inst) -> bool {
 }
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
-    let (src, dst) = (inst.src()?, inst.dst()?);
+    let (src, dst, to) = (inst.src()?, inst.dst(), inst.written_elem()?);
     if src.tile.loc != Loc::Acc {
         return source(inst, src);
     }
     mode(inst, dst)
-        .or_else(|| mode_split(inst, src, dst))
-        .or_else(|| scalar_param(inst, src, dst))
+        .or_else(|| mode_split(inst, src, dst?))
+        .or_else(|| scalar_param(inst, src, to))
         .or_else(|| fp_tile(inst, src, dst))
 }
 
@@ -42,12 +42,12 @@ fn source(inst: &Inst, src: &TileArg) -> Option<Fault> {
     broken(inst, Role::Src, "quant-source", message, "leave it out")
 }
 
-fn mode(inst: &Inst, dst: &TileArg) -> Option<Fault> {
+fn mode(inst: &Inst, dst: Option<&TileArg>) -> Option<Fault> {
     let mode = inst.attrs.acc_to_vec()?;
     let what = if inst.profile == Profile::A2a3 {
         format!("a2a3 has no accToVecMode, and this is {}", mode.cpp())
-    } else if dst.tile.loc != Loc::Vec {
-        format!("{} belongs to Acc→Vec, and this is Acc→{}", mode.cpp(), dst.tile.loc.cpp())
+    } else if let Some(other) = dst.map_or(Some("GM"), |d| Some(d.tile.loc.cpp()).filter(|_| d.tile.loc != Loc::Vec)) {
+        format!("{} belongs to Acc→Vec, and this is Acc→{other}", mode.cpp())
     } else {
         return None;
     };
@@ -93,13 +93,13 @@ fn by_destination(inst: &Inst) -> bool {
 }
 
 /// `quant-sign` and `quant-scale` of the scalar form, where the parameter is known.
-fn scalar_param(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+fn scalar_param(inst: &Inst, src: &TileArg, to: Elem) -> Option<Fault> {
     let Number::Int(bits) = inst.scalar(Role::Quant).filter(|_| inst.form == Form::ScalarQuant)? else {
         return None;
     };
     let param = QuantParam::scalar(bits as u64);
-    let broken = param.check(src.tile.elem, dst.tile.elem).err()?;
-    Some(param_fault(&param, broken, dst.tile.elem, "the parameter"))
+    let broken = param.check(src.tile.elem, to).err()?;
+    Some(param_fault(&param, broken, to, "the parameter"))
 }
 
 fn param_fault(param: &QuantParam, broken: QuantFault, dst: Elem, name: &str) -> Fault {
@@ -118,7 +118,7 @@ fn param_fault(param: &QuantParam, broken: QuantFault, dst: Elem, name: &str) ->
 
 /// `quant-sign` and `quant-scale` of the vector form: the parameters of the written columns, as `fp` holds them.
 pub fn check_quant_params(inst: &Inst, params: &[u64]) -> Option<Fault> {
-    let (src, dst) = (inst.src()?.tile.elem, inst.dst()?.tile.elem);
+    let (src, dst) = (inst.src()?.tile.elem, inst.written_elem()?);
     let broken = params.iter().enumerate().find_map(|(j, bits)| {
         let param = QuantParam::vector(*bits);
         let broken = param.check(src, dst).err()?;
@@ -128,7 +128,7 @@ pub fn check_quant_params(inst: &Inst, params: &[u64]) -> Option<Fault> {
 }
 
 /// `fp-operand`, `fp-align`, `fp-short`.
-fn fp_tile(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
+fn fp_tile(inst: &Inst, src: &TileArg, dst: Option<&TileArg>) -> Option<Fault> {
     let fp = inst.tile(Role::Fp).filter(|_| inst.form == Form::VectorQuant)?;
     let tile = &fp.tile;
     let is_params = tile.loc == Loc::Scaling
@@ -144,7 +144,7 @@ fn fp_tile(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
         let what = format!("fp lies at {start:#x}, which is no multiple of {FP_ALIGN}");
         return broken(inst, Role::Fp, "fp-align", what, format!("use {:#x}", start / FP_ALIGN * FP_ALIGN));
     }
-    let need = if by_destination(inst) {
+    let need = if let (Some(dst), true) = (dst, by_destination(inst)) {
         // The source's absolute column (fixpipe.md 1).
         inst.index_u64(Role::Col)?.saturating_add(dst.valid[1]?)
     } else {

@@ -103,8 +103,8 @@ pub(crate) fn all(inst: &Inst) -> Vec<Fault> {
             None => {}
         }
     }
-    use RuleKind::{ConcatSignature, ExtractSignature, FillSignature, InsertSignature, Overlap, Signature};
-    let signed = [Signature, ConcatSignature, ExtractSignature, FillSignature, InsertSignature];
+    use RuleKind::{ConcatSignature, ExtractSignature, FillSignature, InsertSignature, LoadSignature, Overlap, Signature};
+    let signed = [Signature, ConcatSignature, ExtractSignature, FillSignature, InsertSignature, LoadSignature];
     let judged = signed.into_iter().any(|kind| !asked.once(kind));
     let rest = meaning(inst)
         .or_else(|| if judged { None } else { signature::check(inst) })
@@ -210,8 +210,15 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         FillNoop => tfillpad::noop(inst),
         Img2col => timg2col::check(inst),
         Interleave => tinterleave::check(inst),
-        Load => global::load(inst),
-        Store => global::store(inst),
+        LoadSignature => global::load_signature(inst),
+        LoadShape => global::load_shape(inst, rule.id),
+        LargerView => global::larger_view(inst, rule.id),
+        LoadPad => global::pad(inst, rule.id),
+        StoreRange => global::range(inst, rule.id),
+        StoreAtomic => global::atomic(inst, rule.id),
+        ViewHardware => global::hardware(inst, rule.id),
+        StoreShape => global::store_shape(inst, rule.id),
+        Bounds => global::bounds(inst),
         Window => view::check(inst),
         // The enum may grow; a kind that nobody asks is no rule.
         kind => Some(Fault::new("internal", format!("nothing asks {kind:?} of {}", inst.op.title()))),

@@ -24,7 +24,7 @@ impl Case {
     /// Source and destination of a flow; `None` where operands are judged by role.
     fn ends(&self) -> Option<(&Tile, &Tile)> {
         match self.tiles.as_slice() {
-            [(Role::Src, src), (Role::Dst, dst)] => Some((src, dst)),
+            [(Role::Src, src), (Role::Dst, dst), ..] => Some((src, dst)),
             _ => None,
         }
     }
@@ -60,6 +60,8 @@ pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
         Some(view) => {
             all.extend(ends(true).map(|(d, dst)| Case::flow(view, dst.tile, Some(d), Some(Role::Src))));
             all.extend(ends(false).map(|(s, src)| Case::flow(src.tile, view, Some(s), Some(Role::Dst))));
+            let by_column = inst.tile(Role::Fp).map(|fp| (Role::Fp, fp.tile));
+            all.iter_mut().for_each(|case| case.tiles.extend(by_column));
         }
         // A value has no location and no layout of its own.
         None if ends(false).next().is_none() => {
@@ -298,7 +300,7 @@ fn elems(list: &[Elem], between: &str) -> String {
 fn types_text(types: Types) -> String {
     match types {
         Types::Any | Types::OwnRule => "any types".into(),
-        Types::Equal => "equal types".into(),
+        Types::Equal | Types::Alike => "equal types".into(),
         Types::EqualOf(list) => format!("equal types of {}", elems(list, " ")),
         Types::EachOf(list) => elems(list, " "),
         Types::Pairs([]) => "no type".into(),

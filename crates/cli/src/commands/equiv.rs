@@ -2,6 +2,7 @@
 
 use super::{Loaded, load};
 use crate::bind::{self, Bound};
+use crate::limits::Limits;
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, UNDECIDED};
 use crate::source::Source;
@@ -63,6 +64,8 @@ pub struct Known {
     /// How often the kernel runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65536))]
     blocks: u32,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 impl Known {
@@ -71,6 +74,8 @@ impl Known {
             set: self.set.iter().map(|b| (b.name.clone(), b.to)).collect(),
             shapes: self.shape.clone(),
             blocks: self.blocks,
+            limits: self.limits.into(),
+            progress: None,
         }
     }
 }

@@ -102,6 +102,7 @@ fn index() -> String {
         ("Reductions and expansions", Family::Reduce),
         ("Matrix products", Family::Matrix),
         ("Irregular instructions", Family::Irregular),
+        ("Global memory", Family::Memory),
         ("Instructions around them", Family::Support),
     ];
     for (title, family) in families {

@@ -66,7 +66,7 @@ fn format(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     if !args.write {
         session.stdout.write_all(text.as_bytes())?;
     } else if changed {
-        crate::bind::write_all(session, &[(file.to_path_buf(), text.into_bytes())])?;
+        session.write(file, text.into_bytes())?;
     }
     Ok(FINE)
 }

@@ -1,5 +1,6 @@
 //! `tessera layout`: where the elements of a tile lie in memory.
 
+use crate::output::is_stdout;
 use crate::render::table::paragraph;
 use crate::render::{WIDTH, grid, tile};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
@@ -19,7 +20,7 @@ pub struct Args {
     /// The profile: cpu, a2a3 or a5, or a device name
     #[arg(long, value_name = "P", default_value = "cpu", value_parser = super::profile)]
     profile: Profile,
-    /// Also write the picture to this file
+    /// Also write the picture to this file; `-` writes nothing else, to standard output
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -41,9 +42,11 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         let _ = write!(out, "{}", paragraph(&format!("{key:<10} {text}"), 2));
     }
     if let Some(file) = &args.svg {
-        session.write(file, tile::draw(&tile, &title).as_bytes())?;
+        session.write(file, tile::draw(&tile, &title).into_bytes())?;
     }
-    session.stdout.write_all(out.as_bytes())?;
+    if !args.svg.as_deref().is_some_and(is_stdout) {
+        session.stdout.write_all(out.as_bytes())?;
+    }
     Ok(FINE)
 }
 

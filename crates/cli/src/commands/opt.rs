@@ -3,6 +3,7 @@
 use super::equiv::{Known, stopped, undecided};
 use super::{Loaded, load};
 use crate::bind::{self, Bound};
+use crate::output;
 use crate::policy::Format;
 use crate::session::{FINE, Outcome, Session, UNDECIDED};
 use crate::source::Source;
@@ -33,7 +34,7 @@ pub struct Args {
     outputs: Vec<Bound<()>>,
     #[command(flatten)]
     known: Known,
-    /// Where the program goes instead of standard output
+    /// Where the program goes instead of standard output (`-`)
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -41,6 +42,7 @@ pub struct Args {
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let loaded = load(session, &args.file, args.profile)?;
     loaded.legal(session, Format::Human)?;
+    output::check(session, &args.output.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let Loaded { source, program } = &loaded;
     let given = args.known.given();
     let wanted: Vec<String> = args.outputs.iter().map(|o| o.name.clone()).collect();
@@ -75,7 +77,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         Err(error) => return stopped(session, Format::Human, &loaded, &error),
     };
     match &args.output {
-        Some(file) => session.write(file, text.as_bytes())?,
+        Some(file) => session.write(file, text.into_bytes())?,
         None => session.stdout.write_all(text.as_bytes())?,
     }
     Ok(code)

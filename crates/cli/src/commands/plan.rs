@@ -1,6 +1,7 @@
 //! `tessera plan`: where tiles are placed, and which instruction waits for which.
 
 use super::load;
+use crate::output::is_stdout;
 use crate::policy::Format;
 use crate::render::table::Table;
 use crate::session::{FINE, Outcome, Session};
@@ -23,7 +24,7 @@ pub struct Args {
     /// The function to place
     #[arg(long, value_name = "F")]
     entry: Option<String>,
-    /// Also draw the memory map into this file
+    /// Also draw the memory map into this file; `-` draws nothing else, to standard output
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -38,9 +39,11 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let map = tessera_plan::map(kernel.module(), kernel.func(), kernel.profile(), &placement);
     let pipes = tessera_plan::pipes(kernel.module(), kernel.func(), kernel.profile(), None);
     let page = Page { source: &loaded.source, kernel: &kernel };
-    session.stdout.write_all(page.text(&map, &pipes).as_bytes())?;
+    if !args.svg.as_deref().is_some_and(is_stdout) {
+        session.stdout.write_all(page.text(&map, &pipes).as_bytes())?;
+    }
     if let Some(file) = &args.svg {
-        session.write(file, crate::render::map::draw(&map).as_bytes())?;
+        session.write(file, crate::render::map::draw(&map).into_bytes())?;
     }
     Ok(FINE)
 }

@@ -6,6 +6,7 @@ pub mod trace;
 
 use super::{Loaded, load};
 use crate::bind::{self, Bound};
+use crate::limits::Limits;
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
 use crate::source::Source;
@@ -19,7 +20,7 @@ use tessera::{Diagnostic, Error, Kernel, Literal, Profile, Severity};
                   kernel.pto --profile a5 --set n=16 --in x=x.npy --out y=y.npy --blocks 4\n  tessera run it.pto --in \
                   src=a.npy           (prints the outputs)\n\nNames are written with or without %. A tile's file is its \
                   valid region; bf16, fp8, hif8 and e8m0 are unsigned integers, fp4 is packed two to a byte. Files are \
-                  written only when the run succeeds."
+                  written only when the run succeeds; `-` is standard input or output."
 )]
 pub struct Args {
     /// The program; `-` is standard input
@@ -59,6 +60,8 @@ pub struct Args {
     #[arg(long)]
     untracked: bool,
     #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
     policy: Policy,
 }
 
@@ -84,6 +87,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             return Ok(USAGE_ERROR);
         }
     };
+    job.check_files(session)?;
     let shapes = bindings.shapes();
     let outcome = kernel.execute(bindings);
     for d in args.policy.apply(words::found(&kernel, outcome.diagnostics.clone())) {

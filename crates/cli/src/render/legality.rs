@@ -92,6 +92,7 @@ fn all<T>(list: &[T], one: impl Fn(&T) -> String) -> String {
 fn types(types: Types) -> String {
     match types {
         Types::Any => "any".into(),
+        Types::Alike => "equal but for the sign, any of the profile".into(),
         Types::Equal => "equal, any of the profile".into(),
         Types::EqualOf(list) => format!("equal: {}", elems(list)),
         Types::EachOf(list) => format!("each: {}", elems(list)),

@@ -1,7 +1,7 @@
 //! The contents of tiles: copied, read in logical order, and written.
 
 use super::Engine;
-use super::memory::{Memories, MemoryId, on_core};
+use super::memory::{MemoryId, on_core};
 use super::tiles::{Object, TileId};
 use crate::defined::Area;
 use crate::lower::{Failure, byte_rows, failure};
@@ -133,9 +133,10 @@ impl Engine {
     /// A tile's valid region in logical order and its declared bytes, as one vector core sees them.
     pub fn read(&self, id: TileId, core: u8) -> Result<TileData, Failure> {
         let o = self.object(id)?;
-        if o.bytes() > Memories::LIMIT {
-            let what = format!("{} has {} bytes, and a run may have {}", o.tile, o.bytes(), Memories::LIMIT);
-            return Err(failure("memory-limit", what, "use a smaller tile"));
+        let limit = self.memories.limit();
+        if o.bytes() > limit {
+            let what = format!("{} has {} bytes, and a run may have {limit}", o.tile, o.bytes());
+            return Err(failure("memory-limit", what, "use a smaller tile, or allow more memory"));
         }
         let [rows, cols] = o.extent();
         let elem = o.tile.elem;

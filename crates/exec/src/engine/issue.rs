@@ -11,7 +11,6 @@ use tessera_isa::inst::{AccToVec, Inst};
 use tessera_isa::ops::{AttrName, Bind, Effect as Touched, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Step, effects};
-use tessera_isa::tile::Loc;
 
 /// Why an instruction was not executed: all errors that the rules found, or the one that stopped it. Never empty.
 #[derive(Clone, Debug)]
@@ -209,13 +208,6 @@ impl Engine {
         if view.elem.is_fp4() && view.offset % 2 != 0 {
             let what = format!("the view starts at element {}, and two {} share a byte", view.offset, view.elem);
             return Err(failure("tile-fp4", what, "start it at an even element"));
-        }
-        let stored = inst.tile(Role::Src).map(|t| &t.tile);
-        if let Some(acc) = stored.filter(|t| t.loc == Loc::Acc && t.elem != view.elem) {
-            // tile-model.md 7: such a store goes through fixpipe.
-            let what = format!("a store of {acc} into {} is recognised, and not executable yet", view.elem);
-            let help = format!("move it to a tile of {} first", view.elem);
-            return Err(failure("not-executable", what, help));
         }
         let mut arg = view.arg(view.elements(&self.memories));
         if view.grows && stores(inst) {

@@ -200,12 +200,22 @@ pub struct Memories {
 }
 
 impl Memories {
-    /// How many bytes all memories of a run may have together.
+    /// How many bytes all memories of a run may have together, where nobody says otherwise.
     pub const LIMIT: u64 = 1 << 30;
 
     /// Empty memories.
     pub fn new(tracked: bool) -> Self {
-        Memories { list: vec![Memory::default(); MemoryId::buffer(0).index()], tracked, limit: Self::LIMIT }
+        Self::with_limit(tracked, Self::LIMIT)
+    }
+
+    /// Empty memories that may have so many bytes.
+    pub fn with_limit(tracked: bool, limit: u64) -> Self {
+        Memories { list: vec![Memory::default(); MemoryId::buffer(0).index()], tracked, limit }
+    }
+
+    /// How many bytes they may have together.
+    pub fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// Adds a global buffer; what it holds already does not count against the limit.
@@ -260,7 +270,11 @@ impl Memories {
         let wanted = others.saturating_add(bytes);
         if wanted > self.limit {
             let what = format!("the program needs {wanted} bytes of memory, and a run may have {}", self.limit);
-            return Err(failure("memory-limit", what, "use lower addresses or smaller tiles"));
+            let help = match id.index() < MemoryId::buffer(0).index() {
+                true => "use lower addresses or smaller tiles, or allow more memory",
+                false => "bind the buffer, store less far into it, or allow more memory",
+            };
+            return Err(failure("memory-limit", what, help));
         }
         if let Some(memory) = self.list.get_mut(id.index()) {
             memory.grow(bytes as usize);

@@ -1,6 +1,6 @@
 //! The pool: storage of tiles that have no address, and who has which bytes of it.
 
-use super::memory::{Memories, MemoryId};
+use super::memory::MemoryId;
 use super::{Engine, Place};
 use crate::lower::{Failure, failure};
 use rustc_hash::FxHashMap;
@@ -75,7 +75,7 @@ impl Engine {
         let room = self.memories.get(MemoryId::POOL).map_or(0, |m| m.bytes().len() as u64);
         if end > room {
             // Grown by doubling, so that many small tiles cost little.
-            let wanted = end.max(room.saturating_mul(2).min(Memories::LIMIT / 2));
+            let wanted = end.max(room.saturating_mul(2).min(self.memories.limit() / 2));
             if let Err(over) = self.memories.reserve(MemoryId::POOL, wanted) {
                 self.pool.free(handle);
                 return Err(over);

@@ -77,6 +77,8 @@ pub(crate) struct For {
     pub lower: Int,
     pub upper: Int,
     pub step: Int,
+    /// The least steps of one round.
+    pub least: u64,
     pub enter: Vec<Hand>,
     pub body: Vec<Code>,
     pub again: Vec<Hand>,

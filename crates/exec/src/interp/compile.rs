@@ -243,18 +243,22 @@ impl Compiler<'_> {
         let handed = control.edges();
         let at = |when| handed.iter().copied().find(|e| e.when == when).ok_or_else(|| lacks(op, "an edge"));
         Ok(match control {
-            Control::For(f) => Code::For(Box::new(For {
-                at: id,
-                name: f.variable,
-                iv: self.var(f.variable).int().ok_or_else(|| lacks(op, "an induction variable"))?,
-                lower: self.int(op, f.lower)?,
-                upper: self.int(op, f.upper)?,
-                step: self.int(op, f.step)?,
-                enter: self.hands(op, at(When::Enter)?)?,
-                body: self.nested(op, f.body)?,
-                again: self.hands(op, at(When::Again)?)?,
-                leave: self.hands(op, at(When::Leave)?)?,
-            })),
+            Control::For(f) => {
+                let body = self.nested(op, f.body)?;
+                Code::For(Box::new(For {
+                    at: id,
+                    name: f.variable,
+                    iv: self.var(f.variable).int().ok_or_else(|| lacks(op, "an induction variable"))?,
+                    lower: self.int(op, f.lower)?,
+                    upper: self.int(op, f.upper)?,
+                    step: self.int(op, f.step)?,
+                    enter: self.hands(op, at(When::Enter)?)?,
+                    least: least(&body).saturating_add(1),
+                    body,
+                    again: self.hands(op, at(When::Again)?)?,
+                    leave: self.hands(op, at(When::Leave)?)?,
+                }))
+            }
             Control::While(w) => Code::While(Box::new(While {
                 at: id,
                 enter: self.hands(op, at(When::Enter)?)?,
@@ -276,4 +280,18 @@ impl Compiler<'_> {
             }
         })
     }
+}
+
+/// The least steps that operations take: those of loops whose bounds are constants with them.
+fn least(code: &[Code]) -> u64 {
+    let rounds = |c: &Code| match c {
+        Code::For(f) => match (f.lower, f.upper, f.step) {
+            (Int::Imm(lower), Int::Imm(upper), Int::Imm(step)) if step > 0 && upper > lower => {
+                (upper.abs_diff(lower) / step.unsigned_abs()).saturating_mul(f.least)
+            }
+            _ => 0,
+        },
+        _ => 0,
+    };
+    code.iter().map(rounds).fold(code.len() as u64, u64::saturating_add)
 }

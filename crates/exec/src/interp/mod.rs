@@ -16,9 +16,12 @@ mod step;
 mod watched;
 
 pub use crate::engine::TileData;
+use crate::engine::memory::Memories;
 use crate::lower::Failure;
 pub use watched::run as watch;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use tessera_ir::{Func, Module, OpId, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
@@ -49,6 +52,34 @@ pub struct Run<'a> {
     pub outputs: Vec<(ValueId, u8)>,
     /// Whether every instruction leaves a line.
     pub trace: bool,
+    /// Where it is stopped.
+    pub limits: Limits,
+    /// Where it tells how far it is.
+    pub progress: Option<Arc<Progress>>,
+}
+
+/// How much a run may do and hold before it is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The steps of one block: operations, and rounds of loops.
+    pub steps: u64,
+    /// The bytes of all memories of one block together, besides what is bound.
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { steps: 250_000_000, memory: Memories::LIMIT }
+    }
+}
+
+/// How far a run is; another thread may look.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Steps of all blocks, now and then.
+    pub steps: AtomicU64,
+    /// Blocks that have ended.
+    pub blocks: AtomicU32,
 }
 
 /// What is bound to a value before the program runs.

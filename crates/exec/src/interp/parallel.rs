@@ -38,7 +38,16 @@ pub(super) struct Left {
 pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
     let program = compile(run.module, run.func, run.profile, run.placement)?;
     let blocks = run.blocks.max(1);
-    let cx = Context { module: run.module, func: run.func, profile: run.profile, program: &program, blocks };
+    let (limits, progress) = (run.limits, run.progress.clone());
+    let cx = Context {
+        module: run.module,
+        func: run.func,
+        profile: run.profile,
+        program: &program,
+        blocks,
+        limits,
+        progress: progress.as_deref(),
+    };
     scalars_are_bound(&run)?;
     let mut buffers = buffers(&mut run);
     let run = &run;
@@ -50,7 +59,7 @@ pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
 
 /// One block: it works on the buffers themselves.
 fn alone(run: &Run<'_>, cx: &Context<'_>, buffers: &mut [Buffer]) -> Left {
-    let mut memories = Memories::new(run.tracked);
+    let mut memories = Memories::with_limit(run.tracked, run.limits.memory);
     for buffer in buffers.iter_mut() {
         memories.add_buffer(std::mem::take(&mut buffer.memory));
     }
@@ -69,7 +78,7 @@ fn together(run: &Run<'_>, cx: &Context<'_>, buffers: &[Buffer], blocks: u32, th
     let next = AtomicU32::new(0);
     let all: Mutex<Vec<(u32, Left)>> = Mutex::new(Vec::new());
     let work = || {
-        let mut exec = Exec::new(cx, copies(buffers, run.tracked), run.trace);
+        let mut exec = Exec::new(cx, copies(buffers, run.tracked, run.limits.memory), run.trace);
         loop {
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks {
@@ -101,8 +110,8 @@ fn together(run: &Run<'_>, cx: &Context<'_>, buffers: &[Buffer], blocks: u32, th
 }
 
 /// A copy of the buffers that remembers what is written.
-pub(super) fn copies(buffers: &[Buffer], tracked: bool) -> Memories {
-    let mut memories = Memories::new(tracked);
+pub(super) fn copies(buffers: &[Buffer], tracked: bool, limit: u64) -> Memories {
+    let mut memories = Memories::with_limit(tracked, limit);
     for buffer in buffers {
         let mut memory = buffer.memory.clone();
         memory.watch();

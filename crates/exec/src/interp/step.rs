@@ -2,20 +2,24 @@
 
 use super::code::*;
 use super::report::Found;
-use super::{Printed, TraceLine};
+use super::{Limits, Printed, Progress, TraceLine};
 use crate::engine::memory::Memories;
 use crate::engine::{Engine, Global};
 use crate::lower::{Failure, failure};
 use crate::origin::Watch;
 use smallvec::SmallVec;
+use std::sync::atomic::Ordering;
 use tessera_ir::{Func, Module, OpId, ValueId, scalar};
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
 use tessera_isa::ops::AttrName;
 use tessera_isa::profile::Profile;
 
-/// How many operations one block may run before it is stopped as endless.
-const MAX_STEPS: u64 = 250_000_000;
+/// The way out of the limit.
+const MORE_STEPS: &str = "run fewer rounds, or allow more steps";
+
+/// How many steps lie between two looks at the limit.
+const STRIDE: u64 = 1 << 16;
 
 /// What never changes while a program runs.
 pub(crate) struct Context<'a> {
@@ -24,6 +28,8 @@ pub(crate) struct Context<'a> {
     pub profile: Profile,
     pub program: &'a Program,
     pub blocks: u32,
+    pub limits: Limits,
+    pub progress: Option<&'a Progress>,
 }
 
 impl Context<'_> {
@@ -53,6 +59,10 @@ pub(crate) struct Exec<'a> {
     /// How many instructions were issued when the block began.
     pub began: u64,
     steps: u64,
+    /// The steps that progress has been told of.
+    told: u64,
+    /// The steps at which the limit is looked at again.
+    look: u64,
 }
 
 impl<'a> Exec<'a> {
@@ -76,20 +86,23 @@ impl<'a> Exec<'a> {
             watch: None,
             began: 0,
             steps: 0,
+            told: 0,
+            look: 0,
         }
     }
 
     /// Forgets everything but arguments, buffers and prepared instructions.
     pub fn reset(&mut self, block: u32) {
+        let cx = self.cx;
         self.block = block;
         self.engine.config = Attrs::default();
-        self.steps = 0;
+        (self.steps, self.told, self.look) = (0, 0, STRIDE.min(cx.limits.steps));
         self.began = self.engine.issued;
         self.engine.memories.clear_chip();
         self.engine.objects.iter_mut().for_each(|o| o.restart());
         self.engine.epoch += 1;
         // A value may be named before its definition (syntax.md 1), so its own tile is there from the start.
-        let program = self.cx.program;
+        let program = cx.program;
         for (object, info) in program.objects.iter().enumerate() {
             if let Some(slot) = program.tile(info.value) {
                 self.set_tile(slot, TileId::new(object));
@@ -99,10 +112,22 @@ impl<'a> Exec<'a> {
 
     pub fn run(&mut self) -> Result<(), Failure> {
         let program = self.cx.program;
-        self.code(&program.body).map_err(|e| match self.cx.blocks {
+        let result = self.code(&program.body).map_err(|e| match self.cx.blocks {
             ..=1 => e,
             blocks => noted(e, format!("in block {} of {blocks}", self.block)),
-        })
+        });
+        self.tell();
+        if let Some(progress) = self.cx.progress {
+            progress.blocks.fetch_add(1, Ordering::Relaxed);
+        }
+        result
+    }
+
+    fn tell(&mut self) {
+        if let Some(progress) = self.cx.progress {
+            progress.steps.fetch_add(self.steps - self.told, Ordering::Relaxed);
+        }
+        self.told = self.steps;
     }
 
     #[inline]
@@ -206,6 +231,7 @@ impl<'a> Exec<'a> {
             let what = format!("the loop steps by {step}");
             return Err(self.at(f.at, failure("loop", what, "a step is at least 1")));
         }
+        self.ends(f, lower, upper, step)?;
         self.hand(&f.enter)?;
         let mut i = lower;
         while i < upper {
@@ -241,13 +267,39 @@ impl<'a> Exec<'a> {
         }
     }
 
+    #[inline]
     fn not_endless(&mut self, at: OpId) -> Result<(), Failure> {
         self.steps += 1;
-        if self.steps < MAX_STEPS {
+        if self.steps < self.look { Ok(()) } else { self.look_at_limit(at) }
+    }
+
+    #[cold]
+    fn look_at_limit(&mut self, at: OpId) -> Result<(), Failure> {
+        self.tell();
+        let limit = self.cx.limits.steps;
+        self.look = self.steps.saturating_add(STRIDE).min(limit);
+        if self.steps < limit {
             return Ok(());
         }
-        let what = format!("the loops of the program ran {MAX_STEPS} iterations in all and have not ended");
-        Err(self.at(at, failure("loop", what, "run fewer iterations")))
+        let what = format!("{limit} steps (operations, and rounds of loops) were run, and the loop has not ended");
+        Err(self.at(at, failure("loop", what, MORE_STEPS)))
+    }
+
+    /// Refuses a loop, before its first round, whose rounds alone are more than may be run.
+    #[inline]
+    fn ends(&self, f: &For, lower: i64, upper: i64, step: i64) -> Result<(), Failure> {
+        let rounds = (i128::from(upper) - i128::from(lower)).max(0) as u64 / step as u64;
+        if rounds.saturating_mul(f.least) < self.cx.limits.steps { Ok(()) } else { self.too_long(f, rounds) }
+    }
+
+    #[cold]
+    fn too_long(&self, f: &For, rounds: u64) -> Result<(), Failure> {
+        let (least, limit) = (f.least, self.cx.limits.steps);
+        let what = format!(
+            "the loop has {rounds} rounds of at least {least} steps (operations, and rounds of loops), and a block may \
+             run {limit}"
+        );
+        Err(self.at(f.at, failure("loop", what, MORE_STEPS)))
     }
 
     /// Hands values on, all at once.

@@ -27,9 +27,18 @@ pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
         Err(e) => return (e.into(), watch),
     };
     let blocks = run.blocks.max(1);
-    let cx = Context { module: run.module, func: run.func, profile: run.profile, program: &program, blocks };
+    let (limits, progress) = (run.limits, run.progress.clone());
+    let cx = Context {
+        module: run.module,
+        func: run.func,
+        profile: run.profile,
+        program: &program,
+        blocks,
+        limits,
+        progress: progress.as_deref(),
+    };
     let buffers = parallel::buffers(&mut run);
-    let mut exec = Exec::new(&cx, parallel::copies(&buffers, true), false);
+    let mut exec = Exec::new(&cx, parallel::copies(&buffers, true, limits.memory), false);
     exec.watch = Some(Box::new(watch));
     let mut left = Vec::new();
     let mut lengths = vec![0usize; buffers.len()];

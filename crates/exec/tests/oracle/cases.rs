@@ -133,7 +133,7 @@ pub fn elems(random: &mut Random, types: Types, profile: Profile) -> Option<(Ele
         Elem::ALL.iter().copied().filter(|e| profile == Profile::A5 || e.info().on_cpu_and_a2a3).collect();
     Some(match types {
         Types::Any => (random.pick(&exists), random.pick(&exists)),
-        Types::Equal => {
+        Types::Equal | Types::Alike => {
             let e = random.pick(&exists);
             (e, e)
         }

@@ -124,6 +124,8 @@ impl Program {
             inputs: self.inputs,
             outputs: self.outputs,
             trace: self.trace,
+            limits: Default::default(),
+            progress: None,
         });
         let name = |v: &ValueId| self.module.names.text(self.func.value(*v).name).to_string();
         Ran { outcome, names: self.func.args.iter().map(|v| (name(v), *v)).collect() }

@@ -1,6 +1,6 @@
 //! The attributes of one instruction.
 
-use super::{AccToVec, Cmp, Precision, Relu, Split, ViewTag};
+use super::{AccToVec, AtomicType, Cmp, PadMode, Precision, Relu, Split, StPhase, ViewTag};
 use crate::codec::Number;
 use crate::ops::{AttrKind, AttrName, Word};
 use crate::sem::{Rounding, Saturation};
@@ -180,6 +180,16 @@ impl Attrs {
         self.get(AttrName::IsBinary) == Some(AttrValue::Bool(true))
     }
 
+    /// Does the store add to what is there (`atomicType`)?
+    pub fn adds(&self) -> bool {
+        self.atomic_type() == Some(AtomicType::Add)
+    }
+
+    /// `init_out_buffer` of TLOAD.
+    pub fn init_out_buffer(&self) -> bool {
+        self.get(AttrName::InitOutBuffer) == Some(AttrValue::Bool(true))
+    }
+
     /// `kernel = [h, w]`, if it is given.
     pub fn kernel(&self) -> Option<[i64; 2]> {
         self.pair(AttrName::Kernel)
@@ -216,12 +226,23 @@ impl Attrs {
     }
 }
 
+impl<A: Into<Attrs>, B: Into<Attrs>> From<(A, B)> for Attrs {
+    fn from((a, b): (A, B)) -> Self {
+        a.into().or(&b.into())
+    }
+}
+
 /// Attributes whose words are a type of their own.
 macro_rules! words {
     ($($(#[$doc:meta])* $get:ident: $name:ident = $word:ident;)*) => {
         $(impl From<$word> for AttrValue {
             fn from(w: $word) -> Self {
                 AttrValue::Word(w as u8)
+            }
+        }
+        impl From<$word> for Attrs {
+            fn from(w: $word) -> Self {
+                Attrs::default().with(AttrName::$name, w)
             }
         })*
         impl Attrs {
@@ -246,6 +267,12 @@ words! {
     layout: Layout = ViewTag;
     /// `cmpMode`.
     cmp: CmpMode = Cmp;
+    /// `pad_mode` of TLOAD.
+    pad_mode: PadMode = PadMode;
+    /// `atomicType` of TSTORE.
+    atomic_type: AtomicType = AtomicType;
+    /// `stPhase` of TSTORE, which changes nothing.
+    st_phase: StPhase = StPhase;
     /// `precision_mode`, which changes nothing.
     precision: PrecisionMode = Precision;
     /// `rmode` of TCVT.

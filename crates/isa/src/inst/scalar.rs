@@ -1,7 +1,7 @@
 //! Scalar operands.
 
 use crate::codec::{Number, Overflow};
-use crate::elem::Elem;
+use crate::elem::{Elem, ElemKind};
 use crate::ops::Role;
 
 /// How an integer type says its sign.
@@ -27,6 +27,15 @@ pub enum ScalarType {
 }
 
 impl ScalarType {
+    /// The type of a scalar that is an element; signed integers are written without a sign.
+    pub fn of(elem: Elem) -> Self {
+        match elem.kind() {
+            ElemKind::Float => ScalarType::Float(elem),
+            ElemKind::SignedInt => ScalarType::Int(elem.bits() as u8, Sign::None),
+            ElemKind::UnsignedInt => ScalarType::Int(elem.bits() as u8, Sign::Unsigned),
+        }
+    }
+
     /// Bits of the scalar.
     pub fn bits(self) -> u32 {
         match self {

@@ -2,7 +2,7 @@
 //! know nothing about an attribute besides.
 
 use super::Role;
-use crate::inst::{AccToVec, AttrValue, Cmp, Precision, Relu, Split, ViewTag};
+use crate::inst::{AccToVec, AtomicType, AttrValue, Cmp, PadMode, Precision, Relu, Split, StPhase, ViewTag};
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
 
@@ -76,6 +76,19 @@ impl AttrKind {
     }
 }
 
+/// How C++ gives an attribute (cpp.md 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CppAttr {
+    /// As an argument.
+    Argument,
+    /// As an argument that may be left out, with those behind it.
+    Optional,
+    /// As the algorithm that the instruction's first template argument names.
+    Algorithm,
+    /// Not at all: a hint without effect.
+    Hint,
+}
+
 /// The entry of an attribute.
 #[derive(Debug)]
 pub struct AttrInfo {
@@ -89,11 +102,13 @@ pub struct AttrInfo {
     pub inside_ins: bool,
     /// The operand beside which its default is printed, where that is not everywhere.
     pub beside: Option<Role>,
+    /// How C++ gives it.
+    pub cpp: CppAttr,
 }
 
 impl AttrInfo {
     const fn new(kind: AttrKind, about: &'static str) -> Self {
-        AttrInfo { kind, default: None, about, inside_ins: false, beside: None }
+        AttrInfo { kind, default: None, about, inside_ins: false, beside: None, cpp: CppAttr::Argument }
     }
 
     const fn word(list: &'static [Word], spelling: Spelling) -> Self {
@@ -102,6 +117,11 @@ impl AttrInfo {
 
     const fn inside_ins(mut self) -> Self {
         self.inside_ins = true;
+        self
+    }
+
+    const fn cpp(mut self, cpp: CppAttr) -> Self {
+        self.cpp = cpp;
         self
     }
 
@@ -157,18 +177,26 @@ attributes! {
     CmpMode = "cmpMode", "CmpMode", "How elements are compared (isa/elementwise.md 4).",
         AttrInfo::word(Cmp::WORDS, Spelling::Of("cmp")).or(AttrValue::Word(Cmp::Eq as u8)).inside_ins();
     PrecisionMode = "precision_mode", "PrecisionMode", "Kept; both modes give the same bits (isa/elementwise.md 3).",
-        AttrInfo::word(Precision::WORDS, Spelling::Of("precision_mode")).or(AttrValue::Word(Precision::Default as u8));
+        AttrInfo::word(Precision::WORDS, Spelling::Of("precision_mode")).or(AttrValue::Word(Precision::Default as u8)).cpp(CppAttr::Algorithm);
     Rmode = "rmode", "RoundMode", "How TCVT rounds (isa/elementwise.md 5).",
-        AttrInfo::word(Rounding::WORDS, Spelling::Of("round_mode")).or(AttrValue::Word(Rounding::CastRint as u8)).inside_ins();
+        AttrInfo::word(Rounding::WORDS, Spelling::Of("round_mode")).or(AttrValue::Word(Rounding::CastRint as u8)).inside_ins().cpp(CppAttr::Optional);
     SatMode = "sat_mode", "SaturationMode", "What TCVT does beyond the ends of a type (isa/elementwise.md 5).",
-        AttrInfo::word(Saturation::WORDS, Spelling::Of("saturation_mode")).inside_ins();
+        AttrInfo::word(Saturation::WORDS, Spelling::Of("saturation_mode")).inside_ins().cpp(CppAttr::Optional);
     IsBinary = "isBinary", "isBinary", "The order in which hardware adds; the result is the same (isa/reduce.md 4).",
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins().beside(Role::Tmp);
-    Src1Col = "src1Col", "src1Col", "Only column 0 of the broadcast operand counts (isa/reduce.md 6).",
-        AttrInfo::new(AttrKind::Int(Some("i64")), "1, or the broadcast operand's valid columns");
+    Src1Col = "src1Col", "Src1Col", "Only column 0 of the broadcast operand counts (isa/reduce.md 6).",
+        AttrInfo::new(AttrKind::Int(Some("i64")), "1, or the broadcast operand's valid columns").cpp(CppAttr::Optional);
     Src0EqDst = "src0eqdst", "src0eqdst", "A hint, kept and without effect (isa/reduce.md 6).",
-        AttrInfo::new(AttrKind::Bool, "true | false");
+        AttrInfo::new(AttrKind::Bool, "true | false").cpp(CppAttr::Hint);
     HighPrecision = "highPrecision", "highPrecision", "Kept; division is always exact (isa/reduce.md 5).",
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).cpp(CppAttr::Hint);
+    StPhase = "stPhase", "STPhase", "Kept; it changes nothing (isa/memory.md 3).",
+        AttrInfo::word(StPhase::WORDS, Spelling::Of("st_phase")).or(AttrValue::Word(StPhase::Unspecified as u8));
+    AtomicType = "atomicType", "AtomicType", "Whether a store adds (isa/memory.md 3).",
+        AttrInfo::word(AtomicType::WORDS, Spelling::Of("atomic_type")).or(AttrValue::Word(AtomicType::None as u8));
+    PadMode = "pad_mode", "PadMode", "What TLOAD writes into the padding (isa/memory.md 4).",
+        AttrInfo::word(PadMode::WORDS, Spelling::Dialect("pad_mode")).or(AttrValue::Word(PadMode::PadNull as u8));
+    InitOutBuffer = "init_out_buffer", "initOutBuffer", "Adds nothing to PadValue (isa/memory.md 4).",
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false));
     Layout = "layout", "layout", "The layout tag of a view.", AttrInfo::word(ViewTag::WORDS, Spelling::Dialect("layout"));
 }

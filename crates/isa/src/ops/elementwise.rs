@@ -46,6 +46,7 @@ family! { after support::END;
         source: "isa/elementwise.md 5",
         forms: &[form!(Plain: Src, Tmp as scratch_a2a3 => Dst)],
         attrs: &[AttrName::Rmode, AttrName::SatMode],
+        value: Some(CppValue::Flag("NeedSetCtrl")),
         sigs: &[
             anywhere(Types::Pairs(CVT_CPU)),
             vector(Profiles::A2A3, Types::Pairs(CVT_A2A3)),
@@ -59,19 +60,19 @@ family! { after support::END;
         examples: &[(Role::Dst, "!pto.tile<16x32xf32>")],
         ..BASE
     };
-    Tdiv => mapped!("tdiv" "TDIV" Div(Src0, Src1) PRECISE;
+    Tdiv => mapped!("tdiv" "TDIV" Div(Src0, Src1) precise "Div";
         cpu NUMBERS, a2a3 HALF_SINGLE, a5 &[I16, U16, I32, U32, I64, U64, F16, F32];
         => CPU_A5 Zero "-zero";
         "dst(i,j) = src0(i,j) / src1(i,j)", "Quotient of two tiles; integers truncate toward zero.");
-    Texp => mapped!("texp" "TEXP" Exp(Src) PRECISE;
+    Texp => mapped!("texp" "TEXP" Exp(Src) precise "Exp";
         cpu FLOATS, a2a3 HALF_SINGLE, a5 HALF_SINGLE;
         "dst(i,j) = e^src(i,j)", "Natural exponential.");
-    Tfmod => mapped!("tfmod" "TFMOD" Fmod(Src0, Src1) PRECISE;
+    Tfmod => mapped!("tfmod" "TFMOD" Fmod(Src0, Src1) precise "Fmod";
         cpu NUMBERS, a2a3 &[F32], a5 &[I16, U16, I32, U32, F16, F32];
         => CPU_A5 Zero "-zero";
         "dst(i,j) = src0(i,j) - trunc(src0(i,j) / src1(i,j)) * src1(i,j)",
         "Truncated remainder: a nonzero result has the sign of the dividend.");
-    Tlog => mapped!("tlog" "TLOG" Log(Src) PRECISE;
+    Tlog => mapped!("tlog" "TLOG" Log(Src) precise "Log";
         cpu FLOATS, a2a3 HALF_SINGLE, a5 HALF_SINGLE;
         "dst(i,j) = ln(src(i,j))", "Natural logarithm.");
     Tmax => mapped!("tmax" "TMAX" Max(Src0, Src1);
@@ -92,7 +93,7 @@ family! { after support::END;
     Tor => mapped!("tor" "TOR" Or(Src0, Src1);
         cpu INTEGERS, a2a3 TO_32, a5 TO_32;
         "dst(i,j) = src0(i,j) | src1(i,j)", "Bitwise OR.");
-    Tpow => mapped!("tpow" "TPOW" Pow(Src0, Src1; Tmp) PRECISE;
+    Tpow => mapped!("tpow" "TPOW" Pow(Src0, Src1; Tmp) precise "Pow";
         cpu NUMBERS, a2a3 &[I8, U8, I16, U16, I32, U32, F32], a5 STORED;
         A2A3 Tmp(POW) "-tmp"; => ALL Zero "-zero";
         "dst(i,j) = src0(i,j) ^ src1(i,j)",
@@ -101,19 +102,19 @@ family! { after support::END;
         cpu FLOATS, a2a3 HALF_SINGLE, a5 HALF_SINGLE;
         A2A3 Tmp(TmpAsk::U8) "-tmp"; A2A3 TmpRows "-tmp-size"; A2A3 NotInPlace "-inplace"; A2A3 NotInTmp "-inplace"; =>
         "dst(i,j) = src0(i,j) > 0 ? src0(i,j) : src1(i,j) * src0(i,j)", "ReLU with a slope per element.");
-    Trecip => mapped!("trecip" "TRECIP" Recip(Src) PRECISE;
+    Trecip => mapped!("trecip" "TRECIP" Recip(Src) precise "Recip";
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 SIGNED_FLOAT;
         A2A3 NotInPlace "-inplace"; => ALL Zero "-zero";
         "dst(i,j) = 1 / src(i,j)", "Reciprocal; integers truncate.");
     Trelu => mapped!("trelu" "TRELU" Relu(Src);
         cpu NUMBERS, a2a3 &[I32, F16, F32], a5 &[I32, F16, F32];
         "dst(i,j) = src(i,j) > 0 ? src(i,j) : 0", "Negative elements become zero.");
-    Trem => mapped!("trem" "TREM" Rem(Src0, Src1; Tmp) PRECISE;
+    Trem => mapped!("trem" "TREM" Rem(Src0, Src1; Tmp) precise "Rem";
         cpu NUMBERS, a2a3 &[I32, F32], a5 &[I16, U16, I32, U32, I64, U64, F16, F32];
         A2A3 Tmp(LIKE_DST.rows(2).cols_of_dst()) "-tmp"; => ALL Zero "-zero"; A2A3 Range "-range";
         "dst(i,j) = src0(i,j) - floor(src0(i,j) / src1(i,j)) * src1(i,j)",
         "Floored remainder: a nonzero result has the sign of the divisor (i64: truncated, as tfmod).");
-    Trsqrt => mapped!("trsqrt" "TRSQRT" Rsqrt(Src; Tmp) PRECISE;
+    Trsqrt => mapped!("trsqrt" "TRSQRT" Rsqrt(Src; Tmp) precise "Rsqrt";
         cpu FLOATS, a2a3 HALF_SINGLE, a5 HALF_SINGLE;
         A2A3 Tmp(OPTIONAL) "-tmp"; =>
         "dst(i,j) = 1 / sqrt(src(i,j))", "Reciprocal of the square root, as one operation.");
@@ -123,7 +124,7 @@ family! { after support::END;
         summary: "Picks src0 where the mask bit is 1, src1 where it is 0; bits are copied.",
         formula: "dst(i,j) = bit j mod W of mask(i, j / W) ? src0(i,j) : src1(i,j); W = bits of mask's type",
         source: "isa/elementwise.md 4",
-        forms: &[form!(Plain: Mask, Src0, Src1, Tmp as scratch_a2a3 => Dst; cpp Dst, Mask, Src0, Src1, Tmp)],
+        forms: &[form!(Plain: Mask, Src0, Src1, Tmp as scratch_a2a3 => Dst; named Dst, Mask, Tmp)],
         sigs: &[
             reads_mask(Types::ByRole(&selected!(Src0 Src1; NUMBERS))),
             vector(Profiles::A2A3, Types::ByRole(&selected!(Src0 Src1; &[I16, U16, I32, U32, F16, Bf16, F32]))),
@@ -142,7 +143,7 @@ family! { after support::END;
         cpu INTEGERS, a2a3 TO_32, a5 INTEGERS;
         "dst(i,j) = src0(i,j) >> (src1(i,j) mod W)",
         "Right shift by a count per element; arithmetic for signed types, logical for unsigned.");
-    Tsqrt => mapped!("tsqrt" "TSQRT" Sqrt(Src) PRECISE;
+    Tsqrt => mapped!("tsqrt" "TSQRT" Sqrt(Src) precise "Sqrt";
         cpu FLOATS, a2a3 HALF_SINGLE, a5 HALF_SINGLE;
         "dst(i,j) = sqrt(src(i,j))", "Square root.");
     Tsub => mapped!("tsub" "TSUB" Sub(Src0, Src1);

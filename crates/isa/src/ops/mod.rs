@@ -10,6 +10,7 @@ mod attr;
 mod elementwise;
 mod irregular;
 mod matrix;
+mod memory;
 mod names;
 mod operand;
 mod reduce;
@@ -29,7 +30,7 @@ mod treshape;
 mod ttrans;
 mod vector;
 
-pub use attr::{AttrInfo, AttrKind, AttrName, Spelling, Word};
+pub use attr::{AttrInfo, AttrKind, AttrName, CppAttr, Spelling, Word};
 pub use names::{other, others};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
@@ -146,6 +147,7 @@ const LAYOUT: OpInfo = OpInfo {
     mnemonic: "",
     aliases: &[],
     cpp: &[],
+    value: None,
     summary: "",
     formula: "",
     source: "",
@@ -187,12 +189,20 @@ mod layout {
     }
 }
 
-const COUNT: usize = irregular::END as usize;
+const COUNT: usize = memory::END as usize;
 
 /// Every row with the name of its constant, in table order.
 static TABLE: [(&str, &OpInfo); COUNT] = {
-    let families =
-        [layout::ROWS, support::ROWS, elementwise::ROWS, scalar::ROWS, reduce::ROWS, matrix::ROWS, irregular::ROWS];
+    let families = [
+        layout::ROWS,
+        support::ROWS,
+        elementwise::ROWS,
+        scalar::ROWS,
+        reduce::ROWS,
+        matrix::ROWS,
+        irregular::ROWS,
+        memory::ROWS,
+    ];
     let mut table = [layout::ROWS[0]; COUNT];
     let (mut at, mut family) = (0, 0);
     while family < families.len() {
@@ -216,6 +226,15 @@ const fn all() -> [Opcode; COUNT] {
     all
 }
 
+/// The value that C++ callers give as an intrinsic's first template argument (cpp.md 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CppValue {
+    /// An enumerator of `XAlgorithm`: the default one, or the more precise one.
+    Algorithm(&'static str),
+    /// A flag that is on unless it is given, and without effect here.
+    Flag(&'static str),
+}
+
 /// What an instruction belongs to: a page of the specification and a kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -234,6 +253,8 @@ pub enum Family {
     Matrix,
     /// Data decides where (isa/irregular.md).
     Irregular,
+    /// Between global memory and tiles (isa/memory.md).
+    Memory,
 }
 
 /// The row of an instruction.
@@ -245,6 +266,8 @@ pub struct OpInfo {
     pub aliases: &'static [&'static str],
     /// C++ intrinsics, the one that emission uses first; empty where C++ has none.
     pub cpp: &'static [&'static str],
+    /// The value among the intrinsics' template arguments.
+    pub value: Option<CppValue>,
     /// One line on what it does.
     pub summary: &'static str,
     /// The formula.
@@ -280,7 +303,11 @@ pub struct OpInfo {
 impl OpInfo {
     /// Is it judged flow by flow, from each source to each destination ([`sig`]), and not by the roles of all operands?
     pub const fn by_flows(&self) -> bool {
-        matches!(self.family, Family::Layout | Family::Support)
+        match self.family {
+            Family::Layout | Family::Support => true,
+            Family::Memory => matches!(self.sem, Sem::Moves(_)),
+            _ => false,
+        }
     }
 }
 
@@ -332,6 +359,16 @@ impl Opcode {
     /// Its forms as they are written, with and without their optional operands.
     pub fn shapes(self) -> &'static [Shape] {
         SHAPES.get(self.index()).map_or(&[], |shapes| shapes)
+    }
+
+    /// Would the C++ arguments of a form be those of an earlier one, tile for tile? Then the call says that it has no
+    /// scratch.
+    pub fn looks_like_another(self, shape: &Shape) -> bool {
+        let kinds = |s: &Shape| {
+            let arguments = self.form(s.form).map(|form| s.arguments(form)).unwrap_or_default();
+            arguments.into_iter().map(Role::kind).collect::<Vec<_>>()
+        };
+        self.shapes().iter().take_while(|s| !std::ptr::eq(*s, shape)).any(|s| kinds(s) == kinds(shape))
     }
 
     /// What a form does with the operand of a role; an operand that only the text's shape names is read.

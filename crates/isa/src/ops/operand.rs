@@ -22,6 +22,9 @@ words! {
         Fp = "fp", "fp", "A Scaling tile of quantization parameters.";
         Quant = "preQuantScalar", "preQuantScalar", "A scalar quantization parameter.";
         Fill = "fill", "fp", "A scalar fill value.";
+        LeftPadding = "left_padding_num", "leftPaddingNum", "Elements of padding before a row.";
+        RightPadding = "right_padding_num", "rightPaddingNum", "Elements of padding after a row.";
+        InitCondition = "init_condition", "initCondition", "Whether the padding is filled.";
         Row = "row", "indexRow", "Row index of the window.";
         Col = "col", "indexCol", "Column index of the window.";
         Row1 = "row1", "indexRow1", "Row index of the second window.";
@@ -65,9 +68,10 @@ impl Role {
     pub const fn kind(self) -> Kind {
         match self {
             Role::Quant => Kind::Quant,
-            Role::Fill | Role::Scalar => Kind::Fill,
+            Role::Fill | Role::Scalar | Role::InitCondition => Kind::Fill,
             Role::Row | Role::Col | Role::Row1 | Role::Col1 | Role::PosM | Role::PosK => Kind::Index,
             Role::Addr | Role::ValidRow | Role::ValidCol | Role::Number => Kind::Index,
+            Role::LeftPadding | Role::RightPadding => Kind::Index,
             _ => Kind::Tile,
         }
     }
@@ -209,6 +213,7 @@ words! {
         OneSource = "one source", "", "One source instead of two.";
         NoIndex = "no index", "", "Row and column left out.";
         ScalarFirst = "scalar first", "", "The scalar before the tile.";
+        Window = "window", "", "With a window of a view.";
         Valued = "with values", "", "With a second destination for values.";
     }
 }
@@ -224,6 +229,8 @@ pub struct FormInfo {
     pub outs: &'static [Operand],
     /// The arguments of the C++ intrinsic, where they are not `outs` and then `ins`.
     pub cpp: &'static [Role],
+    /// The operands whose types are the first template arguments of the intrinsic, where that is another order.
+    pub named: &'static [Role],
 }
 
 impl FormInfo {
@@ -267,6 +274,19 @@ pub struct Shape {
     pub outs: Vec<Role>,
 }
 
+impl Shape {
+    /// The arguments of the C++ intrinsic, in order.
+    pub fn arguments(&self, form: &FormInfo) -> Vec<Role> {
+        form.cpp_order().into_iter().filter(|r| self.ins.contains(r) || self.outs.contains(r)).collect()
+    }
+
+    /// Has the other one the same operands, in whatever order?
+    pub fn same_roles(&self, other: &Shape) -> bool {
+        let sides = [(&self.ins, &other.ins), (&self.outs, &other.outs)];
+        sides.iter().all(|(a, b)| a.len() == b.len() && a.iter().all(|role| b.contains(role)))
+    }
+}
+
 pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
     let of = |op: &Opcode| {
         let mut shapes = Vec::new();
@@ -290,12 +310,13 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
 
 /// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.
 macro_rules! form {
-    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)?) => {
+    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)? $(; named $($named:ident),*)?) => {
         FormInfo {
             form: Form::$form,
             ins: &[$(form!(@ read $in $($effect)?)),*],
             outs: &[$(form!(@ write $out $($out_effect)?)),*],
             cpp: &[$($(Role::$arg),*)?],
+            named: &[$($(Role::$named),*)?],
         }
     };
     (@ $usual:ident $role:ident) => { $usual(Role::$role) };

@@ -171,6 +171,11 @@ const EXACT_ROW_ATTRS: &[AttrName] = &[AttrName::Src1Col, AttrName::Src0EqDst, A
 /// What the expansions with an operation take on a5.
 const A5_EXPANDED: &[Elem] = STORED;
 
+/// Division has a wish for precision in C++.
+const fn algorithm(func: Func) -> Option<CppValue> {
+    if matches!(func, Func::Div) { Some(CppValue::Algorithm("Div")) } else { None }
+}
+
 /// A full tile and a value, or a 32-byte block, for each row.
 macro_rules! row_expand {
     ($mnemonic:literal $cpp:literal $func:ident $attrs:ident; cpu $cpu:expr, a2a3 $a2a3:expr, a5 $a5:expr;
@@ -194,6 +199,7 @@ macro_rules! row_expand {
                 ALL RowExpandValid "-valid"; ALL ExpandColumn "-attr";
                 A2A3 ExpandTmp "-tmp"; A2A3 ExpandTmpSize "-tmp-size";
                 => $($late $at_run $suffix;)*),
+            value: algorithm(Func::$func),
             sem: Sem::Expand { each: Axis::Row, func: Func::$func },
             examples: &[(Role::Src1, "!pto.tile<vec, 16x1xf16, blayout=col_major>")],
             ..BASE
@@ -220,6 +226,7 @@ macro_rules! col_expand {
             ids: ids!($mnemonic),
             rules: vector_rules!($mnemonic; ALL ColExpandValid "-valid";
                 => $($late $at_run $suffix;)*),
+            value: algorithm(Func::$func),
             sem: Sem::Expand { each: Axis::Col, func: Func::$func },
             examples: &[(Role::Src1, "!pto.tile<vec, 1x32xf16>")],
             ..BASE

@@ -219,8 +219,15 @@ kinds! {
     FillNoop "TFILLPAD without padding (warning).";
     Img2col "TIMG2COL's image and configuration.";
     Interleave "TINTERLEAVE's extents.";
-    Load "TLOAD's view and tile.";
-    Store "TSTORE's tile and view.";
+    LoadSignature "TLOAD's signature, conv tiles included.";
+    LargerView "Is the view larger than what is loaded (warning)?";
+    LoadPad "Has the padding a settled meaning?";
+    StoreRange "Does a2a3's fixpipe count that far?";
+    StoreAtomic "Can the type be added?";
+    ViewHardware "Does public documentation refuse it (warning)?";
+    LoadShape "Has the view what the tile wants?";
+    StoreShape "Has the view the tile's valid region?";
+    Bounds "Does the view stay in its buffer?";
     Window "TSUBVIEW's window.";
 }
 
@@ -236,6 +243,8 @@ impl RuleKind {
                 | RuleKind::ArgTmpSize
                 | RuleKind::PairTmpSize
                 | RuleKind::ExpandTmpSize
+                | RuleKind::LargerView
+                | RuleKind::ViewHardware
         )
     }
 }

@@ -70,6 +70,7 @@ family! { after elementwise::END;
         source: "isa/scalar.md 3",
         forms: &[form!(Plain: Src, Scalar => Dst), form!(ScalarFirst: Scalar, Src => Dst)],
         attrs: PRECISE,
+        value: Some(CppValue::Algorithm("Div")),
         sigs: &[
             anywhere(Types::EqualOf(NUMBERS)).of(EITHER),
             vector(Profiles::A2A3, Types::EqualOf(SIGNED_FLOAT)).of(EITHER),
@@ -99,7 +100,7 @@ family! { after elementwise::END;
         sem: Sem::Computes(sem::expand_scalar),
         ..BASE
     };
-    Tfmods => mapped!("tfmods" "TFMODS" Fmod(Src, Scalar) PRECISE;
+    Tfmods => mapped!("tfmods" "TFMODS" Fmod(Src, Scalar) precise "FmodS";
         cpu NUMBERS, a2a3 &[F32], a5 &[I16, U16, I32, U32, F16, F32];
         ALL ScalarTyped "-scalar"; => CPU_A5 Zero "-zero";
         "dst(i,j) = src(i,j) - trunc(src(i,j) / s) * s", "Truncated remainder by a scalar.");
@@ -136,11 +137,11 @@ family! { after elementwise::END;
         cpu INTEGERS, a2a3 TO_32, a5 TO_32;
         ALL Scalar "-scalar"; NPU NotInPlace "-inplace"; =>
         "dst(i,j) = src(i,j) | s", "Bitwise OR with a scalar.");
-    Tpows => mapped!("tpows" "TPOWS" Pow(Src, Scalar; Tmp) PRECISE;
+    Tpows => mapped!("tpows" "TPOWS" Pow(Src, Scalar; Tmp) precise "Pow";
         cpu NUMBERS, a2a3 &[I8, U8, I16, U16, I32, U32, F32], a5 STORED;
         A2A3 Tmp(POW) "-tmp"; ALL Scalar "-scalar"; => ALL Zero "-zero";
         "dst(i,j) = src(i,j) ^ s", "Power with a scalar exponent.");
-    Trems => mapped!("trems" "TREMS" Rem(Src, Scalar; Tmp) PRECISE;
+    Trems => mapped!("trems" "TREMS" Rem(Src, Scalar; Tmp) precise "RemS";
         cpu NUMBERS, a2a3 &[I32, F32], a5 &[I16, U16, I32, U32, I64, U64, F16, F32];
         A2A3 Tmp(LIKE_DST.rows(1).cols_of_dst()) "-tmp"; ALL ScalarTyped "-scalar"; => ALL Zero "-zero"; A2A3 Range "-range";
         "dst(i,j) = src(i,j) - floor(src(i,j) / s) * s", "Floored remainder by a scalar.");

@@ -82,6 +82,8 @@ pub enum Types {
     Any,
     /// Any type of the profile, the same in all operands.
     Equal,
+    /// Any type of the profile, the same in all operands; signed and unsigned integers of one width count as one.
+    Alike,
     /// One of these, the same in all operands.
     EqualOf(&'static [Elem]),
     /// Each operand one of these.
@@ -244,6 +246,7 @@ impl Types {
         match self {
             Types::Any | Types::OwnRule => true,
             Types::Equal => all_equal(tiles),
+            Types::Alike => !any!((_, Tile { elem, .. }) in tiles => !alike(elem, tiles[0].1.elem)),
             Types::EqualOf(list) => all_equal(tiles) && (tiles.is_empty() || lists(list, tiles[0].1.elem)),
             Types::EachOf(list) => !any!((_, Tile { elem, .. }) in tiles => !lists(list, elem)),
             Types::Pairs(pairs) => {
@@ -269,6 +272,11 @@ impl Types {
 /// Is the operand there, with another type?
 const fn has_another_type(tiles: &[Judged], role: Role, elem: Elem) -> bool {
     matches!(tile(tiles, role), Some(found) if found.elem as u8 != elem as u8)
+}
+
+/// Are they one type, signedness aside?
+const fn alike(a: Elem, b: Elem) -> bool {
+    a as u8 == b as u8 || !a.is_float() && !b.is_float() && a.bits() == b.bits()
 }
 
 const fn all_equal(tiles: &[Judged]) -> bool {

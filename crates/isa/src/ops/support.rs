@@ -3,24 +3,6 @@
 use super::*;
 
 const DN: Lay = Lay::Of(&[LayoutName::Dn]);
-const ZN: Lay = Lay::Of(&[LayoutName::Zn]);
-const LIKE_THE_VIEW: &[Layouts] = &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ)];
-const FROM_THE_VIEW: &[Layouts] = &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ), pair!(ND, NZ), pair!(DN, ZN)];
-const TO_THE_VIEW: &[Layouts] = &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ), pair!(NZ, ND), pair!(ZN, DN)];
-
-// The source of TLOAD and the destination of TSTORE are views; their tag nd, dn or nz stands for the layout of that name.
-static LOADS: &[Sig] = &[
-    flow!(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::Equal, Pipe::Mte2),
-    flow!(Profiles::NPU, PLAIN, ALL_LOCS, &[Loc::Vec], LIKE_THE_VIEW, Types::Equal, Pipe::Mte2),
-    flow!(Profiles::NPU, PLAIN, ALL_LOCS, &[Loc::Mat], FROM_THE_VIEW, Types::Equal, Pipe::Mte2),
-];
-static STORES: &[Sig] = &[
-    flow!(Profiles::CPU, PLAIN, NOT_ACC, ALL_LOCS, &[ANY], Types::Equal, Pipe::Mte3),
-    // What leaves an accumulator goes through fixpipe, which decides about types when it can run.
-    flow!(Profiles::CPU, PLAIN, &[Loc::Acc], ALL_LOCS, &[ANY], Types::Any, Pipe::Mte3),
-    flow!(Profiles::NPU, PLAIN, &[Loc::Vec], ALL_LOCS, LIKE_THE_VIEW, Types::Equal, Pipe::Mte3),
-    flow!(Profiles::NPU, PLAIN, &[Loc::Mat], ALL_LOCS, TO_THE_VIEW, Types::Equal, Pipe::Mte3),
-];
 static VIEWS: &[Sig] =
     &[flow!(Profiles::ALL, PLAIN, ALL_LOCS, ALL_LOCS, &[pair!(ND, ND), pair!(DN, DN)], Types::Equal, Pipe::S)];
 
@@ -73,38 +55,6 @@ family! { after layout::END;
         source: "ops.md 4",
         summary: "TRESHAPE to another element type with the same rows.",
         ..treshape::TRESHAPE
-    };
-    Tload => OpInfo {
-        mnemonic: "tload",
-        cpp: &["TLOAD"],
-        summary: "Load a view of global memory into a tile's valid region.",
-        formula: "dst(i,j) = view(i,j) over the valid region; padding is filled where pad is not null",
-        text: Text::Forms,
-        forms: &[form!(Plain: Global => Dst)],
-        rules: rules![ALL Load "tload-loc", "tload-layout", "tload-dtype", "tload-shape", "gm-bounds";],
-        sigs: LOADS,
-        ids: ids!("tload"),
-        source: "tile-model.md 7",
-        pipe: Pipe::Mte2,
-        sem: Sem::Moves(sem::load),
-        ..BASE
-    };
-    Tstore => OpInfo {
-        mnemonic: "tstore",
-        cpp: &["TSTORE"],
-        summary: "Store a tile's valid region into a view of global memory.",
-        formula: "view(i,j) = src(i,j) over the valid region",
-        text: Text::Forms,
-        forms: &[form!(Plain: Src => Global)],
-        rules: rules! {
-            ALL Store "tstore-loc", "tstore-layout", "tstore-dtype", "tstore-shape", "gm-bounds"; ALL AtRun "undefined-read";
-        },
-        sigs: STORES,
-        ids: ids!("tstore"),
-        source: "tile-model.md 7",
-        pipe: Pipe::Mte3,
-        sem: Sem::Moves(sem::store),
-        ..BASE
     };
     AllocTile => plain!("alloc_tile" ["Tile"] Value Alloc "A tile, with optional address and run-time valid extents.",
         binds: Some(Bind::New), rules: rules![ALL Program "tassign-range", "tassign-align", "valid-range", "capacity";]);

@@ -114,7 +114,7 @@ macro_rules! vector_rules {
 
 /// `dst(i,j) = func(sources(i,j))`: mnemonic, C++ name, function and its operands; types by profile, rules, texts.
 macro_rules! mapped {
-    ($mnemonic:literal $cpp:literal $func:ident($($role:ident),* $(; $tmp:ident)?) $($attrs:ident)?;
+    ($mnemonic:literal $cpp:literal $func:ident($($role:ident),* $(; $tmp:ident)?) $(precise $algorithm:literal)?;
      cpu $cpu:expr, a2a3 $a2a3:expr, a5 $a5:expr;
      $($($on:ident $kind:ident $(($ask:expr))? $suffix:literal;)* => $($late:ident $at_run:ident $late_suffix:literal;)*)?
      $formula:literal, $summary:literal) => {
@@ -124,7 +124,7 @@ macro_rules! mapped {
             summary: $summary,
             formula: $formula,
             forms: &[form!(Plain: $($role),* $(, $tmp as scratch_a2a3)? => Dst)],
-            $(attrs: $attrs,)?
+            $(attrs: PRECISE, value: Some(CppValue::Algorithm($algorithm)),)?
             sigs: &[
                 anywhere(Types::EqualOf($cpu)),
                 vector(Profiles::A2A3, Types::EqualOf($a2a3)),

@@ -1,6 +1,6 @@
-//! TFILLPAD, TLOAD and TSTORE: a region is copied and the rest is filled (ops.md 6, tile-model.md 7).
+//! TFILLPAD: a region is copied and the rest is filled (ops.md 6).
 
-use super::{Apply, Map, Rect, Side, Step, Steps, copy, valid};
+use super::{Map, Rect, Step, Steps, copy, valid};
 use crate::inst::Inst;
 use crate::ops::{Bind, Form, Role};
 
@@ -16,27 +16,6 @@ pub fn fillpad(inst: &Inst) -> Steps {
     let is_one_tile = inst.op.info().binds == Some(Bind::InPlace);
     let copied = (!is_one_tile).then(|| copy(kept, (s, Map::SAME), (d, Map::SAME)));
     Some(copied.into_iter().chain(fills).collect())
-}
-
-/// TLOAD.
-pub fn load(inst: &Inst) -> Steps {
-    let d = inst.tile_index(Role::Dst)?;
-    if let Some(conv) = inst.conv {
-        return Some(vec![Step::LoadConv { dst: d, elements: conv.elements() }]);
-    }
-    let kept = valid(inst, d)?;
-    let mut all = vec![Step::Apply(Apply::copy(kept, (Side::Global, Map::SAME), (Side::Tile(d), Map::SAME)))];
-    if let Some(bits) = inst.tiles.get(d)?.tile.pad_bits() {
-        all.extend(fill_outside(inst, d, kept, bits));
-    }
-    Some(all)
-}
-
-/// TSTORE.
-pub fn store(inst: &Inst) -> Steps {
-    let s = inst.tile_index(Role::Src)?;
-    let stored = Apply::copy(valid(inst, s)?, (Side::Tile(s), Map::SAME), (Side::Global, Map::SAME));
-    Some(vec![Step::Apply(stored)])
 }
 
 /// The fill operand in the type of tile `dst`.

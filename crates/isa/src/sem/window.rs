@@ -86,20 +86,7 @@ fn window(inst: &Inst, which: Window, dst_role: Role, at: [u64; 2]) -> Steps {
 fn value(inst: &Inst, which: Window, src: &Tile, dst: &Tile, first: u64) -> (Func, Option<Arg>) {
     let on_hardware = inst.profile != Profile::Cpu;
     if src.loc == Loc::Acc {
-        let fp = inst.tile_index(Role::Fp).map(|fp| {
-            let first = if which == Window::OfSource { first } else { 0 };
-            (Quant::Vector, Arg::Element(Side::Tile(fp), Map { origin: [0, first], step: [[0, 0], [0, 1]] }))
-        });
-        let scalar = || match inst.scalar(Role::Quant)? {
-            Number::Int(bits) => Some((Quant::Scalar, Arg::Scalar(Elem::U64, bits as u64))),
-            Number::Float(_) => None,
-        };
-        let (quant, param) = fp.or_else(scalar).unzip();
-        if src.elem == dst.elem && !inst.relu() && quant.is_none() {
-            // Bits are unchanged (fixpipe.md 4).
-            return (Func::Bits, None);
-        }
-        return (Func::Fixpipe { relu: inst.relu(), hardware_rounding: on_hardware, quant }, param);
+        return out_of_acc(inst, src, dst.elem, if which == Window::OfSource { first } else { 0 });
     }
     if src.elem != dst.elem {
         return (Func::Convert, None);
@@ -111,6 +98,23 @@ fn value(inst: &Inst, which: Window, src: &Tile, dst: &Tile, first: u64) -> (Fun
         return (Func::Fixpipe { relu: false, hardware_rounding: true, quant: Some(Quant::Scalar) }, Some(one));
     }
     (Func::Bits, None)
+}
+
+/// What an element of an accumulator becomes (fixpipe.md 4), and its parameter: that of column j is `fp[first + j]`.
+pub(super) fn out_of_acc(inst: &Inst, src: &Tile, to: Elem, first: u64) -> (Func, Option<Arg>) {
+    let fp = inst.tile_index(Role::Fp).map(|fp| {
+        (Quant::Vector, Arg::Element(Side::Tile(fp), Map { origin: [0, first], step: [[0, 0], [0, 1]] }))
+    });
+    let scalar = || match inst.scalar(Role::Quant)? {
+        Number::Int(bits) => Some((Quant::Scalar, Arg::Scalar(Elem::U64, bits as u64))),
+        Number::Float(_) => None,
+    };
+    let (quant, param) = fp.or_else(scalar).unzip();
+    if src.elem == to && !inst.relu() && quant.is_none() {
+        // Bits are unchanged (fixpipe.md 4).
+        return (Func::Bits, None);
+    }
+    (Func::Fixpipe { relu: inst.relu(), hardware_rounding: inst.profile != Profile::Cpu, quant }, param)
 }
 
 /// Rows and columns of the block that hardware writes from the window's origin, where it writes more than the window

@@ -2,7 +2,8 @@
 
 use super::Program;
 use crate::{Error, Profile, Result};
-use tessera_exec::interp::{Input, Outcome, Run, run};
+use std::sync::Arc;
+use tessera_exec::interp::{Input, Limits, Outcome, Progress, Run, run};
 use tessera_ir::{Func, Module, ValueId};
 use tessera_plan::Placement;
 
@@ -29,11 +30,23 @@ pub struct Bindings {
     pub tracked: bool,
     /// Whether every instruction leaves a line.
     pub trace: bool,
+    /// Where it is stopped.
+    pub limits: Limits,
+    /// Where it tells how far it is.
+    pub progress: Option<Arc<Progress>>,
 }
 
 impl Default for Bindings {
     fn default() -> Self {
-        Bindings { inputs: Vec::new(), outputs: Vec::new(), blocks: 1, tracked: true, trace: false }
+        Bindings {
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            blocks: 1,
+            tracked: true,
+            trace: false,
+            limits: Limits::default(),
+            progress: None,
+        }
     }
 }
 
@@ -95,8 +108,8 @@ impl Kernel {
     }
 
     pub(crate) fn prepared<'a>(&'a self, bindings: Bindings, placement: &'a Placement) -> Run<'a> {
-        let Bindings { inputs, outputs, blocks, tracked, trace } = bindings;
+        let Bindings { inputs, outputs, blocks, tracked, trace, limits, progress } = bindings;
         let (module, func, profile) = (self.module(), &self.func, self.profile());
-        Run { module, func, profile, placement, blocks, tracked, inputs, outputs, trace }
+        Run { module, func, profile, placement, blocks, tracked, inputs, outputs, trace, limits, progress }
     }
 }

@@ -1,7 +1,7 @@
 //! How an intrinsic is made of a row of the instruction table.
 
 /// Intrinsics: type parameters, arguments in C++ order with what is done with each, row and form, the operands that
-/// signatures judge together, and further rules about types. A scalar of the element type is a `value`.
+/// signatures judge together, and further rules about types. A scalar is a `value`, words are `attrs`.
 macro_rules! intrinsics {
     ($($(#[$doc:meta])* $name:ident[$($T:ident: $Bound:ident),*]($($arg:ident: $how:ident $Arg:ident),*)
        = $Op:ident $Form:ident $({$($role:ident: $Type:ident),*})* $(if $rule:ident($($of:ident),*))*;)*) => {$(
@@ -24,11 +24,18 @@ macro_rules! intrinsics {
     (@type read $T:ident) => { &$T };
     (@type value $T:ident) => { $T };
     (@type index $T:ident) => { usize };
-    (@type attrs $T:ident) => { tessera_isa::inst::Attrs };
+    (@type attrs $T:ident) => { impl Into<tessera_isa::inst::Attrs> };
+    (@type flag $T:ident) => { bool };
     (@give $inst:ident write $Arg:ident $arg:ident) => { $inst.tile(tessera_isa::ops::Role::$Arg, $arg.buf()) };
     (@give $inst:ident read $Arg:ident $arg:ident) => { $inst.tile(tessera_isa::ops::Role::$Arg, $arg.buf()) };
-    (@give $inst:ident value $Arg:ident $arg:ident) => { $inst.scalar(tessera_isa::ops::Role::$Arg, $arg.number()) };
+    (@give $inst:ident value $Arg:ident $arg:ident) => { $inst.value(tessera_isa::ops::Role::$Arg, $arg) };
     (@give $inst:ident index $Arg:ident $arg:ident) => { $inst.index(tessera_isa::ops::Role::$Arg, $arg) };
-    (@give $inst:ident attrs $Arg:ident $arg:ident) => { $inst.attrs($arg) };
+    (@give $inst:ident attrs $Arg:ident $arg:ident) => { $inst.attrs($arg.into()) };
+    (@give $inst:ident flag $Arg:ident $arg:ident) => {
+        $inst.attrs(tessera_isa::inst::Attrs::default().with(
+            tessera_isa::ops::AttrName::$Arg,
+            tessera_isa::inst::AttrValue::Bool($arg),
+        ))
+    };
 }
 pub(crate) use intrinsics;

@@ -31,6 +31,11 @@ using EventIf = std::enable_if_t<(IsEvent<WaitEvents> && ...), RecordEvent>;
 
 } // namespace model
 
+template <typename T>
+struct is_event : std::bool_constant<model::IsEvent<T>> {};
+template <typename... Ts>
+inline constexpr bool all_events_v = (is_event<Ts>::value && ...);
+
 // Waits for events, or for everything.
 template <typename... WaitEvents>
 inline model::EventIf<WaitEvents...> TSYNC(const WaitEvents &...)

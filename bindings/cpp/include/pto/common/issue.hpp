@@ -19,9 +19,13 @@ using TileEventIf = std::enable_if_t<IsTile<Operand> && (IsEvent<WaitEvents> && 
 template <typename Operand, typename... WaitEvents>
 using ScalarEventIf = std::enable_if_t<IsScalar<Operand> && (IsEvent<WaitEvents> && ...), RecordEvent>;
 
+// Is the profile one of these?
+inline bool RunsOn(uint32_t profiles) { return (profiles >> static_cast<uint32_t>(GetProfile()) & 1) != 0; }
+
 class Call {
 public:
-    explicit Call(TesseraOp op) : op_(op) {}
+    // The form is said where operands alone do not tell it.
+    explicit Call(TesseraOp op, TesseraForm form = TESSERA_FORM_PLAIN) : op_(op), form_(form) {}
 
     template <typename TileT>
     Call &Tile(TesseraRole role, const TileT &tile, bool needsStorage = true)
@@ -61,6 +65,13 @@ public:
         scalars_[scalarCount_++] = MakeScalar(role, value);
         return *this;
     }
+    template <typename T>
+    Call &Value(TesseraRole role, const ScalarOf<T> &value)
+    {
+        scalars_[scalarCount_] = value.scalar;
+        scalars_[scalarCount_++].role = static_cast<uint32_t>(role);
+        return *this;
+    }
     Call &At(int64_t row, int64_t col)
     {
         return Scalar(TESSERA_ROLE_ROW, row).Scalar(TESSERA_ROLE_COL, col);
@@ -85,6 +96,12 @@ public:
         attrs_[attrCount_++] = TesseraAttr{static_cast<uint32_t>(name), 0, {a, b, c, d}};
         return *this;
     }
+    // What is usual need not be said.
+    template <typename Word>
+    Call &AttrUnless(TesseraAttrName name, Word word, Word usual)
+    {
+        return word == usual ? *this : Attr(name, static_cast<int64_t>(word));
+    }
     Call &Attr(TesseraAttrName name, const TesseraScalar &number)
     {
         Attr(name, static_cast<int64_t>(number.bits));
@@ -99,7 +116,8 @@ public:
             return false;
         }
         const std::shared_ptr<Machine> &machine = CurrentMachine();
-        const TesseraInst inst{static_cast<uint32_t>(op_), tileCount_, scalarCount_, attrCount_, tiles_, scalars_, attrs_,
+        const TesseraInst inst{static_cast<uint32_t>(op_), tileCount_, scalarCount_, attrCount_, static_cast<uint32_t>(form_), 0,
+                               tiles_, scalars_, attrs_,
                                hasConv_ ? &conv_ : nullptr};
         return machine->Done(tessera_issue(machine->handle(), &inst));
     }
@@ -111,6 +129,7 @@ public:
 
 private:
     TesseraOp op_;
+    TesseraForm form_;
     uint32_t tileCount_ = 0;
     uint32_t scalarCount_ = 0;
     uint32_t attrCount_ = 0;

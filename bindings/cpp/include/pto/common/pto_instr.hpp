@@ -3,11 +3,16 @@
 #ifndef PTO_COMMON_PTO_INSTR_HPP
 #define PTO_COMMON_PTO_INSTR_HPP
 
+#include <pto/common/compare.hpp>
+#include <pto/common/elementwise.hpp>
 #include <pto/common/fill.hpp>
 #include <pto/common/img2col.hpp>
-#include <pto/common/instructions.hpp>
+#include <pto/common/irregular.hpp>
+#include <pto/common/matrix.hpp>
 #include <pto/common/memory.hpp>
 #include <pto/common/move.hpp>
 #include <pto/common/rearrange.hpp>
+#include <pto/common/reduce.hpp>
+#include <pto/common/scalar.hpp>
 
 #endif

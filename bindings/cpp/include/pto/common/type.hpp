@@ -123,7 +123,7 @@ inline constexpr bool IsScalar = std::is_arithmetic_v<T> || (ElemOf<T>::known &&
 
 constexpr TesseraScalar MakeScalarBits(TesseraRole role, TesseraNumber kind, uint64_t bits)
 {
-    return TesseraScalar{static_cast<uint32_t>(role), static_cast<uint32_t>(kind), bits};
+    return TesseraScalar{static_cast<uint32_t>(role), static_cast<uint32_t>(kind), bits, 0, 0};
 }
 
 template <typename V>
@@ -146,7 +146,61 @@ inline TesseraScalar MakeScalar(TesseraRole role, V value)
     }
 }
 
+// A number that has a type.
+template <typename V>
+inline TesseraScalar MakeTyped(V value)
+{
+    TesseraScalar scalar = MakeScalar(TESSERA_ROLE_SCALAR, value);
+    scalar.elem = static_cast<uint32_t>(ElemOf<V>::tag) + 1;
+    return scalar;
+}
+
+// A scalar in a type of its own: Exactly makes one.
+template <typename V>
+struct Exact {
+    V value;
+};
+
+// The scalar operand of an instruction on elements of type T: a number becomes an element first.
+template <typename T>
+class ScalarOf {
+public:
+    template <typename V, std::enable_if_t<IsScalar<V>, int> = 0>
+    ScalarOf(V value) : scalar(MakeTyped(As(value)))
+    {}
+    template <typename V>
+    ScalarOf(Exact<V> exact) : scalar(MakeTyped(exact.value))
+    {}
+
+    TesseraScalar scalar;
+
+private:
+    template <typename V>
+    static T As(V value)
+    {
+        if constexpr (std::is_same_v<V, T>) {
+            return value;
+        } else if constexpr (std::is_arithmetic_v<V>) {
+            return static_cast<T>(value);
+        } else {
+            return static_cast<T>(static_cast<float>(value));
+        }
+    }
+};
+
 } // namespace model
+
+// A scalar that an instruction takes in the type that it has, and not as an element of its tiles: TSELS takes the bits of
+// an integer, TLRELU a slope of more precision (isa/scalar.md 2).
+template <typename V>
+constexpr model::Exact<V> Exactly(V value)
+{
+    return {value};
+}
+
+// Says that a call has no scratch tile, where its arguments would be those of another call.
+struct NoTmp {};
+
 } // namespace pto
 
 #endif

@@ -19,6 +19,7 @@ impl Job<'_> {
             blocks: args.blocks,
             tracked: !args.untracked,
             trace: args.trace.is_some(),
+            limits: args.limits.into(),
             ..Bindings::default()
         };
         let about =

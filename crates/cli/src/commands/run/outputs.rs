@@ -1,11 +1,13 @@
 //! What leaves a run: files that were asked for, tables of what was not, prints and dumps.
 
 use super::{Job, Stop, trace};
-use crate::bind::{self, Bound};
+use crate::bind::Bound;
+use crate::output;
 use crate::policy::Format;
 use crate::render::values::Values;
 use crate::session::{Failure, Session};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use tessera::npy;
 use tessera::program::{Need, Outcome, Shapes, TileData, tile_shape};
 use tessera_ir::ValueId;
@@ -52,13 +54,31 @@ impl Job<'_> {
                 _ => format!(" in block {}", printed.block),
             };
             let text = show_tile(self.kernel.name(printed.value), &block, &printed.data);
-            // JSON lines keep standard output to themselves.
-            match self.args.policy.format {
-                Format::Human => session.stdout.write_all(text.as_bytes())?,
-                Format::Json => session.stderr.write_all(text.as_bytes())?,
-            }
+            self.shown(session).write_all(text.as_bytes())?;
         }
         Ok(())
+    }
+
+    /// Where tables go: JSON lines and arrays keep standard output to themselves.
+    fn shown<'s>(&self, session: &'s mut Session<'_>) -> &'s mut dyn Write {
+        match self.args.policy.format == Format::Json || self.files().any(output::is_stdout) {
+            true => &mut *session.stderr,
+            false => &mut *session.stdout,
+        }
+    }
+
+    /// Every file that the command line wants written.
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        let args = self.args;
+        args.outputs.iter().chain(&args.raw_out).map(|b| &b.to).chain(&args.trace).map(PathBuf::as_path)
+    }
+
+    /// Refuses, before the run, files that cannot be written.
+    pub fn check_files(&self, session: &Session<'_>) -> Result<(), Failure> {
+        if self.args.policy.format == Format::Json && self.files().any(output::is_stdout) {
+            return Err(Failure::usage("--format json writes to standard output, and so does `-`"));
+        }
+        output::check(session, &self.files().collect::<Vec<_>>())
     }
 
     /// Writes the files, all or none, then shows what is to be seen.
@@ -76,11 +96,11 @@ impl Job<'_> {
         if let Some(file) = &args.trace {
             files.push((file.clone(), trace::lines(self.source, outcome).into_bytes()));
         }
-        bind::write_all(session, &files)?;
+        output::write(session, &files)?;
         for bound in &args.dump {
             if let Some(data) = self.tile(outcome, bound) {
                 let core = if bound.core1 { "@1" } else { "" };
-                session.stdout.write_all(show_tile(&bound.name, core, data).as_bytes())?;
+                self.shown(session).write_all(show_tile(&bound.name, core, data).as_bytes())?;
             }
         }
         if self.shows_outputs() {

@@ -1,0 +1,37 @@
+//! Where a run is stopped: `--max-steps` and `--max-memory`.
+
+use tessera::program;
+
+/// The options.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Limits {
+    /// Stop a block after so many steps: operations, and rounds of loops; K, M and G are thousands, millions, …
+    #[arg(long, value_name = "N", default_value = "250M", value_parser = steps)]
+    max_steps: u64,
+    /// Stop when the memories of a block need more, besides what is bound; such as 512MiB or 4GiB
+    #[arg(long, value_name = "BYTES", default_value = "1GiB", value_parser = memory)]
+    max_memory: u64,
+}
+
+impl From<Limits> for program::Limits {
+    fn from(limits: Limits) -> Self {
+        program::Limits { steps: limits.max_steps, memory: limits.max_memory }
+    }
+}
+
+fn steps(text: &str) -> Result<u64, String> {
+    scaled(text, 1000).ok_or_else(|| format!("'{text}' is no number of steps, such as 1000000, 500M or 2G"))
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    let digits = text.strip_suffix("iB").unwrap_or(text);
+    scaled(digits, 1024).ok_or_else(|| format!("'{text}' is no number of bytes, such as 1048576, 512MiB or 4GiB"))
+}
+
+/// A number of at least 1 with a unit or without.
+fn scaled(text: &str, unit: u64) -> Option<u64> {
+    let unit_of = |(u, power): (char, u32)| Some((text.strip_suffix(u)?, power));
+    let (digits, power) = [('K', 1), ('M', 2), ('G', 3), ('T', 4)].into_iter().find_map(unit_of).unwrap_or((text, 0));
+    let number: u64 = digits.parse().ok()?;
+    number.checked_mul(unit.checked_pow(power)?).filter(|n| *n > 0)
+}
