@@ -17,8 +17,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::Npy;
 use tessera::program::{Bindings, Input, Kernel, Need, Program};
+use tessera_cli::render::example::examples;
 use tessera_ir::ValueId;
+use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
+use tessera_isa::ops::{Family, Opcode, Shape};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Extent;
 
@@ -88,6 +91,50 @@ impl Case {
                 _ => {}
             }
         }
+        Some(case)
+    }
+
+    /// The example of a row's form, on a profile: the simulator says what it must give. `None` where it is not legal.
+    fn example(op: Opcode, (n, shape): (usize, &Shape), profile: Profile) -> Option<Case> {
+        let text = examples(op, shape).dps;
+        let program = Program::read(&text, Some(profile));
+        if program.check().iter().any(Diagnostic::is_error) {
+            return None;
+        }
+        let kernel = program.entry().unwrap();
+        let mut case = Case {
+            name: format!("{op}_{n}_{profile}"),
+            text,
+            profile,
+            inputs: BTreeMap::new(),
+            scalars: BTreeMap::new(),
+            expected: BTreeMap::new(),
+            blocks: 1,
+        };
+        let mut bindings = Bindings::default();
+        for value in kernel.func().args.iter().copied().filter(|v| !kernel.func().outputs.contains(v)) {
+            let name = kernel.name(value).to_string();
+            let input = match kernel.need(value) {
+                Need::Scalar(_) => {
+                    case.scalars.insert(name, "3".into());
+                    Input::Scalar(Number::Int(3))
+                }
+                Need::Tile(t) => {
+                    let shape = [t.v_row.known().unwrap(), t.v_col.known().unwrap()];
+                    let bytes: Vec<u8> =
+                        (0..t.elem.bytes_of(shape[0] * shape[1])).map(|i| (i * 89 % 251) as u8).collect();
+                    case.inputs.insert(name, Npy { shape: shape.to_vec(), bytes: bytes.clone() });
+                    Input::Tile { rows: shape[0], cols: shape[1], elements: bytes }
+                }
+                _ => return None,
+            };
+            bindings.inputs.push((value, input));
+        }
+        bindings.outputs = kernel.func().outputs.iter().map(|v| (*v, 0)).collect();
+        let outcome = kernel.execute(bindings);
+        assert!(!outcome.failed(), "{}: {:?}", case.name, outcome.diagnostics);
+        let tiles = outcome.tiles.into_iter().map(|t| (kernel.name(t.value).to_string(), t.data.elements));
+        case.expected.extend(tiles);
         Some(case)
     }
 
@@ -384,6 +431,25 @@ fn programs_give_what_the_simulator_gives() {
     let cases = programs.iter().flat_map(|file| Profile::ALL.map(|p| Case::simulated(file, p))).flatten().collect();
     let (count, skipped) = run_all(cases, "programs");
     assert!(skipped.is_empty() && count >= 10, "{count} cases, skipped {skipped:#?}");
+}
+
+/// Every form of every row, wherever its example is legal.
+#[test]
+fn examples_of_rows_give_what_the_simulator_gives() {
+    if !support::has_compiler("g++") {
+        return;
+    }
+    let mut cases = Vec::new();
+    let vector = [Family::Elementwise, Family::Scalar, Family::Reduce];
+    for op in Opcode::ALL.iter().filter(|op| vector.contains(&op.info().family)) {
+        let before = cases.len();
+        for shape in op.shapes().iter().enumerate() {
+            cases.extend(Profile::ALL.iter().filter_map(|p| Case::example(*op, shape, *p)));
+        }
+        assert!(cases.len() > before, "{op} has no example");
+    }
+    let (count, skipped) = run_all(cases, "examples");
+    assert!(skipped.is_empty() && count > 0, "{count} cases, skipped {skipped:#?}");
 }
 
 #[test]

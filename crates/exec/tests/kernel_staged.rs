@@ -1,12 +1,15 @@
-//! Folds, products and gathers against the formulas, element by element and bit for bit, in every layout.
+//! Folds, products, gathers, comparisons and selections against the formulas, element by element and bit for bit, in every layout.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use tessera_exec::engine::memory::MemoryId;
 use tessera_exec::kernels::Staged;
 use tessera_exec::nest::{Map, Place};
 use tessera_isa::elem::Elem;
+use tessera_isa::inst::Cmp;
 use tessera_isa::layout::Layout;
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::Func;
+use tessera_isa::sem::{Func, Reduced};
 use tessera_isa::tile::{BLayout, Loc, SLayout, TileType};
 
 struct Random(u64);
@@ -42,20 +45,28 @@ impl Random {
 }
 
 fn put(bytes: &mut [u8], layout: &Layout, elem: Elem, (r, c): (u64, u64), bits: u64) {
+    let at = layout.offset(r, c) as usize;
+    if elem.bits() == 4 {
+        let (byte, shift) = (&mut bytes[at / 2], 4 * (at % 2));
+        *byte = *byte & !(15 << shift) | (bits as u8) << shift;
+        return;
+    }
     let size = elem.bits() as usize / 8;
-    let at = layout.offset(r, c) as usize * size;
-    bytes[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
+    bytes[at * size..][..size].copy_from_slice(&bits.to_le_bytes()[..size]);
 }
 
 fn get(bytes: &[u8], layout: &Layout, elem: Elem, (r, c): (u64, u64)) -> u64 {
+    let at = layout.offset(r, c) as usize;
+    if elem.bits() == 4 {
+        return u64::from(bytes[at / 2] >> (4 * (at % 2)) & 15);
+    }
     let size = elem.bits() as usize / 8;
-    let at = layout.offset(r, c) as usize * size;
-    bytes[at..at + size].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+    bytes[at * size..][..size].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
 }
 
 fn tile(random: &mut Random, elem: Elem, rows: u64, cols: u64) -> (Layout, Vec<u8>) {
     let layout = random.layout(elem, rows, cols);
-    let mut bytes = vec![0; layout.footprint() as usize * elem.bits() as usize / 8];
+    let mut bytes = vec![0; (layout.footprint() as usize * elem.bits() as usize).div_ceil(8)];
     for r in 0..layout.rows() {
         for c in 0..layout.cols() {
             put(&mut bytes, &layout, elem, (r, c), random.bits(elem));
@@ -68,44 +79,133 @@ fn places(n: usize) -> Vec<Place> {
     (0..n).map(|memory| Place { memory: MemoryId::new(memory), at: 0 }).collect()
 }
 
+const NUMBERS: [Elem; 11] = [
+    Elem::F32,
+    Elem::F16,
+    Elem::Bf16,
+    Elem::I8,
+    Elem::I16,
+    Elem::I32,
+    Elem::I64,
+    Elem::U8,
+    Elem::U16,
+    Elem::U32,
+    Elem::U64,
+];
+
+/// Folds rows or columns, and compares with the definition.
+fn fold(random: &mut Random, func: Func, from: Elem, to: Elem) {
+    let (rows, cols) = (1 + random.below(40), 1 + random.below(70));
+    let by_rows = random.below(2) == 0;
+    let (src, x) = tile(random, from, rows, cols);
+    let (dst, old) = tile(random, to, rows, cols);
+    let at = |step| Map { origin: [0, 0], step };
+    let (extent, source, result) = match by_rows {
+        true => ([rows, 1, cols], at([[1, 0, 0], [0, 0, 1]]), at([[1, 0, 0], [0, 0, 0]])),
+        false => ([1, cols, rows], at([[0, 0, 1], [0, 1, 0]]), at([[0, 0, 0], [0, 1, 0]])),
+    };
+    let staged = Staged::reduce(func, extent, ((1, &dst, to), result), &[((0, &src, from), source)], None, None);
+    let mut want = old.clone();
+    for n in 0..if by_rows { rows } else { cols } {
+        let place = |k: u64| if by_rows { (n, k) } else { (k, n) };
+        let elements: Vec<_> = (0..extent[2]).map(|k| [(from, get(&x, &src, from, place(k)))]).collect();
+        let result = func.fold(to, None, elements.iter().map(|e| e.as_slice()));
+        put(&mut want, &dst, to, place(0), result);
+    }
+    let mut memories = [x, old];
+    staged.run(&mut memories, &places(2)).unwrap();
+    assert!(memories[1] == want, "{func:?} {from} → {to}, {rows}x{cols}, by rows {by_rows}");
+}
+
 #[test]
-fn sums_of_rows_and_columns() {
+fn folds_of_rows_and_columns() {
     let mut random = Random(5);
-    let types = [
-        (Elem::F32, Elem::F32),
-        (Elem::F16, Elem::F16),
-        (Elem::F16, Elem::F32),
-        (Elem::Bf16, Elem::Bf16),
-        (Elem::I16, Elem::I16),
-        (Elem::I16, Elem::I32),
-        (Elem::U8, Elem::U8),
-        (Elem::I64, Elem::I64),
-        (Elem::F8e4m3, Elem::F32),
-    ];
-    for round in 0..90 {
-        let (from, to) = types[round % types.len()];
-        let (rows, cols) = (1 + random.below(40), 1 + random.below(70));
-        let by_rows = random.below(2) == 0;
-        let (src, x) = tile(&mut random, from, rows, cols);
-        let (dst, old) = tile(&mut random, to, rows, cols);
-        let at = |step| Map { origin: [0, 0], step };
-        let (extent, source, result) = match by_rows {
-            true => ([rows, 1, cols], at([[1, 0, 0], [0, 0, 1]]), at([[1, 0, 0], [0, 0, 0]])),
-            false => ([1, cols, rows], at([[0, 0, 1], [0, 1, 0]]), at([[0, 0, 0], [0, 1, 0]])),
-        };
-        let staged = Staged::reduce(Func::Add, extent, ((1, &dst, to), result), &[((0, &src, from), source)], None);
-        let mut want = old.clone();
-        let state = Func::state(to);
-        for n in 0..if by_rows { rows } else { cols } {
-            let place = |k: u64| if by_rows { (n, k) } else { (k, n) };
-            let sum = (0..extent[2])
-                .fold(0, |s, k| Func::Add.eval(state, &[(state, s), (from, get(&x, &src, from, place(k)))]));
-            let sum = Func::Convert.eval(to, &[(state, sum)]);
-            put(&mut want, &dst, to, place(0), sum);
+    let wider = [(Elem::F16, Elem::F32), (Elem::Bf16, Elem::F32), (Elem::I16, Elem::I32), (Elem::F8e4m3, Elem::F32)];
+    for (from, to) in NUMBERS.map(|elem| (elem, elem)).into_iter().chain(wider) {
+        for _ in 0..8 {
+            for func in [Func::Add, Func::Mul, Func::Max, Func::Min] {
+                fold(&mut random, func, from, to);
+            }
         }
-        let mut memories = [x, old];
-        staged.run(&mut memories, &places(2)).unwrap();
-        assert!(memories[1] == want, "{from} → {to}, {rows}x{cols}, by rows {by_rows}");
+    }
+    for from in NUMBERS {
+        for greatest in [false, true] {
+            for _ in 0..4 {
+                fold(&mut random, Func::Arg { greatest, value: true }, from, from);
+                for to in [Elem::I32, Elem::U16] {
+                    fold(&mut random, Func::Arg { greatest, value: false }, from, to);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn comparisons_are_bits_of_bytes() {
+    let mut random = Random(8);
+    for elem in NUMBERS {
+        for cmp in Cmp::ALL {
+            for scalar in [false, true] {
+                let func = Func::Compare(*cmp);
+                let (rows, cols) = (1 + random.below(9), 1 + random.below(70));
+                let ((lx, x), (ly, y)) = (tile(&mut random, elem, rows, cols), tile(&mut random, elem, rows, cols));
+                let bytes = cols.div_ceil(8);
+                let mask = Layout::row_major(1, rows * bytes, rows * bytes);
+                let old = vec![0xA5; (rows * bytes) as usize];
+                let one = (elem, random.bits(elem));
+                let (tx, ty) = ((0, &lx, elem), (1, &ly, elem));
+                let args = if scalar { vec![tx] } else { vec![tx, ty] };
+                let staged = Staged::pack(func, [rows, cols], &args, scalar.then_some(one), (2, &mask, Elem::U8));
+                let mut memories = [x.clone(), y.clone(), old];
+                staged.run(&mut memories, &places(3)).unwrap();
+                for k in 0..rows * bytes {
+                    let (r, first) = (k / bytes, k % bytes * 8);
+                    let pairs: Vec<_> = (first..(first + 8).min(cols))
+                        .flat_map(|c| {
+                            let y = if scalar { one } else { (elem, get(&y, &ly, elem, (r, c))) };
+                            [(elem, get(&x, &lx, elem, (r, c))), y]
+                        })
+                        .collect();
+                    let want = func.eval(Elem::U8, &pairs) as u8;
+                    assert_eq!(memories[2][k as usize], want, "{elem} {cmp:?} {rows}x{cols} byte {k}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn selections_go_by_the_bits_of_a_mask() {
+    let mut random = Random(9);
+    for elem in [Elem::U8, Elem::F16, Elem::F32, Elem::I64] {
+        for scalar in [None, Some(0), Some(1)] {
+            for _ in 0..4 {
+                let (rows, cols) = (1 + random.below(9), 1 + random.below(70));
+                let ((lx, x), (ly, y)) = (tile(&mut random, elem, rows, cols), tile(&mut random, elem, rows, cols));
+                let (ld, old) = tile(&mut random, elem, rows, cols);
+                let lm = Layout::row_major(rows, 32, 32);
+                let mask: Vec<u8> = (0..rows * 32).map(|_| random.below(256) as u8).collect();
+                let one = random.bits(elem);
+                let arg = |n, tile| if scalar == Some(n) { Err(one) } else { Ok(tile) };
+                let args = [arg(0, (1, &lx, elem)), arg(1, (2, &ly, elem))];
+                let staged = Staged::select([rows, cols], (0, &lm, Elem::U8), args, (3, &ld, elem));
+                let mut want = old.clone();
+                for r in 0..rows {
+                    for c in 0..cols {
+                        let is_set = mask[(r * 32 + c / 8) as usize] >> (c % 8) & 1 == 1;
+                        let picked = match (is_set, scalar) {
+                            (true, Some(0)) | (false, Some(1)) => one,
+                            (true, _) => get(&x, &lx, elem, (r, c)),
+                            (false, _) => get(&y, &ly, elem, (r, c)),
+                        };
+                        put(&mut want, &ld, elem, (r, c), picked);
+                    }
+                }
+                let mut memories = [mask, x, y, old];
+                staged.run(&mut memories, &places(4)).unwrap();
+                assert!(memories[3] == want, "{elem}, scalar {scalar:?}, {rows}x{cols}");
+            }
+        }
     }
 }
 
@@ -131,14 +231,17 @@ fn products_are_chains_of_fused_multiply_adds() {
         let plus = [None, Some(same), Some(at([[0, 0, 0], [0, 1, 0]]))][round % 3];
         let args = [((0, &la, x), at([[1, 0, 0], [0, 0, 1]])), ((1, &lb, y), at([[0, 0, 1], [0, 1, 0]]))];
         let from = plus.map(|map| ((2, &ls, to), map));
-        let staged = Staged::reduce(Func::MulAdd, [m, n, k], ((3, &ld, to), same), &args, from);
+        let reduced =
+            [None, Some(Reduced { dropped: 12, to_even: false }), Some(Reduced { dropped: 13, to_even: true })];
+        let func = Func::MulAdd(reduced[round / 6 % 3].filter(|_| x == Elem::F32));
+        let staged = Staged::reduce(func, [m, n, k], ((3, &ld, to), same), &args, None, from);
         let mut want = old.clone();
         for i in 0..m {
             for j in 0..n {
                 let first = plus.map_or(0, |map| get(&start, &ls, to, map.of([i, j, 0])));
                 let step = |s, k| {
                     let (a, b) = (get(&a, &la, x, (i, k)), get(&b, &lb, y, (k, j)));
-                    Func::MulAdd.eval(to, &[(to, s), (x, a), (y, b)])
+                    func.eval(to, &[(to, s), (x, a), (y, b)])
                 };
                 // Without a step what it starts as comes through the arithmetic too.
                 let sum = (0..k).fold(first, step);
@@ -149,6 +252,59 @@ fn products_are_chains_of_fused_multiply_adds() {
         let mut memories = [a, b, start, old];
         staged.run(&mut memories, &places(4)).unwrap();
         assert!(memories[3] == want, "{x}·{y} → {to}, {m}x{n}x{k}");
+    }
+}
+
+/// Middling scales are exact in f32, others are not: both ways of the kernel.
+#[test]
+fn scaled_products_are_rounded_once() {
+    let mut random = Random(8);
+    let types = [
+        (Elem::F8e4m3, Elem::F8e4m3),
+        (Elem::F8e4m3, Elem::F8e5m2),
+        (Elem::F8e5m2, Elem::F8e5m2),
+        (Elem::F4e2m1x2, Elem::F4e2m1x2),
+        (Elem::F4e1m2x2, Elem::F4e2m1x2),
+    ];
+    let (to, scale) = (Elem::F32, Elem::F8e8m0);
+    for round in 0..40 {
+        let (x, y) = types[round % types.len()];
+        let (m, n, k) = (2 * (1 + random.below(8)), 2 * (1 + random.below(20)), 2 * random.below(60));
+        let blocks = k.div_ceil(32).max(1);
+        let ((la, a), (lb, b)) = (tile(&mut random, x, m, k.max(1)), tile(&mut random, y, k.max(1), n));
+        let ((lx, mut xs), (ly, mut ys)) = (tile(&mut random, scale, m, blocks), tile(&mut random, scale, blocks, n));
+        let ((ls, start), (ld, old)) = (tile(&mut random, to, m, n), tile(&mut random, to, m, n));
+        for byte in xs.iter_mut().chain(&mut ys) {
+            *byte = match round % 4 {
+                0 => 100 + random.below(50) as u8,
+                1 => [255, 127][usize::from(random.below(9) > 0)],
+                _ => random.below(256) as u8,
+            };
+        }
+        let at = |step| Map { origin: [0, 0], step };
+        let (left, right) = (at([[1, 0, 0], [0, 0, 1]]), at([[0, 0, 1], [0, 1, 0]]));
+        let same = at([[1, 0, 0], [0, 1, 0]]);
+        let plus = [None, Some(same), Some(at([[0, 0, 0], [0, 1, 0]]))][round % 3];
+        let args = [((0, &la, x), left), ((1, &lb, y), right)];
+        let scales = [((2, &lx, scale), left), ((3, &ly, scale), right)];
+        let from = plus.map(|map| ((4, &ls, to), map));
+        let staged = Staged::reduce(Func::ScaledMulAdd, [m, n, k], ((5, &ld, to), same), &args, Some(scales), from);
+        let mut want = old.clone();
+        for i in 0..m {
+            for j in 0..n {
+                let first = plus.map_or(0, |map| get(&start, &ls, to, map.of([i, j, 0])));
+                let step = |s, k| {
+                    let (a, b) = ((x, get(&a, &la, x, (i, k))), (y, get(&b, &lb, y, (k, j))));
+                    let scales = [get(&xs, &lx, scale, (i, k / 32)), get(&ys, &ly, scale, (k / 32, j))];
+                    Func::ScaledMulAdd.eval(to, &[(to, s), a, b, (scale, scales[0]), (scale, scales[1])])
+                };
+                let sum = (0..k).fold(first, step);
+                put(&mut want, &ld, to, (i, j), if to.is_nan(sum) { 0x7FC0_0000 } else { sum });
+            }
+        }
+        let mut memories = [a, b, xs, ys, start, old];
+        staged.run(&mut memories, &places(6)).unwrap();
+        assert!(memories[5] == want, "{x}·{y}, {m}x{n}x{k}, round {round}");
     }
 }
 

@@ -36,7 +36,7 @@ fn what_was_written_can_be_taken_out() {
     memory.watch();
     memory.put(90, &[2; 20]);
     memory.note_written(90, 20);
-    assert_eq!(memory.take_written(&before), vec![(90, vec![2; 20])]);
+    assert_eq!(memory.take_written(&before).writes, vec![(90, vec![2; 20])]);
     assert_eq!(memory.bytes(), before.bytes());
     assert!(memory.defined().has_all(0, 100) && !memory.defined().has(100));
 }

@@ -7,11 +7,13 @@ mod oracle {
     pub mod check;
     pub mod compute;
     pub mod more;
+    pub mod vector;
 }
 
 use std::collections::BTreeMap;
 use tessera_isa::ops::{Form, Opcode};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::Sem;
 use tessera_testkit::random::Random;
 
 /// Every instruction that moves data, in each of its forms, and one of every kind that computes.
@@ -34,9 +36,6 @@ const FORMS: &[(Opcode, &[Form])] = &[
     (Opcode::Tdeinterleave, &[Form::Plain, Form::OneSource]),
     (Opcode::Tload, &[Form::Plain]),
     (Opcode::Tstore, &[Form::Plain]),
-    (Opcode::Tadd, &[Form::Plain]),
-    (Opcode::Trowsum, &[Form::Plain]),
-    (Opcode::Tmatmul, &[Form::Plain]),
     (Opcode::Tgather, &[Form::Plain]),
 ];
 
@@ -46,6 +45,41 @@ fn absent(profile: Profile, op: Opcode, form: Form) -> bool {
         && (matches!(op, Opcode::Tpack | Opcode::Tinterleave | Opcode::Tdeinterleave)
             || (op == Opcode::Tinsert && form == Form::NoIndex)
             || (op == Opcode::TinsertFp && form == Form::Fill))
+}
+
+#[test]
+fn random_vector_instructions_agree_with_the_oracle() {
+    let mut traits: BTreeMap<&str, u32> = BTreeMap::new();
+    let (mut ops, mut few) = (0, Vec::new());
+    for op in Opcode::ALL.iter().filter(|op| oracle::vector::FAMILIES.contains(&op.info().family)) {
+        ops += 1;
+        for (profile, form) in Profile::ALL.into_iter().flat_map(|p| op.info().forms.iter().map(move |f| (p, f.form))) {
+            let mut random = Random(profile as u64 * 1000 + op.index() as u64 * 10 + form as u64);
+            let mut found = 0;
+            for _ in 0..2000 {
+                let Some(case) = oracle::cases::case(&mut random, profile, *op, form) else {
+                    continue;
+                };
+                oracle::check::compare(&mut random, &case);
+                for name in oracle::vector::traits(&case) {
+                    *traits.entry(name).or_default() += 1;
+                }
+                found += 1;
+                if found == 24 {
+                    break;
+                }
+            }
+            let exists = op.info().sigs.iter().any(|s| s.is_for(profile, form));
+            if found < 12 && exists {
+                few.push(format!("only {found} legal cases of {op} {form} on {profile}"));
+            }
+        }
+    }
+    assert!(few.is_empty(), "{few:#?}");
+    assert_eq!(ops, 79);
+    for name in oracle::vector::TRAITS {
+        assert!(traits.get(name).is_some_and(|n| *n >= 10), "too few cases with {name}: {traits:?}");
+    }
 }
 
 #[test]
@@ -82,5 +116,24 @@ fn random_instructions_agree_with_the_oracle() {
     assert!(all > 4000, "{all} cases: {seen:?}");
     for name in oracle::cases::TRAITS {
         assert!(traits.get(name).is_some_and(|n| *n >= 10), "too few cases with {name}: {traits:?}");
+    }
+}
+
+#[test]
+fn products_agree_with_the_oracle() {
+    let products = Opcode::ALL.iter().copied().filter(|op| matches!(op.info().sem, Sem::Contract { .. }));
+    for (profile, op) in products.flat_map(|op| Profile::ALL.map(|p| (p, op))) {
+        let mut random = Random(profile as u64 * 1000 + op.index() as u64);
+        let mut found = 0;
+        for _ in 0..200 {
+            let Some(case) = oracle::cases::case(&mut random, profile, op, Form::Plain) else { continue };
+            oracle::check::compare(&mut random, &case);
+            found += 1;
+            if found == 12 {
+                break;
+            }
+        }
+        let exists = op.info().sigs.iter().any(|sig| sig.on.has(profile));
+        assert_eq!(found >= 5, exists, "{found} legal cases of {op} on {profile}");
     }
 }

@@ -12,17 +12,19 @@
 pub mod edges;
 pub mod func;
 pub mod inline;
+mod names;
 pub mod op;
 pub mod scalar;
 pub mod types;
 mod verify;
+pub mod view;
 
 pub use func::{Block, Def, Func, Value};
+pub use names::Names;
 pub use op::{Arg, ArithOp, CastOp, CmpPred, Op, OpAttrs, OpKind, Operand, TextForm};
 pub use types::{MemrefType, ScalarType, Sign, Strided, Type, TypeTable, ViewType};
 pub use verify::verify;
 
-use rustc_hash::FxHashMap;
 use tessera_isa::diag::Span;
 use tessera_isa::profile::Profile;
 
@@ -48,41 +50,6 @@ ids! {
     TypeId;
     /// A name of a module.
     NameId;
-}
-
-/// The names of a module, each once.
-#[derive(Clone, Debug, Default)]
-pub struct Names {
-    texts: Vec<Box<str>>,
-    ids: FxHashMap<Box<str>, NameId>,
-}
-
-impl Names {
-    /// The id of a name, new or known.
-    pub fn intern(&mut self, text: &str) -> NameId {
-        if let Some(id) = self.ids.get(text) {
-            return *id;
-        }
-        let id = NameId(self.texts.len() as u32);
-        self.texts.push(text.into());
-        self.ids.insert(text.into(), id);
-        id
-    }
-
-    /// The id of a name, if it occurs.
-    pub fn find(&self, text: &str) -> Option<NameId> {
-        self.ids.get(text).copied()
-    }
-
-    /// The text of a name of this module.
-    pub fn text(&self, id: NameId) -> &str {
-        &self.texts[id.index()]
-    }
-
-    /// Is the id one of this module's?
-    pub fn contains(&self, id: NameId) -> bool {
-        id.index() < self.texts.len()
-    }
 }
 
 /// A program.

@@ -108,6 +108,8 @@ pub enum OpKind {
     Other(&'static str),
     /// `arith.constant`: integers are kept as the bits of their width, sign-extended.
     Constant(Number),
+    /// `arith.constant dense<[…]>`: the numbers of a vector.
+    Dense(Vec<Number>),
     /// Integer arithmetic on two operands.
     Arith(ArithOp),
     /// `arith.cmpi`.
@@ -145,7 +147,8 @@ impl OpKind {
             OpKind::Yield => "scf.yield",
             OpKind::Condition => "scf.condition",
             OpKind::Return => "return",
-            OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Select | OpKind::Cast(_) => "arith",
+            OpKind::Constant(_) | OpKind::Dense(_) | OpKind::Arith(_) | OpKind::Cmp(_) => "arith",
+            OpKind::Select | OpKind::Cast(_) => "arith",
             OpKind::Call(_) => "func.call",
         }
     }
@@ -190,7 +193,7 @@ pub struct Op {
     /// The form it was written in; matters only for tile instructions and for printing.
     pub form: TextForm,
     /// Operands with their roles, in text order: ins, then `init`, then outs (DPS).
-    pub operands: SmallVec<[Operand; 4]>,
+    pub operands: SmallVec<[Operand; 3]>,
     /// Results, in text order. For an SSA instruction they are the form's outs.
     pub results: SmallVec<[ValueId; 2]>,
     /// Blocks of control flow.

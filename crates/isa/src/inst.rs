@@ -5,9 +5,11 @@
 
 mod attrs;
 mod scalar;
+mod view;
 
 pub use attrs::{AttrValue, Attrs};
 pub use scalar::{ScalarArg, ScalarType, Sign, scalar_number};
+pub use view::ViewTags;
 
 use crate::codec::Number;
 use crate::elem::Elem;
@@ -49,6 +51,26 @@ words! {
         Default = "DEFAULT", "DEFAULT", "As fast as it can be.";
         High = "HIGH_PRECISION", "HIGH_PRECISION", "As exact as it can be.";
     }
+    /// Which columns TGATHER keeps (isa/irregular.md 4); the digits are read from the right.
+    MaskPattern {
+        P0101 = "P0101", "P0101", "Columns 0, 2, 4 …";
+        P1010 = "P1010", "P1010", "Columns 1, 3, 5 …";
+        P0001 = "P0001", "P0001", "Columns 0, 4, 8 …";
+        P0010 = "P0010", "P0010", "Columns 1, 5, 9 …";
+        P0100 = "P0100", "P0100", "Columns 2, 6, 10 …";
+        P1000 = "P1000", "P1000", "Columns 3, 7, 11 …";
+        P1111 = "P1111", "P1111", "All columns.";
+    }
+    /// How TQUANT quantizes (isa/irregular.md 8).
+    QuantType {
+        Int8Sym = "INT8_SYM", "INT8_SYM", "Into i8, without an offset.";
+        Int8Asym = "INT8_ASYM", "INT8_ASYM", "Into u8, with an offset.";
+    }
+    /// How f32 operands of products are rounded (isa/matrix.md 5).
+    F32Rounding {
+        Round = "round" | "round_away" | "ROUND" | "CAST_ROUND", "CAST_ROUND", "To the nearest, ties away from zero.";
+        Rint = "rint" | "round_even" | "RINT" | "CAST_RINT", "CAST_RINT", "To the nearest, ties to even.";
+    }
     /// What TLOAD writes outside the valid region (isa/memory.md 4).
     PadMode {
         PadNull = "PadNull", "PadNull", "The tile's own pad.";
@@ -60,17 +82,58 @@ words! {
         None = "atomic_none", "AtomicNone", "It replaces it.";
         Add = "atomic_add", "AtomicAdd", "It adds.";
     }
-    /// The phase of a store, which changes nothing (isa/memory.md 3).
-    StPhase {
-        Unspecified = "unspecified", "Unspecified", "None is said.";
-        Partial = "partial" | "2", "Partial", "More follows.";
-        Final = "final" | "3", "Final", "The last one.";
+    /// What MGATHER does with an index beyond the table (isa/memory.md 5).
+    GatherOob {
+        Undefined = "undefined", "Undefined", "It is an error.";
+        Clamp = "clamp", "Clamp", "It is the last one.";
+        Wrap = "wrap", "Wrap", "It starts again from the first one.";
+        Zero = "zero", "Zero", "The element becomes 0.";
+    }
+    /// What MSCATTER does with an index beyond the table (isa/memory.md 5).
+    ScatterOob {
+        Undefined = "undefined", "Undefined", "It is an error.";
+        Skip = "skip", "Skip", "Nothing is written.";
+        Clamp = "clamp", "Clamp", "It is the last one.";
+        Wrap = "wrap", "Wrap", "It starts again from the first one.";
+    }
+    /// How MSCATTER combines an element with what is there (isa/memory.md 5).
+    ScatterAtomic {
+        None = "none", "None", "It replaces it.";
+        Add = "add", "Add", "The sum.";
+        Max = "max", "Max", "The larger one.";
+        Min = "min", "Min", "The smaller one.";
+    }
+    /// What an index of MGATHER and MSCATTER means (isa/memory.md 5).
+    Coalesce {
+        Row = "row", "Row", "A row of the table.";
+        Elem = "elem", "Elem", "An element of the table.";
+    }
+    /// The phase of a store or of a product, which changes nothing (isa/memory.md 3, isa/matrix.md 6).
+    Phase {
+        Unspecified = "unspecified" | "Unspecified" | "Unknown" | "unknown" | "0", "Unspecified", "None is said.";
+        Partial = "partial" | "Partial" | "2", "Partial", "More follows.";
+        Final = "final" | "Final" | "3", "Final", "The last one.";
     }
     /// The layout tag of a view of global memory.
     ViewTag {
         Nd = "nd", "ND", "Row-major.";
         Dn = "dn", "DN", "Column-major.";
         Nz = "nz", "NZ", "Boxed, five dimensions.";
+    }
+}
+
+impl MaskPattern {
+    /// Every how many columns one is kept, and which of them.
+    pub fn period(self) -> (u64, u64) {
+        match self {
+            MaskPattern::P0101 => (2, 0),
+            MaskPattern::P1010 => (2, 1),
+            MaskPattern::P0001 => (4, 0),
+            MaskPattern::P0010 => (4, 1),
+            MaskPattern::P0100 => (4, 2),
+            MaskPattern::P1000 => (4, 3),
+            MaskPattern::P1111 => (1, 0),
+        }
     }
 }
 
@@ -238,13 +301,15 @@ pub struct Inst {
     pub conv: Option<ConvType>,
     /// The view of TLOAD or TSTORE.
     pub global: Option<GlobalArg>,
+    /// Are its destinations results (SSA), new values by nature?
+    pub makes_dst: bool,
 }
 
 impl Inst {
     /// An instruction without operands.
     pub fn new(op: Opcode, form: Form, profile: Profile) -> Self {
         let (tiles, scalars, attrs) = Default::default();
-        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None }
+        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None, makes_dst: false }
     }
 
     /// The tile operand with this role.
@@ -270,6 +335,14 @@ impl Inst {
     /// The type of what is written: the first destination's, or the view's.
     pub fn written_elem(&self) -> Option<Elem> {
         self.dst().map(|d| d.tile.elem).or_else(|| self.global.as_ref().map(|view| view.elem))
+    }
+
+    /// Gives the instruction its view, which has the layout that the tile of data tells where none is written.
+    pub fn set_view(&mut self, mut view: GlobalArg, tags: ViewTags) {
+        if let Some(tile) = self.dst().or_else(|| self.src()) {
+            tags.meet(&mut view, &tile.tile);
+        }
+        self.global = Some(view);
     }
 
     /// Does the instruction have this scalar operand?

@@ -191,6 +191,20 @@ impl Layout {
         Some((row_low + col_low, row_high + col_high))
     }
 
+    /// Does every element surely lie at an offset of its own? Digits by rising stride, each beyond the reach of those
+    /// before it.
+    pub fn is_injective(&self) -> bool {
+        let mut digits: SmallVec<[Digit; 8]> = self.row.digits.iter().chain(&self.col.digits).copied().collect();
+        digits.retain(|d| d.extent > 1);
+        digits.sort_by_key(|d| d.stride.unsigned_abs());
+        let mut reach = 0u128;
+        digits.iter().all(|d| {
+            let (stride, fits) = (u128::from(d.stride.unsigned_abs()), u128::from(d.stride.unsigned_abs()) > reach);
+            reach += stride * u128::from(d.extent - 1);
+            fits
+        })
+    }
+
     /// The layout of the window of `rows × cols` elements at `(r, c)`, with the offset where it starts, where the
     /// window is a layout again: on each axis it starts at a box edge or lies inside one box.
     pub fn window(&self, r: u64, c: u64, rows: u64, cols: u64) -> Option<(i64, Layout)> {

@@ -31,6 +31,7 @@
 //! Nothing here knows about text, files or threads.
 
 pub mod codec;
+pub mod cost;
 pub mod diag;
 pub mod elem;
 pub mod inst;

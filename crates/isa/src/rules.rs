@@ -1,7 +1,7 @@
 //! Every rule id the program can report, with its text, severity, profiles and source (rules.md).
 
 use crate::diag::Severity;
-use crate::ops::{Opcode, RuleKind, RuleUse};
+use crate::ops::{Family, OpInfo, Opcode, RuleKind, RuleUse};
 use crate::profile::Profiles;
 use std::sync::LazyLock;
 
@@ -40,7 +40,14 @@ static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             let known = RULES.iter().chain(&derived).any(|r| r.id == usage.id);
             if let (false, Some(text)) = (known, text(usage)) {
                 let severity = if usage.kind.only_warns() { Severity::Warning } else { Severity::Error };
-                derived.push(Rule { id: usage.id, severity, on: usage.on, text, source: info.source, implied: false });
+                derived.push(Rule {
+                    id: usage.id,
+                    severity,
+                    on: usage.on,
+                    text,
+                    source: source(usage, info),
+                    implied: false,
+                });
             }
         }
     }
@@ -76,6 +83,22 @@ const fn ends_with(word: &str, end: &str) -> bool {
     n == end.len()
 }
 
+/// Where a rule of a family is written down; its row names the page.
+fn source(usage: &RuleUse, info: &OpInfo) -> &'static str {
+    use RuleKind::*;
+    match (info.family, usage.kind) {
+        (Family::Elementwise | Family::Scalar, Tmp(_) | TmpRows | TmpOfCvt) => "isa/elementwise.md 6",
+        (Family::Elementwise | Family::Scalar, MaskValid | Mask | MaskDense) => "isa/elementwise.md 4",
+        (_, Scalar | ScalarTyped | ScalarShift | ScalarSlope | ScalarBits) => "isa/scalar.md 2",
+        (Family::Elementwise | Family::Scalar, _) => "isa/elementwise.md 2",
+        (Family::Reduce, Tmp(_) | ArgTmp | ArgTmpSize | PairTmp | PairTmpSize | ExpandTmp | ExpandTmpSize) => {
+            "isa/reduce.md 4"
+        }
+        (Family::Reduce, _) => "isa/reduce.md 2",
+        _ => info.source,
+    }
+}
+
 /// What a kind of rule asks, in one sentence.
 fn text(usage: &RuleUse) -> Option<&'static str> {
     Some(match (usage.kind, usage.id.rsplit('-').next()?) {
@@ -98,33 +121,90 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::ColExpandValid, _) => "one source has dst's valid region, the other its valid columns and a row",
         (RuleKind::ExpandColumn, _) => "src1Col is 1 or the valid columns of the broadcast operand",
         (RuleKind::SameShape, _) => "src and dst have one declared shape",
-        (RuleKind::Tmp(_), _) => "tmp is what isa/elementwise.md 6 and isa/reduce.md 4 ask for",
+        (RuleKind::Tmp(_), _) => {
+            "tmp is given where it is needed, in Vec, row-major, and of the type and size that are listed"
+        }
         (RuleKind::TmpRows | RuleKind::TmpOfCvt, _) => "tmp is as large as hardware needs (isa/elementwise.md 6)",
         (RuleKind::MaskValid, _) => "sources have equal valid regions, and the mask has their valid rows",
-        (RuleKind::Mask, _) => "a row of the mask holds a bit for each column, and the mask has storage of its own",
+        (RuleKind::Mask, _) => "the mask has room for a bit of each element, and storage of its own",
         (RuleKind::MaskDense, _) => "a mask of several rows has no more valid bytes a row than bits need",
         (RuleKind::CompareMode, _) => "i32 is compared with eq only",
         (RuleKind::CvtMode, _) => "into hif8 only NONE, ROUND and CAST_RINT",
-        (
-            RuleKind::Scalar
-            | RuleKind::ScalarTyped
-            | RuleKind::ScalarShift
-            | RuleKind::ScalarSlope
-            | RuleKind::ScalarBits,
-            _,
-        ) => "the scalar's type is one that isa/scalar.md 2 lists for the tile's",
+        (RuleKind::Scalar, _) => {
+            "the scalar is an integer with tiles of integers, f16, bf16 or f32 with tiles of floats"
+        }
+        (RuleKind::ScalarTyped, _) => "the scalar is of the tile's kind (a2a3, a5: of its type, signedness aside)",
+        (RuleKind::ScalarShift, _) => "the scalar is an integer (a2a3, a5: not a negative one)",
+        (RuleKind::ScalarSlope, _) => "the scalar is f32 or of the tile's type (cpu: any float)",
+        (RuleKind::ScalarBits, _) => "the scalar is an integer, or a float with tiles of floats",
         (RuleKind::NotInPlace | RuleKind::NotInTmp, _) => {
             "the sources share no storage with dst (tprelu: nor with tmp)"
         }
         (RuleKind::Zero, _) => "no integer is divided by zero, or zero raised to a negative power",
         (RuleKind::Range, _) => "the operands are within 2^24, where hardware is exact",
-        (RuleKind::ContractValid, _) => "a.Cv = b.Rv, dst.Rv = a.Rv and dst.Cv = b.Cv",
-        (RuleKind::ContractShape, _) => {
-            "the declared shapes fit: a.R = dst.R, a.C = b.R, b.C = dst.C (a2a3, a5: and a.R > 1)"
+        (RuleKind::ContractValid, _) => {
+            "a.Cv = b.Rv, dst.Rv = a.Rv, dst.Cv = b.Cv, and acc has dst's valid region (gemv: a.Rv = 1)"
         }
+        (RuleKind::ContractShape, _) if usage.id.starts_with("tgemv") => {
+            "a has one declared row (mx: and columns that are a multiple of 64)"
+        }
+        (RuleKind::ContractShape, _) => {
+            "the declared shapes fit: a.R = dst.R, a.C = b.R, b.C = dst.C, acc's is dst's (a2a3, a5: a.R > 1; mx: a.C % 64 = 0)"
+        }
+        (RuleKind::ContractBias, _) => "bias has one declared row and at least N valid columns",
+        (RuleKind::ContractScale, _) => "there is a scale for every row of a, column of b and block of 32 along K",
+        (RuleKind::ScaleAddress, _) => "the scales of an operand lie at a 16th of its address",
+        (RuleKind::AccApart, _) => "acc and dst are one tile; hardware reads dst's old contents",
+        (RuleKind::ScaleOf, _) => {
+            "src has an address that is a multiple of 512, or both tiles are placed automatically"
+        }
+        (RuleKind::Words, _) => "the word is one that the attribute has",
+        (RuleKind::NoEffect, _) => "the profile has the mode; what is set here has no effect",
         (RuleKind::ContractRange, _) => "M, K and N are 1 to 4095",
-        (RuleKind::GatherValid, _) => "idx has the valid region of dst (a2a3, a5: and both are valid in all columns)",
-        (RuleKind::GatherTmp, _) => "tmp is given, in Vec, ND, and has the type and valid region of idx",
+        (RuleKind::GatherValid, _) => "the valid regions fit the form (isa/irregular.md 2)",
+        (RuleKind::GatherTmp, _) => {
+            "a given tmp is in Vec, ND; by index: it is given and has idx's type and valid region"
+        }
+        (RuleKind::GatherAttr, _) => "cmpMode is equal or greater_than (a2a3: i32 only with equal)",
+        (RuleKind::BlockValid, _) => "rows of dst are whole blocks of 32 bytes, and idx has an offset for each",
+        (RuleKind::ScatterSize, _) => "idx has 4 bytes for 4-byte data, 2 bytes for 2- and 1-byte data",
+        (RuleKind::ScatterValid, _) => "idx has the valid region of src",
+        (RuleKind::Duplicate, _) => "no two elements have one index",
+        (RuleKind::StartNumber, _) => {
+            "the scalar is an integer of dst's width (cpu, and into unsigned types: any integer)"
+        }
+        (RuleKind::DiagonalNumber, _) => "the scalar is an integer or index",
+        (RuleKind::WordNumbers, _) => "the six scalars are integers of 32 bits",
+        (RuleKind::ElementNumber, _) => "the scalar has the tile's type (integers: its width)",
+        (RuleKind::OneRow, _) => "dst has at most one valid row, and more than one declared column",
+        (RuleKind::TriangleAttr, _) => "upperOrLower is 0 or 1",
+        (RuleKind::RandomAttr, _) => "rounds is 10 or 7",
+        (RuleKind::HistogramAttr, _) => {
+            "byte is below the element's size, and agrees with isMSB where both are written"
+        }
+        (RuleKind::HistogramValid, _) => {
+            "dst has src's valid rows and 256 valid columns, and idx has the filter's bytes"
+        }
+        (RuleKind::SortValid, _) => "idx has src's valid columns and its rows or one, and dst has room for the records",
+        (RuleKind::SortTmp, _) => "a given tmp is in Vec, ND, of src's type; it is given where src.Cv % 32 != 0",
+        (RuleKind::MergeValid, _) => "every tile has one declared row and whole records; blocks: dst.Cv = src.Cv",
+        (RuleKind::MergeBlock, _) => {
+            "blockLen is a positive multiple of 64 (cpu: of a record), and src.Cv is 1 to 255 times four blocks (cpu: any)"
+        }
+        (RuleKind::MergeTmp, _) => "a given tmp is in Vec, ND, of src's type, with one declared row",
+        (RuleKind::SortTmpSize | RuleKind::MergeTmpSize, _) => "tmp is as large as hardware needs (isa/irregular.md 2)",
+        (RuleKind::PartValid, _) => {
+            "the sources' valid regions lie in dst's, and one of them equals it where that is asked"
+        }
+        (RuleKind::LikeDst, _) => "src has the valid region of dst",
+        (RuleKind::QuantAttr, _) => "INT8_SYM has no offset and writes i8, INT8_ASYM has one and writes u8",
+        (RuleKind::QuantParam, _) => {
+            "fp and offset have dst's valid rows and 1 or 8 columns (cpu: or dst's valid region)"
+        }
+        (RuleKind::DequantParam, _) => "scale and offset have at least dst's valid rows and a column",
+        (RuleKind::ElementIndex, _) => "the index is one of the declared elements",
+        (RuleKind::AtRun, "room") => "no row has more matches than dst has valid columns",
+        (RuleKind::AtRun, "index") => "every index names an element, or block, of the tile that it points into",
         (RuleKind::LoadSignature, _) => sentence(usage.id),
         (RuleKind::LoadShape, _) => {
             "the view has the tile's valid rows and columns (a2a3, a5: and at most its declared rows; dn: columns)"
@@ -132,10 +212,18 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::LargerView, _) => "the view is not larger than what is loaded",
         (RuleKind::StoreShape, _) => "the view's rows × columns equal the tile's valid region",
         (RuleKind::LoadPad, _) => "padding has a settled meaning: the tile's own pad, or PadValue with a pad_value",
+        (RuleKind::TableShape, _) => {
+            "elem: idx has the data's valid region; row: one index a row, and no more columns than the table has"
+        }
+        (RuleKind::TableDense, _) => {
+            "the view is dense (a2a3, rows: its last dimension; a5, rows: also as wide as the data, in two dimensions)"
+        }
+        (RuleKind::TableAttr, _) => {
+            "modes are words of isa/memory.md 5, and what is combined has a type of the row's list"
+        }
         (RuleKind::StoreRange, _) => "out of Acc: 1 to 4095 columns, at most 8192 rows into nd, 65535 into nz",
         (RuleKind::StoreAtomic, _) => "what is added is i8, i16, i32, f16, bf16 or f32",
         (RuleKind::ViewHardware, _) => "public documentation does not refuse it (isa/memory.md 2)",
-        (RuleKind::AtRun, "index") => "every index names an element of src",
         _ => return None,
     })
 }
@@ -175,6 +263,7 @@ static RULES: &[Rule] = rules! {
     Warning ALL "undefined-read", "an element that reaches global memory, a file or the terminal has a defined value", "ops.md 1";
     Error ALL "undefined-use", "a value that decides anything (an index, an fp parameter, a count, a scalar) is defined", "ops.md 1";
     // Global memory.
+    Warning ALL "view-layout", "a written layout tag is not contradicted by the view's last two strides", "isa/structure.md 8";
     Error ALL "gm-bounds", "every element touched lies inside the buffer, and a partition inside its view", "tile-model.md 7";
     // Fixpipe.
     Error ALL "quant-source", "relu, quantization and AccToVecMode need an Acc source", "fixpipe.md 1";
@@ -210,6 +299,7 @@ static RULES: &[Rule] = rules! {
     Error A5 "tinsert-cols", "Vec→Vec NZ: source cols do not exceed destination cols", "PTO ISA, TINSERT page, A5 Vec → Vec";
     Error ALL "tinsert-bounds", "the inserted region lies inside the destination's declared shape", "PTO ISA, TINSERT page, runtime bounds; PTO ISA, layout family page";
     Warning A5 "tinsert-nd-into-boxed", "Vec→Mat ND→NZ is inserted logically here; hardware copies the rows as they lie", "ops.md 3.2";
+    Warning A5 "tinsert-hw", "hardware copies whole blocks of 32 bytes, and the split form 16 rows at a time: indices and rows fit that", "PTO ISA, TINSERT page, A5 Vec → Vec and Vec → Mat";
     // TRESHAPE.
     Error ALL "treshape-loc", "both tiles have one location", "PTO ISA, TRESHAPE page, constraints";
     Error ALL "treshape-bytes", "both tiles have the same declared bytes", "PTO ISA, TRESHAPE page, constraints";
@@ -246,6 +336,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "tfillpad-pad", "the destination's pad is not null", "ops.md 6";
     Error ALL "tfillpad-inplace", "both tiles of TFILLPAD_INPLACE are views of one storage", "ops.md 6";
     Error ALL "tfillpad-valid", "a static valid region of EXPAND's destination covers the source's", "ops.md 6";
+    Warning ALL "tfillpad-static", "TFILLPAD_EXPAND makes a dynamic valid region whole; a static one stays as it is", "PTO ISA, layout family page; ops.md 6";
     Warning ALL "tfillpad-noop", "there is something to pad", "ops.md 6";
     // TIMG2COL.
     Error ALL "timg2col-loc", "the source is a conv tile in Mat, the destination is in Left", "ops.md 7";

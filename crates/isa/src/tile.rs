@@ -27,6 +27,7 @@ macro_rules! words {
             /// The enumerator in C++.
             pub fn cpp(self) -> &'static str { match self { $($name::$variant => $cpp,)* } }
             /// The value of a word, as text writes it.
+            #[allow(unreachable_patterns, reason = "attributes of different instructions may have one name")]
             pub fn parse(word: &str) -> Option<Self> { match word { $($text $(| $also)* => Some($name::$variant),)* _ => None } }
         }
         impl ::std::fmt::Display for $name {

@@ -16,7 +16,7 @@ use tessera_ir::scalar::Constants;
 use tessera_ir::{BlockId, Def, Func, Module, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{Bind, Effect, Opcode, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::Sem;
+use tessera_isa::sem::{Sem, scale_pairs};
 use tessera_isa::tile::Loc;
 
 /// A tile with a constant address.
@@ -65,6 +65,8 @@ pub struct Flow {
     pub uses: Vec<Use>,
     /// Roots that are read after the end.
     pub kept: Vec<RootId>,
+    /// Operands and the scales that an instruction wants at a 16th of their address.
+    pub scales: Vec<(RootId, RootId)>,
 }
 
 /// Walks a function.
@@ -339,12 +341,28 @@ impl Walk<'_> {
                 }
             }
             (Some(Bind::Address), _) => self.assign(id, op),
-            (Some(bind), Some(src)) => self.view(id, op, bind, src),
+            (Some(bind), Some(src)) if bind != Bind::Scale => self.view(id, op, bind, src),
             // Sets extents, touches no byte.
             _ if matches!(opcode.info().sem, Sem::Resizes) => {}
             _ => {
                 self.uses(id, op, |_| true);
                 self.define_results(id, op);
+                self.scales(op, opcode);
+            }
+        }
+    }
+
+    /// Notes which storages an instruction wants at a 16th of the other's address.
+    fn scales(&mut self, op: &Op, opcode: Opcode) {
+        for (operand, scale) in scale_pairs(opcode) {
+            let value = |role: Role| {
+                let result = || op.dsts().into_iter().find(|(r, _)| *r == role).map(|(_, v)| v);
+                op.operand(role).and_then(|o| o.arg.value()).or_else(result)
+            };
+            let (Some(operand), Some(scale)) = (value(*operand), value(*scale)) else { continue };
+            if let ([operand], [scale]) = (self.binding(operand).roots.as_slice(), self.binding(scale).roots.as_slice())
+            {
+                self.flow.scales.push((*operand, *scale));
             }
         }
     }

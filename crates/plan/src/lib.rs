@@ -40,6 +40,7 @@ mod map;
 mod pipes;
 mod place;
 mod points;
+mod scales;
 
 pub use flow::Manual;
 pub use map::{MemoryMap, MemoryRows, Row, map};
@@ -126,13 +127,13 @@ pub fn plan(module: &Module, func: &Func, profile: Profile, keep: &[ValueId]) ->
         computed: [false; 9],
         points,
     };
-    let (manual, lives): (Vec<_>, Vec<_>) = lives.into_iter().partition(|l| l.manual.is_some());
-    for life in &lives {
+    let mut scales = scales::Scales::new(&lives, &flow.scales);
+    for life in lives.iter().filter(|l| l.manual.is_none()) {
         if let Some(op) = life.fresh {
             placement.fresh[op.index()].push(life.value);
         }
     }
-    for life in manual {
+    for life in lives.iter().filter(|l| l.manual.is_some()) {
         match life.manual {
             // A negative address, or one whose end is out of reach, is refused by `tassign-range`; it blocks nothing.
             Some((_, Some(addr))) if addr.checked_add(life.bytes).is_none() => {}
@@ -141,7 +142,7 @@ pub fn plan(module: &Module, func: &Func, profile: Profile, keep: &[ValueId]) ->
         }
     }
     for loc in Loc::ALL.iter().copied() {
-        place_memory(module, func, profile, loc, &lives, &mut placement)?;
+        place_memory(module, func, profile, loc, &lives, &mut scales, &mut placement)?;
     }
     Ok(placement)
 }
@@ -152,29 +153,53 @@ fn place_memory(
     profile: Profile,
     loc: Loc,
     lives: &[life::Life],
+    scales: &mut scales::Scales,
     placement: &mut Placement,
 ) -> Result<(), Box<Diagnostic>> {
-    let here: Vec<&life::Life> = lives.iter().filter(|l| l.loc == loc).collect();
-    let space = place::Space::new(profile, loc, &placement.manual, placement.computed[loc as usize]);
-    let blocks: Vec<place::Block> = here
-        .iter()
-        .map(|l| place::Block {
-            bytes: l.bytes.max(1).checked_next_multiple_of(loc.align()).unwrap_or(u64::MAX),
-            start: l.start,
-            end: l.end,
+    let all: Vec<usize> = (0..lives.len()).filter(|n| lives[*n].loc == loc && lives[*n].manual.is_none()).collect();
+    let align = scales.align(lives, loc);
+    let kept = scales::taken(scales, lives, loc);
+    let space = place::Space::new(profile, (loc, align), &placement.manual, kept, placement.computed[loc as usize]);
+    // What lies where another tile wants it has no block of its own.
+    let own = |n: &usize| scales.addr(*n).is_none() && !scales.follows(*n);
+    let here: Vec<usize> = all.iter().copied().filter(own).collect();
+    let block = |n: &usize| {
+        let life = &lives[*n];
+        scales.block(lives, *n).unwrap_or(place::Block {
+            bytes: bytes_of(life, align),
+            start: life.start,
+            end: life.end,
         })
+    };
+    let blocks: Vec<place::Block> = here.iter().map(block).collect();
+    let alone: Vec<place::Block> = all
+        .iter()
+        .map(|n| place::Block { bytes: bytes_of(&lives[*n], align), start: lives[*n].start, end: lives[*n].end })
         .collect();
-    placement.peak[loc as usize] = place::peak(&blocks);
-    let addrs = place::place(&blocks, &space)
-        .map_err(|overflow| capacity::report(module, func, profile, loc, &here, &space, placement, overflow))?;
+    placement.peak[loc as usize] = place::peak(&alone);
+    let addrs = place::place(&blocks, &space).map_err(|overflow| {
+        let here: Vec<&life::Life> = here.iter().map(|n| &lives[*n]).collect();
+        capacity::report(module, func, profile, loc, &here, &space, placement, overflow)
+    })?;
     let mut high = space.manual_limit();
-    for (life, addr) in here.iter().zip(addrs) {
-        let slot = life.at(addr);
+    let mut addr_of: Vec<Option<u64>> = vec![None; lives.len()];
+    for (n, addr) in here.iter().zip(addrs) {
+        scales.place(*n, addr);
+        addr_of[*n] = Some(addr);
+    }
+    for n in all {
+        let life = &lives[n];
+        let slot = life.at(addr_of[n].or_else(|| scales.addr(n)).unwrap_or(0));
         high = high.max(slot.limit());
         placement.tiles[life.value.index()] = Some(slot);
     }
     placement.high_water[loc as usize] = high;
     Ok(())
+}
+
+/// The bytes of a tile, so that whatever follows it is aligned.
+fn bytes_of(life: &life::Life, align: u64) -> u64 {
+    life.bytes.max(1).checked_next_multiple_of(align).unwrap_or(u64::MAX)
 }
 
 /// The tile of a value on a profile; a conv tile counts as one row.

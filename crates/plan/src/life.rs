@@ -1,6 +1,7 @@
 //! Lives: from where to where each root is needed.
 
 use crate::Slot;
+use crate::binding::RootId;
 use crate::flow::{Flow, Root};
 use crate::points::Points;
 use tessera_ir::{Func, OpId, ValueId};
@@ -9,6 +10,7 @@ use tessera_isa::tile::Loc;
 /// The life of a root that is used.
 #[derive(Clone, Debug)]
 pub struct Life {
+    pub root: RootId,
     pub value: ValueId,
     pub loc: Loc,
     pub bytes: u64,
@@ -26,11 +28,11 @@ pub fn lives(func: &Func, points: &Points, flow: &Flow) -> Vec<Life> {
     let mut lives: Vec<Option<Life>> = vec![None; flow.roots.len()];
     for u in &flow.uses {
         let root = &flow.roots[u.root];
-        extend(func, points, root, lives[u.root].get_or_insert_with(|| Life::new(root)), u.op);
+        extend(func, points, root, lives[u.root].get_or_insert_with(|| Life::new(u.root, root)), u.op);
     }
     for id in &flow.kept {
         let root = &flow.roots[*id];
-        let life = lives[*id].get_or_insert_with(|| Life::new(root));
+        let life = lives[*id].get_or_insert_with(|| Life::new(*id, root));
         life.end = points.exit();
         let Some(definition) = root.definition else {
             life.start = 0;
@@ -43,8 +45,8 @@ pub fn lives(func: &Func, points: &Points, flow: &Flow) -> Vec<Life> {
             life.start = life.start.min(points.begin(outermost.unwrap_or(definition)));
         }
     }
-    for (root, life) in flow.roots.iter().zip(&mut lives).filter(|(root, _)| root.pinned) {
-        let life = life.get_or_insert_with(|| Life::new(root));
+    for (id, (root, life)) in flow.roots.iter().zip(&mut lives).enumerate().filter(|(_, (root, _))| root.pinned) {
+        let life = life.get_or_insert_with(|| Life::new(id, root));
         (life.start, life.end) = (0, points.exit());
         life.fresh = life.fresh.or(root.definition);
     }
@@ -53,9 +55,9 @@ pub fn lives(func: &Func, points: &Points, flow: &Flow) -> Vec<Life> {
 
 impl Life {
     /// Not used yet.
-    fn new(root: &Root) -> Self {
+    fn new(id: RootId, root: &Root) -> Self {
         let (value, loc, bytes, manual) = (root.value, root.loc, root.bytes, root.definition.zip(root.manual));
-        Life { value, loc, bytes, start: u32::MAX, end: 0, fresh: None, manual }
+        Life { root: id, value, loc, bytes, start: u32::MAX, end: 0, fresh: None, manual }
     }
 
     /// The storage at an address.

@@ -34,18 +34,25 @@ pub struct Space {
 
 impl Space {
     /// A memory without its reserved end and without the bytes of manual tiles.
-    pub fn new(profile: Profile, loc: Loc, manual: &[Manual], computed: bool) -> Self {
+    /// `kept` is left to others, too.
+    pub fn new(
+        profile: Profile,
+        (loc, align): (Loc, u64),
+        manual: &[Manual],
+        kept: Vec<(u64, u64)>,
+        computed: bool,
+    ) -> Self {
         // A location that the profile lacks has its own error, `tile-loc`.
         let limit = profile.memory(loc).and_then(|m| m.room()).unwrap_or(UNLIMITED);
-        let align = loc.align();
         let slots = manual.iter().map(|m| m.slot).filter(|slot| slot.loc == loc);
         let mut taken: Vec<(u64, u64)> = slots.map(|slot| (slot.addr, slot.limit())).collect();
-        taken.sort_unstable();
         let manual_limit = taken.iter().fold(0, |limit, t| limit.max(t.1));
+        taken.extend(kept);
+        taken.sort_unstable();
         let mut holes = Vec::new();
         let mut at = 0;
         if computed {
-            taken = vec![(0, manual_limit)];
+            taken.insert(0, (0, manual_limit));
         }
         for (from, to) in taken {
             let from = from / align * align;

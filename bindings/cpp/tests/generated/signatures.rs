@@ -86,6 +86,7 @@ enum class Ask : uint8_t {
     SameLayout,
     Elem,
     SameElem,
+    SameSize,
 };
 
 // roles is the set of operands that are asked (0: all), of On the set of forms; value is a set, a number or a role.
@@ -153,7 +154,8 @@ fn types(out: &mut Vec<String>, types: Types) {
         Types::ByRole(roles) => {
             let one = |(role, asked): &(Role, TypeOf)| match asked {
                 TypeOf::One(list) => ("Elem", *role, elems(list)),
-                TypeOf::Like(other) => ("SameElem", *role, *other as u64),
+                TypeOf::Like(other) | TypeOf::Alike(other) => ("SameElem", *role, *other as u64),
+                TypeOf::SizeOf(other) => ("SameSize", *role, *other as u64),
             };
             way(roles.iter().map(one).collect());
         }

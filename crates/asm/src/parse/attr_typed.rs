@@ -6,7 +6,7 @@ use crate::sink::{did_you_mean, shown};
 use tessera_ir::OpAttrs;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::AttrValue;
-use tessera_isa::ops::{AttrKind, AttrName};
+use tessera_isa::ops::{AttrKind, AttrName, Opcode, RuleKind};
 
 impl Parser<'_> {
     /// Sorts attributes into those the instruction knows and the others, which are kept and warned about.
@@ -17,6 +17,12 @@ impl Parser<'_> {
         let mut out = Box::<OpAttrs>::default();
         for entry in entries {
             match known.iter().find(|name| name.name() == entry.key) {
+                // The row has a rule for words that the attribute does not have; the text is kept (isa/notes.md).
+                Some(name) if has_word_rule(op) && is_foreign(name.info().kind, &entry.value) => {
+                    let text = self.value_text(&entry);
+                    out.known.set(*name, Some(AttrValue::FOREIGN));
+                    out.unknown.push((entry.key, text, entry.key_span));
+                }
                 Some(name) => {
                     if let Ok(value) = self.typed(*name, &entry) {
                         out.known.set(*name, Some(value));
@@ -55,6 +61,15 @@ impl Parser<'_> {
         };
         self.fail("syntax-attribute", entry.value_span, text, help)
     }
+}
+
+fn has_word_rule(op: &str) -> bool {
+    Opcode::parse(op).is_some_and(|op| op.info().rules.iter().any(|rule| rule.kind == RuleKind::Words))
+}
+
+/// Is it a word, and none of the attribute's?
+fn is_foreign(kind: AttrKind, value: &Attr) -> bool {
+    matches!(kind, AttrKind::Word { .. }) && value_of(kind, value).is_none() && !word_of(value).is_empty()
 }
 
 fn value_of(kind: AttrKind, value: &Attr) -> Option<AttrValue> {

@@ -3,11 +3,11 @@
 use super::state::{Ext, Object, Val};
 use super::walk::Walk;
 use smallvec::SmallVec;
-use tessera_ir::Op;
+use tessera_ir::{Op, Type};
 use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
-use tessera_isa::inst::{Inst, Place, ScalarArg, TileArg};
+use tessera_isa::inst::{Inst, Place, Root, ScalarArg, TileArg};
 use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
-use tessera_isa::sem::effects;
+use tessera_isa::sem::{Sem, effects, scale_address};
 
 #[derive(Clone, Copy)]
 pub(super) struct Operand {
@@ -27,6 +27,13 @@ impl Walk<'_> {
             Text::SetValid => self.set_validshape(op),
             Text::MakeView | Text::Partition | Text::AddPtr => self.derive_view(op, text),
             Text::LoadScalar | Text::StoreScalar => self.scalar_access(op),
+            Text::Attributes if matches!(opcode.info().sem, Sem::RoundsF32 { .. }) => {
+                let mut inst = Inst::new(opcode, form, self.profile);
+                inst.attrs = op.known_attrs().clone();
+                for fault in crate::check(&inst) {
+                    self.found(op, &[], fault);
+                }
+            }
             Text::Attributes | Text::Value => self.configure(op, opcode),
             Text::Number => self.set_unknowns(&op.results),
             Text::Ignored | Text::AsWritten => {}
@@ -74,7 +81,8 @@ impl Walk<'_> {
         }
         let outs = opcode.form(form).into_iter().flat_map(|f| f.out_roles());
         for (result, role) in op.results.iter().zip(outs) {
-            if !self.ty(*result).is_tile() {
+            if matches!(self.ty(*result), Type::Scalar(_)) {
+                self.set_by_type(*result, false);
                 continue;
             }
             let object = self.result_tile(*result)?;
@@ -132,13 +140,17 @@ impl Walk<'_> {
                     ty: operand.arg.value().map(|v| self.scalar_type(v)),
                     value: self.number(operand.arg),
                 }),
-                Val::View(id) => inst.global = Some(self.state.views[id].clone()),
+                Val::View(id) => {
+                    let (view, tags) = &self.state.views[id];
+                    inst.set_view(view.clone(), *tags);
+                }
                 Val::Tile(_) | Val::None => {}
             }
         }
         let attrs = op.known_attrs();
         let configured = inst.conv.is_some() && inst.global.is_none();
         inst.attrs = if configured { attrs.or(&self.state.config) } else { attrs.clone() };
+        inst.makes_dst = !op.results.is_empty();
         inst
     }
 
@@ -171,11 +183,13 @@ impl Walk<'_> {
         }
         fault.message.push_str(&self.iteration());
         let about = fault.operand;
+        let named: SmallVec<[bool; 4]> = operands.iter().map(|o| mentions(&fault.message, o.role)).collect();
         let mut found = Diagnostic::from(fault).at(op.span, "");
         for (n, operand) in operands.iter().enumerate() {
             let object = &self.state.objects[operand.object];
-            // A sentence about one operand needs only that one.
-            if about.is_some_and(|about| about != n) && operand.role.is_dst() == is_dst(operands, about) {
+            // A sentence about one operand needs only that one, and those that it names.
+            let is_named = named.get(n).copied().unwrap_or(false);
+            if about.is_some_and(|about| about != n && !is_named) && operand.role.is_dst() == is_dst(operands, about) {
                 continue;
             }
             let what = match object.conv {
@@ -195,6 +209,7 @@ impl Walk<'_> {
         match inst.op.binds(inst.profile) {
             Some(Bind::Window) => self.window(inst, operands),
             Some(Bind::Bytes) => self.rebind(op, operands),
+            Some(Bind::Scale) => self.scale_of(operands),
             _ => {}
         }
         if inst.op.info().expands
@@ -227,6 +242,18 @@ impl Walk<'_> {
         });
     }
 
+    /// The destination goes to the scales of the source, as TASSIGN would bind it (isa/matrix.md 3). Without addresses
+    /// placement sees to it.
+    fn scale_of(&mut self, operands: &[Operand]) {
+        let Some((src, dst, object)) = self.ends(operands) else { return };
+        let Some(Place { root: Root::Memory(_), start }) = src.place else { return };
+        let place = Place { root: Root::Memory(object.tile.loc), start: scale_address(start) };
+        self.state.change(dst, |object| {
+            object.place = Some(place);
+            object.manual = true;
+        });
+    }
+
     /// On a2a3 and a5 the destination of TRESHAPE lies where the source lies (ops.md 4).
     fn rebind(&mut self, op: &Op, operands: &[Operand]) {
         let Some((src, dst, object)) = self.ends(operands) else { return };
@@ -247,4 +274,9 @@ impl Walk<'_> {
 
 fn is_dst(operands: &[Operand], n: Option<usize>) -> bool {
     n.and_then(|n| operands.get(n)).is_some_and(|o| o.role.is_dst())
+}
+
+/// Does a sentence name an operand by its role?
+fn mentions(message: &str, role: Role) -> bool {
+    message.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == role.name())
 }

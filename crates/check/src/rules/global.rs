@@ -259,7 +259,8 @@ pub(super) fn hardware(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let plain = matches!((name, tag), (LayoutName::Nd, ViewTag::Nd) | (LayoutName::Dn, ViewTag::Dn));
     let boxes = is_load && matches!((name, tag), (LayoutName::Nz, ViewTag::Nd) | (LayoutName::Zn, ViewTag::Dn));
     let leading = view.dims.len().saturating_sub(2);
-    let fills = inst.scalar(Role::Fill).map_or(!matches!(tile.tile.pad, Pad::Null | Pad::Zero), |v| v != Number::Int(0));
+    let fills =
+        inst.scalar(Role::Fill).map_or(!matches!(tile.tile.pad, Pad::Null | Pad::Zero), |v| v != Number::Int(0));
     let what = if wide && !plain {
         format!("{} between {name} and {tag}", tile.tile.elem)
     } else if boxes && view.dims.iter().take(leading).any(|d| d.is_some_and(|d| d > 1)) {

@@ -5,16 +5,19 @@ mod elementwise;
 mod expand;
 pub(crate) mod fixpipe;
 mod footprint;
-mod gather;
 mod global;
+mod irregular;
 mod mask;
 pub(crate) mod memory;
 mod overlap;
+mod partial;
 mod reduce;
 mod scalar;
 mod scratch;
 pub(crate) mod signature;
+mod sorting;
 mod storage;
+mod table;
 pub(crate) mod tconcat;
 mod textract;
 mod tfillpad;
@@ -34,7 +37,7 @@ use signature::join;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{ConvType, GlobalArg, Inst, TileArg};
+use tessera_isa::inst::{AttrValue, ConvType, GlobalArg, Inst, TileArg};
 use tessera_isa::ops::{Effect, Form, Role, RuleKind, RuleUse};
 use tessera_isa::profile::{Profile, TILE_ALIGN};
 use tessera_isa::sem::{Sem, Step, ceil_to, steps};
@@ -103,7 +106,9 @@ pub(crate) fn all(inst: &Inst) -> Vec<Fault> {
             None => {}
         }
     }
-    use RuleKind::{ConcatSignature, ExtractSignature, FillSignature, InsertSignature, LoadSignature, Overlap, Signature};
+    use RuleKind::{
+        ConcatSignature, ExtractSignature, FillSignature, InsertSignature, LoadSignature, Overlap, Signature,
+    };
     let signed = [Signature, ConcatSignature, ExtractSignature, FillSignature, InsertSignature, LoadSignature];
     let judged = signed.into_iter().any(|kind| !asked.once(kind));
     let rest = meaning(inst)
@@ -131,6 +136,14 @@ impl Asked {
 fn meaning(inst: &Inst) -> Option<Fault> {
     let nothing = matches!(inst.op.info().sem, Sem::Nothing);
     nothing.then(|| Fault::new("not-executable", format!("{} has no meaning in the table", inst.op.title())))
+}
+
+/// Is a word written that its attribute does not have? Text keeps it for the row's own rule (isa/notes.md).
+fn words(inst: &Inst, rule: Rule) -> Option<Fault> {
+    let (name, _) = inst.attrs.iter().find(|(_, value)| *value == AttrValue::FOREIGN)?;
+    let wanted = name.info().kind.wanted();
+    let what = format!("{name} of {} is {wanted}, and another word is written", inst.op.title());
+    Some(Fault::new(rule, what).help(format!("write {wanted}")))
 }
 
 fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
@@ -177,8 +190,26 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         ContractValid => contract::valid(inst, rule.id),
         ContractShape => contract::shape(inst, rule.id),
         ContractRange => contract::range(inst, rule.id),
-        GatherValid => gather::valid(inst, rule.id),
-        GatherTmp => gather::tmp(inst, rule.id),
+        GatherValid | GatherTmp | GatherAttr | PatternGiven | BlockValid | ScatterSize | ScatterValid => {
+            irregular::check(inst, rule)
+        }
+        StartNumber | DiagonalNumber | WordNumbers | ElementNumber | OneRow | TriangleAttr | RandomAttr => {
+            irregular::check(inst, rule)
+        }
+        HistogramAttr | HistogramValid | ElementIndex => irregular::check(inst, rule),
+        SortValid | SortTmp | SortTmpSize | MergeValid | MergeBlock | MergeTmp | MergeTmpSize => {
+            sorting::check(inst, rule)
+        }
+        PartValid | LikeDst | QuantAttr | QuantParam | DequantParam => partial::check(inst, rule),
+        // What data decides is found when it is there.
+        Duplicate => None,
+        ContractBias => contract::bias(inst, rule.id),
+        ContractScale => contract::scale(inst, rule.id),
+        ScaleAddress => contract::scale_address(inst, rule.id),
+        AccApart => contract::acc_apart(inst, rule.id),
+        ScaleOf => contract::scale_of(inst, rule.id),
+        Words => words(inst, rule.id),
+        NoEffect => contract::no_effect(inst, rule.id),
         Fixpipe => fixpipe::check(inst),
         FillValue => fixpipe::fill_value(inst),
         MoveBias => tmov::bias(inst),
@@ -195,6 +226,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         InsertAlign => tinsert::align(inst),
         InsertBounds => tinsert::bounds(inst),
         InsertBoxed => tinsert::nd_into_boxed(inst),
+        InsertHardware => tinsert::hardware(inst),
         Reshape => treshape::check(inst),
         ReshapeValid => treshape::valid(inst),
         TransposeSize => ttrans::size(inst),
@@ -208,12 +240,16 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         FillSignature => tfillpad::signature(inst),
         FillPad => tfillpad::check(inst),
         FillNoop => tfillpad::noop(inst),
+        FillStatic => tfillpad::stays(inst),
         Img2col => timg2col::check(inst),
         Interleave => tinterleave::check(inst),
         LoadSignature => global::load_signature(inst),
         LoadShape => global::load_shape(inst, rule.id),
         LargerView => global::larger_view(inst, rule.id),
         LoadPad => global::pad(inst, rule.id),
+        TableShape => table::shape(inst, rule.id),
+        TableDense => table::dense(inst, rule.id),
+        TableAttr => table::attributes(inst, rule.id),
         StoreRange => global::range(inst, rule.id),
         StoreAtomic => global::atomic(inst, rule.id),
         ViewHardware => global::hardware(inst, rule.id),

@@ -45,6 +45,9 @@ impl Usual {
                             None => reads.push((*operand, area.clone())),
                         }
                     }
+                    if mv.combines {
+                        continue;
+                    }
                     (mv.dst, &mv.to, true)
                 }
             };

@@ -50,6 +50,8 @@ pub(crate) struct ShadowMove {
     /// For the case that not all that is read is defined.
     pub nests: Nests,
     pub value: Value,
+    /// Is what is there combined with, by a step of its own that sees to defined bits?
+    pub combines: bool,
 }
 
 /// What becomes of the elements of a move. One undefined byte makes the whole element undefined, except where bits are
@@ -76,6 +78,9 @@ pub(crate) enum Source {
     Mixed(ByteSet),
 }
 
+/// Which bit picks, and for 0 and 1 the operand among those that are read; a scalar is none of them.
+type Picks = (u8, [Option<usize>; 2]);
+
 /// Shorter runs than this are moved as bytes, by the kernels, rather than bit by bit.
 const BIT_RUN: u64 = 16;
 
@@ -83,16 +88,15 @@ impl ShadowMove {
     /// A move that keeps bits.
     pub fn copy(src: u8, dst: u8, nests: Nests) -> Self {
         let (to, from) = (Area::of_nests(&nests, DST), Area::of_nests(&nests, SRC));
-        ShadowMove { dst, to, reads: SmallVec::from_iter([(src, from)]), nests, value: Value::Bits }
+        ShadowMove { dst, to, reads: SmallVec::from_iter([(src, from)]), nests, value: Value::Bits, combines: false }
     }
 
     pub fn keeps_bits(&self) -> bool {
         matches!(self.value, Value::Bits)
     }
 
-    /// Where a bit of the first operand picks one of the others: the bit, and for 0 and 1 the operand among those that are
-    /// read; a scalar is none of them.
-    fn picks(&self) -> Option<(u8, [Option<usize>; 2])> {
+    /// Where a bit of the first operand picks one of the others.
+    fn picks(&self) -> Option<Picks> {
         let Value::Mapped(Mapped { func: Func::Select { bit }, args, .. }) = &self.value else {
             return None;
         };
@@ -190,7 +194,7 @@ impl ShadowMove {
         nest: &Nest,
         read: &[(Vec<u8>, i64)],
         (bytes, start): (&mut [u8], i64),
-        mask: Option<((u8, [Option<usize>; 2]), &[u8])>,
+        mask: Option<(Picks, &[u8])>,
     ) {
         let mut starts = [0; OPERANDS];
         starts[DST] = start;
@@ -232,6 +236,11 @@ fn whole_rows(nest: &Nest) -> Option<u64> {
 }
 
 impl Shadow {
+    /// Is it one that a step of its own does?
+    pub fn combines(&self) -> bool {
+        matches!(self, Shadow::Move(mv) if mv.combines)
+    }
+
     /// What it writes: the operand, and which bytes.
     pub fn target(&self) -> (u8, &Area) {
         match self {

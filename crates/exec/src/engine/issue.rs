@@ -10,7 +10,7 @@ use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{AccToVec, Inst};
 use tessera_isa::ops::{AttrName, Bind, Effect as Touched, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::{Step, effects};
+use tessera_isa::sem::{Sem, Step, effects};
 
 /// Why an instruction was not executed: all errors that the rules found, or the one that stopped it. Never empty.
 #[derive(Clone, Debug)]
@@ -35,9 +35,10 @@ pub struct Issued<'a> {
     pub stored_undefined: bool,
 }
 
-/// Does an instruction take attributes that SETFMATRIX left (ops.md 7)?
+/// Does an instruction take attributes that SETFMATRIX (ops.md 7), SETHF32MODE or SETTF32MODE (matrix.md 5) left?
 pub(crate) fn is_configured(op: Opcode) -> bool {
-    op.info().attrs.contains(&AttrName::Fmap)
+    let info = op.info();
+    info.attrs.contains(&AttrName::Fmap) || matches!(info.sem, Sem::Contract { scaled: false, .. })
 }
 
 /// `valid-unset`.
@@ -56,7 +57,7 @@ impl Engine {
     pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<Issued<'_>, Refused> {
         let tile = |role| tiles.iter().find(|t| t.0 == role).map(|t| t.1);
         let bound = inst.op.binds(self.profile).zip(tile(Role::Src).zip(tile(Role::Dst)));
-        let Some((how @ (Bind::Window | Bind::Bytes | Bind::InPlace), (src, dst))) = bound else {
+        let Some((how @ (Bind::Window | Bind::Bytes | Bind::InPlace | Bind::Scale), (src, dst))) = bound else {
             let (is_new, effect) = self.issue_at(inst, tiles, Memory::default)?;
             return Ok(self.issued(is_new, effect));
         };
@@ -213,7 +214,7 @@ impl Engine {
         if view.grows && stores(inst) {
             arg.buffer = None;
         }
-        inst.global = Some(arg);
+        inst.set_view(arg, view.tags);
         Ok(())
     }
 
@@ -235,7 +236,7 @@ impl Engine {
         buffer: Option<MemoryId>,
     ) -> Result<Option<Prepared>, Failure> {
         let how = inst.op.binds(self.profile);
-        if how == Some(Bind::Window) {
+        if matches!(how, Some(Bind::Window | Bind::Scale)) {
             return Ok(None);
         }
         let uses_core1 = matches!(

@@ -9,6 +9,9 @@ use crate::defined::ByteSet;
 use crate::kernels::AlignedBytes;
 use crate::lower::{Failure, failure};
 use crate::nest::Place;
+use crate::nest::{read_bits, write_bits};
+use tessera_isa::elem::Elem;
+use tessera_isa::sem::Func;
 use tessera_isa::tile::Loc;
 
 /// A memory of a block: an index into [`Memories`].
@@ -82,6 +85,35 @@ struct Written {
     bytes: ByteSet,
     /// All written bytes lie between these two.
     hull: Option<(usize, usize)>,
+    /// What was combined with elements that were not written, in order.
+    combined: Vec<Combined>,
+}
+
+/// An element that was combined with something new: added to, or raised or lowered to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Combined {
+    /// Its first byte.
+    pub at: usize,
+    /// Its type.
+    pub elem: Elem,
+    /// What becomes of the two.
+    pub func: Func,
+    /// The new one.
+    pub bits: u64,
+}
+
+impl Combined {
+    fn bytes(&self) -> usize {
+        self.elem.bits() as usize / 8
+    }
+}
+
+/// What a block leaves of a buffer: runs of bytes that it wrote, and before that what it combined with what others leave.
+#[derive(Clone, Debug, Default)]
+pub struct Taken {
+    /// Where each run starts, and its bytes.
+    pub writes: Vec<(usize, Vec<u8>)>,
+    combined: Vec<Combined>,
 }
 
 impl Written {
@@ -155,25 +187,53 @@ impl Memory {
         }
     }
 
+    /// Notes that an element was combined with something, where somebody watches. One that was written before is
+    /// written again.
+    pub fn note_combined(&mut self, combined: Combined) {
+        if let Some(written) = &mut self.written
+            && !written.bytes.has_all(combined.at, combined.bytes())
+        {
+            written.combined.push(combined);
+        }
+    }
+
+    /// Puts what a block left into the buffer.
+    pub fn put_taken(&mut self, taken: Taken) {
+        for Combined { at, elem, func, bits } in taken.combined {
+            let old = read_bits(&self.bytes, at as i64, elem.bits());
+            write_bits(&mut self.bytes, at as i64, elem.bits(), func.eval(elem, &[(elem, old), (elem, bits)]));
+        }
+        for (start, bytes) in taken.writes {
+            self.put(start, &bytes);
+        }
+    }
+
+    fn restore(&mut self, before: &Memory, start: usize, len: usize) {
+        let kept = before.bytes.len().clamp(start, start + len) - start;
+        if let (Some(to), Some(from)) = (self.bytes.get_mut(start..start + kept), before.bytes.get(start..start + kept))
+        {
+            to.copy_from_slice(from);
+        }
+    }
+
     /// What was written since [`Memory::watch`], and the contents as they were before: those of `before`.
-    pub fn take_written(&mut self, before: &Memory) -> Vec<(usize, Vec<u8>)> {
-        let mut taken = Vec::new();
+    pub fn take_written(&mut self, before: &Memory) -> Taken {
+        let mut taken = Taken::default();
         let Some(written) = self.written.replace(Written::default()) else {
             return taken;
         };
+        taken.combined = written.combined;
         if let Some((low, high)) = written.hull {
             written.bytes.for_each_run(low, high, |start, len| {
                 let end = start + len;
-                taken.push((start, self.bytes.get(start..end).unwrap_or(&[]).to_vec()));
+                taken.writes.push((start, self.bytes.get(start..end).unwrap_or(&[]).to_vec()));
                 self.defined.remove(start, len);
-                let kept = before.bytes.len().clamp(start, end) - start;
-                if let (Some(to), Some(from)) =
-                    (self.bytes.get_mut(start..start + kept), before.bytes.get(start..start + kept))
-                {
-                    to.copy_from_slice(from);
-                }
+                self.restore(before, start, len);
                 before.defined.for_each_run(start, end, |at, n| self.defined.insert(at, n));
             });
+        }
+        for combined in &taken.combined {
+            self.restore(before, combined.at, combined.bytes());
         }
         self.bytes.truncate(before.bytes.len());
         taken
@@ -196,6 +256,8 @@ pub struct Memories {
     list: Vec<Memory>,
     /// Are defined bits kept?
     pub tracked: bool,
+    /// Do the bytes stand for any others, so that nothing can be asked about them?
+    pub stands_for_all: bool,
     limit: u64,
 }
 
@@ -210,7 +272,8 @@ impl Memories {
 
     /// Empty memories that may have so many bytes.
     pub fn with_limit(tracked: bool, limit: u64) -> Self {
-        Memories { list: vec![Memory::default(); MemoryId::buffer(0).index()], tracked, limit }
+        let list = vec![Memory::default(); MemoryId::buffer(0).index()];
+        Memories { list, tracked, stands_for_all: false, limit }
     }
 
     /// How many bytes they may have together.

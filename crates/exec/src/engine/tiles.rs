@@ -11,6 +11,7 @@ use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
 use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::ops::{Bind, Role};
+use tessera_isa::sem::scale_address;
 use tessera_isa::tile::{BLayout, Extent, Tile, TileType};
 
 /// A tile of an engine.
@@ -349,6 +350,10 @@ impl Engine {
     /// TASSIGN: binds a tile to an address; moves no data.
     pub fn assign(&mut self, id: TileId, addr: i64) -> Result<(), Failure> {
         let place = self.address(self.object(id)?, addr)?;
+        self.assign_at(id, place)
+    }
+
+    fn assign_at(&mut self, id: TileId, place: Place) -> Result<(), Failure> {
         self.update(id, |o| {
             (o.place, o.binding, o.layout) = (place, Binding::Manual, o.own_layout);
         })
@@ -394,6 +399,14 @@ impl Engine {
     pub(crate) fn bind(&mut self, how: Bind, src: TileId, dst: TileId, is_result: bool) -> Result<(), Failure> {
         let binding = if how == Bind::InPlace { Binding::Inplace } else { Binding::View };
         let (from, to) = (self.object(src)?, self.object(dst)?);
+        if how == Bind::Scale {
+            // In the pool there are no addresses, and a scale tile keeps its own storage (isa/matrix.md 3).
+            let (at, loc) = (scale_address(from.place.at as u64), to.tile.loc);
+            return match from.place.memory == MemoryId::of_loc(from.tile.loc) {
+                true => self.assign_at(dst, Place { memory: MemoryId::of_loc(loc), at: at as usize }),
+                false => Ok(()),
+            };
+        }
         let keeps = !is_result && !matches!(to.binding, Binding::Own | Binding::Inplace);
         if binding == Binding::Inplace && keeps {
             return Ok(());

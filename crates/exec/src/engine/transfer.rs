@@ -69,7 +69,7 @@ impl Engine {
 
     fn take_stored(&mut self) -> Runs {
         let buffer = self.memories.get_mut(BUFFER).map(std::mem::take);
-        buffer.map_or(Runs::new(), |mut b| b.take_written(&Memory::default()))
+        buffer.map_or(Runs::new(), |mut b| b.take_written(&Memory::default()).writes)
     }
 
     /// Gives a tile's valid region its contents from a view, whatever location and layout it has; its padding is left

@@ -130,7 +130,8 @@ impl Exec<'_> {
         self.legal(site.at, &inst)?;
         let buffer = view.as_ref().map(|v| v.buffer);
         let prepared = self.engine.lowered(&inst, &tiles, buffer)?;
-        let init = match (site.init, tiles.last()) {
+        // The old contents are those of the first destination; what follows it is written wholly.
+        let init = match (site.init, tiles.iter().find(|(role, _)| role.is_dst())) {
             (Some(slot), Some((_, dst))) => Some(self.engine.copy_of(self.object_of(slot), *dst)?),
             _ => None,
         };

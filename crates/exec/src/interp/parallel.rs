@@ -8,7 +8,7 @@ use super::compile::compile;
 use super::step::{Context, Exec};
 use super::{BufferOutput, Input, Outcome, Printed, Run, TileOutput, TraceLine};
 use crate::engine::Global;
-use crate::engine::memory::{Memories, Memory, MemoryId};
+use crate::engine::memory::{Memories, Memory, MemoryId, Taken};
 use crate::lower::{Failure, failure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -29,7 +29,7 @@ pub(super) struct Buffer {
 pub(super) struct Left {
     pub failure: Option<Failure>,
     pub warnings: Vec<Diagnostic>,
-    pub writes: Vec<Vec<(usize, Vec<u8>)>>,
+    pub writes: Vec<Taken>,
     tiles: Vec<TileOutput>,
     printed: Vec<Printed>,
     trace: Vec<TraceLine>,
@@ -269,9 +269,7 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
         outcome.trace.extend(block.trace);
         outcome.tiles.extend(block.tiles);
         for (buffer, writes) in buffers.iter_mut().zip(block.writes) {
-            for (start, bytes) in writes {
-                buffer.memory.put(start, &bytes);
-            }
+            buffer.memory.put_taken(writes);
         }
         if let Some(failure) = block.failure {
             outcome.diagnostics.push(*failure);

@@ -39,6 +39,7 @@ pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
     };
     let buffers = parallel::buffers(&mut run);
     let mut exec = Exec::new(&cx, parallel::copies(&buffers, true, limits.memory), false);
+    exec.engine.memories.stands_for_all = true;
     exec.watch = Some(Box::new(watch));
     let mut left = Vec::new();
     let mut lengths = vec![0usize; buffers.len()];
@@ -288,14 +289,14 @@ impl Exec<'_> {
         let dst = site.tiles.iter().find(|t| t.0 == Role::Dst);
         let extent = dst.and_then(|t| Some(self.engine.object(self.object_of(t.1)).ok()?.extent()));
         for (role, slot) in &site.tiles {
-            let [rows, cols] = extent.unwrap_or([0, 0]);
-            let (cols, [what, decides, how]) = match role {
-                Role::Idx0 | Role::Idx1 => (1, ["counts", "how much", "joins"]),
-                Role::Idx => (cols, ["indices", "what", "picks"]),
-                _ => continue,
-            };
             let Ok(object) = self.engine.object(self.object_of(*slot)) else {
                 continue;
+            };
+            let ([rows, cols], [what, decides, how]) = match role {
+                Role::Idx0 | Role::Idx1 => ([extent.map_or(0, |e| e[0]), 1], ["counts", "how much", "joins"]),
+                Role::Idx if dst.is_none() => (object.extent(), ["indices", "where", "writes"]),
+                Role::Idx => (object.extent(), ["indices", "what", "picks"]),
+                _ => continue,
             };
             let (layout, place) = (self.engine.layout(object), object.place);
             let size = object.tile.elem.size().unwrap_or(1) as usize;
@@ -363,6 +364,18 @@ impl Exec<'_> {
             joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
             return;
         }
+        if let Some(routed) = &prepared.routed {
+            let mut moves = prepared.shadow.to_vec();
+            moves.extend(routed.shadow());
+            watch.moved(&moves.into(), &places, false);
+            routed.for_each_value(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
+            return;
+        }
+        if let Some(looked) = &prepared.looked {
+            let moves = looked.lowered.as_ref().map_or(&[][..], |lowered| &lowered.shadow);
+            watch.moved(&moves.into(), &places, false);
+            return;
+        }
         if prepared.indexed.is_some() {
             // Which elements were picked is known by now; the index tile is as it was.
             let mut moves = prepared.shadow.to_vec();
@@ -396,6 +409,19 @@ impl Exec<'_> {
             .collect();
         let watch = self.watch.as_mut();
         watch.is_some_and(|w| areas.iter().any(|(place, bytes)| !w.is_constant(place.memory, place.at, *bytes)))
+    }
+
+    /// Before an element becomes a scalar: it decides something sooner or later, so it must be known.
+    pub fn watch_get(&mut self, op: OpId, tile: TileId, memory: MemoryId, start: usize, len: usize) {
+        if self.watch.is_none() {
+            return;
+        }
+        self.announce(Some(op), &[(tile, false)]);
+        if let Some(watch) = &mut self.watch
+            && !watch.is_constant(memory, start, len)
+        {
+            watch.undecide("an element of a tile becomes a scalar, and it is data".into());
+        }
     }
 
     /// Before a scalar is loaded: it decides something sooner or later, so it must be known.

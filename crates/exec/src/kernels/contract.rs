@@ -5,46 +5,103 @@ use super::fold::Bits;
 use crate::nest::read_bits;
 use tessera_isa::codec::{Number, f16_to_f32};
 use tessera_isa::elem::Elem;
-use tessera_isa::sem::Func;
+use tessera_isa::sem::{Func, Reduced, SCALE_BLOCK, add_once};
 
-/// `start + a · b`: `a` row by row, `b` row by row (one row for each k), the result row by row.
+const BLOCK: usize = SCALE_BLOCK as usize;
+
+/// Elements of a factor: `a` row by row, `b` row by row (one row for each k).
+type Factor<'a> = (Elem, &'a [u8]);
+
+/// `start + a · b`, row by row; f32 elements may be rounded before (matrix.md 5).
 pub(super) fn contract(
-    elems: [Elem; 2],
+    a: Factor<'_>,
+    b: Factor<'_>,
+    reduced: Option<Reduced>,
     to: Elem,
     extent: [usize; 3],
-    a: &[u8],
-    b: &[u8],
     start: Option<&[u8]>,
 ) -> Vec<u8> {
-    match (to, elems) {
-        (Elem::F32, [x, y]) if x.is_float() && y.is_float() => {
-            let start = start.map(|s| u32::all(s).map(f32::from_bits).collect());
-            let sums = best_sums::<f32>(extent, &floats(x, a), &floats(y, b), start);
-            let canonical = |v: f32| if v.is_nan() { 0x7FC0_0000 } else { v.to_bits() };
-            sums.into_iter().flat_map(|v| canonical(v).to_le_bytes()).collect()
+    match (to, a.0, b.0) {
+        (Elem::F32, x, y) if x.is_float() && y.is_float() => {
+            let [a, b] = [a, b].map(|(elem, bytes)| floats(elem, bytes, reduced));
+            float_sums(extent, &a, &b, start)
         }
-        (Elem::I32, [Elem::I8, Elem::I8]) => {
+        (Elem::I32, Elem::I8, Elem::I8) => {
             let wide = |x: &[u8]| i8::all(x).map(i32::from).collect::<Vec<i32>>();
             let start = start.map(|s| i32::all(s).collect());
-            best_sums::<i32>(extent, &wide(a), &wide(b), start).into_iter().flat_map(i32::to_le_bytes).collect()
+            best_sums::<i32>(extent, &wide(a.1), &wide(b.1), start).into_iter().flat_map(i32::to_le_bytes).collect()
         }
-        _ => by_definition(elems, to, extent, a, b, start),
+        _ => by_definition(a, b, reduced, to, extent, start),
+    }
+}
+
+fn float_sums(extent: [usize; 3], a: &[f32], b: &[f32], start: Option<&[u8]>) -> Vec<u8> {
+    let start = start.map(|s| u32::all(s).map(f32::from_bits).collect());
+    best_sums::<f32>(extent, a, b, start).into_iter().flat_map(canonical).collect()
+}
+
+fn canonical(v: f32) -> [u8; 4] {
+    if v.is_nan() { 0x7FC0_0000 } else { v.to_bits() }.to_le_bytes()
+}
+
+/// A factor and its scales: those of `a` row by row, those of `b` one row for each block of k.
+type ScaledFactor<'a> = (Elem, &'a [u8], &'a [u8]);
+
+/// Exponents with which an element of at most 8 bits stays exact in f32: 2^-100 to 2^100, and NaN.
+const EXACT: std::ops::RangeInclusive<u8> = 27..=227;
+const NAN_SCALE: u8 = 255;
+
+/// `start + a · b` with a scale for every block of k on both sides (matrix.md 3).
+pub(super) fn scaled(a: ScaledFactor<'_>, b: ScaledFactor<'_>, extent: [usize; 3], start: Option<&[u8]>) -> Vec<u8> {
+    let [_, n, k] = extent;
+    let blocks = k.div_ceil(BLOCK).max(1);
+    let left = |i: usize| i / k.max(1) * blocks + i % k.max(1) / BLOCK;
+    let right = |i: usize| i / n.max(1) / BLOCK * n + i % n.max(1);
+    let exponents: Vec<f64> = (0..=255).map(|bits| value(Elem::F8e8m0, bits)).collect();
+    let scale = |bits: u8| exponents[usize::from(bits)];
+    let [x, y] = [(a.0, a.1), (b.0, b.1)].map(|(elem, bytes)| floats(elem, bytes, None));
+    if a.2.iter().chain(b.2).all(|e| EXACT.contains(e) || *e == NAN_SCALE) {
+        // Exact before the product, which fused multiply-adds take as it is.
+        let times = |v: &[f32], scales: &[u8], at: &dyn Fn(usize) -> usize| -> Vec<f32> {
+            v.iter().enumerate().map(|(i, v)| v * scale(scales[at(i)]) as f32).collect()
+        };
+        return float_sums(extent, &times(&x, a.2, &left), &times(&y, b.2, &right), start);
+    }
+    let times = |v: &[f32], scales: &[u8], at: &dyn Fn(usize) -> usize| -> Vec<f64> {
+        v.iter().enumerate().map(|(i, v)| f64::from(*v) * scale(scales[at(i)])).collect()
+    };
+    let (x, y) = (times(&x, a.2, &left), times(&y, b.2, &right));
+    let mut sums: Vec<f32> =
+        start.map_or_else(|| vec![0.0; extent[0] * n], |s| u32::all(s).map(f32::from_bits).collect());
+    for (row, sums) in x.chunks_exact(k.max(1)).zip(sums.chunks_exact_mut(n.max(1))) {
+        for (x, columns) in row.iter().zip(y.chunks_exact(n.max(1))) {
+            sums.iter_mut().zip(columns).for_each(|(s, y)| *s = add_once(*s, x * y));
+        }
+    }
+    sums.into_iter().flat_map(canonical).collect()
+}
+
+fn value(elem: Elem, bits: u64) -> f64 {
+    match elem.decode(bits) {
+        Number::Float(v) => v,
+        Number::Int(v) => v as f64,
     }
 }
 
 /// The values of elements that f32 holds exactly.
-fn floats(elem: Elem, bytes: &[u8]) -> Vec<f32> {
-    let value = |bits: u64| match elem.decode(bits) {
-        Number::Float(v) => v as f32,
-        Number::Int(v) => v as f32,
-    };
+fn floats(elem: Elem, bytes: &[u8], reduced: Option<Reduced>) -> Vec<f32> {
+    let bits_of = |x: u32| f32::from_bits(reduced.map_or(x, |r| r.round(x)));
     match elem {
-        Elem::F32 => u32::all(bytes).map(f32::from_bits).collect(),
+        Elem::F32 => u32::all(bytes).map(bits_of).collect(),
         Elem::F16 => u16::all(bytes).map(f16_to_f32).collect(),
         Elem::Bf16 => u16::all(bytes).map(|x| f32::from_bits(u32::from(x) << 16)).collect(),
         _ => {
-            let table: Vec<f32> = (0..256).map(value).collect();
-            bytes.iter().map(|b| table[usize::from(*b)]).collect()
+            let table: Vec<f32> = (0..=elem.mask()).map(|bits| value(elem, bits) as f32).collect();
+            let halves = |b: &u8| [table[usize::from(b & 15)], table[usize::from(b >> 4)]];
+            match elem.bits() {
+                4 => bytes.iter().flat_map(halves).collect(),
+                _ => bytes.iter().map(|b| table[usize::from(*b)]).collect(),
+            }
         }
     }
 }
@@ -115,20 +172,22 @@ leveled! {
 
 /// Element by element.
 fn by_definition(
-    elems: [Elem; 2],
+    a: Factor<'_>,
+    b: Factor<'_>,
+    reduced: Option<Reduced>,
     to: Elem,
     [m, n, depth]: [usize; 3],
-    a: &[u8],
-    b: &[u8],
     start: Option<&[u8]>,
 ) -> Vec<u8> {
-    let at = |elem: Elem, bytes: &[u8], n: usize| {
+    let at = |(elem, bytes): Factor<'_>, n: usize| {
         (elem, read_bits(bytes, (n * elem.bits() as usize / 8) as i64, elem.bits()))
     };
-    let [x, y] = elems;
     let sum = |r: usize| {
-        let first = start.map_or(0, |s| at(to, s, r).1);
-        let step = |s, k| Func::MulAdd.eval(to, &[(to, s), at(x, a, r / n * depth + k), at(y, b, k * n + r % n)]);
+        let first = start.map_or(0, |s| at((to, s), r).1);
+        let step = |s, k| {
+            let args = [(to, s), at(a, r / n * depth + k), at(b, k * n + r % n)];
+            Func::MulAdd(reduced).eval(to, &args)
+        };
         (0..depth).fold(first, step)
     };
     (0..m * n).flat_map(|r| sum(r).to_le_bytes().into_iter().take(to.bits() as usize / 8)).collect()

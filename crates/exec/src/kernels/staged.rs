@@ -5,15 +5,16 @@
 //! results side by side, a product the rows of its right factor. So results are computed many at a time, and each of them
 //! still in rising k (reduce.md 5, matrix.md 1).
 
-use super::contract::contract;
+use super::contract::{contract, scaled};
 use super::fold::fold;
+use super::pack::{compare, select};
 use super::{Kernel, Level, OutOfBounds, Sides};
 use crate::engine::memory::Memories;
 use crate::nest::{DST, Map, Nest, Nests, Operand, Place, SRC, lower, read_bits};
 use smallvec::SmallVec;
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
-use tessera_isa::sem::Func;
+use tessera_isa::sem::{Func, SCALE_BLOCK};
 
 /// A tile operand of such a step: its number, its layout and its type.
 pub type Tile<'a> = (u8, &'a Layout, Elem);
@@ -21,12 +22,15 @@ pub type Tile<'a> = (u8, &'a Layout, Elem);
 /// What is computed from the dense buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum What {
-    /// A fold over k; the last input is what it starts as, where `starts`.
+    /// A fold over k; the last input is what it starts as, where `starts`. Of four inputs before it two are scales, one
+    /// for each block of k.
     Reduce { func: Func, to: Elem, extent: [usize; 3], starts: bool },
     /// Elements of the first input by the indices in the second.
     Gather { columns: u64 },
     /// Eight results of a function are a byte; a scalar is its second argument, where there is one input.
     Pack { func: Func, columns: usize, scalar: Option<(Elem, u64)> },
+    /// The second or the third input, by the bits of the first; a scalar is either, where there are two.
+    Select { columns: usize, scalar: Option<(u64, bool)> },
 }
 
 /// Such a step, made ready.
@@ -85,7 +89,14 @@ impl Stage {
     }
 
     fn bytes(&self) -> usize {
-        self.len * (self.elem.bits() as usize / 8)
+        (self.len * self.elem.bits() as usize).div_ceil(8)
+    }
+
+    /// The bytes of an element at an offset, which counts halves of bytes where elements are such.
+    fn element(&self, at: i64) -> std::ops::Range<i64> {
+        let (unit, bits) = (i64::from(self.elem.bits().min(8)), i64::from(self.elem.bits()));
+        let first = at * unit / 8;
+        first..first + (bits / 8).max(1)
     }
 
     fn gather(&self, memory: &[u8], at: usize) -> Result<Vec<u8>, OutOfBounds> {
@@ -97,6 +108,12 @@ impl Stage {
     }
 }
 
+/// An element, again and again.
+fn repeated(elem: Elem, bits: u64, n: usize) -> Vec<u8> {
+    let bytes = bits.to_le_bytes();
+    bytes.get(..elem.bits() as usize / 8).unwrap_or(&[]).repeat(n)
+}
+
 impl Staged {
     /// A fold: the destination, the arguments, and what it starts as.
     pub fn reduce(
@@ -104,22 +121,26 @@ impl Staged {
         extent: [u64; 3],
         dst: (Tile<'_>, Map<3>),
         args: &[(Tile<'_>, Map<3>)],
+        scales: Option<[(Tile<'_>, Map<3>); 2]>,
         start: Option<(Tile<'_>, Map<3>)>,
     ) -> Staged {
         let [rows, cols, depth] = extent;
         // Results row by row; k-th elements of all results side by side; or a factor by the axes that it has.
         let result = (Map { origin: [0, 0], step: [[cols, 1, 0], [0, 0, 0]] }, 1);
-        let own = |map: &Map<3>| {
+        let own = |map: &Map<3>, depth: u64| {
             let uses = |axis: usize| map.step[0][axis] + map.step[1][axis] > 0;
             let (rows, cols) = (if uses(0) { rows } else { 1 }, if uses(1) { cols } else { 1 });
             ([rows, cols, depth], rows.saturating_mul(cols))
         };
         let mut inputs: SmallVec<[Stage; 3]> = SmallVec::new();
-        for (n, (tile, map)) in args.iter().enumerate() {
-            let (extent, along) = own(map);
+        let blocks = depth.div_ceil(SCALE_BLOCK);
+        let args = args.iter().map(|arg| (arg, depth)).chain(scales.iter().flatten().map(|scale| (scale, blocks)));
+        let args: SmallVec<[_; 4]> = args.collect();
+        for (n, ((tile, map), depth)) in args.iter().copied().enumerate() {
+            let (extent, along) = own(map, depth);
             let buffer = match (args.len(), n) {
                 // The left factor row by row: one element of it meets a row of the right one.
-                (2, 0) => (Map { origin: [0, 0], step: [[1, 0, 0], [0, 0, 1]] }, depth),
+                (2 | 4, 0) | (4, 2) => (Map { origin: [0, 0], step: [[1, 0, 0], [0, 0, 1]] }, depth),
                 _ => (Map { origin: [0, 0], step: [[0, 0, 1], [extent[1], 1, 0]] }, along),
             };
             inputs.push(Stage::new(*tile, *map, extent, buffer, true));
@@ -157,6 +178,24 @@ impl Staged {
         Staged { what: What::Pack { func, columns: columns as usize, scalar }, inputs, output }
     }
 
+    /// Elements of two tiles, or of one and a scalar, by the bits of a mask whose rows of bytes are given.
+    pub fn select(extent: [u64; 2], mask: Tile<'_>, args: [Result<Tile<'_>, u64>; 2], dst: Tile<'_>) -> Staged {
+        let [rows, columns] = extent;
+        let by_rows = |tile| Stage::new(tile, Map::SAME, extent, (Map::SAME, columns), true);
+        let bytes = [rows, columns.div_ceil(8)];
+        let mut inputs: SmallVec<[Stage; 3]> =
+            SmallVec::from_iter([Stage::new(mask, Map::SAME, bytes, (Map::SAME, bytes[1]), true)]);
+        let mut scalar = None;
+        for (n, arg) in args.into_iter().enumerate() {
+            match arg {
+                Ok(tile) => inputs.push(by_rows(tile)),
+                Err(bits) => scalar = Some((bits, n == 0)),
+            }
+        }
+        let output = Stage::new(dst, Map::SAME, extent, (Map::SAME, columns), false);
+        Staged { what: What::Select { columns: columns as usize, scalar }, inputs, output }
+    }
+
     /// Computes. Indices are in range: whoever runs the instruction has looked ([`Staged::indices`]).
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
         let mut inputs: SmallVec<[Vec<u8>; 3]> = SmallVec::new();
@@ -166,15 +205,29 @@ impl Staged {
             inputs.push(input.gather(memory.as_mut(), place.at)?);
         }
         let out = match (self.what, inputs.as_slice()) {
-            (What::Reduce { func: Func::MulAdd, to, extent, .. }, [a, b, start @ ..]) => {
-                let elems = [0, 1].map(|n: usize| self.inputs[n].elem);
-                contract(elems, to, extent, a, b, start.first().map(Vec::as_slice))
+            (What::Reduce { func: Func::MulAdd(reduced), to, extent, .. }, [a, b, start @ ..]) => {
+                let (x, y) = (self.inputs[0].elem, self.inputs[1].elem);
+                contract((x, a), (y, b), reduced, to, extent, start.first().map(Vec::as_slice))
+            }
+            (What::Reduce { func: Func::ScaledMulAdd, extent, .. }, [a, b, a_scale, b_scale, start @ ..]) => {
+                let (x, y) = (self.inputs[0].elem, self.inputs[1].elem);
+                scaled((x, a, a_scale), (y, b, b_scale), extent, start.first().map(Vec::as_slice))
             }
             (What::Reduce { func, to, extent, .. }, [x, ..]) => {
                 fold(func, self.inputs[0].elem, to, [extent[0] * extent[1], extent[2]], x)
             }
             (What::Gather { .. }, [src, idx]) => self.picked(src, idx),
             (What::Pack { .. }, inputs) => self.packed(inputs),
+            (What::Select { columns, scalar }, [mask, inputs @ ..]) => {
+                let all = |bits: u64| repeated(self.output.elem, bits, self.output.len);
+                let size = self.output.elem.bits() as usize / 8;
+                match (scalar, inputs) {
+                    (None, [x, y]) => select(size, columns, mask, x, y),
+                    (Some((bits, true)), [y]) => select(size, columns, mask, &all(bits), y),
+                    (Some((bits, false)), [x]) => select(size, columns, mask, x, &all(bits)),
+                    _ => vec![0; self.output.bytes()],
+                }
+            }
             _ => vec![0; self.output.bytes()],
         };
         let place = places.get(usize::from(self.output.operand)).ok_or(OutOfBounds::NOWHERE)?;
@@ -198,7 +251,17 @@ impl Staged {
     }
 
     fn packed(&self, inputs: &[Vec<u8>]) -> Vec<u8> {
-        let What::Pack { func, scalar, .. } = self.what else { return Vec::new() };
+        let What::Pack { func, scalar, columns } = self.what else { return Vec::new() };
+        if let (Func::Compare(cmp), [x, rest @ ..], [input, ..]) = (func, inputs, self.inputs.as_slice()) {
+            let y = match (rest.first(), scalar) {
+                (Some(y), _) => Some(y.clone()),
+                (None, Some((elem, bits))) => (elem == input.elem).then(|| repeated(elem, bits, input.len)),
+                (None, None) => None,
+            };
+            if let Some(found) = y.and_then(|y| compare(cmp, input.elem, columns, x, &y)) {
+                return found;
+            }
+        }
         let element = |input: usize, n: usize| {
             let elem = self.inputs[input].elem;
             (elem, read_bits(&inputs[input], (n * (elem.bits() as usize / 8)) as i64, elem.bits()))
@@ -232,10 +295,16 @@ impl Staged {
             f(args, result);
         }
         for k in 0..depth {
-            if args == 2 {
+            if args >= 2 {
                 f(0, result / cols * depth + k);
                 f(1, k * cols + result % cols);
-            } else {
+            }
+            if args == 4 {
+                let (block, blocks) = (k / SCALE_BLOCK as usize, depth.div_ceil(SCALE_BLOCK as usize));
+                f(2, result / cols * blocks + block);
+                f(3, block * cols + result % cols);
+            }
+            if args == 1 {
                 f(0, k * results + result);
             }
         }
@@ -272,7 +341,8 @@ impl Staged {
             .zip(read)
             .map(|(input, (bytes, first))| {
                 let all = |at: i64| {
-                    let element = (at - first) as usize..(at - first) as usize + input.elem.bits() as usize / 8;
+                    let element = input.element(at);
+                    let element = (element.start - first) as usize..(element.end - first) as usize;
                     bytes.get(element).is_some_and(|b| b.iter().all(|b| *b == 0xFF))
                 };
                 input.offsets(true).into_iter().map(all).collect()
@@ -295,7 +365,7 @@ impl Staged {
         let result = self.output.offsets(false).into_iter().position(|at| (at..at + size).contains(&byte));
         let offsets: SmallVec<[Vec<i64>; 3]> = self.inputs.iter().map(|input| input.offsets(true)).collect();
         if let Some(result) = result {
-            self.reads(result, |input, element| f(input, offsets[input][element]));
+            self.reads(result, |input, element| f(input, self.inputs[input].element(offsets[input][element]).start));
         }
     }
 }

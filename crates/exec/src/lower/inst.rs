@@ -3,8 +3,9 @@
 use crate::defined::{Area, Pattern, Shadow, ShadowMove, Usual, Value};
 use crate::kernels::{Conversion, Mapped, Params, Staged, What};
 use crate::lower::data::Joined;
+use crate::lower::routed::RoutedRun;
 use crate::lower::{
-    ContentArg, ContentRule, Failure, FromTile, ParamAt, ParamSource, Places, Prepared, operand, refuse,
+    ContentArg, ContentRule, Failure, FromTile, Looked, ParamAt, ParamSource, Places, Prepared, operand, refuse,
 };
 use crate::nest::{self, DST, Nests, OPERANDS, Plan, SRC, lower, lower_copy, lower_fill};
 use smallvec::SmallVec;
@@ -21,14 +22,14 @@ pub(crate) struct Lowering<'a> {
     pub inst: &'a Inst,
     at: Places<'a>,
     steps: Vec<nest::Step>,
-    made: Prepared,
+    pub made: Prepared,
 }
 
 /// The layout, element and number of one side of a step.
-struct Operand {
-    number: u8,
-    layout: Layout,
-    elem: Elem,
+pub(crate) struct Operand {
+    pub number: u8,
+    pub layout: Layout,
+    pub elem: Elem,
 }
 
 impl Prepared {
@@ -41,15 +42,19 @@ impl Prepared {
             usual: Usual::default(),
             params: ParamSource::Fixed(Params::default()),
             joined: None,
+            routed: None,
+            looked: None,
             indexed: None,
             contents: SmallVec::new(),
             warning: None,
+            combines: Vec::new(),
             global: None,
         };
         let mut lowering = Lowering { inst, at, steps: Vec::new(), made };
         for step in steps {
             lowering.step(step)?;
         }
+        lowering.selected(steps)?;
         let mut made = lowering.made;
         made.plan = Plan::new(lowering.steps);
         if at.tracked {
@@ -60,12 +65,12 @@ impl Prepared {
     }
 }
 
-fn missing(what: &str) -> Failure {
+pub(crate) fn missing(what: &str) -> Failure {
     Box::new(Diagnostic::error("operand-count", format!("the instruction has no {what}; give it one")))
 }
 
 impl Operand {
-    fn at(&self, map: Map) -> nest::Operand<'_> {
+    pub fn at(&self, map: Map) -> nest::Operand<'_> {
         nest::Operand { layout: &self.layout, map, bits: self.elem.bits() }
     }
 }
@@ -131,6 +136,14 @@ impl Lowering<'_> {
                 let staged = self.packed(*func, *extent, args, *dst, *row_bytes)?;
                 self.stage(staged);
             }
+            Step::Routed(routed) => self.made.routed = Some(Box::new(RoutedRun::new(self.inst, routed.how))),
+            Step::Table(table) => {
+                self.made.looked = Some(Box::new(Looked::new(self.inst, self.at, *table)));
+                let layout = self.side(Side::Global, 0)?.layout;
+                let view = self.inst.global.as_ref().map_or(8, |v| v.elem.bits());
+                let all = lower_copy([layout.rows(), layout.cols()], &layout, &layout, view);
+                self.made.global = Some(Area::of_nests(&all, SRC));
+            }
             Step::Join => self.made.joined = Some(Box::new(Joined::new(self.inst, self.at.tiles))),
             Step::Fill { dst, rect, bits } => self.fill(*dst, *rect, *bits)?,
             Step::Bytes { src, dst, len } => {
@@ -148,6 +161,9 @@ impl Lowering<'_> {
         let mut from: SmallVec<[(Operand, Map); 3]> = SmallVec::new();
         for (side, map) in apply.elements() {
             from.push((self.side(side, 0)?, map));
+        }
+        if apply.dst.0 == Side::Global && apply.elements().any(|(side, _)| side == Side::Global) {
+            return self.combined(apply, to, from);
         }
         let Some((first, map)) = from.first() else {
             return Err(missing("element to read"));
@@ -206,7 +222,7 @@ impl Lowering<'_> {
                         // Which of the elements it is.
                         let k = apply.args.iter().take(n).filter(|a| matches!(a, Arg::Element(..))).count();
                         let (from, role) = (&from.get(k)?.0, self.inst.tiles.get(side.tile()?)?.role);
-                        let (operand, elem, layout) = (from.number, from.elem, from.layout.clone());
+                        let (operand, elem, layout) = (from.number, from.elem, Box::new(from.layout.clone()));
                         Some(ContentArg::Tile {
                             role,
                             operand,
@@ -254,12 +270,44 @@ impl Lowering<'_> {
         Ok(Staged::pack(func, extent, &tiles, scalar, (operand(dst, 0), &layout, Elem::U8)))
     }
 
+    /// A selection has a step for each bit of a byte, which is how defined bits and origins follow it; all of them run at
+    /// once.
+    fn selected(&mut self, steps: &[Step]) -> Result<(), Failure> {
+        let picks = |step: &&Step| matches!(step, Step::Apply(apply) if matches!(apply.func, Func::Select { .. }));
+        let mut extent = [0, 0];
+        let mut first = None;
+        for step in steps.iter().filter(picks) {
+            let Step::Apply(apply) = step else { continue };
+            extent = [apply.extent[0], extent[1] + apply.extent[1]];
+            first = first.or(Some(apply));
+        }
+        let Some(apply) = first else { return Ok(()) };
+        let ([Arg::Element(mask, _), args @ ..], Side::Tile(dst)) = (apply.args.as_slice(), apply.dst.0) else {
+            return Err(missing("mask"));
+        };
+        let mask = self.side(*mask, 0)?;
+        let [Ok(x), Ok(y)] = [0, 1].map(|n: usize| match args.get(n) {
+            Some(Arg::Element(Side::Tile(tile), _)) => self.staged(*tile).map(Ok),
+            Some(Arg::Scalar(_, bits)) => Ok(Err(*bits)),
+            _ => Err(missing("such tile")),
+        }) else {
+            return Err(missing("such tile"));
+        };
+        let staged = Staged::select(extent, (mask.number, &mask.layout, mask.elem), [x, y], self.staged(dst)?);
+        self.steps.push(nest::Step::Staged(Arc::new(staged)));
+        Ok(())
+    }
+
     fn reduced(&mut self, reduce: &Reduce) -> Result<(), Failure> {
         let staged = {
             let at = |(tile, map): &(usize, Map<3>)| Ok::<_, Failure>((self.staged(*tile)?, *map));
             let args = reduce.args.iter().map(at).collect::<Result<SmallVec<[_; 2]>, _>>()?;
             let start = reduce.start.as_ref().map(at).transpose()?;
-            Staged::reduce(reduce.func, reduce.extent, at(&reduce.dst)?, &args, start)
+            let scales = match &reduce.scales {
+                Some([a, b]) => Some([at(a)?, at(b)?]),
+                None => None,
+            };
+            Staged::reduce(reduce.func, reduce.extent, at(&reduce.dst)?, &args, scales, start)
         };
         self.stage(staged);
         Ok(())
@@ -274,8 +322,9 @@ impl Lowering<'_> {
         if self.at.tracked {
             let reads = staged.inputs.iter().map(|s| (s.operand, Area::of_nests(&s.nests, SRC))).collect();
             let (dst, to) = (staged.output.operand, Area::of_nests(&staged.output.nests, DST));
-            let value = Value::Staged(staged);
-            self.made.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests: Nests::new(), value })));
+            let (nests, value) = (Nests::new(), Value::Staged(staged));
+            let mv = ShadowMove { dst, to, reads, nests, value, combines: false };
+            self.made.shadow.push(Shadow::Move(Box::new(mv)));
         }
     }
 
@@ -290,9 +339,18 @@ impl Lowering<'_> {
         self.steps.extend(nests.iter().cloned().filter_map(|nest| match &value {
             Value::Bits => Some(nest::Step::Copy { src, dst, nest }),
             Value::Converted(conversion, _) => Some(nest::Step::Convert { src, dst, nest, conversion: *conversion }),
+            // See `selected`.
+            Value::Mapped(Mapped { func: Func::Select { .. }, .. }) => None,
             Value::Mapped(mapped) => Some(nest::Step::Map { operands: numbers.into(), nest, mapped: mapped.clone() }),
             Value::Staged(_) => None,
         }));
+        self.followed(numbers, nests, value, false);
+    }
+
+    /// What defined bits and origins see of it.
+    pub fn followed(&mut self, numbers: &[u8], nests: Nests, value: Value, combines: bool) {
+        let [dst, reads @ ..] = numbers else { return };
+        let dst = *dst;
         let number = self.global_number();
         let has_view = self.inst.global.is_some() && numbers.contains(&number);
         let area = |k: usize, operand: u8| match self.at.tracked || (has_view && operand == number) {
@@ -304,11 +362,15 @@ impl Lowering<'_> {
             reads.iter().enumerate().map(|(k, operand)| (*operand, area(SRC + k, *operand))).collect();
         if has_view {
             let read = reads.iter().find(|(operand, _)| *operand == number).map(|(_, area)| area);
-            self.made.global = Some(if dst == number { &to } else { read.unwrap_or(&to) }.clone());
+            let touched = if dst == number { &to } else { read.unwrap_or(&to) };
+            match &mut self.made.global {
+                Some(global) => global.extend(touched),
+                none => *none = Some(touched.clone()),
+            }
         }
         if self.at.tracked || has_view {
             let nests = if self.at.tracked { nests } else { Nests::new() };
-            self.made.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests, value })));
+            self.made.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests, value, combines })));
         }
     }
 

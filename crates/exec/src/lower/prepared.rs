@@ -7,7 +7,8 @@ use crate::defined::{Area, Shadow, Source, Usual};
 use crate::engine::memory::{Memories, MemoryId, on_core};
 use crate::kernels::Staged;
 use crate::lower::data::{self, Joined};
-use crate::lower::{ContentRule, ParamSource};
+use crate::lower::routed::RoutedRun;
+use crate::lower::{Combine, ContentRule, Looked, ParamSource};
 use crate::nest::{Place, Plan};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -47,11 +48,15 @@ pub(crate) struct Prepared {
     pub usual: Usual,
     pub params: ParamSource,
     pub joined: Option<Box<Joined>>,
+    pub routed: Option<Box<RoutedRun>>,
+    pub looked: Option<Box<Looked>>,
     /// What is picked by indices.
     pub indexed: Option<Arc<Staged>>,
     /// What is asked about the contents of operands, and the last warning of it.
     pub contents: SmallVec<[ContentRule; 2]>,
     pub warning: Option<Failure>,
+    /// What is combined with what is there.
+    pub combines: Vec<Combine>,
     /// What the view of global memory touches, relative to its first element.
     pub global: Option<Area>,
 }
@@ -104,18 +109,29 @@ impl Prepared {
         if let Some(joined) = &mut self.joined {
             return joined.run(memories, &self.places);
         }
+        if let Some(looked) = &mut self.looked {
+            return looked.run(memories, &self.places, global);
+        }
         self.params.load(memories, &self.places)?;
         if let Some(indexed) = &self.indexed {
             data::check_indices(indexed, memories, &self.places)?;
         }
-        let warned = self.ask_contents(memories)?;
-        Ok(Effect { warned, ..self.change(memories)? })
+        let mut warned = self.ask_contents(memories)?;
+        if let Some(routed) = &mut self.routed {
+            self.warning = routed.find(memories, &self.places)?;
+            warned = self.warning.is_some();
+        }
+        let mut effect = Effect { warned, ..self.change(memories)? };
+        if let Some(routed) = &self.routed {
+            effect.left_undefined |= routed.run(memories, &self.places);
+        }
+        Ok(effect)
     }
 
     /// Asks the rules about contents; tells whether there is a warning.
     fn ask_contents(&mut self, memories: &Memories) -> Result<bool, Failure> {
         self.warning = None;
-        for rule in &self.contents {
+        for rule in self.contents.iter().filter(|_| !memories.stands_for_all) {
             match rule.broken(memories, &self.places) {
                 Some(found) if found.is_error() => return Err(Box::new(found)),
                 found => self.warning = found.map(Box::new).or(self.warning.take()),
@@ -130,6 +146,7 @@ impl Prepared {
         if !is_usual {
             // Sources first: an instruction may work in place, and a footprint must not hide what it reads.
             sources.extend(self.shadow.iter().map(|step| match step {
+                Shadow::Move(mv) if mv.combines => Source::Defined,
                 Shadow::Move(mv) => mv.source(memories, &self.places),
                 Shadow::Set { .. } => Source::Defined,
                 Shadow::Clear { .. } => Source::Undefined,
@@ -141,7 +158,12 @@ impl Prepared {
             effect = self.usual.written(memories, &self.places);
         }
         for (step, source) in self.shadow.iter().zip(&sources) {
-            step.apply(memories, &self.places, source, &mut effect);
+            if !step.combines() {
+                step.apply(memories, &self.places, source, &mut effect);
+            }
+        }
+        for combine in &self.combines {
+            combine.run(memories, &self.places, &mut effect);
         }
         self.note_stores(memories);
         Ok(effect)
@@ -160,7 +182,8 @@ impl Prepared {
             return;
         };
         let stores =
-            self.shadow.iter().any(|s| matches!(s, Shadow::Move(mv) if usize::from(mv.dst) + 1 == self.places.len()));
+            |s: &Shadow| matches!(s, Shadow::Move(mv) if !mv.combines && usize::from(mv.dst) + 1 == self.places.len());
+        let stores = self.shadow.iter().any(stores);
         if let Some(memory) = memories.get_mut(view.memory).filter(|_| stores) {
             for (start, len) in area.at(view.at) {
                 memory.note_written(start, len);

@@ -2,8 +2,8 @@
 
 use super::cases::{Case, Layout, tile, valid, with_valid};
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::Inst;
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::inst::{AttrValue, F32Rounding, Inst};
+use tessera_isa::ops::{AttrName, Form, Opcode, Role, Types};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Sem;
 use tessera_isa::tile::{BLayout, Loc, SLayout, Tile, TileType};
@@ -51,50 +51,37 @@ pub fn compute(random: &mut Random, profile: Profile, op: Opcode) -> Option<Case
     let (rows, cols, elem) = (extent(random), extent(random), random.pick(&ELEMS));
     let mut shared = None;
     match op.info().sem {
-        Sem::Map { args, .. } => {
-            let dst = any(random, profile, elem, rows, cols);
-            let region = valid(random, &dst);
-            // In place now and then: the first source is the destination.
-            let in_place = random.once_in(4);
-            for (n, role) in args.iter().enumerate() {
-                let source = if n == 0 && in_place { dst } else { any(random, profile, elem, rows, cols) };
-                inst.tiles.push(with_valid(source, region, *role));
-            }
-            inst.tiles.push(with_valid(dst, region, Role::Dst));
-            shared = in_place.then_some((0, args.len()));
-        }
-        Sem::Fold { .. } => {
-            let source = any(random, profile, elem, rows, cols);
-            let region = valid(random, &source);
-            let wide = match elem {
-                Elem::F16 | Elem::Bf16 => Elem::F32,
-                Elem::I16 => Elem::I32,
-                _ => elem,
-            };
-            let to = if profile == Profile::Cpu && random.once_in(3) { wide } else { elem };
-            inst.tiles.push(with_valid(source, region, Role::Src));
-            if random.once_in(2) {
-                let scratch = tile(Loc::Vec, elem, rows, cols, ND, profile);
-                inst.tiles.push(with_valid(scratch, [rows, cols], Role::Tmp));
-            }
-            let dst = any(random, profile, to, rows, 32);
-            inst.tiles.push(with_valid(dst, [region[0], 1], Role::Dst));
-        }
-        Sem::Contract { a, b, .. } => {
-            let (x, to) = random.pick(&[
-                (Elem::F16, Elem::F32),
-                (Elem::Bf16, Elem::F32),
-                (Elem::F32, Elem::F32),
-                (Elem::I8, Elem::I32),
-                (Elem::Hif8, Elem::F32),
-            ]);
-            let depth = extent(random);
+        Sem::Contract { scaled, one_row, .. } => {
+            let sig = op.info().sigs.iter().find(|s| s.is_for(profile, Form::Plain))?;
+            let Types::Rows(_, triples) = sig.types else { return None };
+            let [x, y, to, ..] = random.pick(triples) else { return None };
+            // The oracle takes its time over every product.
+            let (rows, cols) = (if one_row && profile.is_npu() { 1 } else { 32 }, cols.min(64));
+            // fp4 in pairs; a row of scales, or a column, for every 32 of K.
+            let depth = if scaled { 2 * extent(random) } else { extent(random) };
+            let even = |n: u64| if x.is_fp4() { n.div_ceil(2) * 2 } else { n };
             let usual = |loc, elem, rows, cols| TileType::new(loc, elem, rows, cols).resolve(profile);
-            let (left, right) = (usual(Loc::Left, x, rows, depth), usual(Loc::Right, x, depth, cols));
+            let (left, right) = (usual(Loc::Left, *x, rows, depth), usual(Loc::Right, *y, depth, cols));
             let ([m, k], [_, n]) = (valid(random, &left), valid(random, &right));
-            inst.tiles.push(with_valid(left, [m, k], a));
-            inst.tiles.push(with_valid(right, [k, n], b));
-            inst.tiles.push(with_valid(usual(Loc::Acc, to, rows, cols), [m, n], Role::Dst));
+            let (m, k, n) = (if one_row { 1 } else { m }, even(k), even(n));
+            let blocks = depth / 32;
+            for operand in op.form(Form::Plain)?.operands() {
+                let (tile, region) = match operand.role {
+                    Role::A => (left, [m, k]),
+                    Role::B => (right, [k, n]),
+                    Role::AScale => (usual(Loc::ScaleLeft, Elem::F8e8m0, rows, blocks), [rows, blocks]),
+                    Role::BScale => (usual(Loc::ScaleRight, Elem::F8e8m0, blocks, cols), [blocks, cols]),
+                    Role::Bias => (usual(Loc::Bias, *to, 1, cols), [1, cols]),
+                    _ => (usual(Loc::Acc, *to, rows, cols), [m, n]),
+                };
+                inst.tiles.push(with_valid(tile, region, operand.role));
+            }
+            if random.once_in(2) && !scaled {
+                inst.attrs.set(AttrName::Enable, Some(AttrValue::Bool(random.once_in(2))));
+                inst.attrs.set(AttrName::F32Mode, Some(random.pick(F32Rounding::ALL)));
+            }
+            let acc = inst.tile_index(Role::Acc).filter(|_| random.once_in(2));
+            shared = acc.zip(inst.tile_index(Role::Dst));
         }
         _ => {
             let index = random.pick(&[Elem::I32, Elem::U32, Elem::I16, Elem::U16]);

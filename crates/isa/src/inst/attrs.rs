@@ -1,6 +1,9 @@
 //! The attributes of one instruction.
 
-use super::{AccToVec, AtomicType, Cmp, PadMode, Precision, Relu, Split, StPhase, ViewTag};
+use super::{
+    AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, MaskPattern, PadMode, Phase, Precision, Relu,
+};
+use super::{QuantType, ScatterAtomic, ScatterOob, Split, ViewTag};
 use crate::codec::Number;
 use crate::ops::{AttrKind, AttrName, Word};
 use crate::sem::{Rounding, Saturation};
@@ -10,7 +13,7 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AttrValue {
-    /// A word, by its place in the attribute's list.
+    /// A word, by its place in the attribute's list; [`AttrValue::FOREIGN`] where it is none of them.
     Word(u8),
     /// An integer.
     Int(i128),
@@ -23,6 +26,9 @@ pub enum AttrValue {
 }
 
 impl AttrValue {
+    /// A word that its attribute does not have: text keeps it, a rule of the row refuses it (isa/notes.md).
+    pub const FOREIGN: AttrValue = AttrValue::Word(u8::MAX);
+
     /// The number, if it is one.
     pub fn number(self) -> Option<Number> {
         match self {
@@ -159,6 +165,19 @@ impl Attrs {
         self.ints(name).map(|[a, b, _, _]| [a, b])
     }
 
+    /// An integer that counts, given or by default.
+    pub fn int(&self, name: AttrName) -> Option<i128> {
+        match self.value(name)? {
+            AttrValue::Int(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// A yes or no that counts, given or by default.
+    pub fn flag(&self, name: AttrName) -> bool {
+        self.value(name) == Some(AttrValue::Bool(true))
+    }
+
     /// `dim` of TCONCAT.
     pub fn dim(&self) -> i128 {
         match self.value(AttrName::Dim) {
@@ -178,6 +197,14 @@ impl Attrs {
     /// `isBinary` of TCOLSUM.
     pub fn is_binary(&self) -> bool {
         self.get(AttrName::IsBinary) == Some(AttrValue::Bool(true))
+    }
+
+    /// `enable` of SETHF32MODE and SETTF32MODE, if it is given.
+    pub fn enable(&self) -> Option<bool> {
+        match self.get(AttrName::Enable)? {
+            AttrValue::Bool(on) => Some(on),
+            _ => None,
+        }
     }
 
     /// Does the store add to what is there (`atomicType`)?
@@ -267,16 +294,30 @@ words! {
     layout: Layout = ViewTag;
     /// `cmpMode`.
     cmp: CmpMode = Cmp;
+    /// `mode` of SETHF32MODE and SETTF32MODE.
+    f32_rounding: F32Mode = F32Rounding;
     /// `pad_mode` of TLOAD.
     pad_mode: PadMode = PadMode;
     /// `atomicType` of TSTORE.
     atomic_type: AtomicType = AtomicType;
     /// `stPhase` of TSTORE, which changes nothing.
-    st_phase: StPhase = StPhase;
+    st_phase: StPhase = Phase;
+    /// `gatherOob` of MGATHER.
+    gather_oob: GatherOob = GatherOob;
+    /// `scatterOob` of MSCATTER.
+    scatter_oob: ScatterOob = ScatterOob;
+    /// `scatterAtomicOp` of MSCATTER.
+    scatter_atomic: ScatterAtomicOp = ScatterAtomic;
+    /// `coalesce`, if it is given.
+    coalesce: Coalesce = Coalesce;
     /// `precision_mode`, which changes nothing.
     precision: PrecisionMode = Precision;
     /// `rmode` of TCVT.
     rounding: Rmode = Rounding;
     /// `sat_mode` of TCVT, if it is given.
     saturation: SatMode = Saturation;
+    /// `maskPattern` of TGATHER, if it is given.
+    mask_pattern: MaskPattern = MaskPattern;
+    /// `quant_type` of TQUANT, if it is given.
+    quant_type: QuantType = QuantType;
 }

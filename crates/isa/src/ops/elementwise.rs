@@ -35,6 +35,7 @@ family! { after support::END;
         ids: ids!("tcmp"),
         rules: vector_rules!(mask "tcmp"; ALL MaskValid "-valid"; ALL Mask "-mask"; A2A3 CompareMode "-mode";),
         sem: Sem::Computes(sem::compare),
+        notes: COMPARED,
         examples: &[(Role::Dst, "!pto.tile<vec, 16x32xu8, valid=16x4>")],
         ..BASE
     };
@@ -57,6 +58,13 @@ family! { after support::END;
             ALL SameValid "-valid"; NPU SameShape "-shape"; A2A3 Tmp(OPTIONAL) "-tmp"; A2A3 TmpOfCvt "-tmp-size";
             A5 CvtMode "-mode"; => ),
         sem: Sem::Computes(sem::convert_type),
+        notes: &[
+            "a NaN becomes 0 in integers and fp4, the canonical NaN in other floats; f32 to f32 rounds to an integral value",
+            "sat_mode left out: integers clamp, except f16 to i8, u8, i16, f32 to i16, i32 to i16 and i64 to i32, which wrap; \
+             floats overflow to infinity, f8e4m3 clamps",
+            "OFF, float to integer: the rounded value is clamped to i32 (i64 for 32 and 64 bits), then its low bits count",
+            "a zero that comes out of a float keeps its sign",
+        ],
         examples: &[(Role::Dst, "!pto.tile<16x32xf32>")],
         ..BASE
     };
@@ -93,12 +101,12 @@ family! { after support::END;
     Tor => mapped!("tor" "TOR" Or(Src0, Src1);
         cpu INTEGERS, a2a3 TO_32, a5 TO_32;
         "dst(i,j) = src0(i,j) | src1(i,j)", "Bitwise OR.");
-    Tpow => mapped!("tpow" "TPOW" Pow(Src0, Src1; Tmp) precise "Pow";
+    Tpow => mapped!("tpow" "TPOW" Pow(Src0, Src1; Tmp as measured_scratch) precise "Pow";
         cpu NUMBERS, a2a3 &[I8, U8, I16, U16, I32, U32, F32], a5 STORED;
         A2A3 Tmp(POW) "-tmp"; => ALL Zero "-zero";
         "dst(i,j) = src0(i,j) ^ src1(i,j)",
         "src0 raised to the power src1; integers by repeated multiplication, wrapping.");
-    Tprelu => mapped!("tprelu" "TPRELU" Prelu(Src0, Src1; Tmp);
+    Tprelu => mapped!("tprelu" "TPRELU" Prelu(Src0, Src1; Tmp as measured_scratch);
         cpu FLOATS, a2a3 HALF_SINGLE, a5 HALF_SINGLE;
         A2A3 Tmp(TmpAsk::U8) "-tmp"; A2A3 TmpRows "-tmp-size"; A2A3 NotInPlace "-inplace"; A2A3 NotInTmp "-inplace"; =>
         "dst(i,j) = src0(i,j) > 0 ? src0(i,j) : src1(i,j) * src0(i,j)", "ReLU with a slope per element.");
@@ -109,12 +117,12 @@ family! { after support::END;
     Trelu => mapped!("trelu" "TRELU" Relu(Src);
         cpu NUMBERS, a2a3 &[I32, F16, F32], a5 &[I32, F16, F32];
         "dst(i,j) = src(i,j) > 0 ? src(i,j) : 0", "Negative elements become zero.");
-    Trem => mapped!("trem" "TREM" Rem(Src0, Src1; Tmp) precise "Rem";
+    Trem => mapped!("trem" "TREM" Rem(Src0, Src1; Tmp as measured_scratch) precise "Rem";
         cpu NUMBERS, a2a3 &[I32, F32], a5 &[I16, U16, I32, U32, I64, U64, F16, F32];
         A2A3 Tmp(LIKE_DST.rows(2).cols_of_dst()) "-tmp"; => ALL Zero "-zero"; A2A3 Range "-range";
         "dst(i,j) = src0(i,j) - floor(src0(i,j) / src1(i,j)) * src1(i,j)",
         "Floored remainder: a nonzero result has the sign of the divisor (i64: truncated, as tfmod).");
-    Trsqrt => mapped!("trsqrt" "TRSQRT" Rsqrt(Src; Tmp) precise "Rsqrt";
+    Trsqrt => mapped!("trsqrt" "TRSQRT" Rsqrt(Src; Tmp as scratch_a2a3) precise "Rsqrt";
         cpu FLOATS, a2a3 HALF_SINGLE, a5 HALF_SINGLE;
         A2A3 Tmp(OPTIONAL) "-tmp"; =>
         "dst(i,j) = 1 / sqrt(src(i,j))", "Reciprocal of the square root, as one operation.");
@@ -133,6 +141,7 @@ family! { after support::END;
         ids: ids!("tsel"),
         rules: vector_rules!(mask "tsel"; ALL SameValid "-valid"; A2A3 Tmp(TmpAsk::GIVEN) "-tmp"; ALL Mask "-mask";),
         sem: Sem::Computes(sem::select),
+        notes: SELECTED,
         examples: &[(Role::Mask, "!pto.tile<16x32xu8>")],
         ..BASE
     };
@@ -152,7 +161,7 @@ family! { after support::END;
     Tsubc => mapped!("tsubc" "TSUBC" SubAdd(Src0, Src1, Src2);
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 SIGNED_FLOAT;
         "dst(i,j) = (src0(i,j) - src1(i,j)) + src2(i,j)", "Difference of two tiles plus a third.");
-    Txor => mapped!("txor" "TXOR" Xor(Src0, Src1; Tmp);
+    Txor => mapped!("txor" "TXOR" Xor(Src0, Src1; Tmp as measured_scratch);
         cpu INTEGERS, a2a3 TO_32, a5 TO_32;
         A2A3 Tmp(LIKE_DST.valid_of_dst()) "-tmp"; A2A3 NotInPlace "-inplace"; =>
         "dst(i,j) = src0(i,j) ^ src1(i,j)", "Bitwise exclusive OR.");

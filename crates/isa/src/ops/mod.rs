@@ -13,6 +13,7 @@ mod matrix;
 mod memory;
 mod names;
 mod operand;
+mod partial;
 mod reduce;
 mod rule;
 mod scalar;
@@ -103,6 +104,8 @@ pub enum Bind {
     Bytes,
     /// dst lies where src lies, unless it has an address of its own (ops.md 6).
     InPlace,
+    /// dst lies at a 16th of src's address, in the memory of scales (isa/matrix.md 3).
+    Scale,
 }
 
 words! {
@@ -162,6 +165,7 @@ const LAYOUT: OpInfo = OpInfo {
     sem: Sem::Nothing,
     binds: None,
     expands: false,
+    notes: &[],
     examples: &[],
 };
 
@@ -201,6 +205,7 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
         reduce::ROWS,
         matrix::ROWS,
         irregular::ROWS,
+        partial::ROWS,
         memory::ROWS,
     ];
     let mut table = [layout::ROWS[0]; COUNT];
@@ -296,11 +301,18 @@ pub struct OpInfo {
     pub binds: Option<Bind>,
     /// Does a dynamic valid region of its destination become the declared area?
     pub expands: bool,
+    /// Edge cases that are not its function's ([`crate::sem::Func::notes`]), in words.
+    pub notes: &'static [&'static str],
     /// Types of operands with which the instruction is legal, where they are not the usual ones.
     pub examples: &'static [(Role, &'static str)],
 }
 
 impl OpInfo {
+    /// The attributes that intrinsics of a form take.
+    pub fn attrs_of(&self, form: &FormInfo) -> &'static [AttrName] {
+        form.attrs.unwrap_or(self.attrs)
+    }
+
     /// Is it judged flow by flow, from each source to each destination ([`sig`]), and not by the roles of all operands?
     pub const fn by_flows(&self) -> bool {
         match self.family {

@@ -42,6 +42,11 @@ impl Ids {
     pub(super) const fn new(loc: &'static str, layout: &'static str, dtype: &'static str) -> Ids {
         Ids { profile: None, loc: Some(loc), layout: Some(layout), dtype: Some(dtype) }
     }
+
+    /// With an id of its own where the profile lacks the instruction.
+    pub(super) const fn profile(self, id: &'static str) -> Ids {
+        Ids { profile: Some(id), ..self }
+    }
 }
 
 /// When a scratch tile has to be given.
@@ -185,8 +190,43 @@ kinds! {
     ContractValid "Do M, K and N agree?";
     ContractShape "Do the declared shapes agree?";
     ContractRange "Are M, K and N in hardware's range?";
-    GatherValid "Have idx and dst one valid region?";
+    ContractBias "Is the bias one row, and long enough?";
+    ContractScale "Is there a scale for every block of 32?";
+    ScaleAddress "Do the scales lie where hardware finds them?";
+    AccApart "Does hardware read another accumulator (warning)?";
+    ScaleOf "Has the operand an address that scales belong to?";
+    Words "Is every word one that its attribute has?";
+    NoEffect "Does the profile ignore what is set (warning)?";
+    GatherValid "Do the valid regions of TGATHER's operands fit?";
     GatherTmp "Is tmp what a2a3's gather wants?";
+    GatherAttr "Has TGATHER the comparison?";
+    PatternGiven "Is TGATHER of one tile given a pattern?";
+    BlockValid "Has idx an offset for each block of dst?";
+    ScatterSize "Has hardware indices of this size for the data?";
+    ScatterValid "Has each element an index?";
+    Duplicate "Have two elements one index (warning)?";
+    StartNumber "Is the scalar an integer of dst's width?";
+    DiagonalNumber "Is the scalar an integer or index?";
+    WordNumbers "Are the scalars integers of 32 bits?";
+    ElementNumber "Has the scalar the tile's type?";
+    OneRow "Has dst one valid row, and more than one column?";
+    TriangleAttr "Is upperOrLower 0 or 1?";
+    RandomAttr "Are there 10 or 7 rounds?";
+    HistogramAttr "Is the byte one of the element's?";
+    HistogramValid "Has each row a filter and room for its counts?";
+    SortValid "Has each element an index, and each record room?";
+    SortTmp "Is tmp what hardware's sort wants?";
+    SortTmpSize "Is it as large as hardware needs (warning)?";
+    MergeValid "Are all tiles one row of whole records?";
+    MergeBlock "Is the length of a block one that can be merged?";
+    MergeTmp "Is tmp what hardware's merge wants?";
+    MergeTmpSize "Is it as large as hardware needs (warning)?";
+    PartValid "Do the sources lie in dst, and does one cover it?";
+    LikeDst "Has src the valid region of dst?";
+    QuantAttr "Do type, offset and quant_type fit?";
+    QuantParam "Are there factors for the elements?";
+    DequantParam "Is there a scale and an offset for each row?";
+    ElementIndex "Is the index one of the tile's elements?";
 
     Fixpipe "AccToVecMode, quantization and `fp` (fixpipe.md).";
     FillValue "Is the fill value exact?";
@@ -204,6 +244,7 @@ kinds! {
     InsertAlign "TINSERT's alignment.";
     InsertBounds "TINSERT's window.";
     InsertBoxed "TINSERT of ND rows into boxes (warning).";
+    InsertHardware "TINSERT of what hardware copies in other pieces (warning).";
     Reshape "TRESHAPE's location, boxes, bytes and shape.";
     ReshapeValid "TRESHAPE's valid elements (warning).";
     TransposeSize "TTRANS's sizes.";
@@ -217,6 +258,7 @@ kinds! {
     FillSignature "TFILLPAD's signature, and what Mat tiles add to it.";
     FillPad "TFILLPAD's shapes, pad value and storage.";
     FillNoop "TFILLPAD without padding (warning).";
+    FillStatic "Does TFILLPAD_EXPAND expand anything? (warning)";
     Img2col "TIMG2COL's image and configuration.";
     Interleave "TINTERLEAVE's extents.";
     LoadSignature "TLOAD's signature, conv tiles included.";
@@ -225,6 +267,9 @@ kinds! {
     StoreRange "Does a2a3's fixpipe count that far?";
     StoreAtomic "Can the type be added?";
     ViewHardware "Does public documentation refuse it (warning)?";
+    TableShape "Do the indices fit the data?";
+    TableDense "Can hardware count in the view?";
+    TableAttr "Are the words those of the page, and the types those that combine?";
     LoadShape "Has the view what the tile wants?";
     StoreShape "Has the view the tile's valid region?";
     Bounds "Does the view stay in its buffer?";
@@ -243,6 +288,11 @@ impl RuleKind {
                 | RuleKind::ArgTmpSize
                 | RuleKind::PairTmpSize
                 | RuleKind::ExpandTmpSize
+                | RuleKind::SortTmpSize
+                | RuleKind::MergeTmpSize
+                | RuleKind::Duplicate
+                | RuleKind::AccApart
+                | RuleKind::NoEffect
                 | RuleKind::LargerView
                 | RuleKind::ViewHardware
         )

@@ -59,6 +59,7 @@ family! { after elementwise::END;
             ALL MaskValid "-valid"; ALL Mask "-mask"; CPU_A5 MaskDense "-dense"; A2A3 CompareMode "-mode";
             ALL Scalar "-scalar";),
         sem: Sem::Computes(sem::compare),
+        notes: COMPARED,
         examples: &[(Role::Dst, "!pto.tile<vec, 16x32xu8, valid=16x4>")],
         ..BASE
     };
@@ -79,6 +80,11 @@ family! { after elementwise::END;
         ids: ids!("tdivs"),
         rules: vector_rules!("tdivs"; ALL SameValid "-valid"; ALL Scalar "-scalar"; => ALL Zero "-zero";),
         sem: Sem::Computes(sem::divide),
+        notes: &[
+            "x / ±0 = ±inf by the signs; 0 / 0 and inf / inf = NaN; integers truncate toward zero",
+            "a5, a float tile by a scalar: src times 1 / s, both rounded in f32; s = ±0 gives +inf there, so -1 / -0 is -inf",
+            "the scalar 0 with an integer tile is refused even where nothing is valid",
+        ],
         ..BASE
     };
     Texpands => OpInfo {
@@ -98,6 +104,7 @@ family! { after elementwise::END;
         ids: ids!("texpands"),
         rules: vector_rules!("texpands"; ALL ScalarTyped "-scalar"; => ),
         sem: Sem::Computes(sem::expand_scalar),
+        notes: &["into Mat the whole declared area is written"],
         ..BASE
     };
     Tfmods => mapped!("tfmods" "TFMODS" Fmod(Src, Scalar) precise "FmodS";
@@ -119,6 +126,10 @@ family! { after elementwise::END;
         ids: ids!("tlrelu"),
         rules: vector_rules!("tlrelu"; ALL SameValid "-valid"; ALL ScalarSlope "-scalar"; => ),
         sem: Sem::Computes(sem::leaky_relu),
+        notes: &[
+            "a source above 0 keeps its bits; ±0, negatives and NaN take the product",
+            "the slope enters the f32 product as it is, also for f16 and bf16 tiles",
+        ],
         ..BASE
     };
     Tmaxs => mapped!("tmaxs" "TMAXS" Max(Src, Scalar);
@@ -137,11 +148,11 @@ family! { after elementwise::END;
         cpu INTEGERS, a2a3 TO_32, a5 TO_32;
         ALL Scalar "-scalar"; NPU NotInPlace "-inplace"; =>
         "dst(i,j) = src(i,j) | s", "Bitwise OR with a scalar.");
-    Tpows => mapped!("tpows" "TPOWS" Pow(Src, Scalar; Tmp) precise "Pow";
+    Tpows => mapped!("tpows" "TPOWS" Pow(Src, Scalar; Tmp as measured_scratch) precise "Pow";
         cpu NUMBERS, a2a3 &[I8, U8, I16, U16, I32, U32, F32], a5 STORED;
         A2A3 Tmp(POW) "-tmp"; ALL Scalar "-scalar"; => ALL Zero "-zero";
         "dst(i,j) = src(i,j) ^ s", "Power with a scalar exponent.");
-    Trems => mapped!("trems" "TREMS" Rem(Src, Scalar; Tmp) precise "RemS";
+    Trems => mapped!("trems" "TREMS" Rem(Src, Scalar; Tmp as measured_scratch) precise "RemS";
         cpu NUMBERS, a2a3 &[I32, F32], a5 &[I16, U16, I32, U32, I64, U64, F16, F32];
         A2A3 Tmp(LIKE_DST.rows(1).cols_of_dst()) "-tmp"; ALL ScalarTyped "-scalar"; => ALL Zero "-zero"; A2A3 Range "-range";
         "dst(i,j) = src(i,j) - floor(src(i,j) / s) * s", "Floored remainder by a scalar.");
@@ -161,6 +172,7 @@ family! { after elementwise::END;
         rules: vector_rules!(mask "tsels";
             ALL SameValid "-valid"; A2A3 Tmp(LIKE_DST) "-tmp"; ALL Mask "-mask"; ALL ScalarBits "-scalar";),
         sem: Sem::Computes(sem::select),
+        notes: SELECTED,
         examples: &[(Role::Mask, "!pto.tile<16x32xu8>")],
         ..BASE
     };
@@ -181,7 +193,7 @@ family! { after elementwise::END;
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 SIGNED_FLOAT;
         ALL Scalar "-scalar"; =>
         "dst(i,j) = (src0(i,j) - s) + src1(i,j)", "Tile minus scalar plus tile.");
-    Txors => mapped!("txors" "TXORS" Xor(Src, Scalar; Tmp);
+    Txors => mapped!("txors" "TXORS" Xor(Src, Scalar; Tmp as scratch_a2a3);
         cpu INTEGERS, a2a3 TO_32, a5 TO_32;
         A2A3 Tmp(LIKE_DST) "-tmp"; ALL Scalar "-scalar"; NPU NotInPlace "-inplace"; =>
         "dst(i,j) = src(i,j) ^ s", "Bitwise exclusive OR with a scalar.");

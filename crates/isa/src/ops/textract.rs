@@ -47,6 +47,7 @@ pub(super) const TEXTRACT: OpInfo = OpInfo {
     formula: "dst(i,j) = src(indexRow+i, indexCol+j) over dst's valid region",
     forms: &[
         form!(Plain: Src as read_declared, Row, Col => Dst),
+        form!(VectorQuant: Src as read_declared, Fp, Row, Col => Dst),
         form!(ScalarQuant: Src as read_declared, Row, Col, Quant => Dst; cpp Dst, Src, Quant, Row, Col),
         form!(TwoWindows: Src as read_declared, Row, Col, Row1, Col1 => Dst0, Dst1),
     ],

@@ -36,6 +36,7 @@ pub(super) const TINSERT: OpInfo = OpInfo {
     forms: &[
         form!(Plain: Src, Row, Col => Dst as write_window),
         form!(NoIndex: Src => Dst as write_window; cpp Dst, Src, Row, Col),
+        form!(VectorQuant: Src, Fp, Row, Col => Dst as write_window),
         form!(ScalarQuant: Src, Row, Col, Quant => Dst as write_window; cpp Dst, Src, Quant, Row, Col),
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::Mode],
@@ -44,6 +45,7 @@ pub(super) const TINSERT: OpInfo = OpInfo {
         ALL InsertAlign "tinsert-align"; ALL InsertBounds "tinsert-bounds";
         ALL Fixpipe "acc-mode", "acc-mode-split", "quant-source", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
         ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL Footprint "footprint"; ALL InsertBoxed "tinsert-nd-into-boxed";
+        ALL InsertHardware "tinsert-hw";
         ALL Conversion "value-conversion";
     },
     sigs: SIGS,

@@ -18,6 +18,17 @@ pub(super) const MASK_READ: &[Elem] = STORED;
 /// Functions that know a wish for precision.
 pub(super) const PRECISE: &[AttrName] = &[AttrName::PrecisionMode];
 
+/// The edge cases of comparisons and of masks that are written.
+pub(super) const COMPARED: &[&str] = &[
+    "floats by value, -0 equals +0; with a NaN ne is true and the other five are false",
+    "mask bytes are written whole: bits behind the last column are 0; one undefined element makes its byte undefined",
+];
+/// The edge cases of masks that are read.
+pub(super) const SELECTED: &[&str] = &[
+    "bits are copied, a NaN keeps its payload",
+    "an undefined mask byte makes its results undefined, the operand not picked does not count",
+];
+
 /// Every operand that a vector instruction may have, in Vec.
 const IN_VEC: &[(Role, Locs)] = &[
     (Role::Src, &[Loc::Vec]),
@@ -114,7 +125,7 @@ macro_rules! vector_rules {
 
 /// `dst(i,j) = func(sources(i,j))`: mnemonic, C++ name, function and its operands; types by profile, rules, texts.
 macro_rules! mapped {
-    ($mnemonic:literal $cpp:literal $func:ident($($role:ident),* $(; $tmp:ident)?) $(precise $algorithm:literal)?;
+    ($mnemonic:literal $cpp:literal $func:ident($($role:ident),* $(; $tmp:ident as $scratch:ident)?) $(precise $algorithm:literal)?;
      cpu $cpu:expr, a2a3 $a2a3:expr, a5 $a5:expr;
      $($($on:ident $kind:ident $(($ask:expr))? $suffix:literal;)* => $($late:ident $at_run:ident $late_suffix:literal;)*)?
      $formula:literal, $summary:literal) => {
@@ -123,7 +134,7 @@ macro_rules! mapped {
             cpp: &[$cpp],
             summary: $summary,
             formula: $formula,
-            forms: &[form!(Plain: $($role),* $(, $tmp as scratch_a2a3)? => Dst)],
+            forms: &[form!(Plain: $($role),* $(, $tmp as $scratch)? => Dst)],
             $(attrs: PRECISE, value: Some(CppValue::Algorithm($algorithm)),)?
             sigs: &[
                 anywhere(Types::EqualOf($cpu)),

@@ -1,6 +1,6 @@
 //! What an element becomes: the one definition, slow and exact, that every kernel is a faster twin of.
 
-use super::{Fixpipe, Rounding, Saturation, convert, cvt, math};
+use super::{Fixpipe, Reduced, Rounding, Saturation, convert, cvt, math, matrix};
 use crate::codec::{Number, Overflow, QuantParam};
 use crate::elem::Elem;
 use crate::inst::Cmp;
@@ -29,6 +29,15 @@ pub enum Func {
         /// Whether an integer result is rounded before its offset is added.
         hardware_rounding: bool,
         /// How the second argument is read, where there is one.
+        quant: Option<Quant>,
+    },
+    /// `x + f(y)`, f that of [`Func::Fixpipe`]: a store that adds (isa/memory.md 3).
+    FixpipeAdd {
+        /// Whether ReLU follows the conversion.
+        relu: bool,
+        /// Whether an integer result is rounded before its offset is added.
+        hardware_rounding: bool,
+        /// How the third argument is read, where there is one.
         quant: Option<Quant>,
     },
     /// `|x|`: a float loses its sign bit.
@@ -89,8 +98,14 @@ pub enum Func {
     SubAdd,
     /// `z + x · y`, rounded twice.
     Axpy,
-    /// `s + x · y`, rounded once.
-    MulAdd,
+    /// `s + x · y`, rounded once; f32 factors may be rounded before (isa/matrix.md 5).
+    MulAdd(Option<Reduced>),
+    /// `s + x · y` times two scales, rounded once (isa/matrix.md 3).
+    ScaledMulAdd,
+    /// `x · f`, or `x · f + o`, rounded to an integer and clamped (isa/irregular.md 8).
+    Quantize,
+    /// `(x - o) · s` (isa/irregular.md 8).
+    Dequantize,
     /// Eight comparisons as the bits of a byte, lowest first: the arguments are pairs.
     Compare(Cmp),
     /// Bit `bit` of the first argument picks the second, where it is 1, or the third.
@@ -152,6 +167,10 @@ impl Func {
                 let param = quant.zip(param.first()).map(|(quant, (_, bits))| quant.param(*bits));
                 fixpipe.apply(*x as u32, param.as_ref())
             }
+            (Func::FixpipeAdd { .. }, [old, new @ ..]) => {
+                let (op, first) = self.combined();
+                op.eval(to, &[*old, (to, first.eval(to, new))])
+            }
             (Func::Compare(cmp), pairs) => {
                 let holds = pairs.as_chunks().0.iter().map(|[x, y]| u64::from(compare(cmp, *x, *y)));
                 holds.enumerate().fold(0, |byte, (bit, holds)| byte | holds << bit)
@@ -163,6 +182,10 @@ impl Func {
                     *y
                 }
             }
+            (Func::Quantize, [x, f, offset @ ..]) => {
+                let product = float(*x) * float(*f);
+                quantize(to, offset.first().map_or(product, |o| product + float(*o)))
+            }
             // The sign bit alone, also of a NaN.
             (Func::Abs, [(_, x)]) if to.is_float() => x & (to.mask() >> 1),
             (Func::Neg, [(_, x)]) if to.is_float() => x ^ (to.mask() ^ to.mask() >> 1),
@@ -171,17 +194,23 @@ impl Func {
         }
     }
 
+    /// A function that combines what is there with something new, as the two functions that it is made of: what becomes of
+    /// the two, and what becomes of the new one first.
+    pub fn combined(self) -> (Func, Func) {
+        match self {
+            Func::FixpipeAdd { relu, hardware_rounding, quant } => {
+                (Func::Add, Func::Fixpipe { relu, hardware_rounding, quant })
+            }
+            other => (other, Func::Bits),
+        }
+    }
+
     fn of_floats(self, args: &[(Elem, u64)]) -> f32 {
         let value = |n: usize| args.get(n).map_or(0.0, |arg| float(*arg));
         let (x, y, z) = (value(0), value(1), value(2));
         match self {
-            Func::Relu => {
-                if x > 0.0 || x.is_nan() {
-                    x
-                } else {
-                    0.0
-                }
-            }
+            Func::Relu if x > 0.0 || x.is_nan() => x,
+            Func::Relu => 0.0,
             Func::Recip => 1.0 / x,
             Func::Exp => math::exp(x),
             Func::Log => math::log(x),
@@ -209,7 +238,13 @@ impl Func {
             Func::AddAdd => (x + y) + z,
             Func::SubAdd => (x - y) + z,
             Func::Axpy => z + x * y,
-            Func::MulAdd => y.mul_add(z, x),
+            Func::MulAdd(None) => y.mul_add(z, x),
+            Func::MulAdd(Some(reduced)) => {
+                let [y, z] = [y, z].map(|v| f32::from_bits(reduced.round(v.to_bits())));
+                y.mul_add(z, x)
+            }
+            Func::ScaledMulAdd => matrix::scaled_mul_add(args),
+            Func::Dequantize => (x - y) * z,
             _ => 0.0,
         }
     }
@@ -245,7 +280,7 @@ impl Func {
             Func::Shr => x >> count,
             Func::AddAdd => x + y + z,
             Func::SubAdd => x - y + z,
-            Func::MulAdd => x.wrapping_add(y.wrapping_mul(z)),
+            Func::MulAdd(_) => x.wrapping_add(y.wrapping_mul(z)),
             _ => 0,
         }
     }
@@ -311,43 +346,6 @@ impl Func {
         }
     }
 
-    /// Its name in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Func::Bits => "copy",
-            Func::LowBytes => "low bytes",
-            Func::Convert | Func::Cvt { .. } => "conversion",
-            Func::Fixpipe { .. } => "fixpipe",
-            Func::Abs => "absolute value",
-            Func::Neg => "negation",
-            Func::Not => "complement",
-            Func::Relu | Func::Prelu => "ReLU",
-            Func::Recip => "reciprocal",
-            Func::Exp => "exponential",
-            Func::Log => "logarithm",
-            Func::Sqrt => "square root",
-            Func::Rsqrt => "reciprocal square root",
-            Func::Add | Func::AddAdd => "sum",
-            Func::Sub | Func::SubAdd => "difference",
-            Func::Mul => "product",
-            Func::Div | Func::MulRecip => "quotient",
-            Func::Rem | Func::Fmod => "remainder",
-            Func::Pow => "power",
-            Func::Max => "maximum",
-            Func::Min => "minimum",
-            Func::And => "and",
-            Func::Or => "or",
-            Func::Xor => "exclusive or",
-            Func::Shl | Func::Shr => "shift",
-            Func::ExpDif => "exponential of a difference",
-            Func::Axpy | Func::MulAdd => "sum of products",
-            Func::Compare(_) => "comparison",
-            Func::Select { .. } => "selection",
-            Func::Arg { greatest: true, .. } => "place of the maximum",
-            Func::Arg { .. } => "place of the minimum",
-        }
-    }
-
     /// The type that a fold into `to` adds up in: f32 for every float, so that it rounds once at the end (reduce.md 5).
     pub fn state(to: Elem) -> Elem {
         if to.is_float() { Elem::F32 } else { to }
@@ -365,6 +363,13 @@ fn float((elem, bits): (Elem, u64)) -> f32 {
         Number::Float(v) => v as f32,
         Number::Int(v) => v as f32,
     }
+}
+
+/// The nearest integer of a type, the even one of two; a NaN is 0.
+fn quantize(to: Elem, v: f32) -> u64 {
+    let (low, high) = if to == Elem::U8 { (0.0, 255.0) } else { (-128.0, 127.0) };
+    // A conversion to an integer takes a NaN to 0.
+    v.round_ties_even().clamp(low, high) as i64 as u64 & to.mask()
 }
 
 fn integer((elem, bits): (Elem, u64)) -> i128 {
@@ -410,7 +415,7 @@ fn power(x: i128, y: i128) -> i128 {
 }
 
 /// Does the comparison hold? With a NaN only `ne` does.
-fn compare(cmp: Cmp, x: (Elem, u64), y: (Elem, u64)) -> bool {
+pub(super) fn compare(cmp: Cmp, x: (Elem, u64), y: (Elem, u64)) -> bool {
     let order = if x.0.is_float() { float(x).partial_cmp(&float(y)) } else { Some(integer(x).cmp(&integer(y))) };
     match cmp {
         Cmp::Eq => order.is_some_and(|o| o.is_eq()),
@@ -423,7 +428,7 @@ fn compare(cmp: Cmp, x: (Elem, u64), y: (Elem, u64)) -> bool {
 }
 
 /// The first greatest or least element and its place; the first NaN wins over every number.
-fn best(greatest: bool, elements: impl Iterator<Item = (Elem, u64)>) -> Option<(u64, (Elem, u64))> {
+pub(super) fn best(greatest: bool, elements: impl Iterator<Item = (Elem, u64)>) -> Option<(u64, (Elem, u64))> {
     let is_nan = |(elem, bits): (Elem, u64)| elem.is_nan(bits);
     (0..).zip(elements).reduce(|best, next| {
         let beats = if greatest { compare(Cmp::Gt, next.1, best.1) } else { compare(Cmp::Lt, next.1, best.1) };

@@ -12,10 +12,16 @@ mod fill;
 mod fixpipe;
 mod func;
 mod img2col;
+mod irregular;
 pub mod math;
+mod matrix;
 mod memory;
+mod notation;
+mod notes;
 mod rearrange;
+mod route;
 mod step;
+mod table;
 mod vector;
 mod window;
 
@@ -26,9 +32,17 @@ pub use fill::fillpad;
 pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
 pub use img2col::{Img2col, img2col, img2col_config};
-pub use memory::{load, store};
-pub use rearrange::{concat, deinterleave, gather, interleave, pack, reshape, transpose};
+pub use irregular::{
+    count, counted_byte, dequantize, gather, gather_blocks, histogram, merge, quantize, random, record_columns,
+    scatter, set_element, sort, stored, triangle,
+};
+pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, scale_address, scale_pairs};
+pub use memory::{load, prefetch, store};
+pub use notation::{Piece, TIGHT, pieces};
+pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};
+pub use route::{From, Random, Read, Route, Routed, Routes, Routing, routes};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
+pub use table::{Beyond, Found, Table, coalesce, table};
 pub use vector::{
     compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, mask_is_dense, pair_sums, select,
 };
@@ -36,7 +50,6 @@ pub use window::{extract, insert, mov};
 
 use crate::inst::Inst;
 use crate::ops::Role;
-use smallvec::SmallVec;
 
 /// The steps of an instruction whose values are known.
 pub type Steps = Option<Vec<Step>>;
@@ -70,13 +83,15 @@ pub enum Sem {
     },
     /// `dst(i, j) = plus + Σk a(i, k) · b(k, j)`, in rising k.
     Contract {
-        /// The left factor.
-        a: Role,
-        /// The right factor.
-        b: Role,
         /// What the sum starts with, and which element of it belongs to (i, j); +0 without one.
         plus: Option<(Role, At)>,
+        /// Have the factors scales, one for each 32 k (isa/matrix.md 3)?
+        scaled: bool,
+        /// Is a one row (isa/matrix.md 4)?
+        one_row: bool,
     },
+    /// An operation where both sources are valid, a copy where one is.
+    Part(Func),
     /// Elements are computed, by steps of its own.
     Computes(fn(&Inst) -> Steps),
     /// Elements move, and in some form data decides where.
@@ -91,10 +106,19 @@ pub enum Sem {
     Block,
     /// An element of global memory becomes a scalar.
     Loads,
+    /// An element of a tile becomes a scalar.
+    Gets,
     /// A scalar becomes an element of global memory.
     Stores,
     /// Later instructions read what it leaves.
     Configures,
+    /// From here on f32 operands of products are rounded, on these profiles (isa/matrix.md 5).
+    RoundsF32 {
+        /// Elsewhere it has no effect.
+        on: crate::profile::Profiles,
+        /// How many bits of the mantissa are dropped.
+        dropped: u8,
+    },
     /// Instructions before it finish before those after it.
     Orders,
     /// A tile is shown.
@@ -113,6 +137,7 @@ impl Sem {
                 | Sem::Expand { .. }
                 | Sem::Fold { .. }
                 | Sem::Contract { .. }
+                | Sem::Part(_)
                 | Sem::Computes(_)
                 | Sem::Data(_)
         )
@@ -158,30 +183,10 @@ pub fn steps(inst: &Inst) -> Steps {
         Sem::Map { args, func } => vector::map(inst, args, func),
         Sem::Expand { each, func } => vector::expand(inst, each, func),
         Sem::Fold { each, func } => vector::fold(inst, each, func),
-        Sem::Contract { a, b, plus } => contract(inst, a, b, plus),
+        Sem::Part(func) => irregular::part(inst, func),
+        Sem::Contract { plus, scaled, .. } => matrix::contract(inst, plus, scaled),
         _ => None,
     }
-}
-
-fn contract(inst: &Inst, a: Role, b: Role, plus: Option<(Role, At)>) -> Steps {
-    let (a, b, d) = (inst.tile_index(a)?, inst.tile_index(b)?, inst.tile_index(Role::Dst)?);
-    let ([m, k], [_, n]) = (valid(inst, a)?, valid(inst, b)?);
-    let same = at([[1, 0, 0], [0, 1, 0]]);
-    let start = match plus {
-        Some((role, place)) => Some((inst.tile_index(role)?, at(place.map().step.map(|[i, j]| [i, j, 0])))),
-        None => None,
-    };
-    let mut all = Vec::new();
-    if inst.profile.is_npu() && m > 0 && n > 0 {
-        // Hardware works in boxes of 16×16, or in one row where that is all there is (matrix.md 1 and 4).
-        let dst = &inst.tiles.get(d)?.tile;
-        let rows = if inst.tiles.get(a)?.tile.rows == 1 { 1 } else { ceil_to(m, 16) };
-        let rect = Rect { row: 0, col: 0, rows, cols: ceil_to(n, 16) }.clip(dst.rows, dst.cols);
-        all.push(Step::Clobber { dst: d, core: 0, rect });
-    }
-    let args = SmallVec::from_iter([(a, at([[1, 0, 0], [0, 0, 1]])), (b, at([[0, 0, 1], [0, 1, 0]]))]);
-    all.push(Step::Reduce(Reduce { func: Func::MulAdd, extent: [m, n, k], dst: (d, same), start, args }));
-    Some(all)
 }
 
 fn at<const N: usize>(step: [[u64; N]; 2]) -> Map<N> {

@@ -1,6 +1,6 @@
 //! Steps: what an instruction does, as data. Whoever runs, checks or follows instructions reads these and no opcode.
 
-use super::{Func, Img2col};
+use super::{Func, Img2col, Routed, Table};
 use crate::elem::Elem;
 use smallvec::SmallVec;
 
@@ -124,6 +124,8 @@ pub struct Reduce {
     pub start: Option<(usize, Map<3>)>,
     /// What the function takes after `s`.
     pub args: SmallVec<[(usize, Map<3>); 2]>,
+    /// What it takes after those, one for each block of k: the third index is `k / 32` (isa/matrix.md 3).
+    pub scales: Option<[(usize, Map<3>); 2]>,
 }
 
 /// A rectangle of a tile's elements.
@@ -207,6 +209,10 @@ pub enum Step {
         /// Rows and columns of the domain.
         extent: [u64; 2],
     },
+    /// Data decides what goes where (isa/irregular.md).
+    Routed(Routed),
+    /// Rows or elements of the view by index (isa/memory.md 5).
+    Table(Table),
     /// Row by row, so many columns of the first source and then of the second as the index tiles say (ops.md 6).
     Join,
     /// A rectangle becomes a value.
@@ -255,12 +261,15 @@ impl Step {
                 apply.dst.0 == Side::Tile(tile) || apply.elements().any(|(side, _)| side.tile() == Some(tile))
             }
             Step::Reduce(reduce) => {
-                let mut all = reduce.args.iter().chain(&reduce.start).chain([&reduce.dst]);
+                let scales = reduce.scales.iter().flatten();
+                let mut all = reduce.args.iter().chain(&reduce.start).chain(scales).chain([&reduce.dst]);
                 all.any(|(n, _)| *n == tile)
             }
             Step::Pack { args, dst, .. } => *dst == tile || args.iter().any(|arg| arg.tile() == Some(tile)),
             Step::Gather { src, idx, dst, .. } => [src, idx, dst].contains(&&tile),
             Step::Bytes { src, dst, .. } | Step::Img2col { src, dst, .. } => [src, dst].contains(&&tile),
+            Step::Routed(routed) => routed.reads.iter().chain(&routed.writes).any(|(n, _)| *n == tile),
+            Step::Table(table) => [table.data, table.idx].contains(&tile),
             Step::Join => true,
         }
     }

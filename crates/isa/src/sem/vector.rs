@@ -131,7 +131,7 @@ pub(super) fn fold(inst: &Inst, each: Axis, func: Func) -> Steps {
             }
         };
         let args = SmallVec::from_iter([(s, at(from))]);
-        all.push(Step::Reduce(Reduce { func, extent, dst: (d, at(to)), start: None, args }));
+        all.push(Step::Reduce(Reduce { func, extent, dst: (d, at(to)), start: None, args, scales: None }));
     }
     Some(all)
 }

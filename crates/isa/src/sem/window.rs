@@ -102,9 +102,9 @@ fn value(inst: &Inst, which: Window, src: &Tile, dst: &Tile, first: u64) -> (Fun
 
 /// What an element of an accumulator becomes (fixpipe.md 4), and its parameter: that of column j is `fp[first + j]`.
 pub(super) fn out_of_acc(inst: &Inst, src: &Tile, to: Elem, first: u64) -> (Func, Option<Arg>) {
-    let fp = inst.tile_index(Role::Fp).map(|fp| {
-        (Quant::Vector, Arg::Element(Side::Tile(fp), Map { origin: [0, first], step: [[0, 0], [0, 1]] }))
-    });
+    let fp = inst
+        .tile_index(Role::Fp)
+        .map(|fp| (Quant::Vector, Arg::Element(Side::Tile(fp), Map { origin: [0, first], step: [[0, 0], [0, 1]] })));
     let scalar = || match inst.scalar(Role::Quant)? {
         Number::Int(bits) => Some((Quant::Scalar, Arg::Scalar(Elem::U64, bits as u64))),
         Number::Float(_) => None,

@@ -167,6 +167,16 @@ pub fn accepted(elem: Elem) -> String {
     all.join(", ")
 }
 
+/// How numpy makes an array of this type of another one.
+pub(crate) fn cast(elem: Elem) -> String {
+    let bits = elem.bits().next_multiple_of(8);
+    match elem.info().dtype_names.first() {
+        Some(name) if has_numpy_type(elem) => format!("cast it in numpy: a.astype(np.{name})"),
+        Some(name) => format!("cast it in numpy: a.astype(ml_dtypes.{name}).view(np.uint{bits})"),
+        None => "give its bits as np.uint8, two elements in a byte, the first one low".into(),
+    }
+}
+
 /// A shape as numpy writes it.
 pub fn shape_text(shape: &[u64]) -> String {
     match shape {

@@ -79,6 +79,7 @@ impl Kernel {
         match self.module().types.get(self.func().value(value).ty) {
             Type::Scalar(ty) => Need::Scalar(*ty),
             Type::Tile(ty) => Need::Tile(ty.resolve(self.profile())),
+            ty @ Type::Vector(..) => ty.on(self.profile()).map_or(Need::Nothing, Need::Tile),
             Type::Conv(conv) => Need::Conv(*conv),
             Type::Ptr(elem, _) => Need::Buffer(*elem, None),
             Type::View(view) => Need::Buffer(view.elem, Some(view.dims.to_vec())),
@@ -195,10 +196,11 @@ impl Kernel {
             if !array.holds(elem) {
                 let (name, wanted) = (self.name(value), npy::accepted(elem));
                 let what = format!("its elements are {}, and %{name} takes {elem} ({wanted})", array.descr);
-                return Err(Error::request(what));
+                return Err(Error::request(what).help(npy::cast(elem)));
             }
             if let (true, Some(last)) = (elem.is_fp4(), shape.last_mut()) {
                 *last = last.saturating_mul(2);
+                return self.bind_packed(value, &shape, array.bytes, true);
             }
         }
         self.bind(value, &shape, array.bytes)
@@ -207,8 +209,17 @@ impl Kernel {
     /// The input that elements of a value's own type are for it. `shape` counts elements, `bytes` are dense and
     /// row-major.
     pub fn bind(&self, value: ValueId, shape: &[u64], bytes: Vec<u8>) -> Result<Input> {
+        self.bind_packed(value, shape, bytes, false)
+    }
+
+    /// The same; the shapes in messages are those of a file with two elements in a byte.
+    fn bind_packed(&self, value: ValueId, shape: &[u64], bytes: Vec<u8>, packed: bool) -> Result<Input> {
+        let in_file = |n: u64| if packed { n.div_ceil(2) } else { n };
         let wrong = |wanted: String| {
-            Error::request(format!("its shape is {}, and %{} takes {wanted}", dims(shape), self.name(value)))
+            let mut shown = shape.to_vec();
+            shown.iter_mut().last().into_iter().for_each(|n| *n = in_file(*n));
+            let note = if packed { ", with two elements in a byte" } else { "" };
+            Error::request(format!("its shape is {}, and %{} takes {wanted}{note}", dims(&shown), self.name(value)))
         };
         match self.need(value) {
             Need::Tile(tile) => {
@@ -218,15 +229,18 @@ impl Kernel {
                         Ok(Input::Tile { rows, cols, elements: bytes })
                     }
                     _ => {
-                        let side = |v: Extent, n: u64| v.known().map_or(format!("up to {n}"), |v| v.to_string());
-                        let [rows, cols] = [side(tile.v_row, tile.rows), side(tile.v_col, tile.cols)];
+                        let side = |v: Option<u64>, n: u64| v.map_or(format!("up to {n}"), |v| v.to_string());
+                        let rows = side(tile.v_row.known(), tile.rows);
+                        let cols = side(tile.v_col.known().map(in_file), in_file(tile.cols));
                         Err(wrong(format!("({rows}, {cols}), the valid region of {tile}")))
                     }
                 }
             }
             Need::Conv(conv) => {
                 if *shape != conv.written_dims()[..] {
-                    return Err(wrong(format!("{} ({})", dims(&conv.written_dims()), conv.format())));
+                    let mut wanted = conv.written_dims().to_vec();
+                    wanted.iter_mut().last().into_iter().for_each(|n| *n = in_file(*n));
+                    return Err(wrong(format!("{} ({})", dims(&wanted), conv.format())));
                 }
                 Ok(Input::Tile { rows: 1, cols: conv.elements(), elements: bytes })
             }
@@ -234,7 +248,8 @@ impl Kernel {
                 let fits = |w: &Vec<Option<u64>>| {
                     w.len() == shape.len() && w.iter().zip(shape).all(|(w, n)| w.is_none_or(|w| w == *n))
                 };
-                if let Some(wanted) = wanted.filter(|w| !fits(w)) {
+                if let Some(mut wanted) = wanted.filter(|w| !fits(w)) {
+                    wanted.iter_mut().last().into_iter().for_each(|n| *n = n.map(in_file));
                     let text: Vec<String> = wanted.iter().map(|d| d.map_or("?".into(), |d| d.to_string())).collect();
                     return Err(wrong(format!("({})", text.join(", "))));
                 }

@@ -4,10 +4,12 @@ use crate::render::table::{Table, paragraph, wrap};
 use crate::render::{WIDTH, example, legality};
 use std::fmt::Write;
 use tessera::{Elem, Severity};
+use tessera_isa::cost::{Timing, cost, figure};
 use tessera_isa::inst::AttrValue;
-use tessera_isa::ops::{AttrKind, AttrName, OpInfo, Opcode, Operand, Pipe, Spelling, Text};
+use tessera_isa::ops::{AttrKind, AttrName, OpInfo, Opcode, Operand, Pipe, Spelling, Text, Types};
 use tessera_isa::profile::{Profile, Profiles};
 use tessera_isa::rules::{Rule, rule};
+use tessera_isa::sem::{Axis, Sem};
 use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout};
 
 pub fn instruction_page(op: Opcode) -> String {
@@ -41,6 +43,16 @@ pub fn instruction_page(op: Opcode) -> String {
             out.push_str(&paragraph(&line, 2));
         }
     }
+    let edge_cases = info.edge_cases();
+    if !edge_cases.is_empty() {
+        out.push_str("\nEdge cases\n");
+        for note in edge_cases {
+            let lines = wrap(note, WIDTH - 4);
+            let line = |(n, line): (usize, &String)| format!("  {} {line}\n", if n == 0 { "·" } else { " " });
+            out.extend(lines.iter().enumerate().map(line));
+        }
+    }
+    out.push_str(&costs(op));
     if !info.rules.is_empty() {
         let mut table = Table::new(["rule", "", "on", "what holds", "source"]);
         for r in info.rules.iter().filter_map(|r| rule(r.id)) {
@@ -49,6 +61,64 @@ pub fn instruction_page(op: Opcode) -> String {
         let _ = write!(out, "\nRules, in the order in which they are checked (W warns)\n{}", table.render());
     }
     out
+}
+
+/// The cost of an instruction in cycles, where a profile has a figure; the moves have theirs by path.
+fn costs(op: Opcode) -> String {
+    let info = op.info();
+    let unit = match info.sem {
+        Sem::Fold { each: Axis::Row, .. } => ", for each step of the reduction",
+        Sem::Fold { .. } => ", for each row that is folded in",
+        _ => "",
+    };
+    let mut table = Table::new(["on", "types", "cycles", "basis"]);
+    let mut known = false;
+    for profile in Profile::ALL {
+        let Some(found) = cost(op, profile) else { continue };
+        known = true;
+        let mut rows: Vec<(String, String)> = Vec::new();
+        for elem in Elem::ALL {
+            let (Some(n), true) = (cycles(&found.timing, *elem), takes(info, profile, *elem)) else { continue };
+            match rows.iter_mut().find(|(_, cycles)| *cycles == n) {
+                Some((types, _)) => *types += &format!(" {elem}"),
+                None => rows.push((elem.to_string(), n)),
+            }
+        }
+        for (types, cycles) in rows {
+            let basis = if found.published { "published" } else { "derived" };
+            table.row([profile.name().into(), types, cycles, basis.into()]);
+        }
+    }
+    match known {
+        true => {
+            format!("\nCost of n repeats of 256 bytes{unit} (isa/cost.md)\n{}", table.render())
+        }
+        false if info.by_flows() => String::new(),
+        false => "\nCost\n  unknown (isa/cost.md)\n".into(),
+    }
+}
+
+/// Does a signature of the profile name the type?
+fn takes(info: &OpInfo, profile: Profile, elem: Elem) -> bool {
+    let named = |types: Types| match types {
+        Types::EqualOf(list) | Types::EachOf(list) => list.contains(&elem),
+        Types::Pairs(pairs) => pairs.iter().any(|(src, _)| *src == elem),
+        _ => true,
+    };
+    info.sigs.iter().any(|s| s.on.has(profile) && named(s.types))
+}
+
+/// The cycles as a sum, where the type has figures.
+fn cycles(timing: &Timing, elem: Elem) -> Option<String> {
+    Some(match *timing {
+        Timing::Startup { startup, completion, per_repeat, interval } => {
+            let (completion, per_repeat) = (figure(completion, elem)?, figure(per_repeat, elem)?);
+            format!("{startup} + {completion} + {per_repeat}·n + {interval}·(n - 1)")
+        }
+        Timing::Latency { latency, per_repeat } => {
+            format!("{} + {}·(n - 1)", figure(latency, elem)?, figure(per_repeat, elem)?)
+        }
+    })
 }
 
 /// Names, pipe, attributes and source, one line each.
@@ -230,11 +300,20 @@ pub fn layout_page(layout: LayoutName) -> String {
             lines.push(("rows", any_rows.into()));
         }
     }
-    let of = |(b, s, _): (BLayout, SLayout, u32)| LayoutName::of(b, s);
-    let usual = Loc::ALL.iter().filter(|l| of(l.usual(Profile::A5)) == layout);
-    let usual: Vec<&str> = usual.map(|l| l.name()).collect();
-    if !usual.is_empty() {
-        lines.push(("usual for", usual.join(", ") + " (a5, cpu)"));
+    let mut usual: Vec<(String, Vec<&str>)> = Vec::new();
+    for profile in Profile::ALL {
+        let is_usual = |loc: &&Loc| {
+            let (b, s, _) = loc.usual(profile);
+            profile.memory(**loc).is_some() && LayoutName::of(b, s) == layout
+        };
+        let locs = Loc::ALL.iter().filter(is_usual).map(|l| l.name()).collect::<Vec<_>>().join(", ");
+        match usual.iter_mut().find(|(known, _)| *known == locs) {
+            Some((_, profiles)) => profiles.push(profile.name()),
+            None => usual.push((locs, vec![profile.name()])),
+        }
+    }
+    for (locs, profiles) in usual.iter().filter(|(locs, _)| !locs.is_empty()) {
+        lines.push(("usual for", format!("{locs} ({})", profiles.join(", "))));
     }
     lines.push(("source", "tile-model.md 5".into()));
     definitions(&mut out, &lines);

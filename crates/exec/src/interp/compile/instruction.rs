@@ -5,7 +5,7 @@ use super::{Compiler, lacks};
 use crate::engine::is_configured;
 use crate::lower::Failure;
 use tessera_ir::{Op, OpId, ScalarType};
-use tessera_isa::inst::{Inst, ViewTag};
+use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
 use tessera_isa::sem::Sem;
 
@@ -61,7 +61,7 @@ impl Compiler<'_> {
                     dst: made(self)?,
                     first,
                     second,
-                    tag: op.known_attrs().layout().unwrap_or(ViewTag::Nd),
+                    tags: tessera_ir::view::tags(self.module, self.func, &self.constants, op),
                     elem: elem.ok_or_else(|| lacks(op, "an element type"))?,
                 };
                 if text == Text::MakeView { Support::MakeView(view) } else { Support::Partition(view) }
@@ -83,6 +83,17 @@ impl Compiler<'_> {
                     None => Support::LoadScalar(access, self.int_result(op)?),
                 }
             }
+            // It counts on its own profiles; what is left out is its default, whatever was set before.
+            Text::Attributes if let Sem::RoundsF32 { on, .. } = opcode.info().sem => {
+                if !on.has(self.profile) {
+                    return Ok(());
+                }
+                let mut attrs = op.known_attrs().clone();
+                for name in opcode.info().attrs {
+                    attrs.set(*name, attrs.value(*name));
+                }
+                Support::Configure(Box::new(attrs))
+            }
             Text::Attributes => Support::Configure(Box::new(op.known_attrs().clone())),
             Text::Value => Support::PadValue {
                 scalar: op.operands.first().map(|o| self.scalar(op, o.arg)).transpose()?,
@@ -90,6 +101,13 @@ impl Compiler<'_> {
             },
             Text::Number if opcode == Opcode::GetBlockIdx => Support::BlockIndex(self.int_result(op)?),
             Text::Number => Support::BlockCount(self.int_result(op)?),
+            _ if matches!(opcode.info().sem, Sem::Gets) => Support::Get(GetElement {
+                opcode,
+                src: tile(self)?,
+                index: wanted(self, Role::Index)?,
+                to: self.int_result(op)?,
+                ty: self.scalar_type(self.result(op)?),
+            }),
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
             Text::Ignored | Text::AsWritten => return Ok(()),
             _ => {
@@ -133,6 +151,7 @@ impl Compiler<'_> {
         let ends = slot(Role::Src).zip(slot(Role::Dst));
         let mut inst = Inst::new(opcode, form, self.profile);
         inst.attrs = op.known_attrs().clone();
+        inst.makes_dst = !results.is_empty();
         Ok(Site {
             binds: opcode.binds(self.profile).zip(ends).map(|(how, (src, dst))| (how, src, dst)),
             is_configured: is_configured(opcode),

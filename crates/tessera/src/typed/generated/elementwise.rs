@@ -2,8 +2,8 @@
 //!
 //! Generated from the instruction table by the test `generated`; do not edit.
 
-use crate::typed::intrinsic::intrinsics;
 use crate::typed::AsTile;
+use crate::typed::intrinsic::intrinsics;
 
 intrinsics! {
     /// `TABS(dst, src)`: Absolute value.

@@ -2,8 +2,8 @@
 //!
 //! Generated from the instruction table by the test `generated`; do not edit.
 
-use crate::typed::intrinsic::intrinsics;
 use crate::typed::AsTile;
+use crate::typed::intrinsic::intrinsics;
 
 intrinsics! {
     /// `TROWSUM(dst, src, tmp)`: The sum of each row of src goes to column 0 of dst.
