@@ -263,6 +263,7 @@ static RULES: &[Rule] = rules! {
     Warning ALL "undefined-read", "an element that reaches global memory, a file or the terminal has a defined value", "ops.md 1";
     Error ALL "undefined-use", "a value that decides anything (an index, an fp parameter, a count, a scalar) is defined", "ops.md 1";
     // Global memory.
+    Warning ALL "view-layout", "a written layout tag is not contradicted by the view's last two strides", "isa/structure.md 8";
     Error ALL "gm-bounds", "every element touched lies inside the buffer, and a partition inside its view", "tile-model.md 7";
     // Fixpipe.
     Error ALL "quant-source", "relu, quantization and AccToVecMode need an Acc source", "fixpipe.md 1";
@@ -298,6 +299,7 @@ static RULES: &[Rule] = rules! {
     Error A5 "tinsert-cols", "Vec→Vec NZ: source cols do not exceed destination cols", "PTO ISA, TINSERT page, A5 Vec → Vec";
     Error ALL "tinsert-bounds", "the inserted region lies inside the destination's declared shape", "PTO ISA, TINSERT page, runtime bounds; PTO ISA, layout family page";
     Warning A5 "tinsert-nd-into-boxed", "Vec→Mat ND→NZ is inserted logically here; hardware copies the rows as they lie", "ops.md 3.2";
+    Warning A5 "tinsert-hw", "hardware copies whole blocks of 32 bytes, and the split form 16 rows at a time: indices and rows fit that", "PTO ISA, TINSERT page, A5 Vec → Vec and Vec → Mat";
     // TRESHAPE.
     Error ALL "treshape-loc", "both tiles have one location", "PTO ISA, TRESHAPE page, constraints";
     Error ALL "treshape-bytes", "both tiles have the same declared bytes", "PTO ISA, TRESHAPE page, constraints";
@@ -334,6 +336,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "tfillpad-pad", "the destination's pad is not null", "ops.md 6";
     Error ALL "tfillpad-inplace", "both tiles of TFILLPAD_INPLACE are views of one storage", "ops.md 6";
     Error ALL "tfillpad-valid", "a static valid region of EXPAND's destination covers the source's", "ops.md 6";
+    Warning ALL "tfillpad-static", "TFILLPAD_EXPAND makes a dynamic valid region whole; a static one stays as it is", "PTO ISA, layout family page; ops.md 6";
     Warning ALL "tfillpad-noop", "there is something to pad", "ops.md 6";
     // TIMG2COL.
     Error ALL "timg2col-loc", "the source is a conv tile in Mat, the destination is in Left", "ops.md 7";

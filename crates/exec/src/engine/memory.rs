@@ -256,6 +256,8 @@ pub struct Memories {
     list: Vec<Memory>,
     /// Are defined bits kept?
     pub tracked: bool,
+    /// Do the bytes stand for any others, so that nothing can be asked about them?
+    pub stands_for_all: bool,
     limit: u64,
 }
 
@@ -270,7 +272,8 @@ impl Memories {
 
     /// Empty memories that may have so many bytes.
     pub fn with_limit(tracked: bool, limit: u64) -> Self {
-        Memories { list: vec![Memory::default(); MemoryId::buffer(0).index()], tracked, limit }
+        let list = vec![Memory::default(); MemoryId::buffer(0).index()];
+        Memories { list, tracked, stands_for_all: false, limit }
     }
 
     /// How many bytes they may have together.
