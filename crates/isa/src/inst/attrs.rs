@@ -1,6 +1,8 @@
 //! The attributes of one instruction.
 
-use super::{AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, PadMode, Phase, Precision, Relu, ScatterAtomic};
+use super::{
+    AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, PadMode, Phase, Precision, Relu, ScatterAtomic,
+};
 use super::{ScatterOob, Split, ViewTag};
 use crate::codec::Number;
 use crate::ops::{AttrKind, AttrName, Word};
