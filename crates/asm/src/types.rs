@@ -110,6 +110,7 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         ("!pto", _, Some(body)) => wrapped(body, aliases, fields),
         ("", _, Some(body)) => bare(body, fields),
         ("memref", _, Some(body)) => memref(body).map(Type::Memref),
+        ("vector", _, Some(body)) => vector(body),
         (word, None, None) if word.starts_with('!') => aliases(word.get(1..).unwrap_or("")).map_or_else(
             || {
                 let word = shown(word);
@@ -217,6 +218,15 @@ fn view(body: Piece<'_>, partition: bool) -> Res<Type> {
     }
     let elem = elem(rest)?;
     Ok(Type::View(ViewType { partition, dims, elem }))
+}
+
+/// `4xi16`.
+fn vector(body: Piece<'_>) -> Res<Type> {
+    let (dims, _, rest) = dims(body.trim())?;
+    match (dims.as_slice(), scalar(rest.text)) {
+        ([Some(len @ 1..=1024)], Some(ty)) => Ok(Type::Vector(*len, ty)),
+        _ => fault(body, "a vector has one known extent of at most 1024 and a scalar type", "write vector<4xi16>"),
+    }
 }
 
 fn pointer(body: Piece<'_>) -> Res<Type> {

@@ -243,6 +243,12 @@ impl Emitter<'_> {
             OpKind::Cast(kind) => self.cast(op, *kind),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => self.control(op),
             // Constants are literals; what the others hand on is written by the operation that they end.
+            // Counts are what an instruction leaves; their first values do not matter.
+            OpKind::Dense(_) => {
+                let name = op.results.first().map(|v| self.value(*v)).unwrap_or_default();
+                self.line(&format!("MrgSortExecutedNumList {name};"));
+                Ok(())
+            }
             OpKind::Constant(_) | OpKind::Condition | OpKind::Yield | OpKind::Return => Ok(()),
             OpKind::Call(_) => {
                 Err(cannot(op.span, "a call that was not inlined", "this is a defect; please report it"))

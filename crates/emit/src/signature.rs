@@ -54,6 +54,9 @@ impl Emitter<'_> {
                 }
                 Type::Conv(c) => all.push(format!("const {} *{name}_in", c.elem.cpp())),
                 Type::Event => {}
+                Type::Vector(..) => {
+                    return Err(cannot(span, "a vector as an argument", "define it with arith.constant"));
+                }
             }
         }
         for value in self.func.outputs.clone() {

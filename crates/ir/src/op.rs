@@ -108,6 +108,8 @@ pub enum OpKind {
     Other(&'static str),
     /// `arith.constant`: integers are kept as the bits of their width, sign-extended.
     Constant(Number),
+    /// `arith.constant dense<[…]>`: the numbers of a vector.
+    Dense(Vec<Number>),
     /// Integer arithmetic on two operands.
     Arith(ArithOp),
     /// `arith.cmpi`.
@@ -145,7 +147,8 @@ impl OpKind {
             OpKind::Yield => "scf.yield",
             OpKind::Condition => "scf.condition",
             OpKind::Return => "return",
-            OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Select | OpKind::Cast(_) => "arith",
+            OpKind::Constant(_) | OpKind::Dense(_) | OpKind::Arith(_) | OpKind::Cmp(_) => "arith",
+            OpKind::Select | OpKind::Cast(_) => "arith",
             OpKind::Call(_) => "func.call",
         }
     }

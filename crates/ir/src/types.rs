@@ -8,7 +8,7 @@ use tessera_isa::inst::ConvType;
 pub use tessera_isa::inst::{ScalarType, Sign};
 use tessera_isa::ops::{Kind, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::tile::{Tile, TileType};
+use tessera_isa::tile::{Extent, Loc, Tile, TileType};
 
 /// A view of global memory, `!pto.tensor_view<…>` or `!pto.partition_tensor_view<…>`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +60,8 @@ pub enum Type {
     Event,
     /// A scalar.
     Scalar(ScalarType),
+    /// `vector<4xi16>`: so many numbers, which TMRGSORT counts in (isa/irregular.md 9).
+    Vector(u64, ScalarType),
 }
 
 impl Type {
@@ -71,11 +73,12 @@ impl Type {
         }
     }
 
-    /// The tile on a profile; a conv tile counts as one row.
+    /// The tile on a profile; a conv tile and a vector count as one row.
     pub fn on(&self, profile: Profile) -> Option<Tile> {
         match self {
             Type::Tile(tile) => Some(tile.resolve(profile)),
             Type::Conv(conv) => Some(conv.as_tile()),
+            Type::Vector(len, ty) => Some(row_of(*len, *ty)),
             _ => None,
         }
     }
@@ -103,6 +106,7 @@ impl Type {
             (_, Kind::Index) => matches!(self, Type::Scalar(ScalarType::Index | ScalarType::Int(..))),
             (_, Kind::Quant) => matches!(self, Type::Scalar(ScalarType::Index | ScalarType::Int(64, _))),
             (_, Kind::Fill) => matches!(self, Type::Scalar(_)),
+            (_, Kind::Counts) => matches!(self, Type::Vector(4, ScalarType::Int(16, _))),
         }
     }
 
@@ -128,6 +132,19 @@ impl Type {
             _ => self == other,
         }
     }
+}
+
+/// The numbers of a vector as the valid columns of a row; it lies in no memory of the core.
+fn row_of(len: u64, ty: ScalarType) -> Tile {
+    let elem = match ty {
+        ScalarType::Float(elem) => elem,
+        ScalarType::Int(..=8, _) => Elem::U8,
+        ScalarType::Int(..=16, _) => Elem::U16,
+        ScalarType::Int(..=32, _) => Elem::U32,
+        _ => Elem::U64,
+    };
+    let row = TileType::new(Loc::Vec, elem, 1, len.next_multiple_of(elem.c0()));
+    TileType { v_col: Extent::Static(len), ..row }.resolve(Profile::Cpu)
 }
 
 fn same_tile(a: &Tile, b: &Tile) -> bool {

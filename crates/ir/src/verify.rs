@@ -173,6 +173,10 @@ impl Verifier<'_> {
         let results = || op.results.iter().map(|v| self.ty(*v));
         let fits = match &op.kind {
             OpKind::Constant(_) => counts == (0, 1, 0) && results().all(|t| matches!(t, Type::Scalar(_))),
+            OpKind::Dense(all) => {
+                let is_whole = |t: &Type| matches!(t, Type::Vector(len, _) if *len == all.len() as u64);
+                counts == (0, 1, 0) && results().all(is_whole)
+            }
             OpKind::Arith(_) => {
                 counts == (2, 1, 0) && results().all(integer) && results().all(|r| operands().all(|t| t == r))
             }

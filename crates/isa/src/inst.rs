@@ -5,9 +5,11 @@
 
 mod attrs;
 mod scalar;
+mod view;
 
 pub use attrs::{AttrValue, Attrs};
 pub use scalar::{ScalarArg, ScalarType, Sign, scalar_number};
+pub use view::ViewTags;
 
 use crate::codec::Number;
 use crate::elem::Elem;
@@ -48,6 +50,21 @@ words! {
     Precision {
         Default = "DEFAULT", "DEFAULT", "As fast as it can be.";
         High = "HIGH_PRECISION", "HIGH_PRECISION", "As exact as it can be.";
+    }
+    /// Which columns TGATHER keeps (isa/irregular.md 4); the digits are read from the right.
+    MaskPattern {
+        P0101 = "P0101", "P0101", "Columns 0, 2, 4 …";
+        P1010 = "P1010", "P1010", "Columns 1, 3, 5 …";
+        P0001 = "P0001", "P0001", "Columns 0, 4, 8 …";
+        P0010 = "P0010", "P0010", "Columns 1, 5, 9 …";
+        P0100 = "P0100", "P0100", "Columns 2, 6, 10 …";
+        P1000 = "P1000", "P1000", "Columns 3, 7, 11 …";
+        P1111 = "P1111", "P1111", "All columns.";
+    }
+    /// How TQUANT quantizes (isa/irregular.md 8).
+    QuantType {
+        Int8Sym = "INT8_SYM", "INT8_SYM", "Into i8, without an offset.";
+        Int8Asym = "INT8_ASYM", "INT8_ASYM", "Into u8, with an offset.";
     }
     /// How f32 operands of products are rounded (isa/matrix.md 5).
     F32Rounding {
@@ -102,6 +119,21 @@ words! {
         Nd = "nd", "ND", "Row-major.";
         Dn = "dn", "DN", "Column-major.";
         Nz = "nz", "NZ", "Boxed, five dimensions.";
+    }
+}
+
+impl MaskPattern {
+    /// Every how many columns one is kept, and which of them.
+    pub fn period(self) -> (u64, u64) {
+        match self {
+            MaskPattern::P0101 => (2, 0),
+            MaskPattern::P1010 => (2, 1),
+            MaskPattern::P0001 => (4, 0),
+            MaskPattern::P0010 => (4, 1),
+            MaskPattern::P0100 => (4, 2),
+            MaskPattern::P1000 => (4, 3),
+            MaskPattern::P1111 => (1, 0),
+        }
     }
 }
 
@@ -303,6 +335,14 @@ impl Inst {
     /// The type of what is written: the first destination's, or the view's.
     pub fn written_elem(&self) -> Option<Elem> {
         self.dst().map(|d| d.tile.elem).or_else(|| self.global.as_ref().map(|view| view.elem))
+    }
+
+    /// Gives the instruction its view, which has the layout that the tile of data tells where none is written.
+    pub fn set_view(&mut self, mut view: GlobalArg, tags: ViewTags) {
+        if let Some(tile) = self.dst().or_else(|| self.src()) {
+            tags.meet(&mut view, &tile.tile);
+        }
+        self.global = Some(view);
     }
 
     /// Does the instruction have this scalar operand?

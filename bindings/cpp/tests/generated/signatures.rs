@@ -86,6 +86,7 @@ enum class Ask : uint8_t {
     SameLayout,
     Elem,
     SameElem,
+    SameSize,
 };
 
 // roles is the set of operands that are asked (0: all), of On the set of forms; value is a set, a number or a role.
@@ -154,6 +155,7 @@ fn types(out: &mut Vec<String>, types: Types) {
             let one = |(role, asked): &(Role, TypeOf)| match asked {
                 TypeOf::One(list) => ("Elem", *role, elems(list)),
                 TypeOf::Like(other) | TypeOf::Alike(other) => ("SameElem", *role, *other as u64),
+                TypeOf::SizeOf(other) => ("SameSize", *role, *other as u64),
             };
             way(roles.iter().map(one).collect());
         }

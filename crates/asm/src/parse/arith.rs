@@ -29,16 +29,14 @@ impl Parser<'_> {
 
     fn constant(&mut self, results: &Results) -> Res<()> {
         let start = self.tok.span;
+        if self.eat_word("dense") {
+            return self.dense(results);
+        }
         let value = if self.at_word("true") || self.at_word("false") {
             let word = self.bump().span;
             Attr::Bool(self.slice(word) == "true")
         } else {
-            let sign = if self.eat(Tok::Minus) { -1 } else { 1 };
-            match self.tok.kind {
-                Tok::Float => Attr::Float(self.float()? * f64::from(sign), None),
-                Tok::Int => Attr::Int(self.integer()? * i128::from(sign), None),
-                _ => return self.expected("a number, `true` or `false`"),
-            }
+            self.signed_number()?
         };
         let span = start.to(self.prev);
         let ty = match value {
@@ -51,13 +49,66 @@ impl Parser<'_> {
         self.build_constant(results, &value, span, ty)
     }
 
+    fn signed_number(&mut self) -> Res<Attr> {
+        let sign = if self.eat(Tok::Minus) { -1 } else { 1 };
+        Ok(match self.tok.kind {
+            Tok::Float => Attr::Float(self.float()? * f64::from(sign), None),
+            Tok::Int => Attr::Int(self.integer()? * i128::from(sign), None),
+            _ => return self.expected("a number, `true` or `false`"),
+        })
+    }
+
+    /// `<[0, 0, 0, 0]> : vector<4xi16>`, or `<0>` for all of them.
+    fn dense(&mut self, results: &Results) -> Res<()> {
+        self.expect(Tok::Less, "`<`")?;
+        let mut values = Vec::new();
+        let is_list = self.at(Tok::LBracket);
+        let start = self.tok.span;
+        if is_list {
+            let open = self.bump().span;
+            self.items(open, Tok::RBracket, |p| {
+                values.push(p.signed_number()?);
+                Ok(())
+            })?;
+        } else {
+            values.push(self.signed_number()?);
+        }
+        let span = start.to(self.prev);
+        self.expect(Tok::Greater, "`>`")?;
+        self.expect(Tok::Colon, "`:` and the type")?;
+        let ty = self.ty()?;
+        let Type::Vector(len, scalar) = *self.module.types.get(ty.0) else {
+            let text = format!("dense<…> is a vector, and its type is {}", self.type_text(ty.0));
+            return self.fail("type-mismatch", ty.1, text, "write vector<4xi16>");
+        };
+        let mut all = Vec::new();
+        for value in &values {
+            all.push(self.number_of(value, span, ty, scalar)?);
+        }
+        if let ([one], false) = (all.as_slice(), is_list) {
+            all = vec![*one; len as usize];
+        }
+        if all.len() as u64 != len {
+            let text = format!("{} numbers are written for {len}", all.len());
+            return self.fail("operand-count", span, text, format!("write {len} numbers"));
+        }
+        let op = Op::new(OpKind::Dense(all), TextForm::Ssa, results.start);
+        self.simple(op, results, &smallvec![ty])
+    }
+
     /// A constant rounded to its type, with its range checked.
     pub(super) fn build_constant(&mut self, results: &Results, value: &Attr, span: Span, ty: TypeAt) -> Res<()> {
         let Type::Scalar(scalar) = *self.module.types.get(ty.0) else {
             let text = format!("a constant is a scalar, and its type is {}", self.type_text(ty.0));
             return self.fail("type-mismatch", ty.1, text, "use index, an integer or a float type");
         };
-        let number = match (value, scalar) {
+        let number = self.number_of(value, span, ty, scalar)?;
+        let op = Op::new(OpKind::Constant(number), TextForm::Ssa, results.start);
+        self.simple(op, results, &smallvec![ty])
+    }
+
+    fn number_of(&mut self, value: &Attr, span: Span, ty: TypeAt, scalar: ScalarType) -> Res<Number> {
+        Ok(match (value, scalar) {
             (Attr::Bool(b), ScalarType::Int(1, _)) => Number::Int(if *b { -1 } else { 0 }),
             (Attr::Int(n, _), ScalarType::Index) => self.wrapped(*n, 64, span)?,
             (Attr::Int(n, _), ScalarType::Int(bits, _)) => self.wrapped(*n, bits.into(), span)?,
@@ -74,9 +125,7 @@ impl Parser<'_> {
                 let text = format!("{} is no {}", shown(self.slice(span)), self.type_text(ty.0));
                 return self.fail("type-mismatch", span, text, "write a value of the type");
             }
-        };
-        let op = Op::new(OpKind::Constant(number), TextForm::Ssa, results.start);
-        self.simple(op, results, &smallvec![ty])
+        })
     }
 
     /// An integer as the bits of its width, sign-extended.

@@ -1,9 +1,10 @@
 //! Which form of an instruction is written, and what each operand is to it: the instruction table decides.
 
+use super::attr::Attr;
 use super::inst::{Signature, Written};
 use super::{Parser, Raw, RawArg, Raws, Res, Results, TypeAt, Types, UNKNOWN};
 use crate::sink::shown;
-use tessera_ir::{Arg, Def, Op, OpId, OpKind, TextForm};
+use tessera_ir::{Arg, Def, Op, OpId, OpKind, ScalarType, TextForm, Type};
 use tessera_isa::diag::Span;
 use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape};
@@ -36,7 +37,10 @@ impl Parser<'_> {
         w: &mut Written,
     ) -> Res<()> {
         if w.outs.is_some() {
-            text_form = TextForm::Dps;
+            // A window of a view stands in the assembly form only.
+            if w.indices.is_none() {
+                text_form = TextForm::Dps;
+            }
             if !results.names.is_empty() {
                 let text = format!("{opcode} has results and outs(…)");
                 return self.fail("syntax-form", results.start, text, "write results (SSA) or outs(…) (DPS), not both");
@@ -44,13 +48,14 @@ impl Parser<'_> {
         }
         let n_outs = w.outs.as_ref().map_or(results.names.len(), |o| o.len());
         let (form, lists) = self.select(results.start, opcode, text_form == TextForm::Asm, w, n_outs)?;
-        if let (Some(init), true) = (&w.init, n_outs != 1 || text_form == TextForm::Dps) {
+        let tiles = form.outs.iter().filter(|role| listed(**role)).count();
+        if let (Some(init), true) = (&w.init, tiles != 1 || text_form == TextForm::Dps) {
             let text = format!("init(…) belongs to one result, and {opcode} has {n_outs} destinations here");
             return self.fail("operand-count", init.span, text, "use the DPS form, whose outs keep their contents");
         }
         let mut ins = arrange(form, w);
         let result_types = self.spread(opcode, (form, lists), w, &mut ins, n_outs)?;
-        if text_form != TextForm::Dps && result_types.len() != n_outs {
+        if w.outs.is_none() && result_types.len() != n_outs {
             let text = format!("the types of the results of {opcode} are not known");
             return self.fail("syntax-expected", results.start.to(self.prev), text, "write `: types -> types`");
         }
@@ -73,6 +78,7 @@ impl Parser<'_> {
             }
             op.operands.push(operand);
         }
+        self.worded(&mut op, opcode, form, w)?;
         if let Some(init) = &w.init
             && let Some(operand) = self.resolve(init, Role::Init, None)
         {
@@ -88,9 +94,40 @@ impl Parser<'_> {
         self.finish(op, results, &result_types, w.loc.take())
     }
 
+    /// Operands that stand behind a word, among the attributes.
+    fn worded(&mut self, op: &mut Op, opcode: Opcode, form: &Shape, w: &mut Written) -> Res<()> {
+        let info = opcode.form(form.form);
+        for entry in std::mem::take(&mut w.entries) {
+            let Attr::Operand(raw) = entry.value else {
+                w.entries.push(entry);
+                continue;
+            };
+            let role = info.and_then(|f| f.ins.iter().find(|o| o.word() == Some(&entry.key))).map(|o| o.role);
+            let Some(role) = role else {
+                let text = format!("{} of {opcode} is no operand", shown(&entry.key));
+                return self.fail("syntax-attribute", entry.span(), text, "leave it out");
+            };
+            let Some(operand) = self.resolve(&raw, role, None) else { continue };
+            if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v))
+                && !ty.plays(role)
+            {
+                return self.wrong_role(opcode, role, &raw);
+            }
+            op.operands.push(operand);
+        }
+        Ok(())
+    }
+
     /// The form whose operands fit, and how the signature lists their types.
     fn select(&mut self, at: Span, opcode: Opcode, is_asm: bool, w: &Written, n_outs: usize) -> Res<Chosen> {
-        let counted = |f: &&Shape| f.outs.len() == n_outs && counts(f, w);
+        let is_dps_only = |form: &Shape, role: &Role| {
+            opcode.form(form.form).and_then(|f| f.operand(*role)).is_some_and(|operand| operand.dps_only)
+        };
+        let is_dps = w.outs.is_some();
+        let counted = |f: &&Shape| {
+            let expressible = is_dps || !f.ins.iter().chain(&f.outs).any(|role| is_dps_only(f, role));
+            f.outs.len() == n_outs && counts(f, w) && expressible
+        };
         if !opcode.shapes().iter().any(|f| counted(&f)) {
             return self.wrong_count(at, opcode, w, n_outs);
         }
@@ -132,7 +169,7 @@ impl Parser<'_> {
         let mut plain = w.ins.iter();
         let mut indices = w.indices.iter().flatten();
         for (position, role) in form.ins.iter().enumerate() {
-            let bracketed = w.indices.is_some() && role.kind() == Kind::Index;
+            let bracketed = w.indices.is_some() && role.in_brackets();
             let raw = if bracketed { indices.next() } else { plain.next() }.ok_or(None)?;
             let from_signature = match (&w.signature, lists) {
                 (Signature::Arrow(ins, _), Lists::All) => ins.get(position).copied(),
@@ -175,6 +212,7 @@ impl Parser<'_> {
             Kind::Index => "an index or integer",
             Kind::Quant => "a 64-bit integer",
             Kind::Fill => "a scalar",
+            Kind::Counts => "a vector<4xi16>",
         };
         let is = match raw.what {
             RawArg::Int(_) => "a literal".into(),
@@ -231,9 +269,19 @@ impl Parser<'_> {
             }
         }
         for (role, (id, span)) in form.outs.iter().zip(result_types.iter()) {
-            if !self.module.types.get(*id).plays(*role) {
-                let text = format!("{} of {op} is a tile, and its type is {}", role.name(), self.type_text(*id));
-                return self.fail("type-mismatch", *span, text, "write a tile type");
+            let ty = self.module.types.get(*id);
+            // TGETVAL gives the element's type, an integer of any sign (isa/notes.md).
+            let source = ins.first().filter(|_| *role == Role::Value).and_then(|raw| self.raw_type(raw));
+            let element = source.and_then(|id| self.module.types.get(id).tile()).map(|tile| tile.elem);
+            if let Some(elem) = element.filter(|elem| !is_scalar_of(ty, *elem)) {
+                let (wanted, is) = (elem.mlir(), self.type_text(*id));
+                let text = format!("an element of {elem} is {wanted}, and the result is written as {is}");
+                return self.fail("type-mismatch", *span, text, format!("write {wanted}"));
+            }
+            if !ty.plays(*role) {
+                let kind = if listed(*role) { "a tile" } else { "no tile" };
+                let text = format!("{} of {op} is {kind}, and its type is {}", role.name(), self.type_text(*id));
+                return self.fail("type-mismatch", *span, text, format!("write the type of {}", role.name()));
             }
         }
         Ok(result_types)
@@ -311,7 +359,7 @@ fn counts(form: &Shape, w: &Written) -> bool {
     match &w.indices {
         None => form.ins.len() == w.ins.len(),
         Some(indices) => {
-            let wanted = form.ins.iter().filter(|r| r.kind() == Kind::Index).count();
+            let wanted = form.ins.iter().filter(|r| r.in_brackets()).count();
             wanted == indices.len() && form.ins.len() - wanted == w.ins.len()
         }
     }
@@ -334,6 +382,15 @@ fn lists(form: &Shape, w: &Written, is_asm: bool, once: bool) -> Option<Lists> {
     }
 }
 
+/// Is it the type of this element's values, whatever the sign?
+fn is_scalar_of(ty: &Type, elem: Elem) -> bool {
+    match ty {
+        Type::Scalar(ScalarType::Float(float)) => *float == elem,
+        Type::Scalar(ScalarType::Int(bits, _)) => !elem.is_float() && u32::from(*bits) == elem.bits(),
+        _ => false,
+    }
+}
+
 /// The operands in the form's order: those in brackets are its indices.
 fn arrange(form: &Shape, w: &mut Written) -> Raws {
     let Some(indices) = w.indices.take() else {
@@ -341,8 +398,5 @@ fn arrange(form: &Shape, w: &mut Written) -> Raws {
     };
     let mut plain = w.ins.iter().copied();
     let mut bracketed = indices.iter().copied();
-    form.ins
-        .iter()
-        .filter_map(|role| if role.kind() == Kind::Index { bracketed.next() } else { plain.next() })
-        .collect()
+    form.ins.iter().filter_map(|role| if role.in_brackets() { bracketed.next() } else { plain.next() }).collect()
 }

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use tessera_ir::edges::FOR_BOUNDS;
 use tessera_ir::{BlockId, CmpPred, Op, OpKind, TextForm};
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{Opcode, Role, Text};
+use tessera_isa::ops::{Opcode, Role, Shape, Text};
 
 #[derive(Default)]
 pub(super) struct Generic {
@@ -111,7 +111,16 @@ impl Parser<'_> {
         if results.names.is_empty() {
             let total = g.operands.len();
             let forms = op.shapes();
-            let counted = || forms.iter().find(|f| f.ins.len() + f.outs.len() == total).or(forms.first());
+            let counted = || {
+                let counted = |f: &&Shape| f.ins.len() + f.outs.len() == total;
+                let plays = |f: &&Shape| {
+                    let types = g.ins.iter().map(|(id, _)| self.module.types.get(*id));
+                    f.ins.iter().chain(&f.outs).zip(types).all(|(role, ty)| ty.plays(*role))
+                };
+                // Types tell forms of one length apart (isa/notes.md).
+                let all = || forms.iter().filter(counted);
+                all().find(plays).or_else(|| all().next()).or(forms.first())
+            };
             let outs = segments.and_then(|s| outs_of(op, &s)).or_else(|| counted().map(|f| f.outs.len()));
             let outs = outs.unwrap_or(0).min(total);
             let split = total - outs;

@@ -11,6 +11,16 @@ impl Printer<'_> {
     pub(super) fn flow_or_arith(&mut self, op: &Op) -> &mut Self {
         match &op.kind {
             OpKind::Constant(value) => self.constant(op, value),
+            OpKind::Dense(all) => {
+                self.text("arith.constant dense<[");
+                for (n, value) in all.iter().enumerate() {
+                    self.text(if n == 0 { "" } else { ", " }).text(&match value {
+                        Number::Int(v) => v.to_string(),
+                        Number::Float(v) => decimal(*v),
+                    });
+                }
+                self.text("]> : ").result_types(op)
+            }
             OpKind::Arith(kind) => self.same_type(op, kind.name()),
             OpKind::Select => self.same_type(op, "select"),
             OpKind::Cmp(predicate) => {

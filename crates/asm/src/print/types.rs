@@ -51,6 +51,11 @@ pub(crate) fn write_type(out: &mut String, ty: &Type, tile: &str) {
         Type::Memref(m) => write_memref(out, m),
         Type::Event => out.write_str("!pto.event"),
         Type::Scalar(s) => write_scalar(out, *s),
+        Type::Vector(len, s) => {
+            let _ = write!(out, "vector<{len}x");
+            let _ = write_scalar(out, *s);
+            out.write_char('>')
+        }
     };
 }
 

@@ -34,6 +34,7 @@ impl Walk<'_> {
             let (resolved, conv, replaced) = match self.module.types.get(ty) {
                 Type::Tile(t) => (t.resolve(profile), None, t.replaces_blayout(profile)),
                 Type::Conv(conv) => (conv.as_tile(), Some(*conv), false),
+                ty @ Type::Vector(..) => (ty.on(profile)?, None, false),
                 _ => return None,
             };
             let fault = match &conv {
@@ -101,12 +102,14 @@ impl Walk<'_> {
     /// and its file or caller sets what is `?`.
     pub(super) fn set_by_type(&mut self, value: ValueId, is_argument: bool) {
         let val = match self.ty(value) {
-            Type::Tile(_) | Type::Conv(_) => self.tile(value, Ext::Unknown).map_or(Val::None, |id| {
-                if !is_argument {
-                    self.state.change(id, |object| object.place = None);
-                }
-                Val::Tile(id)
-            }),
+            Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => {
+                self.tile(value, Ext::Unknown).map_or(Val::None, |id| {
+                    if !is_argument {
+                        self.state.change(id, |object| object.place = None);
+                    }
+                    Val::Tile(id)
+                })
+            }
             ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => self.global_of_type(ty, is_argument),
             Type::Scalar(_) => Val::Scalar(None),
             Type::Event => Val::None,

@@ -5,15 +5,17 @@ mod elementwise;
 mod expand;
 pub(crate) mod fixpipe;
 mod footprint;
-mod gather;
 mod global;
+mod irregular;
 mod mask;
 pub(crate) mod memory;
 mod overlap;
+mod partial;
 mod reduce;
 mod scalar;
 mod scratch;
 pub(crate) mod signature;
+mod sorting;
 mod storage;
 mod table;
 pub(crate) mod tconcat;
@@ -188,6 +190,19 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         ContractValid => contract::valid(inst, rule.id),
         ContractShape => contract::shape(inst, rule.id),
         ContractRange => contract::range(inst, rule.id),
+        GatherValid | GatherTmp | GatherAttr | PatternGiven | BlockValid | ScatterSize | ScatterValid => {
+            irregular::check(inst, rule)
+        }
+        StartNumber | DiagonalNumber | WordNumbers | ElementNumber | OneRow | TriangleAttr | RandomAttr => {
+            irregular::check(inst, rule)
+        }
+        HistogramAttr | HistogramValid | ElementIndex => irregular::check(inst, rule),
+        SortValid | SortTmp | SortTmpSize | MergeValid | MergeBlock | MergeTmp | MergeTmpSize => {
+            sorting::check(inst, rule)
+        }
+        PartValid | LikeDst | QuantAttr | QuantParam | DequantParam => partial::check(inst, rule),
+        // What data decides is found when it is there.
+        Duplicate => None,
         ContractBias => contract::bias(inst, rule.id),
         ContractScale => contract::scale(inst, rule.id),
         ScaleAddress => contract::scale_address(inst, rule.id),
@@ -195,8 +210,6 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         ScaleOf => contract::scale_of(inst, rule.id),
         Words => words(inst, rule.id),
         NoEffect => contract::no_effect(inst, rule.id),
-        GatherValid => gather::valid(inst, rule.id),
-        GatherTmp => gather::tmp(inst, rule.id),
         Fixpipe => fixpipe::check(inst),
         FillValue => fixpipe::fill_value(inst),
         MoveBias => tmov::bias(inst),
@@ -213,6 +226,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         InsertAlign => tinsert::align(inst),
         InsertBounds => tinsert::bounds(inst),
         InsertBoxed => tinsert::nd_into_boxed(inst),
+        InsertHardware => tinsert::hardware(inst),
         Reshape => treshape::check(inst),
         ReshapeValid => treshape::valid(inst),
         TransposeSize => ttrans::size(inst),
@@ -226,6 +240,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         FillSignature => tfillpad::signature(inst),
         FillPad => tfillpad::check(inst),
         FillNoop => tfillpad::noop(inst),
+        FillStatic => tfillpad::stays(inst),
         Img2col => timg2col::check(inst),
         Interleave => tinterleave::check(inst),
         LoadSignature => global::load_signature(inst),

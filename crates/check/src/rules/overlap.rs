@@ -9,7 +9,7 @@ use super::*;
 use std::borrow::Cow;
 use tessera_isa::inst::{Place, Root, ScalarArg};
 use tessera_isa::ops::Family;
-use tessera_isa::sem::{Func, Map, Rect, SCALE_BLOCK, Side, Step, full_operand, steps};
+use tessera_isa::sem::{Func, Map, Rect, Routed, SCALE_BLOCK, Side, Step, full_operand, steps};
 
 /// More units than this are not enumerated; only cpu has such tiles, and there the answer is the careful one.
 const MAX_UNITS: u64 = 1 << 24;
@@ -26,7 +26,8 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     }
     let (a, b) = found;
     let is_one = |role: Role| a.role == role || b.role == role;
-    let careful = [Role::Fp, Role::Idx0, Role::Idx1, Role::DstIdx].into_iter().any(is_one);
+    let is_move = inst.op.info().by_flows();
+    let careful = is_move && [Role::Fp, Role::Idx0, Role::Idx1, Role::DstIdx].into_iter().any(is_one);
     // Extents that are not known yet are silent; views move nothing, and sharing storage is what they are for.
     if !careful && steps.is_none_or(|steps| harmless(inst, &steps).unwrap_or(false)) {
         return None;
@@ -79,11 +80,15 @@ fn meeting(inst: &Inst, counts: impl Fn(usize) -> bool) -> Option<(&TileArg, &Ti
 
 /// Is the result the same as with disjoint operands? `None` where that cannot be told.
 fn harmless(inst: &Inst, steps: &[Step]) -> Option<bool> {
+    let info = inst.op.info();
+    // Of the irregular instructions only partial operations work in place (isa/irregular.md 1).
+    let apart = info.family == Family::Irregular && !matches!(info.sem, Sem::Part(_));
     let outs = inst.tiles.iter().filter(|t| t.role.is_dst()).count();
-    if outs == 1 && steps.iter().all(|step| in_place(inst, step).unwrap_or(false)) && fills_keep_reads(steps) {
+    let may_stay = !apart && outs == 1;
+    if may_stay && steps.iter().all(|step| in_place(inst, step).unwrap_or(false)) && fills_keep_reads(steps) {
         return Some(true);
     }
-    let mut touched = Touched::new(inst)?;
+    let mut touched = Touched { apart, ..Touched::new(inst)? };
     for (n, step) in steps.iter().enumerate() {
         touched.read(inst, n, step)?;
     }
@@ -151,6 +156,8 @@ struct Touched {
     starts: Vec<Option<u64>>,
     reader: Vec<u32>,
     writer: Vec<u32>,
+    /// Must everything that is written lie apart from everything that is read?
+    apart: bool,
 }
 
 const NOBODY: u32 = 0;
@@ -185,6 +192,7 @@ impl Touched {
             return None;
         }
         Some(Touched {
+            apart: false,
             unit,
             starts: inst.tiles.iter().map(|arg| arg.place.and_then(start_of)).collect(),
             reader: vec![NOBODY; units as usize],
@@ -246,6 +254,14 @@ impl Touched {
                     }
                 }
             }
+            Step::Routed(routed) => {
+                for (s, rect) in &routed.reads {
+                    for (r, c) in cells(rect) {
+                        let id = place(n, routed, (r, c));
+                        self.get(inst, *s, (r, c), *s, id)?;
+                    }
+                }
+            }
             Step::Gather { src, idx, extent, .. } => {
                 let tile = &inst.tiles.get(*src)?.tile;
                 for (s, extent) in [(*src, [tile.rows, tile.cols]), (*idx, *extent)] {
@@ -268,7 +284,7 @@ impl Touched {
         let units = self.units(src, inst.tiles.get(src)?, r, c)?;
         let bits = u64::from(inst.tiles.get(part)?.tile.elem.bits());
         for slot in self.reader.get_mut(units)?.iter_mut().take((bits / self.unit) as usize) {
-            *slot = if *slot == NOBODY || *slot == id { id } else { MANY };
+            *slot = if !self.apart && (*slot == NOBODY || *slot == id) { id } else { MANY };
         }
         Some(())
     }
@@ -310,6 +326,14 @@ impl Touched {
                 let ((d, map), [rows, cols, _]) = (reduce.dst, reduce.extent);
                 let written = domain([rows, cols]).enumerate();
                 self.put_all(inst, d, written.map(|(k, [i, j])| (map.of([i, j, 0]), element(n, k))))
+            }
+            Step::Routed(routed) => {
+                for (d, rect) in &routed.writes {
+                    if !self.put_all(inst, *d, cells(rect).map(|at| (at, place(n, routed, at))))? {
+                        return Some(false);
+                    }
+                }
+                Some(true)
             }
             Step::Gather { dst, extent, .. } => self.put_all(inst, *dst, domain(*extent).map(|[i, j]| ((i, j), MANY))),
             Step::Fill { dst, rect, .. } => self.put_all(inst, *dst, cells(rect).map(|at| (at, MANY))),
@@ -374,6 +398,12 @@ fn written(step: &Step, dst: usize) -> Option<Rect> {
         Step::Reduce(reduce) if reduce.dst.0 == dst => Some(reached(&reduce.dst.1, reduce.extent)),
         _ => None,
     }
+}
+
+/// Who acts on (r, c) of an operand: the element that every operand has there, or many.
+fn place(step: usize, routed: &Routed, (r, c): (u64, u64)) -> u32 {
+    let width = routed.writes.first().map_or(0, |(_, rect)| rect.cols);
+    if routed.how.is_by_element() { element(step, (r * width + c) as usize) } else { MANY }
 }
 
 fn element(step: usize, k: usize) -> u32 {

@@ -2,7 +2,7 @@
 
 use super::*;
 use tessera_isa::ops::Bind;
-use tessera_isa::tile::Pad;
+use tessera_isa::tile::{Extent, Pad};
 
 pub(super) fn signature(inst: &Inst) -> Option<Fault> {
     let table = signature::check(inst);
@@ -106,15 +106,30 @@ fn inplace(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     broken(inst, Role::Dst, "tfillpad-inplace", what, help)
 }
 
-/// `tfillpad-noop`: what is kept is all there is.
+/// `tfillpad-noop`: what is kept is all there is, in every run. A dynamic region that happens to be whole is what
+/// the inner blocks of a ragged loop have.
 pub(super) fn noop(inst: &Inst) -> Option<Fault> {
     let dst = inst.tile(Role::Dst)?;
     let kept = if inst.form == Form::Fill { dst } else { inst.tile(Role::Src)? };
-    let [rows, cols] = kept.valid;
+    let [rows, cols] = [kept.tile.v_row, kept.tile.v_col].map(Extent::known);
     if rows? < dst.tile.rows || cols? < dst.tile.cols {
         return None;
     }
     let what = format!("nothing is padded: the valid region covers all of dst's {}x{}", dst.tile.rows, dst.tile.cols);
     let help = if inst.form == Form::Fill { "leave the instruction out" } else { "use tmov" };
     Some(Fault::new("tfillpad-noop", what).help(help))
+}
+
+/// `tfillpad-static`: a region that the type says stays what the type says.
+pub(super) fn stays(inst: &Inst) -> Option<Fault> {
+    let dst = &inst.tile(Role::Dst)?.tile;
+    let [rows, cols] = [dst.v_row, dst.v_col].map(Extent::known);
+    if !inst.op.info().expands || rows.is_none_or(|r| r == dst.rows) && cols.is_none_or(|c| c == dst.cols) {
+        return None;
+    }
+    let what = format!(
+        "the valid region of dst is {}x{} in its type, and stays so: only dynamic extents are expanded to {}x{}",
+        dst.v_row, dst.v_col, dst.rows, dst.cols
+    );
+    Some(Fault::new("tfillpad-static", what).help("write valid=?x?, or use tfillpad"))
 }

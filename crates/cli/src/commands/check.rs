@@ -8,6 +8,7 @@ use crate::source::Source;
 use crate::words::counted;
 use std::path::{Path, PathBuf};
 use tessera::{Diagnostic, Profile, Program};
+use tessera_check::PortabilityRow;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -21,6 +22,9 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name; `all` compares the three. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = target)]
     profile: Option<Target>,
+    /// With `--profile all`: list the instructions that every profile takes, too
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     policy: Policy,
 }
@@ -82,11 +86,19 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     }
     let rows = first.portability().rows;
     let mut table = Table::new(["line", "instruction", "cpu", "a2a3", "a5"]);
-    for row in &rows {
+    let is_shown = |row: &&PortabilityRow| args.all || row.refused.iter().any(Option::is_some);
+    for row in rows.iter().filter(is_shown) {
         let line = source.line(row.span).to_string();
         let cells = row.refused.map(|rule| rule.unwrap_or("legal").to_string());
         table.row([line, row.mnemonic.to_string()].into_iter().chain(cells));
     }
+    let legal = rows.iter().filter(|row| row.refused.iter().all(Option::is_none)).count();
+    let counted_legal = match (args.all, legal) {
+        (true, _) | (_, 0) => String::new(),
+        (false, n) if n == rows.len() => format!("  {} legal everywhere\n", counted(n as u64, "instruction")),
+        (false, n) => format!("  and {} legal everywhere\n", counted(n as u64, "instruction")),
+    };
+    let table = if legal < rows.len() || args.all { table.render() } else { String::new() };
     let refused = Profile::ALL.map(|p| rows.iter().filter(|r| r.refused[p as usize].is_some()).count());
     let verdicts = Profile::ALL.map(|p| verdict(p, refused[p as usize], &findings[p as usize].1));
     let runs: Vec<&str> =
@@ -97,7 +109,7 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     }];
     parts.extend(verdicts.into_iter().flatten());
     let code = if parts.len() == 1 { FINE } else { PROGRAM_ERROR };
-    writeln!(session.stdout, "{}\n{}\n{}", source.name, table.render(), parts.join("; "))?;
+    writeln!(session.stdout, "{}\n{table}{counted_legal}\n{}", source.name, parts.join("; "))?;
     Ok(code)
 }
 

@@ -100,6 +100,7 @@ fn types(types: Types) -> String {
         Types::ByRole(list) => all(list, |(role, asked)| match asked {
             TypeOf::One(list) => format!("{role}: {}", names(list)),
             TypeOf::Like(other) => format!("{role} as {other}"),
+            TypeOf::SizeOf(other) => format!("{role} of the size of {other}"),
             TypeOf::Alike(other) => format!("{role} as {other}, but for the sign"),
         }),
         Types::Rows(_, rows) => all(rows, |row| names(row).replace(' ', "·")),

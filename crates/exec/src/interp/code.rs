@@ -3,7 +3,7 @@
 use tessera_ir::{ArithOp, CastOp, CmpPred, OpId, ScalarType, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTag};
+use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTags};
 use tessera_isa::ops::{Bind, Opcode, Role};
 use tessera_isa::tile::Tile;
 
@@ -132,7 +132,7 @@ pub(crate) struct MakeView {
     pub dst: GlobalSlot,
     pub first: Vec<Int>,
     pub second: Vec<Int>,
-    pub tag: ViewTag,
+    pub tags: ViewTags,
     pub elem: Elem,
 }
 
@@ -159,6 +159,16 @@ pub(crate) enum Code {
 }
 
 /// The operations around the instructions.
+/// One element of a tile that becomes a scalar.
+#[derive(Debug)]
+pub(crate) struct GetElement {
+    pub opcode: Opcode,
+    pub src: TileSlot,
+    pub index: Int,
+    pub to: IntSlot,
+    pub ty: ScalarType,
+}
+
 #[derive(Debug)]
 pub(crate) enum Support {
     // The contents of these tiles begin here, undefined.
@@ -173,6 +183,10 @@ pub(crate) enum Support {
     AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int },
     LoadScalar(Access, IntSlot),
     StoreScalar(Access, Int),
+    // TGETVAL.
+    Get(GetElement),
+    // `dense<[…]>`: the vector and its numbers, one after the other.
+    Dense { object: TileId, slot: TileSlot, bytes: Vec<u8> },
     // SETFMATRIX: whatever is given stays until it is given again.
     Configure(Box<Attrs>),
     // SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
@@ -250,7 +264,7 @@ impl Program {
         };
         match ty {
             Type::Scalar(_) => Var::Int(IntSlot(next(&mut self.ints))),
-            Type::Tile(_) | Type::Conv(_) => Var::Tile(TileSlot(next(&mut self.tiles))),
+            Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => Var::Tile(TileSlot(next(&mut self.tiles))),
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
             Type::Event => Var::Nothing,
         }

@@ -8,6 +8,7 @@ use tessera_ir::edges::{self, Control, Edge, When};
 use tessera_ir::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, ScalarType, Type, ValueId, scalar};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
+use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Bind, Role};
 use tessera_isa::profile::{FP_ALIGN, Profile};
 use tessera_plan::Placement;
@@ -27,7 +28,16 @@ pub(crate) fn compile(
     let mut program = Program::default();
     program.vars = func.values.iter().map(|value| program.slot(module.types.get(value.ty))).collect();
     let object_of = vec![None; func.values.len()];
-    let mut c = Compiler { module, func, profile, placement, program, object_of, depth: 0 };
+    let mut c = Compiler {
+        module,
+        func,
+        profile,
+        placement,
+        program,
+        object_of,
+        depth: 0,
+        constants: scalar::Constants::new(module, func),
+    };
     for (i, value) in func.values.iter().enumerate() {
         let id = ValueId(i as u32);
         if let (Def::Arg(_) | Def::Input | Def::ListingOut, Var::Tile(_)) = (value.def, c.var(id)) {
@@ -47,6 +57,8 @@ struct Compiler<'a> {
     program: Program,
     object_of: Vec<Option<TileId>>,
     depth: usize,
+    /// Integers that are the same whenever the program runs.
+    constants: scalar::Constants,
 }
 
 fn lacks(op: &Op, what: &str) -> Failure {
@@ -67,10 +79,12 @@ impl Compiler<'_> {
         if let Some(id) = self.object_of[value.index()] {
             return Ok(id);
         }
+        let span = self.func.value(value).span;
+        let no_tile = || Diagnostic::internal(span, "a value that is no tile makes one");
         let (tile, conv) = match self.ty(value) {
             Type::Conv(c) => (c.as_tile(), Some(*c)),
-            Type::Tile(t) => (t.resolve(self.profile), None),
-            _ => return Err(Diagnostic::internal(self.func.value(value).span, "a value that is no tile makes one")),
+            ty @ (Type::Tile(_) | Type::Vector(..)) => (ty.on(self.profile).ok_or_else(no_tile)?, None),
+            _ => return Err(no_tile()),
         };
         let address = self.placement.slot(value).map(|s| s.addr);
         let id = TileId::new(self.program.objects.len());
@@ -216,6 +230,16 @@ impl Compiler<'_> {
                     (number, ty) => slot_bits(*number, ty),
                 };
                 Code::Set { dst: self.int_result(op)?, value }
+            }
+            OpKind::Dense(all) => {
+                let vector = self.result(op)?;
+                let object = self.object(vector)?;
+                let slot = self.var(vector).tile().ok_or_else(|| lacks(op, "a vector"))?;
+                let elem = self.program.objects.get(object.index()).map_or(Elem::U8, |o| o.tile.elem);
+                let bytes = |number: &Number| elem.encode(*number, Overflow::Infinity).to_le_bytes();
+                let size = elem.size().unwrap_or(1) as usize;
+                let bytes = all.iter().flat_map(|number| bytes(number).into_iter().take(size)).collect();
+                Code::Support(id, Box::new(Support::Dense { object, slot, bytes }))
             }
             OpKind::Arith(kind) => {
                 let (dst, a, b) = (self.int_result(op)?, self.operand(op, 0)?, self.operand(op, 1)?);

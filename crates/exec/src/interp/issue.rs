@@ -33,6 +33,9 @@ impl Exec<'_> {
             self.watch_view(site)?;
             self.watch_decisions(site);
         }
+        if site.global.is_some() && self.cx.blocks > 1 {
+            self.engine.memories.set_writer(site.at.0);
+        }
         self.choose(index, site)?;
         let start = self.engine.start(index, site.global.map(|slot| self.global(slot)))?;
         let effect = match self.engine.run(index, start) {
@@ -130,7 +133,8 @@ impl Exec<'_> {
         self.legal(site.at, &inst)?;
         let buffer = view.as_ref().map(|v| v.buffer);
         let prepared = self.engine.lowered(&inst, &tiles, buffer)?;
-        let init = match (site.init, tiles.last()) {
+        // The old contents are those of the first destination; what follows it is written wholly.
+        let init = match (site.init, tiles.iter().find(|(role, _)| role.is_dst())) {
             (Some(slot), Some((_, dst))) => Some(self.engine.copy_of(self.object_of(slot), *dst)?),
             _ => None,
         };

@@ -1,13 +1,16 @@
 //! The operations that make, bind and size tiles.
 
-use super::code::{Alloc, Hand, TileSlot, Window};
+use super::code::{Alloc, GetElement, Hand, TileSlot, Window, slot_bits};
 use super::step::Exec;
 use crate::engine::TileId;
-use crate::lower::Failure;
+use crate::lower::{Failure, failure};
+use crate::nest::read_bits;
 use smallvec::SmallVec;
 use tessera_ir::OpId;
-use tessera_isa::inst::{Inst, ScalarArg};
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::inst::{Inst, ScalarArg, scalar_number};
 use tessera_isa::ops::{Form, Role};
+use tessera_isa::sem::stored;
 
 impl Exec<'_> {
     #[inline]
@@ -51,6 +54,45 @@ impl Exec<'_> {
         let inst = self.engine.instruction(inst, &[(Role::Src, src), (Role::Dst, dst)], None)?;
         self.legal(at, &inst)?;
         self.engine.window(&inst, src, dst)
+    }
+
+    /// TGETVAL: an element in storage order (isa/irregular.md 9).
+    pub fn get_element(&mut self, at: OpId, get: &GetElement) -> Result<(), Failure> {
+        let src = self.object_of(get.src);
+        let mut inst = Inst::new(get.opcode, Form::Plain, self.engine.profile);
+        inst.scalars.push(ScalarArg::new(Role::Index, self.int(get.index)));
+        let inst = self.engine.instruction(inst, &[(Role::Src, src)], None)?;
+        self.legal(at, &inst)?;
+        self.engine.reserve_tile(src, 0)?;
+        let (place, index) = (self.engine.object(src)?.place, inst.index_u64(Role::Index));
+        let found = index.and_then(|k| stored(&inst, 0, k)).zip(inst.tiles.first());
+        let ((r, c), tile) =
+            found.ok_or_else(|| Diagnostic::internal(self.cx.span(at), "no element has this index"))?;
+        let (elem, size) = (tile.tile.elem, tile.tile.elem.bits() as usize / 8);
+        let start = place.at + tile.layout.offset(r, c).max(0) as usize * size;
+        self.watch_get(at, src, place.memory, start, size);
+        let Some(memory) = self.engine.memories.get(place.memory) else { return Ok(()) };
+        if self.engine.memories.tracked && !memory.defined().has_all(start, size) {
+            let what = format!("element ({r}, {c}) of the tile was never written, and its value is used");
+            return Err(failure("undefined-use", what, "write the tile first"));
+        }
+        let raw = read_bits(memory.bytes(), start as i64, elem.bits());
+        self.set(get.to, slot_bits(scalar_number(elem, raw), get.ty));
+        Ok(())
+    }
+
+    /// `arith.constant dense<[…]>`.
+    pub fn dense(&mut self, at: OpId, object: TileId, slot: TileSlot, bytes: &[u8]) -> Result<(), Failure> {
+        self.engine.begin(object)?;
+        self.set_tile(slot, object);
+        self.undefine(Some(at), object);
+        self.engine.reserve_tile(object, 0)?;
+        let place = self.engine.object(object)?.place;
+        if let Some(memory) = self.engine.memories.get_mut(place.memory) {
+            memory.put(place.at, bytes);
+        }
+        self.watch_store(at, place.memory, place.at, bytes.len());
+        Ok(())
     }
 
     /// Copies carried tiles into the buffers of their loop.

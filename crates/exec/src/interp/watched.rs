@@ -39,6 +39,7 @@ pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
     };
     let buffers = parallel::buffers(&mut run);
     let mut exec = Exec::new(&cx, parallel::copies(&buffers, true, limits.memory), false);
+    exec.engine.memories.stands_for_all = true;
     exec.watch = Some(Box::new(watch));
     let mut left = Vec::new();
     let mut lengths = vec![0usize; buffers.len()];
@@ -363,6 +364,13 @@ impl Exec<'_> {
             joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
             return;
         }
+        if let Some(routed) = &prepared.routed {
+            let mut moves = prepared.shadow.to_vec();
+            moves.extend(routed.shadow());
+            watch.moved(&moves.into(), &places, false);
+            routed.for_each_value(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
+            return;
+        }
         if let Some(looked) = &prepared.looked {
             let moves = looked.lowered.as_ref().map_or(&[][..], |lowered| &lowered.shadow);
             watch.moved(&moves.into(), &places, false);
@@ -401,6 +409,19 @@ impl Exec<'_> {
             .collect();
         let watch = self.watch.as_mut();
         watch.is_some_and(|w| areas.iter().any(|(place, bytes)| !w.is_constant(place.memory, place.at, *bytes)))
+    }
+
+    /// Before an element becomes a scalar: it decides something sooner or later, so it must be known.
+    pub fn watch_get(&mut self, op: OpId, tile: TileId, memory: MemoryId, start: usize, len: usize) {
+        if self.watch.is_none() {
+            return;
+        }
+        self.announce(Some(op), &[(tile, false)]);
+        if let Some(watch) = &mut self.watch
+            && !watch.is_constant(memory, start, len)
+        {
+            watch.undecide("an element of a tile becomes a scalar, and it is data".into());
+        }
     }
 
     /// Before a scalar is loaded: it decides something sooner or later, so it must be known.

@@ -7,6 +7,7 @@ mod img2col;
 mod inst;
 mod params;
 mod prepared;
+pub(crate) mod routed;
 mod table;
 
 pub(crate) use combine::*;

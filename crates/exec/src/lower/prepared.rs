@@ -7,6 +7,7 @@ use crate::defined::{Area, Shadow, Source, Usual};
 use crate::engine::memory::{Memories, MemoryId, on_core};
 use crate::kernels::Staged;
 use crate::lower::data::{self, Joined};
+use crate::lower::routed::RoutedRun;
 use crate::lower::{Combine, ContentRule, Looked, ParamSource};
 use crate::nest::{Place, Plan};
 use smallvec::SmallVec;
@@ -47,6 +48,7 @@ pub(crate) struct Prepared {
     pub usual: Usual,
     pub params: ParamSource,
     pub joined: Option<Box<Joined>>,
+    pub routed: Option<Box<RoutedRun>>,
     pub looked: Option<Box<Looked>>,
     /// What is picked by indices.
     pub indexed: Option<Arc<Staged>>,
@@ -114,14 +116,22 @@ impl Prepared {
         if let Some(indexed) = &self.indexed {
             data::check_indices(indexed, memories, &self.places)?;
         }
-        let warned = self.ask_contents(memories)?;
-        Ok(Effect { warned, ..self.change(memories)? })
+        let mut warned = self.ask_contents(memories)?;
+        if let Some(routed) = &mut self.routed {
+            self.warning = routed.find(memories, &self.places)?;
+            warned = self.warning.is_some();
+        }
+        let mut effect = Effect { warned, ..self.change(memories)? };
+        if let Some(routed) = &self.routed {
+            effect.left_undefined |= routed.run(memories, &self.places);
+        }
+        Ok(effect)
     }
 
     /// Asks the rules about contents; tells whether there is a warning.
     fn ask_contents(&mut self, memories: &Memories) -> Result<bool, Failure> {
         self.warning = None;
-        for rule in &self.contents {
+        for rule in self.contents.iter().filter(|_| !memories.stands_for_all) {
             match rule.broken(memories, &self.places) {
                 Some(found) if found.is_error() => return Err(Box::new(found)),
                 found => self.warning = found.map(Box::new).or(self.warning.take()),

@@ -1,9 +1,9 @@
 //! The attributes of one instruction.
 
 use super::{
-    AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, PadMode, Phase, Precision, Relu, ScatterAtomic,
+    AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, MaskPattern, PadMode, Phase, Precision, Relu,
 };
-use super::{ScatterOob, Split, ViewTag};
+use super::{QuantType, ScatterAtomic, ScatterOob, Split, ViewTag};
 use crate::codec::Number;
 use crate::ops::{AttrKind, AttrName, Word};
 use crate::sem::{Rounding, Saturation};
@@ -165,6 +165,19 @@ impl Attrs {
         self.ints(name).map(|[a, b, _, _]| [a, b])
     }
 
+    /// An integer that counts, given or by default.
+    pub fn int(&self, name: AttrName) -> Option<i128> {
+        match self.value(name)? {
+            AttrValue::Int(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// A yes or no that counts, given or by default.
+    pub fn flag(&self, name: AttrName) -> bool {
+        self.value(name) == Some(AttrValue::Bool(true))
+    }
+
     /// `dim` of TCONCAT.
     pub fn dim(&self) -> i128 {
         match self.value(AttrName::Dim) {
@@ -303,4 +316,8 @@ words! {
     rounding: Rmode = Rounding;
     /// `sat_mode` of TCVT, if it is given.
     saturation: SatMode = Saturation;
+    /// `maskPattern` of TGATHER, if it is given.
+    mask_pattern: MaskPattern = MaskPattern;
+    /// `quant_type` of TQUANT, if it is given.
+    quant_type: QuantType = QuantType;
 }

@@ -3,8 +3,8 @@
 
 use super::Role;
 use crate::inst::{
-    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, PadMode, Phase, Precision, Relu,
-    ScatterAtomic, ScatterOob, Split, ViewTag,
+    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, MaskPattern, PadMode, Phase, Precision,
+    QuantType, Relu, ScatterAtomic, ScatterOob, Split, ViewTag,
 };
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
@@ -110,13 +110,11 @@ pub struct AttrInfo {
     pub beside: Option<Role>,
     /// How C++ gives it.
     pub cpp: CppAttr,
-    /// Does a rule judge words outside its list, and not the parser?
-    pub judged: bool,
 }
 
 impl AttrInfo {
     const fn new(kind: AttrKind, about: &'static str) -> Self {
-        AttrInfo { kind, default: None, about, inside_ins: false, beside: None, cpp: CppAttr::Argument, judged: false }
+        AttrInfo { kind, default: None, about, inside_ins: false, beside: None, cpp: CppAttr::Argument }
     }
 
     const fn word(list: &'static [Word], spelling: Spelling) -> Self {
@@ -130,11 +128,6 @@ impl AttrInfo {
 
     const fn cpp(mut self, cpp: CppAttr) -> Self {
         self.cpp = cpp;
-        self
-    }
-
-    const fn judged(mut self) -> Self {
-        self.judged = true;
         self
     }
 
@@ -203,6 +196,25 @@ attributes! {
         AttrInfo::new(AttrKind::Bool, "true | false").cpp(CppAttr::Hint);
     HighPrecision = "highPrecision", "highPrecision", "Kept; division is always exact (isa/reduce.md 5).",
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).cpp(CppAttr::Hint);
+    Descending = "descending", "descending", "Whether TCI counts downward (isa/irregular.md 3).",
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins();
+    UpperOrLower = "upperOrLower", "upperOrLower", "Which triangle has the ones (isa/irregular.md 3).",
+        AttrInfo::new(AttrKind::Int(Some("i32")), "0 (lower) | 1 (upper)").or(AttrValue::Int(0)).inside_ins();
+    Rounds = "rounds", "rounds", "Rounds of the generator (isa/irregular.md 5).",
+        AttrInfo::new(AttrKind::Int(Some("i32")), "10 | 7").or(AttrValue::Int(10)).inside_ins();
+    IsMsb = "isMSB", "isMSB", "Whether the highest byte is counted, or the lowest (isa/irregular.md 3).",
+        AttrInfo::new(AttrKind::Bool, "true | false").or(AttrValue::Bool(true));
+    Byte = "byte", "byte", "Which byte is counted, 0 being the lowest (isa/irregular.md 3).",
+        AttrInfo::new(AttrKind::Int(Some("i32")), "0 | 1 | 2 | 3");
+    Offset = "offset", "offset", "What is added to the indices of matches (isa/irregular.md 4).",
+        AttrInfo::new(AttrKind::Int(Some("i32")), "an integer").or(AttrValue::Int(0)).inside_ins();
+    MaskPattern = "maskPattern", "MaskPattern", "Which columns are kept (isa/irregular.md 4).",
+        AttrInfo { kind: AttrKind::Word { list: MaskPattern::WORDS, first: 1, spelling: Spelling::Dialect("mask_pattern") },
+            ..AttrInfo::word(MaskPattern::WORDS, Spelling::Quoted).inside_ins() };
+    Exhausted = "exhausted", "exhausted", "Whether merging stops when one list is used up (isa/irregular.md 6).",
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins();
+    QuantType = "quant_type", "QuantType", "How TQUANT quantizes (isa/irregular.md 8).",
+        AttrInfo::word(QuantType::WORDS, Spelling::Of("quant_type"));
     StPhase = "stPhase", "STPhase", "Kept; it changes nothing (isa/memory.md 3).",
         AttrInfo::word(Phase::WORDS, Spelling::Of("st_phase")).or(AttrValue::Word(Phase::Unspecified as u8));
     AtomicType = "atomicType", "AtomicType", "Whether a store adds (isa/memory.md 3).",
@@ -212,13 +224,13 @@ attributes! {
     InitOutBuffer = "init_out_buffer", "initOutBuffer", "Adds nothing to PadValue (isa/memory.md 4).",
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false));
     GatherOob = "gatherOob", "GatherOOB", "What MGATHER does with an index beyond the table (isa/memory.md 5).",
-        AttrInfo::word(GatherOob::WORDS, Spelling::Of("gather_oob")).or(AttrValue::Word(0)).judged();
+        AttrInfo::word(GatherOob::WORDS, Spelling::Of("gather_oob")).or(AttrValue::Word(0));
     ScatterAtomicOp = "scatterAtomicOp", "ScatterAtomicOp", "How MSCATTER combines (isa/memory.md 5).",
-        AttrInfo::word(ScatterAtomic::WORDS, Spelling::Of("scatter_atomic_op")).or(AttrValue::Word(0)).judged();
+        AttrInfo::word(ScatterAtomic::WORDS, Spelling::Of("scatter_atomic_op")).or(AttrValue::Word(0));
     ScatterOob = "scatterOob", "ScatterOOB", "What MSCATTER does with an index beyond the table (isa/memory.md 5).",
-        AttrInfo::word(ScatterOob::WORDS, Spelling::Of("scatter_oob")).or(AttrValue::Word(0)).judged();
+        AttrInfo::word(ScatterOob::WORDS, Spelling::Of("scatter_oob")).or(AttrValue::Word(0));
     Coalesce = "coalesce", "Coalesce", "Whether an index means a row or an element (isa/memory.md 5).",
-        AttrInfo::word(Coalesce::WORDS, Spelling::Bare).judged();
+        AttrInfo::word(Coalesce::WORDS, Spelling::Bare);
     AccPhase = "accPhase", "AccPhase", "Kept; it changes no result (isa/matrix.md 6).",
         AttrInfo::word(Phase::WORDS, Spelling::Of("acc_phase")).or(AttrValue::Word(Phase::Unspecified as u8)).cpp(CppAttr::Hint);
     Enable = "enable", "enable", "Whether f32 operands of products are rounded from here on (isa/matrix.md 5).",

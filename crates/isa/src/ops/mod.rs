@@ -13,6 +13,7 @@ mod matrix;
 mod memory;
 mod names;
 mod operand;
+mod partial;
 mod reduce;
 mod rule;
 mod scalar;
@@ -204,6 +205,7 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
         reduce::ROWS,
         matrix::ROWS,
         irregular::ROWS,
+        partial::ROWS,
         memory::ROWS,
     ];
     let mut table = [layout::ROWS[0]; COUNT];
@@ -306,6 +308,11 @@ pub struct OpInfo {
 }
 
 impl OpInfo {
+    /// The attributes that intrinsics of a form take.
+    pub fn attrs_of(&self, form: &FormInfo) -> &'static [AttrName] {
+        form.attrs.unwrap_or(self.attrs)
+    }
+
     /// Is it judged flow by flow, from each source to each destination ([`sig`]), and not by the roles of all operands?
     pub const fn by_flows(&self) -> bool {
         match self.family {

@@ -1,6 +1,6 @@
 //! Operands: what each is to its instruction, and what the instruction does with it.
 
-use super::Opcode;
+use super::{AttrName, Opcode};
 use crate::profile::Profiles;
 use crate::tile::words;
 use std::sync::LazyLock;
@@ -38,7 +38,7 @@ words! {
         Idx = "idx", "idx", "A tile of indices.";
         Idx0 = "idx0", "idx0", "Byte counts of the first source's columns, per row.";
         Idx1 = "idx1", "idx1", "Byte counts of the second source's columns, per row.";
-        DstIdx = "dstIdx", "dstIdx", "Byte counts of the joined columns, per row.";
+        DstIdx = "dstIdx", "dstIdx", "Indices that belong to the values of dst, or byte counts of joined columns.";
         PosM = "posM", "posM", "First output position of TIMG2COL.";
         PosK = "posK", "posK", "First kernel position of TIMG2COL.";
         Tile = "tile", "tile", "A tile an instruction only names (alloc, assign, print).";
@@ -48,6 +48,21 @@ words! {
         Global = "global", "global", "A pointer, view or memref.";
         Number = "number", "number", "An element offset, index, extent or stride of global memory.";
         Scalar = "scalar", "scalar", "A scalar that is stored, or that every element meets.";
+        Src3 = "src3", "src3", "The fourth of four source tiles.";
+        Src0Idx = "src0Idx", "src0Idx", "Indices that belong to the values of src0.";
+        Src1Idx = "src1Idx", "src1Idx", "Indices that belong to the values of src1.";
+        Offset = "offset", "offset", "A tile of offsets, one for each row.";
+        Scale = "scale", "scale", "A tile of scales, one for each row.";
+        Cdst = "cdst", "cdst", "How many matches each row has.";
+        Executed = "executed", "executed", "How many records were taken from each list.";
+        Key0 = "key0", "key0", "The low word of a key.";
+        Key1 = "key1", "key1", "The high word of a key.";
+        Counter0 = "counter0", "counter0", "The lowest word of a counter.";
+        Counter1 = "counter1", "counter1", "The second word of a counter.";
+        Counter2 = "counter2", "counter2", "The third word of a counter.";
+        Counter3 = "counter3", "counter3", "The highest word of a counter.";
+        Index = "index", "index", "The place of an element in storage order.";
+        Value = "value", "value", "A scalar that is read out of a tile.";
         Init = "init", "init", "The old contents of an SSA result.";
     }
 }
@@ -65,6 +80,8 @@ pub enum Kind {
     Quant,
     /// A scalar of the element type.
     Fill,
+    /// A vector of counts.
+    Counts,
 }
 
 impl Role {
@@ -72,17 +89,26 @@ impl Role {
     pub const fn kind(self) -> Kind {
         match self {
             Role::Quant => Kind::Quant,
-            Role::Fill | Role::Scalar | Role::InitCondition => Kind::Fill,
+            Role::Fill | Role::Scalar | Role::Value | Role::InitCondition | Role::Key0 | Role::Key1 => Kind::Fill,
+            Role::Counter0 | Role::Counter1 | Role::Counter2 | Role::Counter3 => Kind::Fill,
+            Role::Executed => Kind::Counts,
             Role::Row | Role::Col | Role::Row1 | Role::Col1 | Role::PosM | Role::PosK => Kind::Index,
-            Role::Addr | Role::ValidRow | Role::ValidCol | Role::Number => Kind::Index,
+            Role::Addr | Role::ValidRow | Role::ValidCol | Role::Number | Role::Index => Kind::Index,
             Role::LeftPadding | Role::RightPadding => Kind::Index,
             _ => Kind::Tile,
         }
     }
 
+    /// May assembly write it in brackets behind the source? The place of one element is an ordinary operand
+    /// (isa/notes.md).
+    pub fn in_brackets(self) -> bool {
+        self.kind() == Kind::Index && self != Role::Index
+    }
+
     /// Does the name say that it is a destination?
     pub fn is_dst(self) -> bool {
-        matches!(self, Role::Dst | Role::Dst0 | Role::Dst1 | Role::DstVal | Role::DstIdx)
+        use Role::{Cdst, Dst, Dst0, Dst1, DstIdx, DstVal, Executed};
+        matches!(self, Dst | Dst0 | Dst1 | DstVal | DstIdx | Cdst | Executed)
     }
 }
 
@@ -131,6 +157,10 @@ pub struct Operand {
     pub valid: Profiles,
     /// The profiles on which it is touched at all: some scratch is asked for in text and not used.
     pub used: Profiles,
+    /// Does text write it as `word = %v : T` behind the attributes?
+    pub is_worded: bool,
+    /// Does only the DPS form write it (isa/irregular.md 9)?
+    pub dps_only: bool,
 }
 
 impl Operand {
@@ -139,8 +169,23 @@ impl Operand {
         !matches!(self.effect, Effect::Scratch) && matches!(self.role.kind(), Kind::Tile)
     }
 
+    /// The word that stands before it, where one does.
+    pub fn word(&self) -> Option<&'static str> {
+        let word = if self.role == Role::Fill { "pad_value" } else { self.role.name() };
+        self.is_worded.then_some(word)
+    }
+
     const fn new(role: Role, effect: Effect) -> Operand {
-        Operand { role, effect, optional: false, covers: Covers::Valid, valid: Profiles::ALL, used: Profiles::ALL }
+        Operand {
+            role,
+            effect,
+            optional: false,
+            covers: Covers::Valid,
+            valid: Profiles::ALL,
+            used: Profiles::ALL,
+            is_worded: false,
+            dps_only: false,
+        }
     }
 
     pub(super) const fn covers(self, covers: Covers) -> Operand {
@@ -193,9 +238,29 @@ pub(super) const fn scratch(role: Role) -> Operand {
 pub(super) const fn update(role: Role) -> Operand {
     Operand::new(role, Effect::ReadWrite)
 }
+/// A scalar that may be left out, behind its word.
+pub(super) const fn worded(role: Role) -> Operand {
+    Operand { optional: true, is_worded: true, ..read(role) }
+}
 /// Scratch that may be left out, used on cpu and a2a3 (isa/notes.md).
 pub(super) const fn optional_scratch(role: Role) -> Operand {
     Operand { optional: true, used: Profiles::CPU_A2A3, ..scratch(role) }
+}
+/// Read where it is given.
+pub(super) const fn optional(role: Role) -> Operand {
+    Operand { optional: true, ..read(role) }
+}
+/// Scratch that may be left out, used on every profile.
+pub(super) const fn scratch_everywhere(role: Role) -> Operand {
+    Operand { optional: true, ..scratch(role) }
+}
+/// Scratch that may be left out, and that only the DPS form writes.
+pub(super) const fn scratch_in_dps(role: Role) -> Operand {
+    Operand { dps_only: true, ..optional_scratch(role) }
+}
+/// Scratch among the destinations.
+pub(super) const fn scratch_out(role: Role) -> Operand {
+    Operand { optional: false, dps_only: true, ..optional_scratch(role) }
 }
 /// Scratch that may be left out, used on a2a3 only (isa/elementwise.md 6).
 pub(super) const fn scratch_a2a3(role: Role) -> Operand {
@@ -224,6 +289,11 @@ words! {
         ScalarFirst = "scalar first", "", "The scalar before the tile.";
         Window = "window", "", "With a window of a view.";
         Valued = "with values", "", "With a second destination for values.";
+        Compare = "compare", "", "What matches a value is picked.";
+        Mask = "mask", "", "What a pattern names is picked.";
+        Blocks = "blocks", "", "Blocks of one tile.";
+        Lists = "lists", "", "Several tiles, each one list.";
+        ListsTmpOut = "lists, tmp in outs", "", "Several tiles, with scratch among the destinations.";
     }
 }
 
@@ -240,6 +310,8 @@ pub struct FormInfo {
     pub cpp: &'static [Role],
     /// The operands whose types are the first template arguments of the intrinsic, where that is another order.
     pub named: &'static [Role],
+    /// The attributes that intrinsics of the form take, where those are not all of the row's.
+    pub attrs: Option<&'static [AttrName]>,
 }
 
 impl FormInfo {
@@ -300,16 +372,21 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
     let of = |op: &Opcode| {
         let mut shapes = Vec::new();
         for form in op.info().forms {
-            let optional = form.operands().filter(|o| o.optional).count() as u32;
+            // Those behind a word are told by it, and have no place among the others.
+            let optional = form.operands().filter(|o| o.optional && !o.is_worded).count() as u32;
             for left_out in 0..1u32 << optional {
                 let mut bit = 0;
                 let mut given = |o: &&Operand| {
-                    bit += u32::from(o.optional);
-                    !o.optional || left_out & (1 << (bit - 1)) == 0
+                    bit += u32::from(o.optional && !o.is_worded);
+                    !o.is_worded && (!o.optional || left_out & (1 << (bit - 1)) == 0)
                 };
-                let ins = form.ins.iter().filter(&mut given).map(|o| o.role).collect();
+                let ins: Vec<Role> = form.ins.iter().filter(&mut given).map(|o| o.role).collect();
                 let outs = form.outs.iter().filter(&mut given).map(|o| o.role).collect();
-                shapes.push(Shape { form: form.form, ins, outs });
+                let shape = Shape { form: form.form, ins, outs };
+                // Lists are numbered without a gap.
+                if !shape.ins.contains(&Role::Src3) || shape.ins.contains(&Role::Src2) {
+                    shapes.push(shape);
+                }
             }
         }
         shapes
@@ -319,15 +396,19 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
 
 /// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.
 macro_rules! form {
-    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)? $(; named $($named:ident),*)?) => {
+    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)? $(; named $($named:ident),*)?
+     $(; attrs $($attr:ident),*)?) => {
         FormInfo {
             form: Form::$form,
             ins: &[$(form!(@ read $in $($effect)?)),*],
             outs: &[$(form!(@ write $out $($out_effect)?)),*],
             cpp: &[$($(Role::$arg),*)?],
             named: &[$($(Role::$named),*)?],
+            attrs: form!(@ attrs $([$($attr)*])?),
         }
     };
+    (@ attrs) => { None };
+    (@ attrs [$($attr:ident)*]) => { Some(&[$(AttrName::$attr),*]) };
     (@ $usual:ident $role:ident) => { $usual(Role::$role) };
     (@ $usual:ident $role:ident $effect:ident) => { $effect(Role::$role) };
 }

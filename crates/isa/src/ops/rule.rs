@@ -133,12 +133,12 @@ macro_rules! kinds {
         pub enum RuleKind { $(#[doc = $asked] $Kind $(($ask))?,)* }
 
         #[allow(dead_code, reason = "counts the kinds")]
-        enum Number { $($Kind,)* }
+        enum Ordinal { $($Kind,)* }
 
         impl RuleKind {
             /// Its number, whatever it asks in particular.
             pub const fn number(self) -> usize {
-                match self { $(RuleKind::$Kind { .. } => Number::$Kind as usize,)* }
+                match self { $(RuleKind::$Kind { .. } => Ordinal::$Kind as usize,)* }
             }
         }
     };
@@ -197,8 +197,36 @@ kinds! {
     ScaleOf "Has the operand an address that scales belong to?";
     Words "Is every word one that its attribute has?";
     NoEffect "Does the profile ignore what is set (warning)?";
-    GatherValid "Have idx and dst one valid region?";
+    GatherValid "Do the valid regions of TGATHER's operands fit?";
     GatherTmp "Is tmp what a2a3's gather wants?";
+    GatherAttr "Has TGATHER the comparison?";
+    PatternGiven "Is TGATHER of one tile given a pattern?";
+    BlockValid "Has idx an offset for each block of dst?";
+    ScatterSize "Has hardware indices of this size for the data?";
+    ScatterValid "Has each element an index?";
+    Duplicate "Have two elements one index (warning)?";
+    StartNumber "Is the scalar an integer of dst's width?";
+    DiagonalNumber "Is the scalar an integer or index?";
+    WordNumbers "Are the scalars integers of 32 bits?";
+    ElementNumber "Has the scalar the tile's type?";
+    OneRow "Has dst one valid row, and more than one column?";
+    TriangleAttr "Is upperOrLower 0 or 1?";
+    RandomAttr "Are there 10 or 7 rounds?";
+    HistogramAttr "Is the byte one of the element's?";
+    HistogramValid "Has each row a filter and room for its counts?";
+    SortValid "Has each element an index, and each record room?";
+    SortTmp "Is tmp what hardware's sort wants?";
+    SortTmpSize "Is it as large as hardware needs (warning)?";
+    MergeValid "Are all tiles one row of whole records?";
+    MergeBlock "Is the length of a block one that can be merged?";
+    MergeTmp "Is tmp what hardware's merge wants?";
+    MergeTmpSize "Is it as large as hardware needs (warning)?";
+    PartValid "Do the sources lie in dst, and does one cover it?";
+    LikeDst "Has src the valid region of dst?";
+    QuantAttr "Do type, offset and quant_type fit?";
+    QuantParam "Are there factors for the elements?";
+    DequantParam "Is there a scale and an offset for each row?";
+    ElementIndex "Is the index one of the tile's elements?";
 
     Fixpipe "AccToVecMode, quantization and `fp` (fixpipe.md).";
     FillValue "Is the fill value exact?";
@@ -216,6 +244,7 @@ kinds! {
     InsertAlign "TINSERT's alignment.";
     InsertBounds "TINSERT's window.";
     InsertBoxed "TINSERT of ND rows into boxes (warning).";
+    InsertHardware "TINSERT of what hardware copies in other pieces (warning).";
     Reshape "TRESHAPE's location, boxes, bytes and shape.";
     ReshapeValid "TRESHAPE's valid elements (warning).";
     TransposeSize "TTRANS's sizes.";
@@ -229,6 +258,7 @@ kinds! {
     FillSignature "TFILLPAD's signature, and what Mat tiles add to it.";
     FillPad "TFILLPAD's shapes, pad value and storage.";
     FillNoop "TFILLPAD without padding (warning).";
+    FillStatic "Does TFILLPAD_EXPAND expand anything? (warning)";
     Img2col "TIMG2COL's image and configuration.";
     Interleave "TINTERLEAVE's extents.";
     LoadSignature "TLOAD's signature, conv tiles included.";
@@ -258,6 +288,9 @@ impl RuleKind {
                 | RuleKind::ArgTmpSize
                 | RuleKind::PairTmpSize
                 | RuleKind::ExpandTmpSize
+                | RuleKind::SortTmpSize
+                | RuleKind::MergeTmpSize
+                | RuleKind::Duplicate
                 | RuleKind::AccApart
                 | RuleKind::NoEffect
                 | RuleKind::LargerView

@@ -105,6 +105,8 @@ pub enum TypeOf {
     One(&'static [Elem]),
     /// The type of another operand.
     Like(Role),
+    /// A type of another operand's size.
+    SizeOf(Role),
     /// The type of another operand, signedness aside.
     Alike(Role),
 }
@@ -259,6 +261,10 @@ impl Types {
                 (None, _) => false,
                 (Some(found), TypeOf::One(list)) => !lists(list, found.elem),
                 (Some(found), TypeOf::Like(other)) => has_another_type(tiles, other, found.elem),
+                (Some(found), TypeOf::SizeOf(other)) => match tile(tiles, other) {
+                    Some(other) => other.elem.bits() != found.elem.bits(),
+                    None => false,
+                },
                 (Some(found), TypeOf::Alike(other)) => {
                     matches!(tile(tiles, other), Some(like) if !alike(like.elem, found.elem))
                 }

@@ -102,6 +102,10 @@ pub enum Func {
     MulAdd(Option<Reduced>),
     /// `s + x · y` times two scales, rounded once (isa/matrix.md 3).
     ScaledMulAdd,
+    /// `x · f`, or `x · f + o`, rounded to an integer and clamped (isa/irregular.md 8).
+    Quantize,
+    /// `(x - o) · s` (isa/irregular.md 8).
+    Dequantize,
     /// Eight comparisons as the bits of a byte, lowest first: the arguments are pairs.
     Compare(Cmp),
     /// Bit `bit` of the first argument picks the second, where it is 1, or the third.
@@ -178,6 +182,10 @@ impl Func {
                     *y
                 }
             }
+            (Func::Quantize, [x, f, offset @ ..]) => {
+                let product = float(*x) * float(*f);
+                quantize(to, offset.first().map_or(product, |o| product + float(*o)))
+            }
             // The sign bit alone, also of a NaN.
             (Func::Abs, [(_, x)]) if to.is_float() => x & (to.mask() >> 1),
             (Func::Neg, [(_, x)]) if to.is_float() => x ^ (to.mask() ^ to.mask() >> 1),
@@ -236,6 +244,7 @@ impl Func {
                 y.mul_add(z, x)
             }
             Func::ScaledMulAdd => matrix::scaled_mul_add(args),
+            Func::Dequantize => (x - y) * z,
             _ => 0.0,
         }
     }
@@ -337,43 +346,6 @@ impl Func {
         }
     }
 
-    /// Its name in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Func::Bits => "copy",
-            Func::LowBytes => "low bytes",
-            Func::Convert | Func::Cvt { .. } => "conversion",
-            Func::Fixpipe { .. } | Func::FixpipeAdd { .. } => "fixpipe",
-            Func::Abs => "absolute value",
-            Func::Neg => "negation",
-            Func::Not => "complement",
-            Func::Relu | Func::Prelu => "ReLU",
-            Func::Recip => "reciprocal",
-            Func::Exp => "exponential",
-            Func::Log => "logarithm",
-            Func::Sqrt => "square root",
-            Func::Rsqrt => "reciprocal square root",
-            Func::Add | Func::AddAdd => "sum",
-            Func::Sub | Func::SubAdd => "difference",
-            Func::Mul => "product",
-            Func::Div | Func::MulRecip => "quotient",
-            Func::Rem | Func::Fmod => "remainder",
-            Func::Pow => "power",
-            Func::Max => "maximum",
-            Func::Min => "minimum",
-            Func::And => "and",
-            Func::Or => "or",
-            Func::Xor => "exclusive or",
-            Func::Shl | Func::Shr => "shift",
-            Func::ExpDif => "exponential of a difference",
-            Func::Axpy | Func::MulAdd(_) | Func::ScaledMulAdd => "sum of products",
-            Func::Compare(_) => "comparison",
-            Func::Select { .. } => "selection",
-            Func::Arg { greatest: true, .. } => "place of the maximum",
-            Func::Arg { .. } => "place of the minimum",
-        }
-    }
-
     /// The type that a fold into `to` adds up in: f32 for every float, so that it rounds once at the end (reduce.md 5).
     pub fn state(to: Elem) -> Elem {
         if to.is_float() { Elem::F32 } else { to }
@@ -391,6 +363,13 @@ fn float((elem, bits): (Elem, u64)) -> f32 {
         Number::Float(v) => v as f32,
         Number::Int(v) => v as f32,
     }
+}
+
+/// The nearest integer of a type, the even one of two; a NaN is 0.
+fn quantize(to: Elem, v: f32) -> u64 {
+    let (low, high) = if to == Elem::U8 { (0.0, 255.0) } else { (-128.0, 127.0) };
+    // A conversion to an integer takes a NaN to 0.
+    v.round_ties_even().clamp(low, high) as i64 as u64 & to.mask()
 }
 
 fn integer((elem, bits): (Elem, u64)) -> i128 {
@@ -436,7 +415,7 @@ fn power(x: i128, y: i128) -> i128 {
 }
 
 /// Does the comparison hold? With a NaN only `ne` does.
-fn compare(cmp: Cmp, x: (Elem, u64), y: (Elem, u64)) -> bool {
+pub(super) fn compare(cmp: Cmp, x: (Elem, u64), y: (Elem, u64)) -> bool {
     let order = if x.0.is_float() { float(x).partial_cmp(&float(y)) } else { Some(integer(x).cmp(&integer(y))) };
     match cmp {
         Cmp::Eq => order.is_some_and(|o| o.is_eq()),
@@ -449,7 +428,7 @@ fn compare(cmp: Cmp, x: (Elem, u64), y: (Elem, u64)) -> bool {
 }
 
 /// The first greatest or least element and its place; the first NaN wins over every number.
-fn best(greatest: bool, elements: impl Iterator<Item = (Elem, u64)>) -> Option<(u64, (Elem, u64))> {
+pub(super) fn best(greatest: bool, elements: impl Iterator<Item = (Elem, u64)>) -> Option<(u64, (Elem, u64))> {
     let is_nan = |(elem, bits): (Elem, u64)| elem.is_nan(bits);
     (0..).zip(elements).reduce(|best, next| {
         let beats = if greatest { compare(Cmp::Gt, next.1, best.1) } else { compare(Cmp::Lt, next.1, best.1) };

@@ -12,11 +12,14 @@ mod fill;
 mod fixpipe;
 mod func;
 mod img2col;
+mod irregular;
 pub mod math;
 mod matrix;
 mod memory;
+mod notation;
 mod notes;
 mod rearrange;
+mod route;
 mod step;
 mod table;
 mod vector;
@@ -29,9 +32,15 @@ pub use fill::fillpad;
 pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
 pub use img2col::{Img2col, img2col, img2col_config};
+pub use irregular::{
+    count, counted_byte, dequantize, gather, gather_blocks, histogram, merge, quantize, random, record_columns,
+    scatter, set_element, sort, stored, triangle,
+};
 pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, scale_address, scale_pairs};
 pub use memory::{load, prefetch, store};
-pub use rearrange::{concat, deinterleave, gather, interleave, pack, reshape, transpose};
+pub use notation::{Piece, TIGHT, pieces};
+pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};
+pub use route::{From, Random, Read, Route, Routed, Routes, Routing, routes};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
 pub use table::{Beyond, Found, Table, coalesce, table};
 pub use vector::{
@@ -81,6 +90,8 @@ pub enum Sem {
         /// Is a one row (isa/matrix.md 4)?
         one_row: bool,
     },
+    /// An operation where both sources are valid, a copy where one is.
+    Part(Func),
     /// Elements are computed, by steps of its own.
     Computes(fn(&Inst) -> Steps),
     /// Elements move, and in some form data decides where.
@@ -95,6 +106,8 @@ pub enum Sem {
     Block,
     /// An element of global memory becomes a scalar.
     Loads,
+    /// An element of a tile becomes a scalar.
+    Gets,
     /// A scalar becomes an element of global memory.
     Stores,
     /// Later instructions read what it leaves.
@@ -124,6 +137,7 @@ impl Sem {
                 | Sem::Expand { .. }
                 | Sem::Fold { .. }
                 | Sem::Contract { .. }
+                | Sem::Part(_)
                 | Sem::Computes(_)
                 | Sem::Data(_)
         )
@@ -169,6 +183,7 @@ pub fn steps(inst: &Inst) -> Steps {
         Sem::Map { args, func } => vector::map(inst, args, func),
         Sem::Expand { each, func } => vector::expand(inst, each, func),
         Sem::Fold { each, func } => vector::fold(inst, each, func),
+        Sem::Part(func) => irregular::part(inst, func),
         Sem::Contract { plus, scaled, .. } => matrix::contract(inst, plus, scaled),
         _ => None,
     }

@@ -79,11 +79,3 @@ pub fn reshape(inst: &Inst) -> Steps {
     let len = inst.tiles.get(dst)?.tile.bytes();
     (inst.profile == Profile::Cpu).then(|| vec![Step::Bytes { src, dst, len }])
 }
-
-/// TGATHER with a tile of indices.
-pub fn gather(inst: &Inst) -> Steps {
-    let (src, idx, dst) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Idx)?, inst.tile_index(Role::Dst)?);
-    let mut all = scratch(inst);
-    all.push(Step::Gather { src, idx, dst, extent: valid(inst, dst)? });
-    Some(all)
-}

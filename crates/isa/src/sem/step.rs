@@ -1,6 +1,6 @@
 //! Steps: what an instruction does, as data. Whoever runs, checks or follows instructions reads these and no opcode.
 
-use super::{Func, Img2col, Table};
+use super::{Func, Img2col, Routed, Table};
 use crate::elem::Elem;
 use smallvec::SmallVec;
 
@@ -209,6 +209,8 @@ pub enum Step {
         /// Rows and columns of the domain.
         extent: [u64; 2],
     },
+    /// Data decides what goes where (isa/irregular.md).
+    Routed(Routed),
     /// Rows or elements of the view by index (isa/memory.md 5).
     Table(Table),
     /// Row by row, so many columns of the first source and then of the second as the index tiles say (ops.md 6).
@@ -266,6 +268,7 @@ impl Step {
             Step::Pack { args, dst, .. } => *dst == tile || args.iter().any(|arg| arg.tile() == Some(tile)),
             Step::Gather { src, idx, dst, .. } => [src, idx, dst].contains(&&tile),
             Step::Bytes { src, dst, .. } | Step::Img2col { src, dst, .. } => [src, dst].contains(&&tile),
+            Step::Routed(routed) => routed.reads.iter().chain(&routed.writes).any(|(n, _)| *n == tile),
             Step::Table(table) => [table.data, table.idx].contains(&tile),
             Step::Join => true,
         }

@@ -79,6 +79,7 @@ impl Kernel {
         match self.module().types.get(self.func().value(value).ty) {
             Type::Scalar(ty) => Need::Scalar(*ty),
             Type::Tile(ty) => Need::Tile(ty.resolve(self.profile())),
+            ty @ Type::Vector(..) => ty.on(self.profile()).map_or(Need::Nothing, Need::Tile),
             Type::Conv(conv) => Need::Conv(*conv),
             Type::Ptr(elem, _) => Need::Buffer(*elem, None),
             Type::View(view) => Need::Buffer(view.elem, Some(view.dims.to_vec())),

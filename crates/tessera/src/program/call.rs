@@ -4,7 +4,7 @@ use super::{Bindings, Kernel, Need};
 use crate::npy::Array;
 use crate::{Diagnostic, Element, Error, Number, Profile, Result};
 use tessera_exec::interp::{Input, Outcome, TileData};
-use tessera_ir::ValueId;
+use tessera_ir::{Type, ValueId};
 
 /// What can be given to an argument: an [`Array`] with its shape, or elements in the argument's own shape.
 pub trait Data {
@@ -166,7 +166,9 @@ impl Kernel {
     pub fn array(&self, outcome: &Outcome, shapes: &Shapes, value: ValueId, core: u8) -> Option<Array> {
         let tile = outcome.tiles.iter().find(|t| t.value == value && t.core == core);
         if let Some(data) = tile.map(|t| &t.data) {
-            return Some(Array::of_elem(data.elem, tile_shape(data), data.elements.clone()));
+            let is_vector = matches!(self.module().types.get(self.func().value(value).ty), Type::Vector(..));
+            let shape = if is_vector { vec![data.cols] } else { tile_shape(data) };
+            return Some(Array::of_elem(data.elem, shape, data.elements.clone()));
         }
         let buffer = outcome.buffers.iter().find(|b| b.value == value)?;
         let elem = self.elem(value)?;

@@ -5,7 +5,7 @@ use super::{Compiler, lacks};
 use crate::engine::is_configured;
 use crate::lower::Failure;
 use tessera_ir::{Op, OpId, ScalarType};
-use tessera_isa::inst::{Inst, ViewTag};
+use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
 use tessera_isa::sem::Sem;
 
@@ -61,7 +61,7 @@ impl Compiler<'_> {
                     dst: made(self)?,
                     first,
                     second,
-                    tag: op.known_attrs().layout().unwrap_or(ViewTag::Nd),
+                    tags: tessera_ir::view::tags(self.module, self.func, &self.constants, op),
                     elem: elem.ok_or_else(|| lacks(op, "an element type"))?,
                 };
                 if text == Text::MakeView { Support::MakeView(view) } else { Support::Partition(view) }
@@ -101,6 +101,13 @@ impl Compiler<'_> {
             },
             Text::Number if opcode == Opcode::GetBlockIdx => Support::BlockIndex(self.int_result(op)?),
             Text::Number => Support::BlockCount(self.int_result(op)?),
+            _ if matches!(opcode.info().sem, Sem::Gets) => Support::Get(GetElement {
+                opcode,
+                src: tile(self)?,
+                index: wanted(self, Role::Index)?,
+                to: self.int_result(op)?,
+                ty: self.scalar_type(self.result(op)?),
+            }),
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
             Text::Ignored | Text::AsWritten => return Ok(()),
             _ => {

@@ -1,0 +1,125 @@
+//! Instructions whose data decides what goes where (isa/irregular.md): what they come to is asked for at every run, and
+//! nothing is written before all of it is known.
+
+use crate::defined::{Area, Shadow, ShadowMove};
+use crate::engine::memory::Memories;
+use crate::lower::{Failure, operand};
+use crate::nest::{Dim, Nest, Place, read_bits};
+use smallvec::SmallVec;
+use tessera_isa::inst::Inst;
+use tessera_isa::sem::{From, Route, Routes, Routing, routes};
+
+/// Such an instruction, and what its last run came to.
+#[derive(Clone, Debug)]
+pub(crate) struct RoutedRun {
+    inst: Inst,
+    how: Routing,
+    pub routes: Routes,
+}
+
+impl RoutedRun {
+    pub fn new(inst: &Inst, how: Routing) -> Self {
+        RoutedRun { inst: inst.clone(), how, routes: Routes::default() }
+    }
+
+    /// Looks at the data.
+    pub fn find(&mut self, memories: &Memories, places: &[Place]) -> Result<Option<Failure>, Failure> {
+        let read = |tile: usize, at: i64, len: u64| {
+            let (start, memory) = memories.operand(places, operand(tile, 0))?;
+            let at = i64::try_from(start).ok()?.checked_add(at)?;
+            let is_defined = !memories.tracked || memory.defined().has_all(usize::try_from(at).ok()?, len as usize);
+            is_defined.then(|| read_bits(memory.bytes(), at, 8 * len as u32))
+        };
+        self.routes = routes(&self.inst, self.how, &read).map_err(|fault| Failure::from(*fault))?;
+        Ok(self.routes.warning.clone().map(|fault| (*fault).into()))
+    }
+
+    /// Moves and makes the bytes; tells whether something undefined is left.
+    pub fn run(&self, memories: &mut Memories, places: &[Place]) -> bool {
+        // Everything is read before anything is written: a partial operation may work in place.
+        let mut bytes: Vec<u8> = Vec::new();
+        let mut defined: Vec<Defined> = Vec::with_capacity(self.routes.all.len());
+        for route in &self.routes.all {
+            let len = route.len as usize;
+            let end = bytes.len() + len;
+            defined.push(match route.from {
+                From::Tile(tile, at) => {
+                    let found = memories.operand(places, operand(tile, 0)).and_then(|(start, memory)| {
+                        let first = usize::try_from(i64::try_from(start).ok()? + at).ok()?;
+                        Some((first, memory, memory.bytes().get(first..first + len)?))
+                    });
+                    bytes.extend(found.map_or(&[][..], |f| f.2));
+                    bytes.resize(end, 0);
+                    match found {
+                        Some((first, memory, _)) if !memory.defined().has_all(first, len) => {
+                            Defined::Some(memory.defined().expand(first, len))
+                        }
+                        _ => Defined::All,
+                    }
+                }
+                From::Value(bits) => {
+                    bytes.extend(bits.to_le_bytes().into_iter().take(len));
+                    Defined::All
+                }
+                From::Undefined => {
+                    bytes.resize(end, 0);
+                    Defined::Some(vec![0; len])
+                }
+            });
+        }
+        let (tracked, mut left_undefined, mut next) = (memories.tracked, false, 0);
+        for (route, defined) in self.routes.all.iter().zip(defined) {
+            let len = route.len as usize;
+            let from = bytes.get(next..next + len).unwrap_or(&[]);
+            next += len;
+            let Some((start, memory)) = memories.operand_mut(places, operand(route.dst, 0)) else { continue };
+            let Ok(first) = usize::try_from(start as i64 + route.to) else { continue };
+            if let Some(to) = memory.as_mut().get_mut(first..first + len) {
+                to.copy_from_slice(from);
+            }
+            match defined {
+                _ if !tracked => {}
+                Defined::All => memory.defined_mut().insert(first, len),
+                Defined::Some(which) => {
+                    memory.defined_mut().assign(first, &which);
+                    left_undefined = true;
+                }
+            }
+        }
+        left_undefined
+    }
+
+    /// What the last run did, as others follow it: copies, and places that became undefined.
+    pub fn shadow(&self) -> Vec<Shadow> {
+        let of = |route: &Route| match route.from {
+            From::Tile(tile, at) => {
+                let dims = SmallVec::from_iter([Dim { extent: route.len, step: [1, 1, 0, 0] }]);
+                let nest = Nest { bits: [8, 8, 0, 0], base: [route.to, at, 0, 0], dims };
+                let copy = ShadowMove::copy(operand(tile, 0), operand(route.dst, 0), SmallVec::from_iter([nest]));
+                Some(Shadow::Move(Box::new(copy)))
+            }
+            From::Undefined => {
+                let area = Area::range(route.to, route.len);
+                Some(Shadow::Clear { operand: operand(route.dst, 0), area })
+            }
+            From::Value(_) => None,
+        };
+        self.routes.all.iter().filter_map(of).collect()
+    }
+
+    /// Calls `f(place, bytes)` for every value that the last run made.
+    pub fn for_each_value(&self, places: &[Place], mut f: impl FnMut(Place, &[u8])) {
+        for route in &self.routes.all {
+            let place = places.get(usize::from(operand(route.dst, 0)));
+            let (Some(place), From::Value(bits)) = (place, route.from) else { continue };
+            let Ok(at) = usize::try_from(place.at as i64 + route.to) else { continue };
+            f(Place { at, ..*place }, bits.to_le_bytes().get(..route.len as usize).unwrap_or(&[]));
+        }
+    }
+}
+
+/// Which bytes of a route are defined.
+enum Defined {
+    All,
+    Some(Vec<u8>),
+}
