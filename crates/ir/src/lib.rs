@@ -17,6 +17,7 @@ pub mod op;
 pub mod scalar;
 pub mod types;
 mod verify;
+pub mod view;
 
 pub use func::{Block, Def, Func, Value};
 pub use names::Names;
