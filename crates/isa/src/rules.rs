@@ -239,6 +239,9 @@ macro_rules! rules {
 
 /// All rules, grouped as in rules.md.
 static RULES: &[Rule] = rules! {
+    // No scalar has a type of four bits, so a result that would break it is `type-mismatch`.
+    Error ALL "tgetval-dtype", "the element types are those of a signature", "isa/irregular.md 9", implied;
+
     // Tile types.
     Error ALL "tile-shape", "rows and cols are at least 1, and static valid extents are at most the declared ones", "tile-model.md 5";
     Error ALL "tile-align", "without boxes, the bytes of the major dimension (cols if row_major, rows if col_major) are a multiple of 32", "tile-model.md 5";

@@ -92,7 +92,8 @@ pub(super) fn hardware(inst: &Inst) -> Option<Fault> {
     let col = inst.index_u64(Role::Col).unwrap_or(0);
     let c0 = s.elem.c0();
     let flow = (s.layout_name(), d.layout_name());
-    let is_cut = flow == (LayoutName::Nz, LayoutName::Nz) || flow == (LayoutName::Nd, LayoutName::Nd) && d.loc == Loc::Mat;
+    let is_cut =
+        flow == (LayoutName::Nz, LayoutName::Nz) || flow == (LayoutName::Nd, LayoutName::Nd) && d.loc == Loc::Mat;
     if is_cut && col % c0 != 0 {
         let what = format!(
             "a5 {from}→{to} copies whole 32-byte blocks, and indexCol={col} is inside one: a block has {c0} {} columns",

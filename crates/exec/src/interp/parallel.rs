@@ -5,8 +5,8 @@
 
 use super::code::{TileSlot, Var, slot_bits};
 use super::compile::compile;
-use super::step::{Context, Exec};
 use super::races::Owners;
+use super::step::{Context, Exec};
 use super::{BufferOutput, Input, Outcome, Printed, Run, TileOutput, TraceLine};
 use crate::engine::Global;
 use crate::engine::memory::{Memories, Memory, MemoryId, Taken};

@@ -133,12 +133,12 @@ macro_rules! kinds {
         pub enum RuleKind { $(#[doc = $asked] $Kind $(($ask))?,)* }
 
         #[allow(dead_code, reason = "counts the kinds")]
-        enum Number { $($Kind,)* }
+        enum Ordinal { $($Kind,)* }
 
         impl RuleKind {
             /// Its number, whatever it asks in particular.
             pub const fn number(self) -> usize {
-                match self { $(RuleKind::$Kind { .. } => Number::$Kind as usize,)* }
+                match self { $(RuleKind::$Kind { .. } => Ordinal::$Kind as usize,)* }
             }
         }
     };
