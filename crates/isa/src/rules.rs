@@ -381,7 +381,10 @@ static RULES: &[Rule] = rules! {
     Note ALL "left-blayout", "a Left tile is written in the profile's own outer order; another one is replaced", "syntax.md 3";
     Note NPU "treshape-address", "the destination of TRESHAPE lies where the source lies; an address of its own is given up", "ops.md 4";
     Error ALL "entry", "the program has one entry function with this name", "syntax.md 4";
-    Error ALL "call", "a call names a function of the module, fits its signature and does not recurse", "syntax.md 4";
+    Error ALL "entry-ambiguous", "one function is the kernel: it is named, marked pto.entry, or the only one that nobody calls", "isa/structure.md 3";
+    Error ALL "entry-result", "a kernel returns nothing", "isa/structure.md 3";
+    Error ALL "call", "a call names a function of the module and fits its signature", "syntax.md 4";
+    Error ALL "call-recursive", "the call graph has no cycle", "isa/structure.md 3";
     Error ALL "arith", "integer arithmetic is defined: no division by zero, no shift beyond the width", "syntax.md 4";
     Error ALL "loop", "a loop's step is positive and it ends within the limit", "syntax.md 4";
     Error ALL "memory-limit", "the program stays within the simulator's memory", "ARCHITECTURE.md, Invariants";

@@ -16,7 +16,7 @@ const CONTINUES: &str = "ins outs init loc to step iter_args else do attributes 
 impl Parser<'_> {
     /// Statements up to the end of the region or text.
     pub(super) fn statements(&mut self) {
-        while !self.at(Tok::RBrace) && !self.at(Tok::Eof) && !self.sink.is_full() {
+        while !self.at(Tok::RBrace) && !self.at(Tok::Eof) && !self.sink.is_full() && !self.at_next_function() {
             if self.eat(Tok::End) {
                 continue;
             }
@@ -25,6 +25,11 @@ impl Parser<'_> {
         if self.sink.is_full() {
             self.give_up();
         }
+    }
+
+    /// Does a function start on this line? Then a brace of the one before is missing, and the mistake ends here.
+    pub(super) fn at_next_function(&self) -> bool {
+        !self.lex.listing && self.tok.first && self.at_module_op()
     }
 
     /// One statement; after a broken one, everything up to the next is skipped.
@@ -64,6 +69,7 @@ impl Parser<'_> {
             let inside = self.lex.braces > outside;
             match self.tok.kind {
                 Tok::Eof => break,
+                _ if self.at_next_function() && self.tok.span.start > start => break,
                 Tok::RBrace if self.lex.braces < braces || (self.tok.first && self.lex.braces < outside) => break,
                 Tok::LBrace | Tok::RBrace => {}
                 Tok::End if !inside => break,
