@@ -12,6 +12,7 @@ mod form;
 mod generic;
 mod inst;
 mod listing;
+mod memref;
 mod mismatch;
 mod module;
 mod names;

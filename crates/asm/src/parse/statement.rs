@@ -160,6 +160,9 @@ impl Parser<'_> {
         }
         let word = self.here();
         let span = self.tok.span;
+        if let Some(outcome) = self.memref(results, word) {
+            return outcome;
+        }
         if let Some(mnemonic) = word.strip_prefix("pto.") {
             if let Some(known) = words::pto(mnemonic) {
                 self.bump();

@@ -180,7 +180,7 @@ pub(crate) enum Support {
     Window(Window),
     MakeView(MakeView),
     Partition(MakeView),
-    AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int },
+    AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int, is_pointer: bool },
     LoadScalar(Access, IntSlot),
     StoreScalar(Access, Int),
     // TGETVAL.

@@ -206,7 +206,7 @@ impl<'a> Exec<'a> {
             Support::Window(window) => self.window(at, window)?,
             Support::MakeView(view) => self.make_view(view)?,
             Support::Partition(view) => self.partition(view)?,
-            Support::AddPtr { src, dst, by } => self.add_pointer(*src, *dst, self.int(*by))?,
+            Support::AddPtr { src, dst, by, is_pointer } => self.add_pointer(*src, *dst, self.int(*by), *is_pointer)?,
             Support::LoadScalar(access, to) => self.load_scalar(at, access, *to)?,
             Support::Get(get) => self.get_element(at, get)?,
             Support::Dense { object, slot, bytes } => self.dense(at, *object, *slot, bytes)?,
