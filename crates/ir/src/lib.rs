@@ -10,6 +10,7 @@
 //! Spans are kept on operations, operands and definitions; nothing here knows how text is read or printed.
 
 pub mod edges;
+pub mod float;
 pub mod func;
 pub mod inline;
 mod names;
@@ -20,7 +21,7 @@ mod verify;
 
 pub use func::{Block, Def, Func, Value};
 pub use names::Names;
-pub use op::{Arg, ArithOp, CastOp, CmpPred, Op, OpAttrs, OpKind, Operand, TextForm};
+pub use op::{Arg, ArithOp, CastOp, CmpPred, FloatOp, FloatPred, Op, OpAttrs, OpKind, Operand, TextForm};
 pub use types::{MemrefType, ScalarType, Sign, Strided, Type, TypeTable, ViewType};
 pub use verify::verify;
 

@@ -387,6 +387,8 @@ static RULES: &[Rule] = rules! {
     Error ALL "call", "a call names a function of the module and fits its signature", "syntax.md 4";
     Error ALL "call-recursive", "the call graph has no cycle", "isa/structure.md 3";
     Error ALL "arith", "integer arithmetic is defined: no division by zero, no shift beyond the width", "syntax.md 4";
+    Error ALL "scalar-range", "a float that becomes an integer fits its width", "isa/structure.md 7";
+    Error ALL "cast-width", "a cast of bits keeps their number; unrealized_conversion_cast is between integers", "isa/structure.md 7";
     Error ALL "loop", "a loop's step is positive and it ends within the limit", "syntax.md 4";
     Error ALL "memory-limit", "the program stays within the simulator's memory", "ARCHITECTURE.md, Invariants";
     Error ALL "binding", "every argument is bound to a file or value of its type and shape", "syntax.md 4";

@@ -165,7 +165,8 @@ impl Parser<'_> {
                 ("config", Attr::Dialect(_, body)) => body.clone(),
                 _ => continue,
             };
-            let body = body.strip_prefix("tile_buf_config").map_or(body.as_str(), |rest| rest.trim_matches(['<', '>', ' ']));
+            let body =
+                body.strip_prefix("tile_buf_config").map_or(body.as_str(), |rest| rest.trim_matches(['<', '>', ' ']));
             configure(&mut tile, Piece { text: body, start: entry.value_span.start }).map_err(|mut found| {
                 found.span = Some(entry.value_span);
                 self.push(*found);
@@ -277,7 +278,8 @@ impl Parser<'_> {
         };
         let window = window.and_then(|[r, c]| Some([u64::try_from(r).ok()?, u64::try_from(c).ok()?]));
         let (Some([rows, cols]), Some(offset)) = (window, numbers.offset.first().copied()) else {
-            let text = format!("the window has sizes {sizes:?} and strides {strides:?} in a tile of pitch {}", tile.cols);
+            let text =
+                format!("the window has sizes {sizes:?} and strides {strides:?} in a tile of pitch {}", tile.cols);
             let help = format!("on the chip sizes are constant, and strides are [{}, 1]", tile.cols);
             return self.fail("tsubview-window", span, text.replace("Some(", "").replace(')', ""), help);
         };

@@ -168,10 +168,8 @@ impl Parser<'_> {
                 self.bump();
                 return self.pto(results, known, TextForm::Ssa);
             }
-        } else if let Some(name) = word.strip_prefix("arith.") {
-            if let Some(outcome) = self.arith(results, name) {
-                return outcome;
-            }
+        } else if let Some(outcome) = self.arith(results, word) {
+            return outcome;
         } else if let Some(outcome) = self.flow(results, word) {
             return outcome;
         } else if let Some(known) = words::pto(word) {

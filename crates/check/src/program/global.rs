@@ -62,9 +62,7 @@ impl Walk<'_> {
             _ => {
                 let offset = moved(base.offset, numbers.first().copied().flatten());
                 match self.ty(result) {
-                    Type::Ptr(..) => {
-                        GlobalArg { offset, dims: SmallVec::new(), strides: SmallVec::new(), ..base }
-                    }
+                    Type::Ptr(..) => GlobalArg { offset, dims: SmallVec::new(), strides: SmallVec::new(), ..base },
                     _ => GlobalArg { offset, ..base },
                 }
             }

@@ -30,6 +30,7 @@ fn binds(opcode: Opcode) -> bool {
 fn is_pure(op: &Op) -> bool {
     match op.kind {
         OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Select | OpKind::Cast(_) => true,
+        OpKind::Float(_) | OpKind::CmpFloat(_) => true,
         // A window in result form makes nothing but its result.
         OpKind::Pto(opcode, _) => matches!(opcode.info().sem, Sem::Value) || opcode.info().text == Text::Subset,
         _ => false,
