@@ -105,14 +105,27 @@ typedef enum TesseraAttrName {
   TESSERA_ATTR_NAME_SRC1_COL = 16, // an integer
   TESSERA_ATTR_NAME_SRC0_EQ_DST = 17, // true or false
   TESSERA_ATTR_NAME_HIGH_PRECISION = 18, // true or false
-  TESSERA_ATTR_NAME_ST_PHASE = 19, // one of unspecified, partial, final
-  TESSERA_ATTR_NAME_ATOMIC_TYPE = 20, // one of atomic_none, atomic_add
-  TESSERA_ATTR_NAME_PAD_MODE = 21, // one of PadNull, PadValue, PadFirstElem
-  TESSERA_ATTR_NAME_INIT_OUT_BUFFER = 22, // true or false
-  TESSERA_ATTR_NAME_ACC_PHASE = 23, // one of unspecified, partial, final
-  TESSERA_ATTR_NAME_ENABLE = 24, // true or false
-  TESSERA_ATTR_NAME_F32_MODE = 25, // one of round, rint
-  TESSERA_ATTR_NAME_LAYOUT = 26, // one of nd, dn, nz
+  TESSERA_ATTR_NAME_DESCENDING = 19, // true or false
+  TESSERA_ATTR_NAME_UPPER_OR_LOWER = 20, // an integer
+  TESSERA_ATTR_NAME_ROUNDS = 21, // an integer
+  TESSERA_ATTR_NAME_IS_MSB = 22, // true or false
+  TESSERA_ATTR_NAME_BYTE = 23, // an integer
+  TESSERA_ATTR_NAME_OFFSET = 24, // an integer
+  TESSERA_ATTR_NAME_MASK_PATTERN = 25, // one of P0101, P1010, P0001, P0010, P0100, P1000, P1111
+  TESSERA_ATTR_NAME_EXHAUSTED = 26, // true or false
+  TESSERA_ATTR_NAME_QUANT_TYPE = 27, // one of INT8_SYM, INT8_ASYM
+  TESSERA_ATTR_NAME_ST_PHASE = 28, // one of unspecified, partial, final
+  TESSERA_ATTR_NAME_ATOMIC_TYPE = 29, // one of atomic_none, atomic_add
+  TESSERA_ATTR_NAME_PAD_MODE = 30, // one of PadNull, PadValue, PadFirstElem
+  TESSERA_ATTR_NAME_INIT_OUT_BUFFER = 31, // true or false
+  TESSERA_ATTR_NAME_GATHER_OOB = 32, // one of undefined, clamp, wrap, zero
+  TESSERA_ATTR_NAME_SCATTER_ATOMIC_OP = 33, // one of none, add, max, min
+  TESSERA_ATTR_NAME_SCATTER_OOB = 34, // one of undefined, skip, clamp, wrap
+  TESSERA_ATTR_NAME_COALESCE = 35, // one of row, elem
+  TESSERA_ATTR_NAME_ACC_PHASE = 36, // one of unspecified, partial, final
+  TESSERA_ATTR_NAME_ENABLE = 37, // true or false
+  TESSERA_ATTR_NAME_F32_MODE = 38, // one of round, rint
+  TESSERA_ATTR_NAME_LAYOUT = 39, // one of nd, dn, nz
 } TesseraAttrName;
 
 // Element types.
@@ -271,10 +284,31 @@ typedef enum TesseraOp {
   TESSERA_OP_TGET_SCALE_ADDR = 130, // Binds a scale tile to the scale area that belongs to a Left or Right tile; moves no data.
   TESSERA_OP_SETHF32MODE = 131, // From here on f32 operands of the non-MX products are rounded to 11 mantissa bits (a2a3); state of the kernel, no tile is touched.
   TESSERA_OP_SETTF32MODE = 132, // From here on f32 operands of the non-MX products are rounded to 10 mantissa bits (a5); state of the kernel, no tile is touched.
-  TESSERA_OP_TGATHER = 133, // Picks elements of src by linear index.
-  TESSERA_OP_TLOAD = 134, // Copies a view of global memory into a tile and fills the tile's padding.
-  TESSERA_OP_TSTORE = 135, // Copies a tile's valid region to a view; out of an accumulator it converts, quantizes and clips; it can add.
-  TESSERA_OP_TSTORE_FP = 136, // tstore out of an accumulator with one quantization parameter per column.
+  TESSERA_OP_TCI = 133, // Consecutive integers in one row, upward or downward from a start value.
+  TESSERA_OP_TTRI = 134, // A triangular matrix of ones and zeros.
+  TESSERA_OP_TRANDOM = 135, // Counter-based pseudo-random 32-bit words: Philox 4x32.
+  TESSERA_OP_THISTOGRAM = 136, // Per row, the cumulative histogram of one byte of every element that passes a filter on the higher bytes.
+  TESSERA_OP_TGATHER = 137, // Picks elements of src by linear index.
+  TESSERA_OP_TGATHERB = 138, // Gathers blocks of 32 bytes by byte offset.
+  TESSERA_OP_TSCATTER = 139, // Writes each element of src to the element of dst that its index names.
+  TESSERA_OP_TSORT32 = 140, // Sorts every 32 columns of a row downward and writes (value, index) records.
+  TESSERA_OP_TMRGSORT = 141, // Merges each four neighbouring sorted blocks of records of one row.
+  TESSERA_OP_TGETVAL = 142, // Reads one element as a scalar.
+  TESSERA_OP_TSETVAL = 143, // Writes a scalar into one element.
+  TESSERA_OP_TPARTADD = 144, // Sum where both sources are valid, a copy where only one is.
+  TESSERA_OP_TPARTMUL = 145, // Product where both sources are valid, a copy where only one is.
+  TESSERA_OP_TPARTMAX = 146, // Maximum where both sources are valid, a copy where only one is.
+  TESSERA_OP_TPARTMIN = 147, // Minimum where both sources are valid, a copy where only one is.
+  TESSERA_OP_TPARTARGMAX = 148, // Greater value with its index where both sources are valid, a copy where only one is.
+  TESSERA_OP_TPARTARGMIN = 149, // Smaller value with its index where both sources are valid, a copy where only one is.
+  TESSERA_OP_TQUANT = 150, // Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.
+  TESSERA_OP_TDEQUANT = 151, // Integers back to f32 with a scale and an offset per row.
+  TESSERA_OP_TLOAD = 152, // Copies a view of global memory into a tile and fills the tile's padding.
+  TESSERA_OP_TPREFETCH = 153, // Reads a view ahead of its use, through a tile.
+  TESSERA_OP_TSTORE = 154, // Copies a tile's valid region to a view; out of an accumulator it converts, quantizes and clips; it can add.
+  TESSERA_OP_TSTORE_FP = 155, // tstore out of an accumulator with one quantization parameter per column.
+  TESSERA_OP_MGATHER = 156, // Gathers rows or elements of a view by index.
+  TESSERA_OP_MSCATTER = 157, // Scatters rows or elements of a tile into a view by index.
 } TesseraOp;
 
 // Forms of an instruction.
@@ -292,6 +326,11 @@ typedef enum TesseraForm {
   TESSERA_FORM_SCALAR_FIRST = 10,
   TESSERA_FORM_WINDOW = 11,
   TESSERA_FORM_VALUED = 12,
+  TESSERA_FORM_COMPARE = 13,
+  TESSERA_FORM_MASK = 14,
+  TESSERA_FORM_BLOCKS = 15,
+  TESSERA_FORM_LISTS = 16,
+  TESSERA_FORM_LISTS_TMP_OUT = 17,
 } TesseraForm;
 
 // What an operand is to its instruction.
@@ -335,7 +374,22 @@ typedef enum TesseraRole {
   TESSERA_ROLE_GLOBAL = 36,
   TESSERA_ROLE_NUMBER = 37,
   TESSERA_ROLE_SCALAR = 38,
-  TESSERA_ROLE_INIT = 39,
+  TESSERA_ROLE_SRC3 = 39,
+  TESSERA_ROLE_SRC0_IDX = 40,
+  TESSERA_ROLE_SRC1_IDX = 41,
+  TESSERA_ROLE_OFFSET = 42,
+  TESSERA_ROLE_SCALE = 43,
+  TESSERA_ROLE_CDST = 44,
+  TESSERA_ROLE_EXECUTED = 45,
+  TESSERA_ROLE_KEY0 = 46,
+  TESSERA_ROLE_KEY1 = 47,
+  TESSERA_ROLE_COUNTER0 = 48,
+  TESSERA_ROLE_COUNTER1 = 49,
+  TESSERA_ROLE_COUNTER2 = 50,
+  TESSERA_ROLE_COUNTER3 = 51,
+  TESSERA_ROLE_INDEX = 52,
+  TESSERA_ROLE_VALUE = 53,
+  TESSERA_ROLE_INIT = 54,
 } TesseraRole;
 
 

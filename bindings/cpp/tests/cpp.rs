@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use support::{has_compiler, library, root};
+use tessera_isa::ops::{Family, Opcode};
 
 /// The compilers that are here; a machine without any has nothing to say about C++.
 fn compilers() -> Vec<&'static str> {
@@ -55,6 +56,18 @@ fn kernels_move_what_they_should() {
 #[test]
 fn kernels_compute_what_they_should() {
     compile_and_run("compute");
+}
+
+/// The kernel calls every instruction of the vector unit.
+#[test]
+fn the_vector_unit_computes_what_it_should() {
+    let kernel = std::fs::read_to_string(root().join("tests/cpp/vector.cpp")).unwrap();
+    let vector = [Family::Elementwise, Family::Scalar, Family::Reduce];
+    for op in Opcode::ALL.iter().filter(|op| vector.contains(&op.info().family)) {
+        let is_called = |name: &str| kernel.contains(&format!(" {name}(")) || kernel.contains(&format!(" {name}<"));
+        assert!(op.info().cpp.iter().all(|name| is_called(name)), "{op} is not called");
+    }
+    compile_and_run("vector");
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod region;
 mod special;
 mod special_types;
 mod statement;
+mod suffix;
 
 use crate::lex::{Lexer, Token};
 use crate::sink::Sink;
@@ -46,7 +47,7 @@ pub(crate) type Res<T> = Result<T, Failed>;
 pub(crate) const UNKNOWN: TypeId = TypeId(u32::MAX);
 
 /// What stands at an operand's place before names are looked up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Raw {
     pub what: RawArg,
     pub span: Span,

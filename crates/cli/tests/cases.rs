@@ -1,4 +1,4 @@
-//! The sample cases of `tests/cases`: each command line of a folder, run in a copy of it, with its exit code, the rules
+//! The sample cases of `tests/cases` and `tests/cases-compute`: each command line of a folder, run in a copy of it, with its exit code, the rules
 //! it reports and the files it writes compared to what the folder expects.
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -11,15 +11,19 @@ use tessera_cli::{Session, run};
 
 fn main() {
     let args = Arguments::from_args();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let mut trials = Vec::new();
-    for group in ["legal", "illegal", "warning", "runtime"] {
-        for folder in folders(&root.join(group)) {
-            let name = folder.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-            trials.push(Trial::test(format!("{group}/{name}"), move || case(&folder)));
+    for set in ["cases", "cases-compute"] {
+        let before = trials.len();
+        for group in ["legal", "illegal", "warning", "runtime"] {
+            for folder in folders(&root.join(set).join(group)) {
+                let name = folder.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+                let of_set = set.strip_prefix("cases-").map(|s| format!("{s}/")).unwrap_or_default();
+                trials.push(Trial::test(format!("{of_set}{group}/{name}"), move || case(&folder)));
+            }
         }
+        assert!(trials.len() > before, "there are no cases in {}", root.join(set).display());
     }
-    assert!(!trials.is_empty(), "there are no cases in {}", root.display());
     libtest_mimic::run(&args, trials).exit();
 }
 
@@ -55,9 +59,9 @@ struct Copy(PathBuf);
 
 impl Copy {
     fn of(folder: &Path) -> io::Result<Copy> {
-        let group = folder.parent().and_then(Path::file_name).unwrap_or_default();
-        let name = folder.file_name().unwrap_or_default();
-        let to = std::env::temp_dir().join(format!("tessera-cases-{}", std::process::id())).join(group).join(name);
+        let tests = folder.ancestors().nth(3).unwrap_or(folder);
+        let name = folder.strip_prefix(tests).unwrap_or(folder);
+        let to = std::env::temp_dir().join(format!("tessera-cases-{}", std::process::id())).join(name);
         fs::create_dir_all(&to)?;
         for entry in fs::read_dir(folder)? {
             let from = entry?.path();
@@ -140,8 +144,10 @@ fn human_finding(line: &str) -> Option<(String, String)> {
     matches!(severity, "error" | "warning" | "note").then(|| (rule.into(), severity.into()))
 }
 
-/// Every `expected_NAME.npy` equals `out_NAME.npy`, bit for bit.
+/// Every `expected_NAME.npy` equals `out_NAME.npy`, bit for bit, or as far as `ulp.txt` says.
 fn compare_files(dir: &Path) -> Result<(), String> {
+    let ulp = fs::read_to_string(dir.join("ulp.txt")).unwrap_or_default();
+    let allowed = |name: &str| ulp.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok());
     for entry in fs::read_dir(dir).map_err(|e| e.to_string())?.flatten() {
         let file = entry.file_name().to_string_lossy().into_owned();
         let Some(name) = file.strip_prefix("expected_").filter(|n| n.ends_with(".npy")) else {
@@ -155,7 +161,9 @@ fn compare_files(dir: &Path) -> Result<(), String> {
         if wanted.shape != got.shape {
             return Err(format!("{name} has shape {}, expected {}", shape_text(&got.shape), shape_text(&wanted.shape)));
         }
-        if let Some(at) = wanted.bytes.iter().zip(&got.bytes).position(|(a, b)| a != b) {
+        if let Some(most) = allowed(name.trim_end_matches(".npy")) {
+            far(&wanted, &got, most).map_or(Ok(()), |why| Err(format!("{name}: {why}")))?;
+        } else if let Some(at) = wanted.bytes.iter().zip(&got.bytes).position(|(a, b)| a != b) {
             let count = wanted.bytes.iter().zip(&got.bytes).filter(|(a, b)| a != b).count();
             return Err(format!("{name} differs in {count} bytes of {}, first at byte {at}", wanted.bytes.len()));
         }
@@ -164,4 +172,27 @@ fn compare_files(dir: &Path) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The first element that is more than `most` codes off; a NaN is only near a NaN.
+fn far(wanted: &Array, got: &Array, most: u64) -> Option<String> {
+    let size = wanted.bytes.len() / wanted.shape.iter().product::<u64>().max(1) as usize;
+    // bf16 is an unsigned integer to numpy.
+    let infinity = match (size, wanted.descr.contains('f')) {
+        (4, _) => 0x7F80_0000,
+        (_, true) => 0x7C00,
+        _ => 0x7F80,
+    };
+    let code = |bytes: &[u8]| {
+        let bits = bytes.iter().rev().fold(0i64, |bits, b| bits << 8 | i64::from(*b));
+        let sign = 1 << (8 * size - 1);
+        let magnitude = bits & (sign - 1);
+        (magnitude <= infinity).then_some(if bits & sign != 0 { -magnitude } else { magnitude })
+    };
+    let elements = wanted.bytes.chunks_exact(size.max(1)).zip(got.bytes.chunks_exact(size.max(1)));
+    elements.enumerate().find_map(|(n, (wanted, got))| match (code(wanted), code(got)) {
+        (Some(x), Some(y)) if x.abs_diff(y) <= most => None,
+        (None, None) => None,
+        _ => Some(format!("element {n} is {got:02x?}, expected {wanted:02x?} within {most} ulp")),
+    })
 }

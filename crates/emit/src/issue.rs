@@ -117,7 +117,7 @@ impl Emitter<'_> {
         let name = info.cpp.first().copied().unwrap_or_default();
         if !info.by_flows() {
             // The intrinsic is made of the row.
-            arguments.extend(self.attributes(op, info, attrs));
+            arguments.extend(self.attributes(op, (info, form), attrs));
             self.line(&format!("{name}{}({});", algorithm(info, attrs), arguments.join(", ")));
             return Ok(());
         }
@@ -134,9 +134,10 @@ impl Emitter<'_> {
     }
 
     /// The attributes that are arguments: those that may be left out are, where nothing behind them is given.
-    fn attributes(&self, op: &Op, info: &OpInfo, attrs: &Attrs) -> Vec<String> {
+    fn attributes(&self, op: &Op, (info, form): (&OpInfo, Form), attrs: &Attrs) -> Vec<String> {
+        let known = info.forms.iter().find(|f| f.form == form).map_or(info.attrs, |f| info.attrs_of(f));
         let is_there = |a: &&AttrName| a.info().beside.is_none_or(|role| op.operand(role).is_some());
-        let of = |cpp: CppAttr| info.attrs.iter().filter(is_there).filter(move |a| a.info().cpp == cpp);
+        let of = |cpp: CppAttr| known.iter().filter(is_there).filter(move |a| a.info().cpp == cpp);
         let optional: Vec<&AttrName> = of(CppAttr::Optional).collect();
         let given = optional.iter().rposition(|a| attrs.get(**a).is_some()).map_or(0, |last| last + 1);
         let all = of(CppAttr::Argument).chain(optional.into_iter().take(given));

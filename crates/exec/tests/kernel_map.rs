@@ -1,16 +1,49 @@
 //! Nests that compute, against the definition of what an element becomes, bit for bit.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 use smallvec::SmallVec;
 use tessera_exec::engine::memory::MemoryId;
 use tessera_exec::kernels::{Level, MapKernel, Mapped};
 use tessera_exec::nest::{DST, Map, Operand, Place, lower};
+use tessera_isa::codec::Overflow;
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
-use tessera_isa::sem::Func;
+use tessera_isa::sem::{Func, Rounding, Saturation};
 use tessera_testkit::random::Random;
 
-/// Every function that has a kernel, with how many arguments it takes.
-const FUNCS: [(Func, usize); 1] = [(Func::Add, 2)];
+/// Every function with how many arguments it takes; those that floats, or integers, do not have, give 0 there too.
+const FUNCS: [(Func, usize); 29] = [
+    (Func::Abs, 1),
+    (Func::Neg, 1),
+    (Func::Not, 1),
+    (Func::Relu, 1),
+    (Func::Recip, 1),
+    (Func::Exp, 1),
+    (Func::Log, 1),
+    (Func::Sqrt, 1),
+    (Func::Rsqrt, 1),
+    (Func::Add, 2),
+    (Func::Sub, 2),
+    (Func::Mul, 2),
+    (Func::Div, 2),
+    (Func::MulRecip, 2),
+    (Func::Rem, 2),
+    (Func::Fmod, 2),
+    (Func::Pow, 2),
+    (Func::Max, 2),
+    (Func::Min, 2),
+    (Func::And, 2),
+    (Func::Or, 2),
+    (Func::Xor, 2),
+    (Func::Shl, 2),
+    (Func::Shr, 2),
+    (Func::Prelu, 2),
+    (Func::ExpDif, 2),
+    (Func::AddAdd, 3),
+    (Func::SubAdd, 3),
+    (Func::Axpy, 3),
+];
 
 const ELEMS: [Elem; 11] = [
     Elem::F32,
@@ -34,7 +67,13 @@ fn value(random: &mut Random, elem: Elem) -> u64 {
         Elem::Bf16 => 0x7F80,
         _ => 0x7F80_0000,
     };
-    let bits = match random.range(0, 9) {
+    let bits = match random.range(0, 12) {
+        // Numbers that are neither huge nor tiny, halves among them.
+        10.. if elem.is_float() => {
+            let v = (random.range(0, 4000) as f64 - 2000.0) / random.pick(&[1.0, 2.0, 4.0, 100.0]);
+            elem.encode_f64(v, Overflow::Infinity)
+        }
+        10.. => (random.range(0, 20) as i64 - 10) as u64,
         0 => 0,
         1 => sign,
         2 => exponent,
@@ -52,72 +91,102 @@ fn read(bytes: &[u8], at: i64, elem: Elem) -> u64 {
     element.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b))
 }
 
+/// Runs a function on random values in random shapes, at every level, against its definition.
+fn compare(random: &mut Random, func: Func, to: Elem, types: &[Elem], rounds: u32) {
+    let size = |elem: Elem| elem.bits() as usize / 8;
+    for round in 0..rounds {
+        let (rows, cols) = (random.range(1, 5), random.range(1, 150));
+        // Side by side, with a pitch, column by column, or one value a row, a column or for all.
+        let shape = |random: &mut Random| {
+            let pitch = cols + random.range(0, 3);
+            match random.range(0, 5) {
+                0 => (Layout::col_major(rows, cols, rows), Map::SAME),
+                1 => (Layout::row_major(rows, cols, pitch), Map { origin: [0, 0], step: [[1, 0], [0, 0]] }),
+                2 => (Layout::row_major(rows, cols, pitch), Map { origin: [0, 0], step: [[0, 0], [0, 1]] }),
+                _ => (Layout::row_major(rows, cols, pitch), Map::SAME),
+            }
+        };
+        let mut shapes = vec![(shape(random).0, Map::SAME)];
+        let mut args: SmallVec<[(Elem, Option<u64>); 3]> = SmallVec::new();
+        let mut elems = vec![to];
+        for elem in types {
+            if random.range(0, 4) == 0 && args.iter().any(|(_, scalar)| scalar.is_none()) {
+                // A float scalar enters as f32 now and then, whatever the elements are.
+                let elem = if elem.is_float() && random.once_in(2) { Elem::F32 } else { *elem };
+                args.push((elem, Some(value(random, elem))));
+            } else {
+                args.push((*elem, None));
+                shapes.push(shape(random));
+                elems.push(*elem);
+            }
+        }
+        // In place: the first argument is the destination.
+        let in_place = round % 3 == 0 && elems[1] == to;
+        if in_place {
+            shapes[1] = shapes[0].clone();
+        }
+        let mut memories: Vec<Vec<u8>> = Vec::new();
+        for ((layout, _), elem) in shapes.iter().zip(&elems) {
+            let values = (0..layout.footprint()).map(|_| value(random, *elem));
+            memories.push(values.flat_map(|v| v.to_le_bytes().into_iter().take(size(*elem))).collect());
+        }
+        let operands: Vec<Operand<'_>> = shapes
+            .iter()
+            .zip(&elems)
+            .map(|((layout, map), elem)| Operand { layout, map: *map, bits: elem.bits() })
+            .collect();
+        let mut places: Vec<Place> =
+            (0..shapes.len()).map(|memory| Place { memory: MemoryId::new(memory), at: 0 }).collect();
+        if in_place {
+            places[1] = places[0];
+        }
+        let mapped = Mapped { func, to, args };
+        let nests = lower([rows, cols], &operands);
+        let mut want = memories[0].clone();
+        for nest in &nests {
+            nest.for_each_element(|at| {
+                let elements = (1..shapes.len()).map(|k| read(&memories[places[k].memory.index()], at[k], elems[k]));
+                let result = mapped.eval(elements).to_le_bytes();
+                want[at[DST] as usize..at[DST] as usize + size(to)].copy_from_slice(&result[..size(to)]);
+            });
+        }
+        for level in Level::available() {
+            let mut got = memories.clone();
+            for nest in &nests {
+                MapKernel::new(nest.clone(), mapped.clone(), level).run(&mut got, &places).unwrap();
+            }
+            if got[0] != want {
+                let at = got[0].iter().zip(&want).position(|(x, y)| x != y).unwrap_or(0) / size(to) * size(to);
+                let (got, want) = (read(&got[0], at as i64, to), read(&want, at as i64, to));
+                panic!("{mapped:?} {level:?} {rows}x{cols}: byte {at} is {got:#x} and not {want:#x}");
+            }
+            assert_eq!(got[1..], memories[1..], "only the destination is written");
+        }
+    }
+}
+
 #[test]
 fn every_function_and_type_matches_its_definition() {
     let mut random = Random(21);
     for (func, arity) in FUNCS {
         for elem in ELEMS {
-            for round in 0..60 {
-                let (rows, cols) = (random.range(1, 5), random.range(1, 150));
-                let size = elem.bits() as usize / 8;
-                // Side by side, with a pitch, column by column, or one value a row, a column or for all.
-                let shape = |random: &mut Random| {
-                    let pitch = cols + random.range(0, 3);
-                    match random.range(0, 5) {
-                        0 => (Layout::col_major(rows, cols, rows), Map::SAME),
-                        1 => (Layout::row_major(rows, cols, pitch), Map { origin: [0, 0], step: [[1, 0], [0, 0]] }),
-                        2 => (Layout::row_major(rows, cols, pitch), Map { origin: [0, 0], step: [[0, 0], [0, 1]] }),
-                        _ => (Layout::row_major(rows, cols, pitch), Map::SAME),
-                    }
-                };
-                let (to, _) = shape(&mut random);
-                let mut shapes = vec![(to, Map::SAME)];
-                let mut args: SmallVec<[(Elem, Option<u64>); 3]> = SmallVec::new();
-                for _ in 0..arity {
-                    if random.range(0, 4) == 0 && args.iter().any(|(_, scalar)| scalar.is_none()) {
-                        args.push((elem, Some(value(&mut random, elem))));
-                    } else {
-                        args.push((elem, None));
-                        shapes.push(shape(&mut random));
-                    }
-                }
-                // In place: the first argument is the destination.
-                let in_place = round % 3 == 0;
-                if in_place {
-                    shapes[1] = shapes[0].clone();
-                }
-                let bytes = |layout: &Layout| layout.footprint() as usize * size;
-                let mut memories: Vec<Vec<u8>> = Vec::new();
-                for (layout, _) in &shapes {
-                    let elements = bytes(layout) / size;
-                    let values = (0..elements).map(|_| value(&mut random, elem));
-                    memories.push(values.flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect());
-                }
-                let operands: Vec<Operand<'_>> =
-                    shapes.iter().map(|(layout, map)| Operand { layout, map: *map, bits: elem.bits() }).collect();
-                let mut places: Vec<Place> =
-                    (0..shapes.len()).map(|memory| Place { memory: MemoryId::new(memory), at: 0 }).collect();
-                if in_place {
-                    places[1] = places[0];
-                }
-                let mapped = Mapped { func, to: elem, args };
-                let nests = lower([rows, cols], &operands);
-                let mut want = memories[0].clone();
-                for nest in &nests {
-                    nest.for_each_element(|at| {
-                        let elements =
-                            (1..shapes.len()).map(|k| read(&memories[places[k].memory.index()], at[k], elem));
-                        let result = mapped.eval(elements).to_le_bytes();
-                        want[at[DST] as usize..at[DST] as usize + size].copy_from_slice(&result[..size]);
-                    });
-                }
-                for level in Level::available() {
-                    let mut got = memories.clone();
-                    for nest in &nests {
-                        MapKernel::new(nest.clone(), mapped.clone(), level).run(&mut got, &places).unwrap();
-                    }
-                    assert_eq!(got[0], want, "{mapped:?} {level:?} {rows}x{cols}");
-                    assert_eq!(got[1..], memories[1..], "only the destination is written");
+            compare(&mut random, func, elem, &vec![elem; arity], 24);
+        }
+    }
+    for narrow in [Elem::F16, Elem::Bf16] {
+        compare(&mut random, Func::Axpy, Elem::F32, &[narrow, narrow, Elem::F32], 40);
+    }
+}
+
+#[test]
+fn every_conversion_matches_its_definition() {
+    let mut random = Random(22);
+    for from in ELEMS {
+        for to in ELEMS {
+            for rounding in Rounding::ALL {
+                for saturation in [None, Some(Saturation::On), Some(Saturation::Off)] {
+                    let func = Func::Cvt { rounding: *rounding, saturation };
+                    compare(&mut random, func, to, &[from], 2);
                 }
             }
         }

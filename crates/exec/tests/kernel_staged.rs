@@ -1,9 +1,12 @@
-//! Folds, products and gathers against the formulas, element by element and bit for bit, in every layout.
+//! Folds, products, gathers, comparisons and selections against the formulas, element by element and bit for bit, in every layout.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use tessera_exec::engine::memory::MemoryId;
 use tessera_exec::kernels::Staged;
 use tessera_exec::nest::{Map, Place};
 use tessera_isa::elem::Elem;
+use tessera_isa::inst::Cmp;
 use tessera_isa::layout::Layout;
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Func, Reduced};
@@ -76,45 +79,133 @@ fn places(n: usize) -> Vec<Place> {
     (0..n).map(|memory| Place { memory: MemoryId::new(memory), at: 0 }).collect()
 }
 
+const NUMBERS: [Elem; 11] = [
+    Elem::F32,
+    Elem::F16,
+    Elem::Bf16,
+    Elem::I8,
+    Elem::I16,
+    Elem::I32,
+    Elem::I64,
+    Elem::U8,
+    Elem::U16,
+    Elem::U32,
+    Elem::U64,
+];
+
+/// Folds rows or columns, and compares with the definition.
+fn fold(random: &mut Random, func: Func, from: Elem, to: Elem) {
+    let (rows, cols) = (1 + random.below(40), 1 + random.below(70));
+    let by_rows = random.below(2) == 0;
+    let (src, x) = tile(random, from, rows, cols);
+    let (dst, old) = tile(random, to, rows, cols);
+    let at = |step| Map { origin: [0, 0], step };
+    let (extent, source, result) = match by_rows {
+        true => ([rows, 1, cols], at([[1, 0, 0], [0, 0, 1]]), at([[1, 0, 0], [0, 0, 0]])),
+        false => ([1, cols, rows], at([[0, 0, 1], [0, 1, 0]]), at([[0, 0, 0], [0, 1, 0]])),
+    };
+    let staged = Staged::reduce(func, extent, ((1, &dst, to), result), &[((0, &src, from), source)], None, None);
+    let mut want = old.clone();
+    for n in 0..if by_rows { rows } else { cols } {
+        let place = |k: u64| if by_rows { (n, k) } else { (k, n) };
+        let elements: Vec<_> = (0..extent[2]).map(|k| [(from, get(&x, &src, from, place(k)))]).collect();
+        let result = func.fold(to, None, elements.iter().map(|e| e.as_slice()));
+        put(&mut want, &dst, to, place(0), result);
+    }
+    let mut memories = [x, old];
+    staged.run(&mut memories, &places(2)).unwrap();
+    assert!(memories[1] == want, "{func:?} {from} → {to}, {rows}x{cols}, by rows {by_rows}");
+}
+
 #[test]
-fn sums_of_rows_and_columns() {
+fn folds_of_rows_and_columns() {
     let mut random = Random(5);
-    let types = [
-        (Elem::F32, Elem::F32),
-        (Elem::F16, Elem::F16),
-        (Elem::F16, Elem::F32),
-        (Elem::Bf16, Elem::Bf16),
-        (Elem::I16, Elem::I16),
-        (Elem::I16, Elem::I32),
-        (Elem::U8, Elem::U8),
-        (Elem::I64, Elem::I64),
-        (Elem::F8e4m3, Elem::F32),
-    ];
-    for round in 0..90 {
-        let (from, to) = types[round % types.len()];
-        let (rows, cols) = (1 + random.below(40), 1 + random.below(70));
-        let by_rows = random.below(2) == 0;
-        let (src, x) = tile(&mut random, from, rows, cols);
-        let (dst, old) = tile(&mut random, to, rows, cols);
-        let at = |step| Map { origin: [0, 0], step };
-        let (extent, source, result) = match by_rows {
-            true => ([rows, 1, cols], at([[1, 0, 0], [0, 0, 1]]), at([[1, 0, 0], [0, 0, 0]])),
-            false => ([1, cols, rows], at([[0, 0, 1], [0, 1, 0]]), at([[0, 0, 0], [0, 1, 0]])),
-        };
-        let staged =
-            Staged::reduce(Func::Add, extent, ((1, &dst, to), result), &[((0, &src, from), source)], None, None);
-        let mut want = old.clone();
-        let state = Func::state(to);
-        for n in 0..if by_rows { rows } else { cols } {
-            let place = |k: u64| if by_rows { (n, k) } else { (k, n) };
-            let sum = (0..extent[2])
-                .fold(0, |s, k| Func::Add.eval(state, &[(state, s), (from, get(&x, &src, from, place(k)))]));
-            let sum = Func::Convert.eval(to, &[(state, sum)]);
-            put(&mut want, &dst, to, place(0), sum);
+    let wider = [(Elem::F16, Elem::F32), (Elem::Bf16, Elem::F32), (Elem::I16, Elem::I32), (Elem::F8e4m3, Elem::F32)];
+    for (from, to) in NUMBERS.map(|elem| (elem, elem)).into_iter().chain(wider) {
+        for _ in 0..8 {
+            for func in [Func::Add, Func::Mul, Func::Max, Func::Min] {
+                fold(&mut random, func, from, to);
+            }
         }
-        let mut memories = [x, old];
-        staged.run(&mut memories, &places(2)).unwrap();
-        assert!(memories[1] == want, "{from} → {to}, {rows}x{cols}, by rows {by_rows}");
+    }
+    for from in NUMBERS {
+        for greatest in [false, true] {
+            for _ in 0..4 {
+                fold(&mut random, Func::Arg { greatest, value: true }, from, from);
+                for to in [Elem::I32, Elem::U16] {
+                    fold(&mut random, Func::Arg { greatest, value: false }, from, to);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn comparisons_are_bits_of_bytes() {
+    let mut random = Random(8);
+    for elem in NUMBERS {
+        for cmp in Cmp::ALL {
+            for scalar in [false, true] {
+                let func = Func::Compare(*cmp);
+                let (rows, cols) = (1 + random.below(9), 1 + random.below(70));
+                let ((lx, x), (ly, y)) = (tile(&mut random, elem, rows, cols), tile(&mut random, elem, rows, cols));
+                let bytes = cols.div_ceil(8);
+                let mask = Layout::row_major(1, rows * bytes, rows * bytes);
+                let old = vec![0xA5; (rows * bytes) as usize];
+                let one = (elem, random.bits(elem));
+                let (tx, ty) = ((0, &lx, elem), (1, &ly, elem));
+                let args = if scalar { vec![tx] } else { vec![tx, ty] };
+                let staged = Staged::pack(func, [rows, cols], &args, scalar.then_some(one), (2, &mask, Elem::U8));
+                let mut memories = [x.clone(), y.clone(), old];
+                staged.run(&mut memories, &places(3)).unwrap();
+                for k in 0..rows * bytes {
+                    let (r, first) = (k / bytes, k % bytes * 8);
+                    let pairs: Vec<_> = (first..(first + 8).min(cols))
+                        .flat_map(|c| {
+                            let y = if scalar { one } else { (elem, get(&y, &ly, elem, (r, c))) };
+                            [(elem, get(&x, &lx, elem, (r, c))), y]
+                        })
+                        .collect();
+                    let want = func.eval(Elem::U8, &pairs) as u8;
+                    assert_eq!(memories[2][k as usize], want, "{elem} {cmp:?} {rows}x{cols} byte {k}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn selections_go_by_the_bits_of_a_mask() {
+    let mut random = Random(9);
+    for elem in [Elem::U8, Elem::F16, Elem::F32, Elem::I64] {
+        for scalar in [None, Some(0), Some(1)] {
+            for _ in 0..4 {
+                let (rows, cols) = (1 + random.below(9), 1 + random.below(70));
+                let ((lx, x), (ly, y)) = (tile(&mut random, elem, rows, cols), tile(&mut random, elem, rows, cols));
+                let (ld, old) = tile(&mut random, elem, rows, cols);
+                let lm = Layout::row_major(rows, 32, 32);
+                let mask: Vec<u8> = (0..rows * 32).map(|_| random.below(256) as u8).collect();
+                let one = random.bits(elem);
+                let arg = |n, tile| if scalar == Some(n) { Err(one) } else { Ok(tile) };
+                let args = [arg(0, (1, &lx, elem)), arg(1, (2, &ly, elem))];
+                let staged = Staged::select([rows, cols], (0, &lm, Elem::U8), args, (3, &ld, elem));
+                let mut want = old.clone();
+                for r in 0..rows {
+                    for c in 0..cols {
+                        let is_set = mask[(r * 32 + c / 8) as usize] >> (c % 8) & 1 == 1;
+                        let picked = match (is_set, scalar) {
+                            (true, Some(0)) | (false, Some(1)) => one,
+                            (true, _) => get(&x, &lx, elem, (r, c)),
+                            (false, _) => get(&y, &ly, elem, (r, c)),
+                        };
+                        put(&mut want, &ld, elem, (r, c), picked);
+                    }
+                }
+                let mut memories = [mask, x, y, old];
+                staged.run(&mut memories, &places(4)).unwrap();
+                assert!(memories[3] == want, "{elem}, scalar {scalar:?}, {rows}x{cols}");
+            }
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod oracle {
     pub mod check;
     pub mod compute;
     pub mod more;
+    pub mod vector;
 }
 
 use std::collections::BTreeMap;
@@ -35,8 +36,6 @@ const FORMS: &[(Opcode, &[Form])] = &[
     (Opcode::Tdeinterleave, &[Form::Plain, Form::OneSource]),
     (Opcode::Tload, &[Form::Plain]),
     (Opcode::Tstore, &[Form::Plain]),
-    (Opcode::Tadd, &[Form::Plain]),
-    (Opcode::Trowsum, &[Form::Plain]),
     (Opcode::Tgather, &[Form::Plain]),
 ];
 
@@ -46,6 +45,41 @@ fn absent(profile: Profile, op: Opcode, form: Form) -> bool {
         && (matches!(op, Opcode::Tpack | Opcode::Tinterleave | Opcode::Tdeinterleave)
             || (op == Opcode::Tinsert && form == Form::NoIndex)
             || (op == Opcode::TinsertFp && form == Form::Fill))
+}
+
+#[test]
+fn random_vector_instructions_agree_with_the_oracle() {
+    let mut traits: BTreeMap<&str, u32> = BTreeMap::new();
+    let (mut ops, mut few) = (0, Vec::new());
+    for op in Opcode::ALL.iter().filter(|op| oracle::vector::FAMILIES.contains(&op.info().family)) {
+        ops += 1;
+        for (profile, form) in Profile::ALL.into_iter().flat_map(|p| op.info().forms.iter().map(move |f| (p, f.form))) {
+            let mut random = Random(profile as u64 * 1000 + op.index() as u64 * 10 + form as u64);
+            let mut found = 0;
+            for _ in 0..2000 {
+                let Some(case) = oracle::cases::case(&mut random, profile, *op, form) else {
+                    continue;
+                };
+                oracle::check::compare(&mut random, &case);
+                for name in oracle::vector::traits(&case) {
+                    *traits.entry(name).or_default() += 1;
+                }
+                found += 1;
+                if found == 24 {
+                    break;
+                }
+            }
+            let exists = op.info().sigs.iter().any(|s| s.is_for(profile, form));
+            if found < 12 && exists {
+                few.push(format!("only {found} legal cases of {op} {form} on {profile}"));
+            }
+        }
+    }
+    assert!(few.is_empty(), "{few:#?}");
+    assert_eq!(ops, 79);
+    for name in oracle::vector::TRAITS {
+        assert!(traits.get(name).is_some_and(|n| *n >= 10), "too few cases with {name}: {traits:?}");
+    }
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub mod op;
 pub mod scalar;
 pub mod types;
 mod verify;
+pub mod view;
 
 pub use func::{Block, Def, Func, Value};
 pub use names::Names;

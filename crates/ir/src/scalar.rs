@@ -164,7 +164,7 @@ pub fn compute(
 }
 
 /// The integers that are known without running, by value: constants and what is computed from them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Constants(Vec<Option<i64>>);
 
 impl Constants {
@@ -187,7 +187,7 @@ impl Constants {
     pub fn get(&self, arg: Arg) -> Option<i64> {
         match arg {
             Arg::Int(v) => Some(v),
-            Arg::Value(v) => self.0[v.index()],
+            Arg::Value(v) => self.0.get(v.index()).copied().flatten(),
         }
     }
 }

@@ -5,9 +5,11 @@
 
 mod attrs;
 mod scalar;
+mod view;
 
 pub use attrs::{AttrValue, Attrs};
 pub use scalar::{ScalarArg, ScalarType, Sign, scalar_number};
+pub use view::ViewTags;
 
 use crate::codec::Number;
 use crate::elem::Elem;
@@ -333,6 +335,14 @@ impl Inst {
     /// The type of what is written: the first destination's, or the view's.
     pub fn written_elem(&self) -> Option<Elem> {
         self.dst().map(|d| d.tile.elem).or_else(|| self.global.as_ref().map(|view| view.elem))
+    }
+
+    /// Gives the instruction its view, which has the layout that the tile of data tells where none is written.
+    pub fn set_view(&mut self, mut view: GlobalArg, tags: ViewTags) {
+        if let Some(tile) = self.dst().or_else(|| self.src()) {
+            tags.meet(&mut view, &tile.tile);
+        }
+        self.global = Some(view);
     }
 
     /// Does the instruction have this scalar operand?

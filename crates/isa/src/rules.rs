@@ -239,6 +239,9 @@ macro_rules! rules {
 
 /// All rules, grouped as in rules.md.
 static RULES: &[Rule] = rules! {
+    // No scalar has a type of four bits, so a result that would break it is `type-mismatch`.
+    Error ALL "tgetval-dtype", "the element types are those of a signature", "isa/irregular.md 9", implied;
+
     // Tile types.
     Error ALL "tile-shape", "rows and cols are at least 1, and static valid extents are at most the declared ones", "tile-model.md 5";
     Error ALL "tile-align", "without boxes, the bytes of the major dimension (cols if row_major, rows if col_major) are a multiple of 32", "tile-model.md 5";
@@ -263,6 +266,7 @@ static RULES: &[Rule] = rules! {
     Warning ALL "undefined-read", "an element that reaches global memory, a file or the terminal has a defined value", "ops.md 1";
     Error ALL "undefined-use", "a value that decides anything (an index, an fp parameter, a count, a scalar) is defined", "ops.md 1";
     // Global memory.
+    Warning ALL "view-layout", "a written layout tag is not contradicted by the view's last two strides", "isa/structure.md 8";
     Error ALL "gm-bounds", "every element touched lies inside the buffer, and a partition inside its view", "tile-model.md 7";
     // Fixpipe.
     Error ALL "quant-source", "relu, quantization and AccToVecMode need an Acc source", "fixpipe.md 1";
@@ -298,6 +302,7 @@ static RULES: &[Rule] = rules! {
     Error A5 "tinsert-cols", "Vec→Vec NZ: source cols do not exceed destination cols", "PTO ISA, TINSERT page, A5 Vec → Vec";
     Error ALL "tinsert-bounds", "the inserted region lies inside the destination's declared shape", "PTO ISA, TINSERT page, runtime bounds; PTO ISA, layout family page";
     Warning A5 "tinsert-nd-into-boxed", "Vec→Mat ND→NZ is inserted logically here; hardware copies the rows as they lie", "ops.md 3.2";
+    Warning A5 "tinsert-hw", "hardware copies whole blocks of 32 bytes, and the split form 16 rows at a time: indices and rows fit that", "PTO ISA, TINSERT page, A5 Vec → Vec and Vec → Mat";
     // TRESHAPE.
     Error ALL "treshape-loc", "both tiles have one location", "PTO ISA, TRESHAPE page, constraints";
     Error ALL "treshape-bytes", "both tiles have the same declared bytes", "PTO ISA, TRESHAPE page, constraints";
@@ -334,6 +339,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "tfillpad-pad", "the destination's pad is not null", "ops.md 6";
     Error ALL "tfillpad-inplace", "both tiles of TFILLPAD_INPLACE are views of one storage", "ops.md 6";
     Error ALL "tfillpad-valid", "a static valid region of EXPAND's destination covers the source's", "ops.md 6";
+    Warning ALL "tfillpad-static", "TFILLPAD_EXPAND makes a dynamic valid region whole; a static one stays as it is", "PTO ISA, layout family page; ops.md 6";
     Warning ALL "tfillpad-noop", "there is something to pad", "ops.md 6";
     // TIMG2COL.
     Error ALL "timg2col-loc", "the source is a conv tile in Mat, the destination is in Left", "ops.md 7";
@@ -391,6 +397,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "cast-width", "a cast of bits keeps their number; unrealized_conversion_cast is between integers", "isa/structure.md 7";
     Error ALL "loop", "a loop's step is positive and it ends within the limit", "syntax.md 4";
     Error ALL "memory-limit", "the program stays within the simulator's memory", "ARCHITECTURE.md, Invariants";
+    Warning ALL "block-overlap", "blocks write bytes of their own, other than by atomic adds", "tile-model.md 7";
     Error ALL "binding", "every argument is bound to a file or value of its type and shape", "syntax.md 4";
     Error ALL "undecided", "a proof holds for all inputs: data decides neither what moves nor how often", "trace.md";
     Error ALL "internal", "the tool keeps its own invariants; a broken one is a defect of the tool", "ARCHITECTURE.md, Invariants";

@@ -50,7 +50,7 @@ fn intrinsic(out: &mut String, op: Opcode, form: &FormInfo, shape: &Shape) {
             Kind::Tile | Kind::Conv => ("write", "AsTile"),
             Kind::Fill | Kind::Quant => ("value", "Element"),
             Kind::Index => ("index", ""),
-            Kind::Counts => ("counts", ""),
+            Kind::Counts => unreachable!("not an argument"),
         };
         arguments.push(format!("{}: {how} {role:?}", snake(&format!("{role:?}"))));
         if !bound.is_empty() {
@@ -60,14 +60,15 @@ fn intrinsic(out: &mut String, op: Opcode, form: &FormInfo, shape: &Shape) {
     // Words are arguments, and so is a flag where its operand is; hints are the dynamic interface's.
     let is_there = |a: &&AttrName| a.info().beside.is_none_or(|role| roles.contains(&role));
     let given = |a: &&AttrName| matches!(a.info().cpp, CppAttr::Argument | CppAttr::Optional);
-    let attrs: Vec<&AttrName> = info.attrs.iter().filter(is_there).filter(given).collect();
+    let attrs: Vec<&AttrName> = info.attrs_of(form).iter().filter(is_there).filter(given).collect();
     if attrs.iter().any(|a| matches!(a.info().kind, AttrKind::Word { .. })) {
         arguments.push("attrs: attrs Attrs".into());
     }
     let flags = attrs.iter().filter(|a| matches!(a.info().kind, AttrKind::Bool));
     arguments.extend(flags.map(|a| format!("{}: flag {a:?}", snake(&format!("{a:?}")))));
     let call: Vec<&str> = roles.iter().map(|r| r.cpp()).chain(attrs.iter().map(|a| a.name())).collect();
-    let judged: Vec<String> = form.judged().map(|role| format!("{role:?}: {role:?}")).collect();
+    let judged: Vec<String> =
+        form.judged().filter(|r| roles.contains(r)).map(|role| format!("{role:?}: {role:?}")).collect();
     let cpp = info.cpp.first().copied().unwrap_or_default();
     writeln!(out, "    /// `{cpp}({})`: {}\n    ///", call.join(", "), info.summary).unwrap();
     writeln!(out, "    /// `{}` ({})", info.formula, info.source).unwrap();
@@ -78,13 +79,17 @@ fn intrinsic(out: &mut String, op: Opcode, form: &FormInfo, shape: &Shape) {
 
 #[test]
 fn the_intrinsics_are_those_of_the_table() {
-    for op in Opcode::ALL.iter().filter(|op| !op.info().by_flows()) {
+    // Views have types of their own, so instructions with them are written by hand.
+    let has_view = |op: &Opcode| op.info().forms.iter().flat_map(|f| f.operands()).any(|o| o.role == Role::Global);
+    for op in Opcode::ALL.iter().filter(|op| !op.info().by_flows() && !has_view(op)) {
         assert!(FAMILIES.iter().any(|f| f.0 == op.info().family), "{op} has no file");
     }
     for (family, name, about) in FAMILIES {
         let mut rows = String::new();
         for op in Opcode::ALL.iter().filter(|op| op.info().family == family && !op.info().cpp.is_empty()) {
-            for shape in op.shapes() {
+            // An engine's caller has no vectors of counts.
+            let has_counts = |s: &&Shape| s.ins.iter().chain(&s.outs).any(|r| r.kind() == Kind::Counts);
+            for shape in op.shapes().iter().filter(|s| !has_counts(s)) {
                 intrinsic(&mut rows, *op, op.form(shape.form).unwrap(), shape);
             }
         }

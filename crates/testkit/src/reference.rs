@@ -7,6 +7,7 @@ mod blocks;
 mod compute;
 mod image;
 mod rows;
+mod vector;
 
 use blocks::Footprint;
 use tessera_isa::codec::{Number, QuantParam};

@@ -36,7 +36,13 @@ fn types(out: &mut String) {
     let rows = |hand: bool| Opcode::ALL.iter().filter(move |op| by_hand(**op) == hand).map(|op| op.info());
     let with = |name: AttrName, hand: bool| rows(hand).any(|row| row.attrs.contains(&name));
     let is_ours = |name: &AttrName| with(*name, false) && !with(*name, true);
+    let mut named: Vec<&str> = Vec::new();
     for name in AttrName::ALL.iter().copied().filter(is_ours) {
+        // Attributes may share a type of words.
+        if named.contains(&name.cpp()) {
+            continue;
+        }
+        named.push(name.cpp());
         match (name.info().kind, name.info().cpp) {
             (_, CppAttr::Algorithm | CppAttr::Hint) => {}
             (AttrKind::Word { first, .. }, _) => {
@@ -84,8 +90,14 @@ impl Overload {
                 let usual = format!("{}::{}", name.cpp(), list[usize::from(usual)].cpp);
                 write!(self.call, ".AttrUnless({tag}, {word}, {usual})").unwrap();
             }
-            (AttrKind::Word { .. } | AttrKind::Int(_), _) => {
+            (AttrKind::Word { first, .. }, _) => {
                 self.add(&format!("{} ", name.cpp()), word);
+                let first = if first == 0 { String::new() } else { format!(" - {first}") };
+                write!(self.call, ".Attr({tag}, static_cast<int64_t>({word}){first})").unwrap();
+            }
+            (AttrKind::Int(_), _) => {
+                let is_word = name.info().cpp == CppAttr::Optional;
+                self.add(&if is_word { format!("{} ", name.cpp()) } else { "int64_t ".into() }, word);
                 write!(self.call, ".Attr({tag}, static_cast<int64_t>({word}))").unwrap();
             }
             (AttrKind::Bool, _) => {
@@ -95,6 +107,18 @@ impl Overload {
             (AttrKind::Ints(_) | AttrKind::Number, _) => panic!("{name} has no argument in C++ yet"),
         }
     }
+}
+
+/// Where the last tile lies, where another row's intrinsic has the same name and as many tiles.
+fn last_locations(op: Opcode, name: &str, shape: &Shape, last: Role) -> Option<String> {
+    let kinds = |op: Opcode, s: &Shape| {
+        let roles = op.form(s.form).map(|form| s.arguments(form)).unwrap_or_default();
+        roles.into_iter().map(Role::kind).collect::<Vec<_>>()
+    };
+    let mut others = Opcode::ALL.iter().copied().filter(|o| *o != op && o.info().cpp.contains(&name));
+    let is_shared = others.any(|o| o.shapes().iter().any(|s| kinds(o, s) == kinds(op, shape)));
+    let locs: u32 = op.info().sigs.iter().flat_map(|s| s.locs_of(last)).fold(0, |set, l| set | 1 << *l as u32);
+    is_shared.then(|| format!("{locs:#x}"))
 }
 
 /// The profiles that touch a scratch operand, as a condition; elsewhere it needs no storage.
@@ -133,7 +157,7 @@ fn overload(
             Kind::Fill => (format!("detail::ScalarOf<typename {element:?}::DType> "), "Value", String::new()),
             Kind::Index => ("int64_t ".into(), "Scalar", String::new()),
             Kind::Quant => ("uint64_t ".into(), "Scalar", String::new()),
-            Kind::Counts => ("MrgSortExecutedNumList &".into(), "Counts", String::new()),
+            Kind::Counts => unreachable!("not a value of the C ABI"),
         };
         made.add(&ty, role.cpp());
         write!(made.call, ".{how}({}, {}{rest})", tag(*role), role.cpp()).unwrap();
@@ -159,15 +183,23 @@ fn overload(
     let named = form.named.iter().filter(|r| tiles.contains(r));
     let others = tiles.iter().filter(|r| !form.named.contains(r));
     let types = named.chain(others).map(|r| format!("typename {r:?}")).collect::<Vec<_>>().join(", ");
-    let judged: Vec<String> = form.judged().map(|r| format!("{{{}, {r:?}::Info}}", tag(r))).collect();
+    let judged: Vec<String> =
+        form.judged().filter(|r| roles.contains(r)).map(|r| format!("{{{}, {r:?}::Info}}", tag(r))).collect();
     let id = |id: Option<&str>| format!("\"{}\"", id.or(info.ids.loc).unwrap_or_default());
     let ids = [info.ids.profile, info.ids.loc, info.ids.layout, info.ids.dtype].map(id);
     let Overload { parameters, arguments, call } = made;
+    let (is_void, is_event) = match last_locations(op, name, shape, *last) {
+        None => ("void".to_string(), format!("detail::TileEventIf<{last:?}, WaitEvents...>")),
+        Some(locs) => (
+            format!("std::enable_if_t<detail::LiesIn<{last:?}>({locs})>"),
+            format!("std::enable_if_t<detail::LiesIn<{last:?}>({locs}), detail::TileEventIf<{last:?}, WaitEvents...>>"),
+        ),
+    };
     write!(
         out,
-        "template <{declared}{types}>\nPTO_INST void {name}_IMPL({0})\n{{ PTO_STATIC_SIG({1}, {2:?}, {3}, {4}); \
+        "template <{declared}{types}>\nPTO_INST {is_void} {name}_IMPL({0})\n{{ PTO_STATIC_SIG({1}, {2:?}, {3}, {4}); \
          {call}.Issue(); }}\ntemplate <{declared}{types}, typename... WaitEvents>\nPTO_INST \
-         detail::TileEventIf<{last:?}, WaitEvents...> {name}({0}, WaitEvents &...)\n{{ return {name}_IMPL{given}({5}), \
+         {is_event} {name}({0}, WaitEvents &...)\n{{ return {name}_IMPL{given}({5}), \
          RecordEvent{{}}; }}\n",
         parameters.join(", "),
         table(op),
@@ -182,10 +214,24 @@ fn overload(
 /// The overloads of a form as it is written: attributes that may be left out are, from the last one on.
 fn overloads(out: &mut String, op: Opcode, name: &str, shape: &Shape) {
     let form = op.form(shape.form).expect("a form");
+    // The C ABI has no vectors of counts.
+    if shape.arguments(form).iter().any(|r| r.kind() == Kind::Counts) {
+        return;
+    }
     let is_there = |a: &&AttrName| a.info().beside.is_none_or(|role| shape.ins.contains(&role));
-    let of = |cpp: CppAttr| op.info().attrs.iter().filter(is_there).filter(move |a| a.info().cpp == cpp).copied();
+    let of =
+        |cpp: CppAttr| op.info().attrs_of(form).iter().filter(is_there).filter(move |a| a.info().cpp == cpp).copied();
     let optional: Vec<AttrName> = of(CppAttr::Optional).collect();
     let no_tmp = op.looks_like_another(shape);
+    // Where leaving out scratch does not tell forms apart either, the first one has the name.
+    let kinds =
+        |s: &Shape| s.arguments(op.form(s.form).expect("a form")).into_iter().map(Role::kind).collect::<Vec<_>>();
+    let mut earlier = op.shapes().iter().take_while(|s| !std::ptr::eq(*s, shape));
+    if no_tmp
+        && (shape.ins.contains(&Role::Tmp) || earlier.any(|s| op.looks_like_another(s) && kinds(s) == kinds(shape)))
+    {
+        return;
+    }
     for given in 0..=optional.len() {
         let attrs: Vec<AttrName> = of(CppAttr::Argument).chain(optional.iter().take(given).copied()).collect();
         overload(out, op, name, (form, shape), &attrs, no_tmp);

@@ -1,6 +1,6 @@
 //! Attributes: values, dictionaries and aliases.
 
-use super::{Parser, Res, Types};
+use super::{Parser, Raw, Res, Types};
 use crate::lex::Tok;
 use crate::sink::shown;
 use crate::types::{Fields, Piece};
@@ -22,6 +22,8 @@ pub(super) enum Attr {
     /// `#pto.layout<nd>`: the name and what stands between the brackets.
     Dialect(String, String),
     Symbol(String),
+    /// `%v : T`: an operand behind a word.
+    Operand(Raw),
     Type(TypeId),
     /// `(T, T) -> T`.
     Function(Types, Types),
@@ -160,6 +162,13 @@ impl<'a> Parser<'a> {
                 Ok(Attr::Str(text))
             }
             Tok::At => self.symbol_attr(),
+            Tok::Percent => {
+                let mut raw = self.operand()?;
+                if self.eat(Tok::Colon) {
+                    raw.ty = Some(self.ty()?);
+                }
+                Ok(Attr::Operand(raw))
+            }
             Tok::Hash => self.hash_attr(),
             Tok::Bang => Ok(Attr::Type(self.ty()?.0)),
             Tok::LBrace => {
@@ -378,10 +387,16 @@ impl<'a> Parser<'a> {
     pub(super) fn tail(&mut self, entries: &mut Vec<Entry>) -> Res<Option<Box<str>>> {
         loop {
             let at_loc = self.at_word("loc") && self.second().kind == Tok::LParen;
+            let at_word = self.at(Tok::Word) && self.second().kind == Tok::Equal;
             match self.tok.kind {
                 Tok::LBrace => self.attributes(entries)?,
                 Tok::Hash if !self.tok.first => {
                     let entry = self.hash_entry()?;
+                    self.add_entry(entries, entry);
+                }
+                // The words of TLOAD's padding stand without braces (isa/memory.md 6).
+                Tok::Word if at_word => {
+                    let entry = self.entry()?;
                     self.add_entry(entries, entry);
                 }
                 Tok::Word if at_loc => {

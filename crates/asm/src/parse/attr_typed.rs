@@ -51,9 +51,6 @@ impl Parser<'_> {
         if let Some(value) = value_of(kind, &entry.value) {
             return Ok(value);
         }
-        if name.info().judged {
-            return Ok(AttrValue::Word(u8::MAX));
-        }
         let wanted = kind.wanted();
         let text = format!("{} is {wanted}, and `{}` is written", entry.key, shown(self.slice(entry.value_span)));
         let help = match kind {

@@ -1,5 +1,6 @@
 //! Which form of an instruction is written, and what each operand is to it: the instruction table decides.
 
+use super::attr::Attr;
 use super::inst::{Signature, Written};
 use super::{Parser, Raw, RawArg, Raws, Res, Results, TypeAt, Types, UNKNOWN};
 use crate::sink::shown;
@@ -36,7 +37,10 @@ impl Parser<'_> {
         w: &mut Written,
     ) -> Res<()> {
         if w.outs.is_some() {
-            text_form = TextForm::Dps;
+            // A window of a view stands in the assembly form only.
+            if w.indices.is_none() {
+                text_form = TextForm::Dps;
+            }
             if !results.names.is_empty() {
                 let text = format!("{opcode} has results and outs(…)");
                 return self.fail("syntax-form", results.start, text, "write results (SSA) or outs(…) (DPS), not both");
@@ -51,7 +55,7 @@ impl Parser<'_> {
         }
         let mut ins = arrange(form, w);
         let result_types = self.spread(opcode, (form, lists), w, &mut ins, n_outs)?;
-        if text_form != TextForm::Dps && result_types.len() != n_outs {
+        if w.outs.is_none() && result_types.len() != n_outs {
             let text = format!("the types of the results of {opcode} are not known");
             return self.fail("syntax-expected", results.start.to(self.prev), text, "write `: types -> types`");
         }
@@ -74,6 +78,7 @@ impl Parser<'_> {
             }
             op.operands.push(operand);
         }
+        self.worded(&mut op, opcode, form, w)?;
         if let Some(init) = &w.init
             && let Some(operand) = self.resolve(init, Role::Init, None)
         {
@@ -87,6 +92,30 @@ impl Parser<'_> {
         let info = opcode.info();
         op.attrs = self.sort_attrs(std::mem::take(&mut w.entries), info.attrs, info.mnemonic);
         self.finish(op, results, &result_types, w.loc.take())
+    }
+
+    /// Operands that stand behind a word, among the attributes.
+    fn worded(&mut self, op: &mut Op, opcode: Opcode, form: &Shape, w: &mut Written) -> Res<()> {
+        let info = opcode.form(form.form);
+        for entry in std::mem::take(&mut w.entries) {
+            let Attr::Operand(raw) = entry.value else {
+                w.entries.push(entry);
+                continue;
+            };
+            let role = info.and_then(|f| f.ins.iter().find(|o| o.word() == Some(&entry.key))).map(|o| o.role);
+            let Some(role) = role else {
+                let text = format!("{} of {opcode} is no operand", shown(&entry.key));
+                return self.fail("syntax-attribute", entry.span(), text, "leave it out");
+            };
+            let Some(operand) = self.resolve(&raw, role, None) else { continue };
+            if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v))
+                && !ty.plays(role)
+            {
+                return self.wrong_role(opcode, role, &raw);
+            }
+            op.operands.push(operand);
+        }
+        Ok(())
     }
 
     /// The form whose operands fit, and how the signature lists their types.

@@ -102,7 +102,7 @@ impl Parser<'_> {
     /// `pto.bind_tile %m, %r, %c {config = …} : M -> M`, or `pto.bind_tile %m : T -> T` where the type says all of it.
     fn bind_tile(&mut self, results: &Results) -> Res<()> {
         if self.at_word("ins") {
-            return self.instruction(results, Opcode::BindTile, TextForm::Ssa);
+            return self.instruction(results, Opcode::BindTile, TextForm::Ssa, Vec::new());
         }
         let mut src = self.operand()?;
         let mut valid = Raws::new();

@@ -1,5 +1,6 @@
 //! Statements: results, the operation's name, and going on after a broken one.
 
+use super::suffix::suffixed;
 use super::{Parser, Res, Results};
 use crate::lex::Tok;
 use crate::sink::{did_you_mean, shown};
@@ -163,6 +164,14 @@ impl Parser<'_> {
         if let Some(outcome) = self.memref(results, word) {
             return outcome;
         }
+        let (bare, text_form) = match word.strip_prefix("pto.") {
+            Some(mnemonic) => (mnemonic, TextForm::Ssa),
+            None => (word, TextForm::Asm),
+        };
+        if let Some((op, entries)) = suffixed(bare, span) {
+            self.bump();
+            return self.instruction(results, op, text_form, entries);
+        }
         if let Some(mnemonic) = word.strip_prefix("pto.") {
             if let Some(known) = words::pto(mnemonic) {
                 self.bump();
@@ -183,7 +192,7 @@ impl Parser<'_> {
         match known {
             Pto::Other(name) => self.other(results, name),
             Pto::Table(op) if op.info().text != Text::Forms => self.special(results, op, form),
-            Pto::Table(op) => self.instruction(results, op, form),
+            Pto::Table(op) => self.instruction(results, op, form, Vec::new()),
         }
     }
 

@@ -2,28 +2,47 @@
 
 use super::{Printer, TILE};
 use smallvec::SmallVec;
-use tessera_ir::{Def, Op, Operand, ScalarType, Sign, TextForm, Type};
+use tessera_ir::{Def, Op, OpKind, Operand, ScalarType, Sign, TextForm, Type};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::AttrValue;
-use tessera_isa::ops::{AttrKind, FormInfo, Kind, Opcode, Role};
+use tessera_isa::ops::{AttrKind, Family, FormInfo, Kind, Opcode, Role};
 
 impl Printer<'_> {
     pub(super) fn instruction(&mut self, op: &Op, opcode: Opcode, form: &FormInfo) -> &mut Self {
         // Optional operands may be left out, so roles tell where the destinations begin.
         let ends = |o: &Operand| o.role == Role::Init || form.out_roles().any(|role| role == o.role);
         let (ins, rest) = op.operands.split_at(op.operands.iter().position(ends).unwrap_or(op.operands.len()));
+        // Operands behind a word stand last.
+        let word = |o: &Operand| form.operand(o.role).and_then(|row| row.word());
+        let (ins, worded) = ins.split_at(ins.iter().position(|o| word(o).is_some()).unwrap_or(ins.len()));
         match op.form {
             TextForm::Dps => self.groups(ins, rest, op, Some(opcode)).attrs(op, opcode),
+            TextForm::Asm if rest.iter().any(|o| o.role == Role::Global) => self.window(op, opcode),
             TextForm::Ssa => {
                 self.text(if op.operands.is_empty() { "" } else { " " }).operands(ins);
                 self.init(rest, ins.is_empty()).attrs(op, opcode).signature(op, false)
             }
             TextForm::Asm => {
                 // The families' signatures list every type (isa/notes.md).
-                let tiles_only = opcode.info().by_flows() && !self.needs_scalar_types(op);
+                let tiles_only =
+                    opcode.info().by_flows() && opcode.info().family != Family::Memory && !self.needs_scalar_types(op);
                 self.bracketed(ins).init(rest, ins.is_empty()).attrs(op, opcode).signature(op, tiles_only)
             }
+        };
+        for operand in worded {
+            write!(self, " {} = ", word(operand).unwrap_or_default());
+            self.arg(operand.arg).text(" : ").operand_types(std::slice::from_ref(operand));
         }
+        self
+    }
+
+    /// `%src, %view[%row, %col] : (types) -> ()`.
+    fn window(&mut self, op: &Op, opcode: Opcode) -> &mut Self {
+        let (indices, mut listed): (SmallVec<[Operand; 6]>, SmallVec<[Operand; 6]>) =
+            op.operands.iter().copied().partition(|o| o.role.kind() == Kind::Index);
+        self.text(" ").operands(&listed).text("[").operands(&indices).text("]").attrs(op, opcode);
+        listed.extend(indices);
+        self.text(" : (").operand_types(&listed).text(") -> ()")
     }
 
     /// `ins(… {…} : …) outs(…)`.
@@ -85,8 +104,15 @@ impl Printer<'_> {
 
     /// ` : (types) -> types`.
     fn signature(&mut self, op: &Op, tiles_only: bool) -> &mut Self {
-        let listed: SmallVec<[Operand; 6]> =
-            op.operands.iter().filter(|o| !tiles_only || o.role.kind() == Kind::Tile).copied().collect();
+        // Those behind a word have their types there.
+        let row = if let OpKind::Pto(opcode, form) = op.kind { opcode.form(form) } else { None };
+        let is_listed = |o: &Operand| row.and_then(|f| f.operand(o.role)).is_none_or(|o| !o.is_worded);
+        let listed: SmallVec<[Operand; 6]> = op
+            .operands
+            .iter()
+            .filter(|o| is_listed(o) && (!tiles_only || o.role.kind() == Kind::Tile))
+            .copied()
+            .collect();
         self.tile = if op.form == TextForm::Dps { TILE } else { "!pto.tile" };
         match (listed.len(), op.results.len()) {
             // Nothing comes out: the one type of what goes in is all.

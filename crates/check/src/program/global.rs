@@ -5,7 +5,7 @@ use super::walk::Walk;
 use smallvec::SmallVec;
 use tessera_ir::{Arg, MemrefType, Op, Type, ValueId};
 use tessera_isa::diag::Fault;
-use tessera_isa::inst::{GlobalArg, ViewTag};
+use tessera_isa::inst::{GlobalArg, ViewTag, ViewTags};
 use tessera_isa::ops::{Role, Text};
 
 type Known = Option<i128>;
@@ -24,12 +24,15 @@ impl Walk<'_> {
             Type::Memref(memref) => (memref.elem, memref.dims.clone(), dense(&memref.dims), start),
             _ => return Val::None,
         };
-        self.state.add_view(GlobalArg { elem, tag: ViewTag::Nd, dims, strides, offset, buffer: None })
+        self.state.add_view(
+            GlobalArg { elem, tag: ViewTag::Nd, dims, strides, offset, buffer: None },
+            tessera_ir::view::tags_of_type(ty),
+        )
     }
 
     /// The first operand that is a view, and the integers after it.
-    fn view_and_numbers(&self, op: &Op) -> Option<(GlobalArg, Vec<Known>)> {
-        let base = op.operands.iter().find_map(|o| match self.get(o.arg.value()?) {
+    fn view_and_numbers(&self, op: &Op) -> Option<(GlobalArg, ViewTags, Vec<Known>)> {
+        let (base, tags) = op.operands.iter().find_map(|o| match self.get(o.arg.value()?) {
             Val::View(id) => Some(&self.state.views[id]),
             _ => None,
         })?;
@@ -38,7 +41,7 @@ impl Walk<'_> {
             Arg::Value(v) => matches!(self.ty(v), Type::Scalar(_)),
         };
         let numbers = op.operands.iter().filter(|o| is_number(o.arg) && o.role != Role::Scalar);
-        Some((base.clone(), numbers.map(|o| self.int(o.arg)).collect()))
+        Some((base.clone(), *tags, numbers.map(|o| self.int(o.arg)).collect()))
     }
 
     fn written_dims(&self, value: ValueId) -> SmallVec<[Option<u64>; 5]> {
@@ -52,12 +55,13 @@ impl Walk<'_> {
     /// `pto.make_tensor_view`, `pto.partition_view` and `pto.addptr`: another view of the same buffer.
     pub(super) fn derive_view(&mut self, op: &Op, text: Text) {
         let Some(result) = op.results.first().copied() else { return };
-        let Some((base, numbers)) = self.view_and_numbers(op) else {
+        let Some((base, tags, numbers)) = self.view_and_numbers(op) else {
             return self.set_by_type(result, false);
         };
+        let tags = if text == Text::MakeView { self.tags(op) } else { tags };
         let written = self.written_dims(result);
         let view = match text {
-            Text::MakeView => make_view(op, base, &written, &numbers),
+            Text::MakeView => make_view(base, &written, &numbers),
             Text::Partition => self.partition_view(op, base, &written, &numbers),
             _ => {
                 let offset = moved(base.offset, numbers.first().copied().flatten());
@@ -67,8 +71,20 @@ impl Walk<'_> {
                 }
             }
         };
-        let val = self.state.add_view(view);
+        let val = self.state.add_view(view, tags);
         self.set(result, val);
+    }
+
+    /// The layout of a new view; a written one that its strides contradict is told (isa/structure.md 8).
+    fn tags(&mut self, op: &Op) -> ViewTags {
+        let inferred = tessera_ir::view::inferred(self.module, self.func, &self.constants, op);
+        let Some(written) = op.known_attrs().layout() else { return inferred };
+        if inferred.contradicts(written) {
+            let other = if written == ViewTag::Nd { ViewTag::Dn } else { ViewTag::Nd };
+            let what = format!("the view is tagged {written}, and its last two strides say {other}");
+            self.found(op, &[], Fault::new("view-layout", what).help(format!("write {other}, or leave the tag out")));
+        }
+        ViewTags::written(written)
     }
 
     /// `pto.partition_view %v, offsets = […], sizes = […]`: a window, inside its view (`gm-bounds`).
@@ -95,7 +111,7 @@ impl Walk<'_> {
 
     /// `pto.load_scalar` and `pto.store_scalar`: an element before the buffer is outside it, however long it is.
     pub(super) fn scalar_access(&mut self, op: &Op) {
-        if let Some((base, numbers)) = self.view_and_numbers(op)
+        if let Some((base, _, numbers)) = self.view_and_numbers(op)
             && let (Some(offset), Some(Some(index))) = (base.offset, numbers.last())
         {
             let at = index.saturating_add(offset.into());
@@ -110,12 +126,11 @@ impl Walk<'_> {
 }
 
 /// `pto.make_tensor_view %p, shape = […], strides = […]`.
-fn make_view(op: &Op, base: GlobalArg, written: &[Option<u64>], numbers: &[Known]) -> GlobalArg {
+fn make_view(base: GlobalArg, written: &[Option<u64>], numbers: &[Known]) -> GlobalArg {
     let known = |n: usize| numbers.get(n).copied().flatten();
     let dim = |(n, written): (usize, &Option<u64>)| known(n).and_then(|v| u64::try_from(v).ok()).or(*written);
     let stride = |n: usize| known(written.len() + n).and_then(|v| i64::try_from(v).ok());
     GlobalArg {
-        tag: op.known_attrs().layout().unwrap_or(ViewTag::Nd),
         dims: written.iter().enumerate().map(dim).collect(),
         strides: (0..written.len()).map(stride).collect(),
         ..base

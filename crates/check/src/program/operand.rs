@@ -140,7 +140,10 @@ impl Walk<'_> {
                     ty: operand.arg.value().map(|v| self.scalar_type(v)),
                     value: self.number(operand.arg),
                 }),
-                Val::View(id) => inst.global = Some(self.state.views[id].clone()),
+                Val::View(id) => {
+                    let (view, tags) = &self.state.views[id];
+                    inst.set_view(view.clone(), *tags);
+                }
                 Val::Tile(_) | Val::None => {}
             }
         }
@@ -180,11 +183,13 @@ impl Walk<'_> {
         }
         fault.message.push_str(&self.iteration());
         let about = fault.operand;
+        let named: SmallVec<[bool; 4]> = operands.iter().map(|o| mentions(&fault.message, o.role)).collect();
         let mut found = Diagnostic::from(fault).at(op.span, "");
         for (n, operand) in operands.iter().enumerate() {
             let object = &self.state.objects[operand.object];
-            // A sentence about one operand needs only that one.
-            if about.is_some_and(|about| about != n) && operand.role.is_dst() == is_dst(operands, about) {
+            // A sentence about one operand needs only that one, and those that it names.
+            let is_named = named.get(n).copied().unwrap_or(false);
+            if about.is_some_and(|about| about != n && !is_named) && operand.role.is_dst() == is_dst(operands, about) {
                 continue;
             }
             let what = match object.conv {
@@ -277,4 +282,9 @@ impl Walk<'_> {
 
 fn is_dst(operands: &[Operand], n: Option<usize>) -> bool {
     n.and_then(|n| operands.get(n)).is_some_and(|o| o.role.is_dst())
+}
+
+/// Does a sentence name an operand by its role?
+fn mentions(message: &str, role: Role) -> bool {
+    message.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == role.name())
 }

@@ -8,7 +8,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use tessera_isa::codec::Number;
-use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Place};
+use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Place, ViewTags};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::AttrName;
 use tessera_isa::tile::{Extent, Tile};
@@ -112,7 +112,7 @@ pub(super) struct State {
     /// By value of the function.
     pub env: Vec<Val>,
     pub objects: Vec<Object>,
-    pub views: Vec<GlobalArg>,
+    pub views: Vec<(GlobalArg, ViewTags)>,
     /// What SETFMATRIX and SET_IMG2COL_PADDING left, as far as it is known.
     pub config: Attrs,
     pub aliases: SmallVec<[Alias; 2]>,
@@ -216,26 +216,27 @@ impl State {
             }
             (Val::Scalar(_), Val::Scalar(_)) => Val::Scalar(None),
             (Val::View(x), Val::View(y)) => {
-                join_views(&self.views[x], &self.views[y]).map_or(Val::None, |view| self.add_view(view))
+                let joined = join_views(&self.views[x], &self.views[y]);
+                joined.map_or(Val::None, |(view, tags)| self.add_view(view, tags))
             }
             _ => Val::None,
         }
     }
 
-    pub(super) fn add_view(&mut self, view: GlobalArg) -> Val {
-        self.views.push(view);
+    pub(super) fn add_view(&mut self, view: GlobalArg, tags: ViewTags) -> Val {
+        self.views.push((view, tags));
         Val::View(self.views.len() - 1)
     }
 }
 
 /// What is known of a view that is one of two.
-fn join_views(a: &GlobalArg, b: &GlobalArg) -> Option<GlobalArg> {
-    if a.dims.len() != b.dims.len() || a.tag != b.tag {
+fn join_views((a, tags): &(GlobalArg, ViewTags), (b, others): &(GlobalArg, ViewTags)) -> Option<(GlobalArg, ViewTags)> {
+    if a.dims.len() != b.dims.len() || tags != others {
         return None;
     }
     let mut view = a.clone();
     view.offset = a.offset.filter(|_| a.offset == b.offset);
     view.dims.iter_mut().zip(&b.dims).filter(|(a, b)| *a != *b).for_each(|(dim, _)| *dim = None);
     view.strides.iter_mut().zip(&b.strides).filter(|(a, b)| *a != *b).for_each(|(stride, _)| *stride = None);
-    Some(view)
+    Some((view, *tags))
 }

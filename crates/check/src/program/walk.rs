@@ -6,6 +6,7 @@ use super::tiles::TypeFacts;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_ir::edges::{Control, For, If, Select, While};
+use tessera_ir::scalar::Constants;
 use tessera_ir::{Arg, BlockId, Func, Module, Op, OpKind, Operand, ScalarType, Sign, Type, ValueId, scalar};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Span;
@@ -33,6 +34,8 @@ pub(super) struct Walk<'a> {
     pub report: &'a mut Report,
     /// By type of the module.
     pub types: Vec<Option<TypeFacts>>,
+    /// Integers that are the same whenever the program runs.
+    pub constants: Constants,
     /// Addresses that TASSIGN gives to values before their definition (syntax.md 1).
     pub early: FxHashMap<ValueId, Option<i128>>,
     /// The number of the next automatic storage.
@@ -55,6 +58,7 @@ impl<'a> Walk<'a> {
             state: State::new(func.values.len()),
             report,
             types: Vec::new(),
+            constants: Constants::default(),
             early: FxHashMap::default(),
             next_auto: 0,
             dead: false,
@@ -70,6 +74,7 @@ impl<'a> Walk<'a> {
         if !broken.is_empty() {
             return self.report.diagnostics.extend(broken);
         }
+        self.constants = Constants::new(self.module, self.func);
         self.func.args.iter().for_each(|arg| self.set_by_type(*arg, true));
         self.block(self.func.body);
         self.dead = true;

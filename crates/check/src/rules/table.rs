@@ -1,8 +1,7 @@
 //! MGATHER and MSCATTER: the shapes of data, indices and table, and the words of the modes (isa/memory.md 5).
 
 use super::*;
-use tessera_isa::inst::{AttrValue, Coalesce, ScatterAtomic};
-use tessera_isa::ops::AttrKind;
+use tessera_isa::inst::{Coalesce, ScatterAtomic};
 use tessera_isa::sem::coalesce;
 
 /// The tile of data.
@@ -80,17 +79,8 @@ pub(super) fn dense(inst: &Inst, rule: &'static str) -> Option<Fault> {
     broken(inst, role, rule, what, "give both as many columns")
 }
 
-/// `-attr`: words of the page; what is combined has a type that hardware combines.
+/// `-attr`: what is combined has a type that the row lists.
 pub(super) fn attributes(inst: &Inst, rule: &'static str) -> Option<Fault> {
-    for name in inst.op.info().attrs {
-        let AttrKind::Word { list, .. } = name.info().kind else { continue };
-        if let Some(AttrValue::Word(n)) = inst.attrs.get(*name)
-            && usize::from(n) >= list.len()
-        {
-            let words = join(list.iter().map(|w| w.name), "or");
-            return Some(Fault::new(rule, format!("{name} is {words}")).help(format!("write {words}")));
-        }
-    }
     let src = inst.tile(Role::Src)?;
     let op = inst.attrs.scatter_atomic().filter(|op| *op != ScatterAtomic::None)?;
     use Elem::{Bf16, F16, F32, I8, I16, I32, U8, U16, U32};

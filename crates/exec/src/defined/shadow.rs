@@ -78,6 +78,9 @@ pub(crate) enum Source {
     Mixed(ByteSet),
 }
 
+/// Which bit picks, and for 0 and 1 the operand among those that are read; a scalar is none of them.
+type Picks = (u8, [Option<usize>; 2]);
+
 /// Shorter runs than this are moved as bytes, by the kernels, rather than bit by bit.
 const BIT_RUN: u64 = 16;
 
@@ -92,9 +95,8 @@ impl ShadowMove {
         matches!(self.value, Value::Bits)
     }
 
-    /// Where a bit of the first operand picks one of the others: the bit, and for 0 and 1 the operand among those that are
-    /// read; a scalar is none of them.
-    fn picks(&self) -> Option<(u8, [Option<usize>; 2])> {
+    /// Where a bit of the first operand picks one of the others.
+    fn picks(&self) -> Option<Picks> {
         let Value::Mapped(Mapped { func: Func::Select { bit }, args, .. }) = &self.value else {
             return None;
         };
@@ -165,7 +167,8 @@ impl ShadowMove {
         // What is read, from the start of its span on: 0xFF for every byte that is defined.
         let mut read: SmallVec<[(Vec<u8>, i64); 2]> = SmallVec::new();
         for (operand, area) in &self.reads {
-            let ((at, memory), span) = (memories.operand(places, *operand)?, area.span()?);
+            // An empty factor is read nowhere.
+            let ((at, memory), span) = (memories.operand(places, *operand)?, area.span().unwrap_or_default());
             let first = usize::try_from(at as i64 + span.0).ok()?;
             read.push((memory.defined().expand(first, (span.1 - span.0) as usize), span.0));
         }
@@ -192,7 +195,7 @@ impl ShadowMove {
         nest: &Nest,
         read: &[(Vec<u8>, i64)],
         (bytes, start): (&mut [u8], i64),
-        mask: Option<((u8, [Option<usize>; 2]), &[u8])>,
+        mask: Option<(Picks, &[u8])>,
     ) {
         let mut starts = [0; OPERANDS];
         starts[DST] = start;

@@ -5,7 +5,7 @@ use crate::lower::{Failure, broken};
 use smallvec::SmallVec;
 use tessera_ir::Type;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{GlobalArg, ViewTag};
+use tessera_isa::inst::{GlobalArg, ViewTag, ViewTags};
 
 /// A pointer or a view.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Global {
     /// Extents; none for a pointer.
     pub dims: SmallVec<[u64; 6]>,
     pub strides: SmallVec<[i64; 6]>,
-    pub tag: ViewTag,
+    pub tags: ViewTags,
     /// May stores make the buffer longer?
     pub grows: bool,
     /// Elements of the buffer, where they are known before the buffer is there.
@@ -33,7 +33,7 @@ impl Default for Global {
             offset: 0,
             dims: SmallVec::new(),
             strides: SmallVec::new(),
-            tag: ViewTag::Nd,
+            tags: ViewTags::ND,
             grows: false,
             bound: None,
         }
@@ -74,6 +74,7 @@ impl Global {
             dims,
             strides,
             grows,
+            tags: tessera_ir::view::tags_of_type(ty),
             ..Global::default()
         })
     }
@@ -86,7 +87,7 @@ impl Global {
             offset: arg.offset.unwrap_or(0),
             dims: arg.dims.iter().map(|d| d.unwrap_or(0)).collect(),
             strides: arg.strides.iter().map(|s| s.unwrap_or(0)).collect(),
-            tag: arg.tag,
+            tags: ViewTags::written(arg.tag),
             grows: false,
             bound: arg.buffer,
         }
@@ -96,7 +97,7 @@ impl Global {
     pub fn arg(&self, elements: u64) -> GlobalArg {
         GlobalArg {
             elem: self.elem,
-            tag: self.tag,
+            tag: ViewTag::Nd,
             dims: self.dims.iter().map(|d| Some(*d)).collect(),
             strides: self.strides.iter().map(|s| Some(*s)).collect(),
             offset: Some(self.offset),

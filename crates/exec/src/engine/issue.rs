@@ -216,7 +216,7 @@ impl Engine {
         if view.grows && stores(inst) {
             arg.buffer = None;
         }
-        inst.global = Some(arg);
+        inst.set_view(arg, view.tags);
         Ok(())
     }
 

@@ -66,7 +66,7 @@ impl Key {
     pub fn view(&mut self, view: &Global, bound: u64) {
         self.0.extend_from_slice(&[
             view.buffer.index() as u64,
-            (view.elem as u64) << 16 | (view.dims.len() as u64) << 8 | view.tag as u64,
+            (view.elem as u64) << 16 | (view.dims.len() as u64) << 8 | view.tags.bits(),
             bound,
         ]);
         self.0.extend(view.dims.iter().copied());

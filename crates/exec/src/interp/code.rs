@@ -3,7 +3,7 @@
 use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTag};
+use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTags};
 use tessera_isa::ops::{Bind, Opcode, Role};
 use tessera_isa::tile::Tile;
 
@@ -132,7 +132,7 @@ pub(crate) struct MakeView {
     pub dst: GlobalSlot,
     pub first: Vec<Int>,
     pub second: Vec<Int>,
-    pub tag: ViewTag,
+    pub tags: ViewTags,
     pub elem: Elem,
 }
 

@@ -28,7 +28,16 @@ pub(crate) fn compile(
     let mut program = Program::default();
     program.vars = func.values.iter().map(|value| program.slot(module.types.get(value.ty))).collect();
     let object_of = vec![None; func.values.len()];
-    let mut c = Compiler { module, func, profile, placement, program, object_of, depth: 0 };
+    let mut c = Compiler {
+        module,
+        func,
+        profile,
+        placement,
+        program,
+        object_of,
+        depth: 0,
+        constants: scalar::Constants::new(module, func),
+    };
     for (i, value) in func.values.iter().enumerate() {
         let id = ValueId(i as u32);
         if let (Def::Arg(_) | Def::Input | Def::ListingOut, Var::Tile(_)) = (value.def, c.var(id)) {
@@ -48,6 +57,8 @@ struct Compiler<'a> {
     program: Program,
     object_of: Vec<Option<TileId>>,
     depth: usize,
+    /// Integers that are the same whenever the program runs.
+    constants: scalar::Constants,
 }
 
 fn lacks(op: &Op, what: &str) -> Failure {

@@ -31,7 +31,7 @@ impl Exec<'_> {
         let dims = self.extents(&view.first, "extent")?;
         let strides = view.second.iter().map(|s| self.int(*s)).collect();
         let source = self.global(view.src);
-        let made = Global { elem: view.elem, dims, strides, tag: view.tag, ..source.clone() };
+        let made = Global { elem: view.elem, dims, strides, tags: view.tags, ..source.clone() };
         self.globals[view.dst.index()] = made;
         Ok(())
     }

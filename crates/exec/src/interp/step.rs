@@ -222,7 +222,12 @@ impl<'a> Exec<'a> {
             Support::LoadScalar(access, to) => self.load_scalar(at, access, *to)?,
             Support::Get(get) => self.get_element(at, get)?,
             Support::Dense { object, slot, bytes } => self.dense(at, *object, *slot, bytes)?,
-            Support::StoreScalar(access, scalar) => self.store_scalar(at, access, *scalar)?,
+            Support::StoreScalar(access, scalar) => {
+                if self.cx.blocks > 1 {
+                    self.engine.memories.set_writer(at.0);
+                }
+                self.store_scalar(at, access, *scalar)?;
+            }
             Support::Configure(attrs) => self.engine.configure(attrs),
             Support::PadValue { scalar, attr } => {
                 let value = scalar.map(|s| s.number(self.int(s.int))).or(*attr);

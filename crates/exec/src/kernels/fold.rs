@@ -1,33 +1,121 @@
 //! Folds: one more element to every result, again and again (reduce.md 5).
 
 use super::Level;
-use super::map::{Add, Bf16, Element, F16, F32, I8, I16, I32, I64, Op, U8, U16, U32, U64};
+use super::element::*;
 use crate::nest::read_bits;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Func;
 
 /// The results of `[results, depth]` elements of `x`, the first ones of all results first.
 pub(super) fn fold(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2], x: &[u8]) -> Vec<u8> {
+    if let Func::Arg { greatest, value } = func
+        && results > 0
+        && (!value || from == to)
+        && let Some(found) = arg(greatest, value, from, to, results, x)
+    {
+        return found;
+    }
+    let start = func.start(Func::state(to));
     macro_rules! kernel {
         ($op:ident: $($elem:ident $from:ident => $state:ident;)*) => {
             match (from, Func::state(to)) {
-                $((Elem::$from, Elem::$state) => Some(best_states::<$elem, $state, $op>(results, x)),)*
+                $((Elem::$from, Elem::$state) => Some(best_states::<$elem, $state, $op>(results, start, x)),)*
                 _ => None,
             }
         };
     }
+    macro_rules! types {
+        ($op:ident) => {
+            kernel! { $op:
+                F32 F32 => F32; F16 F16 => F32; Bf16 Bf16 => F32; I16 I16 => I32;
+                I8 I8 => I8; I16 I16 => I16; I32 I32 => I32; I64 I64 => I64;
+                U8 U8 => U8; U16 U16 => U16; U32 U32 => U32; U64 U64 => U64;
+            }
+        };
+    }
     let state = match func {
-        Func::Add => kernel! { Add:
-            F32 F32 => F32; F16 F16 => F32; Bf16 Bf16 => F32; I16 I16 => I32;
-            I8 I8 => I8; I16 I16 => I16; I32 I32 => I32; I64 I64 => I64;
-            U8 U8 => U8; U16 U16 => U16; U32 U32 => U32; U64 U64 => U64;
-        },
+        Func::Add => types!(Add),
+        Func::Mul => types!(Mul),
+        Func::Max => types!(Max),
+        Func::Min => types!(Min),
         _ => None,
     };
     match state {
         Some(state) => rounded(to, state),
         None => by_definition(func, from, to, [results, depth], x),
     }
+}
+
+/// The place of the first greatest or least element of each result, or that element (isa/reduce.md 5).
+fn arg(greatest: bool, value: bool, from: Elem, to: Elem, results: usize, x: &[u8]) -> Option<Vec<u8>> {
+    macro_rules! kernel {
+        ($($elem:ident)*) => {
+            match from {
+                $(Elem::$elem if greatest => Some(best_places::<$elem, Greater>(results, x)),)*
+                $(Elem::$elem => Some(best_places::<$elem, Less>(results, x)),)*
+                _ => None,
+            }
+        };
+    }
+    let (places, elements) = kernel! { F32 F16 Bf16 I8 I16 I32 I64 U8 U16 U32 U64 }?;
+    let size = to.bits() as usize / 8;
+    match value {
+        true => Some(elements),
+        false => Some(places.into_iter().flat_map(|k| u64::from(k).to_le_bytes().into_iter().take(size)).collect()),
+    }
+}
+
+/// Which of two values wins.
+trait Beats<V> {
+    fn beats(x: V, y: V) -> bool;
+}
+
+macro_rules! winners {
+    ($($name:ident $op:tt;)*) => {$(
+        struct $name;
+
+        impl<V: PartialOrd> Beats<V> for $name {
+            #[inline(always)]
+            fn beats(x: V, y: V) -> bool {
+                x $op y
+            }
+        }
+    )*};
+}
+winners! { Greater >; Less <; }
+
+/// The places and the bits of the winners: the first NaN wins over every number.
+#[inline(always)]
+fn places<E: Element, O: Beats<E::Value>>(results: usize, x: &[u8]) -> (Vec<u32>, Vec<u8>)
+where
+    E::Raw: Bits,
+    E::Value: PartialEq,
+{
+    #[allow(clippy::eq_op, reason = "true of a NaN alone")]
+    let is_nan = |v: E::Value| v != v;
+    let row = results * size_of::<E::Raw>();
+    let mut rows = x.chunks_exact(row.max(1));
+    let mut best: Vec<E::Raw> = E::Raw::all(rows.next().unwrap_or(&[])).collect();
+    let mut places = vec![0u32; best.len()];
+    for (k, row) in (1..).zip(rows) {
+        for ((best, place), x) in best.iter_mut().zip(&mut places).zip(E::Raw::all(row)) {
+            let (old, new) = (E::get(*best), E::get(x));
+            let wins = !is_nan(old) & (O::beats(new, old) | is_nan(new));
+            *best = if wins { x } else { *best };
+            *place = if wins { k } else { *place };
+        }
+    }
+    let mut bytes = vec![0; row];
+    bytes.chunks_exact_mut(size_of::<E::Raw>()).zip(best).for_each(|(to, bits)| bits.write(to));
+    (places, bytes)
+}
+
+leveled! {
+    fn best_places[E: Element, O: Beats<E::Value>][E, O](results: usize, x: &[u8]) -> (Vec<u32>, Vec<u8>)
+    where [E::Raw: Bits, E::Value: PartialEq] {
+        places::<E, O>(results, x)
+    }
+    "avx2", "avx2"
 }
 
 /// Every result from its state, rounded once.
@@ -55,16 +143,17 @@ fn by_definition(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2],
 
 /// One more element to every state, in rising k.
 #[inline(always)]
-fn states<E: Element, S: Element, O: Op<S::Value, 2>>(results: usize, x: &[u8]) -> Vec<u8>
+fn states<E: Element, S: Element, O: Fun<S::Value>>(results: usize, start: u64, x: &[u8]) -> Vec<u8>
 where
     S::Value: From<E::Value>,
     E::Raw: Bits,
     S::Raw: Bits,
 {
-    let mut states = vec![S::Value::default(); results];
+    let first = S::Raw::all(&start.to_le_bytes()).next().unwrap_or_default();
+    let mut states = vec![S::get(first); results];
     for row in x.chunks_exact((results * size_of::<E::Raw>()).max(1)) {
         for (s, x) in states.iter_mut().zip(E::Raw::all(row)) {
-            *s = O::apply([*s, S::Value::from(E::get(x))]);
+            *s = O::of(*s, S::Value::from(E::get(x)), S::Value::default());
         }
     }
     let mut bytes = vec![0; results * size_of::<S::Raw>()];
@@ -98,9 +187,9 @@ macro_rules! bits {
 bits! { i8 i16 i32 i64 u8 u16 u32 u64 }
 
 leveled! {
-    fn best_states[E: Element, S: Element, O: Op<S::Value, 2>][E, S, O](results: usize, x: &[u8]) -> Vec<u8>
+    fn best_states[E: Element, S: Element, O: Fun<S::Value>][E, S, O](results: usize, start: u64, x: &[u8]) -> Vec<u8>
     where [S::Value: From<E::Value>, E::Raw: Bits, S::Raw: Bits] {
-        states::<E, S, O>(results, x)
+        states::<E, S, O>(results, start, x)
     }
     "avx2", "avx2"
 }

@@ -3,11 +3,14 @@
 //! One loop serves every function and type: it loads a few elements of each operand, computes, and stores, so that an
 //! instruction may work in place and the compiler makes vectors of it. The safe twin is [`Mapped::eval`].
 
+use super::cvt;
+use super::element::*;
 use super::pair::parts;
 use super::{Level, OutOfBounds};
 use crate::nest::{DST, Nest, OPERANDS, Place, read_bits, write_bits};
 use smallvec::SmallVec;
-use tessera_isa::codec::{Overflow, f16_to_f32};
+use std::marker::PhantomData;
+use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Func;
 
@@ -47,42 +50,43 @@ pub struct MapKernel {
     spans: [(i128, i128); OPERANDS],
     /// Where each argument is among the operands; a scalar is in none of them.
     from: [usize; ARGS],
+    /// The values of the arguments that are scalars.
     scalars: [[u8; 8]; ARGS],
 }
 
 /// Arguments at most.
 const ARGS: usize = OPERANDS - 1;
 
-/// A kernel over one loop: the destination and up to three arguments, their strides in bytes, and how many elements.
+/// A kernel over one loop: the destination and up to three arguments, their strides in bytes, and how many elements. The
+/// stride of a scalar is [`SCALAR`]: there its value stands.
 ///
 /// Safety: every element that the loop reaches is readable, or writable in the destination; a destination element
 /// overlaps an argument only where both belong to one point; the machine has the instructions that the kernel was
 /// compiled for.
-type RawMap = unsafe fn([*mut u8; OPERANDS], [isize; OPERANDS], usize);
+pub(super) type RawMap = unsafe fn([*mut u8; OPERANDS], [isize; OPERANDS], usize);
+
+/// No stride of an operand.
+const SCALAR: isize = isize::MIN;
 
 impl MapKernel {
     /// Chooses the kernel of a nest whose operands are the destination and the arguments that are elements.
     pub fn new(nest: Nest, mapped: Mapped, level: Level) -> MapKernel {
-        let same = mapped.args.iter().all(|(elem, _)| *elem == mapped.to);
         let mut from = [0; ARGS];
-        let mut scalars = [[0; 8]; ARGS];
         let mut operand = DST;
-        for ((elem, scalar), (from, bytes)) in mapped.args.iter().zip(from.iter_mut().zip(&mut scalars)) {
-            match scalar {
-                Some(bits) => *bytes = (bits & elem.mask()).to_le_bytes(),
-                None => {
-                    operand += 1;
-                    *from = operand;
-                }
+        for ((_, scalar), from) in mapped.args.iter().zip(&mut from) {
+            if scalar.is_none() {
+                operand += 1;
+                *from = operand;
             }
         }
+        let chosen = choose(&mapped, level.clamped()).filter(|_| nest.elements() > 0);
         MapKernel {
-            raw: raw(mapped.func, mapped.to, level.clamped()).filter(|_| same && nest.elements() > 0),
+            raw: chosen.map(|c| c.0),
             spans: [0, 1, 2, 3].map(|k: usize| nest.span(k)),
             mapped,
             nest,
             from,
-            scalars,
+            scalars: chosen.map_or([[0; 8]; ARGS], |c| c.1),
         }
     }
 
@@ -118,7 +122,7 @@ impl MapKernel {
         let step = self.nest.dims[dim].step;
         let mut steps = [step[DST] as isize; OPERANDS];
         for k in 0..ARGS {
-            steps[k + 1] = if self.from[k] == 0 { 0 } else { step[self.from[k]] as isize };
+            steps[k + 1] = if self.from[k] == 0 { SCALAR } else { step[self.from[k]] as isize };
         }
         steps
     }
@@ -128,7 +132,13 @@ impl MapKernel {
         if dim + 1 >= self.nest.dims.len() {
             let (steps, n) = match self.nest.dims.get(dim) {
                 Some(d) => (self.steps(dim), d.extent as usize),
-                None => ([0; OPERANDS], 1),
+                None => (
+                    self.from.iter().enumerate().fold([0; OPERANDS], |mut steps, (k, from)| {
+                        steps[k + 1] = if *from == 0 { SCALAR } else { 0 };
+                        steps
+                    }),
+                    1,
+                ),
             };
             // SAFETY: the contract of this function.
             return unsafe { raw(at, steps, n) };
@@ -136,7 +146,8 @@ impl MapKernel {
         let steps = self.steps(dim);
         for i in 0..self.nest.dims[dim].extent as isize {
             let mut next = at;
-            next.iter_mut().zip(steps).for_each(|(p, step)| *p = p.wrapping_offset(i.wrapping_mul(step)));
+            let moves = next.iter_mut().zip(steps).filter(|(_, step)| *step != SCALAR);
+            moves.for_each(|(p, step)| *p = p.wrapping_offset(i.wrapping_mul(step)));
             // SAFETY: the contract of this function.
             unsafe { self.rows(raw, dim + 1, next) };
         }
@@ -160,181 +171,294 @@ impl MapKernel {
     }
 }
 
-/// An element type as kernels see it: the bits in memory, and the value that is computed with.
-pub(super) trait Element {
-    /// As it lies in memory.
-    type Raw: Copy + Default;
-    /// What is computed with.
-    type Value: Copy + Default;
-    /// The value of some bits.
-    fn get(raw: Self::Raw) -> Self::Value;
-    /// The bits of a value, rounded once.
-    fn put(value: Self::Value) -> Self::Raw;
+/// A function with the types of its arguments and of its result.
+pub(super) trait Op {
+    type A: Element;
+    type B: Element;
+    type C: Element;
+    type D: Element;
+
+    fn apply(a: Value<Self::A>, b: Value<Self::B>, c: Value<Self::C>) -> Value<Self::D>;
+
+    /// See [`Fun::settle`].
+    #[inline(always)]
+    fn settle(_a: &[Value<Self::A>], _b: &[Value<Self::B>], _out: &mut [Value<Self::D>]) {}
 }
 
-macro_rules! element {
-    ($($name:ident $raw:ty as $value:ty: |$x:ident| $get:expr, |$v:ident| $put:expr;)*) => {$(
-        pub(super) struct $name;
+pub(super) type Value<E> = <E as Element>::Value;
 
-        impl Element for $name {
-            type Raw = $raw;
-            type Value = $value;
+/// A function of one, two or three elements; the third is of the result's type.
+struct One<F, E>(PhantomData<(F, E)>);
+struct Two<F, E>(PhantomData<(F, E)>);
+struct Three<F, E, D>(PhantomData<(F, E, D)>);
 
-            #[inline(always)]
-            fn get($x: $raw) -> $value {
-                $get
-            }
+impl<F: Fun<Value<E>>, E: Element> Op for One<F, E> {
+    type A = E;
+    type B = Nothing;
+    type C = Nothing;
+    type D = E;
 
-            #[inline(always)]
-            fn put($v: $value) -> $raw {
-                $put
-            }
+    #[inline(always)]
+    fn apply(a: Value<E>, (): (), (): ()) -> Value<E> {
+        F::of(a, Value::<E>::default(), Value::<E>::default())
+    }
+}
+
+impl<F: Fun<Value<E>>, E: Element> Op for Two<F, E> {
+    type A = E;
+    type B = E;
+    type C = Nothing;
+    type D = E;
+
+    #[inline(always)]
+    fn apply(a: Value<E>, b: Value<E>, (): ()) -> Value<E> {
+        F::of(a, b, Value::<E>::default())
+    }
+
+    #[inline(always)]
+    fn settle(a: &[Value<E>], b: &[Value<E>], out: &mut [Value<E>]) {
+        F::settle(a, b, out);
+    }
+}
+
+impl<F: Fun<Value<E>>, E: Element, D: Element<Value = Value<E>>> Op for Three<F, E, D> {
+    type A = E;
+    type B = E;
+    type C = D;
+    type D = D;
+
+    #[inline(always)]
+    fn apply(a: Value<E>, b: Value<E>, c: Value<E>) -> Value<E> {
+        F::of(a, b, c)
+    }
+}
+
+/// The kernel of a function with its types, and the values of its scalars.
+fn choose(mapped: &Mapped, level: Level) -> Option<(RawMap, [[u8; 8]; ARGS])> {
+    let to = mapped.to;
+    let first = mapped.elements().next()?;
+    if let Func::Cvt { rounding, saturation } = mapped.func {
+        return cvt::choose(first, to, rounding, saturation, level);
+    }
+    // The third argument alone may be of another type: the result's.
+    let is_kept = |(n, (elem, scalar)): (usize, &(Elem, Option<u64>))| match scalar {
+        Some(_) => elem.is_float() == first.is_float(),
+        None => *elem == if n == 2 { to } else { first },
+    };
+    if !mapped.args.iter().enumerate().all(is_kept) || (first != to && mapped.func != Func::Axpy) {
+        return None;
+    }
+    let mut scalars = [[0; 8]; ARGS];
+    for ((elem, bits), bytes) in mapped.args.iter().zip(&mut scalars).filter_map(|((e, s), b)| Some(((*e, (*s)?), b))) {
+        match elem.decode(bits) {
+            // A float enters as the f32 that it is, whatever the type of the elements (isa/scalar.md 2).
+            Number::Float(v) => bytes[..4].copy_from_slice(&(v as f32).to_ne_bytes()),
+            Number::Int(v) => *bytes = (v as u64).to_le_bytes(),
         }
-    )*};
+    }
+    let raw = match to.is_float() {
+        true => of_floats(mapped.func, first, to, level),
+        false => wrapping(mapped.func, to, level).or_else(|| of_integers(mapped.func, to, level)),
+    };
+    Some((raw?, scalars))
 }
 
-element! {
-    F32 u32 as f32: |x| f32::from_bits(x), |v| if v.is_nan() { 0x7FC0_0000 } else { v.to_bits() };
-    F16 u16 as f32: |x| f16_to_f32(x), |v| Elem::F16.encode_f32(v, Overflow::Infinity) as u16;
-    Bf16 u16 as f32: |x| f32::from_bits(u32::from(x) << 16), |v| Elem::Bf16.encode_f32(v, Overflow::Infinity) as u16;
-    I8 i8 as i8: |x| x, |v| v;
-    I16 i16 as i16: |x| x, |v| v;
-    I32 i32 as i32: |x| x, |v| v;
-    I64 i64 as i64: |x| x, |v| v;
-    U8 u8 as u8: |x| x, |v| v;
-    U16 u16 as u16: |x| x, |v| v;
-    U32 u32 as u32: |x| x, |v| v;
-    U64 u64 as u64: |x| x, |v| v;
+/// The kernel of one of some functions; `$types` makes it of a function and how many arguments it has.
+macro_rules! among {
+    ($func:expr, $types:ident: $($arity:ident $($name:ident)*;)*) => {
+        match $func {
+            $($(Func::$name => $types!($arity $name),)*)*
+            _ => None,
+        }
+    };
 }
 
-/// A function of `N` values of one type.
-pub(super) trait Op<V, const N: usize> {
-    fn apply(args: [V; N]) -> V;
-}
-
-/// The table of kernels: a function, its arguments, what it is on floats (in f32) and on integers.
-macro_rules! table {
-    ($($func:ident [$($x:ident)*] $n:literal, float $float:expr, integer $integer:expr;)*) => {
-        $(
-            pub(super) struct $func;
-            table!(@impl $func [$($x)*] $n, f32, $float);
-            table!(@integers $func [$($x)*] $n, $integer);
-        )*
-
-        fn raw(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
-            match func {
-                $(Func::$func => {
-                    macro_rules! at {
-                        ($elem:ident) => { leveled::<$elem, $func, $n>(level) };
-                    }
-                    Some(match elem {
-                        Elem::F32 => at!(F32), Elem::F16 => at!(F16), Elem::Bf16 => at!(Bf16),
-                        Elem::I8 => at!(I8), Elem::I16 => at!(I16), Elem::I32 => at!(I32), Elem::I64 => at!(I64),
-                        Elem::U8 => at!(U8), Elem::U16 => at!(U16), Elem::U32 => at!(U32), Elem::U64 => at!(U64),
-                        _ => return None,
-                    })
-                })*
+fn of_floats(func: Func, elem: Elem, to: Elem, level: Level) -> Option<RawMap> {
+    macro_rules! floats {
+        (Three $name:ident) => {
+            match (elem, to) {
+                (Elem::F32, Elem::F32) => Some(leveled::<Three<$name, F32, F32>>(level)),
+                (Elem::F16, Elem::F16) => Some(leveled::<Three<$name, F16, F16>>(level)),
+                (Elem::Bf16, Elem::Bf16) => Some(leveled::<Three<$name, Bf16, Bf16>>(level)),
+                (Elem::F16, Elem::F32) => Some(leveled::<Three<$name, F16, F32>>(level)),
+                (Elem::Bf16, Elem::F32) => Some(leveled::<Three<$name, Bf16, F32>>(level)),
                 _ => None,
             }
-        }
-    };
-    (@integers $func:ident [$($x:ident)*] $n:literal, $value:expr) => {
-        table!(@impl $func [$($x)*] $n, i8, $value);
-        table!(@impl $func [$($x)*] $n, i16, $value);
-        table!(@impl $func [$($x)*] $n, i32, $value);
-        table!(@impl $func [$($x)*] $n, i64, $value);
-        table!(@impl $func [$($x)*] $n, u8, $value);
-        table!(@impl $func [$($x)*] $n, u16, $value);
-        table!(@impl $func [$($x)*] $n, u32, $value);
-        table!(@impl $func [$($x)*] $n, u64, $value);
-    };
-    (@impl $func:ident [$($x:ident)*] $n:literal, $type:ty, $value:expr) => {
-        impl Op<$type, $n> for $func {
-            #[inline(always)]
-            fn apply([$($x),*]: [$type; $n]) -> $type {
-                $value
+        };
+        ($arity:ident $name:ident) => {
+            match elem {
+                Elem::F32 => Some(leveled::<$arity<$name, F32>>(level)),
+                Elem::F16 => Some(leveled::<$arity<$name, F16>>(level)),
+                Elem::Bf16 => Some(leveled::<$arity<$name, Bf16>>(level)),
+                _ => None,
             }
+        };
+    }
+    macro_rules! bits {
+        ($name:ident) => {
+            match elem.bits() {
+                32 => Some(narrow::<One<$name, U32>>(level)),
+                16 => Some(narrow::<One<$name, U16>>(level)),
+                _ => None,
+            }
+        };
+    }
+    match func {
+        Func::Abs => bits!(SignOff),
+        Func::Neg => bits!(SignFlipped),
+        _ => among! { func, floats:
+            One Relu Recip Exp Log Sqrt Rsqrt;
+            Two Add Sub Mul Div MulRecip Rem Fmod Pow Max Min Prelu ExpDif;
+            Three AddAdd SubAdd Axpy;
+        },
+    }
+}
+
+/// Integer functions for which the sign of the type does not matter.
+fn wrapping(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
+    macro_rules! unsigned {
+        (@ $($op:tt)*) => { Some(narrow::<$($op)*>(level)) };
+        (Three $name:ident) => {
+            match elem.bits() {
+                8 => unsigned!(@ Three<$name, U8, U8>),
+                16 => unsigned!(@ Three<$name, U16, U16>),
+                32 => unsigned!(@ Three<$name, U32, U32>),
+                64 => unsigned!(@ Three<$name, U64, U64>),
+                _ => None,
+            }
+        };
+        ($arity:ident $name:ident) => {
+            match elem.bits() {
+                8 => unsigned!(@ $arity<$name, U8>),
+                16 => unsigned!(@ $arity<$name, U16>),
+                32 => unsigned!(@ $arity<$name, U32>),
+                64 => unsigned!(@ $arity<$name, U64>),
+                _ => None,
+            }
+        };
+    }
+    among! { func, unsigned:
+        One Neg Not;
+        Two Add Sub Mul And Or Xor Shl;
+        Three AddAdd SubAdd;
+    }
+}
+
+fn of_integers(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
+    macro_rules! integers {
+        ($arity:ident $name:ident) => {
+            integers!($arity $name: I8 I16 I32 I64 U8 U16 U32 U64)
+        };
+        ($arity:ident $name:ident: $($elem:ident)*) => {
+            match elem {
+                $(Elem::$elem => Some(narrow::<$arity<$name, $elem>>(level)),)*
+                _ => None,
+            }
+        };
+    }
+    among! { func, integers:
+        One Abs Relu Recip;
+        Two Div Rem Fmod Pow Max Min Shr;
+    }
+}
+
+/// Elements that are computed together.
+const LANES: usize = 32;
+
+/// Loads up to `m` elements from the `i`-th on; what is beyond them is any number.
+///
+/// Safety: they are readable, and so is the value of a scalar.
+#[inline(always)]
+unsafe fn load<E: Element>(at: *const u8, step: isize, i: usize, m: usize) -> [E::Value; LANES] {
+    let size = size_of::<E::Raw>() as isize;
+    if size == 0 {
+        return [E::Value::default(); LANES];
+    }
+    if step == SCALAR {
+        // SAFETY: the contract of this function.
+        return [unsafe { at.cast::<E::Value>().read_unaligned() }; LANES];
+    }
+    let point = |lane: usize| at.wrapping_offset(step.wrapping_mul((i + lane) as isize)).cast::<E::Raw>();
+    // SAFETY: elements `i` to `i + m` of the loop, or the one that all of them share.
+    let raw = unsafe {
+        if step == size && m == LANES {
+            point(0).cast::<[E::Raw; LANES]>().read_unaligned()
+        } else if step == 0 {
+            [point(0).read_unaligned(); LANES]
+        } else {
+            let mut raw = [E::Raw::default(); LANES];
+            for (lane, raw) in raw.iter_mut().enumerate().take(m) {
+                *raw = point(lane).read_unaligned();
+            }
+            raw
         }
     };
+    let mut values = [E::Value::default(); LANES];
+    values.iter_mut().zip(raw).for_each(|(value, raw)| *value = E::get(raw));
+    values
 }
-
-table! {
-    Add [x y] 2, float x + y, integer x.wrapping_add(y);
-}
-
-/// Elements that are loaded together.
-const LANES: usize = 32;
 
 /// Safety: the contract of [`RawMap`].
 #[inline(always)]
-unsafe fn row<E: Element, O: Op<E::Value, N>, const N: usize>(
-    at: [*mut u8; OPERANDS],
-    step: [isize; OPERANDS],
-    n: usize,
-) {
-    let size = size_of::<E::Raw>() as isize;
-    let side_by_side = step[DST] == size && step[1..=N].iter().all(|s| *s == size || *s == 0);
-    let point = |k: usize, i: usize| at[k].wrapping_offset(step[k].wrapping_mul(i as isize)).cast::<E::Raw>();
+unsafe fn row<O: Op>(at: [*mut u8; OPERANDS], step: [isize; OPERANDS], n: usize) {
+    let size = size_of::<<O::D as Element>::Raw>() as isize;
+    let point = |i: usize| at[DST].wrapping_offset(step[DST].wrapping_mul(i as isize)).cast::<<O::D as Element>::Raw>();
     let mut i = 0;
-    while side_by_side && i + LANES <= n {
-        let mut args = [[E::Raw::default(); LANES]; N];
-        for (k, arg) in args.iter_mut().enumerate() {
-            let p = point(k + 1, i);
-            // SAFETY: LANES elements from `i` on, or the one that all of them share.
-            *arg = unsafe {
-                if step[k + 1] == 0 {
-                    [p.read_unaligned(); LANES]
-                } else {
-                    p.cast::<[E::Raw; LANES]>().read_unaligned()
-                }
-            };
-        }
-        let mut out = [E::Raw::default(); LANES];
-        for (lane, out) in out.iter_mut().enumerate() {
-            let mut values = [E::Value::default(); N];
-            values.iter_mut().zip(&args).for_each(|(v, arg)| *v = E::get(arg[lane]));
-            *out = E::put(O::apply(values));
-        }
-        // SAFETY: LANES elements from `i` on.
-        unsafe { point(DST, i).cast::<[E::Raw; LANES]>().write_unaligned(out) };
-        i += LANES;
-    }
     while i < n {
-        let mut values = [E::Value::default(); N];
-        for (k, v) in values.iter_mut().enumerate() {
-            // SAFETY: element `i` of the loop.
-            *v = E::get(unsafe { point(k + 1, i).read_unaligned() });
+        let m = LANES.min(n - i);
+        // SAFETY: the contract of this function.
+        let (a, b, c) = unsafe {
+            (load::<O::A>(at[1], step[1], i, m), load::<O::B>(at[2], step[2], i, m), load::<O::C>(at[3], step[3], i, m))
+        };
+        let mut values = [Value::<O::D>::default(); LANES];
+        for (lane, value) in values.iter_mut().enumerate() {
+            *value = O::apply(a[lane], b[lane], c[lane]);
         }
-        // SAFETY: element `i` of the loop.
-        unsafe { point(DST, i).write_unaligned(E::put(O::apply(values))) };
-        i += 1;
+        O::settle(&a, &b, &mut values);
+        let mut out = [<O::D as Element>::Raw::default(); LANES];
+        out.iter_mut().zip(values).for_each(|(out, value)| *out = O::D::put(value));
+        // SAFETY: elements `i` to `i + m` of the loop.
+        unsafe {
+            if step[DST] == size && m == LANES {
+                point(i).cast::<[<O::D as Element>::Raw; LANES]>().write_unaligned(out);
+            } else {
+                for (lane, out) in out.into_iter().enumerate().take(m) {
+                    point(i + lane).write_unaligned(out);
+                }
+            }
+        }
+        i += m;
     }
 }
 
-fn leveled<E: Element, O: Op<E::Value, N>, const N: usize>(level: Level) -> RawMap {
+macro_rules! compiled {
+    ($($name:ident $features:literal)*) => {$(
+        /// Safety: the contract of [`RawMap`], on a machine with these instructions.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        unsafe fn $name<O: Op>(at: [*mut u8; OPERANDS], step: [isize; OPERANDS], n: usize) {
+            // SAFETY: the contract of this function.
+            unsafe { row::<O>(at, step, n) }
+        }
+    )*};
+}
+compiled! { avx512 "avx512f,avx512bw,avx512dq,avx512vl" avx2 "avx2" }
+
+/// The kernel of a level.
+fn leveled<O: Op>(level: Level) -> RawMap {
     #[cfg(target_arch = "x86_64")]
-    {
-        macro_rules! compiled {
-            ($($name:ident $features:literal)*) => {$(
-                /// Safety: the contract of [`RawMap`], on a machine with these instructions.
-                #[target_feature(enable = $features)]
-                unsafe fn $name<E: Element, O: Op<E::Value, N>, const N: usize>(
-                    at: [*mut u8; OPERANDS],
-                    step: [isize; OPERANDS],
-                    n: usize,
-                ) {
-                    // SAFETY: the contract of this function.
-                    unsafe { row::<E, O, N>(at, step, n) }
-                }
-            )*};
-        }
-        compiled! { avx512 "avx512f,avx512bw,avx512dq,avx512vl" avx2 "avx2" }
-        match level {
-            Level::Avx512 => return avx512::<E, O, N>,
-            Level::Avx2 => return avx2::<E, O, N>,
-            Level::Scalar => {}
-        }
+    if level == Level::Avx512 {
+        return avx512::<O>;
+    }
+    narrow::<O>(level)
+}
+
+/// The same where wider vectors than AVX2's are not worth their code.
+pub(super) fn narrow<O: Op>(level: Level) -> RawMap {
+    #[cfg(target_arch = "x86_64")]
+    if level >= Level::Avx2 {
+        return avx2::<O>;
     }
     let _ = level;
-    row::<E, O, N>
+    row::<O>
 }

@@ -46,10 +46,13 @@ macro_rules! leveled {
 mod bytes;
 mod contract;
 mod convert;
+mod cvt;
+mod element;
 mod fill;
 mod fixpipe;
 mod fold;
 mod map;
+mod pack;
 mod pair;
 mod scalar;
 mod staged;

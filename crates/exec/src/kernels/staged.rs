@@ -7,6 +7,7 @@
 
 use super::contract::{contract, scaled};
 use super::fold::fold;
+use super::pack::{compare, select};
 use super::{Kernel, Level, OutOfBounds, Sides};
 use crate::engine::memory::Memories;
 use crate::nest::{DST, Map, Nest, Nests, Operand, Place, SRC, lower, read_bits};
@@ -28,6 +29,8 @@ pub(crate) enum What {
     Gather { columns: u64 },
     /// Eight results of a function are a byte; a scalar is its second argument, where there is one input.
     Pack { func: Func, columns: usize, scalar: Option<(Elem, u64)> },
+    /// The second or the third input, by the bits of the first; a scalar is either, where there are two.
+    Select { columns: usize, scalar: Option<(u64, bool)> },
 }
 
 /// Such a step, made ready.
@@ -76,9 +79,13 @@ impl Stage {
         let mut offsets = vec![0; self.len];
         let size = i64::from(self.elem.bits() / 8).max(1);
         for nest in &self.nests {
+            // Nibbles that come in aligned pairs are moved as bytes.
+            let pair = if nest.bits[there] > self.elem.bits() { 2 } else { 1 };
             nest.for_each_element(|at| {
-                if let Some(slot) = offsets.get_mut((at[here] / size) as usize) {
-                    *slot = at[there];
+                for k in 0..pair {
+                    if let Some(slot) = offsets.get_mut((at[here] * pair / size + k) as usize) {
+                        *slot = at[there] * pair + k;
+                    }
                 }
             });
         }
@@ -103,6 +110,12 @@ impl Stage {
         }
         Ok(bytes)
     }
+}
+
+/// An element, again and again.
+fn repeated(elem: Elem, bits: u64, n: usize) -> Vec<u8> {
+    let bytes = bits.to_le_bytes();
+    bytes.get(..elem.bits() as usize / 8).unwrap_or(&[]).repeat(n)
 }
 
 impl Staged {
@@ -169,6 +182,24 @@ impl Staged {
         Staged { what: What::Pack { func, columns: columns as usize, scalar }, inputs, output }
     }
 
+    /// Elements of two tiles, or of one and a scalar, by the bits of a mask whose rows of bytes are given.
+    pub fn select(extent: [u64; 2], mask: Tile<'_>, args: [Result<Tile<'_>, u64>; 2], dst: Tile<'_>) -> Staged {
+        let [rows, columns] = extent;
+        let by_rows = |tile| Stage::new(tile, Map::SAME, extent, (Map::SAME, columns), true);
+        let bytes = [rows, columns.div_ceil(8)];
+        let mut inputs: SmallVec<[Stage; 3]> =
+            SmallVec::from_iter([Stage::new(mask, Map::SAME, bytes, (Map::SAME, bytes[1]), true)]);
+        let mut scalar = None;
+        for (n, arg) in args.into_iter().enumerate() {
+            match arg {
+                Ok(tile) => inputs.push(by_rows(tile)),
+                Err(bits) => scalar = Some((bits, n == 0)),
+            }
+        }
+        let output = Stage::new(dst, Map::SAME, extent, (Map::SAME, columns), false);
+        Staged { what: What::Select { columns: columns as usize, scalar }, inputs, output }
+    }
+
     /// Computes. Indices are in range: whoever runs the instruction has looked ([`Staged::indices`]).
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
         let mut inputs: SmallVec<[Vec<u8>; 3]> = SmallVec::new();
@@ -191,6 +222,16 @@ impl Staged {
             }
             (What::Gather { .. }, [src, idx]) => self.picked(src, idx),
             (What::Pack { .. }, inputs) => self.packed(inputs),
+            (What::Select { columns, scalar }, [mask, inputs @ ..]) => {
+                let all = |bits: u64| repeated(self.output.elem, bits, self.output.len);
+                let size = self.output.elem.bits() as usize / 8;
+                match (scalar, inputs) {
+                    (None, [x, y]) => select(size, columns, mask, x, y),
+                    (Some((bits, true)), [y]) => select(size, columns, mask, &all(bits), y),
+                    (Some((bits, false)), [x]) => select(size, columns, mask, x, &all(bits)),
+                    _ => vec![0; self.output.bytes()],
+                }
+            }
             _ => vec![0; self.output.bytes()],
         };
         let place = places.get(usize::from(self.output.operand)).ok_or(OutOfBounds::NOWHERE)?;
@@ -214,7 +255,17 @@ impl Staged {
     }
 
     fn packed(&self, inputs: &[Vec<u8>]) -> Vec<u8> {
-        let What::Pack { func, scalar, .. } = self.what else { return Vec::new() };
+        let What::Pack { func, scalar, columns } = self.what else { return Vec::new() };
+        if let (Func::Compare(cmp), [x, rest @ ..], [input, ..]) = (func, inputs, self.inputs.as_slice()) {
+            let y = match (rest.first(), scalar) {
+                (Some(y), _) => Some(y.clone()),
+                (None, Some((elem, bits))) => (elem == input.elem).then(|| repeated(elem, bits, input.len)),
+                (None, None) => None,
+            };
+            if let Some(found) = y.and_then(|y| compare(cmp, input.elem, columns, x, &y)) {
+                return found;
+            }
+        }
         let element = |input: usize, n: usize| {
             let elem = self.inputs[input].elem;
             (elem, read_bits(&inputs[input], (n * (elem.bits() as usize / 8)) as i64, elem.bits()))

@@ -32,7 +32,7 @@ pub(crate) struct ContentRule {
 #[derive(Clone, Debug)]
 pub(crate) enum ContentArg {
     Scalar(Elem, u64),
-    Tile { role: Role, operand: u8, elem: Elem, layout: Layout, map: Map, area: Area },
+    Tile { role: Role, operand: u8, elem: Elem, layout: Box<Layout>, map: Map, area: Area },
 }
 
 impl ContentRule {

@@ -54,6 +54,7 @@ impl Prepared {
         for step in steps {
             lowering.step(step)?;
         }
+        lowering.selected(steps)?;
         let mut made = lowering.made;
         made.plan = Plan::new(lowering.steps);
         if at.tracked {
@@ -221,7 +222,7 @@ impl Lowering<'_> {
                         // Which of the elements it is.
                         let k = apply.args.iter().take(n).filter(|a| matches!(a, Arg::Element(..))).count();
                         let (from, role) = (&from.get(k)?.0, self.inst.tiles.get(side.tile()?)?.role);
-                        let (operand, elem, layout) = (from.number, from.elem, from.layout.clone());
+                        let (operand, elem, layout) = (from.number, from.elem, Box::new(from.layout.clone()));
                         Some(ContentArg::Tile {
                             role,
                             operand,
@@ -269,6 +270,34 @@ impl Lowering<'_> {
         Ok(Staged::pack(func, extent, &tiles, scalar, (operand(dst, 0), &layout, Elem::U8)))
     }
 
+    /// A selection has a step for each bit of a byte, which is how defined bits and origins follow it; all of them run at
+    /// once.
+    fn selected(&mut self, steps: &[Step]) -> Result<(), Failure> {
+        let picks = |step: &&Step| matches!(step, Step::Apply(apply) if matches!(apply.func, Func::Select { .. }));
+        let mut extent = [0, 0];
+        let mut first = None;
+        for step in steps.iter().filter(picks) {
+            let Step::Apply(apply) = step else { continue };
+            extent = [apply.extent[0], extent[1] + apply.extent[1]];
+            first = first.or(Some(apply));
+        }
+        let Some(apply) = first else { return Ok(()) };
+        let ([Arg::Element(mask, _), args @ ..], Side::Tile(dst)) = (apply.args.as_slice(), apply.dst.0) else {
+            return Err(missing("mask"));
+        };
+        let mask = self.side(*mask, 0)?;
+        let [Ok(x), Ok(y)] = [0, 1].map(|n: usize| match args.get(n) {
+            Some(Arg::Element(Side::Tile(tile), _)) => self.staged(*tile).map(Ok),
+            Some(Arg::Scalar(_, bits)) => Ok(Err(*bits)),
+            _ => Err(missing("such tile")),
+        }) else {
+            return Err(missing("such tile"));
+        };
+        let staged = Staged::select(extent, (mask.number, &mask.layout, mask.elem), [x, y], self.staged(dst)?);
+        self.steps.push(nest::Step::Staged(Arc::new(staged)));
+        Ok(())
+    }
+
     fn reduced(&mut self, reduce: &Reduce) -> Result<(), Failure> {
         let staged = {
             let at = |(tile, map): &(usize, Map<3>)| Ok::<_, Failure>((self.staged(*tile)?, *map));
@@ -310,6 +339,8 @@ impl Lowering<'_> {
         self.steps.extend(nests.iter().cloned().filter_map(|nest| match &value {
             Value::Bits => Some(nest::Step::Copy { src, dst, nest }),
             Value::Converted(conversion, _) => Some(nest::Step::Convert { src, dst, nest, conversion: *conversion }),
+            // See `selected`.
+            Value::Mapped(Mapped { func: Func::Select { .. }, .. }) => None,
             Value::Mapped(mapped) => Some(nest::Step::Map { operands: numbers.into(), nest, mapped: mapped.clone() }),
             Value::Staged(_) => None,
         }));

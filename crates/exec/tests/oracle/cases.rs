@@ -1,6 +1,6 @@
 //! Random instructions, guided by the legality tables so that many of them are legal.
 
-use super::{compute, more};
+use super::{compute, more, vector};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, Relu, ScalarArg, Split, TileArg};
@@ -77,6 +77,7 @@ pub fn case(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Op
         Opcode::Tinterleave | Opcode::Tdeinterleave => more::interleave(random, profile, op, form)?,
         Opcode::Timg2col => more::image(random, profile)?,
         Opcode::Tload | Opcode::Tstore => more::global(random, profile, op)?,
+        _ if vector::FAMILIES.contains(&op.info().family) => vector::vector(random, profile, op, form)?,
         _ => compute::compute(random, profile, op)?,
     };
     // Run-time extents now and then.
@@ -92,7 +93,7 @@ pub fn case(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Op
     legal.then_some(case)
 }
 
-fn lay(random: &mut Random, lay: Lay, loc: Loc, profile: Profile) -> Layout {
+pub fn lay(random: &mut Random, lay: Lay, loc: Loc, profile: Profile) -> Layout {
     let named = |name: LayoutName, fractal: u32| match name {
         LayoutName::Nd => (BLayout::RowMajor, SLayout::NoneBox, 512),
         LayoutName::Dn => (BLayout::ColMajor, SLayout::NoneBox, 512),
@@ -165,7 +166,7 @@ pub fn path(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Op
 }
 
 /// What rows and columns are multiples of.
-fn units(elem: Elem, layout: Layout) -> (u64, u64) {
+pub fn units(elem: Elem, layout: Layout) -> (u64, u64) {
     let c0 = elem.c0();
     match layout {
         (BLayout::RowMajor, SLayout::NoneBox, _) => (1, c0),

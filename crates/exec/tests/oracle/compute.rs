@@ -51,35 +51,6 @@ pub fn compute(random: &mut Random, profile: Profile, op: Opcode) -> Option<Case
     let (rows, cols, elem) = (extent(random), extent(random), random.pick(&ELEMS));
     let mut shared = None;
     match op.info().sem {
-        Sem::Map { args, .. } => {
-            let dst = any(random, profile, elem, rows, cols);
-            let region = valid(random, &dst);
-            // In place now and then: the first source is the destination.
-            let in_place = random.once_in(4);
-            for (n, role) in args.iter().enumerate() {
-                let source = if n == 0 && in_place { dst } else { any(random, profile, elem, rows, cols) };
-                inst.tiles.push(with_valid(source, region, *role));
-            }
-            inst.tiles.push(with_valid(dst, region, Role::Dst));
-            shared = in_place.then_some((0, args.len()));
-        }
-        Sem::Fold { .. } => {
-            let source = any(random, profile, elem, rows, cols);
-            let region = valid(random, &source);
-            let wide = match elem {
-                Elem::F16 | Elem::Bf16 => Elem::F32,
-                Elem::I16 => Elem::I32,
-                _ => elem,
-            };
-            let to = if profile == Profile::Cpu && random.once_in(3) { wide } else { elem };
-            inst.tiles.push(with_valid(source, region, Role::Src));
-            if random.once_in(2) {
-                let scratch = tile(Loc::Vec, elem, rows, cols, ND, profile);
-                inst.tiles.push(with_valid(scratch, [rows, cols], Role::Tmp));
-            }
-            let dst = any(random, profile, to, rows, 32);
-            inst.tiles.push(with_valid(dst, [region[0], 1], Role::Dst));
-        }
         Sem::Contract { scaled, one_row, .. } => {
             let sig = op.info().sigs.iter().find(|s| s.is_for(profile, Form::Plain))?;
             let Types::Rows(_, triples) = sig.types else { return None };

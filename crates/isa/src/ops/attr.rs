@@ -110,13 +110,11 @@ pub struct AttrInfo {
     pub beside: Option<Role>,
     /// How C++ gives it.
     pub cpp: CppAttr,
-    /// Does a rule judge words outside its list, and not the parser?
-    pub judged: bool,
 }
 
 impl AttrInfo {
     const fn new(kind: AttrKind, about: &'static str) -> Self {
-        AttrInfo { kind, default: None, about, inside_ins: false, beside: None, cpp: CppAttr::Argument, judged: false }
+        AttrInfo { kind, default: None, about, inside_ins: false, beside: None, cpp: CppAttr::Argument }
     }
 
     const fn word(list: &'static [Word], spelling: Spelling) -> Self {
@@ -130,11 +128,6 @@ impl AttrInfo {
 
     const fn cpp(mut self, cpp: CppAttr) -> Self {
         self.cpp = cpp;
-        self
-    }
-
-    const fn judged(mut self) -> Self {
-        self.judged = true;
         self
     }
 
@@ -231,13 +224,13 @@ attributes! {
     InitOutBuffer = "init_out_buffer", "initOutBuffer", "Adds nothing to PadValue (isa/memory.md 4).",
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false));
     GatherOob = "gatherOob", "GatherOOB", "What MGATHER does with an index beyond the table (isa/memory.md 5).",
-        AttrInfo::word(GatherOob::WORDS, Spelling::Of("gather_oob")).or(AttrValue::Word(0)).judged();
+        AttrInfo::word(GatherOob::WORDS, Spelling::Of("gather_oob")).or(AttrValue::Word(0));
     ScatterAtomicOp = "scatterAtomicOp", "ScatterAtomicOp", "How MSCATTER combines (isa/memory.md 5).",
-        AttrInfo::word(ScatterAtomic::WORDS, Spelling::Of("scatter_atomic_op")).or(AttrValue::Word(0)).judged();
+        AttrInfo::word(ScatterAtomic::WORDS, Spelling::Of("scatter_atomic_op")).or(AttrValue::Word(0));
     ScatterOob = "scatterOob", "ScatterOOB", "What MSCATTER does with an index beyond the table (isa/memory.md 5).",
-        AttrInfo::word(ScatterOob::WORDS, Spelling::Of("scatter_oob")).or(AttrValue::Word(0)).judged();
+        AttrInfo::word(ScatterOob::WORDS, Spelling::Of("scatter_oob")).or(AttrValue::Word(0));
     Coalesce = "coalesce", "Coalesce", "Whether an index means a row or an element (isa/memory.md 5).",
-        AttrInfo::word(Coalesce::WORDS, Spelling::Bare).judged();
+        AttrInfo::word(Coalesce::WORDS, Spelling::Bare);
     AccPhase = "accPhase", "AccPhase", "Kept; it changes no result (isa/matrix.md 6).",
         AttrInfo::word(Phase::WORDS, Spelling::Of("acc_phase")).or(AttrValue::Word(Phase::Unspecified as u8)).cpp(CppAttr::Hint);
     Enable = "enable", "enable", "Whether f32 operands of products are rounded from here on (isa/matrix.md 5).",

@@ -12,7 +12,9 @@ const INTO_MAT: &[Layouts] = &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ), pair
 const OUT_OF_ACC: &[Layouts] = &[pair!(NZ, ND), pair!(NZ, NZ)];
 
 /// Forms of a store; a parameter belongs to an accumulator, which `quant-source` says of the others.
-const STORED: &[Form] = &[Form::Plain, Form::ScalarQuant];
+const STORED: &[Form] = &[Form::Plain, Form::Window, Form::ScalarQuant];
+/// With all of a view, or with a window of it.
+const WHOLE: &[Form] = &[Form::Plain, Form::Window];
 const QUANTIZED: &[Form] = &[Form::ScalarQuant, Form::VectorQuant];
 
 const PLAIN_OF_ACC: Types = Types::Pairs(&[(F32, &[F32, F16, Bf16]), (I32, &[I32])]);
@@ -23,19 +25,19 @@ const QUANT_A5: Types = Types::Pairs(&[(F32, &[I8, U8, F16, Bf16, Hif8, F8e4m3, 
 // The source of a load and the destination of a store are views; their tag nd, dn or nz stands for the layout of that
 // name.
 static LOADS: &[Sig] = &[
-    flow!(Profiles::CPU, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::Alike, Pipe::Mte2),
-    flow!(Profiles::NPU, PLAIN, ALL_LOCS, &[Loc::Vec], LIKE_THE_VIEW, Types::Alike, Pipe::Mte2),
-    flow!(Profiles::NPU, PLAIN, ALL_LOCS, &[Loc::Mat], INTO_MAT, Types::Alike, Pipe::Mte2),
+    flow!(Profiles::CPU, WHOLE, ALL_LOCS, ALL_LOCS, &[ANY], Types::Alike, Pipe::Mte2),
+    flow!(Profiles::NPU, WHOLE, ALL_LOCS, &[Loc::Vec], LIKE_THE_VIEW, Types::Alike, Pipe::Mte2),
+    flow!(Profiles::NPU, WHOLE, ALL_LOCS, &[Loc::Mat], INTO_MAT, Types::Alike, Pipe::Mte2),
 ];
 
 #[rustfmt::skip]
 static STORES: &[Sig] = &[
     flow!(Profiles::CPU, STORED, NOT_ACC, ALL_LOCS, &[ANY], Types::Alike, Pipe::Mte3),
-    flow!(Profiles::CPU, PLAIN, &[Loc::Acc], ALL_LOCS, &[ANY], PLAIN_OF_ACC, Pipe::Fix),
+    flow!(Profiles::CPU, WHOLE, &[Loc::Acc], ALL_LOCS, &[ANY], PLAIN_OF_ACC, Pipe::Fix),
     flow!(Profiles::CPU, QUANTIZED, &[Loc::Acc], ALL_LOCS, &[ANY], QUANT_CPU, Pipe::Fix),
     flow!(Profiles::NPU, STORED, &[Loc::Vec], ALL_LOCS, LIKE_THE_VIEW, Types::Alike, Pipe::Mte3),
     flow!(Profiles::A2A3, STORED, &[Loc::Mat], ALL_LOCS, LIKE_THE_VIEW, Types::Alike, Pipe::Mte3),
-    flow!(Profiles::NPU, PLAIN, &[Loc::Acc], ALL_LOCS, OUT_OF_ACC, PLAIN_OF_ACC, Pipe::Fix),
+    flow!(Profiles::NPU, WHOLE, &[Loc::Acc], ALL_LOCS, OUT_OF_ACC, PLAIN_OF_ACC, Pipe::Fix),
     flow!(Profiles::A2A3, QUANTIZED, &[Loc::Acc], ALL_LOCS, OUT_OF_ACC, QUANT_A2A3, Pipe::Fix),
     flow!(Profiles::A5, QUANTIZED, &[Loc::Acc], ALL_LOCS, OUT_OF_ACC, QUANT_A5, Pipe::Fix),
 ];
@@ -69,7 +71,11 @@ const TSTORE: OpInfo = OpInfo {
     summary: "Copies a tile's valid region to a view; out of an accumulator it converts, quantizes and clips; it can add.",
     formula: "view(i,j) = f(src(i,j)), atomic_add: view(i,j) = view(i,j) + f(src(i,j)); f: memory.md, 3",
     source: "isa/memory.md 3",
-    forms: &[form!(Plain: Src => Global), form!(ScalarQuant: Src, Quant => Global)],
+    forms: &[
+        form!(Plain: Src => Global),
+        form!(ScalarQuant: Src, Quant => Global),
+        form!(Window: Src, Row, Col => Global),
+    ],
     attrs: STORE_ATTRS,
     rules: rules! {
         NPU Signature "tstore-loc", "tstore-layout"; ALL Signature "tstore-dtype"; ALL StoreShape "tstore-shape";
@@ -125,7 +131,8 @@ macro_rules! table_rules {
         rules! {
             NPU Signature concat!($mnemonic, "-loc"); ALL Signature concat!($mnemonic, "-layout");
             ALL Signature concat!($mnemonic, "-dtype"); ALL TableShape concat!($mnemonic, "-shape");
-            NPU TableDense concat!($mnemonic, "-table"); ALL TableAttr concat!($mnemonic, "-attr");
+            NPU TableDense concat!($mnemonic, "-table"); ALL Words concat!($mnemonic, "-attr");
+            ALL TableAttr concat!($mnemonic, "-attr");
             ALL AtRun "gm-bounds"; ALL AtRun concat!($mnemonic, "-index"); ALL AtRun "undefined-use";
             $(ALL AtRun $more;)?
         }
@@ -142,7 +149,9 @@ family! { after partial::END;
         summary: "Copies a view of global memory into a tile and fills the tile's padding.",
         formula: "dst(i,j) = view(i,j); padding = pad value, if there is one",
         source: "isa/memory.md 4",
-        forms: LOADED,
+        forms: &[form!(
+            Plain: Global, Fill as worded, LeftPadding as worded, RightPadding as worded, InitCondition as worded => Dst
+        ), form!(Window: Global, Row, Col => Dst)],
         attrs: &[AttrName::Layout, AttrName::PadMode, AttrName::InitOutBuffer],
         rules: rules! {
             NPU LoadSignature "tload-loc", "tload-layout"; ALL LoadSignature "tload-dtype"; ALL LoadShape "tload-shape";

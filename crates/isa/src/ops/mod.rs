@@ -310,6 +310,11 @@ pub struct OpInfo {
 }
 
 impl OpInfo {
+    /// The attributes that intrinsics of a form take.
+    pub fn attrs_of(&self, form: &FormInfo) -> &'static [AttrName] {
+        form.attrs.unwrap_or(self.attrs)
+    }
+
     /// Is it judged flow by flow, from each source to each destination ([`sig`]), and not by the roles of all operands?
     pub const fn by_flows(&self) -> bool {
         match self.family {

@@ -1,6 +1,6 @@
 //! Operands: what each is to its instruction, and what the instruction does with it.
 
-use super::Opcode;
+use super::{AttrName, Opcode};
 use crate::profile::Profiles;
 use crate::tile::words;
 use std::sync::LazyLock;
@@ -157,6 +157,8 @@ pub struct Operand {
     pub valid: Profiles,
     /// The profiles on which it is touched at all: some scratch is asked for in text and not used.
     pub used: Profiles,
+    /// Does text write it as `word = %v : T` behind the attributes?
+    pub is_worded: bool,
     /// Does only the DPS form write it (isa/irregular.md 9)?
     pub dps_only: bool,
 }
@@ -167,6 +169,12 @@ impl Operand {
         !matches!(self.effect, Effect::Scratch) && matches!(self.role.kind(), Kind::Tile)
     }
 
+    /// The word that stands before it, where one does.
+    pub fn word(&self) -> Option<&'static str> {
+        let word = if self.role == Role::Fill { "pad_value" } else { self.role.name() };
+        self.is_worded.then_some(word)
+    }
+
     const fn new(role: Role, effect: Effect) -> Operand {
         Operand {
             role,
@@ -175,6 +183,7 @@ impl Operand {
             covers: Covers::Valid,
             valid: Profiles::ALL,
             used: Profiles::ALL,
+            is_worded: false,
             dps_only: false,
         }
     }
@@ -228,6 +237,10 @@ pub(super) const fn scratch(role: Role) -> Operand {
 /// Written on top of what is there.
 pub(super) const fn update(role: Role) -> Operand {
     Operand::new(role, Effect::ReadWrite)
+}
+/// A scalar that may be left out, behind its word.
+pub(super) const fn worded(role: Role) -> Operand {
+    Operand { optional: true, is_worded: true, ..read(role) }
 }
 /// Scratch that may be left out, used on cpu and a2a3 (isa/notes.md).
 pub(super) const fn optional_scratch(role: Role) -> Operand {
@@ -297,6 +310,10 @@ pub struct FormInfo {
     pub cpp: &'static [Role],
     /// The operands whose types are the first template arguments of the intrinsic, where that is another order.
     pub named: &'static [Role],
+    /// The attributes that intrinsics of the form take, where those are not all of the row's.
+    pub attrs: Option<&'static [AttrName]>,
+    /// Types of operands with which the form is legal, where they are not the row's.
+    pub examples: &'static [(Role, &'static str)],
 }
 
 impl FormInfo {
@@ -357,12 +374,13 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
     let of = |op: &Opcode| {
         let mut shapes = Vec::new();
         for form in op.info().forms {
-            let optional = form.operands().filter(|o| o.optional).count() as u32;
+            // Those behind a word are told by it, and have no place among the others.
+            let optional = form.operands().filter(|o| o.optional && !o.is_worded).count() as u32;
             for left_out in 0..1u32 << optional {
                 let mut bit = 0;
                 let mut given = |o: &&Operand| {
-                    bit += u32::from(o.optional);
-                    !o.optional || left_out & (1 << (bit - 1)) == 0
+                    bit += u32::from(o.optional && !o.is_worded);
+                    !o.is_worded && (!o.optional || left_out & (1 << (bit - 1)) == 0)
                 };
                 let ins: Vec<Role> = form.ins.iter().filter(&mut given).map(|o| o.role).collect();
                 let outs = form.outs.iter().filter(&mut given).map(|o| o.role).collect();
@@ -380,15 +398,20 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
 
 /// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.
 macro_rules! form {
-    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)? $(; named $($named:ident),*)?) => {
+    ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)? $(; named $($named:ident),*)?
+     $(; attrs $($attr:ident),*)? $(; with $($of:ident $text:literal),*)?) => {
         FormInfo {
             form: Form::$form,
             ins: &[$(form!(@ read $in $($effect)?)),*],
             outs: &[$(form!(@ write $out $($out_effect)?)),*],
             cpp: &[$($(Role::$arg),*)?],
             named: &[$($(Role::$named),*)?],
+            attrs: form!(@ attrs $([$($attr)*])?),
+            examples: &[$($((Role::$of, $text)),*)?],
         }
     };
+    (@ attrs) => { None };
+    (@ attrs [$($attr:ident)*]) => { Some(&[$(AttrName::$attr),*]) };
     (@ $usual:ident $role:ident) => { $usual(Role::$role) };
     (@ $usual:ident $role:ident $effect:ident) => { $effect(Role::$role) };
 }

@@ -78,7 +78,8 @@ family! { after layout::END;
     SetValidshape => plain!("set_validshape" ["SetValidRow" "SetValidCol"] Resizes SetValid "Set a dynamic valid region.",
         rules: rules![ALL Program "valid-range";]);
     MakeTensorView => plain!("make_tensor_view" ["GlobalTensor"] Value MakeView
-        "A strided view of global memory, one to five dimensions.", attrs: &[AttrName::Layout]);
+        "A strided view of global memory, one to five dimensions.", attrs: &[AttrName::Layout],
+        rules: rules![ALL Program "view-layout";]);
     PartitionView => plain!("partition_view" [] Value Partition "A window of a view.", aliases: &["subview"],
         rules: rules![ALL Program "gm-bounds";]);
     Addptr => plain!("addptr" [] Value AddPtr "Move a pointer by a number of elements.");

@@ -45,7 +45,7 @@ pub fn cvt(from: Elem, to: Elem, bits: u64, rounding: Rounding, saturation: Opti
         Rounding::None | Rounding::CastRint => Rounding::Rint,
         other => other,
     };
-    let is_clamped = saturation.unwrap_or_else(|| usual(from, to)) == Saturation::On;
+    let is_clamped = saturation.unwrap_or_else(|| Saturation::usual(from, to)) == Saturation::On;
     match from.decode(bits) {
         Number::Float(v) if v.is_nan() => to.canonical_nan().unwrap_or(0),
         value if matches!(to, Elem::Hif8 | Elem::F8e8m0) => to.encode(value, Overflow::Saturate),
@@ -62,14 +62,16 @@ pub fn cvt(from: Elem, to: Elem, bits: u64, rounding: Rounding, saturation: Opti
     }
 }
 
-/// The saturation mode of a pair where none is given.
-fn usual(from: Elem, to: Elem) -> Saturation {
-    match (from, to) {
-        (Elem::F16, Elem::I8 | Elem::U8 | Elem::I16) | (Elem::F32 | Elem::I32, Elem::I16) => Saturation::Off,
-        (Elem::I64, Elem::I32) => Saturation::Off,
-        (_, Elem::F8e4m3) => Saturation::On,
-        _ if to.is_float() => Saturation::Off,
-        _ => Saturation::On,
+impl Saturation {
+    /// The mode of a pair where none is given.
+    pub fn usual(from: Elem, to: Elem) -> Saturation {
+        match (from, to) {
+            (Elem::F16, Elem::I8 | Elem::U8 | Elem::I16) | (Elem::F32 | Elem::I32, Elem::I16) => Saturation::Off,
+            (Elem::I64, Elem::I32) => Saturation::Off,
+            (_, Elem::F8e4m3) => Saturation::On,
+            _ if to.is_float() => Saturation::Off,
+            _ => Saturation::On,
+        }
     }
 }
 

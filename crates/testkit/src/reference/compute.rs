@@ -1,67 +1,26 @@
 //! Instructions that compute: one loop per kind of meaning, over the definition of what an element becomes.
 
 use super::{Cell, Done, NO_MEANING, Picture, Reference, area};
-use tessera_isa::codec::{Number, Overflow};
+use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::F32Rounding;
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::{At, Axis, Func, Reduced, Sem};
+use tessera_isa::sem::{At, Func, Reduced, Sem};
 
 impl Reference<'_> {
     /// Whatever the row says.
     pub(crate) fn computed(&mut self) -> Done {
         match self.inst.op.info().sem {
             Sem::Map { args, func } => self.map(args, func),
+            Sem::Expand { each, func } => self.expand(each, func),
+            Sem::Fold { each, func: Func::Arg { greatest, .. } } => self.places(each, greatest),
             Sem::Fold { each, func } => self.fold(each, func),
             Sem::Contract { plus, scaled, .. } => self.contract(plus, scaled),
             Sem::Data(_) => self.gather(),
+            Sem::Computes(_) => self.own(),
             _ => Err(NO_MEANING),
         }
-    }
-
-    /// An argument at a point: its type, its bits, and whether it is wholly defined.
-    fn arg(&self, role: Role, [i, j]: [u64; 2], to: Elem) -> Result<(Elem, u64, bool), &'static str> {
-        if self.index(role).is_ok() {
-            return Ok(element(self.source(role)?, i, j));
-        }
-        let elem = self.source(Role::Src).map_or(to, |src| src.tile.elem);
-        Ok(match self.inst.scalar(role).ok_or(NO_MEANING)? {
-            Number::Int(v) => (elem, v as u64 & elem.mask(), true),
-            Number::Float(v) => (elem, elem.encode_f64(v, Overflow::Infinity), true),
-        })
-    }
-
-    fn map(&mut self, args: &[Role], func: Func) -> Done {
-        let d = self.index(Role::Dst)?;
-        let (extent, to) = (self.old[d].valid, self.old[d].tile.elem);
-        self.scratch(self.inst.profile == Profile::A2a3);
-        for [i, j] in area(extent) {
-            let found = args.iter().map(|role| self.arg(*role, [i, j], to)).collect::<Result<Vec<_>, _>>()?;
-            let bits: Vec<(Elem, u64)> = found.iter().map(|(elem, bits, _)| (*elem, *bits)).collect();
-            self.tiles[d].set(0, i, j, Cell::result(func.eval(to, &bits), found.iter().all(|f| f.2)));
-        }
-        Ok(false)
-    }
-
-    fn fold(&mut self, each: Axis, func: Func) -> Done {
-        let (src, d) = (self.source(Role::Src)?, self.index(Role::Dst)?);
-        let to = self.old[d].tile.elem;
-        let state = Func::state(to);
-        let [rows, cols] = src.valid;
-        let (results, depth) = if each == Axis::Row { (rows, cols) } else { (cols, rows) };
-        self.scratch(self.inst.profile != Profile::A5);
-        for n in 0..results {
-            let place = |k: u64| if each == Axis::Row { (n, k) } else { (k, n) };
-            let (mut sum, mut all) = (func.start(state), true);
-            for k in 0..depth {
-                let (elem, bits, defined) = element(src, place(k).0, place(k).1);
-                (sum, all) = (func.eval(state, &[(state, sum), (elem, bits)]), all && defined);
-            }
-            let cell = Cell::result(Func::Convert.eval(to, &[(state, sum)]), all);
-            self.tiles[d].set(0, place(0).0, place(0).1, cell);
-        }
-        Ok(false)
     }
 
     fn contract(&mut self, plus: Option<(Role, At)>, scaled: bool) -> Done {
@@ -124,20 +83,13 @@ impl Reference<'_> {
             }
             picked.push((i, j, src.get((k / columns) as u64, (k % columns) as u64)));
         }
-        self.scratch(self.inst.profile != Profile::A5);
+        self.scratch();
         self.tiles[d].put(0, picked);
         Ok(false)
     }
-
-    /// Scratch that is touched becomes undefined.
-    pub(super) fn scratch(&mut self, is_touched: bool) {
-        if let (true, Ok(tmp)) = (is_touched, self.index(Role::Tmp)) {
-            self.tiles[tmp].cores[0].defined.fill(0);
-        }
-    }
 }
 
-fn element(picture: &Picture, r: u64, c: u64) -> (Elem, u64, bool) {
+pub(super) fn element(picture: &Picture, r: u64, c: u64) -> (Elem, u64, bool) {
     let (elem, cell) = (picture.tile.elem, picture.get(r, c));
     (elem, cell.bits, cell.is_whole(elem))
 }

@@ -11,7 +11,7 @@ impl Reference<'_> {
     pub(super) fn transpose(&mut self) -> Done {
         let (d, src) = (self.index(Role::Dst)?, self.source(Role::Src)?);
         let extent = if self.inst.profile == Profile::A5 { [src.tile.rows, src.tile.cols] } else { src.valid };
-        self.scratch(true);
+        self.scratch();
         self.put(d, area(extent).map(|[i, j]| (j, i, src.get(i, j))).collect())
     }
 

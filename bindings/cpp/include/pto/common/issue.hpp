@@ -13,6 +13,17 @@ namespace detail {
 template <typename T>
 inline constexpr bool IsTile = std::is_base_of_v<TileBase, std::remove_cv_t<T>>;
 
+// Is it a tile in one of these locations?
+template <typename T>
+constexpr bool LiesIn(uint32_t locations)
+{
+    if constexpr (IsTile<T>) {
+        return (locations >> static_cast<uint32_t>(T::Loc) & 1) != 0;
+    } else {
+        return false;
+    }
+}
+
 // RecordEvent where the operand is a tile, or a scalar, and all trailing operands are events.
 template <typename Operand, typename... WaitEvents>
 using TileEventIf = std::enable_if_t<IsTile<Operand> && (IsEvent<WaitEvents> && ...), RecordEvent>;

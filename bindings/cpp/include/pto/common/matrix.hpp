@@ -44,18 +44,18 @@ PTO_INST detail::TileEventIf<BScale, WaitEvents...> TMATMUL_MX(Dst &dst, A &a, A
 
 // Matrix product of block-scaled (MX) operands: product added to an accumulator. dst(i,j) = s(K), s(0) = acc(i,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)*a_scale(i,k/32)*b_scale(k/32,j)) with one rounding; M = a.Rv, K = a.Cv, N = b.Cv (isa/matrix.md 1)
 template <typename Dst, typename Acc, typename A, typename AScale, typename B, typename BScale>
-PTO_INST void TMATMUL_MX_IMPL(Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale)
+PTO_INST std::enable_if_t<detail::LiesIn<BScale>(0x100)> TMATMUL_MX_IMPL(Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale)
 { PTO_STATIC_SIG(kTmatmulMxAccSigs, Plain, "tmatmul_mx_acc-profile", "tmatmul_mx_acc-loc", "tmatmul_mx_acc-layout", "tmatmul_mx_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TMATMUL_MX_ACC).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue(); }
 template <typename Dst, typename Acc, typename A, typename AScale, typename B, typename BScale, typename... WaitEvents>
-PTO_INST detail::TileEventIf<BScale, WaitEvents...> TMATMUL_MX(Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale, WaitEvents &...)
+PTO_INST std::enable_if_t<detail::LiesIn<BScale>(0x100), detail::TileEventIf<BScale, WaitEvents...>> TMATMUL_MX(Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale, WaitEvents &...)
 { return TMATMUL_MX_IMPL(dst, acc, a, aScale, b, bScale), RecordEvent{}; }
 
 // Matrix product of block-scaled (MX) operands: product added to a bias row. dst(i,j) = s(K), s(0) = bias(0,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)*a_scale(i,k/32)*b_scale(k/32,j)) with one rounding; M = a.Rv, K = a.Cv, N = b.Cv (isa/matrix.md 1)
 template <typename Dst, typename A, typename AScale, typename B, typename BScale, typename Bias>
-PTO_INST void TMATMUL_MX_IMPL(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias)
+PTO_INST std::enable_if_t<detail::LiesIn<Bias>(0x20)> TMATMUL_MX_IMPL(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias)
 { PTO_STATIC_SIG(kTmatmulMxBiasSigs, Plain, "tmatmul_mx_bias-profile", "tmatmul_mx_bias-loc", "tmatmul_mx_bias-layout", "tmatmul_mx_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TMATMUL_MX_BIAS).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Tile(TESSERA_ROLE_BIAS, bias).Issue(); }
 template <typename Dst, typename A, typename AScale, typename B, typename BScale, typename Bias, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Bias, WaitEvents...> TMATMUL_MX(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias, WaitEvents &...)
+PTO_INST std::enable_if_t<detail::LiesIn<Bias>(0x20), detail::TileEventIf<Bias, WaitEvents...>> TMATMUL_MX(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias, WaitEvents &...)
 { return TMATMUL_MX_IMPL(dst, a, aScale, b, bScale, bias), RecordEvent{}; }
 
 // Row vector times matrix: fresh product. dst(i,j) = s(K), s(0) = +0, s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
@@ -92,18 +92,18 @@ PTO_INST detail::TileEventIf<BScale, WaitEvents...> TGEMV_MX(Dst &dst, A &a, ASc
 
 // Row vector times matrix of block-scaled (MX) operands: product added to an accumulator. dst(i,j) = s(K), s(0) = acc(i,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)*a_scale(i,k/32)*b_scale(k/32,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
 template <typename Dst, typename Acc, typename A, typename AScale, typename B, typename BScale>
-PTO_INST void TGEMV_MX_IMPL(Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale)
+PTO_INST std::enable_if_t<detail::LiesIn<BScale>(0x100)> TGEMV_MX_IMPL(Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale)
 { PTO_STATIC_SIG(kTgemvMxAccSigs, Plain, "tgemv_mx_acc-profile", "tgemv_mx_acc-loc", "tgemv_mx_acc-layout", "tgemv_mx_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGEMV_MX_ACC).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue(); }
 template <typename Dst, typename Acc, typename A, typename AScale, typename B, typename BScale, typename... WaitEvents>
-PTO_INST detail::TileEventIf<BScale, WaitEvents...> TGEMV_MX(Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale, WaitEvents &...)
+PTO_INST std::enable_if_t<detail::LiesIn<BScale>(0x100), detail::TileEventIf<BScale, WaitEvents...>> TGEMV_MX(Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale, WaitEvents &...)
 { return TGEMV_MX_IMPL(dst, acc, a, aScale, b, bScale), RecordEvent{}; }
 
 // Row vector times matrix of block-scaled (MX) operands: product added to a bias row. dst(i,j) = s(K), s(0) = bias(0,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)*a_scale(i,k/32)*b_scale(k/32,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
 template <typename Dst, typename A, typename AScale, typename B, typename BScale, typename Bias>
-PTO_INST void TGEMV_MX_IMPL(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias)
+PTO_INST std::enable_if_t<detail::LiesIn<Bias>(0x20)> TGEMV_MX_IMPL(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias)
 { PTO_STATIC_SIG(kTgemvMxBiasSigs, Plain, "tgemv_mx_bias-profile", "tgemv_mx_bias-loc", "tgemv_mx_bias-layout", "tgemv_mx_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGEMV_MX_BIAS).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Tile(TESSERA_ROLE_BIAS, bias).Issue(); }
 template <typename Dst, typename A, typename AScale, typename B, typename BScale, typename Bias, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Bias, WaitEvents...> TGEMV_MX(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias, WaitEvents &...)
+PTO_INST std::enable_if_t<detail::LiesIn<Bias>(0x20), detail::TileEventIf<Bias, WaitEvents...>> TGEMV_MX(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias, WaitEvents &...)
 { return TGEMV_MX_IMPL(dst, a, aScale, b, bScale, bias), RecordEvent{}; }
 
 // Binds a scale tile to the scale area that belongs to a Left or Right tile; moves no data. address(dst) = address(src) >> 4 (isa/matrix.md 3)

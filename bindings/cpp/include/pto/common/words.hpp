@@ -13,7 +13,12 @@ enum class RoundMode : uint32_t { CAST_NONE, CAST_RINT, CAST_ROUND, CAST_FLOOR, 
 enum class SaturationMode : uint32_t { ON, OFF };
 // 1, or the broadcast operand's valid columns
 enum class Src1Col : int64_t {};
-enum class RoundMode : uint32_t { CAST_ROUND, CAST_RINT };
+enum class MaskPattern : uint32_t { P0101 = 1, P1010, P0001, P0010, P0100, P1000, P1111 };
+enum class QuantType : uint32_t { INT8_SYM, INT8_ASYM };
+enum class GatherOOB : uint32_t { Undefined, Clamp, Wrap, Zero };
+enum class ScatterAtomicOp : uint32_t { None, Add, Max, Min };
+enum class ScatterOOB : uint32_t { Undefined, Skip, Clamp, Wrap };
+enum class Coalesce : uint32_t { Row, Elem };
 // Wishes for precision: both give the same bits (isa/elementwise.md 3).
 enum class DivAlgorithm : uint32_t { DEFAULT, HIGH_PRECISION };
 enum class ExpAlgorithm : uint32_t { DEFAULT, HIGH_PRECISION };

@@ -5,7 +5,7 @@ use super::{Compiler, lacks};
 use crate::engine::is_configured;
 use crate::lower::Failure;
 use tessera_ir::{Op, OpId, ScalarType};
-use tessera_isa::inst::{Inst, ViewTag};
+use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
 use tessera_isa::sem::Sem;
 
@@ -61,7 +61,7 @@ impl Compiler<'_> {
                     dst: made(self)?,
                     first,
                     second,
-                    tag: op.known_attrs().layout().unwrap_or(ViewTag::Nd),
+                    tags: tessera_ir::view::tags(self.module, self.func, &self.constants, op),
                     elem: elem.ok_or_else(|| lacks(op, "an element type"))?,
                 };
                 if text == Text::MakeView { Support::MakeView(view) } else { Support::Partition(view) }

@@ -19,7 +19,8 @@ const LINE: usize = 64;
 pub(crate) fn transpose(loops: &mut SmallVec<[Loop; 8]>, run: usize, level: Level) -> Option<Raw> {
     let unit = run as isize;
     let a = loops.iter().position(|l| l.src == unit && l.dst != unit)?;
-    let b = loops.iter().position(|l| l.dst == unit && l.src != unit)?;
+    // One element that is repeated is no row.
+    let b = loops.iter().position(|l| l.dst == unit && l.src != unit && l.src != 0)?;
     let (across, along) = (loops[a], loops[b]);
     let raw = match run {
         1 => kernel::<1, 16>(&across, &along, level),

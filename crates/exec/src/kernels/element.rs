@@ -1,0 +1,231 @@
+//! Elements and functions as kernels see them: bits in memory, values that are computed with, and for every function of
+//! elements what it is on values. [`Func::eval`](tessera_isa::sem::Func::eval) is the definition, which tests compare
+//! all of them with.
+
+use tessera_isa::codec::{Overflow, f16_to_f32};
+use tessera_isa::elem::Elem;
+use tessera_isa::sem::math;
+
+/// An element type: the bits in memory, and the value that is computed with.
+pub(super) trait Element {
+    /// As it lies in memory.
+    type Raw: Copy + Default;
+    /// What is computed with.
+    type Value: Copy + Default;
+    /// The value of some bits.
+    fn get(raw: Self::Raw) -> Self::Value;
+    /// The bits of a value, rounded once.
+    fn put(value: Self::Value) -> Self::Raw;
+}
+
+macro_rules! element {
+    ($($name:ident $raw:ty as $value:ty: |$x:ident| $get:expr, |$v:ident| $put:expr;)*) => {$(
+        pub(super) struct $name;
+
+        impl Element for $name {
+            type Raw = $raw;
+            type Value = $value;
+
+            #[inline(always)]
+            fn get($x: $raw) -> $value {
+                $get
+            }
+
+            #[inline(always)]
+            fn put($v: $value) -> $raw {
+                $put
+            }
+        }
+    )*};
+}
+pub(super) use element;
+
+element! {
+    F32 u32 as f32: |x| f32::from_bits(x), |v| if v.is_nan() { 0x7FC0_0000 } else { v.to_bits() };
+    F16 u16 as f32: |x| f16_to_f32(x), |v| Elem::F16.encode_f32(v, Overflow::Infinity) as u16;
+    Bf16 u16 as f32: |x| f32::from_bits(u32::from(x) << 16), |v| Elem::Bf16.encode_f32(v, Overflow::Infinity) as u16;
+    I8 i8 as i8: |x| x, |v| v;
+    I16 i16 as i16: |x| x, |v| v;
+    I32 i32 as i32: |x| x, |v| v;
+    I64 i64 as i64: |x| x, |v| v;
+    U8 u8 as u8: |x| x, |v| v;
+    U16 u16 as u16: |x| x, |v| v;
+    U32 u32 as u32: |x| x, |v| v;
+    U64 u64 as u64: |x| x, |v| v;
+    // No argument.
+    Nothing () as (): |x| x, |v| v;
+}
+
+/// A function of up to three values of one type.
+pub(super) trait Fun<V> {
+    /// The result.
+    fn of(x: V, y: V, z: V) -> V;
+
+    /// Computes anew what `of` was not made for, after it has run on all lanes.
+    #[inline(always)]
+    fn settle(_x: &[V], _y: &[V], _out: &mut [V]) {}
+}
+
+/// Functions over a type, in the names of [`Func`](tessera_isa::sem::Func).
+macro_rules! functions {
+    ($type:ty: $($func:ident |$x:ident, $y:ident, $z:ident| $value:expr;)*) => {$(
+        impl Fun<$type> for $func {
+            #[inline(always)]
+            fn of($x: $type, $y: $type, $z: $type) -> $type {
+                $value
+            }
+        }
+    )*};
+}
+
+macro_rules! markers {
+    ($($name:ident)*) => {$(
+        pub(super) struct $name;
+    )*};
+}
+
+markers! {
+    Abs Neg Not Relu Recip Exp Log Sqrt Rsqrt Add Sub Mul Div MulRecip Rem Fmod Pow Max Min And Or Xor Shl Shr Prelu ExpDif
+    AddAdd SubAdd Axpy SignOff SignFlipped
+}
+
+functions! { f32:
+    Relu |x, _y, _z| if x > 0.0 || x.is_nan() { x } else { 0.0 };
+    Recip |x, _y, _z| 1.0 / x;
+    Exp |x, _y, _z| math::exp(x);
+    Log |x, _y, _z| math::log(x);
+    Sqrt |x, _y, _z| x.sqrt();
+    Rsqrt |x, _y, _z| math::rsqrt(x);
+    Add |x, y, _z| x + y;
+    Sub |x, y, _z| x - y;
+    Mul |x, y, _z| x * y;
+    Div |x, y, _z| x / y;
+    MulRecip |x, y, _z| x * (1.0 / if y == 0.0 { 0.0 } else { y });
+    Pow |x, y, _z| math::pow(x, y);
+    Max |x, y, _z| either(x, y, (x > y) | ((x == y) & y.is_sign_negative()));
+    Min |x, y, _z| either(x, y, (x < y) | ((x == y) & x.is_sign_negative()));
+    Prelu |x, y, _z| if x > 0.0 { x } else { y * x };
+    ExpDif |x, y, _z| math::exp(x - y);
+    AddAdd |x, y, z| (x + y) + z;
+    SubAdd |x, y, z| (x - y) + z;
+    Axpy |x, y, z| z + x * y;
+}
+
+/// One of two numbers, or NaN where one of them is.
+#[inline(always)]
+fn either(x: f32, y: f32, is_first: bool) -> f32 {
+    let chosen = if is_first { x } else { y };
+    if x.is_nan() | y.is_nan() { f32::NAN } else { chosen }
+}
+
+/// The remainders: all lanes as if the quotient were small, and those where it is not once more.
+macro_rules! remainders {
+    ($($func:ident |$r:ident, $y:ident| $value:expr, $whole:path;)*) => {$(
+        impl Fun<f32> for $func {
+            #[inline(always)]
+            fn of(x: f32, $y: f32, _z: f32) -> f32 {
+                let $r = math::fmod_near(x, $y).0;
+                $value
+            }
+
+            #[inline(always)]
+            fn settle(x: &[f32], y: &[f32], out: &mut [f32]) {
+                if x.iter().zip(y).fold(true, |all, (x, y)| all & math::fmod_near(*x, *y).1) {
+                    return;
+                }
+                for ((out, x), y) in out.iter_mut().zip(x).zip(y) {
+                    *out = $whole(*x, *y);
+                }
+            }
+        }
+    )*};
+}
+
+remainders! {
+    Fmod |r, _y| r, math::fmod;
+    Rem |r, y| math::floored(r, y), math::rem;
+}
+
+/// What wraps, so that the sign of the type does not matter. Of floats, these only touch the sign bit.
+macro_rules! wrapping {
+    ($($type:ty)*) => {$(functions! { $type:
+        Neg |x, _y, _z| x.wrapping_neg();
+        Not |x, _y, _z| !x;
+        Add |x, y, _z| x.wrapping_add(y);
+        Sub |x, y, _z| x.wrapping_sub(y);
+        Mul |x, y, _z| x.wrapping_mul(y);
+        And |x, y, _z| x & y;
+        Or |x, y, _z| x | y;
+        Xor |x, y, _z| x ^ y;
+        Shl |x, y, _z| x.wrapping_shl(y as u32);
+        AddAdd |x, y, z| x.wrapping_add(y).wrapping_add(z);
+        SubAdd |x, y, z| x.wrapping_sub(y).wrapping_add(z);
+        SignOff |x, _y, _z| x & (<$type>::MAX >> 1);
+        SignFlipped |x, _y, _z| x ^ !(<$type>::MAX >> 1);
+    })*};
+}
+wrapping! { u8 u16 u32 u64 }
+
+macro_rules! folding {
+    ($($type:ty)*) => {$(functions! { $type:
+        Add |x, y, _z| x.wrapping_add(y);
+        Mul |x, y, _z| x.wrapping_mul(y);
+    })*};
+}
+folding! { i8 i16 i32 i64 }
+
+/// What depends on the sign. Nothing is divided by zero: `-zero` comes before, and lanes beyond the end count as 0.
+macro_rules! integers {
+    ($($type:ty, |$a:ident| $abs:expr, $minus_one:expr;)*) => {$(functions! { $type:
+        Abs |$a, _y, _z| $abs;
+        Relu |x, _y, _z| x.max(0);
+        Recip |x, _y, _z| if x == 0 { 0 } else { <$type>::wrapping_div(1, x) };
+        Div |x, y, _z| if y == 0 { 0 } else { x.wrapping_div(y) };
+        Fmod |x, y, _z| if y == 0 { 0 } else { x.wrapping_rem(y) };
+        Max |x, y, _z| x.max(y);
+        Min |x, y, _z| x.min(y);
+        Shr |x, y, _z| x.wrapping_shr(y as u32);
+        Pow |x, y, _z| {
+            let (mut result, mut square, mut left): ($type, $type, $type) = (1, x, y);
+            if $minus_one == Some(x) {
+                left &= 1;
+            }
+            // A negative exponent leaves 1 and -1 only (isa/elementwise.md 3).
+            if left < 1 && left != 0 {
+                return <$type>::from(x == 1);
+            }
+            while left != 0 {
+                if left & 1 == 1 {
+                    result = result.wrapping_mul(square);
+                }
+                square = square.wrapping_mul(square);
+                left >>= 1;
+            }
+            result
+        };
+    })*};
+}
+integers! {
+    i8, |x| x.wrapping_abs(), Some(-1);
+    i16, |x| x.wrapping_abs(), Some(-1);
+    i32, |x| x.wrapping_abs(), Some(-1);
+    i64, |x| x.wrapping_abs(), Some(-1);
+    u8, |x| x, None;
+    u16, |x| x, None;
+    u32, |x| x, None;
+    u64, |x| x, None;
+}
+
+/// The remainder with the divisor's sign; i64 keeps the dividend's (isa/elementwise.md 7).
+macro_rules! rem {
+    ($($type:ty)*; $($other:ty)*) => {
+        $(functions! { $type:
+            Rem |x, y, _z| {
+                let r = <Fmod as Fun<$type>>::of(x, y, 0);
+                if (r != 0) & ((r < 0) != (y < 0)) { r + y } else { r }
+            };
+        })*
+        $(functions! { $other: Rem |x, y, z| <Fmod as Fun<$other>>::of(x, y, z); })*
+    };
+}
+rem! { i8 i16 i32; i64 u8 u16 u32 u64 }
