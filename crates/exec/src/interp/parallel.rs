@@ -269,7 +269,7 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
         outcome.trace.extend(block.trace);
         outcome.tiles.extend(block.tiles);
         for (buffer, writes) in buffers.iter_mut().zip(block.writes) {
-            buffer.memory.put_taken(writes);
+            buffer.memory.put_taken(&writes);
         }
         if let Some(failure) = block.failure {
             outcome.diagnostics.push(*failure);
