@@ -69,8 +69,8 @@ fn the_vector_unit_computes_what_it_should() {
     let kernel = std::fs::read_to_string(root().join("tests/cpp/vector.cpp")).unwrap();
     let vector = [Family::Elementwise, Family::Scalar, Family::Reduce];
     for op in Opcode::ALL.iter().filter(|op| vector.contains(&op.info().family)) {
-        let is_called = |name: &&str| kernel.contains(&format!(" {name}(")) || kernel.contains(&format!(" {name}<"));
-        assert!(op.info().cpp.iter().all(|name| is_called(&name)), "{op} is not called");
+        let is_called = |name: &str| kernel.contains(&format!(" {name}(")) || kernel.contains(&format!(" {name}<"));
+        assert!(op.info().cpp.iter().all(|name| is_called(name)), "{op} is not called");
     }
     compile_and_run("vector");
 }

@@ -9,7 +9,7 @@ use tessera::npy::Array;
 use tessera::program::{Bindings, Input, Kernel, Need};
 use tessera::{ErrorKind, Literal, Program};
 use tessera_exec::interp::{Run, watch};
-use tessera_exec::origin::{Term, TermId, Terms, Watch};
+use tessera_exec::origin::{Terms, Values, Watch};
 use tessera_ir::{TextForm, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
@@ -92,28 +92,6 @@ impl Case {
     }
 }
 
-/// What a term is on some inputs; `None` where it is undefined.
-fn evaluate(terms: &Terms, id: TermId, inputs: &[Option<&[u8]>]) -> Option<u8> {
-    match terms.get(id) {
-        Term::Undefined => None,
-        Term::Constant(byte) => Some(byte),
-        // A buffer that nothing is bound to is undefined.
-        Term::Input { input, byte } => inputs[input as usize].and_then(|b| b.get(byte as usize)).copied(),
-        Term::Nibbles([low, high]) => {
-            let half = |n: tessera_exec::origin::Nibble| {
-                let byte = evaluate(terms, n.of, inputs)?;
-                Some(if n.high { byte >> 4 } else { byte & 15 })
-            };
-            Some(half(low)? | half(high)? << 4)
-        }
-        Term::Applied { function, operands, byte } => {
-            let bytes: Option<Vec<u8>> = operands.iter().map(|o| evaluate(terms, *o, inputs)).collect();
-            let result = function.eval(&bytes?);
-            Some(result.to_le_bytes()[usize::from(byte)])
-        }
-    }
-}
-
 #[test]
 fn origins_worked_out_on_data_are_what_a_run_writes() {
     let (mut compared, mut elements) = (0, 0);
@@ -173,9 +151,12 @@ fn origins_worked_out_on_data_are_what_a_run_writes() {
                 (None, None) => panic!("{}: no output", case.name),
             };
             assert_eq!(output.origins.len(), expected.len(), "{}", case.name);
+            // A buffer that nothing is bound to is undefined.
+            let input = |input: u32, byte: u64| bytes[input as usize].and_then(|b| b.get(byte as usize)).copied();
+            let mut values = Values::new(&watch.terms, input);
             for (k, (id, byte)) in output.origins.iter().zip(expected).enumerate() {
                 // What is undefined is written as 0.
-                let said = evaluate(&watch.terms, *id, &bytes).unwrap_or(0);
+                let said = values.byte(*id).unwrap_or(0);
                 let term = watch.terms.get(*id);
                 assert_eq!(said, *byte, "{}: byte {k} of an output is {term:?}", case.name);
             }

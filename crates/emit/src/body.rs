@@ -269,6 +269,10 @@ impl Emitter<'_> {
             Addi => wraps("+"),
             Subi => wraps("-"),
             Muli => wraps("*"),
+            Ceildivsi | Floordivsi | Ceildivui | Absi => {
+                let help = "write it with divsi, remsi and select";
+                return Err(cannot(op.span, format!("arith.{}", kind.name()), help));
+            }
             Divsi => plain("/"),
             Remsi => plain("%"),
             Divui => cast(naturals("/")),

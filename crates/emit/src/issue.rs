@@ -173,7 +173,7 @@ impl Emitter<'_> {
         let manual = self.placement.manual.iter().any(|m| m.value == dst) || self.early_address(dst).is_some();
         let bound_otherwise = self.func.ops.iter().any(|other| {
             let binds = other.opcode().and_then(|o| o.info().binds);
-            let views = matches!(binds, Some(Bind::Window | Bind::Bytes));
+            let views = matches!(binds, Some(Bind::Window | Bind::Bytes | Bind::Storage));
             let assigns = matches!(binds, Some(Bind::Address | Bind::New)) && other.operand(Role::Addr).is_some();
             let target = other.dsts().iter().any(|(_, v)| *v == dst)
                 || other.results.contains(&dst)

@@ -239,6 +239,9 @@ macro_rules! rules {
 
 /// All rules, grouped as in rules.md.
 static RULES: &[Rule] = rules! {
+    // No scalar has a type of four bits, so a result that would break it is `type-mismatch`.
+    Error ALL "tgetval-dtype", "the element types are those of a signature", "isa/irregular.md 9", implied;
+
     // Tile types.
     Error ALL "tile-shape", "rows and cols are at least 1, and static valid extents are at most the declared ones", "tile-model.md 5";
     Error ALL "tile-align", "without boxes, the bytes of the major dimension (cols if row_major, rows if col_major) are a multiple of 32", "tile-model.md 5";
@@ -300,6 +303,7 @@ static RULES: &[Rule] = rules! {
     Error A5 "tinsert-cols", "Vec→Vec NZ: source cols do not exceed destination cols", "PTO ISA, TINSERT page, A5 Vec → Vec";
     Error ALL "tinsert-bounds", "the inserted region lies inside the destination's declared shape", "PTO ISA, TINSERT page, runtime bounds; PTO ISA, layout family page";
     Warning A5 "tinsert-nd-into-boxed", "Vec→Mat ND→NZ is inserted logically here; hardware copies the rows as they lie", "ops.md 3.2";
+    Warning A5 "tinsert-hw", "hardware copies whole blocks of 32 bytes, and the split form 16 rows at a time: indices and rows fit that", "PTO ISA, TINSERT page, A5 Vec → Vec and Vec → Mat";
     // TRESHAPE.
     Error ALL "treshape-loc", "both tiles have one location", "PTO ISA, TRESHAPE page, constraints";
     Error ALL "treshape-bytes", "both tiles have the same declared bytes", "PTO ISA, TRESHAPE page, constraints";
@@ -336,6 +340,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "tfillpad-pad", "the destination's pad is not null", "ops.md 6";
     Error ALL "tfillpad-inplace", "both tiles of TFILLPAD_INPLACE are views of one storage", "ops.md 6";
     Error ALL "tfillpad-valid", "a static valid region of EXPAND's destination covers the source's", "ops.md 6";
+    Warning ALL "tfillpad-static", "TFILLPAD_EXPAND makes a dynamic valid region whole; a static one stays as it is", "PTO ISA, layout family page; ops.md 6";
     Warning ALL "tfillpad-noop", "there is something to pad", "ops.md 6";
     // TIMG2COL.
     Error ALL "timg2col-loc", "the source is a conv tile in Mat, the destination is in Left", "ops.md 7";
@@ -370,6 +375,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "syntax-form", "an instruction is written in one of its forms", "syntax.md 2";
     Error ALL "syntax-mixed", "a file is a module or a listing, not both", "syntax.md 1";
     Error ALL "syntax-region", "a region ends as its operation needs", "syntax.md 4";
+    Error ALL "memref-space", "a memref that is allocated lies in a memory of the core", "isa/structure.md 7";
     Error ALL "type-mismatch", "a use has the type of its definition", "syntax.md 3";
     Error ALL "unknown-op", "the operation exists", "syntax.md 1";
     Error ALL "unknown-profile", "the profile exists", "tile-model.md 1";
@@ -383,10 +389,16 @@ static RULES: &[Rule] = rules! {
     Note ALL "left-blayout", "a Left tile is written in the profile's own outer order; another one is replaced", "syntax.md 3";
     Note NPU "treshape-address", "the destination of TRESHAPE lies where the source lies; an address of its own is given up", "ops.md 4";
     Error ALL "entry", "the program has one entry function with this name", "syntax.md 4";
-    Error ALL "call", "a call names a function of the module, fits its signature and does not recurse", "syntax.md 4";
+    Error ALL "entry-ambiguous", "one function is the kernel: it is named, marked pto.entry, or the only one that nobody calls", "isa/structure.md 3";
+    Error ALL "entry-result", "a kernel returns nothing", "isa/structure.md 3";
+    Error ALL "call", "a call names a function of the module and fits its signature", "syntax.md 4";
+    Error ALL "call-recursive", "the call graph has no cycle", "isa/structure.md 3";
     Error ALL "arith", "integer arithmetic is defined: no division by zero, no shift beyond the width", "syntax.md 4";
+    Error ALL "scalar-range", "a float that becomes an integer fits its width", "isa/structure.md 7";
+    Error ALL "cast-width", "a cast of bits keeps their number; unrealized_conversion_cast is between integers", "isa/structure.md 7";
     Error ALL "loop", "a loop's step is positive and it ends within the limit", "syntax.md 4";
     Error ALL "memory-limit", "the program stays within the simulator's memory", "ARCHITECTURE.md, Invariants";
+    Warning ALL "block-overlap", "blocks write bytes of their own, other than by atomic adds", "tile-model.md 7";
     Error ALL "binding", "every argument is bound to a file or value of its type and shape", "syntax.md 4";
     Error ALL "undecided", "a proof holds for all inputs: data decides neither what moves nor how often", "trace.md";
     Error ALL "internal", "the tool keeps its own invariants; a broken one is a defect of the tool", "ARCHITECTURE.md, Invariants";

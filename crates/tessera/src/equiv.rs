@@ -2,7 +2,8 @@
 //!
 //! Both run on origins with one table of terms ([`tessera_exec::origin`]). Inputs are matched by name, those whose name
 //! only one program has by position; so are outputs: the buffers that a kernel writes, a listing's output tiles, and what
-//! is printed. Equal origins of every output byte mean equal outputs for every input that both programs run with.
+//! is printed. Equal origins of every output byte mean equal outputs for every input that both programs run with. Where
+//! origins differ, inputs are looked for with which the programs do: without such a witness there is no answer.
 //!
 //! ```
 //! use tessera::equiv::{Answer, equiv};
@@ -18,15 +19,22 @@
 
 use crate::program::{Kernel, Need};
 pub use crate::symbolic::Given;
-use crate::symbolic::{Explain, Keep};
+use crate::symbolic::{Explain, Keep, place};
+use crate::witness::{self, Open, tell_apart};
 use crate::{Elem, Error, Missing};
 use std::borrow::Cow;
 use std::cell::RefCell;
-use tessera_exec::origin::{Output, TermId, Terms, UNDEFINED, Watch};
+use tessera_exec::origin::{Output, Term, TermId, Terms, UNDEFINED, Watch};
 use tessera_ir::{Def, ValueId};
 
 /// How many differing elements are explained.
 const SHOWN: usize = 5;
+
+/// How many input elements of a witness are shown.
+const INPUTS: usize = 4;
+
+/// For more elements than this no inputs are looked for.
+const MAX_OPEN: usize = 1 << 18;
 
 /// One of the two programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +72,8 @@ pub struct Equal {
 pub struct Different {
     /// How many elements differ.
     pub elements: u64,
+    /// How many more are computed in different ways, and no inputs were found with which they differ.
+    pub open: u64,
     /// The first of them, or what else differs.
     pub first: Vec<Difference>,
 }
@@ -75,6 +85,19 @@ pub struct Difference {
     pub at: [String; 2],
     /// What it is in each of them.
     pub is: [String; 2],
+    /// Inputs with which it differs, where it is computed.
+    pub witness: Option<Witness>,
+}
+
+/// Inputs with which two programs differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// Input elements and their values, the first ones.
+    pub inputs: Vec<(String, String)>,
+    /// How many more input elements the difference depends on.
+    pub more: u64,
+    /// What the element is then in each program.
+    pub values: [String; 2],
 }
 
 /// Compares two programs. Instead of their own outputs, these values can be compared.
@@ -83,7 +106,7 @@ pub fn equiv(a: &Kernel, b: &Kernel, given: &Given, wanted: &[String]) -> Answer
         [] => Wanted::Own(&[]),
         these => Wanted::These(these),
     };
-    equiv_again(a, b, given, wanted, &mut None).unwrap_or_else(|(which, error)| Answer::Stopped(which, error))
+    equiv_again(a, b, given, wanted, true, &mut None).unwrap_or_else(|(which, error)| Answer::Stopped(which, error))
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -104,12 +127,13 @@ pub(crate) struct FirstRun {
 /// The program that gives no answer, and why.
 type Stopped = (Which, Error);
 
-/// Compares a program with one more.
+/// Compares a program with one more; inputs with which they differ are looked for where `tells`.
 pub(crate) fn equiv_again(
     a: &Kernel,
     b: &Kernel,
     given: &Given,
     wanted: Wanted<'_>,
+    tells: bool,
     last: &mut Option<FirstRun>,
 ) -> Result<Answer, Stopped> {
     let [in_a, in_b] = [Which::A, Which::B].map(|which| move |error: Error| (which, error));
@@ -149,9 +173,11 @@ pub(crate) fn equiv_again(
         numbers: [&numbers_a, &numbers_b],
         watches: [first, &second],
         terms: RefCell::new(terms),
+        open: RefCell::default(),
+        after: RefCell::default(),
         given,
     };
-    Ok(compared.all(&pairs, matches!(wanted, Wanted::Own(_))))
+    Ok(compared.all(&pairs, matches!(wanted, Wanted::Own(_)), tells))
 }
 
 fn number_of(numbers: &[(ValueId, u32)], value: ValueId) -> Option<u32> {
@@ -205,12 +231,23 @@ struct Compared<'a> {
     numbers: [&'a [(ValueId, u32)]; 2],
     watches: [&'a Watch; 2],
     terms: RefCell<Terms>,
+    /// Elements with different origins.
+    open: RefCell<Vec<Pending<'a>>>,
+    /// After how many of them each other difference was found.
+    after: RefCell<Vec<usize>>,
     given: &'a Given,
 }
 
-impl Compared<'_> {
+/// An element of two outputs, by its place among all.
+struct Pending<'a> {
+    outputs: [&'a Output; 2],
+    index: u64,
+    open: Open,
+}
+
+impl<'a> Compared<'a> {
     /// Compares these outputs and, where `everything`, all else that can be seen from outside.
-    fn all(&self, pairs: &[Pair], everything: bool) -> Answer {
+    fn all(&self, pairs: &[Pair], everything: bool, tells: bool) -> Answer {
         let mut equal = Equal::default();
         let mut different = Different::default();
         for (a, b) in pairs {
@@ -232,8 +269,16 @@ impl Compared<'_> {
             self.buffers(pairs, &mut different);
             self.prints(&mut equal, &mut different);
         }
+        self.resolve(tells, &mut different);
         if !different.first.is_empty() {
             return Answer::Different(different);
+        }
+        if different.open > 0 {
+            let why = format!(
+                "{} elements are computed in different ways, and no inputs were found with which they differ",
+                different.open
+            );
+            return Answer::Stopped(Which::A, Error::undecided(None, why));
         }
         if equal.outputs == 0 {
             let why = "neither program puts anything out, so there is nothing to compare";
@@ -262,11 +307,11 @@ impl Compared<'_> {
         }
         if a.len() != b.len() {
             let is = [a.len(), b.len()].map(|n| format!("{n} tiles are printed"));
-            different.first.push(Difference { at: ["pto.tprint"; 2].map(String::from), is });
+            self.differs(different, ["pto.tprint"; 2].map(String::from), is);
         }
     }
 
-    fn one(&self, left: Option<&Output>, right: Option<&Output>, equal: &mut Equal, different: &mut Different) {
+    fn one(&self, left: Option<&'a Output>, right: Option<&'a Output>, equal: &mut Equal, different: &mut Different) {
         let (a, b) = match (left, right) {
             (Some(a), Some(b)) => (a, b),
             (None, None) => return,
@@ -278,7 +323,8 @@ impl Compared<'_> {
                     o.map_or("no such output".to_string(), |o| format!("%{}", self.kernels[n].name(o.value)))
                 };
                 let is = |o: Option<&Output>| if o.is_some() { "put out" } else { "not put out" }.to_string();
-                different.first.push(Difference { at: [at(0, left), at(1, right)], is: [is(left), is(right)] });
+                let (at, is) = ([at(0, left), at(1, right)], [is(left), is(right)]);
+                self.differs(different, at, is);
                 return;
             }
         };
@@ -286,7 +332,8 @@ impl Compared<'_> {
         let same_shape = buffers.contains(&true) || (a.rows, a.cols) == (b.rows, b.cols);
         if !same_shape || a.elem.bits() != b.elem.bits() {
             let shape = |o: &Output| format!("{}x{} of {}", o.rows, o.cols, o.elem);
-            different.first.push(Difference { at: [self.whole(0, a), self.whole(1, b)], is: [shape(a), shape(b)] });
+            let (at, is) = ([self.whole(0, a), self.whole(1, b)], [shape(a), shape(b)]);
+            self.differs(different, at, is);
             return;
         }
         equal.outputs += 1;
@@ -299,15 +346,89 @@ impl Compared<'_> {
                 equal.undefined += per * u64::from(x.contains(&UNDEFINED));
                 continue;
             }
+            let mut open = self.open.borrow_mut();
+            if open.len() >= MAX_OPEN {
+                different.open += per;
+                continue;
+            }
+            // What only one program defines differs with every input.
+            let undefined = |(a, b): (&TermId, &TermId)| (*a == UNDEFINED) != (*b == UNDEFINED);
+            let trial = x.iter().zip(y).any(undefined).then_some(0);
+            let ids = [x.to_vec(), y.to_vec()];
+            open.push(Pending { outputs: [a, b], index: k as u64 * per, open: Open { ids, trial } });
+        }
+    }
+
+    /// Notes a difference that no element shows, after those that are open so far.
+    fn differs(&self, different: &mut Different, at: [String; 2], is: [String; 2]) {
+        different.first.push(Difference { at, is, witness: None });
+        self.after.borrow_mut().push(self.open.borrow().len());
+    }
+
+    /// Finds inputs with which elements differ that have different origins.
+    fn resolve(&self, tells: bool, different: &mut Different) {
+        let mut pending = self.open.borrow_mut();
+        if tells {
+            let mut all: Vec<&mut Open> = pending.iter_mut().map(|p| &mut p.open).collect();
+            tell_apart(&self.terms.borrow(), &|input| self.elem(input), &mut all);
+        }
+        let mut others = std::mem::take(&mut different.first).into_iter().zip(self.after.take()).peekable();
+        for (n, Pending { outputs: [a, b], index, open }) in pending.iter().enumerate() {
+            while let Some((other, _)) = others.next_if(|(_, after)| *after <= n) {
+                different.first.push(other);
+            }
+            let per = if a.elem.is_fp4() { 2 } else { 1 };
+            let Some(trial) = open.trial else {
+                different.open += per;
+                continue;
+            };
             different.elements += per;
             if different.first.len() < SHOWN {
-                let index = k as u64 * per;
+                let [x, y] = &open.ids;
                 different.first.push(Difference {
-                    at: [self.element(0, a, index), self.element(1, b, index)],
+                    at: [self.element(0, a, *index), self.element(1, b, *index)],
                     is: [self.explain(0, x, a.elem), self.explain(1, y, b.elem)],
+                    witness: self.witness(open, trial, [a.elem, b.elem]),
                 });
             }
         }
+        different.first.extend(others.map(|(other, _)| other));
+    }
+
+    /// The type of an input.
+    fn elem(&self, input: u32) -> Elem {
+        let of = |n: usize| {
+            let value = self.numbers[n].iter().find(|(_, k)| *k == input)?.0;
+            self.kernels[n].elem(value)
+        };
+        of(0).or_else(|| of(1)).unwrap_or(Elem::U8)
+    }
+
+    /// Inputs with which an element differs that one of the programs computes.
+    fn witness(&self, open: &Open, trial: u64, elems: [Elem; 2]) -> Option<Witness> {
+        let (terms, elem) = (&*self.terms.borrow(), |input| self.elem(input));
+        let ids: Vec<TermId> = open.ids.concat();
+        if ids.contains(&UNDEFINED) || !ids.iter().any(|id| matches!(terms.get(*id), Term::Applied { .. })) {
+            return None;
+        }
+        let read = witness::read(terms, &elem, &ids);
+        let name = |input: u32, element: u64| {
+            let bits = u64::from(elem(input).bits());
+            let (byte, len) = (element * bits / 8, elem(input).size().unwrap_or(1));
+            let of = |n: usize| {
+                let value = self.numbers[n].iter().find(|(_, k)| *k == input)?.0;
+                Some(place(self.kernels[n], self.given, value, byte, len))
+            };
+            of(0).or_else(|| of(1)).unwrap_or_default()
+        };
+        let shown = read.iter().take(INPUTS);
+        let inputs: Vec<(String, String)> = shown
+            .map(|(input, element)| {
+                (name(*input, *element), witness::input_value(elem(*input), trial, *input, *element))
+            })
+            .collect();
+        let value = |n: usize| witness::value(terms, &elem, trial, &open.ids[n], elems[n]);
+        Some(Witness { more: (read.len() - inputs.len()) as u64, inputs, values: [value(0), value(1)] })
     }
 
     /// Origins of equal length: beyond the end of what a run touched, a buffer holds what it held.

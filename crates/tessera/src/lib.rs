@@ -49,6 +49,7 @@
 pub mod dynamic;
 pub mod equiv;
 mod error;
+pub mod formula;
 mod machine;
 pub mod npy;
 pub mod opt;
@@ -56,6 +57,7 @@ pub mod program;
 mod symbolic;
 pub mod trace;
 pub mod typed;
+mod witness;
 
 pub use dynamic::{Instruction, TileBuf};
 pub use error::{Error, ErrorKind, Missing, Result};

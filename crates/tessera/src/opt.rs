@@ -205,6 +205,7 @@ impl Optimizer<'_> {
             module: module.clone(),
             diagnostics: Vec::new(),
             trivia: self.program.trivia().clone(),
+            functions: Vec::new(),
         })
     }
 
@@ -229,7 +230,7 @@ impl Optimizer<'_> {
         if !b.func().args.iter().all(known) {
             return Err(Error::request("the programs have different inputs"));
         }
-        match equiv_again(a, &b, self.given, Wanted::Own(self.wanted), &mut self.last) {
+        match equiv_again(a, &b, self.given, Wanted::Own(self.wanted), false, &mut self.last) {
             Ok(Answer::Equal(_)) => Ok(()),
             Ok(Answer::Different(_)) => Err(Error::request("the programs differ")),
             Ok(Answer::Stopped(_, error)) | Err((_, error)) => Err(error),

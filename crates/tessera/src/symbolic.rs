@@ -1,5 +1,6 @@
 //! Runs on origins instead of data: what [`trace`](crate::trace), [`equiv`](crate::equiv) and [`opt`](crate::opt) share.
 
+use crate::formula::{Formula, formula};
 use crate::program::{Bindings, Input, Kernel, Limits, Need, Progress};
 use crate::{ConvType, Elem, Error, Literal, Missing, Number, Result};
 use std::sync::Arc;
@@ -130,7 +131,7 @@ impl Given {
         }
         if watch.terms.is_full() {
             return Err(Error::undecided(None, "the program has too many different elements to follow")
-                .help("use smaller tiles, or fewer conversions"));
+                .help("use smaller tiles, or fewer instructions"));
         }
         match Error::of(kernel.program().with_locations(outcome.diagnostics)) {
             Some(error) => Err(error.in_text(kernel.program().source())),
@@ -153,8 +154,8 @@ impl Explain<'_> {
         self.bytes(ids, Some(elem), 0)
     }
 
-    fn bytes(&self, ids: &[TermId], elem: Option<Elem>, depth: usize) -> String {
-        let terms: Vec<Term> = ids.iter().map(|id| self.terms.get(*id)).collect();
+    pub fn bytes(&self, ids: &[TermId], elem: Option<Elem>, depth: usize) -> String {
+        let terms: Vec<Term<'_>> = ids.iter().map(|id| self.terms.get(*id)).collect();
         let Some(first) = terms.first() else { return "nothing".into() };
         if terms.iter().all(|t| *t == Term::Undefined) {
             return "undefined".into();
@@ -166,23 +167,14 @@ impl Explain<'_> {
         if depth > 3 {
             return "…".into();
         }
-        match first {
-            Term::Input { input, byte } => {
-                let run = (0u64..).zip(&terms).all(|(k, t)| *t == Term::Input { input: *input, byte: byte + k });
-                if run {
-                    return self.input(*input, *byte, ids.len() as u64);
-                }
+        if let Term::Input { input, byte } = first {
+            let run = (0u64..).zip(&terms).all(|(k, t)| *t == Term::Input { input: *input, byte: byte + k });
+            if run {
+                return self.input(*input, *byte, ids.len() as u64);
             }
-            Term::Applied { function, operands, byte: 0 } => {
-                let same = |(k, t): (u16, &Term)| {
-                    matches!(t, Term::Applied { function: f, operands: o, byte }
-                        if f == function && o == operands && u16::from(*byte) == k)
-                };
-                if (0..).zip(&terms).all(same) {
-                    return format!("{} ({})", function_text(function), self.operands(function, operands, depth));
-                }
-            }
-            _ => {}
+        }
+        if let Some(formula) = self.formula(ids, false) {
+            return formula.line();
         }
         match first {
             _ if ids.len() > 1 => {
@@ -196,27 +188,20 @@ impl Explain<'_> {
                 };
                 format!("{} and {}", half(low), half(high))
             }
-            Term::Applied { byte, function, .. } => format!("byte {byte} of the result of {}", function_text(function)),
+            Term::Applied { byte, .. } => {
+                let whole = formula(self, ids.first().map_or(0, |id| id - u32::from(*byte)), false);
+                format!("byte {byte} of {}", whole.map_or(String::new(), |f| f.line()))
+            }
             _ => "undefined".into(),
         }
     }
 
-    /// What a function is applied to; of many elements the first ones.
-    fn operands(&self, function: &Function, operands: &[TermId], depth: usize) -> String {
-        let pieces = function.split(operands);
-        if let (Function::Converted(_), [(elem, element), param @ ..]) = (function, pieces.as_slice()) {
-            let of = self.bytes(element, Some(*elem), depth + 1);
-            return match param {
-                [(_, param), ..] => format!("{of}, with the parameter {}", self.bytes(param, None, depth + 1)),
-                [] => of,
-            };
-        }
-        let shown = pieces.iter().take(ELEMENTS).map(|(elem, ids)| self.bytes(ids, Some(*elem), depth + 1));
-        let mut texts: Vec<String> = shown.collect();
-        if pieces.len() > ELEMENTS {
-            texts.push(format!("… {} more", pieces.len() - ELEMENTS));
-        }
-        texts.join(", ")
+    /// The formula of an element with these origins, where it is computed.
+    pub fn formula(&self, ids: &[TermId], is_full: bool) -> Option<Formula> {
+        let first = *ids.first()?;
+        let whole = self.terms.applied(first).filter(|(function, _)| function.bytes() == ids.len());
+        let is_one = ids.iter().zip(first..).all(|(id, next)| *id == next);
+        whole.filter(|_| is_one).and_then(|_| formula(self, first, is_full))
     }
 
     /// A byte of an input as an element of an argument.
@@ -275,7 +260,9 @@ pub(crate) const ELEMENTS: usize = 4;
 pub(crate) fn function_text(function: &Function) -> String {
     let Converted { fixpipe: Fixpipe { src, dst, relu, hardware_rounding }, quantized } = match function {
         Function::Converted(converted) => converted,
-        Function::Mapped { func, to, .. } | Function::Fold { func, to, .. } => return format!("{to} {}", func.name()),
+        Function::Mapped { func, to, .. } | Function::Fold { func, to, .. } | Function::Many { func, to } => {
+            return format!("{to} {}", func.name());
+        }
     };
     let mut text = format!("{src} → {dst}");
     match quantized {

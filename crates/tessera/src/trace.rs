@@ -5,17 +5,26 @@
 
 mod target;
 
+use crate::formula::{Formula, Node, Written, number_text, step};
 use crate::program::{Kernel, Need};
 pub use crate::symbolic::Given;
-use crate::symbolic::{ELEMENTS, Keep, constant_text, function_text, place};
+use crate::symbolic::{ELEMENTS, Explain, Keep, constant_text, function_text, place};
 use crate::{Elem, Error, Missing, Result};
+use std::collections::HashSet;
 pub use target::Target;
 use tessera_exec::engine::memory::{MemoryId, is_buffer};
-use tessera_exec::origin::{Function, Log, Source, Spot, Terms};
+use tessera_exec::origin::{Function, Log, Read, Source, Spot, Terms, Watch};
 use tessera_ir::{OpId, ValueId};
 
 /// Elements of one step that are shown by themselves; the rest is counted.
 const SHOWN: usize = 16;
+
+/// Steps of a way that are shown, unless all are.
+const HOPS: usize = 40;
+
+/// Steps that are shown at all, and how deep they may lie in each other.
+const ALL_HOPS: usize = 1 << 14;
+const DEPTH: usize = 200;
 
 type ByteAt = (MemoryId, usize);
 
@@ -26,7 +35,7 @@ pub enum How {
     Moved,
     /// It was converted; this is the function.
     Converted(String),
-    /// It was computed from several; this is the function.
+    /// It was computed; this is the formula.
     Computed(String),
     /// It was filled with, or stored as, a constant.
     Filled(String),
@@ -64,24 +73,55 @@ pub struct Hop {
 }
 
 /// The way of an element back to where it came from, newest step first.
-pub fn back(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Hop>> {
+///
+/// What is computed is also a formula of input elements. Unless `is_full`, of long sums and long ways the first parts are
+/// given.
+pub fn back(kernel: &Kernel, given: &Given, target: &Target, is_full: bool) -> Result<Way> {
     given.check(&[kernel])?;
     let value = target.value(kernel)?;
     let is_tile = kernel.need(value).is_tile();
-    let log = run(kernel, given, if is_tile { vec![value] } else { Vec::new() })?;
-    let bytes = if is_tile {
+    let (watch, log) = run(kernel, given, if is_tile { vec![value] } else { Vec::new() })?;
+    let output = watch.outputs.iter().find(|o| o.value == value && o.core == target.core);
+    let (bytes, ids) = if is_tile {
         let (row, col) = target.element(kernel, value)?;
-        log.element(value, target.core, row, col)
+        let inside = output.filter(|o| row < o.rows && col < o.cols);
+        let size = kernel.elem(value).and_then(Elem::size).unwrap_or(1);
+        let ids = inside.and_then(|o| {
+            let first = ((row * o.cols + col) * size) as usize;
+            o.origins.get(first..first + size as usize)
+        });
+        (log.element(value, target.core, row, col), ids)
     } else {
         let (first, len) = target.bytes(kernel, value, given)?;
-        log.buffer(value).map(|m| (first..first + len).map(|b| (m, b)).collect())
+        let bytes = log.buffer(value).map(|m| (first..first + len).map(|b| (m, b)).collect());
+        (bytes, output.and_then(|o| o.origins.get(first..first + len)))
     };
     let Some(bytes) = bytes else {
         return Err(Error::request(format!("{target} is not in the program when it ends; name another element")));
     };
-    let mut walk = Walk { kernel, given, log: &log, hops: Vec::new() };
+    let numbers = numbers(kernel);
+    let explain = Explain { kernel, terms: &watch.terms, numbers: &numbers, given };
+    // A conversion alone is told by the step that makes it.
+    let is_converted = |f: &Formula| matches!(f.term, Node::Apply { function: Written::Before(_), .. });
+    let formula = ids.and_then(|ids| explain.formula(ids, is_full)).filter(|f| !is_converted(f));
+    let mut walk = Walk::new(kernel, given, &log, is_full);
     walk.follow(bytes, log.events.len(), None, Some(target.to_string()), 0);
-    Ok(walk.hops)
+    Ok(Way { formula, hops: walk.hops, is_cut: walk.is_cut })
+}
+
+/// Where an element comes from.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// What it is, where it is computed.
+    pub formula: Option<Formula>,
+    /// The way back, newest step first.
+    pub hops: Vec<Hop>,
+    /// Are there more steps than are shown?
+    pub is_cut: bool,
+}
+
+fn numbers(kernel: &Kernel) -> Vec<(ValueId, u32)> {
+    kernel.func().args.iter().copied().zip(0..).collect()
 }
 
 /// Everywhere an input element goes, oldest step first, and where it is in the end.
@@ -93,7 +133,7 @@ pub fn forward(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Ho
         return Err(error.missing_is(Missing::Input(target.name.clone())));
     }
     let tiles = kernel.outputs().into_iter().filter(|v| kernel.need(*v).is_tile());
-    let log = run(kernel, given, tiles.collect())?;
+    let (_, log) = run(kernel, given, tiles.collect())?;
     let (first, len) = target.bytes(kernel, value, given)?;
     let memory = match kernel.need(value) {
         Need::Buffer(..) => log.buffer(value),
@@ -102,21 +142,20 @@ pub fn forward(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Ho
     let Some(memory) = memory else {
         return Err(Error::request(format!("%{} has no contents to follow", target.name)));
     };
-    let mut walk = Walk { kernel, given, log: &log, hops: Vec::new() };
+    let mut walk = Walk::new(kernel, given, &log, true);
     walk.spread((first..first + len).map(|b| (memory, b)).collect());
     Ok(walk.hops)
 }
 
-fn run(kernel: &Kernel, given: &Given, wanted: Vec<ValueId>) -> Result<Log> {
-    let numbers: Vec<(ValueId, u32)> = kernel.func().args.iter().copied().zip(0..).collect();
-    let watch = given.run(kernel, Terms::default(), &numbers, &wanted, Keep::Log, &|_| false);
-    let log = watch?.log.unwrap_or_default();
+fn run(kernel: &Kernel, given: &Given, wanted: Vec<ValueId>) -> Result<(Watch, Log)> {
+    let mut watch = given.run(kernel, Terms::as_written(), &numbers(kernel), &wanted, Keep::Log, &|_| false)?;
+    let log = watch.log.take().unwrap_or_default();
     if log.is_cut {
         let kept = log.events.len();
         let what = format!("more than {kept} steps ran, which is more than are kept; run fewer iterations");
         return Err(Error::request(what));
     }
-    Ok(log)
+    Ok((watch, log))
 }
 
 struct Walk<'a> {
@@ -124,9 +163,18 @@ struct Walk<'a> {
     given: &'a Given,
     log: &'a Log,
     hops: Vec<Hop>,
+    /// Is everything shown?
+    is_full: bool,
+    /// What was followed, by place and the event that wrote it.
+    seen: HashSet<(ByteAt, usize)>,
+    is_cut: bool,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(kernel: &'a Kernel, given: &'a Given, log: &'a Log, is_full: bool) -> Self {
+        Walk { kernel, given, log, hops: Vec::new(), is_full, seen: HashSet::new(), is_cut: false }
+    }
+
     /// A step of an event, or of nothing.
     fn hop(&self, event: Option<usize>, how: How, depth: usize) -> Hop {
         let event = event.and_then(|n| self.log.events.get(n));
@@ -173,6 +221,10 @@ impl Walk<'_> {
     fn follow(&mut self, bytes: Vec<ByteAt>, before: usize, block: Option<u32>, name: Option<String>, depth: usize) {
         let (mut bytes, mut before, mut block, mut name) = (bytes, before, block, name);
         loop {
+            if depth > DEPTH || self.hops.len() >= if self.is_full { ALL_HOPS } else { HOPS } {
+                self.is_cut = true;
+                return;
+            }
             let sources: Vec<Option<(usize, Source)>> =
                 bytes.iter().map(|b| self.log.writer(*b, before, block)).collect();
             let Some(first) = sources.first() else { return };
@@ -193,17 +245,18 @@ impl Walk<'_> {
                     let copied = |s: &Source| if let Source::Copied(at) = s { Some(*at) } else { None };
                     (How::Moved, sources.filter_map(copied).collect())
                 }
-                Source::Computed { function: function @ Function::Converted(_), elements, param } => {
+                Source::Computed { function: function @ Function::Converted(_), operands, param } => {
                     let with = param.map(|p| {
                         let bytes: Vec<ByteAt> = (0..8).map(|k| (p.0, p.1 + k)).collect();
                         format!(", with the parameter {}", self.name(event, &bytes, false))
                     });
                     let how = How::Converted(function_text(function) + &with.unwrap_or_default());
-                    (how, elements.first().cloned().unwrap_or_default())
+                    let element =
+                        operands.iter().find_map(|o| if let Read::Element(e) = o { Some(e.clone()) } else { None });
+                    (how, element.unwrap_or_default())
                 }
-                Source::Computed { function, elements, .. } => {
-                    let how = How::Computed(function_text(function));
-                    return self.computed(how, elements.clone(), event, to, depth);
+                Source::Computed { function, operands, .. } => {
+                    return self.computed(function, operands, event, to, depth);
                 }
                 Source::Constant(_) => {
                     let constant = |s: &Source| if let Source::Constant(byte) = s { Some(*byte) } else { None };
@@ -231,18 +284,28 @@ impl Walk<'_> {
         }
     }
 
-    /// Several elements came together here; the first ones are followed.
-    fn computed(&mut self, how: How, elements: Vec<Vec<ByteAt>>, event: usize, to: Option<String>, depth: usize) {
-        let mut hop = self.hop(Some(event), how, depth);
+    /// An element was computed here; the first of those that it was made of are followed, each once.
+    fn computed(&mut self, function: &Function, operands: &[Read], event: usize, to: Option<String>, depth: usize) {
+        let name = |o: &Read| match o {
+            Read::Element(bytes) => Node::Element(self.name(event, bytes, false)),
+            Read::Scalar(elem, bits) => Node::Constant(number_text(*elem, *bits)),
+        };
+        let formula = step(function, operands.iter().map(name).collect(), self.is_full);
+        let mut hop = self.hop(Some(event), How::Computed(formula.text()), depth);
         hop.to = to;
-        hop.more = elements.len().saturating_sub(ELEMENTS) as u64;
+        let elements = operands.iter().filter_map(|o| if let Read::Element(e) = o { Some(e) } else { None });
+        let most = if self.is_full { usize::MAX } else { ELEMENTS };
         let shown: Vec<(Vec<ByteAt>, String)> =
-            elements.into_iter().take(ELEMENTS).map(|e| (e.clone(), self.name(event, &e, false))).collect();
+            elements.clone().take(most).map(|e| (e.clone(), self.name(event, e, false))).collect();
+        hop.more = (elements.count() - shown.len()) as u64;
         hop.from = Some(shown.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", "));
         self.hops.push(hop);
         let block = self.log.events.get(event).map(|e| e.now.block);
         for (bytes, name) in shown {
-            self.follow(bytes, event, block, Some(name), depth + 1);
+            let writer = bytes.first().and_then(|b| Some((*b, self.log.writer(*b, event, block)?.0)));
+            if writer.is_none_or(|writer| self.seen.insert(writer)) {
+                self.follow(bytes, event, block, Some(name), depth + 1);
+            }
         }
     }
 
@@ -308,8 +371,8 @@ impl Walk<'_> {
         let mut hops: Vec<Hop> = Vec::new();
         // What is computed goes to whole elements, every byte of one to every byte of the other.
         let size = |f: &Option<Function>| match f {
-            Some(f @ (Function::Mapped { .. } | Function::Fold { .. })) => f.to().size().map(|n| n as usize),
-            _ => None,
+            Some(Function::Converted(_)) | None => None,
+            Some(f) => f.to().size().map(|n| n as usize),
         };
         let (mut computed, carried): (Vec<_>, Vec<_>) = arrived.into_iter().partition(|a| size(&a.2).is_some());
         let element = |a: &(ByteAt, ByteAt, Option<Function>)| (a.1.0, a.1.1 / size(&a.2).unwrap_or(1));
@@ -317,18 +380,19 @@ impl Walk<'_> {
         let computed = computed.chunk_by(|a, b| element(a) == element(b)).map(<[_]>::to_vec);
         for group in runs(carried, |a| a.1).into_iter().chain(computed) {
             let Some((_, _, function)) = group.first().copied() else { continue };
-            let how = match function {
-                None => How::Moved,
-                Some(f @ Function::Converted(_)) => How::Converted(function_text(&f)),
-                Some(f) => How::Computed(function_text(&f)),
-            };
-            let mut hop = self.hop(Some(event), how, 0);
             let mut from: Vec<ByteAt> = group.iter().map(|g| g.0).collect();
             let mut to: Vec<ByteAt> = group.iter().map(|g| g.1).collect();
             from.sort_unstable();
             from.dedup();
             to.dedup();
-            hop.from = Some(self.name(event, &from, false));
+            let from = self.name(event, &from, false);
+            let how = match function {
+                None => How::Moved,
+                Some(f @ Function::Converted(_)) => How::Converted(function_text(&f)),
+                Some(f) => How::Computed(format!("{} of {from}", function_text(&f))),
+            };
+            let mut hop = self.hop(Some(event), how, 0);
+            hop.from = Some(from);
             hop.to = Some(self.name(event, &to, true));
             if !hops.contains(&hop) {
                 hops.push(hop);

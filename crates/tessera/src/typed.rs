@@ -14,6 +14,22 @@
 //!
 //! Everything else — what one profile forbids, indices, valid regions, values — is an [`Error`].
 //! Destinations come first, as in C++. Every intrinsic takes [`TileBuf`]s too.
+//!
+//! Scalars are Rust numbers and keep their type, and words are arguments:
+//!
+//! ```
+//! use tessera::prelude::*;
+//!
+//! let machine = Machine::new(Profile::A5);
+//! let mut x: Tile<loc::Vec, f32, 1, 8> = machine.tile()?;
+//! let mut half: Tile<loc::Vec, f32, 1, 8> = machine.tile()?;
+//! let mut whole: Tile<loc::Vec, i32, 1, 8> = machine.tile()?;
+//! x.write(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])?;
+//! tmuls(&mut half, &x, 0.5f32)?;
+//! tcvt(&mut whole, &half, Rounding::Rint)?;
+//! assert_eq!(whole.to_vec()?, [0, 1, 2, 2, 2, 3, 4, 4]);
+//! # Ok::<(), tessera::Error>(())
+//! ```
 
 pub(crate) mod element;
 mod generated;

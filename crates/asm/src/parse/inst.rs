@@ -4,6 +4,7 @@ use super::attr::Entry;
 use super::flow::set_types;
 use super::{Parser, Raw, Raws, Res, Results, TypeAt, Types};
 use crate::lex::Tok;
+use crate::sink::shown;
 use tessera_ir::{Op, OpKind, TextForm};
 use tessera_isa::ops::{Opcode, Role};
 
@@ -130,6 +131,7 @@ impl Parser<'_> {
                 return self.fail("operand-count", self.tok.span, text, "write one type per operand");
             }
         }
+        self.no_operand_follows(true)?;
         self.close(Tok::RParen, open)?;
         Ok(())
     }
@@ -157,9 +159,18 @@ impl Parser<'_> {
                 _ => return self.expected("an operand `%name`"),
             }
             if !self.eat(Tok::Comma) {
-                return Ok(());
+                return self.no_operand_follows(false);
             }
         }
+    }
+
+    /// What stands behind the last operand, outside of parentheses on its line, is no other operand.
+    fn no_operand_follows(&mut self, in_group: bool) -> Res<()> {
+        if !self.at(Tok::Percent) || self.tok.first && !in_group {
+            return Ok(());
+        }
+        let text = format!("a comma is missing before `{}`", shown(self.here()));
+        self.fail("syntax-expected", self.tok.span, text, "write `,` between operands")
     }
 
     fn signature(&mut self) -> Res<Signature> {

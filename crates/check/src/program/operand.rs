@@ -183,11 +183,13 @@ impl Walk<'_> {
         }
         fault.message.push_str(&self.iteration());
         let about = fault.operand;
+        let named: SmallVec<[bool; 4]> = operands.iter().map(|o| mentions(&fault.message, o.role)).collect();
         let mut found = Diagnostic::from(fault).at(op.span, "");
         for (n, operand) in operands.iter().enumerate() {
             let object = &self.state.objects[operand.object];
-            // A sentence about one operand needs only that one.
-            if about.is_some_and(|about| about != n) && operand.role.is_dst() == is_dst(operands, about) {
+            // A sentence about one operand needs only that one, and those that it names.
+            let is_named = named.get(n).copied().unwrap_or(false);
+            if about.is_some_and(|about| about != n && !is_named) && operand.role.is_dst() == is_dst(operands, about) {
                 continue;
             }
             let what = match object.conv {
@@ -207,6 +209,7 @@ impl Walk<'_> {
         match inst.op.binds(inst.profile) {
             Some(Bind::Window) => self.window(inst, operands),
             Some(Bind::Bytes) => self.rebind(op, operands),
+            Some(Bind::Storage) => self.share(operands),
             Some(Bind::Scale) => self.scale_of(operands),
             _ => {}
         }
@@ -238,6 +241,13 @@ impl Walk<'_> {
                 object.layout = layout;
             }
         });
+    }
+
+    /// The destination is the source's storage under another layout (isa/structure.md 7).
+    fn share(&mut self, operands: &[Operand]) {
+        let Some((src, dst, _)) = self.ends(operands) else { return };
+        let (place, storage) = (src.place, src.storage);
+        self.state.change(dst, |object| (object.place, object.storage) = (place, storage));
     }
 
     /// The destination goes to the scales of the source, as TASSIGN would bind it (isa/matrix.md 3). Without addresses
@@ -272,4 +282,9 @@ impl Walk<'_> {
 
 fn is_dst(operands: &[Operand], n: Option<usize>) -> bool {
     n.and_then(|n| operands.get(n)).is_some_and(|o| o.role.is_dst())
+}
+
+/// Does a sentence name an operand by its role?
+fn mentions(message: &str, role: Role) -> bool {
+    message.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == role.name())
 }

@@ -97,6 +97,9 @@ pub(crate) fn check(inst: &Inst) -> Option<Fault> {
     let ids = &inst.op.info().ids;
     let (id, (message, help)) = match miss {
         Miss::Profile => (ids.profile, profile_text(inst)),
+        Miss::Loc if is_absent(inst) => (ids.loc, no_form_text(inst)),
+        Miss::Layout if is_absent(inst) => (ids.layout, no_form_text(inst)),
+        Miss::Dtype if is_absent(inst) => (ids.dtype, no_form_text(inst)),
         Miss::Loc => (ids.loc, loc_text(inst, case)),
         Miss::Layout => (ids.layout, layout_text(inst, case)),
         Miss::Dtype => (ids.dtype, dtype_text(inst, case)),
@@ -187,6 +190,18 @@ fn profile_text(inst: &Inst) -> (String, String) {
 fn usable(inst: &Inst) -> impl Iterator<Item = &'static Sig> {
     let (profile, form) = (inst.profile, inst.form);
     inst.op.info().sigs.iter().filter(move |s| s.is_for(profile, form))
+}
+
+/// Has the form only paths that no type takes?
+fn is_absent(inst: &Inst) -> bool {
+    usable(inst).all(|s| matches!(s.types, Types::Pairs([])))
+}
+
+/// The profile does not have the form.
+fn no_form_text(inst: &Inst) -> (String, String) {
+    let what = format!("{} has no {} form of {}", inst.profile, inst.form, inst.op.title());
+    let plain = inst.op.mnemonic().trim_end_matches("_fp");
+    (what, format!("use {plain}, and write the padding with an instruction of its own"))
 }
 
 fn push_new(list: &mut Vec<String>, item: String) {
@@ -329,25 +344,25 @@ fn types_text(types: Types) -> String {
 fn dtype_text(inst: &Inst, case: &Case) -> (String, String) {
     // A signature that the search reached the types of.
     let reached = |s: &&Sig| s.judge(inst.profile, inst.form, &case.tiles) == Err(Miss::Dtype);
-    let first = case.tiles.first().map(|(_, t)| t.elem);
     let mut lists = Vec::new();
-    let mut equal_helps = false;
+    let mut sigs: SmallVec<[&Sig; 4]> = SmallVec::new();
     for sig in usable(inst).filter(reached) {
         push_new(&mut lists, types_text(sig.types));
-        let alike: SmallVec<[Judged; 4]> =
-            case.tiles.iter().map(|(r, t)| (*r, Tile { elem: first.unwrap_or(t.elem), ..*t })).collect();
-        equal_helps |= sig.types.takes(&alike);
+        sigs.push(sig);
     }
+    let helps = |elem: Elem| {
+        let alike: SmallVec<[Judged; 4]> = case.tiles.iter().map(|(r, t)| (*r, Tile { elem, ..*t })).collect();
+        sigs.iter().any(|sig| sig.types.takes(&alike))
+    };
     let this = match case.ends() {
         Some((src, dst)) => format!("{}→{}", src.elem, dst.elem),
         None => by_role(case, |_, t| t.elem.name().into()),
     };
-    let differ = case.tiles.iter().any(|(_, t)| Some(t.elem) != first);
     let what = format!("{} takes {}, and this is {this}", place(inst, case), join(&lists, "or"));
     let help = if let Some(forms) = other_forms(inst, case) {
         format!("{this} is a matter of the {forms} form (fixpipe)")
-    } else if let (true, true, Some(first)) = (equal_helps, differ, first) {
-        format!("make {} {first}", if case.tiles.len() == 2 { "both" } else { "all" })
+    } else if let Some(help) = alike(inst, case, helps) {
+        help
     } else if let Some(other) = takes(&elsewhere(inst, case, Miss::Dtype), &this) {
         other
     } else if case.ends().is_some() {
@@ -356,6 +371,30 @@ fn dtype_text(inst: &Inst, case: &Case) -> (String, String) {
         "use one of these types".into()
     };
     (what, help)
+}
+
+/// Equal types, by the change that keeps most operands as they are.
+fn alike(inst: &Inst, case: &Case, helps: impl Fn(Elem) -> bool) -> Option<String> {
+    let flows = case.ends().is_some() && case.view.is_none() && inst.conv.is_none();
+    let all: SmallVec<[Judged; 4]> = match flows {
+        // All sources and destinations, not only those of this flow.
+        true => inst.tiles.iter().filter(|t| is_end(t.role)).map(|t| (t.role, t.tile)).collect(),
+        false => case.tiles.clone(),
+    };
+    let kept = |elem: Elem| all.iter().filter(|(_, t)| t.elem == elem).count();
+    let mut elems: SmallVec<[Elem; 4]> = all.iter().map(|(_, t)| t.elem).collect();
+    elems.sort_by_key(|elem| std::cmp::Reverse(kept(*elem)));
+    let elem = elems.into_iter().find(|elem| helps(*elem))?;
+    let mut changed = all.iter().filter(|(_, t)| t.elem != elem);
+    Some(match (changed.next()?, changed.next(), all.len()) {
+        ((role, _), None, 3..) => format!("make {role} {elem}"),
+        (_, _, 2) => format!("make both {elem}"),
+        _ => format!("make all {elem}"),
+    })
+}
+
+fn is_end(role: Role) -> bool {
+    matches!(role, Role::Src | Role::Src0 | Role::Src1 | Role::Dst | Role::Dst0 | Role::Dst1)
 }
 
 /// The other forms in which an accumulator's types have a signature: what quantizes is not what converts.

@@ -119,3 +119,17 @@ pub(super) fn noop(inst: &Inst) -> Option<Fault> {
     let help = if inst.form == Form::Fill { "leave the instruction out" } else { "use tmov" };
     Some(Fault::new("tfillpad-noop", what).help(help))
 }
+
+/// `tfillpad-static`: a region that the type says stays what the type says.
+pub(super) fn stays(inst: &Inst) -> Option<Fault> {
+    let dst = &inst.tile(Role::Dst)?.tile;
+    let [rows, cols] = [dst.v_row, dst.v_col].map(Extent::known);
+    if !inst.op.info().expands || rows.is_none_or(|r| r == dst.rows) && cols.is_none_or(|c| c == dst.cols) {
+        return None;
+    }
+    let what = format!(
+        "the valid region of dst is {}x{} in its type, and stays so: only dynamic extents are expanded to {}x{}",
+        dst.v_row, dst.v_col, dst.rows, dst.cols
+    );
+    Some(Fault::new("tfillpad-static", what).help("write valid=?x?, or use tfillpad"))
+}

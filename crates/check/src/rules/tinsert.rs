@@ -80,3 +80,35 @@ pub(super) fn nd_into_boxed(inst: &Inst) -> Option<Fault> {
     let what = "ND rows are inserted into an NZ tile logically, and hardware copies them as they lie";
     Some(Fault::new("tinsert-nd-into-boxed", what).help("TMOV the source to an NZ tile first, and insert that"))
 }
+
+/// `tinsert-hw`: here the result is the logical one; hardware copies blocks of 32 bytes, and in the split form whole
+/// boxes of 16 rows (PTO ISA, TINSERT page, A5).
+pub(super) fn hardware(inst: &Inst) -> Option<Fault> {
+    let (src, dst) = ends(inst).filter(|(src, dst)| {
+        inst.profile == Profile::A5 && src.tile.loc == Loc::Vec && matches!(dst.tile.loc, Loc::Vec | Loc::Mat)
+    })?;
+    let (s, d) = (&src.tile, &dst.tile);
+    let (from, to) = (s.loc.cpp(), d.loc.cpp());
+    let col = inst.index_u64(Role::Col).unwrap_or(0);
+    let c0 = s.elem.c0();
+    let flow = (s.layout_name(), d.layout_name());
+    let is_cut =
+        flow == (LayoutName::Nz, LayoutName::Nz) || flow == (LayoutName::Nd, LayoutName::Nd) && d.loc == Loc::Mat;
+    if is_cut && col % c0 != 0 {
+        let what = format!(
+            "a5 {from}→{to} copies whole 32-byte blocks, and indexCol={col} is inside one: a block has {c0} {} columns",
+            s.elem
+        );
+        let help = format!("indexCol {col} → {}", col / c0 * c0);
+        return Some(Fault::new("tinsert-hw", what).help(help));
+    }
+    let read = ceil_to(src.valid[0]?, BOX_ROWS);
+    if inst.attrs.split().is_some() && s.rows < read {
+        let what = format!("a split insert reads {read} rows, whole boxes of 16, and the source declares {}", s.rows);
+        return Some(Fault::new("tinsert-hw", what).help(format!("rows {} → {read} in the source", s.rows)));
+    }
+    None
+}
+
+/// Rows of a box of the split form.
+const BOX_ROWS: u64 = 16;

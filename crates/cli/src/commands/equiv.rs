@@ -1,6 +1,6 @@
 //! `tessera equiv`: are two programs equal for all inputs?
 
-use super::{Loaded, load};
+use super::{Loaded, load_entry};
 use crate::bind::{self, Bound};
 use crate::limits::Limits;
 use crate::policy::{Format, Policy};
@@ -9,7 +9,7 @@ use crate::source::Source;
 use crate::words::{self, counted};
 use serde::Serialize;
 use std::path::PathBuf;
-use tessera::equiv::{Answer, Different, Given, Which, equiv};
+use tessera::equiv::{Answer, Different, Given, Which, Witness, equiv};
 use tessera::{Diagnostic, Error, ErrorKind, Literal, Profile};
 
 #[derive(Debug, clap::Args)]
@@ -18,7 +18,8 @@ use tessera::{Diagnostic, Error, ErrorKind, Literal, Profile};
                   --profile-b a5 --set n=4\n\nInputs and outputs are matched by name, the rest by position. Outputs are \
                   the buffers that a kernel writes, a listing's output tiles, and what is printed. Equal means: for \
                   every input with which both programs run. Exit codes: 0 equal, 1 different or illegal, 2 the command \
-                  line or a file is wrong, 3 undecided, because data decides what moves."
+                  line or a file is wrong, 3 undecided: data \
+                  decides what moves, or neither a proof nor inputs with which the programs differ were found."
 )]
 pub struct Args {
     /// The first program; `-` is standard input
@@ -90,8 +91,8 @@ fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let profiles = [args.profile_a.or(args.profile), args.profile_b.or(args.profile)];
-    let first = load(session, &args.a, profiles[0])?;
-    let second = load(session, &args.b, profiles[1])?;
+    let first = load_entry(session, &args.a, profiles[0], args.entry_a.as_deref())?;
+    let second = load_entry(session, &args.b, profiles[1], args.entry_b.as_deref())?;
     first.legal(session, args.format)?;
     second.legal(session, args.format)?;
     let policy = Policy::plain(args.format);
@@ -132,9 +133,13 @@ fn show_differences(session: &mut Session<'_>, format: Format, names: &[String; 
     if format == Format::Json {
         for d in &different.first {
             let side = |n: usize| serde_json::json!({ "program": names[n], "element": d.at[n], "is": d.is[n] });
-            let record = serde_json::json!({
+            let mut record = serde_json::json!({
                 "answer": "different", "elements": different.elements, "a": side(0), "b": side(1),
             });
+            if let Some(Witness { inputs, more, values }) = &d.witness {
+                record["witness"] =
+                    serde_json::json!({ "inputs": inputs, "more": more, "a": values[0], "b": values[1] });
+            }
             writeln!(session.stdout, "{record}")?;
         }
         return Ok(PROGRAM_ERROR);
@@ -150,10 +155,22 @@ fn show_differences(session: &mut Session<'_>, format: Format, names: &[String; 
         for (mark, is) in ["a", "b"].into_iter().zip(&d.is) {
             writeln!(session.stdout, "    {mark}: {is}")?;
         }
+        if let Some(Witness { inputs, more, values: [a, b] }) = &d.witness {
+            let mut with: Vec<String> = inputs.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            with.extend((*more > 0).then(|| format!("… {more} more")));
+            writeln!(session.stdout, "    with {}: a is {a}, b is {b}", with.join(", "))?;
+        }
     }
     let rest = different.elements.saturating_sub(different.first.len() as u64);
     if rest > 0 {
         writeln!(session.stdout, "  … and {} more", counted(rest, "element"))?;
+    }
+    if different.open > 0 {
+        let more = counted(different.open, "element");
+        writeln!(
+            session.stdout,
+            "  {more} more are computed in different ways; no inputs were found with which they differ"
+        )?;
     }
     if let (true, Some(d)) = (different.elements > 0, different.first.first()) {
         writeln!(session.stdout, "  `tessera trace A --at '{}'` shows the way of an element", d.at[0])?;

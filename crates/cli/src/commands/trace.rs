@@ -1,14 +1,15 @@
 //! `tessera trace`: where an element comes from, or where an input element goes.
 
 use super::equiv::{Known, stopped};
-use super::{Loaded, load};
+use super::{Loaded, load_entry};
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Outcome, Session, USAGE_ERROR};
 use crate::source::Source;
 use crate::words::{self, counted};
 use serde::Serialize;
 use std::path::PathBuf;
-use tessera::trace::{Hop, How, Target, back, forward};
+use tessera::formula::{Formula, Node, Written};
+use tessera::trace::{Hop, How, Target, Way, back, forward};
 use tessera::{Kernel, Profile};
 
 #[derive(Debug, clap::Args)]
@@ -34,6 +35,9 @@ pub struct Args {
     /// The function to run
     #[arg(long, value_name = "F")]
     entry: Option<String>,
+    /// Show all of a long formula and of a long way back
+    #[arg(long, requires = "at")]
+    full: bool,
     #[command(flatten)]
     known: Known,
     /// How the steps are written: for people, or one object per step
@@ -46,21 +50,25 @@ fn target(text: &str) -> Result<Target, String> {
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let loaded = load(session, &args.file, args.profile)?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
     loaded.legal(session, args.format)?;
     let kernel = loaded.kernel(session, &Policy::plain(args.format), args.entry.as_deref())?;
     let Loaded { source, program } = &loaded;
     let given = args.known.given();
-    let (target, hops) = match (&args.at, &args.from) {
-        (Some(target), _) => (target, back(&kernel, &given, target)),
-        (None, Some(target)) => (target, forward(&kernel, &given, target)),
+    let all = |hops: Vec<Hop>| Way { formula: None, hops, is_cut: false };
+    let (target, way) = match (&args.at, &args.from) {
+        (Some(target), _) => (target, back(&kernel, &given, target, args.full)),
+        (None, Some(target)) => (target, forward(&kernel, &given, target).map(all)),
         (None, None) => return Ok(USAGE_ERROR),
     };
-    let hops = match hops {
-        Ok(hops) => hops,
+    let Way { formula, hops, is_cut } = match way {
+        Ok(way) => way,
         Err(error) => return stopped(session, args.format, &loaded, &error),
     };
     if args.format == Format::Json {
+        if let Some(formula) = &formula {
+            writeln!(session.stdout, "{}", formula_record(target, formula))?;
+        }
         for (step, hop) in hops.iter().enumerate() {
             let record = record(step, hop, &kernel, source);
             // A record of strings and numbers always has a JSON form.
@@ -69,12 +77,22 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         return Ok(FINE);
     }
     writeln!(session.stdout, "{target} of {} ({})", source.name, program.profile())?;
+    if let Some(Formula { term, names }) = &formula {
+        writeln!(session.stdout, "  = {}", term.text())?;
+        for (n, (name, node)) in names.iter().enumerate() {
+            let word = if n == 0 { "where" } else { "     " };
+            writeln!(session.stdout, "    {word} {name} = {}", node.text())?;
+        }
+    }
     let width = hops.iter().map(|h| head(h, &kernel, source).len()).max().unwrap_or(0);
     for hop in &hops {
         let text = sentence(hop, args.known.given().blocks);
         let indent = "  ".repeat(hop.depth);
         let head = head(hop, &kernel, source);
         writeln!(session.stdout, "{}", format!("  {head:<width$}  {indent}{text}").trim_end())?;
+    }
+    if is_cut {
+        writeln!(session.stdout, "  … and more steps; --full shows them")?;
     }
     if hops.is_empty() {
         writeln!(session.stdout, "  nothing reads it")?;
@@ -109,7 +127,7 @@ fn sentence(hop: &Hop, blocks: u32) -> String {
     let mut text = match &hop.how {
         How::Moved => format!("{to} = {from}"),
         How::Converted(function) => format!("{to} = {from}, converted: {function}"),
-        How::Computed(function) => format!("{to} = {function} of {from}"),
+        How::Computed(formula) => return format!("{to} = {formula}{}", place(hop, blocks)),
         How::Filled(value) => format!("{to} = {value}"),
         How::Clobbered => format!("{to} is undefined: hardware writes whole blocks, and its footprint covers it"),
         How::NeverWritten => format!("{to} was never written"),
@@ -120,14 +138,46 @@ fn sentence(hop: &Hop, blocks: u32) -> String {
     if hop.more > 0 {
         text.push_str(&format!(", and {} more", counted(hop.more, "element")));
     }
-    let mut where_: Vec<String> = hop.loops.iter().map(|(name, i)| format!("{name} = {i}")).collect();
-    if blocks > 1 && hop.op.is_some() {
-        where_.insert(0, format!("block {}", hop.block));
-    }
-    if !where_.is_empty() && !matches!(hop.how, How::Ends) {
-        text.push_str(&format!("  ({})", where_.join(", ")));
+    if !matches!(hop.how, How::Ends) {
+        text.push_str(&place(hop, blocks));
     }
     text
+}
+
+/// The loops and the block around a step.
+fn place(hop: &Hop, blocks: u32) -> String {
+    let mut around: Vec<String> = hop.loops.iter().map(|(name, i)| format!("{name} = {i}")).collect();
+    if blocks > 1 && hop.op.is_some() {
+        around.insert(0, format!("block {}", hop.block));
+    }
+    if around.is_empty() { String::new() } else { format!("  ({})", around.join(", ")) }
+}
+
+/// A formula as data: text, and the tree that it is.
+fn formula_record(target: &Target, formula: &Formula) -> serde_json::Value {
+    let names: Vec<_> =
+        formula.names.iter().map(|(name, node)| serde_json::json!({ "name": name, "term": tree(node) })).collect();
+    serde_json::json!({
+        "element": target.to_string(), "formula": formula.line(), "term": tree(&formula.term), "where": names,
+    })
+}
+
+fn tree(node: &Node) -> serde_json::Value {
+    match node {
+        Node::Element(text) => serde_json::json!({ "element": text }),
+        Node::Constant(text) => serde_json::json!({ "constant": text }),
+        Node::Name(name) => serde_json::json!({ "name": name }),
+        Node::Cut => serde_json::json!({ "cut": true }),
+        Node::Apply { function, to, args, more } => {
+            let function = match function {
+                Written::Notation(notation) | Written::Between(notation) => (*notation).to_string(),
+                Written::Call(name) | Written::Before(name) => name.clone(),
+                Written::Bit(bit) => format!("bit {bit}"),
+            };
+            let args: Vec<_> = args.iter().map(tree).collect();
+            serde_json::json!({ "function": function, "type": to.to_string(), "args": args, "more": more })
+        }
+    }
 }
 
 #[derive(Serialize)]

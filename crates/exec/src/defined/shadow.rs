@@ -167,7 +167,8 @@ impl ShadowMove {
         // What is read, from the start of its span on: 0xFF for every byte that is defined.
         let mut read: SmallVec<[(Vec<u8>, i64); 2]> = SmallVec::new();
         for (operand, area) in &self.reads {
-            let ((at, memory), span) = (memories.operand(places, *operand)?, area.span()?);
+            // An empty factor is read nowhere.
+            let ((at, memory), span) = (memories.operand(places, *operand)?, area.span().unwrap_or_default());
             let first = usize::try_from(at as i64 + span.0).ok()?;
             read.push((memory.defined().expand(first, (span.1 - span.0) as usize), span.0));
         }

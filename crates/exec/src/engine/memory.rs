@@ -10,6 +10,7 @@ use crate::kernels::AlignedBytes;
 use crate::lower::{Failure, failure};
 use crate::nest::Place;
 use crate::nest::{read_bits, write_bits};
+use rustc_hash::FxHashMap;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Func;
 use tessera_isa::tile::Loc;
@@ -87,7 +88,13 @@ struct Written {
     hull: Option<(usize, usize)>,
     /// What was combined with elements that were not written, in order.
     combined: Vec<Combined>,
+    /// The operation that writes now.
+    writer: u32,
+    writers: Writers,
 }
+
+/// By operation: all that it wrote lies between these two.
+pub type Writers = FxHashMap<u32, (usize, usize)>;
 
 /// An element that was combined with something new: added to, or raised or lowered to it.
 #[derive(Clone, Copy, Debug)]
@@ -130,6 +137,8 @@ pub struct Taken {
     pub writes: Vec<(usize, Vec<u8>)>,
     /// What it combined, in order, before that.
     pub combined: Vec<Combined>,
+    /// Who wrote them.
+    pub writers: Writers,
 }
 
 impl Written {
@@ -139,6 +148,8 @@ impl Written {
             self.bytes.insert(start, len);
             let (low, high) = self.hull.unwrap_or((start, start));
             self.hull = Some((low.min(start), high.max(start + len)));
+            let (low, high) = self.writers.entry(self.writer).or_insert((start, start));
+            (*low, *high) = ((*low).min(start), (*high).max(start + len));
         }
     }
 }
@@ -195,6 +206,13 @@ impl Memory {
         self.written = Some(Written::default());
     }
 
+    /// Says which operation writes from here on, where somebody watches.
+    pub fn set_writer(&mut self, writer: u32) {
+        if let Some(written) = &mut self.written {
+            written.writer = writer;
+        }
+    }
+
     /// Notes that a range was written, where somebody watches.
     #[inline]
     pub fn note_written(&mut self, start: usize, len: usize) {
@@ -236,7 +254,7 @@ impl Memory {
         let Some(written) = self.written.replace(Written::default()) else {
             return taken;
         };
-        taken.combined = written.combined;
+        (taken.combined, taken.writers) = (written.combined, written.writers);
         if let Some((low, high)) = written.hull {
             written.bytes.for_each_run(low, high, |start, len| {
                 let end = start + len;
@@ -270,6 +288,8 @@ pub struct Memories {
     list: Vec<Memory>,
     /// Are defined bits kept?
     pub tracked: bool,
+    /// Do the bytes stand for any others, so that nothing can be asked about them?
+    pub stands_for_all: bool,
     limit: u64,
 }
 
@@ -284,7 +304,8 @@ impl Memories {
 
     /// Empty memories that may have so many bytes.
     pub fn with_limit(tracked: bool, limit: u64) -> Self {
-        Memories { list: vec![Memory::default(); MemoryId::buffer(0).index()], tracked, limit }
+        let list = vec![Memory::default(); MemoryId::buffer(0).index()];
+        Memories { list, tracked, stands_for_all: false, limit }
     }
 
     /// How many bytes they may have together.
@@ -354,6 +375,13 @@ impl Memories {
             memory.grow(bytes as usize);
         }
         Ok(())
+    }
+
+    /// Says which operation writes to buffers from here on.
+    pub fn set_writer(&mut self, writer: u32) {
+        for memory in self.list.iter_mut().skip(MemoryId::buffer(0).index()) {
+            memory.set_writer(writer);
+        }
     }
 
     /// Copies bytes with their defined bits from one place to another that does not overlap it.

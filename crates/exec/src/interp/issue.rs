@@ -33,6 +33,9 @@ impl Exec<'_> {
             self.watch_view(site)?;
             self.watch_decisions(site);
         }
+        if site.global.is_some() && self.cx.blocks > 1 {
+            self.engine.memories.set_writer(site.at.0);
+        }
         self.choose(index, site)?;
         let start = self.engine.start(index, site.global.map(|slot| self.global(slot)))?;
         let effect = match self.engine.run(index, start) {

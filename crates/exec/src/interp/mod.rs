@@ -11,6 +11,7 @@ mod issue;
 mod objects;
 mod output;
 mod parallel;
+mod races;
 mod report;
 mod step;
 mod watched;

@@ -5,6 +5,7 @@
 
 use super::code::{TileSlot, Var, slot_bits};
 use super::compile::compile;
+use super::races::Owners;
 use super::step::{Context, Exec};
 use super::{BufferOutput, Input, Outcome, Printed, Run, TileOutput, TraceLine};
 use crate::engine::Global;
@@ -257,7 +258,9 @@ fn read_outputs(run: &Run<'_>, exec: &mut Exec<'_>, block: u32, left: &mut Left)
 pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) -> Outcome {
     let mut outcome = Outcome::default();
     let mut told: Vec<(&'static str, Option<tessera_isa::diag::Span>)> = Vec::new();
-    for block in left {
+    let mut overlaps = Vec::new();
+    let mut owners: Vec<Owners> = buffers.iter().map(|_| Owners::default()).collect();
+    for (number, block) in (0..).zip(left) {
         for d in block.warnings {
             // Every block would say the same.
             if !told.contains(&(d.rule, d.span)) {
@@ -268,7 +271,10 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
         outcome.printed.extend(block.printed);
         outcome.trace.extend(block.trace);
         outcome.tiles.extend(block.tiles);
-        for (buffer, writes) in buffers.iter_mut().zip(block.writes) {
+        for ((buffer, writes), owners) in buffers.iter_mut().zip(block.writes).zip(&mut owners) {
+            if let Some(overlap) = owners.add(number, &writes) {
+                overlaps.push(overlap.diagnostic(run, buffer.value));
+            }
             buffer.memory.put_taken(&writes);
         }
         if let Some(failure) = block.failure {
@@ -277,6 +283,7 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
             return outcome;
         }
     }
+    outcome.diagnostics.extend(overlaps);
     for buffer in buffers {
         let missing = buffer.memory.defined().first_missing(0, buffer.memory.bytes().len());
         if let (true, Some(byte)) = (run.outputs.iter().any(|o| o.0 == buffer.value), missing)

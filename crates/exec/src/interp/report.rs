@@ -5,7 +5,7 @@ use super::step::Exec;
 use crate::defined::{Shadow, Value};
 use crate::engine::UndefinedElement;
 use crate::engine::memory::MemoryId;
-use crate::origin::{ByteAt, Source};
+use crate::origin::{ByteAt, Read, Source};
 use rustc_hash::FxHashSet;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::diag::{Diagnostic, Severity};
@@ -111,7 +111,7 @@ impl Exec<'_> {
         let has = |(memory, byte)| self.engine.memories.get(memory).is_some_and(|m| m.defined().has(byte));
         match source? {
             Source::Copied(at) => Some(at),
-            Source::Computed { elements, .. } => elements.into_iter().flatten().find(|at| any || !has(*at)),
+            Source::Computed { operands, .. } => operands.into_iter().flat_map(Read::bytes).find(|at| any || !has(*at)),
             _ => None,
         }
     }

@@ -39,6 +39,7 @@ pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
     };
     let buffers = parallel::buffers(&mut run);
     let mut exec = Exec::new(&cx, parallel::copies(&buffers, true, limits.memory), false);
+    exec.engine.memories.stands_for_all = true;
     exec.watch = Some(Box::new(watch));
     let mut left = Vec::new();
     let mut lengths = vec![0usize; buffers.len()];

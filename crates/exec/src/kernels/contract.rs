@@ -1,7 +1,8 @@
 //! Matrix products: a chain of fused multiply-adds for every result, in rising k (matrix.md 1).
 
-use super::Level;
 use super::fold::Bits;
+#[cfg(target_arch = "x86_64")]
+use super::{Level, x86};
 use crate::nest::read_bits;
 use tessera_isa::codec::{Number, f16_to_f32};
 use tessera_isa::elem::Elem;
@@ -88,12 +89,20 @@ fn value(elem: Elem, bits: u64) -> f64 {
     }
 }
 
+/// Halves as floats, where the machine has an instruction for it.
+fn halves(bytes: &[u8]) -> Option<Vec<f32>> {
+    #[cfg(target_arch = "x86_64")]
+    return x86::contract::halves(bytes, Level::best());
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}
+
 /// The values of elements that f32 holds exactly.
 fn floats(elem: Elem, bytes: &[u8], reduced: Option<Reduced>) -> Vec<f32> {
     let bits_of = |x: u32| f32::from_bits(reduced.map_or(x, |r| r.round(x)));
     match elem {
         Elem::F32 => u32::all(bytes).map(bits_of).collect(),
-        Elem::F16 => u16::all(bytes).map(f16_to_f32).collect(),
+        Elem::F16 => halves(bytes).unwrap_or_else(|| u16::all(bytes).map(f16_to_f32).collect()),
         Elem::Bf16 => u16::all(bytes).map(|x| f32::from_bits(u32::from(x) << 16)).collect(),
         _ => {
             let table: Vec<f32> = (0..=elem.mask()).map(|bits| value(elem, bits) as f32).collect();
@@ -110,12 +119,21 @@ fn floats(elem: Elem, bytes: &[u8], reduced: Option<Reduced>) -> Vec<f32> {
 trait Sum: Copy + Default {
     /// `self + x · y`, rounded once.
     fn add(self, x: Self, y: Self) -> Self;
+
+    /// A block of sums in the machine's own vectors, where it has such.
+    #[cfg(target_arch = "x86_64")]
+    fn vectors(level: Level) -> Option<x86::contract::Block<Self>>;
 }
 
 impl Sum for f32 {
     #[inline(always)]
     fn add(self, x: f32, y: f32) -> f32 {
         x.mul_add(y, self)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn vectors(level: Level) -> Option<x86::contract::Block<f32>> {
+        x86::contract::floats(level)
     }
 }
 
@@ -124,50 +142,54 @@ impl Sum for i32 {
     fn add(self, x: i32, y: i32) -> i32 {
         self.wrapping_add(x.wrapping_mul(y))
     }
+
+    #[cfg(target_arch = "x86_64")]
+    fn vectors(level: Level) -> Option<x86::contract::Block<i32>> {
+        x86::contract::integers(level)
+    }
 }
 
 /// Rows and columns of the results that are kept in registers.
-const ROWS: usize = 4;
-const COLS: usize = 32;
+pub(super) const ROWS: usize = 4;
+pub(super) const COLS: usize = 32;
 
-#[inline(always)]
-fn sums<T: Sum>([m, n, k]: [usize; 3], a: &[T], b: &[T], start: Option<Vec<T>>) -> Vec<T> {
+/// One block of sums: the safe twin of the vector kernels.
+fn block<T: Sum>(rows: &[&[T]; ROWS], panel: &[[T; COLS]], sums: &mut [[T; COLS]; ROWS]) {
+    for (k, columns) in panel.iter().enumerate() {
+        for (sums, row) in sums.iter_mut().zip(rows) {
+            let x = row[k];
+            sums.iter_mut().zip(columns).for_each(|(s, y)| *s = s.add(x, *y));
+        }
+    }
+}
+
+fn best_sums<T: Sum>([m, n, k]: [usize; 3], a: &[T], b: &[T], start: Option<Vec<T>>) -> Vec<T> {
+    #[cfg(target_arch = "x86_64")]
+    let add = T::vectors(Level::best()).unwrap_or(block);
+    #[cfg(not(target_arch = "x86_64"))]
+    let add = block;
     let mut out = start.unwrap_or_else(|| vec![T::default(); m * n]);
     // The columns of a block, padded, so that every block is computed alike.
-    let mut panel = vec![T::default(); k * COLS];
+    let mut panel = vec![[T::default(); COLS]; k];
     for j in (0..n).step_by(COLS) {
         let width = COLS.min(n - j);
-        for (row, to) in b.chunks_exact(n.max(1)).zip(panel.as_chunks_mut::<COLS>().0) {
+        for (row, to) in b.chunks_exact(n.max(1)).zip(&mut panel) {
             to[..width].copy_from_slice(&row[j..j + width]);
         }
         for i in (0..m).step_by(ROWS) {
             let height = ROWS.min(m - i);
-            let mut block = [[T::default(); COLS]; ROWS];
-            for (r, row) in block.iter_mut().enumerate().take(height) {
+            let mut sums = [[T::default(); COLS]; ROWS];
+            for (r, row) in sums.iter_mut().enumerate().take(height) {
                 row[..width].copy_from_slice(&out[(i + r) * n + j..][..width]);
             }
             let rows: [&[T]; ROWS] = std::array::from_fn(|r| &a[(i + r.min(height - 1)) * k..][..k]);
-            for (k, columns) in panel.as_chunks::<COLS>().0.iter().enumerate() {
-                for (row, values) in block.iter_mut().zip(rows) {
-                    let x = values[k];
-                    for (s, y) in row.iter_mut().zip(columns) {
-                        *s = s.add(x, *y);
-                    }
-                }
-            }
-            for (r, row) in block.iter().enumerate().take(height) {
+            add(&rows, &panel, &mut sums);
+            for (r, row) in sums.iter().enumerate().take(height) {
                 out[(i + r) * n + j..][..width].copy_from_slice(&row[..width]);
             }
         }
     }
     out
-}
-
-leveled! {
-    fn best_sums[T: Sum][T](extent: [usize; 3], a: &[T], b: &[T], start: Option<Vec<T>>) -> Vec<T> where [] {
-        sums(extent, a, b, start)
-    }
-    "avx512f,fma", "avx2,fma"
 }
 
 /// Element by element.

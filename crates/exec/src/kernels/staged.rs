@@ -79,9 +79,13 @@ impl Stage {
         let mut offsets = vec![0; self.len];
         let size = i64::from(self.elem.bits() / 8).max(1);
         for nest in &self.nests {
+            // Nibbles that come in aligned pairs are moved as bytes.
+            let pair = if nest.bits[there] > self.elem.bits() { 2 } else { 1 };
             nest.for_each_element(|at| {
-                if let Some(slot) = offsets.get_mut((at[here] / size) as usize) {
-                    *slot = at[there];
+                for k in 0..pair {
+                    if let Some(slot) = offsets.get_mut((at[here] * pair / size + k) as usize) {
+                        *slot = at[there] * pair + k;
+                    }
                 }
             });
         }

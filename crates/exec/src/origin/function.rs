@@ -1,6 +1,6 @@
 //! Functions of elements as terms know them: what they compute, and nothing else of the instruction that applied them.
 
-use super::{TermId, Terms, UNDEFINED};
+use super::terms::{TermId, Terms, UNDEFINED};
 use crate::kernels::{Conversion, Mapped};
 use smallvec::SmallVec;
 use tessera_isa::codec::QuantParam;
@@ -12,7 +12,7 @@ use tessera_isa::sem::{Fixpipe, Func};
 pub enum Function {
     /// Of one element, and of a parameter where that is data.
     Converted(Converted),
-    /// Of one element of each of these types, one after the other.
+    /// Of one element of each of these types, one after the other; comparisons and places take them again and again.
     Mapped {
         /// What the result is.
         func: Func,
@@ -30,6 +30,14 @@ pub enum Function {
         /// The types of the arguments of a step.
         args: [Option<Elem>; 4],
     },
+    /// Of any number of elements of the result's type, whose order does not matter: integers, and the greatest or least
+    /// of floats. Of a single float, the same with a canonical NaN.
+    Many {
+        /// What two become.
+        func: Func,
+        /// The type of all of them.
+        to: Elem,
+    },
 }
 
 /// A conversion.
@@ -39,6 +47,11 @@ pub struct Converted {
     pub fixpipe: Fixpipe,
     /// The quantization parameter.
     pub quantized: Quantized,
+}
+
+/// How many bytes an element of a type takes.
+pub(super) fn size(elem: Elem) -> usize {
+    (elem.bits() as usize / 8).max(1)
 }
 
 impl Function {
@@ -51,48 +64,51 @@ impl Function {
     pub fn to(&self) -> Elem {
         match self {
             Function::Converted(converted) => converted.fixpipe.dst,
-            Function::Mapped { to, .. } | Function::Fold { to, .. } => *to,
+            Function::Mapped { to, .. } | Function::Fold { to, .. } | Function::Many { to, .. } => *to,
         }
     }
 
-    /// Cuts the bytes of its operands into one piece for each.
-    pub fn split<'b, T>(&self, bytes: &'b [T]) -> Vec<(Elem, &'b [T])> {
-        let size = |elem: Elem| (elem.bits() as usize / 8).max(1);
-        let (state, rest): (Option<Elem>, SmallVec<[Elem; 4]>) = match self {
-            Function::Converted(converted) => (None, SmallVec::from_iter([converted.fixpipe.src, Elem::U64])),
-            Function::Mapped { args, .. } => (None, args.iter().flatten().copied().collect()),
-            Function::Fold { to, args, .. } => (Some(Func::state(*to)), args.iter().flatten().copied().collect()),
+    /// How many bytes the result takes.
+    pub fn bytes(&self) -> usize {
+        size(self.to())
+    }
+
+    /// The types of its operands, one after the other, without end.
+    pub fn types(&self) -> impl Iterator<Item = Elem> + use<> {
+        let (first, rest): (Option<Elem>, [Option<Elem>; 4]) = match *self {
+            Function::Converted(converted) => (None, [Some(converted.fixpipe.src), Some(Elem::U64), None, None]),
+            Function::Mapped { args: [a, b, c], .. } => (None, [a, b, c, None]),
+            Function::Fold { to, args, .. } => (Some(Func::state(to)), args),
+            Function::Many { to, .. } => (None, [Some(to), None, None, None]),
         };
-        let mut pieces = Vec::new();
-        let mut left = bytes;
-        for elem in state.into_iter().chain(rest.iter().copied().cycle()) {
-            let Some((piece, others)) = left.split_at_checked(size(elem)).filter(|_| !left.is_empty()) else {
-                break;
-            };
-            pieces.push((elem, piece));
-            left = others;
-        }
-        pieces
+        first.into_iter().chain(rest.into_iter().cycle().flatten())
     }
 
-    /// The bits of the result for the bytes of the operands.
-    pub fn eval(&self, bytes: &[u8]) -> u64 {
-        let bits = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
-        let args: Vec<(Elem, u64)> = self.split(bytes).into_iter().map(|(elem, bytes)| (elem, bits(bytes))).collect();
-        match (self, args.as_slice()) {
+    /// Does it divide integers, so that there are arguments without a result (`-zero`)?
+    pub(super) fn divides(&self) -> bool {
+        matches!(self, Function::Mapped { func, to, .. } if !to.is_float() && !func.divisors().is_empty())
+    }
+
+    /// Has it no result for these arguments (`-zero`)?
+    pub fn is_by_zero(&self, args: &[(Elem, u64)]) -> bool {
+        matches!(self, Function::Mapped { func, to, .. } if !to.is_float() && func.is_by_zero(args))
+    }
+
+    /// The bits of the result for the operands' types and bits.
+    pub fn eval(&self, args: &[(Elem, u64)]) -> u64 {
+        match (self, args) {
             (Function::Converted(converted), [(_, element), param @ ..]) => {
                 converted.eval(*element, param.first().map(|p| p.1))
             }
+            (Function::Mapped { func: func @ Func::Arg { .. }, to, .. }, args) => func.fold(*to, None, args.chunks(1)),
             (Function::Mapped { func, to, .. }, args) => func.eval(*to, args),
-            (Function::Fold { func, to, args: types }, [(state, start), steps @ ..]) => {
-                let n = types.iter().flatten().count().max(1);
-                let step = |s: u64, args: &[(Elem, u64)]| {
-                    let all: SmallVec<[(Elem, u64); 5]> =
-                        [(*state, s)].into_iter().chain(args.iter().copied()).collect();
-                    func.eval(*state, &all)
-                };
-                tessera_isa::sem::convert(*state, *to, steps.chunks(n).fold(*start, step))
+            (Function::Fold { func, to, args: types }, [start, steps @ ..]) => {
+                func.fold(*to, Some(*start), steps.chunks(types.iter().flatten().count().max(1)))
             }
+            (Function::Many { func: func @ (Func::And | Func::Or | Func::Xor), to }, [first, rest @ ..]) => {
+                rest.iter().fold(first.1, |x, y| func.eval(*to, &[(*to, x), *y]))
+            }
+            (Function::Many { func, to }, args) => func.fold(*to, None, args.chunks(1)),
             _ => 0,
         }
     }

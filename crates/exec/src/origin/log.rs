@@ -3,11 +3,13 @@
 use super::{Function, Moves};
 use crate::defined::{Shadow, ShadowMove, Value};
 use crate::engine::memory::{MemoryId, is_buffer, on_core};
+use crate::kernels::What as StagedWhat;
 use crate::lower::ParamAt;
 use crate::nest::{DST, Place, SRC, size_of_element, whole_bytes};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_ir::{OpId, ValueId};
+use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
 use tessera_isa::tile::Tile;
 
@@ -93,6 +95,25 @@ pub(super) enum What {
     Stored { memory: MemoryId, start: usize, bytes: Box<[u8]> },
 }
 
+/// What a function was applied to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Read {
+    /// The bytes of an element.
+    Element(Vec<ByteAt>),
+    /// A scalar.
+    Scalar(Elem, u64),
+}
+
+impl Read {
+    /// The bytes of an element; a scalar has none.
+    pub fn bytes(self) -> Vec<ByteAt> {
+        match self {
+            Read::Element(bytes) => bytes,
+            Read::Scalar(..) => Vec::new(),
+        }
+    }
+}
+
 /// Where a byte came from in one event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
@@ -102,8 +123,8 @@ pub enum Source {
     Computed {
         /// The function.
         function: Function,
-        /// The bytes of each element, in the order of the formula.
-        elements: Vec<Vec<ByteAt>>,
+        /// What it was applied to, in the order of the formula.
+        operands: Vec<Read>,
         /// The first byte of the parameter, where that is data.
         param: Option<ByteAt>,
     },
@@ -286,12 +307,15 @@ impl ShadowMove {
         let element =
             |operand: u8, first: i64, bytes: i64| (first..first + bytes).filter_map(|b| at(operand, b)).collect();
         if let (Value::Staged(staged), Some(function)) = (&self.value, self.function()) {
-            let mut elements = Vec::new();
+            let mut operands = Vec::new();
             staged.sources_of(byte, |input, first| {
                 let stage = &staged.inputs[input];
-                elements.push(element(stage.operand, first, size_of_element(stage.elem.bits())));
+                operands.push(Read::Element(element(stage.operand, first, size_of_element(stage.elem.bits()))));
+                if let StagedWhat::Pack { scalar: Some((elem, bits)), .. } = staged.what {
+                    operands.push(Read::Scalar(elem, bits));
+                }
             });
-            return Some(Source::Computed { function, elements, param: None });
+            return Some(Source::Computed { function, operands, param: None });
         }
         let mut found = None;
         for nest in &self.nests {
@@ -308,16 +332,20 @@ impl ShadowMove {
             return Some(Source::Copied(at(*first, whole_bytes(offsets[SRC], bits[SRC]) + k)?));
         };
         let read = self.reads.iter().zip(offsets.iter().zip(bits).skip(SRC));
-        let elements = read
+        let mut operands: Vec<Read> = read
             .map(|((operand, _), (at, bits))| element(*operand, whole_bytes(*at, bits), size_of_element(bits)))
+            .map(Read::Element)
             .collect();
+        for (n, elem, bits) in self.scalars() {
+            operands.insert(n.min(operands.len()), Read::Scalar(elem, bits));
+        }
         let param = match self.value {
             Value::Converted(_, ParamAt::Tile { operand, offset, .. }) => places
                 .get(usize::from(operand))
                 .map(|tile| (tile.memory, tile.at + offset + offsets[2].max(0) as usize)),
             _ => None,
         };
-        Some(Source::Computed { function, elements, param })
+        Some(Source::Computed { function, operands, param })
     }
 
     /// Calls `f` for every place that the byte at this distance from the start of what is read k-th goes to.

@@ -1,7 +1,7 @@
 //! Origins: where every byte comes from.
 //!
-//! A layout program only moves bytes, fills them and converts elements, so what a byte *is* can be said without any data:
-//! a byte of an input, a constant, undefined, or a function of such bytes. [`Terms`] gives each of these a number, equal
+//! A program moves bytes, fills them and computes elements of others, so what a byte *is* can be said without any data: a
+//! byte of an input, a constant, undefined, or a function of such bytes. [`Terms`] gives each of these a number, equal
 //! things the same one; a [`Watch`] keeps one number per byte of every memory and lets the same nests move them that move
 //! the data. Two programs whose outputs have equal numbers are equal **for all inputs**.
 //!
@@ -11,12 +11,15 @@
 mod function;
 mod log;
 mod moves;
+mod normal;
 mod plane;
 mod terms;
+mod value;
 
 pub use function::{Converted, Function, Param, Quantized};
-pub use log::{ByteAt, Carried, Event, Log, Now, Source, Spot, TileAt};
-pub use terms::{Nibble, Term, TermId, Terms, UNDEFINED};
+pub use log::{ByteAt, Carried, Event, Log, Now, Read, Source, Spot, TileAt};
+pub use terms::{Elements, Nibble, Term, TermId, Terms, UNDEFINED};
+pub use value::Values;
 
 use crate::defined::{Area, Shadow, ShadowMove, Value};
 use crate::engine::Object;
@@ -101,7 +104,8 @@ pub struct Watch {
 
 impl Watch {
     /// A watch over a program whose arguments have these input numbers.
-    pub fn new(terms: Terms, inputs: Vec<(ValueId, u32)>, log: bool) -> Self {
+    pub fn new(mut terms: Terms, inputs: Vec<(ValueId, u32)>, log: bool) -> Self {
+        terms.begin();
         Watch { terms, inputs, log: log.then(Log::default), ..Watch::default() }
     }
 
@@ -214,6 +218,10 @@ impl Watch {
 
     /// Bytes move as these nests say, all at once where `together`.
     pub(crate) fn moved(&mut self, moves: &Moves, places: &[Place], together: bool) {
+        if self.terms.is_full() {
+            // There is no answer any more.
+            return;
+        }
         let before = together.then(|| self.planes.clone());
         for action in moves.iter() {
             self.act(action, places, before.as_ref());

@@ -2,13 +2,15 @@
 
 use super::function::{Param, converted};
 use super::plane::{Plane, SIZE};
-
+use super::terms::{Bytes, Elements};
 use super::{Function, Nibble, TermId, Terms, UNDEFINED};
 use crate::defined::{ShadowMove, Value};
 use crate::kernels::{Conversion, Kernel, Level, Mapped, Sides, Staged, What};
 use crate::lower::ParamAt;
 use crate::nest::{DST, Dim, Nest, SRC, size_of_element};
 use smallvec::SmallVec;
+use tessera_isa::elem::Elem;
+use tessera_isa::sem::Func;
 
 /// Where a move reads; what has no plane lies in the destination's.
 #[derive(Clone, Copy)]
@@ -19,9 +21,14 @@ pub(crate) struct From<'p> {
 }
 
 impl From<'_> {
-    fn read(&self, dst: &Plane, by: i64, bytes: usize) -> SmallVec<[TermId; 8]> {
+    fn read(&self, dst: &Plane, by: i64, bytes: usize) -> Bytes {
         let (plane, at) = (self.plane.unwrap_or(dst), offset(self.at, by));
         (at..at + bytes).map(|b| plane.get(b)).collect()
+    }
+
+    /// The origin of an element.
+    fn element(&self, dst: &Plane, by: i64, elem: Elem, terms: &mut Terms) -> TermId {
+        terms.element(&self.read(dst, by, size(elem.bits())))
     }
 }
 
@@ -51,7 +58,18 @@ impl ShadowMove {
                 Some(converted(*conversion, param).0)
             }
             Value::Mapped(mapped) => Some(Function::of_mapped(mapped)),
-            Value::Staged(staged) => folded(staged),
+            Value::Staged(staged) => staged_function(staged),
+        }
+    }
+
+    /// The scalars among the arguments of a function, by place.
+    pub fn scalars(&self) -> SmallVec<[(usize, Elem, u64); 2]> {
+        match &self.value {
+            Value::Mapped(mapped) => {
+                let args = mapped.args.iter().enumerate();
+                args.filter_map(|(n, (elem, bits))| Some((n, *elem, (*bits)?))).collect()
+            }
+            _ => SmallVec::new(),
         }
     }
 
@@ -79,12 +97,12 @@ impl ShadowMove {
             }
         }
         if let Value::Staged(staged) = &self.value {
-            reduce(staged, from, (dst, dst_at), terms);
+            stage(staged, from, (dst, dst_at), terms);
         }
     }
 }
 
-type Results = Vec<(usize, SmallVec<[TermId; 8]>)>;
+type Results = Vec<(usize, Bytes)>;
 
 /// Everything is read before anything is written.
 fn write(dst: &mut Plane, results: Results) {
@@ -116,53 +134,84 @@ fn convert(
 
 fn map(nest: &Nest, mapped: &Mapped, from: &[From<'_>], (dst, dst_at): (&mut Plane, usize), terms: &mut Terms) {
     let function = Function::of_mapped(mapped);
+    let scalars: SmallVec<[Option<TermId>; 3]> = mapped
+        .args
+        .iter()
+        .map(|(elem, bits)| bits.map(|bits| terms.constant_element(bits, size(elem.bits()))))
+        .collect();
     let mut results: Results = Vec::with_capacity(nest.elements() as usize);
     nest.for_each_element(|at| {
-        let mut elements = from.iter().zip(at.iter().zip(nest.bits).skip(SRC));
-        let mut operands: SmallVec<[TermId; 8]> = SmallVec::new();
-        for (elem, scalar) in &mapped.args {
-            match (scalar, size(elem.bits())) {
-                (Some(bits), bytes) => {
-                    operands.extend(bits.to_le_bytes().into_iter().take(bytes).map(Terms::constant));
-                }
-                (None, bytes) => {
-                    operands.extend(elements.next().into_iter().flat_map(|(from, (at, _))| from.read(dst, *at, bytes)));
-                }
-            }
+        let mut elements = from.iter().zip(at.iter().skip(SRC));
+        let mut operands = Elements::new();
+        for ((elem, _), scalar) in mapped.args.iter().zip(&scalars) {
+            let read = |(from, at): (&From<'_>, &i64)| from.element(dst, *at, *elem, terms);
+            operands.extend(scalar.or_else(|| elements.next().map(read)));
         }
-        results.push((offset(dst_at, at[DST]), terms.apply(function, operands)));
+        let result = terms.apply(function, operands);
+        results.push((offset(dst_at, at[DST]), terms.bytes(result, function.bytes())));
     });
     write(dst, results);
 }
 
-fn folded(staged: &Staged) -> Option<Function> {
-    let What::Reduce { func, to, starts, .. } = staged.what else {
-        return None;
-    };
-    let mut args = staged.inputs.iter().take(staged.inputs.len() - usize::from(starts)).map(|input| input.elem);
-    Some(Function::Fold { func, to, args: [args.next(), args.next(), args.next(), args.next()] })
+/// The function of a step over whole rows; where data decides there is none.
+fn staged_function(staged: &Staged) -> Option<Function> {
+    let elem = |input: usize| staged.inputs.get(input).map(|input| input.elem);
+    match staged.what {
+        What::Reduce { func: func @ Func::Arg { .. }, to, .. } => {
+            Some(Function::Mapped { func, to, args: [elem(0), None, None] })
+        }
+        What::Reduce { func, to, starts, .. } => {
+            let own = staged.inputs.len() - usize::from(starts);
+            Some(Function::Fold { func, to, args: [0, 1, 2, 3].map(|n| elem(n).filter(|_| n < own)) })
+        }
+        What::Pack { func, scalar, .. } => {
+            Some(Function::Mapped { func, to: Elem::U8, args: [elem(0), scalar.map(|s| s.0).or(elem(1)), None] })
+        }
+        // Origins follow a selection bit by bit.
+        What::Gather { .. } | What::Select { .. } => None,
+    }
 }
 
-fn reduce(staged: &Staged, from: &[From<'_>], (dst, dst_at): (&mut Plane, usize), terms: &mut Terms) {
-    let (Some(function), What::Reduce { to, starts, .. }) = (folded(staged), staged.what) else {
-        return;
-    };
+fn stage(staged: &Staged, from: &[From<'_>], (dst, dst_at): (&mut Plane, usize), terms: &mut Terms) {
+    let Some(function) = staged_function(staged) else { return };
     let offsets: SmallVec<[Vec<i64>; 3]> = staged.inputs.iter().map(|input| input.offsets(true)).collect();
+    let (start, scalar, starts) = match staged.what {
+        What::Reduce { func, to, starts, .. } => {
+            let state = Func::state(to);
+            let start = matches!(function, Function::Fold { .. }) && !starts;
+            (
+                start.then(|| terms.constant_element(func.start(state), size(state.bits()))),
+                None,
+                starts.then_some(state),
+            )
+        }
+        What::Pack { scalar, .. } => {
+            (None, scalar.map(|(elem, bits)| terms.constant_element(bits, size(elem.bits()))), None)
+        }
+        What::Gather { .. } | What::Select { .. } => return,
+    };
     let mut results: Results = Vec::new();
     for (result, at) in staged.output.offsets(false).into_iter().enumerate() {
-        let mut operands: SmallVec<[TermId; 8]> = SmallVec::new();
-        if !starts {
-            let state = tessera_isa::sem::Func::state(to);
-            operands.extend((0..size(state.bits())).map(|_| Terms::constant(0)));
-        }
+        let mut operands: Elements = start.into_iter().collect();
         staged.reads(result, |input, element| {
-            let (bits, at) = (staged.inputs[input].elem.bits(), offsets[input][element]);
-            match bits {
-                4 => operands.push(half(&from[input], dst, at, terms)),
-                _ => operands.extend(from[input].read(dst, at, size(bits))),
+            let elem = staged.inputs[input].elem;
+            let at = offsets[input][element];
+            let mut id = match elem.bits() {
+                4 => half(&from[input], dst, at, terms),
+                _ => from[input].element(dst, at, elem, terms),
+            };
+            // What a fold starts as is converted to the type that it adds up in.
+            if let Some(state) = starts.filter(|state| operands.is_empty() && *state != elem) {
+                let bytes = terms.bytes(id, size(elem.bits()));
+                let conversion = Conversion::Value { src: elem, dst: state };
+                let bytes = terms.convert(conversion, &bytes, Param::None, size(state.bits()));
+                id = terms.element(&bytes);
             }
+            operands.push(id);
+            operands.extend(scalar);
         });
-        results.push((offset(dst_at, at), terms.apply(function, operands)));
+        let id = terms.apply(function, operands);
+        results.push((offset(dst_at, at), terms.bytes(id, function.bytes())));
     }
     write(dst, results);
 }

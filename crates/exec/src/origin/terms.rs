@@ -1,10 +1,13 @@
 //! Terms: what a byte can be, each with a number. Equal terms have equal numbers.
+//!
+//! Functions are applied to whole elements. An element is named by the number of its first byte where its bytes have
+//! consecutive numbers, which they nearly always have, else by the number of a list of them.
 
 use super::function::{Function, Param, converted};
 use crate::kernels::Conversion;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
-use tessera_isa::sem::Func;
+use std::hash::{Hash, Hasher};
 
 /// The number of a term.
 pub type TermId = u32;
@@ -15,12 +18,21 @@ pub const UNDEFINED: TermId = 0;
 /// The number of the constant byte 0; the others follow.
 const CONSTANTS: TermId = 1;
 
-/// More applications than this are not told apart.
-const MAX_APPLIED: usize = 1 << 25;
+/// More terms than this are not told apart,
+const MAX_TERMS: usize = 1 << 23;
+
+/// nor are terms with more operands together.
+const MAX_OPERANDS: usize = 1 << 26;
+
+/// Elements by their numbers.
+pub type Elements = SmallVec<[TermId; 4]>;
+
+/// The bytes of an element.
+pub type Bytes = SmallVec<[TermId; 8]>;
 
 /// What a byte is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Term {
+pub enum Term<'t> {
     /// Never written, or made undefined.
     Undefined,
     /// Always this value.
@@ -38,8 +50,8 @@ pub enum Term {
     Applied {
         /// The function.
         function: Function,
-        /// The bytes of the element that it was applied to, then those of the parameter where that is data.
-        operands: Vec<TermId>,
+        /// The elements that it was applied to.
+        operands: &'t [TermId],
         /// Which byte of the result.
         byte: u8,
     },
@@ -55,28 +67,69 @@ pub struct Nibble {
 }
 
 /// Numbers that were given out together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Run {
-    Input { input: u32, first: u64 },
+    Input {
+        input: u32,
+        first: u64,
+    },
     Nibbles([Nibble; 2]),
-    Applied { function: Function, operands: SmallVec<[TermId; 8]> },
+    /// The bytes of an element.
+    Element(Bytes),
+    Applied {
+        function: Function,
+        operands: Elements,
+    },
 }
 
 /// Every term of one or two programs, once.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Terms {
     /// By first number.
     runs: Vec<(TermId, Run)>,
-    /// How many numbers were given out, after those of the constants.
-    given: TermId,
+    next: TermId,
     /// By input: runs of its bytes as (first byte, length, first number), in the order they were asked for.
     inputs: FxHashMap<u32, Vec<(u64, u64, TermId)>>,
-    applied: FxHashMap<(Function, SmallVec<[TermId; 8]>), TermId>,
-    joined: FxHashMap<[Nibble; 2], TermId>,
+    /// By hash, or the next free number after it: where the run stands.
+    known: FxHashMap<u64, u32>,
+    /// How many operands all terms have together.
+    operands: usize,
+    /// Are terms brought into a normal form, so that more of those that are equal have one number?
+    pub(super) is_normal: bool,
+    /// How many elements one program has had gathered.
+    pub(super) gathered: usize,
+    /// Integer divisions: inputs with a zero divisor are none that a program runs with.
+    pub(super) divisions: Vec<TermId>,
     is_full: bool,
 }
 
+impl Default for Terms {
+    fn default() -> Self {
+        Terms {
+            runs: Vec::new(),
+            next: CONSTANTS + 256,
+            inputs: FxHashMap::default(),
+            known: FxHashMap::default(),
+            operands: 0,
+            is_normal: true,
+            gathered: 0,
+            divisions: Vec::new(),
+            is_full: false,
+        }
+    }
+}
+
 impl Terms {
+    /// Terms that say what a program does as it does it, and are brought into no normal form.
+    pub fn as_written() -> Terms {
+        Terms { is_normal: false, ..Terms::default() }
+    }
+
+    /// Another program begins; equal programs are given equal means.
+    pub(super) fn begin(&mut self) {
+        self.gathered = 0;
+    }
+
     /// The number of a constant.
     pub fn constant(byte: u8) -> TermId {
         CONSTANTS + TermId::from(byte)
@@ -126,43 +179,129 @@ impl Terms {
         }
     }
 
+    /// New numbers.
     fn take(&mut self, n: u64, run: Run) -> TermId {
-        let base = CONSTANTS + 256 + self.given;
+        let base = self.next;
         let next = TermId::try_from(n).ok().and_then(|n| base.checked_add(n));
-        let Some(next) = next.filter(|_| self.applied.len() < MAX_APPLIED) else {
-            self.is_full = true;
-            return UNDEFINED;
+        match next.filter(|_| self.runs.len() < MAX_TERMS && self.operands < MAX_OPERANDS) {
+            Some(next) => {
+                self.next = next;
+                self.runs.push((base, run));
+                base
+            }
+            None => {
+                self.is_full = true;
+                UNDEFINED
+            }
+        }
+    }
+
+    /// The number of something that may be known already; new ones get `n` numbers.
+    fn intern(&mut self, n: usize, run: Run) -> TermId {
+        let mut hasher = FxHasher::default();
+        run.hash(&mut hasher);
+        let mut key = hasher.finish();
+        while let Some(at) = self.known.get(&key) {
+            match self.runs.get(*at as usize) {
+                Some((base, known)) if *known == run => return *base,
+                _ => key = key.wrapping_add(1),
+            }
+        }
+        let at = self.runs.len() as u32;
+        let (operands, divides) = match &run {
+            Run::Applied { function, operands } => (operands.len(), function.divides()),
+            _ => (0, false),
         };
-        self.given += next - base;
-        self.runs.push((base, run));
+        let base = self.take(n as u64, run);
+        if base != UNDEFINED {
+            self.known.insert(key, at);
+            self.operands += operands;
+            if divides {
+                self.divisions.push(base);
+            }
+        }
         base
     }
 
+    /// The first of the numbers that were given out with this one, and what they are.
+    fn run(&self, id: TermId) -> Option<(TermId, &Run)> {
+        let at = self.runs.partition_point(|(base, _)| *base <= id);
+        let (base, run) = self.runs.get(at.checked_sub(1)?)?;
+        Some((*base, run))
+    }
+
     /// What a number means.
-    pub fn get(&self, id: TermId) -> Term {
-        if id == UNDEFINED {
-            return Term::Undefined;
-        }
+    pub fn get(&self, id: TermId) -> Term<'_> {
         if let Some(byte) = Terms::constant_of(id) {
             return Term::Constant(byte);
         }
-        let at = self.runs.partition_point(|(base, _)| *base <= id);
-        let Some((base, run)) = at.checked_sub(1).and_then(|n| self.runs.get(n)) else {
-            return Term::Undefined;
-        };
-        match run {
-            Run::Input { input, first } => Term::Input { input: *input, byte: first + u64::from(id - base) },
-            Run::Nibbles(pair) => Term::Nibbles(*pair),
-            Run::Applied { function, operands } => {
-                Term::Applied { function: *function, operands: operands.to_vec(), byte: (id - base) as u8 }
+        match self.run(id) {
+            Some((base, Run::Input { input, first })) => {
+                Term::Input { input: *input, byte: first + u64::from(id - base) }
             }
+            Some((_, Run::Nibbles(pair))) => Term::Nibbles(*pair),
+            Some((base, Run::Applied { function, operands })) => {
+                Term::Applied { function: *function, operands, byte: (id - base) as u8 }
+            }
+            Some((_, Run::Element(_))) | None => Term::Undefined,
         }
+    }
+
+    /// The element of these bytes; one that is undefined anywhere is undefined.
+    pub fn element(&mut self, bytes: &[TermId]) -> TermId {
+        let Some(first) = bytes.first().filter(|_| !bytes.contains(&UNDEFINED)) else {
+            return UNDEFINED;
+        };
+        if bytes.iter().zip(*first..).all(|(id, next)| *id == next) {
+            return *first;
+        }
+        self.intern(1, Run::Element(Bytes::from_slice(bytes)))
+    }
+
+    /// The element of a constant of so many bytes.
+    pub fn constant_element(&mut self, bits: u64, bytes: usize) -> TermId {
+        let bytes: Bytes = bits.to_le_bytes().into_iter().take(bytes).map(Terms::constant).collect();
+        self.element(&bytes)
+    }
+
+    /// The bytes of an element that has so many.
+    pub fn bytes(&self, element: TermId, bytes: usize) -> Bytes {
+        match self.run(element) {
+            _ if element == UNDEFINED => SmallVec::from_elem(UNDEFINED, bytes),
+            Some((base, Run::Element(list))) if base == element => list.clone(),
+            _ => (0..bytes as TermId).map(|k| element.saturating_add(k)).collect(),
+        }
+    }
+
+    /// The bits of an element of so many bytes that is a constant.
+    pub fn constant_bits(&self, element: TermId, bytes: usize) -> Option<u64> {
+        let constants = self.bytes(element, bytes).into_iter().map(Terms::constant_of);
+        constants.rev().try_fold(0u64, |bits, byte| Some(bits << 8 | u64::from(byte?)))
+    }
+
+    /// The function and the operands of an element that is the whole result of one.
+    pub fn applied(&self, element: TermId) -> Option<(Function, &[TermId])> {
+        match self.get(element) {
+            Term::Applied { function, operands, byte: 0 } => Some((function, operands)),
+            _ => None,
+        }
+    }
+
+    /// The element that a function makes of others, as it stands.
+    pub(super) fn hold(&mut self, function: Function, operands: Elements) -> TermId {
+        self.intern(function.bytes(), Run::Applied { function, operands })
     }
 
     /// Half of a byte, as directly as can be said.
     pub fn nibble(&self, of: TermId, high: bool) -> Nibble {
         match self.get(of) {
-            Term::Nibbles(halves) => halves[usize::from(high)],
+            Term::Nibbles([low, upper]) => {
+                if high {
+                    upper
+                } else {
+                    low
+                }
+            }
             // Halves of constants are told apart by value alone.
             Term::Constant(byte) => {
                 let half = if high { byte >> 4 } else { byte & 15 };
@@ -183,79 +322,19 @@ impl Terms {
         if whole {
             return low.of;
         }
-        if let Some(id) = self.joined.get(&pair) {
-            return *id;
-        }
-        let id = self.take(1, Run::Nibbles(pair));
-        self.joined.insert(pair, id);
-        id
+        self.intern(1, Run::Nibbles(pair))
     }
 
     /// The origins of the bytes of a converted element.
-    pub fn convert(
-        &mut self,
-        conversion: Conversion,
-        element: &[TermId],
-        param: Param,
-        bytes: usize,
-    ) -> SmallVec<[TermId; 8]> {
+    pub fn convert(&mut self, conversion: Conversion, element: &[TermId], param: Param, bytes: usize) -> Bytes {
         let (function, param) = converted(conversion, param);
-        let data: &[TermId] = match &param {
-            Param::Data(ids) => ids,
-            _ => &[],
-        };
-        let mut result = self.apply(function, element.iter().chain(data).copied().collect());
+        let mut operands = Elements::from_iter([self.element(element)]);
+        if let Param::Data(ids) = &param {
+            operands.push(self.element(ids));
+        }
+        let result = self.apply(function, operands);
+        let mut result = self.bytes(result, function.bytes());
         result.truncate(bytes);
         result
-    }
-
-    /// The origins of the bytes of a function's result.
-    pub(crate) fn apply(&mut self, function: Function, operands: SmallVec<[TermId; 8]>) -> SmallVec<[TermId; 8]> {
-        let bytes = (function.to().bits() as usize / 8).max(1);
-        if operands.contains(&UNDEFINED) {
-            return SmallVec::from_elem(UNDEFINED, bytes);
-        }
-        let constants: Option<SmallVec<[u8; 8]>> = operands.iter().map(|id| Terms::constant_of(*id)).collect();
-        if let Some(constants) = constants {
-            let result = function.eval(&constants).to_le_bytes();
-            return result.iter().take(bytes).map(|b| Terms::constant(*b)).collect();
-        }
-        let key = (function, self.continued(function, operands));
-        let base = match self.applied.get(&key) {
-            Some(base) => *base,
-            None => {
-                let base = self.take(bytes as u64, Run::Applied { function, operands: key.1.clone() });
-                self.applied.insert(key, base);
-                base
-            }
-        };
-        (0..bytes as TermId).map(|k| base.saturating_add(k)).collect()
-    }
-
-    /// A fold that starts as the result of the same fold is the longer one, where nothing is rounded in between: a product
-    /// cut along k is the whole product (matrix.md 1).
-    fn continued(&self, function: Function, operands: SmallVec<[TermId; 8]>) -> SmallVec<[TermId; 8]> {
-        let Function::Fold { to, .. } = function else {
-            return operands;
-        };
-        let size = (Func::state(to).bits() / 8) as usize;
-        let Some((start, steps)) = operands.split_at_checked(size).filter(|_| Func::state(to) == to) else {
-            return operands;
-        };
-        let mut before = None;
-        for (k, id) in start.iter().enumerate() {
-            match self.get(*id) {
-                Term::Applied { function: f, operands, byte } if f == function && usize::from(byte) == k => {
-                    before = Some(operands);
-                }
-                _ => return operands,
-            }
-        }
-        let first = start.first().copied().unwrap_or(UNDEFINED);
-        let is_one = start.iter().zip(first..).all(|(id, expected)| *id == expected);
-        match before.filter(|_| is_one) {
-            Some(before) => before.into_iter().chain(steps.iter().copied()).collect(),
-            None => operands,
-        }
     }
 }

@@ -133,12 +133,12 @@ macro_rules! kinds {
         pub enum RuleKind { $(#[doc = $asked] $Kind $(($ask))?,)* }
 
         #[allow(dead_code, reason = "counts the kinds")]
-        enum Number { $($Kind,)* }
+        enum Ordinal { $($Kind,)* }
 
         impl RuleKind {
             /// Its number, whatever it asks in particular.
             pub const fn number(self) -> usize {
-                match self { $(RuleKind::$Kind { .. } => Number::$Kind as usize,)* }
+                match self { $(RuleKind::$Kind { .. } => Ordinal::$Kind as usize,)* }
             }
         }
     };
@@ -244,6 +244,7 @@ kinds! {
     InsertAlign "TINSERT's alignment.";
     InsertBounds "TINSERT's window.";
     InsertBoxed "TINSERT of ND rows into boxes (warning).";
+    InsertHardware "TINSERT of what hardware copies in other pieces (warning).";
     Reshape "TRESHAPE's location, boxes, bytes and shape.";
     ReshapeValid "TRESHAPE's valid elements (warning).";
     TransposeSize "TTRANS's sizes.";
@@ -257,6 +258,7 @@ kinds! {
     FillSignature "TFILLPAD's signature, and what Mat tiles add to it.";
     FillPad "TFILLPAD's shapes, pad value and storage.";
     FillNoop "TFILLPAD without padding (warning).";
+    FillStatic "Does TFILLPAD_EXPAND expand anything? (warning)";
     Img2col "TIMG2COL's image and configuration.";
     Interleave "TINTERLEAVE's extents.";
     ViewStride "Do elements of the view lie on each other (warning)?";

@@ -52,7 +52,7 @@ pub(super) const TFILLPAD_EXPAND: OpInfo = OpInfo {
     summary: "TFILLPAD into a tile that may be larger; a dynamic valid region becomes the whole declared area.",
     rules: rules! {
         ALL FillSignature "tfillpad-loc", "tfillpad-layout", "tfillpad-dtype"; ALL FillPad "tfillpad-shape", "tfillpad-valid", "tfillpad-pad";
-        ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL FillNoop "tfillpad-noop";
+        ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL FillNoop "tfillpad-noop"; ALL FillStatic "tfillpad-static";
     },
     expands: true,
     examples: &[(Role::Dst, "!pto.tile<vec, 32x64xf16, pad=zero>")],

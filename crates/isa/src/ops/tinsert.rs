@@ -45,6 +45,7 @@ pub(super) const TINSERT: OpInfo = OpInfo {
         ALL InsertAlign "tinsert-align"; ALL InsertBounds "tinsert-bounds";
         ALL Fixpipe "acc-mode", "acc-mode-split", "quant-source", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
         ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL Footprint "footprint"; ALL InsertBoxed "tinsert-nd-into-boxed";
+        ALL InsertHardware "tinsert-hw";
         ALL Conversion "value-conversion";
     },
     sigs: SIGS,

@@ -346,44 +346,6 @@ impl Func {
         }
     }
 
-    /// Its name in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Func::Bits => "copy",
-            Func::LowBytes => "low bytes",
-            Func::Convert | Func::Cvt { .. } => "conversion",
-            Func::Fixpipe { .. } | Func::FixpipeAdd { .. } => "fixpipe",
-            Func::Abs => "absolute value",
-            Func::Neg => "negation",
-            Func::Not => "complement",
-            Func::Relu | Func::Prelu => "ReLU",
-            Func::Recip => "reciprocal",
-            Func::Exp => "exponential",
-            Func::Log => "logarithm",
-            Func::Sqrt => "square root",
-            Func::Rsqrt => "reciprocal square root",
-            Func::Add | Func::AddAdd => "sum",
-            Func::Sub | Func::SubAdd => "difference",
-            Func::Mul => "product",
-            Func::Div | Func::MulRecip => "quotient",
-            Func::Rem | Func::Fmod => "remainder",
-            Func::Pow => "power",
-            Func::Max => "maximum",
-            Func::Min => "minimum",
-            Func::And => "and",
-            Func::Or => "or",
-            Func::Xor => "exclusive or",
-            Func::Shl | Func::Shr => "shift",
-            Func::ExpDif => "exponential of a difference",
-            Func::Axpy | Func::MulAdd(_) | Func::ScaledMulAdd => "sum of products",
-            Func::Quantize | Func::Dequantize => "quantization",
-            Func::Compare(_) => "comparison",
-            Func::Select { .. } => "selection",
-            Func::Arg { greatest: true, .. } => "place of the maximum",
-            Func::Arg { .. } => "place of the minimum",
-        }
-    }
-
     /// The type that a fold into `to` adds up in: f32 for every float, so that it rounds once at the end (reduce.md 5).
     pub fn state(to: Elem) -> Elem {
         if to.is_float() { Elem::F32 } else { to }

@@ -16,6 +16,7 @@ mod irregular;
 pub mod math;
 mod matrix;
 mod memory;
+mod notation;
 mod notes;
 mod rearrange;
 mod route;
@@ -37,6 +38,7 @@ pub use irregular::{
 };
 pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, scale_address, scale_pairs};
 pub use memory::{load, prefetch, store};
+pub use notation::{Piece, TIGHT, pieces};
 pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};
 pub use route::{From, Random, Read, Route, Routed, Routes, Routing, routes};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};

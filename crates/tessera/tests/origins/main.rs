@@ -1,6 +1,7 @@
 //! What `equiv`, `opt` and `trace` say about programs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
+mod arithmetic;
 mod holds;
 mod misses;
 mod random;

@@ -8,7 +8,7 @@ use tessera_isa::profile::Profile;
 fn hops(text: &str, at: &str) -> Vec<Hop> {
     let program = Program::read(text, None);
     let kernel = program.entry().unwrap();
-    back(&kernel, &Default::default(), &Target::parse(at).unwrap()).unwrap()
+    back(&kernel, &Default::default(), &Target::parse(at).unwrap(), false).unwrap().hops
 }
 
 fn told(hops: &[Hop]) -> Vec<String> {
@@ -46,7 +46,7 @@ fn back_through_sums() {
     let text = "%c = pto.tadd %a, %b : (!pto.tile<8x8xf32>, !pto.tile<8x8xf32>) -> !pto.tile<8x8xf32>\n\
         %d = pto.trowsum %c : !pto.tile<8x8xf32> -> !pto.tile<vec, 8x8xf32, valid=8x1>\n";
     let way = hops(text, "d[3, 0]");
-    assert_eq!(way[0].how, How::Computed("f32 sum".into()));
+    assert_eq!(way[0].how, How::Computed("sum(%c[3, 0], %c[3, 1], … 6 more)".into()));
     assert_eq!(way[0].from.as_deref(), Some("%c[3, 0], %c[3, 1], %c[3, 2], %c[3, 3]"));
     assert_eq!((way[0].more, way[1].depth), (4, 1));
     assert_eq!(way[1].from.as_deref(), Some("%a[3, 0], %b[3, 0]"));
@@ -56,6 +56,7 @@ fn back_through_sums() {
     let way = forward(&kernel, &Default::default(), &Target::parse("a[3, 2]").unwrap()).unwrap();
     let to: Vec<_> = way.iter().filter_map(|h| h.to.as_deref()).collect();
     assert_eq!(to[..2], ["%c[3, 2]", "%d[3, 0]"]);
+    assert_eq!(way[0].how, How::Computed("f32 sum of %a[3, 2]".into()));
 }
 
 #[test]
@@ -122,7 +123,7 @@ fn footprints_are_told() {
     let text = "%d = pto.tmov %s : !pto.tile<vec, 8x16xf32, valid=8x12> -> !pto.tile<vec, 8x16xf32, valid=8x12>\n";
     let program = Program::read(text, Some(Profile::A2a3));
     let kernel = program.entry().unwrap();
-    let way = back(&kernel, &Default::default(), &Target::parse("d[0,13]").unwrap()).unwrap();
+    let way = back(&kernel, &Default::default(), &Target::parse("d[0,13]").unwrap(), false).unwrap().hops;
     assert_eq!(way[0].how, How::Clobbered);
 }
 
@@ -131,7 +132,7 @@ fn wrong_questions_are_refused() {
     let text = listing(&["%dst = pto.ttrans %src : T -> T"]);
     let program = Program::read(&text, None);
     let kernel = program.entry().unwrap();
-    let ask = |at: &str| match back(&kernel, &Default::default(), &Target::parse(at).unwrap()) {
+    let ask = |at: &str| match back(&kernel, &Default::default(), &Target::parse(at).unwrap(), false) {
         Err(error) => error.to_string(),
         other => panic!("{other:?}"),
     };

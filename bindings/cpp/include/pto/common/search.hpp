@@ -32,6 +32,7 @@ constexpr bool Holds(const Condition &condition, const TileInfo &tile, const Til
         case Ask::RowMajor: return tile.blayout == BLayout::RowMajor;
         case Ask::SameLayout: return tile.SameLayout(other);
         case Ask::Elem: return Has(condition.value, tile.elem);
+        case Ask::SameSize: return tile.bits == other.bits;
         default: return tile.elem == other.elem;
     }
 }
@@ -46,7 +47,8 @@ constexpr bool Holds(const Condition &condition, const Judged (&tiles)[K], Profi
             other = &judged;
         }
     }
-    const bool compares = condition.ask == Ask::SameLayout || condition.ask == Ask::SameElem;
+    const bool compares = condition.ask == Ask::SameLayout || condition.ask == Ask::SameElem ||
+                          condition.ask == Ask::SameSize;
     for (const Judged &judged : tiles) {
         const bool asked = condition.roles == 0 || Has(condition.roles, judged.role);
         if (asked && !(compares && other == nullptr) &&

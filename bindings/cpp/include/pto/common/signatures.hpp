@@ -30,6 +30,7 @@ enum class Ask : uint8_t {
     SameLayout,
     Elem,
     SameElem,
+    SameSize,
 };
 
 // roles is the set of operands that are asked (0: all), of On the set of forms; value is a set, a number or a role.

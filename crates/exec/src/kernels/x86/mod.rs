@@ -1,5 +1,6 @@
 //! Kernels for x86-64.
 
+pub(super) mod contract;
 mod convert;
 mod narrow;
 mod pair;

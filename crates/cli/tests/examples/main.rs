@@ -1,6 +1,8 @@
 //! The programs of `examples/`: each is run by the command line in its own comment, and gives what plain loops give.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+mod compute;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
