@@ -2,6 +2,7 @@
 
 mod pages;
 
+use crate::complete::Completed;
 use crate::render::table::paragraph;
 use crate::session::{FINE, Failure, Outcome, Session};
 use pages::*;
@@ -19,7 +20,13 @@ use tessera_isa::tile::{LayoutName, Loc};
 )]
 pub struct Args {
     /// A name in any spelling; without it, everything is listed
+    #[arg(value_parser = known_names(), hide_possible_values = true)]
     name: Option<String>,
+}
+
+/// Any name is taken, and those that have a page are completed.
+fn known_names() -> Completed<String> {
+    Completed { parse: |text| Ok(text.to_string()), words: names }
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
