@@ -21,7 +21,7 @@ use tessera_isa::rules;
 const SEPARATOR: &str = "// -----";
 
 /// Rules that no program breaks without running, or that belong to other crates.
-const ELSEWHERE: [&str; 21] = [
+const ELSEWHERE: [&str; 27] = [
     // Text: the assembler's.
     "type-mismatch",
     "unknown-op",
@@ -32,7 +32,12 @@ const ELSEWHERE: [&str; 21] = [
     "operand-count",
     "profile-override",
     "entry",
+    "entry-ambiguous",
+    "entry-result",
     "call",
+    "call-recursive",
+    "memref-space",
+    "cast-width",
     // Placement's.
     "capacity",
     // The run's.
@@ -40,6 +45,7 @@ const ELSEWHERE: [&str; 21] = [
     "undefined-read",
     "undefined-use",
     "arith",
+    "scalar-range",
     "loop",
     "memory-limit",
     "block-overlap",
