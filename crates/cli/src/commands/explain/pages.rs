@@ -30,8 +30,10 @@ pub fn instruction_page(op: Opcode) -> String {
         let _ = writeln!(out, "  {}: {}{effect}", form.form, roles(form.ins));
         let Some(shape) = op.shapes().iter().find(|s| s.form == form.form) else { continue };
         let lines = example::examples(op, shape);
-        for (label, line) in [("asm", &lines.asm), ("ssa", &lines.ssa), ("dps", &lines.dps)] {
-            for (n, part) in example::cut(line, width() - 11).iter().enumerate().filter(|(_, p)| !p.is_empty()) {
+        let [asm, ssa, dps] = [&lines.asm, &lines.ssa, &lines.dps].map(|line| example::as_printed(line));
+        let cpp = example::call(op, form.form).unwrap_or_default();
+        for (label, line) in [("asm", asm), ("ssa", ssa), ("dps", dps), ("C++", cpp)] {
+            for (n, part) in example::cut(&line, width() - 11).iter().enumerate().filter(|(_, p)| !p.is_empty()) {
                 let _ = writeln!(out, "    {:<4} {part}", if n == 0 { label } else { "" });
             }
         }
