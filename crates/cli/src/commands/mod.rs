@@ -7,7 +7,7 @@ mod demo;
 mod diff;
 mod emit;
 mod equiv;
-mod explain;
+pub mod explain;
 mod fmt;
 mod layout;
 mod opt;
