@@ -21,7 +21,7 @@ pub use convert::convert;
 pub use print::{print, print_module, print_op, print_type};
 pub use trivia::{Comment, Trivia};
 
-use tessera_ir::{Module, Type};
+use tessera_ir::{Module, NameId, Type};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::profile::Profile;
 
@@ -37,6 +37,8 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
     /// Comments and the like, which formatting keeps.
     pub trivia: Trivia,
+    /// Where each function stands, head and body, with its name, also of those that could not be read to their end.
+    pub functions: Vec<(Option<NameId>, Span)>,
 }
 
 impl Parsed {
@@ -58,7 +60,7 @@ pub fn parse(text: &str, profile: Option<Profile>) -> Parsed {
     diagnostics.sort_by_key(|d| d.span.map_or(0, |s| s.start));
     let mut trivia = parser.trivia;
     trivia.text = text.into();
-    Parsed { module: parser.module, diagnostics, trivia }
+    Parsed { module: parser.module, diagnostics, trivia, functions: parser.extents }
 }
 
 fn refuse(text: &str, diagnostic: Diagnostic) -> Parsed {

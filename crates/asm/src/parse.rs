@@ -12,6 +12,7 @@ mod form;
 mod generic;
 mod inst;
 mod listing;
+mod memref;
 mod mismatch;
 mod module;
 mod names;
@@ -103,9 +104,15 @@ pub(crate) struct Parser<'a> {
     broken: FxHashSet<BlockId>,
     /// Was the text given up? Then brackets that stay open are no news.
     stopped: bool,
+    /// Before which token a closing brace was missed.
+    missing_brace: Option<u32>,
     block_ends: Vec<u32>,
     /// Bytes that aliases have grown to.
     expansions: Cell<usize>,
+    /// The function that is being read, once its head has been.
+    name: Option<NameId>,
+    /// Where each function stands, whole.
+    pub extents: Vec<(Option<NameId>, Span)>,
     /// Where each function is defined.
     functions: FxHashMap<NameId, Span>,
     common: names::CommonTypes,

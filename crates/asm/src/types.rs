@@ -2,7 +2,7 @@
 
 mod tile;
 
-pub(crate) use tile::{FIELDS, Field, Fields};
+pub(crate) use tile::{FIELDS, Field, Fields, configure};
 
 use crate::sink::{did_you_mean, shown};
 use smallvec::SmallVec;
@@ -105,11 +105,11 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (_, Some("conv_tile"), Some(body)) => conv(body).map(Type::Conv),
         (_, Some("ptr"), Some(body)) => pointer(body),
         (_, Some("tensor_view"), Some(body)) => view(body, false),
-        (_, Some("partition_tensor_view"), Some(body)) => view(body, true),
+        (_, Some("partition_tensor_view" | "tile_view"), Some(body)) => view(body, true),
         (_, Some("event"), None) => Ok(Type::Event),
         ("!pto", _, Some(body)) => wrapped(body, aliases, fields),
         ("", _, Some(body)) => bare(body, fields),
-        ("memref", _, Some(body)) => memref(body).map(Type::Memref),
+        ("memref", _, Some(body)) => memref(body),
         ("vector", _, Some(body)) => vector(body),
         (word, None, None) if word.starts_with('!') => aliases(word.get(1..).unwrap_or("")).map_or_else(
             || {
@@ -266,7 +266,7 @@ fn conv(body: Piece<'_>) -> Res<ConvType> {
     Ok(ConvType { loc, has_depth, dims, elem: elem(rest)? })
 }
 
-fn memref(body: Piece<'_>) -> Res<MemrefType> {
+fn memref(body: Piece<'_>) -> Res<Type> {
     let items = body.items();
     let mut items = items.into_iter();
     let (dims, _, rest) = dims(items.next().unwrap_or(body))?;
@@ -284,7 +284,10 @@ fn memref(body: Piece<'_>) -> Res<MemrefType> {
             return fault(item, what, "write strided<[…], offset: n> or #pto.address_space<…>");
         }
     }
-    Ok(out)
+    match out.space.as_deref().and_then(tile::space) {
+        Some(loc) => tile::of_memref(body, loc, &out.dims, out.elem).map(Type::Tile),
+        None => Ok(Type::Memref(out)),
+    }
 }
 
 fn strided(body: Piece<'_>, rank: usize) -> Res<Strided> {

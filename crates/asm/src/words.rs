@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
-use tessera_ir::{ArithOp, CastOp, OpKind};
+use tessera_ir::{ArithOp, CastOp, FloatOp, OpKind};
 use tessera_isa::ops::{Opcode, others};
 
 /// A PTO instruction, by its mnemonic without `pto.`.
@@ -29,18 +29,30 @@ pub(crate) fn pto(mnemonic: &str) -> Option<Pto> {
 }
 
 /// What statements start with besides instructions and arithmetic.
-const OTHERS: &str = "arith.constant arith.cmpi arith.select scf.for scf.if scf.while scf.yield scf.condition \
+const OTHERS: &str = "arith.constant arith.cmpi arith.cmpf arith.select math.absi scf.for scf.if scf.while scf.yield scf.condition \
     func.call func.return func.func return module";
 
 /// All names that a statement can start with, for suggestions.
 pub(crate) fn all() -> impl Iterator<Item = String> {
     let pto = PTO.keys().map(|name| format!("pto.{name}"));
     let arith = ArithOp::ALL.iter().map(|op| op.name()).chain(CastOp::ALL.iter().map(|op| op.name()));
-    pto.chain(arith.map(|name| format!("arith.{name}"))).chain(OTHERS.split_whitespace().map(String::from))
+    let floats = FloatOp::ALL.iter().map(|op| op.name().to_string());
+    pto.chain(arith.map(|name| format!("arith.{name}")))
+        .chain(floats)
+        .chain(OTHERS.split_whitespace().map(String::from))
 }
 
-/// An operation of `arith` whose operands have one type, by its mnemonic without `arith.`.
-pub(crate) fn arith(name: &str) -> Option<OpKind> {
-    let op = ArithOp::parse(name).map(OpKind::Arith);
+/// An operation on scalars, by its name: arithmetic, a conversion or a choice.
+pub(crate) fn arith(word: &str) -> Option<OpKind> {
+    if let Some(op) = FloatOp::parse(word) {
+        return Some(OpKind::Float(op));
+    }
+    match word {
+        "math.absi" => return Some(OpKind::Arith(ArithOp::Absi)),
+        "builtin.unrealized_conversion_cast" => return Some(OpKind::Cast(CastOp::Bitcast)),
+        _ => {}
+    }
+    let name = word.strip_prefix("arith.")?;
+    let op = ArithOp::parse(name).filter(|op| *op != ArithOp::Absi).map(OpKind::Arith);
     op.or_else(|| CastOp::parse(name).map(OpKind::Cast)).or((name == "select").then_some(OpKind::Select))
 }

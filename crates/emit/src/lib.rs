@@ -22,11 +22,12 @@ mod control;
 mod issue;
 mod names;
 mod signature;
+mod transfer;
 mod words;
 
 use names::Names;
 use std::fmt::Write;
-use tessera_ir::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, Type, ValueId};
+use tessera_ir::{Arg, BlockId, CastOp, Def, Func, Module, Op, OpId, OpKind, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::{Bind, Role};
@@ -65,6 +66,7 @@ fn cannot(span: Span, what: impl Into<String>, help: impl Into<String>) -> Box<D
 fn is_pure(op: &Op) -> bool {
     match op.kind {
         OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) | OpKind::Select => true,
+        OpKind::Float(_) | OpKind::CmpFloat(_) => true,
         OpKind::Pto(op, _) => {
             matches!(op.info().sem, Sem::Value | Sem::Block | Sem::Loads) && op.info().binds.is_none()
         }
@@ -240,7 +242,10 @@ impl Emitter<'_> {
             }
             OpKind::Arith(kind) => self.arith(op, *kind),
             OpKind::Cmp(pred) => self.compare(op, *pred),
-            OpKind::Cast(kind) => self.cast(op, *kind),
+            OpKind::Cast(kind) if *kind != CastOp::Bitcast && kind.floats() == (false, false) => self.cast(op, *kind),
+            OpKind::Cast(_) | OpKind::Float(_) | OpKind::CmpFloat(_) => {
+                Err(cannot(op.span, "arithmetic on floats", "compute it before, and give it as an argument"))
+            }
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => self.control(op),
             // Constants are literals; what the others hand on is written by the operation that they end.
             // Counts are what an instruction leaves; their first values do not matter.

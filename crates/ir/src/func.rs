@@ -1,6 +1,6 @@
 //! Functions: arenas of values, operations and blocks.
 
-use crate::{BlockId, NameId, Op, OpId, OpKind, TypeId, ValueId};
+use crate::{BlockId, NameId, Names, Op, OpId, OpKind, TypeId, ValueId};
 use smallvec::SmallVec;
 use tessera_isa::diag::Span;
 
@@ -151,6 +151,18 @@ impl Func {
                 self.walk_block(*b, depth + 1, f);
             }
         }
+    }
+
+    /// Is it declared `private`? Then it is never the kernel.
+    pub fn is_private(&self) -> bool {
+        self.attrs.iter().any(|(key, value)| key == "sym_visibility" && value == "\"private\"")
+    }
+
+    /// The functions at the other ends of its FIFOs, `peer_func = @f` (isa/structure.md 5).
+    pub fn peers(&self, names: &Names) -> Vec<NameId> {
+        let attrs = self.ops.iter().filter_map(|op| op.attrs.as_deref()).flat_map(|a| &a.unknown);
+        let peers = attrs.filter(|(key, ..)| key == "peer_func");
+        peers.filter_map(|(_, value, _)| names.find(value.trim_start_matches('@').trim_matches('"'))).collect()
     }
 
     /// The functions that this one calls.

@@ -114,7 +114,9 @@ impl Inliner<'_> {
             return refuse(format!("@{text} is called, and the module has no such function"));
         };
         if self.stack.contains(&name) {
-            return refuse(format!("@{text} calls itself, and a kernel cannot recurse"));
+            let what = format!("@{text} calls itself, and a kernel cannot recurse");
+            let error = Diagnostic::error("call-recursive", what).at(op.span, "called here");
+            return Err(Box::new(error.help("write a loop")));
         }
         if self.stack.len() >= MAX_DEPTH {
             return refuse(format!("@{text} is called {MAX_DEPTH} calls deep, which is the limit"));

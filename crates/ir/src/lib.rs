@@ -10,6 +10,7 @@
 //! Spans are kept on operations, operands and definitions; nothing here knows how text is read or printed.
 
 pub mod edges;
+pub mod float;
 pub mod func;
 pub mod inline;
 mod names;
@@ -21,10 +22,11 @@ pub mod view;
 
 pub use func::{Block, Def, Func, Value};
 pub use names::Names;
-pub use op::{Arg, ArithOp, CastOp, CmpPred, Op, OpAttrs, OpKind, Operand, TextForm};
+pub use op::{Arg, ArithOp, CastOp, CmpPred, FloatOp, FloatPred, Op, OpAttrs, OpKind, Operand, TextForm};
 pub use types::{MemrefType, ScalarType, Sign, Strided, Type, TypeTable, ViewType};
 pub use verify::verify;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_isa::diag::Span;
 use tessera_isa::profile::Profile;
 
@@ -78,17 +80,42 @@ impl Module {
         self.funcs.iter().find(|f| f.name == id)
     }
 
-    /// The entry: the function of that name, else the one marked `pto.entry`, else the only one that nobody calls.
+    /// The entry: the function of that name, else the only candidate.
     pub fn entry(&self, name: Option<&str>) -> Option<&Func> {
-        if let Some(name) = name {
-            return self.func(name.strip_prefix('@').unwrap_or(name));
+        match name {
+            Some(name) => self.func(name.strip_prefix('@').unwrap_or(name)),
+            None => match self.candidates().as_slice() {
+                [one] => Some(one),
+                _ => None,
+            },
         }
-        if let Some(f) = self.funcs.iter().find(|f| f.is_entry) {
-            return Some(f);
+    }
+
+    /// The functions that could be the kernel (isa/structure.md 3): those marked `pto.entry`, else those that nobody
+    /// calls and that are not private.
+    pub fn candidates(&self) -> Vec<&Func> {
+        let marked: Vec<&Func> = self.funcs.iter().filter(|f| f.is_entry).collect();
+        if !marked.is_empty() {
+            return marked;
         }
-        let called: Vec<NameId> = self.funcs.iter().flat_map(|f| f.callees()).collect();
-        let mut free = self.funcs.iter().filter(|f| !f.is_declaration && !called.contains(&f.name));
-        let first = free.next();
-        if free.next().is_some() { None } else { first.or(self.funcs.first().filter(|_| self.funcs.len() == 1)) }
+        let called: FxHashSet<NameId> = self.funcs.iter().flat_map(|f| f.callees()).collect();
+        let open = |f: &&Func| !f.is_declaration && !f.is_private();
+        let free: Vec<&Func> = self.funcs.iter().filter(open).filter(|f| !called.contains(&f.name)).collect();
+        // One function that calls itself is the kernel, and refused as such.
+        if free.is_empty() && self.funcs.len() == 1 { self.funcs.iter().filter(open).collect() } else { free }
+    }
+
+    /// The functions that these reach by calls and `peer_func`, themselves included.
+    pub fn reachable(&self, from: &[NameId]) -> FxHashSet<NameId> {
+        let by_name: FxHashMap<NameId, &Func> = self.funcs.iter().map(|f| (f.name, f)).collect();
+        let mut reached = FxHashSet::default();
+        let mut next = from.to_vec();
+        while let Some(name) = next.pop() {
+            if let (true, Some(func)) = (reached.insert(name), by_name.get(&name)) {
+                next.extend(func.callees());
+                next.extend(func.peers(&self.names));
+            }
+        }
+        reached
     }
 }

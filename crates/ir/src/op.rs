@@ -83,6 +83,23 @@ words! {
         Minsi "minsi", Maxsi "maxsi", Minui "minui", Maxui "maxui",
         Andi "andi", Ori "ori", Xori "xori",
         Shli "shli", Shrsi "shrsi", Shrui "shrui",
+        Ceildivsi "ceildivsi", Floordivsi "floordivsi", Ceildivui "ceildivui",
+        Absi "absi",
+    }
+
+    /// Arithmetic on floats, with the dialect (isa/structure.md 7).
+    FloatOp {
+        Addf "arith.addf", Subf "arith.subf", Mulf "arith.mulf", Divf "arith.divf", Remf "arith.remf",
+        Negf "arith.negf",
+        Maximumf "arith.maximumf", Minimumf "arith.minimumf", Maxnumf "arith.maxnumf", Minnumf "arith.minnumf",
+        Sqrt "math.sqrt", Exp "math.exp", Exp2 "math.exp2", Log "math.log", Log2 "math.log2", Rsqrt "math.rsqrt",
+        Fma "math.fma", Absf "math.absf", Floor "math.floor", Ceil "math.ceil", Powf "math.powf",
+    }
+
+    /// Comparison of floats: ordered ones are false with a NaN, unordered ones true.
+    FloatPred {
+        False "false", Oeq "oeq", Ogt "ogt", Oge "oge", Olt "olt", Ole "ole", One "one", Ord "ord",
+        Ueq "ueq", Ugt "ugt", Uge "uge", Ult "ult", Ule "ule", Une "une", Uno "uno", True "true",
     }
 
     /// Integer comparison.
@@ -92,10 +109,43 @@ words! {
         Ult "ult", Ule "ule", Ugt "ugt", Uge "uge",
     }
 
-    /// Integer conversion.
+    /// Conversion between scalars.
     CastOp {
         IndexCast "index_cast", IndexCastui "index_castui",
         Extsi "extsi", Extui "extui", Trunci "trunci",
+        Extf "extf", Truncf "truncf", Sitofp "sitofp", Uitofp "uitofp", Fptosi "fptosi", Fptoui "fptoui",
+        Bitcast "bitcast",
+    }
+}
+
+impl ArithOp {
+    /// How many operands it has.
+    pub fn arity(self) -> usize {
+        if self == ArithOp::Absi { 1 } else { 2 }
+    }
+}
+
+impl FloatOp {
+    /// How many operands it has.
+    pub fn arity(self) -> usize {
+        use FloatOp::*;
+        match self {
+            Negf | Sqrt | Exp | Exp2 | Log | Log2 | Rsqrt | Absf | Floor | Ceil => 1,
+            Fma => 3,
+            _ => 2,
+        }
+    }
+}
+
+impl CastOp {
+    /// Are its operand and its result floats?
+    pub fn floats(self) -> (bool, bool) {
+        match self {
+            CastOp::Extf | CastOp::Truncf => (true, true),
+            CastOp::Sitofp | CastOp::Uitofp => (false, true),
+            CastOp::Fptosi | CastOp::Fptoui => (true, false),
+            _ => (false, false),
+        }
     }
 }
 
@@ -110,8 +160,12 @@ pub enum OpKind {
     Constant(Number),
     /// `arith.constant dense<[…]>`: the numbers of a vector.
     Dense(Vec<Number>),
-    /// Integer arithmetic on two operands.
+    /// Integer arithmetic.
     Arith(ArithOp),
+    /// Arithmetic on floats.
+    Float(FloatOp),
+    /// `arith.cmpf`.
+    CmpFloat(FloatPred),
     /// `arith.cmpi`.
     Cmp(CmpPred),
     /// `arith.select`: condition, then, else.
@@ -148,6 +202,7 @@ impl OpKind {
             OpKind::Condition => "scf.condition",
             OpKind::Return => "return",
             OpKind::Constant(_) | OpKind::Dense(_) | OpKind::Arith(_) | OpKind::Cmp(_) => "arith",
+            OpKind::Float(_) | OpKind::CmpFloat(_) => "arith",
             OpKind::Select | OpKind::Cast(_) => "arith",
             OpKind::Call(_) => "func.call",
         }

@@ -16,6 +16,8 @@ pub enum Undefined {
     QuotientOverflow(i64, u32),
     /// A value of this width is shifted by as much or more.
     Shift(u32, u64),
+    /// A float, as its bits, that an integer of this width, signed or not, does not hold.
+    Range(u64, u32, bool),
 }
 
 impl fmt::Display for Undefined {
@@ -24,6 +26,10 @@ impl fmt::Display for Undefined {
             Undefined::DividedByZero(a) => write!(f, "{a} is divided by zero"),
             Undefined::QuotientOverflow(a, width) => write!(f, "{a} / -1 does not fit {width} bits"),
             Undefined::Shift(width, by) => write!(f, "a value of {width} bits is shifted by {by}"),
+            Undefined::Range(bits, width, signed) => {
+                let kind = if *signed { "a signed" } else { "an unsigned" };
+                write!(f, "{} does not fit {kind} integer of {width} bits", f64::from_bits(*bits))
+            }
         }
     }
 }
@@ -35,7 +41,13 @@ impl Undefined {
             Undefined::DividedByZero(_) => "guard the division with scf.if",
             Undefined::QuotientOverflow(..) => "use a wider type",
             Undefined::Shift(..) => "shift by less than the width",
+            Undefined::Range(..) => "clamp the value first, or use a wider type",
         }
+    }
+
+    /// The rule that it breaks.
+    pub fn rule(self) -> &'static str {
+        if matches!(self, Undefined::Range(..)) { "scalar-range" } else { "arith" }
     }
 }
 
@@ -68,11 +80,17 @@ pub fn arith(op: ArithOp, width: u32, a: i64, b: i64) -> Result<i64, Undefined> 
         Andi => a & b,
         Ori => a | b,
         Xori => a ^ b,
-        Divsi | Remsi | Divui | Remui if b == 0 => return Err(Undefined::DividedByZero(a)),
-        Divsi if b == -1 && a != 0 && wrap(a.wrapping_neg(), width) == a => {
+        Absi => a.wrapping_abs(),
+        Divsi | Remsi | Divui | Remui | Ceildivsi | Floordivsi | Ceildivui if b == 0 => {
+            return Err(Undefined::DividedByZero(a));
+        }
+        Divsi | Ceildivsi | Floordivsi if b == -1 && a != 0 && wrap(a.wrapping_neg(), width) == a => {
             return Err(Undefined::QuotientOverflow(a, width));
         }
         Divsi => a.wrapping_div(b),
+        Floordivsi => a.wrapping_div(b) - i64::from(a.wrapping_rem(b) != 0 && (a < 0) != (b < 0)),
+        Ceildivsi => a.wrapping_div(b) + i64::from(a.wrapping_rem(b) != 0 && (a < 0) == (b < 0)),
+        Ceildivui => ua.div_ceil(ub) as i64,
         Remsi => a.wrapping_rem(b),
         Divui => (ua / ub) as i64,
         Remui => (ua % ub) as i64,
@@ -107,7 +125,7 @@ pub fn compare(pred: CmpPred, width: u32, a: i64, b: i64) -> bool {
 pub fn cast(op: CastOp, from: u32, to: u32, value: i64) -> i64 {
     match op {
         CastOp::IndexCastui | CastOp::Extui => wrap(unsigned(value, from) as i64, to),
-        CastOp::IndexCast | CastOp::Extsi | CastOp::Trunci => wrap(value, to),
+        _ => wrap(value, to),
     }
 }
 
@@ -122,6 +140,12 @@ pub fn widths(module: &Module, func: &Func, op: &Op) -> (u32, u32) {
     (op.values().next().map_or(alone, bits), op.results.first().map_or(alone, |v| bits(*v)))
 }
 
+/// Is an operand or the result a float? Those are not followed without a run.
+fn is_float(module: &Module, func: &Func, op: &Op) -> bool {
+    let float = |v: ValueId| matches!(module.types.get(func.value(v).ty), Type::Scalar(ScalarType::Float(_)));
+    op.values().chain(op.results.iter().copied()).any(float)
+}
+
 /// What an operation of integer arithmetic comes to, where `int` knows its operands; none for every other operation.
 pub fn compute(
     module: &Module,
@@ -132,9 +156,9 @@ pub fn compute(
     let side = |n: usize| op.operands.get(n).and_then(|o| int(o.arg));
     let widths = || widths(module, func, op);
     Some(match op.kind {
-        OpKind::Arith(kind) => arith(kind, widths().1, side(0)?, side(1)?),
+        OpKind::Arith(kind) => arith(kind, widths().1, side(0)?, side(kind.arity() - 1)?),
         OpKind::Cmp(pred) => Ok(-i64::from(compare(pred, widths().0, side(0)?, side(1)?))),
-        OpKind::Cast(kind) => Ok(cast(kind, widths().0, widths().1, side(0)?)),
+        OpKind::Cast(kind) if !is_float(module, func, op) => Ok(cast(kind, widths().0, widths().1, side(0)?)),
         _ => return None,
     })
 }

@@ -9,7 +9,7 @@
 //! A finding is no error of the program but of whoever made the IR, so its rule is `internal`.
 
 use crate::edges::Control;
-use crate::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, Operand, ScalarType, Type, ValueId};
+use crate::{Arg, BlockId, CastOp, Def, Func, Module, Op, OpId, OpKind, Operand, ScalarType, Type, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::Role;
 
@@ -169,6 +169,7 @@ impl Verifier<'_> {
     fn shape(&self, op: &Op) -> Option<String> {
         let counts = (op.operands.len(), op.results.len(), op.blocks.len());
         let integer = |t: &Type| t.plays(Role::Number);
+        let float = |t: &Type| matches!(t, Type::Scalar(ScalarType::Float(_)));
         let operands = || op.values().map(|v| self.ty(v));
         let results = || op.results.iter().map(|v| self.ty(*v));
         let fits = match &op.kind {
@@ -177,14 +178,30 @@ impl Verifier<'_> {
                 let is_whole = |t: &Type| matches!(t, Type::Vector(len, _) if *len == all.len() as u64);
                 counts == (0, 1, 0) && results().all(is_whole)
             }
-            OpKind::Arith(_) => {
-                counts == (2, 1, 0) && results().all(integer) && results().all(|r| operands().all(|t| t == r))
+            OpKind::Arith(kind) => {
+                counts == (kind.arity(), 1, 0)
+                    && results().all(integer)
+                    && results().all(|r| operands().all(|t| t == r))
             }
             OpKind::Cmp(_) => {
                 let same = operands().all(|t| integer(t) && operands().next() == Some(t));
                 counts == (2, 1, 0) && same && results().all(Type::is_flag)
             }
-            OpKind::Cast(_) => counts == (1, 1, 0) && operands().chain(results()).all(integer),
+            OpKind::Float(kind) => {
+                counts == (kind.arity(), 1, 0) && results().all(float) && results().all(|r| operands().all(|t| t == r))
+            }
+            OpKind::CmpFloat(_) => {
+                let same = operands().all(|t| float(t) && operands().next() == Some(t));
+                counts == (2, 1, 0) && same && results().all(Type::is_flag)
+            }
+            OpKind::Cast(CastOp::Bitcast) => {
+                counts == (1, 1, 0) && operands().chain(results()).all(|t| integer(t) || float(t))
+            }
+            OpKind::Cast(cast) => {
+                let (from, to) = cast.floats();
+                let fits = |t: &Type, is_float: bool| if is_float { float(t) } else { integer(t) };
+                counts == (1, 1, 0) && operands().all(|t| fits(t, from)) && results().all(|t| fits(t, to))
+            }
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => return self.flow(op),
             OpKind::Pto(opcode, form) => {
                 let forms = opcode.info().forms;

@@ -155,7 +155,7 @@ elems! {
     U64 "u64" | "ui64" | "uint64_t",
         cpp "uint64_t", mlir "ui64", 64 bits, UnsignedInt, on_cpu_and_a2a3 true,
         npy "<u8" ["uint64"], pad 0 .. 0xFFFF_FFFF_FFFF_FFFF, "64-bit unsigned";
-    F8e4m3 "f8e4m3" | "f8E4M3FN" | "float8_e4m3_t",
+    F8e4m3 "f8e4m3" | "f8E4M3FN" | "f8E4M3" | "float8_e4m3_t",
         cpp "float8_e4m3_t", mlir "f8E4M3FN", 8 bits, Float, on_cpu_and_a2a3 false,
         npy "|u1" ["float8_e4m3fn"], pad 0xFE .. 0x7E, "OCP e4m3fn: largest 448, no infinity, 0x7F and 0xFF are NaN";
     F8e5m2 "f8e5m2" | "f8E5M2" | "float8_e5m2_t",

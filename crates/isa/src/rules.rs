@@ -239,6 +239,9 @@ macro_rules! rules {
 
 /// All rules, grouped as in rules.md.
 static RULES: &[Rule] = rules! {
+    // No scalar has a type of four bits, so a result that would break it is `type-mismatch`.
+    Error ALL "tgetval-dtype", "the element types are those of a signature", "isa/irregular.md 9", implied;
+
     // Tile types.
     Error ALL "tile-shape", "rows and cols are at least 1, and static valid extents are at most the declared ones", "tile-model.md 5";
     Error ALL "tile-align", "without boxes, the bytes of the major dimension (cols if row_major, rows if col_major) are a multiple of 32", "tile-model.md 5";
@@ -264,6 +267,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "undefined-use", "a value that decides anything (an index, an fp parameter, a count, a scalar) is defined", "ops.md 1";
     // Global memory.
     Warning ALL "view-layout", "a written layout tag is not contradicted by the view's last two strides", "isa/structure.md 8";
+    Warning ALL "view-stride", "elements of a view that is stored to have places of their own: no stride is 0", "isa/memory.md 1";
     Error ALL "gm-bounds", "every element touched lies inside the buffer, and a partition inside its view", "tile-model.md 7";
     // Fixpipe.
     Error ALL "quant-source", "relu, quantization and AccToVecMode need an Acc source", "fixpipe.md 1";
@@ -371,6 +375,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "syntax-form", "an instruction is written in one of its forms", "syntax.md 2";
     Error ALL "syntax-mixed", "a file is a module or a listing, not both", "syntax.md 1";
     Error ALL "syntax-region", "a region ends as its operation needs", "syntax.md 4";
+    Error ALL "memref-space", "a memref that is allocated lies in a memory of the core", "isa/structure.md 7";
     Error ALL "type-mismatch", "a use has the type of its definition", "syntax.md 3";
     Error ALL "unknown-op", "the operation exists", "syntax.md 1";
     Error ALL "unknown-profile", "the profile exists", "tile-model.md 1";
@@ -384,8 +389,13 @@ static RULES: &[Rule] = rules! {
     Note ALL "left-blayout", "a Left tile is written in the profile's own outer order; another one is replaced", "syntax.md 3";
     Note NPU "treshape-address", "the destination of TRESHAPE lies where the source lies; an address of its own is given up", "ops.md 4";
     Error ALL "entry", "the program has one entry function with this name", "syntax.md 4";
-    Error ALL "call", "a call names a function of the module, fits its signature and does not recurse", "syntax.md 4";
+    Error ALL "entry-ambiguous", "one function is the kernel: it is named, marked pto.entry, or the only one that nobody calls", "isa/structure.md 3";
+    Error ALL "entry-result", "a kernel returns nothing", "isa/structure.md 3";
+    Error ALL "call", "a call names a function of the module and fits its signature", "syntax.md 4";
+    Error ALL "call-recursive", "the call graph has no cycle", "isa/structure.md 3";
     Error ALL "arith", "integer arithmetic is defined: no division by zero, no shift beyond the width", "syntax.md 4";
+    Error ALL "scalar-range", "a float that becomes an integer fits its width", "isa/structure.md 7";
+    Error ALL "cast-width", "a cast of bits keeps their number; unrealized_conversion_cast is between integers", "isa/structure.md 7";
     Error ALL "loop", "a loop's step is positive and it ends within the limit", "syntax.md 4";
     Error ALL "memory-limit", "the program stays within the simulator's memory", "ARCHITECTURE.md, Invariants";
     Warning ALL "block-overlap", "blocks write bytes of their own, other than by atomic adds", "tile-model.md 7";

@@ -49,7 +49,14 @@ struct Variant {
 fn variants(row: &Table) -> Vec<Variant> {
     let (ins, outs) = (words(row, "ins"), words(row, "outs"));
     let plain: Vec<String> = outs.iter().filter(|o| *o != "[dst_val]").cloned().collect();
-    let mut all = vec![Variant { form: Form::Plain, ins: ins.clone(), outs: plain.clone() }];
+    let form = match row.get("form").map(|f| f.as_str().unwrap()) {
+        Some("compare") => Form::Compare,
+        Some("mask") => Form::Mask,
+        Some("blocks") => Form::Blocks,
+        Some("lists") => Form::Lists,
+        _ => Form::Plain,
+    };
+    let mut all = vec![Variant { form, ins: ins.clone(), outs: plain.clone() }];
     if row.contains_key("ins2") {
         all.push(Variant { form: Form::ScalarFirst, ins: words(row, "ins2"), outs: plain.clone() });
     }
@@ -61,7 +68,7 @@ fn variants(row: &Table) -> Vec<Variant> {
 }
 
 /// Does the specification's `types` take these?
-fn takes(types: &Value, tiles: &[(Role, Elem)]) -> bool {
+fn takes(types: &Value, tiles: &[(Role, Elem)], irregular: bool) -> bool {
     let find = |name: &str| tiles.iter().find(|(r, _)| r.name() == name).map(|(_, e)| *e);
     let of = |name: &str| find(name).expect(name);
     let equal = |list: &Value, tiles: &[(Role, Elem)]| {
@@ -74,6 +81,9 @@ fn takes(types: &Value, tiles: &[(Role, Elem)]) -> bool {
         })
     };
     let Value::Table(table) = types else { return equal(types, tiles) };
+    if irregular {
+        return takes_irregular(table, tiles);
+    }
     if table.contains_key("same") || table.contains_key("pairs") || table.contains_key("triples") {
         return table.iter().any(|(key, value)| match key.as_str() {
             "same" => equal(value, tiles),
@@ -117,6 +127,35 @@ fn takes(types: &Value, tiles: &[(Role, Elem)]) -> bool {
         ("dst", _) if valued && table.contains_key("dst_with_val_2_byte_src") && of("src").size() == Some(2) => true,
         (role, Value::String(other)) => find(role).is_none_or(|elem| elem == of(other)),
         (role, list) => elems(list).contains(&of(role)),
+    })
+}
+
+/// The same in the irregular family, where values and their indices have names of their own.
+fn takes_irregular(table: &Table, tiles: &[(Role, Elem)]) -> bool {
+    let operand = |name: &str| tiles.iter().find(|(r, _)| r.name() == name).map(|(_, e)| *e);
+    let find = |name: &str| match name {
+        "val" => operand("src0"),
+        "idx" => operand("idx").or(operand("src0Idx")),
+        name => operand(name),
+    };
+    table.iter().all(|(key, asked)| match (key.as_str(), asked) {
+        ("pairs", rows) => {
+            let pair = |row: &Value| elems(row) == [find("val").unwrap(), find("idx").unwrap()];
+            rows.as_array().unwrap().iter().any(pair)
+        }
+        // a2a3 compares it with equal only, which an attribute says; a scalar has a rule.
+        ("src_equal_only" | "scalar", _) => true,
+        (key, Value::String(text)) if text == "one of the same size" => {
+            find(key).unwrap().bits() == find("src").unwrap().bits()
+        }
+        (key, Value::String(other)) => find(key).is_none_or(|elem| Some(elem) == find(other)),
+        (key, list) => {
+            let mut all = elems(list);
+            if let (Some(more), "src") = (table.get("src_equal_only"), key) {
+                all.extend(elems(more));
+            }
+            all.contains(&find(key).unwrap())
+        }
     })
 }
 
@@ -191,6 +230,37 @@ fn is_attribute(name: AttrName, text: &str) {
     }
 }
 
+/// The same for an attribute of the irregular family: which words and numbers there are, and which one counts.
+fn is_irregular_attribute(attrs: &[AttrName], text: &str) {
+    let (key, values) = text.split_once(" = ").unwrap();
+    let name = *attrs.iter().find(|a| a.name() == key).unwrap_or_else(|| panic!("no {key}"));
+    let values = values.split(" : ").next().unwrap().split(" (required)").next().unwrap();
+    let body = values.strip_prefix("#pto").map(|v| v.trim_end_matches('>'));
+    let body = body.and_then(|v| v.split_once('<')).map_or(values, |(dialect, v)| match dialect {
+        "" => v.split_once(' ').unwrap().1,
+        _ => v,
+    });
+    let listed: Vec<&str> = body.split(" | ").map(|w| w.split(' ').next().unwrap()).collect();
+    match name.info().kind {
+        AttrKind::Word { list, .. } => {
+            for word in &listed {
+                assert!(list.iter().any(|w| w.name == *word || w.also.contains(word)), "{text}: {word}");
+            }
+            // maskPattern and quant_type have to be written.
+            let default = (key == "cmpMode").then_some(AttrValue::Word(0));
+            assert_eq!(name.info().default, default, "{text}");
+        }
+        AttrKind::Bool => assert_eq!(name.info().default, Some(AttrValue::Bool(listed[0] == "true")), "{text}"),
+        // Without `byte`, isMSB says which (isa/notes.md).
+        AttrKind::Int(ty) => {
+            assert_eq!(ty, Some("i32"), "{text}");
+            let first = listed[0].parse().ok().filter(|_| key != "byte");
+            assert_eq!(name.info().default, first.map(AttrValue::Int), "{text}");
+        }
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
 /// The rules of a page, in the order in which they are asked (isa/elementwise.md 2, reduce.md 2).
 fn order(family: Family) -> &'static [&'static str] {
     match family {
@@ -200,6 +270,28 @@ fn order(family: Family) -> &'static [&'static str] {
         Family::Elementwise | Family::Scalar => &[
             "loc", "layout", "dtype", "valid", "shape", "tmp", "tmp-size", "mask", "dense", "mode", "scalar",
             "inplace", "overlap", "zero", "range",
+        ],
+        Family::Irregular => &[
+            "operand-count",
+            "profile",
+            "loc",
+            "layout",
+            "dtype",
+            "size",
+            "scalar",
+            "attr",
+            "valid",
+            "shape",
+            "block",
+            "param",
+            "tmp",
+            "tmp-size",
+            "overlap",
+            "footprint",
+            "index",
+            "room",
+            "undefined-use",
+            "duplicate",
         ],
         _ => &[],
     }
@@ -253,11 +345,14 @@ fn rows_say_what_the_specification_says() {
     for row in rows() {
         let name = row["name"].as_str().unwrap();
         let Some(op) = Opcode::parse(name).filter(|op| is_compared(*op)) else { continue };
-        // Rows are keyed by name and form; a form without an entry in the table is not there yet.
-        if row.get("form").is_some_and(|f| f.as_str() != Some("index")) {
+        let info = op.info();
+        // Rows are keyed by name and form; the instruction is described by its first form.
+        let variants = variants(&row);
+        if variants[0].form != info.forms[0].form {
+            is_form(op, &variants[0], &row);
+            words(&row, "attrs").iter().for_each(|text| is_irregular_attribute(info.attrs, text));
             continue;
         }
-        let info = op.info();
         assert_eq!(info.cpp[0], row["cpp"].as_str().unwrap(), "{name}");
         assert_eq!(info.aliases, words(&row, "aliases"), "{name}");
         assert_eq!(info.summary, row["summary"].as_str().unwrap(), "{name}");
@@ -269,14 +364,22 @@ fn rows_say_what_the_specification_says() {
         assert_eq!(info.pipe.name(), pipe, "{name}");
         for sig in info.sigs {
             let is_mat = sig.locs.contains(&(Role::Dst, &[Loc::Mat]));
-            assert_eq!(sig.pipe.name(), if is_mat { into_mat } else { pipe }, "{name}");
+            let pipe = match row.get("notes").and_then(Value::as_str) {
+                Some("pipe is S on a2a3") if sig.on.has(Profile::A2a3) => "S",
+                _ if is_mat => into_mat,
+                _ => pipe,
+            };
+            assert_eq!(sig.pipe.name(), pipe, "{name}");
         }
         let attrs = words(&row, "attrs");
-        assert_eq!(info.attrs.len(), attrs.len(), "{name}");
-        info.attrs.iter().zip(&attrs).for_each(|(attr, text)| is_attribute(*attr, text));
-        let variants = variants(&row);
-        let forms = |v: &Variant| v.form;
-        assert!(info.forms.iter().map(|f| f.form).eq(variants.iter().map(forms)), "{name}");
+        if info.family == Family::Irregular {
+            attrs.iter().for_each(|text| is_irregular_attribute(info.attrs, text));
+        } else {
+            assert_eq!(info.attrs.len(), attrs.len(), "{name}");
+            info.attrs.iter().zip(&attrs).for_each(|(attr, text)| is_attribute(*attr, text));
+            let forms = |v: &Variant| v.form;
+            assert!(info.forms.iter().map(|f| f.form).eq(variants.iter().map(forms)), "{name}");
+        }
         for variant in &variants {
             is_form(op, variant, &row);
         }
@@ -327,7 +430,11 @@ fn is_form(op: Opcode, variant: &Variant, row: &Table) {
                 let Some(tiles) = tuple.iter().map(|(r, e)| pick(*r, *e)).collect::<Option<Vec<Judged>>>() else {
                     continue;
                 };
-                let wanted = if takes(&on["types"], tuple) { Ok(()) } else { Err(Miss::Dtype) };
+                let wanted = if takes(&on["types"], tuple, info.family == Family::Irregular) {
+                    Ok(())
+                } else {
+                    Err(Miss::Dtype)
+                };
                 assert_eq!(verdict(&tiles), wanted, "{name} on {profile}: {tuple:?}");
                 if wanted.is_ok() {
                     legal.get_or_insert(tiles);
@@ -366,6 +473,9 @@ fn is_form(op: Opcode, variant: &Variant, row: &Table) {
         let kinds = info.rules.iter().filter(|r| r.on.has(profile)).filter_map(|r| r.id.strip_prefix(info.mnemonic));
         let mut kinds: Vec<&str> = kinds.map(|k| &k[1..]).filter(|k| !["loc", "layout", "dtype"].contains(k)).collect();
         let mut wanted: Vec<String> = words(on, "rules");
+        // Forms of one mnemonic share their ids.
+        let is_one_of_several = row.contains_key("form");
+        kinds.retain(|kind| !is_one_of_several || wanted.iter().any(|w| w == kind));
         kinds.sort_unstable();
         kinds.dedup();
         wanted.sort_unstable();

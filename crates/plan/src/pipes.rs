@@ -180,7 +180,7 @@ impl Order<'_> {
         if first {
             self.pipes.ops.push((id, pipe));
         }
-        if matches!(opcode.binds(self.profile), Some(Bind::Window | Bind::Bytes | Bind::Scale)) {
+        if matches!(opcode.binds(self.profile), Some(Bind::Window | Bind::Bytes | Bind::Storage | Bind::Scale)) {
             return;
         }
         self.time += 1;

@@ -310,7 +310,7 @@ pub(crate) fn step(function: &Function, operands: Vec<Node>, is_full: bool) -> N
     let mut steps = operands.as_slice();
     let mut start = None;
     if let Function::Fold { args, .. } = function
-        && operands.len() % args.iter().flatten().count().max(1) != 0
+        && !operands.len().is_multiple_of(args.iter().flatten().count().max(1))
     {
         (start, steps) = (operands.first().cloned(), operands.get(1..).unwrap_or_default());
     }

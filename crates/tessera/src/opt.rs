@@ -205,6 +205,7 @@ impl Optimizer<'_> {
             module: module.clone(),
             diagnostics: Vec::new(),
             trivia: self.program.trivia().clone(),
+            functions: Vec::new(),
         })
     }
 

@@ -28,8 +28,8 @@ use crate::{Error, Missing, Profile, Result};
 use std::sync::Arc;
 use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::inline;
-use tessera_ir::{Func, Module, TextForm};
-use tessera_isa::diag::{Diagnostic, Span, nearest};
+use tessera_ir::{Func, Module, NameId, TextForm};
+use tessera_isa::diag::{Diagnostic, Severity, Span, nearest};
 
 /// A program that was read, on a profile. Clones are the same program.
 #[derive(Clone, Debug)]
@@ -39,6 +39,8 @@ pub struct Program(Arc<Read>);
 struct Read {
     parsed: Parsed,
     profile: Profile,
+    /// The functions that everything is about, if they were named.
+    entry: Option<String>,
 }
 
 impl Program {
@@ -50,7 +52,16 @@ impl Program {
     /// Reads the bytes of a file, which may have errors and may not be text at all: [`Program::check`] gives them all.
     /// Without a profile the module's own counts, else `cpu`.
     pub fn read(bytes: impl AsRef<[u8]>, profile: Option<Profile>) -> Program {
+        Program::read_entry(bytes, profile, None)
+    }
+
+    /// Reads a program of which only one function counts (several, with commas between them), and what it reaches:
+    /// what is wrong elsewhere is no news (isa/structure.md 3).
+    pub fn read_entry(bytes: impl AsRef<[u8]>, profile: Option<Profile>, entry: Option<&str>) -> Program {
         let mut parsed = tessera_asm::parse_bytes(bytes.as_ref(), profile);
+        if let Some(entry) = entry {
+            focus(&mut parsed, entry);
+        }
         let target = parsed.module.target;
         // "When the command line overrides a different module attribute, say so" (tile-model.md 1).
         if let (Some(given), Some((own, span))) = (profile, target)
@@ -63,12 +74,12 @@ impl Program {
             parsed.diagnostics.push(warning);
         }
         let profile = profile.or(target.map(|t| t.0)).unwrap_or(Profile::Cpu);
-        Program(Arc::new(Read { parsed, profile }))
+        Program(Arc::new(Read { parsed, profile, entry: entry.map(String::from) }))
     }
 
     /// The same text on another profile, where it may have errors.
     pub fn on(&self, profile: Profile) -> Program {
-        Program::read(self.source().as_bytes(), Some(profile))
+        Program::read_entry(self.source().as_bytes(), Some(profile), self.0.entry.as_deref())
     }
 
     pub(crate) fn sound(self) -> Result<Program> {
@@ -116,7 +127,9 @@ impl Program {
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut found = self.0.parsed.diagnostics.clone();
         if !self.has_errors() {
-            found.extend(tessera_check::check_module(self.module(), self.0.profile));
+            let module = self.module();
+            found.extend(module.entry(None).and_then(|func| entry_result(module, func)));
+            found.extend(tessera_check::check_module(module, self.0.profile));
             self.check_capacity(&mut found);
         }
         self.with_locations(found)
@@ -155,11 +168,18 @@ impl Program {
     /// The function of this name, else the entry.
     pub fn kernel_or_entry(&self, name: Option<&str>) -> Result<Kernel> {
         let module = self.module();
-        let names: Vec<&str> = module.funcs.iter().map(|f| module.names.text(f.name)).collect();
-        let Some(func) = module.entry(name) else {
-            return Err(no_entry(name, if module.is_listing { &[] } else { &names }));
-        };
         let refused = |d: Box<Diagnostic>| Error::from(d).in_text(self.source());
+        let Some(func) = module.entry(name) else {
+            let (mut funcs, ambiguous) = (module.candidates(), name.is_none());
+            if !ambiguous {
+                funcs = module.funcs.iter().filter(|_| !module.is_listing).collect();
+            }
+            let names: Vec<&str> = funcs.iter().map(|f| module.names.text(f.name)).collect();
+            return Err(no_entry(name, &names));
+        };
+        if let Some(found) = entry_result(module, func) {
+            return Err(refused(Box::new(found)));
+        }
         let inlined = inline(module, func).map_err(refused)?;
         match tessera_ir::verify(module, &inlined).into_iter().next() {
             Some(broken) => Err(refused(Box::new(broken))),
@@ -188,6 +208,38 @@ impl Program {
     }
 }
 
+/// Takes out every function that the named ones do not reach, and what was found in it.
+fn focus(parsed: &mut Parsed, entry: &str) {
+    let named = entry.split(',').map(|name| parsed.module.names.find(name.trim().trim_start_matches('@')));
+    let Some(named) = named.collect::<Option<Vec<NameId>>>() else { return };
+    let is_function = |name: &NameId| parsed.functions.iter().any(|(known, _)| known.as_ref() == Some(name));
+    if !named.iter().all(is_function) {
+        return;
+    }
+    let reached = parsed.module.reachable(&named);
+    let (kept, left): (Vec<_>, Vec<_>) =
+        parsed.functions.iter().partition(|(name, _)| name.is_some_and(|name| reached.contains(&name)));
+    let inside = |at: Span| left.iter().any(|(_, span)| (span.start..span.end).contains(&at.start));
+    parsed.diagnostics.retain(|d| !d.span.is_some_and(inside));
+    let mut keep = parsed.module.funcs.iter().map(|f| reached.contains(&f.name)).collect::<Vec<_>>().into_iter();
+    parsed.trivia.block_ends.retain(|_| keep.next().unwrap_or(true));
+    parsed.module.funcs.retain(|f| reached.contains(&f.name));
+    if !left.is_empty() {
+        let what = format!("{} of {} functions were not looked at", left.len(), left.len() + kept.len());
+        let note = Diagnostic::new("entry", Severity::Note, what).help("leave the entry out to check all of them");
+        parsed.diagnostics.push(note);
+    }
+}
+
+/// A kernel returns nothing.
+fn entry_result(module: &Module, func: &Func) -> Option<Diagnostic> {
+    let first = func.results.first()?;
+    let (name, ty) = (module.names.text(func.name), tessera_asm::print_type(module.types.get(*first)));
+    let what = format!("@{name} returns {ty}, and nobody takes what a kernel returns");
+    let error = Diagnostic::error("entry-result", what).at(func.span, "the kernel");
+    Some(error.help("store the value into global memory, or call the function from a kernel"))
+}
+
 fn no_entry(entry: Option<&str>, names: &[&str]) -> Error {
     let list = || names.iter().map(|n| format!("@{n}")).collect::<Vec<_>>().join(", ");
     match entry {
@@ -199,7 +251,7 @@ fn no_entry(entry: Option<&str>, names: &[&str]) -> Error {
             Error::new("entry", format!("the program has no function @{name}")).help(help)
         }
         None if names.is_empty() => Error::new("entry", "the module has no function to run").help("write a func.func"),
-        None => Error::new("entry", format!("{} functions could be the entry: {}", names.len(), list()))
+        None => Error::new("entry-ambiguous", format!("{} functions could be the kernel: {}", names.len(), list()))
             .missing_is(Missing::Entry),
     }
 }

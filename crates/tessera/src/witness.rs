@@ -93,7 +93,7 @@ fn text(elem: Elem, bytes: &[u8]) -> String {
 
 fn input_byte(elem: Elem, trial: u64, input: u32, byte: u64) -> u8 {
     let size = elem.size().unwrap_or(1);
-    let bits = element_bits(elem, trial, mixed(u64::from(input) << 40 ^ byte / size, trial));
+    let bits = element_bits(elem, trial, mixed((u64::from(input) << 40) ^ (byte / size), trial));
     (bits >> (8 * (byte % size))) as u8
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Convert, replace};
 use tessera_ir::{Arg, BlockId, Def, Op, OpId, OpKind, Operand, TextForm, Type, ValueId};
+use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
 use tessera_isa::ops::{Bind, Form, Opcode, Role};
 use tessera_isa::tile::Extent;
@@ -10,11 +11,20 @@ impl Convert<'_> {
     pub(super) fn outs_for_results(&mut self) {
         for (block, id) in self.all_ops() {
             let op = self.func.op(id);
-            let is_instruction = self.form_of(op).is_some() && !op.results.is_empty();
+            let is_instruction = self.form_of(op).is_some() && self.is_expressible(op) && !op.results.is_empty();
             if is_instruction && op.form != TextForm::Dps && self.names_are_plain(op) && self.stay_here(op) {
                 self.results_to_outs(block, id);
             }
         }
+    }
+
+    /// Is there a DPS form that says the same? A scalar is no place to write to, and of several lists the last would be
+    /// read as scratch (isa/irregular.md 9).
+    fn is_expressible(&self, op: &Op) -> bool {
+        let is_place = |v: &ValueId| !matches!(self.module.types.get(self.func.value(*v).ty), Type::Scalar(_));
+        let lists_without_scratch = op.operand(Role::Src2).is_some()
+            && self.form_of(op).and_then(|f| f.operand(Role::Tmp)).is_some_and(|o| o.dps_only);
+        op.results.iter().all(is_place) && !lists_without_scratch
     }
 
     /// A pack `%0:2` has no names that could be written one by one.
@@ -47,8 +57,13 @@ impl Convert<'_> {
             }
             let Some(new) = results.first().copied() else { return };
             self.overwrite(old, new);
-            outs.clear();
-            outs.push(old);
+            if let Some(first) = outs.first_mut() {
+                *first = old;
+            }
+            // What follows the destination with old contents is written wholly: counts.
+            for value in results.iter().skip(1) {
+                self.allocate(block, id, *value);
+            }
         } else {
             for value in &results {
                 self.allocate(block, id, *value);
@@ -71,7 +86,11 @@ impl Convert<'_> {
             Some((op, at, false)) if at < here => op,
             _ => id,
         };
-        let mut alloc = Op::new(OpKind::Pto(Opcode::AllocTile, Form::Plain), TextForm::Ssa, self.func.op(before).span);
+        let kind = match self.module.types.get(self.func.value(value).ty) {
+            Type::Vector(len, _) => OpKind::Dense(vec![Number::Int(0); *len as usize]),
+            _ => OpKind::Pto(Opcode::AllocTile, Form::Plain),
+        };
+        let mut alloc = Op::new(kind, TextForm::Ssa, self.func.op(before).span);
         // A result's `?` extent is its declared extent (syntax.md 5).
         if let Type::Tile(t) = self.module.types.get(self.func.value(value).ty) {
             let extents = [(Role::ValidRow, t.v_row, t.rows), (Role::ValidCol, t.v_col, t.cols)];

@@ -3,7 +3,7 @@
 use super::events::Event;
 use super::writes::writes_all;
 use super::{Convert, replace};
-use tessera_ir::{BlockId, Def, OpId, Operand, TextForm, Type, TypeId, ValueId};
+use tessera_ir::{BlockId, Def, OpId, OpKind, Operand, TextForm, Type, TypeId, ValueId};
 use tessera_isa::inst::AccToVec;
 use tessera_isa::ops::{Bind, Role};
 use tessera_isa::sem::Sem;
@@ -41,7 +41,10 @@ impl Convert<'_> {
         let reads = |v: Option<ValueId>| op.operands.iter().any(|o| !o.role.is_dst() && o.arg.value() == v);
         // A mode that writes the other vector core says nothing about this one's copy (fixpipe.md 6).
         let other_core = op.known_attrs().acc_to_vec().is_some_and(|mode| mode != AccToVec::SingleModeVec0);
-        if outs.is_empty() || other_core || outs.iter().any(|o| reads(o.arg.value())) {
+        // What only DPS writes keeps the whole instruction there (isa/irregular.md 9).
+        let written = |role: Role| op.operand(role).is_some();
+        let only_dps = self.form_of(op).is_some_and(|f| f.operands().any(|o| o.dps_only && written(o.role)));
+        if outs.is_empty() || other_core || only_dps || outs.iter().any(|o| reads(o.arg.value())) {
             return;
         }
         let values: Vec<ValueId> = outs.iter().filter_map(|o| o.arg.value()).collect();
@@ -76,7 +79,9 @@ impl Convert<'_> {
         let (home, _) = self.events.place(alloc)?;
         let (_, at) = self.events.place(id)?;
         let alloc_op = self.func.op(alloc);
-        let plain = alloc_op.opcode().and_then(|o| o.info().binds) == Some(Bind::New)
+        let is_made = alloc_op.opcode().and_then(|o| o.info().binds) == Some(Bind::New);
+        // The old numbers of a vector of counts do not matter.
+        let plain = (is_made || matches!(alloc_op.kind, OpKind::Dense(_)))
             && alloc_op.operands.is_empty()
             && alloc_op.attrs.as_ref().is_none_or(|a| a.unknown.is_empty())
             && home == block
@@ -105,6 +110,7 @@ impl Convert<'_> {
     fn is_static(&self, ty: TypeId) -> bool {
         match self.module.types.get(ty) {
             Type::Tile(t) => t.v_row != Extent::Dynamic && t.v_col != Extent::Dynamic,
+            Type::Vector(..) => true,
             _ => false,
         }
     }

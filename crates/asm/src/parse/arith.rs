@@ -1,4 +1,4 @@
-//! `arith`: constants and integer arithmetic (syntax.md 4).
+//! `arith` and `math`: constants and arithmetic on scalars (syntax.md 4; isa/structure.md 7).
 
 use super::attr::Attr;
 use super::{Parser, Raws, Res, Results, TypeAt};
@@ -6,24 +6,24 @@ use crate::lex::Tok;
 use crate::sink::{did_you_mean, shown};
 use crate::words;
 use smallvec::smallvec;
-use tessera_ir::{CmpPred, Op, OpKind, ScalarType, TextForm, Type};
+use tessera_ir::{CastOp, CmpPred, FloatPred, Op, OpKind, ScalarType, TextForm, Type};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::Role;
 
 impl Parser<'_> {
-    /// An operation of `arith`, or `None` if there is none of this name.
-    pub(super) fn arith(&mut self, results: &Results, name: &str) -> Option<Res<()>> {
-        let kind = words::arith(name);
-        if kind.is_none() && !matches!(name, "constant" | "cmpi") {
+    /// An operation of `arith` or `math`, or `None` if there is none of this name.
+    pub(super) fn arith(&mut self, results: &Results, word: &str) -> Option<Res<()>> {
+        let kind = words::arith(word);
+        if kind.is_none() && !matches!(word, "arith.constant" | "arith.cmpi" | "arith.cmpf") {
             return None;
         }
         self.bump();
         Some(match kind {
-            Some(kind @ OpKind::Cast(_)) => self.cast(results, kind),
+            Some(kind @ OpKind::Cast(_)) => self.cast(results, kind, word),
             Some(kind) => self.arith_same(results, kind),
-            None if name == "cmpi" => self.compare(results),
-            None => self.constant(results),
+            None if word == "arith.constant" => self.constant(results),
+            None => self.compare(results, word == "arith.cmpf"),
         })
     }
 
@@ -141,8 +141,14 @@ impl Parser<'_> {
 
     /// Operands and result of one type: `%a, %b : T`; a select's condition is i1.
     fn arith_same(&mut self, results: &Results, kind: OpKind) -> Res<()> {
-        let raws = self.plain_operands(if kind == OpKind::Select { 3 } else { 2 })?;
+        let raws = self.plain_operands(match &kind {
+            OpKind::Select => 3,
+            OpKind::Arith(op) => op.arity(),
+            OpKind::Float(op) => op.arity(),
+            _ => 2,
+        })?;
         let words = if self.eat_word("overflow") { self.flags()? } else { Vec::new() };
+        self.fastmath()?;
         self.optional_dictionary()?;
         self.expect(Tok::Colon, "`:` and the type")?;
         let mut ty = self.ty()?;
@@ -151,6 +157,14 @@ impl Parser<'_> {
             ty = self.ty()?;
         }
         self.build_arith(results, kind, &raws, ty, ty, words)
+    }
+
+    /// `fastmath<…>` changes nothing here (isa/structure.md 7).
+    fn fastmath(&mut self) -> Res<()> {
+        if self.eat_word("fastmath") {
+            self.flags()?;
+        }
+        Ok(())
     }
 
     fn flags(&mut self) -> Res<Vec<String>> {
@@ -191,15 +205,32 @@ impl Parser<'_> {
     ) -> Res<()> {
         let is_select = kind == OpKind::Select;
         let is_number = |ty: TypeAt| self.module.types.get(ty.0).plays(Role::Number);
-        if matches!(kind, OpKind::Cast(_)) && !is_number(out) {
-            let text = format!("an integer is converted to {}", self.type_text(out.0));
-            return self.fail("type-mismatch", out.1, text, "use index or an integer type");
+        let is_float = |ty: TypeAt| matches!(self.module.types.get(ty.0), Type::Scalar(ScalarType::Float(_)));
+        let fits = |ty: TypeAt, float: bool| if float { is_float(ty) } else { is_number(ty) };
+        let (from, to) = match kind {
+            OpKind::Cast(cast) => cast.floats(),
+            OpKind::Float(_) | OpKind::CmpFloat(_) => (true, true),
+            _ => (false, false),
+        };
+        let use_type = |float: bool| if float { "use f16, bf16 or f32" } else { "use index or an integer type" };
+        let is_bits = kind == OpKind::Cast(CastOp::Bitcast);
+        let any = |ty: TypeAt| is_bits && (is_number(ty) || is_float(ty));
+        if matches!(kind, OpKind::Cast(_)) && !fits(out, to) && !any(out) {
+            let text = match kind {
+                OpKind::Cast(cast) if is_bits || cast.floats() != (false, false) => {
+                    format!("{} gives {}", cast.name(), self.type_text(out.0))
+                }
+                _ => format!("an integer is converted to {}", self.type_text(out.0)),
+            };
+            return self.fail("type-mismatch", out.1, text, use_type(to));
         }
-        if !is_select && !is_number(ty) {
-            let text = format!("integer arithmetic is written in the type {}", self.type_text(ty.0));
-            return self.fail("type-mismatch", ty.1, text, "use index or an integer type");
+        if !is_select && !fits(ty, from) && !any(ty) {
+            let what = if from { "arithmetic on floats" } else { "integer arithmetic" };
+            let text = format!("{what} is written in the type {}", self.type_text(ty.0));
+            return self.fail("type-mismatch", ty.1, text, use_type(from));
         }
-        let out = if matches!(kind, OpKind::Cmp(_)) { (self.common.i1, out.1) } else { out };
+        let is_comparison = matches!(kind, OpKind::Cmp(_) | OpKind::CmpFloat(_));
+        let out = if is_comparison { (self.common.i1, out.1) } else { out };
         let mut op = Op::new(kind, TextForm::Ssa, results.start);
         for (n, raw) in raws.iter().enumerate() {
             let mut raw = *raw;
@@ -215,30 +246,55 @@ impl Parser<'_> {
         self.finish(op, results, &[out], loc)
     }
 
-    fn compare(&mut self, results: &Results) -> Res<()> {
+    fn compare(&mut self, results: &Results, is_float: bool) -> Res<()> {
         let span = self.tok.span;
         let word = self.here().trim_matches('"');
-        let Some(predicate) = CmpPred::parse(word) else {
-            let help = did_you_mean(word, CmpPred::ALL.iter().map(|p| p.name()), || {
-                "write eq, ne, slt, sle, sgt, sge, ult, ule, ugt or uge".into()
-            });
+        let (found, names): (_, Vec<&str>) = match is_float {
+            true => (FloatPred::parse(word).map(OpKind::CmpFloat), FloatPred::ALL.iter().map(|p| p.name()).collect()),
+            false => (CmpPred::parse(word).map(OpKind::Cmp), CmpPred::ALL.iter().map(|p| p.name()).collect()),
+        };
+        let Some(kind) = found else {
+            let usual = "write eq, ne, slt, sle, sgt, sge, ult, ule, ugt or uge";
+            let list = || if is_float { format!("write one of {}", names.join(", ")) } else { usual.into() };
+            let help = did_you_mean(word, names.iter().copied(), list);
             return self.fail("syntax-expected", span, format!("`{}` is no comparison", shown(word)), help);
         };
         self.bump();
         self.expect(Tok::Comma, "`,`")?;
         let raws = self.plain_operands(2)?;
+        self.fastmath()?;
         self.expect(Tok::Colon, "`:` and the type")?;
         let ty = self.ty()?;
-        self.build_arith(results, OpKind::Cmp(predicate), &raws, ty, ty, Vec::new())
+        self.build_arith(results, kind, &raws, ty, ty, Vec::new())
     }
 
     /// `%a : i32 to index`.
-    fn cast(&mut self, results: &Results, kind: OpKind) -> Res<()> {
+    fn cast(&mut self, results: &Results, kind: OpKind, word: &str) -> Res<()> {
         let raws = self.plain_operands(1)?;
+        self.fastmath()?;
         self.expect(Tok::Colon, "`:` and the types")?;
         let from = self.ty()?;
         self.expect_word("to")?;
         let to = self.ty()?;
+        self.cast_width(&kind, [from, to], word)?;
         self.build_arith(results, kind, &raws, from, to, Vec::new())
+    }
+
+    /// A cast of bits keeps their number; `unrealized_conversion_cast` is between integers.
+    fn cast_width(&mut self, kind: &OpKind, [from, to]: [TypeAt; 2], word: &str) -> Res<()> {
+        let (Type::Scalar(a), Type::Scalar(b)) = (self.module.types.get(from.0), self.module.types.get(to.0)) else {
+            return match *kind == OpKind::Cast(CastOp::Bitcast) {
+                true => self.fail("cast-width", from.1.to(to.1), format!("{word} is between scalars"), "cast scalars"),
+                false => Ok(()),
+            };
+        };
+        let is_int = |s: &ScalarType| matches!(s, ScalarType::Int(..));
+        let only_ints = word.starts_with("builtin.");
+        if *kind != OpKind::Cast(CastOp::Bitcast) || a.bits() == b.bits() && (!only_ints || is_int(a) && is_int(b)) {
+            return Ok(());
+        }
+        let text = format!("{word} makes {} of {}", self.type_text(to.0), self.type_text(from.0));
+        let help = if only_ints { "cast between iN, siN and uiN" } else { "cast to a type of as many bits" };
+        self.fail("cast-width", from.1.to(to.1), text, help)
     }
 }

@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
         }
         let found = self.found();
         // An end of line has no text to mark; what stands before it has.
-        let span = if self.here().is_empty() { self.prev } else { self.tok.span };
+        let span = if self.here().is_empty() || self.at_next_function() { self.prev } else { self.tok.span };
         let text = format!("{what} is expected here, and {found} is written");
         self.fail("syntax-expected", span, text, format!("write {what} here"))
     }
@@ -179,6 +179,9 @@ impl<'a> Parser<'a> {
         if self.at(Tok::Eof) {
             return self.unclosed(open);
         }
+        if kind == Tok::RBrace && self.at_module_op() {
+            return self.not_closed(open);
+        }
         self.expected(what)
     }
 
@@ -187,6 +190,14 @@ impl<'a> Parser<'a> {
             return Err(Failed);
         }
         self.give_up();
+        self.not_closed(open)
+    }
+
+    fn not_closed<T>(&mut self, open: Span) -> Res<T> {
+        // Where one brace is missing, those around it cannot be told apart.
+        if self.missing_brace.replace(self.tok.span.start) == Some(self.tok.span.start) {
+            return Err(Failed);
+        }
         let text = format!("this `{}` is never closed", shown(self.slice(open)));
         self.fail_at("syntax-unclosed", (open, "opened here"), text, "add the closing bracket")
     }

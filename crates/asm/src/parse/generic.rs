@@ -205,7 +205,7 @@ impl Parser<'_> {
             _ => Vec::new(),
         };
         let build = |p: &mut Self, kind, ty, out| p.build_arith(results, kind, &raws, ty, out, flags);
-        let done = match (words::arith(name), name) {
+        let done = match (words::arith(&format!("arith.{name}")), name) {
             (Some(OpKind::Select), _) => build(self, OpKind::Select, out?, out?),
             (Some(kind), _) => build(self, kind, first?, out?),
             (None, "cmpi") => {

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use rustc_hash::FxHashSet;
-use tessera_ir::{Def, Func, TypeTable, ValueId};
+use tessera_ir::{Def, Func, Type, TypeTable, ValueId};
 use tessera_isa::ops::Role;
 
 impl Parser<'_> {
@@ -22,12 +22,17 @@ impl Parser<'_> {
     }
 }
 
+/// A tile, or a vector of counts.
+fn is_data(ty: &Type) -> bool {
+    ty.is_tile() || matches!(ty, Type::Vector(..))
+}
+
 /// Tiles that nothing reads, in the order of their definition, then those that the listing only writes.
 fn outputs(func: &Func, types: &TypeTable, written: &[ValueId]) -> Vec<ValueId> {
     // Binding an address or a valid region consumes nothing.
     let reads = func.ops.iter().flat_map(|op| &op.operands).filter(|o| !o.role.is_dst() && o.role != Role::Tile);
     let read: FxHashSet<ValueId> = reads.filter_map(|o| o.arg.value()).collect();
     let top = func.block(func.body).ops.iter().flat_map(|id| &func.op(*id).results);
-    let left = top.filter(|v| !read.contains(v) && types.get(func.value(**v).ty).is_tile());
+    let left = top.filter(|v| !read.contains(v) && is_data(types.get(func.value(**v).ty)));
     left.chain(written).copied().collect()
 }

@@ -75,7 +75,7 @@ impl Parser<'_> {
         matches!(self.tok.kind, Tok::Bang | Tok::Hash) && self.second().kind == Tok::Equal
     }
 
-    fn at_module_op(&self) -> bool {
+    pub(super) fn at_module_op(&self) -> bool {
         match self.tok.kind {
             Tok::Word => matches!(self.here(), "module" | "func.func" | "builtin.module"),
             Tok::Str => matches!(self.here(), "\"builtin.module\"" | "\"func.func\""),
@@ -85,12 +85,19 @@ impl Parser<'_> {
 
     /// A module or function; after a broken head everything up to the next one is skipped.
     fn top(&mut self) {
+        let start = self.tok.span;
+        let is_function = self.here().contains("func.func");
+        self.name = None;
         self.or_skip(|p| match (p.tok.kind, p.here()) {
             (Tok::Word, "func.func") => p.function(),
             (Tok::Word, _) => p.module_op(),
             (_, "\"func.func\"") => p.generic_function(),
             _ => p.generic_module(),
         });
+        if is_function {
+            let end = if self.stopped { self.text.len() as u32 } else { self.tok.span.start };
+            self.extents.push((self.name.take(), Span::new(start.start, end.max(start.end))));
+        }
     }
 
     /// `module [@name] [attributes {…}] { … }`.
@@ -269,6 +276,7 @@ impl Parser<'_> {
     /// Starts the function of a head: name, arguments and attributes.
     fn begin_function(&mut self, head: &Head, span: Span) {
         let name = self.name_of(head.name);
+        self.name = Some(name);
         if let Some(first) = self.functions.insert(name, span) {
             let text = format!("@{} is defined twice", shown(self.module.names.text(name)));
             let _: Res<()> = self.redefined(text, head.name, first);

@@ -43,6 +43,8 @@ pub(super) struct Scope {
     pub poisoned: FxHashSet<ValueId>,
     /// Values that a listing's `tassign` has named before they are defined.
     pub forward: FxHashSet<ValueId>,
+    /// What a reinterpreted memref counts its offset from: the value that its chain of casts starts with.
+    pub bases: rustc_hash::FxHashMap<ValueId, ValueId>,
     /// Inputs of a listing whose type is only the usual one for their role.
     pub defaulted: FxHashSet<ValueId>,
 }
@@ -64,6 +66,14 @@ impl Scope {
             self.visible.resize(name.index() + 1, (0, value));
         }
         self.visible[name.index()] = (self.function, value);
+    }
+
+    /// Makes a name stand for a value that has another one.
+    pub fn rename(&mut self, name: NameId, value: ValueId) {
+        self.set(name, value);
+        if let Some(region) = self.regions.last_mut() {
+            region.push(name);
+        }
     }
 
     /// Forgets every name, for the next function; what is as long as the program is kept.
@@ -231,8 +241,27 @@ impl Parser<'_> {
             (v.ty, v.type_span) = (written, span);
             return;
         }
-        if !self.module.types.get(known).same(self.module.types.get(written), self.profile()) {
+        if !self.module.types.get(known).same(self.module.types.get(written), self.profile())
+            && !self.says(value, (written, span))
+        {
             self.mismatch(value, written, span);
+        }
+    }
+
+    /// Does a type say less than all of a value's, and nothing else? A memref says nothing about layout and valid region
+    /// of a tile and may leave extents open; `tensor_view<2xf32>` says the rank (isa/structure.md 2 and 7).
+    pub(super) fn says(&self, value: ValueId, (written, span): TypeAt) -> bool {
+        let is_memref = self.slice(span).starts_with("memref");
+        match (self.module.types.get(self.func.value(value).ty), self.module.types.get(written)) {
+            (Type::Tile(a), Type::Tile(b)) => {
+                is_memref && (a.loc, a.elem, a.rows, a.cols) == (b.loc, b.elem, b.rows, b.cols)
+            }
+            (Type::Memref(a), Type::Memref(b)) => {
+                let fits = |(a, b): (&Option<u64>, &Option<u64>)| a.is_none() || b.is_none() || a == b;
+                a.elem == b.elem && a.dims.len() == b.dims.len() && a.dims.iter().zip(&b.dims).all(fits)
+            }
+            (Type::View(a), Type::View(b)) => a.elem == b.elem && rank_of(&b.dims) == Some(a.dims.len()),
+            _ => false,
         }
     }
 
@@ -270,6 +299,14 @@ impl Parser<'_> {
             Kind::Fill => elem.map(|e| self.module.types.intern(Type::Scalar(ScalarType::of(e)))),
             Kind::Tile | Kind::Conv | Kind::Counts => None,
         }
+    }
+}
+
+/// The rank that a view type of one number says, `tensor_view<2xf32>`.
+pub(super) fn rank_of(dims: &[Option<u64>]) -> Option<usize> {
+    match dims {
+        [Some(rank @ 2..=5)] => Some(*rank as usize),
+        _ => None,
     }
 }
 

@@ -4,12 +4,13 @@
 
 use super::attr::{Attr, Entry};
 use super::flow::set_types;
+use super::names::rank_of;
 use super::{Parser, Raw, RawArg, Raws, Res, Results, Types};
 use crate::lex::Tok;
 use crate::print::print_type;
 use crate::sink::shown;
 use smallvec::{SmallVec, smallvec};
-use tessera_ir::{Def, Op, OpKind, TextForm, Type, TypeId};
+use tessera_ir::{Def, Op, OpKind, TextForm, Type, TypeId, ViewType};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::{Form, Opcode, Role, Text};
 use tessera_isa::tile::Extent;
@@ -84,6 +85,7 @@ impl Parser<'_> {
         if info.text == Text::Subset {
             self.subset_type(&mut draft, results.start)?;
         }
+        self.write_rank(&mut draft);
         self.check_types(opcode, &draft, results.start)?;
         let mut op = Op::new(OpKind::Pto(opcode, Form::Plain), form, results.start);
         let pointer = self.pointer_of(opcode, &draft);
@@ -119,6 +121,20 @@ impl Parser<'_> {
             attrs.sizes = draft.sizes;
         }
         self.finish(op, results, &draft.types, loc)
+    }
+
+    /// `tensor_view<2xf32>` with two numbers in each list says its rank (isa/structure.md 2).
+    fn write_rank(&mut self, draft: &mut Draft) {
+        let numbers = draft.operands.iter().filter(|(role, _)| *role == Role::Number).count();
+        let written = draft.operands.iter_mut().filter_map(|(_, raw)| raw.ty.as_mut());
+        for ty in written.chain(draft.types.first_mut()) {
+            if let Type::View(view) = self.module.types.get(ty.0)
+                && let Some(rank) = rank_of(&view.dims).filter(|rank| rank * 2 == numbers)
+            {
+                let view = ViewType { dims: SmallVec::from_elem(None, rank), ..view.clone() };
+                ty.0 = self.module.types.intern(Type::View(view));
+            }
+        }
     }
 
     /// SET_IMG2COL_RPT takes any attributes and has no effect (ops.md 7).
@@ -302,7 +318,7 @@ impl Parser<'_> {
     }
 
     /// `[%a, %b]`.
-    fn list(&mut self) -> Res<Raws> {
+    pub(super) fn list(&mut self) -> Res<Raws> {
         let open = self.expect(Tok::LBracket, "`[`")?.span;
         self.operand_list(open, Tok::RBracket)
     }

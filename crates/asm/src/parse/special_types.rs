@@ -43,7 +43,12 @@ impl Parser<'_> {
 
     fn same_types(&mut self, opcode: Opcode, operand: Option<TypeId>, result: TypeAt) -> Res<()> {
         let types = &self.module.types;
-        let differs = |operand: &TypeId| !types.get(*operand).same(types.get(result.0), self.profile());
+        let differs = |operand: &TypeId| {
+            let (from, to) = (types.get(*operand), types.get(result.0));
+            // A memref or view becomes a pointer to its elements.
+            let becomes = matches!(to, Type::Ptr(..)) && from.global_elem() == to.global_elem();
+            !from.same(to, self.profile()) && !(becomes && !matches!(from, Type::Ptr(..)))
+        };
         let Some(operand) = operand.filter(differs) else { return Ok(()) };
         let text = format!("{opcode} takes {} and gives {}", self.type_text(operand), self.type_text(result.0));
         self.fail("type-mismatch", result.1, text, "write the same type on both sides")

@@ -17,7 +17,7 @@ const CONTINUES: &str = "ins outs init loc to step iter_args else do attributes 
 impl Parser<'_> {
     /// Statements up to the end of the region or text.
     pub(super) fn statements(&mut self) {
-        while !self.at(Tok::RBrace) && !self.at(Tok::Eof) && !self.sink.is_full() {
+        while !self.at(Tok::RBrace) && !self.at(Tok::Eof) && !self.sink.is_full() && !self.at_next_function() {
             if self.eat(Tok::End) {
                 continue;
             }
@@ -26,6 +26,11 @@ impl Parser<'_> {
         if self.sink.is_full() {
             self.give_up();
         }
+    }
+
+    /// Does a function start on this line? Then a brace of the one before is missing, and the mistake ends here.
+    pub(super) fn at_next_function(&self) -> bool {
+        !self.lex.listing && self.tok.first && self.at_module_op()
     }
 
     /// One statement; after a broken one, everything up to the next is skipped.
@@ -65,6 +70,7 @@ impl Parser<'_> {
             let inside = self.lex.braces > outside;
             match self.tok.kind {
                 Tok::Eof => break,
+                _ if self.at_next_function() && self.tok.span.start > start => break,
                 Tok::RBrace if self.lex.braces < braces || (self.tok.first && self.lex.braces < outside) => break,
                 Tok::LBrace | Tok::RBrace => {}
                 Tok::End if !inside => break,
@@ -155,6 +161,9 @@ impl Parser<'_> {
         }
         let word = self.here();
         let span = self.tok.span;
+        if let Some(outcome) = self.memref(results, word) {
+            return outcome;
+        }
         let (bare, text_form) = match word.strip_prefix("pto.") {
             Some(mnemonic) => (mnemonic, TextForm::Ssa),
             None => (word, TextForm::Asm),
@@ -168,10 +177,8 @@ impl Parser<'_> {
                 self.bump();
                 return self.pto(results, known, TextForm::Ssa);
             }
-        } else if let Some(name) = word.strip_prefix("arith.") {
-            if let Some(outcome) = self.arith(results, name) {
-                return outcome;
-            }
+        } else if let Some(outcome) = self.arith(results, word) {
+            return outcome;
         } else if let Some(outcome) = self.flow(results, word) {
             return outcome;
         } else if let Some(known) = words::pto(word) {

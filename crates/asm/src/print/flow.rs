@@ -2,7 +2,7 @@
 
 use super::Printer;
 use tessera_ir::edges::{CONDITION_FLAGS, Control, For, While};
-use tessera_ir::{BlockId, Op, OpKind, Operand, ScalarType, Sign, Type, ValueId};
+use tessera_ir::{ArithOp, BlockId, Op, OpKind, Operand, ScalarType, Sign, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 
@@ -21,8 +21,14 @@ impl Printer<'_> {
                 }
                 self.text("]> : ").result_types(op)
             }
-            OpKind::Arith(kind) => self.same_type(op, kind.name()),
-            OpKind::Select => self.same_type(op, "select"),
+            OpKind::Arith(ArithOp::Absi) => self.same_type(op, "math.absi"),
+            OpKind::Arith(kind) => self.same_type(op, &format!("arith.{}", kind.name())),
+            OpKind::Float(kind) => self.same_type(op, kind.name()),
+            OpKind::Select => self.same_type(op, "arith.select"),
+            OpKind::CmpFloat(predicate) => {
+                write!(self, "arith.cmpf {}, ", predicate.name()).operands(&op.operands);
+                self.first_type(op)
+            }
             OpKind::Cmp(predicate) => {
                 write!(self, "arith.cmpi {}, ", predicate.name()).operands(&op.operands);
                 self.first_type(op)
@@ -72,7 +78,7 @@ impl Printer<'_> {
     }
 
     fn same_type(&mut self, op: &Op, name: &str) -> &mut Self {
-        write!(self, "arith.{name} ").operands(&op.operands);
+        write!(self, "{name} ").operands(&op.operands);
         if let Some(words) = op.attrs.as_deref().map(|a| &a.words).filter(|w| !w.is_empty()) {
             write!(self, " overflow<{}>", words.join(", "));
         }

@@ -68,6 +68,9 @@ pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
     } else if is_keyed(&first) {
         page(&mut tile, &items, fields)?;
     } else if first.text.starts_with(|c: char| c.is_ascii_digit()) {
+        if items.iter().skip(1).any(|item| space(item.text).is_some()) {
+            return in_space(body, &items);
+        }
         shape(&mut tile, first, fields)?;
         if let Some(extra) = items.get(1) {
             let what = "the short spelling of a tile type is only extents and element";
@@ -97,6 +100,73 @@ pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
         tile.v_col = Extent::Static(tile.cols);
     }
     Ok(tile)
+}
+
+/// The location of an address space on the chip, `#pto.address_space<vec>`.
+pub(super) fn space(text: &str) -> Option<Loc> {
+    let inner = text.strip_prefix("#pto.address_space<").or_else(|| text.strip_prefix("#pto<address_space "));
+    Some(match inner?.strip_suffix('>')?.trim() {
+        "ub" => Loc::Vec,
+        "l1" => Loc::Mat,
+        "l0a" => Loc::Left,
+        "l0b" => Loc::Right,
+        "l0c" => Loc::Acc,
+        "bt" => Loc::Bias,
+        "fb" => Loc::Scaling,
+        word => Loc::parse(word)?,
+    })
+}
+
+/// `32x64xf32, #pto.address_space<vec>`: ND, all of it valid (isa/structure.md 2 and 7). The strides of a view are its
+/// source's.
+fn in_space(body: Piece<'_>, items: &[Piece<'_>]) -> Res<TileType> {
+    let wrong = items.iter().skip(1).find(|item| space(item.text).is_none() && !item.text.starts_with("strided<"));
+    if let Some(item) = wrong {
+        let what = format!("`{}` is no address space", shown(item.text));
+        return fault(*item, what, "write extents and #pto.address_space<vec>, or location, extents and fields");
+    }
+    let loc = items.iter().find_map(|item| space(item.text)).unwrap_or(Loc::Vec);
+    let first = items.first().copied().unwrap_or(body);
+    let (extents, _, rest) = dims(first)?;
+    of_memref(first, loc, &extents, elem(rest)?)
+}
+
+/// A memref on the chip: its last extent is the columns, the others together are the rows (isa/structure.md 7).
+pub(super) fn of_memref(piece: Piece<'_>, loc: Loc, extents: &[Option<u64>], elem: Elem) -> Res<TileType> {
+    let known: Option<Vec<u64>> = extents.iter().copied().collect();
+    let Some((cols, outer)) = known.as_deref().and_then(<[u64]>::split_last) else {
+        let what = format!("`{}` is on the chip and has no known extents", shown(piece.text));
+        return fault(piece, what, "write numbers, as in 16x32xf16, and bind what is valid with pto.bind_tile");
+    };
+    let rows = outer.iter().fold(1u64, |all, n| all.saturating_mul(*n));
+    let mut tile = TileType::new(loc, elem, rows, *cols);
+    (tile.blayout, tile.slayout, tile.fractal) = (Some(BLayout::RowMajor), Some(SLayout::NoneBox), Some(512));
+    Ok(tile)
+}
+
+/// The fields of `#pto.tile_buf_config<blayout=…, slayout=…, s_fractal_size=…, pad=…>`, over those of a tile.
+pub(crate) fn configure(tile: &mut TileType, body: Piece<'_>) -> Res<()> {
+    for item in body.items() {
+        let Some((key, value)) = item.key_value() else {
+            return fault(item, format!("`{}` is no field of a tile", shown(item.text)), "write blayout=row_major");
+        };
+        // The words may carry their enumeration: `#pto.blayout<row_major>`, `<row_major>`.
+        let inner = value.text.find('<').map(|at| value.cut(at, 1).1).filter(|v| v.text.ends_with('>'));
+        let value = inner.map_or(value, |v| v.cut(v.text.len() - 1, 1).0.trim());
+        let field = match key.text {
+            "blayout" => Field::BLayout,
+            "slayout" => Field::SLayout,
+            "s_fractal_size" | "fractal" => Field::Fractal,
+            "pad" => Field::Pad,
+            "compact" | "compactMode" | "compact_mode" => Field::Compact,
+            _ => {
+                let what = format!("`{}` is no field of a tile's configuration", shown(key.text));
+                return fault(key, what, "fields are blayout, slayout, s_fractal_size, pad and compact");
+            }
+        };
+        set(tile, field, value.inside("\"", "\"").unwrap_or(value))?;
+    }
+    Ok(())
 }
 
 /// `16x64xf32`.

@@ -47,6 +47,7 @@ impl Walk<'_> {
     fn written_dims(&self, value: ValueId) -> SmallVec<[Option<u64>; 5]> {
         match self.ty(value) {
             Type::View(view) => view.dims.clone(),
+            Type::Memref(memref) => memref.dims.clone(),
             _ => SmallVec::new(),
         }
     }
@@ -62,7 +63,13 @@ impl Walk<'_> {
         let view = match text {
             Text::MakeView => make_view(base, &written, &numbers),
             Text::Partition => self.partition_view(op, base, &written, &numbers),
-            _ => GlobalArg { offset: moved(base.offset, numbers.first().copied().flatten()), ..base },
+            _ => {
+                let offset = moved(base.offset, numbers.first().copied().flatten());
+                match self.ty(result) {
+                    Type::Ptr(..) => GlobalArg { offset, dims: SmallVec::new(), strides: SmallVec::new(), ..base },
+                    _ => GlobalArg { offset, ..base },
+                }
+            }
         };
         let val = self.state.add_view(view, tags);
         self.set(result, val);

@@ -209,6 +209,7 @@ impl Walk<'_> {
         match inst.op.binds(inst.profile) {
             Some(Bind::Window) => self.window(inst, operands),
             Some(Bind::Bytes) => self.rebind(op, operands),
+            Some(Bind::Storage) => self.share(operands),
             Some(Bind::Scale) => self.scale_of(operands),
             _ => {}
         }
@@ -240,6 +241,13 @@ impl Walk<'_> {
                 object.layout = layout;
             }
         });
+    }
+
+    /// The destination is the source's storage under another layout (isa/structure.md 7).
+    fn share(&mut self, operands: &[Operand]) {
+        let Some((src, dst, _)) = self.ends(operands) else { return };
+        let (place, storage) = (src.place, src.storage);
+        self.state.change(dst, |object| (object.place, object.storage) = (place, storage));
     }
 
     /// The destination goes to the scales of the source, as TASSIGN would bind it (isa/matrix.md 3). Without addresses

@@ -231,7 +231,7 @@ impl Walk<'_> {
         let info = opcode.info();
         let moves = match info.binds {
             Some(Bind::Address) => true,
-            Some(Bind::Window | Bind::Bytes | Bind::InPlace | Bind::Scale) => role == Role::Dst,
+            Some(Bind::Window | Bind::Bytes | Bind::Storage | Bind::InPlace | Bind::Scale) => role == Role::Dst,
             Some(Bind::New) | None => false,
         };
         let resizes = matches!(info.sem, Sem::Resizes) || info.expands && role == Role::Dst;

@@ -173,6 +173,7 @@ impl<'a> Walk<'a> {
             OpKind::Constant(value) => self.constant(op, *value),
             OpKind::Dense(_) => op.results.iter().for_each(|vector| self.set_by_type(*vector, true)),
             OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) => self.compute(op),
+            OpKind::Float(_) | OpKind::CmpFloat(_) => self.set_unknowns(&op.results),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => match Control::of(self.func, op) {
                 Ok(Control::For(f)) => self.repeat(op, f),
                 Ok(Control::If(i)) => self.choose(i),

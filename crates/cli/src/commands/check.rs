@@ -1,6 +1,6 @@
 //! `tessera check`: every finding of a program without running it.
 
-use super::load;
+use super::load_entry;
 use crate::policy::{Format, Policy};
 use crate::render::table::Table;
 use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session};
@@ -25,6 +25,9 @@ pub struct Args {
     /// With `--profile all`: list the instructions that every profile takes, too
     #[arg(long)]
     all: bool,
+    /// The function to check, with what it calls; others do not count. Several are joined by commas
+    #[arg(long, value_name = "F")]
+    entry: Option<String>,
     #[command(flatten)]
     policy: Policy,
 }
@@ -57,7 +60,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 }
 
 fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Profile>) -> Outcome {
-    let loaded = load(session, file, profile)?;
+    let loaded = load_entry(session, file, profile, args.entry.as_deref())?;
+    for name in args.entry.iter().flat_map(|names| names.split(',')).filter(|_| !loaded.program.has_errors()) {
+        loaded.known(session, &args.policy, name.trim())?;
+    }
     let diagnostics = args.policy.apply(loaded.program.check());
     loaded.report(session, &args.policy, &diagnostics)
 }
@@ -67,7 +73,7 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     // The three readings differ where the text leaves a layout to the profile. The module's own profile is one of the
     // three here, so nothing is overridden.
     let findings = Profile::ALL.map(|p| {
-        let program = Program::read(&bytes, Some(p));
+        let program = Program::read_entry(&bytes, Some(p), args.entry.as_deref());
         let mut found = args.policy.apply(program.check());
         found.retain(|d| d.rule != "profile-override");
         (program, found)

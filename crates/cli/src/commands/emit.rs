@@ -1,6 +1,6 @@
 //! `tessera emit`: a program as C++ that calls the intrinsics.
 
-use super::load;
+use super::load_entry;
 use crate::policy::Format;
 use crate::session::{FINE, Outcome, Session};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let loaded = load(session, &args.file, args.profile)?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
     loaded.legal(session, Format::Human)?;
     let code = loaded.with_entry(session, args.entry.as_deref(), |kernel| {
         Ok(tessera_emit::cpp(kernel.module(), kernel.func(), kernel.profile())?)

@@ -1,6 +1,6 @@
 //! `tessera equiv`: are two programs equal for all inputs?
 
-use super::{Loaded, load};
+use super::{Loaded, load_entry};
 use crate::bind::{self, Bound};
 use crate::limits::Limits;
 use crate::policy::{Format, Policy};
@@ -91,8 +91,8 @@ fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let profiles = [args.profile_a.or(args.profile), args.profile_b.or(args.profile)];
-    let first = load(session, &args.a, profiles[0])?;
-    let second = load(session, &args.b, profiles[1])?;
+    let first = load_entry(session, &args.a, profiles[0], args.entry_a.as_deref())?;
+    let second = load_entry(session, &args.b, profiles[1], args.entry_b.as_deref())?;
     first.legal(session, args.format)?;
     second.legal(session, args.format)?;
     let policy = Policy::plain(args.format);

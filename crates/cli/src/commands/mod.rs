@@ -105,8 +105,18 @@ struct Loaded {
 }
 
 fn load(session: &mut Session<'_>, file: &Path, profile: Option<Profile>) -> Result<Loaded, Failure> {
+    load_entry(session, file, profile, None)
+}
+
+/// A program of which only a function counts, and what it reaches, if one is named.
+fn load_entry(
+    session: &mut Session<'_>,
+    file: &Path,
+    profile: Option<Profile>,
+    entry: Option<&str>,
+) -> Result<Loaded, Failure> {
     let bytes = session.read_source(file)?;
-    let program = Program::read(&bytes, profile);
+    let program = Program::read_entry(&bytes, profile, entry);
     Ok(Loaded { source: Source::of_file(file, bytes), program })
 }
 
@@ -125,6 +135,14 @@ impl Loaded {
     fn kernel(&self, session: &mut Session<'_>, policy: &Policy, entry: Option<&str>) -> Result<Kernel, Failure> {
         let kernel = self.program.kernel_or_entry(entry);
         kernel.or_else(|error| self.refuse(session, policy, &error, entry.is_some()))
+    }
+
+    /// Stops at a function that is not there.
+    fn known(&self, session: &mut Session<'_>, policy: &Policy, name: &str) -> Result<(), Failure> {
+        match self.program.kernel(name) {
+            Err(error) if error.rule() == "entry" => self.refuse(session, policy, &error, true),
+            _ => Ok(()),
+        }
     }
 
     /// What becomes of the function of a name, or of the entry.

@@ -1,6 +1,6 @@
 //! `tessera plan`: where tiles are placed, and which instruction waits for which.
 
-use super::load;
+use super::load_entry;
 use crate::output::is_stdout;
 use crate::policy::Format;
 use crate::render::table::Table;
@@ -30,7 +30,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let loaded = load(session, &args.file, args.profile)?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
     loaded.legal(session, Format::Human)?;
     let (kernel, placement) = loaded.with_entry(session, args.entry.as_deref(), |kernel| {
         let placement = kernel.plan(&[])?;

@@ -4,7 +4,7 @@ mod inputs;
 mod outputs;
 pub mod trace;
 
-use super::{Loaded, load};
+use super::{Loaded, load_entry};
 use crate::bind::{self, Bound};
 use crate::limits::Limits;
 use crate::policy::{Format, Policy};
@@ -67,7 +67,7 @@ pub struct Args {
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     args.policy.check_options(session)?;
-    let loaded = load(session, &args.file, args.profile)?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
     let Loaded { source, program } = &loaded;
     let found = program.check();
     let is_illegal = found.iter().any(Diagnostic::is_error);

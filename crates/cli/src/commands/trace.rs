@@ -1,7 +1,7 @@
 //! `tessera trace`: where an element comes from, or where an input element goes.
 
 use super::equiv::{Known, stopped};
-use super::{Loaded, load};
+use super::{Loaded, load_entry};
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Outcome, Session, USAGE_ERROR};
 use crate::source::Source;
@@ -50,7 +50,7 @@ fn target(text: &str) -> Result<Target, String> {
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let loaded = load(session, &args.file, args.profile)?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
     loaded.legal(session, args.format)?;
     let kernel = loaded.kernel(session, &Policy::plain(args.format), args.entry.as_deref())?;
     let Loaded { source, program } = &loaded;

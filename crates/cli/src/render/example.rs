@@ -21,15 +21,35 @@ pub struct Examples {
 pub fn examples(op: Opcode, form: &Shape) -> Examples {
     let info = op.info();
     let names = |roles: &[Role]| roles.iter().map(|r| operand(*r)).collect::<Vec<_>>().join(", ");
-    let types = |roles: &[Role]| roles.iter().map(|r| type_of(op, form.form, *r)).collect::<Vec<_>>();
+    // With an offset TQUANT writes unsigned bytes (isa/irregular.md 8).
+    let is_asymmetric = info.attrs.contains(&AttrName::QuantType) && form.ins.contains(&Role::Offset);
+    let one = |r: &Role| match r {
+        Role::Dst if is_asymmetric => "!pto.tile<16x32xu8>".into(),
+        r => type_of(op, form.form, *r),
+    };
+    let types = |roles: &[Role]| roles.iter().map(one).collect::<Vec<_>>();
     let (mnemonic, ins, in_types) = (info.mnemonic, names(&form.ins), types(&form.ins).join(", "));
     let tiles: Vec<Role> = form.ins.iter().copied().filter(|r| r.kind() == Kind::Tile).collect();
-    let (inside, tail) = (words(info), attributes(info));
+    let (inside, tail) = (words(op, form), attributes(info, form));
     let dps_outs = match form.outs.as_slice() {
         [] => String::new(),
         outs => format!(" outs({} : {})", names(outs), types(outs).join(", ")),
     };
     let dps = format!("pto.{mnemonic} ins({ins}{inside} : {in_types}){dps_outs}{tail}");
+    // What only the DPS form writes is in that form alone (isa/irregular.md 9); a scalar is no place to write to.
+    let written = |o: &&tessera_isa::ops::Operand| form.ins.contains(&o.role) || form.outs.contains(&o.role);
+    let is_dps = op.form(form.form).is_some_and(|f| f.operands().filter(written).any(|o| o.dps_only));
+    if is_dps {
+        return Examples { asm: String::new(), ssa: String::new(), dps };
+    }
+    let dps = match form.outs.as_slice() {
+        [Role::Value] => format!(
+            "{} = pto.{mnemonic} ins({ins} : {in_types}) outs : {}",
+            names(&form.outs),
+            types(&form.outs).join("")
+        ),
+        _ => dps,
+    };
     // A view is not a value that an instruction makes, so TLOAD and TSTORE have the DPS form only.
     if form.outs.iter().chain(&form.ins).any(|r| *r == Role::Global) || form.outs.is_empty() {
         return Examples { asm: String::new(), ssa: String::new(), dps };
@@ -59,7 +79,7 @@ fn bracketed(ins: &[Role]) -> String {
     };
     let indices =
         window(&[Role::Row, Role::Col]) + &window(&[Role::Row1, Role::Col1]) + &window(&[Role::PosM, Role::PosK]);
-    let others = ins.iter().filter(|r| r.kind() != Kind::Index);
+    let others = ins.iter().filter(|r| !r.in_brackets());
     let mut parts: Vec<String> = others.map(|r| operand(*r)).collect();
     if let Some(first) = parts.first_mut() {
         first.push_str(&indices);
@@ -77,7 +97,11 @@ fn group(types: &[String]) -> String {
 /// Types that fit the instruction, so that the line is a program: those of its form, of its row, or the usual ones.
 fn type_of(op: Opcode, form: Form, role: Role) -> String {
     let quantized = matches!(form, Form::ScalarQuant | Form::VectorQuant);
-    let row = op.info().examples.iter().find(|(r, _)| *r == role).map(|(_, text)| *text);
+    let own = op.form(form).map_or(&[][..], |f| f.examples);
+    let row = own.iter().chain(op.info().examples).find(|(r, _)| *r == role).map(|(_, text)| *text);
+    if let (Some(text), false) = (row, op.info().by_flows()) {
+        return text.into();
+    }
     let text = match (form, role) {
         (_, r) if r.kind() == Kind::Index => "index",
         (_, Role::Quant) => "i64",
@@ -106,7 +130,9 @@ fn element(info: &OpInfo) -> Elem {
 }
 
 /// The words that stand behind the operands, each the usual one.
-fn words(info: &OpInfo) -> String {
+fn words(op: Opcode, form: &Shape) -> String {
+    let info = op.info();
+    let known = op.form(form.form).map_or(info.attrs, |f| info.attrs_of(f));
     let word = |name: &AttrName| match (name.info().kind, name.info().default) {
         (AttrKind::Word { list, spelling, .. }, default) if name.info().inside_ins => {
             let usual = if let Some(AttrValue::Word(n)) = default { n } else { 0 };
@@ -114,13 +140,19 @@ fn words(info: &OpInfo) -> String {
         }
         _ => None,
     };
-    let all: Vec<String> = info.attrs.iter().filter_map(word).collect();
+    let all: Vec<String> = known.iter().filter_map(word).collect();
     if all.is_empty() { String::new() } else { format!(" {{{}}}", all.join(", ")) }
 }
 
 /// The one attribute that an instruction cannot do without.
-fn attributes(info: &OpInfo) -> &'static str {
-    if info.attrs.contains(&AttrName::Kernel) { " {kernel = [3, 3]}" } else { "" }
+fn attributes(info: &OpInfo, form: &Shape) -> &'static str {
+    let has = |name: AttrName| info.attrs.contains(&name);
+    match form.ins.contains(&Role::Offset) {
+        _ if has(AttrName::Kernel) => " {kernel = [3, 3]}",
+        false if has(AttrName::QuantType) => " {quant_type = #pto<quant_type INT8_SYM>}",
+        true if has(AttrName::QuantType) => " {quant_type = #pto<quant_type INT8_ASYM>}",
+        _ => "",
+    }
 }
 
 /// An example cut into lines where the language lets a line end: before `:`, `->` and `outs`, else inside brackets.

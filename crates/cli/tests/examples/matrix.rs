@@ -30,12 +30,12 @@ fn gemm() {
 }
 
 #[test]
-fn gemm_requantized() {
+fn int8_layer() {
     let small = |seed: u32, n: usize| noise(seed, n).into_iter().map(|v| (v * 6.0) as i8).collect::<Vec<i8>>();
     let (a, b) = (small(23, 32 * 64), small(24, 64 * 32));
     let bias: Vec<i32> = noise(25, 32).into_iter().map(|v| (v * 4000.0) as i32).collect();
     let bytes = |values: &[i8]| values.iter().map(|v| *v as u8).collect::<Vec<u8>>();
-    let got = Example::new("gemm_requantized")
+    let got = Example::new("int8_layer")
         .input("a", Elem::I8, &[32, 64], bytes(&a))
         .input("b", Elem::I8, &[64, 32], bytes(&b))
         .input("bias", Elem::I32, &[1, 32], bytes_u32(bias.iter().map(|v| *v as u32)))

@@ -57,7 +57,9 @@ impl Engine {
     pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<Issued<'_>, Refused> {
         let tile = |role| tiles.iter().find(|t| t.0 == role).map(|t| t.1);
         let bound = inst.op.binds(self.profile).zip(tile(Role::Src).zip(tile(Role::Dst)));
-        let Some((how @ (Bind::Window | Bind::Bytes | Bind::InPlace | Bind::Scale), (src, dst))) = bound else {
+        let Some((how @ (Bind::Window | Bind::Bytes | Bind::Storage | Bind::InPlace | Bind::Scale), (src, dst))) =
+            bound
+        else {
             let (is_new, effect) = self.issue_at(inst, tiles, Memory::default)?;
             return Ok(self.issued(is_new, effect));
         };
@@ -252,7 +254,7 @@ impl Engine {
             }
             places.push(place);
         }
-        if how == Some(Bind::Bytes) {
+        if matches!(how, Some(Bind::Bytes | Bind::Storage)) {
             return Ok(None);
         }
         Prepared::new(inst, Places { tiles: &places, global: buffer, tracked: self.memories.tracked }).map(Some)

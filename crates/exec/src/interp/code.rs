@@ -1,6 +1,6 @@
 //! A function made ready to run: a tree of operations whose operands are slots.
 
-use tessera_ir::{ArithOp, CastOp, CmpPred, OpId, ScalarType, Type, ValueId, scalar};
+use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTags};
@@ -150,6 +150,9 @@ pub(crate) enum Code {
     Arith { op: ArithOp, width: u32, dst: IntSlot, a: Int, b: Int, at: OpId },
     Cmp { pred: CmpPred, width: u32, dst: IntSlot, a: Int, b: Int },
     Cast { op: CastOp, from: u32, to: u32, dst: IntSlot, a: Int },
+    Float { op: FloatOp, elem: Elem, dst: IntSlot, args: [Int; 3] },
+    CmpFloat { pred: FloatPred, dst: IntSlot, a: Int, b: Int },
+    Convert { op: CastOp, from: ScalarType, to: ScalarType, dst: IntSlot, a: Int, at: OpId },
     For(Box<For>),
     If(Box<If>),
     While(Box<While>),
@@ -180,7 +183,7 @@ pub(crate) enum Support {
     Window(Window),
     MakeView(MakeView),
     Partition(MakeView),
-    AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int },
+    AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int, is_pointer: bool },
     LoadScalar(Access, IntSlot),
     StoreScalar(Access, Int),
     // TGETVAL.

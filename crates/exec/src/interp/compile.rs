@@ -5,7 +5,7 @@ mod instruction;
 use super::code::*;
 use crate::lower::Failure;
 use tessera_ir::edges::{self, Control, Edge, When};
-use tessera_ir::{Arg, BlockId, Def, Func, Module, Op, OpId, OpKind, ScalarType, Type, ValueId, scalar};
+use tessera_ir::{Arg, BlockId, CastOp, Def, Func, Module, Op, OpId, OpKind, ScalarType, Type, ValueId, scalar};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
@@ -242,12 +242,27 @@ impl Compiler<'_> {
                 Code::Support(id, Box::new(Support::Dense { object, slot, bytes }))
             }
             OpKind::Arith(kind) => {
-                let (dst, a, b) = (self.int_result(op)?, self.operand(op, 0)?, self.operand(op, 1)?);
+                let (dst, a, b) = (self.int_result(op)?, self.operand(op, 0)?, self.operand(op, kind.arity() - 1)?);
                 Code::Arith { op: *kind, width: to, dst, a, b, at: id }
             }
             OpKind::Cmp(pred) => {
                 let (dst, a, b) = (self.int_result(op)?, self.operand(op, 0)?, self.operand(op, 1)?);
                 Code::Cmp { pred: *pred, width: from, dst, a, b }
+            }
+            OpKind::Float(kind) => {
+                let result = self.result(op)?;
+                let ScalarType::Float(elem) = self.scalar_type(result) else { return Err(lacks(op, "a float")) };
+                let arg = |n: usize| self.operand(op, n.min(kind.arity() - 1));
+                Code::Float { op: *kind, elem, dst: self.int_result(op)?, args: [arg(0)?, arg(1)?, arg(2)?] }
+            }
+            OpKind::CmpFloat(pred) => {
+                let (dst, a, b) = (self.int_result(op)?, self.operand(op, 0)?, self.operand(op, 1)?);
+                Code::CmpFloat { pred: *pred, dst, a, b }
+            }
+            OpKind::Cast(kind) if *kind == CastOp::Bitcast || kind.floats() != (false, false) => {
+                let from = op.values().next().map_or(ScalarType::Index, |v| self.scalar_type(v));
+                let to = self.scalar_type(self.result(op)?);
+                Code::Convert { op: *kind, from, to, dst: self.int_result(op)?, a: self.operand(op, 0)?, at: id }
             }
             OpKind::Cast(kind) => {
                 Code::Cast { op: *kind, from, to, dst: self.int_result(op)?, a: self.operand(op, 0)? }

@@ -59,11 +59,15 @@ impl Exec<'_> {
         Ok(())
     }
 
-    pub fn add_pointer(&mut self, src: GlobalSlot, dst: GlobalSlot, by: i64) -> Result<(), Failure> {
+    /// `pto.addptr`; a view or memref that becomes a pointer loses its extents.
+    pub fn add_pointer(&mut self, src: GlobalSlot, dst: GlobalSlot, by: i64, is_pointer: bool) -> Result<(), Failure> {
         let mut moved = self.global(src).clone();
         moved.offset = moved.offset.checked_add(by).ok_or_else(|| {
             out_of_bounds(format!("a pointer at {} moves by {by}", moved.offset), "stay inside the buffer")
         })?;
+        if is_pointer {
+            (moved.dims, moved.strides) = (SmallVec::new(), SmallVec::new());
+        }
         self.globals[dst.index()] = moved;
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::lower::{Failure, failure};
 use crate::origin::Watch;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
-use tessera_ir::{Func, Module, OpId, ValueId, scalar};
+use tessera_ir::{Func, Module, OpId, ValueId, float, scalar};
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
 use tessera_isa::ops::AttrName;
@@ -153,7 +153,7 @@ impl<'a> Exec<'a> {
 
     #[cold]
     fn undefined(&self, at: OpId, what: scalar::Undefined) -> Failure {
-        self.at(at, failure("arith", what.to_string(), what.help()))
+        self.at(at, failure(what.rule(), what.to_string(), what.help()))
     }
 
     fn code(&mut self, code: &[Code]) -> Result<(), Failure> {
@@ -173,6 +173,18 @@ impl<'a> Exec<'a> {
                 Code::Cast { op, from, to, dst, a } => {
                     let value = scalar::cast(*op, *from, *to, self.int(*a));
                     self.set(*dst, value);
+                }
+                Code::Float { op, elem, dst, args } => {
+                    let args = args.map(|a| f64::from_bits(self.int(a) as u64));
+                    self.set(*dst, float::float(*op, *elem, args).to_bits() as i64);
+                }
+                Code::CmpFloat { pred, dst, a, b } => {
+                    let [a, b] = [a, b].map(|v| f64::from_bits(self.int(*v) as u64));
+                    self.set(*dst, -i64::from(float::compare(*pred, a, b)));
+                }
+                Code::Convert { op, from, to, dst, a, at } => {
+                    let value = float::cast(*op, *from, *to, self.int(*a));
+                    self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
                 }
                 Code::For(f) => self.repeat(f)?,
                 Code::If(branch) => {
@@ -206,7 +218,7 @@ impl<'a> Exec<'a> {
             Support::Window(window) => self.window(at, window)?,
             Support::MakeView(view) => self.make_view(view)?,
             Support::Partition(view) => self.partition(view)?,
-            Support::AddPtr { src, dst, by } => self.add_pointer(*src, *dst, self.int(*by))?,
+            Support::AddPtr { src, dst, by, is_pointer } => self.add_pointer(*src, *dst, self.int(*by), *is_pointer)?,
             Support::LoadScalar(access, to) => self.load_scalar(at, access, *to)?,
             Support::Get(get) => self.get_element(at, get)?,
             Support::Dense { object, slot, bytes } => self.dense(at, *object, *slot, bytes)?,

@@ -104,7 +104,7 @@ family! { after matrix::END;
             ALL StartNumber "tci-scalar"; ALL OneRow "tci-shape";
         },
         sem: Sem::Data(sem::count),
-        examples: &[(Role::Dst, "!pto.tile<1x32xi32>")],
+        examples: &[(Role::Scalar, "i32"), (Role::Dst, "!pto.tile<1x32xi32>")],
         ..BASE
     };
     Ttri => OpInfo {
@@ -126,6 +126,7 @@ family! { after matrix::END;
             ALL DiagonalNumber "ttri-scalar"; ALL TriangleAttr "ttri-attr";
         },
         sem: Sem::Data(sem::triangle),
+        examples: &[(Role::Scalar, "i32")],
         ..BASE
     };
     Trandom => OpInfo {
@@ -143,7 +144,15 @@ family! { after matrix::END;
             CPU_A5 WordNumbers "trandom-scalar"; CPU_A5 RandomAttr "trandom-attr";
         },
         sem: Sem::Data(sem::random),
-        examples: &[(Role::Dst, "!pto.tile<16x32xi32>")],
+        examples: &[
+            (Role::Key0, "i32"),
+            (Role::Key1, "i32"),
+            (Role::Counter0, "i32"),
+            (Role::Counter1, "i32"),
+            (Role::Counter2, "i32"),
+            (Role::Counter3, "i32"),
+            (Role::Dst, "!pto.tile<16x32xi32>"),
+        ],
         ..BASE
     };
     Thistogram => OpInfo {
@@ -178,8 +187,8 @@ family! { after matrix::END;
         forms: &[
             form!(Plain: Src as read_declared, Idx, Tmp as optional_scratch => Dst; attrs),
             form!(Compare: Src, Scalar, Tmp as optional_scratch => Dst as write_part, Cdst as write_part;
-                cpp Dst, Src, Scalar, Cdst, Tmp; attrs CmpMode, Offset),
-            form!(Mask: Src => Dst as write_part; attrs MaskPattern),
+                cpp Dst, Src, Scalar, Cdst, Tmp; attrs CmpMode, Offset; with Dst "!pto.tile<16x32xi32>"),
+            form!(Mask: Src => Dst as write_part; attrs MaskPattern; with Dst "!pto.tile<16x16xf16>"),
         ],
         attrs: &[AttrName::CmpMode, AttrName::Offset, AttrName::MaskPattern],
         sigs: &[
@@ -267,7 +276,11 @@ family! { after matrix::END;
             ALL AtRun "undefined-use";
         },
         sem: Sem::Data(sem::sort),
-        examples: &[(Role::Idx, "!pto.tile<16x32xu32>"), (Role::Dst, "!pto.tile<16x128xf16>")],
+        examples: &[
+            (Role::Idx, "!pto.tile<16x32xu32>"),
+            (Role::Tmp, "!pto.tile<1x32xf16>"),
+            (Role::Dst, "!pto.tile<16x128xf16>"),
+        ],
         ..BASE
     };
     Tmrgsort => OpInfo {
@@ -300,6 +313,8 @@ family! { after matrix::END;
         },
         sem: Sem::Data(sem::merge),
         examples: &[
+            (Role::Scalar, "i32"),
+            (Role::Executed, "vector<4xi16>"),
             (Role::Src, "!pto.tile<1x256xf32>"),
             (Role::Src0, "!pto.tile<1x64xf32>"),
             (Role::Src1, "!pto.tile<1x64xf32>"),
@@ -325,6 +340,7 @@ family! { after matrix::END;
         },
         pipe: Pipe::S,
         sem: Sem::Gets,
+        examples: &[(Role::Value, "f16")],
         ..BASE
     };
     Tsetval => OpInfo {
@@ -337,7 +353,7 @@ family! { after matrix::END;
         sigs: &[element(Profiles::CPU, &[]), element(Profiles::NPU, &[(Role::Dst, &[Loc::Vec])])],
         ids: Ids { layout: None, ..ids!("tsetval") },
         rules: rules! {
-            NPU Signature "tsetval-loc"; ALL Signature "tsetval-dtype"; ALL ElementNumber "tsetval-scalar";
+            NPU Signature "tsetval-loc"; A5 Signature "tsetval-dtype"; ALL ElementNumber "tsetval-scalar";
             ALL ElementIndex "tsetval-index";
         },
         pipe: Pipe::S,

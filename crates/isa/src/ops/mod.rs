@@ -102,6 +102,8 @@ pub enum Bind {
     Window,
     /// dst lies where src lies, on a2a3 and a5; cpu copies (ops.md 4).
     Bytes,
+    /// dst lies where src lies, on every profile (isa/structure.md 7).
+    Storage,
     /// dst lies where src lies, unless it has an address of its own (ops.md 6).
     InPlace,
     /// dst lies at a 16th of src's address, in the memory of scales (isa/matrix.md 3).

@@ -312,6 +312,8 @@ pub struct FormInfo {
     pub named: &'static [Role],
     /// The attributes that intrinsics of the form take, where those are not all of the row's.
     pub attrs: Option<&'static [AttrName]>,
+    /// Types of operands with which the form is legal, where they are not the row's.
+    pub examples: &'static [(Role, &'static str)],
 }
 
 impl FormInfo {
@@ -397,7 +399,7 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
 /// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.
 macro_rules! form {
     ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)? $(; named $($named:ident),*)?
-     $(; attrs $($attr:ident),*)?) => {
+     $(; attrs $($attr:ident),*)? $(; with $($of:ident $text:literal),*)?) => {
         FormInfo {
             form: Form::$form,
             ins: &[$(form!(@ read $in $($effect)?)),*],
@@ -405,6 +407,7 @@ macro_rules! form {
             cpp: &[$($(Role::$arg),*)?],
             named: &[$($(Role::$named),*)?],
             attrs: form!(@ attrs $([$($attr)*])?),
+            examples: &[$($((Role::$of, $text)),*)?],
         }
     };
     (@ attrs) => { None };

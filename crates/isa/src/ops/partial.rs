@@ -102,6 +102,7 @@ family! { after irregular::END;
         examples: &[
             (Role::Src, "!pto.tile<16x32xf32>"),
             (Role::Fp, "!pto.tile<vec, 16x1xf32, blayout=col_major>"),
+            (Role::Offset, "!pto.tile<vec, 16x1xf32, blayout=col_major>"),
             (Role::Dst, "!pto.tile<16x32xi8>"),
         ],
         ..BASE

@@ -56,6 +56,21 @@ family! { after layout::END;
         summary: "TRESHAPE to another element type with the same rows.",
         ..treshape::TRESHAPE
     };
+    BindTile => OpInfo {
+        family: Family::Support,
+        mnemonic: "bind_tile",
+        cpp: &[],
+        attrs: &[],
+        rules: &[],
+        forms: &[form!(Plain: Src as read_declared => Dst as view)],
+        examples: &[],
+        source: "isa/structure.md 7",
+        summary: "A tile's storage under another layout and valid region.",
+        formula: "dst lies where src lies",
+        binds: Some(Bind::Storage),
+        sem: Sem::Binds,
+        ..treshape::TRESHAPE
+    };
     AllocTile => plain!("alloc_tile" ["Tile"] Value Alloc "A tile, with optional address and run-time valid extents.",
         binds: Some(Bind::New), rules: rules![ALL Program "tassign-range", "tassign-align", "valid-range", "capacity";]);
     Tassign => plain!("tassign" ["TASSIGN"] Binds Assign "Bind a tile to an address; moves no data.",
@@ -65,7 +80,7 @@ family! { after layout::END;
     MakeTensorView => plain!("make_tensor_view" ["GlobalTensor"] Value MakeView
         "A strided view of global memory, one to five dimensions.", attrs: &[AttrName::Layout],
         rules: rules![ALL Program "view-layout";]);
-    PartitionView => plain!("partition_view" [] Value Partition "A window of a view.",
+    PartitionView => plain!("partition_view" [] Value Partition "A window of a view.", aliases: &["subview"],
         rules: rules![ALL Program "gm-bounds";]);
     Addptr => plain!("addptr" [] Value AddPtr "Move a pointer by a number of elements.");
     LoadScalar => plain!("load_scalar" [] Loads LoadScalar "Read one element of global memory.",

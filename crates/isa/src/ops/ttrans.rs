@@ -22,8 +22,16 @@ pub(super) const TTRANS: OpInfo = OpInfo {
     summary: "Transpose: over the source's valid region on cpu and a2a3, over its declared shape on a5.",
     formula: "dst(j,i) = src(i,j)",
     forms: &[
-        FormInfo { form: Form::Plain, ins: &[SRC], outs: &[DST], cpp: &[], named: &[], attrs: None },
-        FormInfo { form: Form::Tmp, ins: &[SRC, scratch(Role::Tmp)], outs: &[DST], cpp: &[], named: &[], attrs: None },
+        FormInfo { form: Form::Plain, ins: &[SRC], outs: &[DST], cpp: &[], named: &[], attrs: None, examples: &[] },
+        FormInfo {
+            form: Form::Tmp,
+            ins: &[SRC, scratch(Role::Tmp)],
+            outs: &[DST],
+            cpp: &[],
+            named: &[],
+            attrs: None,
+            examples: &[],
+        },
     ],
     rules: rules! {
         ALL Signature "ttrans-loc", "ttrans-layout", "ttrans-dtype"; ALL TransposeSize "ttrans-size";

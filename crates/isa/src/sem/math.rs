@@ -44,6 +44,17 @@ pub fn log(x: f32) -> f32 {
     if x >= 0.0 { l } else { NAN }
 }
 
+/// `2^x`.
+pub fn exp2(x: f32) -> f32 {
+    pow(2.0, x)
+}
+
+/// The logarithm to base 2; powers of two are exact.
+pub fn log2(x: f32) -> f32 {
+    let l = (log_f64(f64::from(x)) * std::f64::consts::LOG2_E) as f32;
+    if x > 0.0 && x < f32::INFINITY { l } else { log(x) }
+}
+
 /// `1 / √x`; -0 gives -inf.
 #[inline(always)]
 pub fn rsqrt(x: f32) -> f32 {

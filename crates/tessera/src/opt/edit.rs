@@ -30,6 +30,7 @@ fn binds(opcode: Opcode) -> bool {
 fn is_pure(op: &Op) -> bool {
     match op.kind {
         OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Select | OpKind::Cast(_) => true,
+        OpKind::Float(_) | OpKind::CmpFloat(_) => true,
         // A window in result form makes nothing but its result.
         OpKind::Pto(opcode, _) => matches!(opcode.info().sem, Sem::Value) || opcode.info().text == Text::Subset,
         _ => false,
@@ -169,7 +170,8 @@ impl<'a> Edit<'a> {
                     }
                     let dsts = op.dsts();
                     // A view that nothing names is dead whatever happens to the bytes behind it.
-                    let is_view = op.opcode().and_then(|o| o.info().binds) == Some(Bind::Bytes);
+                    let binds = op.opcode().and_then(|o| o.info().binds);
+                    let is_view = matches!(binds, Some(Bind::Bytes | Bind::Storage));
                     let names = |other: OpId, v: ValueId| self.func.op(other).values().any(|w| w == v);
                     let alone = |v: ValueId| {
                         !self.func.outputs.contains(&v) && !ops.iter().any(|(_, other)| other != id && names(*other, v))

@@ -68,7 +68,8 @@ impl Compiler<'_> {
             }
             Text::AddPtr => {
                 let by = wanted(self, Role::Number)?;
-                Support::AddPtr { src: global(self)?, dst: made(self)?, by }
+                let is_pointer = result.is_some_and(|r| matches!(self.ty(r), tessera_ir::Type::Ptr(..)));
+                Support::AddPtr { src: global(self)?, dst: made(self)?, by, is_pointer }
             }
             Text::LoadScalar | Text::StoreScalar => {
                 let stored = op.operand(Role::Scalar).map(|o| o.arg);

@@ -1,0 +1,113 @@
+//! What inputs are given to, and what must hold of it besides that it ends.
+
+use tessera::equiv::Given;
+use tessera::npy::Array;
+use tessera::program::{Bindings, Input, Kernel, Limits, Need};
+use tessera::{Diagnostic, Profile, Program};
+use tessera_ir::TextForm;
+
+/// What a target takes.
+pub enum Kind {
+    /// The text of a program.
+    Text,
+    /// An npy file.
+    Array,
+    /// Bytes that decide what is done.
+    Bytes,
+}
+
+/// One place where inputs come in.
+pub struct Target {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub run: fn(&[u8]),
+}
+
+pub static TARGETS: &[Target] = &[
+    Target { name: "text", kind: Kind::Text, run: text },
+    Target { name: "attribute", kind: Kind::Text, run: attribute },
+    Target { name: "npy", kind: Kind::Array, run: npy },
+    Target { name: "run", kind: Kind::Text, run: pipeline },
+    Target { name: "calls", kind: Kind::Bytes, run: crate::calls::run },
+];
+
+/// Reading ends; what is read is printed, read again as the same text, and converted.
+fn text(bytes: &[u8]) {
+    let parsed = tessera_asm::parse_bytes(bytes, None);
+    if parsed.has_errors() {
+        return;
+    }
+    let printed = tessera_asm::print(&parsed);
+    let again = tessera_asm::parse(&printed, None);
+    assert!(!again.has_errors(), "printed text is not read: {:?}", again.diagnostics.first());
+    assert_eq!(printed, tessera_asm::print(&again), "printing is no fixpoint");
+    for to in [TextForm::Asm, TextForm::Ssa, TextForm::Dps] {
+        let converted = tessera_asm::convert(&parsed, to);
+        let back = tessera_asm::parse(&converted, None);
+        assert!(!back.has_errors(), "text in form {to:?} is not read: {:?}", back.diagnostics.first());
+    }
+}
+
+/// Each line's braces and types by themselves.
+fn attribute(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for line in text.lines().take(64) {
+        if let Some(dictionary) = line.find('{').and_then(|at| line.get(at..)) {
+            let program = format!("%d = pto.tmov %s {dictionary} : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>\n");
+            self::text(program.as_bytes());
+        }
+        if let Some(ty) = line.find('!').and_then(|at| line.get(at..)) {
+            let _ = tessera_asm::parse_type(ty);
+        }
+    }
+}
+
+/// What is read is written and read again.
+fn npy(bytes: &[u8]) {
+    if let Ok(array) = Array::parse(bytes) {
+        let again = Array::parse(&array.to_file());
+        assert_eq!(
+            again.map(|a| (a.shape, a.bytes)).ok(),
+            Some((array.shape, array.bytes)),
+            "the file is read otherwise"
+        );
+    }
+}
+
+/// From text to bytes, on every profile; then where they come from.
+fn pipeline(bytes: &[u8]) {
+    for profile in Profile::ALL {
+        let program = Program::read(bytes, Some(profile));
+        let found = program.check();
+        assert!(found.iter().all(|d| d.rule != "internal"), "{found:?}");
+        let _ = program.portability();
+        if found.iter().any(Diagnostic::is_error) {
+            continue;
+        }
+        let Ok(kernel) = program.kernel_or_entry(None) else { continue };
+        let blocks = 1 + bytes.len() as u32 % 3;
+        let limits = Limits { steps: 20_000, memory: 16 << 20 };
+        let bindings = Bindings { inputs: inputs(&kernel), blocks, limits, ..Bindings::default() };
+        let outcome = kernel.execute(bindings);
+        assert!(outcome.diagnostics.iter().all(|d| d.rule != "internal"), "{:?}", outcome.diagnostics);
+        let given = Given { blocks, limits, ..Given::default() };
+        let _ = tessera::equiv::equiv(&kernel, &kernel, &given, &[]);
+    }
+}
+
+/// Something for every argument that needs it.
+fn inputs(kernel: &Kernel) -> Vec<(tessera_ir::ValueId, Input)> {
+    let mut all = Vec::new();
+    for value in &kernel.func().args {
+        let input = match kernel.need(*value) {
+            Need::Scalar(_) => kernel.bind_number(*value, tessera::Number::Int(2)).ok(),
+            Need::Tile(tile) if tile.bytes() <= 1 << 20 => Some(Input::TileBytes(vec![1; tile.bytes() as usize])),
+            Need::Buffer(elem, _) => {
+                Some(Input::Buffer { bytes: vec![1; 1 << 14], elem, dims: vec![(1 << 17) / u64::from(elem.bits())] })
+            }
+            _ => None,
+        };
+        all.extend(input.map(|input| (*value, input)));
+    }
+    all
+}
