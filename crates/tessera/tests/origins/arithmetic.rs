@@ -258,17 +258,17 @@ fn opt_proves_its_steps_with_arithmetic() {
     assert!(kept.text.contains("tadds"), "{}", kept.text);
 }
 
-/// `A` and `B` are L1 tiles of 16x64 and 64x16, `L` and `R` those of the matrix unit, `l` and `r` their halves along K.
+/// `A` and `B` are L1 tiles of 16x64 and 64x32, `L` and `R` those of the matrix unit, `l` and `r` their halves along K.
 fn product(lines: &[&str], elem: &str, to: &str) -> String {
     let tile = |loc: &str, rows: u64, cols: u64| format!("!pto.tile<loc={loc}, {elem}, {rows}, {cols}>");
     let names = [
         ("A", tile("mat", 16, 64)),
-        ("B", tile("mat", 64, 16)),
+        ("B", tile("mat", 64, 32)),
         ("L", tile("left", 16, 64)),
-        ("R", tile("right", 64, 16)),
+        ("R", tile("right", 64, 32)),
         ("l", tile("left", 16, 32)),
-        ("r", tile("right", 32, 16)),
-        ("C", format!("!pto.tile<loc=acc, {to}, 16, 16>")),
+        ("r", tile("right", 32, 32)),
+        ("C", format!("!pto.tile<loc=acc, {to}, 16, 32>")),
     ];
     let line = |line: &&str| {
         let word = |w: &str| names.iter().find(|(n, _)| *n == w).map_or(w.to_string(), |(_, t)| t.clone());
