@@ -6,6 +6,7 @@
 mod blocks;
 mod compute;
 mod image;
+mod irregular;
 mod rows;
 mod vector;
 
