@@ -2,7 +2,7 @@
 
 use super::{Cell, Content, Done, NO_MEANING, Reference, area};
 use tessera_isa::inst::{Coalesce, GatherOob, GlobalArg, ScatterAtomic, ScatterOob, ViewTag};
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Func;
 
@@ -31,7 +31,7 @@ impl Reference<'_> {
         let (valid, [rows, cols]) = (tile.valid, [tile.tile.rows, tile.tile.cols]);
         match given.or(tile.tile.pad_bits()) {
             Some(bits) => tile.fill_outside(0, valid, bits),
-            None if self.inst.profile != Profile::Cpu => {
+            None if self.inst.profile != Profile::Cpu && self.inst.form == Form::Plain => {
                 let [have_rows, have_cols] = view.shape();
                 for [r, c] in area([rows, cols]) {
                     let (row, col) = (have_rows.ok_or(NO_MEANING)?, have_cols.ok_or(NO_MEANING)?);
@@ -161,14 +161,13 @@ fn put(buffer: &mut Content, view: &GlobalArg, stored: &[(i64, Cell)], op: Optio
                 let new = op.eval(view.elem, &[(view.elem, old.bits), (view.elem, cell.bits & view.elem.mask())]);
                 buffer.set(*at, view.elem, Cell::of(new));
             }
-            Some(_) => {}
+            Some(_) => undefined = true,
         }
-        undefined |= !is_whole;
     }
     for (byte, defined) in buffer.bytes.iter_mut().zip(&mut buffer.defined) {
         if *defined != 0xFF {
-            *byte &= *defined;
-            *defined = 0xFF;
+            (*byte, *defined) = (0, 0xFF);
+            undefined = true;
         }
     }
     undefined
