@@ -7,6 +7,7 @@ mod blocks;
 mod compute;
 mod global;
 mod image;
+mod irregular;
 mod rows;
 mod vector;
 

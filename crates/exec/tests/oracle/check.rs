@@ -4,7 +4,7 @@ use super::cases::{Case, parameter};
 use tessera_exec::engine::{Engine, Refused, TileId};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Coalesce, ConvType, GatherOob, Inst, ScatterOob};
-use tessera_isa::ops::{Opcode, Role, RuleKind};
+use tessera_isa::ops::{Family, Form, Opcode, Role, RuleKind};
 use tessera_isa::sem;
 use tessera_isa::tile::Extent;
 use tessera_testkit::random::Random;
@@ -53,6 +53,12 @@ fn contents(random: &mut Random, case: &Case, index: usize) -> Content {
     let arg = &case.inst.tiles[index];
     let mut content = random_content(random, arg.tile.elem, arg.tile.bytes());
     let rarely = random.once_in(12);
+    if case.inst.op.info().family == Family::Irregular
+        && (case.inst.op, case.inst.form) != (Opcode::Tgather, Form::Plain)
+    {
+        super::irregular::settle(random, &case.inst, arg.role, &mut content);
+        return content;
+    }
     match arg.role {
         Role::Fp => {
             let dst = case.inst.written_elem().unwrap_or(Elem::I8);
