@@ -3,6 +3,7 @@
 
 mod compute;
 mod irregular;
+mod matrix;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
