@@ -6,6 +6,7 @@ mod oracle {
     pub mod cases;
     pub mod check;
     pub mod compute;
+    pub mod global;
     pub mod irregular;
     pub mod more;
     pub mod vector;
@@ -35,8 +36,12 @@ const FORMS: &[(Opcode, &[Form])] = &[
     (Opcode::Timg2col, &[Form::Plain]),
     (Opcode::Tinterleave, &[Form::Plain]),
     (Opcode::Tdeinterleave, &[Form::Plain, Form::OneSource]),
-    (Opcode::Tload, &[Form::Plain]),
-    (Opcode::Tstore, &[Form::Plain]),
+    (Opcode::Tload, &[Form::Plain, Form::Window]),
+    (Opcode::Tprefetch, &[Form::Plain]),
+    (Opcode::Tstore, &[Form::Plain, Form::ScalarQuant, Form::Window]),
+    (Opcode::TstoreFp, &[Form::VectorQuant]),
+    (Opcode::Mgather, &[Form::Plain]),
+    (Opcode::Mscatter, &[Form::Plain]),
     (Opcode::Tgather, &[Form::Plain]),
 ];
 
