@@ -38,7 +38,7 @@ pub use irregular::{
     count, counted_byte, dequantize, gather, gather_blocks, histogram, merge, quantize, random, record_columns,
     scatter, set_element, sort, stored, triangle,
 };
-pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, scale_address, scale_pairs};
+pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, f32_mode, scale_address, scale_pairs};
 pub use memory::{load, prefetch, store};
 pub use notation::{Piece, TIGHT, pieces};
 pub use random::Random;
