@@ -16,6 +16,7 @@ mod memref;
 mod mismatch;
 mod module;
 mod names;
+mod opaque;
 mod region;
 mod special;
 mod special_types;

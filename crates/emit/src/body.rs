@@ -89,7 +89,12 @@ impl Emitter<'_> {
             Text::AddPtr => self.addptr(op),
             Text::LoadScalar | Text::StoreScalar => self.scalar_access(op, opcode),
             Text::Number => {
-                let name = if opcode == Opcode::GetBlockIdx { "block_idx" } else { "block_num" };
+                let name = match opcode {
+                    Opcode::GetBlockIdx => "block_idx",
+                    Opcode::GetBlockNum => "block_num",
+                    Opcode::GetSubblockIdx => "0",
+                    _ => "1",
+                };
                 self.names.stands_for(self.result(op)?, name.into());
                 Ok(())
             }

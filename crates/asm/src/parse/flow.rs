@@ -153,10 +153,14 @@ impl Parser<'_> {
     }
 
     /// The operation behind its regions: attributes, location, results.
-    fn finish_region(&mut self, mut op: Op, results: &Results, types: &Types) -> Res<()> {
+    pub(super) fn finish_region(&mut self, mut op: Op, results: &Results, types: &Types) -> Res<()> {
         let mut entries = self.optional_dictionary()?;
         let loc = self.tail(&mut entries)?;
+        let words = op.attrs.take().map(|attrs| attrs.words).unwrap_or_default();
         op.attrs = self.sort_attrs(entries, &[], op.kind.name());
+        if !words.is_empty() {
+            op.attrs_mut().words = words;
+        }
         // The span is the head's; `finish` would take in the regions.
         let prev = std::mem::replace(&mut self.prev, op.span);
         let outcome = self.finish(op, results, types, loc);

@@ -379,7 +379,7 @@ impl Parser<'_> {
                 Tok::LBracket | Tok::Less => open += 1,
                 Tok::RBracket | Tok::Greater if open > 0 => open -= 1,
                 Tok::Comma => {}
-                Tok::Word | Tok::Int if open > 0 => draft.words.push(self.here().to_string()),
+                Tok::Word | Tok::Int if open > 0 || (self.at(Tok::Int) && !self.tok.first) => draft.words.push(self.here().to_string()),
                 Tok::Str if !self.tok.first || open > 0 => draft.words.push(super::attr::unquote(self.here())),
                 Tok::Hash if !self.tok.first => {
                     if let Attr::Dialect(_, body) = self.attr()? {

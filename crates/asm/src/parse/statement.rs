@@ -164,6 +164,10 @@ impl Parser<'_> {
         if let Some(outcome) = self.memref(results, word) {
             return outcome;
         }
+        if matches!(word, "pto.section.cube" | "pto.section.vector" | "pto.section_cube" | "pto.section_vector") {
+            let section = word.replace("pto.section_", "pto.section.");
+            return self.section(results, section.trim_start_matches("pto."));
+        }
         let (bare, text_form) = match word.strip_prefix("pto.") {
             Some(mnemonic) => (mnemonic, TextForm::Ssa),
             None => (word, TextForm::Asm),
@@ -190,6 +194,7 @@ impl Parser<'_> {
 
     fn pto(&mut self, results: &Results, known: Pto, form: TextForm) -> Res<()> {
         match known {
+            Pto::Other(name) if self.at_opaque() => self.opaque(results, name),
             Pto::Other(name) => self.other(results, name),
             Pto::Table(op) if op.info().text != Text::Forms => self.special(results, op, form),
             Pto::Table(op) => self.instruction(results, op, form, Vec::new()),

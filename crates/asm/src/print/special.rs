@@ -110,6 +110,14 @@ impl Printer<'_> {
         };
         let shown: Vec<String> =
             words.iter().map(|w| if plain(w) { format!("<{w}>") } else { format!("\"{w}\"") }).collect();
+        if let (Opcode::SyncSet | Opcode::SyncWait, [pipe, ids @ ..]) = (opcode, words) {
+            let ids: String = ids.iter().map(|id| format!(", {id}")).collect();
+            write!(self, " <{pipe}>{ids}");
+            for operand in &op.operands {
+                self.text(", ").arg(operand.arg);
+            }
+            return self.attrs(op, opcode);
+        }
         if opcode == Opcode::Barrier && shown.len() == 1 {
             write!(self, " {}", shown.join(""));
         } else if !shown.is_empty() {

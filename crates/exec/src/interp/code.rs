@@ -269,7 +269,7 @@ impl Program {
             Type::Scalar(_) => Var::Int(IntSlot(next(&mut self.ints))),
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => Var::Tile(TileSlot(next(&mut self.tiles))),
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
-            Type::Event => Var::Nothing,
+            Type::Event | Type::Opaque(_) => Var::Nothing,
         }
     }
 }

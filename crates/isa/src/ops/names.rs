@@ -2,6 +2,10 @@
 
 /// Mnemonics, sorted.
 static OTHERS: &str = "\
+    aic_initialize_pipe aiv_initialize_pipe build_async_session declare_eventid_array declare_tile eventid_array_get \
+    eventid_array_set import_reserved_buffer initialize_l2g2l_pipe initialize_l2l_pipe mad reserve_buffer talloc \
+    test_async_event tfree_from_aic tfree_from_aiv tpop_from_aic tpop_from_aiv tpush_to_aic tpush_to_aiv vecscope \
+    wait_async_event \
     mgather mscatter tabs tadd taddc tadds taddsc taddrelu tand tands tbroadcast tci tcmp tcmps tcolargmax \
     tcolargmin tcolexpand tcolexpandadd tcolexpanddiv tcolexpandexpdif tcolexpandmax tcolexpandmin tcolexpandmul \
     tcolexpandsub tcolmax tcolmin tcolprod tcolsum tcvt tdequant tdiv tdivs texp texpands tfmod tfmods tfree \

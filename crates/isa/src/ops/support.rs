@@ -93,11 +93,23 @@ family! { after layout::END;
         "The pad value of later TIMG2COLs.", source: "ops.md 7");
     SetImg2colRpt => plain!("set_img2col_rpt" ["SET_IMG2COL_RPT"] Configures Ignored "Accepted, without effect.",
         source: "ops.md 7");
+    GetSubblockIdx => plain!("get_subblock_idx" [] Block Number "The number of the vector core in its block.",
+        source: "isa/structure.md 4");
+    GetSubblockNum => plain!("get_subblock_num" [] Block Number "How many vector cores run the kernel in a block.",
+        source: "isa/structure.md 4");
+    SetFlagDyn => plain!("set_flag_dyn" [] Orders AsWritten "Order between two pipes, by a computed id.");
+    WaitFlagDyn => plain!("wait_flag_dyn" [] Orders AsWritten "Order between two pipes, by a computed id.");
+    GetBuf => plain!("get_buf" [] Orders AsWritten "Take a buffer's token.");
+    RlsBuf => plain!("rls_buf" [] Orders AsWritten "Give a buffer's token back.");
+    SyncSet => plain!("sync.set" [] Orders AsWritten "A token for another core.", aliases: &["sync_set"]);
+    SyncWait => plain!("sync.wait" [] Orders AsWritten "Wait for another core's token.", aliases: &["sync_wait"]);
+    SetFfts => plain!("set_ffts" [] Orders AsWritten "Accepted, without effect.");
     SetFlag => plain!("set_flag" [] Orders AsWritten "Order between two pipes.");
     WaitFlag => plain!("wait_flag" [] Orders AsWritten "Order between two pipes.");
     RecordEvent => plain!("record_event" [] Orders AsWritten "Order between pipes.");
     WaitEvent => plain!("wait_event" [] Orders AsWritten "Order between pipes.");
-    Barrier => plain!("barrier" [] Orders AsWritten "All pipes finish before the next instruction.");
+    Barrier => plain!("barrier" [] Orders AsWritten "All pipes finish before the next instruction.",
+        aliases: &["pipe_barrier", "barrier_sync"]);
     Tsync => plain!("tsync" ["TSYNC"] Orders AsWritten "Wait for events.");
     GetBlockIdx => plain!("get_block_idx" [] Block Number "The number of the running block.");
     GetBlockNum => plain!("get_block_num" [] Block Number "How many blocks run.");

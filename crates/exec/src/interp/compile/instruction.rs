@@ -101,6 +101,12 @@ impl Compiler<'_> {
                 attr: op.known_attrs().pad_value(),
             },
             Text::Number if opcode == Opcode::GetBlockIdx => Support::BlockIndex(self.int_result(op)?),
+            // One process that is not split, or one core of a kind (isa/structure.md 4).
+            Text::Number if matches!(opcode, Opcode::GetSubblockIdx | Opcode::GetSubblockNum) => {
+                let value = i64::from(opcode == Opcode::GetSubblockNum);
+                code.push(Code::Set { dst: self.int_result(op)?, value });
+                return Ok(());
+            }
             Text::Number => Support::BlockCount(self.int_result(op)?),
             _ if matches!(opcode.info().sem, Sem::Gets) => Support::Get(GetElement {
                 opcode,
