@@ -98,6 +98,9 @@ impl Emitter<'_> {
                 self.names.stands_for(self.result(op)?, name.into());
                 Ok(())
             }
+            Text::Address | Text::Dim | Text::Print => {
+                Err(cannot(op.span, format!("pto.{opcode}"), "take it out of the program"))
+            }
             Text::AsWritten => {
                 self.order(op, opcode);
                 Ok(())

@@ -136,6 +136,23 @@ pub(crate) struct MakeView {
     pub elem: Elem,
 }
 
+/// A pointer made of a tile, a view, a pointer or a number; or a number made of a pointer, which has no element.
+#[derive(Debug)]
+pub(crate) struct Address {
+    pub from: Var,
+    pub to: Var,
+    pub elem: Option<Elem>,
+}
+
+/// An extent or stride of a view.
+#[derive(Debug)]
+pub(crate) struct ViewNumber {
+    pub view: GlobalSlot,
+    pub index: Int,
+    pub is_stride: bool,
+    pub to: IntSlot,
+}
+
 /// One element of global memory.
 #[derive(Debug)]
 pub(crate) struct Access {
@@ -184,6 +201,10 @@ pub(crate) enum Support {
     MakeView(MakeView),
     Partition(MakeView),
     AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int, is_pointer: bool },
+    Address(Address),
+    ViewNumber(ViewNumber),
+    PrintText { format: Box<str>, values: Vec<Scalar> },
+    Trap,
     LoadScalar(Access, IntSlot),
     StoreScalar(Access, Int),
     // TGETVAL.

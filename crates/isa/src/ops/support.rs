@@ -83,6 +83,19 @@ family! { after layout::END;
     PartitionView => plain!("partition_view" [] Value Partition "A window of a view.", aliases: &["subview"],
         rules: rules![ALL Program "gm-bounds";]);
     Addptr => plain!("addptr" [] Value AddPtr "Move a pointer by a number of elements.");
+    TileBufAddr => plain!("tile_buf_addr" [] Value Address "A pointer to a tile's first byte in its memory.",
+        source: "isa/structure.md 7");
+    Castptr => plain!("castptr" [] Value Address "A pointer as one to another element type, as a number, or of a number.",
+        source: "isa/structure.md 7");
+    TensorViewAddr => plain!("tensor_view_addr" [] Value Address "A pointer to element 0 of a view.",
+        source: "isa/structure.md 7");
+    GetTensorViewDim => plain!("get_tensor_view_dim" [] Value Dim "An extent of a view.",
+        source: "isa/structure.md 7", rules: rules![ALL Program "view-dim";]);
+    GetTensorViewStride => plain!("get_tensor_view_stride" [] Value Dim "A stride of a view, in elements.",
+        source: "isa/structure.md 7", rules: rules![ALL Program "view-dim";]);
+    Print => plain!("print" [] Prints Print "Print scalars by a format.", source: "isa/structure.md 7");
+    Trap => plain!("trap" [] Orders Ignored "Stop the program.", source: "isa/structure.md 7",
+        rules: rules![ALL AtRun "trap";]);
     LoadScalar => plain!("load_scalar" [] Loads LoadScalar "Read one element of global memory.",
         rules: rules![ALL Program "gm-bounds"; ALL AtRun "undefined-use";]);
     StoreScalar => plain!("store_scalar" [] Stores StoreScalar "Write one element of global memory.",
