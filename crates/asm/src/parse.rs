@@ -110,6 +110,10 @@ pub(crate) struct Parser<'a> {
     block_ends: Vec<u32>,
     /// Bytes that aliases have grown to.
     expansions: Cell<usize>,
+    /// Was it told that the function has branches between blocks?
+    blocks_told: bool,
+    /// Attributes of the inner modules around, which hold for their functions.
+    inherited: Vec<(String, String)>,
     /// The function that is being read, once its head has been.
     name: Option<NameId>,
     /// Where each function stands, whole.

@@ -373,6 +373,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "syntax-duplicate", "an attribute is written in one place", "isa/structure.md 2";
     Error ALL "syntax-form", "an instruction is written in one of its forms", "syntax.md 2";
     Error ALL "syntax-mixed", "a file is a module or a listing, not both", "syntax.md 1";
+    Error ALL "syntax-blocks", "a region has one block; control flow is scf", "isa/structure.md 10";
     Error ALL "syntax-region", "a region ends as its operation needs", "syntax.md 4";
     Error ALL "memref-space", "a memref that is allocated lies in a memory of the core", "isa/structure.md 7";
     Error ALL "type-mismatch", "a use has the type of its definition", "syntax.md 3";

@@ -31,7 +31,7 @@ impl Parser<'_> {
                 Tok::Str if !self.tok.first => {
                     self.bump();
                 }
-                Tok::Percent if !self.tok.first => raws.push(self.operand()?),
+                Tok::Percent | Tok::Int | Tok::Minus if !self.tok.first => raws.push(self.operand()?),
                 Tok::Comma => {
                     self.bump();
                 }

@@ -1,14 +1,14 @@
 //! Statements: results, the operation's name, and going on after a broken one.
 
 use super::suffix::suffixed;
-use super::{Parser, Res, Results};
+use super::{Failed, Parser, Res, Results};
 use crate::lex::Tok;
 use crate::sink::{did_you_mean, shown};
 use crate::words::{self, Pto};
 use smallvec::SmallVec;
 use tessera_ir::TextForm;
 use tessera_isa::diag::Span;
-use tessera_isa::ops::Text;
+use tessera_isa::ops::{Text, is_micro};
 
 /// Words that stand inside of a statement, also at the start of a line.
 const CONTINUES: &str = "ins outs init loc to step iter_args else do attributes shape strides offsets sizes \
@@ -101,9 +101,9 @@ impl Parser<'_> {
         match self.tok.kind {
             Tok::Bang if is_alias => return self.type_alias(),
             Tok::Hash if is_alias => return self.attr_alias(),
-            Tok::Caret => {
-                let text = "a region has one block here, and another label is written";
-                return self.fail("syntax-region", self.tok.span, text, "use scf.if and scf.for for control flow");
+            Tok::Caret => return self.several_blocks("a region has one block here, and another label is written"),
+            Tok::Word if self.here().starts_with("cf.") => {
+                return self.several_blocks("a branch between blocks is written, and a region has one block here");
             }
             _ => {}
         }
@@ -113,6 +113,21 @@ impl Parser<'_> {
             self.poison(&results);
         }
         outcome
+    }
+
+    /// Branches between blocks are told once in a function; the statements behind them are read all the same.
+    fn several_blocks(&mut self, text: &str) -> Res<()> {
+        let block = self.func.body;
+        if !self.blocks_told {
+            self.blocks_told = true;
+            let _: Res<()> =
+                self.fail("syntax-blocks", self.tok.span, text, "write scf.if, scf.for or scf.while instead");
+        }
+        self.broken.insert(block);
+        if self.at(Tok::Caret) && self.label().is_ok() {
+            return Ok(());
+        }
+        Err(Failed)
     }
 
     /// `%a, %b =` or `%0:2 =`, or nothing.
@@ -194,7 +209,7 @@ impl Parser<'_> {
 
     fn pto(&mut self, results: &Results, known: Pto, form: TextForm) -> Res<()> {
         match known {
-            Pto::Other(name) if self.at_opaque() => self.opaque(results, name),
+            Pto::Other(name) if self.at_opaque() || is_micro(name) => self.opaque(results, name),
             Pto::Other(name) => self.other(results, name),
             Pto::Table(op) if op.info().text != Text::Forms => self.special(results, op, form),
             Pto::Table(op) => self.instruction(results, op, form, Vec::new()),

@@ -34,7 +34,7 @@ pub fn why_not(name: &str) -> (String, &'static str) {
 
 /// Is it a name of the level below tiles: registers, masks, transfers by hand? Such text is read as it is.
 pub fn is_micro(name: &str) -> bool {
-    let known = ["vecscope", "mad"].contains(&name) || name.starts_with("mte_") || name.starts_with("mad_");
+    let known = ["vecscope", "mad", "mte"].contains(&name) || name.starts_with("mte_") || name.starts_with("mad_");
     let is_word = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
     known || MICRO.split_whitespace().any(|other| other == name) && is_word
 }

@@ -170,6 +170,10 @@ impl Kernel {
             let wanted = match self.need(a.value) {
                 Need::Nothing => false,
                 Need::Scalar(_) => true,
+                // A tile of a kernel starts undefined, as long as its extents are known (isa/structure.md 3).
+                Need::Tile(tile) if matches!(self.func().value(a.value).def, Def::Arg(_)) => {
+                    tile.v_row.known().is_none() || tile.v_col.known().is_none()
+                }
                 Need::Tile(_) | Need::Conv(_) => !a.is_optional,
                 // A buffer that is only written grows as it needs to, as long as its extents are known.
                 Need::Buffer(_, dims) => {
