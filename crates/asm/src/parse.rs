@@ -105,6 +105,8 @@ pub(crate) struct Parser<'a> {
     broken: FxHashSet<BlockId>,
     /// Was the text given up? Then brackets that stay open are no news.
     stopped: bool,
+    /// Did a `return` stand in a region of the function?
+    open_region: bool,
     /// Before which token a closing brace was missed.
     missing_brace: Option<u32>,
     block_ends: Vec<u32>,

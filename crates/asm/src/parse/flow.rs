@@ -189,6 +189,8 @@ impl Parser<'_> {
     pub(super) fn check_end(&mut self, kind: &OpKind, at: Span) -> Res<()> {
         let in_body = self.block == self.func.body;
         if *kind == OpKind::Return && (self.lex.listing || !in_body) {
+            // The region's brace is missing, which is no other mistake.
+            self.open_region = !self.lex.listing;
             let what = "return stands outside of a function's own block";
             return self.fail("syntax-region", at, what, "end a region with scf.yield, a listing with nothing");
         }

@@ -300,7 +300,7 @@ impl Parser<'_> {
         self.block = BlockId(0);
         self.block_ends = vec![0];
         self.broken.clear();
-        self.blocks_told = false;
+        (self.blocks_told, self.open_region) = (false, false);
         self.scope.clear();
         self.func.results = head.results.iter().map(|(id, _)| *id).collect();
         if let Some(word) = head.visibility.filter(|w| *w != "public") {

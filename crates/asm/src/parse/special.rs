@@ -446,6 +446,9 @@ impl Parser<'_> {
     fn synchronisation(&mut self, draft: &mut Draft) -> Res<()> {
         let mut open = 0u32;
         loop {
+            if open > 0 && self.tok.first && self.at_next_statement() {
+                return self.expected("`]`");
+            }
             match self.tok.kind {
                 Tok::LBracket | Tok::Less => open += 1,
                 Tok::RBracket | Tok::Greater if open > 0 => open -= 1,

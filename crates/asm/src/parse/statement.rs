@@ -51,10 +51,16 @@ impl Parser<'_> {
         let start = self.tok.span.start;
         self.statement_at = start;
         self.dictionaries = 0;
+        let (before, regions) = (self.sink.list.len(), self.func.blocks.len());
         let outcome = read(self);
         if outcome.is_err() {
             self.depth = depth;
+            let told = self.sink.list.len();
             self.skip(start, brackets, braces);
+            // What statements inside of it said stands.
+            if self.func.blocks.len() == regions && !self.sink.is_full() {
+                self.sink.keep_one(before, told);
+            }
         }
         outcome.is_ok()
     }
@@ -83,6 +89,15 @@ impl Parser<'_> {
         let closing = u32::from(self.at(Tok::RBrace));
         self.lex.depth = brackets.saturating_sub(closing);
         self.lex.braces = braces.saturating_sub(closing);
+    }
+
+    /// Does a statement start here for certain: `%a =`, or an operation of a dialect?
+    pub(super) fn at_next_statement(&mut self) -> bool {
+        match self.tok.kind {
+            Tok::Percent => self.second().kind == Tok::Equal,
+            Tok::Word => self.here().contains('.') || self.here() == "return",
+            _ => false,
+        }
     }
 
     fn starts_statement(&self) -> bool {
