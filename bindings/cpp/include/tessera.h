@@ -647,6 +647,12 @@ enum TesseraStatus tessera_assign_conv(struct TesseraMachine *machine, const str
 // region the whole declared area.
 enum TesseraStatus tessera_issue(struct TesseraMachine *machine, const struct TesseraInst *inst);
 
+// Checks and executes one instruction with a view of global memory: TLOAD, TSTORE, TSTORE_FP, TPREFETCH, MGATHER,
+// MSCATTER. What is stored without a defined value is written as 0, counted, and reported in a warning.
+enum TesseraStatus tessera_transfer(struct TesseraMachine *machine,
+                                    const struct TesseraInst *inst,
+                                    const struct TesseraView *view);
+
 // TLOAD: the view into the tile's valid region.
 enum TesseraStatus tessera_load(struct TesseraMachine *machine,
                                 const struct TesseraTile *tile,

@@ -169,7 +169,7 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
             let scalars = array(inst.scalars, inst.scalar_count, "scalars")?;
             (inst, tiles, scalars, array(inst.attrs, inst.attr_count, "attributes")?, inst.conv.as_ref())
         };
-        let op = convert::op(inst.op)?;
+        let op = convert::op(inst.op, false)?;
         let attrs = convert::attrs(op, attrs)?;
         if op.info().forms.is_empty() {
             return m.configure(attrs, scalars);
@@ -178,6 +178,29 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
         let mut inst = convert::inst((op, form), m.profile, tiles, scalars, conv)?;
         inst.attrs = attrs;
         m.issue(inst)
+    })
+}
+
+/// Checks and executes one instruction with a view of global memory: TLOAD, TSTORE, TSTORE_FP, TPREFETCH, MGATHER,
+/// MSCATTER. What is stored without a defined value is written as 0, counted, and reported in a warning.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_transfer(
+    machine: *mut TesseraMachine,
+    inst: *const TesseraInst,
+    view: *const TesseraView,
+) -> TesseraStatus {
+    call!(machine, [inst, view], |m| {
+        // SAFETY: module comment; null is refused, except where it means "none".
+        let (tiles, scalars, attrs) = unsafe {
+            let tiles = array(inst.tiles, inst.tile_count, "tiles")?;
+            let scalars = array(inst.scalars, inst.scalar_count, "scalars")?;
+            (tiles, scalars, array(inst.attrs, inst.attr_count, "attributes")?)
+        };
+        let op = convert::op(inst.op, true)?;
+        let form = convert::word(Form::ALL, inst.form, "form")?;
+        let mut made = convert::inst((op, form), m.profile, tiles, scalars, None)?;
+        made.attrs = convert::attrs(op, attrs)?;
+        m.transfer(made, &mut View::new(view)?)
     })
 }
 

@@ -71,11 +71,13 @@ pub(crate) fn elem(tag: u32) -> Answer<Elem> {
     word(Elem::ALL, tag, "element type")
 }
 
-pub(crate) fn op(tag: u32) -> Answer<Opcode> {
+/// An instruction, which has a view of global memory or has none.
+pub(crate) fn op(tag: u32, with_view: bool) -> Answer<Opcode> {
     let op = word(Opcode::ALL, tag, "instruction")?;
     let mut operands = op.info().forms.iter().flat_map(|f| f.operands());
-    if operands.any(|o| o.role == Role::Global) {
-        return Err(Refusal::argument(format!("{} has calls of its own", op.title())));
+    if operands.any(|o| o.role == Role::Global) != with_view {
+        let what = if with_view { "has no view of global memory" } else { "has calls of its own" };
+        return Err(Refusal::argument(format!("{} {what}", op.title())));
     }
     Ok(op)
 }
@@ -218,7 +220,10 @@ pub(crate) fn inst(
     let scalars = scalars.collect::<Answer<SmallVec<[_; 4]>>>()?;
     let conv = given_conv.map(|c| conv(c).map(|ty| (c, ty))).transpose()?;
     let conv_role = conv.as_ref().map(|_| Role::Src);
-    let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.role)).chain(conv_role);
+    // The view is given beside the instruction.
+    let has_view = op.form(form).or(op.info().forms.first()).is_some_and(|f| f.operand(Role::Global).is_some());
+    let view = has_view.then_some(Role::Global);
+    let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.role)).chain(conv_role).chain(view);
     // The first form with these operands, unless one is asked for that has them in another order.
     let is_asked = |f: &&Shape| form == Form::Plain || f.form == form;
     let form = op.shapes().iter().filter(is_asked).find(|f| same_roles(f, given())).ok_or_else(|| {

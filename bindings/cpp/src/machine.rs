@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tessera_exec::engine::{Engine, Storage, TileId};
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
-use tessera_isa::ops::{AttrName, Bind, Effect, Role};
+use tessera_isa::ops::{AttrName, Bind, Effect, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::effects;
 use tessera_isa::tile::Loc;
@@ -148,8 +148,27 @@ impl TesseraMachine {
     }
 
     pub(crate) fn issue(&mut self, mut inst: Inst) -> Answer<Vec<Diagnostic>> {
+        let tiles = self.describe_all(&mut inst)?;
+        Ok(self.engine.issue(&inst, &tiles)?.warnings.to_vec())
+    }
+
+    /// An instruction with a view of the caller's memory.
+    pub(crate) fn transfer(&mut self, mut inst: Inst, view: &mut View) -> Answer<Vec<Diagnostic>> {
+        let tiles = self.describe_all(&mut inst)?;
+        inst.global = Some(view.global.clone());
+        let (taken, done) = self.engine.transfer_with(&inst, &tiles, view.len, |_| view.contents())?;
+        let (mut found, is_undefined) = (done.warnings.to_vec(), done.stored_undefined);
+        view.leave(&taken);
+        if let (Some((_, tile)), true) = (tiles.first(), is_undefined) {
+            found.push(self.count_undefined(*tile, 0)?);
+        }
+        Ok(found)
+    }
+
+    /// The tiles of an instruction, as the engine knows them.
+    fn describe_all(&mut self, inst: &mut Inst) -> Answer<SmallVec<[(Role, TileId); 8]>> {
         let how = inst.op.binds(self.profile);
-        let touched = effects(&inst).tiles;
+        let touched = effects(inst).tiles;
         let mut tiles: SmallVec<[(Role, TileId); 8]> = SmallVec::new();
         for (n, arg) in std::mem::take(&mut inst.tiles).into_iter().enumerate() {
             self.check_place(&arg)?;
@@ -165,12 +184,12 @@ impl TesseraMachine {
             let conv = inst.conv.filter(|_| arg.role == Role::Src);
             tiles.push((arg.role, self.engine.describe(n, &arg, conv)?));
         }
-        Ok(self.engine.issue(&inst, &tiles)?.warnings.to_vec())
+        Ok(tiles)
     }
 
     pub(crate) fn load(&mut self, t: &TesseraTile, view: &View) -> Answer<Vec<Diagnostic>> {
         let tile = self.tile(Role::Dst, t)?;
-        Ok(self.engine.load_from(tile, view.global.clone(), || view.contents())?.warnings.to_vec())
+        self.load_into(tile, view)
     }
 
     pub(crate) fn load_conv(&mut self, c: &TesseraConv, view: &View) -> Answer<Vec<Diagnostic>> {
@@ -178,18 +197,21 @@ impl TesseraMachine {
         let arg = convert::conv_arg(Role::Dst, c, &conv, self.profile)?;
         self.check_place(&arg)?;
         let tile = self.engine.describe(0, &arg, Some(conv))?;
-        Ok(self.engine.load_from(tile, view.global.clone(), || view.contents())?.warnings.to_vec())
+        self.load_into(tile, view)
+    }
+
+    fn load_into(&mut self, tile: TileId, view: &View) -> Answer<Vec<Diagnostic>> {
+        let mut inst = Inst::new(Opcode::Tload, Form::Plain, self.profile);
+        inst.global = Some(view.global.clone());
+        let (_, done) = self.engine.transfer_with(&inst, &[(Role::Dst, tile)], view.len, |_| view.contents())?;
+        Ok(done.warnings.to_vec())
     }
 
     pub(crate) fn store(&mut self, view: &mut View, t: &TesseraTile) -> Answer<Vec<Diagnostic>> {
-        let tile = self.tile(Role::Src, t)?;
-        let (written, done) = self.engine.store_to(tile, view.global.clone(), view.len)?;
-        let (mut found, is_undefined) = (done.warnings.to_vec(), done.stored_undefined);
-        view.write(&written);
-        if is_undefined {
-            found.push(self.count_undefined(tile, 0)?);
-        }
-        Ok(found)
+        let arg = convert::tile_arg(Role::Src, t, self.profile)?;
+        let mut inst = Inst::new(Opcode::Tstore, Form::Plain, self.profile);
+        inst.tiles.push(arg);
+        self.transfer(inst, view)
     }
 
     fn count_undefined(&mut self, tile: TileId, core: u8) -> Answer<Diagnostic> {

@@ -54,6 +54,11 @@ fn kernels_move_what_they_should() {
 }
 
 #[test]
+fn views_are_stored_to_and_picked_from() {
+    compile_and_run("transfer");
+}
+
+#[test]
 fn kernels_compute_what_they_should() {
     compile_and_run("compute");
 }

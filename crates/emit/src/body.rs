@@ -4,7 +4,6 @@ use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Arg, ArithOp, CastOp, CmpPred, Op, OpId, OpKind, ScalarType, Type, ValueId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::ViewTag;
 use tessera_isa::ops::{Form, Opcode, Role, Text};
 use tessera_isa::sem::Sem;
 use tessera_isa::tile::Extent;
@@ -184,7 +183,7 @@ impl Emitter<'_> {
         if shape.is_empty() || shape.len() > 5 {
             return Err(cannot(op.span, format!("a view of {} dimensions", shape.len()), "use one to five dimensions"));
         }
-        let tag = op.known_attrs().layout().unwrap_or(ViewTag::Nd);
+        let tag = self.tag_of(op, result)?;
         if self.ty(result).global_elem().is_some_and(|e| e != elem) {
             return Err(cannot(op.span, "a view of another element type than its pointer's", "give both one type"));
         }

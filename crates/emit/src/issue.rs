@@ -1,10 +1,9 @@
 //! The instructions themselves: destinations first, then sources, then scalars.
 
-use crate::body::tensor;
 use crate::{Emitted, Emitter, cannot, words};
-use tessera_ir::{Op, ScalarType, Type, ValueId};
+use tessera_ir::{Op, ScalarType, ValueId};
 use tessera_isa::inst::{AttrValue, Attrs, Precision};
-use tessera_isa::ops::{AttrKind, AttrName, Bind, CppAttr, CppValue, Effect, Form, Kind, OpInfo, Opcode, Role, Text};
+use tessera_isa::ops::{AttrKind, AttrName, Bind, CppAttr, CppValue, Form, Kind, OpInfo, Opcode, Role, Text};
 
 /// The value that an attribute has, or its default, as an argument.
 fn attribute(name: AttrName, attrs: &Attrs) -> Option<String> {
@@ -30,7 +29,7 @@ fn algorithm(info: &OpInfo, attrs: &Attrs) -> String {
 
 impl Emitter<'_> {
     /// The tile or view with a role, as an operand or a result.
-    fn operand(&self, op: &Op, role: Role) -> Option<ValueId> {
+    pub(crate) fn operand(&self, op: &Op, role: Role) -> Option<ValueId> {
         let written = op.dsts().into_iter().find(|(r, _)| *r == role).map(|(_, v)| v);
         written.or_else(|| op.operand(role).and_then(|o| o.arg.value()))
     }
@@ -41,7 +40,7 @@ impl Emitter<'_> {
     }
 
     /// The type of a tile expression, for template arguments.
-    fn type_of(text: &str) -> String {
+    pub(crate) fn type_of(text: &str) -> String {
         match text.strip_prefix('(') {
             Some(_) => format!("std::remove_reference_t<decltype({text})>"),
             None => format!("decltype({text})"),
@@ -65,7 +64,7 @@ impl Emitter<'_> {
     }
 
     /// A fill value or quantization parameter.
-    fn scalar(&self, op: &Op, role: Role) -> Emitted<String> {
+    pub(crate) fn scalar(&self, op: &Op, role: Role) -> Emitted<String> {
         let operand =
             op.operand(role).ok_or_else(|| cannot(op.span, format!("an instruction without {role}"), "give it"))?;
         words::scalar_type(self.scalar_of(operand.arg), op.span)?;
@@ -88,7 +87,7 @@ impl Emitter<'_> {
         let info = opcode.info();
         match info.text {
             _ if op.operand(Role::Global).is_some() => {
-                return self.transfer(op, opcode.effect(form, Role::Global) == Effect::Read);
+                return self.transfer(op, opcode, form);
             }
             _ if info.attrs.contains(&AttrName::Kernel) => {
                 let (dst, src) = (self.tile(op, Role::Dst)?, self.tile(op, Role::Src)?);
@@ -240,24 +239,6 @@ impl Emitter<'_> {
         }
         all.extend(modes);
         Ok(format!("<{}>", all.join(", ")))
-    }
-
-    /// TLOAD or TSTORE; a pointer is a dense view of the tile's valid region.
-    fn transfer(&mut self, op: &Op, loads: bool) -> Emitted<()> {
-        let role = if loads { Role::Dst } else { Role::Src };
-        let tile = self.tile(op, role)?;
-        let is_conv = self.operand(op, role).is_some_and(|v| matches!(self.ty(v), Type::Conv(_)));
-        let (global, _) = self.global_operand(op)?;
-        let view = match self.ty(global) {
-            // A conv tile takes a pointer as it is.
-            Type::Ptr(elem, _) if !is_conv => {
-                let (rows, cols) = (format!("{tile}.GetValidRow()"), format!("{tile}.GetValidCol()"));
-                tensor(*elem, "ND", &[rows, cols.clone()], &[cols, "1".into()], &self.value(global))
-            }
-            _ => self.value(global),
-        };
-        self.line(&if loads { format!("TLOAD({tile}, {view});") } else { format!("TSTORE({view}, {tile});") });
-        Ok(())
     }
 
     /// A call with a configuration of its own.

@@ -22,6 +22,7 @@ mod control;
 mod issue;
 mod names;
 mod signature;
+mod transfer;
 mod words;
 
 use names::Names;

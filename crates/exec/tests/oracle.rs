@@ -6,12 +6,14 @@ mod oracle {
     pub mod cases;
     pub mod check;
     pub mod compute;
+    pub mod global;
+    pub mod irregular;
     pub mod more;
     pub mod vector;
 }
 
 use std::collections::BTreeMap;
-use tessera_isa::ops::{Form, Opcode};
+use tessera_isa::ops::{Family, Form, Opcode};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Sem;
 use tessera_testkit::random::Random;
@@ -34,8 +36,12 @@ const FORMS: &[(Opcode, &[Form])] = &[
     (Opcode::Timg2col, &[Form::Plain]),
     (Opcode::Tinterleave, &[Form::Plain]),
     (Opcode::Tdeinterleave, &[Form::Plain, Form::OneSource]),
-    (Opcode::Tload, &[Form::Plain]),
-    (Opcode::Tstore, &[Form::Plain]),
+    (Opcode::Tload, &[Form::Plain, Form::Window]),
+    (Opcode::Tprefetch, &[Form::Plain]),
+    (Opcode::Tstore, &[Form::Plain, Form::ScalarQuant, Form::Window]),
+    (Opcode::TstoreFp, &[Form::VectorQuant]),
+    (Opcode::Mgather, &[Form::Plain]),
+    (Opcode::Mscatter, &[Form::Plain]),
     (Opcode::Tgather, &[Form::Plain]),
 ];
 
@@ -116,6 +122,31 @@ fn random_instructions_agree_with_the_oracle() {
     assert!(all > 4000, "{all} cases: {seen:?}");
     for name in oracle::cases::TRAITS {
         assert!(traits.get(name).is_some_and(|n| *n >= 10), "too few cases with {name}: {traits:?}");
+    }
+}
+
+#[test]
+fn irregular_instructions_agree_with_the_oracle() {
+    let rows = Opcode::ALL.iter().copied().filter(|op| op.info().family == Family::Irregular);
+    // TGETVAL leaves no tile; the index form of TGATHER is among the others.
+    let rows = rows.filter(|op| op.info().sem.computes());
+    let forms = rows.flat_map(|op| op.info().forms.iter().map(move |f| (op, f.form)));
+    for (profile, (op, form)) in forms.flat_map(|f| Profile::ALL.map(|p| (p, f))) {
+        if (op, form) == (Opcode::Tgather, Form::Plain) {
+            continue;
+        }
+        let mut random = Random(profile as u64 * 1000 + op.index() as u64 * 10 + form as u64);
+        let mut found = 0;
+        for _ in 0..400 {
+            let Some(case) = oracle::cases::case(&mut random, profile, op, form) else { continue };
+            oracle::check::compare(&mut random, &case);
+            found += 1;
+            if found == 30 {
+                break;
+            }
+        }
+        let exists = op.info().sigs.iter().any(|sig| sig.is_for(profile, form));
+        assert_eq!(found >= 15, exists, "{found} legal cases of {op} {form} on {profile}");
     }
 }
 

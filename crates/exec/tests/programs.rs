@@ -421,3 +421,42 @@ fn untracked_runs_give_the_same_bytes() {
     };
     assert_eq!(run(true), run(false));
 }
+
+#[test]
+fn elements_scattered_to_one_place_are_told_of_on_a5() {
+    // Every index is 0: the last element stays (isa/irregular.md 4).
+    let text = kernel(
+        "%z = arith.constant 0 : i32
+         %idx = pto.alloc_tile : !pto.tile<16x16xi32>
+         %out = pto.alloc_tile : !pto.tile<16x16xf32>
+         pto.texpands ins(%z : i32) outs(%idx : !pto.tile<16x16xi32>)
+         pto.tmov ins(%a : !pto.tile<16x16xf32>) outs(%out : !pto.tile<16x16xf32>)
+         pto.tscatter ins(%a, %idx : !pto.tile<16x16xf32>, !pto.tile<16x16xi32>) outs(%out : !pto.tile<16x16xf32>)",
+    );
+    for profile in Profile::ALL {
+        let outcome = Program::new(&text, profile).buffer("p", &counting(256)).run();
+        let mut expected = f32s(&counting(256));
+        expected[0] = 255.0;
+        assert_eq!(f32s(outcome.buffer("q")), expected, "{profile}");
+        let told: &[&str] = if profile == Profile::A5 { &["tscatter-duplicate"] } else { &[] };
+        assert_eq!(outcome.diagnostics.iter().map(|d| d.rule).collect::<Vec<_>>(), told, "{profile}");
+    }
+}
+
+#[test]
+fn an_element_becomes_a_scalar_and_an_element_again() {
+    // Storage order: element 3 of the tile goes to element 17.
+    let text = kernel(
+        "%c17 = arith.constant 17 : index
+         %out = pto.alloc_tile : !pto.tile<16x16xf32>
+         pto.tmov ins(%a : !pto.tile<16x16xf32>) outs(%out : !pto.tile<16x16xf32>)
+         %x = pto.tgetval ins(%a, %c3 : !pto.tile<16x16xf32>, index) outs : f32
+         pto.tsetval ins(%c17, %x : index, f32) outs(%out : !pto.tile<16x16xf32>)",
+    );
+    for profile in Profile::ALL {
+        let outcome = Program::new(&text, profile).buffer("p", &counting(256)).run();
+        let mut expected = f32s(&counting(256));
+        expected[17] = 3.0;
+        assert_eq!(f32s(outcome.buffer("q")), expected, "{profile}");
+    }
+}

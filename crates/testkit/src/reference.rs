@@ -5,14 +5,16 @@
 
 mod blocks;
 mod compute;
+mod global;
 mod image;
+mod irregular;
 mod rows;
 mod vector;
 
 use blocks::Footprint;
 use tessera_isa::codec::{Number, QuantParam};
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{AccToVec, ConvType, GlobalArg, Inst, ViewTag};
+use tessera_isa::inst::{AccToVec, ConvType, Inst};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Fixpipe, convert};
@@ -49,7 +51,7 @@ pub(crate) struct Cell {
 
 impl Cell {
     /// A defined element.
-    fn of(bits: u64) -> Self {
+    pub(crate) fn of(bits: u64) -> Self {
         Cell { bits, defined: !0 }
     }
 
@@ -59,7 +61,7 @@ impl Cell {
     }
 
     /// Are all bits of the element defined?
-    fn is_whole(self, elem: Elem) -> bool {
+    pub(crate) fn is_whole(self, elem: Elem) -> bool {
         self.defined & elem.mask() == elem.mask()
     }
 }
@@ -70,11 +72,11 @@ impl Content {
         Content { bytes: vec![0; bytes as usize], defined: vec![0; bytes as usize] }
     }
 
-    fn get(&self, element: i64, elem: Elem) -> Cell {
+    pub(crate) fn get(&self, element: i64, elem: Elem) -> Cell {
         Cell { bits: read(&self.bytes, element, elem), defined: read(&self.defined, element, elem) }
     }
 
-    fn set(&mut self, element: i64, elem: Elem, cell: Cell) {
+    pub(crate) fn set(&mut self, element: i64, elem: Elem, cell: Cell) {
         write(&mut self.bytes, element, elem, cell.bits);
         write(&mut self.defined, element, elem, cell.defined);
     }
@@ -125,7 +127,7 @@ impl Picture {
     }
 
     /// Every element outside the first rows and columns becomes a value.
-    fn fill_outside(&mut self, core: usize, kept: [u64; 2], bits: u64) {
+    pub(crate) fn fill_outside(&mut self, core: usize, kept: [u64; 2], bits: u64) {
         for [r, c] in area([self.tile.rows, self.tile.cols]).filter(|[r, c]| *r >= kept[0] || *c >= kept[1]) {
             self.set(core, r, c, Cell::of(bits));
         }
@@ -161,7 +163,9 @@ pub fn execute(inst: &Inst, tiles: &mut [Picture], global: Option<&mut Content>)
         Opcode::Treshape | Opcode::Bitcast => run.reinterpret(),
         Opcode::Timg2col => run.image_to_columns(),
         Opcode::Tload => run.load(global),
-        Opcode::Tstore => run.store(global),
+        Opcode::Tprefetch => run.prefetch(global),
+        Opcode::Tstore | Opcode::TstoreFp => run.store(global),
+        Opcode::Mgather | Opcode::Mscatter => run.by_index(global),
         _ => run.computed(),
     }
 }
@@ -186,7 +190,7 @@ impl<'a> Reference<'a> {
         self.inst.index_u64(role).ok_or(NO_MEANING)
     }
 
-    fn fill_value(&self, elem: Elem) -> Result<u64, &'static str> {
+    pub(crate) fn fill_value(&self, elem: Elem) -> Result<u64, &'static str> {
         self.inst.scalar(Role::Fill).and_then(|v| elem.encode_exact(&v)).ok_or(NO_MEANING)
     }
 
@@ -244,7 +248,7 @@ impl<'a> Reference<'a> {
     }
 
     /// What is stored for an element of the source; `column` is that of its quantization parameter.
-    fn value(&self, src: &Picture, dst: Elem, at: [u64; 2], column: u64) -> Result<Cell, &'static str> {
+    pub(crate) fn value(&self, src: &Picture, dst: Elem, at: [u64; 2], column: u64) -> Result<Cell, &'static str> {
         let cell = src.get(at[0], at[1]);
         let elem = src.tile.elem;
         if src.tile.loc != Loc::Acc {
@@ -285,77 +289,4 @@ impl<'a> Reference<'a> {
         self.tiles[self.index(Role::Dst)?].cores[0] = self.source(Role::Src)?.cores[0].clone();
         Ok(false)
     }
-
-    fn global(&self) -> Result<&'a GlobalArg, &'static str> {
-        self.inst.global.as_ref().ok_or(NO_MEANING)
-    }
-
-    /// TLOAD: the valid region, and the padding where the tile has a pad value (tile-model.md 7).
-    fn load(&mut self, global: Option<&mut Content>) -> Done {
-        let (d, view, buffer) = (self.index(Role::Dst)?, self.global()?, global.ok_or(NO_MEANING)?);
-        let tile = &mut self.tiles[d];
-        if let Some(conv) = self.inst.conv {
-            let cols = conv.written_dims().last().copied().ok_or(NO_MEANING)?;
-            for k in 0..conv.elements() {
-                let dense = || view.offset.map(|at| at + k as i64);
-                let from = if view.dims.is_empty() { dense() } else { element_of(view, k / cols, k % cols) };
-                tile.set(0, 0, k, buffer.get(from.ok_or(NO_MEANING)?, view.elem));
-            }
-            return Ok(false);
-        }
-        for [r, c] in area(tile.valid) {
-            tile.set(0, r, c, buffer.get(element_of(view, r, c).ok_or(NO_MEANING)?, view.elem));
-        }
-        if let Some(bits) = tile.tile.pad_bits() {
-            tile.fill_outside(0, tile.valid, bits);
-        }
-        Ok(false)
-    }
-
-    /// TSTORE: the valid region; undefined bytes become zeros.
-    fn store(&mut self, global: Option<&mut Content>) -> Done {
-        let (src, view, buffer) = (self.source(Role::Src)?, self.global()?, global.ok_or(NO_MEANING)?);
-        let mut undefined = false;
-        for [r, c] in area(src.valid) {
-            let cell = src.get(r, c);
-            undefined |= !cell.is_whole(view.elem);
-            buffer.set(element_of(view, r, c).ok_or(NO_MEANING)?, view.elem, cell);
-        }
-        for (byte, defined) in buffer.bytes.iter_mut().zip(&mut buffer.defined) {
-            if *defined != 0xFF {
-                (*byte, *defined) = (0, 0xFF);
-            }
-        }
-        Ok(undefined)
-    }
-}
-
-/// The element of a buffer that (r, c) of a view is, by the table of tile-model.md 7.
-fn element_of(view: &GlobalArg, r: u64, c: u64) -> Option<i64> {
-    let dims = view.dims.iter().copied().collect::<Option<Vec<u64>>>()?;
-    let n = dims.len();
-    let mut index = vec![0u64; n];
-    // Splits a number into the digits of some dimensions, the last one running fastest.
-    let mut split = |axes: &[usize], mut v: u64| {
-        for axis in axes.iter().rev().copied() {
-            index[axis] = v % dims[axis].max(1);
-            v /= dims[axis].max(1);
-        }
-    };
-    let all = |skip: usize| (0..n).filter(|k| *k != skip).collect::<Vec<usize>>();
-    match view.tag {
-        ViewTag::Nd => {
-            split(&all(n.checked_sub(1)?), r);
-            split(&[n - 1], c);
-        }
-        ViewTag::Dn => {
-            split(&[n.checked_sub(2)?], r);
-            split(&all(n - 2), c);
-        }
-        ViewTag::Nz => {
-            split(&[2, 3], r);
-            split(&[0, 1, 4], c);
-        }
-    }
-    index.iter().zip(&view.strides).try_fold(view.offset?, |at, (i, stride)| Some(at + *i as i64 * (*stride)?))
 }

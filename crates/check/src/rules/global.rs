@@ -150,6 +150,25 @@ pub(super) fn store_shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
     broken(inst, Role::Src, rule, what, format!("{v} {need} → {have}, or partition the view"))
 }
 
+/// `view-stride`: elements of a store that lie on each other; the last one stays.
+pub(super) fn stride(inst: &Inst, rule: &'static str) -> Option<Fault> {
+    let view = inst.global.as_ref()?;
+    let stands = |(dim, stride): (&Option<u64>, &Option<i64>)| dim.is_some_and(|d| d > 1) && *stride == Some(0);
+    let n = view.dims.iter().zip(&view.strides).position(stands).filter(|_| !view.dims.contains(&Some(0)))?;
+    let what = format!("dimension {n} of the view {} has stride 0, and the last element stays", extents(view));
+    Some(Fault::new(rule, what).help("give every element a place of its own"))
+}
+
+/// A layout that the instruction writes is the view's; if not, the view's counts (isa/memory.md 2).
+pub(super) fn attribute(inst: &Inst, rule: &'static str) -> Option<Fault> {
+    let (written, tag) = (inst.attrs.layout()?, inst.global.as_ref()?.tag);
+    if written == tag {
+        return None;
+    }
+    let what = format!("layout {written} is written, and the view is {tag}, which counts");
+    Some(Fault::new(rule, what).help(format!("write {tag}, or leave it out")))
+}
+
 /// `tload-pad`: only padding whose meaning is settled (isa/memory.md 4).
 pub(super) fn pad(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let by_value = inst.attrs.pad_mode() == Some(PadMode::PadValue);

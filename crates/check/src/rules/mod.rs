@@ -243,6 +243,8 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         FillStatic => tfillpad::stays(inst),
         Img2col => timg2col::check(inst),
         Interleave => tinterleave::check(inst),
+        ViewStride => global::stride(inst, rule.id),
+        ViewAttr => global::attribute(inst, rule.id),
         LoadSignature => global::load_signature(inst),
         LoadShape => global::load_shape(inst, rule.id),
         LargerView => global::larger_view(inst, rule.id),

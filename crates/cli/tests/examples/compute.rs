@@ -5,16 +5,16 @@ use super::{Example, bytes_u16, bytes_u32};
 use tessera_isa::codec::Overflow;
 use tessera_isa::elem::Elem;
 
-fn bytes_f32(values: impl IntoIterator<Item = f32>) -> Vec<u8> {
+pub(super) fn bytes_f32(values: impl IntoIterator<Item = f32>) -> Vec<u8> {
     bytes_u32(values.into_iter().map(f32::to_bits))
 }
 
-fn f32s(bytes: &[u8]) -> Vec<f32> {
+pub(super) fn f32s(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
 /// Numbers between -4 and 4 that look like nothing in particular.
-fn noise(seed: u32, n: usize) -> Vec<f32> {
+pub(super) fn noise(seed: u32, n: usize) -> Vec<f32> {
     let mut state = seed;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

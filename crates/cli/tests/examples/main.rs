@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod compute;
+mod irregular;
+mod matrix;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -149,4 +151,54 @@ fn requantized_insert() {
         t.round_ties_even().clamp(-128.0, 127.0) as i8 as u8
     });
     assert_eq!(got, [dst.collect::<Vec<u8>>()]);
+}
+
+#[test]
+fn embedding() {
+    let table = |row: usize, col: usize| (row * 64 + col) as f32 * 0.5;
+    let tokens = [3i32, 7, 3, 99, 0, -1, 5, 5, 5, 12, -1, 1, 2, 3, 4, 98];
+    let grad = |n: usize| (n % 61) as f32 * 0.37 + 0.01;
+    let floats = |values: Vec<f32>| bytes_u32(values.into_iter().map(f32::to_bits));
+    let got = Example::new("embedding")
+        .input("table", Elem::F32, &[100, 64], floats((0..6400).map(|n| table(n / 64, n % 64)).collect()))
+        .input("tokens", Elem::I32, &[16, 1], bytes_u32(tokens.iter().map(|t| *t as u32)))
+        .input("grad", Elem::F32, &[16, 64], floats((0..1024).map(grad).collect()))
+        .input("sums", Elem::F32, &[100, 64], vec![0; 6400 * 4])
+        .outputs(&["out", "sums_out"]);
+    let picked = (0..1024).map(|n| usize::try_from(tokens[n / 64]).map_or(0.0, |row| table(row, n % 64)));
+    let mut sums = vec![0f32; 6400];
+    for n in 0..1024 {
+        if let Ok(row) = usize::try_from(tokens[n / 64]) {
+            sums[row * 64 + n % 64] += grad(n);
+        }
+    }
+    assert_eq!(got, [floats(picked.collect()), floats(sums)]);
+}
+
+#[test]
+fn gemm_requantized() {
+    let a = |i: usize, k: usize| ((i * 7 + k * 3) % 9) as i32 - 4;
+    let b = |k: usize, j: usize| ((k * 5 + j * 11) % 7) as i32 - 3;
+    let bias = |j: usize| j as i32 * 3 - 40;
+    // Powers of two, so that the scale keeps its bits and nothing but the last step rounds.
+    let scale = |j: usize| [0.5f32, 0.25, 0.125][j % 3];
+    let halves = |values: Vec<i32>| bytes_u16(values.into_iter().map(half_of));
+    let parameters = (0..32).flat_map(|j| (1u64 << 46 | u64::from(scale(j).to_bits())).to_le_bytes()).collect();
+    let got = Example::new("gemm_requantized")
+        .input("a", Elem::F16, &[32, 64], halves((0..2048).map(|n| a(n / 64, n % 64)).collect()))
+        .input("b", Elem::F16, &[64, 32], halves((0..2048).map(|n| b(n / 32, n % 32)).collect()))
+        .input("bias", Elem::F32, &[1, 32], bytes_u32((0..32).map(|j| (bias(j) as f32).to_bits())))
+        .input("scales", Elem::U64, &[1, 32], parameters)
+        .outputs(&["c"]);
+    let result = (0..1024).map(|n| {
+        let (i, j) = (n / 32, n % 32);
+        let sum = bias(j) + (0..64).map(|k| a(i, k) * b(k, j)).sum::<i32>();
+        (sum as f32 * scale(j)).round_ties_even().clamp(0.0, 127.0) as u8
+    });
+    assert_eq!(got, [result.collect::<Vec<u8>>()]);
+}
+
+/// A small integer in binary16.
+fn half_of(v: i32) -> u16 {
+    Elem::F16.encode_f32(v as f32, tessera_isa::codec::Overflow::Infinity) as u16
 }

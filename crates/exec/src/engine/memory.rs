@@ -115,12 +115,28 @@ impl Combined {
     }
 }
 
+impl Taken {
+    /// Puts it into a buffer: what lies outside is left out.
+    pub fn put(&self, buffer: &mut [u8]) {
+        for Combined { at, elem, func, bits } in &self.combined {
+            let old = read_bits(buffer, *at as i64, elem.bits());
+            write_bits(buffer, *at as i64, elem.bits(), func.eval(*elem, &[(*elem, old), (*elem, *bits)]));
+        }
+        for (start, run) in &self.writes {
+            if let Some(to) = buffer.get_mut(*start..start + run.len()) {
+                to.copy_from_slice(run);
+            }
+        }
+    }
+}
+
 /// What a block leaves of a buffer: runs of bytes that it wrote, and before that what it combined with what others leave.
 #[derive(Clone, Debug, Default)]
 pub struct Taken {
     /// Where each run starts, and its bytes.
     pub writes: Vec<(usize, Vec<u8>)>,
-    combined: Vec<Combined>,
+    /// What it combined, in order, before that.
+    pub combined: Vec<Combined>,
     /// Who wrote them.
     pub writers: Writers,
 }
@@ -216,14 +232,12 @@ impl Memory {
     }
 
     /// Puts what a block left into the buffer.
-    pub fn put_taken(&mut self, taken: Taken) {
-        for Combined { at, elem, func, bits } in taken.combined {
-            let old = read_bits(&self.bytes, at as i64, elem.bits());
-            write_bits(&mut self.bytes, at as i64, elem.bits(), func.eval(elem, &[(elem, old), (elem, bits)]));
+    pub fn put_taken(&mut self, taken: &Taken) {
+        for (start, bytes) in &taken.writes {
+            self.grow(start + bytes.len());
+            self.defined.insert(*start, bytes.len());
         }
-        for (start, bytes) in taken.writes {
-            self.put(start, &bytes);
-        }
+        taken.put(&mut self.bytes);
     }
 
     fn restore(&mut self, before: &Memory, start: usize, len: usize) {

@@ -1,13 +1,14 @@
 //! What goes in and out: TLOAD and TSTORE of a caller's bytes, and tiles as bytes.
 
-use super::memory::{Memory, MemoryId, on_core};
+use super::issue::stores;
+use super::memory::{Memory, MemoryId, Taken, on_core};
 use super::tiles::TileId;
 use super::{Engine, Global, Issued, Refused};
 use crate::lower::{Effect, Failure, Places, Prepared};
 use crate::nest::Place;
 use std::ops::Range;
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::inst::{GlobalArg, Inst};
+use tessera_isa::inst::{GlobalArg, Inst, ScatterAtomic};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Pad;
@@ -19,46 +20,64 @@ pub type Runs = Vec<(usize, Vec<u8>)>;
 const BUFFER: MemoryId = MemoryId::buffer(0);
 
 impl Engine {
-    /// TLOAD: a view of `bytes` into a tile; [`GlobalArg::buffer`] is taken from the bytes.
-    pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<Issued<'_>, Refused> {
-        let (touched, view) = touched(view, bytes.len());
-        self.load_from(tile, view, || Memory::new(bytes.get(touched).unwrap_or(bytes), true))
-    }
-
-    /// TLOAD of a buffer, which is asked for when the rules have let the instruction pass.
-    pub fn load_from(
+    /// An instruction with a view of `bytes`; [`GlobalArg::buffer`] is taken from the bytes. What it stores is written to
+    /// them; undefined bytes as 0.
+    pub fn transfer(
         &mut self,
-        tile: TileId,
-        view: GlobalArg,
-        buffer: impl FnOnce() -> Memory,
+        mut inst: Inst,
+        tiles: &[(Role, TileId)],
+        bytes: &mut [u8],
     ) -> Result<Issued<'_>, Refused> {
-        let mut inst = Inst::new(Opcode::Tload, Form::Plain, self.profile);
-        inst.global = Some(view);
-        let done = self.issue_at(&inst, &[(Role::Dst, tile)], buffer);
-        self.set_buffer(Memory::default());
-        done.map(|(is_new, effect)| self.issued(is_new, effect))
-    }
-
-    /// TSTORE: a tile into a view of `bytes`. Undefined bytes are written as 0.
-    pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<Issued<'_>, Refused> {
-        let (touched, view) = touched(view, bytes.len());
-        let bytes = bytes.get_mut(touched).unwrap_or_default();
-        let (runs, issued) = self.store_to(tile, view, bytes.len())?;
-        for (start, run) in &runs {
-            if let Some(to) = bytes.get_mut(*start..start + run.len()) {
-                to.copy_from_slice(run);
+        let range = match &mut inst.global {
+            Some(view) => {
+                let (range, moved) = touched(view, bytes.len());
+                *view = moved;
+                range
             }
-        }
+            None => 0..0,
+        };
+        let bytes = bytes.get_mut(range).unwrap_or_default();
+        let (taken, issued) = self.transfer_with(&inst, tiles, bytes.len(), |_| Memory::new(&*bytes, true))?;
+        taken.put(bytes);
         Ok(issued)
     }
 
-    /// TSTORE into a buffer of so many bytes: those that it writes.
-    pub fn store_to(&mut self, tile: TileId, view: GlobalArg, len: usize) -> Result<(Runs, Issued<'_>), Refused> {
-        let mut inst = Inst::new(Opcode::Tstore, Form::Plain, self.profile);
+    /// An instruction with a view of a buffer of so many bytes, whose contents are asked for when the rules have let it
+    /// pass, and where it reads them: what it leaves there.
+    pub fn transfer_with(
+        &mut self,
+        inst: &Inst,
+        tiles: &[(Role, TileId)],
+        len: usize,
+        contents: impl FnOnce(&Inst) -> Memory,
+    ) -> Result<(Taken, Issued<'_>), Refused> {
+        let done = self.issue_at(inst, tiles, || {
+            let mut buffer = if reads_view(inst) { contents(inst) } else { Memory::new(vec![0; len], true) };
+            if stores(inst) {
+                buffer.watch();
+            }
+            buffer
+        });
+        let buffer = self.memories.get_mut(BUFFER).map(std::mem::take);
+        let taken = buffer.map_or(Taken::default(), |mut b| b.take_written(&Memory::default()));
+        done.map(|(is_new, effect)| (taken, self.issued(is_new, effect)))
+    }
+
+    /// TLOAD of a view of `bytes` into a tile.
+    pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<Issued<'_>, Refused> {
+        let mut inst = Inst::new(Opcode::Tload, Form::Plain, self.profile);
+        let (range, view) = touched(view, bytes.len());
         inst.global = Some(view);
-        let done = self.issue_at(&inst, &[(Role::Src, tile)], || empty(len));
-        let runs = self.take_stored();
-        done.map(|(is_new, effect)| (runs, self.issued(is_new, effect)))
+        let bytes = bytes.get(range).unwrap_or(bytes);
+        let contents = |_: &Inst| Memory::new(bytes, true);
+        self.transfer_with(&inst, &[(Role::Dst, tile)], bytes.len(), contents).map(|(_, issued)| issued)
+    }
+
+    /// TSTORE of a tile into a view of `bytes`.
+    pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<Issued<'_>, Refused> {
+        let mut inst = Inst::new(Opcode::Tstore, Form::Plain, self.profile);
+        inst.global = Some(view.clone());
+        self.transfer(inst, &[(Role::Src, tile)], bytes)
     }
 
     pub(super) fn set_buffer(&mut self, buffer: Memory) {
@@ -166,6 +185,11 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// Does the instruction read its view: a load, or a store that combines?
+fn reads_view(inst: &Inst) -> bool {
+    !stores(inst) || inst.attrs.adds() || inst.attrs.scatter_atomic().is_some_and(|op| op != ScatterAtomic::None)
 }
 
 /// A buffer that remembers what is stored into it.

@@ -118,18 +118,23 @@ impl Exec<'_> {
         self.engine.key = key;
     }
 
-    /// Checks an instruction with everything known, lowers it, and keeps it.
-    fn make_ready(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
-        let view = site.global.map(|slot| self.global(slot).clone());
-        let tiles: SmallVec<[(Role, TileId); 6]> =
-            site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
+    /// The instruction of a site with its scalars as they are now.
+    pub fn with_scalars(&self, site: &Site) -> Inst {
         let mut inst = Inst::clone(&site.inst);
         inst.scalars.extend(site.scalars.iter().map(|(role, s)| ScalarArg {
             role: *role,
             ty: s.ty,
             value: Some(s.number(self.int(s.int))),
         }));
-        let inst = self.engine.instruction(inst, &tiles, view.as_ref())?;
+        inst
+    }
+
+    /// Checks an instruction with everything known, lowers it, and keeps it.
+    fn make_ready(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+        let view = site.global.map(|slot| self.global(slot).clone());
+        let tiles: SmallVec<[(Role, TileId); 6]> =
+            site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
+        let inst = self.engine.instruction(self.with_scalars(site), &tiles, view.as_ref())?;
         self.legal(site.at, &inst)?;
         let buffer = view.as_ref().map(|v| v.buffer);
         let prepared = self.engine.lowered(&inst, &tiles, buffer)?;

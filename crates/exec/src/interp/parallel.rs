@@ -275,7 +275,7 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
             if let Some(overlap) = owners.add(number, &writes) {
                 overlaps.push(overlap.diagnostic(run, buffer.value));
             }
-            buffer.memory.put_taken(writes);
+            buffer.memory.put_taken(&writes);
         }
         if let Some(failure) = block.failure {
             outcome.diagnostics.push(*failure);

@@ -19,6 +19,7 @@ use std::hash::{Hash, Hasher};
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::{Role, RuleKind};
+use tessera_isa::sem::{Routed, Sem, Step, steps};
 
 /// Runs a program and follows every byte; data that is not given is unknown.
 pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
@@ -286,6 +287,9 @@ impl Exec<'_> {
         let operands = written.chain(site.init.map(|slot| (slot, false)));
         let tiles: Vec<_> = operands.map(|(slot, is_written)| (self.object_of(slot), is_written)).collect();
         self.announce(Some(site.at), &tiles);
+        if let Some(routed) = self.routed(site) {
+            return self.watch_routed(site, &routed);
+        }
         let dst = site.tiles.iter().find(|t| t.0 == Role::Dst);
         let extent = dst.and_then(|t| Some(self.engine.object(self.object_of(t.1)).ok()?.extent()));
         for (role, slot) in &site.tiles {
@@ -310,6 +314,40 @@ impl Exec<'_> {
             if is_data {
                 let op = site.inst.op.title();
                 watch.undecide(format!("the {what} in {name} decide {decides} {op} {how}, and they are data"));
+            }
+        }
+    }
+
+    /// What an instruction whose data decides reads and writes.
+    fn routed(&self, site: &Site) -> Option<Routed> {
+        if !matches!(site.inst.op.info().sem, Sem::Data(_) | Sem::Part(_)) {
+            return None;
+        }
+        let tiles: SmallVec<[_; 6]> = site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
+        let inst = self.engine.instruction(self.with_scalars(site), &tiles, None).ok()?;
+        let step = |step| if let Step::Routed(routed) = step { Some(routed) } else { None };
+        steps(&inst)?.into_iter().find_map(step)
+    }
+
+    /// Is all known that decides what such an instruction does?
+    fn watch_routed(&mut self, site: &Site, routed: &Routed) {
+        for (n, rect) in &routed.reads {
+            let Some((role, slot)) = site.tiles.get(*n).filter(|t| routed.how.deciders().contains(&t.0)) else {
+                continue;
+            };
+            let Ok(object) = self.engine.object(self.object_of(*slot)) else { continue };
+            let (layout, place) = (self.engine.layout(object), object.place);
+            let size = object.tile.elem.size().unwrap_or(1) as usize;
+            let name = self.tile_name(*slot);
+            let Some(watch) = &mut self.watch else { continue };
+            let mut elements = (0..rect.rows).flat_map(|r| (0..rect.cols).map(move |c| (rect.row + r, rect.col + c)));
+            let is_data = elements.any(|(r, c)| {
+                let start = place.at + layout.offset(r, c).max(0) as usize * size;
+                !watch.is_constant(place.memory, start, size)
+            });
+            if is_data {
+                let op = site.inst.op.title();
+                watch.undecide(format!("{role} {name} decides what {op} does, and it is data"));
             }
         }
     }
@@ -398,7 +436,9 @@ impl Exec<'_> {
     pub fn is_about_data(&mut self, site: &Site, failure: &Failure) -> bool {
         let is_quant = matches!(failure.rule, "quant-sign" | "quant-scale");
         let rules = site.inst.op.info().rules;
-        let is_zero = || rules.iter().any(|r| r.kind == RuleKind::Zero && r.id == failure.rule);
+        let is_of_data = |kind| matches!(kind, RuleKind::Zero | RuleKind::AtRun);
+        let is_zero =
+            || failure.rule != "undefined-use" && rules.iter().any(|r| is_of_data(r.kind) && r.id == failure.rule);
         if self.watch.is_none() || !(is_quant || is_zero()) {
             return false;
         }

@@ -1,10 +1,10 @@
 //! Random instructions, guided by the legality tables so that many of them are legal.
 
-use super::{compute, more, vector};
+use super::{compute, global, irregular, more, vector};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, Relu, ScalarArg, Split, TileArg};
-use tessera_isa::ops::{AttrName, Form, Lay, Layouts, Opcode, Role, Sig, Types};
+use tessera_isa::ops::{AttrName, Family, Form, Lay, Layouts, Opcode, Role, Sig, Types};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Extent, LayoutName, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
 use tessera_testkit::random::Random;
@@ -76,8 +76,12 @@ pub fn case(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Op
         Opcode::Treshape => more::reshape(random, profile)?,
         Opcode::Tinterleave | Opcode::Tdeinterleave => more::interleave(random, profile, op, form)?,
         Opcode::Timg2col => more::image(random, profile)?,
-        Opcode::Tload | Opcode::Tstore => more::global(random, profile, op)?,
+        Opcode::Mgather | Opcode::Mscatter => global::table(random, profile, op, form)?,
+        _ if op.info().family == Family::Memory => global::transfer(random, profile, op, form)?,
         _ if vector::FAMILIES.contains(&op.info().family) => vector::vector(random, profile, op, form)?,
+        _ if op.info().family == Family::Irregular && (op, form) != (Opcode::Tgather, Form::Plain) => {
+            irregular::irregular(random, profile, op, form)?
+        }
         _ => compute::compute(random, profile, op)?,
     };
     // Run-time extents now and then.

@@ -3,8 +3,9 @@
 use super::cases::{Case, parameter};
 use tessera_exec::engine::{Engine, Refused, TileId};
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{ConvType, Inst};
-use tessera_isa::ops::{Opcode, Role, RuleKind};
+use tessera_isa::inst::{Coalesce, ConvType, GatherOob, Inst, ScatterOob};
+use tessera_isa::ops::{Family, Form, Opcode, Role, RuleKind};
+use tessera_isa::sem;
 use tessera_isa::tile::Extent;
 use tessera_testkit::random::Random;
 use tessera_testkit::reference::{Content, Picture, execute};
@@ -52,9 +53,15 @@ fn contents(random: &mut Random, case: &Case, index: usize) -> Content {
     let arg = &case.inst.tiles[index];
     let mut content = random_content(random, arg.tile.elem, arg.tile.bytes());
     let rarely = random.once_in(12);
+    if case.inst.op.info().family == Family::Irregular
+        && (case.inst.op, case.inst.form) != (Opcode::Tgather, Form::Plain)
+    {
+        super::irregular::settle(random, &case.inst, arg.role, &mut content);
+        return content;
+    }
     match arg.role {
         Role::Fp => {
-            let dst = case.inst.dst().map_or(Elem::I8, |d| d.tile.elem);
+            let dst = case.inst.written_elem().unwrap_or(Elem::I8);
             for chunk in content.bytes.chunks_exact_mut(8) {
                 chunk.copy_from_slice(&parameter(random, dst).to_le_bytes());
             }
@@ -63,10 +70,22 @@ fn contents(random: &mut Random, case: &Case, index: usize) -> Content {
             }
         }
         Role::Idx => {
-            let most = case.inst.tile(Role::Src).map_or(0, |t| t.tile.rows * t.tile.cols);
+            let mut most = case.inst.tile(Role::Src).map_or(0, |t| t.tile.rows * t.tile.cols);
+            let mut beyond = 50;
+            if let Some([Some(rows), Some(cols)]) = case.inst.global.as_ref().map(|view| view.shape()) {
+                let by_row = sem::coalesce(&case.inst) == Some(Coalesce::Row);
+                most = if by_row { rows } else { rows * cols };
+                // Where indices beyond the table have a meaning, there are some.
+                let attrs = &case.inst.attrs;
+                let is_meant = attrs.gather_oob() != Some(GatherOob::Undefined)
+                    || attrs.scatter_oob() != Some(ScatterOob::Undefined);
+                beyond = if is_meant { 5 } else { 50 };
+                most = most.max(1);
+            }
             let size = arg.tile.elem.size().unwrap_or(1) as usize;
             for chunk in content.bytes.chunks_exact_mut(size) {
-                let index = random.below(most) + if rarely && random.once_in(50) { most } else { 0 };
+                let outside = (rarely || beyond < 50) && random.once_in(beyond);
+                let index = random.below(most) + if outside { most } else { 0 };
                 chunk.copy_from_slice(&index.to_le_bytes()[..size]);
             }
             if !rarely {
@@ -165,10 +184,10 @@ pub fn compare(random: &mut Random, case: &Case) {
         (issue.attrs, issue.scalars) = (inst.attrs.clone(), inst.scalars.clone());
         let operands: Vec<(Role, TileId)> = inst.tiles.iter().zip(&ids).map(|(arg, id)| (arg.role, *id)).collect();
         let mut bytes = buffer.bytes.clone();
-        let got = match (&view, inst.op) {
-            (Some(view), Opcode::Tload) => machine.load(ids[0], view, &bytes),
-            (Some(view), _) => machine.store(ids[0], view, &mut bytes),
-            (None, _) => machine.issue(&issue, &operands),
+        issue.global = view.clone();
+        let got = match &view {
+            Some(_) => machine.transfer(issue, &operands, &mut bytes),
+            None => machine.issue(&issue, &operands),
         };
         let got = got.map(|done| done.stored_undefined);
         let before = pictures.clone();

@@ -3,15 +3,15 @@
 use super::cases::{Case, Layout, any_tile, common, elems, layouts, path, tile, valid, value, with_valid};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{ConvType, GlobalArg, Inst, ScalarArg, ViewTag};
+use tessera_isa::inst::{ConvType, Inst, ScalarArg};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::tile::{BLayout, LayoutName, Loc, Pad, PadLiteral, SLayout};
+use tessera_isa::tile::{BLayout, Loc, Pad, PadLiteral, SLayout};
 use tessera_testkit::random::Random;
 
 const ND: Layout = (BLayout::RowMajor, SLayout::NoneBox, 512);
 
-fn plain(inst: Inst) -> Option<Case> {
+pub fn plain(inst: Inst) -> Option<Case> {
     Some(Case { inst, shared: None, buffer: 0 })
 }
 
@@ -198,7 +198,7 @@ pub fn interleave(random: &mut Random, profile: Profile, op: Opcode, form: Form)
 }
 
 /// A conv tile of random size.
-fn conv(random: &mut Random) -> ConvType {
+pub fn conv(random: &mut Random) -> ConvType {
     let elem = random.pick(&[Elem::I8, Elem::F16, Elem::Bf16, Elem::F32, Elem::U8, Elem::I16, Elem::U32, Elem::F8e4m3]);
     let c0 = if elem.bits() == 16 && random.once_in(4) { 4 } else { elem.c0() };
     let has_depth = random.once_in(2);
@@ -241,100 +241,4 @@ pub fn image(random: &mut Random, profile: Profile) -> Option<Case> {
         inst.scalars.push(ScalarArg::new(role, v));
     }
     plain(inst)
-}
-
-/// A conv tile from a pointer, or from a view of its dimensions.
-fn load_image(random: &mut Random, profile: Profile) -> Option<Case> {
-    let conv = conv(random);
-    let mut inst = Inst::new(Opcode::Tload, Form::Plain, profile);
-    inst.conv = Some(conv);
-    inst.tiles.push(tessera_isa::inst::TileArg::of_type(Role::Dst, conv.as_tile()));
-    let dims: Vec<u64> = if random.once_in(2) { conv.written_dims().to_vec() } else { Vec::new() };
-    let (strides, size) = strides(random, &dims, false);
-    let offset = random.below(9) as i64;
-    let buffer = (size as u64).max(conv.elements()) + offset as u64;
-    inst.global = Some(GlobalArg {
-        elem: conv.elem,
-        tag: ViewTag::Nd,
-        dims: dims.into_iter().map(Some).collect(),
-        strides: strides.into_iter().map(Some).collect(),
-        offset: Some(offset),
-        buffer: Some(buffer),
-    });
-    Some(Case { inst, shared: None, buffer })
-}
-
-/// Strides with gaps, and how many elements they span.
-fn strides(random: &mut Random, dims: &[u64], even: bool) -> (Vec<i64>, i64) {
-    let mut strides = vec![1i64; dims.len()];
-    let mut next = 1i64;
-    for (stride, dim) in strides.iter_mut().zip(dims).rev() {
-        *stride = next;
-        let gap = if even { 2 * random.below(3) } else { random.below(5) };
-        next = next * (*dim as i64).max(1) + gap as i64;
-    }
-    (strides, next)
-}
-
-pub fn global(random: &mut Random, profile: Profile, op: Opcode) -> Option<Case> {
-    if op == Opcode::Tload && random.once_in(5) {
-        return load_image(random, profile);
-    }
-    let path = path(random, profile, op, Form::Plain)?;
-    let load = op == Opcode::Tload;
-    let loc = random.pick(if load { path.locs_of(Role::Dst) } else { path.locs_of(Role::Src) });
-    let pair = random.pick(path.layouts);
-    let (view_side, tile_side) = if load { (0, 1) } else { (1, 0) };
-    let (a, b) = layouts(random, pair, Loc::Vec, loc, profile);
-    let (c, d) = layouts(random, pair, loc, Loc::Vec, profile);
-    let both = if load { [a, b] } else { [c, d] };
-    let tag = match LayoutName::of(both[view_side].0, both[view_side].1) {
-        LayoutName::Dn => ViewTag::Dn,
-        LayoutName::Nz => ViewTag::Nz,
-        _ => ViewTag::Nd,
-    };
-    let (elem, _) = elems(random, path.types, profile)?;
-    let mut t = any_tile(random, loc, elem, both[tile_side], profile);
-    let mut v = valid(random, &t);
-    if load {
-        t.pad = random.pick(&[Pad::Null, Pad::Zero, Pad::Max]);
-    }
-    let fp4 = elem.is_fp4();
-    // Extents whose rows and columns are the valid region.
-    let dims: Vec<u64> = match tag {
-        ViewTag::Nz => {
-            v = [v[0] / 2 * 2, v[1] / 4 * 4];
-            vec![1, v[1] / 4, v[0] / 2, 2, 4]
-        }
-        ViewTag::Dn => match random.below(2) {
-            0 => vec![v[0], v[1]],
-            _ => {
-                v[1] = v[1] / 2 * 2;
-                vec![v[1] / 2, v[0], 2]
-            }
-        },
-        ViewTag::Nd => match random.below(3) {
-            0 if v[0] == 1 => vec![v[1]],
-            1 => {
-                v[0] = v[0] / 2 * 2;
-                vec![1, v[0] / 2, 2, v[1]]
-            }
-            _ => vec![v[0], v[1]],
-        },
-    };
-    let (strides, next) = strides(random, &dims, fp4);
-    let offset = if fp4 { 2 * random.below(5) as i64 } else { random.below(9) as i64 };
-    let buffer = (next + offset + 2) as u64;
-    let mut inst = Inst::new(op, Form::Plain, profile);
-    inst.global = Some(GlobalArg {
-        elem,
-        tag,
-        dims: dims.into_iter().map(Some).collect(),
-        strides: strides.into_iter().map(Some).collect(),
-        offset: Some(offset),
-        buffer: Some(buffer),
-    });
-    let role = if load { Role::Dst } else { Role::Src };
-    inst.tiles.push(with_valid(t, v, role));
-    Some(Case { inst, shared: None, buffer })
 }

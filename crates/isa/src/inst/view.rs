@@ -67,14 +67,19 @@ impl ViewTags {
         self.tags.iter().fold(u64::from(self.is_written), |bits, tag| bits << 2 | *tag as u64)
     }
 
-    /// The view where it meets a tile; a list of elements is one column of a DN tile that has one.
-    pub fn meet(&self, view: &mut GlobalArg, tile: &Tile) {
+    /// The layout where it meets a tile.
+    pub fn of(&self, tile: &Tile) -> ViewTag {
         let [nz, dn, other] = self.tags;
-        view.tag = match tile.layout_name() {
+        match tile.layout_name() {
             LayoutName::Nz => nz,
             LayoutName::Dn => dn,
             _ => other,
-        };
+        }
+    }
+
+    /// The view where it meets a tile; a list of elements is one column of a DN tile that has one.
+    pub fn meet(&self, view: &mut GlobalArg, tile: &Tile) {
+        view.tag = self.of(tile);
         if self.is_written || view.dims.len() != 1 {
             return;
         }

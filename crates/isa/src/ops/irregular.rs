@@ -207,7 +207,8 @@ family! { after matrix::END;
         rules: rules! {
             ALL PatternGiven "operand-count";
             NPU Signature "tgather-loc", "tgather-layout"; ALL Signature "tgather-dtype";
-            ALL ElementNumber "tgather-scalar"; ALL GatherAttr "tgather-attr"; ALL GatherValid "tgather-valid";
+            ALL ElementNumber "tgather-scalar"; ALL Words "tgather-attr"; ALL GatherAttr "tgather-attr";
+            ALL GatherValid "tgather-valid";
             A2A3 GatherTmp "tgather-tmp"; ALL Overlap "overlap"; ALL AtRun "tgather-index", "tgather-room", "undefined-use";
         },
         sem: Sem::Data(sem::gather),

@@ -78,7 +78,7 @@ const TSTORE: OpInfo = OpInfo {
     ],
     attrs: STORE_ATTRS,
     rules: rules! {
-        NPU Signature "tstore-loc", "tstore-layout"; ALL Signature "tstore-dtype"; ALL StoreShape "tstore-shape";
+        NPU Signature "tstore-loc", "tstore-layout"; ALL Signature "tstore-dtype"; ALL StoreShape "tstore-shape"; ALL ViewStride "view-stride"; ALL ViewAttr "unknown-attribute";
         A2A3 StoreRange "tstore-range"; ALL StoreAtomic "tstore-atomic";
         ALL Fixpipe "acc-mode", "quant-source", "quant-sign", "quant-scale";
         ALL Bounds "gm-bounds"; NPU ViewHardware "tstore-hw"; ALL AtRun "undefined-read";
@@ -134,7 +134,7 @@ macro_rules! table_rules {
             NPU TableDense concat!($mnemonic, "-table"); ALL Words concat!($mnemonic, "-attr");
             ALL TableAttr concat!($mnemonic, "-attr");
             ALL AtRun "gm-bounds"; ALL AtRun concat!($mnemonic, "-index"); ALL AtRun "undefined-use";
-            $(ALL AtRun $more;)?
+            $(ALL ViewStride "view-stride"; ALL AtRun $more;)?
         }
     };
 }
@@ -154,7 +154,7 @@ family! { after partial::END;
         ), form!(Window: Global, Row, Col => Dst)],
         attrs: &[AttrName::Layout, AttrName::PadMode, AttrName::InitOutBuffer],
         rules: rules! {
-            NPU LoadSignature "tload-loc", "tload-layout"; ALL LoadSignature "tload-dtype"; ALL LoadShape "tload-shape";
+            NPU LoadSignature "tload-loc", "tload-layout"; ALL LoadSignature "tload-dtype"; ALL LoadShape "tload-shape"; ALL ViewAttr "unknown-attribute";
             ALL LargerView "tload-view"; ALL LoadPad "tload-pad"; ALL FillValue "fp-value"; ALL Bounds "gm-bounds";
             NPU ViewHardware "tload-hw";
         },
@@ -188,7 +188,7 @@ family! { after partial::END;
         forms: &[form!(VectorQuant: Src, Fp => Global)],
         rules: rules! {
             ALL Signature "tstore_fp-loc"; NPU Signature "tstore_fp-layout"; ALL Signature "tstore_fp-dtype";
-            ALL StoreShape "tstore_fp-shape"; A2A3 StoreRange "tstore_fp-range"; ALL StoreAtomic "tstore_fp-atomic";
+            ALL StoreShape "tstore_fp-shape"; ALL ViewStride "view-stride"; ALL ViewAttr "unknown-attribute"; A2A3 StoreRange "tstore_fp-range"; ALL StoreAtomic "tstore_fp-atomic";
             ALL Fixpipe "acc-mode", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
             ALL Bounds "gm-bounds"; ALL AtRun "undefined-read", "undefined-use";
         },

@@ -95,7 +95,8 @@ family! { after irregular::END;
         sigs: &[on_cpu(QUANTIZED), in_vec(Profiles::NPU, QUANTIZED)],
         ids: ids!("tquant"),
         rules: rules! {
-            NPU Signature "tquant-loc", "tquant-layout"; ALL Signature "tquant-dtype"; ALL QuantAttr "tquant-attr";
+            NPU Signature "tquant-loc", "tquant-layout"; ALL Signature "tquant-dtype"; ALL Words "tquant-attr";
+            ALL QuantAttr "tquant-attr";
             ALL LikeDst "tquant-valid"; ALL QuantParam "tquant-param"; ALL Overlap "overlap";
         },
         sem: Sem::Computes(sem::quantize),

@@ -261,6 +261,8 @@ kinds! {
     FillStatic "Does TFILLPAD_EXPAND expand anything? (warning)";
     Img2col "TIMG2COL's image and configuration.";
     Interleave "TINTERLEAVE's extents.";
+    ViewStride "Do elements of the view lie on each other (warning)?";
+    ViewAttr "Is the layout that the instruction writes the view's (warning)?";
     LoadSignature "TLOAD's signature, conv tiles included.";
     LargerView "Is the view larger than what is loaded (warning)?";
     LoadPad "Has the padding a settled meaning?";
@@ -294,6 +296,8 @@ impl RuleKind {
                 | RuleKind::AccApart
                 | RuleKind::NoEffect
                 | RuleKind::LargerView
+                | RuleKind::ViewStride
+                | RuleKind::ViewAttr
                 | RuleKind::ViewHardware
         )
     }

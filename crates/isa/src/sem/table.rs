@@ -107,7 +107,12 @@ pub fn table(inst: &Inst) -> Steps {
 impl Table {
     /// How many indices count: one for each row, or for each element.
     pub fn count(&self) -> u64 {
-        if self.by_row { self.extent[0] } else { self.extent[0].saturating_mul(self.extent[1]) }
+        match self.extent {
+            // Nothing moves, so nothing is looked up.
+            [0, _] | [_, 0] => 0,
+            [rows, _] if self.by_row => rows,
+            [rows, cols] => rows.saturating_mul(cols),
+        }
     }
 
     /// Where index `n` of those that count stands in the tile of indices.

@@ -257,3 +257,62 @@ fn opt_proves_its_steps_with_arithmetic() {
     let kept = optimize(&Program::read(&zero, None), None, &Default::default(), &[]).unwrap();
     assert!(kept.text.contains("tadds"), "{}", kept.text);
 }
+
+/// `A` and `B` are L1 tiles of 16x64 and 64x32, `L` and `R` those of the matrix unit, `l` and `r` their halves along K.
+fn product(lines: &[&str], elem: &str, to: &str) -> String {
+    let tile = |loc: &str, rows: u64, cols: u64| format!("!pto.tile<loc={loc}, {elem}, {rows}, {cols}>");
+    let names = [
+        ("A", tile("mat", 16, 64)),
+        ("B", tile("mat", 64, 32)),
+        ("L", tile("left", 16, 64)),
+        ("R", tile("right", 64, 32)),
+        ("l", tile("left", 16, 32)),
+        ("r", tile("right", 32, 32)),
+        ("C", format!("!pto.tile<loc=acc, {to}, 16, 32>")),
+    ];
+    let line = |line: &&str| {
+        let word = |w: &str| names.iter().find(|(n, _)| *n == w).map_or(w.to_string(), |(_, t)| t.clone());
+        let mut out = String::new();
+        for piece in line.split_inclusive([' ', ',', '(', ')', ':']) {
+            let (w, end) = piece.split_at(piece.trim_end_matches([' ', ',', '(', ')', ':']).len());
+            out += &(word(w) + end);
+        }
+        out + "\n"
+    };
+    lines.iter().map(line).collect()
+}
+
+const WHOLE: [&str; 3] =
+    ["%x = pto.tmov %a : (A) -> L", "%y = pto.tmov %b : (B) -> R", "%c = pto.tmatmul %x, %y : (L, R) -> C"];
+
+/// Cut along K: the second half comes from this row and column.
+fn cut(first: u64, second: u64) -> Vec<String> {
+    let of = |n: u64, at: u64| {
+        [
+            format!("%k{n} = arith.constant {at} : index"),
+            format!("%x{n} = pto.textract %a, %z, %k{n} : (A, index, index) -> l"),
+            format!("%y{n} = pto.textract %b, %k{n}, %z : (B, index, index) -> r"),
+        ]
+    };
+    let mut all = vec!["%z = arith.constant 0 : index".to_string()];
+    all.extend(of(0, first));
+    all.push("%c0 = pto.tmatmul %x0, %y0 : (l, r) -> C".into());
+    all.extend(of(1, second));
+    all.push("%c = pto.tmatmul.acc %c0, %x1, %y1 : (C, l, r) -> C".into());
+    all
+}
+
+#[test]
+fn a_product_cut_along_k_is_the_whole_product() {
+    for (elem, to) in [("f16", "f32"), ("bf16", "f32"), ("f32", "f32"), ("i8", "i32")] {
+        let part = |first, second| {
+            let lines = cut(first, second);
+            product(&lines.iter().map(String::as_str).collect::<Vec<_>>(), elem, to)
+        };
+        equal(&product(&WHOLE, elem, to), &part(0, 32));
+    }
+    // In the other order floats are rounded differently.
+    let lines = cut(32, 0);
+    let swapped = product(&lines.iter().map(String::as_str).collect::<Vec<_>>(), "f32", "f32");
+    different(&product(&WHOLE, "f32", "f32"), &swapped);
+}

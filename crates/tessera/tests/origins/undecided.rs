@@ -107,3 +107,49 @@ fn scalar_arguments_need_values() {
     let answer = compare(&text, Profile::Cpu, &text, Profile::Cpu, &unknown);
     assert!(matches!(&answer, Answer::Stopped(_, error) if error.message().contains("%m")), "{answer:?}");
 }
+
+const SCATTER: &str =
+    "pto.tscatter ins(%a, %i : !pto.tile<1x32xf32>, !pto.tile<1x32xi32>) outs(%d : !pto.tile<1x32xf32>)\n";
+
+#[test]
+fn what_decides_about_an_irregular_instruction_is_data() {
+    let (scattered, _) = undecided(SCATTER);
+    assert!(scattered.message().contains("idx %i decides what TSCATTER does"), "{scattered}");
+    let (sorted, _) =
+        undecided("%d = pto.tsort32 %s, %i : (!pto.tile<1x32xf32>, !pto.tile<1x32xu32>) -> !pto.tile<1x64xf32>\n");
+    assert!(sorted.message().contains("src %s decides what TSORT32 does"), "{sorted}");
+    let (scalar, place) = undecided(
+        "%k = arith.constant 3 : index\n\
+        %v = pto.tgetval %s, %k : (!pto.tile<1x32xf32>, index) -> f32\n\
+        pto.texpands ins(%v : f32) outs(%d : !pto.tile<1x32xf32>)\n",
+    );
+    assert!(place.starts_with("%v = pto.tgetval"), "{scalar}");
+}
+
+#[test]
+fn generated_indices_decide() {
+    let start = |n: u32| {
+        format!(
+            "%c = arith.constant {n} : i32\n\
+            %i = pto.alloc_tile : !pto.tile<1x32xi32>\n\
+            pto.tci ins(%c {{descending = true}} : i32) outs(%i : !pto.tile<1x32xi32>)\n{SCATTER}"
+        )
+    };
+    // The last element first: the same by a gather with the same indices.
+    let gathered = start(31).replace("tscatter", "tgather");
+    let compare = |a: &str, b: &str| compare(a, Profile::Cpu, b, Profile::Cpu, &Given::default());
+    let answer = compare(&start(31), &gathered);
+    assert!(matches!(answer, Answer::Equal(e) if (e.elements, e.undefined) == (32, 0)), "{answer:?}");
+    let moved = "pto.tmov ins(%a : !pto.tile<1x32xf32>) outs(%d : !pto.tile<1x32xf32>)\n";
+    assert!(!matches!(compare(&start(31), moved), Answer::Equal(_)));
+}
+
+#[test]
+fn the_parts_of_a_partial_operation_are_followed() {
+    let text = "pto.tpartadd ins(%a, %b : !pto.tile<1x32xf32>, !pto.tile<vec, 1x32xf32, valid=1x20>) \
+        outs(%d : !pto.tile<1x32xf32>)\n";
+    let other = text.replace("%a, %b", "%a, %c").replace("%c", "%b");
+    let compare = |a: &str, b: &str| compare(a, Profile::Cpu, b, Profile::A5, &Given::default());
+    assert!(matches!(compare(text, &other), Answer::Equal(e) if e.elements == 32));
+    assert!(!matches!(compare(text, &text.replace("tpartadd", "tpartmul")), Answer::Equal(_)));
+}

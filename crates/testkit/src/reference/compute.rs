@@ -17,7 +17,7 @@ impl Reference<'_> {
             Sem::Fold { each, func: Func::Arg { greatest, .. } } => self.places(each, greatest),
             Sem::Fold { each, func } => self.fold(each, func),
             Sem::Contract { plus, scaled, .. } => self.contract(plus, scaled),
-            Sem::Data(_) => self.gather(),
+            Sem::Data(_) | Sem::Part(_) => self.irregular(),
             Sem::Computes(_) => self.own(),
             _ => Err(NO_MEANING),
         }
@@ -68,7 +68,7 @@ impl Reference<'_> {
     }
 
     /// TGATHER with an index tile (irregular.md 4).
-    fn gather(&mut self) -> Done {
+    pub(super) fn gather(&mut self) -> Done {
         let (src, idx, d) = (self.source(Role::Src)?, self.source(Role::Idx)?, self.index(Role::Dst)?);
         let columns = i128::from(src.tile.cols);
         let mut picked = Vec::new();

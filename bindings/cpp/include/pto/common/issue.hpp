@@ -127,10 +127,18 @@ public:
             return false;
         }
         const std::shared_ptr<Machine> &machine = CurrentMachine();
-        const TesseraInst inst{static_cast<uint32_t>(op_), tileCount_, scalarCount_, attrCount_, static_cast<uint32_t>(form_), 0,
-                               tiles_, scalars_, attrs_,
-                               hasConv_ ? &conv_ : nullptr};
+        const TesseraInst inst = Inst();
         return machine->Done(tessera_issue(machine->handle(), &inst));
+    }
+    // The same, with a view of global memory.
+    bool Transfer(const TesseraView &view)
+    {
+        if (!ok_) {
+            return false;
+        }
+        const std::shared_ptr<Machine> &machine = CurrentMachine();
+        const TesseraInst inst = Inst();
+        return machine->Done(tessera_transfer(machine->handle(), &inst, &view));
     }
     RecordEvent Issue()
     {
@@ -139,6 +147,13 @@ public:
     }
 
 private:
+    TesseraInst Inst() const
+    {
+        return {static_cast<uint32_t>(op_), tileCount_, scalarCount_, attrCount_, static_cast<uint32_t>(form_), 0,
+                tiles_, scalars_, attrs_,
+                hasConv_ ? &conv_ : nullptr};
+    }
+
     TesseraOp op_;
     TesseraForm form_;
     uint32_t tileCount_ = 0;

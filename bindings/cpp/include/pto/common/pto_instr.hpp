@@ -10,6 +10,7 @@
 #include <pto/common/irregular.hpp>
 #include <pto/common/matrix.hpp>
 #include <pto/common/memory.hpp>
+#include <pto/common/transfer.hpp>
 #include <pto/common/move.hpp>
 #include <pto/common/rearrange.hpp>
 #include <pto/common/reduce.hpp>

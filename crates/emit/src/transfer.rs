@@ -1,0 +1,129 @@
+//! Between global memory and tiles (isa/memory.md 6).
+
+use crate::body::tensor;
+use crate::{Emitted, Emitter, cannot};
+use tessera_ir::scalar::Constants;
+use tessera_ir::{Op, Type, ValueId};
+use tessera_isa::inst::ViewTag;
+use tessera_isa::ops::{AttrName, Effect, Form, Opcode, Role};
+
+impl Emitter<'_> {
+    /// An instruction with a view; a pointer is a dense view of the tile's valid region.
+    pub(crate) fn transfer(&mut self, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
+        let is_worded = |o: &&tessera_ir::Operand| {
+            opcode.form(form).and_then(|f| f.operand(o.role)).is_some_and(|row| row.is_worded)
+        };
+        if let Some(word) = op.operands.iter().find(is_worded) {
+            return Err(cannot(op.span, format!("{} with {}", opcode.title(), word.role), "use the tile's pad"));
+        }
+        if form == Form::Window {
+            return Err(cannot(op.span, "a window of a view", "make it with pto.partition_view"));
+        }
+        let name = opcode.info().cpp.first().copied().unwrap_or_default();
+        let stores = opcode.effect(form, Role::Global) == Effect::Write;
+        let role = if stores { Role::Src } else { Role::Dst };
+        let tile = self.tile(op, role)?;
+        let is_conv = self.operand(op, role).is_some_and(|v| matches!(self.ty(v), Type::Conv(_)));
+        let (global, _) = self.global_operand(op)?;
+        let view = match self.ty(global) {
+            // A conv tile takes a pointer as it is.
+            Type::Ptr(elem, _) if !is_conv => {
+                let (rows, cols) = (format!("{tile}.GetValidRow()"), format!("{tile}.GetValidCol()"));
+                tensor(*elem, "ND", &[rows, cols.clone()], &[cols, "1".into()], &self.value(global))
+            }
+            _ => self.value(global),
+        };
+        let template = self.transfer_template(op, form, &tile, &view)?;
+        let mut arguments = if stores { vec![view, tile] } else { vec![tile, view] };
+        for role in [Role::Fp, Role::Idx] {
+            if self.operand(op, role).is_some() {
+                arguments.push(self.tile(op, role)?);
+            }
+        }
+        if form == Form::ScalarQuant {
+            arguments.push(self.scalar(op, Role::Quant)?);
+        }
+        self.line(&format!("{name}{template}({});", arguments.join(", ")));
+        Ok(())
+    }
+
+    /// The modes, as template arguments; nothing where none is said.
+    fn transfer_template(&self, op: &Op, form: Form, tile: &str, view: &str) -> Emitted<String> {
+        let attrs = op.known_attrs();
+        let word = |name: AttrName| attrs.word(name).map(|word| format!("{}::{}", name.cpp(), word.cpp));
+        if self.operand(op, Role::Idx).is_some() {
+            let modes: Vec<String> = [AttrName::ScatterAtomicOp, AttrName::GatherOob, AttrName::ScatterOob]
+                .into_iter()
+                .filter_map(word)
+                .collect();
+            if modes.is_empty() && word(AttrName::Coalesce).is_none() {
+                return Ok(String::new());
+            }
+            let mut all = vec![word(AttrName::Coalesce).map_or_else(|| self.coalesce(op), Ok)?];
+            if attrs.get(AttrName::ScatterOob).is_some() && attrs.get(AttrName::ScatterAtomicOp).is_none() {
+                all.push("ScatterAtomicOp::None".into());
+            }
+            all.extend(modes);
+            return Ok(format!("<{}>", all.join(", ")));
+        }
+        let said = [AttrName::AtomicType, AttrName::ReluPreMode].map(word);
+        let phase = word(AttrName::StPhase);
+        if said.iter().all(Option::is_none) && phase.is_none() {
+            return Ok(String::new());
+        }
+        let mut all: Vec<String> = phase.into_iter().collect();
+        all.extend([Self::type_of(tile), Self::type_of(view)]);
+        if form == Form::VectorQuant {
+            all.push(Self::type_of(&self.tile(op, Role::Fp)?));
+        }
+        let [atomic, relu] = said;
+        all.push(atomic.unwrap_or_else(|| "AtomicType::AtomicNone".into()));
+        all.extend(relu);
+        Ok(format!("<{}>", all.join(", ")))
+    }
+
+    /// Rows or elements, as the valid regions of data and indices say.
+    fn coalesce(&self, op: &Op) -> Emitted<String> {
+        let valid = |role: Role| {
+            let tile = self.ty(self.operand(op, role)?).tile()?;
+            Some((tile.v_row.known()?, tile.v_col.known()?))
+        };
+        let data = valid(Role::Dst).or_else(|| valid(Role::Src));
+        match (data, valid(Role::Idx)) {
+            (Some(data), Some(idx)) if data == idx => Ok("Coalesce::Elem".into()),
+            (Some(_), Some(_)) => Ok("Coalesce::Row".into()),
+            _ => Err(cannot(op.span, "indices of a dynamic shape", "say coalesce = row or elem")),
+        }
+    }
+
+    /// The layout of a view where it meets tiles; all of them have to agree on it (isa/structure.md 8).
+    pub(crate) fn tag_of(&self, op: &Op, result: ValueId) -> Emitted<ViewTag> {
+        let known = Constants::new(self.module, self.func);
+        let tags = tessera_ir::view::tags(self.module, self.func, &known, op);
+        let (mut views, mut met) = (vec![result], Vec::new());
+        self.func.walk(&mut |_, user, _| {
+            let reads = user.operand(Role::Global).and_then(|o| o.arg.value()).is_some_and(|v| views.contains(&v));
+            if !reads {
+                return;
+            }
+            if user.opcode() == Some(Opcode::PartitionView) {
+                views.extend(user.results.first());
+                return;
+            }
+            let data = [Role::Dst, Role::Src].into_iter().find_map(|role| self.operand(user, role));
+            let data = data.or_else(|| user.results.first().copied());
+            if let Some(tile) = data.and_then(|v| self.ty(v).tile()) {
+                met.push(tags.of(&tile.resolve(self.profile)));
+            }
+        });
+        let first = met.first().copied().or(op.known_attrs().layout()).unwrap_or(ViewTag::Nd);
+        if met.iter().any(|tag| *tag != first) {
+            return Err(cannot(op.span, "a view that meets tiles of different layouts", "write its layout"));
+        }
+        let is_list = matches!(self.ty(result), Type::View(view) if view.dims.len() == 1);
+        if is_list && first == ViewTag::Dn {
+            return Err(cannot(op.span, "a list of elements as a column", "make a view of two dimensions"));
+        }
+        Ok(first)
+    }
+}
