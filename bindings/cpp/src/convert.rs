@@ -241,6 +241,11 @@ pub(crate) fn inst(
         }
     }
     inst.conv = conv.map(|(_, conv)| conv);
+    // A fill value converts as C++ converts it: to the nearest one.
+    if let Some(elem) = inst.dst().map(|dst| dst.tile.elem) {
+        let fills = inst.scalars.iter_mut().filter(|s| s.role == Role::Fill && s.ty.is_none());
+        fills.for_each(|s| s.value = s.value.map(|v| elem.converted(v)));
+    }
     Ok(inst)
 }
 

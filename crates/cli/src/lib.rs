@@ -7,9 +7,11 @@
 pub mod bench;
 pub mod bind;
 pub mod commands;
+mod complete;
 pub mod limits;
 pub mod output;
 pub mod policy;
+pub mod progress;
 pub mod render;
 pub mod session;
 pub mod source;

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tessera_cli::{Session, output, run};
+use tessera_cli::{Session, output, progress, render, run};
 
 /// A stream whose reader may go away, as in `tessera explain | head`: the rest is dropped, and the exit code stays that of
 /// the work.
@@ -25,6 +25,12 @@ impl<W: Write> Write for Quiet<W> {
     }
 }
 
+/// How wide the terminal is that the output goes to.
+fn columns() -> Option<usize> {
+    let size = terminal_size::terminal_size_of(io::stdout()).or_else(|| terminal_size::terminal_size_of(io::stderr()));
+    size.map(|(width, _)| usize::from(width.0))
+}
+
 /// What a process ends with that an interrupt stopped, as shells have it.
 const INTERRUPTED: i32 = 130;
 
@@ -36,13 +42,22 @@ fn main() -> ExitCode {
     });
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     let mut stdout = BufWriter::new(Quiet(io::stdout().lock()));
-    let mut stderr = BufWriter::new(Quiet(io::stderr().lock()));
+    // Not locked: how far the work is, is told by another thread.
+    let mut stderr = BufWriter::new(Quiet(io::stderr()));
+    let is_plain = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let is_terminal = io::stderr().is_terminal() && !is_plain;
+    if is_terminal {
+        progress::enable();
+    }
+    if let Some(columns) = columns() {
+        render::set_width(columns);
+    }
     let mut session = Session {
         dir: PathBuf::new(),
         stdin: &mut io::stdin().lock(),
         stdout: &mut stdout,
         stderr: &mut stderr,
-        color: io::stderr().is_terminal() && !no_color,
+        color: is_terminal && !no_color,
     };
     let mut code = run(std::env::args_os(), &mut session);
     if let Err(error) = stdout.flush() {

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use tessera::Program;
 use tessera_cli::bench::{CASES, Instructions};
 use tessera_cli::render::WIDTH;
+use tessera_cli::render::example::examples;
 use tessera_cli::{Session, run};
 use tessera_isa::elem::Elem;
-use tessera_isa::ops::{AttrName, Opcode, Pipe, others};
+use tessera_isa::ops::{AttrName, Opcode, Pipe, Text, others};
 use tessera_isa::profile::Profile;
 use tessera_isa::rules::{self, rule};
 use tessera_isa::tile::{LayoutName, Loc};
@@ -98,4 +99,28 @@ fn every_case_runs_with_and_without_tracking() {
             assert!(instructions.lap().is_ok() && instructions.turns() > 1, "{}", case.name);
         }
     }
+}
+
+#[test]
+fn forms_are_shown_as_they_are_printed() {
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    for op in Opcode::ALL.iter().filter(|op| op.info().text == Text::Forms) {
+        let page = squeezed(&explain(op.mnemonic()).unwrap());
+        for form in op.info().forms {
+            let Some(shape) = op.shapes().iter().find(|s| s.form == form.form) else { continue };
+            let lines = examples(*op, shape);
+            for line in [&lines.asm, &lines.ssa, &lines.dps].into_iter().filter(|l| !l.is_empty()) {
+                let program = Program::read(line, None);
+                if program.has_errors() {
+                    assert!(!page.contains(&squeezed(line)), "{line}");
+                    continue;
+                }
+                let printed = program.text(None);
+                assert_eq!(Program::read(&printed, None).text(None), printed, "{line}");
+                assert!(page.contains(&squeezed(&printed)), "{op}: {printed}");
+            }
+        }
+    }
+    let page = explain("tinterleave").unwrap();
+    assert!(page.contains("TInterleave(dst1, dst0, src1, src0)"), "{page}");
 }

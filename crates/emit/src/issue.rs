@@ -4,6 +4,8 @@ use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Op, ScalarType, ValueId};
 use tessera_isa::inst::{AttrValue, Attrs, Precision};
 use tessera_isa::ops::{AttrKind, AttrName, Bind, CppAttr, CppValue, Form, Kind, OpInfo, Opcode, Role, Text};
+use tessera_isa::profile::FP_ALIGN;
+use tessera_isa::tile::{Extent, Tile};
 
 /// The value that an attribute has, or its default, as an argument.
 fn attribute(name: AttrName, attrs: &Attrs) -> Option<String> {
@@ -128,6 +130,22 @@ impl Emitter<'_> {
             Some([r, c]) => format!(", {{{r}, {c}}}"),
             None => String::new(),
         };
+        // A mode belongs to the plain intrinsic with a Scaling tile, everything else of it to the one with `_FP` (cpp.md 6).
+        let plain = name.trim_end_matches("_FP");
+        let name = match (form, attrs.acc_to_vec()) {
+            (Form::VectorQuant, Some(_)) => plain.to_string(),
+            (Form::VectorQuant, None) => format!("{plain}_FP"),
+            _ => name.to_string(),
+        };
+        if let Some((ty, address)) = self.scratch(op, opcode, form)? {
+            let tmp = self.names.fresh("tmp");
+            self.line("{");
+            self.line(&format!("    {ty} {tmp};"));
+            self.line(&format!("    TASSIGN({tmp}, {address:#x});"));
+            self.line(&format!("    {name}{template}({}{shape}, {tmp});", arguments.join(", ")));
+            self.line("}");
+            return Ok(());
+        }
         self.line(&format!("{name}{template}({}{shape});", arguments.join(", ")));
         Ok(())
     }
@@ -141,6 +159,24 @@ impl Emitter<'_> {
         let given = optional.iter().rposition(|a| attrs.get(**a).is_some()).map_or(0, |last| last + 1);
         let all = of(CppAttr::Argument).chain(optional.into_iter().take(given));
         all.filter_map(|name| attribute(*name, attrs)).collect()
+    }
+
+    /// The scratch tile that the C++ intrinsic wants and the text leaves out, as TTRANS does (PTO ISA, TTRANS page): type
+    /// and address behind everything else, where there is room.
+    fn scratch(&self, op: &Op, opcode: Opcode, form: Form) -> Emitted<Option<(String, u64)>> {
+        let source = self.operand(op, Role::Src).and_then(|v| self.ty(v).tile().map(|t| t.resolve(self.profile)));
+        let (Some(tile), Form::Plain, true) = (source, form, opcode.form(Form::Tmp).is_some()) else { return Ok(None) };
+        let whole = Tile { v_row: Extent::Static(tile.rows), v_col: Extent::Static(tile.cols), ..tile };
+        let loc = tile.loc as usize;
+        let (Some(used), Some(false)) = (self.placement.high_water.get(loc), self.placement.computed.get(loc)) else {
+            return Ok(None);
+        };
+        let address = used.next_multiple_of(FP_ALIGN);
+        let room = self.profile.memory(tile.loc).and_then(|m| Some(m.bytes? - m.reserved));
+        if room.is_some_and(|room| address.saturating_add(tile.bytes()) > room) {
+            return Ok(None);
+        }
+        Ok(Some((words::tile_type(&whole, op.span)?, address)))
     }
 
     /// Results begin: declared, placed, all of them valid, with their old contents where the text gives them.

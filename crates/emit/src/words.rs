@@ -21,7 +21,7 @@ pub(crate) fn object_type(ty: &Type, profile: Profile, span: Span) -> Emitted<St
     }
 }
 
-fn tile_type(t: &Tile, span: Span) -> Emitted<String> {
+pub(crate) fn tile_type(t: &Tile, span: Span) -> Emitted<String> {
     let fits = |n: u64| i32::try_from(n).is_ok();
     if !fits(t.rows) || !fits(t.cols) || !fits(t.rows.saturating_mul(t.cols)) {
         return Err(cannot(span, format!("a tile of {} × {} elements", t.rows, t.cols), "split the tile"));

@@ -153,6 +153,15 @@ impl Elem {
         }
     }
 
+    /// What a language's conversion makes of a number: the nearest value of a float type. A number that is out of range
+    /// stays what it is, and so does a fraction for an integer type; [`Elem::encode_exact`] refuses them.
+    pub fn converted(self, v: Number) -> Number {
+        match self.encode_in_range(&v) {
+            Some(bits) if self.is_float() => self.decode(bits),
+            _ => v,
+        }
+    }
+
     /// The bits of a number that the type holds exactly, else `None`.
     ///
     /// Values count, not signs: a negative zero is zero where the type has no negative zero. NaN is the canonical one.

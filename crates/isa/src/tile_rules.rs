@@ -1,5 +1,6 @@
 //! The `tile-*` rules: is this a tile type on this profile? (tile-model.md 3, 5, 6)
 
+use crate::codec::Number;
 use crate::diag::Fault;
 use crate::profile::Profile;
 use crate::tile::{BLayout, Compact, Extent, LayoutName, Loc, Pad, Tile};
@@ -167,7 +168,12 @@ impl Tile {
         match literal.to_bits(self.elem) {
             Some((_, true)) => None,
             Some((bits, false)) => {
-                let (elem, used) = (self.elem, self.elem.format_bits(bits));
+                let elem = self.elem;
+                // All digits: the shortest ones would be those that were written.
+                let used = match elem.decode(bits) {
+                    Number::Float(v) => v.to_string(),
+                    Number::Int(v) => v.to_string(),
+                };
                 let what = format!("the pad value {literal} is not exact in {elem}: {used} is used");
                 Some(Fault::new("tile-pad", what).warns())
             }

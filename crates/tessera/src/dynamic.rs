@@ -24,7 +24,7 @@
 
 use crate::machine::{Machine, RecordEvent, Slot};
 use crate::typed::element::{pack, unpack};
-use crate::typed::{AsTile, Element};
+use crate::typed::{AsTile, Element, TensorMut};
 use crate::{Error, Number, Profile, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::TileId;
@@ -250,6 +250,39 @@ impl<'a> Instruction<'a> {
         self.issue_as(form.form)
     }
 
+    /// Checks the instruction and runs it on a view of global memory; what it stores is in the slice afterwards.
+    ///
+    /// ```
+    /// use tessera::prelude::*;
+    /// use tessera::{Attrs, AttrName, AtomicType, Instruction, Opcode, Role};
+    ///
+    /// let machine = Machine::new(Profile::A5);
+    /// let mut tile: Tile<loc::Vec, f32, 1, 8> = machine.tile()?;
+    /// tile.write(&[1.5; 8])?;
+    /// let mut sums = [10f32; 8];
+    /// let add = Attrs::default().with(AttrName::AtomicType, AtomicType::Add);
+    /// let view = TensorMut::new(&mut sums).shape(&[1, 8]);
+    /// Instruction::new(Opcode::Tstore).tile(Role::Src, tile.buf()).attrs(add).issue_on(view)?;
+    /// assert_eq!(sums, [11.5; 8]);
+    /// # Ok::<(), tessera::Error>(())
+    /// ```
+    pub fn issue_on<'v, T: Element>(mut self, view: impl Into<TensorMut<'v, T>>) -> Result<RecordEvent> {
+        self.given.push(Role::Global);
+        let form = self.form()?.form;
+        self.check_attrs()?;
+        let (machine, tiles) = self.ready(form)?;
+        let data = tiles.iter().find(|(role, _)| matches!(role, Role::Src | Role::Dst)).map(|t| t.0);
+        let dense = match data.and_then(|role| self.operand(role)) {
+            Some(tile) => tile.valid().map(|(rows, cols)| [rows as u64, cols as u64])?,
+            None => [0, 0],
+        };
+        view.into().change(&dense, |arg, bytes| {
+            self.inst.global = Some(arg);
+            machine.state()?.transfer(self.inst, &tiles, bytes)
+        })?;
+        Ok(RecordEvent::new())
+    }
+
     /// The form whose operands these are.
     fn form(&self) -> Result<&'static Shape> {
         let given = &self.given;
@@ -283,8 +316,8 @@ impl<'a> Instruction<'a> {
         Err(Error::new("unknown-attribute", what).help("leave it out"))
     }
 
-    /// Issues the instruction in a form that its operands are known to have.
-    pub(crate) fn issue_as(mut self, form: Form) -> Result<RecordEvent> {
+    /// The machine, and the tiles in the order in which the engine wants them: what is read, then what is written.
+    fn ready(&mut self, form: Form) -> Result<(&'a Machine, Vec<(Role, TileId)>)> {
         let Some((_, first)) = self.tiles.first() else {
             let what = format!("{} has no tile", self.inst.op.title());
             return Err(Error::new("operand-count", what).help("give it its tiles"));
@@ -295,9 +328,14 @@ impl<'a> Instruction<'a> {
             return Err(Error::new("undefined-name", what).help("make all tiles on one machine"));
         }
         (self.inst.form, self.inst.profile) = (form, machine.profile());
-        // The engine wants the form's order: what is read, then what is written.
         let roles = self.inst.op.form(form).into_iter().flat_map(|f| f.operands()).map(|o| o.role);
         let tiles: Vec<(Role, TileId)> = roles.filter_map(|r| Some((r, self.operand(r)?.slot.id))).collect();
+        Ok((machine, tiles))
+    }
+
+    /// Issues the instruction in a form that its operands are known to have.
+    pub(crate) fn issue_as(mut self, form: Form) -> Result<RecordEvent> {
+        let (machine, tiles) = self.ready(form)?;
         let ends = self.operand(Role::Src).zip(self.operand(Role::Dst));
         // The destination becomes a view of the source's storage and must keep it alive.
         let view = self.inst.op.binds(self.inst.profile).zip(ends);

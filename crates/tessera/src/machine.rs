@@ -53,6 +53,16 @@ impl State {
         Ok(())
     }
 
+    /// An instruction with a view. Undefined bytes are written as 0, with a warning.
+    pub fn transfer(&mut self, inst: Inst, tiles: &[(Role, TileId)], bytes: &mut [u8]) -> Result<()> {
+        let done = self.engine.transfer(inst, tiles, bytes)?;
+        keep(&mut self.warnings, done);
+        if let (true, Some((_, tile))) = (done.stored_undefined, tiles.first()) {
+            self.warnings.push(self.engine.undefined_stored(*tile, 0)?.0);
+        }
+        Ok(())
+    }
+
     /// TSTORE. Undefined bytes are written as 0, with a warning.
     pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<()> {
         let done = self.engine.store(tile, view, bytes)?;

@@ -32,6 +32,9 @@ use tessera_asm::Parsed;
 use tessera_exec::origin::Terms;
 use tessera_ir::{Module, OpId, ValueId};
 
+/// Instructions of programs that are looked at to see whether a change alone makes them shorter.
+const MAX_TRIES: usize = 100_000;
+
 /// How many instructions all proofs together may run.
 const MAX_WORK: usize = 20_000;
 
@@ -143,13 +146,17 @@ impl Optimizer<'_> {
         let same = |a: ValueId, b: ValueId| hash(a).is_some() && hash(a) == hash(b);
         let mut seen: HashSet<OpId> = HashSet::new();
         let mut all: Vec<Candidate> = Vec::new();
+        let mut tries = MAX_TRIES / edit.instructions().len().max(1);
         for candidate in candidates(module, self.index) {
             // One change of an instruction at a time; the others are tried in the next round.
             let is_new = candidate.op().is_none_or(|op| !seen.contains(&op));
-            if is_new
-                && candidate.is_likely(&edit, same)
-                && self.change(module, std::slice::from_ref(&candidate)).is_some()
-            {
+            if !is_new || !candidate.is_likely(&edit, same) {
+                continue;
+            }
+            // Looking at each change alone takes as long as the program is; of a long one, all are tried together.
+            let alone = tries > 0;
+            tries = tries.saturating_sub(1);
+            if !alone || self.change(module, std::slice::from_ref(&candidate)).is_some() {
                 seen.extend(candidate.op());
                 all.push(candidate);
             }
@@ -183,8 +190,8 @@ impl Optimizer<'_> {
         let changed = all.iter().filter_map(|candidate| candidate.apply(&mut edit)).collect();
         edit.remove_dead();
         let after = edit.instructions();
-        let is_left = |id: OpId| after.iter().any(|a| a.0 == id);
-        let removed: Vec<Instruction> = before.iter().filter(|i| !is_left(i.0)).map(|i| i.1).collect();
+        let left: HashSet<OpId> = after.iter().map(|a| a.0).collect();
+        let removed: Vec<Instruction> = before.iter().filter(|i| !left.contains(&i.0)).map(|i| i.1).collect();
         edit.finish();
         (after.len() < before.len()).then_some((module, Step { changed, removed }))
     }

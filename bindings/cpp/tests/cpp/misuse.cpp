@@ -61,6 +61,8 @@ static void Indices()
     EXPECT_RULE("textract-bounds", TEXTRACT(window, dst, UINT64_MAX, 0));
     EXPECT_RULE("quant-source", TINSERT(dst, window, uint64_t{0x3F800000}, 0, 0));
     EXPECT_RULE("fp-value", TFILLPAD(dst, 1e300));
+    // A value converts to the nearest one.
+    EXPECT_RULE("", TFILLPAD(dst, 0.1));
     Tile<TileType::Vec, int8_t, 16, 32, BLayout::RowMajor, 3, 3> bytes;
     EXPECT_RULE("fp-value", TFILLPAD(bytes, 128));
     EXPECT_RULE("fp-value", TMOV_FP(bytes, bytes, 0.5f));

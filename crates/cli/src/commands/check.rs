@@ -1,6 +1,7 @@
 //! `tessera check`: every finding of a program without running it.
 
 use super::load_entry;
+use crate::complete::Completed;
 use crate::policy::{Format, Policy};
 use crate::render::table::Table;
 use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session};
@@ -20,7 +21,7 @@ pub struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// cpu, a2a3, a5 or a device name; `all` compares the three. Default: the module's own, else cpu
-    #[arg(long, value_name = "P", value_parser = target)]
+    #[arg(long, value_name = "P", value_parser = targets(), hide_possible_values = true)]
     profile: Option<Target>,
     /// With `--profile all`: list the instructions that every profile takes, too
     #[arg(long)]
@@ -43,6 +44,11 @@ fn target(text: &str) -> Result<Target, String> {
         true => Ok(Target::All),
         false => super::profile(text).map(Target::One),
     }
+}
+
+fn targets() -> Completed<Target> {
+    let words = || Profile::ALL.iter().map(|p| p.name()).chain(["all"]).collect();
+    Completed { parse: target, words }
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {

@@ -16,7 +16,7 @@ pub struct Args {
     #[arg(long, required = true)]
     cpp: bool,
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
-    #[arg(long, value_name = "P", value_parser = super::profile)]
+    #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
     /// The function to print
     #[arg(long, value_name = "F")]

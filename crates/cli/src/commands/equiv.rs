@@ -4,6 +4,7 @@ use super::{Loaded, load_entry};
 use crate::bind::{self, Bound};
 use crate::limits::Limits;
 use crate::policy::{Format, Policy};
+use crate::progress::{self, Shown};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, UNDECIDED};
 use crate::source::Source;
 use crate::words::{self, counted};
@@ -29,13 +30,13 @@ pub struct Args {
     #[arg(value_name = "B")]
     b: PathBuf,
     /// cpu, a2a3, a5 or a device name, for both. Default: each module's own, else cpu
-    #[arg(long, value_name = "P", value_parser = super::profile)]
+    #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
     /// The profile of the first program
-    #[arg(long, value_name = "P", value_parser = super::profile)]
+    #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile_a: Option<Profile>,
     /// The profile of the second program
-    #[arg(long, value_name = "P", value_parser = super::profile)]
+    #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile_b: Option<Profile>,
     /// The function of the first program
     #[arg(long, value_name = "F")]
@@ -70,14 +71,17 @@ pub struct Known {
 }
 
 impl Known {
-    pub fn given(&self) -> Given {
-        Given {
+    /// What is known, and a line about how far the work is.
+    pub fn given(&self, what: &'static str) -> (Given, Shown) {
+        let (progress, shown) = progress::steps(what, self.blocks);
+        let given = Given {
             set: self.set.iter().map(|b| (b.name.clone(), b.to)).collect(),
             shapes: self.shape.clone(),
             blocks: self.blocks,
             limits: self.limits.into(),
-            progress: None,
-        }
+            progress: Some(progress),
+        };
+        (given, shown)
     }
 }
 
@@ -100,7 +104,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let b = second.kernel(session, &policy, args.entry_b.as_deref())?;
     let wanted: Vec<String> = args.outputs.iter().map(|o| o.name.clone()).collect();
     let names = [&first, &second].map(|l| format!("{} ({})", l.source.name, l.program.profile()));
-    match equiv(&a, &b, &args.known.given(), &wanted) {
+    let (given, shown) = args.known.given("comparing");
+    let answer = equiv(&a, &b, &given, &wanted);
+    drop(shown);
+    match answer {
         Answer::Equal(equal) => {
             let (outputs, elements, undefined) = (equal.outputs, equal.elements, equal.undefined);
             if args.format == Format::Json {

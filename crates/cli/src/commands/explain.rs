@@ -2,6 +2,7 @@
 
 mod pages;
 
+use crate::complete::Completed;
 use crate::render::table::paragraph;
 use crate::session::{FINE, Failure, Outcome, Session};
 use pages::*;
@@ -19,7 +20,13 @@ use tessera_isa::tile::{LayoutName, Loc};
 )]
 pub struct Args {
     /// A name in any spelling; without it, everything is listed
+    #[arg(value_parser = known_names(), hide_possible_values = true)]
     name: Option<String>,
+}
+
+/// Any name is taken, and those that have a page are completed.
+fn known_names() -> Completed<String> {
+    Completed { parse: |text| Ok(text.to_string()), words: names }
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
@@ -29,6 +36,22 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     };
     session.stdout.write_all(text.as_bytes())?;
     Ok(FINE)
+}
+
+/// The language reference: a section for each topic.
+pub const LANGUAGE: &str = include_str!("explain/language.md");
+
+/// The topics of the reference.
+pub fn topics() -> impl Iterator<Item = &'static str> {
+    LANGUAGE.split("\n## ").skip(1).filter_map(|section| section.lines().next())
+}
+
+/// The section of a topic, in any case.
+fn topic_page(word: &str) -> Option<String> {
+    let mut sections = LANGUAGE.split("\n## ").skip(1).filter_map(|section| section.split_once('\n'));
+    let (topic, text) = sections.find(|(topic, _)| topic.eq_ignore_ascii_case(word))?;
+    let code = text.trim_end().replace("```pto\n", "").replace("```\n", "").replace("```", "");
+    Some(format!("{topic}, a topic of the language\n{code}\n"))
 }
 
 /// The page of a name, if anything has it.
@@ -49,6 +72,7 @@ pub fn explain(name: &str) -> Option<String> {
         .or_else(|| pipe().copied().map(pipe_page))
         .or_else(|| attribute().copied().map(attribute_page))
         .or_else(|| other(&without_prefix(word).to_ascii_lowercase()).map(other_page))
+        .or_else(|| topic_page(word))
 }
 
 /// The instruction of a mnemonic, with or without `pto.`, in any case, or of a C++ intrinsic.
@@ -78,6 +102,7 @@ pub fn names() -> Vec<&'static str> {
     all.extend(Pipe::ALL.iter().map(|p| p.name()));
     all.extend(AttrName::ALL.iter().map(|a| a.name()));
     all.extend(others());
+    all.extend(topics());
     all
 }
 
@@ -116,6 +141,7 @@ fn index() -> String {
     section("Pipes", Pipe::ALL.iter().map(|p| p.name()).collect());
     section("Attributes", AttrName::ALL.iter().map(|a| a.name()).collect());
     section("Rules", rules::all().map(|r| r.id).collect());
+    section("The language", topics().collect());
     section("Recognised, not executable yet", others().collect());
     out.push_str("tessera explain NAME shows one of them.\n");
     out

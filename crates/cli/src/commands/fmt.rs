@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(short, long)]
     write: bool,
     /// The profile on which types are compared. Default: the module's own, else cpu
-    #[arg(long, value_name = "P", value_parser = super::profile)]
+    #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
 }
 

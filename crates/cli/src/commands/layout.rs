@@ -2,7 +2,7 @@
 
 use crate::output::is_stdout;
 use crate::render::table::paragraph;
-use crate::render::{WIDTH, grid, tile};
+use crate::render::{grid, tile, width};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub struct Args {
     #[arg(value_name = "TYPE")]
     ty: String,
     /// The profile: cpu, a2a3 or a5, or a device name
-    #[arg(long, value_name = "P", default_value = "cpu", value_parser = super::profile)]
+    #[arg(long, value_name = "P", default_value = "cpu", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Profile,
     /// Also write the picture to this file; `-` writes nothing else, to standard output
     #[arg(long, value_name = "FILE")]
@@ -37,7 +37,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         }
     }
     let title = format!("{tile} on {}", args.profile);
-    let mut out = format!("{title}\n\n{}\n", grid::draw(&tile, 24, WIDTH));
+    let mut out = format!("{title}\n\n{}\n", grid::draw(&tile, 24, width()));
     for (key, text) in grid::legend(&tile, "· marks padding") {
         let _ = write!(out, "{}", paragraph(&format!("{key:<10} {text}"), 2));
     }

@@ -7,7 +7,7 @@ mod demo;
 mod diff;
 mod emit;
 mod equiv;
-mod explain;
+pub mod explain;
 mod fmt;
 mod layout;
 mod opt;
@@ -15,6 +15,7 @@ mod plan;
 mod run;
 mod trace;
 
+use crate::complete::Completed;
 use crate::policy::{Format, Policy};
 use crate::session::{Failure, Outcome, Session, USAGE_ERROR};
 use crate::source::Source;
@@ -96,6 +97,11 @@ fn profile(text: &str) -> Result<Profile, String> {
         let near = nearest(text, Profile::spellings()).unwrap_or("cpu");
         format!("there is no profile '{text}'; did you mean '{near}'? (cpu, a2a3, a5)")
     })
+}
+
+/// The same, with the names that shells complete.
+fn profiles() -> Completed<Profile> {
+    Completed { parse: profile, words: || Profile::ALL.iter().map(|p| p.name()).collect() }
 }
 
 /// A program of the command line, with its text for messages.

@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
-    #[arg(long, value_name = "P", value_parser = super::profile)]
+    #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
     /// The function to optimize
     #[arg(long, value_name = "F")]
@@ -44,9 +44,11 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     loaded.legal(session, Format::Human)?;
     output::check(session, &args.output.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let Loaded { source, program } = &loaded;
-    let given = args.known.given();
+    let (given, shown) = args.known.given("optimizing");
     let wanted: Vec<String> = args.outputs.iter().map(|o| o.name.clone()).collect();
-    let (text, code) = match optimize(program, args.entry.as_deref(), &given, &wanted) {
+    let better = optimize(program, args.entry.as_deref(), &given, &wanted);
+    drop(shown);
+    let (text, code) = match better {
         Ok(better) => {
             for line in better.steps.iter().flat_map(|step| lines(step, source)) {
                 writeln!(session.stderr, "{}: {line}", source.name)?;

@@ -8,6 +8,7 @@ use super::{Loaded, load_entry};
 use crate::bind::{self, Bound};
 use crate::limits::Limits;
 use crate::policy::{Format, Policy};
+use crate::progress;
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
 use crate::source::Source;
 use crate::words;
@@ -27,7 +28,7 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
-    #[arg(long, value_name = "P", value_parser = super::profile)]
+    #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
     /// The function to run
     #[arg(long, value_name = "F")]
@@ -79,7 +80,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     }
     let kernel = loaded.kernel(session, &args.policy, args.entry.as_deref())?;
     let job = Job { args, source, kernel: &kernel };
-    let bindings = match job.bindings(session) {
+    let mut bindings = match job.bindings(session) {
         Ok(bindings) => bindings,
         Err(Stop::Failure(failure)) => return Err(failure),
         Err(Stop::Binding(found)) => {
@@ -89,7 +90,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     };
     job.check_files(session)?;
     let shapes = bindings.shapes();
+    let (progress, shown) = progress::steps("running", args.blocks);
+    bindings.progress = Some(progress);
     let outcome = kernel.execute(bindings);
+    drop(shown);
     for d in args.policy.apply(words::found(&kernel, outcome.diagnostics.clone())) {
         if !findings.iter().any(|f| f.rule == d.rule && f.span == d.span) {
             findings.push(d);

@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME[I,J]", value_parser = target)]
     from: Option<Target>,
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
-    #[arg(long, value_name = "P", value_parser = super::profile)]
+    #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
     /// The function to run
     #[arg(long, value_name = "F")]
@@ -54,13 +54,14 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     loaded.legal(session, args.format)?;
     let kernel = loaded.kernel(session, &Policy::plain(args.format), args.entry.as_deref())?;
     let Loaded { source, program } = &loaded;
-    let given = args.known.given();
+    let (given, shown) = args.known.given("tracing");
     let all = |hops: Vec<Hop>| Way { formula: None, hops, is_cut: false };
     let (target, way) = match (&args.at, &args.from) {
         (Some(target), _) => (target, back(&kernel, &given, target, args.full)),
         (None, Some(target)) => (target, forward(&kernel, &given, target).map(all)),
         (None, None) => return Ok(USAGE_ERROR),
     };
+    drop(shown);
     let Way { formula, hops, is_cut } = match way {
         Ok(way) => way,
         Err(error) => return stopped(session, args.format, &loaded, &error),
@@ -86,7 +87,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     }
     let width = hops.iter().map(|h| head(h, &kernel, source).len()).max().unwrap_or(0);
     for hop in &hops {
-        let text = sentence(hop, args.known.given().blocks);
+        let text = sentence(hop, given.blocks);
         let indent = "  ".repeat(hop.depth);
         let head = head(hop, &kernel, source);
         writeln!(session.stdout, "{}", format!("  {head:<width$}  {indent}{text}").trim_end())?;

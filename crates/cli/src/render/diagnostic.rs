@@ -29,6 +29,8 @@ pub fn human(diagnostic: &Diagnostic, source: &Source, color: bool) -> String {
     elements.extend(diagnostic.help.iter().map(|h| Level::HELP.message(h.as_str()).into()));
     let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.rule);
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    // A source line is cut around its places where the terminal is narrow; usually it has what it had.
+    let renderer = if super::width() < super::WIDTH { renderer.term_width(super::width()) } else { renderer };
     let mut text = renderer.render(&[title.elements(elements)]);
     text.push_str("\n\n");
     for piece in &pieces {

@@ -63,6 +63,19 @@ pub fn examples(op: Opcode, form: &Shape) -> Examples {
     Examples { asm, ssa, dps }
 }
 
+/// A line as `tessera fmt` prints it; nothing, where the instruction does not have the form.
+pub fn as_printed(line: &str) -> String {
+    let program = tessera::Program::read(line, None);
+    if program.has_errors() { String::new() } else { program.text(None).trim_end().to_string() }
+}
+
+/// The call of a form in C++, with the arguments in their order.
+pub fn call(op: Opcode, form: Form) -> Option<String> {
+    let (name, form) = (op.info().cpp.first()?, op.form(form)?);
+    let arguments: Vec<&str> = form.cpp_order().into_iter().map(Role::cpp).collect();
+    Some(format!("{name}({})", arguments.join(", ")))
+}
+
 fn operand(role: Role) -> String {
     match role {
         Role::Quant => "%quant".into(),

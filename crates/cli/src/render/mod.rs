@@ -11,5 +11,22 @@ pub mod table;
 pub(crate) mod tile;
 pub mod values;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 /// Every page fits a terminal of this many columns.
 pub const WIDTH: usize = 100;
+
+/// The narrowest terminal that pages are made for.
+const NARROWEST: usize = 60;
+
+static COLUMNS: AtomicUsize = AtomicUsize::new(WIDTH);
+
+/// Makes pages for a terminal with so many columns; what is wider than usual is not used.
+pub fn set_width(columns: usize) {
+    COLUMNS.store(columns.clamp(NARROWEST, WIDTH), Ordering::Relaxed);
+}
+
+/// How wide pages may be.
+pub fn width() -> usize {
+    COLUMNS.load(Ordering::Relaxed)
+}

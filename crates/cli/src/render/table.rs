@@ -1,6 +1,6 @@
 //! Plain tables that fit the page: the widest columns wrap at words.
 
-use super::WIDTH;
+use super::width;
 
 /// A table; the first row is its head.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Table {
 
     /// The table as text, each line indented by two, with a rule below the head.
     pub fn render(&self) -> String {
-        let widths = self.widths(WIDTH - 2);
+        let widths = self.widths(width() - 2);
         let mut out = String::new();
         for (n, row) in self.rows.iter().enumerate() {
             let cells: Vec<Vec<String>> = row.iter().zip(&widths).map(|(cell, w)| wrap(cell, *w)).collect();
@@ -92,5 +92,5 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
 /// A paragraph, cut at words and indented.
 pub fn paragraph(text: &str, indent: usize) -> String {
     let pad = " ".repeat(indent);
-    wrap(text, WIDTH - indent).iter().map(|line| format!("{pad}{line}\n")).collect()
+    wrap(text, width() - indent).iter().map(|line| format!("{pad}{line}\n")).collect()
 }

@@ -1,6 +1,6 @@
 //! Arrays as small tables: the corners of big ones, every element of small ones.
 
-use super::WIDTH;
+use super::width;
 use super::grid::{Slot, choose, widest};
 use std::fmt::Write;
 use tessera_isa::elem::Elem;
@@ -47,7 +47,7 @@ impl Values<'_> {
             return "  (empty)\n".into();
         }
         let row_slots = choose(rows, 1, MAX_ROWS);
-        widest(3..=40, WIDTH, |columns| self.lines(&row_slots, &choose(cols, 1, columns), cols))
+        widest(3..=40, width(), |columns| self.lines(&row_slots, &choose(cols, 1, columns), cols))
     }
 
     fn lines(&self, rows: &[Slot], cols: &[Slot], pitch: u64) -> String {

@@ -105,8 +105,10 @@ impl<'a> Edit<'a> {
     /// Reads one tile instead of another, everywhere but in the instruction that makes it. Tells whether anything did.
     pub fn replace_uses(&mut self, from: ValueId, to: ValueId, except: OpId) -> bool {
         let mut changed = false;
-        for (id, _) in self.instructions().into_iter().filter(|(id, _)| *id != except) {
-            let operands = self.func.op_mut(id).operands.iter_mut();
+        // What is in no block any more does not matter.
+        let ops = (0..).map(OpId).zip(&mut self.func.ops);
+        for (_, op) in ops.filter(|(id, op)| *id != except && is_instruction(op)) {
+            let operands = op.operands.iter_mut();
             for operand in operands.filter(|o| !o.role.is_dst() && o.arg == Arg::Value(from)) {
                 operand.arg = Arg::Value(to);
                 changed = true;
@@ -184,8 +186,9 @@ impl<'a> Edit<'a> {
             if dead.is_empty() {
                 return;
             }
-            for id in dead {
-                self.remove(id);
+            let dead: HashSet<OpId> = dead.into_iter().collect();
+            for block in &mut self.func.blocks {
+                block.ops.retain(|op| !dead.contains(op));
             }
         }
     }

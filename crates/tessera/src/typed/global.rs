@@ -100,6 +100,17 @@ impl<'a, T: Element> TensorMut<'a, T> {
         TensorMut { data, view: WHOLE }
     }
     view_builder!();
+
+    /// Gives an instruction the view and its bytes, and puts back what it made of them.
+    pub(crate) fn change(self, dense: &[u64], f: impl FnOnce(GlobalArg, &mut [u8]) -> Result<()>) -> Result<()> {
+        let arg = self.view.arg::<T>(dense)?;
+        let mut bytes = pack(whole_bytes(self.data));
+        f(arg, &mut bytes)?;
+        for (element, stored) in self.data.iter_mut().zip(unpack(&bytes)) {
+            *element = stored;
+        }
+        Ok(())
+    }
 }
 
 /// The part of a slice that is made of whole bytes.
@@ -210,13 +221,9 @@ pub fn tload<'a, D: AsTile, T: Element>(dst: &mut D, src: impl Into<Tensor<'a, T
 /// ```
 pub fn tstore<'a, S: AsTile, T: Element>(dst: impl Into<TensorMut<'a, T>>, src: &S) -> Result<RecordEvent> {
     legal!(known::transfer(S::KNOWN, T::ELEM, "tstore-dtype", true));
-    let dst = dst.into();
     let (rows, cols) = src.buf().valid()?;
-    let arg = dst.view.arg::<T>(&[rows as u64, cols as u64])?;
-    let mut bytes = pack(whole_bytes(dst.data));
-    src.buf().machine().state()?.store(src.buf().slot().id, &arg, &mut bytes)?;
-    for (element, stored) in dst.data.iter_mut().zip(unpack(&bytes)) {
-        *element = stored;
-    }
+    dst.into().change(&[rows as u64, cols as u64], |arg, bytes| {
+        src.buf().machine().state()?.store(src.buf().slot().id, &arg, bytes)
+    })?;
     Ok(RecordEvent::new())
 }

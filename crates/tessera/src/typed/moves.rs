@@ -101,7 +101,9 @@ fn with(family: Family, dst: &TileBuf, src: &TileBuf, at: At, options: Fixpipe<'
 fn with_fp(family: Family, dst: &TileBuf, src: &TileBuf, at: At, fp: Operand<'_>) -> Result<RecordEvent> {
     match fp {
         Operand::Tile(fp) => with(family, dst, src, at, Fixpipe::new().fp(fp)),
-        Operand::Value(value) => instruction(family.fp, dst, src, at).scalar(Role::Fill, value).issue_as(Form::Fill),
+        Operand::Value(value) => {
+            instruction(family.fp, dst, src, at).scalar(Role::Fill, converted(dst, value)).issue_as(Form::Fill)
+        }
     }
 }
 
@@ -259,11 +261,16 @@ pub fn tinsert_split<D: AsTile, S: AsTile>(
     instruction(Opcode::Tinsert, dst.buf(), src.buf(), Some((row, col))).attrs(attrs).issue_as(Form::Plain)
 }
 
+/// A fill value as Rust would convert it: to the nearest one of the tile's type.
+fn converted(dst: &TileBuf, value: Number) -> Number {
+    dst.tile_type().map_or(value, |tile| tile.elem.converted(value))
+}
+
 fn fill(op: Opcode, dst: &TileBuf, source: Operand<'_>) -> Result<RecordEvent> {
     let inst = Instruction::new(op).tile(Role::Dst, dst);
     match source {
         Operand::Tile(src) => inst.tile(Role::Src, src).issue_as(Form::Plain),
-        Operand::Value(value) => inst.scalar(Role::Fill, value).issue_as(Form::Fill),
+        Operand::Value(value) => inst.scalar(Role::Fill, converted(dst, value)).issue_as(Form::Fill),
     }
 }
 

@@ -112,7 +112,11 @@ fn tmov_fp_fills_the_padding() -> Result<()> {
     }
     assert_eq!(rule(tmov_fp(&mut dst, &src, 0.1)), "tmov-valid");
     dst.set_valid(3, 10)?;
-    assert_eq!(rule(tmov_fp(&mut dst, &src, 0.1)), "fp-value");
+    // A value converts to the nearest one; what is out of range does not.
+    assert_eq!(rule(tmov_fp(&mut dst, &src, 1e39)), "fp-value");
+    tmov_fp(&mut dst, &src, 0.1)?;
+    dst.set_valid(4, 16)?;
+    assert_eq!(dst.to_vec()?[15].to_bits(), bf16::from_f32(0.1).to_bits());
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! The pages of `tessera explain`, one function a kind of thing.
 
 use crate::render::table::{Table, paragraph, wrap};
-use crate::render::{WIDTH, example, legality};
+use crate::render::{example, legality, width};
 use std::fmt::Write;
 use tessera::{Elem, Severity};
 use tessera_isa::cost::{Timing, cost, figure};
@@ -30,8 +30,10 @@ pub fn instruction_page(op: Opcode) -> String {
         let _ = writeln!(out, "  {}: {}{effect}", form.form, roles(form.ins));
         let Some(shape) = op.shapes().iter().find(|s| s.form == form.form) else { continue };
         let lines = example::examples(op, shape);
-        for (label, line) in [("asm", &lines.asm), ("ssa", &lines.ssa), ("dps", &lines.dps)] {
-            for (n, part) in example::cut(line, WIDTH - 11).iter().enumerate().filter(|(_, p)| !p.is_empty()) {
+        let [asm, ssa, dps] = [&lines.asm, &lines.ssa, &lines.dps].map(|line| example::as_printed(line));
+        let cpp = example::call(op, form.form).unwrap_or_default();
+        for (label, line) in [("asm", asm), ("ssa", ssa), ("dps", dps), ("C++", cpp)] {
+            for (n, part) in example::cut(&line, width() - 11).iter().enumerate().filter(|(_, p)| !p.is_empty()) {
                 let _ = writeln!(out, "    {:<4} {part}", if n == 0 { label } else { "" });
             }
         }
@@ -47,7 +49,7 @@ pub fn instruction_page(op: Opcode) -> String {
     if !edge_cases.is_empty() {
         out.push_str("\nEdge cases\n");
         for note in edge_cases {
-            let lines = wrap(note, WIDTH - 4);
+            let lines = wrap(note, width() - 4);
             let line = |(n, line): (usize, &String)| format!("  {} {line}\n", if n == 0 { "·" } else { " " });
             out.extend(lines.iter().enumerate().map(line));
         }
@@ -143,7 +145,7 @@ fn facts(out: &mut String, info: &OpInfo) {
 fn definitions(out: &mut String, lines: &[(&str, String)]) {
     out.push('\n');
     for (key, text) in lines {
-        for (n, part) in wrap(text, WIDTH - 13).iter().enumerate() {
+        for (n, part) in wrap(text, width() - 13).iter().enumerate() {
             let _ = writeln!(out, "  {:<10} {part}", if n == 0 { key } else { "" });
         }
     }

@@ -1,0 +1,43 @@
+//! The language reference: every example is a legal program, every section a page, and the page in docs the same text.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+
+use std::path::Path;
+use tessera::{Diagnostic, Profile, Program};
+use tessera_cli::commands::explain::{LANGUAGE, explain, topics};
+
+/// The programs of a section.
+fn programs(section: &str) -> impl Iterator<Item = &str> {
+    section.split("```pto\n").skip(1).map(|rest| rest.split("```").next().unwrap())
+}
+
+#[test]
+fn every_example_is_legal_somewhere_and_survives_formatting() {
+    assert!(programs(LANGUAGE).count() >= 15);
+    for program in programs(LANGUAGE) {
+        let found = Profile::ALL.map(|p| Program::read(program, Some(p)).check());
+        let is_legal = |found: &Vec<Diagnostic>| !found.iter().any(Diagnostic::is_error);
+        assert!(found.iter().any(is_legal), "{program}\n{found:#?}");
+        let read = Program::read(program, None);
+        let printed = read.text(None);
+        assert_eq!(Program::read(&printed, None).text(None), printed, "{program}");
+        assert!(read.kernel_or_entry(None).is_ok(), "{program}");
+    }
+}
+
+#[test]
+fn every_section_is_a_page_that_fits() {
+    assert!(topics().count() >= 10);
+    for topic in topics() {
+        let page = explain(topic).unwrap_or_else(|| panic!("{topic} has no page"));
+        assert!(page.starts_with(topic), "{page}");
+    }
+}
+
+#[test]
+fn the_reference_is_in_docs() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/language.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&file, LANGUAGE).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(file).unwrap(), LANGUAGE, "BLESS=1 writes it anew");
+}
