@@ -142,6 +142,16 @@ pub struct Printed {
     pub what: PrintedWhat,
 }
 
+impl Printed {
+    /// The contents of the tile, if it is one.
+    pub fn tile(&self) -> Option<&TileData> {
+        match &self.what {
+            PrintedWhat::Tile(_, data) => Some(data),
+            PrintedWhat::Text(_) => None,
+        }
+    }
+}
+
 /// Something printed.
 #[derive(Clone, Debug)]
 pub enum PrintedWhat {

@@ -184,6 +184,8 @@ inline constexpr const auto &kSubsetSigs = kTsubviewSigs;
 
 inline constexpr const auto &kBitcastSigs = kTreshapeSigs;
 
+inline constexpr const auto &kBindTileSigs = kTreshapeSigs;
+
 inline constexpr Condition kTabsSigs[] = {
     {Ask::On, 0x1, 0x1}, {Ask::Types, 0x0, 0x0}, {Ask::SameElem, 0x0, 0x0}, {Ask::Elem, 0x0, 0x7ff},
     {Ask::On, 0x1, 0x2}, {Ask::Locations, 0x0, 0x0}, {Ask::Loc, 0x13f, 0x1}, {Ask::Layouts, 0x0, 0x0}, {Ask::Layout, 0x13f, 0x1}, {Ask::Types, 0x0, 0x0}, {Ask::SameElem, 0x0, 0x0}, {Ask::Elem, 0x0, 0x3},
