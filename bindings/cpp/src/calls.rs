@@ -172,7 +172,7 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
         let op = convert::op(inst.op, false)?;
         let attrs = convert::attrs(op, attrs)?;
         if op.info().forms.is_empty() {
-            return m.configure(attrs, scalars);
+            return m.configure(op, attrs, scalars);
         }
         let form = convert::word(Form::ALL, inst.form, "form")?;
         let mut inst = convert::inst((op, form), m.profile, tiles, scalars, conv)?;

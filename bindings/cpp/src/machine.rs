@@ -13,7 +13,7 @@ use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
 use tessera_isa::ops::{AttrName, Bind, Effect, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::effects;
+use tessera_isa::sem::{Sem, effects, f32_mode};
 use tessera_isa::tile::Loc;
 
 /// A simulated core. C sees only pointers to it.
@@ -138,8 +138,22 @@ impl TesseraMachine {
         convert::legal(fault)
     }
 
-    /// SETFMATRIX and SET_IMG2COL_PADDING, which have no tiles; SET_IMG2COL_RPT gives nothing.
-    pub(crate) fn configure(&mut self, mut given: Attrs, scalars: &[TesseraScalar]) -> Answer<Vec<Diagnostic>> {
+    /// Instructions that have no tiles: SETFMATRIX and SET_IMG2COL_PADDING, the modes of f32 products; SET_IMG2COL_RPT
+    /// gives nothing.
+    pub(crate) fn configure(
+        &mut self,
+        op: Opcode,
+        mut given: Attrs,
+        scalars: &[TesseraScalar],
+    ) -> Answer<Vec<Diagnostic>> {
+        if matches!(op.info().sem, Sem::RoundsF32 { .. }) {
+            if let Some(mode) = f32_mode(op, self.profile, &given) {
+                self.engine.configure(&mode);
+            }
+            let mut inst = Inst::new(op, Form::Plain, self.profile);
+            inst.attrs = given;
+            return Ok(tessera_check::check(&inst).into_iter().map(Diagnostic::from).collect());
+        }
         if let Some(value) = scalars.first() {
             given.set(AttrName::PadValue, Some(convert::number(value.kind, value.bits)?));
         }

@@ -2,9 +2,10 @@
 
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Op, ScalarType, ValueId};
-use tessera_isa::inst::{AttrValue, Attrs, Precision};
+use tessera_isa::inst::{AttrValue, Attrs, F32Rounding, Precision};
 use tessera_isa::ops::{AttrKind, AttrName, Bind, CppAttr, CppValue, Form, Kind, OpInfo, Opcode, Role, Text};
 use tessera_isa::profile::FP_ALIGN;
+use tessera_isa::sem::Sem;
 use tessera_isa::tile::{Extent, Tile};
 
 /// The value that an attribute has, or its default, as an argument.
@@ -96,6 +97,13 @@ impl Emitter<'_> {
                 let mut lines = config(attrs);
                 lines.extend([Role::PosM, Role::PosK].map(|role| format!("cfg.{role} = {};", self.index(op, role))));
                 self.configured(lines, &format!("TIMG2COL({dst}, {src}, cfg);"));
+                return Ok(());
+            }
+            Text::Attributes if matches!(info.sem, Sem::RoundsF32 { .. }) => {
+                let name = info.cpp.first().copied().unwrap_or_default();
+                let mode = attrs.f32_rounding().map_or("CAST_ROUND", F32Rounding::cpp);
+                let enable = attrs.enable() != Some(false);
+                self.line(&format!("{name}({enable}, RoundMode::{mode});"));
                 return Ok(());
             }
             Text::Attributes => {

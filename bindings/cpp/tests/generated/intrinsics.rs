@@ -250,6 +250,10 @@ pub fn all() -> Vec<(&'static str, String)> {
         let mut out = String::from("inline namespace PTO_PROFILE_NAMESPACE {\n");
         for op in Opcode::ALL.iter().filter(|op| op.info().family == family) {
             let info = op.info();
+            // What binds a tile or sets a mode is written by hand (products.hpp).
+            if info.binds.is_some() || info.forms.is_empty() {
+                continue;
+            }
             writeln!(out, "\n// {} {} ({})", info.summary, info.formula, info.source).unwrap();
             for name in info.cpp {
                 op.shapes().iter().for_each(|shape| overloads(&mut out, *op, name, shape));

@@ -9,7 +9,7 @@ use pages::*;
 use std::fmt::Write;
 use tessera::{Elem, Profile};
 use tessera_isa::diag::nearest;
-use tessera_isa::ops::{AttrName, Family, Opcode, Pipe, other, others};
+use tessera_isa::ops::{AttrKind, AttrName, Word, Family, Opcode, Pipe, other, others};
 use tessera_isa::rules::{self, rule};
 use tessera_isa::tile::{LayoutName, Loc};
 
@@ -40,6 +40,37 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 
 /// The language reference: a section for each topic.
 pub const LANGUAGE: &str = include_str!("explain/language.md");
+
+/// Programs that break a rule or keep it, from the rules' own tests: rule, does it break, profile, text.
+pub fn rule_programs() -> impl Iterator<Item = (&'static str, bool, &'static str, &'static str)> {
+    let sections = include_str!("explain/rules.txt").split("=== ").skip(1);
+    sections.filter_map(|section| {
+        let (head, text) = section.split_once('\n')?;
+        let mut words = head.split(' ');
+        Some((words.next()?, words.next()? == "breaks", words.next()?, text))
+    })
+}
+
+/// What people call things by other names: the name that has a page.
+fn by_other_name(word: &str) -> Option<String> {
+    let same = |w: &&str| w.eq_ignore_ascii_case(word);
+    let is_word = |a: &&AttrName| {
+        let is_listed = |w: &Word| same(&w.name) || same(&w.cpp) || w.also.iter().any(same);
+        same(&a.cpp()) || matches!(a.info().kind, AttrKind::Word { list, .. } if list.iter().any(is_listed))
+    };
+    let elem = || Elem::ALL.iter().copied().find(|e| e.info().dtype_names.iter().any(same));
+    let loc = || Loc::ALL.iter().copied().find(|l| same(&l.memory_name()));
+    let others: [(&[&str], &str); 5] = [
+        (&["fp4", "float4"], "f4e2m1x2"),
+        (&["fp8", "float8"], "f8e4m3"),
+        (&["tile", "tile_buf", "fractal", "blayout", "slayout", "valid", "v_row", "v_col", "compact"], "types"),
+        (&["memref", "ptr", "tensor_view", "partition_tensor_view"], "views"),
+        (&["func", "module", "blocks", "listing"], "functions"),
+    ];
+    let other = || others.iter().find(|(names, _)| names.iter().any(same)).and_then(|(_, page)| explain(page));
+    let attribute = AttrName::ALL.iter().find(is_word).copied().map(attribute_page);
+    attribute.or_else(|| elem().map(elem_page)).or_else(|| loc().map(loc_page)).or_else(other)
+}
 
 /// The topics of the reference.
 pub fn topics() -> impl Iterator<Item = &'static str> {
@@ -73,6 +104,7 @@ pub fn explain(name: &str) -> Option<String> {
         .or_else(|| attribute().copied().map(attribute_page))
         .or_else(|| other(&without_prefix(word).to_ascii_lowercase()).map(other_page))
         .or_else(|| topic_page(word))
+        .or_else(|| by_other_name(word))
 }
 
 /// The instruction of a mnemonic, with or without `pto.`, in any case, or of a C++ intrinsic.

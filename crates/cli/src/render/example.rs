@@ -179,7 +179,8 @@ pub fn cut(line: &str, width: usize) -> Vec<String> {
             last => {
                 let indent = if last.is_some() { "  " } else { "" };
                 // A line that begins with `#` is a comment (syntax.md 1), so an attribute stays in one piece.
-                let wrapped = wrap(&part.replace(" = #", "\u{a0}=\u{a0}#"), width - indent.len());
+                let room = if part.chars().count() + indent.len() > width { width - 4 } else { width - indent.len() };
+                let wrapped = wrap(&part.replace(" = #", "\u{a0}=\u{a0}#"), room);
                 let wrapped: Vec<String> = wrapped.iter().map(|l| l.replace('\u{a0}', " ")).collect();
                 lines.extend(wrapped.iter().enumerate().map(|(n, l)| match n {
                     0 => format!("{indent}{l}"),

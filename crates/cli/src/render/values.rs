@@ -1,7 +1,7 @@
 //! Arrays as small tables: the corners of big ones, every element of small ones.
 
-use super::width;
 use super::grid::{Slot, choose, widest};
+use super::width;
 use std::fmt::Write;
 use tessera_isa::elem::Elem;
 

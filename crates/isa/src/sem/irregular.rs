@@ -1,6 +1,7 @@
 //! The irregular instructions as steps (isa/irregular.md): what is regular in them, and which elements the rest touches.
 
-use super::route::{Random, Routed, Routing};
+use super::random::Random;
+use super::route::{Routed, Routing};
 use super::{Apply, Arg, Func, Map, Rect, Side, Step, Steps, at, copy, scratch, valid};
 use crate::codec::{Number, Overflow};
 use crate::inst::{Inst, QuantType};

@@ -3,7 +3,7 @@
 use super::{At, Func, Rect, Reduce, Step, Steps, at, ceil_to, valid};
 use crate::codec::Number;
 use crate::elem::Elem;
-use crate::inst::{F32Rounding, Inst};
+use crate::inst::{Attrs, F32Rounding, Inst};
 use crate::ops::{Opcode, Role};
 use crate::profile::Profile;
 use crate::sem::Sem;
@@ -47,6 +47,17 @@ impl Reduced {
         let add = if self.to_even { unit / 2 - 1 + odd } else { unit / 2 };
         (bits & 0x8000_0000) | ((magnitude + add) & !(unit - 1))
     }
+}
+
+/// What later products read of SETHF32MODE or SETTF32MODE; what is left out is its default, whatever was set before.
+/// Nothing on a profile that ignores it.
+pub fn f32_mode(op: Opcode, profile: Profile, given: &Attrs) -> Option<Attrs> {
+    let Sem::RoundsF32 { on, .. } = op.info().sem else { return None };
+    let mut attrs = given.clone();
+    for name in op.info().attrs {
+        attrs.set(*name, given.value(*name));
+    }
+    on.has(profile).then_some(attrs)
 }
 
 /// The rounding that a product takes from the state before it: none with scales, and none where no mode is on.

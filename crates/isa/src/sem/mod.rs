@@ -18,7 +18,9 @@ mod matrix;
 mod memory;
 mod notation;
 mod notes;
+mod random;
 mod rearrange;
+mod records;
 mod route;
 mod step;
 mod table;
@@ -36,11 +38,12 @@ pub use irregular::{
     count, counted_byte, dequantize, gather, gather_blocks, histogram, merge, quantize, random, record_columns,
     scatter, set_element, sort, stored, triangle,
 };
-pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, scale_address, scale_pairs};
+pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, f32_mode, scale_address, scale_pairs};
 pub use memory::{load, prefetch, store};
 pub use notation::{Piece, TIGHT, pieces};
+pub use random::Random;
 pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};
-pub use route::{From, Random, Read, Route, Routed, Routes, Routing, routes};
+pub use route::{From, Read, Route, Routed, Routes, Routing, routes};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
 pub use table::{Beyond, Found, Table, coalesce, table};
 pub use vector::{

@@ -5,7 +5,8 @@
 //! all of it is known, so an index that is out of range leaves everything as it was.
 
 use super::func::{best, compare};
-use super::{Rect, irregular};
+use super::records::{Record, before, merge};
+use super::{Random, Rect, irregular};
 use crate::codec::{Number, Overflow};
 use crate::diag::Fault;
 use crate::elem::Elem;
@@ -13,7 +14,6 @@ use crate::inst::{Cmp, Inst, TileArg};
 use crate::ops::Role;
 use crate::profile::Profile;
 use smallvec::SmallVec;
-use std::cmp::Ordering;
 
 /// A step whose data decides what goes where.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,17 +99,6 @@ impl Routing {
             Routing::Pick { .. } => &[Role::Src0, Role::Src1],
         }
     }
-}
-
-/// The state of TRANDOM's generator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Random {
-    /// The key.
-    pub key: [u32; 2],
-    /// The counter.
-    pub counter: u128,
-    /// How many rounds.
-    pub rounds: u32,
 }
 
 /// Bytes of a destination and what they become. Offsets count bytes from a tile's first one.
@@ -498,71 +487,5 @@ impl<'a> Data<'a> {
             }
         }
         Some(Ok(()))
-    }
-}
-
-/// A record of a list.
-struct Record {
-    value: (Elem, u64),
-    from: From,
-}
-
-/// The order of values: descending, every number before every NaN (isa/irregular.md 6).
-fn before(x: (Elem, u64), y: (Elem, u64)) -> Ordering {
-    match (x.0.is_nan(x.1), y.0.is_nan(y.1)) {
-        (false, false) if compare(Cmp::Gt, x, y) => Ordering::Less,
-        (false, false) if compare(Cmp::Lt, x, y) => Ordering::Greater,
-        (a, b) => a.cmp(&b),
-    }
-}
-
-/// Takes the head that comes first, and of equal ones that of the lower list, until all are used up or one is; gives
-/// the records and how many each list gave.
-fn merge(lists: &[Vec<Record>], until_exhausted: bool) -> (Vec<From>, [u64; 4]) {
-    let (mut taken, mut merged) = ([0u64; 4], Vec::new());
-    let is_done =
-        |taken: &[u64; 4]| until_exhausted && lists.iter().zip(taken).any(|(list, n)| *n == list.len() as u64);
-    while !is_done(&taken) {
-        let heads = lists.iter().zip(&taken).enumerate();
-        let heads = heads.filter_map(|(k, (list, n))| Some((k, list.get(usize::try_from(*n).ok()?)?)));
-        // The first of equal ones is the least.
-        let Some((k, record)) = heads.min_by(|(_, x), (_, y)| before(x.value, y.value)) else { break };
-        merged.push(record.from);
-        if let Some(n) = taken.get_mut(k) {
-            *n += 1;
-        }
-    }
-    (merged, taken)
-}
-
-impl Random {
-    /// The word of element (i, j) of a tile with so many valid columns (isa/irregular.md 5).
-    fn word(&self, i: u64, j: u64, cols: u64) -> u32 {
-        let row = 64 * (cols.div_ceil(256) - 1) + (cols - 1) % 64 + 1;
-        let at = u128::from(i).wrapping_mul(row.into()).wrapping_add((j / 4).into());
-        let words = philox(self.counter.wrapping_add(at), self.key, self.rounds);
-        words.get((j % 4) as usize).copied().unwrap_or(0)
-    }
-}
-
-/// Philox 4x32 (Salmon et al., 2011).
-fn philox(counter: u128, mut key: [u32; 2], rounds: u32) -> [u32; 4] {
-    let mut c = [0, 32, 64, 96].map(|shift| (counter >> shift) as u32);
-    for _ in 0..rounds {
-        let [a, b] = [(c[0], 0xD251_1F53u64), (c[2], 0xCD9E_8D57)].map(|(word, factor)| u64::from(word) * factor);
-        c = [(b >> 32) as u32 ^ c[1] ^ key[0], b as u32, (a >> 32) as u32 ^ c[3] ^ key[1], a as u32];
-        key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
-    }
-    c
-}
-
-#[cfg(test)]
-mod tests {
-    use super::philox;
-
-    #[test]
-    fn the_generator_gives_the_words_of_the_specification() {
-        assert_eq!(philox(0, [0, 0], 10), [0x6627_E8D5, 0xE169_C58D, 0xBC57_AC4C, 0x9B00_DBD8]);
-        assert_eq!(philox(0, [0, 0], 7), [0x5F6F_B709, 0x0D89_3F64, 0x4F12_1F81, 0x4F73_0A48]);
     }
 }

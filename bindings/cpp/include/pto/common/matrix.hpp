@@ -106,18 +106,6 @@ template <typename Dst, typename A, typename AScale, typename B, typename BScale
 PTO_INST std::enable_if_t<detail::LiesIn<Bias>(0x20), detail::TileEventIf<Bias, WaitEvents...>> TGEMV_MX(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias, WaitEvents &...)
 { return TGEMV_MX_IMPL(dst, a, aScale, b, bScale, bias), RecordEvent{}; }
 
-// Binds a scale tile to the scale area that belongs to a Left or Right tile; moves no data. address(dst) = address(src) >> 4 (isa/matrix.md 3)
-template <typename Dst, typename Src>
-PTO_INST void TGET_SCALE_ADDR_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTgetScaleAddrSigs, Plain, "tget_scale_addr-profile", "tget_scale_addr-loc", "tget_scale_addr-layout", "tget_scale_addr-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGET_SCALE_ADDR).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TGET_SCALE_ADDR(Dst &dst, Src &src, WaitEvents &...)
-{ return TGET_SCALE_ADDR_IMPL(dst, src), RecordEvent{}; }
-
-// From here on f32 operands of the non-MX products are rounded to 11 mantissa bits (a2a3); state of the kernel, no tile is touched. a(i,k), b(k,j) of f32 products are replaced by hf32(a), hf32(b): matrix.md, 5 (isa/matrix.md 5)
-
-// From here on f32 operands of the non-MX products are rounded to 10 mantissa bits (a5); state of the kernel, no tile is touched. a(i,k), b(k,j) of f32 products are replaced by tf32(a), tf32(b): matrix.md, 5 (isa/matrix.md 5)
-
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto
 

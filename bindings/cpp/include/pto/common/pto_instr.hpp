@@ -12,6 +12,7 @@
 #include <pto/common/memory.hpp>
 #include <pto/common/transfer.hpp>
 #include <pto/common/move.hpp>
+#include <pto/common/products.hpp>
 #include <pto/common/rearrange.hpp>
 #include <pto/common/reduce.hpp>
 #include <pto/common/scalar.hpp>

@@ -7,7 +7,7 @@ use crate::lower::Failure;
 use tessera_ir::{Op, OpId, ScalarType};
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
-use tessera_isa::sem::Sem;
+use tessera_isa::sem::{Sem, f32_mode};
 
 impl Compiler<'_> {
     pub(super) fn pto(
@@ -105,15 +105,8 @@ impl Compiler<'_> {
                     None => Support::LoadScalar(access, self.int_result(op)?),
                 }
             }
-            // It counts on its own profiles; what is left out is its default, whatever was set before.
-            Text::Attributes if let Sem::RoundsF32 { on, .. } = opcode.info().sem => {
-                if !on.has(self.profile) {
-                    return Ok(());
-                }
-                let mut attrs = op.known_attrs().clone();
-                for name in opcode.info().attrs {
-                    attrs.set(*name, attrs.value(*name));
-                }
+            Text::Attributes if matches!(opcode.info().sem, Sem::RoundsF32 { .. }) => {
+                let Some(attrs) = f32_mode(opcode, self.profile, op.known_attrs()) else { return Ok(()) };
                 Support::Configure(Box::new(attrs))
             }
             Text::Attributes => Support::Configure(Box::new(op.known_attrs().clone())),
