@@ -120,6 +120,11 @@ impl Emitter<'_> {
                 }
                 return Ok(());
             }
+            _ if info.binds == Some(Bind::Storage) => {
+                let (dst, src) = (self.tile(op, Role::Dst)?, self.tile(op, Role::Src)?);
+                self.line(&format!("TASSIGN({dst}, {src});"));
+                return Ok(());
+            }
             _ => {}
         }
         let mut arguments = self.arguments(op, opcode, form)?;

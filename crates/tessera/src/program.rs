@@ -181,6 +181,9 @@ impl Program {
         if let Some(found) = entry_result(module, func) {
             return Err(refused(Box::new(found)));
         }
+        if let Some(found) = mixed(module, func) {
+            return Err(refused(Box::new(found)));
+        }
         let inlined = inline(module, func).map_err(refused)?;
         match tessera_ir::verify(module, &inlined).into_iter().next() {
             Some(broken) => Err(refused(Box::new(broken))),
@@ -249,6 +252,30 @@ fn cannot_run(module: &Module) -> Option<Diagnostic> {
         });
     }
     note
+}
+
+/// A kernel that reaches both kinds of cores is three processes (isa/structure.md 4), which nothing here runs together.
+fn mixed(module: &Module, func: &Func) -> Option<Diagnostic> {
+    let mut called = vec![func];
+    let mut n = 0;
+    while let Some(next) = called.get(n).copied() {
+        let callees = next.callees();
+        let more = module.funcs.iter().filter(|f| callees.contains(&f.name));
+        let new: Vec<&Func> = more.filter(|f| !called.iter().any(|c| c.name == f.name)).collect();
+        called.extend(new);
+        n += 1;
+    }
+    let of_kind = |kind: &str| {
+        let section = called.iter().flat_map(|f| &f.ops).find(|op| op.section().is_some_and(|s| s.ends_with(kind)));
+        let is_marked = |f: &&&Func| f.attrs.iter().any(|(k, v)| k == "pto.kernel_kind" && v.contains(kind));
+        section.map(|op| op.span).or_else(|| called.iter().find(is_marked).map(|f| f.span))
+    };
+    let (cube, vector) = of_kind("cube").zip(of_kind("vector"))?;
+    let name = module.names.text(func.name);
+    let what = format!("@{name} runs on a cube core and two vector cores together, which is not executable yet");
+    let error =
+        Diagnostic::error("not-executable", what).at(cube, "for the cube core").and_at(vector, "for vector cores");
+    Some(error.help("run the part of one kind of core by itself"))
 }
 
 /// A kernel returns nothing.
