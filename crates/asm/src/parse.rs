@@ -16,6 +16,7 @@ mod memref;
 mod mismatch;
 mod module;
 mod names;
+mod opaque;
 mod region;
 mod special;
 mod special_types;
@@ -104,11 +105,17 @@ pub(crate) struct Parser<'a> {
     broken: FxHashSet<BlockId>,
     /// Was the text given up? Then brackets that stay open are no news.
     stopped: bool,
+    /// Did a `return` stand in a region of the function?
+    open_region: bool,
     /// Before which token a closing brace was missed.
     missing_brace: Option<u32>,
     block_ends: Vec<u32>,
     /// Bytes that aliases have grown to.
     expansions: Cell<usize>,
+    /// Was it told that the function has branches between blocks?
+    blocks_told: bool,
+    /// Attributes of the inner modules around, which hold for their functions.
+    inherited: Vec<(String, String)>,
     /// The function that is being read, once its head has been.
     name: Option<NameId>,
     /// Where each function stands, whole.

@@ -35,6 +35,17 @@ impl Sink {
         });
     }
 
+    /// Leaves one error, the last before `end`, of those from `start` on: one broken statement is one message.
+    pub fn keep_one(&mut self, start: usize, end: usize) {
+        let last = self.list.iter().take(end).rposition(Diagnostic::is_error);
+        let mut n = 0;
+        self.list.retain(|d| {
+            n += 1;
+            n <= start || Some(n - 1) == last || !d.is_error()
+        });
+        self.errors = self.list.iter().filter(|d| d.is_error()).count();
+    }
+
     pub fn push_lexical(&mut self, diagnostic: Diagnostic) {
         self.bad_token = diagnostic.span.map(|s| s.start);
         self.push(diagnostic);

@@ -107,6 +107,9 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (_, Some("tensor_view"), Some(body)) => view(body, false),
         (_, Some("partition_tensor_view" | "tile_view"), Some(body)) => view(body, true),
         (_, Some("event"), None) => Ok(Type::Event),
+        (_, Some("pipe" | "async_session" | "async_event" | "eventid_array" | "vreg" | "mask" | "align"), _) => {
+            Ok(Type::Opaque(piece.text.into()))
+        }
         ("!pto", _, Some(body)) => wrapped(body, aliases, fields),
         ("", _, Some(body)) => bare(body, fields),
         ("memref", _, Some(body)) => memref(body),

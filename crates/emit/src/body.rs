@@ -88,9 +88,17 @@ impl Emitter<'_> {
             Text::AddPtr => self.addptr(op),
             Text::LoadScalar | Text::StoreScalar => self.scalar_access(op, opcode),
             Text::Number => {
-                let name = if opcode == Opcode::GetBlockIdx { "block_idx" } else { "block_num" };
+                let name = match opcode {
+                    Opcode::GetBlockIdx => "block_idx",
+                    Opcode::GetBlockNum => "block_num",
+                    Opcode::GetSubblockIdx => "0",
+                    _ => "1",
+                };
                 self.names.stands_for(self.result(op)?, name.into());
                 Ok(())
+            }
+            Text::Address | Text::Dim | Text::Print => {
+                Err(cannot(op.span, format!("pto.{opcode}"), "take it out of the program"))
             }
             Text::AsWritten => {
                 self.order(op, opcode);

@@ -93,8 +93,8 @@ impl Emitter<'_> {
             // Its first value says it.
             Type::View(_) | Type::Memref(_) => Ok("auto".into()),
             Type::Event => Ok("RecordEvent".into()),
-            Type::Vector(..) => {
-                Err(cannot(self.span(value), "a vector that control flow hands on", "use it in one block"))
+            Type::Opaque(_) | Type::Vector(..) => {
+                Err(cannot(self.span(value), "this value, which control flow hands on,", "use it in one block"))
             }
         }
     }

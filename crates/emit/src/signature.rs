@@ -53,7 +53,7 @@ impl Emitter<'_> {
                     all.extend(open.map(|(_, axis)| format!("int64_t {name}_{axis}")));
                 }
                 Type::Conv(c) => all.push(format!("const {} *{name}_in", c.elem.cpp())),
-                Type::Event => {}
+                Type::Event | Type::Opaque(_) => {}
                 Type::Vector(..) => {
                     return Err(cannot(span, "a vector as an argument", "define it with arith.constant"));
                 }

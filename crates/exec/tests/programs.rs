@@ -349,7 +349,7 @@ fn raw_bytes_make_all_of_a_region_valid_and_prints_need_one() {
     let text = "pto.tprint ins(%t : !pto.tile<vec, 2x8xi32, valid=?x?>)";
     let bytes: Vec<u8> = (0..16u32).flat_map(u32::to_le_bytes).collect();
     let outcome = Program::new(text, Profile::Cpu).raw("t", &bytes).run();
-    assert_eq!(outcome.printed[0].data.elements, bytes);
+    assert_eq!(outcome.printed[0].tile().unwrap().elements, bytes);
     assert_eq!(rules(&Program::new(text, Profile::Cpu).run().diagnostics), ["valid-unset"]);
     let short = Program::new(text, Profile::Cpu).tile("t", 2, 8, &bytes[..60]).run();
     assert_eq!(rules(&short.diagnostics), ["binding"]);
@@ -410,7 +410,7 @@ fn printing_is_data() {
     );
     let outcome = Program::new(&text, Profile::Cpu).buffer("p", &counting(256)).run();
     assert_eq!(outcome.printed.len(), 1);
-    assert_eq!(f32s(&outcome.printed[0].data.elements), transposed(16, &counting(256)));
+    assert_eq!(f32s(&outcome.printed[0].tile().unwrap().elements), transposed(16, &counting(256)));
 }
 
 #[test]

@@ -266,6 +266,13 @@ impl Op {
         Op { kind, form, operands, results, blocks, attrs: None, span }
     }
 
+    /// `section.cube` or `section.vector`, where the operation is one: a branch that is always taken
+    /// (isa/structure.md 4).
+    pub fn section(&self) -> Option<&str> {
+        let word = self.attrs.as_deref()?.words.first()?;
+        (self.kind == OpKind::If && word.starts_with("section.")).then_some(word)
+    }
+
     /// The instruction, if it is one of the table.
     pub fn opcode(&self) -> Option<Opcode> {
         match self.kind {

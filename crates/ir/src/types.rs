@@ -58,6 +58,8 @@ pub enum Type {
     Memref(MemrefType),
     /// `!pto.event`.
     Event,
+    /// Another type of the dialect, whose values nothing here looks into: `!pto.pipe`.
+    Opaque(Box<str>),
     /// A scalar.
     Scalar(ScalarType),
     /// `vector<4xi16>`: so many numbers, which TMRGSORT counts in (isa/irregular.md 9).

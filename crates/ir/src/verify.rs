@@ -230,7 +230,7 @@ impl Verifier<'_> {
         match operand.arg {
             Arg::Int(_) => Type::Scalar(ScalarType::Index).plays(operand.role),
             // Events order pipes, whatever role they stand in.
-            Arg::Value(v) => matches!(self.ty(v), Type::Event) || self.ty(v).plays(operand.role),
+            Arg::Value(v) => matches!(self.ty(v), Type::Event | Type::Opaque(_)) || self.ty(v).plays(operand.role),
         }
     }
 

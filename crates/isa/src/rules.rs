@@ -374,6 +374,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "syntax-duplicate", "an attribute is written in one place", "isa/structure.md 2";
     Error ALL "syntax-form", "an instruction is written in one of its forms", "syntax.md 2";
     Error ALL "syntax-mixed", "a file is a module or a listing, not both", "syntax.md 1";
+    Error ALL "syntax-blocks", "a region has one block; control flow is scf", "isa/structure.md 10";
     Error ALL "syntax-region", "a region ends as its operation needs", "syntax.md 4";
     Error ALL "memref-space", "a memref that is allocated lies in a memory of the core", "isa/structure.md 7";
     Error ALL "type-mismatch", "a use has the type of its definition", "syntax.md 3";
@@ -383,7 +384,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "undefined-name", "a name is defined before it is used", "syntax.md 1";
     Error ALL "redefined-name", "a name is defined once", "syntax.md 1";
     Error ALL "operand-count", "an instruction has as many operands and results as one of its forms", "syntax.md 2";
-    Error ALL "not-executable", "the instruction belongs to the layout set; others are recognised, not executable yet", "syntax.md 1";
+    Error ALL "not-executable", "the instruction runs here: it has a row, and works on one device at the level of tiles", "isa/structure.md 10";
     // Running.
     Warning ALL "profile-override", "the profile of the command line is the module's own", "tile-model.md 1";
     Note ALL "left-blayout", "a Left tile is written in the profile's own outer order; another one is replaced", "syntax.md 3";
@@ -394,6 +395,9 @@ static RULES: &[Rule] = rules! {
     Error ALL "call", "a call names a function of the module and fits its signature", "syntax.md 4";
     Error ALL "call-recursive", "the call graph has no cycle", "isa/structure.md 3";
     Error ALL "arith", "integer arithmetic is defined: no division by zero, no shift beyond the width", "syntax.md 4";
+    Error ALL "tile-bounds", "a pointer into a tile is read and written inside the tile", "isa/structure.md 7";
+    Error ALL "view-dim", "a dimension that is asked for is one of the view's", "isa/structure.md 7";
+    Error ALL "trap", "the program does not reach pto.trap", "isa/structure.md 7";
     Error ALL "scalar-range", "a float that becomes an integer fits its width", "isa/structure.md 7";
     Error ALL "cast-width", "a cast of bits keeps their number; unrealized_conversion_cast is between integers", "isa/structure.md 7";
     Error ALL "loop", "a loop's step is positive and it ends within the limit", "syntax.md 4";

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{BlockId, Def, Func, Module, Op, OpId, OpKind, ValueId};
-use tessera_isa::ops::{Bind, Effect, Opcode, Role};
+use tessera_isa::ops::{Bind, Effect, Opcode, Role, Text};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Sem, scale_pairs};
 use tessera_isa::tile::Loc;
@@ -342,6 +342,14 @@ impl Walk<'_> {
             }
             (Some(Bind::Address), _) => self.assign(id, op),
             (Some(bind), Some(src)) if bind != Bind::Scale => self.view(id, op, bind, src),
+            // Whoever has a tile's address may use it anywhere.
+            _ if opcode.info().text == Text::Address => {
+                for value in op.values() {
+                    let binding = self.binding(value);
+                    self.pin(&binding.roots);
+                }
+                self.uses(id, op, |_| true);
+            }
             // Sets extents, touches no byte.
             _ if matches!(opcode.info().sem, Sem::Resizes) => {}
             _ => {

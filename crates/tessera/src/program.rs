@@ -21,14 +21,14 @@ pub use bind::{Argument, Literal, Need};
 pub use call::{Data, Outputs, Shapes, tile_shape};
 pub use kernel::{Bindings, Kernel};
 pub use tessera_check::Portability;
-pub use tessera_exec::interp::{Input, Limits, Outcome, Progress, TileData};
+pub use tessera_exec::interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
 pub use tessera_plan::Placement;
 
 use crate::{Error, Missing, Profile, Result};
 use std::sync::Arc;
 use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::inline;
-use tessera_ir::{Func, Module, NameId, TextForm};
+use tessera_ir::{Func, Module, NameId, OpKind, TextForm};
 use tessera_isa::diag::{Diagnostic, Severity, Span, nearest};
 
 /// A program that was read, on a profile. Clones are the same program.
@@ -131,6 +131,7 @@ impl Program {
             found.extend(module.entry(None).and_then(|func| entry_result(module, func)));
             found.extend(tessera_check::check_module(module, self.0.profile));
             self.check_capacity(&mut found);
+            found.extend(cannot_run(module));
         }
         self.with_locations(found)
     }
@@ -229,6 +230,25 @@ fn focus(parsed: &mut Parsed, entry: &str) {
         let note = Diagnostic::new("entry", Severity::Note, what).help("leave the entry out to check all of them");
         parsed.diagnostics.push(note);
     }
+}
+
+/// The instructions that are known and do not run, all in one note.
+fn cannot_run(module: &Module) -> Option<Diagnostic> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut note: Option<Diagnostic> = None;
+    for op in module.funcs.iter().flat_map(|f| &f.ops) {
+        let OpKind::Other(name) = op.kind else { continue };
+        if names.contains(&name) {
+            continue;
+        }
+        names.push(name);
+        let (what, help) = tessera_isa::ops::why_not(name);
+        note = Some(match note {
+            None => Diagnostic::new("not-executable", Severity::Note, what).at(op.span, "does not run").help(help),
+            Some(note) => note.and_at(op.span, what),
+        });
+    }
+    note
 }
 
 /// A kernel returns nothing.

@@ -195,7 +195,8 @@ impl<'a> Parser<'a> {
 
     fn not_closed<T>(&mut self, open: Span) -> Res<T> {
         // Where one brace is missing, those around it cannot be told apart.
-        if self.missing_brace.replace(self.tok.span.start) == Some(self.tok.span.start) {
+        let here = Some(self.tok.span.start);
+        if std::mem::take(&mut self.open_region) || std::mem::replace(&mut self.missing_brace, here) == here {
             return Err(Failed);
         }
         let text = format!("this `{}` is never closed", shown(self.slice(open)));

@@ -153,10 +153,14 @@ impl Parser<'_> {
     }
 
     /// The operation behind its regions: attributes, location, results.
-    fn finish_region(&mut self, mut op: Op, results: &Results, types: &Types) -> Res<()> {
+    pub(super) fn finish_region(&mut self, mut op: Op, results: &Results, types: &Types) -> Res<()> {
         let mut entries = self.optional_dictionary()?;
         let loc = self.tail(&mut entries)?;
+        let words = op.attrs.take().map(|attrs| attrs.words).unwrap_or_default();
         op.attrs = self.sort_attrs(entries, &[], op.kind.name());
+        if !words.is_empty() {
+            op.attrs_mut().words = words;
+        }
         // The span is the head's; `finish` would take in the regions.
         let prev = std::mem::replace(&mut self.prev, op.span);
         let outcome = self.finish(op, results, types, loc);
@@ -185,6 +189,8 @@ impl Parser<'_> {
     pub(super) fn check_end(&mut self, kind: &OpKind, at: Span) -> Res<()> {
         let in_body = self.block == self.func.body;
         if *kind == OpKind::Return && (self.lex.listing || !in_body) {
+            // The region's brace is missing, which is no other mistake.
+            self.open_region = !self.lex.listing;
             let what = "return stands outside of a function's own block";
             return self.fail("syntax-region", at, what, "end a region with scf.yield, a listing with nothing");
         }

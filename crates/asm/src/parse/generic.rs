@@ -172,7 +172,7 @@ impl Parser<'_> {
             Text::SetValid => SmallVec::from_slice(&[Role::Tile, Role::ValidRow, Role::ValidCol]),
             Text::Subset => SmallVec::from_slice(&[Role::Src, Role::Row, Role::Col]),
             Text::StoreScalar => SmallVec::from_slice(&[Role::Scalar, Role::Global, Role::Number]),
-            Text::MakeView | Text::Partition | Text::AddPtr | Text::LoadScalar => {
+            Text::MakeView | Text::Partition | Text::AddPtr | Text::LoadScalar | Text::Dim => {
                 let rest = g.operands.iter().skip(1).map(|_| Role::Number);
                 std::iter::once(Role::Global).chain(rest).collect()
             }

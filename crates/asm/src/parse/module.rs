@@ -21,6 +21,11 @@ struct Head {
     inner: Vec<(String, String)>,
 }
 
+/// Does an attribute of an inner module hold for its functions (isa/structure.md 3)? The target is the whole file's.
+fn is_inherited(key: &str) -> bool {
+    key.starts_with("pto.") && !matches!(key, "pto.target_arch" | "pto.device-spec" | "pto.device_spec")
+}
+
 impl Parser<'_> {
     pub fn file(&mut self) {
         let mut listing_at: Option<Span> = None;
@@ -103,19 +108,29 @@ impl Parser<'_> {
     /// `module [@name] [attributes {…}] { … }`.
     fn module_op(&mut self) -> Res<()> {
         let start = self.bump().span;
+        let outer = self.inherited.len();
+        let is_inner = self.module.has_wrapper;
         if self.at(Tok::At) {
             let name = self.bump().span;
             let name = self.name_of(name);
             let text = format!("\"{}\"", self.module.names.text(name));
-            self.module.attrs.push(("sym_name".into(), text));
+            if !is_inner {
+                self.module.attrs.push(("sym_name".into(), text));
+            }
         }
         if self.eat_word("attributes") {
             self.need(Tok::LBrace, "`{`")?;
-            let entries = self.dictionary()?;
+            let (inner, entries) = self.dictionary()?.into_iter().partition(|e| is_inner && is_inherited(&e.key));
             self.module_attrs(entries);
+            let inner: Vec<Entry> = inner;
+            for entry in inner {
+                self.inherited.push((entry.key.clone(), self.value_text(&entry)));
+            }
         }
         self.need(Tok::LBrace, "`{`")?;
-        self.module_body(start)?;
+        let body = self.module_body(start);
+        self.inherited.truncate(outer);
+        body?;
         self.skip_location()
     }
 
@@ -285,6 +300,7 @@ impl Parser<'_> {
         self.block = BlockId(0);
         self.block_ends = vec![0];
         self.broken.clear();
+        (self.blocks_told, self.open_region) = (false, false);
         self.scope.clear();
         self.func.results = head.results.iter().map(|(id, _)| *id).collect();
         if let Some(word) = head.visibility.filter(|w| *w != "public") {
@@ -307,6 +323,8 @@ impl Parser<'_> {
                 }
             }
         }
+        let own = |(key, _): &&(String, String)| !head.entries.iter().any(|entry| entry.key == *key);
+        self.func.attrs.extend(self.inherited.iter().filter(own).cloned());
         self.func.attrs.extend(head.inner.iter().cloned());
         for (n, (name, at, ty)) in head.args.iter().enumerate() {
             let value = self.define(*name, *ty, Def::Arg(n as u32), *at);

@@ -12,10 +12,20 @@ pub(super) type BlockArg = (NameId, Span, TypeAt);
 impl Parser<'_> {
     /// `{ … }` as a new block. Arguments stand in the operation's head or behind the label `^bb0(…):`.
     pub(super) fn region(&mut self, args: &[BlockArg]) -> Res<BlockId> {
-        self.need(Tok::LBrace, "`{`")?;
+        // Without the brace, what follows on lines of its own is the region all the same.
+        let opened = self.at(Tok::LBrace);
+        if !opened {
+            let _: Res<()> = self.expected("`{`");
+            if !self.tok.first || self.lex.listing || self.at_end() {
+                return Err(Failed);
+            }
+            (self.lex.depth, self.lex.braces) = (self.lex.depth + 1, self.lex.braces + 1);
+        }
         let open = self.tok.span;
         self.enter(open)?;
-        self.bump();
+        if opened {
+            self.bump();
+        }
         let block = self.func.add_block();
         self.block_ends.push(0);
         let outer = std::mem::replace(&mut self.block, block);
@@ -24,7 +34,7 @@ impl Parser<'_> {
         self.close_scope();
         self.block = outer;
         self.leave();
-        outcome.map(|()| block)
+        outcome.and(if opened { Ok(block) } else { Err(Failed) })
     }
 
     fn region_body(&mut self, block: BlockId, args: &[BlockArg], open: Span) -> Res<()> {

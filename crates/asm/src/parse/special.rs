@@ -49,6 +49,18 @@ impl Parser<'_> {
                 self.plays(&mut draft, Role::Number)?;
                 self.first_and_result(&mut draft)?;
             }
+            Text::Address => self.address(&mut draft, opcode)?,
+            Text::Dim => {
+                self.plays(&mut draft, Role::Global)?;
+                self.expect(Tok::Comma, "`,`")?;
+                self.plays(&mut draft, Role::Number)?;
+                if self.at(Tok::Colon) {
+                    self.first_and_result(&mut draft)?;
+                } else {
+                    draft.types.push((self.common.index, self.prev));
+                }
+            }
+            Text::Print => self.print_of(&mut draft)?,
             Text::LoadScalar => {
                 self.element(&mut draft)?;
                 self.first_and_result(&mut draft)?;
@@ -182,6 +194,65 @@ impl Parser<'_> {
         }
         draft.operands.sort_by_key(|(role, _)| ROLES.iter().position(|r| r == role));
         self.result_type(draft, "`:` and the tile's type")
+    }
+
+    /// `%x : T -> T`: a tile, a view, a pointer or a number, and what it becomes.
+    fn address(&mut self, draft: &mut Draft, opcode: Opcode) -> Res<()> {
+        let raw = self.plays(draft, Role::Global)?;
+        let role = |ty: &Type| match ty {
+            ty if ty.is_tile() => Role::Tile,
+            Type::Scalar(_) => Role::Number,
+            _ => Role::Global,
+        };
+        if self.at(Tok::Colon) {
+            self.first_and_result(draft)?;
+        } else {
+            return self.expected("`:` and the types");
+        }
+        let written = draft.operands.first().and_then(|(_, raw)| raw.ty).map(|ty| ty.0);
+        let known = self.raw_type(&raw).or(written).map(|id| role(self.module.types.get(id)));
+        let Some((first, (made, at))) = draft.operands.first_mut().zip(draft.types.first().copied()) else {
+            return Ok(());
+        };
+        first.0 = known.unwrap_or(Role::Global);
+        let to = self.module.types.get(made);
+        let fits = match (opcode, first.0) {
+            (Opcode::TileBufAddr, Role::Tile) => matches!(to, Type::Ptr(..)),
+            (Opcode::TensorViewAddr, Role::Global) => matches!(to, Type::Ptr(..)),
+            (Opcode::Castptr, Role::Number) => matches!(to, Type::Ptr(..)),
+            (Opcode::Castptr, Role::Global) => matches!(to, Type::Ptr(..)) || to.plays(Role::Number),
+            _ => false,
+        };
+        if fits {
+            return Ok(());
+        }
+        let text = format!("{opcode} cannot make {} of this operand", print_type(to));
+        self.fail("type-mismatch", at, text, "write a pointer type, !pto.ptr<f32, ub>")
+    }
+
+    /// `ins("format %d", %v : i32)`.
+    fn print_of(&mut self, draft: &mut Draft) -> Res<()> {
+        let in_group = self.eat_word("ins");
+        let open = self.tok.span;
+        if in_group {
+            self.expect(Tok::LParen, "`(`")?;
+        }
+        if self.at(Tok::Str) {
+            draft.words.push(super::attr::unquote(self.here()));
+            self.bump();
+        } else {
+            return self.expected("the format, a string");
+        }
+        while self.eat(Tok::Comma) {
+            self.plays(draft, Role::Scalar)?;
+        }
+        if self.eat(Tok::Colon) {
+            self.operand_types(draft)?;
+        }
+        if in_group {
+            self.close(Tok::RParen, open)?;
+        }
+        Ok(())
     }
 
     fn plays(&mut self, draft: &mut Draft, role: Role) -> Res<Raw> {
@@ -375,11 +446,16 @@ impl Parser<'_> {
     fn synchronisation(&mut self, draft: &mut Draft) -> Res<()> {
         let mut open = 0u32;
         loop {
+            if open > 0 && self.tok.first && self.at_next_statement() {
+                return self.expected("`]`");
+            }
             match self.tok.kind {
                 Tok::LBracket | Tok::Less => open += 1,
                 Tok::RBracket | Tok::Greater if open > 0 => open -= 1,
                 Tok::Comma => {}
-                Tok::Word | Tok::Int if open > 0 => draft.words.push(self.here().to_string()),
+                Tok::Word | Tok::Int if open > 0 || (self.at(Tok::Int) && !self.tok.first) => {
+                    draft.words.push(self.here().to_string())
+                }
                 Tok::Str if !self.tok.first || open > 0 => draft.words.push(super::attr::unquote(self.here())),
                 Tok::Hash if !self.tok.first => {
                     if let Attr::Dialect(_, body) = self.attr()? {

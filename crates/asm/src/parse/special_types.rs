@@ -46,8 +46,8 @@ impl Parser<'_> {
         let differs = |operand: &TypeId| {
             let (from, to) = (types.get(*operand), types.get(result.0));
             // A memref or view becomes a pointer to its elements.
-            let becomes = matches!(to, Type::Ptr(..)) && from.global_elem() == to.global_elem();
-            !from.same(to, self.profile()) && !(becomes && !matches!(from, Type::Ptr(..)))
+            let becomes = matches!(to, Type::Ptr(..)) && !matches!(from, Type::Ptr(..));
+            !(from.same(to, self.profile()) || becomes && from.global_elem() == to.global_elem())
         };
         let Some(operand) = operand.filter(differs) else { return Ok(()) };
         let text = format!("{opcode} takes {} and gives {}", self.type_text(operand), self.type_text(result.0));

@@ -1,14 +1,14 @@
 //! Statements: results, the operation's name, and going on after a broken one.
 
 use super::suffix::suffixed;
-use super::{Parser, Res, Results};
+use super::{Failed, Parser, Res, Results};
 use crate::lex::Tok;
 use crate::sink::{did_you_mean, shown};
 use crate::words::{self, Pto};
 use smallvec::SmallVec;
 use tessera_ir::TextForm;
 use tessera_isa::diag::Span;
-use tessera_isa::ops::Text;
+use tessera_isa::ops::{Text, is_micro};
 
 /// Words that stand inside of a statement, also at the start of a line.
 const CONTINUES: &str = "ins outs init loc to step iter_args else do attributes shape strides offsets sizes \
@@ -51,10 +51,16 @@ impl Parser<'_> {
         let start = self.tok.span.start;
         self.statement_at = start;
         self.dictionaries = 0;
+        let (before, regions) = (self.sink.list.len(), self.func.blocks.len());
         let outcome = read(self);
         if outcome.is_err() {
             self.depth = depth;
+            let told = self.sink.list.len();
             self.skip(start, brackets, braces);
+            // What statements inside of it said stands.
+            if self.func.blocks.len() == regions && !self.sink.is_full() {
+                self.sink.keep_one(before, told);
+            }
         }
         outcome.is_ok()
     }
@@ -85,6 +91,15 @@ impl Parser<'_> {
         self.lex.braces = braces.saturating_sub(closing);
     }
 
+    /// Does a statement start here for certain: `%a =`, or an operation of a dialect?
+    pub(super) fn at_next_statement(&mut self) -> bool {
+        match self.tok.kind {
+            Tok::Percent => self.second().kind == Tok::Equal,
+            Tok::Word => self.here().contains('.') || self.here() == "return",
+            _ => false,
+        }
+    }
+
     fn starts_statement(&self) -> bool {
         match self.tok.kind {
             Tok::Percent | Tok::Bang | Tok::Hash | Tok::Str | Tok::Caret => true,
@@ -101,9 +116,9 @@ impl Parser<'_> {
         match self.tok.kind {
             Tok::Bang if is_alias => return self.type_alias(),
             Tok::Hash if is_alias => return self.attr_alias(),
-            Tok::Caret => {
-                let text = "a region has one block here, and another label is written";
-                return self.fail("syntax-region", self.tok.span, text, "use scf.if and scf.for for control flow");
+            Tok::Caret => return self.several_blocks("a region has one block here, and another label is written"),
+            Tok::Word if self.here().starts_with("cf.") => {
+                return self.several_blocks("a branch between blocks is written, and a region has one block here");
             }
             _ => {}
         }
@@ -113,6 +128,21 @@ impl Parser<'_> {
             self.poison(&results);
         }
         outcome
+    }
+
+    /// Branches between blocks are told once in a function; the statements behind them are read all the same.
+    fn several_blocks(&mut self, text: &str) -> Res<()> {
+        let block = self.func.body;
+        if !self.blocks_told {
+            self.blocks_told = true;
+            let _: Res<()> =
+                self.fail("syntax-blocks", self.tok.span, text, "write scf.if, scf.for or scf.while instead");
+        }
+        self.broken.insert(block);
+        if self.at(Tok::Caret) && self.label().is_ok() {
+            return Ok(());
+        }
+        Err(Failed)
     }
 
     /// `%a, %b =` or `%0:2 =`, or nothing.
@@ -164,6 +194,10 @@ impl Parser<'_> {
         if let Some(outcome) = self.memref(results, word) {
             return outcome;
         }
+        if matches!(word, "pto.section.cube" | "pto.section.vector" | "pto.section_cube" | "pto.section_vector") {
+            let section = word.replace("pto.section_", "pto.section.");
+            return self.section(results, section.trim_start_matches("pto."));
+        }
         let (bare, text_form) = match word.strip_prefix("pto.") {
             Some(mnemonic) => (mnemonic, TextForm::Ssa),
             None => (word, TextForm::Asm),
@@ -190,6 +224,7 @@ impl Parser<'_> {
 
     fn pto(&mut self, results: &Results, known: Pto, form: TextForm) -> Res<()> {
         match known {
+            Pto::Other(name) if self.at_opaque() || is_micro(name) => self.opaque(results, name),
             Pto::Other(name) => self.other(results, name),
             Pto::Table(op) if op.info().text != Text::Forms => self.special(results, op, form),
             Pto::Table(op) => self.instruction(results, op, form, Vec::new()),

@@ -42,6 +42,7 @@ impl Printer<'_> {
                 Ok(Control::While(w)) => self.while_head(op, &w),
                 _ => self,
             },
+            OpKind::If if op.section().is_some() => write!(self, "pto.{}", op.section().unwrap_or_default()),
             OpKind::If if op.results.is_empty() => self.text("scf.if ").operands(&op.operands),
             OpKind::If => self.text("scf.if ").operands(&op.operands).text(" -> (").result_types(op).text(")"),
             OpKind::Condition => {

@@ -162,6 +162,9 @@ impl Printer<'_> {
 
     /// A PTO instruction outside the table.
     pub(super) fn other(&mut self, op: &Op, name: &str) -> &mut Self {
+        if let Some(text) = op.attrs.as_deref().and_then(|a| a.words.first()) {
+            return self.text(text);
+        }
         write!(self, "pto.{name}");
         if op.form == TextForm::Dps {
             let split = op.operands.iter().position(|o| o.role.is_dst()).unwrap_or(op.operands.len());

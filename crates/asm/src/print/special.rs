@@ -30,6 +30,15 @@ impl Printer<'_> {
             Text::MakeView => self.two_lists(op, ["shape", "strides"]).attrs(op, opcode).text(" : ").result_types(op),
             Text::Partition => self.two_lists(op, ["offsets", "sizes"]).attrs(op, opcode).first_and_result(op),
             Text::AddPtr => self.text(" ").operands(&op.operands).attrs(op, opcode).first_and_result(op),
+            Text::Address | Text::Dim => self.text(" ").operands(&op.operands).attrs(op, opcode).first_and_result(op),
+            Text::Print => {
+                let format = op.attrs.as_deref().and_then(|a| a.words.first()).cloned().unwrap_or_default();
+                write!(self, " ins(\"{format}\"");
+                if !op.operands.is_empty() {
+                    self.text(", ").operands(&op.operands).text(" : ").operand_types(&op.operands);
+                }
+                self.text(")")
+            }
             Text::LoadScalar => self.element(&op.operands).attrs(op, opcode).first_and_result(op),
             Text::StoreScalar => {
                 let (value, place) = split(&op.operands);
@@ -110,6 +119,14 @@ impl Printer<'_> {
         };
         let shown: Vec<String> =
             words.iter().map(|w| if plain(w) { format!("<{w}>") } else { format!("\"{w}\"") }).collect();
+        if let (Opcode::SyncSet | Opcode::SyncWait, [pipe, ids @ ..]) = (opcode, words) {
+            let ids: String = ids.iter().map(|id| format!(", {id}")).collect();
+            write!(self, " <{pipe}>{ids}");
+            for operand in &op.operands {
+                self.text(", ").arg(operand.arg);
+            }
+            return self.attrs(op, opcode);
+        }
         if opcode == Opcode::Barrier && shown.len() == 1 {
             write!(self, " {}", shown.join(""));
         } else if !shown.is_empty() {

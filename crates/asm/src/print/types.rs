@@ -50,6 +50,7 @@ pub(crate) fn write_type(out: &mut String, ty: &Type, tile: &str) {
         }
         Type::Memref(m) => write_memref(out, m),
         Type::Event => out.write_str("!pto.event"),
+        Type::Opaque(text) => out.write_str(text),
         Type::Scalar(s) => write_scalar(out, *s),
         Type::Vector(len, s) => {
             let _ = write!(out, "vector<{len}x");

@@ -4,9 +4,10 @@ use super::state::Val;
 use super::walk::Walk;
 use smallvec::SmallVec;
 use tessera_ir::{Arg, MemrefType, Op, Type, ValueId};
+use tessera_isa::codec::Number;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{GlobalArg, ViewTag, ViewTags};
-use tessera_isa::ops::{Role, Text};
+use tessera_isa::ops::{Opcode, Role, Text};
 
 type Known = Option<i128>;
 
@@ -109,13 +110,65 @@ impl Walk<'_> {
         view
     }
 
+    /// `tile_buf_addr`, `castptr`, `tensor_view_addr`: a pointer to the first element, where that is known.
+    pub(super) fn pointer_to(&mut self, op: &Op, opcode: Opcode) {
+        let Some(result) = op.results.first().copied() else { return };
+        let from = op.values().next().map(|v| self.get(v));
+        let elem = self.ty(result).global_elem();
+        let pointer = match (opcode, from, elem) {
+            (Opcode::TileBufAddr, Some(Val::Tile(object)), Some(elem)) => {
+                let bits = self.state.objects[object].tile.bytes().saturating_mul(8);
+                let buffer = Some(bits / u64::from(elem.bits()));
+                let (dims, strides) = (SmallVec::new(), SmallVec::new());
+                Some(GlobalArg { elem, tag: ViewTag::Nd, dims, strides, offset: Some(0), buffer })
+            }
+            (Opcode::TensorViewAddr, Some(Val::View(id)), Some(_)) => {
+                let base = self.state.views[id].0.clone();
+                Some(GlobalArg { dims: SmallVec::new(), strides: SmallVec::new(), ..base })
+            }
+            _ => None,
+        };
+        match pointer {
+            Some(pointer) => {
+                let val = self.state.add_view(pointer, ViewTags::ND);
+                self.set(result, val);
+            }
+            None => self.set_by_type(result, false),
+        }
+    }
+
+    /// `get_tensor_view_dim` and `get_tensor_view_stride`.
+    pub(super) fn view_number(&mut self, op: &Op, opcode: Opcode) {
+        let Some(result) = op.results.first().copied() else { return };
+        self.set_by_type(result, false);
+        let Some((view, _, numbers)) = self.view_and_numbers(op) else { return };
+        let (Some(Some(n)), rank) = (numbers.first().copied(), view.dims.len()) else { return };
+        let Some(n) = usize::try_from(n).ok().filter(|n| *n < rank) else {
+            let what = format!("dimension {n} of a view of {rank} dimensions is asked for");
+            return self.found(op, &[], Fault::new("view-dim", what).help("dimensions count from 0"));
+        };
+        let known = match opcode {
+            Opcode::GetTensorViewStride => view.strides.get(n).copied().flatten().map(i128::from),
+            _ => view.dims.get(n).copied().flatten().map(i128::from),
+        };
+        if !self.dead {
+            self.set(result, Val::Scalar(known.map(Number::Int)));
+        }
+    }
+
     /// `pto.load_scalar` and `pto.store_scalar`: an element before the buffer is outside it, however long it is.
     pub(super) fn scalar_access(&mut self, op: &Op) {
         if let Some((base, _, numbers)) = self.view_and_numbers(op)
             && let (Some(offset), Some(Some(index))) = (base.offset, numbers.last())
         {
             let at = index.saturating_add(offset.into());
-            if at < 0 {
+            // What is on the chip points into a tile.
+            let in_tile = |v: ValueId| matches!(self.ty(v), Type::Ptr(_, Some(space)) if !space.contains("gm"));
+            let count = base.buffer.map(i128::from).filter(|_| op.values().any(in_tile));
+            if let Some(count) = count.filter(|count| !(0..*count).contains(&at)) {
+                let what = format!("element {at} of a tile is read or written, and it has {count} in memory");
+                self.found(op, &[], Fault::new("tile-bounds", what).help("stay inside the tile"));
+            } else if at < 0 {
                 let what = format!("element {at} is read or written, and the buffer starts at 0");
                 let fault = Fault::new("gm-bounds", what).help("use an index of at least 0");
                 self.found(op, &[], fault);

@@ -26,6 +26,9 @@ impl Walk<'_> {
             Text::Assign => self.assign(op),
             Text::SetValid => self.set_validshape(op),
             Text::MakeView | Text::Partition | Text::AddPtr => self.derive_view(op, text),
+            Text::Address => self.pointer_to(op, opcode),
+            Text::Dim => self.view_number(op, opcode),
+            Text::Print => {}
             Text::LoadScalar | Text::StoreScalar => self.scalar_access(op),
             Text::Attributes if matches!(opcode.info().sem, Sem::RoundsF32 { .. }) => {
                 let mut inst = Inst::new(opcode, form, self.profile);

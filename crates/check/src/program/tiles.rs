@@ -112,7 +112,7 @@ impl Walk<'_> {
             }
             ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => self.global_of_type(ty, is_argument),
             Type::Scalar(_) => Val::Scalar(None),
-            Type::Event => Val::None,
+            Type::Event | Type::Opaque(_) => Val::None,
         };
         self.set(value, val);
     }

@@ -94,7 +94,7 @@ pub(super) fn hardware(inst: &Inst) -> Option<Fault> {
     let flow = (s.layout_name(), d.layout_name());
     let is_cut =
         flow == (LayoutName::Nz, LayoutName::Nz) || flow == (LayoutName::Nd, LayoutName::Nd) && d.loc == Loc::Mat;
-    if is_cut && col % c0 != 0 {
+    if is_cut && !col.is_multiple_of(c0) {
         let what = format!(
             "a5 {from}→{to} copies whole 32-byte blocks, and indexCol={col} is inside one: a block has {c0} {} columns",
             s.elem

@@ -127,7 +127,10 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
 
 /// Why a profile refuses the program, if it does.
 fn verdict(profile: Profile, refused: usize, found: &[Diagnostic]) -> Option<String> {
-    let first = found.iter().find(|d| d.is_error())?;
+    let Some(first) = found.iter().find(|d| d.is_error()) else {
+        let stuck = found.iter().find(|d| d.rule == "not-executable")?;
+        return Some(format!("{profile} accepts it and cannot run it ({})", stuck.message));
+    };
     Some(match refused {
         0 => format!("{profile} refuses it ({})", first.rule),
         n => format!("{profile} refuses {}", counted(n as u64, "instruction")),

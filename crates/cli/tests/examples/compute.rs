@@ -111,8 +111,8 @@ fn cast_chain() {
         row.iter().map(move |v| {
             // To the nearest f16, which has 11 bits: between 64 and 128 these are sixteenths.
             let scaled = v / step;
-            let unit = 2.0f32.powi((scaled.abs().log2().floor() as i32 - 10).max(-24));
-            let rounded = if scaled == 0.0 { 0.0 } else { (scaled / unit).round_ties_even() * unit };
+            let unit = 2.0f32.powi((scaled.abs().max(f32::MIN_POSITIVE).log2().floor() as i32 - 10).max(-24));
+            let rounded = (scaled / unit).round_ties_even() * unit;
             let code = rounded.round_ties_even().clamp(-128.0, 127.0);
             (code as i8, code * step - v)
         })

@@ -21,6 +21,8 @@ pub(crate) struct Global {
     pub tags: ViewTags,
     /// May stores make the buffer longer?
     pub grows: bool,
+    /// A pointer into a tile: the tile's first element in its memory, and `bound` is its end.
+    pub tile: Option<u64>,
     /// Elements of the buffer, where they are known before the buffer is there.
     pub bound: Option<u64>,
 }
@@ -35,6 +37,7 @@ impl Default for Global {
             strides: SmallVec::new(),
             tags: ViewTags::ND,
             grows: false,
+            tile: None,
             bound: None,
         }
     }
@@ -89,6 +92,7 @@ impl Global {
             strides: arg.strides.iter().map(|s| s.unwrap_or(0)).collect(),
             tags: ViewTags::written(arg.tag),
             grows: false,
+            tile: None,
             bound: arg.buffer,
         }
     }

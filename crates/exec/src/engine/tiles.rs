@@ -283,7 +283,7 @@ impl Engine {
     }
 
     /// Bytes that a tile spans, the gaps of a view included.
-    pub(super) fn span(&self, o: &Object) -> u64 {
+    pub(crate) fn span(&self, o: &Object) -> u64 {
         if o.layout == o.own_layout { o.bytes() } else { o.tile.elem.bytes_of(self.layout(o).footprint()) }
     }
 

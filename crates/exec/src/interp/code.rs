@@ -136,6 +136,23 @@ pub(crate) struct MakeView {
     pub elem: Elem,
 }
 
+/// A pointer made of a tile, a view, a pointer or a number; or a number made of a pointer, which has no element.
+#[derive(Debug)]
+pub(crate) struct Address {
+    pub from: Var,
+    pub to: Var,
+    pub elem: Option<Elem>,
+}
+
+/// An extent or stride of a view.
+#[derive(Debug)]
+pub(crate) struct ViewNumber {
+    pub view: GlobalSlot,
+    pub index: Int,
+    pub is_stride: bool,
+    pub to: IntSlot,
+}
+
 /// One element of global memory.
 #[derive(Debug)]
 pub(crate) struct Access {
@@ -184,6 +201,10 @@ pub(crate) enum Support {
     MakeView(MakeView),
     Partition(MakeView),
     AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int, is_pointer: bool },
+    Address(Address),
+    ViewNumber(ViewNumber),
+    PrintText { format: Box<str>, values: Vec<Scalar> },
+    Trap,
     LoadScalar(Access, IntSlot),
     StoreScalar(Access, Int),
     // TGETVAL.
@@ -269,7 +290,7 @@ impl Program {
             Type::Scalar(_) => Var::Int(IntSlot(next(&mut self.ints))),
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => Var::Tile(TileSlot(next(&mut self.tiles))),
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
-            Type::Event => Var::Nothing,
+            Type::Event | Type::Opaque(_) => Var::Nothing,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::code::{Access, GlobalSlot, Int, IntSlot, MakeView, slot_bits};
 use super::step::Exec;
 use crate::engine::Global;
+use crate::engine::memory::MemoryId;
 use crate::lower::{Failure, broken, failure};
 use crate::nest::{read_bits, write_bits};
 use smallvec::SmallVec;
@@ -78,7 +79,17 @@ impl Exec<'_> {
         let index = self.int(access.index);
         let at = pointer.offset.saturating_add(index);
         let elements = pointer.elements(&self.engine.memories);
-        let beyond = u64::try_from(at).map_or(true, |at| at >= elements);
+        let beyond =
+            u64::try_from(at).map_or(true, |at| at >= elements || pointer.tile.is_some_and(|first| at < first));
+        if pointer.buffer == MemoryId::NONE {
+            let what = "the pointer was made of a number, and points to no tile and no argument";
+            return Err(failure("not-executable", what, "make it with tile_buf_addr, or pass it as an argument"));
+        }
+        if let (Some(first), true) = (pointer.tile, beyond) {
+            let (at, count) = (i128::from(at) - i128::from(first), elements - first);
+            let what = format!("element {at} of a tile is accessed, and it has {count} in memory");
+            return Err(failure("tile-bounds", what, "stay inside the tile"));
+        }
         let grows = pointer.grows && matches!(at, 0..=0x4000_0000);
         if beyond && !grows {
             let what = format!("element {at} is accessed, and the buffer has {elements} elements");

@@ -4,6 +4,7 @@
 //! memories of its own. **Global memory**: every block sees the initial contents plus its own writes; where two blocks
 //! write the same byte, the higher block wins. So the result does not depend on the order or the number of threads.
 
+mod address;
 mod code;
 mod compile;
 mod global;
@@ -130,17 +131,34 @@ pub struct BufferOutput {
     pub bytes: Vec<u8>,
 }
 
-/// What `pto.tprint` printed.
+/// What `pto.tprint` or `pto.print` printed.
 #[derive(Clone, Debug)]
 pub struct Printed {
     /// The operation.
     pub op: OpId,
-    /// The tile.
-    pub value: ValueId,
     /// The block.
     pub block: u32,
-    /// The contents.
-    pub data: TileData,
+    /// What it is.
+    pub what: PrintedWhat,
+}
+
+impl Printed {
+    /// The contents of the tile, if it is one.
+    pub fn tile(&self) -> Option<&TileData> {
+        match &self.what {
+            PrintedWhat::Tile(_, data) => Some(data),
+            PrintedWhat::Text(_) => None,
+        }
+    }
+}
+
+/// Something printed.
+#[derive(Clone, Debug)]
+pub enum PrintedWhat {
+    /// A tile and its contents.
+    Tile(ValueId, TileData),
+    /// A text.
+    Text(String),
 }
 
 /// One instruction of a trace.

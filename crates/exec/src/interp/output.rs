@@ -2,7 +2,7 @@
 
 use super::code::{Site, TileSlot};
 use super::step::Exec;
-use super::{Printed, TraceLine, TraceWrite};
+use super::{Printed, PrintedWhat, TraceLine, TraceWrite};
 use crate::engine::is_valid_set;
 use crate::lower::Failure;
 use tessera_ir::OpId;
@@ -19,7 +19,8 @@ impl Exec<'_> {
             self.warn_undefined(at, slot, "is printed");
         }
         if let Some(value) = self.value_of(slot) {
-            self.printed.push(Printed { op: at, value, block: self.block, data });
+            let what = PrintedWhat::Tile(value, data);
+            self.printed.push(Printed { op: at, block: self.block, what });
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use tessera_ir::{Func, Module, OpId, ValueId, float, scalar};
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
-use tessera_isa::ops::AttrName;
+use tessera_isa::ops::{AttrName, why_not};
 use tessera_isa::profile::Profile;
 
 /// The way out of the limit.
@@ -219,6 +219,10 @@ impl<'a> Exec<'a> {
             Support::MakeView(view) => self.make_view(view)?,
             Support::Partition(view) => self.partition(view)?,
             Support::AddPtr { src, dst, by, is_pointer } => self.add_pointer(*src, *dst, self.int(*by), *is_pointer)?,
+            Support::Address(address) => self.address(address)?,
+            Support::ViewNumber(view) => self.view_number(view)?,
+            Support::PrintText { format, values } => self.print_text(at, format, values),
+            Support::Trap => return Err(failure("trap", "the program stops itself here", "find out why it got here")),
             Support::LoadScalar(access, to) => self.load_scalar(at, access, *to)?,
             Support::Get(get) => self.get_element(at, get)?,
             Support::Dense { object, slot, bytes } => self.dense(at, *object, *slot, bytes)?,
@@ -237,8 +241,8 @@ impl<'a> Exec<'a> {
             Support::BlockCount(slot) => self.set(*slot, i64::from(self.cx.blocks)),
             Support::Print(tile) => self.print(at, *tile)?,
             Support::Refuse(name) => {
-                let what = format!("pto.{name} is recognised, and not executable yet");
-                return Err(failure("not-executable", what, "take it out of the program, or run only the layout part"));
+                let (what, help) = why_not(name);
+                return Err(failure("not-executable", what, help));
             }
         }
         Ok(())

@@ -32,7 +32,7 @@ mod ttrans;
 mod vector;
 
 pub use attr::{AttrInfo, AttrKind, AttrName, CppAttr, Spelling, Word};
-pub use names::{other, others};
+pub use names::{is_micro, other, others, why_not};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
 use rule::rules;
@@ -75,6 +75,12 @@ pub enum Text {
     Partition,
     /// `addptr ptr, n`.
     AddPtr,
+    /// `tile_buf_addr x : T -> T`: one operand, one result.
+    Address,
+    /// `get_tensor_view_dim view, n : T -> index`.
+    Dim,
+    /// `print ins("format", values : types)`.
+    Print,
     /// `load_scalar ptr[n]`.
     LoadScalar,
     /// `store_scalar v, ptr[n]`.

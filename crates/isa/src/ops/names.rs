@@ -2,6 +2,10 @@
 
 /// Mnemonics, sorted.
 static OTHERS: &str = "\
+    aic_initialize_pipe aiv_initialize_pipe build_async_session declare_eventid_array declare_tile eventid_array_get \
+    eventid_array_set import_reserved_buffer initialize_l2g2l_pipe initialize_l2l_pipe mad reserve_buffer talloc \
+    test_async_event tfree_from_aic tfree_from_aiv tpop_from_aic tpop_from_aiv tpush_to_aic tpush_to_aiv vecscope \
+    wait_async_event \
     mgather mscatter tabs tadd taddc tadds taddsc taddrelu tand tands tbroadcast tci tcmp tcmps tcolargmax \
     tcolargmin tcolexpand tcolexpandadd tcolexpanddiv tcolexpandexpdif tcolexpandmax tcolexpandmin tcolexpandmul \
     tcolexpandsub tcolmax tcolmin tcolprod tcolsum tcvt tdequant tdiv tdivs texp texpands tfmod tfmods tfree \
@@ -13,9 +17,37 @@ static OTHERS: &str = "\
     trsqrt tscatter tsel tsels tsetval tshl tshls tshr tshrs tsort32 tsqrt tstore_fp tsub tsubc tsubs tsubsc \
     tsubrelu ttest ttri twait txor txors";
 
+/// Between devices (isa/structure.md 10).
+static BETWEEN_DEVICES: &str = "tput tget tput_async tget_async tnotify twait ttest tbroadcast treduce \
+    build_async_session wait_async_event test_async_event";
+
+/// Why an instruction without a row does not run, and what to do instead (isa/structure.md 10).
+pub fn why_not(name: &str) -> (String, &'static str) {
+    if BETWEEN_DEVICES.split_whitespace().any(|other| other == name) {
+        (format!("pto.{name} moves data between devices; Tessera runs one device"), "run the part of one device")
+    } else if is_micro(name) {
+        (format!("pto.{name} is below the tile level"), "use the tile instruction")
+    } else {
+        (format!("pto.{name} is recognised, and not executable yet"), "take it out of the program, or run a part")
+    }
+}
+
+/// Is it a name of the level below tiles: registers, masks, transfers by hand? Such text is read as it is.
+pub fn is_micro(name: &str) -> bool {
+    let known = ["vecscope", "mad", "mte"].contains(&name) || name.starts_with("mte_") || name.starts_with("mad_");
+    let is_word = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    known || MICRO.split_whitespace().any(|other| other == name) && is_word
+}
+
+/// Vector registers, as far as their names are known.
+static MICRO: &str = "vlds vsts vadd vsub vmul vdiv vmax vmin vabs vneg vexp vln vsqrt vrelu vand vor vxor vnot vshl vshr \
+    vcmp vcmps vsel vdup vbr vcvt vcadd vcmax vcmin vadds vmuls vmaxs vmins vlrelu vaxpy vmula vtrc vgather2 vscatter \
+    vldas vldus vstas vstus vsst vsld vldsx2 vstsx2 pset_b8 pset_b16 pset_b32 plt_b8 plt_b16 plt_b32";
+
 /// The names of PTO instructions that have no row.
 pub fn others() -> impl Iterator<Item = &'static str> {
-    OTHERS.split_whitespace().filter(|name| super::Opcode::parse(name).is_none())
+    let all = OTHERS.split_whitespace().chain(MICRO.split_whitespace());
+    all.filter(|name| super::Opcode::parse(name).is_none())
 }
 
 /// The canonical name of another PTO instruction, without `pto.`.

@@ -83,6 +83,19 @@ family! { after layout::END;
     PartitionView => plain!("partition_view" [] Value Partition "A window of a view.", aliases: &["subview"],
         rules: rules![ALL Program "gm-bounds";]);
     Addptr => plain!("addptr" [] Value AddPtr "Move a pointer by a number of elements.");
+    TileBufAddr => plain!("tile_buf_addr" [] Value Address "A pointer to a tile's first byte in its memory.",
+        source: "isa/structure.md 7");
+    Castptr => plain!("castptr" [] Value Address "A pointer as one to another element type, as a number, or of a number.",
+        source: "isa/structure.md 7");
+    TensorViewAddr => plain!("tensor_view_addr" [] Value Address "A pointer to element 0 of a view.",
+        source: "isa/structure.md 7");
+    GetTensorViewDim => plain!("get_tensor_view_dim" [] Value Dim "An extent of a view.",
+        source: "isa/structure.md 7", rules: rules![ALL Program "view-dim";]);
+    GetTensorViewStride => plain!("get_tensor_view_stride" [] Value Dim "A stride of a view, in elements.",
+        source: "isa/structure.md 7", rules: rules![ALL Program "view-dim";]);
+    Print => plain!("print" [] Prints Print "Print scalars by a format.", source: "isa/structure.md 7");
+    Trap => plain!("trap" [] Orders Ignored "Stop the program.", source: "isa/structure.md 7",
+        rules: rules![ALL AtRun "trap";]);
     LoadScalar => plain!("load_scalar" [] Loads LoadScalar "Read one element of global memory.",
         rules: rules![ALL Program "gm-bounds"; ALL AtRun "undefined-use";]);
     StoreScalar => plain!("store_scalar" [] Stores StoreScalar "Write one element of global memory.",
@@ -93,11 +106,23 @@ family! { after layout::END;
         "The pad value of later TIMG2COLs.", source: "ops.md 7");
     SetImg2colRpt => plain!("set_img2col_rpt" ["SET_IMG2COL_RPT"] Configures Ignored "Accepted, without effect.",
         source: "ops.md 7");
+    GetSubblockIdx => plain!("get_subblock_idx" [] Block Number "The number of the vector core in its block.",
+        source: "isa/structure.md 4");
+    GetSubblockNum => plain!("get_subblock_num" [] Block Number "How many vector cores run the kernel in a block.",
+        source: "isa/structure.md 4");
+    SetFlagDyn => plain!("set_flag_dyn" [] Orders AsWritten "Order between two pipes, by a computed id.");
+    WaitFlagDyn => plain!("wait_flag_dyn" [] Orders AsWritten "Order between two pipes, by a computed id.");
+    GetBuf => plain!("get_buf" [] Orders AsWritten "Take a buffer's token.");
+    RlsBuf => plain!("rls_buf" [] Orders AsWritten "Give a buffer's token back.");
+    SyncSet => plain!("sync.set" [] Orders AsWritten "A token for another core.", aliases: &["sync_set"]);
+    SyncWait => plain!("sync.wait" [] Orders AsWritten "Wait for another core's token.", aliases: &["sync_wait"]);
+    SetFfts => plain!("set_ffts" [] Orders AsWritten "Accepted, without effect.");
     SetFlag => plain!("set_flag" [] Orders AsWritten "Order between two pipes.");
     WaitFlag => plain!("wait_flag" [] Orders AsWritten "Order between two pipes.");
     RecordEvent => plain!("record_event" [] Orders AsWritten "Order between pipes.");
     WaitEvent => plain!("wait_event" [] Orders AsWritten "Order between pipes.");
-    Barrier => plain!("barrier" [] Orders AsWritten "All pipes finish before the next instruction.");
+    Barrier => plain!("barrier" [] Orders AsWritten "All pipes finish before the next instruction.",
+        aliases: &["pipe_barrier", "barrier_sync"]);
     Tsync => plain!("tsync" ["TSYNC"] Orders AsWritten "Wait for events.");
     GetBlockIdx => plain!("get_block_idx" [] Block Number "The number of the running block.");
     GetBlockNum => plain!("get_block_num" [] Block Number "How many blocks run.");

@@ -86,7 +86,7 @@ impl Kernel {
             // A strided memref's buffer has room between the elements; the file is the buffer.
             Type::Memref(memref) if memref.strided.is_some() => Need::Buffer(memref.elem, None),
             Type::Memref(memref) => Need::Buffer(memref.elem, Some(memref.dims.to_vec())),
-            Type::Event => Need::Nothing,
+            Type::Event | Type::Opaque(_) => Need::Nothing,
         }
     }
 
@@ -170,6 +170,10 @@ impl Kernel {
             let wanted = match self.need(a.value) {
                 Need::Nothing => false,
                 Need::Scalar(_) => true,
+                // A tile of a kernel starts undefined, as long as its extents are known (isa/structure.md 3).
+                Need::Tile(tile) if matches!(self.func().value(a.value).def, Def::Arg(_)) => {
+                    tile.v_row.known().is_none() || tile.v_col.known().is_none()
+                }
                 Need::Tile(_) | Need::Conv(_) => !a.is_optional,
                 // A buffer that is only written grows as it needs to, as long as its extents are known.
                 Need::Buffer(_, dims) => {

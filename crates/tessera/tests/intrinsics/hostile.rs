@@ -113,8 +113,10 @@ fn views() -> Result<()> {
         }
         for n in HUGE {
             assert_eq!(rule(tload(&mut tile, Tensor::new(&data).offset(n))), "gm-bounds");
-            assert_eq!(rule(tload(&mut tile, Tensor::new(&data).shape(&[n, n]))), "tload-shape");
-            assert_eq!(rule(tload(&mut tile, Tensor::new(&data).shape(&[n; 5]))), "tload-shape");
+            // cpu takes the leading part of any view; hardware of one with no more rows than the tile (isa/structure.md 8).
+            let refused = if profile == Profile::Cpu { "gm-bounds" } else { "tload-shape" };
+            assert_eq!(rule(tload(&mut tile, Tensor::new(&data).shape(&[n, n]))), refused);
+            assert_eq!(rule(tload(&mut tile, Tensor::new(&data).shape(&[n; 5]))), refused);
         }
         for shape in [&[][..], &[1; 6], &[0; 3], &[64], &[1; 5]] {
             assert_eq!(rule(tload(&mut tile, Tensor::new(&data).shape(shape))), "tload-shape");

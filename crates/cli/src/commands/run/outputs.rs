@@ -9,7 +9,7 @@ use crate::session::{Failure, Session};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tessera::npy;
-use tessera::program::{Need, Outcome, Shapes, TileData, tile_shape};
+use tessera::program::{Need, Outcome, PrintedWhat, Shapes, TileData, tile_shape};
 use tessera_ir::ValueId;
 
 impl Job<'_> {
@@ -53,7 +53,10 @@ impl Job<'_> {
                 1 => String::new(),
                 _ => format!(" in block {}", printed.block),
             };
-            let text = show_tile(self.kernel.name(printed.value), &block, &printed.data);
+            let text = match &printed.what {
+                PrintedWhat::Tile(value, data) => show_tile(self.kernel.name(*value), &block, data),
+                PrintedWhat::Text(text) => format!("{}\n", text.trim_end_matches('\n')),
+            };
             self.shown(session).write_all(text.as_bytes())?;
         }
         Ok(())

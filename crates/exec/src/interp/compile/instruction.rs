@@ -71,6 +71,27 @@ impl Compiler<'_> {
                 let is_pointer = result.is_some_and(|r| matches!(self.ty(r), tessera_ir::Type::Ptr(..)));
                 Support::AddPtr { src: global(self)?, dst: made(self)?, by, is_pointer }
             }
+            Text::Address => {
+                let from = op.values().next().map(|v| self.var(v)).ok_or_else(|| lacks(op, "an operand"))?;
+                let made = self.result(op)?;
+                Support::Address(Address { from, to: self.var(made), elem: self.ty(made).global_elem() })
+            }
+            Text::Dim => Support::ViewNumber(ViewNumber {
+                view: global(self)?,
+                index: wanted(self, Role::Number)?,
+                is_stride: opcode == Opcode::GetTensorViewStride,
+                to: self.int_result(op)?,
+            }),
+            Text::Print => Support::PrintText {
+                format: op
+                    .attrs
+                    .as_deref()
+                    .and_then(|a| a.words.first())
+                    .map(|w| w.as_str().into())
+                    .unwrap_or_default(),
+                values: op.operands.iter().map(|o| self.scalar(op, o.arg)).collect::<Result<_, _>>()?,
+            },
+            Text::Ignored if opcode == Opcode::Trap => Support::Trap,
             Text::LoadScalar | Text::StoreScalar => {
                 let stored = op.operand(Role::Scalar).map(|o| o.arg);
                 let value = result.or(stored.and_then(|a| a.value()));
@@ -94,6 +115,12 @@ impl Compiler<'_> {
                 attr: op.known_attrs().pad_value(),
             },
             Text::Number if opcode == Opcode::GetBlockIdx => Support::BlockIndex(self.int_result(op)?),
+            // One process that is not split, or one core of a kind (isa/structure.md 4).
+            Text::Number if matches!(opcode, Opcode::GetSubblockIdx | Opcode::GetSubblockNum) => {
+                let value = i64::from(opcode == Opcode::GetSubblockNum);
+                code.push(Code::Set { dst: self.int_result(op)?, value });
+                return Ok(());
+            }
             Text::Number => Support::BlockCount(self.int_result(op)?),
             _ if matches!(opcode.info().sem, Sem::Gets) => Support::Get(GetElement {
                 opcode,
