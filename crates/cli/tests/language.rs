@@ -41,3 +41,12 @@ fn the_reference_is_in_docs() {
     }
     assert_eq!(std::fs::read_to_string(file).unwrap(), LANGUAGE, "BLESS=1 writes it anew");
 }
+
+#[test]
+fn instructions_with_a_shape_of_their_own_are_shown() {
+    let names = "alloc_tile partition_view make_tensor_view load_scalar store_scalar tassign set_validshape subset addptr \
+                 set_flag wait_flag barrier";
+    for name in names.split_whitespace() {
+        assert!(explain(name).unwrap().contains("\nWritten\n"), "{name}");
+    }
+}

@@ -23,6 +23,9 @@ pub fn instruction_page(op: Opcode) -> String {
     if !forms.is_empty() {
         out.push_str("\nForms\n");
     }
+    if forms.is_empty() {
+        out.push_str(&written_as(op));
+    }
     for form in forms {
         let name = |o: &Operand| if o.optional { format!("[{}]", o.role) } else { o.role.to_string() };
         let roles = |list: &[Operand]| list.iter().map(name).collect::<Vec<_>>().join(", ");
@@ -121,6 +124,19 @@ fn cycles(timing: &Timing, elem: Elem) -> Option<String> {
             format!("{} + {}·(n - 1)", figure(latency, elem)?, figure(per_repeat, elem)?)
         }
     })
+}
+
+/// How an instruction with a text shape of its own is written, as the language reference has it.
+fn written_as(op: Opcode) -> String {
+    let call = format!("pto.{}", op.mnemonic());
+    let names = |line: &&str| {
+        let rest = line.split_once(&call).map(|(_, rest)| rest);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+    };
+    let lines = super::LANGUAGE.lines().map(str::trim).filter(|l| l.starts_with(['%', 'p'])).filter(names);
+    let shown = lines.flat_map(|line| example::cut(line, width() - 4)).map(|part| format!("    {part}\n"));
+    let shown: String = shown.collect();
+    if shown.is_empty() { shown } else { format!("\nWritten\n{shown}") }
 }
 
 /// Names, pipe, attributes and source, one line each.
