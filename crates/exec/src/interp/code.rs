@@ -167,7 +167,7 @@ pub(crate) enum Code {
     Arith { op: ArithOp, width: u32, dst: IntSlot, a: Int, b: Int, at: OpId },
     Cmp { pred: CmpPred, width: u32, dst: IntSlot, a: Int, b: Int },
     Cast { op: CastOp, from: u32, to: u32, dst: IntSlot, a: Int },
-    Float { op: FloatOp, elem: Elem, dst: IntSlot, args: [Int; 3] },
+    Float { op: FloatOp, elem: Elem, dst: IntSlot, args: Box<[Int; 3]> },
     CmpFloat { pred: FloatPred, dst: IntSlot, a: Int, b: Int },
     Convert { op: CastOp, from: ScalarType, to: ScalarType, dst: IntSlot, a: Int, at: OpId },
     For(Box<For>),

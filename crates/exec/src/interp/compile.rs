@@ -253,7 +253,7 @@ impl Compiler<'_> {
                 let result = self.result(op)?;
                 let ScalarType::Float(elem) = self.scalar_type(result) else { return Err(lacks(op, "a float")) };
                 let arg = |n: usize| self.operand(op, n.min(kind.arity() - 1));
-                Code::Float { op: *kind, elem, dst: self.int_result(op)?, args: [arg(0)?, arg(1)?, arg(2)?] }
+                Code::Float { op: *kind, elem, dst: self.int_result(op)?, args: Box::new([arg(0)?, arg(1)?, arg(2)?]) }
             }
             OpKind::CmpFloat(pred) => {
                 let (dst, a, b) = (self.int_result(op)?, self.operand(op, 0)?, self.operand(op, 1)?);

@@ -175,7 +175,7 @@ impl<'a> Exec<'a> {
                     self.set(*dst, value);
                 }
                 Code::Float { op, elem, dst, args } => {
-                    let args = args.map(|a| f64::from_bits(self.int(a) as u64));
+                    let args = args.as_ref().map(|a| f64::from_bits(self.int(a) as u64));
                     self.set(*dst, float::float(*op, *elem, args).to_bits() as i64);
                 }
                 Code::CmpFloat { pred, dst, a, b } => {
