@@ -9,7 +9,7 @@ use pages::*;
 use std::fmt::Write;
 use tessera::{Elem, Profile};
 use tessera_isa::diag::nearest;
-use tessera_isa::ops::{AttrKind, AttrName, Word, Family, Opcode, Pipe, other, others};
+use tessera_isa::ops::{AttrKind, AttrName, Family, Opcode, Pipe, Word, other, others};
 use tessera_isa::rules::{self, rule};
 use tessera_isa::tile::{LayoutName, Loc};
 
