@@ -34,7 +34,7 @@ fn tuple(roles: &[Role], triple: &[Elem], types: &Table) -> Vec<Elem> {
         _ => None,
     };
     let asked = |role: &Role| types[role.name()].as_str().unwrap();
-    roles.iter().map(|r| named(r.name()).or_else(|| named(asked(r))).unwrap_or_else(|| Elem::F8e8m0)).collect()
+    roles.iter().map(|r| named(r.name()).or_else(|| named(asked(r))).unwrap_or(Elem::F8e8m0)).collect()
 }
 
 const LAYOUTS: [(&str, BLayout, SLayout, u32); 9] = [
@@ -56,7 +56,7 @@ fn tile(loc: Loc, elem: Elem, layout: &str, profile: Profile) -> Tile {
 }
 
 /// What the specification asks of one operand's layout; nothing on cpu.
-fn layout<'a>(on: &'a Table, role: Role) -> &'a str {
+fn layout(on: &Table, role: Role) -> &str {
     match &on["layout"] {
         Value::String(_) => "ND",
         table => table[role.name()].as_str().unwrap(),

@@ -34,7 +34,7 @@ pub(crate) struct Element {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Argument {
-    Element(Element),
+    Element(Box<Element>),
     Scalar(Elem, u64),
 }
 
@@ -105,7 +105,7 @@ impl Lowering<'_> {
                 Arg::Element(..) => {
                     let (from, map) = elements.next().ok_or_else(|| missing("element to read"))?;
                     let (operand, elem, layout) = (from.number, from.elem, from.layout);
-                    Argument::Element(Element { operand, elem, layout, map })
+                    Argument::Element(Box::new(Element { operand, elem, layout, map }))
                 }
             };
             typed.push(match &arg {
