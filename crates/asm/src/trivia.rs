@@ -7,7 +7,6 @@ use tessera_isa::diag::Span;
 /// A comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// Its place, marker included.
     pub span: Span,
     /// Does something else stand before it on its line?
     pub trailing: bool,
@@ -18,7 +17,6 @@ pub struct Comment {
 pub struct Trivia {
     /// The text that the places below count in, with what is no UTF-8 replaced.
     pub text: Arc<str>,
-    /// All comments, in order.
     pub comments: Vec<Comment>,
     /// Where something follows a blank line, in order.
     pub blanks: Vec<u32>,

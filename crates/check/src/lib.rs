@@ -64,7 +64,6 @@ pub fn check(inst: &Inst) -> Vec<Fault> {
 pub enum Decision {
     /// Legal, by this line of the legality table.
     Legal(&'static Sig),
-    /// Refused by this rule.
     Rejected(&'static str),
 }
 

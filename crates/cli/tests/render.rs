@@ -167,11 +167,15 @@ fn every_example_is_a_program() {
     for op in Opcode::ALL.iter().copied().filter(|op| op.info().family != Family::Support) {
         for form in op.shapes() {
             let lines = examples(op, form);
-            for line in [&lines.asm, &lines.ssa, &lines.dps] {
+            // A form that one way of writing does not have is empty there.
+            for line in [&lines.asm, &lines.ssa, &lines.dps].into_iter().filter(|line| !line.is_empty()) {
                 for text in [line.clone(), cut(line, 80).join("\n")] {
-                    let found = Program::read(&text, None).check();
-                    let error = found.into_iter().find(|d| d.is_error());
-                    wrong.extend(error.map(|d| format!("{text}\n  {}: {}", d.rule, d.message)));
+                    // On some profile: block scales are a5's alone.
+                    let error =
+                        |profile| Program::read(&text, Some(profile)).check().into_iter().find(|d| d.is_error());
+                    let errors: Option<Vec<_>> = Profile::ALL.into_iter().map(error).collect();
+                    let first = errors.and_then(|all| all.into_iter().next());
+                    wrong.extend(first.map(|d| format!("{text}\n  {}: {}", d.rule, d.message)));
                 }
             }
         }

@@ -6,7 +6,7 @@
 //! let text = "%dst = pto.ttrans %src : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>";
 //! let module = tessera_asm::parse(text, None).module;
 //! let code = tessera_emit::cpp(&module, &module.funcs[0], Profile::Cpu)?;
-//! assert!(code.contains("TTRANS(dst, src);"));
+//! assert!(code.contains("TTRANS(dst, src"));
 //! # Ok::<(), Box<tessera_isa::diag::Diagnostic>>(())
 //! ```
 //!
@@ -102,7 +102,6 @@ struct Emitter<'a> {
     /// By value: does anything that has an effect depend on it?
     needed: Vec<bool>,
     out: String,
-    /// Indentation.
     depth: usize,
     /// How many loops are open.
     in_loop: usize,

@@ -50,7 +50,6 @@ pub struct If<'a> {
 /// `scf.while`.
 #[derive(Clone, Copy, Debug)]
 pub struct While<'a> {
-    /// The block that decides.
     pub before: BlockId,
     /// The block after `do`.
     pub after: BlockId,
@@ -66,7 +65,6 @@ pub struct While<'a> {
     pub taken: &'a [ValueId],
     /// What the second block yields to the first one.
     pub yields: &'a [Operand],
-    /// The results.
     pub results: &'a [ValueId],
 }
 
@@ -92,26 +90,22 @@ pub enum Control<'a> {
 /// When values are handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// The loop begins.
     Enter,
     /// The second block of `scf.while` begins.
     Proceed,
     /// A round of the loop is over.
     Again,
-    /// The operation is over.
     Leave,
 }
 
 /// One hand-over: from these, by position, to those.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge<'a> {
-    /// When it happens.
     pub when: When,
     /// What is handed over: operands of the operation, or of the one that ends its block.
     operands: &'a [Operand],
     /// What is handed over: carried values as they are.
     values: &'a [ValueId],
-    /// Block arguments or results.
     pub to: &'a [ValueId],
 }
 

@@ -24,9 +24,7 @@ pub enum Def {
 pub struct Value {
     /// Its name, without `%`.
     pub name: NameId,
-    /// Its type.
     pub ty: TypeId,
-    /// Where it comes from.
     pub def: Def,
     /// Where it is defined in the text (first use, for inputs of a listing).
     pub span: Span,
@@ -37,9 +35,7 @@ pub struct Value {
 /// A block: a list of operations with arguments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
-    /// The arguments.
     pub args: SmallVec<[ValueId; 2]>,
-    /// The operations, in order.
     pub ops: Vec<OpId>,
 }
 
@@ -56,17 +52,13 @@ pub struct Func {
     pub attrs: Vec<(String, String)>,
     /// The arguments. For a listing: the inputs, then the tiles that it only writes.
     pub args: Vec<ValueId>,
-    /// The result types.
     pub results: Vec<TypeId>,
     /// What a listing puts out: results that nothing consumes, and `outs` that it allocates. Empty for a function.
     pub outputs: Vec<ValueId>,
     /// The block of the body.
     pub body: BlockId,
-    /// All values.
     pub values: Vec<Value>,
-    /// All operations.
     pub ops: Vec<Op>,
-    /// All blocks.
     pub blocks: Vec<Block>,
     /// The place of the function's head.
     pub span: Span,

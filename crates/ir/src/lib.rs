@@ -65,11 +65,8 @@ pub struct Module {
     pub target: Option<(Profile, Span)>,
     /// Other module attributes, as written, in order.
     pub attrs: Vec<(String, String)>,
-    /// The functions, in order.
     pub funcs: Vec<Func>,
-    /// Every type, once.
     pub types: TypeTable,
-    /// Every name, once.
     pub names: Names,
 }
 

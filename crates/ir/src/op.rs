@@ -10,7 +10,6 @@ use tessera_isa::ops::{Effect, Form, Opcode, Role};
 /// What stands at an operand's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arg {
-    /// A value.
     Value(ValueId),
     /// A literal, as the assembly form and `@tile(0x…)` write it.
     Int(i64),
@@ -31,9 +30,7 @@ impl Arg {
 pub struct Operand {
     /// What it is to the operation.
     pub role: Role,
-    /// The value or literal.
     pub arg: Arg,
-    /// Where it is written.
     pub span: Span,
     /// Where its type is written; the operand's own span if it is not.
     pub type_span: Span,
@@ -42,7 +39,6 @@ pub struct Operand {
 /// The textual form an instruction was written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextForm {
-    /// Assembly (PTO-AS).
     Asm,
     /// Level 1, SSA: destinations are results.
     Ssa,
@@ -76,7 +72,6 @@ macro_rules! words {
 }
 
 words! {
-    /// Integer arithmetic.
     ArithOp {
         Addi "addi", Subi "subi", Muli "muli",
         Divsi "divsi", Divui "divui", Remsi "remsi", Remui "remui",
@@ -102,14 +97,12 @@ words! {
         Ueq "ueq", Ugt "ugt", Uge "uge", Ult "ult", Ule "ule", Une "une", Uno "uno", True "true",
     }
 
-    /// Integer comparison.
     CmpPred {
         Eq "eq", Ne "ne",
         Slt "slt", Sle "sle", Sgt "sgt", Sge "sge",
         Ult "ult", Ule "ule", Ugt "ugt", Uge "uge",
     }
 
-    /// Conversion between scalars.
     CastOp {
         IndexCast "index_cast", IndexCastui "index_castui",
         Extsi "extsi", Extui "extui", Trunci "trunci",
@@ -160,9 +153,7 @@ pub enum OpKind {
     Constant(Number),
     /// `arith.constant dense<[…]>`: the numbers of a vector.
     Dense(Vec<Number>),
-    /// Integer arithmetic.
     Arith(ArithOp),
-    /// Arithmetic on floats.
     Float(FloatOp),
     /// `arith.cmpf`.
     CmpFloat(FloatPred),
@@ -243,7 +234,6 @@ pub struct OpAttrs {
 /// | order between pipes | events as `Scalar`; [`OpAttrs::words`] | an event, if written so |
 #[derive(Clone, Debug, PartialEq)]
 pub struct Op {
-    /// What it does.
     pub kind: OpKind,
     /// The form it was written in; matters only for tile instructions and for printing.
     pub form: TextForm,
@@ -251,7 +241,6 @@ pub struct Op {
     pub operands: SmallVec<[Operand; 3]>,
     /// Results, in text order. For an SSA instruction they are the form's outs.
     pub results: SmallVec<[ValueId; 2]>,
-    /// Blocks of control flow.
     pub blocks: SmallVec<[BlockId; 2]>,
     /// Attributes and the like, where there are any.
     pub attrs: Option<Box<OpAttrs>>,

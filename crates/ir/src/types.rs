@@ -17,16 +17,13 @@ pub struct ViewType {
     pub partition: bool,
     /// Extents; `None` is `?`.
     pub dims: SmallVec<[Option<u64>; 5]>,
-    /// The element type.
     pub elem: Elem,
 }
 
 /// `strided<[…], offset: n>` of a memref; `None` is `?`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Strided {
-    /// Strides in elements.
     pub strides: SmallVec<[Option<i64>; 5]>,
-    /// The first element.
     pub offset: Option<i64>,
 }
 
@@ -35,7 +32,6 @@ pub struct Strided {
 pub struct MemrefType {
     /// Extents; `None` is `?`.
     pub dims: SmallVec<[Option<u64>; 5]>,
-    /// The element type.
     pub elem: Elem,
     /// `strided<[…], offset: n>`; left out is dense.
     pub strided: Option<Strided>,
@@ -46,21 +42,17 @@ pub struct MemrefType {
 /// The type of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// A tile.
     Tile(TileType),
-    /// A conv tile.
     Conv(ConvType),
     /// `!pto.ptr<elem[, space]>`.
     Ptr(Elem, Option<Box<str>>),
     /// A view of global memory.
     View(ViewType),
-    /// A memref.
     Memref(MemrefType),
     /// `!pto.event`.
     Event,
     /// Another type of the dialect, whose values nothing here looks into: `!pto.pipe`.
     Opaque(Box<str>),
-    /// A scalar.
     Scalar(ScalarType),
     /// `vector<4xi16>`: so many numbers, which TMRGSORT counts in (isa/irregular.md 9).
     Vector(u64, ScalarType),

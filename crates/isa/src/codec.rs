@@ -28,7 +28,6 @@ pub use quant::{QuantFault, QuantParam};
 /// The value of an element: integers of every width and every float encoding fit exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// An integer.
     Int(i128),
     /// A float; also holds infinities and NaN.
     Float(f64),

@@ -8,13 +8,9 @@ use crate::profile::Profile;
 /// The element types that a figure is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// All of them.
     All,
-    /// Floats.
     Floats,
-    /// Integers.
     Integers,
-    /// One type.
     Type(Elem),
 }
 
@@ -37,31 +33,15 @@ pub type Figure = &'static [(Of, u32)];
 #[derive(Clone, Copy, Debug)]
 pub enum Timing {
     /// `startup + completion + n · per_repeat + (n - 1) · interval`.
-    Startup {
-        /// Before the first repeat.
-        startup: u32,
-        /// After the last one.
-        completion: Figure,
-        /// Each repeat.
-        per_repeat: Figure,
-        /// Between two repeats.
-        interval: u32,
-    },
+    Startup { startup: u32, completion: Figure, per_repeat: Figure, interval: u32 },
     /// `latency + (n - 1) · per_repeat`.
-    Latency {
-        /// Until the first result.
-        latency: Figure,
-        /// Each further repeat.
-        per_repeat: Figure,
-    },
+    Latency { latency: Figure, per_repeat: Figure },
 }
 
 /// The cost of some instructions on a profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// The profile.
     pub on: Profile,
-    /// The instructions.
     pub ops: &'static [Opcode],
     /// Is it printed for the instruction, and not only for its class?
     pub published: bool,
@@ -110,7 +90,7 @@ pub const COSTS: &[Cost] = costs! {
     A2a3 published [Tsqrt]
         Startup { startup = 13, completion = {F32 = 27, F16 = 29}, per_repeat = {F32 = 2, F16 = 4}, interval = 18 };
     A2a3 published [Trsqrt] Startup { startup = 14, completion = 20, per_repeat = 1, interval = 18 };
-    A2a3 published [Taxpy Tprelu] Startup { startup = 14, completion = 26, per_repeat = 2, interval = 18 };
+    A2a3 published [Taxpy Tprelu Tmrgsort] Startup { startup = 14, completion = 26, per_repeat = 2, interval = 18 };
     A2a3 published [Trowsum Trowmax Trowmin] Startup {
         startup = 13,
         completion = {F32 = 19, F16 = 21, I32 = 19, I16 = 17},

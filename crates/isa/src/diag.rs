@@ -3,7 +3,6 @@
 /// A range of bytes in a source text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// First byte.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
@@ -24,11 +23,9 @@ impl Span {
 /// How bad a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing.
     Note,
     /// Legal, and probably not meant.
     Warning,
-    /// Refused.
     Error,
 }
 
@@ -46,9 +43,7 @@ impl Severity {
 /// A second place that belongs to a diagnostic, such as the other operand's type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
     pub span: Span,
-    /// What is there.
     pub text: String,
 }
 
@@ -65,7 +60,6 @@ pub struct Label {
 pub struct Diagnostic {
     /// The id of the broken rule; `tessera explain` knows every one.
     pub rule: &'static str,
-    /// Error, warning or note.
     pub severity: Severity,
     /// One sentence with the actual values.
     pub message: String,
@@ -73,7 +67,6 @@ pub struct Diagnostic {
     pub span: Option<Span>,
     /// What to say at the primary place.
     pub label: String,
-    /// Other places.
     pub secondary: Vec<Label>,
     /// Further facts, one sentence each.
     pub notes: Vec<String>,
@@ -146,7 +139,6 @@ impl Diagnostic {
 /// A broken rule with its sentence; whoever has the source text adds the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The rule's id.
     pub rule: &'static str,
     /// The rule's, unless it is broken in a way that only warns.
     pub severity: Severity,

@@ -15,11 +15,8 @@ use std::fmt;
 /// How the bits of an element type are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ElemKind {
-    /// A floating-point encoding.
     Float,
-    /// Two's complement.
     SignedInt,
-    /// Unsigned binary.
     UnsignedInt,
 }
 
@@ -28,7 +25,6 @@ pub enum ElemKind {
 /// `null` asks for no padding and a custom pad carries its own bits, so neither is here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PadKind {
-    /// All bits zero.
     Zero,
     /// The largest value, infinity where the type has one.
     Max,
@@ -43,11 +39,9 @@ pub struct ElemInfo {
     pub elem: Elem,
     /// Every spelling that text may use, the canonical name first.
     pub spellings: &'static [&'static str],
-    /// The C++ type.
     pub cpp: &'static str,
     /// The MLIR spelling of a scalar of this type; our own name where MLIR has none.
     pub mlir: &'static str,
-    /// Bits of one element.
     pub bits: u32,
     /// How the bits are read.
     pub kind: ElemKind,

@@ -151,13 +151,11 @@ impl ViewTag {
 /// A conv tile type: a dense array in L1 (tile-model.md 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConvType {
-    /// Where it lives.
     pub loc: Loc,
     /// NDC1HWC0 rather than NC1HWC0.
     pub has_depth: bool,
     /// N, D, C1, H, W, C0; D is 1 without depth.
     pub dims: [u64; 6],
-    /// The element type.
     pub elem: Elem,
 }
 
@@ -193,9 +191,7 @@ impl ConvType {
 /// Where a tile's storage starts: addresses with one root can be compared, others cannot overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The storage.
     pub root: Root,
-    /// Byte offset in it.
     pub start: u64,
 }
 
@@ -233,9 +229,7 @@ impl TileArg {
 /// A view of global memory as an operand of TLOAD or TSTORE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobalArg {
-    /// The element type.
     pub elem: Elem,
-    /// The layout tag.
     pub tag: ViewTag,
     /// Extents, where known, outermost first; empty for a bare pointer.
     pub dims: SmallVec<[Option<u64>; 5]>,
@@ -285,15 +279,12 @@ impl GlobalArg {
 /// One instruction about to be issued.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inst {
-    /// The instruction.
     pub op: Opcode,
-    /// Its form.
     pub form: Form,
     /// The profile it is issued on.
     pub profile: Profile,
     /// Tile operands, destinations included, in the form's order (ins, then outs).
     pub tiles: SmallVec<[TileArg; 4]>,
-    /// Scalar operands.
     pub scalars: SmallVec<[ScalarArg; 4]>,
     /// The attributes; configuration that SETFMATRIX left is merged in.
     pub attrs: Attrs,

@@ -97,9 +97,7 @@ fn reach(digits: &[Digit], len: u64) -> (i128, i128) {
 /// A layout: two axes. Offsets are in elements; a tile's first element has offset 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
-    /// The row axis.
     pub row: Axis,
-    /// The column axis.
     pub col: Axis,
 }
 

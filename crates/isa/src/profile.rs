@@ -70,7 +70,6 @@ impl Memory {
 
 /// All that a profile is, in one place.
 pub struct ProfileInfo {
-    /// Which profile.
     pub profile: Profile,
     /// What it is, in one sentence.
     pub summary: &'static str,

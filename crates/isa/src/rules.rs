@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 /// A row of the rule table.
 #[derive(Debug)]
 pub struct Rule {
-    /// The id.
     pub id: &'static str,
     /// What it is by default; `--strict`, `--allow` and `--deny` change warnings.
     pub severity: Severity,
@@ -16,7 +15,6 @@ pub struct Rule {
     pub on: Profiles,
     /// What must hold, in one sentence.
     pub text: &'static str,
-    /// Where it comes from.
     pub source: &'static str,
     /// Another rule implies it, so it cannot fail alone.
     pub implied: bool,
@@ -239,6 +237,8 @@ macro_rules! rules {
 
 /// All rules, grouped as in rules.md.
 static RULES: &[Rule] = rules! {
+    Error ALL "tload-dtype", "the view and the tile have one element type, signedness aside", "isa/memory.md 1";
+    Error ALL "tstore-dtype", "the view and the tile have one element type, signedness aside; out of Acc a pair of isa/memory.md 3", "isa/memory.md 1";
     // No scalar has a type of four bits, so a result that would break it is `type-mismatch`.
     Error ALL "tgetval-dtype", "the element types are those of a signature", "isa/irregular.md 9", implied;
 

@@ -150,7 +150,6 @@ impl LayoutName {
 /// A valid extent: known with the type, or set at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Extent {
-    /// Written in the type.
     Static(u64),
     /// `?`: set when the tile is allocated or by `set_validshape`.
     Dynamic,
@@ -180,7 +179,6 @@ impl fmt::Display for Extent {
 pub enum PadLiteral {
     /// A bit pattern, written `0x…`.
     Bits(u64),
-    /// A whole number.
     Int(i64),
     /// The bits of a binary64 value.
     Float(u64),
@@ -189,13 +187,9 @@ pub enum PadLiteral {
 /// The pad value of a tile type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pad {
-    /// No padding asked for.
     Null,
-    /// Zero.
     Zero,
-    /// The largest value.
     Max,
-    /// The smallest value.
     Min,
     /// A value of the user's.
     Custom(PadLiteral),
@@ -204,17 +198,11 @@ pub enum Pad {
 /// A tile type as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TileType {
-    /// Where the tile lives.
     pub loc: Loc,
-    /// The element type.
     pub elem: Elem,
-    /// Declared rows.
     pub rows: u64,
-    /// Declared columns.
     pub cols: u64,
-    /// Valid rows.
     pub v_row: Extent,
-    /// Valid columns.
     pub v_col: Extent,
     /// Outer order; left out means the location's usual one.
     pub blayout: Option<BLayout>,
@@ -222,9 +210,7 @@ pub struct TileType {
     pub slayout: Option<SLayout>,
     /// Box size; left out means the location's usual one.
     pub fractal: Option<u32>,
-    /// The pad value.
     pub pad: Pad,
-    /// The compact mode.
     pub compact: Compact,
 }
 
@@ -302,27 +288,17 @@ impl TileType {
 /// A tile type on a profile: nothing is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
-    /// Where the tile lives.
     pub loc: Loc,
-    /// The element type.
     pub elem: Elem,
-    /// Declared rows.
     pub rows: u64,
-    /// Declared columns.
     pub cols: u64,
-    /// Valid rows.
     pub v_row: Extent,
-    /// Valid columns.
     pub v_col: Extent,
-    /// Outer order.
     pub blayout: BLayout,
-    /// Inner order.
     pub slayout: SLayout,
     /// Box size; without meaning for `none_box`.
     pub fractal: u32,
-    /// The pad value.
     pub pad: Pad,
-    /// The compact mode.
     pub compact: Compact,
 }
 

@@ -7,7 +7,7 @@ use tessera_isa::elem::{Elem, ElemKind, PadKind};
 #[test]
 fn every_spelling_of_the_tile_model_names_its_type() {
     let spellings = "f32 float|f16 half|bf16 bfloat16_t|i8 si8 int8_t|i16 si16 int16_t|i32 si32 int32_t|i64 si64 int64_t|\
-        u8 ui8 uint8_t|u16 ui16 uint16_t|u32 ui32 uint32_t|u64 ui64 uint64_t|f8e4m3 f8E4M3FN float8_e4m3_t|\
+        u8 ui8 uint8_t|u16 ui16 uint16_t|u32 ui32 uint32_t|u64 ui64 uint64_t|f8e4m3 f8E4M3FN f8E4M3 float8_e4m3_t|\
         f8e5m2 f8E5M2 float8_e5m2_t|f8e8m0 f8E8M0FNU float8_e8m0_t|hif8 hifloat8_t|f4e2m1x2 float4_e2m1x2_t|\
         f4e1m2x2 float4_e1m2x2_t";
     let rows: Vec<Vec<&str>> = spellings.split('|').map(|row| row.split(' ').collect()).collect();

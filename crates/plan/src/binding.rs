@@ -18,7 +18,6 @@ const MAX: usize = 32;
 pub struct Refs {
     /// The tiles by the values that define them, sorted.
     pub tiles: SmallVec<[ValueId; 1]>,
-    /// Tiles beyond those listed.
     pub many: bool,
 }
 
@@ -51,7 +50,6 @@ impl Refs {
 /// The storages that a tile may be bound to at one point of the program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Binding {
-    /// Roots, sorted.
     pub roots: SmallVec<[RootId; 2]>,
     /// It may stand for roots that are pinned and no longer listed.
     pub pinned: bool,

@@ -22,7 +22,6 @@ use tessera_isa::tile::Loc;
 /// A tile with a constant address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Manual {
-    /// The tile.
     pub value: ValueId,
     /// The `alloc_tile` or `tassign` that says the address.
     pub op: OpId,
@@ -119,7 +118,6 @@ struct Walk<'a> {
     early: FxHashSet<ValueId>,
     /// By operation that says an address: the storage there.
     addresses: FxHashMap<OpId, RootId>,
-    /// Older bindings, newest last.
     journal: Vec<(ValueId, Binding)>,
     /// By loop: what enters an iteration.
     entries: FxHashMap<OpId, control::Entry>,

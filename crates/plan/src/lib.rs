@@ -57,9 +57,7 @@ use tessera_isa::tile::{Loc, Tile};
 /// The storage of one root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// The memory.
     pub loc: Loc,
-    /// The first byte.
     pub addr: u64,
     /// How many bytes: the declared area of the tile.
     pub bytes: u64,

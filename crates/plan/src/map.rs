@@ -8,7 +8,6 @@ use tessera_isa::tile::Loc;
 /// One tile of the map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The tile.
     pub value: ValueId,
     /// Its name, with `%`.
     pub name: String,
@@ -44,13 +43,10 @@ pub struct MemoryRows {
 /// The memories that a function uses, with their tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryMap {
-    /// The function's name.
     pub function: String,
-    /// The profile.
     pub profile: Profile,
     /// The memories that are used, in the order of [`Loc::ALL`].
     pub memories: Vec<MemoryRows>,
-    /// The last position.
     pub exit: u32,
     /// By position: a short name of the operation there; empty at the entry and the exit.
     pub steps: Vec<&'static str>,

@@ -47,11 +47,8 @@ impl Hazard {
 /// An event that is needed: `to` waits for `from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Wait {
-    /// The earlier instruction.
     pub from: OpId,
-    /// The one that waits.
     pub to: OpId,
-    /// Why.
     pub hazard: Hazard,
     /// A tile that both touch.
     pub tile: ValueId,
@@ -100,7 +97,6 @@ pub fn pipes(module: &Module, func: &Func, profile: Profile, placement: Option<&
 /// Bytes that addresses count in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Space {
-    /// A memory.
     Memory(Loc),
     /// A storage whose address is not known.
     Root(RootId),

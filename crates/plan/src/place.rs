@@ -81,7 +81,6 @@ impl Space {
 /// The most bytes alive at one point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peak {
-    /// The bytes.
     pub bytes: u64,
     /// The first position where they are alive.
     pub at: u32,

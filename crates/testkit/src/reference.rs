@@ -23,7 +23,6 @@ use tessera_isa::tile::{Loc, Tile};
 /// Bytes, and for each of them 0xFF where it is defined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
-    /// The bytes.
     pub bytes: Vec<u8>,
     /// Which bits of them are defined.
     pub defined: Vec<u8>,
@@ -32,11 +31,9 @@ pub struct Content {
 /// A tile: its type, its valid region, and its contents on both vector cores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// The type.
     pub tile: Tile,
     /// The type, for a conv tile.
     pub conv: Option<ConvType>,
-    /// Valid rows and columns.
     pub valid: [u64; 2],
     /// Declared bytes on core 0 and core 1.
     pub cores: [Content; 2],

@@ -12,7 +12,6 @@ use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape};
 /// How a signature's input types belong to operands.
 #[derive(Clone, Copy, PartialEq)]
 enum Lists {
-    /// One per operand.
     All,
     /// One per tile operand; the type of `init` may be left to the result.
     Tiles,

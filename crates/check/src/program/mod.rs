@@ -83,9 +83,7 @@ pub struct Portability {
 /// One instruction of a [`Portability`] table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortabilityRow {
-    /// Where it stands.
     pub span: Span,
-    /// Its mnemonic.
     pub mnemonic: &'static str,
     /// Per profile, in the order of [`Profile::ALL`]: the rule that refuses it, or `None` where it is legal.
     pub refused: [Option<&'static str>; 3],

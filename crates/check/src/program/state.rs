@@ -18,7 +18,6 @@ pub(super) enum Val {
     /// Nothing: not defined yet, or without contents (an event).
     #[default]
     None,
-    /// A scalar, where known.
     Scalar(Option<Number>),
     /// A tile or conv tile: the number of its object.
     Tile(usize),
@@ -29,7 +28,6 @@ pub(super) enum Val {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ext {
     Known(u64),
-    /// Set to something.
     Unknown,
     /// `?`, and never set.
     Unset,

@@ -94,9 +94,12 @@ pub fn explain(name: &str) -> Option<String> {
     let loc = || Loc::ALL.iter().find(|l| same(&l.name()) || same(&l.cpp()) || **l == Loc::Vec && same(&"ub"));
     let pipe = || Pipe::ALL.iter().find(|p| same(&p.name()) || same(&p.cpp()));
     let attribute = || AttrName::ALL.iter().find(|a| same(&a.name()));
-    let page = rule(word).map(rule_page);
-    page.or_else(|| opcode(word).map(instruction_page))
-        .or_else(|| layout().copied().map(layout_page))
+    // One name has both pages: `trap`.
+    let page = match (opcode(word), rule(word)) {
+        (Some(op), Some(rule)) => Some(format!("{}\n{}", instruction_page(op), rule_page(rule))),
+        (op, rule) => op.map(instruction_page).or_else(|| rule.map(rule_page)),
+    };
+    page.or_else(|| layout().copied().map(layout_page))
         .or_else(|| Profile::parse(word).map(profile_page))
         .or_else(|| Elem::parse(word).or_else(spelled).map(elem_page))
         .or_else(|| loc().copied().map(loc_page))

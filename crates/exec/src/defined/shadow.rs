@@ -58,9 +58,7 @@ pub(crate) struct ShadowMove {
 /// kept: there it is only itself.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
-    /// They keep their bits.
     Bits,
-    /// They are converted.
     Converted(Conversion, ParamAt),
     /// They become a function of several.
     Mapped(Mapped),
@@ -70,9 +68,7 @@ pub(crate) enum Value {
 
 /// How much of what a step reads is defined.
 pub(crate) enum Source {
-    /// All of it.
     Defined,
-    /// Nothing.
     Undefined,
     /// Some: for each byte from the start of the written area's span on, whether it will be defined.
     Mixed(ByteSet),

@@ -16,11 +16,8 @@ use tessera_isa::ops::Role;
 /// The contents of a tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TileData {
-    /// Valid rows.
     pub rows: u64,
-    /// Valid columns.
     pub cols: u64,
-    /// The element type.
     pub elem: Elem,
     /// The type, for a conv tile, whose elements are the dense array.
     pub conv: Option<ConvType>,

@@ -10,7 +10,6 @@ use tessera_isa::inst::{GlobalArg, ViewTag, ViewTags};
 /// A pointer or a view.
 #[derive(Clone, Debug)]
 pub(crate) struct Global {
-    /// The buffer's memory.
     pub buffer: MemoryId,
     pub elem: Elem,
     /// The first element, counted from the buffer's start.

@@ -99,13 +99,10 @@ pub type Writers = FxHashMap<u32, (usize, usize)>;
 /// An element that was combined with something new: added to, or raised or lowered to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Combined {
-    /// Its first byte.
     pub at: usize,
-    /// Its type.
     pub elem: Elem,
     /// What becomes of the two.
     pub func: Func,
-    /// The new one.
     pub bits: u64,
 }
 
@@ -137,7 +134,6 @@ pub struct Taken {
     pub writes: Vec<(usize, Vec<u8>)>,
     /// What it combined, in order, before that.
     pub combined: Vec<Combined>,
-    /// Who wrote them.
     pub writers: Writers,
 }
 
@@ -286,7 +282,6 @@ impl Memory {
 #[derive(Clone, Debug)]
 pub struct Memories {
     list: Vec<Memory>,
-    /// Are defined bits kept?
     pub tracked: bool,
     /// Do the bytes stand for any others, so that nothing can be asked about them?
     pub stands_for_all: bool,

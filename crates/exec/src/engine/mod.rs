@@ -73,7 +73,6 @@ pub struct Engine {
     /// By operation of the program; one for all where there is none.
     pub(crate) caches: Vec<Cache>,
     pub(crate) key: Key,
-    /// Instructions issued so far.
     pub(crate) issued: u64,
 }
 

@@ -13,7 +13,6 @@ use tessera_isa::tile::Loc;
 pub struct Storage {
     /// The location of the tile that it was made for.
     pub loc: Loc,
-    /// How long it is.
     pub bytes: u64,
     /// The first byte in the pool.
     pub at: u64,

@@ -35,7 +35,6 @@ impl TileId {
 /// What decides where a tile lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Binding {
-    /// Placement, or the pool.
     Own,
     /// An address in the program.
     Manual,

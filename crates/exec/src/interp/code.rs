@@ -266,9 +266,7 @@ pub(crate) struct Program {
     pub ints: usize,
     pub tiles: usize,
     pub globals: usize,
-    /// By value: its slot.
     pub vars: Vec<Var>,
-    /// Bytes of the pool.
     pub pool: u64,
     /// Addresses that a first TASSIGN gives to tiles that exist from the start.
     pub bound: Vec<(TileId, i64)>,

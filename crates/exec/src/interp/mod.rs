@@ -39,9 +39,7 @@ pub struct Run<'a> {
     pub module: &'a Module,
     /// The function, without calls ([`tessera_ir::inline`]).
     pub func: &'a Func,
-    /// The profile.
     pub profile: Profile,
-    /// Where automatic tiles lie.
     pub placement: &'a Placement,
     /// How often the kernel runs, at least once.
     pub blocks: u32,
@@ -54,7 +52,6 @@ pub struct Run<'a> {
     pub outputs: Vec<(ValueId, u8)>,
     /// Whether every instruction leaves a line.
     pub trace: bool,
-    /// Where it is stopped.
     pub limits: Limits,
     /// Where it tells how far it is.
     pub progress: Option<Arc<Progress>>,
@@ -80,18 +77,15 @@ impl Default for Limits {
 pub struct Progress {
     /// Steps of all blocks, now and then.
     pub steps: AtomicU64,
-    /// Blocks that have ended.
     pub blocks: AtomicU32,
 }
 
 /// What is bound to a value before the program runs.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A scalar.
     Scalar(Number),
     /// The buffer behind a pointer, view or memref.
     Buffer {
-        /// The bytes.
         bytes: Vec<u8>,
         /// The type of the file's elements.
         elem: Elem,
@@ -102,7 +96,6 @@ pub enum Input {
     Tile {
         /// Rows; a `?` extent of the tile takes them.
         rows: u64,
-        /// Columns, likewise.
         cols: u64,
         /// The elements, row by row, packed.
         elements: Vec<u8>,
@@ -114,18 +107,14 @@ pub enum Input {
 /// A tile that was asked for.
 #[derive(Clone, Debug)]
 pub struct TileOutput {
-    /// The value.
     pub value: ValueId,
-    /// The vector core.
     pub core: u8,
-    /// The contents.
     pub data: TileData,
 }
 
 /// A buffer after the run.
 #[derive(Clone, Debug)]
 pub struct BufferOutput {
-    /// The argument.
     pub value: ValueId,
     /// The bytes; undefined ones are 0.
     pub bytes: Vec<u8>,
@@ -134,11 +123,8 @@ pub struct BufferOutput {
 /// What `pto.tprint` or `pto.print` printed.
 #[derive(Clone, Debug)]
 pub struct Printed {
-    /// The operation.
     pub op: OpId,
-    /// The block.
     pub block: u32,
-    /// What it is.
     pub what: PrintedWhat,
 }
 
@@ -157,7 +143,6 @@ impl Printed {
 pub enum PrintedWhat {
     /// A tile and its contents.
     Tile(ValueId, TileData),
-    /// A text.
     Text(String),
 }
 
@@ -166,17 +151,12 @@ pub enum PrintedWhat {
 pub struct TraceLine {
     /// How many instructions of the block ran before.
     pub index: u64,
-    /// The block.
     pub block: u32,
-    /// The operation.
     pub op: OpId,
-    /// Where it stands.
     pub span: Span,
-    /// The instruction.
     pub opcode: Opcode,
     /// Its operands: role, name, address, valid region; scalars with their values.
     pub operands: String,
-    /// What it wrote.
     pub written: Vec<TraceWrite>,
 }
 
@@ -194,13 +174,11 @@ pub struct TraceWrite {
 pub struct Outcome {
     /// The error that stopped it, if any, and warnings, each once per operation.
     pub diagnostics: Vec<Diagnostic>,
-    /// Every buffer.
     pub buffers: Vec<BufferOutput>,
     /// The tiles that were asked for, in that order.
     pub tiles: Vec<TileOutput>,
     /// What was printed, by block.
     pub printed: Vec<Printed>,
-    /// The trace, by block.
     pub trace: Vec<TraceLine>,
 }
 

@@ -7,7 +7,6 @@ use tessera_isa::sem::Fixpipe;
 /// The quantization parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Run<'a> {
-    /// The plain form.
     Plain,
     /// The scalar form, or the vector form along one column.
     Same(&'a QuantParam),

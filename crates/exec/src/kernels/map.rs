@@ -17,7 +17,6 @@ use tessera_isa::sem::Func;
 /// A function with its types.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mapped {
-    /// What an element becomes.
     pub func: Func,
     /// The type of the result.
     pub to: Elem,

@@ -74,7 +74,6 @@ use smallvec::SmallVec;
 /// A set of instructions that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Safe scalar code.
     Scalar,
     /// x86-64 with AVX2, FMA and F16C.
     Avx2,

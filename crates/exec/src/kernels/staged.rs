@@ -46,7 +46,6 @@ pub struct Staged {
 pub(crate) struct Stage {
     pub operand: u8,
     pub elem: Elem,
-    /// The nests between them.
     pub nests: Nests,
     kernels: SmallVec<[Kernel; 1]>,
     /// Elements of the buffer, and of a row of it.

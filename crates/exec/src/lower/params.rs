@@ -10,12 +10,15 @@ use tessera_isa::elem::Elem;
 /// Where the parameter of a converted element comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ParamAt {
-    /// There is none.
     None,
     /// It is always the same.
     Fixed(QuantParam),
     /// In a tile: `count` of them from a byte of the operand on, one for each column.
-    Tile { operand: u8, offset: usize, count: usize },
+    Tile {
+        operand: u8,
+        offset: usize,
+        count: usize,
+    },
 }
 
 /// The parameters of a prepared instruction.

@@ -10,7 +10,6 @@ use smallvec::SmallVec;
 pub struct Fill {
     runs: Runs,
     span: (i128, i128),
-    /// The pattern, repeated.
     block: [u8; 64],
 }
 

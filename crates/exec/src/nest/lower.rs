@@ -12,11 +12,9 @@ use tessera_isa::layout::{Axis, Digit, Layout};
 /// One operand of what is lowered.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a, const D: usize = 2> {
-    /// Where its elements lie.
     pub layout: &'a Layout,
     /// Which of them belongs to a point of the domain.
     pub map: Map<D>,
-    /// The bits of each.
     pub bits: u32,
 }
 

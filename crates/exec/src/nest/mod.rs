@@ -134,7 +134,6 @@ impl Nest {
 /// A nest reaches outside the bytes it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OutOfBounds {
-    /// The first byte touched.
     pub first: i128,
     /// One past the last byte touched.
     pub end: i128,

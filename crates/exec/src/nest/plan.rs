@@ -9,7 +9,6 @@ use std::sync::Arc;
 /// Where an operand lies: in which memory, and from which byte on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The memory.
     pub memory: MemoryId,
     /// First byte of the operand.
     pub at: usize,
@@ -24,7 +23,6 @@ pub enum Step {
         src: u8,
         /// The operand that is written.
         dst: u8,
-        /// What goes where.
         nest: Nest,
     },
     /// Converts elements of operand `src` and writes them to operand `dst`.
@@ -42,7 +40,6 @@ pub enum Step {
     Map {
         /// The operands, in the order of the nest's.
         operands: SmallVec<[u8; OPERANDS]>,
-        /// What goes where.
         nest: Nest,
         /// What happens to an element.
         mapped: Mapped,
@@ -54,7 +51,6 @@ pub enum Step {
     Fill {
         /// The operand that is written.
         dst: u8,
-        /// What is written where.
         fill: Fill,
     },
 }

@@ -14,9 +14,7 @@ pub enum Function {
     Converted(Converted),
     /// Of one element of each of these types, one after the other; comparisons and places take them again and again.
     Mapped {
-        /// What the result is.
         func: Func,
-        /// Its type.
         to: Elem,
         /// The types of the arguments.
         args: [Option<Elem>; 3],
@@ -33,7 +31,6 @@ pub enum Function {
     /// Of any number of elements of the result's type, whose order does not matter: integers, and the greatest or least
     /// of floats. Of a single float, the same with a canonical NaN.
     Many {
-        /// What two become.
         func: Func,
         /// The type of all of them.
         to: Elem,
@@ -45,7 +42,6 @@ pub enum Function {
 pub struct Converted {
     /// Its types, whether ReLU follows, and whether the offset is added after rounding (fixpipe.md 4, i8 and u8 only).
     pub fixpipe: Fixpipe,
-    /// The quantization parameter.
     pub quantized: Quantized,
 }
 
@@ -132,9 +128,7 @@ impl Converted {
 /// The quantization parameter of a function: only what the function uses of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantized {
-    /// None: a plain conversion.
     No,
-    /// Known.
     Fixed {
         /// The bits of the scale.
         scale: u32,
@@ -143,15 +137,12 @@ pub enum Quantized {
         /// The offset of i8 and u8 results.
         offset: i32,
     },
-    /// An operand.
     Data,
 }
 
 /// A parameter on its way into a function.
 pub enum Param {
-    /// None: a plain conversion.
     None,
-    /// Known.
     Fixed(QuantParam),
     /// The origins of its eight bytes.
     Data(SmallVec<[TermId; 8]>),

@@ -22,15 +22,12 @@ pub type ByteAt = (MemoryId, usize);
 /// A tile as an instruction saw it.
 #[derive(Clone, Debug)]
 pub struct TileAt {
-    /// The value.
     pub value: ValueId,
-    /// Its type.
     pub tile: Tile,
     /// Its layout; a view keeps its source's pitch.
     pub layout: Layout,
     /// Where it lies, on core 0.
     pub place: Place,
-    /// Is it written?
     pub is_written: bool,
 }
 
@@ -39,31 +36,17 @@ pub struct TileAt {
 pub enum Spot {
     /// An element of a tile.
     Tile {
-        /// The tile.
         value: ValueId,
-        /// The vector core.
         core: u8,
-        /// The element's row.
         row: u64,
-        /// The element's column.
         col: u64,
         /// Which byte of the element.
         byte: u64,
     },
     /// A byte of an argument's buffer.
-    Buffer {
-        /// The argument.
-        value: ValueId,
-        /// Which byte.
-        byte: u64,
-    },
+    Buffer { value: ValueId, byte: u64 },
     /// A byte of what an input tile is given, elements row by row.
-    Given {
-        /// The tile.
-        value: ValueId,
-        /// Which byte.
-        byte: u64,
-    },
+    Given { value: ValueId, byte: u64 },
     /// A byte that no operand covers.
     Nowhere,
 }
@@ -73,7 +56,6 @@ pub enum Spot {
 pub struct Now {
     /// The operation; none for what is there from the start.
     pub op: Option<OpId>,
-    /// The block.
     pub block: u32,
     /// The loops around it, outermost first: induction variable and value, or the round of a `scf.while`.
     pub loops: SmallVec<[(Option<ValueId>, i64); 2]>,
@@ -83,7 +65,6 @@ pub struct Now {
 /// One thing that happened.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// What did it.
     pub now: Now,
     what: What,
 }
@@ -100,7 +81,6 @@ pub(super) enum What {
 pub enum Read {
     /// The bytes of an element.
     Element(Vec<ByteAt>),
-    /// A scalar.
     Scalar(Elem, u64),
 }
 
@@ -117,11 +97,8 @@ impl Read {
 /// Where a byte came from in one event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// Another byte.
     Copied(ByteAt),
-    /// A function of elements.
     Computed {
-        /// The function.
         function: Function,
         /// What it was applied to, in the order of the formula.
         operands: Vec<Read>,
@@ -150,11 +127,9 @@ pub struct Carried {
 /// Everything that happened.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
-    /// In order.
     pub events: Vec<Event>,
     /// Did more happen than is kept?
     pub is_cut: bool,
-    /// The arguments behind buffers.
     pub(super) memories: FxHashMap<MemoryId, ValueId>,
     /// The wanted tiles when everything was done.
     pub finals: Vec<TileAt>,

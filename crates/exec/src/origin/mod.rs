@@ -50,9 +50,7 @@ pub(crate) type Moves = Arc<[Shadow]>;
 /// Something that came out, by origins.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// The tile or argument.
     pub value: ValueId,
-    /// The vector core.
     pub core: u8,
     /// Rows of the valid region; a buffer is one row.
     pub rows: u64,
@@ -69,14 +67,12 @@ pub struct Output {
 pub struct Undecided {
     /// The operation that depends on data.
     pub op: Option<OpId>,
-    /// One sentence about it.
     pub why: String,
 }
 
 /// Follows every byte of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
-    /// What the numbers mean.
     pub terms: Terms,
     /// What happened, where somebody wants to know.
     pub log: Option<Log>,

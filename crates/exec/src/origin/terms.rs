@@ -35,20 +35,17 @@ pub type Bytes = SmallVec<[TermId; 8]>;
 pub enum Term<'t> {
     /// Never written, or made undefined.
     Undefined,
-    /// Always this value.
     Constant(u8),
     /// A byte of an input.
     Input {
         /// The number of the input.
         input: u32,
-        /// Which byte of it.
         byte: u64,
     },
     /// Two halves of other bytes, the low one first.
     Nibbles([Nibble; 2]),
     /// A byte of the result of a function.
     Applied {
-        /// The function.
         function: Function,
         /// The elements that it was applied to.
         operands: &'t [TermId],
@@ -60,9 +57,7 @@ pub enum Term<'t> {
 /// Half a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Nibble {
-    /// The byte.
     pub of: TermId,
-    /// Its upper half?
     pub high: bool,
 }
 
@@ -85,7 +80,6 @@ enum Run {
 /// Every term of one or two programs, once.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// By first number.
     runs: Vec<(TermId, Run)>,
     next: TermId,
     /// By input: runs of its bytes as (first byte, length, first number), in the order they were asked for.

@@ -15,7 +15,6 @@ use smallvec::SmallVec;
 pub enum AttrValue {
     /// A word, by its place in the attribute's list; [`AttrValue::FOREIGN`] where it is none of them.
     Word(u8),
-    /// An integer.
     Int(i128),
     /// The bits of a binary64.
     Float(u64),

@@ -12,9 +12,7 @@ use crate::tile::words;
 /// A word that an attribute can have.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
-    /// As text writes it.
     pub name: &'static str,
-    /// The enumerator in C++.
     pub cpp: &'static str,
     /// Other spellings that are read.
     pub also: &'static [&'static str],
@@ -50,11 +48,9 @@ impl Spelling {
 pub enum AttrKind {
     /// One of these words. In generic form the number of a word is its place in the list, counted from `first`.
     Word {
-        /// The words.
         list: &'static [Word],
         /// The number of the first one.
         first: u8,
-        /// How they are printed.
         spelling: Spelling,
     },
     /// An integer, printed with this type.
@@ -85,7 +81,6 @@ impl AttrKind {
 /// How C++ gives an attribute (cpp.md 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CppAttr {
-    /// As an argument.
     Argument,
     /// As an argument that may be left out, with those behind it.
     Optional,
@@ -108,7 +103,6 @@ pub struct AttrInfo {
     pub inside_ins: bool,
     /// The operand beside which its default is printed, where that is not everywhere.
     pub beside: Option<Role>,
-    /// How C++ gives it.
     pub cpp: CppAttr,
 }
 

@@ -59,7 +59,6 @@ use ids;
 /// How text writes an instruction (syntax.md 2 and 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
-    /// As its forms say.
     Forms,
     /// `alloc_tile addr = … valid_row = … : type`.
     Alloc,
@@ -85,13 +84,10 @@ pub enum Text {
     LoadScalar,
     /// `store_scalar v, ptr[n]`.
     StoreScalar,
-    /// One scalar.
     Value,
     /// No operands, one number as a result.
     Number,
-    /// Attributes only.
     Attributes,
-    /// Attributes that nobody reads.
     Ignored,
     /// Whatever stands there, kept as written.
     AsWritten,
@@ -260,11 +256,8 @@ pub enum Family {
     Elementwise,
     /// With a scalar for one of the tiles (isa/scalar.md).
     Scalar,
-    /// Reductions and expansions (isa/reduce.md).
     Reduce,
-    /// Matrix products (isa/matrix.md).
     Matrix,
-    /// Data decides where (isa/irregular.md).
     Irregular,
     /// Between global memory and tiles (isa/memory.md).
     Memory,
@@ -275,7 +268,6 @@ pub enum Family {
 pub struct OpInfo {
     /// The mnemonic of the assembly form; SSA and DPS add `pto.`.
     pub mnemonic: &'static str,
-    /// Other accepted spellings.
     pub aliases: &'static [&'static str],
     /// C++ intrinsics, the one that emission uses first; empty where C++ has none.
     pub cpp: &'static [&'static str],
@@ -283,17 +275,12 @@ pub struct OpInfo {
     pub value: Option<CppValue>,
     /// One line on what it does.
     pub summary: &'static str,
-    /// The formula.
     pub formula: &'static str,
-    /// Where it is described.
     pub source: &'static str,
-    /// What it belongs to.
     pub family: Family,
-    /// How text writes it.
     pub text: Text,
     /// Forms with their operands; empty for instructions with a text shape of their own (syntax.md 4).
     pub forms: &'static [FormInfo],
-    /// Attributes.
     pub attrs: &'static [AttrName],
     /// The legality table; empty where the instruction takes no tiles.
     pub sigs: &'static [Sig],
@@ -303,7 +290,6 @@ pub struct OpInfo {
     pub rules: &'static [RuleUse],
     /// The pipe, where no signature names one.
     pub pipe: Pipe,
-    /// What it does.
     pub sem: Sem,
     /// How it binds its destination to storage.
     pub binds: Option<Bind>,

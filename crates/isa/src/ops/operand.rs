@@ -70,9 +70,7 @@ words! {
 /// What kind of value an operand is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A tile.
     Tile,
-    /// A conv tile.
     Conv,
     /// A scalar of type index or integer.
     Index,
@@ -80,7 +78,6 @@ pub enum Kind {
     Quant,
     /// A scalar of the element type.
     Fill,
-    /// A vector of counts.
     Counts,
 }
 
@@ -115,13 +112,11 @@ impl Role {
 /// What an instruction does with an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Reads it.
     Read,
     /// Writes it; what the formula does not name keeps its bits.
     Write,
     /// Reads it and writes it.
     ReadWrite,
-    /// Leaves it undefined.
     Scratch,
     /// Makes it another name of its source's storage; moves nothing.
     View,
@@ -132,7 +127,6 @@ pub enum Effect {
 /// How much of an operand an instruction writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Covers {
-    /// Its valid region.
     Valid,
     /// All of the declared area.
     Declared,
@@ -300,7 +294,6 @@ words! {
 /// One form: its operands in text order. What is written stands in `outs`.
 #[derive(Debug)]
 pub struct FormInfo {
-    /// Which form.
     pub form: Form,
     /// Operands that are read, in text order.
     pub ins: &'static [Operand],
@@ -349,7 +342,6 @@ impl FormInfo {
 /// A form with its optional operands decided: what is written in one line of text. Those left out come last.
 #[derive(Debug)]
 pub struct Shape {
-    /// The form.
     pub form: Form,
     /// What is read, in text order.
     pub ins: Vec<Role>,

@@ -7,7 +7,6 @@ use crate::profile::Profiles;
 pub struct RuleUse {
     /// The id that is reported.
     pub id: &'static str,
-    /// What is asked.
     pub kind: RuleKind,
     /// The profiles on which it is asked; a rule of the layout set decides by itself.
     pub on: Profiles,
@@ -26,11 +25,8 @@ pub(super) use rules;
 pub struct Ids {
     /// No signature on the profile; `loc` where there is no id of its own.
     pub profile: Option<&'static str>,
-    /// None with these locations.
     pub loc: Option<&'static str>,
-    /// None with these layouts.
     pub layout: Option<&'static str>,
-    /// None with these types.
     pub dtype: Option<&'static str>,
 }
 
@@ -52,22 +48,16 @@ impl Ids {
 /// When a scratch tile has to be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Given {
-    /// Always.
     Always,
-    /// With tiles of floats.
     ForFloats,
-    /// Never.
     Optional,
 }
 
 /// The type of a scratch tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TmpElem {
-    /// Any.
     Any,
-    /// dst's.
     LikeDst,
-    /// src's.
     LikeSrc,
     /// u8.
     U8,
@@ -76,9 +66,7 @@ pub enum TmpElem {
 /// A valid extent of a scratch tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TmpExtent {
-    /// Any.
     Any,
-    /// So many, or more.
     AtLeast(u64),
     /// As many as dst has, or more.
     AtLeastDst,
@@ -91,11 +79,8 @@ pub enum TmpExtent {
 pub struct TmpAsk {
     /// When it has to be given.
     pub given: Given,
-    /// Its type.
     pub elem: TmpElem,
-    /// Its valid rows.
     pub rows: TmpExtent,
-    /// Its valid columns.
     pub cols: TmpExtent,
 }
 

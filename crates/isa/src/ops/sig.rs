@@ -16,9 +16,7 @@ pub type Locs = &'static [Loc];
 /// What a signature asks of one operand's layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lay {
-    /// Any layout.
     Any,
-    /// One of these.
     Of(&'static [LayoutName]),
     /// This one, with this fractal.
     Exactly(LayoutName, u32),
@@ -28,7 +26,6 @@ pub enum Lay {
     OneRowNd,
     /// DN with one declared column.
     OneColumnDn,
-    /// Outer order row-major.
     RowMajor,
     /// The layout of another operand.
     Like(Role),
@@ -78,7 +75,6 @@ pub(super) const NZ_TO_VEC: &[Layouts] = &[pair!(NZ, Lay::Of(&[LayoutName::Nz, L
 /// What a signature asks of the element types of the operands that it judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Types {
-    /// Any types.
     Any,
     /// Any type of the profile, the same in all operands.
     Equal,
@@ -90,7 +86,6 @@ pub enum Types {
     EachOf(&'static [Elem]),
     /// One of these pairs, source first.
     Pairs(&'static [(Elem, &'static [Elem])]),
-    /// By operand.
     ByRole(&'static [(Role, TypeOf)]),
     /// One of these tuples, in the order of the roles.
     Rows(&'static [Role], &'static [&'static [Elem]]),
@@ -101,7 +96,6 @@ pub enum Types {
 /// What [`Types::ByRole`] asks of one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeOf {
-    /// One of these.
     One(&'static [Elem]),
     /// The type of another operand.
     Like(Role),
@@ -122,7 +116,6 @@ pub struct Sig {
     pub locs: &'static [(Role, Locs)],
     /// The ways in which they may be laid out; without any, every way.
     pub layouts: &'static [Layouts],
-    /// The element types.
     pub types: Types,
     /// The pipe that does it.
     pub pipe: Pipe,
@@ -133,11 +126,8 @@ pub struct Sig {
 pub enum Miss {
     /// No signature on the profile in this form.
     Profile,
-    /// None with these locations.
     Loc,
-    /// None with these layouts.
     Layout,
-    /// None with these types.
     Dtype,
 }
 

@@ -61,7 +61,7 @@ family! { after layout::END;
         mnemonic: "bind_tile",
         cpp: &[],
         attrs: &[],
-        rules: &[],
+        rules: rules![ALL Signature "treshape-loc";],
         forms: &[form!(Plain: Src as read_declared => Dst as view)],
         examples: &[],
         source: "isa/structure.md 7",

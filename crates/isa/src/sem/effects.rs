@@ -8,7 +8,6 @@ use smallvec::SmallVec;
 /// What becomes of one tile operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// The operand.
     pub role: Role,
     /// What is done with it; [`Effect::View`] where only names change hands.
     pub effect: Effect,

@@ -11,7 +11,6 @@ use crate::inst::Cmp;
 pub enum Func {
     /// The bits as they are.
     Bits,
-    /// The low bytes (TPACK).
     LowBytes,
     /// Converted between element types, as `cpu` and moves into Bias do (ops.md 1.5).
     Convert,
@@ -24,7 +23,6 @@ pub enum Func {
     },
     /// Out of an accumulator, with a quantization parameter or without (fixpipe.md 4).
     Fixpipe {
-        /// Whether ReLU follows.
         relu: bool,
         /// Whether an integer result is rounded before its offset is added.
         hardware_rounding: bool,
@@ -54,7 +52,6 @@ pub enum Func {
     Exp,
     /// `ln x`.
     Log,
-    /// The square root.
     Sqrt,
     /// `1 / sqrt x`, as one operation.
     Rsqrt,
@@ -68,15 +65,11 @@ pub enum Func {
     Div,
     /// `x · (1 / y)` with two roundings, as a5 divides by a scalar (isa/scalar.md 3).
     MulRecip,
-    /// The floored remainder.
     Rem,
-    /// The truncated remainder.
     Fmod,
     /// `x^y`.
     Pow,
-    /// The larger one.
     Max,
-    /// The smaller one.
     Min,
     /// `x & y`.
     And,

@@ -7,25 +7,17 @@ use crate::ops::Role;
 /// The configuration of a TIMG2COL, defaults filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Img2col {
-    /// The image.
     pub image: ConvType,
-    /// Kernel height and width.
     pub kernel: [u64; 2],
-    /// Stride, vertical and horizontal.
     pub stride: [u64; 2],
-    /// Dilation, vertical and horizontal.
     pub dilation: [u64; 2],
     /// Padding: left, right, top, bottom.
     pub pad: [u64; 4],
-    /// First output position.
     pub pos_m: u64,
-    /// First kernel position.
     pub pos_k: u64,
     /// The bits read outside the image.
     pub pad_bits: u64,
-    /// Rows written.
     pub rows: u64,
-    /// Columns written.
     pub cols: u64,
 }
 

@@ -66,7 +66,6 @@ pub enum Sem {
     Map {
         /// The arguments: tiles, or scalars.
         args: &'static [Role],
-        /// What the element becomes.
         func: Func,
     },
     /// `dst(i, j) = func(src0, src1)` over dst's valid region, where one source has one value, or one block, for each row
@@ -74,7 +73,6 @@ pub enum Sem {
     Expand {
         /// What the values are for.
         each: Axis,
-        /// What the element becomes.
         func: Func,
     },
     /// `dst = func(… func(func(0, x0), x1) …)` along the rows or columns of `src`.
@@ -101,7 +99,6 @@ pub enum Sem {
     Data(fn(&Inst) -> Steps),
     /// A tile gets another storage; no byte moves.
     Binds,
-    /// A valid region changes.
     Resizes,
     /// A value is made: a tile, a view, a pointer.
     Value,
@@ -124,7 +121,6 @@ pub enum Sem {
     },
     /// Instructions before it finish before those after it.
     Orders,
-    /// A tile is shown.
     Prints,
     /// Nothing is said: the instruction cannot run.
     Nothing,
@@ -150,7 +146,6 @@ impl Sem {
 /// Which element of an operand belongs to point (i, j) of the domain: a broadcast is an index map, not an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum At {
-    /// (i, j).
     Same,
     /// (0, j): one value a column.
     ColOf,

@@ -138,7 +138,6 @@ impl Func {
 pub enum Piece {
     /// The n-th argument; whatever binds less than this is put in parentheses.
     Argument(usize, usize),
-    /// As it stands.
     Text(&'static str),
 }
 

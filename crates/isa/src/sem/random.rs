@@ -3,11 +3,8 @@
 /// The state of TRANDOM's generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Random {
-    /// The key.
     pub key: [u32; 2],
-    /// The counter.
     pub counter: u128,
-    /// How many rounds.
     pub rounds: u32,
 }
 

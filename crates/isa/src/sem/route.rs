@@ -18,11 +18,9 @@ use smallvec::SmallVec;
 /// A step whose data decides what goes where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Routed {
-    /// How it decides.
     pub how: Routing,
     /// Which elements of which tiles may be read.
     pub reads: SmallVec<[(usize, Rect); 4]>,
-    /// Which may be written.
     pub writes: SmallVec<[(usize, Rect); 2]>,
 }
 
@@ -31,23 +29,17 @@ pub struct Routed {
 pub enum Routing {
     /// Consecutive integers in row 0.
     Count {
-        /// The first one.
         start: i128,
-        /// Whether they fall.
         down: bool,
     },
     /// Ones on one side of a diagonal.
     Triangle {
-        /// The diagonal.
         diagonal: i128,
-        /// The upper side.
         upper: bool,
     },
-    /// Words of a generator.
     Random(Random),
     /// Cumulative counts of one byte.
     Histogram {
-        /// Which byte.
         byte: u64,
     },
     /// Indices of what matches a value, and how many there are.
@@ -67,17 +59,14 @@ pub enum Routing {
     Sort,
     /// Records of four neighbouring blocks.
     MergeBlocks {
-        /// Columns of a block.
         length: u64,
     },
-    /// Records of several lists.
     MergeLists {
         /// Whether merging stops when a list is used up.
         exhausted: bool,
     },
     /// The greater or smaller of two values, with its index.
     Pick {
-        /// The greater one.
         greatest: bool,
     },
 }
@@ -104,13 +93,10 @@ impl Routing {
 /// Bytes of a destination and what they become. Offsets count bytes from a tile's first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The destination.
     pub dst: usize,
-    /// Its first byte.
     pub to: i64,
     /// How many bytes, at most 8 of a value.
     pub len: u64,
-    /// What they become.
     pub from: From,
 }
 
@@ -121,14 +107,12 @@ pub enum From {
     Tile(usize, i64),
     /// A value, lowest byte first.
     Value(u64),
-    /// Undefined.
     Undefined,
 }
 
 /// What a step comes to with its data; later routes win.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Routes {
-    /// The routes.
     pub all: Vec<Route>,
     /// What there is to say about the data, though it is in order.
     pub warning: Option<Box<Fault>>,

@@ -82,13 +82,11 @@ impl Arg {
 /// For all (i, j) of the domain, `dst(i, j) = func(args(i, j) …)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Apply {
-    /// What an element becomes.
     pub func: Func,
     /// The vector core that is written.
     pub core: u8,
     /// Extents of i and j.
     pub extent: [u64; 2],
-    /// Where the results go.
     pub dst: (Side, Map),
     /// What the function takes, in its order.
     pub args: SmallVec<[Arg; 2]>,
@@ -131,13 +129,9 @@ pub struct Reduce {
 /// A rectangle of a tile's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rect {
-    /// First row.
     pub row: u64,
-    /// First column.
     pub col: u64,
-    /// Rows.
     pub rows: u64,
-    /// Columns.
     pub cols: u64,
 }
 
@@ -168,7 +162,6 @@ impl Rect {
 pub enum Step {
     /// Elements of the rectangle that no later step writes become undefined (ops.md 1.3). Not clipped.
     Clobber {
-        /// The destination.
         dst: usize,
         /// The vector core whose copy is meant.
         core: u8,
@@ -176,10 +169,7 @@ pub enum Step {
         rect: Rect,
     },
     /// The tile's contents become undefined (scratch).
-    Scratch {
-        /// The tile.
-        tile: usize,
-    },
+    Scratch { tile: usize },
     /// Every element becomes a function of others.
     Apply(Apply),
     /// Every element becomes a fold over others.
@@ -193,7 +183,6 @@ pub enum Step {
         extent: [u64; 2],
         /// What the function takes for each element.
         args: [Arg; 2],
-        /// The mask.
         dst: usize,
         /// Bytes of a row of the mask that count.
         row_bytes: u64,
@@ -204,7 +193,6 @@ pub enum Step {
         src: usize,
         /// The tile of linear indices.
         idx: usize,
-        /// The destination.
         dst: usize,
         /// Rows and columns of the domain.
         extent: [u64; 2],
@@ -217,38 +205,17 @@ pub enum Step {
     Join,
     /// A rectangle becomes a value.
     Fill {
-        /// The destination.
         dst: usize,
-        /// Which elements.
         rect: Rect,
         /// The bits of the value.
         bits: u64,
     },
     /// All bytes of the declared area are copied (TRESHAPE on cpu).
-    Bytes {
-        /// The source.
-        src: usize,
-        /// The destination.
-        dst: usize,
-        /// How many bytes.
-        len: u64,
-    },
+    Bytes { src: usize, dst: usize, len: u64 },
     /// The dense contents of a buffer are copied into a conv tile.
-    LoadConv {
-        /// The conv tile.
-        dst: usize,
-        /// How many elements.
-        elements: u64,
-    },
+    LoadConv { dst: usize, elements: u64 },
     /// Image to columns (ops.md 7).
-    Img2col {
-        /// The conv tile.
-        src: usize,
-        /// The destination.
-        dst: usize,
-        /// The configuration.
-        conv: Img2col,
-    },
+    Img2col { src: usize, dst: usize, conv: Img2col },
 }
 
 impl Step {

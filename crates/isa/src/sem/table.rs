@@ -9,7 +9,6 @@ use smallvec::SmallVec;
 /// What happens with an index beyond the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Beyond {
-    /// It is an error.
     Refused,
     /// It is the last one.
     Clamped,
@@ -17,7 +16,6 @@ pub enum Beyond {
     Wrapped,
     /// The element is 0.
     Zero,
-    /// Nothing is written.
     Skipped,
 }
 
@@ -26,20 +24,15 @@ pub enum Beyond {
 pub enum Found {
     /// To this row or element of the table.
     At(u64),
-    /// To a zero.
     Zero,
-    /// Nowhere.
     Nothing,
 }
 
 /// Rows or elements of a view by the indices in a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Table {
-    /// The tile of data.
     pub data: usize,
-    /// The tile of indices.
     pub idx: usize,
-    /// Is the view written?
     pub scatters: bool,
     /// What combines an element with what is there, where something does.
     pub combine: Option<Func>,
@@ -49,11 +42,9 @@ pub struct Table {
     pub extent: [u64; 2],
     /// Rows and columns of the tile of indices.
     pub indices: [u64; 2],
-    /// Columns of the table.
     pub columns: u64,
     /// How many rows or elements it has.
     pub capacity: u64,
-    /// What happens beyond.
     pub beyond: Beyond,
 }
 

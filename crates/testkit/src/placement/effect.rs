@@ -50,7 +50,6 @@ pub struct Effect {
     pub touch: BTreeSet<ValueId>,
     /// Those of them that are touched through their own name, which refers to nothing else: on every path, that is.
     pub sure: BTreeSet<ValueId>,
-    /// Handles that it reads.
     pub uses: BTreeSet<ValueId>,
     /// Handles that it makes other tiles.
     pub binds: BTreeSet<ValueId>,

@@ -5,9 +5,7 @@ use tessera_ir::{BlockId, Func, OpId, OpKind};
 /// What happens at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The function begins.
     Entry,
-    /// An operation without blocks.
     Op(OpId),
     /// Control flow is reached; loops take their initial values.
     Enter(OpId),
@@ -15,13 +13,11 @@ pub enum Step {
     Head(OpId),
     /// Control flow is left; its results are there.
     Leave(OpId),
-    /// The function is over.
     Exit,
 }
 
 /// Steps and the edges between them.
 pub struct Graph {
-    /// The steps.
     pub steps: Vec<Step>,
     /// By step: what may come next.
     pub next: Vec<Vec<usize>>,

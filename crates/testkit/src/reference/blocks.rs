@@ -8,7 +8,6 @@ use tessera_isa::tile::{LayoutName, Loc, Tile};
 
 /// The area that becomes undefined before the window is written.
 pub(super) enum Footprint {
-    /// Nothing.
     Exact,
     /// Every 32-byte block that is touched.
     Blocks,
