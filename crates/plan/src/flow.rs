@@ -341,7 +341,7 @@ impl Walk<'_> {
             (Some(Bind::Address), _) => self.assign(id, op),
             (Some(bind), Some(src)) if bind != Bind::Scale => self.view(id, op, bind, src),
             // Whoever has a tile's address may use it anywhere.
-            _ if opcode.info().text == Text::Address => {
+            _ if matches!(opcode.info().text, Text::Address(_)) => {
                 for value in op.values() {
                     let binding = self.binding(value);
                     self.pin(&binding.roots);

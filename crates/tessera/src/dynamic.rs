@@ -262,7 +262,8 @@ impl<'a> Instruction<'a> {
     /// let mut sums = [10f32; 8];
     /// let add = Attrs::default().with(AttrName::AtomicType, AtomicType::Add);
     /// let view = TensorMut::new(&mut sums).shape(&[1, 8]);
-    /// Instruction::new(Opcode::Tstore).tile(Role::Src, tile.buf()).attrs(add).issue_on(view)?;
+    /// let store = Opcode::parse("tstore").unwrap();
+    /// Instruction::new(store).tile(Role::Src, tile.buf()).attrs(add).issue_on(view)?;
     /// assert_eq!(sums, [11.5; 8]);
     /// # Ok::<(), tessera::Error>(())
     /// ```

@@ -49,7 +49,7 @@ impl Parser<'_> {
                 self.plays(&mut draft, Role::Number)?;
                 self.first_and_result(&mut draft)?;
             }
-            Text::Address => self.address(&mut draft, opcode)?,
+            Text::Address(roles) => self.address(&mut draft, opcode, roles)?,
             Text::Dim => {
                 self.plays(&mut draft, Role::Global)?;
                 self.expect(Tok::Comma, "`,`")?;
@@ -197,7 +197,7 @@ impl Parser<'_> {
     }
 
     /// `%x : T -> T`: a tile, a view, a pointer or a number, and what it becomes.
-    fn address(&mut self, draft: &mut Draft, opcode: Opcode) -> Res<()> {
+    fn address(&mut self, draft: &mut Draft, opcode: Opcode, roles: &[Role]) -> Res<()> {
         let raw = self.plays(draft, Role::Global)?;
         let role = |ty: &Type| match ty {
             ty if ty.is_tile() => Role::Tile,
@@ -216,14 +216,9 @@ impl Parser<'_> {
         };
         first.0 = known.unwrap_or(Role::Global);
         let to = self.module.types.get(made);
-        let fits = match (opcode, first.0) {
-            (Opcode::TileBufAddr, Role::Tile) => matches!(to, Type::Ptr(..)),
-            (Opcode::TensorViewAddr, Role::Global) => matches!(to, Type::Ptr(..)),
-            (Opcode::Castptr, Role::Number) => matches!(to, Type::Ptr(..)),
-            (Opcode::Castptr, Role::Global) => matches!(to, Type::Ptr(..)) || to.plays(Role::Number),
-            _ => false,
-        };
-        if fits {
+        // A pointer becomes a number only where a number may become a pointer.
+        let is_number = first.0 == Role::Global && roles.contains(&Role::Number) && to.plays(Role::Number);
+        if roles.contains(&first.0) && (matches!(to, Type::Ptr(..)) || is_number) {
             return Ok(());
         }
         let text = format!("{opcode} cannot make {} of this operand", print_type(to));

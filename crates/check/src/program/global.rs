@@ -111,18 +111,18 @@ impl Walk<'_> {
     }
 
     /// `tile_buf_addr`, `castptr`, `tensor_view_addr`: a pointer to the first element, where that is known.
-    pub(super) fn pointer_to(&mut self, op: &Op, opcode: Opcode) {
+    pub(super) fn pointer_to(&mut self, op: &Op) {
         let Some(result) = op.results.first().copied() else { return };
         let from = op.values().next().map(|v| self.get(v));
         let elem = self.ty(result).global_elem();
-        let pointer = match (opcode, from, elem) {
-            (Opcode::TileBufAddr, Some(Val::Tile(object)), Some(elem)) => {
+        let pointer = match (from, elem) {
+            (Some(Val::Tile(object)), Some(elem)) => {
                 let bits = self.state.objects[object].tile.bytes().saturating_mul(8);
                 let buffer = Some(bits / u64::from(elem.bits()));
                 let (dims, strides) = (SmallVec::new(), SmallVec::new());
                 Some(GlobalArg { elem, tag: ViewTag::Nd, dims, strides, offset: Some(0), buffer })
             }
-            (Opcode::TensorViewAddr, Some(Val::View(id)), Some(_)) => {
+            (Some(Val::View(id)), Some(elem)) if self.state.views[id].0.elem == elem => {
                 let base = self.state.views[id].0.clone();
                 Some(GlobalArg { dims: SmallVec::new(), strides: SmallVec::new(), ..base })
             }

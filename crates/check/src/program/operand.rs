@@ -26,7 +26,7 @@ impl Walk<'_> {
             Text::Assign => self.assign(op),
             Text::SetValid => self.set_validshape(op),
             Text::MakeView | Text::Partition | Text::AddPtr => self.derive_view(op, text),
-            Text::Address => self.pointer_to(op, opcode),
+            Text::Address(_) => self.pointer_to(op),
             Text::Dim => self.view_number(op, opcode),
             Text::Print => {}
             Text::LoadScalar | Text::StoreScalar => self.scalar_access(op),

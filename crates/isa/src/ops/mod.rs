@@ -74,8 +74,8 @@ pub enum Text {
     Partition,
     /// `addptr ptr, n`.
     AddPtr,
-    /// `tile_buf_addr x : T -> T`: one operand, one result.
-    Address,
+    /// `tile_buf_addr x : T -> T`: one operand of one of these roles, one result.
+    Address(&'static [Role]),
     /// `get_tensor_view_dim view, n : T -> index`.
     Dim,
     /// `print ins("format", values : types)`.

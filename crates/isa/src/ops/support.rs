@@ -17,13 +17,13 @@ const BASE: OpInfo = OpInfo {
 
 /// An instruction without signatures: mnemonic, C++ names, what it does, how it is written, and what else it has.
 macro_rules! plain {
-    ($mnemonic:literal [$($cpp:literal)*] $sem:ident $text:ident $summary:literal $(, $field:ident: $value:expr)*) => {
+    ($mnemonic:literal [$($cpp:literal)*] $sem:ident $text:ident $(($roles:expr))? $summary:literal $(, $field:ident: $value:expr)*) => {
         OpInfo {
             mnemonic: $mnemonic,
             cpp: &[$($cpp),*],
             summary: $summary,
             sem: Sem::$sem,
-            text: Text::$text,
+            text: Text::$text $(($roles))?,
             $($field: $value,)*
             ..BASE
         }
@@ -83,18 +83,18 @@ family! { after layout::END;
     PartitionView => plain!("partition_view" [] Value Partition "A window of a view.", aliases: &["subview"],
         rules: rules![ALL Program "gm-bounds";]);
     Addptr => plain!("addptr" [] Value AddPtr "Move a pointer by a number of elements.");
-    TileBufAddr => plain!("tile_buf_addr" [] Value Address "A pointer to a tile's first byte in its memory.",
+    TileBufAddr => plain!("tile_buf_addr" [] Value Address(&[Role::Tile]) "A pointer to a tile's first byte in its memory.",
         source: "isa/structure.md 7");
-    Castptr => plain!("castptr" [] Value Address "A pointer as one to another element type, as a number, or of a number.",
+    Castptr => plain!("castptr" [] Value Address(&[Role::Number, Role::Global]) "A pointer as one to another element type, as a number, or of a number.",
         source: "isa/structure.md 7");
-    TensorViewAddr => plain!("tensor_view_addr" [] Value Address "A pointer to element 0 of a view.",
+    TensorViewAddr => plain!("tensor_view_addr" [] Value Address(&[Role::Global]) "A pointer to element 0 of a view.",
         source: "isa/structure.md 7");
     GetTensorViewDim => plain!("get_tensor_view_dim" [] Value Dim "An extent of a view.",
         source: "isa/structure.md 7", rules: rules![ALL Program "view-dim";]);
     GetTensorViewStride => plain!("get_tensor_view_stride" [] Value Dim "A stride of a view, in elements.",
         source: "isa/structure.md 7", rules: rules![ALL Program "view-dim";]);
     Print => plain!("print" [] Prints Print "Print scalars by a format.", source: "isa/structure.md 7");
-    Trap => plain!("trap" [] Orders Ignored "Stop the program.", source: "isa/structure.md 7",
+    Trap => plain!("trap" [] Traps Ignored "Stop the program.", source: "isa/structure.md 7",
         rules: rules![ALL AtRun "trap";]);
     LoadScalar => plain!("load_scalar" [] Loads LoadScalar "Read one element of global memory.",
         rules: rules![ALL Program "gm-bounds"; ALL AtRun "undefined-use";]);

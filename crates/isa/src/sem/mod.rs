@@ -121,6 +121,7 @@ pub enum Sem {
     },
     /// Instructions before it finish before those after it.
     Orders,
+    Traps,
     Prints,
     /// Nothing is said: the instruction cannot run.
     Nothing,

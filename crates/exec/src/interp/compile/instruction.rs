@@ -71,7 +71,7 @@ impl Compiler<'_> {
                 let is_pointer = result.is_some_and(|r| matches!(self.ty(r), tessera_ir::Type::Ptr(..)));
                 Support::AddPtr { src: global(self)?, dst: made(self)?, by, is_pointer }
             }
-            Text::Address => {
+            Text::Address(_) => {
                 let from = op.values().next().map(|v| self.var(v)).ok_or_else(|| lacks(op, "an operand"))?;
                 let made = self.result(op)?;
                 Support::Address(Address { from, to: self.var(made), elem: self.ty(made).global_elem() })
@@ -91,7 +91,7 @@ impl Compiler<'_> {
                     .unwrap_or_default(),
                 values: op.operands.iter().map(|o| self.scalar(op, o.arg)).collect::<Result<_, _>>()?,
             },
-            Text::Ignored if opcode == Opcode::Trap => Support::Trap,
+            Text::Ignored if matches!(opcode.info().sem, Sem::Traps) => Support::Trap,
             Text::LoadScalar | Text::StoreScalar => {
                 let stored = op.operand(Role::Scalar).map(|o| o.arg);
                 let value = result.or(stored.and_then(|a| a.value()));
