@@ -30,7 +30,9 @@ impl Printer<'_> {
             Text::MakeView => self.two_lists(op, ["shape", "strides"]).attrs(op, opcode).text(" : ").result_types(op),
             Text::Partition => self.two_lists(op, ["offsets", "sizes"]).attrs(op, opcode).first_and_result(op),
             Text::AddPtr => self.text(" ").operands(&op.operands).attrs(op, opcode).first_and_result(op),
-            Text::Address(_) | Text::Dim => self.text(" ").operands(&op.operands).attrs(op, opcode).first_and_result(op),
+            Text::Address(_) | Text::Dim => {
+                self.text(" ").operands(&op.operands).attrs(op, opcode).first_and_result(op)
+            }
             Text::Print => {
                 let format = op.attrs.as_deref().and_then(|a| a.words.first()).cloned().unwrap_or_default();
                 write!(self, " ins(\"{format}\"");
