@@ -254,3 +254,11 @@ fn generic_arithmetic_refuses_attributes_that_it_does_not_know() {
     let parsed = parse(&text("<{overflowFlags = #arith.overflow<nsw, nuw>}>"), None);
     assert!(print_module(&parsed.module).contains("arith.addi %c, %c overflow<nsw, nuw> : index"));
 }
+
+#[test]
+fn a_literal_is_no_destination() {
+    let tile = "!pto.tile<16x32xf16>";
+    let parsed = tessera_asm::parse(&format!("pto.tneg ins(%a : {tile}) outs(0 : {tile})"), None);
+    let found: Vec<_> = parsed.diagnostics.iter().map(|d| (d.rule, d.message.as_str())).collect();
+    assert_eq!(found, [("type-mismatch", "dst of tneg is a tile, and 0 is a literal")]);
+}

@@ -186,7 +186,11 @@ impl Parser<'_> {
             }
         }
         let mut outs = form.outs.iter().zip(w.outs.iter().flatten());
-        let plays = |role: Role, raw| self.raw_type(raw).is_none_or(|id| self.module.types.get(id).plays(role));
+        // Nothing is written into a literal, whatever type stands beside it.
+        let plays = |role: Role, raw: &Raw| {
+            matches!(raw.what, RawArg::Name(_))
+                && self.raw_type(raw).is_none_or(|id| self.module.types.get(id).plays(role))
+        };
         match outs.find(|(role, raw)| !plays(**role, raw)) {
             Some((role, raw)) => Err(Some((*role, *raw))),
             None => Ok(()),
