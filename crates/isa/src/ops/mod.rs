@@ -43,7 +43,9 @@ use crate::profile::{Profile, Profiles};
 use crate::sem::{self, Sem};
 use crate::tile::{LayoutName, Loc, words};
 use sig::*;
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 /// The one form of most instructions.
 const PLAIN: &[Form] = &[Form::Plain];
@@ -338,11 +340,16 @@ impl Opcode {
 
     /// The instruction of a mnemonic or alias, without `pto.`; `.` and `_` are one letter (isa/structure.md 2).
     pub fn parse(word: &str) -> Option<Opcode> {
-        let word = word.replace('.', "_");
-        Opcode::ALL.iter().copied().find(|op| {
-            let info = op.info();
-            info.mnemonic == word || info.aliases.iter().any(|alias| alias.replace('.', "_") == word)
-        })
+        static NAMES: LazyLock<HashMap<String, Opcode>> = LazyLock::new(|| {
+            let names = |op: &Opcode| [op.info().mnemonic].into_iter().chain(op.info().aliases.iter().copied());
+            // The first row with a name has it.
+            let all = Opcode::ALL.iter().rev().flat_map(|op| names(op).map(|name| (name.replace('.', "_"), *op)));
+            all.collect()
+        });
+        match word.contains('.') {
+            true => NAMES.get(&word.replace('.', "_")).copied(),
+            false => NAMES.get(word).copied(),
+        }
     }
 
     /// The mnemonic as programs are printed: products have dots in it (isa/structure.md 2).

@@ -183,12 +183,22 @@ impl Stage {
 unsafe fn block<V: Vector, const UNIT: usize, const N: usize>(src: *const u8, step: isize, dst: *mut u8, pitch: isize) {
     // SAFETY: the contract of this function.
     unsafe {
-        let mut r: [V; N] =
-            std::array::from_fn(|i| V::gather(src.wrapping_offset(i as isize * step), N as isize * step));
+        // Loops and no closures: one that is not inlined has not the instructions of this function.
+        let mut r = [V::gather(src, N as isize * step); N];
+        let mut i = 1;
+        while i < N {
+            r[i] = V::gather(src.wrapping_offset(i as isize * step), N as isize * step);
+            i += 1;
+        }
         let mut round = 1;
         while round < N {
-            let zipped: [(V, V); N] = std::array::from_fn(|i| r[i % (N / 2)].zip::<UNIT>(r[i % (N / 2) + N / 2]));
-            r = std::array::from_fn(|i| if i % 2 == 0 { zipped[i / 2].0 } else { zipped[i / 2].1 });
+            let mut zipped = r;
+            let mut i = 0;
+            while i < N / 2 {
+                (zipped[2 * i], zipped[2 * i + 1]) = r[i].zip::<UNIT>(r[i + N / 2]);
+                i += 1;
+            }
+            r = zipped;
             round *= 2;
         }
         for (k, row) in r.into_iter().enumerate() {
