@@ -15,6 +15,13 @@ pub struct Names {
 }
 
 impl Names {
+    /// Makes space for so many names.
+    pub fn reserve(&mut self, names: usize) {
+        self.text.reserve(8 * names);
+        self.ends.reserve(names);
+        self.last.reserve(names);
+    }
+
     /// The id of a name, new or known.
     pub fn intern(&mut self, text: &str) -> NameId {
         let hash = FxBuildHasher.hash_one(text);
