@@ -40,7 +40,7 @@ pub(crate) const MAX_DEPTH: u32 = 256;
 
 /// For about so many statements space is made at once: growing again and again costs a tenth of the time to read a text.
 fn statements(text: &str) -> usize {
-    (text.len() / 96).min(1 << 17)
+    (text.len() / 64).next_power_of_two().min(1 << 17)
 }
 
 /// The parse function has failed and has said why.
