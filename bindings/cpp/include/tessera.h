@@ -126,6 +126,20 @@ typedef enum TesseraAttrName {
   TESSERA_ATTR_NAME_ENABLE = 37, // true or false
   TESSERA_ATTR_NAME_F32_MODE = 38, // one of round, rint
   TESSERA_ATTR_NAME_LAYOUT = 39, // one of nd, dn, nz
+  TESSERA_ATTR_NAME_NAME = 40, // a name
+  TESSERA_ATTR_NAME_PEER_FUNC = 41, // a name
+  TESSERA_ATTR_NAME_SIZE = 42, // an integer
+  TESSERA_ATTR_NAME_LOCATION = 43, // one of vec, mat, gm, left, right, acc, bias, scaling
+  TESSERA_ATTR_NAME_AUTO = 44, // true or false
+  TESSERA_ATTR_NAME_BASE = 45, // an integer
+  TESSERA_ATTR_NAME_DIR_MASK = 46, // an integer
+  TESSERA_ATTR_NAME_SLOT_SIZE = 47, // an integer
+  TESSERA_ATTR_NAME_SLOT_NUM = 48, // an integer
+  TESSERA_ATTR_NAME_LOCAL_SLOT_NUM = 49, // an integer
+  TESSERA_ATTR_NAME_FLAG_BASE = 50, // an integer
+  TESSERA_ATTR_NAME_NO_SPLIT = 51, // true or false
+  TESSERA_ATTR_NAME_PIPE_SPLIT = 52, // an integer
+  TESSERA_ATTR_NAME_FFTS_MODE = 53, // an integer
 } TesseraAttrName;
 
 // Element types.
@@ -326,6 +340,22 @@ typedef enum TesseraOp {
   TESSERA_OP_TSTORE_FP = 172, // tstore out of an accumulator with one quantization parameter per column.
   TESSERA_OP_MGATHER = 173, // Gathers rows or elements of a view by index.
   TESSERA_OP_MSCATTER = 174, // Scatters rows or elements of a tile into a view by index.
+  TESSERA_OP_RESERVE_BUFFER = 175, // Memory for the slots of a FIFO, for the whole kernel.
+  TESSERA_OP_IMPORT_RESERVED_BUFFER = 176, // The memory that another function reserved.
+  TESSERA_OP_AIC_INITIALIZE_PIPE = 177, // The cube core's end of a pipe.
+  TESSERA_OP_AIV_INITIALIZE_PIPE = 178, // The vector cores' end of a pipe.
+  TESSERA_OP_INITIALIZE_L2L_PIPE = 179, // An end of a pipe whose slots lie on the chip.
+  TESSERA_OP_INITIALIZE_L2G2L_PIPE = 180, // An end of a pipe whose slots lie in global memory.
+  TESSERA_OP_DECLARE_TILE = 181, // A tile that a tpop gives its storage.
+  TESSERA_OP_TPUSH_TO_AIV = 182, // Give a tile to the vector cores; waits for a free slot.
+  TESSERA_OP_TPUSH_TO_AIC = 183, // Give a tile to the cube core; waits for a free slot.
+  TESSERA_OP_TPOP_FROM_AIC = 184, // Take the next tile from the cube core; waits for it.
+  TESSERA_OP_TPOP_FROM_AIV = 185, // Take the next tile from the vector cores; waits for it.
+  TESSERA_OP_TFREE_FROM_AIC = 186, // Give the slot of the oldest popped tile back to the cube core.
+  TESSERA_OP_TFREE_FROM_AIV = 187, // Give the slot of the oldest popped tile back to the vector cores.
+  TESSERA_OP_TPUSH = 188, // tpush_to_aiv or tpush_to_aic, by the core.
+  TESSERA_OP_TPOP = 189, // tpop_from_aic or tpop_from_aiv, by the core.
+  TESSERA_OP_TFREE = 190, // tfree_from_aic or tfree_from_aiv, by the core.
 } TesseraOp;
 
 // Forms of an instruction.
@@ -407,6 +437,9 @@ typedef enum TesseraRole {
   TESSERA_ROLE_INDEX = 52,
   TESSERA_ROLE_VALUE = 53,
   TESSERA_ROLE_INIT = 54,
+  TESSERA_ROLE_C2V_BUF = 55,
+  TESSERA_ROLE_V2C_BUF = 56,
+  TESSERA_ROLE_PIPE = 57,
 } TesseraRole;
 
 

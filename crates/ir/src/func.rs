@@ -3,6 +3,7 @@
 use crate::{BlockId, NameId, Names, Op, OpId, OpKind, TypeId, ValueId};
 use smallvec::SmallVec;
 use tessera_isa::diag::Span;
+use tessera_isa::ops::AttrName;
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -152,9 +153,7 @@ impl Func {
 
     /// The functions at the other ends of its FIFOs, `peer_func = @f` (isa/structure.md 5).
     pub fn peers(&self, names: &Names) -> Vec<NameId> {
-        let attrs = self.ops.iter().filter_map(|op| op.attrs.as_deref()).flat_map(|a| &a.unknown);
-        let peers = attrs.filter(|(key, ..)| key == "peer_func");
-        peers.filter_map(|(_, value, _)| names.find(value.trim_start_matches('@').trim_matches('"'))).collect()
+        self.ops.iter().filter_map(|op| names.find(op.name_attr(AttrName::PeerFunc)?)).collect()
     }
 
     /// The functions that this one calls.

@@ -30,6 +30,7 @@ use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::inline;
 use tessera_ir::{Func, Module, NameId, OpKind, TextForm};
 use tessera_isa::diag::{Diagnostic, Severity, Span, nearest};
+use tessera_isa::sem::Sem;
 
 /// A program that was read, on a profile. Clones are the same program.
 #[derive(Clone, Debug)]
@@ -240,7 +241,11 @@ fn cannot_run(module: &Module) -> Option<Diagnostic> {
     let mut names: Vec<&str> = Vec::new();
     let mut note: Option<Diagnostic> = None;
     for op in module.funcs.iter().flat_map(|f| &f.ops) {
-        let OpKind::Other(name) = op.kind else { continue };
+        let name = match op.kind {
+            OpKind::Other(name) => name,
+            OpKind::Pto(opcode, _) if matches!(opcode.info().sem, Sem::Fifo(_)) => opcode.info().mnemonic,
+            _ => continue,
+        };
         if names.contains(&name) {
             continue;
         }

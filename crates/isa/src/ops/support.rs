@@ -114,8 +114,23 @@ family! { after layout::END;
     WaitFlagDyn => plain!("wait_flag_dyn" [] Orders AsWritten "Order between two pipes, by a computed id.");
     GetBuf => plain!("get_buf" [] Orders AsWritten "Take a buffer's token.");
     RlsBuf => plain!("rls_buf" [] Orders AsWritten "Give a buffer's token back.");
-    SyncSet => plain!("sync.set" [] Orders AsWritten "A token for another core.", aliases: &["sync_set"]);
-    SyncWait => plain!("sync.wait" [] Orders AsWritten "Wait for another core's token.", aliases: &["sync_wait"]);
+    SyncSet => OpInfo {
+        mnemonic: "sync.set",
+        aliases: &["sync_set"],
+        summary: "A token for another core.",
+        attrs: &[AttrName::FftsMode],
+        source: "sync.md 5",
+        sem: Sem::Token { takes: false },
+        ..BASE
+    };
+    SyncWait => OpInfo {
+        mnemonic: "sync.wait",
+        aliases: &["sync_wait"],
+        summary: "Wait for another core's token.",
+        source: "sync.md 5",
+        sem: Sem::Token { takes: true },
+        ..BASE
+    };
     SetFfts => plain!("set_ffts" [] Orders AsWritten "Accepted, without effect.");
     SetFlag => plain!("set_flag" [] Orders AsWritten "Order between two pipes.");
     WaitFlag => plain!("wait_flag" [] Orders AsWritten "Order between two pipes.");
