@@ -54,7 +54,9 @@ impl Parser<'_> {
                     let found = text.operands.iter().find(|(_, w, _)| *w == word);
                     if found.is_none() || !text.worded {
                         let what = format!("{op} has no operand `{}`", shown(word));
-                        let help = did_you_mean(word, listed(), || format!("{op} takes ({})", Vec::from_iter(listed()).join(", ")));
+                        let help = did_you_mean(word, listed(), || {
+                            format!("{op} takes ({})", Vec::from_iter(listed()).join(", "))
+                        });
                         return self.fail("syntax-expected", span, what, help);
                     }
                     found
@@ -89,7 +91,9 @@ impl Parser<'_> {
         let Sem::Fifo(fifo) = op.info().sem else { return Ok(()) };
         let ty = self.module.types.get(id);
         let (fits, wanted) = match fifo {
-            Fifo::Reserve | Fifo::Import => (matches!(ty, Type::Scalar(ScalarType::Int(..) | ScalarType::Index)), "i32"),
+            Fifo::Reserve | Fifo::Import => {
+                (matches!(ty, Type::Scalar(ScalarType::Int(..) | ScalarType::Index)), "i32")
+            }
             Fifo::Initialize(_) => (ty.plays(Role::Pipe), "!pto.pipe"),
             _ => (ty.tile().is_some(), "a tile type"),
         };

@@ -4,8 +4,7 @@ use super::*;
 use crate::sem::{Core, Dir, Fifo};
 
 /// What the rows here share.
-const BASE: OpInfo =
-    OpInfo { family: Family::Support, pipe: Pipe::S, source: "isa/structure.md 5 and 6", ..LAYOUT };
+const BASE: OpInfo = OpInfo { family: Family::Support, pipe: Pipe::S, source: "isa/structure.md 5 and 6", ..LAYOUT };
 
 /// No operands; attributes, and maybe a result.
 const ALONE: PipeText = PipeText { attrs_first: true, worded: false, operands: &[], has_result: false };
@@ -19,8 +18,7 @@ const INIT: PipeText = PipeText {
     ],
     ..ALONE
 };
-const LOCAL: PipeText =
-    PipeText { operands: &[(Role::C2vBuf, "c2v", false), (Role::V2cBuf, "v2c", true)], ..MAKES };
+const LOCAL: PipeText = PipeText { operands: &[(Role::C2vBuf, "c2v", false), (Role::V2cBuf, "v2c", true)], ..MAKES };
 const GLOBAL: PipeText = PipeText {
     operands: &[(Role::Global, "gm", false), (Role::C2vBuf, "c2v", false), (Role::V2cBuf, "v2c", true)],
     ..MAKES

@@ -124,7 +124,9 @@ pub enum Sem {
     /// A part of a FIFO between cores.
     Fifo(Fifo),
     /// Gives a token to another core (sync.md 5), or takes one.
-    Token { takes: bool },
+    Token {
+        takes: bool,
+    },
     /// Instructions before it finish before those after it.
     Orders,
     Traps,
