@@ -37,7 +37,7 @@
 //! - [`program`]: text to results: read, check, plan, run;
 //! - [`mod@equiv`], [`trace`]: whether two programs are equal for all inputs, and where an element comes from;
 //! - [`opt`]: a shorter program that provably does the same;
-//! - [`npy`]: arrays as numpy reads and writes them.
+//! - [`npy`]: arrays as numpy reads and writes them; [`fill`]: arrays that need no file; [`mod@compare`]: is an output right?
 //!
 //! # No panics
 //!
@@ -46,9 +46,11 @@
 
 #![warn(missing_docs)]
 
+pub mod compare;
 pub mod dynamic;
 pub mod equiv;
 mod error;
+pub mod fill;
 pub mod formula;
 mod machine;
 pub mod npy;
