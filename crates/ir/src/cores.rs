@@ -1,7 +1,7 @@
 //! Which core runs what (isa/structure.md 4): kinds of functions, sections, and tokens between cores.
 
 use crate::{Arg, BlockId, Func, Op, OpKind};
-use tessera_isa::ops::{Pipe, Role};
+use tessera_isa::ops::{Order, Pipe, Role};
 pub use tessera_isa::sem::Core;
 use tessera_isa::sem::Sem;
 
@@ -44,7 +44,7 @@ impl Op {
     /// The pipe and the id of `sync.set` and `sync.wait`.
     pub fn token(&self) -> Option<(Pipe, Arg)> {
         let OpKind::Pto(opcode, _) = self.kind else { return None };
-        if !matches!(opcode.info().sem, Sem::Token { .. }) {
+        if !matches!(opcode.info().sem, Sem::Orders(Order::CoreSet | Order::CoreWait)) {
             return None;
         }
         let words = &self.attrs.as_deref()?.words;

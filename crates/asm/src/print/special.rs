@@ -79,7 +79,7 @@ impl Printer<'_> {
             self.attrs(op, opcode);
         }
         if !op.operands.is_empty() && text.worded {
-            self.text("(").list(&op.operands, |p, o| {
+            self.text(" (").list(&op.operands, |p, o| {
                 let word = text.operands.iter().find(|(role, ..)| *role == o.role).map_or("", |(_, word, _)| word);
                 write!(p, "{word} = ").arg(o.arg).text(" : ").arg_type(o.arg)
             });

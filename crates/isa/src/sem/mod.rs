@@ -54,7 +54,7 @@ pub use vector::{
 pub use window::{extract, insert, mov};
 
 use crate::inst::Inst;
-use crate::ops::Role;
+use crate::ops::{Order, Role};
 
 /// The steps of an instruction whose values are known.
 pub type Steps = Option<Vec<Step>>;
@@ -123,12 +123,8 @@ pub enum Sem {
     },
     /// A part of a FIFO between cores.
     Fifo(Fifo),
-    /// Gives a token to another core (sync.md 5), or takes one.
-    Token {
-        takes: bool,
-    },
-    /// Instructions before it finish before those after it.
-    Orders,
+    /// Others are ordered, between pipes or between cores.
+    Orders(Order),
     Traps,
     Prints,
     /// Nothing is said: the instruction cannot run.
