@@ -210,6 +210,7 @@ impl Parser<'_> {
             Kind::Quant => "a 64-bit integer",
             Kind::Fill => "a scalar",
             Kind::Counts => "a vector<4xi16>",
+            Kind::Pipe => "a pipe",
         };
         let is = match raw.what {
             RawArg::Int(_) => "a literal".into(),
