@@ -8,6 +8,8 @@ use tessera_isa::profile::Profile;
 
 const ADD: Yardstick = Yardstick::Binary("a + b of as many bytes", yardstick::add);
 
+const ADD_NUMBER: Yardstick = Yardstick::Unary("a + number of as many bytes", yardstick::add_number);
+
 const fn than(yardstick: Yardstick, case: Case) -> Case {
     Case { yardstick, ..case }
 }
@@ -41,17 +43,17 @@ pub static COMPUTES: &[Case] = &[
     than(ADD, case("tadd f32 128x128", Opcode::Tadd, &[F32; 3], SQUARE * 12)),
     than(ADD, case("tmul f32 128x128", Opcode::Tmul, &[F32; 3], SQUARE * 12)),
     than(ADD, case("tmax f32 128x128", Opcode::Tmax, &[F32; 3], SQUARE * 12)),
-    than(ADD, scalar(case("tadds f32 128x128", Opcode::Tadds, &[F32; 2], SQUARE * 8))),
-    than(ADD, case("trelu f32 128x128", Opcode::Trelu, &[F32; 2], SQUARE * 8)),
+    than(ADD_NUMBER, scalar(case("tadds f32 128x128", Opcode::Tadds, &[F32; 2], SQUARE * 8))),
+    than(ADD_NUMBER, case("trelu f32 128x128", Opcode::Trelu, &[F32; 2], SQUARE * 8)),
     than(ADD, case("tadd f16 128x128", Opcode::Tadd, &[F16; 3], SQUARE * 6)),
     than(ADD, case("tmul f16 128x128", Opcode::Tmul, &[F16; 3], SQUARE * 6)),
     than(ADD, case("tmax f16 128x128", Opcode::Tmax, &[F16; 3], SQUARE * 6)),
-    than(ADD, scalar(case("tadds f16 128x128", Opcode::Tadds, &[F16; 2], SQUARE * 4))),
-    than(ADD, case("trelu f16 128x128", Opcode::Trelu, &[F16; 2], SQUARE * 4)),
+    than(ADD_NUMBER, scalar(case("tadds f16 128x128", Opcode::Tadds, &[F16; 2], SQUARE * 4))),
+    than(ADD_NUMBER, case("trelu f16 128x128", Opcode::Trelu, &[F16; 2], SQUARE * 4)),
     than(ADD, case("tadd bf16 128x128", Opcode::Tadd, &[BF16; 3], SQUARE * 6)),
     than(ADD, case("tmul bf16 128x128", Opcode::Tmul, &[BF16; 3], SQUARE * 6)),
     than(ADD, case("tmax bf16 128x128", Opcode::Tmax, &[BF16; 3], SQUARE * 6)),
-    than(ADD, scalar(case("tadds bf16 128x128", Opcode::Tadds, &[BF16; 2], SQUARE * 4))),
+    than(ADD_NUMBER, scalar(case("tadds bf16 128x128", Opcode::Tadds, &[BF16; 2], SQUARE * 4))),
     case("tcvt f32-f16 128x128", Opcode::Tcvt, &[F32, F16], SQUARE * 6),
     case("tcvt f32-bf16 128x128", Opcode::Tcvt, &[F32, BF16], SQUARE * 6),
     case("tcvt f16-f32 128x128", Opcode::Tcvt, &[F16, F32], SQUARE * 6),
@@ -85,8 +87,8 @@ pub static COMPUTES: &[Case] = &[
     case("trowmax f32 128x128", Opcode::Trowmax, &[F32, PER_ROW], SQUARE * 4 * 2),
     case("tcolsum f32 128x128", Opcode::Tcolsum, &[F32, PER_COLUMN], SQUARE * 4 * 2),
     case("tcolmax f32 128x128", Opcode::Tcolmax, &[F32, PER_COLUMN], SQUARE * 4 * 2),
-    than(ADD, case("trowexpandmul f32 128x128", Opcode::Trowexpandmul, &[F32, PER_ROW, F32], SQUARE * 8)),
-    than(ADD, case("tcolexpandadd f32 128x128", Opcode::Tcolexpandadd, &[F32, PER_COLUMN, F32], SQUARE * 8)),
+    than(ADD_NUMBER, case("trowexpandmul f32 128x128", Opcode::Trowexpandmul, &[F32, PER_ROW, F32], SQUARE * 8)),
+    than(ADD_NUMBER, case("tcolexpandadd f32 128x128", Opcode::Tcolexpandadd, &[F32, PER_COLUMN, F32], SQUARE * 8)),
     PRODUCT,
     product(
         "tmatmul f16 128x128x128",

@@ -163,6 +163,13 @@ vectorised! {
         }
     }
 
+    add_number(a: &[f32], to: &mut [f32]) {
+        let number = black_box(1.25);
+        for (to, a) in to.iter_mut().zip(a) {
+            *to = a + number;
+        }
+    }
+
     divide(a: &[f32], b: &[f32], to: &mut [f32]) {
         for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
             *to = a / b;
