@@ -22,7 +22,9 @@ pub(super) trait Element {
     /// Safety: the machine has the instructions of `M`.
     #[inline(always)]
     unsafe fn get_all<M: Machine>(raw: [Self::Raw; LANES]) -> [Self::Value; LANES] {
-        raw.map(Self::get)
+        let mut values = [Self::Value::default(); LANES];
+        values.iter_mut().zip(raw).for_each(|(value, raw)| *value = Self::get(raw));
+        values
     }
 
     /// [`Element::put`] of many.
@@ -30,7 +32,9 @@ pub(super) trait Element {
     /// Safety: the machine has the instructions of `M`.
     #[inline(always)]
     unsafe fn put_all<M: Machine>(values: [Self::Value; LANES]) -> [Self::Raw; LANES] {
-        values.map(Self::put)
+        let mut raw = [Self::Raw::default(); LANES];
+        raw.iter_mut().zip(values).for_each(|(raw, value)| *raw = Self::put(value));
+        raw
     }
 }
 
@@ -42,13 +46,17 @@ pub(super) trait Machine {
     /// Safety: the machine has the instructions.
     #[inline(always)]
     unsafe fn from_halves(raw: [u16; LANES]) -> [f32; LANES] {
-        raw.map(f16_to_f32)
+        let mut values = [0.0; LANES];
+        values.iter_mut().zip(raw).for_each(|(value, raw)| *value = f16_to_f32(raw));
+        values
     }
 
     /// Safety: the machine has the instructions.
     #[inline(always)]
     unsafe fn to_halves(values: [f32; LANES]) -> [u16; LANES] {
-        values.map(|v| Elem::F16.encode_f32(v, Overflow::Infinity) as u16)
+        let mut raw = [0; LANES];
+        raw.iter_mut().zip(values).for_each(|(raw, v)| *raw = Elem::F16.encode_f32(v, Overflow::Infinity) as u16);
+        raw
     }
 }
 
@@ -141,9 +149,13 @@ macro_rules! halves {
             }
 
             #[inline(always)]
-            unsafe fn put_all<M: Machine>(values: [f32; LANES]) -> [u16; LANES] {
+            unsafe fn put_all<M: Machine>(mut values: [f32; LANES]) -> [u16; LANES] {
+                for v in &mut values {
+                    let $v = *v;
+                    *v = $value;
+                }
                 // SAFETY: the contract of this function.
-                unsafe { M::to_halves(values.map(|$v| $value)) }
+                unsafe { M::to_halves(values) }
             }
         }
     )*};
