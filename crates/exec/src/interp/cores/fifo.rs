@@ -3,7 +3,7 @@
 //! On cpu and a5 a pushed tile waits, as it is, in the pool; the pop puts it, or its half, into the slot, which the
 //! popped tile is. On a2a3 it goes through global memory.
 
-use super::super::code::{Channel, Pop, Push, TileSlot};
+use super::super::code::{Channel, Pop, Push, Site, TileSlot};
 use super::super::step::{Exec, Stop};
 use super::links::{Popped, Pushed, Wait};
 use crate::engine::memory::{MemoryId, on_core};
@@ -181,6 +181,19 @@ impl Exec<'_> {
                 failure("fifo-use-after-free", what, "free the slot after the last use of the tile")
             }
         })
+    }
+
+    /// `fifo-write`: what is written is no popped tile.
+    pub fn is_no_slot(&self, site: &Site) -> Result<(), Failure> {
+        let is_popped = |slot: TileSlot| {
+            let id = self.object_of(slot);
+            self.cx.program.objects.get(id.index()).is_some_and(|o| !o.is_own)
+        };
+        let Some((_, slot)) = site.tiles.iter().find(|(role, slot)| role.is_dst() && is_popped(*slot)) else {
+            return Ok(());
+        };
+        let what = format!("{} writes {}, which lies in a slot of a FIFO", site.inst.op, self.tile_name(*slot));
+        Err(failure("fifo-write", what, "write a tile of its own"))
     }
 
     fn is_view(&self, id: TileId) -> bool {
