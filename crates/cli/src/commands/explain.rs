@@ -8,7 +8,7 @@ use crate::session::{FINE, Failure, Outcome, Session};
 use pages::*;
 use std::fmt::Write;
 use tessera::{Elem, Profile};
-use tessera_isa::diag::nearest;
+use tessera_isa::diag::{distance, nearest};
 use tessera_isa::ops::{AttrKind, AttrName, Family, Opcode, Pipe, Word, other, others};
 use tessera_isa::rules::{self, rule};
 use tessera_isa::tile::{LayoutName, Loc};
@@ -141,7 +141,8 @@ pub fn names() -> Vec<&'static str> {
     all
 }
 
-/// Names that may be meant: those with the word in them, those that speak of it, else the one with the nearest letters.
+/// Names that may be meant: those with the word in them, one that a slip is away, those that speak of it, else the one with
+/// the nearest letters.
 fn meant(word: &str) -> Vec<&'static str> {
     const SHOWN: usize = 4;
     let lower = word.to_ascii_lowercase();
@@ -154,7 +155,10 @@ fn meant(word: &str) -> Vec<&'static str> {
         if found.is_empty() {
             found.extend(ops().filter(|(name, _)| name.contains(&lower)).map(|(name, _)| name));
         }
-        if found.is_empty() {
+        // One wrong letter in five is a slip.
+        let slip =
+            nearest(word, names()).filter(|near| distance(&lower, &near.to_ascii_lowercase()) <= 1 + lower.len() / 5);
+        if found.is_empty() && slip.is_none() {
             let speaks = |text: &str| {
                 text.to_ascii_lowercase().split(|c: char| !c.is_alphanumeric()).any(|w| w.starts_with(stem))
             };
