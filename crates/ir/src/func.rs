@@ -75,6 +75,13 @@ impl Func {
         Func { name, span, blocks: vec![Block::default()], ..Func::default() }
     }
 
+    /// Makes space for so many operations, with a result each.
+    pub fn reserve(&mut self, operations: usize) {
+        self.values.reserve(operations);
+        self.ops.reserve(operations);
+        self.block_mut(self.body).ops.reserve(operations);
+    }
+
     /// A new value.
     pub fn add_value(&mut self, value: Value) -> ValueId {
         self.values.push(value);

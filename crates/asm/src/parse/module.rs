@@ -302,6 +302,9 @@ impl Parser<'_> {
             let _: Res<()> = self.redefined(text, head.name, first);
         }
         self.func = Func::new(name, span);
+        if self.module.funcs.is_empty() {
+            self.func.reserve(super::statements(self.text));
+        }
         self.block = BlockId(0);
         self.block_ends = vec![0];
         self.broken.clear();

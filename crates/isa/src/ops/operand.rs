@@ -354,6 +354,8 @@ pub struct Shape {
     pub ins: Vec<Role>,
     /// What is written, in text order.
     pub outs: Vec<Role>,
+    /// Has it an operand that only the DPS form can name?
+    pub dps_only: bool,
 }
 
 impl Shape {
@@ -382,8 +384,9 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
                     !o.is_worded && (!o.optional || left_out & (1 << (bit - 1)) == 0)
                 };
                 let ins: Vec<Role> = form.ins.iter().filter(&mut given).map(|o| o.role).collect();
-                let outs = form.outs.iter().filter(&mut given).map(|o| o.role).collect();
-                let shape = Shape { form: form.form, ins, outs };
+                let outs: Vec<Role> = form.outs.iter().filter(&mut given).map(|o| o.role).collect();
+                let dps_only = form.operands().any(|o| o.dps_only && (ins.contains(&o.role) || outs.contains(&o.role)));
+                let shape = Shape { form: form.form, ins, outs, dps_only };
                 // Lists are numbered without a gap.
                 if !shape.ins.contains(&Role::Src3) || shape.ins.contains(&Role::Src2) {
                     shapes.push(shape);
