@@ -6,6 +6,7 @@
 #include <pto/common/compare.hpp>
 #include <pto/common/elementwise.hpp>
 #include <pto/common/fill.hpp>
+#include <pto/common/gather.hpp>
 #include <pto/common/img2col.hpp>
 #include <pto/common/irregular.hpp>
 #include <pto/common/matrix.hpp>
