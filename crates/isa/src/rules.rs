@@ -403,6 +403,19 @@ static RULES: &[Rule] = rules! {
     Error ALL "loop", "a loop's step is positive and it ends within the limit", "syntax.md 4";
     Error ALL "memory-limit", "the program stays within the simulator's memory", "ARCHITECTURE.md, Invariants";
     Warning ALL "block-overlap", "blocks write bytes of their own, other than by atomic adds", "tile-model.md 7";
+    // Order between pipes and cores.
+    Error ALL "flag-pipe", "a flag goes from one pipe of the core to another one (cpu warns)", "sync.md 2";
+    Error ALL "flag-id-range", "a flag's id is 0 to 7, a buffer's 0 to 31 (cpu: at least 0)", "sync.md 2";
+    Error ALL "flag-unmatched-wait", "every wait has a set, which does not need the wait", "sync.md 2";
+    Error ALL "flag-leak", "every set is taken by a wait before the kernel ends, on every path (cpu warns)", "sync.md 2";
+    Error ALL "flag-overwrite", "a flag is set again only after the wait for it (cpu warns)", "sync.md 2";
+    Warning ALL "barrier-useless", "a barrier or a pair of set and wait orders something that nothing else orders", "sync.md 2";
+    Error ALL "buf-token", "a pipe takes a buffer's token once before it gives it back", "sync.md 2";
+    Error ALL "race-raw", "an instruction that reads what another writes is ordered after it", "sync.md 4";
+    Error ALL "race-war", "an instruction that writes what another reads is ordered after it", "sync.md 4";
+    Error ALL "race-waw", "instructions that write the same bytes are ordered", "sync.md 4";
+    Error ALL "sync-overflow", "a counter between cores holds at most 15 tokens", "sync.md 5";
+    Warning ALL "sync-ids", "the flags that a program needs have ids of their own", "sync.md 7";
     Error ALL "binding", "every argument is bound to a file or value of its type and shape", "syntax.md 4";
     Error ALL "undecided", "a proof holds for all inputs: data decides neither what moves nor how often", "trace.md";
     Error ALL "internal", "the tool keeps its own invariants; a broken one is a defect of the tool", "ARCHITECTURE.md, Invariants";

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use tessera_ir::{BlockId, Func, Module, Op, OpId, OpKind, ValueId};
-use tessera_isa::ops::{Bind, Effect, Form, Judged, Opcode, Pipe, Role, sig};
+use tessera_isa::ops::{Bind, Form, Opcode, Pipe, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
 
@@ -248,20 +248,8 @@ impl Order<'_> {
 
     /// The pipe of the signature that takes the instruction; the row's own where none does.
     fn pipe(&self, op: &Op, opcode: Opcode, form: Form) -> Pipe {
-        let info = opcode.info();
-        let tile = |v: ValueId| tile_of(self.module, self.func, self.profile, v);
-        let judged = |role: Role| opcode.effect(form, role) != Effect::Scratch;
+        let tile = |(role, v): (Role, ValueId)| Some((role, tile_of(self.module, self.func, self.profile, v)?));
         let operands = op.operands.iter().filter_map(|o| Some((o.role, o.arg.value()?)));
-        let mut tiles: SmallVec<[Judged; 4]> =
-            operands.chain(op.dsts()).filter(|(r, _)| judged(*r)).filter_map(|(r, v)| Some((r, tile(v)?))).collect();
-        if info.by_flows() {
-            // Moves are judged flow by flow; without a source (TLOAD, a fill) or a destination (TSTORE) the tile that
-            // is there decides.
-            let find = |roles: [Role; 2]| roles.into_iter().find_map(|r| tiles.iter().find(|t| t.0 == r)).map(|t| t.1);
-            let (src, dst) = (find([Role::Src, Role::Src0]), find([Role::Dst, Role::Dst0]));
-            let (Some(src), Some(dst)) = (src.or(dst), dst.or(src)) else { return info.pipe };
-            tiles = SmallVec::from_slice(&[(Role::Src, src), (Role::Dst, dst)]);
-        }
-        sig::find(info.sigs, self.profile, form, &tiles).map_or(info.pipe, |s| s.pipe)
+        opcode.pipe(form, self.profile, operands.chain(op.dsts()).filter_map(tile))
     }
 }

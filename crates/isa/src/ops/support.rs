@@ -17,12 +17,12 @@ const BASE: OpInfo = OpInfo {
 
 /// An instruction without signatures: mnemonic, C++ names, what it does, how it is written, and what else it has.
 macro_rules! plain {
-    ($mnemonic:literal [$($cpp:literal)*] $sem:ident $text:ident $(($roles:expr))? $summary:literal $(, $field:ident: $value:expr)*) => {
+    ($mnemonic:literal [$($cpp:literal)*] $sem:ident $(($order:expr))? $text:ident $(($roles:expr))? $summary:literal $(, $field:ident: $value:expr)*) => {
         OpInfo {
             mnemonic: $mnemonic,
             cpp: &[$($cpp),*],
             summary: $summary,
-            sem: Sem::$sem,
+            sem: Sem::$sem $(($order))?,
             text: Text::$text $(($roles))?,
             $($field: $value,)*
             ..BASE
@@ -110,20 +110,20 @@ family! { after layout::END;
         source: "isa/structure.md 4");
     GetSubblockNum => plain!("get_subblock_num" [] Block Number "How many vector cores run the kernel in a block.",
         source: "isa/structure.md 4");
-    SetFlagDyn => plain!("set_flag_dyn" [] Orders AsWritten "Order between two pipes, by a computed id.");
-    WaitFlagDyn => plain!("wait_flag_dyn" [] Orders AsWritten "Order between two pipes, by a computed id.");
-    GetBuf => plain!("get_buf" [] Orders AsWritten "Take a buffer's token.");
-    RlsBuf => plain!("rls_buf" [] Orders AsWritten "Give a buffer's token back.");
-    SyncSet => plain!("sync.set" [] Orders AsWritten "A token for another core.", aliases: &["sync_set"]);
-    SyncWait => plain!("sync.wait" [] Orders AsWritten "Wait for another core's token.", aliases: &["sync_wait"]);
-    SetFfts => plain!("set_ffts" [] Orders AsWritten "Accepted, without effect.");
-    SetFlag => plain!("set_flag" [] Orders AsWritten "Order between two pipes.");
-    WaitFlag => plain!("wait_flag" [] Orders AsWritten "Order between two pipes.");
-    RecordEvent => plain!("record_event" [] Orders AsWritten "Order between pipes.");
-    WaitEvent => plain!("wait_event" [] Orders AsWritten "Order between pipes.");
-    Barrier => plain!("barrier" [] Orders AsWritten "All pipes finish before the next instruction.",
+    SetFlagDyn => plain!("set_flag_dyn" [] Orders(Order::Set) AsWritten "Order between two pipes, by a computed id.");
+    WaitFlagDyn => plain!("wait_flag_dyn" [] Orders(Order::Wait) AsWritten "Order between two pipes, by a computed id.");
+    GetBuf => plain!("get_buf" [] Orders(Order::Take) AsWritten "Take a buffer's token.");
+    RlsBuf => plain!("rls_buf" [] Orders(Order::Release) AsWritten "Give a buffer's token back.");
+    SyncSet => plain!("sync.set" [] Orders(Order::CoreSet) AsWritten "A token for another core.", aliases: &["sync_set"]);
+    SyncWait => plain!("sync.wait" [] Orders(Order::CoreWait) AsWritten "Wait for another core's token.", aliases: &["sync_wait"]);
+    SetFfts => plain!("set_ffts" [] Orders(Order::Nothing) AsWritten "Accepted, without effect.");
+    SetFlag => plain!("set_flag" [] Orders(Order::Set) AsWritten "Order between two pipes.");
+    WaitFlag => plain!("wait_flag" [] Orders(Order::Wait) AsWritten "Order between two pipes.");
+    RecordEvent => plain!("record_event" [] Orders(Order::Record) AsWritten "Order between pipes.");
+    WaitEvent => plain!("wait_event" [] Orders(Order::Await) AsWritten "Order between pipes.");
+    Barrier => plain!("barrier" [] Orders(Order::Barrier) AsWritten "All pipes finish before the next instruction.",
         aliases: &["pipe_barrier", "barrier_sync"]);
-    Tsync => plain!("tsync" ["TSYNC"] Orders AsWritten "Wait for events.");
+    Tsync => plain!("tsync" ["TSYNC"] Orders(Order::Events) AsWritten "Wait for events.");
     GetBlockIdx => plain!("get_block_idx" [] Block Number "The number of the running block.");
     GetBlockNum => plain!("get_block_num" [] Block Number "How many blocks run.");
     Tprint => plain!("tprint" ["TPRINT"] Prints Forms "Print a tile's valid region.",

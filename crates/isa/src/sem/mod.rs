@@ -52,7 +52,7 @@ pub use vector::{
 pub use window::{extract, insert, mov};
 
 use crate::inst::Inst;
-use crate::ops::Role;
+use crate::ops::{Order, Role};
 
 /// The steps of an instruction whose values are known.
 pub type Steps = Option<Vec<Step>>;
@@ -119,8 +119,8 @@ pub enum Sem {
         /// How many bits of the mantissa are dropped.
         dropped: u8,
     },
-    /// Instructions before it finish before those after it.
-    Orders,
+    /// Others are ordered, between pipes or between cores.
+    Orders(Order),
     Traps,
     Prints,
     /// Nothing is said: the instruction cannot run.

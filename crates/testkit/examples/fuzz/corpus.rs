@@ -18,7 +18,7 @@ impl Corpus {
     pub fn load() -> Corpus {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut all = Corpus { programs: Vec::new(), arrays: Vec::new(), words: Vec::new(), kept: Vec::new() };
-        let repository = root.parent().unwrap_or(root);
+        let repository = root.join("../..");
         for dir in ["examples", "tests", "crates/check/tests", "crates/asm/tests", "crates/plan/tests"] {
             all.add(&repository.join(dir), 0);
         }

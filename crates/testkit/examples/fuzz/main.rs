@@ -1,6 +1,6 @@
-//! Inputs that nobody meant: `cargo run --release -p tessera-fuzz -- --seconds 3600`.
+//! Inputs that nobody meant: `cargo run --release -p tessera-testkit --example fuzz -- --seconds 3600`.
 //!
-//! The corpus is every program of the repository and what `fuzz/corpus` keeps of earlier findings. Each input is a few of
+//! The corpus is every program of the repository and what `crates/testkit/corpus` keeps of earlier findings. Each input is a few of
 //! them damaged and joined ([`mutate`]), given to one target ([`targets`]). A panic, more than a second, or more than
 //! 1 GiB of growth is a finding: the input goes to a file, and the exit code is 1. The same seed gives the same inputs.
 //! Files on the command line are given to the targets as they are.
@@ -28,7 +28,7 @@ const HANGS: Duration = Duration::from_secs(60);
 /// The most that the process may have grown to, in KiB.
 const MOST_KIB: u64 = 1 << 20;
 
-const USAGE: &str = "usage: tessera-fuzz [--seconds N] [--inputs N] [--target NAME] [--seed N] [--save DIR] [FILE…]";
+const USAGE: &str = "usage: fuzz [--seconds N] [--inputs N] [--target NAME] [--seed N] [--save DIR] [FILE…]";
 
 struct Options {
     seconds: u64,

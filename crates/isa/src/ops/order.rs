@@ -1,0 +1,115 @@
+//! Order between pipes and between cores (sync.md 2 and 5): what an instruction does to it, the words that name pipes, and
+//! which pipes finish in the order in which they start.
+
+use super::{Effect, Form, Judged, OpInfo, Opcode, Pipe, Role, sig};
+use crate::profile::Profile;
+use smallvec::SmallVec;
+
+/// What an instruction does to the order of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// A token for a flag, once everything earlier on its first pipe is done.
+    Set,
+    /// What is later on the flag's second pipe starts after it takes a token.
+    Wait,
+    /// A set whose pipes are those of operation classes; nothing where they are equal.
+    Record,
+    /// A wait whose pipes are those of operation classes; a barrier where they are equal.
+    Await,
+    Barrier,
+    /// Waits for events.
+    Events,
+    /// Takes a buffer's token.
+    Take,
+    /// Gives a buffer's token back.
+    Release,
+    /// A token for another core.
+    CoreSet,
+    /// Takes a token of another core.
+    CoreWait,
+    Nothing,
+}
+
+impl Order {
+    /// Does a process that reaches it order its pipes itself (sync.md 3)?
+    pub const fn is_manual(self) -> bool {
+        !matches!(self, Order::CoreSet | Order::CoreWait | Order::Nothing)
+    }
+}
+
+/// What a word of an order operation names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ordered {
+    One(Pipe),
+    All,
+}
+
+/// The operation classes, by pipe (sync.md 2).
+const CLASSES: &[(&str, Pipe)] = &[
+    ("TLOAD", Pipe::Mte2),
+    ("TSTORE_VEC", Pipe::Mte3),
+    ("TSTORE_ACC", Pipe::Fix),
+    ("TMOV_M2L", Pipe::Mte1),
+    ("TMOV_M2B", Pipe::Mte1),
+    ("TMOV_M2S", Pipe::Fix),
+    ("TMOV_V2M", Pipe::Fix),
+    ("TMOV_M2V", Pipe::V),
+    ("TVEC", Pipe::V),
+    ("TVECWAIT_EVENT", Pipe::V),
+    ("TMATMUL", Pipe::M),
+    ("EVENT_LOAD_FROM_GM", Pipe::Mte2),
+];
+
+impl Ordered {
+    /// What a word means: `PIPE_V`, `PIPE_ALL`, or an operation class.
+    ///
+    /// ```
+    /// use tessera_isa::ops::{Ordered, Pipe};
+    /// assert_eq!(Ordered::parse("PIPE_MTE2"), Some(Ordered::One(Pipe::Mte2)));
+    /// assert_eq!(Ordered::parse("TSTORE_ACC"), Some(Ordered::One(Pipe::Fix)));
+    /// ```
+    pub fn parse(word: &str) -> Option<Ordered> {
+        if word == "PIPE_ALL" {
+            return Some(Ordered::All);
+        }
+        let pipe = Pipe::ALL.iter().find(|p| p.cpp() == word).copied();
+        pipe.or_else(|| CLASSES.iter().find(|(class, _)| *class == word).map(|(_, pipe)| *pipe)).map(Ordered::One)
+    }
+}
+
+impl Pipe {
+    /// Do its instructions also finish in the order in which they start (sync.md 1)?
+    pub const fn is_in_order(self, profile: Profile) -> bool {
+        match profile {
+            Profile::Cpu => true,
+            Profile::A2a3 => !matches!(self, Pipe::V | Pipe::Mte2 | Pipe::Mte3),
+            Profile::A5 => !matches!(self, Pipe::Mte2 | Pipe::Mte3),
+        }
+    }
+}
+
+impl Opcode {
+    /// What it does to the order of others; none where it does something of its own.
+    pub const fn order(self) -> Option<Order> {
+        match self.info().sem {
+            crate::sem::Sem::Orders(order) => Some(order),
+            _ => None,
+        }
+    }
+
+    /// The pipe that does it with these tiles: that of the signature which takes them, else the row's own.
+    pub fn pipe(self, form: Form, profile: Profile, operands: impl IntoIterator<Item = Judged>) -> Pipe {
+        let info: &OpInfo = self.info();
+        let judged = |role: Role| self.effect(form, role) != Effect::Scratch;
+        let mut tiles: SmallVec<[Judged; 4]> = operands.into_iter().filter(|(role, _)| judged(*role)).collect();
+        if info.by_flows() {
+            // Moves are judged flow by flow; without a source (TLOAD, a fill) or a destination (TSTORE) the tile that
+            // is there decides.
+            let find = |roles: [Role; 2]| roles.into_iter().find_map(|r| tiles.iter().find(|t| t.0 == r)).map(|t| t.1);
+            let (src, dst) = (find([Role::Src, Role::Src0]), find([Role::Dst, Role::Dst0]));
+            let (Some(src), Some(dst)) = (src.or(dst), dst.or(src)) else { return info.pipe };
+            tiles = SmallVec::from_slice(&[(Role::Src, src), (Role::Dst, dst)]);
+        }
+        sig::find(info.sigs, profile, form, &tiles).map_or(info.pipe, |s| s.pipe)
+    }
+}
