@@ -33,7 +33,7 @@ fn enumerators(name: AttrName) -> Vec<&'static str> {
 
 /// The types of arguments and template arguments, as far as the instructions that are written by hand do not have them.
 fn types(out: &mut String) {
-    let rows = |hand: bool| Opcode::ALL.iter().filter(move |op| by_hand(**op) == hand).map(|op| op.info());
+    let rows = |hand: bool| Opcode::WITH_CPP.iter().filter(move |op| by_hand(**op) == hand).map(|op| op.info());
     let with = |name: AttrName, hand: bool| rows(hand).any(|row| row.attrs.contains(&name));
     let is_ours = |name: &AttrName| with(*name, false) && !with(*name, true);
     let mut named: Vec<&str> = Vec::new();
@@ -135,7 +135,7 @@ fn last_locations(op: Opcode, name: &str, shape: &Shape, last: Role) -> Option<S
         let roles = op.form(s.form).map(|form| s.arguments(form)).unwrap_or_default();
         roles.into_iter().map(Role::kind).collect::<Vec<_>>()
     };
-    let mut others = Opcode::ALL.iter().copied().filter(|o| *o != op && o.info().cpp.contains(&name));
+    let mut others = Opcode::WITH_CPP.iter().copied().filter(|o| *o != op && o.info().cpp.contains(&name));
     let is_shared = others.any(|o| o.shapes().iter().any(|s| kinds(o, s) == kinds(op, shape)));
     let locs: u32 = op.info().sigs.iter().flat_map(|s| s.locs_of(last)).fold(0, |set, l| set | 1 << *l as u32);
     is_shared.then(|| format!("{locs:#x}"))
@@ -229,9 +229,7 @@ fn overload(
         Some(CppValue::Flag(name)) => made.ahead.push((format!("bool {name} = true"), name.into())),
         None => {}
     }
-    let named = form.named.iter().filter(|r| roles.contains(r));
-    let others = tiles.iter().filter(|r| !form.named.contains(r));
-    let types = named.chain(others).map(|r| (format!("typename {r:?}"), format!("{r:?}")));
+    let types = form.cpp_types(&roles).into_iter().map(|r| (format!("typename {r:?}"), format!("{r:?}")));
     let template: Vec<(String, String)> = made.ahead.into_iter().chain(types).chain(made.behind).collect();
     let list = |items: Vec<&str>| items.join(", ");
     let (declared, given) =
@@ -304,7 +302,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         "The instructions whose arguments are what their rows say: destinations first, then events to wait for.";
     for (family, file) in FAMILIES {
         let mut out = String::from("inline namespace PTO_PROFILE_NAMESPACE {\n");
-        for op in Opcode::ALL.iter().filter(|op| op.info().family == family) {
+        for op in Opcode::WITH_CPP.iter().filter(|op| op.info().family == family) {
             let info = op.info();
             // What binds a tile or sets a mode is written by hand (products.hpp).
             if info.binds.is_some() || info.forms.is_empty() {

@@ -187,7 +187,7 @@ family! { after matrix::END;
         forms: &[
             form!(Plain: Src as read_declared, Idx, Tmp as optional_scratch => Dst; attrs),
             form!(Compare: Src, Scalar, Tmp as optional_scratch => Dst as write_part, Cdst as write_part;
-                cpp Dst, Src, Scalar, Cdst, Tmp; by_hand cpp; attrs CmpMode, Offset; with Dst "!pto.tile<16x32xi32>"),
+                cpp Dst, Src, Scalar, Cdst, Tmp; named Dst, Src, Scalar, Cdst, Tmp; by_hand cpp; attrs CmpMode, Offset; with Dst "!pto.tile<16x32xi32>"),
             form!(Mask: Src => Dst as write_part; by_hand cpp; attrs MaskPattern; with Dst "!pto.tile<16x16xf16>"),
         ],
         attrs: &[AttrName::CmpMode, AttrName::Offset, AttrName::MaskPattern],
@@ -332,7 +332,7 @@ family! { after matrix::END;
         summary: "Reads one element as a scalar.",
         formula: "value = element k of src's storage, k = index",
         source: "isa/irregular.md 9",
-        forms: &[form!(Plain: Src as read_declared, Index => Value)],
+        forms: &[form!(Plain: Src as read_declared, Index => Value; by_hand cpp)],
         sigs: &[element(Profiles::CPU, &[]), element(Profiles::NPU, &[(Role::Src, &[Loc::Vec])])],
         ids: Ids { layout: None, ..ids!("tgetval") },
         rules: rules! {

@@ -339,6 +339,12 @@ impl FormInfo {
         self.operands().find(|o| o.role == role)
     }
 
+    /// The operands among these whose types are template arguments of the C++ intrinsic, in order.
+    pub fn cpp_types(&self, given: &[Role]) -> Vec<Role> {
+        let named = self.named.iter().filter(|r| given.contains(r));
+        named.chain(given.iter().filter(|r| r.kind() == Kind::Tile && !self.named.contains(r))).copied().collect()
+    }
+
     /// The arguments of the C++ intrinsic, in order.
     pub fn cpp_order(&self) -> Vec<Role> {
         match self.cpp {
@@ -399,7 +405,7 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
         }
         shapes
     };
-    Opcode::ALL.iter().map(of).collect()
+    Opcode::WITH_CPP.iter().map(of).collect()
 });
 
 /// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.

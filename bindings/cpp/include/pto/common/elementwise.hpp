@@ -188,6 +188,44 @@ PTO_INTRINSIC(TXOR, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Sr
     PTO_STATIC_SIG(kTxorSigs, Plain, "txor-loc", "txor-loc", "txor-layout", "txor-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TXOR, "TXOR", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
+// Difference of two tiles, negative elements become zero. dst(i,j) = relu(src0(i,j) - src1(i,j)) (cpp.md 6.1)
+PTO_INTRINSIC(TSUBRELU, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTsubreluSigs, Plain, "tsub-loc", "tsub-loc", "tsub-layout", "tsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TSUBRELU, "TSUBRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+
+// Adds a product to the destination. dst(i,j) = src0(i,j) * src1(i,j) + dst(i,j) (cpp.md 6.1)
+PTO_INTRINSIC(TMULADDDST, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTmuladddstSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMULADDDST, "TMULADDDST", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+
+// Multiplies the destination and adds to it. dst(i,j) = src0(i,j) * dst(i,j) + src1(i,j) (cpp.md 6.1)
+PTO_INTRINSIC(TFUSEDMULADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTfusedmuladdSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TFUSEDMULADD, "TFUSEDMULADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+
+// Multiplies the destination and adds to it, negative elements become zero. dst(i,j) = relu(src0(i,j) * dst(i,j) + src1(i,j)) (cpp.md 6.1)
+PTO_INTRINSIC(TFUSEDMULADDRELU, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTfusedmuladdreluSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TFUSEDMULADDRELU, "TFUSEDMULADDRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+
+// Sum, negative elements become zero, converted to a narrower type. dst(i,j) = convert(relu(src0(i,j) + src1(i,j))) (cpp.md 6.1)
+PTO_INTRINSIC(TADDRELUCONV, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTaddreluconvSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TADDRELUCONV, "TADDRELUCONV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+
+// Difference, negative elements become zero, converted to a narrower type. dst(i,j) = convert(relu(src0(i,j) - src1(i,j))) (cpp.md 6.1)
+PTO_INTRINSIC(TSUBRELUCONV, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTsubreluconvSigs, Plain, "tsub-loc", "tsub-loc", "tsub-layout", "tsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TSUBRELUCONV, "TSUBRELUCONV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+
+// Sum of two i32 tiles times a scale, as f16, negative elements become zero. dst(i,j) = relu(f16(f32(src0(i,j) + src1(i,j)) * s)) (cpp.md 6.1)
+PTO_INTRINSIC(TADDDEQRELU, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, float scalar, Tmp &tmp), (dst, src0, src1, scalar, tmp),
+    PTO_STATIC_SIG(kTadddeqreluSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TADDDEQRELU, "TADDDEQRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<float>(scalar)).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).Issue();)
+PTO_INTRINSIC(TADDDEQRELU, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, float scalar), (dst, src0, src1, scalar),
+    PTO_STATIC_SIG(kTadddeqreluSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TADDDEQRELU, "TADDDEQRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<float>(scalar)).Issue();)
+
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto
 

@@ -11,6 +11,12 @@ namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 namespace detail {
 
+// Is it a tile, a number, or a number in a type of its own?
+template <typename T>
+inline constexpr bool IsKey = IsTile<T> || IsScalar<T>;
+template <typename V>
+inline constexpr bool IsKey<Exact<V>> = true;
+
 // What a comparison is with: a number becomes an element of src.
 template <typename Src, typename Key>
 inline ScalarOf<typename Src::DType> KeyOf(const Key &key)
@@ -29,8 +35,8 @@ inline ScalarOf<typename Src::DType> KeyOf(const Key &key)
 // The indices of the elements of src that compare so with the key, plus the offset, and how many there are in each row.
 PTO_INTRINSIC(TGATHER,
               (typename Dst, typename Src, typename Key, typename Cdst, typename Tmp, CmpMode cmpMode = CmpMode::EQ),
-              (Dst, Src, Key, Cdst, Tmp, cmpMode), (detail::IsTile<Tmp>),
-              (Dst &dst, Src &src, Key &key, Cdst &cdst, Tmp &tmp, int offset), (dst, src, key, cdst, tmp, offset),
+              (Dst, Src, Key, Cdst, Tmp, cmpMode), (detail::IsTile<Tmp> && detail::IsKey<Key>),
+              (Dst &dst, Src &src, const Key &key, Cdst &cdst, Tmp &tmp, int offset), (dst, src, key, cdst, tmp, offset),
               const detail::Run run("TGATHER", where);
               detail::Call(TESSERA_OP_TGATHER, "TGATHER", where, TESSERA_FORM_COMPARE)
                   .Dst(dst)
@@ -43,8 +49,8 @@ PTO_INTRINSIC(TGATHER,
                   .Issue();)
 
 PTO_INTRINSIC(TGATHER, (typename Dst, typename Src, typename Key, typename Cdst, CmpMode cmpMode = CmpMode::EQ),
-              (Dst, Src, Key, Cdst, cmpMode), (detail::IsTile<Cdst>),
-              (Dst &dst, Src &src, Key &key, Cdst &cdst, NoTmp, int offset), (dst, src, key, cdst, NoTmp{}, offset),
+              (Dst, Src, Key, Cdst, cmpMode), (detail::IsTile<Cdst> && detail::IsKey<Key>),
+              (Dst &dst, Src &src, const Key &key, Cdst &cdst, int offset), (dst, src, key, cdst, offset),
               detail::Call(TESSERA_OP_TGATHER, "TGATHER", where, TESSERA_FORM_COMPARE)
                   .Dst(dst)
                   .Src(src)
@@ -54,15 +60,37 @@ PTO_INTRINSIC(TGATHER, (typename Dst, typename Src, typename Key, typename Cdst,
                   .Attr(TESSERA_ATTR_NAME_OFFSET, offset)
                   .Issue();)
 
-// The columns of src that a pattern names, in order.
+// The columns of src that a pattern names, in order; GATHER_COL: the rows.
 PTO_INTRINSIC(TGATHER,
               (typename Dst, typename Src, MaskPattern pattern = MaskPattern::P1111, auto axis = GatherAxis::GATHER_ROW),
               (Dst, Src, pattern, axis), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
-              detail::Call(TESSERA_OP_TGATHER, "TGATHER", where, TESSERA_FORM_MASK)
+              detail::Call(axis == GatherAxis::GATHER_COL ? TESSERA_OP_TGATHER_ROWS : TESSERA_OP_TGATHER, "TGATHER", where,
+                           TESSERA_FORM_MASK)
                   .Dst(dst)
                   .Src(src)
                   .Attr(TESSERA_ATTR_NAME_MASK_PATTERN, static_cast<int64_t>(pattern) - 1)
                   .Issue();)
+
+// The columns of dst that a pattern names take src's elements in order, SCATTER_COL: the rows; all others become 0.
+PTO_INTRINSIC(TSCATTER,
+              (MaskPattern pattern = MaskPattern::P1111, auto axis = ScatterAxis::SCATTER_ROW, typename Dst, typename Src),
+              (pattern, axis, Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+              detail::Call(axis == ScatterAxis::SCATTER_COL ? TESSERA_OP_TSCATTER_ROWS : TESSERA_OP_TSCATTER_COLS,
+                           "TSCATTER", where, TESSERA_FORM_MASK)
+                  .Dst(dst)
+                  .Src(src)
+                  .Attr(TESSERA_ATTR_NAME_MASK_PATTERN, static_cast<int64_t>(pattern) - 1)
+                  .Issue();)
+
+// An element in storage order, as a scalar.
+template <typename Src>
+PTO_INST std::enable_if_t<detail::IsTile<Src>, typename Src::DType> GETVAL(
+    Src &src, int64_t index, const detail::Where &where = detail::Where::Here())
+{
+    typename Src::DType value{};
+    detail::Call(TESSERA_OP_TGETVAL, "GETVAL", where).Src(src).Scalar(TESSERA_ROLE_INDEX, index).Get(&value, sizeof value);
+    return value;
+}
 
 // Consecutive integers, with scratch, which no profile here needs.
 PTO_INTRINSIC(TCI, (typename Dst, typename Tmp, typename T, int descending), (Dst, Tmp, T, descending), (detail::IsTile<Tmp>),

@@ -83,9 +83,6 @@ PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Tmp, typename Src0, typename Src
     detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Tile(TESSERA_ROLE_SRC3, src3).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
 
 // Reads one element as a scalar. value = element k of src's storage, k = index (isa/irregular.md 9)
-PTO_INTRINSIC(GETVAL, (typename Src), (Src), (detail::IsTile<Src>), (detail::ScalarOf<typename Src::DType> value, Src &src, int64_t index), (value, src, index),
-    PTO_STATIC_SIG(kTgetvalSigs, Plain, "tgetval-loc", "tgetval-loc", "tgetval-loc", "tgetval-dtype", {TESSERA_ROLE_SRC, Src::Info});
-    detail::Call(TESSERA_OP_TGETVAL, "GETVAL", where).Value(TESSERA_ROLE_VALUE, detail::ScalarOf<typename Src::DType>(value)).Tile(TESSERA_ROLE_SRC, src).Scalar(TESSERA_ROLE_INDEX, index).Issue();)
 
 // Writes a scalar into one element. element k of dst's storage = scalar, k = index (isa/irregular.md 9)
 PTO_INTRINSIC(SETVAL, (typename Dst), (Dst), (detail::IsTile<Dst>), (Dst &dst, int64_t index, detail::ScalarOf<typename Dst::DType> scalar), (dst, index, scalar),
@@ -128,6 +125,12 @@ PTO_INTRINSIC(TPARTARGMIN, (typename Dst, typename Src0, typename Src1, typename
 PTO_INTRINSIC(TDEQUANT, (typename Dst, typename Src, typename Scale, typename Offset), (Dst, Src, Scale, Offset), (detail::IsTile<Offset>), (Dst &dst, Src &src, Scale &scale, Offset &offset), (dst, src, scale, offset),
     PTO_STATIC_SIG(kTdequantSigs, Plain, "tdequant-loc", "tdequant-loc", "tdequant-layout", "tdequant-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_SCALE, Scale::Info}, {TESSERA_ROLE_OFFSET, Offset::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TDEQUANT, "TDEQUANT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_SCALE, scale).Tile(TESSERA_ROLE_OFFSET, offset).Issue();)
+
+// Picks rows of src by a pattern. dst(k,j) = src(r(k),j), r(k) the k-th row that the pattern names (cpp.md 6.6)
+
+// Spreads the columns of src by a pattern. dst(i,c(k)) = src(i,k), c(k) the k-th column that the pattern names; 0 in the others (cpp.md 6.6)
+
+// Spreads the rows of src by a pattern. dst(r(k),j) = src(k,j), r(k) the k-th row that the pattern names; 0 in the others (cpp.md 6.6)
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

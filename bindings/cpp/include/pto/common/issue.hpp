@@ -167,6 +167,16 @@ public:
         const TesseraInst inst = Inst();
         return machine->Done(tessera_transfer(machine->handle(), &inst, &view));
     }
+    // For an instruction that gives a scalar.
+    bool Get(void *value, std::size_t size)
+    {
+        if (!ok_) {
+            return false;
+        }
+        const std::shared_ptr<Machine> &machine = CurrentMachine();
+        const TesseraInst inst = Inst();
+        return machine->Done(tessera_get(machine->handle(), &inst, value, size));
+    }
     RecordEvent Issue()
     {
         Done();

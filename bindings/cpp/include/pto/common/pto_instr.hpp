@@ -13,6 +13,7 @@
 #include <pto/common/memory.hpp>
 #include <pto/common/transfer.hpp>
 #include <pto/common/move.hpp>
+#include <pto/common/print.hpp>
 #include <pto/common/products.hpp>
 #include <pto/common/rearrange.hpp>
 #include <pto/common/reduce.hpp>

@@ -110,6 +110,21 @@ PTO_INTRINSIC(TLOAD, (typename TileT, typename Global), (TileT, Global), (detail
               detail::CheckLoad<TileT, Global>();
               const detail::Run run("TLOAD", where);
               detail::Load(dst, src.Describe());)
+// The window of the tile's valid size that starts at element (row, col) of the view (isa/memory.md 6).
+PTO_INTRINSIC(TLOAD, (typename TileT, typename Global), (TileT, Global), (detail::IsTile<TileT> && detail::IsView<Global>),
+              (TileT &dst, const Global &src, int64_t row, int64_t col), (dst, src, row, col),
+              detail::Call(TESSERA_OP_TLOAD, "TLOAD", where, TESSERA_FORM_WINDOW)
+                  .Dst(dst)
+                  .At(row, col)
+                  .Transfer(src.Describe());)
+// The padding becomes the value.
+PTO_INTRINSIC(TLOAD, (typename TileT, typename Global, typename Fill), (TileT, Global, Fill),
+              (detail::IsScalar<Fill> && detail::IsView<Global>), (TileT &dst, const Global &src, Fill pad), (dst, src, pad),
+              detail::Call(TESSERA_OP_TLOAD, "TLOAD", where)
+                  .Dst(dst)
+                  .Scalar(TESSERA_ROLE_FILL, pad)
+                  .Attr(TESSERA_ATTR_NAME_PAD_MODE, 1)
+                  .Transfer(src.Describe());)
 // The dense array behind a pointer.
 PTO_INTRINSIC(TLOAD, (typename Conv), (Conv), (detail::IsConv<Conv>), (Conv &dst, const typename Conv::DType *src), (dst, src),
               const detail::Run run("TLOAD", where);
@@ -120,7 +135,8 @@ PTO_INTRINSIC(TPREFETCH, (typename TileT, typename Global), (TileT, Global),
               (detail::IsTile<TileT> && detail::IsView<Global>), (TileT &dst, const Global &src), (dst, src),
               detail::Call(TESSERA_OP_TPREFETCH, "TPREFETCH", where).Dst(dst).Transfer(src.Describe());)
 
-// The tile's valid region into the view, by itself, with a quantization parameter, and with one for each column. AtomicAdd
+// The tile's valid region into the view, by itself, with a quantization parameter, as
+// a window, and with a parameter for each column. AtomicAdd
 // adds to what is there. What has no defined value is written as 0, with a warning. A phase, if there is one, comes first.
 #define PTO_STORES(types, given)                                                                                         \
     PTO_INTRINSIC(TSTORE, (PTO_LIST types, AtomicType atomic = AtomicType::AtomicNone, ReluPreMode relu = ReluPreMode::NoRelu),  \
@@ -138,6 +154,16 @@ PTO_INTRINSIC(TPREFETCH, (typename TileT, typename Global), (TileT, Global),
                   detail::Call(TESSERA_OP_TSTORE, "TSTORE", where, TESSERA_FORM_SCALAR_QUANT)                            \
                       .Src(src)                                                                                          \
                       .Quant(preQuantScalar)                                                                             \
+                      .AttrUnless(TESSERA_ATTR_NAME_ATOMIC_TYPE, atomic, AtomicType::AtomicNone)                         \
+                      .Relu(relu)                                                                                        \
+                      .Transfer(dst.Describe());)                                                                        \
+    PTO_INTRINSIC(TSTORE, (PTO_LIST types, AtomicType atomic = AtomicType::AtomicNone, ReluPreMode relu = ReluPreMode::NoRelu),  \
+                  (PTO_LIST given, atomic, relu), (detail::IsTile<TileT> && detail::IsView<Global>),                     \
+                  (const Global &dst, TileT &src, int64_t row, int64_t col), (dst, src, row, col),                       \
+                  detail::CheckWritten<Global>();                                                                        \
+                  detail::Call(TESSERA_OP_TSTORE, "TSTORE", where, TESSERA_FORM_WINDOW)                                  \
+                      .Src(src)                                                                                          \
+                      .At(row, col)                                                                                      \
                       .AttrUnless(TESSERA_ATTR_NAME_ATOMIC_TYPE, atomic, AtomicType::AtomicNone)                         \
                       .Relu(relu)                                                                                        \
                       .Transfer(dst.Describe());)                                                                        \
