@@ -13,13 +13,20 @@
 //!
 //! Tools that report findings as data use [`Program::read`], [`Program::check`] and [`Kernel::execute`].
 
+mod arguments;
 mod bind;
 mod call;
+mod extents;
 mod kernel;
+mod range;
+mod suggest;
 
-pub use bind::{Argument, Literal, Need};
+pub use arguments::Argument;
+pub use bind::{Literal, Need};
 pub use call::{Data, Outputs, Shapes, tile_shape};
+pub use extents::Extents;
 pub use kernel::{Bindings, Kernel};
+pub use suggest::Suggestion;
 pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
 pub use tessera_plan::Placement;
