@@ -421,7 +421,7 @@ typedef enum TesseraRole {
 
 
 // The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-#define TESSERA_ABI_VERSION 4
+#define TESSERA_ABI_VERSION 5
 
 // How a call ended.
 typedef enum TesseraStatus {
@@ -447,7 +447,7 @@ typedef enum TesseraPad {
   TESSERA_PAD_MAX = 2,
   // The smallest value.
   TESSERA_PAD_MIN = 3,
-  // The value whose binary32 bits are in `pad_bits`, rounded to the element type.
+  // The element whose bits are the low ones of `pad_bits`.
   TESSERA_PAD_CUSTOM = 4,
 } TesseraPad;
 
@@ -459,6 +459,8 @@ typedef enum TesseraStorage {
   TESSERA_STORAGE_ADDRESS = 1,
   // In the automatic storage with the handle `storage`.
   TESSERA_STORAGE_AUTOMATIC = 2,
+  // At the address `storage` of the host: in one of the machine's memories, or in memory of the caller's own.
+  TESSERA_STORAGE_POINTER = 3,
 } TesseraStorage;
 
 // What a scalar is.
@@ -504,7 +506,7 @@ typedef struct TesseraTile {
   uint32_t compact;
   // A `TesseraPad`.
   uint32_t pad;
-  // The binary32 bits of a custom pad value.
+  // The bits of a custom pad value: as many of the low bytes as an element has.
   uint32_t pad_bits;
   // Valid rows as the type has them; -1 is dynamic.
   int64_t type_valid_row;
@@ -518,7 +520,7 @@ typedef struct TesseraTile {
   uint32_t storage_kind;
   // Zero.
   uint32_t reserved;
-  // A byte address or a handle, as `storage_kind` says.
+  // A byte address, a handle or a pointer, as `storage_kind` says.
   uint64_t storage;
   // Bytes from there to the first element; views of windows have one.
   uint64_t offset;
@@ -538,7 +540,7 @@ typedef struct TesseraConv {
   uint32_t storage_kind;
   // N, D, C1, H, W, C0; D is 1 without depth.
   uint64_t dims[6];
-  // A byte address or a handle, as `storage_kind` says.
+  // A byte address, a handle or a pointer, as `storage_kind` says.
   uint64_t storage;
 } TesseraConv;
 
@@ -662,6 +664,38 @@ enum TesseraStatus tessera_storage_alloc_conv(struct TesseraMachine *machine,
 
 // Frees automatic storage. Tiles that name it are refused from then on.
 enum TesseraStatus tessera_storage_free(struct TesseraMachine *machine, uint64_t handle);
+
+// The address of automatic storage on the host; it stays there until it is freed.
+enum TesseraStatus tessera_storage_data(struct TesseraMachine *machine, uint64_t handle, void **data);
+
+// The address of a location's memory on the host: a tile at address a lies a bytes behind it, as long as the machine
+// lives. New memory reads as 0.
+enum TesseraStatus tessera_memory_base(struct TesseraMachine *machine, uint32_t loc, void **data);
+
+// Is it an address of the machine's memories or automatic storage? 0 for null.
+uint32_t tessera_contains(const struct TesseraMachine *machine, size_t address);
+
+// How many bytes a location's memory can have at its address; 0 for null and before the address was asked for.
+uint64_t tessera_memory_room(const struct TesseraMachine *machine, uint32_t loc);
+
+// Says that `size` bytes from `data` on are one buffer, so that views of it that leave it are refused; 0 forgets it. For
+// all machines and threads.
+void tessera_register_buffer(const void *data,
+                             size_t size);
+
+// Says that the caller writes to a tile's declared bytes through a pointer: they are defined from then on, whatever
+// instructions do to them.
+enum TesseraStatus tessera_expose(struct TesseraMachine *machine, const struct TesseraTile *tile);
+
+// The same for a conv tile.
+enum TesseraStatus tessera_expose_conv(struct TesseraMachine *machine, const struct TesseraConv *tile);
+
+// Fills the memories of all locations, and automatic storage, with zeros, which are defined.
+enum TesseraStatus tessera_machine_clear(struct TesseraMachine *machine);
+
+// Begins anew on a profile: contents, configuration and automatic storage are gone, and memories stay at their addresses.
+enum TesseraStatus tessera_machine_reset(struct TesseraMachine *machine,
+                                         uint32_t profile);
 
 // TASSIGN: may the tile lie where its descriptor says? Nothing is changed.
 enum TesseraStatus tessera_assign(struct TesseraMachine *machine, const struct TesseraTile *tile);

@@ -202,6 +202,8 @@ pub enum Root {
     Memory(Loc),
     /// The storage of one automatic tile, wherever placement will put it.
     Auto(u32),
+    /// Memory of the program that runs the simulator; places are its addresses.
+    Host,
 }
 
 /// A tile operand.

@@ -38,10 +38,10 @@ PTO_INTRINSIC(TFILLPAD_INPLACE, (typename Dst, typename Src), (Dst, Src), (detai
               // Where dst is to become a view, it is one only if the instruction is legal.
               Dst view = dst;
               const bool becomesView = detail::Access::IsUnbound(dst);
-              if (becomesView) { detail::Access::Rebind(view, src.data()); }
+              if (becomesView) { detail::Access::Rebind(view, src, 0, detail::Access::Pitch(src)); }
               const bool done =
                   detail::Call(TESSERA_OP_TFILLPAD_INPLACE, "TFILLPAD_INPLACE", where).Src(src).Dst(view).Done();
-              if (done && becomesView) { detail::Access::Rebind(dst, src.data()); })
+              if (done && becomesView) { detail::Access::Rebind(dst, src, 0, detail::Access::Pitch(src)); })
 
 // As TFILLPAD, into a tile that may be larger; a dynamic valid region of dst becomes its declared area.
 PTO_INTRINSIC(TFILLPAD_EXPAND, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src),

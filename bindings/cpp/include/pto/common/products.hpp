@@ -24,7 +24,8 @@ PTO_INTRINSIC(TGET_SCALE_ADDR, (typename Dst, typename Src), (Dst, Src), (detail
                              {TESSERA_ROLE_DST, Dst::Info});
               detail::Call call(TESSERA_OP_TGET_SCALE_ADDR, "TGET_SCALE_ADDR", where);
               call.Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src);
-              if (call.Done() && !src.data().IsAutomatic()) { TASSIGN(dst, src.data().Value() >> 4); })
+              uint64_t address = 0;
+              if (call.Done() && detail::Access::Address(src, address)) { TASSIGN(dst, address >> 4); })
 
 // From here on f32 operands of products are rounded to 11 (a2a3: HF32) or 10 (a5: TF32) bits of mantissa; CAST_ROUND or
 // CAST_RINT.

@@ -29,15 +29,12 @@ constexpr TileInfo ViewInfo()
 }
 
 template <typename TileT>
-inline constexpr bool IsConv = false;
-template <TileType Loc, typename T, Layout Format, int... Dims>
-inline constexpr bool IsConv<ConvTile<Loc, T, Format, Dims...>> = true;
-
-template <typename TileT>
-inline void Load(TileT &dst, const TesseraView &view)
+inline void Load(TileT &dst, TesseraView view)
 {
     const auto &machine = CurrentMachine();
-    if constexpr (IsConv<TileT>) {
+    if constexpr (IsConvTile<TileT>) {
+        // The dimensions have names, and the tag only repeats them.
+        view.layout = TESSERA_VIEW_LAYOUT_ND;
         TesseraConv tile;
         if (Access::DescribeConv(dst, tile)) {
             machine->Done(tessera_load_conv(machine->handle(), &tile, &view));
@@ -52,20 +49,20 @@ inline void Load(TileT &dst, const TesseraView &view)
 
 // A dense array of as many elements as the conv tile has.
 template <typename Conv>
-inline TesseraView DenseView(const typename Conv::DType *elements)
+inline TesseraView DenseOf(const Conv &dst, const typename Conv::DType *elements)
 {
     TesseraView view{};
     // The library reads only.
     view.data = const_cast<typename Conv::DType *>(elements);
     view.elem = static_cast<uint32_t>(ElemOf<typename Conv::DType>::tag);
-    view.extent = Conv::Numel;
+    view.extent = dst.Numel();
     return view;
 }
 
 template <typename TileT, typename Global>
 constexpr void CheckLoad()
 {
-    if constexpr (!IsConv<TileT>) {
+    if constexpr (!IsConvTile<TileT>) {
         PTO_STATIC_FLOW("tload", kTloadSigs, Form::Plain, ViewInfo<Global>(), TileT::Info);
     }
 }
@@ -126,9 +123,9 @@ PTO_INTRINSIC(TLOAD, (typename TileT, typename Global, typename Fill), (TileT, G
                   .Attr(TESSERA_ATTR_NAME_PAD_MODE, 1)
                   .Transfer(src.Describe());)
 // The dense array behind a pointer.
-PTO_INTRINSIC(TLOAD, (typename Conv), (Conv), (detail::IsConv<Conv>), (Conv &dst, const typename Conv::DType *src), (dst, src),
+PTO_INTRINSIC(TLOAD, (typename Conv), (Conv), (detail::IsConvTile<Conv>), (Conv &dst, const typename Conv::DType *src), (dst, src),
               const detail::Run run("TLOAD", where);
-              detail::Load(dst, detail::DenseView<Conv>(src));)
+              detail::Load(dst, detail::DenseOf(dst, src));)
 
 // Reads a view ahead of its use, through a tile.
 PTO_INTRINSIC(TPREFETCH, (typename TileT, typename Global), (TileT, Global),
