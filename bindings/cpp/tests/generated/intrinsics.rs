@@ -279,7 +279,8 @@ fn overloads(out: &mut String, op: Opcode, name: &str, shape: &Shape) {
         |s: &Shape| s.arguments(op.form(s.form).expect("a form")).into_iter().map(Role::kind).collect::<Vec<_>>();
     let mut earlier = op.shapes().iter().take_while(|s| !std::ptr::eq(*s, shape));
     if no_tmp
-        && (shape.ins.contains(&Role::Tmp) || earlier.any(|s| op.looks_like_another(s) && kinds(s) == kinds(shape)))
+        && (shape.arguments(form).contains(&Role::Tmp)
+            || earlier.any(|s| op.looks_like_another(s) && kinds(s) == kinds(shape)))
     {
         return;
     }
