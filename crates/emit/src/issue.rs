@@ -345,7 +345,7 @@ impl Emitter<'_> {
             Kind::Quant | Kind::Fill => self.scalar(op, role),
             // What may be left out is a pointer where the intrinsic is written by hand (cpp.md 6.6).
             Kind::Tile if form.by_hand && role == Role::Offset => Ok(format!("&{}", self.tile(op, role)?)),
-            Kind::Tile | Kind::Conv | Kind::Counts => self.tile(op, role),
+            Kind::Tile | Kind::Conv | Kind::Counts | Kind::Pipe => self.tile(op, role),
         };
         let mut all: Vec<String> = order.iter().copied().filter(given).map(argument).collect::<Emitted<_>>()?;
         let has = |role: &Role| self.operand(op, *role).is_some();
