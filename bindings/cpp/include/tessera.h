@@ -356,6 +356,16 @@ typedef enum TesseraOp {
   TESSERA_OP_TPUSH = 188, // tpush_to_aiv or tpush_to_aic, by the core.
   TESSERA_OP_TPOP = 189, // tpop_from_aic or tpop_from_aiv, by the core.
   TESSERA_OP_TFREE = 190, // tfree_from_aic or tfree_from_aiv, by the core.
+  TESSERA_OP_TSUBRELU = 191, // Difference of two tiles, negative elements become zero.
+  TESSERA_OP_TMULADDDST = 192, // Adds a product to the destination.
+  TESSERA_OP_TFUSEDMULADD = 193, // Multiplies the destination and adds to it.
+  TESSERA_OP_TFUSEDMULADDRELU = 194, // Multiplies the destination and adds to it, negative elements become zero.
+  TESSERA_OP_TADDRELUCONV = 195, // Sum, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TSUBRELUCONV = 196, // Difference, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TADDDEQRELU = 197, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
+  TESSERA_OP_TGATHER_ROWS = 198, // Picks rows of src by a pattern.
+  TESSERA_OP_TSCATTER_COLS = 199, // Spreads the columns of src by a pattern.
+  TESSERA_OP_TSCATTER_ROWS = 200, // Spreads the rows of src by a pattern.
 } TesseraOp;
 
 // Forms of an instruction.
@@ -730,6 +740,16 @@ enum TesseraStatus tessera_assign_conv(struct TesseraMachine *machine, const str
 // a5, TFILLPAD_INPLACE and TSUBVIEW the destination is a view of the source, and TFILLPAD_EXPAND makes a dynamic valid
 // region the whole declared area.
 enum TesseraStatus tessera_issue(struct TesseraMachine *machine, const struct TesseraInst *inst);
+
+// Checks an instruction that reads one element of a tile as a scalar (TGETVAL), and gives the element; `len` is its size
+// in bytes.
+//
+// # Safety
+// `value` has room for `len` bytes.
+enum TesseraStatus tessera_get(struct TesseraMachine *machine,
+                               const struct TesseraInst *inst,
+                               void *value,
+                               size_t len);
 
 // Checks and executes one instruction with a view of global memory: TLOAD, TSTORE, TSTORE_FP, TPREFETCH, MGATHER,
 // MSCATTER. What is stored without a defined value is written as 0, counted, and reported in a warning.

@@ -18,7 +18,7 @@ use std::process::Command;
 use support::Npy;
 use tessera::program::{Bindings, Input, Kernel, Need, Program};
 use tessera_cli::render::example::examples;
-use tessera_ir::ValueId;
+use tessera_ir::{ScalarType, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{AttrName, Family, Opcode, Shape};
@@ -304,7 +304,14 @@ fn argument(
     let input = case.inputs.get(id);
     let variable = format!("a_{id}");
     match kernel.need(value) {
-        Need::Scalar(_) => runner.arguments.push(case.scalars.get(id).cloned().ok_or("a scalar is not set")?),
+        Need::Scalar(ty) => {
+            let text = case.scalars.get(id).cloned().ok_or("a scalar is not set")?;
+            runner.arguments.push(match ty {
+                // Hexadecimal digits are the bits of a float.
+                ScalarType::Float(elem) if text.starts_with("0x") => format!("pto::FromBits<{}>({text})", elem.cpp()),
+                _ => text,
+            });
+        }
         Need::Buffer(_, dims) => {
             let want = case.expected.get(id);
             match (input, want) {
