@@ -546,7 +546,7 @@ fn what_cpp_cannot_say_is_refused() {
         let kernel = program.entry().unwrap();
         tessera_emit::cpp(program.module(), kernel.func(), program.profile()).unwrap_err().message
     };
-    let float = "func.func @k(%a: f32, %p: !pto.ptr<f32>) {\n  %b = arith.addf %a, %a : f32\n  \
-                 pto.store_scalar %b, %p[0] : f32, !pto.ptr<f32>\n  return\n}";
-    assert_eq!(refused(float), "arithmetic on floats cannot be written in C++");
+    let wide = "func.func @k(%n: i64, %p: !pto.ptr<bf16>) {\n  %b = arith.sitofp %n : i64 to bf16\n  \
+                pto.store_scalar %b, %p[0] : bf16, !pto.ptr<bf16>\n  return\n}";
+    assert_eq!(refused(wide), "an integer of 64 bits as bfloat16_t cannot be written in C++");
 }
