@@ -547,6 +547,6 @@ fn what_cpp_cannot_say_is_refused() {
         tessera_emit::cpp(program.module(), kernel.func(), program.profile()).unwrap_err().message
     };
     let wide = "func.func @k(%n: i64, %p: !pto.ptr<bf16>) {\n  %b = arith.sitofp %n : i64 to bf16\n  \
-                pto.store_scalar %b, %p[0] : bf16, !pto.ptr<bf16>\n  return\n}";
+                pto.store_scalar %b, %p[0] : !pto.ptr<bf16>, bf16\n  return\n}";
     assert_eq!(refused(wide), "an integer of 64 bits as bfloat16_t cannot be written in C++");
 }

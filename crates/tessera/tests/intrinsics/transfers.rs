@@ -45,7 +45,7 @@ fn elements_are_picked_and_put_by_index() -> tessera::Result<()> {
 
 #[test]
 fn accumulators_are_stored_quantized() -> tessera::Result<()> {
-    let machine = Machine::new(Profile::A2A3);
+    let machine = Machine::new(Profile::A2a3);
     let mut acc: Tile<loc::Acc, f32, 16, 16> = machine.tile()?;
     acc.write(&[2.5; 256])?;
     let mut bytes = vec![0i8; 256];
