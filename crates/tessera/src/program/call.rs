@@ -55,9 +55,13 @@ impl Kernel {
             Input::Buffer { dims, .. } => Some((*value, dims.clone())),
             _ => None,
         });
-        let implied = self.func.args.iter().copied().zip(self.extents(&bindings.inputs, bindings.blocks));
-        let implied = implied.filter_map(|(v, extents)| Some((v, extents.known()?)));
-        bound.chain(implied).collect()
+        let mut shapes: Shapes = bound.collect();
+        let is_open = |v: &ValueId| matches!(self.need(*v), Need::Buffer(..)) && !shapes.iter().any(|(b, _)| b == v);
+        if self.func.args.iter().any(is_open) {
+            let extents = self.extents(&bindings.inputs, bindings.blocks);
+            shapes.extend(self.func.args.iter().zip(extents).filter_map(|(v, e)| Some((*v, e.known()?))));
+        }
+        shapes
     }
 }
 
@@ -169,7 +173,7 @@ impl Kernel {
     }
 
     /// A tile's valid region after a run, or a buffer in the shape of its input.
-    pub fn array(&self, outcome: &Outcome, shapes: &Shapes, value: ValueId, core: u8) -> Option<Array> {
+    pub fn array(&self, outcome: &Outcome, shapes: &[(ValueId, Vec<u64>)], value: ValueId, core: u8) -> Option<Array> {
         let tile = outcome.tiles.iter().find(|t| t.value == value && t.core == core);
         if let Some(data) = tile.map(|t| &t.data) {
             let is_vector = matches!(self.module().types.get(self.func().value(value).ty), Type::Vector(..));
