@@ -33,6 +33,7 @@ use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
 use tessera_isa::tile::{Tile as TileOnProfile, TileType};
 
 pub use tessera_exec::interp::TileData;
+pub use tessera_isa::inst::GlobalArg;
 
 /// A tile whose type is known at run time.
 #[derive(Debug)]
@@ -115,15 +116,21 @@ impl TileBuf {
     /// Writes the valid region, row by row, whatever the tile's location and layout.
     pub fn write<T: Element>(&mut self, values: &[T]) -> Result<()> {
         self.check_elem::<T>("tload-dtype")?;
+        self.write_elements(values.len() as u64, &pack(values))
+    }
+
+    /// The same with so many elements of the tile's own type, packed.
+    pub fn write_elements(&mut self, count: u64, packed: &[u8]) -> Result<()> {
         let tile = self.tile_type()?;
         let mut state = self.machine().state()?;
         let valid = state.engine.valid(self.slot.id);
         let [rows, cols] = [valid[0].unwrap_or(tile.rows), valid[1].unwrap_or(tile.cols)];
-        if rows.saturating_mul(cols) != values.len() as u64 {
-            let what = format!("{} values are given, and the valid region of {tile} is {rows}x{cols}", values.len());
-            return Err(Error::new("tload-shape", what).help(format!("give {} values", rows.saturating_mul(cols))));
+        let wanted = rows.saturating_mul(cols);
+        if wanted != count || packed.len() as u64 != tile.elem.bytes_of(count) {
+            let what = format!("{count} values are given, and the valid region of {tile} is {rows}x{cols}");
+            return Err(Error::new("tload-shape", what).help(format!("give {wanted} values")));
         }
-        Ok(state.engine.write(self.slot.id, &pack(values))?)
+        Ok(state.engine.write(self.slot.id, packed)?)
     }
 
     /// Writes the declared bytes as they lie in memory.
@@ -267,20 +274,24 @@ impl<'a> Instruction<'a> {
     /// assert_eq!(sums, [11.5; 8]);
     /// # Ok::<(), tessera::Error>(())
     /// ```
-    pub fn issue_on<'v, T: Element>(mut self, view: impl Into<TensorMut<'v, T>>) -> Result<RecordEvent> {
+    pub fn issue_on<'v, T: Element>(self, view: impl Into<TensorMut<'v, T>>) -> Result<RecordEvent> {
+        let data = self.tiles.iter().find(|(role, _)| matches!(role, Role::Src | Role::Dst));
+        let dense = match data {
+            Some((_, tile)) => tile.valid().map(|(rows, cols)| [rows as u64, cols as u64])?,
+            None => [0, 0],
+        };
+        view.into().change(&dense, |arg, bytes| self.issue_at(arg, bytes).map(drop))?;
+        Ok(RecordEvent::new())
+    }
+
+    /// The same on a view of bytes, whose type is known at run time.
+    pub fn issue_at(mut self, view: GlobalArg, bytes: &mut [u8]) -> Result<RecordEvent> {
         self.given.push(Role::Global);
         let form = self.form()?.form;
         self.check_attrs()?;
         let (machine, tiles) = self.ready(form)?;
-        let data = tiles.iter().find(|(role, _)| matches!(role, Role::Src | Role::Dst)).map(|t| t.0);
-        let dense = match data.and_then(|role| self.operand(role)) {
-            Some(tile) => tile.valid().map(|(rows, cols)| [rows as u64, cols as u64])?,
-            None => [0, 0],
-        };
-        view.into().change(&dense, |arg, bytes| {
-            self.inst.global = Some(arg);
-            machine.state()?.transfer(self.inst, &tiles, bytes)
-        })?;
+        self.inst.global = Some(view);
+        machine.state()?.transfer(self.inst, &tiles, bytes)?;
         Ok(RecordEvent::new())
     }
 

@@ -12,9 +12,9 @@ mod fmt;
 mod info;
 mod layout;
 mod opt;
-mod plan;
+pub mod plan;
 mod run;
-mod trace;
+pub mod trace;
 
 use crate::complete::Completed;
 use crate::policy::{Format, Policy};
