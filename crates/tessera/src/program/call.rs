@@ -55,9 +55,13 @@ impl Kernel {
             Input::Buffer { dims, .. } => Some((*value, dims.clone())),
             _ => None,
         });
-        let implied = self.func.args.iter().copied().zip(self.extents(&bindings.inputs, bindings.blocks));
-        let implied = implied.filter_map(|(v, extents)| Some((v, extents.known()?)));
-        bound.chain(implied).collect()
+        let mut shapes: Shapes = bound.collect();
+        let is_open = |v: &ValueId| matches!(self.need(*v), Need::Buffer(..)) && !shapes.iter().any(|(b, _)| b == v);
+        if self.func.args.iter().any(is_open) {
+            let extents = self.extents(&bindings.inputs, bindings.blocks);
+            shapes.extend(self.func.args.iter().zip(extents).filter_map(|(v, e)| Some((*v, e.known()?))));
+        }
+        shapes
     }
 }
 
@@ -179,7 +183,7 @@ impl Kernel {
     }
 
     /// A tile's valid region after a run, or a buffer in the shape of its input.
-    pub fn array(&self, outcome: &Outcome, shapes: &Shapes, value: ValueId, core: u8) -> Option<Array> {
+    pub fn array(&self, outcome: &Outcome, shapes: &[(ValueId, Vec<u64>)], value: ValueId, core: u8) -> Option<Array> {
         let (elem, shape) = self.output_shape(outcome, shapes, value, core)?;
         let tile = outcome.tiles.iter().find(|t| t.value == value && t.core == core).map(|t| &t.data.elements);
         let buffer = || outcome.buffers.iter().find(|b| b.value == value).map(|b| &b.bytes);
@@ -187,7 +191,13 @@ impl Kernel {
     }
 
     /// The same, moved out of what a run gave.
-    fn take_array(&self, outcome: &mut Outcome, shapes: &Shapes, value: ValueId, core: u8) -> Option<Array> {
+    fn take_array(
+        &self,
+        outcome: &mut Outcome,
+        shapes: &[(ValueId, Vec<u64>)],
+        value: ValueId,
+        core: u8,
+    ) -> Option<Array> {
         let (elem, shape) = self.output_shape(outcome, shapes, value, core)?;
         let Outcome { tiles, buffers, .. } = outcome;
         let tile = tiles.iter_mut().find(|t| t.value == value && t.core == core).map(|t| &mut t.data.elements);
@@ -195,7 +205,13 @@ impl Kernel {
         Some(Array::of_elem(elem, shape, std::mem::take(tile.or(buffer)?)))
     }
 
-    fn output_shape(&self, outcome: &Outcome, shapes: &Shapes, value: ValueId, core: u8) -> Option<(Elem, Vec<u64>)> {
+    fn output_shape(
+        &self,
+        outcome: &Outcome,
+        shapes: &[(ValueId, Vec<u64>)],
+        value: ValueId,
+        core: u8,
+    ) -> Option<(Elem, Vec<u64>)> {
         let tile = outcome.tiles.iter().find(|t| t.value == value && t.core == core);
         if let Some(data) = tile.map(|t| &t.data) {
             let is_vector = matches!(self.module().types.get(self.func().value(value).ty), Type::Vector(..));
