@@ -191,11 +191,11 @@ impl Function {
             return Ok(Keyword::Role(role));
         }
         let attrs = self.op.info().attrs;
+        if name == AttrName::Layout.name() && roles().any(|r| r == Role::Global) {
+            return Ok(Keyword::Tag);
+        }
         if let Some(attr) = attrs.iter().find(|a| plain(a.name()) == wanted) {
             return Ok(Keyword::Attr(*attr));
-        }
-        if name == "layout" && roles().any(|r| r == Role::Global) {
-            return Ok(Keyword::Tag);
         }
         let mut known: Vec<&str> = roles().map(|r| r.name()).chain(attrs.iter().map(|a| a.name())).collect();
         known.sort_unstable();
@@ -244,7 +244,7 @@ impl Overload {
 
     /// How it is called.
     fn text(&self, op: Opcode) -> String {
-        let roles: Vec<&str> = self.roles.iter().map(|r| r.name()).collect();
+        let roles: Vec<&str> = self.roles.iter().map(|r| argument(*r)).collect();
         format!("{}({})", name(op), roles.join(", "))
     }
 }
@@ -299,22 +299,32 @@ pub fn name(op: Opcode) -> String {
     op.mnemonic().replace('.', "_")
 }
 
-/// A keyword of an attribute: as text spells it.
-pub fn keywords(op: Opcode) -> Vec<&'static str> {
+/// The name of an operand's argument: its role, unless that is a word of Python's own.
+pub fn argument(role: Role) -> &'static str {
+    if role == Role::Global { "global_" } else { role.name() }
+}
+
+/// The attributes that are keywords, as text spells them; an array as global memory has a layout tag.
+pub fn keywords(op: Opcode) -> Vec<AttrName> {
     let overloads = overloads(op);
-    let is_role = |name: &str| overloads.iter().flat_map(|o| &o.roles).any(|r| r.name() == name);
-    op.info().attrs.iter().map(|a| a.name()).filter(|name| !is_role(name)).collect()
+    let mut roles = overloads.iter().flat_map(|o| &o.roles);
+    let is_role = |attr: &AttrName| roles.clone().any(|r| r.name() == attr.name());
+    let mut all: Vec<AttrName> = op.info().attrs.iter().copied().filter(|a| !is_role(a)).collect();
+    if !all.contains(&AttrName::Layout) && roles.any(|r| *r == Role::Global) {
+        all.push(AttrName::Layout);
+    }
+    all
 }
 
 /// The docstring: how it is called, and its page.
 fn doc(op: Opcode) -> String {
     let overloads = overloads(op);
-    let attrs: Vec<String> = keywords(op).into_iter().map(|a| format!("{a}=None")).collect();
+    let attrs: Vec<String> = keywords(op).iter().map(|a| format!("{}=None", a.name())).collect();
     let page = tessera_cli::commands::explain::explain(op.mnemonic()).unwrap_or_default();
     let calls: Vec<String> = overloads.iter().map(|o| o.text(op)).collect();
     match overloads.as_slice() {
         [one] => {
-            let mut arguments: Vec<String> = one.roles.iter().map(|r| r.name().to_string()).collect();
+            let mut arguments: Vec<String> = one.roles.iter().map(|r| argument(*r).to_string()).collect();
             if !attrs.is_empty() {
                 arguments.push("*".into());
                 arguments.extend(attrs);

@@ -1,6 +1,6 @@
 //! The types of the instructions' functions, as a stub file has them.
 
-use crate::instruction::{callable, keywords, name, overloads};
+use crate::instruction::{argument, callable, keywords, name, overloads};
 use pyo3::prelude::*;
 use tessera::{AttrName, Opcode, Role};
 use tessera_isa::ops::{AttrKind, Kind};
@@ -12,7 +12,7 @@ fn operand(role: Role) -> String {
         Kind::Fill => "float",
         _ => "int",
     };
-    format!("{}: {ty}", role.name())
+    format!("{}: {ty}", argument(role))
 }
 
 fn attribute(name: &AttrName) -> String {
@@ -31,22 +31,16 @@ fn attribute(name: &AttrName) -> String {
 }
 
 fn function(op: Opcode) -> String {
-    let names = keywords(op);
-    let attrs: Vec<String> = op.info().attrs.iter().filter(|a| names.contains(&a.name())).map(attribute).collect();
+    let attrs: Vec<String> = keywords(op).iter().map(attribute).collect();
     let overloads = overloads(op);
-    let is_one = overloads.len() == 1;
+    let mark = if overloads.len() == 1 { "" } else { "@overload\n" };
     let mut out = String::new();
     for overload in &overloads {
         let mut arguments: Vec<String> = overload.roles.iter().map(|r| operand(*r)).collect();
-        if overload.roles.contains(&Role::Global) && !is_one {
-            arguments.push("*".into());
-            arguments.push("layout: Literal[\"nd\", \"dn\", \"nz\"] | None = None".into());
-            arguments.extend(attrs.iter().cloned());
-        } else if !attrs.is_empty() {
+        if !attrs.is_empty() {
             arguments.push("*".into());
             arguments.extend(attrs.iter().cloned());
         }
-        let mark = if is_one { "" } else { "@overload\n" };
         out.push_str(&format!("{mark}def {}({}) -> None: ...\n", name(op), arguments.join(", ")));
     }
     out
