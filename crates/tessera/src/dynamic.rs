@@ -24,7 +24,7 @@
 
 use crate::machine::{Machine, RecordEvent, Slot};
 use crate::typed::element::{pack, unpack};
-use crate::typed::{AsTile, Element, TensorMut};
+use crate::typed::{AsTile, Element, Tensor, TensorMut};
 use crate::{Error, Number, Profile, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::TileId;
@@ -275,23 +275,37 @@ impl<'a> Instruction<'a> {
     /// # Ok::<(), tessera::Error>(())
     /// ```
     pub fn issue_on<'v, T: Element>(self, view: impl Into<TensorMut<'v, T>>) -> Result<RecordEvent> {
-        let data = self.tiles.iter().find(|(role, _)| matches!(role, Role::Src | Role::Dst));
-        let dense = match data {
-            Some((_, tile)) => tile.valid().map(|(rows, cols)| [rows as u64, cols as u64])?,
-            None => [0, 0],
-        };
-        view.into().change(&dense, |arg, bytes| self.issue_at(arg, bytes).map(drop))?;
-        Ok(RecordEvent::new())
+        self.with_view(|dense, run| view.into().change(dense, run))
     }
 
-    /// The same on a view of bytes, whose type is known at run time.
-    pub fn issue_at(mut self, view: GlobalArg, bytes: &mut [u8]) -> Result<RecordEvent> {
+    /// Checks the instruction and runs it on a view of global memory that it only reads.
+    pub fn issue_from<'v, T: Element>(self, view: impl Into<Tensor<'v, T>>) -> Result<RecordEvent> {
+        self.with_view(|dense, run| view.into().read(dense, run))
+    }
+
+    /// The same on a view of bytes, whose type is known at run time; what it stores is in them afterwards.
+    pub fn issue_at(self, view: GlobalArg, bytes: &mut [u8]) -> Result<RecordEvent> {
+        self.with_view(|_, run| run(view, bytes))
+    }
+
+    /// Runs the instruction on what gives it a view: the extents of a view that has none of its own are the tile's.
+    fn with_view(
+        mut self,
+        give: impl FnOnce(&[u64], &mut dyn FnMut(GlobalArg, &mut [u8]) -> Result<()>) -> Result<()>,
+    ) -> Result<RecordEvent> {
         self.given.push(Role::Global);
         let form = self.form()?.form;
         self.check_attrs()?;
         let (machine, tiles) = self.ready(form)?;
-        self.inst.global = Some(view);
-        machine.state()?.transfer(self.inst, &tiles, bytes)?;
+        let data = tiles.iter().find(|(role, _)| matches!(role, Role::Src | Role::Dst)).map(|t| t.0);
+        let dense = match data.and_then(|role| self.operand(role)) {
+            Some(tile) => tile.valid().map(|(rows, cols)| [rows as u64, cols as u64])?,
+            None => [0, 0],
+        };
+        give(&dense, &mut |arg, bytes| {
+            self.inst.global = Some(arg);
+            machine.state()?.transfer(self.inst.clone(), &tiles, bytes)
+        })?;
         Ok(RecordEvent::new())
     }
 
