@@ -15,13 +15,11 @@
 //! ```
 
 mod cases;
-mod compute;
 mod programs;
 mod ring;
 mod yardstick;
 
-pub use cases::{Case, MOVES};
-pub use compute::COMPUTES;
+pub use cases::{COMPUTES, Case, MOVES};
 pub use programs::{PROGRAMS, Programs};
 pub use ring::Instructions;
 pub use yardstick::{Laps, Yardstick};
