@@ -56,11 +56,19 @@ pub enum Mode {
 }
 
 /// What is asked.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Who orders the pipes, whatever the program says.
     pub mode: Option<Mode>,
+    /// Are the buffers of different arguments different ones?
+    pub disjoint: bool,
     pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { mode: None, disjoint: true, limits: Limits::default() }
+    }
 }
 
 /// What is known of a program's order.
@@ -127,7 +135,8 @@ pub fn check(
     let automatic = options.mode.unwrap_or_else(|| mode(func)) == Mode::Auto;
     let constants = Constants::new(module, func);
     let core = Core::Unsplit;
-    let subject = Subject { module, func, profile, placement, core, automatic, limits: options.limits };
+    let Options { disjoint, limits, .. } = *options;
+    let subject = Subject { module, func, profile, placement, core, automatic, disjoint, limits };
     let mut reporter = Reporter::new(module, func, profile, text);
     let mut choices = Choices::default();
     let mut undecided = None;

@@ -7,7 +7,7 @@ use crate::trace::{Access, Bytes, Flag, Kind, Root, Sets, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use tessera_ir::{Func, Module, OpId};
-use tessera_isa::diag::{Diagnostic, Severity, Span};
+use tessera_isa::diag::{Diagnostic, Fact, Severity, Span};
 use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::profile::Profile;
 
@@ -274,9 +274,24 @@ impl<'a> Reporter<'a> {
             };
             format!("{pipe} {verb} {operand}, {memory} {}{turn}", range(bytes))
         };
+        let side = |n: usize, pipe: Pipe, access: &Access| {
+            let turns = turns[n].iter().map(|(_, i)| Fact::Number(*i as i64)).collect();
+            Fact::Parts(vec![
+                ("at", Fact::Place(self.span(ops[n]))),
+                ("instruction", Fact::Text(names[n].into())),
+                ("pipe", Fact::Text(pipe.name().into())),
+                ("access", Fact::Text(if access.writes { "writes" } else { "reads" }.into())),
+                ("operand", Fact::Text(self.operand(ops[n], access.role))),
+                ("iterations", Fact::List(turns)),
+            ])
+        };
         let found = Diagnostic::error(race.conflict.rule(), what)
             .at(self.span(ops[1]), line(1, pipe_y, &b))
-            .and_at(self.span(ops[0]), line(0, pipe_x, &a));
+            .and_at(self.span(ops[0]), line(0, pipe_x, &a))
+            .fact("x", side(0, pipe_x, &a))
+            .fact("y", side(1, pipe_y, &b))
+            .fact("memory", Fact::Text(self.memory(sets.get(b.set).root)))
+            .fact("bytes", Fact::List(vec![Fact::Number(bytes.0), Fact::Number(bytes.1)]));
         let round = match (turns[0].as_slice(), turns[1].as_slice()) {
             ([.., (l, i)], [.., (m, j)]) => l == m && i != j,
             _ => false,
@@ -287,13 +302,21 @@ impl<'a> Reporter<'a> {
     /// Says which edge is missing, and the lines that would be it.
     fn mend(&self, trace: &Trace, found: Diagnostic, x: (Pipe, OpId), y: (Pipe, OpId), round: bool) -> Diagnostic {
         let found = found.note(format!("missing: {} -> {}", x.0, y.0));
+        let missing = [x.0, y.0].map(|pipe| Fact::Text(pipe.name().into()));
+        let found = found.fact("missing", Fact::List(missing.into()));
+        let line = |text: &str, side: &'static str, op: OpId| {
+            Fact::Parts(vec![("text", Fact::Text(text.into())), (side, Fact::Place(self.span(op)))])
+        };
         if x.0 == y.0 {
-            return found.help(format!("add pto.barrier <{}> before {}", y.0.cpp(), self.place(y.1)));
+            let barrier = format!("pto.barrier <{}>", y.0.cpp());
+            let found = found.fact("add", Fact::List(vec![line(&barrier, "before", y.1)]));
+            return found.help(format!("add {barrier} before {}", self.place(y.1)));
         }
         let Some(id) = free_id(trace, x.0, y.0) else {
             return found.help(format!("all ids are in use: add pto.barrier <PIPE_ALL> before {}", self.place(y.1)));
         };
         let (set, wait) = (flag_text("set", x.0, y.0, id), flag_text("wait", x.0, y.0, id));
+        let found = found.fact("add", Fact::List(vec![line(&set, "after", x.1), line(&wait, "before", y.1)]));
         let pair = format!("add {set} after {} and {wait} before {}", self.place(x.1), self.place(y.1));
         found.help(match round {
             true => format!(

@@ -23,6 +23,7 @@ pub use kernel::{Bindings, Kernel};
 pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
 pub use tessera_plan::Placement;
+pub use tessera_sync::{Mode as OrderMode, Options as OrderOptions, Report as OrderReport, Verdict};
 
 use crate::{Error, Missing, Profile, Result};
 use std::sync::Arc;

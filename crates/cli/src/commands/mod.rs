@@ -11,6 +11,7 @@ pub mod explain;
 mod fmt;
 mod layout;
 mod opt;
+mod order;
 mod plan;
 mod run;
 mod trace;

@@ -72,6 +72,8 @@ pub(crate) struct Subject<'a> {
     pub placement: &'a Placement,
     pub core: Core,
     pub automatic: bool,
+    /// Are the buffers of different arguments different ones?
+    pub disjoint: bool,
     pub limits: Limits,
 }
 
@@ -186,7 +188,11 @@ impl<'a> Walk<'a> {
         let val = match self.ty(value) {
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => self.new_tile(value).map_or(Val::None, Val::Tile),
             ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => {
-                self.view_of_type(ty, Place { root: Root::Buffer(value), at: Form::default() })
+                let place = match self.subject.disjoint {
+                    true => Place { root: Root::Buffer(value), at: Form::default() },
+                    false => Place { root: Root::Anywhere, at: self.symbols.of(Expr::Value(value)) },
+                };
+                self.view_of_type(ty, place)
             }
             Type::Scalar(_) => Val::Int(self.symbols.of(Expr::Value(value))),
             Type::Event | Type::Opaque(_) => Val::None,
