@@ -57,6 +57,18 @@ impl Form {
         Form { constant: self.constant.wrapping_mul(factor), terms }
     }
 
+    /// With these symbols known.
+    pub fn with(&self, values: &FxHashMap<u32, i64>) -> Form {
+        let mut form = Form::from(self.constant);
+        for (symbol, factor) in &self.terms {
+            match values.get(symbol) {
+                Some(value) => form.constant = form.constant.wrapping_add(value.wrapping_mul(*factor)),
+                None => form.terms.push((*symbol, *factor)),
+            }
+        }
+        form
+    }
+
     /// The difference.
     pub fn minus(&self, other: &Form) -> Form {
         self.plus(&other.times(-1))

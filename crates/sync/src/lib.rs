@@ -10,12 +10,14 @@ mod atoms;
 mod bytes;
 mod flags;
 mod form;
+mod insert;
 mod order;
 mod races;
 mod report;
 mod trace;
 mod walk;
 
+pub use insert::{Served, Synced, insert};
 pub use races::Conflict;
 pub use walk::Core;
 
@@ -136,7 +138,8 @@ pub fn check(
     let constants = Constants::new(module, func);
     let core = Core::Unsplit;
     let Options { disjoint, limits, .. } = *options;
-    let subject = Subject { module, func, profile, placement, core, automatic, disjoint, limits };
+    let subject =
+        Subject { module, func, profile, placement, core, automatic, disjoint, ticks: false, brief: false, limits };
     let mut reporter = Reporter::new(module, func, profile, text);
     let mut choices = Choices::default();
     let mut undecided = None;

@@ -128,6 +128,14 @@ pub struct Event {
     pub accesses: (u32, u32),
 }
 
+/// One moment of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tick {
+    Begin(OpId),
+    Event(u32),
+    End(OpId),
+}
+
 /// What is wrong with an order operation by itself.
 #[derive(Clone, Debug)]
 pub struct Misuse {
@@ -150,6 +158,8 @@ pub struct Trace {
     /// Events that an event waits for by name.
     pub named: FxHashMap<u32, SmallVec<[u32; 2]>>,
     pub misuses: Vec<Misuse>,
+    /// When instructions and control flow begin and end, if that was asked for.
+    pub ticks: Vec<Tick>,
     /// Is the order left to the assembler (sync.md 3)?
     pub automatic: bool,
 }

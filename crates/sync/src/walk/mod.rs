@@ -12,14 +12,14 @@ mod tiles;
 pub use control::Choices;
 
 use crate::form::{Expr, Form, Symbols};
-use crate::trace::{Access, Event, Kind, Place, Root, Sets, Trace};
+use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
 use crate::{Limits, Undecided};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::{self, Constants};
-use tessera_ir::{Arg, BlockId, Func, Module, Op, OpId, OpKind, Operand, Type, ValueId};
+use tessera_ir::{Arg, ArithOp, BlockId, Func, Module, Op, OpId, OpKind, Operand, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, ConvType, Inst};
 use tessera_isa::layout::Layout;
@@ -74,6 +74,10 @@ pub(crate) struct Subject<'a> {
     pub automatic: bool,
     /// Are the buffers of different arguments different ones?
     pub disjoint: bool,
+    /// Is it asked for when operations begin and end?
+    pub ticks: bool,
+    /// Do a few trip counts do?
+    pub brief: bool,
     pub limits: Limits,
 }
 
@@ -106,6 +110,8 @@ pub(crate) struct Walk<'a> {
     trial: u32,
     /// How many loops of unknown trip count are around.
     open_loops: u32,
+    /// Symbols whose values a loop's trip count told.
+    bound: FxHashMap<u32, i64>,
     /// What each branch in such a loop compared.
     asked: FxHashMap<OpId, (crate::form::Terms, i64)>,
 }
@@ -139,6 +145,7 @@ pub(crate) fn walk(
         trial: 0,
         open_loops: 0,
         asked: FxHashMap::default(),
+        bound: FxHashMap::default(),
     };
     for arg in &func.args {
         walk.argument(*arg);
@@ -174,7 +181,8 @@ impl<'a> Walk<'a> {
     /// The integer at an operand's place.
     fn form(&self, arg: Arg) -> Option<Form> {
         match self.val(arg) {
-            Val::Int(form) => Some(form),
+            Val::Int(form) if self.bound.is_empty() => Some(form),
+            Val::Int(form) => Some(form.with(&self.bound)),
             _ => None,
         }
     }
@@ -221,7 +229,18 @@ impl<'a> Walk<'a> {
             if self.steps > self.subject.limits.steps || self.trace.events.len() > self.subject.limits.events {
                 return Err(Undecided::at(func.op(*id).span, "the program is too long to be followed on every path"));
             }
-            self.op(*id, func.op(*id))?;
+            let op = func.op(*id);
+            let (ticks, events) = (self.trace.ticks.len(), self.trace.events.len());
+            if self.subject.ticks {
+                self.trace.ticks.push(Tick::Begin(*id));
+            }
+            self.op(*id, op)?;
+            if self.subject.ticks {
+                match self.trace.events.len() == events && op.blocks.is_empty() {
+                    true => self.trace.ticks.truncate(ticks),
+                    false => self.trace.ticks.push(Tick::End(*id)),
+                }
+            }
         }
         Ok(())
     }
@@ -267,6 +286,9 @@ impl<'a> Walk<'a> {
                 let side = |n: usize| op.operands.get(n).and_then(|o| self.form(o.arg));
                 let (from, to) = scalar::widths(module, func, op);
                 match (&op.kind, side(0), side(1)) {
+                    // A loop that did not run tells that its bound is small.
+                    (OpKind::Arith(ArithOp::Maxsi), Some(a), Some(b)) if self.is_at_most(&a, &b) => b,
+                    (OpKind::Arith(ArithOp::Maxsi), Some(a), Some(b)) if self.is_at_most(&b, &a) => a,
                     (OpKind::Arith(kind), Some(a), Some(b)) => self.symbols.arith(*kind, to, &a, &b),
                     (OpKind::Cmp(pred), Some(a), Some(b)) => self.symbols.of(Expr::Cmp(*pred, from, a, b)),
                     // Indices are taken to fit their types.
@@ -279,13 +301,22 @@ impl<'a> Walk<'a> {
         self.set(result, Val::Int(form));
     }
 
+    /// Is one surely at most the other, which is a constant?
+    fn is_at_most(&self, a: &Form, b: &Form) -> bool {
+        self.choices.most(a).zip(b.known()).is_some_and(|(most, n)| most <= n)
+    }
+
     /// A new event of an operation.
     fn event(&mut self, op: OpId, pipe: Option<Pipe>, kind: Kind, accesses: &[Access]) -> u32 {
         let from = self.trace.accesses.len() as u32;
         self.trace.accesses.extend_from_slice(accesses);
         let range = (from, self.trace.accesses.len() as u32);
         self.trace.events.push(Event { op, pipe, kind, turn: self.turn_id, accesses: range });
-        self.trace.events.len() as u32 - 1
+        let event = self.trace.events.len() as u32 - 1;
+        if self.subject.ticks {
+            self.trace.ticks.push(Tick::Event(event));
+        }
+        event
     }
 
     /// The number of the iterations that the walk is in.

@@ -199,7 +199,7 @@ fn many(seed: u64, count: u64, make: impl Fn(&mut Random) -> Vec<Stmt>) {
 
 #[test]
 fn right_programs_and_broken_ones() {
-    many(1, 150, |r| {
+    many(1, 60, |r| {
         let mut program = if r.once_in(4) { product() } else { pipeline(r) };
         for _ in 0..r.below(3) {
             mutate(r, &mut program);
@@ -210,7 +210,7 @@ fn right_programs_and_broken_ones() {
 
 #[test]
 fn noise_in_straight_lines_loops_and_branches() {
-    many(2, 300, |r| {
+    many(2, 120, |r| {
         let len = r.range(2, 7);
         noise(r, len, 0)
     });
