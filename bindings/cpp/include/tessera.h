@@ -126,6 +126,20 @@ typedef enum TesseraAttrName {
   TESSERA_ATTR_NAME_ENABLE = 37, // true or false
   TESSERA_ATTR_NAME_F32_MODE = 38, // one of round, rint
   TESSERA_ATTR_NAME_LAYOUT = 39, // one of nd, dn, nz
+  TESSERA_ATTR_NAME_NAME = 40, // a name
+  TESSERA_ATTR_NAME_PEER_FUNC = 41, // a name
+  TESSERA_ATTR_NAME_SIZE = 42, // an integer
+  TESSERA_ATTR_NAME_LOCATION = 43, // one of vec, mat, gm, left, right, acc, bias, scaling
+  TESSERA_ATTR_NAME_AUTO = 44, // true or false
+  TESSERA_ATTR_NAME_BASE = 45, // an integer
+  TESSERA_ATTR_NAME_DIR_MASK = 46, // an integer
+  TESSERA_ATTR_NAME_SLOT_SIZE = 47, // an integer
+  TESSERA_ATTR_NAME_SLOT_NUM = 48, // an integer
+  TESSERA_ATTR_NAME_LOCAL_SLOT_NUM = 49, // an integer
+  TESSERA_ATTR_NAME_FLAG_BASE = 50, // an integer
+  TESSERA_ATTR_NAME_NO_SPLIT = 51, // true or false
+  TESSERA_ATTR_NAME_PIPE_SPLIT = 52, // an integer
+  TESSERA_ATTR_NAME_FFTS_MODE = 53, // an integer
 } TesseraAttrName;
 
 // Element types.
@@ -326,6 +340,22 @@ typedef enum TesseraOp {
   TESSERA_OP_TSTORE_FP = 172, // tstore out of an accumulator with one quantization parameter per column.
   TESSERA_OP_MGATHER = 173, // Gathers rows or elements of a view by index.
   TESSERA_OP_MSCATTER = 174, // Scatters rows or elements of a tile into a view by index.
+  TESSERA_OP_RESERVE_BUFFER = 175, // Memory for the slots of a FIFO, for the whole kernel.
+  TESSERA_OP_IMPORT_RESERVED_BUFFER = 176, // The memory that another function reserved.
+  TESSERA_OP_AIC_INITIALIZE_PIPE = 177, // The cube core's end of a pipe.
+  TESSERA_OP_AIV_INITIALIZE_PIPE = 178, // The vector cores' end of a pipe.
+  TESSERA_OP_INITIALIZE_L2L_PIPE = 179, // An end of a pipe whose slots lie on the chip.
+  TESSERA_OP_INITIALIZE_L2G2L_PIPE = 180, // An end of a pipe whose slots lie in global memory.
+  TESSERA_OP_DECLARE_TILE = 181, // A tile that a tpop gives its storage.
+  TESSERA_OP_TPUSH_TO_AIV = 182, // Give a tile to the vector cores; waits for a free slot.
+  TESSERA_OP_TPUSH_TO_AIC = 183, // Give a tile to the cube core; waits for a free slot.
+  TESSERA_OP_TPOP_FROM_AIC = 184, // Take the next tile from the cube core; waits for it.
+  TESSERA_OP_TPOP_FROM_AIV = 185, // Take the next tile from the vector cores; waits for it.
+  TESSERA_OP_TFREE_FROM_AIC = 186, // Give the slot of the oldest popped tile back to the cube core.
+  TESSERA_OP_TFREE_FROM_AIV = 187, // Give the slot of the oldest popped tile back to the vector cores.
+  TESSERA_OP_TPUSH = 188, // tpush_to_aiv or tpush_to_aic, by the core.
+  TESSERA_OP_TPOP = 189, // tpop_from_aic or tpop_from_aiv, by the core.
+  TESSERA_OP_TFREE = 190, // tfree_from_aic or tfree_from_aiv, by the core.
 } TesseraOp;
 
 // Forms of an instruction.
@@ -407,11 +437,14 @@ typedef enum TesseraRole {
   TESSERA_ROLE_INDEX = 52,
   TESSERA_ROLE_VALUE = 53,
   TESSERA_ROLE_INIT = 54,
+  TESSERA_ROLE_C2V_BUF = 55,
+  TESSERA_ROLE_V2C_BUF = 56,
+  TESSERA_ROLE_PIPE = 57,
 } TesseraRole;
 
 
 // The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-#define TESSERA_ABI_VERSION 4
+#define TESSERA_ABI_VERSION 5
 
 // How a call ended.
 typedef enum TesseraStatus {
@@ -437,7 +470,7 @@ typedef enum TesseraPad {
   TESSERA_PAD_MAX = 2,
   // The smallest value.
   TESSERA_PAD_MIN = 3,
-  // The value whose binary32 bits are in `pad_bits`, rounded to the element type.
+  // The element whose bits are the low ones of `pad_bits`.
   TESSERA_PAD_CUSTOM = 4,
 } TesseraPad;
 
@@ -449,6 +482,8 @@ typedef enum TesseraStorage {
   TESSERA_STORAGE_ADDRESS = 1,
   // In the automatic storage with the handle `storage`.
   TESSERA_STORAGE_AUTOMATIC = 2,
+  // At the address `storage` of the host: in one of the machine's memories, or in memory of the caller's own.
+  TESSERA_STORAGE_POINTER = 3,
 } TesseraStorage;
 
 // What a scalar is.
@@ -494,7 +529,7 @@ typedef struct TesseraTile {
   uint32_t compact;
   // A `TesseraPad`.
   uint32_t pad;
-  // The binary32 bits of a custom pad value.
+  // The bits of a custom pad value: as many of the low bytes as an element has.
   uint32_t pad_bits;
   // Valid rows as the type has them; -1 is dynamic.
   int64_t type_valid_row;
@@ -508,7 +543,7 @@ typedef struct TesseraTile {
   uint32_t storage_kind;
   // Zero.
   uint32_t reserved;
-  // A byte address or a handle, as `storage_kind` says.
+  // A byte address, a handle or a pointer, as `storage_kind` says.
   uint64_t storage;
   // Bytes from there to the first element; views of windows have one.
   uint64_t offset;
@@ -528,7 +563,7 @@ typedef struct TesseraConv {
   uint32_t storage_kind;
   // N, D, C1, H, W, C0; D is 1 without depth.
   uint64_t dims[6];
-  // A byte address or a handle, as `storage_kind` says.
+  // A byte address, a handle or a pointer, as `storage_kind` says.
   uint64_t storage;
 } TesseraConv;
 
@@ -652,6 +687,38 @@ enum TesseraStatus tessera_storage_alloc_conv(struct TesseraMachine *machine,
 
 // Frees automatic storage. Tiles that name it are refused from then on.
 enum TesseraStatus tessera_storage_free(struct TesseraMachine *machine, uint64_t handle);
+
+// The address of automatic storage on the host; it stays there until it is freed.
+enum TesseraStatus tessera_storage_data(struct TesseraMachine *machine, uint64_t handle, void **data);
+
+// The address of a location's memory on the host: a tile at address a lies a bytes behind it, as long as the machine
+// lives. New memory reads as 0.
+enum TesseraStatus tessera_memory_base(struct TesseraMachine *machine, uint32_t loc, void **data);
+
+// Is it an address of the machine's memories or automatic storage? 0 for null.
+uint32_t tessera_contains(const struct TesseraMachine *machine, size_t address);
+
+// How many bytes a location's memory can have at its address; 0 for null and before the address was asked for.
+uint64_t tessera_memory_room(const struct TesseraMachine *machine, uint32_t loc);
+
+// Says that `size` bytes from `data` on are one buffer, so that views of it that leave it are refused; 0 forgets it. For
+// all machines and threads.
+void tessera_register_buffer(const void *data,
+                             size_t size);
+
+// Says that the caller writes to a tile's declared bytes through a pointer: they are defined from then on, whatever
+// instructions do to them.
+enum TesseraStatus tessera_expose(struct TesseraMachine *machine, const struct TesseraTile *tile);
+
+// The same for a conv tile.
+enum TesseraStatus tessera_expose_conv(struct TesseraMachine *machine, const struct TesseraConv *tile);
+
+// Fills the memories of all locations, and automatic storage, with zeros, which are defined.
+enum TesseraStatus tessera_machine_clear(struct TesseraMachine *machine);
+
+// Begins anew on a profile: contents, configuration and automatic storage are gone, and memories stay at their addresses.
+enum TesseraStatus tessera_machine_reset(struct TesseraMachine *machine,
+                                         uint32_t profile);
 
 // TASSIGN: may the tile lie where its descriptor says? Nothing is changed.
 enum TesseraStatus tessera_assign(struct TesseraMachine *machine, const struct TesseraTile *tile);

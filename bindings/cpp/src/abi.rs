@@ -7,7 +7,7 @@
 use std::ffi::{c_char, c_void};
 
 /// The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-pub const TESSERA_ABI_VERSION: u32 = 4;
+pub const TESSERA_ABI_VERSION: u32 = 5;
 
 /// How a call ended.
 #[repr(C)]
@@ -37,7 +37,7 @@ pub enum TesseraPad {
     Max = 2,
     /// The smallest value.
     Min = 3,
-    /// The value whose binary32 bits are in `pad_bits`, rounded to the element type.
+    /// The element whose bits are the low ones of `pad_bits`.
     Custom = 4,
 }
 
@@ -51,6 +51,8 @@ pub enum TesseraStorage {
     Address = 1,
     /// In the automatic storage with the handle `storage`.
     Automatic = 2,
+    /// At the address `storage` of the host: in one of the machine's memories, or in memory of the caller's own.
+    Pointer = 3,
 }
 
 /// What a scalar is.
@@ -99,7 +101,7 @@ pub struct TesseraTile {
     pub compact: u32,
     /// A `TesseraPad`.
     pub pad: u32,
-    /// The binary32 bits of a custom pad value.
+    /// The bits of a custom pad value: as many of the low bytes as an element has.
     pub pad_bits: u32,
     /// Valid rows as the type has them; -1 is dynamic.
     pub type_valid_row: i64,
@@ -113,7 +115,7 @@ pub struct TesseraTile {
     pub storage_kind: u32,
     /// Zero.
     pub reserved: u32,
-    /// A byte address or a handle, as `storage_kind` says.
+    /// A byte address, a handle or a pointer, as `storage_kind` says.
     pub storage: u64,
     /// Bytes from there to the first element; views of windows have one.
     pub offset: u64,
@@ -135,7 +137,7 @@ pub struct TesseraConv {
     pub storage_kind: u32,
     /// N, D, C1, H, W, C0; D is 1 without depth.
     pub dims: [u64; 6],
-    /// A byte address or a handle, as `storage_kind` says.
+    /// A byte address, a handle or a pointer, as `storage_kind` says.
     pub storage: u64,
 }
 

@@ -92,12 +92,13 @@ fn extent(v: i64, what: &str) -> Answer<Extent> {
 }
 
 pub(crate) fn tile(t: &TesseraTile, profile: Profile) -> Answer<Tile> {
-    // The payload is the binary32 bits of the value (tile-model.md 6).
-    let custom = Pad::Custom(PadLiteral::Float(f64::from(f32::from_bits(t.pad_bits)).to_bits()));
+    let elem = elem(t.elem)?;
+    // The low bytes of the payload are the element (cpp.md 8).
+    let custom = Pad::Custom(PadLiteral::Bits(u64::from(t.pad_bits) & elem.mask()));
     let pad = word(&[Pad::Null, Pad::Zero, Pad::Max, Pad::Min, custom], t.pad, "pad value")?;
     let ty = TileType {
         loc: word(Loc::ALL, t.loc, "location")?,
-        elem: elem(t.elem)?,
+        elem,
         rows: t.rows,
         cols: t.cols,
         v_row: extent(t.type_valid_row, "valid rows")?,
@@ -119,7 +120,8 @@ pub(crate) fn place(kind: u32, storage: u64, offset: u64, loc: Loc) -> Answer<Op
         0 => return Ok(None),
         1 => (Root::Memory(loc), storage.checked_add(offset).ok_or_else(beyond)?),
         2 => (Root::Auto(u32::try_from(storage).map_err(unknown)?), offset),
-        other => return Err(Refusal::argument(format!("{other} is no tag of a storage; there are 0 to 2"))),
+        3 => (Root::Host, storage.checked_add(offset).ok_or_else(beyond)?),
+        other => return Err(Refusal::argument(format!("{other} is no tag of a storage; there are 0 to 3"))),
     };
     Ok(Some(Place { root, start }))
 }
@@ -196,6 +198,8 @@ pub(crate) fn attrs(op: Opcode, list: &[TesseraAttr]) -> Answer<Attrs> {
             AttrKind::Bool => AttrValue::Bool(first != 0),
             AttrKind::Ints(_) => attr.values.into(),
             AttrKind::Number => number(attr.kind, first as u64)?.into(),
+            // Names belong to text.
+            AttrKind::Name => continue,
         };
         attrs.set(name, Some(value));
     }

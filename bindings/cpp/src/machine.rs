@@ -8,9 +8,11 @@ use crate::view::View;
 use smallvec::SmallVec;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tessera_exec::engine::{Engine, Storage, TileId};
+use std::ptr::NonNull;
+use tessera_exec::engine::{Engine, Pointed, Storage, TileId};
+use tessera_exec::kernels::AlignedBytes;
 use tessera_isa::diag::{Diagnostic, Fault};
-use tessera_isa::inst::{Attrs, Inst, Root, TileArg};
+use tessera_isa::inst::{Attrs, Inst, Place, Root, TileArg};
 use tessera_isa::ops::{AttrName, Bind, Effect, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Sem, effects, f32_mode};
@@ -119,23 +121,120 @@ impl TesseraMachine {
         let Some(place) = arg.place else { return Ok(()) };
         let bytes = span(arg);
         let fault = match place.root {
-            Root::Memory(loc) => tessera_check::check_address(loc, bytes, place.start.into(), self.profile),
+            Root::Memory(loc) => tessera_check::check_address(loc, bytes, place.start.into(), self.profile)
+                .or_else(|| self.beyond_room(loc, place.start, bytes)),
             Root::Auto(handle) => {
-                let storage = self.engine.storage(handle);
-                let Storage { loc, bytes: size, .. } = *storage.ok_or_else(|| no_storage(handle.into()))?;
-                let (what, help) = if loc != arg.tile.loc {
-                    let what = format!("the storage is in {}, and the tile is in {}", loc, arg.tile.loc);
-                    (what, "give both tiles one location")
-                } else if place.start.checked_add(bytes).is_none_or(|end| end > size) {
-                    let what = format!("{bytes} bytes at {:#x} leave the storage of {size} bytes", place.start);
-                    (what, "bind the tile to the storage of a tile that is as large")
-                } else {
-                    return Ok(());
-                };
-                Some(Fault::new("tassign-range", what).help(help))
+                let storage = self.engine.storage(handle).ok_or_else(|| no_storage(handle.into()))?;
+                in_storage(storage, arg.tile.loc, place.start, bytes)
             }
+            Root::Host => match self.engine.pointed(place.start) {
+                Pointed::Memory(loc, _) | Pointed::Pool(Some(Storage { loc, .. }), _)
+                    if loc != arg.tile.loc && self.profile != Profile::Cpu =>
+                {
+                    Some(elsewhere(loc, arg.tile.loc))
+                }
+                Pointed::Memory(loc, at) => tessera_check::check_address(loc, bytes, at.into(), self.profile),
+                Pointed::Pool(Some(storage), at) => in_storage(&storage, storage.loc, at - storage.at, bytes),
+                Pointed::Pool(None, _) => {
+                    let what = "the tile's pointer points to automatic storage that was freed";
+                    return Err(Refusal::argument(what));
+                }
+                Pointed::Elsewhere if place.start.checked_add(bytes).is_none() => {
+                    return Err(Refusal::argument(format!("{bytes} bytes at {:#x} are no memory", place.start)));
+                }
+                Pointed::Elsewhere => None,
+            },
         };
         convert::legal(fault)
+    }
+
+    /// A memory that pointers point into cannot grow beyond its addresses.
+    fn beyond_room(&self, loc: Loc, start: u64, bytes: u64) -> Option<Fault> {
+        let room = self.engine.room(loc);
+        let what =
+            || format!("{bytes} bytes at {start:#x} are beyond the {room} bytes that {} has here", loc.memory_name());
+        let is_beyond = room > 0 && start.checked_add(bytes).is_none_or(|end| end > room);
+        is_beyond.then(|| Fault::new("memory-limit", what()).help("use lower addresses"))
+    }
+
+    /// Lends the engine what these tiles have of the caller's own memory.
+    fn lend<'a>(&mut self, args: impl IntoIterator<Item = &'a TileArg>) {
+        let mut pieces: SmallVec<[(u64, u64); 8]> = SmallVec::new();
+        for arg in args {
+            if let Some(Place { root: Root::Host, start }) = arg.place
+                && matches!(self.engine.pointed(start), Pointed::Elsewhere)
+            {
+                pieces.push((start, start.saturating_add(span(arg))));
+            }
+        }
+        if pieces.is_empty() {
+            return;
+        }
+        pieces.sort_unstable();
+        // Tiles that overlap lie in one piece, so that they are seen to.
+        pieces.dedup_by(|next, last| {
+            let joined = next.0 < last.1;
+            last.1 = if joined { last.1.max(next.1) } else { last.1 };
+            joined
+        });
+        self.engine.lend(pieces.into_iter().filter_map(|(first, end)| {
+            let pointer = NonNull::new(first as usize as *mut u8)?;
+            // SAFETY: the caller vouches for the bytes of a tile that he gives by a pointer (see `calls`), and the engine
+            // uses them in this call only.
+            Some((first, unsafe { AlignedBytes::lent(pointer, (end - first) as usize) }))
+        }));
+    }
+
+    /// The first byte of a location's memory; it stays there as long as the machine lives.
+    pub(crate) fn base(&mut self, loc: u32) -> Answer<*mut u8> {
+        let loc = convert::word(Loc::ALL, loc, "location")?;
+        Ok(self.engine.fix(Some(loc))?)
+    }
+
+    pub(crate) fn contains(&self, address: u64) -> bool {
+        !matches!(self.engine.pointed(address), Pointed::Elsewhere)
+    }
+
+    pub(crate) fn room(&self, loc: u32) -> u64 {
+        Loc::ALL.get(loc as usize).map_or(0, |loc| self.engine.room(*loc))
+    }
+
+    /// The first byte of automatic storage.
+    pub(crate) fn storage_data(&mut self, handle: u64) -> Answer<*mut u8> {
+        let pool = self.engine.fix(None)?;
+        let storage = u32::try_from(handle).ok().and_then(|h| self.engine.storage(h));
+        let at = storage.ok_or_else(|| no_storage(handle))?.at;
+        Ok(pool.wrapping_add(at as usize))
+    }
+
+    /// A pointer to the tile's bytes was handed out.
+    pub(crate) fn expose(&mut self, t: &TesseraTile) -> Answer<()> {
+        let (_, tile) = self.whole(0, t)?;
+        Ok(self.engine.expose(tile)?)
+    }
+
+    pub(crate) fn expose_conv(&mut self, c: &TesseraConv) -> Answer<()> {
+        let tile = self.conv(c)?;
+        Ok(self.engine.expose(tile)?)
+    }
+
+    /// All memories hold zeros.
+    pub(crate) fn clear(&mut self) {
+        self.engine.clear_memories();
+    }
+
+    /// Begins anew on a profile, with the memories where they are.
+    pub(crate) fn restart(&mut self, profile: Profile) {
+        self.engine.restart(profile);
+        (self.profile, self.undefined_stored) = (profile, 0);
+    }
+
+    fn conv(&mut self, c: &TesseraConv) -> Answer<TileId> {
+        let conv = convert::conv(c)?;
+        let arg = convert::conv_arg(Role::Dst, c, &conv, self.profile)?;
+        self.check_place(&arg)?;
+        self.lend([&arg]);
+        Ok(self.engine.describe(0, &arg, Some(conv))?)
     }
 
     /// Instructions that have no tiles: SETFMATRIX and SET_IMG2COL_PADDING, the modes of f32 products; SET_IMG2COL_RPT
@@ -183,6 +282,7 @@ impl TesseraMachine {
     fn describe_all(&mut self, inst: &mut Inst) -> Answer<SmallVec<[(Role, TileId); 8]>> {
         let how = inst.op.binds(self.profile);
         let touched = effects(inst).tiles;
+        self.lend(&inst.tiles);
         let mut tiles: SmallVec<[(Role, TileId); 8]> = SmallVec::new();
         for (n, arg) in std::mem::take(&mut inst.tiles).into_iter().enumerate() {
             self.check_place(&arg)?;
@@ -207,10 +307,7 @@ impl TesseraMachine {
     }
 
     pub(crate) fn load_conv(&mut self, c: &TesseraConv, view: &View) -> Answer<Vec<Diagnostic>> {
-        let conv = convert::conv(c)?;
-        let arg = convert::conv_arg(Role::Dst, c, &conv, self.profile)?;
-        self.check_place(&arg)?;
-        let tile = self.engine.describe(0, &arg, Some(conv))?;
+        let tile = self.conv(c)?;
         self.load_into(tile, view)
     }
 
@@ -263,7 +360,9 @@ impl TesseraMachine {
     }
 
     pub(crate) fn copy(&mut self, dst: &TesseraTile, src: &TesseraTile) -> Answer<()> {
-        let ((to, dst), (from, src)) = (self.whole(0, dst)?, self.whole(1, src)?);
+        let (to, from) = (self.stored(dst)?, self.stored(src)?);
+        self.lend([&to, &from]);
+        let (dst, src) = (self.engine.describe(0, &to, None)?, self.engine.describe(1, &from, None)?);
         if span(&to) != span(&from) {
             return Err(Refusal::argument(format!("{} bytes are copied to a tile of {}", span(&from), span(&to))));
         }
@@ -282,16 +381,24 @@ impl TesseraMachine {
         if arg.place.is_none() {
             return Err(Refusal::argument(format!("the tile {role} has no storage")));
         }
+        self.lend([&arg]);
         Ok(self.engine.describe(0, &arg, None)?)
     }
 
-    /// A tile that is read or written as bytes, as the engine's tile `n`: it needs storage.
-    fn whole(&mut self, n: usize, t: &TesseraTile) -> Answer<(TileArg, TileId)> {
+    /// A tile that is read or written as bytes: it needs storage.
+    fn stored(&self, t: &TesseraTile) -> Answer<TileArg> {
         let arg = convert::tile_arg(Role::Tile, t, self.profile)?;
         if arg.place.is_none() {
             return Err(Refusal::argument("the tile has no storage; allocate it or give it an address"));
         }
         self.check_place(&arg)?;
+        Ok(arg)
+    }
+
+    /// Such a tile, as the engine's tile `n`.
+    fn whole(&mut self, n: usize, t: &TesseraTile) -> Answer<(TileArg, TileId)> {
+        let arg = self.stored(t)?;
+        self.lend([&arg]);
         let tile = self.engine.describe(n, &arg, None)?;
         Ok((arg, tile))
     }
@@ -342,6 +449,22 @@ impl TesseraMachine {
         self.engine.write_bytes(tile, offset, bytes)?;
         Ok(Vec::new())
     }
+}
+
+fn elsewhere(storage: Loc, tile: Loc) -> Fault {
+    let what = format!("the storage is in {storage}, and the tile is in {tile}");
+    Fault::new("tassign-range", what).help("give both tiles one location")
+}
+
+/// What `tassign-range` has against so many bytes at an offset of automatic storage.
+fn in_storage(storage: &Storage, loc: Loc, at: u64, bytes: u64) -> Option<Fault> {
+    let size = storage.bytes;
+    if storage.loc != loc {
+        return Some(elsewhere(storage.loc, loc));
+    }
+    let what = || format!("{bytes} bytes at {at:#x} leave the storage of {size} bytes");
+    let help = "bind the tile to the storage of a tile that is as large";
+    at.checked_add(bytes).is_none_or(|end| end > size).then(|| Fault::new("tassign-range", what()).help(help))
 }
 
 /// Bytes that a tile spans, the gaps of a view included.

@@ -2,11 +2,40 @@
 
 use crate::abi::TesseraView;
 use crate::convert::{Answer, Refusal, elem, word};
-use std::sync::Mutex;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, RwLock};
 use tessera_exec::engine::Runs;
 use tessera_exec::engine::memory::{Combined, Memory, Taken};
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{GlobalArg, ViewTag};
+
+/// Buffers whose extent the program has told: the first address and the bytes.
+static BUFFERS: RwLock<BTreeMap<usize, usize>> = RwLock::new(BTreeMap::new());
+/// Were there ever any?
+static REGISTERED: AtomicBool = AtomicBool::new(false);
+
+/// Remembers a buffer; one of 0 bytes is forgotten.
+pub(crate) fn register(data: usize, size: usize) {
+    let mut buffers = BUFFERS.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if size == 0 {
+        buffers.remove(&data);
+    } else {
+        buffers.insert(data, size);
+        REGISTERED.store(true, Ordering::Release);
+    }
+}
+
+/// The bytes of the buffer before and from an address on, where the buffer is known.
+fn registered(data: usize) -> Option<(usize, usize)> {
+    if !REGISTERED.load(Ordering::Acquire) {
+        return None;
+    }
+    let buffers = BUFFERS.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let (first, size) = buffers.range(..=data).next_back()?;
+    let before = data - first;
+    (before < *size).then(|| (before, size - before))
+}
 
 /// A view, and the bytes of the caller's memory that belong to it.
 pub(crate) struct View {
@@ -40,7 +69,15 @@ impl View {
         let (low, high) = span(shape, stride);
         // fp4 elements share bytes, so a buffer starts at an even one.
         let low = low.saturating_sub(if elem.is_fp4() { low.rem_euclid(2) } else { 0 });
-        let (first, count) = if v.extent >= 0 { (0, i128::from(v.extent)) } else { (low, high.saturating_sub(low)) };
+        let elements = |bytes: usize| bytes as i128 * 8 / i128::from(elem.bits());
+        let (first, count) = match registered(v.data as usize) {
+            _ if v.extent >= 0 => (0, i128::from(v.extent)),
+            // Nothing is counted from the middle of an element.
+            Some((before, rest)) if (before * 8).is_multiple_of(elem.bits().max(8) as usize) => {
+                (-elements(before), elements(before) + elements(rest))
+            }
+            _ => (low, high.saturating_sub(low)),
+        };
         let too_large = || {
             let what = format!("the view spans {count} elements, which no memory has");
             Refusal::from(Fault::new("gm-bounds", what).help("check its extents and strides"))

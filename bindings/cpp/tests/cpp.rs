@@ -21,9 +21,9 @@ fn compilers() -> Vec<&'static str> {
     ["g++", "clang++"].into_iter().filter(|c| has_compiler(c)).collect()
 }
 
-fn compile(compiler: &str, source: &Path, out: &Path) -> Output {
+fn compile(compiler: &str, flags: &[&str], source: &Path, out: &Path) -> Output {
     let mut command = Command::new(compiler);
-    command.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-I"]).arg(root().join("include"));
+    command.args(flags).args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"]).arg(root().join("include"));
     command.arg(source).arg(library()).args(["-lpthread", "-ldl", "-lm", "-o"]).arg(out);
     command.output().unwrap()
 }
@@ -33,10 +33,14 @@ fn text(output: &Output) -> String {
 }
 
 fn compile_and_run(name: &str) {
+    compile_and_run_with(name, &["-std=c++17"]);
+}
+
+fn compile_and_run_with(name: &str, flags: &[&str]) {
     for compiler in compilers() {
         let source = root().join("tests/cpp").join(format!("{name}.cpp"));
         let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{compiler}"));
-        let compiled = compile(compiler, &source, &out);
+        let compiled = compile(compiler, flags, &source, &out);
         assert!(compiled.status.success(), "{compiler} {name}:\n{}", text(&compiled));
         let ran = Command::new(&out).output().unwrap();
         assert!(ran.status.success(), "{name} by {compiler}:\n{}", text(&ran));
@@ -46,6 +50,12 @@ fn compile_and_run(name: &str) {
 #[test]
 fn the_examples_of_the_pages_run() {
     compile_and_run("examples");
+}
+
+/// Programs that are written for the host's simulator.
+#[test]
+fn programs_for_the_host_run() {
+    compile_and_run_with("host", &["-std=c++20", "-D__CPU_SIM"]);
 }
 
 #[test]

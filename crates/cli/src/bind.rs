@@ -1,7 +1,10 @@
-//! Names and files of the command line: `NAME=FILE`, `NAME=VALUE`, `NAME@1`.
+//! Names and files of the command line: `NAME=FILE`, `NAME=random`, `NAME=VALUE`, `NAME@1`.
 
-use std::path::PathBuf;
+use crate::words;
+use std::path::{Path, PathBuf};
 use tessera::Literal;
+use tessera::fill::Fill;
+use tessera::npy::Float;
 use tessera_isa::codec::Number;
 
 /// A name of the program with what the command line binds it to.
@@ -38,6 +41,94 @@ fn split<'a>(text: &'a str, what: &str) -> Result<(Bound<()>, &'a str), String> 
 pub fn file(text: &str) -> Result<Bound<PathBuf>, String> {
     let (Bound { name, core1, .. }, to) = split(text, "FILE")?;
     Ok(Bound { name, core1, to: to.into() })
+}
+
+/// What an argument is given.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Give {
+    /// The array of a file, with its numbers cast to the argument's type or as it is.
+    File(PathBuf, bool),
+    /// Contents that are made up.
+    Fill(Fill),
+}
+
+/// `NAME=FILE`, `NAME=FILE:cast`, `NAME=random[:SEED]`, `iota`, `zeros`, `ones` or `value:V`.
+pub fn give(text: &str) -> Result<Bound<Give>, String> {
+    let (Bound { name, core1, .. }, to) = split(text, "FILE")?;
+    let fill = Fill::parse(to).map_err(|error| words::sentence(&error))?;
+    let to = match (fill, to.strip_suffix(":cast")) {
+        (Some(fill), _) => Give::Fill(fill),
+        (None, Some(file)) => Give::File(file.into(), true),
+        (None, None) => Give::File(to.into(), false),
+    };
+    Ok(Bound { name, core1, to })
+}
+
+/// Where an array goes, and as which type where not as its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Take {
+    /// The file.
+    pub file: PathBuf,
+    /// The type of its numbers.
+    pub as_float: Option<Float>,
+}
+
+/// `NAME=FILE`, or `NAME=FILE:f32`.
+pub fn take(text: &str) -> Result<Bound<Take>, String> {
+    let (Bound { name, core1, .. }, to) = split(text, "FILE")?;
+    let cast = to.rsplit_once(':').and_then(|(file, ty)| Some((file, Float::parse(ty)?)));
+    let (file, as_float) = cast.map_or((to, None), |(file, ty)| (file, Some(ty)));
+    Ok(Bound { name, core1, to: Take { file: file.into(), as_float } })
+}
+
+impl AsRef<Path> for Take {
+    fn as_ref(&self) -> &Path {
+        &self.file
+    }
+}
+
+/// `NAME=NxM`.
+pub fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
+    let wrong = || format!("'{text}' is not NAME=NxM, such as x=16x64");
+    let (bound, dims) = split(text, "NxM").map_err(|_| wrong())?;
+    let dims: Option<Vec<u64>> = dims.split('x').map(|d| d.parse().ok()).collect();
+    Ok((bound.name, dims.ok_or_else(wrong)?))
+}
+
+/// What `--set` gives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setting {
+    /// A scalar.
+    Value(Literal),
+    /// `NAME.valid=R,C`: the valid region of a tile.
+    Valid([u64; 2]),
+    /// `NAME.strides=S,T`: the strides of a memref.
+    Strides(Vec<i64>),
+    /// `NAME.offset=N`: where a memref begins.
+    Offset(i64),
+}
+
+/// `NAME=VALUE`, `NAME.valid=R,C`, `NAME.strides=S,T` or `NAME.offset=N` (isa/structure.md 3).
+pub fn setting(text: &str) -> Result<Bound<Setting>, String> {
+    let (Bound { name, core1, .. }, to) = split(text, "VALUE")?;
+    let numbers = |of: &str| {
+        let all: Option<Vec<i64>> = to.split([',', 'x']).map(|n| n.trim().parse().ok()).collect();
+        all.ok_or_else(|| format!("'{text}' is not NAME.{of}, such as x.valid=16,32, x.strides=64,1 or x.offset=0"))
+    };
+    let of = |suffix: &str| name.strip_suffix(suffix).filter(|bare| !bare.is_empty()).map(str::to_string);
+    let (name, setting) = if let Some(tile) = of(".valid") {
+        let pair = numbers("valid=R,C")?.iter().map(|n| u64::try_from(*n).ok()).collect::<Option<Vec<_>>>();
+        let valid = pair.and_then(|p| <[u64; 2]>::try_from(p).ok());
+        (tile, Setting::Valid(valid.ok_or_else(|| format!("'{to}' is no region of ROWS,COLUMNS"))?))
+    } else if let Some(memref) = of(".strides") {
+        (memref, Setting::Strides(numbers("strides=S,T")?))
+    } else if let Some(memref) = of(".offset") {
+        let offset = to.parse().map_err(|_| format!("'{to}' is no offset"))?;
+        (memref, Setting::Offset(offset))
+    } else {
+        return value(text).map(|Bound { name, core1, to }| Bound { name, core1, to: Setting::Value(to) });
+    };
+    Ok(Bound { name, core1, to: setting })
 }
 
 /// `NAME=VALUE`: an integer, a float, `true` or `false`; `0x…` are the bits of a float, as MLIR writes them.

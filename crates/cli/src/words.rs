@@ -43,6 +43,10 @@ pub fn diagnostics(error: &Error) -> Vec<Diagnostic> {
         return all;
     }
     first.help = Some(match missing {
+        _ if error.missing_all().len() > 1 => {
+            let options: Vec<String> = error.missing_all().iter().map(option).collect();
+            format!("add {}", options.join(" "))
+        }
         Missing::Outputs => format!("name the tiles to compare with {}", option(missing)),
         Missing::Entry => format!("mark one with attributes {{pto.entry}}, or name one with {}", option(missing)),
         _ => format!("add {}", option(missing)),

@@ -246,7 +246,7 @@ impl Emitter<'_> {
             Kind::Index => Ok(self.index(op, role)),
             Kind::Fill if !opcode.info().by_flows() => self.typed_scalar(op, role),
             Kind::Quant | Kind::Fill => self.scalar(op, role),
-            Kind::Tile | Kind::Conv | Kind::Counts => self.tile(op, role),
+            Kind::Tile | Kind::Conv | Kind::Counts | Kind::Pipe => self.tile(op, role),
         };
         let mut all: Vec<String> = form.cpp_order().into_iter().filter(given).map(argument).collect::<Emitted<_>>()?;
         let has = |role: &Role| self.operand(op, *role).is_some();

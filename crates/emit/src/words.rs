@@ -15,7 +15,7 @@ pub(crate) fn object_type(ty: &Type, profile: Profile, span: Span) -> Emitted<St
         Type::Conv(c) => {
             let dims: Vec<String> = c.written_dims().iter().map(u64::to_string).collect();
             let (loc, elem, format, dims) = (c.loc.cpp(), c.elem.cpp(), c.format(), dims.join(", "));
-            Ok(format!("ConvTile<TileType::{loc}, {elem}, Layout::{format}, {dims}>"))
+            Ok(format!("DenseConvTile<TileType::{loc}, {elem}, Layout::{format}, {dims}>"))
         }
         _ => Err(cannot(span, "a value that is no tile", "this is a defect; please report it")),
     }
@@ -46,16 +46,11 @@ fn pad(t: &Tile, span: Span) -> Emitted<String> {
         Pad::Max => "PadValue::Max".into(),
         Pad::Min => "PadValue::Min".into(),
         Pad::Custom(literal) => {
-            // C++ carries the binary32 bits of the value, which are rounded to the type again (tile-model.md 6).
-            let bits = t.pad_bits();
-            let value = bits.map(|b| match t.elem.decode(b) {
-                Number::Int(v) => v as f32,
-                Number::Float(v) => v as f32,
-            });
-            let exact = value.filter(|v| t.elem.encode_exact(&Number::Float(f64::from(*v))) == bits);
-            let inexact = || format!("the pad value {literal}, which is no binary32 value,");
-            let value = exact.ok_or_else(|| cannot(span, inexact(), "use pad=zero, max or min"))?;
-            format!("PadValueCustomBits({:#010x})", value.to_bits())
+            // C++ carries the low 32 bits of the element (cpp.md 8).
+            let bits = t.pad_bits().and_then(|bits| u32::try_from(bits).ok());
+            let wide = || format!("the pad value {literal}, which has more than 32 bits,");
+            let bits = bits.ok_or_else(|| cannot(span, wide(), "use pad=zero, max or min"))?;
+            format!("PadValueCustomBits({bits:#x})")
         }
     })
 }
@@ -124,7 +119,7 @@ fn float(v: f64, elem: Elem) -> String {
         let v = f32::from_bits(bits as u32);
         return if v.is_finite() { format!("{v:?}f") } else { format!("__builtin_bit_cast(float, {bits:#010x}u)") };
     }
-    format!("{}::FromBits({bits:#x})", elem.cpp())
+    format!("FromBits<{}>({bits:#x})", elem.cpp())
 }
 
 /// A number of an attribute.

@@ -39,7 +39,7 @@ struct Inner {
     kind: ErrorKind,
     first: Diagnostic,
     more: Vec<Diagnostic>,
-    missing: Option<Missing>,
+    missing: Vec<Missing>,
     /// The program that the places are in.
     text: Option<Arc<str>>,
 }
@@ -94,7 +94,7 @@ impl fmt::Display for Missing {
 
 impl Error {
     fn of_kind(kind: ErrorKind, first: Diagnostic) -> Self {
-        Error(Box::new(Inner { kind, first, more: Vec::new(), missing: None, text: None }))
+        Error(Box::new(Inner { kind, first, more: Vec::new(), missing: Vec::new(), text: None }))
     }
 
     pub(crate) fn new(rule: &'static str, message: impl Into<String>) -> Self {
@@ -145,8 +145,20 @@ impl Error {
     }
 
     pub(crate) fn missing_is(mut self, missing: Missing) -> Self {
-        self.0.missing = Some(missing.clone());
+        self.0.missing = vec![missing.clone()];
         self.help(missing.to_string())
+    }
+
+    /// Several things are missing; the help names them all.
+    pub(crate) fn all_missing(mut self, missing: Vec<Missing>) -> Self {
+        let help: Vec<String> = missing.iter().map(Missing::to_string).collect();
+        self.0.missing = missing;
+        self.help(help.join(", "))
+    }
+
+    pub(crate) fn and_at(mut self, span: Span, label: &str) -> Self {
+        self.0.first = self.0.first.and_at(span, label);
+        self
     }
 
     pub(crate) fn in_text(mut self, text: &Arc<str>) -> Self {
@@ -176,7 +188,12 @@ impl Error {
 
     /// What the caller can give to go on, where that is it.
     pub fn missing(&self) -> Option<&Missing> {
-        self.0.missing.as_ref()
+        self.0.missing.first()
+    }
+
+    /// All that the caller can give to go on.
+    pub fn missing_all(&self) -> &[Missing] {
+        &self.0.missing
     }
 
     /// All that is known of the first broken rule, as data.

@@ -109,6 +109,37 @@ pub fn back(kernel: &Kernel, given: &Given, target: &Target, is_full: bool) -> R
     Ok(Way { formula, hops: walk.hops, is_cut: walk.is_cut })
 }
 
+/// The step that wrote each of some elements last, counted through all elements of a tile or a buffer; none where nothing
+/// wrote it. The kernel runs once for all of them, and runs no longer than what is given allows.
+pub fn last_written(
+    kernel: &Kernel,
+    given: &Given,
+    value: ValueId,
+    core: u8,
+    elements: &[u64],
+) -> Result<Vec<Option<Hop>>> {
+    let need = kernel.need(value);
+    let (_, log) = run(kernel, given, if need.is_tile() { vec![value] } else { Vec::new() })?;
+    let dims = need.dims().filter(|_| need.is_tile());
+    let columns = dims.and_then(|d| d.last().copied()).unwrap_or(1).max(1);
+    let elem = kernel.elem(value).unwrap_or(Elem::U8);
+    let size = elem.size().unwrap_or(1) as usize;
+    let written = |element: &u64| {
+        let bytes = match need.is_tile() {
+            true if matches!(need, Need::Conv(_)) => log.element(value, core, 0, *element),
+            true => log.element(value, core, element / columns, element % columns),
+            false => {
+                let first = (element.saturating_mul(elem.bits().into()) / 8) as usize;
+                log.buffer(value).map(|m| (first..first + size).map(|byte| (m, byte)).collect())
+            }
+        };
+        let mut walk = Walk::new(kernel, given, &log, false);
+        walk.follow(bytes?, log.events.len(), None, None, 0);
+        walk.hops.into_iter().next().filter(|hop| hop.op.is_some())
+    };
+    Ok(elements.iter().map(written).collect())
+}
+
 /// Where an element comes from.
 #[derive(Clone, Debug)]
 pub struct Way {

@@ -6,6 +6,10 @@
 #ifndef PTO_INST_HPP
 #define PTO_INST_HPP
 
+#ifdef __CPU_SIM
+#include <pto/common/standard.hpp>
+#endif
+
 #include <pto/common/pto_instr.hpp>
 
 #endif

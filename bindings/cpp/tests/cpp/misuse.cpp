@@ -29,8 +29,6 @@ static void TileTypes()
          CompactMode::RowPlusOne>
         plus;
     EXPECT_RULE("tile-compact", TMOV(plus, plus));
-    Tile<TileType::Vec, uint8_t, 16, 32, BLayout::RowMajor, 1, 1, SLayout::NoneBox, 512, PadValueCustom(300.0f)> pad;
-    EXPECT_RULE("tile-pad", TMOV(pad, pad));
 }
 
 static void Regions()

@@ -29,7 +29,7 @@ void Refused(Vec &v, VecNz &n, Mat &m, MatByte &b, MatNd &nd, Acc &a, Tile<TileT
     Tile<TileType::Vec, float8_e4m3_t, 16, 32> fp8;                   // refused: tile-dtype
     Tile<TileType::ScaleLeft, uint8_t, 16, 2, BLayout::RowMajor, 16, 2, SLayout::RowMajor, 32> scale; // refused: tile-loc
     Tile<TileType::Vec, float, 256, 256> large;                       // refused: tile-size
-    ConvTile<TileType::Mat, float8_e5m2_t, Layout::NC1HWC0, 1, 1, 4, 4, 32> image; // refused: tile-dtype
+    DenseConvTile<TileType::Mat, float8_e5m2_t, Layout::NC1HWC0, 1, 1, 4, 4, 32> image; // refused: tile-dtype
     TADD(n, n, n);                                                    // refused: tadd-layout
     TADD(nd, nd, nd);                                                 // refused: tadd-loc
     TADD(wide, wide, wide);                                           // refused: tadd-dtype

@@ -104,7 +104,7 @@ impl Overload {
                 self.add("bool ", word);
                 write!(self.call, ".Attr({tag}, {word})").unwrap();
             }
-            (AttrKind::Ints(_) | AttrKind::Number, _) => panic!("{name} has no argument in C++ yet"),
+            (AttrKind::Ints(_) | AttrKind::Number | AttrKind::Name, _) => panic!("{name} has no argument in C++ yet"),
         }
     }
 }
@@ -157,7 +157,7 @@ fn overload(
             Kind::Fill => (format!("detail::ScalarOf<typename {element:?}::DType> "), "Value", String::new()),
             Kind::Index => ("int64_t ".into(), "Scalar", String::new()),
             Kind::Quant => ("uint64_t ".into(), "Scalar", String::new()),
-            Kind::Counts => unreachable!("not a value of the C ABI"),
+            Kind::Counts | Kind::Pipe => unreachable!("not a value of the C ABI"),
         };
         made.add(&ty, role.cpp());
         write!(made.call, ".{how}({}, {}{rest})", tag(*role), role.cpp()).unwrap();

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod intrinsics;
+mod op;
 mod signatures;
 mod tags;
 
@@ -73,6 +74,7 @@ fn the_legality_tables_of_the_headers_are_those_of_the_instruction_table() {
     let folder = root().join("include/pto/common");
     compare(&folder.join("profiles.hpp"), &signatures::profiles());
     compare(&folder.join("signatures.hpp"), &signatures::signatures());
+    compare(&folder.join("op.hpp"), &op::names());
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub struct Known {
     #[arg(long, value_name = "NAME=VALUE", value_parser = bind::value)]
     set: Vec<Bound<Literal>>,
     /// A shape for an argument whose type leaves it open
-    #[arg(long, value_name = "NAME=NxM", value_parser = shape)]
+    #[arg(long, value_name = "NAME=NxM", value_parser = bind::shape)]
     shape: Vec<(String, Vec<u64>)>,
     /// How often the kernel runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65536))]
@@ -83,14 +83,6 @@ impl Known {
         };
         (given, shown)
     }
-}
-
-fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
-    let wrong = || format!("'{text}' is not NAME=NxM, such as x=16x64");
-    let (name, dims) = text.split_once('=').ok_or_else(wrong)?;
-    let name = bind::name(name).map_err(|_| wrong())?.name;
-    let dims: Option<Vec<u64>> = dims.split('x').map(|d| d.parse().ok()).collect();
-    Ok((name, dims.ok_or_else(wrong)?))
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {

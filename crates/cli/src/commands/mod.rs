@@ -9,6 +9,7 @@ mod emit;
 mod equiv;
 pub mod explain;
 mod fmt;
+mod info;
 mod layout;
 mod opt;
 mod order;
@@ -48,6 +49,8 @@ pub enum Command {
     Fmt(fmt::Args),
     /// Check programs against every rule of a profile, or of all profiles
     Check(check::Args),
+    /// Show the kernels of a program, their arguments, and a command line that runs them
+    Info(info::Args),
     /// Run a program
     Run(run::Args),
     /// Show where tiles are placed, and which instruction waits for which
@@ -78,6 +81,7 @@ impl Command {
             Command::Layout(args) => layout::run(&args, session),
             Command::Fmt(args) => fmt::run(&args, session),
             Command::Check(args) => check::run(&args, session),
+            Command::Info(args) => info::run(&args, session),
             Command::Run(args) => run::run(&args, session),
             Command::Plan(args) => plan::run(&args, session),
             Command::Bench(args) => bench::run(&args, session),

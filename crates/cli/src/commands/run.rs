@@ -1,25 +1,30 @@
 //! `tessera run`: binds files and values to a program, runs it, and writes what comes out.
 
+mod expect;
 mod inputs;
 mod outputs;
+mod ready;
 pub mod trace;
 
 use super::{Loaded, load_entry};
-use crate::bind::{self, Bound};
+use crate::bind::{self, Bound, Give, Setting, Take};
 use crate::limits::Limits;
 use crate::policy::{Format, Policy};
 use crate::progress;
-use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
+use crate::session::{Failure, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
 use crate::source::Source;
 use crate::words;
 use std::path::PathBuf;
-use tessera::{Diagnostic, Error, Kernel, Literal, Profile, Severity};
+use tessera::{Diagnostic, Error, Kernel, Profile, Severity};
+
+pub use ready::Ready;
 
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera run it.pto --in src0=a.npy --in src1=b.npy --out dst0=x.npy\n  tessera run \
                   kernel.pto --profile a5 --set n=16 --in x=x.npy --out y=y.npy --blocks 4\n  tessera run it.pto --in \
-                  src=a.npy           (prints the outputs)\n\nNames are written with or without %. A tile's file is its \
+                  src=a.npy           (prints the outputs)\n  tessera run kernel.pto --in x=random --in w=random:7 \
+                  --expect y=golden.npy --rtol 1e-3\n\nNames are written with or without %. A tile's file is its \
                   valid region; bf16, fp8, hif8 and e8m0 are unsigned integers, fp4 is packed two to a byte. Files are \
                   written only when the run succeeds; `-` is standard input or output."
 )]
@@ -33,21 +38,30 @@ pub struct Args {
     /// The function to run
     #[arg(long, value_name = "F")]
     entry: Option<String>,
-    /// An array for an argument, or for an input of a listing
-    #[arg(long = "in", value_name = "NAME=FILE.npy", value_parser = bind::file)]
-    inputs: Vec<Bound<PathBuf>>,
-    /// Where an argument or any tile goes; NAME@1 is core 1's copy
-    #[arg(long = "out", value_name = "NAME=FILE.npy", value_parser = bind::file)]
-    outputs: Vec<Bound<PathBuf>>,
+    /// An array for an argument, or for an input of a listing: a file, FILE.npy:cast to round its numbers to the
+    /// argument's type, or random[:SEED], iota, zeros, ones, value:V (a file of such a name is ./random)
+    #[arg(long = "in", value_name = "NAME=FILE.npy", value_parser = bind::give)]
+    inputs: Vec<Bound<Give>>,
+    /// The extents of an argument: of what is made up for it where the views imply none, else of zeros
+    #[arg(long, value_name = "NAME=NxM", value_parser = bind::shape)]
+    shape: Vec<(String, Vec<u64>)>,
+    /// Where an argument or any tile goes; NAME@1 is core 1's copy, FILE.npy:f32 (f16, f64) has its numbers in that type
+    #[arg(long = "out", value_name = "NAME=FILE.npy", value_parser = bind::take)]
+    outputs: Vec<Bound<Take>>,
+    /// What an argument or a tile must be in the end: bit for bit, unless a tolerance is given
+    #[arg(long, value_name = "NAME=FILE.npy", value_parser = bind::give)]
+    expect: Vec<Bound<Give>>,
+    #[command(flatten)]
+    tolerance: expect::Tolerances,
     /// A tile's declared bytes as they lie in memory
     #[arg(long, value_name = "NAME=FILE", value_parser = bind::file)]
     raw_in: Vec<Bound<PathBuf>>,
     /// Where a tile's declared bytes go
     #[arg(long, value_name = "NAME=FILE", value_parser = bind::file)]
     raw_out: Vec<Bound<PathBuf>>,
-    /// A value for a scalar
-    #[arg(long, value_name = "NAME=VALUE", value_parser = bind::value)]
-    set: Vec<Bound<Literal>>,
+    /// A value for a scalar; NAME.valid=R,C for a tile's ? extents, NAME.strides=S,T and NAME.offset=N for a memref's
+    #[arg(long, value_name = "NAME=VALUE", value_parser = bind::setting)]
+    set: Vec<Bound<Setting>>,
     /// How often the kernel runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65536))]
     blocks: u32,
@@ -80,8 +94,9 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     }
     let kernel = loaded.kernel(session, &args.policy, args.entry.as_deref())?;
     let job = Job { args, source, kernel: &kernel };
-    let mut bindings = match job.bindings(session) {
-        Ok(bindings) => bindings,
+    let bound = job.bindings(session).and_then(|bindings| Ok((bindings, job.expected(session)?)));
+    let (mut bindings, wanted) = match bound {
+        Ok(bound) => bound,
         Err(Stop::Failure(failure)) => return Err(failure),
         Err(Stop::Binding(found)) => {
             loaded.report(session, &args.policy, &found)?;
@@ -89,7 +104,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         }
     };
     job.check_files(session)?;
-    let shapes = bindings.shapes();
+    let shapes = kernel.shapes(&bindings);
     let (progress, shown) = progress::steps("running", args.blocks);
     bindings.progress = Some(progress);
     let outcome = kernel.execute(bindings);
@@ -109,7 +124,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         return Ok(PROGRAM_ERROR);
     }
     job.put_out(session, &outcome, &shapes)?;
-    Ok(FINE)
+    job.compare(session, &outcome, &shapes, &wanted)
 }
 
 /// A command line with the function that it runs.

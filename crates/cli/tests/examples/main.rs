@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod compute;
+mod info;
 mod irregular;
 mod matrix;
 

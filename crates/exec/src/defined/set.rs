@@ -4,6 +4,8 @@
 #[derive(Clone, Debug, Default)]
 pub struct ByteSet {
     words: Vec<u64>,
+    /// What stays in the set whatever is taken out of it.
+    pinned: Vec<u64>,
 }
 
 /// The words that a range of bits touches, with the masks of the first and the last one.
@@ -19,6 +21,24 @@ fn all_words(words: &[u64], word: u64) -> bool {
     let (eights, rest) = words.as_chunks::<8>();
     eights.iter().all(|eight| eight.iter().fold(0, |differ, w| differ | (w ^ word)) == 0)
         && rest.iter().all(|w| *w == word)
+}
+
+/// Changes the words that a range of bits touches, with the mask of the range in each.
+#[inline]
+fn apply(words: &mut [u64], start: usize, len: usize, f: impl Fn(&mut u64, u64)) {
+    if len == 0 {
+        return;
+    }
+    let (first, last, head, tail) = cover(start, len);
+    match words.get_mut(first..=last) {
+        Some([only]) => f(only, head & tail),
+        Some([a, middle @ .., z]) => {
+            f(a, head);
+            middle.iter_mut().for_each(|w| f(w, !0));
+            f(z, tail);
+        }
+        _ => {}
+    }
 }
 
 impl ByteSet {
@@ -75,29 +95,35 @@ impl ByteSet {
     /// Adds a range.
     #[inline]
     pub fn insert(&mut self, start: usize, len: usize) {
-        self.apply(start, len, |word, mask| *word |= mask);
+        apply(&mut self.words, start, len, |word, mask| *word |= mask);
     }
 
     /// Takes a range out.
     #[inline]
     pub fn remove(&mut self, start: usize, len: usize) {
-        self.apply(start, len, |word, mask| *word &= !mask);
+        apply(&mut self.words, start, len, |word, mask| *word &= !mask);
+        self.keep_pinned(start / 64, start.saturating_add(len).div_ceil(64));
     }
 
+    /// Adds a range that stays, whatever is taken out.
+    pub fn pin(&mut self, start: usize, len: usize) {
+        self.insert(start, len);
+        self.pinned.resize(self.words.len().max(self.pinned.len()), 0);
+        apply(&mut self.pinned, start, len, |word, mask| *word |= mask);
+    }
+
+    /// A range can be taken out again.
+    pub fn unpin(&mut self, start: usize, len: usize) {
+        let end = len.min((self.pinned.len() * 64).saturating_sub(start));
+        apply(&mut self.pinned, start, end, |word, mask| *word &= !mask);
+    }
+
+    /// Puts back what must stay, in these words.
     #[inline]
-    fn apply(&mut self, start: usize, len: usize, f: impl Fn(&mut u64, u64)) {
-        if len == 0 {
-            return;
-        }
-        let (first, last, head, tail) = cover(start, len);
-        match self.words.get_mut(first..=last) {
-            Some([only]) => f(only, head & tail),
-            Some([a, middle @ .., z]) => {
-                f(a, head);
-                middle.iter_mut().for_each(|w| f(w, !0));
-                f(z, tail);
-            }
-            _ => {}
+    fn keep_pinned(&mut self, first: usize, end: usize) {
+        if !self.pinned.is_empty() {
+            let pinned = self.pinned.iter().enumerate().take(end).skip(first);
+            pinned.for_each(|(n, pinned)| self.words.get_mut(n).into_iter().for_each(|word| *word |= pinned));
         }
     }
 
@@ -122,6 +148,7 @@ impl ByteSet {
     pub fn remove_mask(&mut self, mask: &WordMask) {
         let words = self.words.iter_mut().skip(mask.first);
         words.zip(&mask.words).for_each(|(word, mask)| *word &= !mask);
+        self.keep_pinned(mask.first, mask.first + mask.words.len());
     }
 
     /// The range as bytes: 0xFF for those in the set, 0 for the others. Also where nothing was ever added.
@@ -183,6 +210,7 @@ impl ByteSet {
             }
             done += n;
         }
+        self.keep_pinned(to / 64, to.saturating_add(len).div_ceil(64));
     }
 
     /// Calls `f(start, len)` for every run of bytes of the range that are in the set.

@@ -26,7 +26,10 @@ impl MemoryId {
     pub const POOL: MemoryId = MemoryId(Self::UB1.0 + 1);
     /// What vector core 1 has of them.
     const POOL1: MemoryId = MemoryId(Self::POOL.0 + 1);
-    const BUFFERS: u32 = Self::POOL1.0 + 1;
+    /// Memory of the host that an instruction's tiles lie in: as many pieces as it has tiles.
+    const HOSTS: u32 = Self::POOL1.0 + 1;
+    const BUFFERS: u32 = Self::HOSTS + Self::HOST_COUNT as u32;
+    pub(crate) const HOST_COUNT: usize = 8;
     /// No memory; looking it up fails.
     pub const NONE: MemoryId = MemoryId(u32::MAX);
     /// Memories from here on hold inputs that nobody can address ([`MemoryId::given`]).
@@ -45,6 +48,16 @@ impl MemoryId {
     /// A global buffer, counted from 0.
     pub const fn buffer(number: u32) -> MemoryId {
         MemoryId(Self::BUFFERS + number)
+    }
+
+    /// A piece of the host's memory, counted from 0.
+    pub(crate) const fn host(number: usize) -> MemoryId {
+        MemoryId(Self::HOSTS + number as u32)
+    }
+
+    /// Which piece of the host's memory it is, where it is one.
+    pub(crate) fn as_host(self) -> Option<usize> {
+        self.0.checked_sub(Self::HOSTS).filter(|n| *n < Self::HOST_COUNT as u32).map(|n| n as usize)
     }
 
     /// The contents of an input tile, before they are in the tile; a memory of the terms only.
@@ -156,6 +169,10 @@ pub struct Memory {
     bytes: AlignedBytes,
     defined: ByteSet,
     written: Option<Written>,
+    /// Does it stay where it is, whatever is added?
+    fixed: bool,
+    /// What is added is defined, too: the host has cleared all of it.
+    cleared: bool,
 }
 
 impl AsMut<[u8]> for Memory {
@@ -174,7 +191,7 @@ impl Memory {
         if defined {
             set.insert(0, bytes.len());
         }
-        Memory { bytes, defined: set, written: None }
+        Memory { bytes, defined: set, ..Memory::default() }
     }
 
     /// The bytes.
@@ -193,8 +210,50 @@ impl Memory {
     }
 
     fn grow(&mut self, bytes: usize) {
+        let had = self.bytes.len();
         self.bytes.grow(bytes);
         self.defined.grow(bytes);
+        if self.cleared && bytes > had {
+            self.defined.insert(had, bytes - had);
+        }
+    }
+
+    /// Makes the memory stay where it is from here on, with so much room to grow in.
+    pub(crate) fn fix(&mut self, room: usize) -> bool {
+        if !self.fixed
+            && let Some(mut fixed) = AlignedBytes::with_room(room.max(self.bytes.len()))
+        {
+            fixed.grow(self.bytes.len());
+            fixed.copy_from_slice(&self.bytes);
+            (self.bytes, self.fixed) = (fixed, true);
+        }
+        self.fixed
+    }
+
+    /// The addresses of the host that a fixed memory has, as far as it can grow.
+    pub(crate) fn addresses(&self) -> Option<(u64, u64)> {
+        let first = self.bytes.as_ptr() as u64;
+        self.fixed.then(|| (first, first + self.bytes.room() as u64))
+    }
+
+    /// Takes bytes of the host's in place of its own; all of them stay defined.
+    pub(crate) fn lend(&mut self, bytes: AlignedBytes) {
+        if self.defined.first_missing(0, bytes.len()).is_some() {
+            self.defined.grow(bytes.len());
+            self.defined.pin(0, bytes.len());
+        }
+        self.bytes = bytes;
+    }
+
+    /// Forgets its contents; what is pinned stays defined. What the host clears is defined, and 0.
+    pub(crate) fn clear(&mut self, by_host: bool) {
+        let bytes = self.bytes.len();
+        self.bytes.fill(0);
+        self.defined.remove(0, bytes);
+        self.cleared = by_host;
+        if by_host {
+            self.defined.insert(0, bytes);
+        }
     }
 
     /// Remembers from here on which bytes are written, so that they can be taken out again.
@@ -355,6 +414,10 @@ impl Memories {
         let have = memory.bytes.len() as u64;
         if bytes <= have {
             return Ok(());
+        }
+        if memory.fixed && bytes > memory.bytes.room() as u64 {
+            let what = format!("a tile ends at byte {bytes} of a memory that has room for {}", memory.bytes.room());
+            return Err(failure("memory-limit", what, "use lower addresses or smaller tiles"));
         }
         let others: u64 = self.list.iter().map(|m| m.bytes.len() as u64).sum::<u64>() - have;
         let wanted = others.saturating_add(bytes);

@@ -24,6 +24,7 @@
 mod cache;
 mod contents;
 mod global;
+mod host;
 mod issue;
 mod key;
 pub mod memory;
@@ -35,6 +36,7 @@ pub(crate) use cache::{Cache, Entry};
 pub use contents::TileData;
 pub(crate) use contents::UndefinedElement;
 pub(crate) use global::Global;
+pub use host::Pointed;
 pub use issue::{Issued, Refused};
 pub(crate) use issue::{is_configured, is_valid_set, stores};
 pub use pool::Storage;
@@ -66,6 +68,8 @@ pub struct Engine {
     kinds: Numbered<(Tile, Option<ConvType>)>,
     layouts: Numbered<Layout>,
     pool: pool::Pool,
+    /// The addresses of memory that the caller lends for an instruction, rising.
+    lent: Vec<u64>,
     /// Grows whenever a tile may have changed in anything but its contents.
     pub(crate) epoch: u64,
     /// What SETFMATRIX and SET_IMG2COL_PADDING left (ops.md 7).
@@ -99,6 +103,7 @@ impl Engine {
             kinds: Numbered::default(),
             layouts: Numbered::default(),
             pool: pool::Pool::default(),
+            lent: Vec::new(),
             epoch: 1,
             config: Attrs::default(),
             caches,

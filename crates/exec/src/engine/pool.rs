@@ -22,8 +22,8 @@ pub struct Storage {
 #[derive(Debug, Default)]
 pub(super) struct Pool {
     alive: FxHashMap<u32, Storage>,
-    /// Start and end of each range that is in use.
-    ranges: BTreeMap<u64, u64>,
+    /// Start, end and handle of each range that is in use.
+    ranges: BTreeMap<u64, (u64, u32)>,
     /// Everything below is in use.
     low: u64,
     last: u32,
@@ -37,7 +37,7 @@ impl Pool {
         // Starts are as aligned as any operand needs to be.
         let size = bytes.max(1).checked_next_multiple_of(FP_ALIGN)?;
         let mut at = self.low;
-        for (start, end) in self.ranges.range(self.low..) {
+        for (start, (end, _)) in self.ranges.range(self.low..) {
             if *start >= at.checked_add(size)? {
                 break;
             }
@@ -48,7 +48,7 @@ impl Pool {
             self.low = end;
         }
         self.last = handle;
-        self.ranges.insert(at, end);
+        self.ranges.insert(at, (end, handle));
         self.alive.insert(handle, Storage { loc, bytes, at });
         self.used[loc as usize] += bytes;
         Some((handle, at))
@@ -80,8 +80,28 @@ impl Engine {
                 return Err(over);
             }
         }
+        if let Some(pool) = self.memories.get_mut(MemoryId::POOL) {
+            // Pointers to what was here before are not to be used any more.
+            pool.defined_mut().unpin(at as usize, bytes as usize);
+        }
         self.undefine_at(Place { memory: MemoryId::POOL, at: at as usize }, bytes as usize);
         Ok(handle)
+    }
+
+    /// The storage that a byte of the pool belongs to.
+    pub(super) fn storage_at(&self, at: u64) -> Option<Storage> {
+        let (_, (end, handle)) = self.pool.ranges.range(..=at).next_back()?;
+        self.pool.alive.get(handle).filter(|_| at < *end).copied()
+    }
+
+    /// Gives all storage back; handles are not used again.
+    pub(super) fn free_all_storage(&mut self) {
+        let all = self.memories.get(MemoryId::POOL).map_or(0, |m| m.bytes().len());
+        if let Some(pool) = self.memories.get_mut(MemoryId::POOL) {
+            pool.defined_mut().unpin(0, all);
+            pool.defined_mut().remove(0, all);
+        }
+        self.pool = Pool { last: self.pool.last, ..Pool::default() };
     }
 
     /// Gives storage back; was it there?

@@ -12,7 +12,7 @@ use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
 use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::ops::{Bind, Role};
 use tessera_isa::sem::scale_address;
-use tessera_isa::tile::{BLayout, Extent, Tile, TileType};
+use tessera_isa::tile::{BLayout, Extent, Loc, Tile, TileType};
 
 /// A tile of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -188,6 +188,7 @@ impl Engine {
                 let storage = self.storage(handle).ok_or_else(no_tile)?;
                 Place { memory: MemoryId::POOL, at: storage.at.saturating_add(start) as usize }
             }
+            Some(TilePlace { root: Root::Host, start }) => self.place_of(start),
         };
         let mut object = self.object_at(arg.tile, conv, home);
         object.layout = self.layouts.number(&arg.layout);
@@ -261,18 +262,21 @@ impl Engine {
 
     /// The object as an operand.
     pub(crate) fn arg(&self, object: &Object, role: Role) -> TileArg {
-        let root = match object.place.memory {
-            MemoryId::NONE => None,
+        let Place { memory, at } = object.place;
+        let (root, start) = match memory.as_host() {
+            Some(slot) => (Some(Root::Host), self.lent.get(slot).copied().unwrap_or(0).wrapping_add(at as u64)),
+            None if memory == MemoryId::NONE => (None, 0),
             // All of the pool is one address space, so that views of one tile can be compared.
-            MemoryId::POOL => Some(Root::Auto(0)),
-            _ => Some(Root::Memory(object.tile.loc)),
+            None if memory == MemoryId::POOL => (Some(Root::Auto(0)), at as u64),
+            // A pointer may name a memory that is not the location's.
+            None => (Loc::ALL.get(memory.index()).map(|loc| Root::Memory(*loc)), at as u64),
         };
         TileArg {
             role,
             tile: object.tile,
             layout: self.layout(object),
             valid: object.valid,
-            place: root.map(|root| TilePlace { root, start: object.place.at as u64 }),
+            place: root.map(|root| TilePlace { root, start }),
         }
     }
 

@@ -102,6 +102,16 @@ pub enum Input {
     },
     /// A tile's declared bytes as they lie in memory.
     TileBytes(Vec<u8>),
+    /// The `?` extents of a tile that has no contents yet.
+    Valid {
+        rows: u64,
+        cols: u64,
+    },
+    /// The `?` strides and the `?` offset of a memref, besides its buffer (isa/structure.md 3).
+    Strides {
+        strides: Vec<i64>,
+        offset: i64,
+    },
 }
 
 /// A tile that was asked for.

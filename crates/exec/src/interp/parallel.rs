@@ -13,7 +13,7 @@ use crate::engine::memory::{Memories, Memory, MemoryId, Taken};
 use crate::lower::{Failure, failure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tessera_ir::{Def, Type, ValueId};
+use tessera_ir::{Def, MemrefType, Type, ValueId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::tile::Extent;
 
@@ -165,7 +165,7 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
         let (Var::Global(slot), Some(global)) = (exec.cx.program.vars[buffer.value.index()], global) else {
             return Err(Diagnostic::internal(run.func.value(buffer.value).span, "a buffer has no pointer to it"));
         };
-        exec.globals[slot.index()] = global;
+        exec.globals[slot.index()] = strided(run, buffer.value, global);
     }
     exec.engine.reserve(MemoryId::POOL, exec.cx.program.pool)?;
     for (object, address) in &exec.cx.program.bound {
@@ -182,6 +182,9 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
             (Some(Var::Tile(slot)), Input::Tile { rows, cols, elements }) => {
                 give_tile(exec, slot, *rows, *cols, elements)?;
             }
+            (Some(Var::Tile(slot)), Input::Valid { rows, cols }) => {
+                resize(exec, slot, *rows, *cols)?;
+            }
             (Some(Var::Tile(slot)), Input::TileBytes(bytes)) => {
                 // Bytes have no shape, so all of a dynamic region is valid.
                 let id = exec.object_of(slot);
@@ -194,14 +197,38 @@ pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> 
     Ok(())
 }
 
-/// Writes an input's valid region into its tile; `?` extents take the input's.
-fn give_tile(exec: &mut Exec<'_>, slot: TileSlot, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
+/// The view of a memref with the strides that its type leaves open.
+fn strided(run: &Run<'_>, value: ValueId, mut global: Global) -> Global {
+    let given = run.inputs.iter().find_map(|(v, input)| match input {
+        Input::Strides { strides, offset } if *v == value => Some((strides, *offset)),
+        _ => None,
+    });
+    let Type::Memref(MemrefType { strided: Some(written), .. }) = run.module.types.get(run.func.value(value).ty) else {
+        return global;
+    };
+    if let Some((strides, offset)) = given {
+        for ((to, written), given) in global.strides.iter_mut().zip(&written.strides).zip(strides) {
+            *to = written.unwrap_or(*given);
+        }
+        global.offset = written.offset.unwrap_or(offset);
+    }
+    global
+}
+
+/// Gives the `?` extents of a tile.
+fn resize(exec: &mut Exec<'_>, slot: TileSlot, rows: u64, cols: u64) -> Result<(), Failure> {
     let id = exec.object_of(slot);
     let tile = exec.engine.object(id)?.tile;
     let given = [(tile.v_row, rows), (tile.v_col, cols)];
-    let valid = given.map(|(extent, n)| (extent == Extent::Dynamic).then_some(n as i64));
-    exec.engine.set_valid(id, valid)?;
+    exec.engine.set_valid(id, given.map(|(extent, n)| (extent == Extent::Dynamic).then_some(n as i64)))
+}
+
+/// Writes an input's valid region into its tile; `?` extents take the input's.
+fn give_tile(exec: &mut Exec<'_>, slot: TileSlot, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
+    resize(exec, slot, rows, cols)?;
+    let id = exec.object_of(slot);
     let o = exec.engine.object(id)?;
+    let tile = o.tile;
     let extent = o.extent();
     let wanted = tile.elem.bytes_of(extent[0].saturating_mul(extent[1]));
     // A conv tile is given as its dense array, whatever rows and columns that has.

@@ -1,6 +1,8 @@
 //! Bytes that start at a cache line.
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -23,18 +25,53 @@ pub struct AlignedBytes {
     len: usize,
     /// How many bytes there ever were; those behind are zeros that nobody has touched.
     used: usize,
+    /// Where the bytes are if they are somebody else's.
+    lent: Option<NonNull<u8>>,
 }
+
+// SAFETY: the bytes are the buffer's own, or lent by somebody who vouches for their use ([`AlignedBytes::lent`]).
+unsafe impl Send for AlignedBytes {}
+// SAFETY: likewise; a shared buffer only reads.
+unsafe impl Sync for AlignedBytes {}
 
 impl AlignedBytes {
     /// A buffer of zeros. Fresh pages cost nothing until they are touched.
     pub fn zeroed(len: usize) -> Self {
         let room = vec![0; len.saturating_add(LINE - 1)];
         let start = room.as_ptr().align_offset(LINE).min(LINE - 1);
-        AlignedBytes { room, start, len, used: len }
+        AlignedBytes { room, start, len, used: len, lent: None }
+    }
+
+    /// An empty buffer that can grow to `room` bytes without moving; `None` where the machine has no such range of
+    /// addresses. Pages cost nothing until they are touched.
+    pub fn with_room(room: usize) -> Option<Self> {
+        let layout = Layout::array::<u8>(room.checked_add(LINE - 1)?).ok()?;
+        // SAFETY: the layout has at least one byte.
+        let first = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        // SAFETY: allocated with the layout of so many bytes, all of them zero, by the allocator of `Vec`.
+        let room = unsafe { Vec::from_raw_parts(first.as_ptr(), layout.size(), layout.size()) };
+        let start = room.as_ptr().align_offset(LINE).min(LINE - 1);
+        Some(AlignedBytes { room, start, ..AlignedBytes::default() })
+    }
+
+    /// Bytes of somebody else's, which are where they are and stay as many.
+    ///
+    /// # Safety
+    /// The bytes are readable and writable, and nobody else uses them while the buffer is used.
+    pub unsafe fn lent(first: NonNull<u8>, len: usize) -> Self {
+        AlignedBytes { len, used: len, lent: Some(first), ..AlignedBytes::default() }
+    }
+
+    /// To how many bytes it can grow without moving.
+    pub fn room(&self) -> usize {
+        if self.lent.is_some() { self.len } else { self.room.len() - self.start }
     }
 
     /// The bytes, moved to the start of their allocation.
     pub fn into_vec(mut self) -> Vec<u8> {
+        if self.lent.is_some() {
+            return self.to_vec();
+        }
         self.room.drain(..self.start);
         self.room.truncate(self.len);
         self.room
@@ -45,7 +82,7 @@ impl AlignedBytes {
         if len <= self.len {
             return;
         }
-        if len > self.room.len() - self.start {
+        if len > self.room() {
             let mut new = AlignedBytes::zeroed(len.max(self.len.saturating_mul(2)));
             new[..self.len].copy_from_slice(self);
             new.used = self.len;
@@ -91,6 +128,10 @@ impl Deref for AlignedBytes {
 
     #[inline]
     fn deref(&self) -> &[u8] {
+        if let Some(first) = self.lent {
+            // SAFETY: so many bytes were lent.
+            return unsafe { std::slice::from_raw_parts(first.as_ptr(), self.len) };
+        }
         &self.room[self.start..self.start + self.len]
     }
 }
@@ -98,6 +139,10 @@ impl Deref for AlignedBytes {
 impl DerefMut for AlignedBytes {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
+        if let Some(first) = self.lent {
+            // SAFETY: so many bytes were lent, and nobody else uses them meanwhile.
+            return unsafe { std::slice::from_raw_parts_mut(first.as_ptr(), self.len) };
+        }
         &mut self.room[self.start..self.start + self.len]
     }
 }

@@ -15,6 +15,7 @@ mod names;
 mod operand;
 mod order;
 mod partial;
+mod pipes;
 mod reduce;
 mod rule;
 mod scalar;
@@ -89,12 +90,26 @@ pub enum Text {
     /// `store_scalar v, ptr[n]`.
     StoreScalar,
     Value,
+    /// `initialize_pipe {…}(word = %v : T, …) -> T`: attributes and operands in parentheses.
+    Pipe(PipeText),
     /// No operands, one number as a result.
     Number,
     Attributes,
     Ignored,
     /// Whatever stands there, kept as written.
     AsWritten,
+}
+
+/// How an instruction of the FIFOs is written (isa/structure.md 5): what stands in its parentheses, if any does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipeText {
+    /// Do the attributes stand before the operands?
+    pub attrs_first: bool,
+    /// Has each operand its word before it?
+    pub worded: bool,
+    /// The operands, each with its word and with whether it may be left out.
+    pub operands: &'static [(Role, &'static str, bool)],
+    pub has_result: bool,
 }
 
 /// How an instruction binds a tile to storage, besides or instead of moving bytes.
@@ -201,7 +216,7 @@ mod layout {
     }
 }
 
-const COUNT: usize = memory::END as usize;
+const COUNT: usize = pipes::END as usize;
 
 /// Every row with the name of its constant, in table order.
 static TABLE: [(&str, &OpInfo); COUNT] = {
@@ -215,6 +230,7 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
         irregular::ROWS,
         partial::ROWS,
         memory::ROWS,
+        pipes::ROWS,
     ];
     let mut table = [layout::ROWS[0]; COUNT];
     let (mut at, mut family) = (0, 0);

@@ -8,6 +8,7 @@
 mod convert;
 mod cvt;
 mod effects;
+mod fifo;
 mod fill;
 mod fixpipe;
 mod func;
@@ -30,6 +31,7 @@ mod window;
 pub use convert::convert;
 pub use cvt::{Rounding, Saturation, cvt};
 pub use effects::{Effects, Touch, effects};
+pub use fifo::{Core, Dir, Fifo};
 pub use fill::fillpad;
 pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
@@ -119,6 +121,8 @@ pub enum Sem {
         /// How many bits of the mantissa are dropped.
         dropped: u8,
     },
+    /// A part of a FIFO between cores.
+    Fifo(Fifo),
     /// Others are ordered, between pipes or between cores.
     Orders(Order),
     Traps,

@@ -17,12 +17,15 @@
 //! ```
 
 mod header;
+mod values;
 
 use crate::error::{Error, Result};
 use crate::typed::element::{Element, pack, unpack};
 use header::Header;
 use std::path::Path;
 use tessera_isa::elem::{Elem, ElemKind};
+pub use values::Float;
+pub(crate) use values::Reader;
 
 /// More dimensions than a conv tile with depth are not needed by anything.
 pub const MAX_DIMS: usize = 6;

@@ -1,16 +1,15 @@
 //! What a kernel's arguments need, and whether what is given fits (syntax.md 4).
 
-use super::Kernel;
+use super::{Extents, Kernel};
+use crate::fill::Fill;
 use crate::npy::{self, Array};
 use crate::{ConvType, Elem, Error, Missing, Result};
 use tessera_exec::interp::Input;
-use tessera_ir::edges::Control;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Def, Func, OpKind, ScalarType, Sign, Type, ValueId};
+use tessera_ir::{ScalarType, Sign, Type, ValueId};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::inst::scalar_number;
-use tessera_isa::ops::{Effect, Opcode, Role};
-use tessera_isa::sem::Sem;
+use tessera_isa::ops::Opcode;
 use tessera_isa::tile::{Extent, Tile};
 
 /// What somebody gives for a scalar.
@@ -58,19 +57,6 @@ impl Need {
             _ => None,
         }
     }
-}
-
-/// An argument of a function, or an input of a listing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Argument {
-    /// The value.
-    pub value: ValueId,
-    /// Is its memory read?
-    pub is_read: bool,
-    /// Is its memory written?
-    pub is_written: bool,
-    /// May it be left unbound?
-    pub is_optional: bool,
 }
 
 impl Kernel {
@@ -144,53 +130,69 @@ impl Kernel {
         }
     }
 
-    /// The arguments, in order, with what happens to the memory behind them.
-    pub fn arguments(&self) -> Vec<Argument> {
-        let func = self.func();
-        let unused = |value: &ValueId| {
-            let is_optional = func.value(*value).def == Def::ListingOut;
-            Argument { value: *value, is_read: false, is_written: false, is_optional }
+    /// The input that the `?` extents of a tile are, which has no contents yet (isa/structure.md 3).
+    pub fn bind_valid(&self, value: ValueId, rows: u64, cols: u64) -> Result<Input> {
+        let name = self.name(value);
+        let Need::Tile(tile) = self.need(value) else {
+            return Err(Error::request(format!("%{name} is no tile, and only tiles have a valid region")));
         };
-        let mut all: Vec<Argument> = func.args.iter().map(unused).collect();
-        let mut origins = Origins::new(func);
-        // A block may hand a pointer back to where it was followed before; what is known only grows.
-        while origins.follow(func) && func.blocks.len() > 1 {}
-        for (pointer, is_written) in accesses(func) {
-            for n in &origins.0[pointer.index()] {
-                all[*n].is_written |= is_written;
-                all[*n].is_read |= !is_written;
-            }
+        let fits = |extent: Extent, n: u64, declared: u64| extent.known().map_or(n <= declared, |v| v == n);
+        if !fits(tile.v_row, rows, tile.rows) || !fits(tile.v_col, cols, tile.cols) {
+            let side =
+                |extent: Extent, declared: u64| extent.known().map_or(format!("up to {declared}"), |v| v.to_string());
+            let (r, c) = (side(tile.v_row, tile.rows), side(tile.v_col, tile.cols));
+            return Err(Error::request(format!("%{name} ({tile}) takes ({r}, {c}), and ({rows}, {cols}) is given")));
         }
-        all
+        Ok(Input::Valid { rows, cols })
     }
 
-    /// Is everything bound that must be?
-    pub fn unbound(&self, inputs: &[(ValueId, Input)]) -> Result<()> {
-        let missing = |a: &Argument| {
-            let wanted = match self.need(a.value) {
-                Need::Nothing => false,
-                Need::Scalar(_) => true,
-                // A tile of a kernel starts undefined, as long as its extents are known (isa/structure.md 3).
-                Need::Tile(tile) if matches!(self.func().value(a.value).def, Def::Arg(_)) => {
-                    tile.v_row.known().is_none() || tile.v_col.known().is_none()
-                }
-                Need::Tile(_) | Need::Conv(_) => !a.is_optional,
-                // A buffer that is only written grows as it needs to, as long as its extents are known.
-                Need::Buffer(_, dims) => {
-                    a.is_read && !a.is_written || dims.is_some_and(|d| d.iter().any(Option::is_none))
-                }
-            };
-            wanted && !inputs.iter().any(|(v, _)| *v == a.value)
+    /// The input that the `?` strides and the `?` offset of a memref are (isa/structure.md 3); without strides it is dense.
+    pub fn bind_strides(&self, value: ValueId, strides: Vec<i64>, offset: i64) -> Result<Input> {
+        let name = self.name(value);
+        let strided = match self.module().types.get(self.func().value(value).ty) {
+            Type::Memref(memref) => memref.strided.as_ref(),
+            _ => None,
         };
-        let Some(argument) = self.arguments().into_iter().find(missing) else { return Ok(()) };
-        let name = self.name(argument.value).to_string();
-        let (what, missing) = match self.need(argument.value) {
-            Need::Scalar(ty) => (format!("the scalar %{name} of type {}", scalar_name(ty)), Missing::Value(name)),
-            Need::Tile(tile) => (format!("the tile %{name} ({tile})"), Missing::Array(name)),
-            _ => (format!("the buffer of %{name}"), Missing::Array(name)),
+        let Some(strided) = strided else {
+            return Err(Error::request(format!("%{name} is no memref with strided<…>, and only those have strides")));
         };
-        let place = self.func().value(argument.value).span;
-        Err(Error::request(format!("{what} is not bound to anything")).at(place, "needs a value").missing_is(missing))
+        if !strides.is_empty() && strides.len() != strided.strides.len() {
+            let what = format!("%{name} has {} strides, and {} are given", strided.strides.len(), strides.len());
+            return Err(Error::request(what));
+        }
+        for (k, (written, given)) in strided.strides.iter().zip(&strides).enumerate() {
+            if let Some(written) = written.filter(|w| w != given) {
+                return Err(Error::request(format!("stride {k} of %{name} is {written}, and {given} is given")));
+            }
+        }
+        if let Some(written) = strided.offset.filter(|w| *w != offset && offset != 0) {
+            return Err(Error::request(format!("%{name} starts at {written}, and {offset} is given")));
+        }
+        Ok(Input::Strides { strides, offset })
+    }
+
+    /// The input that contents made up for an argument are: of these extents, else of those that the program implies.
+    /// None where they are not known before the run.
+    pub fn bind_fill(
+        &self,
+        value: ValueId,
+        fill: Fill,
+        shape: Option<&[u64]>,
+        extents: &[Extents],
+    ) -> Result<Option<Input>> {
+        let place = self.func().args.iter().position(|v| *v == value);
+        let Some((elem, place)) = self.elem(value).zip(place) else {
+            let name = self.name(value).to_string();
+            return Err(match self.need(value) {
+                Need::Scalar(_) => Error::request(format!("%{name} is a scalar")).missing_is(Missing::Value(name)),
+                _ => Error::request(format!("%{name} has no contents that could be filled")),
+            });
+        };
+        let implied = extents.get(place).cloned().and_then(Extents::known);
+        let Some(shape) = shape.map(<[u64]>::to_vec).or(implied) else { return Ok(None) };
+        // Without a seed every argument has its own.
+        let array = fill.seeded(place as u64).array(elem, &shape)?;
+        self.bind(value, &shape, array.bytes).map(Some)
     }
 
     /// The input that an array is for a value.
@@ -340,69 +342,12 @@ impl Kernel {
     }
 }
 
-/// The pointers and views that operations go through, and whether they write there.
-fn accesses(func: &Func) -> Vec<(ValueId, bool)> {
-    let mut all = Vec::new();
-    func.walk(&mut |_, op, _| {
-        let global = op.operand(Role::Global).and_then(|o| o.arg.value());
-        let is_written = match op.kind {
-            OpKind::Pto(opcode, form) => match opcode.info().sem {
-                Sem::Loads => Some(false),
-                Sem::Stores => Some(true),
-                sem => sem.computes().then(|| opcode.effect(form, Role::Global) != Effect::Read),
-            },
-            _ => None,
-        };
-        all.extend(global.zip(is_written));
-    });
-    all
-}
-
-/// By value: the arguments, by position, whose memory it may point into.
-struct Origins(Vec<Vec<usize>>);
-
-impl Origins {
-    fn new(func: &Func) -> Self {
-        let mut origins = Origins(vec![Vec::new(); func.values.len()]);
-        for (n, value) in func.args.iter().enumerate() {
-            origins.0[value.index()].push(n);
-        }
-        origins
-    }
-
-    /// Follows every operation once; was there anything new?
-    fn follow(&mut self, func: &Func) -> bool {
-        let mut grown = false;
-        func.walk(&mut |_, op, _| {
-            if let (true, Ok(control)) = (op.kind.is_flow(), Control::of(func, op)) {
-                for (to, from) in control.edges().iter().flat_map(|edge| edge.pairs()) {
-                    grown |= from.value().is_some_and(|from| self.join(to, from));
-                }
-            } else if let Some(pointer) = op.operand(Role::Global).and_then(|o| o.arg.value()) {
-                // Views, windows and moved pointers; a loaded scalar points nowhere, and nobody asks.
-                op.results.iter().for_each(|result| grown |= self.join(*result, pointer));
-            }
-        });
-        grown
-    }
-
-    fn join(&mut self, to: ValueId, from: ValueId) -> bool {
-        let more = self.0[from.index()].clone();
-        let known = &mut self.0[to.index()];
-        let before = known.len();
-        known.extend(more);
-        known.sort_unstable();
-        known.dedup();
-        known.len() > before
-    }
-}
-
 fn dims(shape: &[u64]) -> String {
     let text: Vec<String> = shape.iter().map(u64::to_string).collect();
     format!("({})", text.join(", "))
 }
 
-fn scalar_name(ty: ScalarType) -> String {
+pub(super) fn scalar_name(ty: ScalarType) -> String {
     match ty {
         ScalarType::Float(elem) => elem.to_string(),
         integer => tessera_asm::print_type(&Type::Scalar(integer)),

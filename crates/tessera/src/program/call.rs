@@ -45,22 +45,28 @@ impl<T: Element, const N: usize> Data for [T; N] {
     }
 }
 
-/// The shapes of the arrays that were bound to buffers, which come out in the same shape.
+/// The shapes that buffers come out in, where they have as many elements; the first one of a value counts.
 pub type Shapes = Vec<(ValueId, Vec<u64>)>;
 
-impl Bindings {
-    /// The shapes of the arrays that are bound to buffers.
-    pub fn shapes(&self) -> Shapes {
-        let shape = |(value, input): &(ValueId, Input)| match input {
+impl Kernel {
+    /// The shapes of buffers: of the arrays that are bound to them, else what the views imply.
+    pub fn shapes(&self, bindings: &Bindings) -> Shapes {
+        let bound = bindings.inputs.iter().filter_map(|(value, input)| match input {
             Input::Buffer { dims, .. } => Some((*value, dims.clone())),
             _ => None,
-        };
-        self.inputs.iter().filter_map(shape).collect()
+        });
+        let implied = self.func.args.iter().copied().zip(self.extents(&bindings.inputs, bindings.blocks));
+        let implied = implied.filter_map(|(v, extents)| Some((v, extents.known()?)));
+        bound.chain(implied).collect()
     }
+}
 
+impl Bindings {
     /// Binds an input to a value.
     pub fn add(&mut self, kernel: &Kernel, value: ValueId, input: Input) -> Result<()> {
-        if self.inputs.iter().any(|(v, _)| *v == value) {
+        let is_stride = |input: &Input| matches!(input, Input::Strides { .. });
+        // Strides stand beside the buffer that they are of.
+        if self.inputs.iter().any(|(v, old)| *v == value && is_stride(old) == is_stride(&input)) {
             return Err(Error::request(format!("%{} is bound twice", kernel.name(value))));
         }
         self.inputs.push((value, input));
@@ -135,7 +141,7 @@ impl Kernel {
         bindings.outputs.extend(self.outputs().into_iter().map(|v| (v, 0)));
         bindings.outputs.sort_unstable();
         bindings.outputs.dedup();
-        let (wanted, shapes) = (bindings.outputs.clone(), bindings.shapes());
+        let (wanted, shapes) = (bindings.outputs.clone(), self.shapes(&bindings));
         let outcome = self.execute(bindings);
         if let Some(error) = Error::of(outcome.diagnostics.clone()) {
             return Err(error.in_text(text));
@@ -172,9 +178,10 @@ impl Kernel {
         }
         let buffer = outcome.buffers.iter().find(|b| b.value == value)?;
         let elem = self.elem(value)?;
-        let bound = shapes.iter().find(|(v, _)| *v == value).map(|(_, shape)| shape.clone());
         let elements = buffer.bytes.len() as u64 * 8 / u64::from(elem.bits());
-        let shape = bound.unwrap_or_else(|| self.buffer_dims(value, elements));
+        let is_all = |s: &Vec<u64>| s.iter().try_fold(1u64, |n, d| n.checked_mul(*d)) == Some(elements);
+        let given = shapes.iter().find(|(v, _)| *v == value).map(|(_, shape)| shape.clone()).filter(is_all);
+        let shape = given.unwrap_or_else(|| self.buffer_dims(value, elements));
         Some(Array::of_elem(elem, shape, buffer.bytes.clone()))
     }
 }

@@ -42,6 +42,9 @@ struct TileInfo {
     }
     constexpr bool HasUsualLayout(Profile profile) const
     {
+        if (loc == TileType::Ctrl) {
+            return false;
+        }
         const UsualLayout &usual = kUsual[static_cast<int>(profile)][static_cast<int>(loc)];
         return blayout == usual.outer && slayout == usual.inner && (!IsBoxed() || fractal == usual.fractal);
     }
@@ -70,7 +73,7 @@ constexpr bool TileShapeOk(const TileInfo &t)
 }
 constexpr bool TileLocOk(const TileInfo &t, Profile profile)
 {
-    return kMemoryBytes[static_cast<int>(profile)][static_cast<int>(t.loc)] != 0;
+    return t.loc != TileType::Ctrl && kMemoryBytes[static_cast<int>(profile)][static_cast<int>(t.loc)] != 0;
 }
 constexpr bool TileDtypeOk(const TileInfo &t, Profile profile)
 {
@@ -101,7 +104,7 @@ constexpr bool TileFp4Ok(const TileInfo &t)
 
 constexpr bool TileSizeOk(const TileInfo &t, Profile profile)
 {
-    const int64_t limit = kMemoryBytes[static_cast<int>(profile)][static_cast<int>(t.loc)];
+    const int64_t limit = TileLocOk(t, profile) ? kMemoryBytes[static_cast<int>(profile)][static_cast<int>(t.loc)] : 0;
     return limit <= 0 || t.Bytes() <= limit;
 }
 

@@ -1,10 +1,15 @@
 // Order between instructions. Instructions run when they are called, so waiting is done at once; the types are there
-// for kernels that order their instructions by events and flags.
+// for kernels that order their instructions by events and flags (sync.md).
 
-#ifndef PTO_COMMON_EVENT_HPP
+#ifndef PTO_INST_HPP
+#include <pto/pto-inst.hpp>
+#elif !defined(PTO_COMMON_EVENT_HPP)
 #define PTO_COMMON_EVENT_HPP
 
 #include <type_traits>
+
+#include <pto/common/cpu_stub.hpp>
+#include <pto/common/op.hpp>
 
 namespace pto {
 
@@ -13,12 +18,16 @@ struct RecordEvent {
     void Wait() const {}
 };
 
-enum pipe_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
-enum event_t { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
+// The event between two instructions.
+template <Op Src, Op Dst, bool AutoToken = true, event_t Id = 0>
+struct Event : RecordEvent {
+    Event() = default;
+    Event(RecordEvent) {}
+    Event &operator=(RecordEvent) { return *this; }
 
-inline void set_flag(pipe_t, pipe_t, event_t) {}
-inline void wait_flag(pipe_t, pipe_t, event_t) {}
-inline void pipe_barrier(pipe_t) {}
+    Event &Init() { return *this; }
+    Event &Record() { return *this; }
+};
 
 namespace model {
 
@@ -36,12 +45,24 @@ struct is_event : std::bool_constant<model::IsEvent<T>> {};
 template <typename... Ts>
 inline constexpr bool all_events_v = (is_event<Ts>::value && ...);
 
-// Waits for events, or for everything.
+// Waits for events, for the instructions of a kind, or for everything.
 template <typename... WaitEvents>
-inline model::EventIf<WaitEvents...> TSYNC(const WaitEvents &...)
-{
-    return {};
-}
+inline std::enable_if_t<(model::IsEvent<WaitEvents> && ...)> TSYNC(const WaitEvents &...)
+{}
+template <Op>
+inline void TSYNC()
+{}
+
+enum class SyncAllMode : uint32_t { Hard, Soft };
+enum class SyncCoreType : uint32_t { AIVOnly, AICOnly, Mix };
+
+// All cores meet. Blocks run one after the other, or as threads that order themselves by pipes and signals.
+template <SyncCoreType = SyncCoreType::AIVOnly>
+inline void SYNCALL()
+{}
+template <SyncAllMode, SyncCoreType = SyncCoreType::AIVOnly, typename GlobalT>
+inline void SYNCALL(GlobalT &&, int32_t = 0)
+{}
 
 } // namespace pto
 

@@ -58,10 +58,10 @@ PTO_INST detail::TileEventIf<SrcTileData, WaitEvents...> TFILLPAD_INPLACE(DstTil
     DstTileData view = dst;
     const bool becomesView = detail::Access::IsUnbound(dst);
     if (becomesView) {
-        detail::Access::Rebind(view, src.data());
+        detail::Access::Rebind(view, src, 0, detail::Access::Pitch(src));
     }
     if (detail::Call(TESSERA_OP_TFILLPAD_INPLACE).Src(src).Dst(view).Done() && becomesView) {
-        detail::Access::Rebind(dst, src.data());
+        detail::Access::Rebind(dst, src, 0, detail::Access::Pitch(src));
     }
     return {};
 }

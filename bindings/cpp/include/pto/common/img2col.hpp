@@ -6,6 +6,9 @@
 #include <pto/common/issue.hpp>
 
 namespace pto {
+
+enum class SetFmatrixMode : uint32_t { FMATRIX_A_AUTO, FMATRIX_B_AUTO, FMATRIX_A_MANUAL, FMATRIX_B_MANUAL };
+
 inline namespace PTO_PROFILE_NAMESPACE {
 
 // The configuration of a TIMG2COL. What is left at its default is taken from SETFMATRIX and SET_IMG2COL_PADDING.
@@ -64,6 +67,25 @@ inline void Apply(const Img2colConfig &cfg, Call &call)
     }
 }
 
+// Kernel, stride, dilation, pads and pad value of a conv tile's fields.
+template <typename ConvT>
+inline Img2colConfig FieldsOf(const ConvT &conv)
+{
+    Img2colConfig cfg;
+    cfg.kernelH = conv.GetFilterH();
+    cfg.kernelW = conv.GetFilterW();
+    cfg.strideH = conv.GetStrideH();
+    cfg.strideW = conv.GetStrideW();
+    cfg.dilationH = conv.GetDilationH();
+    cfg.dilationW = conv.GetDilationW();
+    cfg.padLeft = conv.GetPadList(0);
+    cfg.padRight = conv.GetPadList(1);
+    cfg.padTop = conv.GetPadList(2);
+    cfg.padBottom = conv.GetPadList(3);
+    cfg.SetPadValue(conv.GetPadValue());
+    return cfg;
+}
+
 template <typename Dst, typename Src>
 inline RecordEvent Img2col(Dst &dst, Src &src, const Img2colConfig &cfg, int64_t posM, int64_t posK)
 {
@@ -90,11 +112,13 @@ TIMG2COL(TileDst &dst, TileSrc &src, Cfg cfg, WaitEvents &...)
     return detail::Img2col(dst, src, cfg, cfg.posM, cfg.posK);
 }
 
-// With the kernel, stride and dilation of SET_IMG2COL_KERNEL.
-template <typename TileDst, typename TileSrc, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TIMG2COL(TileDst &dst, TileSrc &src, int64_t posM, int64_t posK, WaitEvents &...)
+// With the conv tile's fields; where SET_IMG2COL_KERNEL set a kernel on this thread, with that and what was configured.
+template <typename TileDst, typename TileSrc, SetFmatrixMode = SetFmatrixMode::FMATRIX_A_MANUAL, typename... WaitEvents>
+PTO_INST detail::EventIf<WaitEvents...> TIMG2COL(TileDst &dst, TileSrc &src, int64_t posM = 0, int64_t posK = 0,
+                                                 WaitEvents &...)
 {
-    return detail::Img2col(dst, src, detail::CurrentImg2col(), posM, posK);
+    const Img2colConfig &set = detail::CurrentImg2col();
+    return detail::Img2col(dst, src, set.kernelH != Img2colConfig::kUnset ? set : detail::FieldsOf(src), posM, posK);
 }
 
 // Size of the image and padding of later TIMG2COLs.
@@ -123,6 +147,20 @@ PTO_INST RecordEvent SETFMATRIX(const Img2colConfig &cfg)
     return call.Issue();
 }
 
+// From the fields of a conv tile.
+template <typename ConvT, SetFmatrixMode = SetFmatrixMode::FMATRIX_A_MANUAL, typename... WaitEvents>
+PTO_INST std::enable_if_t<detail::IsConvTile<ConvT>, detail::EventIf<WaitEvents...>> SETFMATRIX(ConvT &conv, WaitEvents &...)
+{
+    if (conv.GetFmapH() == 0 || conv.GetFmapW() == 0) {
+        detail::Fail("timg2col-fmap", "the conv tile's image has " + std::to_string(conv.GetFmapH()) + " rows and " +
+                                            std::to_string(conv.GetFmapW()) +
+                                            " columns: set both with SetFmapH and SetFmapW");
+        return {};
+    }
+    return SETFMATRIX(conv.GetFmapH(), conv.GetFmapW(), conv.GetPadList(0), conv.GetPadList(1), conv.GetPadList(2),
+                      conv.GetPadList(3));
+}
+
 // Kernel, stride and dilation of later TIMG2COLs that are given by position only.
 PTO_INST RecordEvent SET_IMG2COL_KERNEL(int64_t kernelH, int64_t kernelW, int64_t strideH = 1, int64_t strideW = 1,
                                         int64_t dilationH = 1, int64_t dilationW = 1)
@@ -142,6 +180,13 @@ template <typename FillT>
 PTO_INST detail::ScalarEventIf<FillT> SET_IMG2COL_PADDING(FillT value)
 {
     return detail::Call(TESSERA_OP_SET_IMG2COL_PADDING).Scalar(TESSERA_ROLE_FILL, value).Issue();
+}
+
+template <typename ConvT, SetFmatrixMode = SetFmatrixMode::FMATRIX_A_MANUAL, typename... WaitEvents>
+PTO_INST std::enable_if_t<detail::IsConvTile<ConvT>, detail::EventIf<WaitEvents...>> SET_IMG2COL_PADDING(ConvT &conv,
+                                                                                                    WaitEvents &...)
+{
+    return SET_IMG2COL_PADDING(conv.GetPadValue());
 }
 
 // Repetition has no effect here.

@@ -3,8 +3,8 @@
 #ifndef PTO_COMMON_ISSUE_HPP
 #define PTO_COMMON_ISSUE_HPP
 
+#include <pto/common/conv_tile.hpp>
 #include <pto/common/event.hpp>
-#include <pto/common/tile.hpp>
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
@@ -12,6 +12,16 @@ namespace detail {
 
 template <typename T>
 inline constexpr bool IsTile = std::is_base_of_v<TileBase, std::remove_cv_t<T>>;
+
+template <typename T, typename = void>
+inline constexpr bool IsConvTile = false;
+template <typename T>
+inline constexpr bool IsConvTile<T, std::enable_if_t<std::is_same_v<typename T::Described, TesseraConv>>> = true;
+
+template <typename T, typename = void>
+inline constexpr bool IsBoxedTile = false;
+template <typename T>
+inline constexpr bool IsBoxedTile<T, std::enable_if_t<T::isBoxedLayout>> = true;
 
 // Is it a tile in one of these locations?
 template <typename T>

@@ -36,6 +36,32 @@ public:
     TesseraMachine *handle() const { return handle_; }
     Profile profile() const { return profile_; }
 
+    // Begins anew on a profile; memories stay where they are, and automatic storage of before is gone.
+    void Restart(Profile profile)
+    {
+        if (Done(tessera_machine_reset(handle_, static_cast<uint32_t>(profile)))) {
+            profile_ = profile;
+            ++age_;
+        }
+    }
+    // How often it began anew.
+    uint32_t age() const { return age_; }
+
+    // The first byte of a location's memory.
+    char *Base(TileType loc)
+    {
+        char *&base = bases_[static_cast<uint32_t>(loc)];
+        if (base == nullptr) {
+            void *found = nullptr;
+            Done(tessera_memory_base(handle_, static_cast<uint32_t>(loc), &found));
+            base = static_cast<char *>(found);
+        }
+        return base;
+    }
+
+    // Is it an address in one of the memories?
+    bool Contains(uintptr_t address) const { return tessera_contains(handle_, address) != 0; }
+
     // Reports what the last call found; says whether it did its work.
     bool Done(TesseraStatus status) const
     {
@@ -79,6 +105,8 @@ private:
 
     TesseraMachine *handle_ = nullptr;
     Profile profile_;
+    uint32_t age_ = 0;
+    char *bases_[static_cast<uint32_t>(TileType::Ctrl) + 1] = {};
 };
 
 inline std::shared_ptr<Machine> &CurrentMachine()
@@ -96,34 +124,33 @@ public:
     Cell() = default;
     ~Cell()
     {
-        if (machine_) {
+        // Another thread leaves it to the core, which frees everything when its own thread ends.
+        if (machine_ && machine_ == CurrentMachine() && machine_->age() == age_) {
             tessera_storage_free(machine_->handle(), handle_);
         }
     }
     Cell(const Cell &) = delete;
     Cell &operator=(const Cell &) = delete;
 
-    bool allocated() const { return machine_ != nullptr; }
-    uint64_t handle() const { return handle_; }
+    void *data() const { return data_; }
+    // Is it of a core that began anew since?
+    bool IsGone() const { return machine_ && machine_->age() != age_; }
 
     // Gives the storage to a tile or conv tile, unless it is there already.
     template <typename Descriptor>
-    bool Allocate(const Descriptor &descriptor)
+    void *Allocate(const Descriptor &descriptor)
     {
-        const std::shared_ptr<Machine> &machine = CurrentMachine();
-        if (machine_ == machine) {
-            return true;
+        if (data_ == nullptr) {
+            const std::shared_ptr<Machine> &machine = CurrentMachine();
+            uint64_t handle = 0;
+            if (machine->Done(Call(machine->handle(), &descriptor, &handle)) &&
+                machine->Done(tessera_storage_data(machine->handle(), handle, &data_))) {
+                machine_ = machine;
+                age_ = machine->age();
+                handle_ = handle;
+            }
         }
-        if (machine_) {
-            Fail("binding", "the tile's storage belongs to a core that SetProfile or Reset has replaced, or to another "
-                            "thread's: make a new tile");
-            return false;
-        }
-        if (!machine->Done(Call(machine->handle(), &descriptor, &handle_))) {
-            return false;
-        }
-        machine_ = machine;
-        return true;
+        return data_;
     }
 
 private:
@@ -137,12 +164,15 @@ private:
     }
 
     std::shared_ptr<Machine> machine_;
+    void *data_ = nullptr;
     uint64_t handle_ = 0;
+    uint32_t age_ = 0;
 };
 
 } // namespace detail
 
-// Replaces this thread's core by a new one of this profile; tiles that were used before are not usable any more.
+// This thread's core begins anew on this profile: memories have no defined contents, and tiles without an address that were
+// used before are not usable any more.
 inline void SetProfile(Profile profile)
 {
     if (kStaticProfile && profile != kProfile) {
@@ -150,13 +180,13 @@ inline void SetProfile(Profile profile)
                                         "the PTO_PROFILE_ macro to choose when it runs");
         return;
     }
-    detail::CurrentMachine() = std::make_shared<detail::Machine>(profile);
+    detail::CurrentMachine()->Restart(profile);
 }
 
 // The profile of this thread's core.
 inline Profile GetProfile() { return detail::CurrentMachine()->profile(); }
 
-// Replaces this thread's core by a new one of the same profile.
+// This thread's core begins anew.
 inline void Reset() { SetProfile(GetProfile()); }
 
 // How many bytes without a defined value TSTORE has written as 0 on this thread's core.

@@ -1,8 +1,11 @@
 // TASSIGN, TSUBVIEW, TLOAD and TSTORE (ops.md 10, tile-model.md 7).
 
-#ifndef PTO_COMMON_MEMORY_HPP
+#ifndef PTO_INST_HPP
+#include <pto/pto-inst.hpp>
+#elif !defined(PTO_COMMON_MEMORY_HPP)
 #define PTO_COMMON_MEMORY_HPP
 
+#include <pto/common/conv_tile.hpp>
 #include <pto/common/global_tensor.hpp>
 #include <pto/common/issue.hpp>
 
@@ -10,31 +13,49 @@ namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 namespace detail {
 
-template <typename TileT>
-inline bool CheckAssign(const TileT &tile)
+inline TesseraStatus AssignBy(TesseraMachine *machine, const TesseraTile *tile) { return tessera_assign(machine, tile); }
+inline TesseraStatus AssignBy(TesseraMachine *machine, const TesseraConv *tile)
 {
-    TesseraTile descriptor;
-    const auto &machine = CurrentMachine();
-    return Access::Describe(tile, descriptor, false) &&
-           machine->Done(tessera_assign(machine->handle(), &descriptor));
+    return tessera_assign_conv(machine, tile);
 }
 
-template <TileType Loc, typename T, Layout Format, int... Dims>
-inline bool CheckAssign(const ConvTile<Loc, T, Format, Dims...> &tile)
+// May the tile lie there?
+template <typename TileT>
+inline bool CheckAssign(const TileT &tile, TesseraStorage kind, uint64_t storage)
 {
-    TesseraConv descriptor;
+    typename TileT::Described descriptor;
+    if constexpr (IsConvTile<TileT>) {
+        descriptor = tile.Descriptor();
+    } else {
+        descriptor = Access::TypeOf(TileT::Info);
+        descriptor.valid_row = tile.RowMaskInternal;
+        descriptor.valid_col = tile.ColMaskInternal;
+    }
+    descriptor.storage_kind = static_cast<uint32_t>(kind);
+    descriptor.storage = storage;
     const auto &machine = CurrentMachine();
-    return Access::DescribeConv(tile, descriptor) &&
-           machine->Done(tessera_assign_conv(machine->handle(), &descriptor));
+    return machine->Done(AssignBy(machine->handle(), &descriptor));
 }
 
 template <typename TileT>
-inline RecordEvent Assign(TileT &tile, const TileAddress &address)
+inline RecordEvent AssignPointer(TileT &tile, const void *data)
 {
-    TileT moved = tile;
-    Access::Rebind(moved, address);
-    if (CheckAssign(moved)) {
-        Access::Rebind(tile, address);
+    if (CheckAssign(tile, TESSERA_STORAGE_POINTER, reinterpret_cast<uintptr_t>(data))) {
+        Access::Rebind(tile, const_cast<void *>(data));
+    }
+    return {};
+}
+
+// A large number that is an address of this thread's memories is meant as one.
+template <typename TileT>
+inline RecordEvent Assign(TileT &tile, uint64_t address)
+{
+    const auto &machine = CurrentMachine();
+    if (address >> 32 != 0 && machine->Contains(address)) {
+        return AssignPointer(tile, reinterpret_cast<const void *>(address));
+    }
+    if (CheckAssign(tile, TESSERA_STORAGE_ADDRESS, address)) {
+        Access::Rebind(tile, static_cast<void *>(machine->Base(TileT::Loc) + address));
     }
     return {};
 }
@@ -59,41 +80,56 @@ constexpr TileInfo ViewInfo()
 
 } // namespace detail
 
-// Manual mode: the tile lies at this byte address of its memory from here on. Moves no data.
+// Manual mode: the tile or conv tile lies at this byte address of its memory from here on. Moves no data.
 template <typename TileT, typename Address>
-PTO_INST std::enable_if_t<std::is_integral_v<Address>, RecordEvent> TASSIGN(TileT &tile, Address address)
+PTO_INST std::enable_if_t<detail::IsTile<TileT> && std::is_integral_v<Address>, RecordEvent> TASSIGN(TileT &tile,
+                                                                                                     Address address)
 {
     if (std::is_signed_v<Address> && address < Address{}) {
         detail::Fail("tassign-range", "the address " + std::to_string(static_cast<int64_t>(address)) +
                                           " is negative: addresses start at 0");
         return {};
     }
-    return detail::Assign(tile, TileAddress(static_cast<uint64_t>(address)));
+    return detail::Assign(tile, static_cast<uint64_t>(address));
 }
 
 template <uint64_t address, typename TileT>
 PTO_INST RecordEvent TASSIGN(TileT &tile)
 {
-    PTO_STATIC_RULE(address % 32 == 0, "tassign-align: a tile's address is a multiple of 32");
-    return detail::Assign(tile, TileAddress(address));
-}
-
-// The tile lies where another one does.
-template <typename TileT>
-PTO_INST RecordEvent TASSIGN(TileT &tile, const TileAddress &address)
-{
+    static_assert(address % 32 == 0, "tassign-align: a tile's address is a multiple of 32");
     return detail::Assign(tile, address);
 }
 
+// The tile lies at a pointer: that of another tile's data(), or to memory of the program's own.
+template <typename TileT, typename T>
+PTO_INST std::enable_if_t<detail::IsTile<TileT>, RecordEvent> TASSIGN(TileT &tile, T *data)
+{
+    return detail::AssignPointer(tile, data);
+}
+
+// The tile lies where another one does.
 template <typename TileT, typename OtherT>
-PTO_INST std::enable_if_t<detail::IsTile<OtherT>, RecordEvent> TASSIGN(TileT &tile, const OtherT &other)
+PTO_INST std::enable_if_t<detail::IsTile<TileT> && detail::IsTile<OtherT>, RecordEvent> TASSIGN(TileT &tile,
+                                                                                                const OtherT &other)
 {
     PTO_STATIC_RULE(TileT::Loc == OtherT::Loc, "tassign-range: both tiles are in one memory");
     if (TileT::Loc != OtherT::Loc) {
         detail::Fail("tassign-range", "the two tiles are in different memories: give both one location");
         return {};
     }
-    return detail::Assign(tile, other.data());
+    const void *data = detail::Access::Pointer(other);
+    if (detail::CheckAssign(tile, TESSERA_STORAGE_POINTER, reinterpret_cast<uintptr_t>(data))) {
+        detail::Access::Rebind(tile, other, 0, 0);
+    }
+    return {};
+}
+
+// The view is one of another array from here on.
+template <typename T, typename ShapeT, typename StrideT, Layout L>
+PTO_INST RecordEvent TASSIGN(GlobalTensor<T, ShapeT, StrideT, L> &global, T *data)
+{
+    global.Rebind(data);
+    return {};
 }
 
 // dst becomes a view of the window of src at (row, col); it keeps the pitch of src.
@@ -109,8 +145,7 @@ PTO_INST detail::EventIf<WaitEvents...> TSUBVIEW(DstTileData &dst, SrcTileData &
         const uint64_t elements = SrcTileData::isRowMajor
                                       ? static_cast<uint64_t>(row) * pitch + static_cast<uint64_t>(col)
                                       : static_cast<uint64_t>(col) * pitch + static_cast<uint64_t>(row);
-        detail::Access::Rebind(
-            dst, detail::Access::Window(src.data(), elements * SrcTileData::Info.bits / 8, pitch));
+        detail::Access::Rebind(dst, src, elements * SrcTileData::Info.bits / 8, pitch);
     }
     return {};
 }
@@ -131,13 +166,15 @@ PTO_INST detail::EventIf<WaitEvents...> TLOAD(TileT &dst, const GlobalTensor<T, 
 }
 
 // The view, which has the dimensions of the conv tile, as it lies.
-template <TileType Loc, typename E, Layout Format, int... Dims, typename T, typename ShapeT, typename StrideT, Layout L,
-          typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TLOAD(ConvTile<Loc, E, Format, Dims...> &dst,
+template <TileType Loc, typename E, int Bytes, Layout Format, typename ConvShape, typename T, typename ShapeT,
+          typename StrideT, Layout L, typename... WaitEvents>
+PTO_INST detail::EventIf<WaitEvents...> TLOAD(ConvTile<Loc, E, Bytes, Format, ConvShape> &dst,
                                               const GlobalTensor<T, ShapeT, StrideT, L> &src, WaitEvents &...)
 {
     const auto &machine = detail::CurrentMachine();
-    const TesseraView view = src.Describe();
+    TesseraView view = src.Describe();
+    // The dimensions have names, and the tag only repeats them.
+    view.layout = TESSERA_VIEW_LAYOUT_ND;
     TesseraConv tile;
     if (detail::Access::DescribeConv(dst, tile)) {
         machine->Done(tessera_load_conv(machine->handle(), &tile, &view));
@@ -146,15 +183,15 @@ PTO_INST detail::EventIf<WaitEvents...> TLOAD(ConvTile<Loc, E, Format, Dims...> 
 }
 
 // The dense array behind a pointer.
-template <TileType Loc, typename E, Layout Format, int... Dims, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TLOAD(ConvTile<Loc, E, Format, Dims...> &dst, const E *src, WaitEvents &...)
+template <TileType Loc, typename E, int Bytes, Layout Format, typename ConvShape, typename... WaitEvents>
+PTO_INST detail::EventIf<WaitEvents...> TLOAD(ConvTile<Loc, E, Bytes, Format, ConvShape> &dst, const E *src, WaitEvents &...)
 {
     const auto &machine = detail::CurrentMachine();
     TesseraView view{};
     // The library reads only.
     view.data = const_cast<E *>(src);
     view.elem = static_cast<uint32_t>(detail::ElemOf<E>::tag);
-    view.extent = ConvTile<Loc, E, Format, Dims...>::Numel;
+    view.extent = dst.Numel();
     TesseraConv tile;
     if (detail::Access::DescribeConv(dst, tile)) {
         machine->Done(tessera_load_conv(machine->handle(), &tile, &view));
@@ -253,7 +290,7 @@ template <typename TileT>
 inline void HostForget(const TileT &tile, uint64_t address)
 {
     TileT there = tile;
-    detail::Access::Rebind(there, TileAddress(address));
+    detail::Access::Rebind(there, static_cast<void *>(detail::CurrentMachine()->Base(TileT::Loc) + address));
     HostForget(there);
 }
 

@@ -51,8 +51,9 @@ PTO_INST void TGET_SCALE_ADDR_IMPL(Dst &dst, Src &src)
                    {TESSERA_ROLE_DST, Dst::Info});
     detail::Call call(TESSERA_OP_TGET_SCALE_ADDR);
     call.Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src);
-    if (call.Done() && !src.data().IsAutomatic()) {
-        TASSIGN(dst, src.data().Value() >> 4);
+    uint64_t address = 0;
+    if (call.Done() && detail::Access::Address(src, address)) {
+        TASSIGN(dst, address >> 4);
     }
 }
 template <typename Dst, typename Src, typename... WaitEvents>

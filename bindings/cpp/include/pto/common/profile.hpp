@@ -7,14 +7,15 @@
 #ifndef PTO_COMMON_PROFILE_HPP
 #define PTO_COMMON_PROFILE_HPP
 
+#include <pto/common/constants.hpp>
 #include <tessera.h>
 
 #if defined(PTO_PROFILE_CPU) + defined(PTO_PROFILE_A2A3) + defined(PTO_PROFILE_A5) > 1
 #error "at most one of PTO_PROFILE_CPU, PTO_PROFILE_A2A3 and PTO_PROFILE_A5 is defined"
 #endif
 
-// The architecture macro of device code means the profile.
-#if defined(PTO_NPU_ARCH_A5) && !defined(PTO_PROFILE_A5)
+// The architecture macro of device code means the profile; a build for the host runs on cpu unless it says otherwise.
+#if defined(PTO_NPU_ARCH_A5) && !defined(PTO_PROFILE_A5) && !defined(__CPU_SIM)
 #if defined(PTO_PROFILE_CPU) || defined(PTO_PROFILE_A2A3)
 #error "PTO_NPU_ARCH_A5 is defined together with another profile"
 #endif
@@ -34,23 +35,6 @@
 #endif
 #if defined(PTO_PROFILE_CPU) || defined(PTO_PROFILE_A2A3) || defined(PTO_PROFILE_A5)
 #define PTO_STATIC_PROFILE
-#endif
-
-// How device code marks its functions and memories; here everything runs on the host.
-#ifndef PTO_INST
-#define PTO_INST inline
-#endif
-#ifndef AICORE
-#define AICORE
-#endif
-#ifndef __global__
-#define __global__
-#endif
-#ifndef __aicore__
-#define __aicore__
-#endif
-#ifndef __gm__
-#define __gm__
 #endif
 
 namespace pto {

@@ -1,6 +1,8 @@
 // All intrinsics. Destinations come first; trailing events are waited for; every intrinsic returns an event.
 
-#ifndef PTO_COMMON_PTO_INSTR_HPP
+#ifndef PTO_INST_HPP
+#include <pto/pto-inst.hpp>
+#elif !defined(PTO_COMMON_PTO_INSTR_HPP)
 #define PTO_COMMON_PTO_INSTR_HPP
 
 #include <pto/common/compare.hpp>
@@ -10,6 +12,7 @@
 #include <pto/common/irregular.hpp>
 #include <pto/common/matrix.hpp>
 #include <pto/common/memory.hpp>
+#include <pto/common/memory_model.hpp>
 #include <pto/common/transfer.hpp>
 #include <pto/common/move.hpp>
 #include <pto/common/products.hpp>

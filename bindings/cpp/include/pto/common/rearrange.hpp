@@ -17,9 +17,9 @@ struct ShapeRef {
     ShapeRef(int64_t newRows, int64_t newCols) : rows(newRows), cols(newCols) {}
     // The last dimension is the columns, all others together are the rows.
     template <int64_t... Ds>
-    ShapeRef(const Shape<Ds...> &shape) : rows(1), cols(shape[sizeof...(Ds) - 1])
+    ShapeRef(const Shape<Ds...> &shape) : rows(1), cols(shape[shape.rank - 1])
     {
-        for (int i = 0; i + 1 < static_cast<int>(sizeof...(Ds)); ++i) {
+        for (int i = 0; i + 1 < shape.rank; ++i) {
             rows *= shape[i];
         }
     }
@@ -33,7 +33,7 @@ inline void BindReshaped(TileDataOut &dst, TileDataIn &src)
 {
     const uint64_t pitch = Access::Pitch(src);
     if (pitch == 0) {
-        Access::Rebind(dst, src.data());
+        Access::Rebind(dst, src, 0, 0);
         return;
     }
     const auto lines = [](const TileInfo &t) { return t.blayout == BLayout::RowMajor ? t.rows : t.cols; };
@@ -43,7 +43,7 @@ inline void BindReshaped(TileDataOut &dst, TileDataIn &src)
         return;
     }
     const uint64_t bits = pitch * static_cast<uint64_t>(TileDataIn::Info.bits);
-    Access::Rebind(dst, Access::Window(src.data(), 0, bits / static_cast<uint64_t>(TileDataOut::Info.bits)));
+    Access::Rebind(dst, src, 0, bits / static_cast<uint64_t>(TileDataOut::Info.bits));
 }
 
 template <typename TileDataOut, typename TileDataIn>

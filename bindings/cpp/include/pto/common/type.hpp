@@ -1,6 +1,8 @@
 // The words of the tile model, with the tags of the C ABI as their values, and what an element type is.
 
-#ifndef PTO_COMMON_TYPE_HPP
+#ifndef PTO_INST_HPP
+#include <pto/pto-inst.hpp>
+#elif !defined(PTO_COMMON_TYPE_HPP)
 #define PTO_COMMON_TYPE_HPP
 
 #include <pto/common/number.hpp>
@@ -17,6 +19,8 @@ enum class TileType : uint32_t {
     Scaling = TESSERA_LOC_SCALING,
     ScaleLeft = TESSERA_LOC_SCALE_LEFT,
     ScaleRight = TESSERA_LOC_SCALE_RIGHT,
+    // A name only: no memory is simulated for it.
+    Ctrl,
 };
 
 enum class BLayout : uint32_t {
@@ -30,23 +34,54 @@ enum class SLayout : uint32_t {
     ColMajor = TESSERA_S_LAYOUT_COL_MAJOR,
 };
 
-// A custom pad value carries the binary32 bits of the value in its low half: PadValueCustom makes one.
+// A custom pad value carries the bits of an element in its low half: PadValueCustom makes one.
 enum class PadValue : uint64_t {
     Null = TESSERA_PAD_NULL,
     Zero = TESSERA_PAD_ZERO,
     Max = TESSERA_PAD_MAX,
     Min = TESSERA_PAD_MIN,
-    Custom = uint64_t{TESSERA_PAD_CUSTOM} << 32,
+    CustomBase = uint64_t{1} << 32,
 };
 
-constexpr PadValue PadValueCustomBits(uint32_t binary32)
+constexpr PadValue PadValueCustomBits(uint32_t bits)
 {
-    return static_cast<PadValue>(static_cast<uint64_t>(PadValue::Custom) | binary32);
+    return static_cast<PadValue>(static_cast<uint64_t>(PadValue::CustomBase) | bits);
 }
 
-constexpr PadValue PadValueCustom(float value)
+// The value as its own type has it: with an element type of as many bytes it is that element (cpp.md 8).
+template <typename V>
+constexpr PadValue PadValueCustom(V value)
 {
-    return PadValueCustomBits(__builtin_bit_cast(uint32_t, value));
+    if constexpr (std::is_same_v<V, double>) {
+        return PadValueCustom(static_cast<float>(value));
+    } else if constexpr (sizeof(V) == 1) {
+        return PadValueCustomBits(__builtin_bit_cast(uint8_t, value));
+    } else if constexpr (sizeof(V) == 2) {
+        return PadValueCustomBits(__builtin_bit_cast(uint16_t, value));
+    } else {
+        static_assert(sizeof(V) == 4, "tile-pad: a custom pad value has one, two or four bytes");
+        return PadValueCustomBits(__builtin_bit_cast(uint32_t, value));
+    }
+}
+
+constexpr PadValue PadValueCustom16(uint16_t bits)
+{
+    return PadValueCustomBits(bits);
+}
+
+template <auto value>
+inline constexpr PadValue PadCustom = PadValueCustom(value);
+
+template <typename P>
+constexpr bool isCustomPadValue(P pad)
+{
+    return static_cast<uint64_t>(pad) >> 32 != 0;
+}
+
+template <typename P>
+constexpr uint32_t getCustomPadBits(P pad)
+{
+    return static_cast<uint32_t>(static_cast<uint64_t>(pad));
 }
 
 enum class CompactMode : uint32_t {
@@ -73,13 +108,31 @@ enum class TInsertMode : uint32_t {
     SPLIT4 = TESSERA_SPLIT_SPLIT4,
 };
 
-// Layouts of views (the first three) and of conv tiles.
+// Layouts of views (the first three, and the six of scales) and of conv tiles.
 enum class Layout : uint32_t {
     ND = TESSERA_VIEW_LAYOUT_ND,
     DN = TESSERA_VIEW_LAYOUT_DN,
     NZ = TESSERA_VIEW_LAYOUT_NZ,
+    SCALE,
+    MX_A_ND,
+    MX_A_DN,
+    MX_A_ZZ,
+    MX_B_ND,
+    MX_B_DN,
+    MX_B_NN,
+    HIF4_A_ZZ,
+    HIF4_B_NN,
     NC1HWC0,
+    GNC1HWC0,
+    NCHW,
+    GNCHW,
+    NHWC,
     NDC1HWC0,
+    NCDHW,
+    FRACTAL_Z,
+    FRACTAL_Z_S16S8,
+    FRACTAL_Z_3D,
+    MAX,
 };
 
 namespace model {
@@ -99,7 +152,7 @@ struct KnownElem {
 template <> struct ElemOf<float> : KnownElem<TESSERA_ELEM_F32, 32> {};
 template <> struct ElemOf<half> : KnownElem<TESSERA_ELEM_F16, 16> {};
 template <> struct ElemOf<bfloat16_t> : KnownElem<TESSERA_ELEM_BF16, 16> {};
-template <TesseraElem Tag> struct ElemOf<Float8<Tag>> : KnownElem<Tag, 8> {};
+template <TesseraElem Tag> struct ElemOf<SmallFloat<Tag, 8>> : KnownElem<Tag, 8> {};
 template <TesseraElem Tag> struct ElemOf<Float4x2<Tag>> : KnownElem<Tag, 4> {};
 
 constexpr TesseraElem IntegerElem(std::size_t size, bool is_signed)
@@ -116,6 +169,26 @@ constexpr TesseraElem IntegerElem(std::size_t size, bool is_signed)
 template <typename T>
 struct ElemOf<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8>>
     : KnownElem<IntegerElem(sizeof(T), std::is_signed_v<T>), static_cast<int>(8 * sizeof(T))> {};
+
+// Adds to element i, whatever other threads do to it or to its neighbour in the same byte.
+template <typename T, typename V>
+inline void AtomicAdd(T *data, std::size_t i, V value)
+{
+    using Word = std::conditional_t<sizeof(T) == 1, uint8_t,
+                                    std::conditional_t<sizeof(T) == 2, uint16_t,
+                                                       std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+    static_assert(sizeof(T) == sizeof(Word), "an element has 1, 2, 4 or 8 bytes");
+    const std::size_t part = IsTwinType<T>() ? i % 2 : 0;
+    Word *word = reinterpret_cast<Word *>(data + (IsTwinType<T>() ? i / 2 : i));
+    Word before = __atomic_load_n(word, __ATOMIC_RELAXED);
+    Word after = 0;
+    do {
+        T element;
+        std::memcpy(&element, &before, sizeof(T));
+        SetProperDataPart(&element, part, GetProperDataPart(&element, part) + value);
+        std::memcpy(&after, &element, sizeof(T));
+    } while (!__atomic_compare_exchange_n(word, &before, after, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+}
 
 // A value that can be an operand: arithmetic, or one of the element types above.
 template <typename T>

@@ -20,7 +20,8 @@ impl Job<'_> {
         let files = args.outputs.iter().map(|b| (&b.name, b.core1, false));
         let raw = args.raw_out.iter().map(|b| (&b.name, b.core1, true));
         let dumps = args.dump.iter().map(|b| (&b.name, b.core1, true));
-        for (name, core1, only_tiles) in files.chain(raw).chain(dumps) {
+        let expected = args.expect.iter().map(|b| (&b.name, b.core1, false));
+        for (name, core1, only_tiles) in files.chain(raw).chain(dumps).chain(expected) {
             all.push((self.output(name, only_tiles)?, u8::from(core1)));
         }
         if self.shows_outputs() {
@@ -35,7 +36,7 @@ impl Job<'_> {
     fn shows_outputs(&self) -> bool {
         let args = self.args;
         let asked = !args.outputs.is_empty() || !args.raw_out.is_empty() || !args.dump.is_empty();
-        !asked && args.policy.format == Format::Human
+        !asked && args.expect.is_empty() && args.policy.format == Format::Human
     }
 
     fn output(&self, name: &str, only_tiles: bool) -> Result<ValueId, Stop> {
@@ -63,7 +64,7 @@ impl Job<'_> {
     }
 
     /// Where tables go: JSON lines and arrays keep standard output to themselves.
-    fn shown<'s>(&self, session: &'s mut Session<'_>) -> &'s mut dyn Write {
+    pub fn shown<'s>(&self, session: &'s mut Session<'_>) -> &'s mut dyn Write {
         match self.args.policy.format == Format::Json || self.files().any(output::is_stdout) {
             true => &mut *session.stderr,
             false => &mut *session.stdout,
@@ -73,7 +74,8 @@ impl Job<'_> {
     /// Every file that the command line wants written.
     fn files(&self) -> impl Iterator<Item = &Path> {
         let args = self.args;
-        args.outputs.iter().chain(&args.raw_out).map(|b| &b.to).chain(&args.trace).map(PathBuf::as_path)
+        let raw = args.raw_out.iter().map(|b| &b.to).chain(&args.trace).map(PathBuf::as_path);
+        args.outputs.iter().map(|b| b.to.file.as_path()).chain(raw)
     }
 
     /// Refuses, before the run, files that cannot be written.
@@ -91,7 +93,12 @@ impl Job<'_> {
         for bound in &args.outputs {
             let value = self.kernel.find(&bound.name);
             let array = value.and_then(|v| self.kernel.array(outcome, shapes, v, u8::from(bound.core1)));
-            files.extend(array.map(|a| (bound.to.clone(), a.to_file())));
+            let elem = value.and_then(|v| self.kernel.elem(v));
+            let array = array.map(|array| match elem.zip(bound.to.as_float) {
+                Some((elem, float)) => array.widened(elem, float),
+                None => array,
+            });
+            files.extend(array.map(|a| (bound.to.file.clone(), a.to_file())));
         }
         for bound in &args.raw_out {
             files.extend(self.tile(outcome, bound).map(|data| (bound.to.clone(), data.raw.clone())));

@@ -1,0 +1,246 @@
+// What tiles and conv tiles are bound to, and how the library is told of it.
+
+#ifndef PTO_COMMON_BINDING_HPP
+#define PTO_COMMON_BINDING_HPP
+
+#include <pto/common/check.hpp>
+#include <pto/common/machine.hpp>
+
+namespace pto {
+
+enum class RoundMode : uint32_t;
+
+inline namespace PTO_PROFILE_NAMESPACE {
+namespace detail {
+
+struct Access;
+
+// What all tiles have in common, whatever their type. Where a tile lies is a pointer of its own type.
+class TileBase {
+public:
+    // Valid rows and columns now.
+    int RowMaskInternal = -1;
+    int ColMaskInternal = -1;
+
+private:
+    friend struct Access;
+
+    // Automatic storage, where the tile has or shares one.
+    mutable std::shared_ptr<Cell> cell_;
+    // What the library was last told that pointers are handed out for.
+    mutable const void *exposed_ = nullptr;
+    // A window keeps the pitch of its tile, in elements, as long as it lies where it was put.
+    const void *window_ = nullptr;
+    uint64_t pitch_ = 0;
+};
+
+constexpr BLayout LeftOrder()
+{
+#if defined(PTO_NPU_ARCH_A2A3) && !defined(__CPU_SIM)
+    return BLayout::RowMajor;
+#else
+    return kUsual[static_cast<int>(kProfile)][static_cast<int>(TileType::Left)].outer;
+#endif
+}
+
+// The library's descriptors of tiles, and the binding behind a handle.
+struct Access {
+    static constexpr TesseraTile TypeOf(const TileInfo &info)
+    {
+        TesseraTile tile{};
+        tile.loc = static_cast<uint32_t>(info.loc);
+        tile.elem = static_cast<uint32_t>(info.elem);
+        tile.rows = static_cast<uint64_t>(info.rows);
+        tile.cols = static_cast<uint64_t>(info.cols);
+        tile.blayout = static_cast<uint32_t>(info.blayout);
+        tile.slayout = static_cast<uint32_t>(info.slayout);
+        tile.fractal = static_cast<uint32_t>(info.fractal);
+        tile.compact = static_cast<uint32_t>(info.compact);
+        const bool custom = isCustomPadValue(info.pad);
+        tile.pad = custom ? static_cast<uint32_t>(TESSERA_PAD_CUSTOM) : static_cast<uint32_t>(info.pad);
+        tile.pad_bits = custom ? getCustomPadBits(info.pad) : 0;
+        tile.type_valid_row = info.validRow;
+        tile.type_valid_col = info.validCol;
+        return tile;
+    }
+
+    // Fills in a descriptor; automatic storage that is not there yet is made if the instruction needs it.
+    template <typename TileT>
+    static bool Describe(const TileT &tile, TesseraTile &out, bool needsStorage = true)
+    {
+        static constexpr TesseraTile type = TypeOf(TileT::Info);
+        out = type;
+        out.valid_row = tile.RowMaskInternal;
+        out.valid_col = tile.ColMaskInternal;
+        if (!Bind(tile, out, needsStorage)) {
+            return false;
+        }
+        const TileBase &base = tile;
+        out.pitch = base.pitch_ != 0 && base.window_ == tile.data_ ? base.pitch_ : 0;
+        return true;
+    }
+
+    template <typename ConvT>
+    static bool DescribeConv(const ConvT &tile, TesseraConv &out, bool needsStorage = true)
+    {
+        out = tile.Descriptor();
+        return Bind(tile, out, needsStorage);
+    }
+
+    // Makes sure that a tile has storage.
+    template <typename TileT>
+    static bool Touch(const TileT &tile)
+    {
+        if (tile.data_ != nullptr) {
+            return true;
+        }
+        typename TileT::Described descriptor;
+        return DescribeAny(tile, descriptor);
+    }
+
+    // A pointer to the tile's bytes is handed out.
+    template <typename TileT>
+    static void Expose(TileT &tile)
+    {
+        TileBase &base = tile;
+        if (tile.data_ != nullptr && base.exposed_ == tile.data_) {
+            return;
+        }
+        typename TileT::Described descriptor;
+        if (DescribeAny(tile, descriptor)) {
+            const auto &machine = CurrentMachine();
+            if (machine->Contains(reinterpret_cast<uintptr_t>(tile.data_))) {
+                machine->Done(ExposeBy(machine->handle(), &descriptor));
+            }
+            base.exposed_ = tile.data_;
+        }
+    }
+
+    template <typename TileT>
+    static bool IsUnbound(const TileT &tile)
+    {
+        const TileBase &base = tile;
+        return tile.data_ == nullptr && (!base.cell_ || base.cell_->data() == nullptr);
+    }
+
+    // A copy of a tile that has no storage yet shares the storage that either gets first.
+    template <typename TileT>
+    static const TileT &Shared(const TileT &tile)
+    {
+        const TileBase &base = tile;
+        if (tile.data_ == nullptr && !base.cell_) {
+            base.cell_ = std::make_shared<Cell>();
+        }
+        return tile;
+    }
+
+    // The tile lies at a pointer from here on.
+    template <typename TileT>
+    static void Rebind(TileT &tile, void *data)
+    {
+        TileBase &base = tile;
+        tile.data_ = static_cast<typename TileT::DType *>(data);
+        base.cell_.reset();
+        base.pitch_ = 0;
+    }
+    // The tile lies where another one does, `bytes` further on, with rows or columns `pitch` elements apart (0: its own).
+    template <typename TileT, typename OtherT>
+    static void Rebind(TileT &tile, const OtherT &other, uint64_t bytes, uint64_t pitch)
+    {
+        if (Touch(other)) {
+            std::shared_ptr<Cell> cell = static_cast<const TileBase &>(other).cell_;
+            char *data = const_cast<char *>(reinterpret_cast<const char *>(other.data_));
+            Rebind(tile, static_cast<void *>(data + bytes));
+            TileBase &base = tile;
+            base.cell_ = std::move(cell);
+            base.window_ = tile.data_;
+            base.pitch_ = pitch;
+        }
+    }
+    template <typename TileT>
+    static uint64_t Pitch(const TileT &tile)
+    {
+        const TileBase &base = tile;
+        return base.window_ == tile.data_ ? base.pitch_ : 0;
+    }
+    // Where the tile lies, without handing it out.
+    template <typename TileT>
+    static const void *Pointer(const TileT &tile)
+    {
+        Touch(tile);
+        return tile.data_;
+    }
+    // Its address in the memory of its location; false for automatic storage and memory of the host.
+    template <typename TileT>
+    static bool Address(const TileT &tile, uint64_t &address)
+    {
+        char *base = CurrentMachine()->Base(TileT::Loc);
+        const uint64_t room = tessera_memory_room(CurrentMachine()->handle(), static_cast<uint32_t>(TileT::Loc));
+        address = static_cast<uint64_t>(static_cast<const char *>(Pointer(tile)) - base);
+        return address < room;
+    }
+
+    template <typename TileT>
+    static void Expand(TileT &tile, const TileInfo &info)
+    {
+        tile.RowMaskInternal = static_cast<int>(info.validRow < 0 ? info.rows : tile.RowMaskInternal);
+        tile.ColMaskInternal = static_cast<int>(info.validCol < 0 ? info.cols : tile.ColMaskInternal);
+    }
+
+    template <typename TileT, typename Value, typename Function>
+    static void Element(const TileT &tile, int64_t row, int64_t col, Value *value, Function function)
+    {
+        TesseraTile descriptor;
+        if (Describe(tile, descriptor)) {
+            const auto &machine = CurrentMachine();
+            machine->Done(function(machine->handle(), &descriptor, row, col, value, sizeof(*value)));
+        }
+    }
+
+private:
+    template <typename TileT>
+    static bool DescribeAny(const TileT &tile, TesseraTile &out)
+    {
+        return Describe(tile, out);
+    }
+    template <typename ConvT>
+    static bool DescribeAny(const ConvT &tile, TesseraConv &out)
+    {
+        return DescribeConv(tile, out);
+    }
+    static TesseraStatus ExposeBy(TesseraMachine *machine, const TesseraTile *tile) { return tessera_expose(machine, tile); }
+    static TesseraStatus ExposeBy(TesseraMachine *machine, const TesseraConv *tile)
+    {
+        return tessera_expose_conv(machine, tile);
+    }
+
+    template <typename TileT, typename Descriptor>
+    static bool Bind(const TileT &tile, Descriptor &out, bool needsStorage)
+    {
+        const TileBase &base = tile;
+        if (tile.data_ == nullptr) {
+            if (!base.cell_ && needsStorage) {
+                base.cell_ = std::make_shared<Cell>();
+            }
+            void *data = !base.cell_ ? nullptr : needsStorage ? base.cell_->Allocate(out) : base.cell_->data();
+            if (data == nullptr) {
+                out.storage_kind = TESSERA_STORAGE_NONE;
+                return !needsStorage;
+            }
+            tile.data_ = static_cast<typename TileT::DType *>(data);
+        }
+        if (base.cell_ && base.cell_->IsGone()) {
+            Fail("binding", "the tile's storage belongs to a core that SetProfile or Reset has replaced: make a new tile");
+            return false;
+        }
+        out.storage_kind = TESSERA_STORAGE_POINTER;
+        out.storage = reinterpret_cast<uintptr_t>(tile.data_);
+        return true;
+    }
+};
+
+} // namespace detail
+} // namespace PTO_PROFILE_NAMESPACE
+} // namespace pto
+
+#endif

@@ -1,0 +1,213 @@
+//! What a program has to offer: its kernels, their arguments, and what the views say of them.
+//!
+//! ```
+//! let text = "func.func @k(%x: !pto.ptr<f16>, %n: index) {
+//!   %c1 = arith.constant 1 : index
+//!   %c64 = arith.constant 64 : index
+//!   %v = pto.make_tensor_view %x, shape = [%n, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf16>
+//!   return
+//! }";
+//! let kernels = tessera::info::kernels(&tessera::Program::parse(text)?, None);
+//! let x = &kernels[0].arguments[0];
+//! assert_eq!((x.name.as_str(), x.ty.as_str()), ("x", "!pto.ptr<f16>"));
+//! assert_eq!(x.extents, ["n", "64"]);
+//! # Ok::<(), tessera::Error>(())
+//! ```
+
+use crate::program::{Kernel, Need, Suggestion};
+use crate::{Diagnostic, Elem, Error, Program};
+use tessera_ir::scalar::Constants;
+use tessera_ir::{Arg, Def, Func, Module, OpKind, ValueId};
+use tessera_isa::ops::{Effect, Opcode, Role, Text};
+
+/// What an argument is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum What {
+    /// A number.
+    Scalar,
+    /// Global memory.
+    Memory,
+    /// A tile.
+    Tile,
+    /// Nothing that can be bound.
+    Other,
+}
+
+/// An argument of a kernel, or an input of a listing.
+#[derive(Clone, Debug)]
+pub struct ArgumentInfo {
+    /// Its name, without `%`.
+    pub name: String,
+    /// What it is.
+    pub what: What,
+    /// Its type, as text has it.
+    pub ty: String,
+    /// The type of its elements.
+    pub elem: Option<Elem>,
+    /// Its extents: numbers, names of scalars, or `?`; empty where nothing says them.
+    pub extents: Vec<String>,
+    /// Is its memory read?
+    pub is_read: bool,
+    /// Is its memory written?
+    pub is_written: bool,
+}
+
+/// A kernel.
+#[derive(Clone, Debug)]
+pub struct KernelInfo {
+    /// Its name, without `@`; none for a listing.
+    pub name: Option<String>,
+    /// Is it the one that runs where none is named?
+    pub is_entry: bool,
+    /// The cores that it runs on.
+    pub cores: &'static str,
+    /// Does it ask which block it is, or how many there are?
+    pub uses_blocks: bool,
+    /// Its arguments.
+    pub arguments: Vec<ArgumentInfo>,
+    /// The kernel itself, and what it could be tried with; or why it does not run.
+    pub runs: std::result::Result<(Kernel, Suggestion), Diagnostic>,
+}
+
+/// The kernels of a program: the named one, the entry, or all that could be it.
+pub fn kernels(program: &Program, entry: Option<&str>) -> Vec<KernelInfo> {
+    let module = program.module();
+    let single = module.entry(entry);
+    let funcs: Vec<&Func> = match single {
+        Some(func) => vec![func],
+        None if entry.is_some() => Vec::new(),
+        None => module.candidates(),
+    };
+    let error = program.check().into_iter().find(Diagnostic::is_error);
+    funcs.into_iter().map(|func| describe(program, func, single.is_some(), error.as_ref())).collect()
+}
+
+fn describe(program: &Program, func: &Func, is_entry: bool, error: Option<&Diagnostic>) -> KernelInfo {
+    let module = program.module();
+    let name = (!module.is_listing).then(|| module.names.text(func.name).to_string());
+    let kernel = program.kernel_or_entry(name.as_deref());
+    let (arguments, uses_blocks) = match &kernel {
+        Ok(kernel) => (arguments(kernel), uses_blocks(kernel.func())),
+        Err(_) => (Vec::new(), false),
+    };
+    let runs = match (kernel, error) {
+        (_, Some(error)) => Err(error.clone()),
+        (Err(error), None) => Err(Error::diagnostic(&error).clone()),
+        (Ok(kernel), None) => {
+            let suggestion = kernel.suggest(&[], 1);
+            Ok((kernel, suggestion))
+        }
+    };
+    KernelInfo { name, is_entry, cores: cores(module, func), uses_blocks, arguments, runs }
+}
+
+/// The cores of a block that a function runs on (isa/structure.md 4).
+fn cores(module: &Module, func: &Func) -> &'static str {
+    let reached = module.reachable(&[func.name]);
+    let funcs: Vec<&Func> = module.funcs.iter().filter(|f| reached.contains(&f.name)).collect();
+    let of_kind = |kind: &str| {
+        let is_marked = |f: &&Func| f.attrs.iter().any(|(k, v)| k == "pto.kernel_kind" && v.contains(kind));
+        let is_section = |f: &&Func| f.ops.iter().any(|op| op.section().is_some_and(|s| s.ends_with(kind)));
+        funcs.iter().any(|f| is_marked(f) || is_section(f))
+    };
+    match (of_kind("cube"), of_kind("vector")) {
+        (true, true) => "a cube core and two vector cores",
+        (true, false) => "a cube core",
+        (false, true) => "a vector core",
+        (false, false) => "one core that has all pipes",
+    }
+}
+
+fn uses_blocks(func: &Func) -> bool {
+    func.ops.iter().any(|op| matches!(op.opcode(), Some(Opcode::GetBlockIdx | Opcode::GetBlockNum)))
+}
+
+fn arguments(kernel: &Kernel) -> Vec<ArgumentInfo> {
+    let (module, func) = (kernel.module(), kernel.func());
+    let says = Names { kernel, known: Constants::new(module, func) };
+    let describe = |argument: &crate::program::Argument| {
+        let value = argument.value;
+        let need = kernel.need(value);
+        let (what, is_memory) = match need {
+            Need::Scalar(_) => (What::Scalar, false),
+            Need::Buffer(..) => (What::Memory, true),
+            Need::Tile(_) | Need::Conv(_) => (What::Tile, false),
+            _ => (What::Other, false),
+        };
+        // A tile that a listing names first in `outs` is made by it.
+        let is_made = func.value(value).def == Def::ListingOut;
+        ArgumentInfo {
+            name: kernel.name(value).to_string(),
+            what,
+            ty: tessera_asm::print_type(module.types.get(func.value(value).ty)),
+            elem: kernel.elem(value),
+            extents: says.extents(value, &need),
+            is_read: if is_memory { argument.is_read } else { !is_made && says.is_source(value) },
+            is_written: if is_memory { argument.is_written } else { is_made || says.is_destination(value) },
+        }
+    };
+    kernel.arguments().iter().map(describe).collect()
+}
+
+/// Extents in the program's own words.
+struct Names<'a> {
+    kernel: &'a Kernel,
+    known: Constants,
+}
+
+impl Names<'_> {
+    fn extents(&self, value: ValueId, need: &Need) -> Vec<String> {
+        if let Need::Buffer(_, Some(dims)) = need {
+            return dims.iter().map(|d| d.map_or("?".into(), |d| d.to_string())).collect();
+        }
+        if let Some(dims) = need.dims() {
+            return dims.iter().map(u64::to_string).collect();
+        }
+        let mut views: Vec<Vec<String>> = Vec::new();
+        self.kernel.func().walk(&mut |_, op, _| {
+            let is_view = op.opcode().is_some_and(|o| o.info().text == Text::MakeView);
+            if is_view && op.operand(Role::Global).and_then(|o| o.arg.value()) == Some(value) {
+                let numbers: Vec<Arg> = op.operands.iter().filter(|o| o.role == Role::Number).map(|o| o.arg).collect();
+                let extents = numbers.iter().take(numbers.len() / 2);
+                views.push(extents.map(|arg| self.number(*arg)).collect());
+            }
+        });
+        // Of several views the first that says most.
+        let unknown = |view: &Vec<String>| view.iter().filter(|e| *e == "?").count();
+        views.into_iter().min_by_key(unknown).unwrap_or_default()
+    }
+
+    /// A number, or the scalar that it is.
+    fn number(&self, arg: Arg) -> String {
+        if let Some(number) = self.known.get(arg) {
+            return number.to_string();
+        }
+        let func = self.kernel.func();
+        let mut value = arg.value();
+        // A cast keeps what it is called.
+        while let Some(v) = value {
+            match func.value(v).def {
+                Def::Arg(_) => return self.kernel.name(v).to_string(),
+                Def::Result(op, _) if matches!(func.op(op).kind, OpKind::Cast(_)) => {
+                    value = func.op(op).values().next()
+                }
+                _ => return "?".into(),
+            }
+        }
+        "?".into()
+    }
+
+    /// Does an operation read this?
+    fn is_source(&self, value: ValueId) -> bool {
+        let reads = |op: &tessera_ir::Op| {
+            op.operands.iter().any(|o| o.arg.value() == Some(value) && op.effect(o.role) != Effect::Write)
+        };
+        self.kernel.func().ops.iter().any(reads)
+    }
+
+    /// Does an instruction write this tile?
+    fn is_destination(&self, tile: ValueId) -> bool {
+        self.kernel.func().ops.iter().any(|op| op.dsts().iter().any(|(_, v)| *v == tile))
+    }
+}

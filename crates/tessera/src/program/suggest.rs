@@ -1,0 +1,134 @@
+//! What a kernel could be tried with: numbers for its scalars, contents for its memory.
+
+use super::{Bindings, Extents, Input, Kernel, Limits, Need};
+use crate::fill::Fill;
+use crate::{Diagnostic, Literal, Number};
+use tessera_ir::{ScalarType, ValueId};
+
+/// Numbers that a scalar is tried with, the likeliest first.
+const TRIED: [i64; 10] = [64, 16, 128, 32, 256, 1, 8, 512, 1024, 0];
+
+/// A trial run is stopped here.
+const LIMITS: Limits = Limits { steps: 1 << 21, memory: 1 << 28 };
+/// Bytes of made-up contents that a trial takes.
+const BYTES: u64 = 1 << 28;
+/// Trials before the first numbers are as good as any.
+const TRIALS: usize = 40;
+
+/// Everything that a kernel still needs to run.
+#[derive(Clone, Debug, Default)]
+pub struct Suggestion {
+    /// Numbers of scalars.
+    pub set: Vec<(ValueId, Number)>,
+    /// Memory and tiles whose contents are made up, with extents where the program does not imply them.
+    pub fill: Vec<(ValueId, Option<Vec<u64>>)>,
+    /// Why a trial with them stopped, if it did.
+    pub stops: Option<Diagnostic>,
+}
+
+impl Kernel {
+    /// Numbers and contents for everything that is not bound. They are found by trying: with what comes back the kernel
+    /// runs, unless [`Suggestion::stops`] tells why not.
+    pub fn suggest(&self, bound: &[(ValueId, Input)], blocks: u32) -> Suggestion {
+        let is_bound = |v: ValueId| bound.iter().any(|(b, input)| *b == v && !matches!(input, Input::Strides { .. }));
+        let arguments = self.arguments();
+        let free: Vec<_> = arguments.iter().filter(|a| !is_bound(a.value)).collect();
+        let scalar = |v: ValueId| if let Need::Scalar(ty) = self.need(v) { Some((v, ty)) } else { None };
+        let scalars: Vec<(ValueId, ScalarType)> = free.iter().filter_map(|a| scalar(a.value)).collect();
+        let needs_contents = |v: ValueId, is_read: bool, is_optional: bool| match self.need(v) {
+            Need::Buffer(_, dims) => is_read || dims.is_some_and(|d| d.contains(&None)),
+            Need::Tile(_) | Need::Conv(_) => !is_optional,
+            Need::Scalar(_) | Need::Nothing => false,
+        };
+        let memory: Vec<ValueId> =
+            free.iter().filter(|a| needs_contents(a.value, a.is_read, a.is_optional)).map(|a| a.value).collect();
+        let mut first = None;
+        for numbers in tried(scalars.len()).take(TRIALS) {
+            let set: Vec<(ValueId, Number)> =
+                scalars.iter().zip(numbers).map(|((v, ty), n)| (*v, number(*ty, n))).collect();
+            let suggestion = self.trial(bound, blocks, set, &memory);
+            if suggestion.stops.is_none() {
+                return suggestion;
+            }
+            first.get_or_insert(suggestion);
+            if scalars.is_empty() {
+                break;
+            }
+        }
+        first.unwrap_or_default()
+    }
+
+    fn trial(
+        &self,
+        bound: &[(ValueId, Input)],
+        blocks: u32,
+        set: Vec<(ValueId, Number)>,
+        memory: &[ValueId],
+    ) -> Suggestion {
+        let mut bindings = Bindings { inputs: bound.to_vec(), blocks, limits: LIMITS, ..Bindings::default() };
+        let mut stops: Option<Diagnostic> = None;
+        let mut fill = Vec::new();
+        for (value, number) in &set {
+            match self.bind_number(*value, Literal::Number(*number)) {
+                Ok(input) => bindings.inputs.push((*value, input)),
+                Err(error) => stops = Some(error.diagnostic().clone()),
+            }
+        }
+        let extents = self.extents(&bindings.inputs, blocks);
+        let mut bytes = 0u64;
+        for value in memory {
+            // Where nothing is implied, any length is as good; a trial tells whether it is enough.
+            let place = self.func().args.iter().position(|v| v == value);
+            let is_known = place.and_then(|n| extents.get(n)).is_some_and(|e| !matches!(e, Extents::Unknown(_)));
+            let shape = (!is_known).then(|| self.some_shape(*value));
+            let known = place.and_then(|n| extents.get(n).cloned()).and_then(Extents::known).unwrap_or_default();
+            let count = known.iter().fold(1u64, |n, d| n.saturating_mul(*d));
+            bytes = bytes.saturating_add(count.saturating_mul(8));
+            if bytes > BYTES {
+                let what = "the views imply more memory than a trial takes";
+                stops = Some(Diagnostic::error("memory-limit", what));
+            } else {
+                match self.bind_fill(*value, Fill::Random(None), shape.as_deref(), &extents) {
+                    Ok(input) => bindings.inputs.extend(input.map(|input| (*value, input))),
+                    Err(error) => stops = Some(error.diagnostic().clone()),
+                }
+            }
+            fill.push((*value, shape));
+        }
+        if stops.is_none() {
+            stops = self.execute(bindings).diagnostics.into_iter().find(Diagnostic::is_error);
+        }
+        Suggestion { set, fill, stops }
+    }
+
+    fn some_shape(&self, value: ValueId) -> Vec<u64> {
+        match self.need(value) {
+            Need::Buffer(_, Some(dims)) => dims.iter().map(|d| d.unwrap_or(64)).collect(),
+            _ => vec![1 << 16],
+        }
+    }
+}
+
+/// Lists of so many numbers: all alike, then one of them 0 or 1.
+fn tried(scalars: usize) -> impl Iterator<Item = Vec<i64>> {
+    let alike = TRIED.into_iter().map(move |n| vec![n; scalars]);
+    let one_off = move |n: i64| {
+        (0..scalars).rev().flat_map(move |at| {
+            [0, 1].map(|other| {
+                let mut all = vec![n; scalars];
+                all.iter_mut().skip(at).take(1).for_each(|v| *v = other);
+                all
+            })
+        })
+    };
+    alike.chain(TRIED.into_iter().filter(|n| *n > 1).flat_map(one_off))
+}
+
+fn number(ty: ScalarType, n: i64) -> Number {
+    match ty {
+        ScalarType::Float(_) => Number::Float(1.0),
+        ScalarType::Int(1, _) => Number::Int(1),
+        ScalarType::Int(bits, _) if bits <= 8 => Number::Int(n.clamp(0, 127).into()),
+        _ => Number::Int(n.into()),
+    }
+}
