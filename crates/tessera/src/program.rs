@@ -20,6 +20,7 @@ mod extents;
 mod kernel;
 mod range;
 mod suggest;
+mod sync;
 
 pub use arguments::Argument;
 pub use bind::{Literal, Need};
@@ -27,6 +28,7 @@ pub use call::{Data, Outputs, Shapes, tile_shape};
 pub use extents::Extents;
 pub use kernel::{Bindings, Kernel};
 pub use suggest::Suggestion;
+pub use sync::{SyncRow, Synced};
 pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
 pub use tessera_plan::Placement;

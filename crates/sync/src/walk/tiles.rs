@@ -50,6 +50,7 @@ impl<'a> Walk<'a> {
             Text::LoadScalar | Text::StoreScalar => self.scalar_access(id, op),
             Text::Attributes | Text::Value => self.configure(op),
             Text::Number => self.number(op, opcode),
+            Text::Pipe(_) => op.results.iter().for_each(|value| self.unknown(*value)),
             Text::Print | Text::Ignored | Text::AsWritten => {}
             Text::Forms | Text::Subset => self.on_tiles(id, op, opcode, form),
         }
