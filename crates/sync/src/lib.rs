@@ -12,12 +12,14 @@ mod flags;
 mod form;
 mod insert;
 mod order;
+mod place;
 mod races;
 mod report;
 mod trace;
 mod walk;
 
 pub use insert::{Served, Synced, insert};
+pub use place::place;
 pub use races::Conflict;
 pub use walk::Core;
 

@@ -157,7 +157,7 @@ impl Program {
         let called: Vec<_> = module.funcs.iter().flat_map(Func::callees).collect();
         for func in module.funcs.iter().filter(|f| !called.contains(&f.name)) {
             let Ok(inlined) = inline(module, func) else { continue };
-            let placed = tessera_plan::plan(module, &inlined, self.profile(), &[]);
+            let placed = tessera_sync::place(module, &inlined, self.profile(), &[], None);
             found.extend(placed.err().map(|diagnostic| *diagnostic));
         }
     }

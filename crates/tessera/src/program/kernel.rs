@@ -90,7 +90,7 @@ impl Kernel {
 
     /// Where automatic tiles lie; the tiles in `keep` live to the end.
     pub fn plan(&self, keep: &[ValueId]) -> Result<Placement> {
-        Ok(tessera_plan::plan(self.module(), &self.func, self.profile(), keep)?)
+        Ok(tessera_sync::place(self.module(), &self.func, self.profile(), keep, None)?)
     }
 
     /// Races, broken rules of flags and deadlocks on every path (sync.md 4).
@@ -104,7 +104,7 @@ impl Kernel {
     /// # Ok::<(), tessera::Error>(())
     /// ```
     pub fn order(&self, options: &OrderOptions) -> Result<OrderReport> {
-        let placement = self.plan(&[])?;
+        let placement = tessera_sync::place(self.module(), &self.func, self.profile(), &[], options.mode)?;
         let text = self.program.source();
         let mut report = tessera_sync::check(self.module(), &self.func, self.profile(), &placement, text, options);
         report.diagnostics = self.program.with_locations(report.diagnostics);
