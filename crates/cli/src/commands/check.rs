@@ -3,6 +3,7 @@
 use super::{Loaded, load_entry, order};
 use crate::complete::Completed;
 use crate::policy::{Format, Policy};
+use crate::render::diagnostic;
 use crate::render::table::Table;
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, UNDECIDED};
 use crate::source::Source;
@@ -90,7 +91,13 @@ fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Pr
     let verdicts = if judged { judge(args, session, &loaded, &mut found)? } else { Vec::new() };
     let diagnostics = args.policy.apply(found);
     let code = loaded.report(session, &args.policy, &diagnostics)?;
-    let broken = code != FINE;
+    if args.policy.format == Format::Human {
+        let module = loaded.program.module();
+        if profile.is_none() && module.target.is_none() && !module.is_listing {
+            let (name, profile) = (&loaded.source.name, loaded.program.profile());
+            writeln!(session.stderr, "note: {name} names no target, so {profile} is assumed; --profile says another")?;
+        }
+    }
     for (name, verdict) in &verdicts {
         if args.policy.format == Format::Human {
             let profile = loaded.program.profile();
@@ -98,7 +105,7 @@ fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Pr
         }
     }
     let undecided = verdicts.iter().any(|(_, verdict)| *verdict == Verdict::Undecided);
-    Ok(if undecided && !broken { UNDECIDED } else { code })
+    Ok(if undecided && code == FINE { UNDECIDED } else { code })
 }
 
 /// Judges the order of every kernel, or of the one that is named.
@@ -110,8 +117,11 @@ fn judge(
 ) -> Result<Vec<(String, Verdict)>, Failure> {
     let module = loaded.program.module();
     let kernels: Vec<Option<String>> = match &args.entry {
-        Some(names) => names.split(',').map(|name| Some(name.trim().to_string())).collect(),
+        Some(names) => vec![Some(names.clone())],
         None if module.is_listing => vec![None],
+        None if module.entry(None).is_some() => {
+            vec![module.entry(None).map(|f| module.names.text(f.name).to_string())]
+        }
         None => module.candidates().iter().map(|f| Some(module.names.text(f.name).to_string())).collect(),
     };
     let options = args.order.options();
@@ -175,7 +185,12 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
         [] => "runs on no profile".to_string(),
         some => format!("runs on {}", some.join(", ")),
     }];
-    parts.extend(verdicts.into_iter().flatten());
+    for part in verdicts.into_iter().flatten() {
+        // What runs nowhere is said once.
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
     let code = if parts.len() == 1 { FINE } else { PROGRAM_ERROR };
     writeln!(session.stdout, "{}\n{table}{counted_legal}\n{}", source.name, parts.join("; "))?;
     Ok(code)
@@ -184,8 +199,8 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
 /// Why a profile refuses the program, if it does.
 fn verdict(profile: Profile, refused: usize, found: &[Diagnostic]) -> Option<String> {
     let Some(first) = found.iter().find(|d| d.is_error()) else {
-        let stuck = found.iter().find(|d| d.rule == "not-executable")?;
-        return Some(format!("{profile} accepts it and cannot run it ({})", stuck.message));
+        let stuck = found.iter().find(|d| d.rule == diagnostic::STUCK)?;
+        return Some(format!("it is accepted and does not run ({})", stuck.message));
     };
     Some(match refused {
         0 => format!("{profile} refuses it ({})", first.rule),
