@@ -51,16 +51,15 @@ pub fn check(trace: &Trace, order: &Order, process: usize) -> Vec<Broken> {
     let mut found = Vec::new();
     let mut sets: Vec<Vec<usize>> = vec![Vec::new(); trace.flags.len()];
     let mut waits: Vec<Vec<usize>> = vec![Vec::new(); trace.flags.len()];
-    let mut overwritten: Vec<(u32, usize, usize)> = Vec::new();
+    // By flag: the sets that came before the wait for the one before, by their numbers.
+    let mut again: Vec<Option<usize>> = vec![None; trace.flags.len()];
     let mut taken: FxHashMap<(u32, Option<Pipe>), usize> = FxHashMap::default();
     for (n, event) in trace.events.iter().enumerate() {
         match event.kind {
             Kind::Set(flag) => {
                 let (given, used) = (&mut sets[flag as usize], waits[flag as usize].len());
-                if given.len() > used
-                    && let Some(earlier) = given.last()
-                {
-                    overwritten.push((flag, *earlier, n));
+                if given.len() > used {
+                    again[flag as usize].get_or_insert(given.len());
                 }
                 given.push(n);
             }
@@ -85,10 +84,8 @@ pub fn check(trace: &Trace, order: &Order, process: usize) -> Vec<Broken> {
             found.push(Broken { event: *set, fault: Fault::Leak, flag: flag.clone() });
         }
         // One that nobody waits for is a leak.
-        let waited = |earlier: usize| sets.iter().position(|s| *s == earlier).is_some_and(|k| k < waits.len());
-        let again = overwritten.iter().find(|(f, earlier, _)| *f as usize == n && waited(*earlier));
-        if let Some((_, earlier, set)) = again {
-            found.push(Broken { event: *set, fault: Fault::Overwrite(*earlier), flag });
+        if let Some(k) = again[n].filter(|k| k - 1 < waits.len()) {
+            found.push(Broken { event: sets[k], fault: Fault::Overwrite(sets[k - 1]), flag });
         }
     }
     found.extend(cycles(trace, order, process, &sets, &waits));

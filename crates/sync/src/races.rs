@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use tessera_ir::OpId;
 
 /// More pairs than this are not compared.
-const MAX_PAIRS: u64 = 30_000_000;
+const MAX_PAIRS: u64 = 10_000_000;
 
 /// What two accesses do to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -110,11 +110,12 @@ impl Search<'_> {
             for access in accesses {
                 for n in 0..self.atoms.of(access.set).len() {
                     let atom = self.atoms.of(access.set)[n];
-                    self.scan(y as u32, access, atom, &mut candidates, &mut found);
+                    self.scan(y as u32, access, atom, &reported, &mut candidates, &mut found);
                 }
             }
             // The nearest first; of one instruction first what the rules list first.
             candidates.sort_by_key(|(x, a, b)| (std::cmp::Reverse(*x), conflict(a, b)));
+            candidates.dedup_by_key(|(x, ..)| *x);
             for (x, a, b) in candidates {
                 let pair = (self.trace.events[x as usize].op, self.trace.events[y].op);
                 if !reported.contains(&pair) && !self.is_left_out(x, y as u32) {
@@ -148,13 +149,14 @@ impl Search<'_> {
         y: u32,
         access: &Access,
         atom: Atom,
+        reported: &FxHashSet<(OpId, OpId)>,
         out: &mut SmallVec<[(u32, Access, Access); 8]>,
         found: &mut Found,
     ) {
         let (all, writes) = &self.lists[atom as usize];
         let by_write = writes.iter().rev().map(|n| *n as usize);
         let every = (0..all.len()).rev();
-        let mut pairs = 0;
+        let (mut pairs, op) = (0, self.trace.events[y as usize].op);
         let mut look = |n: usize| {
             let Entry { event: x, access: other } = all[n];
             pairs += 1;
@@ -165,7 +167,7 @@ impl Search<'_> {
             if !before && !self.precedes(y, x) && conflict(&other, access).is_some() {
                 if !other.exact || !access.exact {
                     found.maybe = found.maybe.or(Some((x as usize, y as usize)));
-                } else if !out.iter().any(|(k, a, b)| (*k, a, b) == (x, &other, access)) {
+                } else if !reported.contains(&(self.trace.events[x as usize].op, op)) {
                     out.push((x, other, *access));
                 }
             }

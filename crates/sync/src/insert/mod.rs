@@ -14,11 +14,11 @@ use crate::races::Conflict;
 use crate::trace::{Sets, Trace};
 use crate::walk::{Choices, Core, Subject, walk};
 use crate::{Limits, Mode, Options, Undecided, Verdict, check};
-use clocks::{Actions, Outcome, Pass};
+use clocks::{Actions, Path};
 use deps::Dep;
 use edges::Edge;
 use ids::Ids;
-use smallvec::SmallVec;
+use rustc_hash::FxHashSet;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Func, Module, OpId, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
@@ -56,12 +56,6 @@ pub struct Synced {
     pub short_of_ids: bool,
 }
 
-/// One path, with what depends on what.
-struct Path {
-    trace: Trace,
-    deps: Vec<SmallVec<[Dep; 2]>>,
-}
-
 /// The dependence that an edge was made for.
 #[derive(Clone, Copy, Debug)]
 struct Reason {
@@ -81,7 +75,7 @@ pub fn insert(
     let options = Options { mode: Some(Mode::Manual), limits, ..Options::default() };
     for brief in [true, false] {
         let paths = paths(module, func, profile, placement, (limits, brief))?;
-        let synced = insert_for(module, func, profile, placement, paths);
+        let synced = insert_for(module, func, placement, paths);
         // The tiles stay where they are, whatever placement would make of a program with flags.
         let report = check(module, &synced.func, profile, placement, "", &options);
         match report.verdict {
@@ -112,31 +106,33 @@ fn unknown(why: &str, span: Option<Span>) -> Box<Diagnostic> {
 }
 
 /// Inserts what these paths need.
-fn insert_for(module: &mut Module, func: &Func, profile: Profile, placement: &Placement, paths: Vec<Path>) -> Synced {
+fn insert_for(module: &mut Module, func: &Func, placement: &Placement, paths: Vec<Path>) -> Synced {
     let points = &placement.points;
-    let mut work = Work { func, points, profile, paths, edges: Vec::new(), reasons: Vec::new() };
+    let (edges, reasons, actions) = Default::default();
+    let mut work = Work { func, points, paths, edges, reasons, actions };
     work.add();
     work.reduce(false);
     let (mut short_of_ids, mut joined) = (false, false);
-    let given = loop {
-        let all: Vec<(Edge, usize)> = work.edges.iter().copied().zip(0..).collect();
-        match ids::assign(points, &all) {
+    let (edges, given) = loop {
+        let edges = work.edges.iter().zip(0..);
+        let edges: Vec<(Edge, usize)> = edges.filter_map(|(edge, n)| Some(((*edge)?, n))).collect();
+        match ids::assign(points, &edges) {
             // What was joined may order more than was asked for.
             Ids::Given(_) if joined => {
                 joined = false;
+                work.add();
                 work.reduce(true);
             }
-            Ids::Given(given) => break given,
+            Ids::Given(given) => break (edges, given),
             Ids::Fewer(left) => {
                 (short_of_ids, joined) = (true, true);
-                work.edges = left.iter().map(|(edge, _)| *edge).collect();
-                work.reasons = left.iter().map(|(_, n)| work.reasons[*n]).collect();
+                work.replace(&left);
             }
         }
     };
-    let Work { edges, reasons, .. } = work;
+    let reasons: Vec<Reason> = edges.iter().map(|(_, n)| work.reasons[*n]).collect();
     let mut emit = emit::Emit::new(module, func, points, edges.len());
-    for (n, edge) in edges.iter().enumerate() {
+    for (n, (edge, _)) in edges.iter().enumerate() {
         emit.edge(n, edge, given[n]);
     }
     let (synced, made) = emit.done();
@@ -172,7 +168,7 @@ fn paths(
             .map_err(|Undecided { span, why }| unknown(&why, span))?;
         total += trace.events.len();
         let deps = deps::deps(&trace, &sets);
-        paths.push(Path { trace, deps });
+        paths.push(Path::new(trace, deps, profile));
         if paths.len() >= most || total > events || !choices.advance() {
             return Ok(paths);
         }
@@ -182,10 +178,10 @@ fn paths(
 struct Work<'a> {
     func: &'a Func,
     points: &'a Points,
-    profile: Profile,
     paths: Vec<Path>,
-    edges: Vec<Edge>,
+    edges: Vec<Option<Edge>>,
     reasons: Vec<Reason>,
+    actions: Actions,
 }
 
 impl Work<'_> {
@@ -194,26 +190,21 @@ impl Work<'_> {
         let (func, points) = (self.func, self.points);
         loop {
             let before = self.edges.len();
-            for path in &self.paths {
+            for path in &mut self.paths {
                 let reasons = &mut self.reasons;
-                loop {
-                    let mut actions = Actions::of(&self.edges);
-                    let known = self.edges.clone();
-                    let mut missing = |dep: &Dep, y: u32| {
-                        let found = edges::edge(func, points, &path.trace, dep.x as usize, y as usize)?;
-                        // An edge that is there and does not order it would not the second time.
-                        let found = match known.contains(&found) {
-                            true => Edge::Barrier { pipe: None, before: path.trace.events[y as usize].op },
-                            false => found,
-                        };
-                        reasons.push(reason(&path.trace, dep, y));
-                        Some(found)
+                let known: FxHashSet<Edge> = self.edges.iter().flatten().copied().collect();
+                let mut made = FxHashSet::default();
+                let mut missing = |trace: &Trace, dep: &Dep, y: u32| {
+                    let found = edges::edge(func, points, trace, dep.x as usize, y as usize)?;
+                    // An edge that is there and does not order it would not the second time.
+                    let found = match known.contains(&found) || !made.insert(found) {
+                        true => Edge::Barrier { pipe: None, before: trace.events[y as usize].op },
+                        false => found,
                     };
-                    let pass = Pass::new(&path.trace, self.profile, self.edges.len());
-                    if pass.run(&mut self.edges, &mut actions, &path.deps, &mut missing) != Outcome::Again {
-                        break;
-                    }
-                }
+                    reasons.push(reason(trace, dep, y));
+                    Some(found)
+                };
+                path.complete(&mut self.edges, &mut self.actions, &mut missing);
             }
             if self.edges.len() == before {
                 return;
@@ -221,31 +212,30 @@ impl Work<'_> {
         }
     }
 
-    /// Are all dependences ordered by these edges?
-    fn is_enough(&self, edges: &mut Vec<Edge>) -> bool {
-        let mut actions = Actions::of(edges);
-        self.paths.iter().all(|path| {
-            let pass = Pass::new(&path.trace, self.profile, edges.len());
-            pass.run(edges, &mut actions, &path.deps, &mut |_, _| None) == Outcome::Ordered
-        })
-    }
-
     /// Tries every edge once, from the last to the first, and takes out what nothing needs. On a single path each edge
     /// was made because those before it do not order its dependence, and none after it can, unless it moved.
     fn reduce(&mut self, all: bool) {
         let mut complex = all || self.paths.len() > 1;
         for n in (0..self.edges.len()).rev() {
-            complex |= !self.edges[n].is_simple(self.func);
+            let Some(edge) = self.edges[n] else { continue };
+            complex |= !edge.is_simple(self.func);
             if !complex {
                 continue;
             }
-            let mut without = self.edges.clone();
-            without.remove(n);
-            if self.is_enough(&mut without) {
-                self.edges = without;
-                self.reasons.remove(n);
+            let tried = self.paths.iter().map(|path| path.without(&self.edges, &self.actions, n));
+            if let Some(changes) = tried.collect::<Option<Vec<_>>>() {
+                self.edges[n] = None;
+                self.paths.iter_mut().zip(changes).for_each(|(path, change)| path.change(change, n));
             }
         }
+    }
+
+    /// Other edges in place of those that are there.
+    fn replace(&mut self, left: &[(Edge, usize)]) {
+        self.edges = left.iter().map(|(edge, _)| Some(*edge)).collect();
+        self.reasons = left.iter().map(|(_, n)| self.reasons[*n]).collect();
+        self.actions = Actions::default();
+        left.iter().enumerate().for_each(|(n, (edge, _))| self.actions.add(n, edge));
     }
 }
 

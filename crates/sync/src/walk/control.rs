@@ -420,8 +420,9 @@ impl<'a> Walk<'a> {
         peeled: u64,
         rounds: impl FnOnce(&mut Self, u64) -> Res,
     ) -> Result<Period, Undecided> {
-        let count = peeled + 3 * MAX_PERIOD as u64;
-        if count.saturating_mul(weight) > 4 * MAX_UNROLLED {
+        // A long body is tried a few times only, and has a short period or none.
+        let count = (4 * MAX_UNROLLED / weight.max(1)).clamp(6, 3 * MAX_PERIOD as u64) + peeled;
+        if count.saturating_mul(weight) > 8 * MAX_UNROLLED {
             let what = "a loop of unknown trip count compares its counter with a large constant, or has a long body";
             return Err(Undecided::at(span, what));
         }
