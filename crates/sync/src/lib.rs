@@ -26,7 +26,7 @@ pub use walk::Core;
 use order::Order;
 use report::Reporter;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Func, Module};
+use tessera_ir::{Func, Module, Runs};
 use tessera_isa::diag::{Diagnostic, Severity, Span};
 use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
@@ -40,8 +40,8 @@ pub struct Limits {
     pub steps: u64,
     /// Instructions and order operations of one path.
     pub events: usize,
-    /// Instructions and order operations of all paths together.
-    pub total: usize,
+    /// Operations of all paths together.
+    pub total: u64,
 }
 
 impl Default for Limits {
@@ -138,7 +138,12 @@ pub fn check(
 ) -> Report {
     let automatic = options.mode.unwrap_or_else(|| mode(func)) == Mode::Auto;
     let constants = Constants::new(module, func);
-    let core = Core::Unsplit;
+    let core = match func.runs() {
+        Runs::Unsplit => Core::Unsplit,
+        Runs::One(tessera_ir::Core::Cube) => Core::Cube,
+        Runs::One(tessera_ir::Core::Vector) => Core::Vector(0),
+        Runs::Mixed => return between_cores(func),
+    };
     let Options { disjoint, limits, .. } = *options;
     let subject =
         Subject { module, func, profile, placement, core, automatic, disjoint, ticks: false, brief: false, limits };
@@ -150,7 +155,7 @@ pub fn check(
         let mut sets = Sets::default();
         match walk::walk(subject, &constants, &mut choices, &mut sets) {
             Ok(trace) => {
-                total += trace.events.len() + 1;
+                total += trace.steps + 8 * trace.events.len() as u64;
                 undecided = undecided.or(judge(&trace, &sets, &mut reporter, subject));
             }
             Err(why) => {
@@ -181,6 +186,14 @@ pub fn check(
         Verdict::RaceFree
     };
     Report { verdict, diagnostics }
+}
+
+/// What one core does is ordered by others, too, and that order is not followed.
+fn between_cores(func: &Func) -> Report {
+    let what = "the kernel runs on a cube core and two vector cores, and the order between cores is not followed";
+    let note = Diagnostic::new("undecided", Severity::Note, what).at(func.span, "the kernel");
+    let help = "check the part of one kind of core by itself";
+    Report { verdict: Verdict::Undecided, diagnostics: vec![note.help(help)] }
 }
 
 /// Judges one path of one process; gives the reason where something could not be told.

@@ -10,6 +10,9 @@ use tessera_ir::OpId;
 /// More pairs than this are not compared.
 const MAX_PAIRS: u64 = 10_000_000;
 
+/// More races than this are not looked for: nobody reads on.
+const MAX_RACES: usize = 1000;
+
 /// What two accesses do to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Conflict {
@@ -134,7 +137,7 @@ impl Search<'_> {
                     all.push(Entry { event: y as u32, access: *access });
                 }
             }
-            if self.pairs > MAX_PAIRS {
+            if self.pairs > MAX_PAIRS || found.races.len() > MAX_RACES {
                 found.cut_short = true;
                 break;
             }

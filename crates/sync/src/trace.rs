@@ -160,6 +160,8 @@ pub struct Trace {
     pub misuses: Vec<Misuse>,
     /// When instructions and control flow begin and end, if that was asked for.
     pub ticks: Vec<Tick>,
+    /// How many operations were looked at to find all this.
+    pub steps: u64,
     /// Is the order left to the assembler (sync.md 3)?
     pub automatic: bool,
 }

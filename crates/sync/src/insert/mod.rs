@@ -20,7 +20,7 @@ use edges::Edge;
 use ids::Ids;
 use rustc_hash::FxHashSet;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Func, Module, OpId, ValueId};
+use tessera_ir::{Func, Module, OpId, Runs, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
@@ -72,6 +72,9 @@ pub fn insert(
     placement: &Placement,
     limits: Limits,
 ) -> Result<Synced, Box<Diagnostic>> {
+    if func.runs() == Runs::Mixed {
+        return Err(unknown("the kernel runs on a cube core and two vector cores together", Some(func.span)));
+    }
     let options = Options { mode: Some(Mode::Manual), limits, ..Options::default() };
     for brief in [true, false] {
         let paths = paths(module, func, profile, placement, (limits, brief))?;

@@ -228,6 +228,8 @@ impl<'a> Walk<'a> {
                 (OpKind::For, Some(lower), Some(upper), Some(step)) => trip_count(lower, upper, step),
                 _ => 1,
             };
+            // A loop that is too long is not unrolled, and has few iterations then.
+            let times = if inner.saturating_mul(times) > MAX_UNROLLED { 4 } else { times };
             all = all.saturating_add(u64::from(op.opcode().is_some())).saturating_add(inner.saturating_mul(times));
         }
         all

@@ -151,6 +151,7 @@ pub(crate) fn walk(
         walk.argument(*arg);
     }
     walk.block(func.body)?;
+    walk.trace.steps = walk.steps;
     Ok(walk.trace)
 }
 
