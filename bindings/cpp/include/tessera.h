@@ -356,6 +356,16 @@ typedef enum TesseraOp {
   TESSERA_OP_TPUSH = 188, // tpush_to_aiv or tpush_to_aic, by the core.
   TESSERA_OP_TPOP = 189, // tpop_from_aic or tpop_from_aiv, by the core.
   TESSERA_OP_TFREE = 190, // tfree_from_aic or tfree_from_aiv, by the core.
+  TESSERA_OP_TSUBRELU = 191, // Difference of two tiles, negative elements become zero.
+  TESSERA_OP_TMULADDDST = 192, // Adds a product to the destination.
+  TESSERA_OP_TFUSEDMULADD = 193, // Multiplies the destination and adds to it.
+  TESSERA_OP_TFUSEDMULADDRELU = 194, // Multiplies the destination and adds to it, negative elements become zero.
+  TESSERA_OP_TADDRELUCONV = 195, // Sum, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TSUBRELUCONV = 196, // Difference, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TADDDEQRELU = 197, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
+  TESSERA_OP_TGATHER_ROWS = 198, // Picks rows of src by a pattern.
+  TESSERA_OP_TSCATTER_COLS = 199, // Spreads the columns of src by a pattern.
+  TESSERA_OP_TSCATTER_ROWS = 200, // Spreads the rows of src by a pattern.
 } TesseraOp;
 
 // Forms of an instruction.
@@ -379,6 +389,31 @@ typedef enum TesseraForm {
   TESSERA_FORM_LISTS = 16,
   TESSERA_FORM_LISTS_TMP_OUT = 17,
 } TesseraForm;
+
+// Operations on floats.
+typedef enum TesseraFloatOp {
+  TESSERA_FLOAT_OP_ADDF = 0, // arith.addf
+  TESSERA_FLOAT_OP_SUBF = 1, // arith.subf
+  TESSERA_FLOAT_OP_MULF = 2, // arith.mulf
+  TESSERA_FLOAT_OP_DIVF = 3, // arith.divf
+  TESSERA_FLOAT_OP_REMF = 4, // arith.remf
+  TESSERA_FLOAT_OP_NEGF = 5, // arith.negf
+  TESSERA_FLOAT_OP_MAXIMUMF = 6, // arith.maximumf
+  TESSERA_FLOAT_OP_MINIMUMF = 7, // arith.minimumf
+  TESSERA_FLOAT_OP_MAXNUMF = 8, // arith.maxnumf
+  TESSERA_FLOAT_OP_MINNUMF = 9, // arith.minnumf
+  TESSERA_FLOAT_OP_SQRT = 10, // math.sqrt
+  TESSERA_FLOAT_OP_EXP = 11, // math.exp
+  TESSERA_FLOAT_OP_EXP2 = 12, // math.exp2
+  TESSERA_FLOAT_OP_LOG = 13, // math.log
+  TESSERA_FLOAT_OP_LOG2 = 14, // math.log2
+  TESSERA_FLOAT_OP_RSQRT = 15, // math.rsqrt
+  TESSERA_FLOAT_OP_FMA = 16, // math.fma
+  TESSERA_FLOAT_OP_ABSF = 17, // math.absf
+  TESSERA_FLOAT_OP_FLOOR = 18, // math.floor
+  TESSERA_FLOAT_OP_CEIL = 19, // math.ceil
+  TESSERA_FLOAT_OP_POWF = 20, // math.powf
+} TesseraFloatOp;
 
 // What an operand is to its instruction.
 typedef enum TesseraRole {
@@ -731,6 +766,16 @@ enum TesseraStatus tessera_assign_conv(struct TesseraMachine *machine, const str
 // region the whole declared area.
 enum TesseraStatus tessera_issue(struct TesseraMachine *machine, const struct TesseraInst *inst);
 
+// Checks an instruction that reads one element of a tile as a scalar (TGETVAL), and gives the element; `len` is its size
+// in bytes.
+//
+// # Safety
+// `value` has room for `len` bytes.
+enum TesseraStatus tessera_get(struct TesseraMachine *machine,
+                               const struct TesseraInst *inst,
+                               void *value,
+                               size_t len);
+
 // Checks and executes one instruction with a view of global memory: TLOAD, TSTORE, TSTORE_FP, TPREFETCH, MGATHER,
 // MSCATTER. What is stored without a defined value is written as 0, counted, and reported in a warning.
 enum TesseraStatus tessera_transfer(struct TesseraMachine *machine,
@@ -837,6 +882,9 @@ enum TesseraStatus tessera_diagnostic(const struct TesseraMachine *machine,
 
 // The value of an element's bits.
 enum TesseraStatus tessera_decode(uint32_t elem, uint64_t bits, double *value);
+
+// One operation on floats of a type as programs compute it; operands that it does not have do not count.
+enum TesseraStatus tessera_float(uint32_t op, uint32_t elem, double a, double b, double c, double *result);
 
 // The bits of the element nearest to a value; beyond the largest one it is that one, infinities stay where there are.
 enum TesseraStatus tessera_encode(uint32_t elem, double value, uint64_t *bits);

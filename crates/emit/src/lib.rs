@@ -19,6 +19,7 @@
 
 mod body;
 mod control;
+mod float;
 mod issue;
 mod names;
 mod signature;
@@ -221,6 +222,14 @@ impl Emitter<'_> {
         Ok(())
     }
 
+    /// The declaration of counts, which an instruction leaves.
+    fn counts(&mut self, value: ValueId) {
+        if !self.names.is_declared(value) {
+            self.line(&format!("MrgSortExecutedNumList {};", self.names.object(value)));
+            self.names.declared(value);
+        }
+    }
+
     /// Binds a tile to where it lies: an address of the text, or of the plan; views are bound by their instruction.
     fn place(&mut self, value: ValueId) {
         let planned = || self.placement.slot(value).map(|slot| format!("{:#x}", slot.addr));
@@ -242,15 +251,14 @@ impl Emitter<'_> {
             OpKind::Arith(kind) => self.arith(op, *kind),
             OpKind::Cmp(pred) => self.compare(op, *pred),
             OpKind::Cast(kind) if *kind != CastOp::Bitcast && kind.floats() == (false, false) => self.cast(op, *kind),
-            OpKind::Cast(_) | OpKind::Float(_) | OpKind::CmpFloat(_) => {
-                Err(cannot(op.span, "arithmetic on floats", "compute it before, and give it as an argument"))
-            }
+            OpKind::Cast(kind) => self.cast_float(op, *kind),
+            OpKind::Float(kind) => self.float(op, *kind),
+            OpKind::CmpFloat(pred) => self.compare_floats(op, *pred),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => self.control(op),
             // Constants are literals; what the others hand on is written by the operation that they end.
             // Counts are what an instruction leaves; their first values do not matter.
             OpKind::Dense(_) => {
-                let name = op.results.first().map(|v| self.value(*v)).unwrap_or_default();
-                self.line(&format!("MrgSortExecutedNumList {name};"));
+                op.results.iter().for_each(|v| self.counts(*v));
                 Ok(())
             }
             OpKind::Constant(_) | OpKind::Condition | OpKind::Yield | OpKind::Return => Ok(()),

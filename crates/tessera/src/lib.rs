@@ -74,8 +74,8 @@ pub use tessera_isa::codec::Number;
 pub use tessera_isa::diag::{Diagnostic, Severity, Span};
 pub use tessera_isa::elem::Elem;
 pub use tessera_isa::inst::{
-    AccToVec, AtomicType, Attrs, Cmp, Coalesce, ConvType, GatherOob, PadMode, Precision, Relu, ScatterAtomic,
-    ScatterOob, Split, ViewTag,
+    AccToVec, AtomicType, Attrs, Cmp, Coalesce, ConvType, F32Rounding, GatherOob, PadMode, Precision, Relu,
+    ScatterAtomic, ScatterOob, Split, ViewTag,
 };
 pub use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 pub use tessera_isa::profile::Profile;

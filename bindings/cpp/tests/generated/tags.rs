@@ -2,6 +2,7 @@
 
 use crate::screaming;
 use std::fmt::{Debug, Write};
+use tessera_ir::FloatOp;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Relu, Split, ViewTag};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
@@ -32,10 +33,11 @@ pub fn enums() -> String {
     list(&mut out, "Split", "The NZ split forms of TINSERT.", Split::ALL, |_| String::new());
     list(&mut out, "AttrName", "The attributes.", AttrName::ALL, |a| a.info().kind.wanted());
     list(&mut out, "Elem", "Element types.", Elem::ALL, |_| String::new());
-    list(&mut out, "Op", "Instructions; `tessera_issue` takes those with operands.", Opcode::ALL, |op| {
+    list(&mut out, "Op", "Instructions; `tessera_issue` takes those with operands.", Opcode::WITH_CPP, |op| {
         op.info().summary.into()
     });
     list(&mut out, "Form", "Forms of an instruction.", Form::ALL, |_| String::new());
+    list(&mut out, "FloatOp", "Operations on floats.", FloatOp::ALL, |op| op.name().into());
     list(&mut out, "Role", "What an operand is to its instruction.", Role::ALL, |_| String::new());
     out
 }

@@ -7,6 +7,7 @@
 //! `-loc`, `-layout` and `-dtype` are nothing but "no signature is left": what the table does not allow is refused.
 
 mod attr;
+mod cpp_only;
 mod elementwise;
 mod irregular;
 mod matrix;
@@ -216,7 +217,7 @@ mod layout {
     }
 }
 
-const COUNT: usize = pipes::END as usize;
+const COUNT: usize = cpp_only::END as usize;
 
 /// Every row with the name of its constant, in table order.
 static TABLE: [(&str, &OpInfo); COUNT] = {
@@ -231,6 +232,7 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
         partial::ROWS,
         memory::ROWS,
         pipes::ROWS,
+        cpp_only::ROWS,
     ];
     let mut table = [layout::ROWS[0]; COUNT];
     let (mut at, mut family) = (0, 0);
@@ -245,10 +247,10 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
     table
 };
 
-const fn all() -> [Opcode; COUNT] {
-    let mut all = [Opcode(0); COUNT];
+const fn first<const N: usize>() -> [Opcode; N] {
+    let mut all = [Opcode(0); N];
     let mut n = 0;
-    while n < COUNT {
+    while n < N {
         all[n] = Opcode(n as u16);
         n += 1;
     }
@@ -338,8 +340,11 @@ impl OpInfo {
 }
 
 impl Opcode {
-    /// All instructions, in table order.
-    pub const ALL: &'static [Opcode] = &all();
+    /// All instructions that text has, in table order.
+    pub const ALL: &'static [Opcode] = &first::<{ pipes::END as usize }>();
+
+    /// The same, and behind them those that only C++ has (cpp.md 6.1 and 6.6).
+    pub const WITH_CPP: &'static [Opcode] = &first::<COUNT>();
 
     /// The row of the table.
     pub const fn info(self) -> &'static OpInfo {

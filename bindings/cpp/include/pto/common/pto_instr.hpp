@@ -8,6 +8,8 @@
 #include <pto/common/compare.hpp>
 #include <pto/common/elementwise.hpp>
 #include <pto/common/fill.hpp>
+#include <pto/common/gather.hpp>
+#include <pto/common/host_float.hpp>
 #include <pto/common/img2col.hpp>
 #include <pto/common/irregular.hpp>
 #include <pto/common/matrix.hpp>
@@ -15,7 +17,10 @@
 #include <pto/common/memory_model.hpp>
 #include <pto/common/transfer.hpp>
 #include <pto/common/move.hpp>
+#include <pto/common/mx_quant.hpp>
+#include <pto/common/print.hpp>
 #include <pto/common/products.hpp>
+#include <pto/common/quant_config.hpp>
 #include <pto/common/rearrange.hpp>
 #include <pto/common/reduce.hpp>
 #include <pto/common/scalar.hpp>
