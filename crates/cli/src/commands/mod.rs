@@ -13,10 +13,10 @@ mod info;
 mod layout;
 mod opt;
 mod order;
-mod plan;
+pub mod plan;
 mod run;
 mod sweep;
-mod trace;
+pub mod trace;
 
 use crate::complete::Completed;
 use crate::policy::{Format, Policy};
