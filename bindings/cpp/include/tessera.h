@@ -326,6 +326,16 @@ typedef enum TesseraOp {
   TESSERA_OP_TSTORE_FP = 172, // tstore out of an accumulator with one quantization parameter per column.
   TESSERA_OP_MGATHER = 173, // Gathers rows or elements of a view by index.
   TESSERA_OP_MSCATTER = 174, // Scatters rows or elements of a tile into a view by index.
+  TESSERA_OP_TSUBRELU = 175, // Difference of two tiles, negative elements become zero.
+  TESSERA_OP_TMULADDDST = 176, // Adds a product to the destination.
+  TESSERA_OP_TFUSEDMULADD = 177, // Multiplies the destination and adds to it.
+  TESSERA_OP_TFUSEDMULADDRELU = 178, // Multiplies the destination and adds to it, negative elements become zero.
+  TESSERA_OP_TADDRELUCONV = 179, // Sum, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TSUBRELUCONV = 180, // Difference, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TADDDEQRELU = 181, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
+  TESSERA_OP_TGATHER_ROWS = 182, // Picks rows of src by a pattern.
+  TESSERA_OP_TSCATTER_COLS = 183, // Spreads the columns of src by a pattern.
+  TESSERA_OP_TSCATTER_ROWS = 184, // Spreads the rows of src by a pattern.
 } TesseraOp;
 
 // Forms of an instruction.
@@ -697,6 +707,16 @@ enum TesseraStatus tessera_assign_conv(struct TesseraMachine *machine, const str
 // a5, TFILLPAD_INPLACE and TSUBVIEW the destination is a view of the source, and TFILLPAD_EXPAND makes a dynamic valid
 // region the whole declared area.
 enum TesseraStatus tessera_issue(struct TesseraMachine *machine, const struct TesseraInst *inst);
+
+// Checks an instruction that reads one element of a tile as a scalar (TGETVAL), and gives the element; `len` is its size
+// in bytes.
+//
+// # Safety
+// `value` has room for `len` bytes.
+enum TesseraStatus tessera_get(struct TesseraMachine *machine,
+                               const struct TesseraInst *inst,
+                               void *value,
+                               size_t len);
 
 // Checks and executes one instruction with a view of global memory: TLOAD, TSTORE, TSTORE_FP, TPREFETCH, MGATHER,
 // MSCATTER. What is stored without a defined value is written as 0, counted, and reported in a warning.

@@ -264,6 +264,30 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
     })
 }
 
+/// Checks an instruction that reads one element of a tile as a scalar (TGETVAL), and gives the element; `len` is its size
+/// in bytes.
+///
+/// # Safety
+/// `value` has room for `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_get(
+    machine: *mut TesseraMachine,
+    inst: *const TesseraInst,
+    value: *mut c_void,
+    len: usize,
+) -> TesseraStatus {
+    call!(machine, [inst], |m| {
+        // SAFETY: module comment; null is refused, except where it means "none".
+        let (tiles, scalars) = unsafe {
+            (array(inst.tiles, inst.tile_count, "tiles")?, array(inst.scalars, inst.scalar_count, "scalars")?)
+        };
+        let op = convert::op(inst.op, false)?;
+        let contents = m.get(convert::inst((op, Form::Plain), m.profile, tiles, scalars, None)?, len)?;
+        // SAFETY: `value` has room for `len` bytes, which is what `get` gave.
+        unsafe { copy_to(&contents, value) }
+    })
+}
+
 /// Checks and executes one instruction with a view of global memory: TLOAD, TSTORE, TSTORE_FP, TPREFETCH, MGATHER,
 /// MSCATTER. What is stored without a defined value is written as 0, counted, and reported in a warning.
 #[unsafe(no_mangle)]

@@ -11,6 +11,7 @@ use tessera_isa::inst::{AttrValue, Attrs, ConvType, Inst, Place, Root, ScalarArg
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::{AttrKind, AttrName, Form, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::Sem;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
 
 /// Why a call did nothing.
@@ -73,7 +74,7 @@ pub(crate) fn elem(tag: u32) -> Answer<Elem> {
 
 /// An instruction, which has a view of global memory or has none.
 pub(crate) fn op(tag: u32, with_view: bool) -> Answer<Opcode> {
-    let op = word(Opcode::ALL, tag, "instruction")?;
+    let op = word(Opcode::WITH_CPP, tag, "instruction")?;
     let mut operands = op.info().forms.iter().flat_map(|f| f.operands());
     if operands.any(|o| o.role == Role::Global) != with_view {
         let what = if with_view { "has no view of global memory" } else { "has calls of its own" };
@@ -225,7 +226,12 @@ pub(crate) fn inst(
     // The view is given beside the instruction.
     let has_view = op.form(form).or(op.info().forms.first()).is_some_and(|f| f.operand(Role::Global).is_some());
     let view = has_view.then_some(Role::Global);
-    let given = || tiles.iter().map(|t| t.0).chain(scalars.iter().map(|s| s.role)).chain(conv_role).chain(view);
+    // And the scalar that it gives comes back.
+    let value = matches!(op.info().sem, Sem::Gets).then_some(Role::Value);
+    // What text writes behind a word tells no forms apart.
+    let is_worded = |s: &&ScalarArg| op.info().forms.iter().any(|f| f.operand(s.role).is_some_and(|o| o.is_worded));
+    let numbers = || scalars.iter().filter(|s| !is_worded(s)).map(|s| s.role);
+    let given = || tiles.iter().map(|t| t.0).chain(numbers()).chain(conv_role).chain(view).chain(value);
     // The first form with these operands, unless one is asked for that has them in another order.
     let is_asked = |f: &&Shape| form == Form::Plain || f.form == form;
     let form = op.shapes().iter().filter(is_asked).find(|f| same_roles(f, given())).ok_or_else(|| {
@@ -242,6 +248,7 @@ pub(crate) fn inst(
             inst.tiles.push(conv_arg(*role, descriptor, conv, profile)?);
         }
     }
+    inst.scalars.extend(scalars.iter().filter(is_worded).copied());
     inst.conv = conv.map(|(_, conv)| conv);
     // A fill value converts as C++ converts it: to the nearest one.
     if let Some(elem) = inst.dst().map(|dst| dst.tile.elem) {

@@ -265,6 +265,18 @@ impl TesseraMachine {
         Ok(self.engine.issue(&inst, &tiles)?.warnings.to_vec())
     }
 
+    /// The bytes of the element that an instruction reads as a scalar.
+    pub(crate) fn get(&mut self, mut inst: Inst, len: usize) -> Answer<Vec<u8>> {
+        let size = inst.tiles.first().map_or(0, |t| t.tile.elem.bits() as usize / 8);
+        if !matches!(inst.op.info().sem, Sem::Gets) || size != len {
+            return Err(Refusal::argument(format!("{} does not give a scalar of {len} bytes", inst.op.title())));
+        }
+        let tiles = self.describe_all(&mut inst)?;
+        let (_, src) = tiles.first().ok_or_else(|| Refusal::argument("the tile is missing"))?;
+        let bits = self.engine.get(inst, *src)?;
+        Ok(bits.to_le_bytes().into_iter().take(len).collect())
+    }
+
     /// An instruction with a view of the caller's memory.
     pub(crate) fn transfer(&mut self, mut inst: Inst, view: &mut View) -> Answer<Vec<Diagnostic>> {
         let tiles = self.describe_all(&mut inst)?;

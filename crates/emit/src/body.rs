@@ -244,7 +244,7 @@ impl Emitter<'_> {
     }
 
     /// A scalar result with its expression.
-    fn define(&mut self, op: &Op, expression: String) -> Emitted<()> {
+    pub(crate) fn define(&mut self, op: &Op, expression: String) -> Emitted<()> {
         let ty = words::scalar_type(self.result_type(op)?, op.span)?;
         self.line(&format!("const {ty} {} = {expression};", self.names.object(self.result(op)?)));
         Ok(())

@@ -1,9 +1,9 @@
 //! The instructions themselves: destinations first, then sources, then scalars.
 
 use crate::{Emitted, Emitter, cannot, words};
-use tessera_ir::{Op, ScalarType, ValueId};
+use tessera_ir::{Op, ScalarType, Type, ValueId};
 use tessera_isa::inst::{AttrValue, Attrs, F32Rounding, Precision};
-use tessera_isa::ops::{AttrKind, AttrName, Bind, CppAttr, CppValue, Form, Kind, OpInfo, Opcode, Role, Text};
+use tessera_isa::ops::{AttrKind, AttrName, Bind, CppAttr, CppValue, Form, FormInfo, Kind, OpInfo, Opcode, Role, Text};
 use tessera_isa::profile::FP_ALIGN;
 use tessera_isa::sem::Sem;
 use tessera_isa::tile::{Extent, Tile};
@@ -15,18 +15,28 @@ fn attribute(name: AttrName, attrs: &Attrs) -> Option<String> {
             format!("{}::{}", name.cpp(), list.get(usize::from(n))?.cpp)
         }
         (_, AttrValue::Bool(value)) => value.to_string(),
-        (_, AttrValue::Int(value)) if name.info().cpp == CppAttr::Optional => format!("{}{{{value}}}", name.cpp()),
+        (_, AttrValue::Int(value)) if name.cpp().starts_with(char::is_uppercase) => {
+            format!("{}{{{value}}}", name.cpp())
+        }
         (_, value) => words::number(&value.number()?),
     })
 }
 
 /// The algorithm, where more than the usual precision is asked for.
-fn algorithm(info: &OpInfo, attrs: &Attrs) -> String {
+fn algorithm(info: &OpInfo, attrs: &Attrs) -> Option<String> {
     let is_high =
         attrs.precision() == Some(Precision::High) || attrs.get(AttrName::HighPrecision) == Some(AttrValue::Bool(true));
     match info.value {
-        Some(CppValue::Algorithm(name)) if is_high => format!("<{name}Algorithm::HIGH_PRECISION>"),
-        _ => String::new(),
+        Some(CppValue::Algorithm(name)) if is_high => Some(format!("{name}Algorithm::HIGH_PRECISION")),
+        _ => None,
+    }
+}
+
+/// How C++ gives an attribute of a form; where the intrinsic is written by hand, words are template arguments (cpp.md 6.6).
+fn given_as(form: &FormInfo, name: AttrName) -> CppAttr {
+    match (name.info().cpp, name.info().kind) {
+        (CppAttr::Argument, AttrKind::Word { .. }) if form.by_hand => CppAttr::Behind,
+        (cpp, _) => cpp,
     }
 }
 
@@ -51,8 +61,11 @@ impl Emitter<'_> {
     }
 
     /// The scalar of an instruction on tiles: in its own type, where that is not the elements'.
-    fn typed_scalar(&self, op: &Op, role: Role) -> Emitted<String> {
+    fn typed_scalar(&self, op: &Op, form: &FormInfo, role: Role) -> Emitted<String> {
         let text = self.scalar(op, role)?;
+        if let Some((_, ty)) = form.typed.iter().find(|t| t.0 == role) {
+            return Ok(format!("static_cast<{ty}>({text})"));
+        }
         let ty = op.operand(role).map_or(ScalarType::Index, |o| self.scalar_of(o.arg));
         let src = [Role::Src, Role::Src0, Role::Dst].iter().find_map(|role| self.operand(op, *role));
         let elem = src.and_then(|v| self.ty(v).tile().map(|t| t.elem));
@@ -127,14 +140,15 @@ impl Emitter<'_> {
             }
             _ => {}
         }
-        let mut arguments = self.arguments(op, opcode, form)?;
-        let name = info.cpp.first().copied().unwrap_or_default();
-        if !info.by_flows() {
-            // The intrinsic is made of the row.
-            arguments.extend(self.attributes(op, (info, form), attrs));
-            self.line(&format!("{name}{}({});", algorithm(info, attrs), arguments.join(", ")));
-            return Ok(());
+        if matches!(info.sem, Sem::Gets) {
+            let (src, index) = (self.tile(op, Role::Src)?, self.index(op, Role::Index));
+            return self.define(op, format!("GETVAL({src}, {index})"));
         }
+        let name = info.cpp.first().copied().unwrap_or_default();
+        if let (false, Some(row)) = (info.by_flows(), opcode.form(form)) {
+            return self.made_of_row(op, opcode, row, name);
+        }
+        let arguments = self.arguments(op, opcode, form)?;
         let template = self.template(op, form, attrs)?;
         if info.binds == Some(Bind::InPlace) && form == Form::Plain {
             self.bind_inplace(op)?;
@@ -163,15 +177,82 @@ impl Emitter<'_> {
         Ok(())
     }
 
+    /// A call of an intrinsic whose arguments are what its row says.
+    fn made_of_row(&mut self, op: &Op, opcode: Opcode, form: &FormInfo, name: &str) -> Emitted<()> {
+        let mut arguments = self.arguments(op, opcode, form.form)?;
+        arguments.extend(self.attributes(op, opcode.info(), form));
+        let template = self.template_of_row(op, opcode.info(), form);
+        let call = format!("{name}{template}({});", arguments.join(", "));
+        let arrays = self.arrays(op, form)?;
+        if arrays.is_empty() {
+            self.line(&call);
+            return Ok(());
+        }
+        self.line("{");
+        arrays.iter().for_each(|array| self.line(&format!("    {array}")));
+        self.line(&format!("    {call}"));
+        self.line("}");
+        Ok(())
+    }
+
     /// The attributes that are arguments: those that may be left out are, where nothing behind them is given.
-    fn attributes(&self, op: &Op, (info, form): (&OpInfo, Form), attrs: &Attrs) -> Vec<String> {
-        let known = info.forms.iter().find(|f| f.form == form).map_or(info.attrs, |f| info.attrs_of(f));
+    fn attributes(&self, op: &Op, info: &OpInfo, form: &FormInfo) -> Vec<String> {
+        let attrs = op.known_attrs();
         let is_there = |a: &&AttrName| a.info().beside.is_none_or(|role| op.operand(role).is_some());
-        let of = |cpp: CppAttr| known.iter().filter(is_there).filter(move |a| a.info().cpp == cpp);
+        let of = |cpp: CppAttr| info.attrs_of(form).iter().filter(is_there).filter(move |a| given_as(form, **a) == cpp);
         let optional: Vec<&AttrName> = of(CppAttr::Optional).collect();
         let given = optional.iter().rposition(|a| attrs.get(**a).is_some()).map_or(0, |last| last + 1);
         let all = of(CppAttr::Argument).chain(optional.into_iter().take(given));
         all.filter_map(|name| attribute(*name, attrs)).collect()
+    }
+
+    /// The template arguments of an intrinsic whose row says them: values, and where some follow them the types.
+    fn template_of_row(&self, op: &Op, info: &OpInfo, form: &FormInfo) -> String {
+        let attrs = op.known_attrs();
+        let of = |cpp: CppAttr| info.attrs_of(form).iter().copied().filter(move |a| given_as(form, *a) == cpp);
+        let is_said = |a: &AttrName| attrs.get(*a).is_some() || a.info().default.is_none();
+        let value = |a: AttrName| attribute(a, attrs).or_else(|| self.counted_byte(op, a));
+        let mut all: Vec<String> = of(CppAttr::Ahead).filter(is_said).filter_map(value).collect();
+        all.extend(algorithm(info, attrs));
+        let behind: Vec<String> = of(CppAttr::Behind).filter(is_said).filter_map(value).collect();
+        if !behind.is_empty() {
+            let given: Vec<Role> = form
+                .cpp_order()
+                .into_iter()
+                .filter(|r| op.operand(*r).is_some() || self.operand(op, *r).is_some())
+                .collect();
+            let ty = |role: Role| match self.operand(op, role).filter(|_| role.kind() == Kind::Tile) {
+                Some(tile) => Some(Self::type_of(&self.value(tile))),
+                None => self.typed_scalar(op, form, role).ok().map(|text| format!("decltype({text})")),
+            };
+            all.extend(form.cpp_types(&given).into_iter().filter_map(ty));
+            all.extend(behind);
+        }
+        if all.is_empty() { String::new() } else { format!("<{}>", all.join(", ")) }
+    }
+
+    /// The byte that THISTOGRAM counts where it is not named: the highest or the lowest (isa/irregular.md 3).
+    fn counted_byte(&self, op: &Op, name: AttrName) -> Option<String> {
+        let size = self.ty(self.operand(op, Role::Src)?).tile()?.elem.size()?;
+        let byte = if op.known_attrs().flag(AttrName::IsMsb) { size - 1 } else { 0 };
+        Some(format!("{}{{{byte}}}", name.cpp()))
+    }
+
+    /// Scalars that C++ gives in arrays.
+    fn arrays(&self, op: &Op, form: &FormInfo) -> Emitted<Vec<String>> {
+        let mut arrays: Vec<(&str, &str, Vec<String>)> = Vec::new();
+        for role in form.cpp_order() {
+            let Some(ty) = role.array() else { continue };
+            let item = format!("static_cast<uint32_t>({})", self.scalar(op, role)?);
+            match arrays.last_mut().filter(|a| a.0 == ty) {
+                Some((.., items)) => items.push(item),
+                None => arrays.push((ty, role.cpp().trim_end_matches(char::is_numeric), vec![item])),
+            }
+        }
+        Ok(arrays
+            .into_iter()
+            .map(|(ty, name, items)| format!("const {ty} {name} = {{{}}};", items.join(", ")))
+            .collect())
     }
 
     /// The scratch tile that the C++ intrinsic wants and the text leaves out, as TTRANS does (PTO ISA, TTRANS page): type
@@ -195,6 +276,9 @@ impl Emitter<'_> {
     /// Results begin: declared, placed, all of them valid, with their old contents where the text gives them.
     fn begin_results(&mut self, op: &Op, opcode: Opcode) -> Emitted<()> {
         for value in op.results.iter().copied() {
+            if matches!(self.ty(value), Type::Vector(..)) {
+                self.counts(value);
+            }
             if !self.is_tile(value) {
                 continue;
             }
@@ -241,14 +325,23 @@ impl Emitter<'_> {
         let Some(form) = opcode.form(form).filter(|_| !opcode.info().cpp.is_empty()) else {
             return Err(cannot(op.span, format!("pto.{opcode}"), "take it out of the program"));
         };
-        let given = |role: &Role| self.operand(op, *role).is_some() || !form.operand(*role).is_some_and(|o| o.optional);
+        let order = form.cpp_order();
+        // The scalars of one array are one argument.
+        let begins =
+            |role: &Role| role.array().is_none() || order.iter().find(|r| r.array() == role.array()) == Some(role);
+        let given = |role: &Role| {
+            begins(role) && (self.operand(op, *role).is_some() || !form.operand(*role).is_some_and(|o| o.optional))
+        };
         let argument = |role: Role| match role.kind() {
             Kind::Index => Ok(self.index(op, role)),
-            Kind::Fill if !opcode.info().by_flows() => self.typed_scalar(op, role),
+            Kind::Fill if role.array().is_some() => Ok(role.cpp().trim_end_matches(char::is_numeric).to_string()),
+            Kind::Fill if !opcode.info().by_flows() => self.typed_scalar(op, form, role),
             Kind::Quant | Kind::Fill => self.scalar(op, role),
+            // What may be left out is a pointer where the intrinsic is written by hand (cpp.md 6.6).
+            Kind::Tile if form.by_hand && role == Role::Offset => Ok(format!("&{}", self.tile(op, role)?)),
             Kind::Tile | Kind::Conv | Kind::Counts => self.tile(op, role),
         };
-        let mut all: Vec<String> = form.cpp_order().into_iter().filter(given).map(argument).collect::<Emitted<_>>()?;
+        let mut all: Vec<String> = order.iter().copied().filter(given).map(argument).collect::<Emitted<_>>()?;
         let has = |role: &Role| self.operand(op, *role).is_some();
         let shape = opcode.shapes().iter().filter(|s| s.form == form.form);
         let shape = shape.into_iter().find(|s| s.ins.iter().all(has) && s.outs.iter().all(has));

@@ -221,6 +221,14 @@ impl Emitter<'_> {
         Ok(())
     }
 
+    /// The declaration of counts, which an instruction leaves.
+    fn counts(&mut self, value: ValueId) {
+        if !self.names.is_declared(value) {
+            self.line(&format!("MrgSortExecutedNumList {};", self.names.object(value)));
+            self.names.declared(value);
+        }
+    }
+
     /// Binds a tile to where it lies: an address of the text, or of the plan; views are bound by their instruction.
     fn place(&mut self, value: ValueId) {
         let planned = || self.placement.slot(value).map(|slot| format!("{:#x}", slot.addr));
@@ -249,8 +257,7 @@ impl Emitter<'_> {
             // Constants are literals; what the others hand on is written by the operation that they end.
             // Counts are what an instruction leaves; their first values do not matter.
             OpKind::Dense(_) => {
-                let name = op.results.first().map(|v| self.value(*v)).unwrap_or_default();
-                self.line(&format!("MrgSortExecutedNumList {name};"));
+                op.results.iter().for_each(|v| self.counts(*v));
                 Ok(())
             }
             OpKind::Constant(_) | OpKind::Condition | OpKind::Yield | OpKind::Return => Ok(()),

@@ -9,7 +9,7 @@ const RESERVED: &str = "\
     delete do double else enum explicit export extern false float for friend goto if inline int long main \
     mutable namespace new noexcept not nullptr operator or private protected public register return short signed \
     sizeof static struct switch template this throw true try typedef typeid typename union unsigned using \
-    virtual void volatile while xor half bfloat16_t hifloat8_t pto std block_idx block_num cfg int8_t int16_t \
+    virtual void volatile while xor half bfloat16_t hifloat8_t pto std block_idx block_num cfg key counter int8_t int16_t \
     int32_t int64_t uint8_t uint16_t uint32_t uint64_t event_t pipe_t set_flag wait_flag pipe_barrier errno \
     stdin stdout stderr signal index linux unix";
 

@@ -54,15 +54,18 @@ impl Emitter<'_> {
                 }
                 Type::Conv(c) => all.push(format!("const {} *{name}_in", c.elem.cpp())),
                 Type::Event | Type::Opaque(_) => {}
-                Type::Vector(..) => {
-                    return Err(cannot(span, "a vector as an argument", "define it with arith.constant"));
-                }
+                // Its old contents do not count (isa/irregular.md 9).
+                Type::Vector(..) => all.push(format!("[[maybe_unused]] const uint16_t *{name}_in")),
             }
         }
         for value in self.func.outputs.clone() {
             let (what, help) = match self.ty(value) {
                 Type::Tile(t) => {
                     all.push(format!("{} *{}_out", t.elem.cpp(), self.names.object(value)));
+                    continue;
+                }
+                Type::Vector(..) => {
+                    all.push(format!("uint16_t *{}_out", self.names.object(value)));
                     continue;
                 }
                 Type::Scalar(_) => ("a scalar output of a listing", "use it, or leave it out"),
@@ -88,6 +91,7 @@ impl Emitter<'_> {
                 Type::View(ViewType { elem, dims, .. }) => self.argument_view(value, elem, &dims, None)?,
                 Type::Memref(m) => self.argument_view(value, m.elem, &m.dims, Some(&m))?,
                 Type::Tile(_) | Type::Conv(_) => self.given_tile(value)?,
+                Type::Vector(..) => self.counts(value),
                 _ => {}
             }
         }
@@ -176,7 +180,10 @@ impl Emitter<'_> {
         for value in self.func.outputs.clone() {
             let (name, expression) = (self.names.object(value).to_string(), self.names.expression(value).to_string());
             self.line(&format!("if ({name}_out != nullptr) {{"));
-            self.line(&format!("    HostStore({name}_out, {expression});"));
+            self.line(&match self.ty(value) {
+                Type::Vector(..) => format!("    std::memcpy({name}_out, &{expression}, sizeof {expression});"),
+                _ => format!("    HostStore({name}_out, {expression});"),
+            });
             self.line("}");
         }
         Ok(())

@@ -10,15 +10,6 @@ use tessera_isa::ops::{AttrName, Effect, Form, Opcode, Role};
 impl Emitter<'_> {
     /// An instruction with a view; a pointer is a dense view of the tile's valid region.
     pub(crate) fn transfer(&mut self, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
-        let is_worded = |o: &&tessera_ir::Operand| {
-            opcode.form(form).and_then(|f| f.operand(o.role)).is_some_and(|row| row.is_worded)
-        };
-        if let Some(word) = op.operands.iter().find(is_worded) {
-            return Err(cannot(op.span, format!("{} with {}", opcode.title(), word.role), "use the tile's pad"));
-        }
-        if form == Form::Window {
-            return Err(cannot(op.span, "a window of a view", "make it with pto.partition_view"));
-        }
         let name = opcode.info().cpp.first().copied().unwrap_or_default();
         let stores = opcode.effect(form, Role::Global) == Effect::Write;
         let role = if stores { Role::Src } else { Role::Dst };
@@ -42,6 +33,13 @@ impl Emitter<'_> {
         }
         if form == Form::ScalarQuant {
             arguments.push(self.scalar(op, Role::Quant)?);
+        }
+        if form == Form::Window {
+            arguments.extend([Role::Row, Role::Col].map(|role| self.index(op, role)));
+        }
+        // Other words of padding have no effect where they are legal (isa/memory.md 4).
+        if op.operand(Role::Fill).is_some() {
+            arguments.push(self.scalar(op, Role::Fill)?);
         }
         self.line(&format!("{name}{template}({});", arguments.join(", ")));
         Ok(())

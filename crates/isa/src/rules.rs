@@ -166,6 +166,12 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::GatherAttr, _) => "cmpMode is equal or greater_than (a2a3: i32 only with equal)",
         (RuleKind::BlockValid, _) => "rows of dst are whole blocks of 32 bytes, and idx has an offset for each",
         (RuleKind::ScatterSize, _) => "idx has 4 bytes for 4-byte data, 2 bytes for 2- and 1-byte data",
+        (RuleKind::RowsPicked, _) => {
+            "dst has as many valid rows as the pattern picks, and src's valid columns (cpp.md 6.6)"
+        }
+        (RuleKind::ColsSpread | RuleKind::RowsSpread, _) => {
+            "src has as many valid columns, or rows, as the pattern names of dst's, and dst's along the other axis (cpp.md 6.6)"
+        }
         (RuleKind::ScatterValid, _) => "idx has the valid region of src",
         (RuleKind::Duplicate, _) => "no two elements have one index",
         (RuleKind::StartNumber, _) => {

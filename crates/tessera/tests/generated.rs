@@ -59,7 +59,7 @@ fn intrinsic(out: &mut String, op: Opcode, form: &FormInfo, shape: &Shape) {
     }
     // Words are arguments, and so is a flag where its operand is; hints are the dynamic interface's.
     let is_there = |a: &&AttrName| a.info().beside.is_none_or(|role| roles.contains(&role));
-    let given = |a: &&AttrName| matches!(a.info().cpp, CppAttr::Argument | CppAttr::Optional);
+    let given = |a: &&AttrName| !matches!(a.info().cpp, CppAttr::Algorithm | CppAttr::Phase | CppAttr::Hint);
     let attrs: Vec<&AttrName> = info.attrs_of(form).iter().filter(is_there).filter(given).collect();
     if attrs.iter().any(|a| matches!(a.info().kind, AttrKind::Word { .. })) {
         arguments.push("attrs: attrs Attrs".into());

@@ -389,7 +389,7 @@ static void Rest()
     std::vector<int32_t> zero(256, 0);
     HostLoad(b, va.data());
     HostLoad(dst, zero.data());
-    TCONCAT(dst, joined, a, b, i0, i1);
+    TCONCAT(dst, a, b, joined, i0, i1);
     EXPECT(dst.GetValue(5, 0) == va[80] && dst.GetValue(5, 5) == va[84] && dst.GetValue(5, 6) == 0);
     EXPECT(joined.GetValue(5, 0) == 12 && joined.GetValue(15, 0) == 32);
     TCONCAT(dst, a, b, i0, i1);

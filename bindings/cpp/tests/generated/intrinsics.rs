@@ -33,7 +33,7 @@ fn enumerators(name: AttrName) -> Vec<&'static str> {
 
 /// The types of arguments and template arguments, as far as the instructions that are written by hand do not have them.
 fn types(out: &mut String) {
-    let rows = |hand: bool| Opcode::ALL.iter().filter(move |op| by_hand(**op) == hand).map(|op| op.info());
+    let rows = |hand: bool| Opcode::WITH_CPP.iter().filter(move |op| by_hand(**op) == hand).map(|op| op.info());
     let with = |name: AttrName, hand: bool| rows(hand).any(|row| row.attrs.contains(&name));
     let is_ours = |name: &AttrName| with(*name, false) && !with(*name, true);
     let mut named: Vec<&str> = Vec::new();
@@ -44,7 +44,9 @@ fn types(out: &mut String) {
         }
         named.push(name.cpp());
         match (name.info().kind, name.info().cpp) {
-            (_, CppAttr::Algorithm | CppAttr::Hint) => {}
+            (_, CppAttr::Algorithm | CppAttr::Hint | CppAttr::Phase | CppAttr::Implied) => {}
+            // C++ has more of them than the rows (arguments.hpp).
+            _ if name == AttrName::QuantType => {}
             (AttrKind::Word { first, .. }, _) => {
                 let first = if first == 0 { String::new() } else { format!(" = {first}") };
                 let all = enumerators(name).join(", ").replacen(',', &format!("{first},"), 1);
@@ -71,6 +73,9 @@ fn types(out: &mut String) {
 /// One overload while it is written.
 #[derive(Default)]
 struct Overload {
+    /// Template parameters, with their names.
+    ahead: Vec<(String, String)>,
+    behind: Vec<(String, String)>,
     parameters: Vec<String>,
     arguments: Vec<String>,
     call: String,
@@ -82,27 +87,42 @@ impl Overload {
         self.arguments.push(name.into());
     }
 
+    /// An argument, or a template argument with its default.
+    fn take(&mut self, name: AttrName, ty: &str, default: Option<String>) {
+        let template = (
+            format!("{ty} {}{}", name.name(), default.map_or_else(String::new, |d| format!(" = {d}"))),
+            name.name().into(),
+        );
+        match name.info().cpp {
+            CppAttr::Ahead => self.ahead.push(template),
+            CppAttr::Behind => self.behind.push(template),
+            _ => self.add(&format!("{ty} "), name.name()),
+        }
+    }
+
     fn attribute(&mut self, name: AttrName) {
         let (tag, word) = (attr_tag(name), name.name());
         match (name.info().kind, name.info().default) {
             (AttrKind::Word { list, .. }, Some(AttrValue::Word(usual))) => {
-                self.add(&format!("{} ", name.cpp()), word);
                 let usual = format!("{}::{}", name.cpp(), list[usize::from(usual)].cpp);
+                self.take(name, name.cpp(), Some(usual.clone()));
                 write!(self.call, ".AttrUnless({tag}, {word}, {usual})").unwrap();
             }
             (AttrKind::Word { first, .. }, _) => {
-                self.add(&format!("{} ", name.cpp()), word);
+                self.take(name, name.cpp(), None);
                 let first = if first == 0 { String::new() } else { format!(" - {first}") };
                 write!(self.call, ".Attr({tag}, static_cast<int64_t>({word}){first})").unwrap();
             }
-            (AttrKind::Int(_), _) => {
-                let is_word = name.info().cpp == CppAttr::Optional;
-                self.add(&if is_word { format!("{} ", name.cpp()) } else { "int64_t ".into() }, word);
+            (AttrKind::Int(_), default) => {
+                let is_word = name.cpp().starts_with(char::is_uppercase);
+                let default = if let Some(AttrValue::Int(n)) = default { Some(n.to_string()) } else { None };
+                self.take(name, if is_word { name.cpp() } else { "int" }, default);
                 write!(self.call, ".Attr({tag}, static_cast<int64_t>({word}))").unwrap();
             }
             (AttrKind::Bool, _) => {
-                self.add("bool ", word);
-                write!(self.call, ".Attr({tag}, {word})").unwrap();
+                let is_argument = name.info().cpp == CppAttr::Argument;
+                self.take(name, if is_argument { "bool" } else { "int" }, Some("0".into()));
+                write!(self.call, ".Attr({tag}, static_cast<int64_t>({word}))").unwrap();
             }
             (AttrKind::Ints(_) | AttrKind::Number, _) => panic!("{name} has no argument in C++ yet"),
         }
@@ -115,7 +135,7 @@ fn last_locations(op: Opcode, name: &str, shape: &Shape, last: Role) -> Option<S
         let roles = op.form(s.form).map(|form| s.arguments(form)).unwrap_or_default();
         roles.into_iter().map(Role::kind).collect::<Vec<_>>()
     };
-    let mut others = Opcode::ALL.iter().copied().filter(|o| *o != op && o.info().cpp.contains(&name));
+    let mut others = Opcode::WITH_CPP.iter().copied().filter(|o| *o != op && o.info().cpp.contains(&name));
     let is_shared = others.any(|o| o.shapes().iter().any(|s| kinds(o, s) == kinds(op, shape)));
     let locs: u32 = op.info().sigs.iter().flat_map(|s| s.locs_of(last)).fold(0, |set, l| set | 1 << *l as u32);
     is_shared.then(|| format!("{locs:#x}"))
@@ -130,14 +150,52 @@ fn is_touched(op: Opcode, form: &FormInfo, role: Role) -> Option<String> {
     (!always).then(|| format!(", detail::RunsOn({on:#x}){binary}"))
 }
 
-/// One overload and its `_IMPL` twin: the arguments in C++ order, then attributes, then events. `no_tmp` marks a call
-/// without scratch that would otherwise look like another one.
+/// The arguments of the roles, as the intrinsic takes them and hands them on.
+fn operands(made: &mut Overload, op: Opcode, form: &FormInfo, roles: &[Role], element: Role) {
+    for role in roles {
+        let (tag, name) = (tag(*role), role.cpp());
+        let call = &mut made.call;
+        match role.kind() {
+            Kind::Tile | Kind::Conv => {
+                write!(call, ".Tile({tag}, {name}{})", is_touched(op, form, *role).unwrap_or_default()).unwrap();
+                made.add(&format!("{role:?} &"), name);
+            }
+            Kind::Fill if role.array().is_some() => {
+                let (array, name) = (role.array().unwrap_or_default(), name.trim_end_matches(char::is_numeric));
+                let place = roles.iter().filter(|r| r.array() == Some(array)).position(|r| r == role).expect("itself");
+                write!(call, ".Value({tag}, detail::ScalarOf<uint32_t>({name}[{place}]))").unwrap();
+                if place == 0 {
+                    made.add(&format!("const {array} &"), name);
+                }
+            }
+            Kind::Fill => {
+                let ty = form.typed.iter().find(|t| t.0 == *role).map(|t| t.1);
+                let of = ty.map_or_else(|| format!("typename {element:?}::DType"), str::to_string);
+                write!(call, ".Value({tag}, detail::ScalarOf<{of}>({name}))").unwrap();
+                let is_named = form.named.contains(role);
+                let own = ty.map_or_else(|| format!("detail::ScalarOf<{of}>"), str::to_string);
+                made.add(&format!("{} ", if is_named { format!("{role:?}") } else { own }), name);
+            }
+            Kind::Index | Kind::Quant => {
+                write!(call, ".Scalar({tag}, {name})").unwrap();
+                made.add(if role.kind() == Kind::Index { "int64_t " } else { "uint64_t " }, name);
+            }
+            Kind::Counts => {
+                write!(call, ".Tile({tag}, counts)").unwrap();
+                made.add("MrgSortExecutedNumList &", name);
+            }
+        }
+    }
+}
+
+/// One overload, with its `_IMPL` twin and its twin with events: the arguments in C++ order, then attributes. `no_tmp` marks
+/// a call without scratch that would otherwise look like another one; `phase` is a first template argument without effect.
 fn overload(
     out: &mut String,
     op: Opcode,
     name: &str,
     (form, shape): (&FormInfo, &Shape),
-    attrs: &[AttrName],
+    (phase, attrs): (Option<AttrName>, &[AttrName]),
     no_tmp: bool,
 ) {
     let info = op.info();
@@ -146,22 +204,13 @@ fn overload(
     let (first, last) = (tiles.first().expect("a tile"), tiles.last().expect("a tile"));
     // A scalar is an element of the source.
     let element = tiles.iter().find(|r| matches!(r, Role::Src | Role::Src0)).unwrap_or(first);
-    let mut made =
-        Overload { call: format!("detail::Call(TESSERA_OP_{}", screaming(&format!("{op:?}"))), ..Overload::default() };
     let plain = op.shapes().iter().find(|s| shape.same_roles(s)).is_none_or(|first| first.form == form.form);
-    made.call +=
-        &if plain { ")".into() } else { format!(", TESSERA_FORM_{})", screaming(&format!("{:?}", form.form))) };
-    for role in &roles {
-        let (ty, how, rest) = match role.kind() {
-            Kind::Tile | Kind::Conv => (format!("{role:?} &"), "Tile", is_touched(op, form, *role).unwrap_or_default()),
-            Kind::Fill => (format!("detail::ScalarOf<typename {element:?}::DType> "), "Value", String::new()),
-            Kind::Index => ("int64_t ".into(), "Scalar", String::new()),
-            Kind::Quant => ("uint64_t ".into(), "Scalar", String::new()),
-            Kind::Counts => unreachable!("not a value of the C ABI"),
-        };
-        made.add(&ty, role.cpp());
-        write!(made.call, ".{how}({}, {}{rest})", tag(*role), role.cpp()).unwrap();
-    }
+    let which =
+        if plain { String::new() } else { format!(", TESSERA_FORM_{}", screaming(&format!("{:?}", form.form))) };
+    let call = format!("detail::Call(TESSERA_OP_{}, \"{name}\", where{which})", screaming(&format!("{op:?}")));
+    let mut made = Overload { call, ..Overload::default() };
+    made.ahead.extend(phase.map(|a| (format!("{} {}", a.cpp(), a.name()), a.name().to_string())));
+    operands(&mut made, op, form, &roles, *element);
     if no_tmp {
         made.parameters.push("NoTmp".into());
         made.arguments.push("NoTmp{}".into());
@@ -169,44 +218,47 @@ fn overload(
     for attr in attrs {
         made.attribute(*attr);
     }
-    let value = info.value.map(|value| match value {
-        CppValue::Algorithm(name) => {
+    match info.value {
+        Some(CppValue::Algorithm(name)) => {
             let says = |a: &&AttrName| matches!(a, AttrName::PrecisionMode | AttrName::HighPrecision);
             if let Some(attr) = info.attrs.iter().find(says) {
                 write!(made.call, ".AttrUnless({}, PrecisionType, {name}Algorithm::DEFAULT)", attr_tag(*attr)).unwrap();
             }
-            (format!("auto PrecisionType = {name}Algorithm::DEFAULT, "), "<PrecisionType>".to_string())
+            made.ahead.push((format!("auto PrecisionType = {name}Algorithm::DEFAULT"), "PrecisionType".into()));
         }
-        CppValue::Flag(name) => (format!("bool {name} = true, "), format!("<{name}>")),
-    });
-    let (declared, given) = value.unwrap_or_default();
-    let named = form.named.iter().filter(|r| tiles.contains(r));
-    let others = tiles.iter().filter(|r| !form.named.contains(r));
-    let types = named.chain(others).map(|r| format!("typename {r:?}")).collect::<Vec<_>>().join(", ");
+        Some(CppValue::Flag(name)) => made.ahead.push((format!("bool {name} = true"), name.into())),
+        None => {}
+    }
+    let types = form.cpp_types(&roles).into_iter().map(|r| (format!("typename {r:?}"), format!("{r:?}")));
+    let template: Vec<(String, String)> = made.ahead.into_iter().chain(types).chain(made.behind).collect();
+    let list = |items: Vec<&str>| items.join(", ");
+    let (declared, given) =
+        (list(template.iter().map(|t| t.0.as_str()).collect()), list(template.iter().map(|t| t.1.as_str()).collect()));
     let judged: Vec<String> =
         form.judged().filter(|r| roles.contains(r)).map(|r| format!("{{{}, {r:?}::Info}}", tag(r))).collect();
     let id = |id: Option<&str>| format!("\"{}\"", id.or(info.ids.loc).unwrap_or_default());
     let ids = [info.ids.profile, info.ids.loc, info.ids.layout, info.ids.dtype].map(id);
-    let Overload { parameters, arguments, call } = made;
-    let (is_void, is_event) = match last_locations(op, name, shape, *last) {
-        None => ("void".to_string(), format!("detail::TileEventIf<{last:?}, WaitEvents...>")),
-        Some(locs) => (
-            format!("std::enable_if_t<detail::LiesIn<{last:?}>({locs})>"),
-            format!("std::enable_if_t<detail::LiesIn<{last:?}>({locs}), detail::TileEventIf<{last:?}, WaitEvents...>>"),
-        ),
+    let exists = match last_locations(op, name, shape, *last) {
+        None => format!("detail::IsTile<{last:?}>"),
+        Some(locs) => format!("detail::LiesIn<{last:?}>({locs})"),
     };
-    write!(
+    let body = match roles.iter().find(|r| r.kind() == Kind::Counts) {
+        Some(role) => {
+            let call = format!("if ({}.Done()) {{ detail::ReadCounts({}, counts); }}", made.call, role.cpp());
+            format!("detail::CountsTile counts; {call}")
+        }
+        None => format!("{}.Issue();", made.call),
+    };
+    writeln!(
         out,
-        "template <{declared}{types}>\nPTO_INST {is_void} {name}_IMPL({0})\n{{ PTO_STATIC_SIG({1}, {2:?}, {3}, {4}); \
-         {call}.Issue(); }}\ntemplate <{declared}{types}, typename... WaitEvents>\nPTO_INST \
-         {is_event} {name}({0}, WaitEvents &...)\n{{ return {name}_IMPL{given}({5}), \
-         RecordEvent{{}}; }}\n",
-        parameters.join(", "),
+        "PTO_INTRINSIC({name}, ({declared}), ({given}), ({exists}), ({}), ({}),\n    \
+         PTO_STATIC_SIG({}, {:?}, {}, {});\n    {body})",
+        made.parameters.join(", "),
+        made.arguments.join(", "),
         table(op),
         form.form,
         ids.join(", "),
         judged.join(", "),
-        arguments.join(", "),
     )
     .unwrap();
 }
@@ -214,8 +266,7 @@ fn overload(
 /// The overloads of a form as it is written: attributes that may be left out are, from the last one on.
 fn overloads(out: &mut String, op: Opcode, name: &str, shape: &Shape) {
     let form = op.form(shape.form).expect("a form");
-    // The C ABI has no vectors of counts.
-    if shape.arguments(form).iter().any(|r| r.kind() == Kind::Counts) {
+    if form.by_hand {
         return;
     }
     let is_there = |a: &&AttrName| a.info().beside.is_none_or(|role| shape.ins.contains(&role));
@@ -232,9 +283,12 @@ fn overloads(out: &mut String, op: Opcode, name: &str, shape: &Shape) {
     {
         return;
     }
-    for given in 0..=optional.len() {
-        let attrs: Vec<AttrName> = of(CppAttr::Argument).chain(optional.iter().take(given).copied()).collect();
-        overload(out, op, name, (form, shape), &attrs, no_tmp);
+    let always = || [CppAttr::Ahead, CppAttr::Behind, CppAttr::Argument].into_iter().flat_map(of);
+    for phase in std::iter::once(None).chain(of(CppAttr::Phase).map(Some)) {
+        for given in 0..=optional.len() {
+            let attrs: Vec<AttrName> = always().chain(optional.iter().take(given).copied()).collect();
+            overload(out, op, name, (form, shape), (phase, &attrs), no_tmp);
+        }
     }
 }
 
@@ -243,12 +297,12 @@ pub fn all() -> Vec<(&'static str, String)> {
     let mut words = String::new();
     types(&mut words);
     let about = "What the instructions that are made of their rows take besides tiles and numbers.";
-    let mut headers = vec![("words.hpp", header("PTO_COMMON_WORDS_HPP", about, "issue.hpp", &words))];
+    let mut headers = vec![("words.hpp", header("PTO_COMMON_WORDS_HPP", about, "arguments.hpp", &words))];
     let about =
         "The instructions whose arguments are what their rows say: destinations first, then events to wait for.";
     for (family, file) in FAMILIES {
         let mut out = String::from("inline namespace PTO_PROFILE_NAMESPACE {\n");
-        for op in Opcode::ALL.iter().filter(|op| op.info().family == family) {
+        for op in Opcode::WITH_CPP.iter().filter(|op| op.info().family == family) {
             let info = op.info();
             // What binds a tile or sets a mode is written by hand (products.hpp).
             if info.binds.is_some() || info.forms.is_empty() {

@@ -195,7 +195,7 @@ pub fn signatures() -> String {
     writeln!(out, "enum class Form {{ {} }};", forms.join(", ")).unwrap();
     out += TYPES;
     let mut known: BTreeMap<String, Opcode> = BTreeMap::new();
-    for op in Opcode::ALL.iter().filter(|op| !op.info().sigs.is_empty()) {
+    for op in Opcode::WITH_CPP.iter().filter(|op| !op.info().sigs.is_empty()) {
         let rows: Vec<String> = op.info().sigs.iter().map(|sig| format!("    {},\n", signature(sig))).collect();
         let body = rows.concat();
         match known.get(&body) {

@@ -32,7 +32,7 @@ pub fn enums() -> String {
     list(&mut out, "Split", "The NZ split forms of TINSERT.", Split::ALL, |_| String::new());
     list(&mut out, "AttrName", "The attributes.", AttrName::ALL, |a| a.info().kind.wanted());
     list(&mut out, "Elem", "Element types.", Elem::ALL, |_| String::new());
-    list(&mut out, "Op", "Instructions; `tessera_issue` takes those with operands.", Opcode::ALL, |op| {
+    list(&mut out, "Op", "Instructions; `tessera_issue` takes those with operands.", Opcode::WITH_CPP, |op| {
         op.info().summary.into()
     });
     list(&mut out, "Form", "Forms of an instruction.", Form::ALL, |_| String::new());

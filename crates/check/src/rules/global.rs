@@ -59,6 +59,10 @@ pub(super) fn dimensions(inst: &Inst, rule: &'static str) -> Option<Fault> {
         let what = "a pointer has no rows and columns to move a tile from or to";
         return broken(inst, role, rule, what, "make a view of it with pto.make_tensor_view");
     }
+    if view.tag == ViewTag::Nz && is_window(inst) {
+        let what = "a window by row and column is one of an nd or dn view, and this view is nz";
+        return broken(inst, role, rule, what, "make the window with pto.partition_view");
+    }
     if !counts.contains(&view.dims.len()) {
         let what =
             format!("an {} view has {} dimensions, and this one has {}", view.tag, join(counts, "or"), view.dims.len());
@@ -230,6 +234,10 @@ pub(super) fn bounds(inst: &Inst) -> Option<Fault> {
     if let (Some(conv), true) = (&inst.conv, view.dims.is_empty()) {
         let end = start.saturating_add(i128::from(conv.elements()));
         return outside(view, start, end - 1);
+    }
+    if view.dims.is_empty() && reads_all(inst) && inst.tile(Role::Dst).is_some() {
+        let what = "a pointer does not say how much of global memory is read ahead";
+        return Some(Fault::new("gm-bounds", what).help("make a view of it with pto.make_tensor_view"));
     }
     let shape = [view.shape()[0]?, view.shape()[1]?];
     let at = [inst.index_u64(Role::Row)?, inst.index_u64(Role::Col)?];

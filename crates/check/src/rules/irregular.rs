@@ -3,7 +3,7 @@
 use super::*;
 use tessera_isa::inst::{Cmp, ScalarArg, ScalarType};
 use tessera_isa::ops::AttrName;
-use tessera_isa::sem::counted_byte;
+use tessera_isa::sem::{counted_byte, named};
 
 pub(super) fn check(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
     let id = rule.id;
@@ -28,6 +28,9 @@ pub(super) fn check(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         RuleKind::BlockValid => block_valid(inst, id),
         RuleKind::ScatterSize => scatter_size(inst, id),
         RuleKind::ScatterValid => same_region(inst, Role::Idx, Role::Src, id),
+        RuleKind::RowsPicked => patterned(inst, (Role::Dst, Role::Src), 0, id),
+        RuleKind::ColsSpread => patterned(inst, (Role::Src, Role::Dst), 1, id),
+        RuleKind::RowsSpread => patterned(inst, (Role::Src, Role::Dst), 0, id),
         RuleKind::ElementIndex => element_index(inst, id),
         _ => None,
     }
@@ -189,6 +192,20 @@ fn whole_rows(inst: &Inst, arg: &TileArg, rule: &'static str) -> Option<Fault> {
         inst.profile, arg.role, arg.valid[1]?, arg.tile.cols
     );
     broken(inst, arg.role, rule, what, format!("set the valid columns of {} to {}", arg.role, arg.tile.cols))
+}
+
+/// One tile has, along an axis, what a pattern names of another one, and as much along the other axis.
+fn patterned(inst: &Inst, (few, all): (Role, Role), axis: usize, rule: &'static str) -> Option<Fault> {
+    for n in [0, 1] {
+        let (have, of) = (inst.tile(few)?.valid[n]?, inst.tile(all)?.valid[n]?);
+        let wanted = if n == axis { named(inst, of)?.0 } else { of };
+        if have != wanted {
+            let name = ["rows", "columns"][n];
+            let what = format!("{few} has {have} valid {name}, and of the {of} {name} of {all} {wanted} are meant");
+            return broken(inst, few, rule, what, format!("set the valid {name} of {few} to {wanted}"));
+        }
+    }
+    None
 }
 
 fn compare_valid(inst: &Inst, rule: &'static str) -> Option<Fault> {

@@ -190,6 +190,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         ContractValid => contract::valid(inst, rule.id),
         ContractShape => contract::shape(inst, rule.id),
         ContractRange => contract::range(inst, rule.id),
+        RowsPicked | ColsSpread | RowsSpread => irregular::check(inst, rule),
         GatherValid | GatherTmp | GatherAttr | PatternGiven | BlockValid | ScatterSize | ScatterValid => {
             irregular::check(inst, rule)
         }

@@ -221,7 +221,7 @@ impl Engine {
     }
 
     /// Asks the rules: warnings of a legal instruction, errors of another.
-    fn legal(&self, inst: &Inst) -> Result<Vec<Diagnostic>, Refused> {
+    pub(super) fn legal(&self, inst: &Inst) -> Result<Vec<Diagnostic>, Refused> {
         let mut found: Vec<_> = tessera_check::check(inst).into_iter().map(Diagnostic::from).collect();
         if found.iter().any(Diagnostic::is_error) {
             found.retain(Diagnostic::is_error);

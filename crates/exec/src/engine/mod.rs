@@ -23,6 +23,7 @@
 
 mod cache;
 mod contents;
+mod element;
 mod global;
 mod host;
 mod issue;

@@ -3,14 +3,11 @@
 use super::code::{Alloc, GetElement, Hand, TileSlot, Window, slot_bits};
 use super::step::Exec;
 use crate::engine::TileId;
-use crate::lower::{Failure, failure};
-use crate::nest::read_bits;
+use crate::lower::Failure;
 use smallvec::SmallVec;
 use tessera_ir::OpId;
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{Inst, ScalarArg, scalar_number};
 use tessera_isa::ops::{Form, Role};
-use tessera_isa::sem::stored;
 
 impl Exec<'_> {
     #[inline]
@@ -63,21 +60,10 @@ impl Exec<'_> {
         inst.scalars.push(ScalarArg::new(Role::Index, self.int(get.index)));
         let inst = self.engine.instruction(inst, &[(Role::Src, src)], None)?;
         self.legal(at, &inst)?;
-        self.engine.reserve_tile(src, 0)?;
-        let (place, index) = (self.engine.object(src)?.place, inst.index_u64(Role::Index));
-        let found = index.and_then(|k| stored(&inst, 0, k)).zip(inst.tiles.first());
-        let ((r, c), tile) =
-            found.ok_or_else(|| Diagnostic::internal(self.cx.span(at), "no element has this index"))?;
-        let (elem, size) = (tile.tile.elem, tile.tile.elem.bits() as usize / 8);
-        let start = place.at + tile.layout.offset(r, c).max(0) as usize * size;
-        self.watch_get(at, src, place.memory, start, size);
-        let Some(memory) = self.engine.memories.get(place.memory) else { return Ok(()) };
-        if self.engine.memories.tracked && !memory.defined().has_all(start, size) {
-            let what = format!("element ({r}, {c}) of the tile was never written, and its value is used");
-            return Err(failure("undefined-use", what, "write the tile first"));
-        }
-        let raw = read_bits(memory.bytes(), start as i64, elem.bits());
-        self.set(get.to, slot_bits(scalar_number(elem, raw), get.ty));
+        let found = self.engine.locate(&inst, src)?;
+        self.watch_get(at, src, found.memory, found.start, found.elem.bits() as usize / 8);
+        let raw = self.engine.fetch(&found)?;
+        self.set(get.to, slot_bits(scalar_number(found.elem, raw), get.ty));
         Ok(())
     }
 

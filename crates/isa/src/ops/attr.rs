@@ -84,8 +84,16 @@ pub enum CppAttr {
     Argument,
     /// As an argument that may be left out, with those behind it.
     Optional,
+    /// As a template argument before the types of the operands.
+    Ahead,
+    /// As a template argument behind the types of the operands.
+    Behind,
+    /// As a template argument before everything else, which may be left out and changes no result.
+    Phase,
     /// As the algorithm that the instruction's first template argument names.
     Algorithm,
+    /// Not at all: another attribute says it.
+    Implied,
     /// Not at all: a hint without effect.
     Hint,
 }
@@ -191,24 +199,24 @@ attributes! {
     HighPrecision = "highPrecision", "highPrecision", "Kept; division is always exact (isa/reduce.md 5).",
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).cpp(CppAttr::Hint);
     Descending = "descending", "descending", "Whether TCI counts downward (isa/irregular.md 3).",
-        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins();
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins().cpp(CppAttr::Behind);
     UpperOrLower = "upperOrLower", "upperOrLower", "Which triangle has the ones (isa/irregular.md 3).",
-        AttrInfo::new(AttrKind::Int(Some("i32")), "0 (lower) | 1 (upper)").or(AttrValue::Int(0)).inside_ins();
+        AttrInfo::new(AttrKind::Int(Some("i32")), "0 (lower) | 1 (upper)").or(AttrValue::Int(0)).inside_ins().cpp(CppAttr::Behind);
     Rounds = "rounds", "rounds", "Rounds of the generator (isa/irregular.md 5).",
-        AttrInfo::new(AttrKind::Int(Some("i32")), "10 | 7").or(AttrValue::Int(10)).inside_ins();
+        AttrInfo::new(AttrKind::Int(Some("i32")), "10 | 7").or(AttrValue::Int(10)).inside_ins().cpp(CppAttr::Ahead);
     IsMsb = "isMSB", "isMSB", "Whether the highest byte is counted, or the lowest (isa/irregular.md 3).",
-        AttrInfo::new(AttrKind::Bool, "true | false").or(AttrValue::Bool(true));
-    Byte = "byte", "byte", "Which byte is counted, 0 being the lowest (isa/irregular.md 3).",
-        AttrInfo::new(AttrKind::Int(Some("i32")), "0 | 1 | 2 | 3");
+        AttrInfo::new(AttrKind::Bool, "true | false").or(AttrValue::Bool(true)).cpp(CppAttr::Implied);
+    Byte = "byte", "HistByte", "Which byte is counted, 0 being the lowest (isa/irregular.md 3).",
+        AttrInfo::new(AttrKind::Int(Some("i32")), "0 | 1 | 2 | 3").cpp(CppAttr::Ahead);
     Offset = "offset", "offset", "What is added to the indices of matches (isa/irregular.md 4).",
         AttrInfo::new(AttrKind::Int(Some("i32")), "an integer").or(AttrValue::Int(0)).inside_ins();
     MaskPattern = "maskPattern", "MaskPattern", "Which columns are kept (isa/irregular.md 4).",
         AttrInfo { kind: AttrKind::Word { list: MaskPattern::WORDS, first: 1, spelling: Spelling::Dialect("mask_pattern") },
-            ..AttrInfo::word(MaskPattern::WORDS, Spelling::Quoted).inside_ins() };
+            ..AttrInfo::word(MaskPattern::WORDS, Spelling::Quoted).inside_ins().cpp(CppAttr::Behind) };
     Exhausted = "exhausted", "exhausted", "Whether merging stops when one list is used up (isa/irregular.md 6).",
-        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins();
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins().cpp(CppAttr::Behind);
     QuantType = "quant_type", "QuantType", "How TQUANT quantizes (isa/irregular.md 8).",
-        AttrInfo::word(QuantType::WORDS, Spelling::Of("quant_type"));
+        AttrInfo::word(QuantType::WORDS, Spelling::Of("quant_type")).cpp(CppAttr::Ahead);
     StPhase = "stPhase", "STPhase", "Kept; it changes nothing (isa/memory.md 3).",
         AttrInfo::word(Phase::WORDS, Spelling::Of("st_phase")).or(AttrValue::Word(Phase::Unspecified as u8));
     AtomicType = "atomicType", "AtomicType", "Whether a store adds (isa/memory.md 3).",
@@ -226,7 +234,7 @@ attributes! {
     Coalesce = "coalesce", "Coalesce", "Whether an index means a row or an element (isa/memory.md 5).",
         AttrInfo::word(Coalesce::WORDS, Spelling::Bare);
     AccPhase = "accPhase", "AccPhase", "Kept; it changes no result (isa/matrix.md 6).",
-        AttrInfo::word(Phase::WORDS, Spelling::Of("acc_phase")).or(AttrValue::Word(Phase::Unspecified as u8)).cpp(CppAttr::Hint);
+        AttrInfo::word(Phase::WORDS, Spelling::Of("acc_phase")).or(AttrValue::Word(Phase::Unspecified as u8)).cpp(CppAttr::Phase);
     Enable = "enable", "enable", "Whether f32 operands of products are rounded from here on (isa/matrix.md 5).",
         AttrInfo::new(AttrKind::Bool, "true | false").or(AttrValue::Bool(true));
     F32Mode = "mode", "RoundMode", "How f32 operands of products are rounded (isa/matrix.md 5).",

@@ -95,7 +95,7 @@ family! { after matrix::END;
         summary: "Consecutive integers in one row, upward or downward from a start value.",
         formula: "dst(0,j) = scalar + j, descending: scalar - j; modulo 2^W",
         source: "isa/irregular.md 3",
-        forms: &[form!(Plain: Scalar => Dst; cpp Dst, Scalar)],
+        forms: &[form!(Plain: Scalar => Dst; named Dst, Scalar)],
         attrs: &[AttrName::Descending],
         sigs: &[on_cpu(Types::EqualOf(INDEX)), in_vec(Profiles::NPU, Types::EqualOf(INDEX))],
         ids: ids!("tci"),
@@ -113,7 +113,7 @@ family! { after matrix::END;
         summary: "A triangular matrix of ones and zeros.",
         formula: "d = diagonal; lower: dst(i,j) = (j <= i + d ? 1 : 0); upper: dst(i,j) = (j >= i + d ? 1 : 0)",
         source: "isa/irregular.md 3",
-        forms: &[form!(Plain: Scalar => Dst)],
+        forms: &[form!(Plain: Scalar => Dst; typed Scalar "int32_t")],
         attrs: &[AttrName::UpperOrLower],
         sigs: &[
             on_cpu(Types::EqualOf(NUMBERS)),
@@ -187,8 +187,8 @@ family! { after matrix::END;
         forms: &[
             form!(Plain: Src as read_declared, Idx, Tmp as optional_scratch => Dst; attrs),
             form!(Compare: Src, Scalar, Tmp as optional_scratch => Dst as write_part, Cdst as write_part;
-                cpp Dst, Src, Scalar, Cdst, Tmp; attrs CmpMode, Offset; with Dst "!pto.tile<16x32xi32>"),
-            form!(Mask: Src => Dst as write_part; attrs MaskPattern; with Dst "!pto.tile<16x16xf16>"),
+                cpp Dst, Src, Scalar, Cdst, Tmp; named Dst, Src, Scalar, Cdst, Tmp; by_hand cpp; attrs CmpMode, Offset; with Dst "!pto.tile<16x32xi32>"),
+            form!(Mask: Src => Dst as write_part; by_hand cpp; attrs MaskPattern; with Dst "!pto.tile<16x16xf16>"),
         ],
         attrs: &[AttrName::CmpMode, AttrName::Offset, AttrName::MaskPattern],
         sigs: &[
@@ -292,12 +292,12 @@ family! { after matrix::END;
             blockLen columns there",
         source: "isa/irregular.md 6",
         forms: &[
-            form!(Blocks: Src, Scalar => Dst as write_part),
+            form!(Blocks: Src, Scalar => Dst as write_part; typed Scalar "uint32_t"),
             form!(Lists: Src0, Src1, Src2 as optional, Src3 as optional, Tmp as scratch_in_dps
-                => Dst as write_part, Executed as write_declared; cpp Dst, Executed, Tmp, Src0, Src1, Src2, Src3),
+                => Dst as write_part, Executed as write_declared; cpp Dst, Executed, Tmp, Src0, Src1, Src2, Src3; named Dst, Tmp),
             form!(ListsTmpOut: Src0, Src1, Src2 as optional, Src3 as optional
                 => Dst as write_part, Tmp as scratch_out, Executed as write_declared;
-                cpp Dst, Executed, Tmp, Src0, Src1, Src2, Src3),
+                cpp Dst, Executed, Tmp, Src0, Src1, Src2, Src3; named Dst, Tmp),
         ],
         attrs: &[AttrName::Exhausted],
         sigs: &[
@@ -332,7 +332,7 @@ family! { after matrix::END;
         summary: "Reads one element as a scalar.",
         formula: "value = element k of src's storage, k = index",
         source: "isa/irregular.md 9",
-        forms: &[form!(Plain: Src as read_declared, Index => Value)],
+        forms: &[form!(Plain: Src as read_declared, Index => Value; by_hand cpp)],
         sigs: &[element(Profiles::CPU, &[]), element(Profiles::NPU, &[(Role::Src, &[Loc::Vec])])],
         ids: Ids { layout: None, ..ids!("tgetval") },
         rules: rules! {

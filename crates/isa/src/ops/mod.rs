@@ -7,6 +7,7 @@
 //! `-loc`, `-layout` and `-dtype` are nothing but "no signature is left": what the table does not allow is refused.
 
 mod attr;
+mod cpp_only;
 mod elementwise;
 mod irregular;
 mod matrix;
@@ -201,7 +202,7 @@ mod layout {
     }
 }
 
-const COUNT: usize = memory::END as usize;
+const COUNT: usize = cpp_only::END as usize;
 
 /// Every row with the name of its constant, in table order.
 static TABLE: [(&str, &OpInfo); COUNT] = {
@@ -215,6 +216,7 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
         irregular::ROWS,
         partial::ROWS,
         memory::ROWS,
+        cpp_only::ROWS,
     ];
     let mut table = [layout::ROWS[0]; COUNT];
     let (mut at, mut family) = (0, 0);
@@ -229,10 +231,10 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
     table
 };
 
-const fn all() -> [Opcode; COUNT] {
-    let mut all = [Opcode(0); COUNT];
+const fn first<const N: usize>() -> [Opcode; N] {
+    let mut all = [Opcode(0); N];
     let mut n = 0;
-    while n < COUNT {
+    while n < N {
         all[n] = Opcode(n as u16);
         n += 1;
     }
@@ -322,8 +324,11 @@ impl OpInfo {
 }
 
 impl Opcode {
-    /// All instructions, in table order.
-    pub const ALL: &'static [Opcode] = &all();
+    /// All instructions that text has, in table order.
+    pub const ALL: &'static [Opcode] = &first::<{ memory::END as usize }>();
+
+    /// The same, and behind them those that only C++ has (cpp.md 6.1 and 6.6).
+    pub const WITH_CPP: &'static [Opcode] = &first::<COUNT>();
 
     /// The row of the table.
     pub const fn info(self) -> &'static OpInfo {

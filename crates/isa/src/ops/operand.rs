@@ -96,6 +96,15 @@ impl Role {
         }
     }
 
+    /// The array that C++ gives it in, beside others (cpp.md 6.2).
+    pub const fn array(self) -> Option<&'static str> {
+        match self {
+            Role::Key0 | Role::Key1 => Some("TRandomKey"),
+            Role::Counter0 | Role::Counter1 | Role::Counter2 | Role::Counter3 => Some("TRandomCounter"),
+            _ => None,
+        }
+    }
+
     /// May assembly write it in brackets behind the source? The place of one element is an ordinary operand
     /// (isa/notes.md).
     pub fn in_brackets(self) -> bool {
@@ -301,8 +310,13 @@ pub struct FormInfo {
     pub outs: &'static [Operand],
     /// The arguments of the C++ intrinsic, where they are not `outs` and then `ins`.
     pub cpp: &'static [Role],
-    /// The operands whose types are the first template arguments of the intrinsic, where that is another order.
+    /// The operands whose types are the first template arguments of the intrinsic, where that is another order; the type of
+    /// a scalar is one only if it is named here.
     pub named: &'static [Role],
+    /// The C++ types of scalars that are no elements.
+    pub typed: &'static [(Role, &'static str)],
+    /// Is the intrinsic written by hand? It is then one with choices that only C++ has (cpp.md 6.6).
+    pub by_hand: bool,
     /// The attributes that intrinsics of the form take, where those are not all of the row's.
     pub attrs: Option<&'static [AttrName]>,
     /// Types of operands with which the form is legal, where they are not the row's.
@@ -323,6 +337,12 @@ impl FormInfo {
     /// The operand with this role.
     pub fn operand(&self, role: Role) -> Option<&'static Operand> {
         self.operands().find(|o| o.role == role)
+    }
+
+    /// The operands among these whose types are template arguments of the C++ intrinsic, in order.
+    pub fn cpp_types(&self, given: &[Role]) -> Vec<Role> {
+        let named = self.named.iter().filter(|r| given.contains(r));
+        named.chain(given.iter().filter(|r| r.kind() == Kind::Tile && !self.named.contains(r))).copied().collect()
     }
 
     /// The arguments of the C++ intrinsic, in order.
@@ -385,23 +405,27 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
         }
         shapes
     };
-    Opcode::ALL.iter().map(of).collect()
+    Opcode::WITH_CPP.iter().map(of).collect()
 });
 
 /// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.
 macro_rules! form {
     ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)? $(; named $($named:ident),*)?
-     $(; attrs $($attr:ident),*)? $(; with $($of:ident $text:literal),*)?) => {
+     $(; typed $($scalar:ident $ty:literal),*)? $(; by_hand $hand:ident)? $(; attrs $($attr:ident),*)? $(; with $($of:ident $text:literal),*)?) => {
         FormInfo {
             form: Form::$form,
             ins: &[$(form!(@ read $in $($effect)?)),*],
             outs: &[$(form!(@ write $out $($out_effect)?)),*],
             cpp: &[$($(Role::$arg),*)?],
             named: &[$($(Role::$named),*)?],
+            typed: &[$($((Role::$scalar, $ty)),*)?],
+            by_hand: form!(@ hand $($hand)?),
             attrs: form!(@ attrs $([$($attr)*])?),
             examples: &[$($((Role::$of, $text)),*)?],
         }
     };
+    (@ hand) => { false };
+    (@ hand cpp) => { true };
     (@ attrs) => { None };
     (@ attrs [$($attr:ident)*]) => { Some(&[$(AttrName::$attr),*]) };
     (@ $usual:ident $role:ident) => { $usual(Role::$role) };

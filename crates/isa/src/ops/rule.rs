@@ -189,6 +189,9 @@ kinds! {
     BlockValid "Has idx an offset for each block of dst?";
     ScatterSize "Has hardware indices of this size for the data?";
     ScatterValid "Has each element an index?";
+    RowsPicked "Has dst the rows that a pattern picks?";
+    ColsSpread "Has src the columns that a pattern spreads?";
+    RowsSpread "Has src the rows that a pattern spreads?";
     Duplicate "Have two elements one index (warning)?";
     StartNumber "Is the scalar an integer of dst's width?";
     DiagonalNumber "Is the scalar an integer or index?";

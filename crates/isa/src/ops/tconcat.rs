@@ -17,7 +17,7 @@ pub(super) const TCONCAT: OpInfo = OpInfo {
     forms: &[
         form!(Plain: Src0, Src1 => Dst as write_sources),
         form!(Indexed: Src0, Src1, Idx0, Idx1 => Dst as write_part),
-        form!(IndexedOut: Src0, Src1, Idx0, Idx1 => Dst as write_part, DstIdx),
+        form!(IndexedOut: Src0, Src1, Idx0, Idx1 => Dst as write_part, DstIdx; cpp Dst, Src0, Src1, DstIdx, Idx0, Idx1),
     ],
     attrs: &[AttrName::Dim],
     rules: rules! {

@@ -13,8 +13,12 @@ static SIGS: &[Sig] = &[
 ];
 
 /// a5 transposes the declared shape, and dst's valid region is free there (ops.md 5).
-const SRC: Operand = read(Role::Src).valid_on(Profiles::CPU_A2A3);
-const DST: Operand = write_sources(Role::Dst).valid_on(Profiles::CPU_A2A3);
+const fn read_narrow(role: Role) -> Operand {
+    read(role).valid_on(Profiles::CPU_A2A3)
+}
+const fn write_narrow(role: Role) -> Operand {
+    write_sources(role).valid_on(Profiles::CPU_A2A3)
+}
 
 pub(super) const TTRANS: OpInfo = OpInfo {
     mnemonic: "ttrans",
@@ -22,16 +26,8 @@ pub(super) const TTRANS: OpInfo = OpInfo {
     summary: "Transpose: over the source's valid region on cpu and a2a3, over its declared shape on a5.",
     formula: "dst(j,i) = src(i,j)",
     forms: &[
-        FormInfo { form: Form::Plain, ins: &[SRC], outs: &[DST], cpp: &[], named: &[], attrs: None, examples: &[] },
-        FormInfo {
-            form: Form::Tmp,
-            ins: &[SRC, scratch(Role::Tmp)],
-            outs: &[DST],
-            cpp: &[],
-            named: &[],
-            attrs: None,
-            examples: &[],
-        },
+        form!(Plain: Src as read_narrow => Dst as write_narrow),
+        form!(Tmp: Src as read_narrow, Tmp as scratch => Dst as write_narrow),
     ],
     rules: rules! {
         ALL Signature "ttrans-loc", "ttrans-layout", "ttrans-dtype"; ALL TransposeSize "ttrans-size";

@@ -91,6 +91,20 @@ pub enum Func {
     SubAdd,
     /// `z + x · y`, rounded twice.
     Axpy,
+    /// `x · y + z`, rounded to the element type after each operation (cpp.md 6.1).
+    MulThenAdd {
+        /// Is it zero where it is negative?
+        relu: bool,
+    },
+    /// `x + y` or `x - y`, zero where it is negative, as the nearest element of the other type, clamped (cpp.md 6.1).
+    ReluConvert {
+        subtracts: bool,
+    },
+    /// `(x + y) · z` with a sum of i32, as f16, zero where it is negative (cpp.md 6.1).
+    AddDequantizeRelu {
+        /// Does what is beyond f16 become its largest number?
+        saturates: bool,
+    },
     /// `s + x · y`, rounded once; f32 factors may be rounded before (isa/matrix.md 5).
     MulAdd(Option<Reduced>),
     /// `s + x · y` times two scales, rounded once (isa/matrix.md 3).
@@ -174,6 +188,21 @@ impl Func {
                 } else {
                     *y
                 }
+            }
+            (Func::MulThenAdd { relu }, [x, y, z]) => {
+                let sum = Func::Add.eval(to, &[(to, Func::Mul.eval(to, &[*x, *y])), *z]);
+                if relu { Func::Relu.eval(to, &[(to, sum)]) } else { sum }
+            }
+            (Func::ReluConvert { subtracts }, [x, y]) => {
+                let from = x.0;
+                let sum = if subtracts { Func::Sub } else { Func::Add }.eval(from, &[*x, *y]);
+                let kept = Func::Relu.eval(from, &[(from, sum)]);
+                if from == to { kept } else { cvt(from, to, kept, Rounding::CastRint, Some(Saturation::On)) }
+            }
+            (Func::AddDequantizeRelu { saturates }, [x, y, scale]) => {
+                let sum = integer((Elem::I32, Func::Add.eval(Elem::I32, &[*x, *y])));
+                let overflow = if saturates { Overflow::Saturate } else { Overflow::Infinity };
+                Func::Relu.eval(to, &[(to, to.encode_f32(sum as f32 * float(*scale), overflow))])
             }
             (Func::Quantize, [x, f, offset @ ..]) => {
                 let product = float(*x) * float(*f);

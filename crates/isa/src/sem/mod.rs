@@ -6,6 +6,7 @@
 //! element is [`Func::eval`], the one definition that kernels are compared with.
 
 mod convert;
+mod cpp_only;
 mod cvt;
 mod effects;
 mod fill;
@@ -28,6 +29,7 @@ mod vector;
 mod window;
 
 pub use convert::convert;
+pub use cpp_only::{add_dequantize_relu, mul_add, named, pick_rows, spread_cols, spread_rows};
 pub use cvt::{Rounding, Saturation, cvt};
 pub use effects::{Effects, Touch, effects};
 pub use fill::fillpad;

@@ -1,4 +1,4 @@
-// TCMPS with a tile for the scalar (isa/scalar.md 1).
+// Where C++ takes a tile for a scalar: its element (0, 0) counts (isa/scalar.md 1, cpp.md 6.6).
 
 #ifndef PTO_COMMON_COMPARE_HPP
 #define PTO_COMMON_COMPARE_HPP
@@ -7,25 +7,25 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
+namespace detail {
 
-// Every element of src0 is compared with element (0, 0) of src1.
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST std::enable_if_t<detail::IsTile<Src1>> TCMPS_IMPL(Dst &dst, Src0 &src0, Src1 &src1, CmpMode cmpMode)
+// Says whether the element could be read.
+template <typename TileT>
+inline bool ReadScalar(const TileT &tile, typename TileT::DType &value)
 {
-    typename Src1::DType value{};
     TesseraTile descriptor;
-    const std::shared_ptr<detail::Machine> &machine = detail::CurrentMachine();
-    if (detail::Access::Describe(src1, descriptor) &&
-        machine->Done(tessera_read_scalar(machine->handle(), &descriptor, &value, sizeof value))) {
-        TCMPS_IMPL(dst, src0, Exactly(value), cmpMode);
-    }
+    const std::shared_ptr<Machine> &machine = CurrentMachine();
+    return Access::Describe(tile, descriptor) &&
+           machine->Done(tessera_read_scalar(machine->handle(), &descriptor, &value, sizeof value));
 }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TCMPS(Dst &dst, Src0 &src0, Src1 &src1, CmpMode cmpMode, WaitEvents &...)
-{
-    TCMPS_IMPL(dst, src0, src1, cmpMode);
-    return {};
-}
+
+} // namespace detail
+
+PTO_INTRINSIC(TCMPS, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>),
+              (Dst &dst, Src0 &src0, Src1 &src1, CmpMode cmpMode), (dst, src0, src1, cmpMode),
+              const detail::Run run("TCMPS", where);
+              typename Src1::DType value{};
+              if (detail::ReadScalar(src1, value)) { TCMPS_IMPL(dst, src0, Exactly(value), cmpMode, where); })
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

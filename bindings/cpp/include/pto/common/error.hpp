@@ -10,21 +10,28 @@
 #include <string>
 #include <utility>
 
+#include <pto/common/where.hpp>
+
 namespace pto {
 
-// A broken rule: rule() is its id, what() the whole finding with values and a way out.
+// A broken rule: rule() is its id, what() the whole finding with values and a way out; instruction() is the intrinsic that
+// broke it, file() and line() are the place of its call where they are known.
 class Error : public std::runtime_error {
 public:
     Error(std::string rule, std::string message, const std::string &text)
-        : std::runtime_error(text), rule_(std::move(rule)), message_(std::move(message))
+        : std::runtime_error(text), rule_(std::move(rule)), message_(std::move(message)), running_(model::CurrentRunning())
     {}
 
     const std::string &rule() const noexcept { return rule_; }
     const std::string &message() const noexcept { return message_; }
+    const char *file() const noexcept { return running_.where.file != nullptr ? running_.where.file : ""; }
+    unsigned line() const noexcept { return running_.where.line; }
+    const char *instruction() const noexcept { return running_.instruction != nullptr ? running_.instruction : ""; }
 
 private:
     std::string rule_;
     std::string message_;
+    model::Running running_;
 };
 
 // Called instead of throwing. When it returns, the instruction had no effect and the kernel goes on.

@@ -3,7 +3,7 @@
 #ifndef PTO_COMMON_FILL_HPP
 #define PTO_COMMON_FILL_HPP
 
-#include <pto/common/issue.hpp>
+#include <pto/common/arguments.hpp>
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
@@ -30,72 +30,62 @@ constexpr void CheckFill()
 
 } // namespace detail
 
-// The valid region of src, and dst's pad value everywhere else of its declared area.
-template <typename DstTileData, typename SrcTileData, typename... WaitEvents>
-PTO_INST detail::TileEventIf<SrcTileData, WaitEvents...> TFILLPAD(DstTileData &dst, SrcTileData &src, WaitEvents &...)
-{
-    detail::CheckFillpad<DstTileData, SrcTileData>();
-    detail::CheckSameShape<DstTileData, SrcTileData>();
-    return detail::Call(TESSERA_OP_TFILLPAD).Dst(dst).Src(src).Issue();
-}
-
-// dst keeps its valid region; everything else of its declared area becomes fp.
-template <typename TileT, typename FillT, typename... WaitEvents>
-PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TFILLPAD(TileT &dst, FillT fp, WaitEvents &...)
-{
-    detail::CheckFill<TileT>();
-    return detail::Call(TESSERA_OP_TFILLPAD).Dst(dst).Scalar(TESSERA_ROLE_FILL, fp).Issue();
-}
-
 // dst and src are two views of one storage; a dst that has no storage yet becomes one.
-template <typename DstTileData, typename SrcTileData, typename... WaitEvents>
-PTO_INST detail::TileEventIf<SrcTileData, WaitEvents...> TFILLPAD_INPLACE(DstTileData &dst, SrcTileData &src,
-                                                                          WaitEvents &...)
-{
-    detail::CheckFillpad<DstTileData, SrcTileData>();
-    detail::CheckSameShape<DstTileData, SrcTileData>();
-    // Where dst is to become a view, it is one only if the instruction is legal.
-    DstTileData view = dst;
-    const bool becomesView = detail::Access::IsUnbound(dst);
-    if (becomesView) {
-        detail::Access::Rebind(view, src, 0, detail::Access::Pitch(src));
-    }
-    if (detail::Call(TESSERA_OP_TFILLPAD_INPLACE).Src(src).Dst(view).Done() && becomesView) {
-        detail::Access::Rebind(dst, src, 0, detail::Access::Pitch(src));
-    }
-    return {};
-}
-
-template <typename TileT, typename FillT, typename... WaitEvents>
-PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TFILLPAD_INPLACE(TileT &dst, FillT fp, WaitEvents &...)
-{
-    detail::CheckFill<TileT>();
-    return detail::Call(TESSERA_OP_TFILLPAD_INPLACE).Dst(dst).Scalar(TESSERA_ROLE_FILL, fp).Issue();
-}
+PTO_INTRINSIC(TFILLPAD_INPLACE, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src),
+              (dst, src),
+              detail::CheckFillpad<Dst, Src>();
+              detail::CheckSameShape<Dst, Src>();
+              // Where dst is to become a view, it is one only if the instruction is legal.
+              Dst view = dst;
+              const bool becomesView = detail::Access::IsUnbound(dst);
+              if (becomesView) { detail::Access::Rebind(view, src, 0, detail::Access::Pitch(src)); }
+              const bool done =
+                  detail::Call(TESSERA_OP_TFILLPAD_INPLACE, "TFILLPAD_INPLACE", where).Src(src).Dst(view).Done();
+              if (done && becomesView) { detail::Access::Rebind(dst, src, 0, detail::Access::Pitch(src)); })
 
 // As TFILLPAD, into a tile that may be larger; a dynamic valid region of dst becomes its declared area.
-template <typename DstTileData, typename SrcTileData, typename... WaitEvents>
-PTO_INST detail::TileEventIf<SrcTileData, WaitEvents...> TFILLPAD_EXPAND(DstTileData &dst, SrcTileData &src,
-                                                                         WaitEvents &...)
-{
-    detail::CheckFillpad<DstTileData, SrcTileData>();
-    PTO_STATIC_RULE(DstTileData::Rows >= SrcTileData::Rows && DstTileData::Cols >= SrcTileData::Cols,
-                    "tfillpad-shape: the destination's declared shape covers the source's");
-    if (detail::Call(TESSERA_OP_TFILLPAD_EXPAND).Dst(dst).Src(src).Done()) {
-        detail::Access::Expand(dst, DstTileData::Info);
-    }
-    return {};
-}
+PTO_INTRINSIC(TFILLPAD_EXPAND, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src),
+              (dst, src),
+              detail::CheckFillpad<Dst, Src>();
+              PTO_STATIC_RULE(Dst::Rows >= Src::Rows && Dst::Cols >= Src::Cols,
+                              "tfillpad-shape: the destination's declared shape covers the source's");
+              if (detail::Call(TESSERA_OP_TFILLPAD_EXPAND, "TFILLPAD_EXPAND", where).Dst(dst).Src(src).Done()) {
+                  detail::Access::Expand(dst, Dst::Info);
+              })
 
-template <typename TileT, typename FillT, typename... WaitEvents>
-PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TFILLPAD_EXPAND(TileT &dst, FillT fp, WaitEvents &...)
-{
-    detail::CheckFill<TileT>();
-    if (detail::Call(TESSERA_OP_TFILLPAD_EXPAND).Dst(dst).Scalar(TESSERA_ROLE_FILL, fp).Done()) {
-        detail::Access::Expand(dst, TileT::Info);
-    }
-    return {};
-}
+// The valid region of src, and dst's pad value everywhere else of its declared area; Expand and InPlace are the forms with
+// these names. In Mat a destination without a pad value takes Zero.
+PTO_INTRINSIC(TFILLPAD, (TFillPadMode mode = TFillPadMode::Normal, typename Dst, typename Src), (mode, Dst, Src),
+              (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+              if constexpr (mode == TFillPadMode::InPlace) {
+                  TFILLPAD_INPLACE_IMPL(dst, src, where);
+              } else if constexpr (mode == TFillPadMode::Expand) {
+                  TFILLPAD_EXPAND_IMPL(dst, src, where);
+              } else if constexpr (Dst::Loc == TileType::Mat && Dst::PadVal == PadValue::Null) {
+                  TFILLPAD_IMPL<Dst, PadValue::Zero>(dst, src, where);
+              } else {
+                  detail::CheckFillpad<Dst, Src>();
+                  detail::CheckSameShape<Dst, Src>();
+                  detail::Call(TESSERA_OP_TFILLPAD, "TFILLPAD", where).Dst(dst).Src(src).Issue();
+              })
+// With the pad value that is named.
+PTO_INTRINSIC(TFILLPAD, (typename Dst, PadValue pad, typename Src), (Dst, pad, Src), (detail::IsTile<Src>),
+              (Dst &dst, Src &src), (dst, src),
+              PTO_STATIC_FLOW("tfillpad", kTfillpadSigs, detail::Form::Plain, Src::Info, Dst::Info);
+              detail::CheckSameShape<Dst, Src>();
+              detail::Call(TESSERA_OP_TFILLPAD, "TFILLPAD", where).Src(src).Dst(dst).Padded(pad).Issue();)
+
+// dst keeps its valid region; everything else of its declared area becomes fp.
+#define PTO_FILL(name, ...)                                                                                              \
+    PTO_INTRINSIC(name, (typename Dst, typename Fill), (Dst, Fill), (detail::IsScalar<Fill>), (Dst &dst, Fill fp),       \
+                  (dst, fp), detail::CheckFill<Dst>();                                                                   \
+                  if (detail::Call(TESSERA_OP_##name, #name, where).Dst(dst).Scalar(TESSERA_ROLE_FILL, fp).Done()) {     \
+                      __VA_ARGS__                                                                                        \
+                  })
+PTO_FILL(TFILLPAD, )
+PTO_FILL(TFILLPAD_INPLACE, )
+PTO_FILL(TFILLPAD_EXPAND, detail::Access::Expand(dst, Dst::Info);)
+#undef PTO_FILL
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

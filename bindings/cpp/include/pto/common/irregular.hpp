@@ -11,192 +11,126 @@ namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 
 // Consecutive integers in one row, upward or downward from a start value. dst(0,j) = scalar + j, descending: scalar - j; modulo 2^W (isa/irregular.md 3)
-template <typename Dst>
-PTO_INST void TCI_IMPL(Dst &dst, detail::ScalarOf<typename Dst::DType> scalar, bool descending)
-{ PTO_STATIC_SIG(kTciSigs, Plain, "tci-loc", "tci-loc", "tci-layout", "tci-dtype", {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCI).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, scalar).Attr(TESSERA_ATTR_NAME_DESCENDING, descending).Issue(); }
-template <typename Dst, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Dst, WaitEvents...> TCI(Dst &dst, detail::ScalarOf<typename Dst::DType> scalar, bool descending, WaitEvents &...)
-{ return TCI_IMPL(dst, scalar, descending), RecordEvent{}; }
+PTO_INTRINSIC(TCI, (typename Dst, typename Scalar, int descending = 0), (Dst, Scalar, descending), (detail::IsTile<Dst>), (Dst &dst, Scalar scalar), (dst, scalar),
+    PTO_STATIC_SIG(kTciSigs, Plain, "tci-loc", "tci-loc", "tci-layout", "tci-dtype", {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCI, "TCI", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Dst::DType>(scalar)).Attr(TESSERA_ATTR_NAME_DESCENDING, static_cast<int64_t>(descending)).Issue();)
 
 // A triangular matrix of ones and zeros. d = diagonal; lower: dst(i,j) = (j <= i + d ? 1 : 0); upper: dst(i,j) = (j >= i + d ? 1 : 0) (isa/irregular.md 3)
-template <typename Dst>
-PTO_INST void TTRI_IMPL(Dst &dst, detail::ScalarOf<typename Dst::DType> scalar, int64_t upperOrLower)
-{ PTO_STATIC_SIG(kTtriSigs, Plain, "ttri-loc", "ttri-loc", "ttri-layout", "ttri-dtype", {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TTRI).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, scalar).Attr(TESSERA_ATTR_NAME_UPPER_OR_LOWER, static_cast<int64_t>(upperOrLower)).Issue(); }
-template <typename Dst, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Dst, WaitEvents...> TTRI(Dst &dst, detail::ScalarOf<typename Dst::DType> scalar, int64_t upperOrLower, WaitEvents &...)
-{ return TTRI_IMPL(dst, scalar, upperOrLower), RecordEvent{}; }
+PTO_INTRINSIC(TTRI, (typename Dst, int upperOrLower = 0), (Dst, upperOrLower), (detail::IsTile<Dst>), (Dst &dst, int32_t scalar), (dst, scalar),
+    PTO_STATIC_SIG(kTtriSigs, Plain, "ttri-loc", "ttri-loc", "ttri-layout", "ttri-dtype", {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TTRI, "TTRI", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<int32_t>(scalar)).Attr(TESSERA_ATTR_NAME_UPPER_OR_LOWER, static_cast<int64_t>(upperOrLower)).Issue();)
 
 // Counter-based pseudo-random 32-bit words: Philox 4x32. dst(i,j) = word (j mod 4) of philox(counter + i*A + j/4, key, rounds); A: irregular.md, 5 (isa/irregular.md 5)
-template <typename Dst>
-PTO_INST void TRANDOM_IMPL(Dst &dst, detail::ScalarOf<typename Dst::DType> key0, detail::ScalarOf<typename Dst::DType> key1, detail::ScalarOf<typename Dst::DType> counter0, detail::ScalarOf<typename Dst::DType> counter1, detail::ScalarOf<typename Dst::DType> counter2, detail::ScalarOf<typename Dst::DType> counter3, int64_t rounds)
-{ PTO_STATIC_SIG(kTrandomSigs, Plain, "trandom-profile", "trandom-loc", "trandom-layout", "trandom-dtype", {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TRANDOM).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_KEY0, key0).Value(TESSERA_ROLE_KEY1, key1).Value(TESSERA_ROLE_COUNTER0, counter0).Value(TESSERA_ROLE_COUNTER1, counter1).Value(TESSERA_ROLE_COUNTER2, counter2).Value(TESSERA_ROLE_COUNTER3, counter3).Attr(TESSERA_ATTR_NAME_ROUNDS, static_cast<int64_t>(rounds)).Issue(); }
-template <typename Dst, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Dst, WaitEvents...> TRANDOM(Dst &dst, detail::ScalarOf<typename Dst::DType> key0, detail::ScalarOf<typename Dst::DType> key1, detail::ScalarOf<typename Dst::DType> counter0, detail::ScalarOf<typename Dst::DType> counter1, detail::ScalarOf<typename Dst::DType> counter2, detail::ScalarOf<typename Dst::DType> counter3, int64_t rounds, WaitEvents &...)
-{ return TRANDOM_IMPL(dst, key0, key1, counter0, counter1, counter2, counter3, rounds), RecordEvent{}; }
+PTO_INTRINSIC(TRANDOM, (int rounds = 10, typename Dst), (rounds, Dst), (detail::IsTile<Dst>), (Dst &dst, const TRandomKey &key, const TRandomCounter &counter), (dst, key, counter),
+    PTO_STATIC_SIG(kTrandomSigs, Plain, "trandom-profile", "trandom-loc", "trandom-layout", "trandom-dtype", {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TRANDOM, "TRANDOM", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_KEY0, detail::ScalarOf<uint32_t>(key[0])).Value(TESSERA_ROLE_KEY1, detail::ScalarOf<uint32_t>(key[1])).Value(TESSERA_ROLE_COUNTER0, detail::ScalarOf<uint32_t>(counter[0])).Value(TESSERA_ROLE_COUNTER1, detail::ScalarOf<uint32_t>(counter[1])).Value(TESSERA_ROLE_COUNTER2, detail::ScalarOf<uint32_t>(counter[2])).Value(TESSERA_ROLE_COUNTER3, detail::ScalarOf<uint32_t>(counter[3])).Attr(TESSERA_ATTR_NAME_ROUNDS, static_cast<int64_t>(rounds)).Issue();)
 
 // Per row, the cumulative histogram of one byte of every element that passes a filter on the higher bytes. dst(i,b) = #{ j : pass(i,j) and byte(src(i,j)) <= b }, b = 0..255 (isa/irregular.md 3)
-template <typename Dst, typename Src, typename Idx>
-PTO_INST void THISTOGRAM_IMPL(Dst &dst, Src &src, Idx &idx, bool isMSB, int64_t byte)
-{ PTO_STATIC_SIG(kThistogramSigs, Plain, "thistogram-profile", "thistogram-loc", "thistogram-layout", "thistogram-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_THISTOGRAM).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Attr(TESSERA_ATTR_NAME_IS_MSB, isMSB).Attr(TESSERA_ATTR_NAME_BYTE, static_cast<int64_t>(byte)).Issue(); }
-template <typename Dst, typename Src, typename Idx, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Idx, WaitEvents...> THISTOGRAM(Dst &dst, Src &src, Idx &idx, bool isMSB, int64_t byte, WaitEvents &...)
-{ return THISTOGRAM_IMPL(dst, src, idx, isMSB, byte), RecordEvent{}; }
+PTO_INTRINSIC(THISTOGRAM, (HistByte byte, typename Dst, typename Src, typename Idx), (byte, Dst, Src, Idx), (detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
+    PTO_STATIC_SIG(kThistogramSigs, Plain, "thistogram-profile", "thistogram-loc", "thistogram-layout", "thistogram-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_THISTOGRAM, "THISTOGRAM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Attr(TESSERA_ATTR_NAME_BYTE, static_cast<int64_t>(byte)).Issue();)
 
 // Picks elements of src by linear index. k = idx(i,j); dst(i,j) = src(k / src.C, k mod src.C) (isa/irregular.md 4)
-template <typename Dst, typename Src, typename Idx, typename Tmp>
-PTO_INST void TGATHER_IMPL(Dst &dst, Src &src, Idx &idx, Tmp &tmp)
-{ PTO_STATIC_SIG(kTgatherSigs, Plain, "tgather-loc", "tgather-loc", "tgather-layout", "tgather-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGATHER).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src, typename Idx, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TGATHER(Dst &dst, Src &src, Idx &idx, Tmp &tmp, WaitEvents &...)
-{ return TGATHER_IMPL(dst, src, idx, tmp), RecordEvent{}; }
-template <typename Dst, typename Src, typename Idx>
-PTO_INST void TGATHER_IMPL(Dst &dst, Src &src, Idx &idx)
-{ PTO_STATIC_SIG(kTgatherSigs, Plain, "tgather-loc", "tgather-loc", "tgather-layout", "tgather-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGATHER).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue(); }
-template <typename Dst, typename Src, typename Idx, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Idx, WaitEvents...> TGATHER(Dst &dst, Src &src, Idx &idx, WaitEvents &...)
-{ return TGATHER_IMPL(dst, src, idx), RecordEvent{}; }
-template <typename Dst, typename Src, typename Cdst, typename Tmp>
-PTO_INST void TGATHER_IMPL(Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar, Cdst &cdst, Tmp &tmp, CmpMode cmpMode, int64_t offset)
-{ PTO_STATIC_SIG(kTgatherSigs, Compare, "tgather-loc", "tgather-loc", "tgather-layout", "tgather-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}, {TESSERA_ROLE_CDST, Cdst::Info}); detail::Call(TESSERA_OP_TGATHER).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, scalar).Tile(TESSERA_ROLE_CDST, cdst).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).AttrUnless(TESSERA_ATTR_NAME_CMP_MODE, cmpMode, CmpMode::EQ).Attr(TESSERA_ATTR_NAME_OFFSET, static_cast<int64_t>(offset)).Issue(); }
-template <typename Dst, typename Src, typename Cdst, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TGATHER(Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar, Cdst &cdst, Tmp &tmp, CmpMode cmpMode, int64_t offset, WaitEvents &...)
-{ return TGATHER_IMPL(dst, src, scalar, cdst, tmp, cmpMode, offset), RecordEvent{}; }
-template <typename Dst, typename Src, typename Cdst>
-PTO_INST void TGATHER_IMPL(Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar, Cdst &cdst, CmpMode cmpMode, int64_t offset)
-{ PTO_STATIC_SIG(kTgatherSigs, Compare, "tgather-loc", "tgather-loc", "tgather-layout", "tgather-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}, {TESSERA_ROLE_CDST, Cdst::Info}); detail::Call(TESSERA_OP_TGATHER).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, scalar).Tile(TESSERA_ROLE_CDST, cdst).AttrUnless(TESSERA_ATTR_NAME_CMP_MODE, cmpMode, CmpMode::EQ).Attr(TESSERA_ATTR_NAME_OFFSET, static_cast<int64_t>(offset)).Issue(); }
-template <typename Dst, typename Src, typename Cdst, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Cdst, WaitEvents...> TGATHER(Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar, Cdst &cdst, CmpMode cmpMode, int64_t offset, WaitEvents &...)
-{ return TGATHER_IMPL(dst, src, scalar, cdst, cmpMode, offset), RecordEvent{}; }
-template <typename Dst, typename Src>
-PTO_INST void TGATHER_IMPL(Dst &dst, Src &src, MaskPattern maskPattern)
-{ PTO_STATIC_SIG(kTgatherSigs, Mask, "tgather-loc", "tgather-loc", "tgather-layout", "tgather-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGATHER).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Attr(TESSERA_ATTR_NAME_MASK_PATTERN, static_cast<int64_t>(maskPattern) - 1).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TGATHER(Dst &dst, Src &src, MaskPattern maskPattern, WaitEvents &...)
-{ return TGATHER_IMPL(dst, src, maskPattern), RecordEvent{}; }
+PTO_INTRINSIC(TGATHER, (typename Dst, typename Src, typename Idx, typename Tmp), (Dst, Src, Idx, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src &src, Idx &idx, Tmp &tmp), (dst, src, idx, tmp),
+    PTO_STATIC_SIG(kTgatherSigs, Plain, "tgather-loc", "tgather-loc", "tgather-layout", "tgather-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGATHER, "TGATHER", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TGATHER, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
+    PTO_STATIC_SIG(kTgatherSigs, Plain, "tgather-loc", "tgather-loc", "tgather-layout", "tgather-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGATHER, "TGATHER", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
 
 // Gathers blocks of 32 bytes by byte offset. dst(i, b*C0 + k) = element of the bytes idx(i,b) + k*sz ... of src's storage, k < C0 (isa/irregular.md 4)
-template <typename Dst, typename Src, typename Idx>
-PTO_INST void TGATHERB_IMPL(Dst &dst, Src &src, Idx &idx)
-{ PTO_STATIC_SIG(kTgatherbSigs, Plain, "tgatherb-loc", "tgatherb-loc", "tgatherb-layout", "tgatherb-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGATHERB).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue(); }
-template <typename Dst, typename Src, typename Idx, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Idx, WaitEvents...> TGATHERB(Dst &dst, Src &src, Idx &idx, WaitEvents &...)
-{ return TGATHERB_IMPL(dst, src, idx), RecordEvent{}; }
+PTO_INTRINSIC(TGATHERB, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
+    PTO_STATIC_SIG(kTgatherbSigs, Plain, "tgatherb-loc", "tgatherb-loc", "tgatherb-layout", "tgatherb-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGATHERB, "TGATHERB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
 
 // Writes each element of src to the element of dst that its index names. k = idx(i,j); dst(k / dst.C, k mod dst.C) = src(i,j), in row-major order of (i,j) (isa/irregular.md 4)
-template <typename Dst, typename Src, typename Idx>
-PTO_INST void TSCATTER_IMPL(Dst &dst, Src &src, Idx &idx)
-{ PTO_STATIC_SIG(kTscatterSigs, Plain, "tscatter-loc", "tscatter-loc", "tscatter-layout", "tscatter-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TSCATTER).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue(); }
-template <typename Dst, typename Src, typename Idx, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Idx, WaitEvents...> TSCATTER(Dst &dst, Src &src, Idx &idx, WaitEvents &...)
-{ return TSCATTER_IMPL(dst, src, idx), RecordEvent{}; }
+PTO_INTRINSIC(TSCATTER, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
+    PTO_STATIC_SIG(kTscatterSigs, Plain, "tscatter-loc", "tscatter-loc", "tscatter-layout", "tscatter-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TSCATTER, "TSCATTER", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
 
 // Sorts every 32 columns of a row downward and writes (value, index) records. record n of block b of row i in dst = (src(i,j), idx(i,j)), j the n-th column of the block in descending order of src (isa/irregular.md 6)
-template <typename Dst, typename Src, typename Idx, typename Tmp>
-PTO_INST void TSORT32_IMPL(Dst &dst, Src &src, Idx &idx, Tmp &tmp)
-{ PTO_STATIC_SIG(kTsort32Sigs, Plain, "tsort32-loc", "tsort32-loc", "tsort32-layout", "tsort32-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TSORT32).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Tile(TESSERA_ROLE_TMP, tmp).Issue(); }
-template <typename Dst, typename Src, typename Idx, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TSORT32(Dst &dst, Src &src, Idx &idx, Tmp &tmp, WaitEvents &...)
-{ return TSORT32_IMPL(dst, src, idx, tmp), RecordEvent{}; }
-template <typename Dst, typename Src, typename Idx>
-PTO_INST void TSORT32_IMPL(Dst &dst, Src &src, Idx &idx)
-{ PTO_STATIC_SIG(kTsort32Sigs, Plain, "tsort32-loc", "tsort32-loc", "tsort32-layout", "tsort32-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TSORT32).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue(); }
-template <typename Dst, typename Src, typename Idx, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Idx, WaitEvents...> TSORT32(Dst &dst, Src &src, Idx &idx, WaitEvents &...)
-{ return TSORT32_IMPL(dst, src, idx), RecordEvent{}; }
+PTO_INTRINSIC(TSORT32, (typename Dst, typename Src, typename Idx, typename Tmp), (Dst, Src, Idx, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src &src, Idx &idx, Tmp &tmp), (dst, src, idx, tmp),
+    PTO_STATIC_SIG(kTsort32Sigs, Plain, "tsort32-loc", "tsort32-loc", "tsort32-layout", "tsort32-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TSORT32, "TSORT32", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Tile(TESSERA_ROLE_TMP, tmp).Issue();)
+PTO_INTRINSIC(TSORT32, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
+    PTO_STATIC_SIG(kTsort32Sigs, Plain, "tsort32-loc", "tsort32-loc", "tsort32-layout", "tsort32-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TSORT32, "TSORT32", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
 
 // Merges each four neighbouring sorted blocks of records of one row. for g < src.Cv / (4*blockLen): records of columns 4*g*blockLen ... of dst = merge of the four blocks of blockLen columns there (isa/irregular.md 6)
-template <typename Dst, typename Src>
-PTO_INST void TMRGSORT_IMPL(Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar, bool exhausted)
-{ PTO_STATIC_SIG(kTmrgsortSigs, Blocks, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TMRGSORT).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, scalar).Attr(TESSERA_ATTR_NAME_EXHAUSTED, exhausted).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TMRGSORT(Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar, bool exhausted, WaitEvents &...)
-{ return TMRGSORT_IMPL(dst, src, scalar, exhausted), RecordEvent{}; }
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Src, int exhausted = 0), (Dst, Src, exhausted), (detail::IsTile<Src>), (Dst &dst, Src &src, uint32_t scalar), (dst, src, scalar),
+    PTO_STATIC_SIG(kTmrgsortSigs, Blocks, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<uint32_t>(scalar)).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Issue();)
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Tmp, typename Src0, typename Src1, typename Src2, typename Src3, int exhausted = 0), (Dst, Tmp, Src0, Src1, Src2, Src3, exhausted), (detail::IsTile<Src3>), (Dst &dst, MrgSortExecutedNumList &executed, Tmp &tmp, Src0 &src0, Src1 &src1, Src2 &src2, Src3 &src3), (dst, executed, tmp, src0, src1, src2, src3),
+    PTO_STATIC_SIG(kTmrgsortSigs, Lists, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC2, Src2::Info}, {TESSERA_ROLE_SRC3, Src3::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Tile(TESSERA_ROLE_SRC3, src3).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Tmp, typename Src0, typename Src1, typename Src2, int exhausted = 0), (Dst, Tmp, Src0, Src1, Src2, exhausted), (detail::IsTile<Src2>), (Dst &dst, MrgSortExecutedNumList &executed, Tmp &tmp, Src0 &src0, Src1 &src1, Src2 &src2), (dst, executed, tmp, src0, src1, src2),
+    PTO_STATIC_SIG(kTmrgsortSigs, Lists, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC2, Src2::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Tmp, typename Src0, typename Src1, int exhausted = 0), (Dst, Tmp, Src0, Src1, exhausted), (detail::IsTile<Src1>), (Dst &dst, MrgSortExecutedNumList &executed, Tmp &tmp, Src0 &src0, Src1 &src1), (dst, executed, tmp, src0, src1),
+    PTO_STATIC_SIG(kTmrgsortSigs, Lists, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Src0, typename Src1, typename Src2, typename Src3, int exhausted = 0), (Dst, Src0, Src1, Src2, Src3, exhausted), (detail::IsTile<Src3>), (Dst &dst, MrgSortExecutedNumList &executed, Src0 &src0, Src1 &src1, Src2 &src2, Src3 &src3, NoTmp), (dst, executed, src0, src1, src2, src3, NoTmp{}),
+    PTO_STATIC_SIG(kTmrgsortSigs, Lists, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC2, Src2::Info}, {TESSERA_ROLE_SRC3, Src3::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Tile(TESSERA_ROLE_SRC3, src3).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Src0, typename Src1, typename Src2, int exhausted = 0), (Dst, Src0, Src1, Src2, exhausted), (detail::IsTile<Src2>), (Dst &dst, MrgSortExecutedNumList &executed, Src0 &src0, Src1 &src1, Src2 &src2, NoTmp), (dst, executed, src0, src1, src2, NoTmp{}),
+    PTO_STATIC_SIG(kTmrgsortSigs, Lists, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC2, Src2::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Src0, typename Src1, int exhausted = 0), (Dst, Src0, Src1, exhausted), (detail::IsTile<Src1>), (Dst &dst, MrgSortExecutedNumList &executed, Src0 &src0, Src1 &src1), (dst, executed, src0, src1),
+    PTO_STATIC_SIG(kTmrgsortSigs, Lists, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Tmp, typename Src0, typename Src1, typename Src2, typename Src3, int exhausted = 0), (Dst, Tmp, Src0, Src1, Src2, Src3, exhausted), (detail::IsTile<Src3>), (Dst &dst, MrgSortExecutedNumList &executed, Tmp &tmp, Src0 &src0, Src1 &src1, Src2 &src2, Src3 &src3, NoTmp), (dst, executed, tmp, src0, src1, src2, src3, NoTmp{}),
+    PTO_STATIC_SIG(kTmrgsortSigs, ListsTmpOut, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC2, Src2::Info}, {TESSERA_ROLE_SRC3, Src3::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Tile(TESSERA_ROLE_SRC3, src3).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
 
 // Reads one element as a scalar. value = element k of src's storage, k = index (isa/irregular.md 9)
-template <typename Src>
-PTO_INST void GETVAL_IMPL(detail::ScalarOf<typename Src::DType> value, Src &src, int64_t index)
-{ PTO_STATIC_SIG(kTgetvalSigs, Plain, "tgetval-loc", "tgetval-loc", "tgetval-loc", "tgetval-dtype", {TESSERA_ROLE_SRC, Src::Info}); detail::Call(TESSERA_OP_TGETVAL).Value(TESSERA_ROLE_VALUE, value).Tile(TESSERA_ROLE_SRC, src).Scalar(TESSERA_ROLE_INDEX, index).Issue(); }
-template <typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> GETVAL(detail::ScalarOf<typename Src::DType> value, Src &src, int64_t index, WaitEvents &...)
-{ return GETVAL_IMPL(value, src, index), RecordEvent{}; }
 
 // Writes a scalar into one element. element k of dst's storage = scalar, k = index (isa/irregular.md 9)
-template <typename Dst>
-PTO_INST void SETVAL_IMPL(Dst &dst, int64_t index, detail::ScalarOf<typename Dst::DType> scalar)
-{ PTO_STATIC_SIG(kTsetvalSigs, Plain, "tsetval-loc", "tsetval-loc", "tsetval-loc", "tsetval-dtype", {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TSETVAL).Tile(TESSERA_ROLE_DST, dst).Scalar(TESSERA_ROLE_INDEX, index).Value(TESSERA_ROLE_SCALAR, scalar).Issue(); }
-template <typename Dst, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Dst, WaitEvents...> SETVAL(Dst &dst, int64_t index, detail::ScalarOf<typename Dst::DType> scalar, WaitEvents &...)
-{ return SETVAL_IMPL(dst, index, scalar), RecordEvent{}; }
+PTO_INTRINSIC(SETVAL, (typename Dst), (Dst), (detail::IsTile<Dst>), (Dst &dst, int64_t index, detail::ScalarOf<typename Dst::DType> scalar), (dst, index, scalar),
+    PTO_STATIC_SIG(kTsetvalSigs, Plain, "tsetval-loc", "tsetval-loc", "tsetval-loc", "tsetval-dtype", {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TSETVAL, "SETVAL", where).Tile(TESSERA_ROLE_DST, dst).Scalar(TESSERA_ROLE_INDEX, index).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Dst::DType>(scalar)).Issue();)
 
 // Sum where both sources are valid, a copy where only one is. dst(i,j) = src0(i,j) + src1(i,j) where both are valid, else the valid one (isa/irregular.md 7)
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TPARTADD_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTpartaddSigs, Plain, "tpartadd-loc", "tpartadd-loc", "tpartadd-layout", "tpartadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TPARTADD).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TPARTADD(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TPARTADD_IMPL(dst, src0, src1), RecordEvent{}; }
+PTO_INTRINSIC(TPARTADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTpartaddSigs, Plain, "tpartadd-loc", "tpartadd-loc", "tpartadd-layout", "tpartadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TPARTADD, "TPARTADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Product where both sources are valid, a copy where only one is. dst(i,j) = src0(i,j) * src1(i,j) where both are valid, else the valid one (isa/irregular.md 7)
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TPARTMUL_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTpartmulSigs, Plain, "tpartmul-loc", "tpartmul-loc", "tpartmul-layout", "tpartmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TPARTMUL).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TPARTMUL(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TPARTMUL_IMPL(dst, src0, src1), RecordEvent{}; }
+PTO_INTRINSIC(TPARTMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTpartmulSigs, Plain, "tpartmul-loc", "tpartmul-loc", "tpartmul-layout", "tpartmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TPARTMUL, "TPARTMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Maximum where both sources are valid, a copy where only one is. dst(i,j) = max(src0(i,j), src1(i,j)) where both are valid, else the valid one (isa/irregular.md 7)
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TPARTMAX_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTpartmaxSigs, Plain, "tpartmax-loc", "tpartmax-loc", "tpartmax-layout", "tpartmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TPARTMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TPARTMAX(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TPARTMAX_IMPL(dst, src0, src1), RecordEvent{}; }
+PTO_INTRINSIC(TPARTMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTpartmaxSigs, Plain, "tpartmax-loc", "tpartmax-loc", "tpartmax-layout", "tpartmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TPARTMAX, "TPARTMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Minimum where both sources are valid, a copy where only one is. dst(i,j) = min(src0(i,j), src1(i,j)) where both are valid, else the valid one (isa/irregular.md 7)
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TPARTMIN_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTpartminSigs, Plain, "tpartmin-loc", "tpartmin-loc", "tpartmin-layout", "tpartmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TPARTMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TPARTMIN(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TPARTMIN_IMPL(dst, src0, src1), RecordEvent{}; }
+PTO_INTRINSIC(TPARTMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTpartminSigs, Plain, "tpartmin-loc", "tpartmin-loc", "tpartmin-layout", "tpartmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TPARTMIN, "TPARTMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Greater value with its index where both sources are valid, a copy where only one is. (dst, dstIdx)(i,j) = (src0, src0Idx)(i,j) if src0(i,j) >= src1(i,j), else (src1, src1Idx)(i,j) (isa/irregular.md 7)
-template <typename Dst, typename Src0, typename Src1, typename DstIdx, typename Src0Idx, typename Src1Idx>
-PTO_INST void TPARTARGMAX_IMPL(Dst &dst, Src0 &src0, Src1 &src1, DstIdx &dstIdx, Src0Idx &src0Idx, Src1Idx &src1Idx)
-{ PTO_STATIC_SIG(kTpartargmaxSigs, Plain, "tpartargmax-loc", "tpartargmax-loc", "tpartargmax-layout", "tpartargmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC0_IDX, Src0Idx::Info}, {TESSERA_ROLE_SRC1_IDX, Src1Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}, {TESSERA_ROLE_DST_IDX, DstIdx::Info}); detail::Call(TESSERA_OP_TPARTARGMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_DST_IDX, dstIdx).Tile(TESSERA_ROLE_SRC0_IDX, src0Idx).Tile(TESSERA_ROLE_SRC1_IDX, src1Idx).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename DstIdx, typename Src0Idx, typename Src1Idx, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1Idx, WaitEvents...> TPARTARGMAX(Dst &dst, Src0 &src0, Src1 &src1, DstIdx &dstIdx, Src0Idx &src0Idx, Src1Idx &src1Idx, WaitEvents &...)
-{ return TPARTARGMAX_IMPL(dst, src0, src1, dstIdx, src0Idx, src1Idx), RecordEvent{}; }
+PTO_INTRINSIC(TPARTARGMAX, (typename Dst, typename Src0, typename Src1, typename DstIdx, typename Src0Idx, typename Src1Idx), (Dst, Src0, Src1, DstIdx, Src0Idx, Src1Idx), (detail::IsTile<Src1Idx>), (Dst &dst, Src0 &src0, Src1 &src1, DstIdx &dstIdx, Src0Idx &src0Idx, Src1Idx &src1Idx), (dst, src0, src1, dstIdx, src0Idx, src1Idx),
+    PTO_STATIC_SIG(kTpartargmaxSigs, Plain, "tpartargmax-loc", "tpartargmax-loc", "tpartargmax-layout", "tpartargmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC0_IDX, Src0Idx::Info}, {TESSERA_ROLE_SRC1_IDX, Src1Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}, {TESSERA_ROLE_DST_IDX, DstIdx::Info});
+    detail::Call(TESSERA_OP_TPARTARGMAX, "TPARTARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_DST_IDX, dstIdx).Tile(TESSERA_ROLE_SRC0_IDX, src0Idx).Tile(TESSERA_ROLE_SRC1_IDX, src1Idx).Issue();)
 
 // Smaller value with its index where both sources are valid, a copy where only one is. (dst, dstIdx)(i,j) = (src0, src0Idx)(i,j) if src0(i,j) <= src1(i,j), else (src1, src1Idx)(i,j) (isa/irregular.md 7)
-template <typename Dst, typename Src0, typename Src1, typename DstIdx, typename Src0Idx, typename Src1Idx>
-PTO_INST void TPARTARGMIN_IMPL(Dst &dst, Src0 &src0, Src1 &src1, DstIdx &dstIdx, Src0Idx &src0Idx, Src1Idx &src1Idx)
-{ PTO_STATIC_SIG(kTpartargminSigs, Plain, "tpartargmin-loc", "tpartargmin-loc", "tpartargmin-layout", "tpartargmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC0_IDX, Src0Idx::Info}, {TESSERA_ROLE_SRC1_IDX, Src1Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}, {TESSERA_ROLE_DST_IDX, DstIdx::Info}); detail::Call(TESSERA_OP_TPARTARGMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_DST_IDX, dstIdx).Tile(TESSERA_ROLE_SRC0_IDX, src0Idx).Tile(TESSERA_ROLE_SRC1_IDX, src1Idx).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename DstIdx, typename Src0Idx, typename Src1Idx, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1Idx, WaitEvents...> TPARTARGMIN(Dst &dst, Src0 &src0, Src1 &src1, DstIdx &dstIdx, Src0Idx &src0Idx, Src1Idx &src1Idx, WaitEvents &...)
-{ return TPARTARGMIN_IMPL(dst, src0, src1, dstIdx, src0Idx, src1Idx), RecordEvent{}; }
+PTO_INTRINSIC(TPARTARGMIN, (typename Dst, typename Src0, typename Src1, typename DstIdx, typename Src0Idx, typename Src1Idx), (Dst, Src0, Src1, DstIdx, Src0Idx, Src1Idx), (detail::IsTile<Src1Idx>), (Dst &dst, Src0 &src0, Src1 &src1, DstIdx &dstIdx, Src0Idx &src0Idx, Src1Idx &src1Idx), (dst, src0, src1, dstIdx, src0Idx, src1Idx),
+    PTO_STATIC_SIG(kTpartargminSigs, Plain, "tpartargmin-loc", "tpartargmin-loc", "tpartargmin-layout", "tpartargmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC0_IDX, Src0Idx::Info}, {TESSERA_ROLE_SRC1_IDX, Src1Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}, {TESSERA_ROLE_DST_IDX, DstIdx::Info});
+    detail::Call(TESSERA_OP_TPARTARGMIN, "TPARTARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_DST_IDX, dstIdx).Tile(TESSERA_ROLE_SRC0_IDX, src0Idx).Tile(TESSERA_ROLE_SRC1_IDX, src1Idx).Issue();)
 
 // Affine quantization of f32 to 8-bit integers, one factor (and offset) per row. INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset)) (isa/irregular.md 8)
-template <typename Dst, typename Src, typename Fp, typename Offset>
-PTO_INST void TQUANT_IMPL(Dst &dst, Src &src, Fp &fp, Offset &offset, QuantType quant_type)
-{ PTO_STATIC_SIG(kTquantSigs, Plain, "tquant-loc", "tquant-loc", "tquant-layout", "tquant-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_FP, Fp::Info}, {TESSERA_ROLE_OFFSET, Offset::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TQUANT).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_FP, fp).Tile(TESSERA_ROLE_OFFSET, offset).Attr(TESSERA_ATTR_NAME_QUANT_TYPE, static_cast<int64_t>(quant_type)).Issue(); }
-template <typename Dst, typename Src, typename Fp, typename Offset, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Offset, WaitEvents...> TQUANT(Dst &dst, Src &src, Fp &fp, Offset &offset, QuantType quant_type, WaitEvents &...)
-{ return TQUANT_IMPL(dst, src, fp, offset, quant_type), RecordEvent{}; }
-template <typename Dst, typename Src, typename Fp>
-PTO_INST void TQUANT_IMPL(Dst &dst, Src &src, Fp &fp, QuantType quant_type)
-{ PTO_STATIC_SIG(kTquantSigs, Plain, "tquant-loc", "tquant-loc", "tquant-layout", "tquant-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_FP, Fp::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TQUANT).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_FP, fp).Attr(TESSERA_ATTR_NAME_QUANT_TYPE, static_cast<int64_t>(quant_type)).Issue(); }
-template <typename Dst, typename Src, typename Fp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Fp, WaitEvents...> TQUANT(Dst &dst, Src &src, Fp &fp, QuantType quant_type, WaitEvents &...)
-{ return TQUANT_IMPL(dst, src, fp, quant_type), RecordEvent{}; }
 
 // Integers back to f32 with a scale and an offset per row. dst(i,j) = (f32(src(i,j)) - offset(i,0)) * scale(i,0) (isa/irregular.md 8)
-template <typename Dst, typename Src, typename Scale, typename Offset>
-PTO_INST void TDEQUANT_IMPL(Dst &dst, Src &src, Scale &scale, Offset &offset)
-{ PTO_STATIC_SIG(kTdequantSigs, Plain, "tdequant-loc", "tdequant-loc", "tdequant-layout", "tdequant-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_SCALE, Scale::Info}, {TESSERA_ROLE_OFFSET, Offset::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TDEQUANT).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_SCALE, scale).Tile(TESSERA_ROLE_OFFSET, offset).Issue(); }
-template <typename Dst, typename Src, typename Scale, typename Offset, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Offset, WaitEvents...> TDEQUANT(Dst &dst, Src &src, Scale &scale, Offset &offset, WaitEvents &...)
-{ return TDEQUANT_IMPL(dst, src, scale, offset), RecordEvent{}; }
+PTO_INTRINSIC(TDEQUANT, (typename Dst, typename Src, typename Scale, typename Offset), (Dst, Src, Scale, Offset), (detail::IsTile<Offset>), (Dst &dst, Src &src, Scale &scale, Offset &offset), (dst, src, scale, offset),
+    PTO_STATIC_SIG(kTdequantSigs, Plain, "tdequant-loc", "tdequant-loc", "tdequant-layout", "tdequant-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_SCALE, Scale::Info}, {TESSERA_ROLE_OFFSET, Offset::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TDEQUANT, "TDEQUANT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_SCALE, scale).Tile(TESSERA_ROLE_OFFSET, offset).Issue();)
+
+// Picks rows of src by a pattern. dst(k,j) = src(r(k),j), r(k) the k-th row that the pattern names (cpp.md 6.6)
+
+// Spreads the columns of src by a pattern. dst(i,c(k)) = src(i,k), c(k) the k-th column that the pattern names; 0 in the others (cpp.md 6.6)
+
+// Spreads the rows of src by a pattern. dst(r(k),j) = src(k,j), r(k) the k-th row that the pattern names; 0 in the others (cpp.md 6.6)
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

@@ -3,6 +3,8 @@
 #ifndef PTO_COMMON_ISSUE_HPP
 #define PTO_COMMON_ISSUE_HPP
 
+#include <utility>
+
 #include <pto/common/conv_tile.hpp>
 #include <pto/common/event.hpp>
 
@@ -34,19 +36,41 @@ constexpr bool LiesIn(uint32_t locations)
     }
 }
 
-// RecordEvent where the operand is a tile, or a scalar, and all trailing operands are events.
-template <typename Operand, typename... WaitEvents>
-using TileEventIf = std::enable_if_t<IsTile<Operand> && (IsEvent<WaitEvents> && ...), RecordEvent>;
-template <typename Operand, typename... WaitEvents>
-using ScalarEventIf = std::enable_if_t<IsScalar<Operand> && (IsEvent<WaitEvents> && ...), RecordEvent>;
+// Is it a view of global memory?
+template <typename T, typename Enable = void>
+inline constexpr bool IsView = false;
+template <typename T>
+inline constexpr bool IsView<T, std::void_t<decltype(std::declval<const T &>().Describe())>> = true;
+
+// RecordEvent where the operand is a scalar.
+template <typename Operand>
+using ScalarEventIf = std::enable_if_t<IsScalar<Operand>, RecordEvent>;
+// What a call returns where the condition holds and all trailing operands are events; else the overload does not exist.
+template <bool Condition, typename... WaitEvents>
+using Returns = std::enable_if_t<Condition && (IsEvent<WaitEvents> && ...), RecordEvent>;
 
 // Is the profile one of these?
 inline bool RunsOn(uint32_t profiles) { return (profiles >> static_cast<uint32_t>(GetProfile()) & 1) != 0; }
 
+// The run of an intrinsic, by its name and the place of the call: errors while it lives are its errors.
+class Run {
+public:
+    Run(const char *name, const Where &where) : outer_(CurrentRunning()) { CurrentRunning() = {name, where}; }
+    ~Run() { CurrentRunning() = outer_; }
+    Run(const Run &) = delete;
+    Run &operator=(const Run &) = delete;
+
+private:
+    Running outer_;
+};
+
 class Call {
 public:
     // The form is said where operands alone do not tell it.
-    explicit Call(TesseraOp op, TesseraForm form = TESSERA_FORM_PLAIN) : op_(op), form_(form) {}
+    Call(TesseraOp op, const char *name, const Where &where, TesseraForm form = TESSERA_FORM_PLAIN)
+        : run_(name, where), op_(op), form_(form)
+    {}
+    explicit Call(TesseraOp op) : Call(op, nullptr, Where{}) {}
 
     template <typename TileT>
     Call &Tile(TesseraRole role, const TileT &tile, bool needsStorage = true)
@@ -55,6 +79,12 @@ public:
         arg.role = static_cast<uint32_t>(role);
         arg.reserved = 0;
         ok_ = ok_ && Access::Describe(tile, arg.tile, needsStorage);
+        return *this;
+    }
+    // The last tile that was given has this pad value instead of its own.
+    Call &Padded(PadValue pad)
+    {
+        tiles_[tileCount_ - 1].tile.pad = static_cast<uint32_t>(pad);
         return *this;
     }
     template <typename TileT>
@@ -99,10 +129,7 @@ public:
     }
     Call &Quant(uint64_t parameter) { return Scalar(TESSERA_ROLE_QUANT, parameter); }
 
-    Call &Relu(ReluPreMode relu)
-    {
-        return Attr(TESSERA_ATTR_NAME_RELU_PRE_MODE, static_cast<int64_t>(relu));
-    }
+    Call &Relu(ReluPreMode relu) { return AttrUnless(TESSERA_ATTR_NAME_RELU_PRE_MODE, relu, ReluPreMode::NoRelu); }
     Call &Mode(AccToVecMode mode)
     {
         return Attr(TESSERA_ATTR_NAME_ACC_TO_VEC_MODE, static_cast<int64_t>(mode));
@@ -150,6 +177,16 @@ public:
         const TesseraInst inst = Inst();
         return machine->Done(tessera_transfer(machine->handle(), &inst, &view));
     }
+    // For an instruction that gives a scalar.
+    bool Get(void *value, std::size_t size)
+    {
+        if (!ok_) {
+            return false;
+        }
+        const std::shared_ptr<Machine> &machine = CurrentMachine();
+        const TesseraInst inst = Inst();
+        return machine->Done(tessera_get(machine->handle(), &inst, value, size));
+    }
     RecordEvent Issue()
     {
         Done();
@@ -164,6 +201,7 @@ private:
                 hasConv_ ? &conv_ : nullptr};
     }
 
+    Run run_;
     TesseraOp op_;
     TesseraForm form_;
     uint32_t tileCount_ = 0;
@@ -171,8 +209,8 @@ private:
     uint32_t attrCount_ = 0;
     bool ok_ = true;
     bool hasConv_ = false;
-    TesseraTileArg tiles_[6];
-    TesseraScalar scalars_[5];
+    TesseraTileArg tiles_[7];
+    TesseraScalar scalars_[6];
     TesseraAttr attrs_[8];
     TesseraConv conv_;
 };
@@ -180,5 +218,28 @@ private:
 } // namespace detail
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto
+
+// An intrinsic, beside `name_IMPL` and the overload with events: template parameters and their names, the condition under
+// which it exists, parameters with their defaults and without, their names, and what it does.
+#define PTO_LIST(...) __VA_ARGS__
+#define PTO_INTRINSIC_OR(name, types, given, exists, defaulted, parameters, arguments, ...)                              \
+    template <PTO_LIST types>                                                                                            \
+    PTO_INST std::enable_if_t<exists> name##_IMPL(PTO_LIST defaulted,                                                    \
+                                                  const detail::Where &where = detail::Where::Here())                    \
+    {                                                                                                                    \
+        __VA_ARGS__                                                                                                      \
+    }                                                                                                                    \
+    template <PTO_LIST types>                                                                                            \
+    PTO_INST detail::Returns<exists> name(PTO_LIST defaulted, const detail::Where &where = detail::Where::Here())        \
+    {                                                                                                                    \
+        return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, where), RecordEvent{};                                    \
+    }                                                                                                                    \
+    template <PTO_LIST types, typename WaitEvent, typename... WaitEvents>                                                \
+    PTO_INST detail::Returns<exists, WaitEvent, WaitEvents...> name(PTO_LIST parameters, WaitEvent &, WaitEvents &...)   \
+    {                                                                                                                    \
+        return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, detail::Where{}), RecordEvent{};                          \
+    }
+#define PTO_INTRINSIC(name, types, given, exists, parameters, arguments, ...)                                            \
+    PTO_INTRINSIC_OR(name, types, given, exists, parameters, parameters, arguments, __VA_ARGS__)
 
 #endif

@@ -11,100 +11,100 @@ namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 
 // Matrix product: fresh product. dst(i,j) = s(K), s(0) = +0, s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = a.Rv, K = a.Cv, N = b.Cv (isa/matrix.md 1)
-template <typename Dst, typename A, typename B>
-PTO_INST void TMATMUL_IMPL(Dst &dst, A &a, B &b)
-{ PTO_STATIC_SIG(kTmatmulSigs, Plain, "tmatmul-loc", "tmatmul-loc", "tmatmul-layout", "tmatmul-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TMATMUL).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue(); }
-template <typename Dst, typename A, typename B, typename... WaitEvents>
-PTO_INST detail::TileEventIf<B, WaitEvents...> TMATMUL(Dst &dst, A &a, B &b, WaitEvents &...)
-{ return TMATMUL_IMPL(dst, a, b), RecordEvent{}; }
+PTO_INTRINSIC(TMATMUL, (typename Dst, typename A, typename B), (Dst, A, B), (detail::IsTile<B>), (Dst &dst, A &a, B &b), (dst, a, b),
+    PTO_STATIC_SIG(kTmatmulSigs, Plain, "tmatmul-loc", "tmatmul-loc", "tmatmul-layout", "tmatmul-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMATMUL, "TMATMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
+PTO_INTRINSIC(TMATMUL, (AccPhase accPhase, typename Dst, typename A, typename B), (accPhase, Dst, A, B), (detail::IsTile<B>), (Dst &dst, A &a, B &b), (dst, a, b),
+    PTO_STATIC_SIG(kTmatmulSigs, Plain, "tmatmul-loc", "tmatmul-loc", "tmatmul-layout", "tmatmul-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMATMUL, "TMATMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
 
 // Matrix product: product added to an accumulator. dst(i,j) = s(K), s(0) = acc(i,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = a.Rv, K = a.Cv, N = b.Cv (isa/matrix.md 1)
-template <typename Dst, typename Acc, typename A, typename B>
-PTO_INST void TMATMUL_ACC_IMPL(Dst &dst, Acc &acc, A &a, B &b)
-{ PTO_STATIC_SIG(kTmatmulAccSigs, Plain, "tmatmul_acc-loc", "tmatmul_acc-loc", "tmatmul_acc-layout", "tmatmul_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TMATMUL_ACC).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue(); }
-template <typename Dst, typename Acc, typename A, typename B, typename... WaitEvents>
-PTO_INST detail::TileEventIf<B, WaitEvents...> TMATMUL_ACC(Dst &dst, Acc &acc, A &a, B &b, WaitEvents &...)
-{ return TMATMUL_ACC_IMPL(dst, acc, a, b), RecordEvent{}; }
+PTO_INTRINSIC(TMATMUL_ACC, (typename Dst, typename Acc, typename A, typename B), (Dst, Acc, A, B), (detail::IsTile<B>), (Dst &dst, Acc &acc, A &a, B &b), (dst, acc, a, b),
+    PTO_STATIC_SIG(kTmatmulAccSigs, Plain, "tmatmul_acc-loc", "tmatmul_acc-loc", "tmatmul_acc-layout", "tmatmul_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMATMUL_ACC, "TMATMUL_ACC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
+PTO_INTRINSIC(TMATMUL_ACC, (AccPhase accPhase, typename Dst, typename Acc, typename A, typename B), (accPhase, Dst, Acc, A, B), (detail::IsTile<B>), (Dst &dst, Acc &acc, A &a, B &b), (dst, acc, a, b),
+    PTO_STATIC_SIG(kTmatmulAccSigs, Plain, "tmatmul_acc-loc", "tmatmul_acc-loc", "tmatmul_acc-layout", "tmatmul_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMATMUL_ACC, "TMATMUL_ACC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
 
 // Matrix product: product added to a bias row. dst(i,j) = s(K), s(0) = bias(0,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = a.Rv, K = a.Cv, N = b.Cv (isa/matrix.md 1)
-template <typename Dst, typename A, typename B, typename Bias>
-PTO_INST void TMATMUL_BIAS_IMPL(Dst &dst, A &a, B &b, Bias &bias)
-{ PTO_STATIC_SIG(kTmatmulBiasSigs, Plain, "tmatmul_bias-loc", "tmatmul_bias-loc", "tmatmul_bias-layout", "tmatmul_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TMATMUL_BIAS).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_BIAS, bias).Issue(); }
-template <typename Dst, typename A, typename B, typename Bias, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Bias, WaitEvents...> TMATMUL_BIAS(Dst &dst, A &a, B &b, Bias &bias, WaitEvents &...)
-{ return TMATMUL_BIAS_IMPL(dst, a, b, bias), RecordEvent{}; }
+PTO_INTRINSIC(TMATMUL_BIAS, (typename Dst, typename A, typename B, typename Bias), (Dst, A, B, Bias), (detail::IsTile<Bias>), (Dst &dst, A &a, B &b, Bias &bias), (dst, a, b, bias),
+    PTO_STATIC_SIG(kTmatmulBiasSigs, Plain, "tmatmul_bias-loc", "tmatmul_bias-loc", "tmatmul_bias-layout", "tmatmul_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMATMUL_BIAS, "TMATMUL_BIAS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
+PTO_INTRINSIC(TMATMUL_BIAS, (AccPhase accPhase, typename Dst, typename A, typename B, typename Bias), (accPhase, Dst, A, B, Bias), (detail::IsTile<Bias>), (Dst &dst, A &a, B &b, Bias &bias), (dst, a, b, bias),
+    PTO_STATIC_SIG(kTmatmulBiasSigs, Plain, "tmatmul_bias-loc", "tmatmul_bias-loc", "tmatmul_bias-layout", "tmatmul_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMATMUL_BIAS, "TMATMUL_BIAS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
 
 // Matrix product of block-scaled (MX) operands: fresh product. dst(i,j) = s(K), s(0) = +0, s(k+1) = round(s(k) + a(i,k)*b(k,j)*a_scale(i,k/32)*b_scale(k/32,j)) with one rounding; M = a.Rv, K = a.Cv, N = b.Cv (isa/matrix.md 1)
-template <typename Dst, typename A, typename AScale, typename B, typename BScale>
-PTO_INST void TMATMUL_MX_IMPL(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale)
-{ PTO_STATIC_SIG(kTmatmulMxSigs, Plain, "tmatmul_mx-profile", "tmatmul_mx-loc", "tmatmul_mx-layout", "tmatmul_mx-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TMATMUL_MX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue(); }
-template <typename Dst, typename A, typename AScale, typename B, typename BScale, typename... WaitEvents>
-PTO_INST detail::TileEventIf<BScale, WaitEvents...> TMATMUL_MX(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, WaitEvents &...)
-{ return TMATMUL_MX_IMPL(dst, a, aScale, b, bScale), RecordEvent{}; }
+PTO_INTRINSIC(TMATMUL_MX, (typename Dst, typename A, typename AScale, typename B, typename BScale), (Dst, A, AScale, B, BScale), (detail::IsTile<BScale>), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale), (dst, a, aScale, b, bScale),
+    PTO_STATIC_SIG(kTmatmulMxSigs, Plain, "tmatmul_mx-profile", "tmatmul_mx-loc", "tmatmul_mx-layout", "tmatmul_mx-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMATMUL_MX, "TMATMUL_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue();)
+PTO_INTRINSIC(TMATMUL_MX, (AccPhase accPhase, typename Dst, typename A, typename AScale, typename B, typename BScale), (accPhase, Dst, A, AScale, B, BScale), (detail::IsTile<BScale>), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale), (dst, a, aScale, b, bScale),
+    PTO_STATIC_SIG(kTmatmulMxSigs, Plain, "tmatmul_mx-profile", "tmatmul_mx-loc", "tmatmul_mx-layout", "tmatmul_mx-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMATMUL_MX, "TMATMUL_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue();)
 
 // Matrix product of block-scaled (MX) operands: product added to an accumulator. dst(i,j) = s(K), s(0) = acc(i,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)*a_scale(i,k/32)*b_scale(k/32,j)) with one rounding; M = a.Rv, K = a.Cv, N = b.Cv (isa/matrix.md 1)
-template <typename Dst, typename Acc, typename A, typename AScale, typename B, typename BScale>
-PTO_INST std::enable_if_t<detail::LiesIn<BScale>(0x100)> TMATMUL_MX_IMPL(Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale)
-{ PTO_STATIC_SIG(kTmatmulMxAccSigs, Plain, "tmatmul_mx_acc-profile", "tmatmul_mx_acc-loc", "tmatmul_mx_acc-layout", "tmatmul_mx_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TMATMUL_MX_ACC).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue(); }
-template <typename Dst, typename Acc, typename A, typename AScale, typename B, typename BScale, typename... WaitEvents>
-PTO_INST std::enable_if_t<detail::LiesIn<BScale>(0x100), detail::TileEventIf<BScale, WaitEvents...>> TMATMUL_MX(Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale, WaitEvents &...)
-{ return TMATMUL_MX_IMPL(dst, acc, a, aScale, b, bScale), RecordEvent{}; }
+PTO_INTRINSIC(TMATMUL_MX, (typename Dst, typename Acc, typename A, typename AScale, typename B, typename BScale), (Dst, Acc, A, AScale, B, BScale), (detail::LiesIn<BScale>(0x100)), (Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale), (dst, acc, a, aScale, b, bScale),
+    PTO_STATIC_SIG(kTmatmulMxAccSigs, Plain, "tmatmul_mx_acc-profile", "tmatmul_mx_acc-loc", "tmatmul_mx_acc-layout", "tmatmul_mx_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMATMUL_MX_ACC, "TMATMUL_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue();)
+PTO_INTRINSIC(TMATMUL_MX, (AccPhase accPhase, typename Dst, typename Acc, typename A, typename AScale, typename B, typename BScale), (accPhase, Dst, Acc, A, AScale, B, BScale), (detail::LiesIn<BScale>(0x100)), (Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale), (dst, acc, a, aScale, b, bScale),
+    PTO_STATIC_SIG(kTmatmulMxAccSigs, Plain, "tmatmul_mx_acc-profile", "tmatmul_mx_acc-loc", "tmatmul_mx_acc-layout", "tmatmul_mx_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMATMUL_MX_ACC, "TMATMUL_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue();)
 
 // Matrix product of block-scaled (MX) operands: product added to a bias row. dst(i,j) = s(K), s(0) = bias(0,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)*a_scale(i,k/32)*b_scale(k/32,j)) with one rounding; M = a.Rv, K = a.Cv, N = b.Cv (isa/matrix.md 1)
-template <typename Dst, typename A, typename AScale, typename B, typename BScale, typename Bias>
-PTO_INST std::enable_if_t<detail::LiesIn<Bias>(0x20)> TMATMUL_MX_IMPL(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias)
-{ PTO_STATIC_SIG(kTmatmulMxBiasSigs, Plain, "tmatmul_mx_bias-profile", "tmatmul_mx_bias-loc", "tmatmul_mx_bias-layout", "tmatmul_mx_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TMATMUL_MX_BIAS).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Tile(TESSERA_ROLE_BIAS, bias).Issue(); }
-template <typename Dst, typename A, typename AScale, typename B, typename BScale, typename Bias, typename... WaitEvents>
-PTO_INST std::enable_if_t<detail::LiesIn<Bias>(0x20), detail::TileEventIf<Bias, WaitEvents...>> TMATMUL_MX(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias, WaitEvents &...)
-{ return TMATMUL_MX_IMPL(dst, a, aScale, b, bScale, bias), RecordEvent{}; }
+PTO_INTRINSIC(TMATMUL_MX, (typename Dst, typename A, typename AScale, typename B, typename BScale, typename Bias), (Dst, A, AScale, B, BScale, Bias), (detail::LiesIn<Bias>(0x20)), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias), (dst, a, aScale, b, bScale, bias),
+    PTO_STATIC_SIG(kTmatmulMxBiasSigs, Plain, "tmatmul_mx_bias-profile", "tmatmul_mx_bias-loc", "tmatmul_mx_bias-layout", "tmatmul_mx_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMATMUL_MX_BIAS, "TMATMUL_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
+PTO_INTRINSIC(TMATMUL_MX, (AccPhase accPhase, typename Dst, typename A, typename AScale, typename B, typename BScale, typename Bias), (accPhase, Dst, A, AScale, B, BScale, Bias), (detail::LiesIn<Bias>(0x20)), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias), (dst, a, aScale, b, bScale, bias),
+    PTO_STATIC_SIG(kTmatmulMxBiasSigs, Plain, "tmatmul_mx_bias-profile", "tmatmul_mx_bias-loc", "tmatmul_mx_bias-layout", "tmatmul_mx_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TMATMUL_MX_BIAS, "TMATMUL_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
 
 // Row vector times matrix: fresh product. dst(i,j) = s(K), s(0) = +0, s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
-template <typename Dst, typename A, typename B>
-PTO_INST void TGEMV_IMPL(Dst &dst, A &a, B &b)
-{ PTO_STATIC_SIG(kTgemvSigs, Plain, "tgemv-loc", "tgemv-loc", "tgemv-layout", "tgemv-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGEMV).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue(); }
-template <typename Dst, typename A, typename B, typename... WaitEvents>
-PTO_INST detail::TileEventIf<B, WaitEvents...> TGEMV(Dst &dst, A &a, B &b, WaitEvents &...)
-{ return TGEMV_IMPL(dst, a, b), RecordEvent{}; }
+PTO_INTRINSIC(TGEMV, (typename Dst, typename A, typename B), (Dst, A, B), (detail::IsTile<B>), (Dst &dst, A &a, B &b), (dst, a, b),
+    PTO_STATIC_SIG(kTgemvSigs, Plain, "tgemv-loc", "tgemv-loc", "tgemv-layout", "tgemv-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGEMV, "TGEMV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
+PTO_INTRINSIC(TGEMV, (AccPhase accPhase, typename Dst, typename A, typename B), (accPhase, Dst, A, B), (detail::IsTile<B>), (Dst &dst, A &a, B &b), (dst, a, b),
+    PTO_STATIC_SIG(kTgemvSigs, Plain, "tgemv-loc", "tgemv-loc", "tgemv-layout", "tgemv-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGEMV, "TGEMV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
 
 // Row vector times matrix: product added to an accumulator. dst(i,j) = s(K), s(0) = acc(i,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
-template <typename Dst, typename Acc, typename A, typename B>
-PTO_INST void TGEMV_ACC_IMPL(Dst &dst, Acc &acc, A &a, B &b)
-{ PTO_STATIC_SIG(kTgemvAccSigs, Plain, "tgemv_acc-loc", "tgemv_acc-loc", "tgemv_acc-layout", "tgemv_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGEMV_ACC).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue(); }
-template <typename Dst, typename Acc, typename A, typename B, typename... WaitEvents>
-PTO_INST detail::TileEventIf<B, WaitEvents...> TGEMV_ACC(Dst &dst, Acc &acc, A &a, B &b, WaitEvents &...)
-{ return TGEMV_ACC_IMPL(dst, acc, a, b), RecordEvent{}; }
+PTO_INTRINSIC(TGEMV_ACC, (typename Dst, typename Acc, typename A, typename B), (Dst, Acc, A, B), (detail::IsTile<B>), (Dst &dst, Acc &acc, A &a, B &b), (dst, acc, a, b),
+    PTO_STATIC_SIG(kTgemvAccSigs, Plain, "tgemv_acc-loc", "tgemv_acc-loc", "tgemv_acc-layout", "tgemv_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGEMV_ACC, "TGEMV_ACC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
+PTO_INTRINSIC(TGEMV_ACC, (AccPhase accPhase, typename Dst, typename Acc, typename A, typename B), (accPhase, Dst, Acc, A, B), (detail::IsTile<B>), (Dst &dst, Acc &acc, A &a, B &b), (dst, acc, a, b),
+    PTO_STATIC_SIG(kTgemvAccSigs, Plain, "tgemv_acc-loc", "tgemv_acc-loc", "tgemv_acc-layout", "tgemv_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGEMV_ACC, "TGEMV_ACC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
 
 // Row vector times matrix: product added to a bias row. dst(i,j) = s(K), s(0) = bias(0,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
-template <typename Dst, typename A, typename B, typename Bias>
-PTO_INST void TGEMV_BIAS_IMPL(Dst &dst, A &a, B &b, Bias &bias)
-{ PTO_STATIC_SIG(kTgemvBiasSigs, Plain, "tgemv_bias-loc", "tgemv_bias-loc", "tgemv_bias-layout", "tgemv_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGEMV_BIAS).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_BIAS, bias).Issue(); }
-template <typename Dst, typename A, typename B, typename Bias, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Bias, WaitEvents...> TGEMV_BIAS(Dst &dst, A &a, B &b, Bias &bias, WaitEvents &...)
-{ return TGEMV_BIAS_IMPL(dst, a, b, bias), RecordEvent{}; }
+PTO_INTRINSIC(TGEMV_BIAS, (typename Dst, typename A, typename B, typename Bias), (Dst, A, B, Bias), (detail::IsTile<Bias>), (Dst &dst, A &a, B &b, Bias &bias), (dst, a, b, bias),
+    PTO_STATIC_SIG(kTgemvBiasSigs, Plain, "tgemv_bias-loc", "tgemv_bias-loc", "tgemv_bias-layout", "tgemv_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGEMV_BIAS, "TGEMV_BIAS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
+PTO_INTRINSIC(TGEMV_BIAS, (AccPhase accPhase, typename Dst, typename A, typename B, typename Bias), (accPhase, Dst, A, B, Bias), (detail::IsTile<Bias>), (Dst &dst, A &a, B &b, Bias &bias), (dst, a, b, bias),
+    PTO_STATIC_SIG(kTgemvBiasSigs, Plain, "tgemv_bias-loc", "tgemv_bias-loc", "tgemv_bias-layout", "tgemv_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGEMV_BIAS, "TGEMV_BIAS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
 
 // Row vector times matrix of block-scaled (MX) operands: fresh product. dst(i,j) = s(K), s(0) = +0, s(k+1) = round(s(k) + a(i,k)*b(k,j)*a_scale(i,k/32)*b_scale(k/32,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
-template <typename Dst, typename A, typename AScale, typename B, typename BScale>
-PTO_INST void TGEMV_MX_IMPL(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale)
-{ PTO_STATIC_SIG(kTgemvMxSigs, Plain, "tgemv_mx-profile", "tgemv_mx-loc", "tgemv_mx-layout", "tgemv_mx-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGEMV_MX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue(); }
-template <typename Dst, typename A, typename AScale, typename B, typename BScale, typename... WaitEvents>
-PTO_INST detail::TileEventIf<BScale, WaitEvents...> TGEMV_MX(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, WaitEvents &...)
-{ return TGEMV_MX_IMPL(dst, a, aScale, b, bScale), RecordEvent{}; }
+PTO_INTRINSIC(TGEMV_MX, (typename Dst, typename A, typename AScale, typename B, typename BScale), (Dst, A, AScale, B, BScale), (detail::IsTile<BScale>), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale), (dst, a, aScale, b, bScale),
+    PTO_STATIC_SIG(kTgemvMxSigs, Plain, "tgemv_mx-profile", "tgemv_mx-loc", "tgemv_mx-layout", "tgemv_mx-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGEMV_MX, "TGEMV_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue();)
+PTO_INTRINSIC(TGEMV_MX, (AccPhase accPhase, typename Dst, typename A, typename AScale, typename B, typename BScale), (accPhase, Dst, A, AScale, B, BScale), (detail::IsTile<BScale>), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale), (dst, a, aScale, b, bScale),
+    PTO_STATIC_SIG(kTgemvMxSigs, Plain, "tgemv_mx-profile", "tgemv_mx-loc", "tgemv_mx-layout", "tgemv_mx-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGEMV_MX, "TGEMV_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue();)
 
 // Row vector times matrix of block-scaled (MX) operands: product added to an accumulator. dst(i,j) = s(K), s(0) = acc(i,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)*a_scale(i,k/32)*b_scale(k/32,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
-template <typename Dst, typename Acc, typename A, typename AScale, typename B, typename BScale>
-PTO_INST std::enable_if_t<detail::LiesIn<BScale>(0x100)> TGEMV_MX_IMPL(Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale)
-{ PTO_STATIC_SIG(kTgemvMxAccSigs, Plain, "tgemv_mx_acc-profile", "tgemv_mx_acc-loc", "tgemv_mx_acc-layout", "tgemv_mx_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGEMV_MX_ACC).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue(); }
-template <typename Dst, typename Acc, typename A, typename AScale, typename B, typename BScale, typename... WaitEvents>
-PTO_INST std::enable_if_t<detail::LiesIn<BScale>(0x100), detail::TileEventIf<BScale, WaitEvents...>> TGEMV_MX(Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale, WaitEvents &...)
-{ return TGEMV_MX_IMPL(dst, acc, a, aScale, b, bScale), RecordEvent{}; }
+PTO_INTRINSIC(TGEMV_MX, (typename Dst, typename Acc, typename A, typename AScale, typename B, typename BScale), (Dst, Acc, A, AScale, B, BScale), (detail::LiesIn<BScale>(0x100)), (Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale), (dst, acc, a, aScale, b, bScale),
+    PTO_STATIC_SIG(kTgemvMxAccSigs, Plain, "tgemv_mx_acc-profile", "tgemv_mx_acc-loc", "tgemv_mx_acc-layout", "tgemv_mx_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGEMV_MX_ACC, "TGEMV_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue();)
+PTO_INTRINSIC(TGEMV_MX, (AccPhase accPhase, typename Dst, typename Acc, typename A, typename AScale, typename B, typename BScale), (accPhase, Dst, Acc, A, AScale, B, BScale), (detail::LiesIn<BScale>(0x100)), (Dst &dst, Acc &acc, A &a, AScale &aScale, B &b, BScale &bScale), (dst, acc, a, aScale, b, bScale),
+    PTO_STATIC_SIG(kTgemvMxAccSigs, Plain, "tgemv_mx_acc-profile", "tgemv_mx_acc-loc", "tgemv_mx_acc-layout", "tgemv_mx_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGEMV_MX_ACC, "TGEMV_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue();)
 
 // Row vector times matrix of block-scaled (MX) operands: product added to a bias row. dst(i,j) = s(K), s(0) = bias(0,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)*a_scale(i,k/32)*b_scale(k/32,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
-template <typename Dst, typename A, typename AScale, typename B, typename BScale, typename Bias>
-PTO_INST std::enable_if_t<detail::LiesIn<Bias>(0x20)> TGEMV_MX_IMPL(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias)
-{ PTO_STATIC_SIG(kTgemvMxBiasSigs, Plain, "tgemv_mx_bias-profile", "tgemv_mx_bias-loc", "tgemv_mx_bias-layout", "tgemv_mx_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TGEMV_MX_BIAS).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Tile(TESSERA_ROLE_BIAS, bias).Issue(); }
-template <typename Dst, typename A, typename AScale, typename B, typename BScale, typename Bias, typename... WaitEvents>
-PTO_INST std::enable_if_t<detail::LiesIn<Bias>(0x20), detail::TileEventIf<Bias, WaitEvents...>> TGEMV_MX(Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias, WaitEvents &...)
-{ return TGEMV_MX_IMPL(dst, a, aScale, b, bScale, bias), RecordEvent{}; }
+PTO_INTRINSIC(TGEMV_MX, (typename Dst, typename A, typename AScale, typename B, typename BScale, typename Bias), (Dst, A, AScale, B, BScale, Bias), (detail::LiesIn<Bias>(0x20)), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias), (dst, a, aScale, b, bScale, bias),
+    PTO_STATIC_SIG(kTgemvMxBiasSigs, Plain, "tgemv_mx_bias-profile", "tgemv_mx_bias-loc", "tgemv_mx_bias-layout", "tgemv_mx_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGEMV_MX_BIAS, "TGEMV_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
+PTO_INTRINSIC(TGEMV_MX, (AccPhase accPhase, typename Dst, typename A, typename AScale, typename B, typename BScale, typename Bias), (accPhase, Dst, A, AScale, B, BScale, Bias), (detail::LiesIn<Bias>(0x20)), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale, Bias &bias), (dst, a, aScale, b, bScale, bias),
+    PTO_STATIC_SIG(kTgemvMxBiasSigs, Plain, "tgemv_mx_bias-profile", "tgemv_mx_bias-loc", "tgemv_mx_bias-layout", "tgemv_mx_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TGEMV_MX_BIAS, "TGEMV_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

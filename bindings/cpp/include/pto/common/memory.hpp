@@ -1,4 +1,4 @@
-// TASSIGN, TSUBVIEW, TLOAD and TSTORE (ops.md 10, tile-model.md 7).
+// TASSIGN and TSUBVIEW (ops.md 10), and the host's own access to tiles.
 
 #ifndef PTO_INST_HPP
 #include <pto/pto-inst.hpp>
@@ -60,24 +60,6 @@ inline RecordEvent Assign(TileT &tile, uint64_t address)
     return {};
 }
 
-template <typename Global>
-constexpr TileInfo ViewInfo()
-{
-    const bool nd = Global::Format == Layout::ND;
-    return TileInfo{TileType::Vec,
-                    ElemOf<typename Global::DType>::tag,
-                    ElemOf<typename Global::DType>::bits,
-                    1,
-                    1,
-                    1,
-                    1,
-                    nd ? BLayout::RowMajor : BLayout::ColMajor,
-                    Global::Format == Layout::NZ ? SLayout::RowMajor : SLayout::NoneBox,
-                    512,
-                    PadValue::Null,
-                    CompactMode::Null};
-}
-
 } // namespace detail
 
 // Manual mode: the tile or conv tile lies at this byte address of its memory from here on. Moves no data.
@@ -133,87 +115,17 @@ PTO_INST RecordEvent TASSIGN(GlobalTensor<T, ShapeT, StrideT, L> &global, T *dat
 }
 
 // dst becomes a view of the window of src at (row, col); it keeps the pitch of src.
-template <typename DstTileData, typename SrcTileData, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TSUBVIEW(DstTileData &dst, SrcTileData &src, int64_t row, int64_t col,
-                                                 WaitEvents &...)
-{
-    detail::Call call(TESSERA_OP_TSUBVIEW);
-    call.Tile(TESSERA_ROLE_DST, dst, false).Src(src).At(row, col);
-    if (call.Done()) {
-        const uint64_t own = SrcTileData::isRowMajor ? SrcTileData::Cols : SrcTileData::Rows;
-        const uint64_t pitch = detail::Access::Pitch(src) != 0 ? detail::Access::Pitch(src) : own;
-        const uint64_t elements = SrcTileData::isRowMajor
-                                      ? static_cast<uint64_t>(row) * pitch + static_cast<uint64_t>(col)
-                                      : static_cast<uint64_t>(col) * pitch + static_cast<uint64_t>(row);
-        detail::Access::Rebind(dst, src, elements * SrcTileData::Info.bits / 8, pitch);
-    }
-    return {};
-}
-
-// The view into the tile's valid region; the padding is filled where the tile's pad is not Null.
-template <typename TileT, typename T, typename ShapeT, typename StrideT, Layout L, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TLOAD(TileT &dst, const GlobalTensor<T, ShapeT, StrideT, L> &src, WaitEvents &...)
-{
-    using Global [[maybe_unused]] = GlobalTensor<T, ShapeT, StrideT, L>;
-    PTO_STATIC_FLOW("tload", kTloadSigs, detail::Form::Plain, detail::ViewInfo<Global>(), TileT::Info);
-    const auto &machine = detail::CurrentMachine();
-    const TesseraView view = src.Describe();
-    TesseraTile tile;
-    if (detail::Access::Describe(dst, tile)) {
-        machine->Done(tessera_load(machine->handle(), &tile, &view));
-    }
-    return {};
-}
-
-// The view, which has the dimensions of the conv tile, as it lies.
-template <TileType Loc, typename E, int Bytes, Layout Format, typename ConvShape, typename T, typename ShapeT,
-          typename StrideT, Layout L, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TLOAD(ConvTile<Loc, E, Bytes, Format, ConvShape> &dst,
-                                              const GlobalTensor<T, ShapeT, StrideT, L> &src, WaitEvents &...)
-{
-    const auto &machine = detail::CurrentMachine();
-    TesseraView view = src.Describe();
-    // The dimensions have names, and the tag only repeats them.
-    view.layout = TESSERA_VIEW_LAYOUT_ND;
-    TesseraConv tile;
-    if (detail::Access::DescribeConv(dst, tile)) {
-        machine->Done(tessera_load_conv(machine->handle(), &tile, &view));
-    }
-    return {};
-}
-
-// The dense array behind a pointer.
-template <TileType Loc, typename E, int Bytes, Layout Format, typename ConvShape, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TLOAD(ConvTile<Loc, E, Bytes, Format, ConvShape> &dst, const E *src, WaitEvents &...)
-{
-    const auto &machine = detail::CurrentMachine();
-    TesseraView view{};
-    // The library reads only.
-    view.data = const_cast<E *>(src);
-    view.elem = static_cast<uint32_t>(detail::ElemOf<E>::tag);
-    view.extent = dst.Numel();
-    TesseraConv tile;
-    if (detail::Access::DescribeConv(dst, tile)) {
-        machine->Done(tessera_load_conv(machine->handle(), &tile, &view));
-    }
-    return {};
-}
-
-// The tile's valid region into the view. What has no defined value is written as 0, with a warning.
-template <typename T, typename ShapeT, typename StrideT, Layout L, typename TileT, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TSTORE(const GlobalTensor<T, ShapeT, StrideT, L> &dst, TileT &src, WaitEvents &...)
-{
-    using Global [[maybe_unused]] = GlobalTensor<T, ShapeT, StrideT, L>;
-    static_assert(!Global::IsConst, "TSTORE writes, and this is a view of const elements");
-    PTO_STATIC_FLOW("tstore", kTstoreSigs, detail::Form::Plain, TileT::Info, detail::ViewInfo<Global>());
-    const auto &machine = detail::CurrentMachine();
-    const TesseraView view = dst.Describe();
-    TesseraTile tile;
-    if (detail::Access::Describe(src, tile)) {
-        machine->Done(tessera_store(machine->handle(), &view, &tile));
-    }
-    return {};
-}
+PTO_INTRINSIC(TSUBVIEW, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>),
+              (Dst &dst, Src &src, int64_t row, int64_t col), (dst, src, row, col),
+              detail::Call call(TESSERA_OP_TSUBVIEW, "TSUBVIEW", where);
+              call.Tile(TESSERA_ROLE_DST, dst, false).Src(src).At(row, col);
+              if (call.Done()) {
+                  const uint64_t own = Src::isRowMajor ? Src::Cols : Src::Rows;
+                  const uint64_t pitch = detail::Access::Pitch(src) != 0 ? detail::Access::Pitch(src) : own;
+                  const uint64_t elements = Src::isRowMajor ? static_cast<uint64_t>(row) * pitch + static_cast<uint64_t>(col)
+                                                            : static_cast<uint64_t>(col) * pitch + static_cast<uint64_t>(row);
+                  detail::Access::Rebind(dst, src, elements * Src::Info.bits / 8, pitch);
+              })
 
 namespace detail {
 

@@ -1,329 +1,160 @@
-// TMOV, TEXTRACT and TINSERT with their _FP forms (ops.md 2 and 3, fixpipe.md).
+// TMOV, TEXTRACT and TINSERT with their _FP forms (ops.md 2 and 3, fixpipe.md, cpp.md 6.3).
 
 #ifndef PTO_COMMON_MOVE_HPP
 #define PTO_COMMON_MOVE_HPP
 
-#include <pto/common/issue.hpp>
+#include <pto/common/arguments.hpp>
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 namespace detail {
 
-template <typename FpTileData>
+template <typename Fp>
 constexpr void CheckFp()
 {
-    PTO_STATIC_RULE(FpTileData::Loc == TileType::Scaling, "fp-operand: fp is a tile of TileType::Scaling");
+    PTO_STATIC_RULE(Fp::Loc == TileType::Scaling || (kProfile == Profile::Cpu && Fp::Loc == TileType::Mat),
+                    "fp-operand: fp is a tile of TileType::Scaling");
 }
 
-template <typename DstTileData, typename SrcTileData>
+template <typename Dst, typename Src>
 constexpr void CheckInsert()
 {
-    PTO_STATIC_RULE(kProfile != Profile::A5 || SrcTileData::Loc != TileType::Vec || DstTileData::Loc != TileType::Vec ||
-                        !SrcTileData::Info.IsNz() || SrcTileData::Cols <= DstTileData::Cols,
+    PTO_STATIC_RULE(kProfile != Profile::A5 || Src::Loc != TileType::Vec || Dst::Loc != TileType::Vec ||
+                        !Src::Info.IsNz() || Src::Cols <= Dst::Cols,
                     "tinsert-cols: source cols do not exceed destination cols");
 }
 
+// Is it a tile of quantization parameters, and not scratch?
+template <typename T>
+inline constexpr bool IsScaling = LiesIn<T>(1u << TESSERA_LOC_SCALING);
+
 } // namespace detail
 
-// TMOV: plain, with relu, with a mode, with a quantization parameter, with a Scaling tile and a mode.
-template <typename DstTileData, typename SrcTileData, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TMOV).Dst(dst).Src(src).Issue();
-}
+// One form with its modes: ReLU, the vector cores that are written, and both again behind a phase. Template parameters and
+// their names, the condition, parameters with and without defaults, their names; what is checked; the operands of the call.
+#define PTO_MOVE_RELU(name, op, types, given, exists, defaulted, parameters, arguments, check, operands)                 \
+    PTO_INTRINSIC_OR(name, (PTO_LIST types, ReluPreMode relu = ReluPreMode::NoRelu), (PTO_LIST given, relu), exists,     \
+                     defaulted, parameters, arguments,                                                                   \
+                     PTO_LIST check detail::Call(op, #name, where) operands.Relu(relu).Issue();)
+#define PTO_MOVE_MODE(name, op, types, given, exists, parameters, arguments, check, operands)                            \
+    PTO_INTRINSIC(name, (PTO_LIST types, AccToVecMode mode, ReluPreMode relu = ReluPreMode::NoRelu),                     \
+                  (PTO_LIST given, mode, relu), exists, parameters, arguments,                                           \
+                  PTO_LIST check detail::Call(op, #name, where) operands.Mode(mode).Relu(relu).Issue();)
+#define PTO_MOVE_OR(name, op, types, given, exists, defaulted, parameters, arguments, check, operands)                   \
+    PTO_MOVE_RELU(name, op, types, given, exists, defaulted, parameters, arguments, check, operands)                     \
+    PTO_MOVE_MODE(name, op, types, given, exists, parameters, arguments, check, operands)
+#define PTO_MOVE(name, op, types, given, exists, parameters, arguments, check, operands)                                 \
+    PTO_MOVE_OR(name, op, types, given, exists, parameters, parameters, arguments, check, operands)
+#define PTO_MOVE_PHASES(name, op, types, given, exists, parameters, arguments, check, operands)                          \
+    PTO_MOVE(name, op, types, given, exists, parameters, arguments, check, operands)                                     \
+    PTO_MOVE(name, op, (STPhase phase, PTO_LIST types), (phase, PTO_LIST given), exists, parameters, arguments, check,   \
+             operands)
 
-template <typename DstTileData, typename SrcTileData, ReluPreMode reluMode, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TMOV).Dst(dst).Src(src).Relu(reluMode).Issue();
-}
+#define PTO_MOVED(name, sigs, form) PTO_STATIC_FLOW(name, sigs, detail::Form::form, Src::Info, Dst::Info);
 
-template <typename DstTileData, typename SrcTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TMOV).Dst(dst).Src(src).Mode(mode).Relu(reluMode).Issue();
-}
+PTO_MOVE_PHASES(TMOV, TESSERA_OP_TMOV, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>),
+                (Dst &dst, Src &src), (dst, src), (PTO_MOVED("tmov", kTmovSigs, Plain)), .Dst(dst).Src(src))
+PTO_MOVE_PHASES(TMOV, TESSERA_OP_TMOV, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>),
+                (Dst &dst, Src &src, uint64_t preQuantScalar), (dst, src, preQuantScalar),
+                (PTO_MOVED("tmov", kTmovSigs, ScalarQuant)), .Dst(dst).Src(src).Quant(preQuantScalar))
+PTO_MOVE_RELU(TMOV, TESSERA_OP_TMOV_FP, (typename Dst, typename Src, typename Fp), (Dst, Src, Fp),
+              (detail::IsScaling<Fp>), (Dst &dst, Src &src, Fp &fp), (Dst &dst, Src &src, Fp &fp), (dst, src, fp),
+              (PTO_MOVED("tmov", kTmovSigs, VectorQuant) detail::CheckFp<Fp>();), .Dst(dst).Src(src).Fp(fp))
+PTO_MOVE_MODE(TMOV, TESSERA_OP_TMOV_FP, (typename Dst, typename Src, typename Fp), (Dst, Src, Fp), (detail::IsTile<Fp>),
+              (Dst &dst, Src &src, Fp &fp), (dst, src, fp),
+              (PTO_MOVED("tmov", kTmovSigs, VectorQuant) detail::CheckFp<Fp>();), .Dst(dst).Src(src).Fp(fp))
+PTO_MOVE_MODE(TMOV, TESSERA_OP_TMOV_FP, (STPhase phase, typename Dst, typename Src, typename Fp), (phase, Dst, Src, Fp),
+              (detail::IsTile<Fp>), (Dst &dst, Src &src, Fp &fp), (dst, src, fp),
+              (PTO_MOVED("tmov", kTmovSigs, VectorQuant) detail::CheckFp<Fp>();), .Dst(dst).Src(src).Fp(fp))
 
-template <typename DstTileData, typename SrcTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, uint64_t preQuantScalar, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TMOV).Dst(dst).Src(src).Quant(preQuantScalar).Relu(reluMode).Issue();
-}
+// With scratch, which no profile here needs.
+PTO_INTRINSIC(TMOV, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp),
+              (detail::IsTile<Tmp> && !detail::IsScaling<Tmp>), (Dst &dst, Src &src, [[maybe_unused]] Tmp &tmp), (dst, src, tmp),
+              TMOV_IMPL<Dst, Src>(dst, src, where);)
+PTO_INTRINSIC(TMOV, (int axis, typename Dst, typename Src, typename Tmp), (axis, Dst, Src, Tmp), (detail::IsTile<Tmp>),
+              (Dst &dst, Src &src, [[maybe_unused]] Tmp &tmp), (dst, src, tmp), TMOV_IMPL<Dst, Src>(dst, src, where);)
 
-template <typename DstTileData, typename SrcTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, uint64_t preQuantScalar, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TMOV).Dst(dst).Src(src).Quant(preQuantScalar).Mode(mode).Relu(reluMode).Issue();
-}
+// With a Scaling tile: vector quantization.
+PTO_MOVE_PHASES(TMOV_FP, TESSERA_OP_TMOV_FP, (typename Dst, typename Src, typename Fp), (Dst, Src, Fp),
+                (detail::IsTile<Fp>), (Dst &dst, Src &src, Fp &fp), (dst, src, fp),
+                (PTO_MOVED("tmov", kTmovSigs, VectorQuant) detail::CheckFp<Fp>();), .Dst(dst).Src(src).Fp(fp))
+// With a value: the plain instruction, then the padding of dst becomes the value.
+PTO_MOVE(TMOV_FP, TESSERA_OP_TMOV_FP, (typename Dst, typename Src, typename Fill), (Dst, Src, Fill),
+         (detail::IsScalar<Fill>), (Dst &dst, Src &src, Fill fp), (dst, src, fp),
+         (PTO_MOVED("tmov", kTmovSigs, Fill)), .Dst(dst).Src(src).Scalar(TESSERA_ROLE_FILL, fp))
 
-template <typename DstTileData, typename SrcTileData, typename FpTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, FpTileData &fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
-    detail::CheckFp<FpTileData>();
-    return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Fp(fp).Relu(reluMode).Issue();
-}
+// TEXTRACT and TINSERT have the same forms, with the place of the window behind the parameter.
+#define PTO_WINDOWS(name, sigs, check, usual)                                                                            \
+    PTO_MOVE_OR(name, TESSERA_OP_##name, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>),                \
+             (Dst &dst, Src &src, int64_t indexRow usual, int64_t indexCol usual),                                       \
+             (Dst &dst, Src &src, int64_t indexRow, int64_t indexCol), (dst, src, indexRow, indexCol),                   \
+             (PTO_MOVED(PTO_ID_##name, sigs, Plain) check), .Dst(dst).Src(src).At(indexRow, indexCol))                   \
+    PTO_MOVE(name, TESSERA_OP_##name, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>),                   \
+             (Dst &dst, Src &src, uint64_t preQuantScalar, int64_t indexRow, int64_t indexCol),                          \
+             (dst, src, preQuantScalar, indexRow, indexCol), (PTO_MOVED(PTO_ID_##name, sigs, ScalarQuant) check),        \
+             .Dst(dst).Src(src).At(indexRow, indexCol).Quant(preQuantScalar))                                            \
+    PTO_MOVE_MODE(name, TESSERA_OP_##name##_FP, (typename Dst, typename Src, typename Fp), (Dst, Src, Fp),               \
+                  (detail::IsTile<Fp>), (Dst &dst, Src &src, Fp &fp, int64_t indexRow, int64_t indexCol),                \
+                  (dst, src, fp, indexRow, indexCol),                                                                    \
+                  (PTO_MOVED(PTO_ID_##name, sigs, VectorQuant) check detail::CheckFp<Fp>();),                            \
+                  .Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol))                                                      \
+    PTO_MOVE(name##_FP, TESSERA_OP_##name##_FP, (typename Dst, typename Src, typename Fp), (Dst, Src, Fp),               \
+             (detail::IsTile<Fp>), (Dst &dst, Src &src, Fp &fp, int64_t indexRow, int64_t indexCol),                     \
+             (dst, src, fp, indexRow, indexCol),                                                                         \
+             (PTO_MOVED(PTO_ID_##name, sigs, VectorQuant) check detail::CheckFp<Fp>();),                                 \
+             .Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol))                                                           \
+    PTO_MOVE(name##_FP, TESSERA_OP_##name##_FP, (typename Dst, typename Src, typename Fill), (Dst, Src, Fill),           \
+             (detail::IsScalar<Fill>), (Dst &dst, Src &src, int64_t indexRow, int64_t indexCol, Fill fp),                \
+             (dst, src, indexRow, indexCol, fp), (PTO_MOVED(PTO_ID_##name, sigs, Fill) check),                           \
+             .Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp))
+#define PTO_ID_TEXTRACT "textract"
+#define PTO_ID_TINSERT "tinsert"
+#define PTO_NONE
+#define PTO_START = 0
+#define PTO_CHECK_INSERT detail::CheckInsert<Dst, Src>();
+PTO_WINDOWS(TEXTRACT, kTextractSigs, PTO_NONE, PTO_START)
+PTO_WINDOWS(TINSERT, kTinsertSigs, PTO_CHECK_INSERT, PTO_NONE)
 
-template <typename DstTileData, typename SrcTileData, typename FpTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TMOV(DstTileData &dst, SrcTileData &src, FpTileData &fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
-    detail::CheckFp<FpTileData>();
-    return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Fp(fp).Mode(mode).Relu(reluMode).Issue();
-}
+// Two windows of one source, dst0 first (ops.md 3.3).
+PTO_INTRINSIC_OR(TEXTRACT, (typename Dst0, typename Dst1, typename Src), (Dst0, Dst1, Src), (detail::IsTile<Src>),
+              (Dst0 &dst0, Dst1 &dst1, Src &src, int64_t indexRow0 = 0, int64_t indexCol0 = 0, int64_t indexRow1 = 0,
+               int64_t indexCol1 = 0),
+              (Dst0 &dst0, Dst1 &dst1, Src &src, int64_t indexRow0, int64_t indexCol0, int64_t indexRow1, int64_t indexCol1),
+              (dst0, dst1, src, indexRow0, indexCol0, indexRow1, indexCol1),
+              PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::TwoWindows, Src::Info, Dst0::Info);
+              PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::TwoWindows, Src::Info, Dst1::Info);
+              detail::Call(TESSERA_OP_TEXTRACT, "TEXTRACT", where)
+                  .Tile(TESSERA_ROLE_DST0, dst0)
+                  .Tile(TESSERA_ROLE_DST1, dst1)
+                  .Src(src)
+                  .At(indexRow0, indexCol0)
+                  .Scalar(TESSERA_ROLE_ROW1, indexRow1)
+                  .Scalar(TESSERA_ROLE_COL1, indexCol1)
+                  .Issue();)
 
-// TMOV_FP with a Scaling tile: vector quantization.
-template <typename DstTileData, typename SrcTileData, typename FpTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TMOV_FP(DstTileData &dst, SrcTileData &src, FpTileData &fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
-    detail::CheckFp<FpTileData>();
-    return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Fp(fp).Relu(reluMode).Issue();
-}
+// Into two or four groups of column blocks; cpu takes it too and the result is that of the plain form.
+PTO_INTRINSIC_OR(TINSERT, (TInsertMode mode, typename Dst, typename Src), (mode, Dst, Src), (detail::IsTile<Src>),
+              (Dst &dst, Src &src, int64_t indexRow = 0, int64_t indexCol = 0),
+              (Dst &dst, Src &src, int64_t indexRow, int64_t indexCol), (dst, src, indexRow, indexCol),
+              PTO_MOVED("tinsert", kTinsertSigs, Plain)
+              PTO_STATIC_RULE(kProfile == Profile::Cpu || (Src::Loc == TileType::Vec && Dst::Loc == TileType::Mat),
+                              "tinsert-loc: the split form inserts a Vec tile into a Mat tile");
+              PTO_STATIC_RULE(kProfile == Profile::Cpu || (Src::Info.IsNz() && Dst::Info.IsNz()),
+                              "tinsert-layout: source and destination of the split form are NZ");
+              detail::Call(TESSERA_OP_TINSERT, "TINSERT", where).Dst(dst).Src(src).At(indexRow, indexCol).Split(mode).Issue();)
 
-template <typename DstTileData, typename SrcTileData, typename FpTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TMOV_FP(DstTileData &dst, SrcTileData &src, FpTileData &fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
-    detail::CheckFp<FpTileData>();
-    return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Fp(fp).Mode(mode).Relu(reluMode).Issue();
-}
-
-// TMOV_FP with a value: the plain instruction, then the padding of dst becomes the value.
-template <typename DstTileData, typename SrcTileData, typename FillT, typename... WaitEvents>
-PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TMOV_FP(DstTileData &dst, SrcTileData &src, FillT fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Scalar(TESSERA_ROLE_FILL, fp).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, typename FillT, ReluPreMode reluMode, typename... WaitEvents>
-PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TMOV_FP(DstTileData &dst, SrcTileData &src, FillT fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Scalar(TESSERA_ROLE_FILL, fp).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, typename FillT, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TMOV_FP(DstTileData &dst, SrcTileData &src, FillT fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tmov", kTmovSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TMOV_FP).Dst(dst).Src(src).Scalar(TESSERA_ROLE_FILL, fp).Mode(mode).Relu(reluMode).Issue();
-}
-
-// TEXTRACT: plain, with relu, with a mode, with a quantization parameter, with a Scaling tile and a mode.
-template <typename DstTileData, typename SrcTileData, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TEXTRACT(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TEXTRACT).Dst(dst).Src(src).At(indexRow, indexCol).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, ReluPreMode reluMode, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TEXTRACT(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TEXTRACT).Dst(dst).Src(src).At(indexRow, indexCol).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TEXTRACT(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TEXTRACT).Dst(dst).Src(src).At(indexRow, indexCol).Mode(mode).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TEXTRACT(DstTileData &dst, SrcTileData &src, uint64_t preQuantScalar, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TEXTRACT).Dst(dst).Src(src).At(indexRow, indexCol).Quant(preQuantScalar).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TEXTRACT(DstTileData &dst, SrcTileData &src, uint64_t preQuantScalar, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TEXTRACT).Dst(dst).Src(src).At(indexRow, indexCol).Quant(preQuantScalar).Mode(mode).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, typename FpTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TEXTRACT(DstTileData &dst, SrcTileData &src, FpTileData &fp, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
-    detail::CheckFp<FpTileData>();
-    return detail::Call(TESSERA_OP_TEXTRACT_FP).Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol).Mode(mode).Relu(reluMode).Issue();
-}
-
-// TEXTRACT_FP with a Scaling tile: vector quantization.
-template <typename DstTileData, typename SrcTileData, typename FpTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TEXTRACT_FP(DstTileData &dst, SrcTileData &src, FpTileData &fp, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
-    detail::CheckFp<FpTileData>();
-    return detail::Call(TESSERA_OP_TEXTRACT_FP).Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, typename FpTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TEXTRACT_FP(DstTileData &dst, SrcTileData &src, FpTileData &fp, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
-    detail::CheckFp<FpTileData>();
-    return detail::Call(TESSERA_OP_TEXTRACT_FP).Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol).Mode(mode).Relu(reluMode).Issue();
-}
-
-// TEXTRACT_FP with a value: the plain instruction, then the padding of dst becomes the value.
-template <typename DstTileData, typename SrcTileData, typename FillT, typename... WaitEvents>
-PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TEXTRACT_FP(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, FillT fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TEXTRACT_FP).Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, typename FillT, ReluPreMode reluMode, typename... WaitEvents>
-PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TEXTRACT_FP(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, FillT fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TEXTRACT_FP).Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, typename FillT, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TEXTRACT_FP(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, FillT fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
-    return detail::Call(TESSERA_OP_TEXTRACT_FP).Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp).Mode(mode).Relu(reluMode).Issue();
-}
-
-// TEXTRACT of two windows of one source, dst0 first (ops.md 3.3).
-template <typename Dst0TileData, typename Dst1TileData, typename SrcTileData, typename... WaitEvents>
-PTO_INST detail::TileEventIf<SrcTileData, WaitEvents...> TEXTRACT(Dst0TileData &dst0, Dst1TileData &dst1,
-                                                                  SrcTileData &src, int64_t indexRow0,
-                                                                  int64_t indexCol0, int64_t indexRow1,
-                                                                  int64_t indexCol1, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::TwoWindows, SrcTileData::Info, Dst0TileData::Info);
-    PTO_STATIC_FLOW("textract", kTextractSigs, detail::Form::TwoWindows, SrcTileData::Info, Dst1TileData::Info);
-    return detail::Call(TESSERA_OP_TEXTRACT)
-        .Tile(TESSERA_ROLE_DST0, dst0)
-        .Tile(TESSERA_ROLE_DST1, dst1)
-        .Src(src)
-        .At(indexRow0, indexCol0)
-        .Scalar(TESSERA_ROLE_ROW1, indexRow1)
-        .Scalar(TESSERA_ROLE_COL1, indexCol1)
-        .Issue();
-}
-
-// TINSERT: plain, with relu, with a mode, with a quantization parameter, with a Scaling tile and a mode.
-template <typename DstTileData, typename SrcTileData, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
-    detail::CheckInsert<DstTileData, SrcTileData>();
-    return detail::Call(TESSERA_OP_TINSERT).Dst(dst).Src(src).At(indexRow, indexCol).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, ReluPreMode reluMode, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
-    detail::CheckInsert<DstTileData, SrcTileData>();
-    return detail::Call(TESSERA_OP_TINSERT).Dst(dst).Src(src).At(indexRow, indexCol).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
-    detail::CheckInsert<DstTileData, SrcTileData>();
-    return detail::Call(TESSERA_OP_TINSERT).Dst(dst).Src(src).At(indexRow, indexCol).Mode(mode).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, uint64_t preQuantScalar, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
-    detail::CheckInsert<DstTileData, SrcTileData>();
-    return detail::Call(TESSERA_OP_TINSERT).Dst(dst).Src(src).At(indexRow, indexCol).Quant(preQuantScalar).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, uint64_t preQuantScalar, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::ScalarQuant, SrcTileData::Info, DstTileData::Info);
-    detail::CheckInsert<DstTileData, SrcTileData>();
-    return detail::Call(TESSERA_OP_TINSERT).Dst(dst).Src(src).At(indexRow, indexCol).Quant(preQuantScalar).Mode(mode).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, typename FpTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, FpTileData &fp, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
-    detail::CheckInsert<DstTileData, SrcTileData>();
-    detail::CheckFp<FpTileData>();
-    return detail::Call(TESSERA_OP_TINSERT_FP).Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol).Mode(mode).Relu(reluMode).Issue();
-}
-
-// TINSERT_FP with a Scaling tile: vector quantization.
-template <typename DstTileData, typename SrcTileData, typename FpTileData, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TINSERT_FP(DstTileData &dst, SrcTileData &src, FpTileData &fp, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
-    detail::CheckInsert<DstTileData, SrcTileData>();
-    detail::CheckFp<FpTileData>();
-    return detail::Call(TESSERA_OP_TINSERT_FP).Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, typename FpTileData, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::TileEventIf<FpTileData, WaitEvents...> TINSERT_FP(DstTileData &dst, SrcTileData &src, FpTileData &fp, int64_t indexRow, int64_t indexCol, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::VectorQuant, SrcTileData::Info, DstTileData::Info);
-    detail::CheckInsert<DstTileData, SrcTileData>();
-    detail::CheckFp<FpTileData>();
-    return detail::Call(TESSERA_OP_TINSERT_FP).Dst(dst).Src(src).Fp(fp).At(indexRow, indexCol).Mode(mode).Relu(reluMode).Issue();
-}
-
-// TINSERT_FP with a value: the plain instruction, then the padding of dst becomes the value.
-template <typename DstTileData, typename SrcTileData, typename FillT, typename... WaitEvents>
-PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TINSERT_FP(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, FillT fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
-    detail::CheckInsert<DstTileData, SrcTileData>();
-    return detail::Call(TESSERA_OP_TINSERT_FP).Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, typename FillT, ReluPreMode reluMode, typename... WaitEvents>
-PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TINSERT_FP(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, FillT fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
-    detail::CheckInsert<DstTileData, SrcTileData>();
-    return detail::Call(TESSERA_OP_TINSERT_FP).Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp).Relu(reluMode).Issue();
-}
-
-template <typename DstTileData, typename SrcTileData, typename FillT, AccToVecMode mode, ReluPreMode reluMode = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::ScalarEventIf<FillT, WaitEvents...> TINSERT_FP(DstTileData &dst, SrcTileData &src, int64_t indexRow, int64_t indexCol, FillT fp, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Fill, SrcTileData::Info, DstTileData::Info);
-    detail::CheckInsert<DstTileData, SrcTileData>();
-    return detail::Call(TESSERA_OP_TINSERT_FP).Dst(dst).Src(src).At(indexRow, indexCol).Scalar(TESSERA_ROLE_FILL, fp).Mode(mode).Relu(reluMode).Issue();
-}
-
-// TINSERT in two or four groups of column blocks; cpu takes it too and the result is that of the plain form.
-template <TInsertMode mode, typename DstTileData, typename SrcTileData, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TINSERT(DstTileData &dst, SrcTileData &src, int64_t indexRow = 0,
-                                                int64_t indexCol = 0, WaitEvents &...)
-{
-    PTO_STATIC_FLOW("tinsert", kTinsertSigs, detail::Form::Plain, SrcTileData::Info, DstTileData::Info);
-    PTO_STATIC_RULE(kProfile == Profile::Cpu || (SrcTileData::Loc == TileType::Vec && DstTileData::Loc == TileType::Mat),
-                    "tinsert-loc: the split form inserts a Vec tile into a Mat tile");
-    PTO_STATIC_RULE(kProfile == Profile::Cpu || (SrcTileData::Info.IsNz() && DstTileData::Info.IsNz()),
-                    "tinsert-layout: source and destination of the split form are NZ");
-    return detail::Call(TESSERA_OP_TINSERT).Dst(dst).Src(src).At(indexRow, indexCol).Split(mode).Issue();
-}
+#undef PTO_MOVE_RELU
+#undef PTO_MOVE_MODE
+#undef PTO_MOVE_OR
+#undef PTO_MOVE
+#undef PTO_MOVE_PHASES
+#undef PTO_MOVED
+#undef PTO_WINDOWS
+#undef PTO_ID_TEXTRACT
+#undef PTO_ID_TINSERT
+#undef PTO_NONE
+#undef PTO_START
+#undef PTO_CHECK_INSERT
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

@@ -8,6 +8,7 @@
 #include <pto/common/compare.hpp>
 #include <pto/common/elementwise.hpp>
 #include <pto/common/fill.hpp>
+#include <pto/common/gather.hpp>
 #include <pto/common/img2col.hpp>
 #include <pto/common/irregular.hpp>
 #include <pto/common/matrix.hpp>
@@ -15,6 +16,7 @@
 #include <pto/common/memory_model.hpp>
 #include <pto/common/transfer.hpp>
 #include <pto/common/move.hpp>
+#include <pto/common/print.hpp>
 #include <pto/common/products.hpp>
 #include <pto/common/rearrange.hpp>
 #include <pto/common/reduce.hpp>

@@ -11,464 +11,263 @@ namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 
 // The sum of each row of src goes to column 0 of dst. dst(i,0) = (((+0 + src(i,0)) + src(i,1)) + ...) + src(i,C-1), C = src.Cv (isa/reduce.md 1)
-template <typename Dst, typename Src, typename Tmp>
-PTO_INST void TROWSUM_IMPL(Dst &dst, Src &src, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowsumSigs, Plain, "trowsum-loc", "trowsum-loc", "trowsum-layout", "trowsum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWSUM).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWSUM(Dst &dst, Src &src, Tmp &tmp, WaitEvents &...)
-{ return TROWSUM_IMPL(dst, src, tmp), RecordEvent{}; }
-template <typename Dst, typename Src>
-PTO_INST void TROWSUM_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTrowsumSigs, Plain, "trowsum-loc", "trowsum-loc", "trowsum-layout", "trowsum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWSUM).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TROWSUM(Dst &dst, Src &src, WaitEvents &...)
-{ return TROWSUM_IMPL(dst, src), RecordEvent{}; }
+PTO_INTRINSIC(TROWSUM, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+    PTO_STATIC_SIG(kTrowsumSigs, Plain, "trowsum-loc", "trowsum-loc", "trowsum-layout", "trowsum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWSUM, "TROWSUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWSUM, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTrowsumSigs, Plain, "trowsum-loc", "trowsum-loc", "trowsum-layout", "trowsum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWSUM, "TROWSUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The product of each row of src goes to column 0 of dst. dst(i,0) = (((1 * src(i,0)) * src(i,1)) * ...) * src(i,C-1), C = src.Cv (isa/reduce.md 1)
-template <typename Dst, typename Src, typename Tmp>
-PTO_INST void TROWPROD_IMPL(Dst &dst, Src &src, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowprodSigs, Plain, "trowprod-loc", "trowprod-loc", "trowprod-layout", "trowprod-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWPROD).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWPROD(Dst &dst, Src &src, Tmp &tmp, WaitEvents &...)
-{ return TROWPROD_IMPL(dst, src, tmp), RecordEvent{}; }
-template <typename Dst, typename Src>
-PTO_INST void TROWPROD_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTrowprodSigs, Plain, "trowprod-loc", "trowprod-loc", "trowprod-layout", "trowprod-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWPROD).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TROWPROD(Dst &dst, Src &src, WaitEvents &...)
-{ return TROWPROD_IMPL(dst, src), RecordEvent{}; }
+PTO_INTRINSIC(TROWPROD, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+    PTO_STATIC_SIG(kTrowprodSigs, Plain, "trowprod-loc", "trowprod-loc", "trowprod-layout", "trowprod-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWPROD, "TROWPROD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWPROD, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTrowprodSigs, Plain, "trowprod-loc", "trowprod-loc", "trowprod-layout", "trowprod-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWPROD, "TROWPROD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The maximum of each row of src goes to column 0 of dst. dst(i,0) = max over 0 <= j < src.Cv of src(i,j) (isa/reduce.md 1)
-template <typename Dst, typename Src, typename Tmp>
-PTO_INST void TROWMAX_IMPL(Dst &dst, Src &src, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowmaxSigs, Plain, "trowmax-loc", "trowmax-loc", "trowmax-layout", "trowmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWMAX(Dst &dst, Src &src, Tmp &tmp, WaitEvents &...)
-{ return TROWMAX_IMPL(dst, src, tmp), RecordEvent{}; }
-template <typename Dst, typename Src>
-PTO_INST void TROWMAX_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTrowmaxSigs, Plain, "trowmax-loc", "trowmax-loc", "trowmax-layout", "trowmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TROWMAX(Dst &dst, Src &src, WaitEvents &...)
-{ return TROWMAX_IMPL(dst, src), RecordEvent{}; }
+PTO_INTRINSIC(TROWMAX, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+    PTO_STATIC_SIG(kTrowmaxSigs, Plain, "trowmax-loc", "trowmax-loc", "trowmax-layout", "trowmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWMAX, "TROWMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWMAX, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTrowmaxSigs, Plain, "trowmax-loc", "trowmax-loc", "trowmax-layout", "trowmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWMAX, "TROWMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The minimum of each row of src goes to column 0 of dst. dst(i,0) = min over 0 <= j < src.Cv of src(i,j) (isa/reduce.md 1)
-template <typename Dst, typename Src, typename Tmp>
-PTO_INST void TROWMIN_IMPL(Dst &dst, Src &src, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowminSigs, Plain, "trowmin-loc", "trowmin-loc", "trowmin-layout", "trowmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWMIN(Dst &dst, Src &src, Tmp &tmp, WaitEvents &...)
-{ return TROWMIN_IMPL(dst, src, tmp), RecordEvent{}; }
-template <typename Dst, typename Src>
-PTO_INST void TROWMIN_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTrowminSigs, Plain, "trowmin-loc", "trowmin-loc", "trowmin-layout", "trowmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TROWMIN(Dst &dst, Src &src, WaitEvents &...)
-{ return TROWMIN_IMPL(dst, src), RecordEvent{}; }
+PTO_INTRINSIC(TROWMIN, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+    PTO_STATIC_SIG(kTrowminSigs, Plain, "trowmin-loc", "trowmin-loc", "trowmin-layout", "trowmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWMIN, "TROWMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWMIN, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTrowminSigs, Plain, "trowmin-loc", "trowmin-loc", "trowmin-layout", "trowmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWMIN, "TROWMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The sum of each column of src goes to row 0 of dst. dst(0,j) = (((+0 + src(0,j)) + src(1,j)) + ...) + src(R-1,j), R = src.Rv (isa/reduce.md 1)
-template <typename Dst, typename Src, typename Tmp>
-PTO_INST void TCOLSUM_IMPL(Dst &dst, Src &src, Tmp &tmp, bool isBinary)
-{ PTO_STATIC_SIG(kTcolsumSigs, Plain, "tcolsum-loc", "tcolsum-loc", "tcolsum-layout", "tcolsum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLSUM).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3) || isBinary).Attr(TESSERA_ATTR_NAME_IS_BINARY, isBinary).Issue(); }
-template <typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TCOLSUM(Dst &dst, Src &src, Tmp &tmp, bool isBinary, WaitEvents &...)
-{ return TCOLSUM_IMPL(dst, src, tmp, isBinary), RecordEvent{}; }
-template <typename Dst, typename Src>
-PTO_INST void TCOLSUM_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTcolsumSigs, Plain, "tcolsum-loc", "tcolsum-loc", "tcolsum-layout", "tcolsum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLSUM).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TCOLSUM(Dst &dst, Src &src, WaitEvents &...)
-{ return TCOLSUM_IMPL(dst, src), RecordEvent{}; }
+PTO_INTRINSIC(TCOLSUM, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp, bool isBinary), (dst, src, tmp, isBinary),
+    PTO_STATIC_SIG(kTcolsumSigs, Plain, "tcolsum-loc", "tcolsum-loc", "tcolsum-layout", "tcolsum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLSUM, "TCOLSUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3) || isBinary).Attr(TESSERA_ATTR_NAME_IS_BINARY, static_cast<int64_t>(isBinary)).Issue();)
+PTO_INTRINSIC(TCOLSUM, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTcolsumSigs, Plain, "tcolsum-loc", "tcolsum-loc", "tcolsum-layout", "tcolsum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLSUM, "TCOLSUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The product of each column of src goes to row 0 of dst. dst(0,j) = (((1 * src(0,j)) * src(1,j)) * ...) * src(R-1,j), R = src.Rv (isa/reduce.md 1)
-template <typename Dst, typename Src>
-PTO_INST void TCOLPROD_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTcolprodSigs, Plain, "tcolprod-loc", "tcolprod-loc", "tcolprod-layout", "tcolprod-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLPROD).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TCOLPROD(Dst &dst, Src &src, WaitEvents &...)
-{ return TCOLPROD_IMPL(dst, src), RecordEvent{}; }
+PTO_INTRINSIC(TCOLPROD, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTcolprodSigs, Plain, "tcolprod-loc", "tcolprod-loc", "tcolprod-layout", "tcolprod-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLPROD, "TCOLPROD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The maximum of each column of src goes to row 0 of dst. dst(0,j) = max over 0 <= i < src.Rv of src(i,j) (isa/reduce.md 1)
-template <typename Dst, typename Src>
-PTO_INST void TCOLMAX_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTcolmaxSigs, Plain, "tcolmax-loc", "tcolmax-loc", "tcolmax-layout", "tcolmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TCOLMAX(Dst &dst, Src &src, WaitEvents &...)
-{ return TCOLMAX_IMPL(dst, src), RecordEvent{}; }
+PTO_INTRINSIC(TCOLMAX, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTcolmaxSigs, Plain, "tcolmax-loc", "tcolmax-loc", "tcolmax-layout", "tcolmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLMAX, "TCOLMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The minimum of each column of src goes to row 0 of dst. dst(0,j) = min over 0 <= i < src.Rv of src(i,j) (isa/reduce.md 1)
-template <typename Dst, typename Src>
-PTO_INST void TCOLMIN_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTcolminSigs, Plain, "tcolmin-loc", "tcolmin-loc", "tcolmin-layout", "tcolmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TCOLMIN(Dst &dst, Src &src, WaitEvents &...)
-{ return TCOLMIN_IMPL(dst, src), RecordEvent{}; }
+PTO_INTRINSIC(TCOLMIN, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTcolminSigs, Plain, "tcolmin-loc", "tcolmin-loc", "tcolmin-layout", "tcolmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLMIN, "TCOLMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Column index of the first greatest element of each row, and with two destinations its value too. dst(i,0) = first j with src(i,j) greatest in row i; dst_val(i,0) = src(i, dst(i,0)) (isa/reduce.md 1)
-template <typename Dst, typename Src, typename Tmp>
-PTO_INST void TROWARGMAX_IMPL(Dst &dst, Src &src, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowargmaxSigs, Plain, "trowargmax-loc", "trowargmax-loc", "trowargmax-layout", "trowargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWARGMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWARGMAX(Dst &dst, Src &src, Tmp &tmp, WaitEvents &...)
-{ return TROWARGMAX_IMPL(dst, src, tmp), RecordEvent{}; }
-template <typename Dst, typename Src>
-PTO_INST void TROWARGMAX_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTrowargmaxSigs, Plain, "trowargmax-loc", "trowargmax-loc", "trowargmax-layout", "trowargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWARGMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TROWARGMAX(Dst &dst, Src &src, WaitEvents &...)
-{ return TROWARGMAX_IMPL(dst, src), RecordEvent{}; }
-template <typename DstVal, typename Dst, typename Src, typename Tmp>
-PTO_INST void TROWARGMAX_IMPL(DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowargmaxSigs, Valued, "trowargmax-loc", "trowargmax-loc", "trowargmax-layout", "trowargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWARGMAX).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename DstVal, typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWARGMAX(DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp, WaitEvents &...)
-{ return TROWARGMAX_IMPL(dstVal, dst, src, tmp), RecordEvent{}; }
-template <typename DstVal, typename Dst, typename Src>
-PTO_INST void TROWARGMAX_IMPL(DstVal &dstVal, Dst &dst, Src &src, NoTmp)
-{ PTO_STATIC_SIG(kTrowargmaxSigs, Valued, "trowargmax-loc", "trowargmax-loc", "trowargmax-layout", "trowargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWARGMAX).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename DstVal, typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TROWARGMAX(DstVal &dstVal, Dst &dst, Src &src, NoTmp, WaitEvents &...)
-{ return TROWARGMAX_IMPL(dstVal, dst, src, NoTmp{}), RecordEvent{}; }
+PTO_INTRINSIC(TROWARGMAX, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+    PTO_STATIC_SIG(kTrowargmaxSigs, Plain, "trowargmax-loc", "trowargmax-loc", "trowargmax-layout", "trowargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWARGMAX, "TROWARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWARGMAX, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTrowargmaxSigs, Plain, "trowargmax-loc", "trowargmax-loc", "trowargmax-layout", "trowargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWARGMAX, "TROWARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+PTO_INTRINSIC(TROWARGMAX, (typename DstVal, typename Dst, typename Src, typename Tmp), (DstVal, Dst, Src, Tmp), (detail::IsTile<Tmp>), (DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp), (dstVal, dst, src, tmp),
+    PTO_STATIC_SIG(kTrowargmaxSigs, Valued, "trowargmax-loc", "trowargmax-loc", "trowargmax-layout", "trowargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWARGMAX, "TROWARGMAX", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWARGMAX, (typename DstVal, typename Dst, typename Src), (DstVal, Dst, Src), (detail::IsTile<Src>), (DstVal &dstVal, Dst &dst, Src &src, NoTmp), (dstVal, dst, src, NoTmp{}),
+    PTO_STATIC_SIG(kTrowargmaxSigs, Valued, "trowargmax-loc", "trowargmax-loc", "trowargmax-layout", "trowargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWARGMAX, "TROWARGMAX", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Row index of the first greatest element of each column, and with two destinations its value too. dst(0,j) = first i with src(i,j) greatest in column j; dst_val(0,j) = src(dst(0,j), j) (isa/reduce.md 1)
-template <typename Dst, typename Src, typename Tmp>
-PTO_INST void TCOLARGMAX_IMPL(Dst &dst, Src &src, Tmp &tmp)
-{ PTO_STATIC_SIG(kTcolargmaxSigs, Plain, "tcolargmax-loc", "tcolargmax-loc", "tcolargmax-layout", "tcolargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLARGMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TCOLARGMAX(Dst &dst, Src &src, Tmp &tmp, WaitEvents &...)
-{ return TCOLARGMAX_IMPL(dst, src, tmp), RecordEvent{}; }
-template <typename Dst, typename Src>
-PTO_INST void TCOLARGMAX_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTcolargmaxSigs, Plain, "tcolargmax-loc", "tcolargmax-loc", "tcolargmax-layout", "tcolargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLARGMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TCOLARGMAX(Dst &dst, Src &src, WaitEvents &...)
-{ return TCOLARGMAX_IMPL(dst, src), RecordEvent{}; }
-template <typename DstVal, typename Dst, typename Src, typename Tmp>
-PTO_INST void TCOLARGMAX_IMPL(DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp)
-{ PTO_STATIC_SIG(kTcolargmaxSigs, Valued, "tcolargmax-loc", "tcolargmax-loc", "tcolargmax-layout", "tcolargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLARGMAX).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename DstVal, typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TCOLARGMAX(DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp, WaitEvents &...)
-{ return TCOLARGMAX_IMPL(dstVal, dst, src, tmp), RecordEvent{}; }
-template <typename DstVal, typename Dst, typename Src>
-PTO_INST void TCOLARGMAX_IMPL(DstVal &dstVal, Dst &dst, Src &src, NoTmp)
-{ PTO_STATIC_SIG(kTcolargmaxSigs, Valued, "tcolargmax-loc", "tcolargmax-loc", "tcolargmax-layout", "tcolargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLARGMAX).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename DstVal, typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TCOLARGMAX(DstVal &dstVal, Dst &dst, Src &src, NoTmp, WaitEvents &...)
-{ return TCOLARGMAX_IMPL(dstVal, dst, src, NoTmp{}), RecordEvent{}; }
+PTO_INTRINSIC(TCOLARGMAX, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+    PTO_STATIC_SIG(kTcolargmaxSigs, Plain, "tcolargmax-loc", "tcolargmax-loc", "tcolargmax-layout", "tcolargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLARGMAX, "TCOLARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TCOLARGMAX, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTcolargmaxSigs, Plain, "tcolargmax-loc", "tcolargmax-loc", "tcolargmax-layout", "tcolargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLARGMAX, "TCOLARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+PTO_INTRINSIC(TCOLARGMAX, (typename DstVal, typename Dst, typename Src, typename Tmp), (DstVal, Dst, Src, Tmp), (detail::IsTile<Tmp>), (DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp), (dstVal, dst, src, tmp),
+    PTO_STATIC_SIG(kTcolargmaxSigs, Valued, "tcolargmax-loc", "tcolargmax-loc", "tcolargmax-layout", "tcolargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLARGMAX, "TCOLARGMAX", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TCOLARGMAX, (typename DstVal, typename Dst, typename Src), (DstVal, Dst, Src), (detail::IsTile<Src>), (DstVal &dstVal, Dst &dst, Src &src, NoTmp), (dstVal, dst, src, NoTmp{}),
+    PTO_STATIC_SIG(kTcolargmaxSigs, Valued, "tcolargmax-loc", "tcolargmax-loc", "tcolargmax-layout", "tcolargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLARGMAX, "TCOLARGMAX", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Column index of the first least element of each row, and with two destinations its value too. dst(i,0) = first j with src(i,j) least in row i; dst_val(i,0) = src(i, dst(i,0)) (isa/reduce.md 1)
-template <typename Dst, typename Src, typename Tmp>
-PTO_INST void TROWARGMIN_IMPL(Dst &dst, Src &src, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowargminSigs, Plain, "trowargmin-loc", "trowargmin-loc", "trowargmin-layout", "trowargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWARGMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWARGMIN(Dst &dst, Src &src, Tmp &tmp, WaitEvents &...)
-{ return TROWARGMIN_IMPL(dst, src, tmp), RecordEvent{}; }
-template <typename Dst, typename Src>
-PTO_INST void TROWARGMIN_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTrowargminSigs, Plain, "trowargmin-loc", "trowargmin-loc", "trowargmin-layout", "trowargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWARGMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TROWARGMIN(Dst &dst, Src &src, WaitEvents &...)
-{ return TROWARGMIN_IMPL(dst, src), RecordEvent{}; }
-template <typename DstVal, typename Dst, typename Src, typename Tmp>
-PTO_INST void TROWARGMIN_IMPL(DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowargminSigs, Valued, "trowargmin-loc", "trowargmin-loc", "trowargmin-layout", "trowargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWARGMIN).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename DstVal, typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWARGMIN(DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp, WaitEvents &...)
-{ return TROWARGMIN_IMPL(dstVal, dst, src, tmp), RecordEvent{}; }
-template <typename DstVal, typename Dst, typename Src>
-PTO_INST void TROWARGMIN_IMPL(DstVal &dstVal, Dst &dst, Src &src, NoTmp)
-{ PTO_STATIC_SIG(kTrowargminSigs, Valued, "trowargmin-loc", "trowargmin-loc", "trowargmin-layout", "trowargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWARGMIN).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename DstVal, typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TROWARGMIN(DstVal &dstVal, Dst &dst, Src &src, NoTmp, WaitEvents &...)
-{ return TROWARGMIN_IMPL(dstVal, dst, src, NoTmp{}), RecordEvent{}; }
+PTO_INTRINSIC(TROWARGMIN, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+    PTO_STATIC_SIG(kTrowargminSigs, Plain, "trowargmin-loc", "trowargmin-loc", "trowargmin-layout", "trowargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWARGMIN, "TROWARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWARGMIN, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTrowargminSigs, Plain, "trowargmin-loc", "trowargmin-loc", "trowargmin-layout", "trowargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWARGMIN, "TROWARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+PTO_INTRINSIC(TROWARGMIN, (typename DstVal, typename Dst, typename Src, typename Tmp), (DstVal, Dst, Src, Tmp), (detail::IsTile<Tmp>), (DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp), (dstVal, dst, src, tmp),
+    PTO_STATIC_SIG(kTrowargminSigs, Valued, "trowargmin-loc", "trowargmin-loc", "trowargmin-layout", "trowargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWARGMIN, "TROWARGMIN", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWARGMIN, (typename DstVal, typename Dst, typename Src), (DstVal, Dst, Src), (detail::IsTile<Src>), (DstVal &dstVal, Dst &dst, Src &src, NoTmp), (dstVal, dst, src, NoTmp{}),
+    PTO_STATIC_SIG(kTrowargminSigs, Valued, "trowargmin-loc", "trowargmin-loc", "trowargmin-layout", "trowargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWARGMIN, "TROWARGMIN", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Row index of the first least element of each column, and with two destinations its value too. dst(0,j) = first i with src(i,j) least in column j; dst_val(0,j) = src(dst(0,j), j) (isa/reduce.md 1)
-template <typename Dst, typename Src, typename Tmp>
-PTO_INST void TCOLARGMIN_IMPL(Dst &dst, Src &src, Tmp &tmp)
-{ PTO_STATIC_SIG(kTcolargminSigs, Plain, "tcolargmin-loc", "tcolargmin-loc", "tcolargmin-layout", "tcolargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLARGMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TCOLARGMIN(Dst &dst, Src &src, Tmp &tmp, WaitEvents &...)
-{ return TCOLARGMIN_IMPL(dst, src, tmp), RecordEvent{}; }
-template <typename Dst, typename Src>
-PTO_INST void TCOLARGMIN_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTcolargminSigs, Plain, "tcolargmin-loc", "tcolargmin-loc", "tcolargmin-layout", "tcolargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLARGMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TCOLARGMIN(Dst &dst, Src &src, WaitEvents &...)
-{ return TCOLARGMIN_IMPL(dst, src), RecordEvent{}; }
-template <typename DstVal, typename Dst, typename Src, typename Tmp>
-PTO_INST void TCOLARGMIN_IMPL(DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp)
-{ PTO_STATIC_SIG(kTcolargminSigs, Valued, "tcolargmin-loc", "tcolargmin-loc", "tcolargmin-layout", "tcolargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLARGMIN).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename DstVal, typename Dst, typename Src, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TCOLARGMIN(DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp, WaitEvents &...)
-{ return TCOLARGMIN_IMPL(dstVal, dst, src, tmp), RecordEvent{}; }
-template <typename DstVal, typename Dst, typename Src>
-PTO_INST void TCOLARGMIN_IMPL(DstVal &dstVal, Dst &dst, Src &src, NoTmp)
-{ PTO_STATIC_SIG(kTcolargminSigs, Valued, "tcolargmin-loc", "tcolargmin-loc", "tcolargmin-layout", "tcolargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLARGMIN).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename DstVal, typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TCOLARGMIN(DstVal &dstVal, Dst &dst, Src &src, NoTmp, WaitEvents &...)
-{ return TCOLARGMIN_IMPL(dstVal, dst, src, NoTmp{}), RecordEvent{}; }
+PTO_INTRINSIC(TCOLARGMIN, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+    PTO_STATIC_SIG(kTcolargminSigs, Plain, "tcolargmin-loc", "tcolargmin-loc", "tcolargmin-layout", "tcolargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLARGMIN, "TCOLARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TCOLARGMIN, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTcolargminSigs, Plain, "tcolargmin-loc", "tcolargmin-loc", "tcolargmin-layout", "tcolargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLARGMIN, "TCOLARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+PTO_INTRINSIC(TCOLARGMIN, (typename DstVal, typename Dst, typename Src, typename Tmp), (DstVal, Dst, Src, Tmp), (detail::IsTile<Tmp>), (DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp), (dstVal, dst, src, tmp),
+    PTO_STATIC_SIG(kTcolargminSigs, Valued, "tcolargmin-loc", "tcolargmin-loc", "tcolargmin-layout", "tcolargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLARGMIN, "TCOLARGMIN", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TCOLARGMIN, (typename DstVal, typename Dst, typename Src), (DstVal, Dst, Src), (detail::IsTile<Src>), (DstVal &dstVal, Dst &dst, Src &src, NoTmp), (dstVal, dst, src, NoTmp{}),
+    PTO_STATIC_SIG(kTcolargminSigs, Valued, "tcolargmin-loc", "tcolargmin-loc", "tcolargmin-layout", "tcolargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLARGMIN, "TCOLARGMIN", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Copies column 0 of src into every column of dst; bits are moved, not computed. dst(i,j) = src(i,0) (isa/reduce.md 1)
-template <typename Dst, typename Src>
-PTO_INST void TROWEXPAND_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTrowexpandSigs, Plain, "trowexpand-loc", "trowexpand-loc", "trowexpand-layout", "trowexpand-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPAND).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TROWEXPAND(Dst &dst, Src &src, WaitEvents &...)
-{ return TROWEXPAND_IMPL(dst, src), RecordEvent{}; }
+PTO_INTRINSIC(TROWEXPAND, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTrowexpandSigs, Plain, "trowexpand-loc", "trowexpand-loc", "trowexpand-layout", "trowexpand-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPAND, "TROWEXPAND", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Copies row 0 of src into every row of dst; bits are moved, not computed. dst(i,j) = src(0,j) (isa/reduce.md 1)
-template <typename Dst, typename Src>
-PTO_INST void TCOLEXPAND_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTcolexpandSigs, Plain, "tcolexpand-loc", "tcolexpand-loc", "tcolexpand-layout", "tcolexpand-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLEXPAND).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TCOLEXPAND(Dst &dst, Src &src, WaitEvents &...)
-{ return TCOLEXPAND_IMPL(dst, src), RecordEvent{}; }
+PTO_INTRINSIC(TCOLEXPAND, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTcolexpandSigs, Plain, "tcolexpand-loc", "tcolexpand-loc", "tcolexpand-layout", "tcolexpand-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLEXPAND, "TCOLEXPAND", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Row broadcast: each row of the full operand adds the value (or 32-byte block) of that row in the other operand. dst(i,j) = s0(i,j) + s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-template <typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDADD_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowexpandaddSigs, Plain, "trowexpandadd-loc", "trowexpandadd-loc", "trowexpandadd-layout", "trowexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDADD).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDADD(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, WaitEvents &...)
-{ return TROWEXPANDADD_IMPL(dst, src0, src1, tmp), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDADD_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpandaddSigs, Plain, "trowexpandadd-loc", "trowexpandadd-loc", "trowexpandadd-layout", "trowexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDADD).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDADD(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDADD_IMPL(dst, src0, src1, tmp, src1Col), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDADD_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTrowexpandaddSigs, Plain, "trowexpandadd-loc", "trowexpandadd-loc", "trowexpandadd-layout", "trowexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDADD).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDADD(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TROWEXPANDADD_IMPL(dst, src0, src1), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDADD_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpandaddSigs, Plain, "trowexpandadd-loc", "trowexpandadd-loc", "trowexpandadd-layout", "trowexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDADD).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDADD(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDADD_IMPL(dst, src0, src1, src1Col), RecordEvent{}; }
+PTO_INTRINSIC(TROWEXPANDADD, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+    PTO_STATIC_SIG(kTrowexpandaddSigs, Plain, "trowexpandadd-loc", "trowexpandadd-loc", "trowexpandadd-layout", "trowexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDADD, "TROWEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWEXPANDADD, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    PTO_STATIC_SIG(kTrowexpandaddSigs, Plain, "trowexpandadd-loc", "trowexpandadd-loc", "trowexpandadd-layout", "trowexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDADD, "TROWEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+PTO_INTRINSIC(TROWEXPANDADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTrowexpandaddSigs, Plain, "trowexpandadd-loc", "trowexpandadd-loc", "trowexpandadd-layout", "trowexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDADD, "TROWEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+PTO_INTRINSIC(TROWEXPANDADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    PTO_STATIC_SIG(kTrowexpandaddSigs, Plain, "trowexpandadd-loc", "trowexpandadd-loc", "trowexpandadd-layout", "trowexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDADD, "TROWEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
 
 // Row broadcast: each row of the full operand subtracts the value (or 32-byte block) of that row in the other operand. dst(i,j) = s0(i,j) - s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-template <typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDSUB_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowexpandsubSigs, Plain, "trowexpandsub-loc", "trowexpandsub-loc", "trowexpandsub-layout", "trowexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDSUB).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDSUB(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, WaitEvents &...)
-{ return TROWEXPANDSUB_IMPL(dst, src0, src1, tmp), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDSUB_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpandsubSigs, Plain, "trowexpandsub-loc", "trowexpandsub-loc", "trowexpandsub-layout", "trowexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDSUB).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDSUB(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDSUB_IMPL(dst, src0, src1, tmp, src1Col), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDSUB_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTrowexpandsubSigs, Plain, "trowexpandsub-loc", "trowexpandsub-loc", "trowexpandsub-layout", "trowexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDSUB).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDSUB(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TROWEXPANDSUB_IMPL(dst, src0, src1), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDSUB_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpandsubSigs, Plain, "trowexpandsub-loc", "trowexpandsub-loc", "trowexpandsub-layout", "trowexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDSUB).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDSUB(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDSUB_IMPL(dst, src0, src1, src1Col), RecordEvent{}; }
+PTO_INTRINSIC(TROWEXPANDSUB, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+    PTO_STATIC_SIG(kTrowexpandsubSigs, Plain, "trowexpandsub-loc", "trowexpandsub-loc", "trowexpandsub-layout", "trowexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDSUB, "TROWEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWEXPANDSUB, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    PTO_STATIC_SIG(kTrowexpandsubSigs, Plain, "trowexpandsub-loc", "trowexpandsub-loc", "trowexpandsub-layout", "trowexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDSUB, "TROWEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+PTO_INTRINSIC(TROWEXPANDSUB, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTrowexpandsubSigs, Plain, "trowexpandsub-loc", "trowexpandsub-loc", "trowexpandsub-layout", "trowexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDSUB, "TROWEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+PTO_INTRINSIC(TROWEXPANDSUB, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    PTO_STATIC_SIG(kTrowexpandsubSigs, Plain, "trowexpandsub-loc", "trowexpandsub-loc", "trowexpandsub-layout", "trowexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDSUB, "TROWEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
 
 // Row broadcast: each row of the full operand multiplies by the value (or 32-byte block) of that row in the other operand. dst(i,j) = s0(i,j) * s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-template <typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDMUL_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowexpandmulSigs, Plain, "trowexpandmul-loc", "trowexpandmul-loc", "trowexpandmul-layout", "trowexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDMUL).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDMUL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, WaitEvents &...)
-{ return TROWEXPANDMUL_IMPL(dst, src0, src1, tmp), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDMUL_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpandmulSigs, Plain, "trowexpandmul-loc", "trowexpandmul-loc", "trowexpandmul-layout", "trowexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDMUL).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDMUL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDMUL_IMPL(dst, src0, src1, tmp, src1Col), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDMUL_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTrowexpandmulSigs, Plain, "trowexpandmul-loc", "trowexpandmul-loc", "trowexpandmul-layout", "trowexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDMUL).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDMUL(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TROWEXPANDMUL_IMPL(dst, src0, src1), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDMUL_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpandmulSigs, Plain, "trowexpandmul-loc", "trowexpandmul-loc", "trowexpandmul-layout", "trowexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDMUL).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDMUL(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDMUL_IMPL(dst, src0, src1, src1Col), RecordEvent{}; }
+PTO_INTRINSIC(TROWEXPANDMUL, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+    PTO_STATIC_SIG(kTrowexpandmulSigs, Plain, "trowexpandmul-loc", "trowexpandmul-loc", "trowexpandmul-layout", "trowexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDMUL, "TROWEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWEXPANDMUL, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    PTO_STATIC_SIG(kTrowexpandmulSigs, Plain, "trowexpandmul-loc", "trowexpandmul-loc", "trowexpandmul-layout", "trowexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDMUL, "TROWEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+PTO_INTRINSIC(TROWEXPANDMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTrowexpandmulSigs, Plain, "trowexpandmul-loc", "trowexpandmul-loc", "trowexpandmul-layout", "trowexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDMUL, "TROWEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+PTO_INTRINSIC(TROWEXPANDMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    PTO_STATIC_SIG(kTrowexpandmulSigs, Plain, "trowexpandmul-loc", "trowexpandmul-loc", "trowexpandmul-layout", "trowexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDMUL, "TROWEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
 
 // Row broadcast: each row of the full operand divides by the value (or 32-byte block) of that row in the other operand. dst(i,j) = s0(i,j) / s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-template <auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDDIV_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowexpanddivSigs, Plain, "trowexpanddiv-loc", "trowexpanddiv-loc", "trowexpanddiv-layout", "trowexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDDIV).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue(); }
-template <auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDDIV(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, WaitEvents &...)
-{ return TROWEXPANDDIV_IMPL<PrecisionType>(dst, src0, src1, tmp), RecordEvent{}; }
-template <auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDDIV_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpanddivSigs, Plain, "trowexpanddiv-loc", "trowexpanddiv-loc", "trowexpanddiv-layout", "trowexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDDIV).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue(); }
-template <auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDDIV(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDDIV_IMPL<PrecisionType>(dst, src0, src1, tmp, src1Col), RecordEvent{}; }
-template <auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDDIV_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTrowexpanddivSigs, Plain, "trowexpanddiv-loc", "trowexpanddiv-loc", "trowexpanddiv-layout", "trowexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDDIV).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue(); }
-template <auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDDIV(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TROWEXPANDDIV_IMPL<PrecisionType>(dst, src0, src1), RecordEvent{}; }
-template <auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDDIV_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpanddivSigs, Plain, "trowexpanddiv-loc", "trowexpanddiv-loc", "trowexpanddiv-layout", "trowexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDDIV).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue(); }
-template <auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDDIV(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDDIV_IMPL<PrecisionType>(dst, src0, src1, src1Col), RecordEvent{}; }
+PTO_INTRINSIC(TROWEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp), (PrecisionType, Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+    PTO_STATIC_SIG(kTrowexpanddivSigs, Plain, "trowexpanddiv-loc", "trowexpanddiv-loc", "trowexpanddiv-layout", "trowexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDDIV, "TROWEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
+PTO_INTRINSIC(TROWEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp), (PrecisionType, Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    PTO_STATIC_SIG(kTrowexpanddivSigs, Plain, "trowexpanddiv-loc", "trowexpanddiv-loc", "trowexpanddiv-layout", "trowexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDDIV, "TROWEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
+PTO_INTRINSIC(TROWEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTrowexpanddivSigs, Plain, "trowexpanddiv-loc", "trowexpanddiv-loc", "trowexpanddiv-layout", "trowexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDDIV, "TROWEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
+PTO_INTRINSIC(TROWEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    PTO_STATIC_SIG(kTrowexpanddivSigs, Plain, "trowexpanddiv-loc", "trowexpanddiv-loc", "trowexpanddiv-layout", "trowexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDDIV, "TROWEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
 
 // Row broadcast: each row of the full operand takes the maximum with the value (or 32-byte block) of that row in the other operand. dst(i,j) = max(s0(i,j), s1(i,j)); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-template <typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDMAX_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowexpandmaxSigs, Plain, "trowexpandmax-loc", "trowexpandmax-loc", "trowexpandmax-layout", "trowexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDMAX(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, WaitEvents &...)
-{ return TROWEXPANDMAX_IMPL(dst, src0, src1, tmp), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDMAX_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpandmaxSigs, Plain, "trowexpandmax-loc", "trowexpandmax-loc", "trowexpandmax-layout", "trowexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDMAX(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDMAX_IMPL(dst, src0, src1, tmp, src1Col), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDMAX_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTrowexpandmaxSigs, Plain, "trowexpandmax-loc", "trowexpandmax-loc", "trowexpandmax-layout", "trowexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDMAX(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TROWEXPANDMAX_IMPL(dst, src0, src1), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDMAX_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpandmaxSigs, Plain, "trowexpandmax-loc", "trowexpandmax-loc", "trowexpandmax-layout", "trowexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDMAX(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDMAX_IMPL(dst, src0, src1, src1Col), RecordEvent{}; }
+PTO_INTRINSIC(TROWEXPANDMAX, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+    PTO_STATIC_SIG(kTrowexpandmaxSigs, Plain, "trowexpandmax-loc", "trowexpandmax-loc", "trowexpandmax-layout", "trowexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDMAX, "TROWEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWEXPANDMAX, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    PTO_STATIC_SIG(kTrowexpandmaxSigs, Plain, "trowexpandmax-loc", "trowexpandmax-loc", "trowexpandmax-layout", "trowexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDMAX, "TROWEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+PTO_INTRINSIC(TROWEXPANDMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTrowexpandmaxSigs, Plain, "trowexpandmax-loc", "trowexpandmax-loc", "trowexpandmax-layout", "trowexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDMAX, "TROWEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+PTO_INTRINSIC(TROWEXPANDMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    PTO_STATIC_SIG(kTrowexpandmaxSigs, Plain, "trowexpandmax-loc", "trowexpandmax-loc", "trowexpandmax-layout", "trowexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDMAX, "TROWEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
 
 // Row broadcast: each row of the full operand takes the minimum with the value (or 32-byte block) of that row in the other operand. dst(i,j) = min(s0(i,j), s1(i,j)); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-template <typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDMIN_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowexpandminSigs, Plain, "trowexpandmin-loc", "trowexpandmin-loc", "trowexpandmin-layout", "trowexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDMIN(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, WaitEvents &...)
-{ return TROWEXPANDMIN_IMPL(dst, src0, src1, tmp), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDMIN_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpandminSigs, Plain, "trowexpandmin-loc", "trowexpandmin-loc", "trowexpandmin-layout", "trowexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDMIN(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDMIN_IMPL(dst, src0, src1, tmp, src1Col), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDMIN_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTrowexpandminSigs, Plain, "trowexpandmin-loc", "trowexpandmin-loc", "trowexpandmin-layout", "trowexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDMIN(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TROWEXPANDMIN_IMPL(dst, src0, src1), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDMIN_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpandminSigs, Plain, "trowexpandmin-loc", "trowexpandmin-loc", "trowexpandmin-layout", "trowexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDMIN(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDMIN_IMPL(dst, src0, src1, src1Col), RecordEvent{}; }
+PTO_INTRINSIC(TROWEXPANDMIN, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+    PTO_STATIC_SIG(kTrowexpandminSigs, Plain, "trowexpandmin-loc", "trowexpandmin-loc", "trowexpandmin-layout", "trowexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDMIN, "TROWEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWEXPANDMIN, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    PTO_STATIC_SIG(kTrowexpandminSigs, Plain, "trowexpandmin-loc", "trowexpandmin-loc", "trowexpandmin-layout", "trowexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDMIN, "TROWEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+PTO_INTRINSIC(TROWEXPANDMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTrowexpandminSigs, Plain, "trowexpandmin-loc", "trowexpandmin-loc", "trowexpandmin-layout", "trowexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDMIN, "TROWEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+PTO_INTRINSIC(TROWEXPANDMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    PTO_STATIC_SIG(kTrowexpandminSigs, Plain, "trowexpandmin-loc", "trowexpandmin-loc", "trowexpandmin-layout", "trowexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDMIN, "TROWEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
 
 // Row broadcast: each row of the full operand takes exp of the difference with the value (or 32-byte block) of that row in the other operand. dst(i,j) = exp(s0(i,j) - s1(i,j)); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-template <typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDEXPDIF_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp)
-{ PTO_STATIC_SIG(kTrowexpandexpdifSigs, Plain, "trowexpandexpdif-loc", "trowexpandexpdif-loc", "trowexpandexpdif-layout", "trowexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDEXPDIF).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDEXPDIF(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, WaitEvents &...)
-{ return TROWEXPANDEXPDIF_IMPL(dst, src0, src1, tmp), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1, typename Tmp>
-PTO_INST void TROWEXPANDEXPDIF_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpandexpdifSigs, Plain, "trowexpandexpdif-loc", "trowexpandexpdif-loc", "trowexpandexpdif-layout", "trowexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDEXPDIF).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename Tmp, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Tmp, WaitEvents...> TROWEXPANDEXPDIF(Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDEXPDIF_IMPL(dst, src0, src1, tmp, src1Col), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDEXPDIF_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTrowexpandexpdifSigs, Plain, "trowexpandexpdif-loc", "trowexpandexpdif-loc", "trowexpandexpdif-layout", "trowexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDEXPDIF).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDEXPDIF(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TROWEXPANDEXPDIF_IMPL(dst, src0, src1), RecordEvent{}; }
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TROWEXPANDEXPDIF_IMPL(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col)
-{ PTO_STATIC_SIG(kTrowexpandexpdifSigs, Plain, "trowexpandexpdif-loc", "trowexpandexpdif-loc", "trowexpandexpdif-layout", "trowexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TROWEXPANDEXPDIF).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TROWEXPANDEXPDIF(Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col, WaitEvents &...)
-{ return TROWEXPANDEXPDIF_IMPL(dst, src0, src1, src1Col), RecordEvent{}; }
+PTO_INTRINSIC(TROWEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+    PTO_STATIC_SIG(kTrowexpandexpdifSigs, Plain, "trowexpandexpdif-loc", "trowexpandexpdif-loc", "trowexpandexpdif-layout", "trowexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDEXPDIF, "TROWEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    PTO_STATIC_SIG(kTrowexpandexpdifSigs, Plain, "trowexpandexpdif-loc", "trowexpandexpdif-loc", "trowexpandexpdif-layout", "trowexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDEXPDIF, "TROWEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+PTO_INTRINSIC(TROWEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTrowexpandexpdifSigs, Plain, "trowexpandexpdif-loc", "trowexpandexpdif-loc", "trowexpandexpdif-layout", "trowexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDEXPDIF, "TROWEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+PTO_INTRINSIC(TROWEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    PTO_STATIC_SIG(kTrowexpandexpdifSigs, Plain, "trowexpandexpdif-loc", "trowexpandexpdif-loc", "trowexpandexpdif-layout", "trowexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TROWEXPANDEXPDIF, "TROWEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
 
 // Column broadcast: each row of the full operand adds row 0 of the other operand. dst(i,j) = s0(i,j) + s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TCOLEXPANDADD_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTcolexpandaddSigs, Plain, "tcolexpandadd-loc", "tcolexpandadd-loc", "tcolexpandadd-layout", "tcolexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLEXPANDADD).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TCOLEXPANDADD(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TCOLEXPANDADD_IMPL(dst, src0, src1), RecordEvent{}; }
+PTO_INTRINSIC(TCOLEXPANDADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTcolexpandaddSigs, Plain, "tcolexpandadd-loc", "tcolexpandadd-loc", "tcolexpandadd-layout", "tcolexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLEXPANDADD, "TCOLEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Column broadcast: each row of the full operand subtracts row 0 of the other operand. dst(i,j) = s0(i,j) - s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TCOLEXPANDSUB_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTcolexpandsubSigs, Plain, "tcolexpandsub-loc", "tcolexpandsub-loc", "tcolexpandsub-layout", "tcolexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLEXPANDSUB).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TCOLEXPANDSUB(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TCOLEXPANDSUB_IMPL(dst, src0, src1), RecordEvent{}; }
+PTO_INTRINSIC(TCOLEXPANDSUB, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTcolexpandsubSigs, Plain, "tcolexpandsub-loc", "tcolexpandsub-loc", "tcolexpandsub-layout", "tcolexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLEXPANDSUB, "TCOLEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Column broadcast: each row of the full operand multiplies by row 0 of the other operand. dst(i,j) = s0(i,j) * s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TCOLEXPANDMUL_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTcolexpandmulSigs, Plain, "tcolexpandmul-loc", "tcolexpandmul-loc", "tcolexpandmul-layout", "tcolexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLEXPANDMUL).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TCOLEXPANDMUL(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TCOLEXPANDMUL_IMPL(dst, src0, src1), RecordEvent{}; }
+PTO_INTRINSIC(TCOLEXPANDMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTcolexpandmulSigs, Plain, "tcolexpandmul-loc", "tcolexpandmul-loc", "tcolexpandmul-layout", "tcolexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLEXPANDMUL, "TCOLEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Column broadcast: each row of the full operand divides by row 0 of the other operand. dst(i,j) = s0(i,j) / s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-template <auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1>
-PTO_INST void TCOLEXPANDDIV_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTcolexpanddivSigs, Plain, "tcolexpanddiv-loc", "tcolexpanddiv-loc", "tcolexpanddiv-layout", "tcolexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLEXPANDDIV).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TCOLEXPANDDIV(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TCOLEXPANDDIV_IMPL<PrecisionType>(dst, src0, src1), RecordEvent{}; }
+PTO_INTRINSIC(TCOLEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTcolexpanddivSigs, Plain, "tcolexpanddiv-loc", "tcolexpanddiv-loc", "tcolexpanddiv-layout", "tcolexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLEXPANDDIV, "TCOLEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Column broadcast: each row of the full operand takes the maximum with row 0 of the other operand. dst(i,j) = max(s0(i,j), s1(i,j)); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TCOLEXPANDMAX_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTcolexpandmaxSigs, Plain, "tcolexpandmax-loc", "tcolexpandmax-loc", "tcolexpandmax-layout", "tcolexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLEXPANDMAX).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TCOLEXPANDMAX(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TCOLEXPANDMAX_IMPL(dst, src0, src1), RecordEvent{}; }
+PTO_INTRINSIC(TCOLEXPANDMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTcolexpandmaxSigs, Plain, "tcolexpandmax-loc", "tcolexpandmax-loc", "tcolexpandmax-layout", "tcolexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLEXPANDMAX, "TCOLEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Column broadcast: each row of the full operand takes the minimum with row 0 of the other operand. dst(i,j) = min(s0(i,j), s1(i,j)); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TCOLEXPANDMIN_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTcolexpandminSigs, Plain, "tcolexpandmin-loc", "tcolexpandmin-loc", "tcolexpandmin-layout", "tcolexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLEXPANDMIN).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TCOLEXPANDMIN(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TCOLEXPANDMIN_IMPL(dst, src0, src1), RecordEvent{}; }
+PTO_INTRINSIC(TCOLEXPANDMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTcolexpandminSigs, Plain, "tcolexpandmin-loc", "tcolexpandmin-loc", "tcolexpandmin-layout", "tcolexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLEXPANDMIN, "TCOLEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Column broadcast: each row of the full operand takes exp of the difference with row 0 of the other operand. dst(i,j) = exp(s0(i,j) - s1(i,j)); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-template <typename Dst, typename Src0, typename Src1>
-PTO_INST void TCOLEXPANDEXPDIF_IMPL(Dst &dst, Src0 &src0, Src1 &src1)
-{ PTO_STATIC_SIG(kTcolexpandexpdifSigs, Plain, "tcolexpandexpdif-loc", "tcolexpandexpdif-loc", "tcolexpandexpdif-layout", "tcolexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TCOLEXPANDEXPDIF).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue(); }
-template <typename Dst, typename Src0, typename Src1, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src1, WaitEvents...> TCOLEXPANDEXPDIF(Dst &dst, Src0 &src0, Src1 &src1, WaitEvents &...)
-{ return TCOLEXPANDEXPDIF_IMPL(dst, src0, src1), RecordEvent{}; }
+PTO_INTRINSIC(TCOLEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTcolexpandexpdifSigs, Plain, "tcolexpandexpdif-loc", "tcolexpandexpdif-loc", "tcolexpandexpdif-layout", "tcolexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TCOLEXPANDEXPDIF, "TCOLEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Adds neighbouring pairs of each row into the lower half of dst's row and zeroes the upper half. dst(i,k) = src(i,2k) + src(i,2k+1) for k < floor(C/2); dst(i,k) = +0 for the other k < C, C = dst.Cv; cpu only: for odd C dst(i,(C-1)/2) = src(i,C-1) + 0 (isa/reduce.md 1)
-template <typename Dst, typename Src>
-PTO_INST void TPAIRREDUCESUM_IMPL(Dst &dst, Src &src)
-{ PTO_STATIC_SIG(kTpairreducesumSigs, Plain, "tpairreducesum-loc", "tpairreducesum-loc", "tpairreducesum-layout", "tpairreducesum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info}); detail::Call(TESSERA_OP_TPAIRREDUCESUM).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue(); }
-template <typename Dst, typename Src, typename... WaitEvents>
-PTO_INST detail::TileEventIf<Src, WaitEvents...> TPAIRREDUCESUM(Dst &dst, Src &src, WaitEvents &...)
-{ return TPAIRREDUCESUM_IMPL(dst, src), RecordEvent{}; }
+PTO_INTRINSIC(TPAIRREDUCESUM, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    PTO_STATIC_SIG(kTpairreducesumSigs, Plain, "tpairreducesum-loc", "tpairreducesum-loc", "tpairreducesum-layout", "tpairreducesum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    detail::Call(TESSERA_OP_TPAIRREDUCESUM, "TPAIRREDUCESUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

@@ -1,4 +1,4 @@
-// TSTORE out of an accumulator and with atomic addition, TSTORE_FP, TPREFETCH, MGATHER and MSCATTER (isa/memory.md).
+// TLOAD, TPREFETCH, TSTORE, TSTORE_FP, MGATHER and MSCATTER (isa/memory.md, cpp.md 6.4).
 
 #ifndef PTO_COMMON_TRANSFER_HPP
 #define PTO_COMMON_TRANSFER_HPP
@@ -8,163 +8,235 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
-
-enum class AtomicType : uint32_t { AtomicNone, AtomicAdd };
-// Kept, and without effect on results.
-enum class STPhase : uint32_t { Unspecified = 0, Partial = 2, Final = 3 };
-
 namespace detail {
 
-// A type that is given and not deduced.
-template <typename T>
-struct Given {
-    using type = T;
-};
-
-inline Call &Stored(Call &call, AtomicType atomic, ReluPreMode relu, STPhase phase)
+template <typename Global>
+constexpr TileInfo ViewInfo()
 {
-    const auto place = static_cast<int64_t>(phase);
-    if (phase != STPhase::Unspecified) {
-        call.Attr(TESSERA_ATTR_NAME_ST_PHASE, place - 1);
+    const bool nd = Global::Format == Layout::ND;
+    return TileInfo{TileType::Vec,
+                    ElemOf<typename Global::DType>::tag,
+                    ElemOf<typename Global::DType>::bits,
+                    1,
+                    1,
+                    1,
+                    1,
+                    nd ? BLayout::RowMajor : BLayout::ColMajor,
+                    Global::Format == Layout::NZ ? SLayout::RowMajor : SLayout::NoneBox,
+                    512,
+                    PadValue::Null,
+                    CompactMode::Null};
+}
+
+template <typename TileT>
+inline void Load(TileT &dst, TesseraView view)
+{
+    const auto &machine = CurrentMachine();
+    if constexpr (IsConvTile<TileT>) {
+        // The dimensions have names, and the tag only repeats them.
+        view.layout = TESSERA_VIEW_LAYOUT_ND;
+        TesseraConv tile;
+        if (Access::DescribeConv(dst, tile)) {
+            machine->Done(tessera_load_conv(machine->handle(), &tile, &view));
+        }
+    } else {
+        TesseraTile tile;
+        if (Access::Describe(dst, tile)) {
+            machine->Done(tessera_load(machine->handle(), &tile, &view));
+        }
     }
-    return call.AttrUnless(TESSERA_ATTR_NAME_ATOMIC_TYPE, atomic, AtomicType::AtomicNone)
-        .AttrUnless(TESSERA_ATTR_NAME_RELU_PRE_MODE, relu, ReluPreMode::NoRelu);
 }
 
-template <typename GlobalT, typename TileT>
-inline RecordEvent Store(const GlobalT &dst, TileT &src, AtomicType atomic, ReluPreMode relu, STPhase phase)
+// A dense array of as many elements as the conv tile has.
+template <typename Conv>
+inline TesseraView DenseOf(const Conv &dst, const typename Conv::DType *elements)
 {
-    static_assert(!GlobalT::IsConst, "TSTORE writes, and this is a view of const elements");
-    Call call(TESSERA_OP_TSTORE);
-    Stored(call.Src(src), atomic, relu, phase).Transfer(dst.Describe());
-    return {};
+    TesseraView view{};
+    // The library reads only.
+    view.data = const_cast<typename Conv::DType *>(elements);
+    view.elem = static_cast<uint32_t>(ElemOf<typename Conv::DType>::tag);
+    view.extent = dst.Numel();
+    return view;
 }
 
-template <typename GlobalT, typename TileT>
-inline RecordEvent StoreQuantized(const GlobalT &dst, TileT &src, uint64_t parameter, AtomicType atomic, ReluPreMode relu,
-                                  STPhase phase)
+template <typename TileT, typename Global>
+constexpr void CheckLoad()
 {
-    static_assert(!GlobalT::IsConst, "TSTORE writes, and this is a view of const elements");
-    Call call(TESSERA_OP_TSTORE, TESSERA_FORM_SCALAR_QUANT);
-    Stored(call.Src(src).Quant(parameter), atomic, relu, phase).Transfer(dst.Describe());
-    return {};
+    if constexpr (!IsConvTile<TileT>) {
+        PTO_STATIC_FLOW("tload", kTloadSigs, Form::Plain, ViewInfo<Global>(), TileT::Info);
+    }
 }
 
-template <typename GlobalT, typename TileT, typename FpT>
-inline RecordEvent StoreByColumn(const GlobalT &dst, TileT &src, FpT &fp, AtomicType atomic, ReluPreMode relu, STPhase phase)
+// What a quantized store takes depends on its parameter too.
+template <typename TileT, typename Global>
+constexpr void CheckStore()
 {
-    static_assert(!GlobalT::IsConst, "TSTORE_FP writes, and this is a view of const elements");
-    Call call(TESSERA_OP_TSTORE_FP, TESSERA_FORM_VECTOR_QUANT);
-    Stored(call.Src(src).Fp(fp), atomic, relu, phase).Transfer(dst.Describe());
-    return {};
+    static_assert(!Global::IsConst, "a store writes, and this is a view of const elements");
+    PTO_STATIC_FLOW("tstore", kTstoreSigs, Form::Plain, TileT::Info, ViewInfo<Global>());
+}
+template <typename Global>
+constexpr void CheckWritten()
+{
+    static_assert(!Global::IsConst, "the instruction writes, and this is a view of const elements");
+}
+
+// A tile for indices that lie in global memory: its valid region is what the view holds.
+template <typename Dst, typename Index>
+using IndexTile = Tile<TileType::Vec, std::remove_const_t<typename Index::DType>, Dst::Rows,
+                       (Dst::Cols > Dst::Rows ? Dst::Cols + 7 : Dst::Rows + 7) / 8 * 8, BLayout::RowMajor, -1, -1>;
+
+template <typename Tiles, typename Index>
+inline Tiles LoadIndices(const Index &view)
+{
+    Tiles tile;
+    const TesseraView described = view.Describe();
+    int64_t rows = 1;
+    for (uint32_t i = 0; i + 1 < described.dims; ++i) {
+        rows *= described.shape[i];
+    }
+    tile.SetValidShape(rows, described.shape[described.dims - 1]);
+    Load(tile, described);
+    return tile;
 }
 
 } // namespace detail
 
-// The tile's valid region into the view, the types being named.
-template <typename TileT, typename GlobalT, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TSTORE(const typename detail::Given<GlobalT>::type &dst, TileT &src, WaitEvents &...)
-{
-    return detail::Store<GlobalT>(dst, src, AtomicType::AtomicNone, ReluPreMode::NoRelu, STPhase::Unspecified);
-}
-
-// AtomicAdd adds to what is there.
-template <typename TileT, typename GlobalT, AtomicType atomic, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TSTORE(const typename detail::Given<GlobalT>::type &dst, TileT &src, WaitEvents &...)
-{
-    return detail::Store<GlobalT>(dst, src, atomic, ReluPreMode::NoRelu, STPhase::Unspecified);
-}
-
-// Out of an accumulator, with ReLU.
-template <typename TileT, typename GlobalT, AtomicType atomic, ReluPreMode relu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TSTORE(const typename detail::Given<GlobalT>::type &dst, TileT &src, WaitEvents &...)
-{
-    return detail::Store<GlobalT>(dst, src, atomic, relu, STPhase::Unspecified);
-}
-
-// Out of an accumulator, quantized by one parameter.
-template <typename TileT, typename GlobalT, AtomicType atomic = AtomicType::AtomicNone,
-          ReluPreMode relu = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TSTORE(const GlobalT &dst, TileT &src, uint64_t preQuantScalar, WaitEvents &...)
-{
-    return detail::StoreQuantized(dst, src, preQuantScalar, atomic, relu, STPhase::Unspecified);
-}
-
-// The same with a phase.
-template <STPhase phase, typename TileT, typename GlobalT, AtomicType atomic = AtomicType::AtomicNone,
-          ReluPreMode relu = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TSTORE(const GlobalT &dst, TileT &src, WaitEvents &...)
-{
-    return detail::Store(dst, src, atomic, relu, phase);
-}
-
-template <STPhase phase, typename TileT, typename GlobalT, AtomicType atomic = AtomicType::AtomicNone,
-          ReluPreMode relu = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TSTORE(const GlobalT &dst, TileT &src, uint64_t preQuantScalar, WaitEvents &...)
-{
-    return detail::StoreQuantized(dst, src, preQuantScalar, atomic, relu, phase);
-}
-
-// Out of an accumulator, quantized by one parameter for each column.
-template <typename TileT, typename GlobalT, typename FpT, AtomicType atomic = AtomicType::AtomicNone,
-          ReluPreMode relu = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TSTORE_FP(const GlobalT &dst, TileT &src, FpT &fp, WaitEvents &...)
-{
-    return detail::StoreByColumn(dst, src, fp, atomic, relu, STPhase::Unspecified);
-}
-
-template <STPhase phase, typename TileT, typename GlobalT, typename FpT, AtomicType atomic = AtomicType::AtomicNone,
-          ReluPreMode relu = ReluPreMode::NoRelu, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TSTORE_FP(const GlobalT &dst, TileT &src, FpT &fp, WaitEvents &...)
-{
-    return detail::StoreByColumn(dst, src, fp, atomic, relu, phase);
-}
+// The view into the tile's valid region; the padding is filled where the tile's pad is not Null.
+PTO_INTRINSIC(TLOAD, (typename TileT, typename Global), (TileT, Global), (detail::IsTile<TileT> && detail::IsView<Global>),
+              (TileT &dst, const Global &src), (dst, src),
+              detail::CheckLoad<TileT, Global>();
+              const detail::Run run("TLOAD", where);
+              detail::Load(dst, src.Describe());)
+// The window of the tile's valid size that starts at element (row, col) of the view (isa/memory.md 6).
+PTO_INTRINSIC(TLOAD, (typename TileT, typename Global), (TileT, Global), (detail::IsTile<TileT> && detail::IsView<Global>),
+              (TileT &dst, const Global &src, int64_t row, int64_t col), (dst, src, row, col),
+              detail::Call(TESSERA_OP_TLOAD, "TLOAD", where, TESSERA_FORM_WINDOW)
+                  .Dst(dst)
+                  .At(row, col)
+                  .Transfer(src.Describe());)
+// The padding becomes the value.
+PTO_INTRINSIC(TLOAD, (typename TileT, typename Global, typename Fill), (TileT, Global, Fill),
+              (detail::IsScalar<Fill> && detail::IsView<Global>), (TileT &dst, const Global &src, Fill pad), (dst, src, pad),
+              detail::Call(TESSERA_OP_TLOAD, "TLOAD", where)
+                  .Dst(dst)
+                  .Scalar(TESSERA_ROLE_FILL, pad)
+                  .Attr(TESSERA_ATTR_NAME_PAD_MODE, 1)
+                  .Transfer(src.Describe());)
+// The dense array behind a pointer.
+PTO_INTRINSIC(TLOAD, (typename Conv), (Conv), (detail::IsConvTile<Conv>), (Conv &dst, const typename Conv::DType *src), (dst, src),
+              const detail::Run run("TLOAD", where);
+              detail::Load(dst, detail::DenseOf(dst, src));)
 
 // Reads a view ahead of its use, through a tile.
-template <typename TileT, typename GlobalT>
-PTO_INST RecordEvent TPREFETCH(TileT &dst, const GlobalT &src)
-{
-    detail::Call(TESSERA_OP_TPREFETCH).Dst(dst).Transfer(src.Describe());
-    return {};
-}
+PTO_INTRINSIC(TPREFETCH, (typename TileT, typename Global), (TileT, Global),
+              (detail::IsTile<TileT> && detail::IsView<Global>), (TileT &dst, const Global &src), (dst, src),
+              detail::Call(TESSERA_OP_TPREFETCH, "TPREFETCH", where).Dst(dst).Transfer(src.Describe());)
+
+// The tile's valid region into the view, by itself, with a quantization parameter, as
+// a window, and with a parameter for each column. AtomicAdd
+// adds to what is there. What has no defined value is written as 0, with a warning. A phase, if there is one, comes first.
+#define PTO_STORES(types, given)                                                                                         \
+    PTO_INTRINSIC(TSTORE, (PTO_LIST types, AtomicType atomic = AtomicType::AtomicNone, ReluPreMode relu = ReluPreMode::NoRelu),  \
+                  (PTO_LIST given, atomic, relu), (detail::IsTile<TileT> && detail::IsView<Global>),                     \
+                  (const Global &dst, TileT &src), (dst, src), detail::CheckStore<TileT, Global>();                      \
+                  detail::Call(TESSERA_OP_TSTORE, "TSTORE", where)                                                       \
+                      .Src(src)                                                                                          \
+                      .AttrUnless(TESSERA_ATTR_NAME_ATOMIC_TYPE, atomic, AtomicType::AtomicNone)                         \
+                      .Relu(relu)                                                                                        \
+                      .Transfer(dst.Describe());)                                                                        \
+    PTO_INTRINSIC(TSTORE, (PTO_LIST types, AtomicType atomic = AtomicType::AtomicNone, ReluPreMode relu = ReluPreMode::NoRelu),  \
+                  (PTO_LIST given, atomic, relu), (detail::IsTile<TileT> && detail::IsView<Global>),                     \
+                  (const Global &dst, TileT &src, uint64_t preQuantScalar), (dst, src, preQuantScalar),                  \
+                  detail::CheckWritten<Global>();                                                                        \
+                  detail::Call(TESSERA_OP_TSTORE, "TSTORE", where, TESSERA_FORM_SCALAR_QUANT)                            \
+                      .Src(src)                                                                                          \
+                      .Quant(preQuantScalar)                                                                             \
+                      .AttrUnless(TESSERA_ATTR_NAME_ATOMIC_TYPE, atomic, AtomicType::AtomicNone)                         \
+                      .Relu(relu)                                                                                        \
+                      .Transfer(dst.Describe());)                                                                        \
+    PTO_INTRINSIC(TSTORE, (PTO_LIST types, AtomicType atomic = AtomicType::AtomicNone, ReluPreMode relu = ReluPreMode::NoRelu),  \
+                  (PTO_LIST given, atomic, relu), (detail::IsTile<TileT> && detail::IsView<Global>),                     \
+                  (const Global &dst, TileT &src, int64_t row, int64_t col), (dst, src, row, col),                       \
+                  detail::CheckWritten<Global>();                                                                        \
+                  detail::Call(TESSERA_OP_TSTORE, "TSTORE", where, TESSERA_FORM_WINDOW)                                  \
+                      .Src(src)                                                                                          \
+                      .At(row, col)                                                                                      \
+                      .AttrUnless(TESSERA_ATTR_NAME_ATOMIC_TYPE, atomic, AtomicType::AtomicNone)                         \
+                      .Relu(relu)                                                                                        \
+                      .Transfer(dst.Describe());)                                                                        \
+    PTO_INTRINSIC(TSTORE_FP, (PTO_LIST types, typename Fp, AtomicType atomic = AtomicType::AtomicNone,                   \
+                              ReluPreMode relu = ReluPreMode::NoRelu),                                                   \
+                  (PTO_LIST given, Fp, atomic, relu), (detail::IsTile<Fp> && detail::IsView<Global>),                    \
+                  (const Global &dst, TileT &src, Fp &fp), (dst, src, fp), detail::CheckWritten<Global>();               \
+                  detail::Call(TESSERA_OP_TSTORE_FP, "TSTORE_FP", where, TESSERA_FORM_VECTOR_QUANT)                      \
+                      .Src(src)                                                                                          \
+                      .Fp(fp)                                                                                            \
+                      .AttrUnless(TESSERA_ATTR_NAME_ATOMIC_TYPE, atomic, AtomicType::AtomicNone)                         \
+                      .Relu(relu)                                                                                        \
+                      .Transfer(dst.Describe());)
+PTO_STORES((typename TileT, typename Global), (TileT, Global))
+PTO_STORES((STPhase phase, typename TileT, typename Global), (phase, TileT, Global))
+#undef PTO_STORES
 
 // Rows or elements of a view by index; without a word the shape of the indices tells which.
-template <typename TileT, typename GlobalT, typename IdxT, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> MGATHER(TileT &dst, const GlobalT &src, IdxT &idx, WaitEvents &...)
-{
-    detail::Call(TESSERA_OP_MGATHER).Tile(TESSERA_ROLE_IDX, idx).Dst(dst).Transfer(src.Describe());
-    return {};
-}
+PTO_INTRINSIC(MGATHER, (typename TileT, typename Global, typename Index), (TileT, Global, Index),
+              (detail::IsTile<Index> && detail::IsView<Global>), (TileT &dst, const Global &src, Index &idx), (dst, src, idx),
+              detail::Call(TESSERA_OP_MGATHER, "MGATHER", where)
+                  .Tile(TESSERA_ROLE_IDX, idx)
+                  .Dst(dst)
+                  .Transfer(src.Describe());)
+PTO_INTRINSIC(MGATHER, (Coalesce coalesce, GatherOOB oob = GatherOOB::Undefined, typename TileT, typename Global, typename Index),
+              (coalesce, oob, TileT, Global, Index), (detail::IsTile<Index> && detail::IsView<Global>),
+              (TileT &dst, const Global &src, Index &idx), (dst, src, idx),
+              detail::Call(TESSERA_OP_MGATHER, "MGATHER", where)
+                  .Tile(TESSERA_ROLE_IDX, idx)
+                  .Dst(dst)
+                  .Attr(TESSERA_ATTR_NAME_COALESCE, static_cast<int64_t>(coalesce))
+                  .AttrUnless(TESSERA_ATTR_NAME_GATHER_OOB, oob, GatherOOB::Undefined)
+                  .Transfer(src.Describe());)
 
-template <Coalesce coalesce, GatherOOB oob = GatherOOB::Undefined, typename TileT, typename GlobalT, typename IdxT,
-          typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> MGATHER(TileT &dst, const GlobalT &src, IdxT &idx, WaitEvents &...)
+// With indices in global memory; nothing needs the scratch.
+template <Coalesce coalesce = Coalesce::Elem, GatherOOB oob = GatherOOB::Undefined, GatherExec exec = GatherExec::Scalar,
+          typename TileT, typename Global, typename Index, typename Scratch>
+PTO_INST std::enable_if_t<detail::IsView<Index> && detail::IsView<Scratch>> MGATHER_IMPL(
+    TileT &dst, const Global &src, const Index &idx, const Scratch &, const detail::Where &where = detail::Where::Here())
 {
-    detail::Call call(TESSERA_OP_MGATHER);
-    call.Tile(TESSERA_ROLE_IDX, idx).Dst(dst).Attr(TESSERA_ATTR_NAME_COALESCE, static_cast<int64_t>(coalesce));
-    call.AttrUnless(TESSERA_ATTR_NAME_GATHER_OOB, oob, GatherOOB::Undefined).Transfer(src.Describe());
-    return {};
+    const detail::Run run("MGATHER", where);
+    auto indices = detail::LoadIndices<detail::IndexTile<TileT, Index>>(idx);
+    MGATHER_IMPL<coalesce, oob>(dst, src, indices, where);
+}
+template <Coalesce coalesce = Coalesce::Elem, GatherOOB oob = GatherOOB::Undefined, GatherExec exec = GatherExec::Scalar,
+          typename TileT, typename Global, typename Index, typename Scratch>
+PTO_INST detail::Returns<detail::IsView<Index> && detail::IsView<Scratch>> MGATHER(
+    TileT &dst, const Global &src, const Index &idx, const Scratch &scratch,
+    const detail::Where &where = detail::Where::Here())
+{
+    return MGATHER_IMPL<coalesce, oob, exec>(dst, src, idx, scratch, where), RecordEvent{};
 }
 
 // Rows or elements of a tile into a view by index.
-template <typename GlobalT, typename TileT, typename IdxT, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> MSCATTER(const GlobalT &dst, TileT &src, IdxT &idx, WaitEvents &...)
-{
-    detail::Call(TESSERA_OP_MSCATTER).Src(src).Tile(TESSERA_ROLE_IDX, idx).Transfer(dst.Describe());
-    return {};
-}
-
-template <Coalesce coalesce, ScatterAtomicOp atomic = ScatterAtomicOp::None, ScatterOOB oob = ScatterOOB::Undefined,
-          typename GlobalT, typename TileT, typename IdxT, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> MSCATTER(const GlobalT &dst, TileT &src, IdxT &idx, WaitEvents &...)
-{
-    detail::Call call(TESSERA_OP_MSCATTER);
-    call.Src(src).Tile(TESSERA_ROLE_IDX, idx).Attr(TESSERA_ATTR_NAME_COALESCE, static_cast<int64_t>(coalesce));
-    call.AttrUnless(TESSERA_ATTR_NAME_SCATTER_ATOMIC_OP, atomic, ScatterAtomicOp::None)
-        .AttrUnless(TESSERA_ATTR_NAME_SCATTER_OOB, oob, ScatterOOB::Undefined)
-        .Transfer(dst.Describe());
-    return {};
-}
+PTO_INTRINSIC(MSCATTER, (typename Global, typename TileT, typename Index), (Global, TileT, Index),
+              (detail::IsTile<Index> && detail::IsView<Global>), (const Global &dst, TileT &src, Index &idx), (dst, src, idx),
+              detail::CheckWritten<Global>();
+              detail::Call(TESSERA_OP_MSCATTER, "MSCATTER", where)
+                  .Src(src)
+                  .Tile(TESSERA_ROLE_IDX, idx)
+                  .Transfer(dst.Describe());)
+PTO_INTRINSIC(MSCATTER,
+              (Coalesce coalesce, ScatterAtomicOp atomic = ScatterAtomicOp::None, ScatterOOB oob = ScatterOOB::Undefined,
+               ScatterConflict conflict = ScatterConflict::Default, typename Global, typename TileT, typename Index),
+              (coalesce, atomic, oob, conflict, Global, TileT, Index), (detail::IsTile<Index> && detail::IsView<Global>),
+              (const Global &dst, TileT &src, Index &idx), (dst, src, idx),
+              static_assert(conflict != ScatterConflict::Last || atomic == ScatterAtomicOp::None,
+                            "mscatter-attr: the last element wins only where nothing is combined");
+              detail::CheckWritten<Global>();
+              detail::Call(TESSERA_OP_MSCATTER, "MSCATTER", where)
+                  .Src(src)
+                  .Tile(TESSERA_ROLE_IDX, idx)
+                  .Attr(TESSERA_ATTR_NAME_COALESCE, static_cast<int64_t>(coalesce))
+                  .AttrUnless(TESSERA_ATTR_NAME_SCATTER_ATOMIC_OP, atomic, ScatterAtomicOp::None)
+                  .AttrUnless(TESSERA_ATTR_NAME_SCATTER_OOB, oob, ScatterOOB::Undefined)
+                  .Transfer(dst.Describe());)
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

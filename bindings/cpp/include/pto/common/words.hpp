@@ -5,7 +5,7 @@
 #ifndef PTO_COMMON_WORDS_HPP
 #define PTO_COMMON_WORDS_HPP
 
-#include <pto/common/issue.hpp>
+#include <pto/common/arguments.hpp>
 
 namespace pto {
 enum class CmpMode : uint32_t { EQ, NE, LT, LE, GT, GE };
@@ -14,7 +14,6 @@ enum class SaturationMode : uint32_t { ON, OFF };
 // 1, or the broadcast operand's valid columns
 enum class Src1Col : int64_t {};
 enum class MaskPattern : uint32_t { P0101 = 1, P1010, P0001, P0010, P0100, P1000, P1111 };
-enum class QuantType : uint32_t { INT8_SYM, INT8_ASYM };
 enum class GatherOOB : uint32_t { Undefined, Clamp, Wrap, Zero };
 enum class ScatterAtomicOp : uint32_t { None, Add, Max, Min };
 enum class ScatterOOB : uint32_t { Undefined, Skip, Clamp, Wrap };

@@ -1,0 +1,133 @@
+// TGATHER by comparison and by pattern, TSCATTER by pattern, TCI and TQUANT with scratch: what C++ says with more words than
+// the rows (cpp.md 6.2 and 6.6).
+
+#ifndef PTO_COMMON_GATHER_HPP
+#define PTO_COMMON_GATHER_HPP
+
+#include <pto/common/compare.hpp>
+#include <pto/common/irregular.hpp>
+
+namespace pto {
+inline namespace PTO_PROFILE_NAMESPACE {
+namespace detail {
+
+// Is it a tile, a number, or a number in a type of its own?
+template <typename T>
+inline constexpr bool IsKey = IsTile<T> || IsScalar<T>;
+template <typename V>
+inline constexpr bool IsKey<Exact<V>> = true;
+
+// What a comparison is with: a number becomes an element of src.
+template <typename Src, typename Key>
+inline ScalarOf<typename Src::DType> KeyOf(const Key &key)
+{
+    if constexpr (IsTile<Key>) {
+        typename Key::DType value{};
+        ReadScalar(key, value);
+        return Exactly(value);
+    } else {
+        return key;
+    }
+}
+
+} // namespace detail
+
+// The indices of the elements of src that compare so with the key, plus the offset, and how many there are in each row.
+PTO_INTRINSIC(TGATHER,
+              (typename Dst, typename Src, typename Key, typename Cdst, typename Tmp, CmpMode cmpMode = CmpMode::EQ),
+              (Dst, Src, Key, Cdst, Tmp, cmpMode), (detail::IsTile<Tmp> && detail::IsKey<Key>),
+              (Dst &dst, Src &src, const Key &key, Cdst &cdst, Tmp &tmp, int offset), (dst, src, key, cdst, tmp, offset),
+              const detail::Run run("TGATHER", where);
+              detail::Call(TESSERA_OP_TGATHER, "TGATHER", where, TESSERA_FORM_COMPARE)
+                  .Dst(dst)
+                  .Src(src)
+                  .Value(TESSERA_ROLE_SCALAR, detail::KeyOf<Src>(key))
+                  .Tile(TESSERA_ROLE_CDST, cdst)
+                  .Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3))
+                  .AttrUnless(TESSERA_ATTR_NAME_CMP_MODE, cmpMode, CmpMode::EQ)
+                  .Attr(TESSERA_ATTR_NAME_OFFSET, offset)
+                  .Issue();)
+
+PTO_INTRINSIC(TGATHER, (typename Dst, typename Src, typename Key, typename Cdst, CmpMode cmpMode = CmpMode::EQ),
+              (Dst, Src, Key, Cdst, cmpMode), (detail::IsTile<Cdst> && detail::IsKey<Key>),
+              (Dst &dst, Src &src, const Key &key, Cdst &cdst, int offset), (dst, src, key, cdst, offset),
+              detail::Call(TESSERA_OP_TGATHER, "TGATHER", where, TESSERA_FORM_COMPARE)
+                  .Dst(dst)
+                  .Src(src)
+                  .Value(TESSERA_ROLE_SCALAR, detail::KeyOf<Src>(key))
+                  .Tile(TESSERA_ROLE_CDST, cdst)
+                  .AttrUnless(TESSERA_ATTR_NAME_CMP_MODE, cmpMode, CmpMode::EQ)
+                  .Attr(TESSERA_ATTR_NAME_OFFSET, offset)
+                  .Issue();)
+
+// The columns of src that a pattern names, in order; GATHER_COL: the rows.
+PTO_INTRINSIC(TGATHER,
+              (typename Dst, typename Src, MaskPattern pattern = MaskPattern::P1111, auto axis = GatherAxis::GATHER_ROW),
+              (Dst, Src, pattern, axis), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+              detail::Call(axis == GatherAxis::GATHER_COL ? TESSERA_OP_TGATHER_ROWS : TESSERA_OP_TGATHER, "TGATHER", where,
+                           TESSERA_FORM_MASK)
+                  .Dst(dst)
+                  .Src(src)
+                  .Attr(TESSERA_ATTR_NAME_MASK_PATTERN, static_cast<int64_t>(pattern) - 1)
+                  .Issue();)
+
+// The columns of dst that a pattern names take src's elements in order, SCATTER_COL: the rows; all others become 0.
+PTO_INTRINSIC(TSCATTER,
+              (MaskPattern pattern = MaskPattern::P1111, auto axis = ScatterAxis::SCATTER_ROW, typename Dst, typename Src),
+              (pattern, axis, Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+              detail::Call(axis == ScatterAxis::SCATTER_COL ? TESSERA_OP_TSCATTER_ROWS : TESSERA_OP_TSCATTER_COLS,
+                           "TSCATTER", where, TESSERA_FORM_MASK)
+                  .Dst(dst)
+                  .Src(src)
+                  .Attr(TESSERA_ATTR_NAME_MASK_PATTERN, static_cast<int64_t>(pattern) - 1)
+                  .Issue();)
+
+// An element in storage order, as a scalar.
+template <typename Src>
+PTO_INST std::enable_if_t<detail::IsTile<Src>, typename Src::DType> GETVAL(
+    Src &src, int64_t index, const detail::Where &where = detail::Where::Here())
+{
+    typename Src::DType value{};
+    detail::Call(TESSERA_OP_TGETVAL, "GETVAL", where).Src(src).Scalar(TESSERA_ROLE_INDEX, index).Get(&value, sizeof value);
+    return value;
+}
+
+// Consecutive integers, with scratch, which no profile here needs.
+PTO_INTRINSIC(TCI, (typename Dst, typename Tmp, typename T, int descending), (Dst, Tmp, T, descending), (detail::IsTile<Tmp>),
+              (Dst &dst, T start, [[maybe_unused]] Tmp &tmp), (dst, start, tmp),
+              TCI_IMPL<Dst, T, descending>(dst, start, where);)
+
+namespace detail {
+
+template <QuantType type, typename Dst, typename Src, typename Param>
+inline void Quantize(Dst &dst, Src &src, Param &scale, Param *offset, const Where &where)
+{
+    static_assert(type == QuantType::INT8_SYM || type == QuantType::INT8_ASYM,
+                  "tquant-attr: an MX format has tiles of exponents, maxima and scales as further operands");
+    PTO_STATIC_SIG(kTquantSigs, Plain, "tquant-loc", "tquant-loc", "tquant-layout", "tquant-dtype",
+                   {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_FP, Param::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    Call call(TESSERA_OP_TQUANT, "TQUANT", where);
+    call.Dst(dst).Src(src).Fp(scale).Attr(TESSERA_ATTR_NAME_QUANT_TYPE, type == QuantType::INT8_ASYM ? 1 : 0);
+    if (offset != nullptr) {
+        call.Tile(TESSERA_ROLE_OFFSET, *offset);
+    }
+    call.Issue();
+}
+
+} // namespace detail
+
+// Affine quantization to 8 bits, one factor for each row; INT8_ASYM has an offset too. Nothing needs the scratch.
+PTO_INTRINSIC_OR(TQUANT, (QuantType type, typename Dst, typename Src, typename Param), (type, Dst, Src, Param),
+                 (detail::IsTile<Param>), (Dst &dst, Src &src, Param &scale, Param *offset = nullptr),
+                 (Dst &dst, Src &src, Param &scale, Param *offset), (dst, src, scale, offset),
+                 detail::Quantize<type>(dst, src, scale, offset, where);)
+PTO_INTRINSIC_OR(TQUANT, (QuantType type, typename Dst, typename Src, typename Param, typename Tmp),
+                 (type, Dst, Src, Param, Tmp), (detail::IsTile<Tmp>),
+                 (Dst &dst, Src &src, Param &scale, [[maybe_unused]] Tmp &tmp, Param *offset = nullptr),
+                 (Dst &dst, Src &src, Param &scale, [[maybe_unused]] Tmp &tmp, Param *offset),
+                 (dst, src, scale, tmp, offset), detail::Quantize<type>(dst, src, scale, offset, where);)
+
+} // namespace PTO_PROFILE_NAMESPACE
+} // namespace pto
+
+#endif
