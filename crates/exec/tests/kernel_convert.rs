@@ -113,7 +113,8 @@ fn the_vectors_of_the_specification() {
     let one = 1u64 << 46 | u64::from(1f32.to_bits());
     for level in Level::available() {
         for hardware_rounding in [false, true] {
-            let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding };
+            let fixpipe =
+                Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding, saturate_inf: false };
             let convert = Convert::new(nest.clone(), Conversion::Fixpipe(fixpipe), level);
             let mut out = [0u8; 9];
             convert.run(Sides::Two(&bytes, &mut out), [0, 0], &Params::new([QuantParam::scalar(one)])).unwrap();
@@ -132,7 +133,7 @@ fn the_vectors_of_the_specification() {
 fn a_missing_parameter_is_refused() {
     let dim = Dim { extent: 9, step: [1, 4, 8, 0] };
     let nest = Nest { bits: [8, 32, 64, 0], base: [0, 0, 16, 0], dims: [dim].into_iter().collect() };
-    let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding: false };
+    let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding: false, saturate_inf: false };
     let convert = Convert::new(nest, Conversion::Fixpipe(fixpipe), Level::best());
     let params = |n: usize| Params::new(vec![QuantParam::scalar(1 << 46); n]);
     assert!(convert.run(Sides::Two(&[0; 36], &mut [0; 9]), [0, 0], &params(10)).is_err());
