@@ -127,6 +127,20 @@ typedef enum TesseraAttrName {
   TESSERA_ATTR_NAME_ENABLE = 38, // true or false
   TESSERA_ATTR_NAME_F32_MODE = 39, // one of round, rint
   TESSERA_ATTR_NAME_LAYOUT = 40, // one of nd, dn, nz
+  TESSERA_ATTR_NAME_NAME = 41, // a name
+  TESSERA_ATTR_NAME_PEER_FUNC = 42, // a name
+  TESSERA_ATTR_NAME_SIZE = 43, // an integer
+  TESSERA_ATTR_NAME_LOCATION = 44, // one of vec, mat, gm, left, right, acc, bias, scaling
+  TESSERA_ATTR_NAME_AUTO = 45, // true or false
+  TESSERA_ATTR_NAME_BASE = 46, // an integer
+  TESSERA_ATTR_NAME_DIR_MASK = 47, // an integer
+  TESSERA_ATTR_NAME_SLOT_SIZE = 48, // an integer
+  TESSERA_ATTR_NAME_SLOT_NUM = 49, // an integer
+  TESSERA_ATTR_NAME_LOCAL_SLOT_NUM = 50, // an integer
+  TESSERA_ATTR_NAME_FLAG_BASE = 51, // an integer
+  TESSERA_ATTR_NAME_NO_SPLIT = 52, // true or false
+  TESSERA_ATTR_NAME_PIPE_SPLIT = 53, // an integer
+  TESSERA_ATTR_NAME_FFTS_MODE = 54, // an integer
 } TesseraAttrName;
 
 // Element types.
@@ -327,16 +341,32 @@ typedef enum TesseraOp {
   TESSERA_OP_TSTORE_FP = 172, // tstore out of an accumulator with one quantization parameter per column.
   TESSERA_OP_MGATHER = 173, // Gathers rows or elements of a view by index.
   TESSERA_OP_MSCATTER = 174, // Scatters rows or elements of a tile into a view by index.
-  TESSERA_OP_TSUBRELU = 175, // Difference of two tiles, negative elements become zero.
-  TESSERA_OP_TMULADDDST = 176, // Adds a product to the destination.
-  TESSERA_OP_TFUSEDMULADD = 177, // Multiplies the destination and adds to it.
-  TESSERA_OP_TFUSEDMULADDRELU = 178, // Multiplies the destination and adds to it, negative elements become zero.
-  TESSERA_OP_TADDRELUCONV = 179, // Sum, negative elements become zero, converted to a narrower type.
-  TESSERA_OP_TSUBRELUCONV = 180, // Difference, negative elements become zero, converted to a narrower type.
-  TESSERA_OP_TADDDEQRELU = 181, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
-  TESSERA_OP_TGATHER_ROWS = 182, // Picks rows of src by a pattern.
-  TESSERA_OP_TSCATTER_COLS = 183, // Spreads the columns of src by a pattern.
-  TESSERA_OP_TSCATTER_ROWS = 184, // Spreads the rows of src by a pattern.
+  TESSERA_OP_RESERVE_BUFFER = 175, // Memory for the slots of a FIFO, for the whole kernel.
+  TESSERA_OP_IMPORT_RESERVED_BUFFER = 176, // The memory that another function reserved.
+  TESSERA_OP_AIC_INITIALIZE_PIPE = 177, // The cube core's end of a pipe.
+  TESSERA_OP_AIV_INITIALIZE_PIPE = 178, // The vector cores' end of a pipe.
+  TESSERA_OP_INITIALIZE_L2L_PIPE = 179, // An end of a pipe whose slots lie on the chip.
+  TESSERA_OP_INITIALIZE_L2G2L_PIPE = 180, // An end of a pipe whose slots lie in global memory.
+  TESSERA_OP_DECLARE_TILE = 181, // A tile that a tpop gives its storage.
+  TESSERA_OP_TPUSH_TO_AIV = 182, // Give a tile to the vector cores; waits for a free slot.
+  TESSERA_OP_TPUSH_TO_AIC = 183, // Give a tile to the cube core; waits for a free slot.
+  TESSERA_OP_TPOP_FROM_AIC = 184, // Take the next tile from the cube core; waits for it.
+  TESSERA_OP_TPOP_FROM_AIV = 185, // Take the next tile from the vector cores; waits for it.
+  TESSERA_OP_TFREE_FROM_AIC = 186, // Give the slot of the oldest popped tile back to the cube core.
+  TESSERA_OP_TFREE_FROM_AIV = 187, // Give the slot of the oldest popped tile back to the vector cores.
+  TESSERA_OP_TPUSH = 188, // tpush_to_aiv or tpush_to_aic, by the core.
+  TESSERA_OP_TPOP = 189, // tpop_from_aic or tpop_from_aiv, by the core.
+  TESSERA_OP_TFREE = 190, // tfree_from_aic or tfree_from_aiv, by the core.
+  TESSERA_OP_TSUBRELU = 191, // Difference of two tiles, negative elements become zero.
+  TESSERA_OP_TMULADDDST = 192, // Adds a product to the destination.
+  TESSERA_OP_TFUSEDMULADD = 193, // Multiplies the destination and adds to it.
+  TESSERA_OP_TFUSEDMULADDRELU = 194, // Multiplies the destination and adds to it, negative elements become zero.
+  TESSERA_OP_TADDRELUCONV = 195, // Sum, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TSUBRELUCONV = 196, // Difference, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TADDDEQRELU = 197, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
+  TESSERA_OP_TGATHER_ROWS = 198, // Picks rows of src by a pattern.
+  TESSERA_OP_TSCATTER_COLS = 199, // Spreads the columns of src by a pattern.
+  TESSERA_OP_TSCATTER_ROWS = 200, // Spreads the rows of src by a pattern.
 } TesseraOp;
 
 // Forms of an instruction.
@@ -418,6 +448,9 @@ typedef enum TesseraRole {
   TESSERA_ROLE_INDEX = 52,
   TESSERA_ROLE_VALUE = 53,
   TESSERA_ROLE_INIT = 54,
+  TESSERA_ROLE_C2V_BUF = 55,
+  TESSERA_ROLE_V2C_BUF = 56,
+  TESSERA_ROLE_PIPE = 57,
 } TesseraRole;
 
 

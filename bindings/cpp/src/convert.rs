@@ -199,6 +199,8 @@ pub(crate) fn attrs(op: Opcode, list: &[TesseraAttr]) -> Answer<Attrs> {
             AttrKind::Bool => AttrValue::Bool(first != 0),
             AttrKind::Ints(_) => attr.values.into(),
             AttrKind::Number => number(attr.kind, first as u64)?.into(),
+            // Names belong to text.
+            AttrKind::Name => continue,
         };
         attrs.set(name, Some(value));
     }

@@ -108,6 +108,11 @@ fn views_are_stored_to_and_picked_from() {
 }
 
 #[test]
+fn overloads_do_what_they_should() {
+    compile_and_run("intrinsics");
+}
+
+#[test]
 fn kernels_compute_what_they_should() {
     compile_and_run("compute");
 }

@@ -49,6 +49,9 @@ const SAMPLES: &[&str] = &[
     "229-tmov_fp-a5-gm",
 ];
 
+/// A quantization parameter with scale 1 and a signed result (fixpipe.md 3).
+const QUANT: u64 = 1 << 46 | 0x3F80_0000;
+
 /// A program with its inputs, and what it must give.
 struct Case {
     name: String,
@@ -103,9 +106,13 @@ impl Case {
             return None;
         }
         let kernel = program.entry().unwrap();
-        // Some bytes are no index of anything; small numbers are, and zeros always.
-        let fills: [fn(u64) -> u8; 3] =
-            [|i| (i * 89 % 251) as u8, |i| if i % 4 == 0 { (i / 4 % 8 * 32) as u8 } else { 0 }, |_| 0];
+        // Some bytes are no index of anything: small numbers are, and zeros always. The last one is a quantization parameter.
+        let fills: [fn(u64) -> u8; 4] = [
+            |i| (i * 89 % 251) as u8,
+            |i| if i % 4 == 0 { (i / 4 % 8 * 32) as u8 } else { 0 },
+            |_| 0,
+            |i| QUANT.to_le_bytes()[i as usize % 8],
+        ];
         let mut why = Vec::new();
         for fill in fills {
             let mut case = Case {
@@ -139,9 +146,14 @@ impl Case {
             let name = kernel.name(value).to_string();
             let input = match kernel.need(value) {
                 Need::Scalar(_) => {
-                    // A block of records is a multiple of 64 columns; everything else takes that number, too.
-                    self.scalars.insert(name, "64".into());
-                    Input::Scalar(Number::Int(64))
+                    // A block of records is a multiple of 64 columns, and a window starts at a whole box.
+                    let value = match name.as_str() {
+                        "quant" => QUANT,
+                        "scalar" => 64,
+                        _ => 0,
+                    };
+                    self.scalars.insert(name, value.to_string());
+                    Input::Scalar(Number::Int(value.into()))
                 }
                 Need::Tile(t) => {
                     let shape = [t.v_row.known()?, t.v_col.known()?];

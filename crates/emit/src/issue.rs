@@ -142,7 +142,13 @@ impl Emitter<'_> {
         }
         if matches!(info.sem, Sem::Gets) {
             let (src, index) = (self.tile(op, Role::Src)?, self.index(op, Role::Index));
-            return self.define(op, format!("GETVAL({src}, {index})"));
+            let call = format!("GETVAL({src}, {index})");
+            // It can be refused, so it is called even where nobody uses what it gives.
+            if !op.results.iter().any(|v| self.needed[v.index()]) {
+                self.line(&format!("{call};"));
+                return Ok(());
+            }
+            return self.define(op, call);
         }
         let name = info.cpp.first().copied().unwrap_or_default();
         if let (false, Some(row)) = (info.by_flows(), opcode.form(form)) {
@@ -339,13 +345,13 @@ impl Emitter<'_> {
             Kind::Quant | Kind::Fill => self.scalar(op, role),
             // What may be left out is a pointer where the intrinsic is written by hand (cpp.md 6.6).
             Kind::Tile if form.by_hand && role == Role::Offset => Ok(format!("&{}", self.tile(op, role)?)),
-            Kind::Tile | Kind::Conv | Kind::Counts => self.tile(op, role),
+            Kind::Tile | Kind::Conv | Kind::Counts | Kind::Pipe => self.tile(op, role),
         };
         let mut all: Vec<String> = order.iter().copied().filter(given).map(argument).collect::<Emitted<_>>()?;
         let has = |role: &Role| self.operand(op, *role).is_some();
         let shape = opcode.shapes().iter().filter(|s| s.form == form.form);
         let shape = shape.into_iter().find(|s| s.ins.iter().all(has) && s.outs.iter().all(has));
-        if shape.is_some_and(|shape| opcode.looks_like_another(shape)) {
+        if shape.is_some_and(|shape| opcode.looks_like_another(shape)) && !has(&Role::Tmp) {
             all.push("NoTmp{}".into());
         }
         Ok(all)

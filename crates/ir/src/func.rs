@@ -1,8 +1,9 @@
 //! Functions: arenas of values, operations and blocks.
 
-use crate::{BlockId, NameId, Names, Op, OpId, OpKind, TypeId, ValueId};
+use crate::{BlockId, Core, NameId, Names, Op, OpId, OpKind, TypeId, ValueId};
 use smallvec::SmallVec;
 use tessera_isa::diag::Span;
+use tessera_isa::ops::AttrName;
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +47,8 @@ pub struct Func {
     pub name: NameId,
     /// Marked `pto.entry`.
     pub is_entry: bool,
+    /// The kind of core that runs it (`pto.kernel_kind`), where it is marked.
+    pub core: Option<Core>,
     /// A declaration: there is no body, and nothing runs.
     pub is_declaration: bool,
     /// Other attributes, as written. Those of the n-th argument have the key `%n`, those of the n-th result `->n`.
@@ -60,6 +63,8 @@ pub struct Func {
     pub values: Vec<Value>,
     pub ops: Vec<Op>,
     pub blocks: Vec<Block>,
+    /// By operation: the function that it was inlined from. Empty where nothing was.
+    pub homes: Vec<NameId>,
     /// The place of the function's head.
     pub span: Span,
 }
@@ -68,6 +73,13 @@ impl Func {
     /// An empty function.
     pub fn new(name: NameId, span: Span) -> Self {
         Func { name, span, blocks: vec![Block::default()], ..Func::default() }
+    }
+
+    /// Makes space for so many operations, with a result each.
+    pub fn reserve(&mut self, operations: usize) {
+        self.values.reserve(operations);
+        self.ops.reserve(operations);
+        self.block_mut(self.body).ops.reserve(operations);
     }
 
     /// A new value.
@@ -87,6 +99,11 @@ impl Func {
         let id = self.add_op(op);
         self.block_mut(block).ops.push(id);
         id
+    }
+
+    /// The function whose text an operation stands in.
+    pub fn home(&self, op: OpId) -> NameId {
+        self.homes.get(op.index()).copied().unwrap_or(self.name)
     }
 
     /// A new empty block.
@@ -152,9 +169,7 @@ impl Func {
 
     /// The functions at the other ends of its FIFOs, `peer_func = @f` (isa/structure.md 5).
     pub fn peers(&self, names: &Names) -> Vec<NameId> {
-        let attrs = self.ops.iter().filter_map(|op| op.attrs.as_deref()).flat_map(|a| &a.unknown);
-        let peers = attrs.filter(|(key, ..)| key == "peer_func");
-        peers.filter_map(|(_, value, _)| names.find(value.trim_start_matches('@').trim_matches('"'))).collect()
+        self.ops.iter().filter_map(|op| names.find(op.name_attr(AttrName::PeerFunc)?)).collect()
     }
 
     /// The functions that this one calls.

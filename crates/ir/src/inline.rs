@@ -1,6 +1,6 @@
 //! Inlining: a program without calls, for the stages that want one straight line of control flow.
 
-use crate::{Arg, BlockId, Def, Func, Module, NameId, Op, OpKind, Value, ValueId};
+use crate::{Arg, BlockId, Core, Def, Func, Module, NameId, Op, OpId, OpKind, TextForm, Value, ValueId};
 use rustc_hash::FxHashMap;
 use tessera_isa::diag::{Diagnostic, Span};
 
@@ -13,24 +13,84 @@ const MAX_DEPTH: usize = 256;
 /// The entry function with every call replaced by the callee's body.
 ///
 /// Values keep their names and spans. A `return` inside an inlined body disappears; its operands take the place of the
-/// call's results.
+/// call's results. Where functions of both kinds of core are reached, a call of a function of one kind becomes a section
+/// (isa/structure.md 4).
 pub fn inline(module: &Module, entry: &Func) -> Result<Func, Box<Diagnostic>> {
     if entry.callees().is_empty() {
         return Ok(entry.clone());
     }
-    let mut out = Func { values: Vec::new(), ops: Vec::new(), blocks: Vec::new(), ..entry.clone() };
-    let body = out.add_block();
-    out.body = body;
-    let mut inliner = Inliner { module, out, stack: vec![entry.name], steps: 0 };
+    let kinds = kinds(module, entry);
+    let mut inliner = Inliner::new(module, entry, kinds == [true, true]);
     let mut map = FxHashMap::default();
-    for (i, arg) in entry.args.iter().enumerate() {
-        let value = Value { def: Def::Arg(i as u32), ..entry.value(*arg).clone() };
-        inliner.out.args[i] = inliner.out.add_value(value);
-        map.insert(*arg, inliner.out.args[i]);
+    for arg in &entry.args {
+        inliner.argument(entry, *arg, &mut map);
     }
+    let body = inliner.out.body;
     inliner.block(entry, entry.body, body, &mut map, false)?;
     inliner.out.outputs = entry.outputs.iter().map(|v| mapped(&map, *v, entry.span)).collect::<Res<_>>()?;
+    inliner.out.core = match kinds {
+        [true, false] => Some(Core::Cube),
+        [false, true] => Some(Core::Vector),
+        _ => None,
+    };
     Ok(inliner.out)
+}
+
+/// Several functions of different kinds as one kernel: each is a section, and arguments of one name are one argument
+/// (isa/structure.md 3).
+pub fn join(module: &Module, entries: &[&Func]) -> Result<Func, Box<Diagnostic>> {
+    let Some(first) = entries.first() else {
+        return Err(Diagnostic::internal(Span::default(), "a kernel of no functions"));
+    };
+    let mut inliner = Inliner::new(module, first, true);
+    inliner.out.core = None;
+    let mut args: FxHashMap<NameId, ValueId> = FxHashMap::default();
+    for entry in entries {
+        let mut map = FxHashMap::default();
+        for arg in &entry.args {
+            let value = entry.value(*arg);
+            match args.get(&value.name).copied() {
+                Some(known) if inliner.out.value(known).ty == value.ty => {
+                    map.insert(*arg, known);
+                }
+                Some(known) => {
+                    let name = module.names.text(value.name);
+                    let what = format!("%{name} is one argument of the kernel, and has two types");
+                    let other = inliner.out.value(known).span;
+                    let error = Diagnostic::error("entry", what).at(value.span, "here").and_at(other, "and here");
+                    return Err(Box::new(error.help("give one of them another name")));
+                }
+                None => {
+                    args.insert(value.name, inliner.argument(entry, *arg, &mut map));
+                }
+            }
+        }
+        inliner.stack = vec![entry.name];
+        let body = inliner.out.body;
+        let to = entry.core.map_or(body, |core| inliner.section(core, body, entry.span));
+        inliner.core = entry.core;
+        inliner.block(entry, entry.body, to, &mut map, true)?;
+        inliner.core = None;
+    }
+    let end = Op::new(OpKind::Return, TextForm::Ssa, first.span);
+    let body = inliner.out.body;
+    inliner.push(body, first.name, end);
+    Ok(inliner.out)
+}
+
+/// Does the function reach code for cube cores, and for vector cores?
+fn kinds(module: &Module, entry: &Func) -> [bool; 2] {
+    let reached = module.called(entry);
+    Core::ALL
+        .iter()
+        .copied()
+        .map(|core| {
+            let has_section = |f: &&Func| f.ops.iter().any(|op| op.section_core() == Some(core));
+            reached.iter().any(|f| f.core == Some(core) || has_section(f))
+        })
+        .collect::<Vec<_>>()
+        .try_into()
+        .unwrap_or_default()
 }
 
 type ValueMap = FxHashMap<ValueId, ValueId>;
@@ -46,9 +106,45 @@ struct Inliner<'a> {
     out: Func,
     stack: Vec<NameId>,
     steps: usize,
+    /// Do calls of functions of one kind become sections?
+    wraps: bool,
+    /// The kind of core whose code is copied.
+    core: Option<Core>,
 }
 
-impl Inliner<'_> {
+impl<'a> Inliner<'a> {
+    fn new(module: &'a Module, entry: &Func, wraps: bool) -> Self {
+        let mut out = Func { name: entry.name, span: entry.span, is_entry: entry.is_entry, ..Func::default() };
+        (out.attrs, out.core) = (entry.attrs.clone(), entry.core);
+        out.body = out.add_block();
+        Inliner { module, out, stack: vec![entry.name], steps: 0, wraps, core: entry.core }
+    }
+
+    fn argument(&mut self, entry: &Func, arg: ValueId, map: &mut ValueMap) -> ValueId {
+        let n = self.out.args.len() as u32;
+        let def = match entry.value(arg).def {
+            Def::Arg(_) => Def::Arg(n),
+            other => other,
+        };
+        let id = self.out.add_value(Value { def, ..entry.value(arg).clone() });
+        self.out.args.push(id);
+        map.insert(arg, id);
+        id
+    }
+
+    fn push(&mut self, to: BlockId, home: NameId, op: Op) -> OpId {
+        self.out.homes.push(home);
+        self.out.push_op(to, op)
+    }
+
+    /// A new section; gives the block of its body.
+    fn section(&mut self, core: Core, to: BlockId, span: Span) -> BlockId {
+        let (body, empty) = (self.out.add_block(), self.out.add_block());
+        let home = self.stack.last().copied().unwrap_or(self.out.name);
+        self.push(to, home, Op::section_of(core, body, empty, span));
+        body
+    }
+
     /// Copies a block; gives the operands of the `return` that ended it, if an inlined function's did.
     fn block(
         &mut self,
@@ -92,17 +188,20 @@ impl Inliner<'_> {
                 operand.arg = Arg::Value(mapped(map, v, op.span)?);
             }
         }
-        let id = self.out.push_op(to, Op::new(OpKind::Return, op.form, op.span));
+        let id = self.push(to, func.name, Op::new(OpKind::Return, op.form, op.span));
         for (n, result) in new.results.iter_mut().enumerate() {
             let v = self.out.add_value(Value { def: Def::Result(id, n as u32), ..func.value(*result).clone() });
             map.insert(*result, v);
             *result = v;
         }
+        let outside = self.core;
+        self.core = outside.or(op.section_core());
         for block in &mut new.blocks {
             let b = self.out.add_block();
             self.block(func, *block, b, map, inlined)?;
             *block = b;
         }
+        self.core = outside;
         *self.out.op_mut(id) = new;
         Ok(())
     }
@@ -125,9 +224,24 @@ impl Inliner<'_> {
         if args.len() != callee.args.len() {
             return refuse(format!("@{text} takes {} arguments and is given {}", callee.args.len(), args.len()));
         }
+        let outside = self.core;
+        let to = match callee.core {
+            Some(core) if outside == Some(core.other()) => {
+                let what = format!("@{text} runs on {core} cores, and is called by code for {} cores", core.other());
+                let error = Diagnostic::error("section-kind", what).at(op.span, "called here");
+                return Err(Box::new(error.and_at(callee.span, "marked here").help("call it outside of the section")));
+            }
+            Some(core) if self.wraps && outside.is_none() && !op.results.is_empty() => {
+                return refuse(format!("@{text} runs on {core} cores only, and the others lack what it returns"));
+            }
+            Some(core) if self.wraps && outside.is_none() => self.section(core, to, op.span),
+            _ => to,
+        };
         let mut inner: ValueMap = callee.args.iter().copied().zip(args).collect();
         self.stack.push(name);
+        self.core = outside.or(callee.core);
         let returned = self.block(callee, callee.body, to, &mut inner, true)?;
+        self.core = outside;
         self.stack.pop();
         if returned.len() != op.results.len() {
             return refuse(format!("@{text} returns {} values, and {} are wanted", returned.len(), op.results.len()));

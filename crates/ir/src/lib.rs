@@ -9,7 +9,9 @@
 //!
 //! Spans are kept on operations, operands and definitions; nothing here knows how text is read or printed.
 
+pub mod cores;
 pub mod edges;
+pub mod fifo;
 pub mod float;
 pub mod func;
 pub mod inline;
@@ -20,6 +22,8 @@ pub mod types;
 mod verify;
 pub mod view;
 
+pub use cores::{Core, Runs};
+pub use fifo::{Fifo, FifoId, Fifos};
 pub use func::{Block, Def, Func, Value};
 pub use names::Names;
 pub use op::{Arg, ArithOp, CastOp, CmpPred, FloatOp, FloatPred, Op, OpAttrs, OpKind, Operand, TextForm};
@@ -77,14 +81,16 @@ impl Module {
         self.funcs.iter().find(|f| f.name == id)
     }
 
-    /// The entry: the function of that name, else the only candidate.
+    /// The entry: the function of that name, else the only candidate; those that run together are one.
     pub fn entry(&self, name: Option<&str>) -> Option<&Func> {
         match name {
             Some(name) => self.func(name.strip_prefix('@').unwrap_or(name)),
-            None => match self.candidates().as_slice() {
-                [one] => Some(one),
-                _ => None,
-            },
+            None => {
+                let candidates = self.candidates();
+                let first = candidates.first().copied()?;
+                let group = self.together(first);
+                candidates.iter().all(|f| group.iter().any(|g| g.name == f.name)).then_some(first)
+            }
         }
     }
 
@@ -100,6 +106,39 @@ impl Module {
         let free: Vec<&Func> = self.funcs.iter().filter(open).filter(|f| !called.contains(&f.name)).collect();
         // One function that calls itself is the kernel, and refused as such.
         if free.is_empty() && self.funcs.len() == 1 { self.funcs.iter().filter(open).collect() } else { free }
+    }
+
+    /// The functions that one reaches by calls, itself first.
+    pub fn called<'a>(&'a self, entry: &'a Func) -> Vec<&'a Func> {
+        let by_name: FxHashMap<NameId, &Func> = self.funcs.iter().map(|f| (f.name, f)).collect();
+        let mut all = vec![entry];
+        let mut seen: FxHashSet<NameId> = FxHashSet::from_iter([entry.name]);
+        let mut at = 0;
+        while let Some(func) = all.get(at).copied() {
+            at += 1;
+            let new = func.callees().into_iter().filter(|name| seen.insert(*name));
+            all.extend(new.filter_map(|name| by_name.get(&name).copied()));
+        }
+        all
+    }
+
+    /// The functions that run together with a kernel: itself, and the functions at the other ends of its FIFOs where it
+    /// has a kind and nobody calls them (isa/structure.md 4).
+    pub fn together<'a>(&'a self, entry: &'a Func) -> Vec<&'a Func> {
+        let mut all = vec![entry];
+        let called: FxHashSet<NameId> = self.funcs.iter().flat_map(|f| f.callees()).collect();
+        let mut at = 0;
+        while let Some(func) = all.get(at).copied().filter(|_| entry.core.is_some()) {
+            at += 1;
+            // Both ends name each other only where tiles go both ways.
+            let ends: Vec<NameId> = self.called(func).iter().flat_map(|f| f.peers(&self.names)).collect();
+            let is_end = |f: &&Func| ends.contains(&f.name) || f.peers(&self.names).contains(&func.name);
+            let is_free = |f: &&Func| f.core.is_some() && !called.contains(&f.name) && !f.is_declaration;
+            let new = self.funcs.iter().filter(is_free).filter(is_end);
+            let new: Vec<&Func> = new.filter(|f| !all.iter().any(|known| known.name == f.name)).collect();
+            all.extend(new);
+        }
+        all
     }
 
     /// The functions that these reach by calls and `peer_func`, themselves included.

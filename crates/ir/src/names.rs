@@ -1,58 +1,76 @@
 //! The names of a module, each once, one behind the other in one text.
 
 use crate::NameId;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
 /// The names of a module.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     text: String,
-    /// Where each name ends, and the name before it with the same hash.
-    ends: Vec<(usize, Option<NameId>)>,
-    /// By hash: the last name. Growing does not read the names again.
-    last: FxHashMap<u64, NameId>,
+    all: Vec<Name>,
+    /// By hash. It grows without reading the names again.
+    table: HashTable<NameId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Name {
+    /// Where it ends in the text; it starts where the one before ends.
+    end: u32,
+    hash: u32,
+}
+
+fn hash(text: &str) -> u32 {
+    let hash = FxBuildHasher.hash_one(text);
+    (hash ^ hash >> 32) as u32
+}
+
+/// The table takes seven bits from the top and the place from the bottom.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
 }
 
 impl Names {
+    /// Makes space for so many names.
+    pub fn reserve(&mut self, names: usize) {
+        self.text.reserve(8 * names);
+        self.all.reserve(names);
+        self.table.reserve(names, |_| 0);
+    }
+
     /// The id of a name, new or known.
     pub fn intern(&mut self, text: &str) -> NameId {
-        let hash = FxBuildHasher.hash_one(text);
+        let hash = hash(text);
         if let Some(id) = self.find_hashed(hash, text) {
             return id;
         }
-        let id = NameId(self.ends.len() as u32);
+        let id = NameId(self.all.len() as u32);
         self.text.push_str(text);
-        let before = self.last.insert(hash, id);
-        self.ends.push((self.text.len(), before));
+        self.all.push(Name { end: self.text.len() as u32, hash });
+        let all = &self.all;
+        self.table.insert_unique(spread(hash), id, |id| all.get(id.index()).map_or(0, |name| spread(name.hash)));
         id
     }
 
     /// The id of a name, if it occurs.
     pub fn find(&self, text: &str) -> Option<NameId> {
-        self.find_hashed(FxBuildHasher.hash_one(text), text)
+        self.find_hashed(hash(text), text)
     }
 
-    fn find_hashed(&self, hash: u64, text: &str) -> Option<NameId> {
-        let mut id = self.last.get(&hash).copied();
-        while let Some(name) = id {
-            if self.text(name) == text {
-                return id;
-            }
-            id = self.ends[name.index()].1;
-        }
-        None
+    fn find_hashed(&self, hash: u32, text: &str) -> Option<NameId> {
+        self.table.find(spread(hash), |id| self.all[id.index()].hash == hash && self.text(*id) == text).copied()
     }
 
     /// The text of a name of this module.
     pub fn text(&self, id: NameId) -> &str {
-        let end = self.ends[id.index()].0;
-        let start = id.index().checked_sub(1).map_or(0, |before| self.ends[before].0);
-        &self.text[start..end]
+        let end = self.all[id.index()].end;
+        let start = id.index().checked_sub(1).map_or(0, |before| self.all[before].end);
+        &self.text[start as usize..end as usize]
     }
 
     /// Is the id one of this module's?
     pub fn contains(&self, id: NameId) -> bool {
-        id.index() < self.ends.len()
+        id.index() < self.all.len()
     }
 }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
-use tessera_isa::ops::{Effect, Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Effect, Form, Opcode, Role};
 
 /// What stands at an operand's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -207,6 +207,8 @@ pub struct OpAttrs {
     pub known: Attrs,
     /// Attributes that it does not know: name, value as written, place. Kept and printed.
     pub unknown: Vec<(String, String, Span)>,
+    /// Attributes that are names, as written: `"c2v"`, `@vec`.
+    pub names: Vec<(AttrName, String)>,
     /// `sizes [n, m]` of `pto.subset`.
     pub sizes: Option<[u64; 2]>,
     /// Words of synchronisation instructions (`PIPE_V`, `EVENT_ID0`), and attributes without effect, as written.
@@ -231,6 +233,7 @@ pub struct OpAttrs {
 /// | `addptr`, `load_scalar` | `Global`, `Number` | the pointer, the scalar |
 /// | `store_scalar` | `Scalar`, `Global`, `Number` | – |
 /// | `set_img2col_padding` | `Fill` | – |
+/// | FIFOs | the roles of their [`tessera_isa::ops::PipeText`] | an address, a pipe, the popped tile |
 /// | order between pipes | events as `Scalar`; [`OpAttrs::words`] | an event, if written so |
 #[derive(Clone, Debug, PartialEq)]
 pub struct Op {
@@ -284,6 +287,12 @@ impl Op {
     pub fn known_attrs(&self) -> &Attrs {
         static NONE: Attrs = Attrs::new();
         self.attrs.as_deref().map_or(&NONE, |a| &a.known)
+    }
+
+    /// An attribute that is a name, without its quotes or its `@`.
+    pub fn name_attr(&self, name: AttrName) -> Option<&str> {
+        let named = self.attrs.as_deref()?.names.iter().find(|(n, _)| *n == name)?;
+        Some(named.1.trim_start_matches('@').trim_matches('"'))
     }
 
     /// The attributes, made if there are none yet.

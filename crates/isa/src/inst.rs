@@ -114,6 +114,17 @@ words! {
         Partial = "partial" | "Partial" | "2", "Partial", "More follows.";
         Final = "final" | "Final" | "3", "Final", "The last one.";
     }
+    /// The memory of a reserved buffer.
+    Space {
+        Vec = "vec", "Vec", "UB of the vector cores.";
+        Mat = "mat", "Mat", "L1 of the cube core.";
+        Gm = "gm", "Gm", "Global memory.";
+        Left = "left", "Left", "L0A.";
+        Right = "right", "Right", "L0B.";
+        Acc = "acc", "Acc", "L0C.";
+        Bias = "bias", "Bias", "The bias table.";
+        Scaling = "scaling", "Scaling", "The fixpipe buffer.";
+    }
     /// The layout tag of a view of global memory.
     ViewTag {
         Nd = "nd", "ND", "Row-major.";

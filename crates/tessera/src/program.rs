@@ -34,9 +34,10 @@ pub use tessera_plan::Placement;
 use crate::{Error, Missing, Profile, Result};
 use std::sync::Arc;
 use tessera_asm::{Parsed, Trivia};
-use tessera_ir::inline::inline;
-use tessera_ir::{Func, Module, NameId, OpKind, TextForm};
+use tessera_ir::inline::{inline, join};
+use tessera_ir::{Core, Func, Module, NameId, OpKind, Runs, TextForm};
 use tessera_isa::diag::{Diagnostic, Severity, Span, nearest};
+use tessera_isa::sem::Sem;
 
 /// A program that was read, on a profile. Clones are the same program.
 #[derive(Clone, Debug)]
@@ -177,7 +178,13 @@ impl Program {
     pub fn kernel_or_entry(&self, name: Option<&str>) -> Result<Kernel> {
         let module = self.module();
         let refused = |d: Box<Diagnostic>| Error::from(d).in_text(self.source());
-        let Some(func) = module.entry(name) else {
+        let several = name.is_some_and(|names| names.contains(','));
+        let named = |names: &str| names.split(',').map(|name| module.entry(Some(name.trim()))).collect();
+        let funcs: Option<Vec<&Func>> = match name.filter(|_| several) {
+            Some(names) => named(names),
+            None => module.entry(name).map(|func| module.together(func)),
+        };
+        let Some((func, funcs)) = funcs.as_deref().and_then(|all| Some((*all.first()?, all))) else {
             let (mut funcs, ambiguous) = (module.candidates(), name.is_none());
             if !ambiguous {
                 funcs = module.funcs.iter().filter(|_| !module.is_listing).collect();
@@ -185,13 +192,13 @@ impl Program {
             let names: Vec<&str> = funcs.iter().map(|f| module.names.text(f.name)).collect();
             return Err(no_entry(name, &names));
         };
-        if let Some(found) = entry_result(module, func) {
+        if let Some(found) = funcs.iter().find_map(|func| entry_result(module, func)) {
             return Err(refused(Box::new(found)));
         }
-        if let Some(found) = mixed(module, func) {
+        let inlined = if funcs.len() > 1 { join(module, funcs) } else { inline(module, func) }.map_err(refused)?;
+        if let Some(found) = mixed(module, &inlined) {
             return Err(refused(Box::new(found)));
         }
-        let inlined = inline(module, func).map_err(refused)?;
         match tessera_ir::verify(module, &inlined).into_iter().next() {
             Some(broken) => Err(refused(Box::new(broken))),
             None => Ok(Kernel::new(self.clone(), inlined)),
@@ -247,7 +254,11 @@ fn cannot_run(module: &Module) -> Option<Diagnostic> {
     let mut names: Vec<&str> = Vec::new();
     let mut note: Option<Diagnostic> = None;
     for op in module.funcs.iter().flat_map(|f| &f.ops) {
-        let OpKind::Other(name) = op.kind else { continue };
+        let name = match op.kind {
+            OpKind::Other(name) => name,
+            OpKind::Pto(opcode, _) if matches!(opcode.info().sem, Sem::Fifo(_)) => opcode.info().mnemonic,
+            _ => continue,
+        };
         if names.contains(&name) {
             continue;
         }
@@ -262,23 +273,13 @@ fn cannot_run(module: &Module) -> Option<Diagnostic> {
 }
 
 /// A kernel that reaches both kinds of cores is three processes (isa/structure.md 4), which nothing here runs together.
-fn mixed(module: &Module, func: &Func) -> Option<Diagnostic> {
-    let mut called = vec![func];
-    let mut n = 0;
-    while let Some(next) = called.get(n).copied() {
-        let callees = next.callees();
-        let more = module.funcs.iter().filter(|f| callees.contains(&f.name));
-        let new: Vec<&Func> = more.filter(|f| !called.iter().any(|c| c.name == f.name)).collect();
-        called.extend(new);
-        n += 1;
+fn mixed(module: &Module, kernel: &Func) -> Option<Diagnostic> {
+    if kernel.runs() != Runs::Mixed {
+        return None;
     }
-    let of_kind = |kind: &str| {
-        let section = called.iter().flat_map(|f| &f.ops).find(|op| op.section().is_some_and(|s| s.ends_with(kind)));
-        let is_marked = |f: &&&Func| f.attrs.iter().any(|(k, v)| k == "pto.kernel_kind" && v.contains(kind));
-        section.map(|op| op.span).or_else(|| called.iter().find(is_marked).map(|f| f.span))
-    };
-    let (cube, vector) = of_kind("cube").zip(of_kind("vector"))?;
-    let name = module.names.text(func.name);
+    let of = |core: Core| kernel.ops.iter().find(|op| op.section_core() == Some(core)).map(|op| op.span);
+    let (cube, vector) = of(Core::Cube).zip(of(Core::Vector))?;
+    let name = module.names.text(kernel.name);
     let what = format!("@{name} runs on a cube core and two vector cores together, which is not executable yet");
     let error =
         Diagnostic::error("not-executable", what).at(cube, "for the cube core").and_at(vector, "for vector cores");

@@ -50,7 +50,7 @@ fn intrinsic(out: &mut String, op: Opcode, form: &FormInfo, shape: &Shape) {
             Kind::Tile | Kind::Conv => ("write", "AsTile"),
             Kind::Fill | Kind::Quant => ("value", "Element"),
             Kind::Index => ("index", ""),
-            Kind::Counts => unreachable!("not an argument"),
+            Kind::Counts | Kind::Pipe => unreachable!("not an argument"),
         };
         arguments.push(format!("{}: {how} {role:?}", snake(&format!("{role:?}"))));
         if !bound.is_empty() {

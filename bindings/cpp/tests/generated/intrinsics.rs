@@ -124,7 +124,7 @@ impl Overload {
                 self.take(name, if is_argument { "bool" } else { "int" }, Some("0".into()));
                 write!(self.call, ".Attr({tag}, static_cast<int64_t>({word}))").unwrap();
             }
-            (AttrKind::Ints(_) | AttrKind::Number, _) => panic!("{name} has no argument in C++ yet"),
+            (AttrKind::Ints(_) | AttrKind::Number | AttrKind::Name, _) => panic!("{name} has no argument in C++ yet"),
         }
     }
 }
@@ -180,6 +180,7 @@ fn operands(made: &mut Overload, op: Opcode, form: &FormInfo, roles: &[Role], el
                 write!(call, ".Scalar({tag}, {name})").unwrap();
                 made.add(if role.kind() == Kind::Index { "int64_t " } else { "uint64_t " }, name);
             }
+            Kind::Pipe => panic!("{op} is written by hand"),
             Kind::Counts => {
                 write!(call, ".Tile({tag}, counts)").unwrap();
                 made.add("MrgSortExecutedNumList &", name);
@@ -279,7 +280,8 @@ fn overloads(out: &mut String, op: Opcode, name: &str, shape: &Shape) {
         |s: &Shape| s.arguments(op.form(s.form).expect("a form")).into_iter().map(Role::kind).collect::<Vec<_>>();
     let mut earlier = op.shapes().iter().take_while(|s| !std::ptr::eq(*s, shape));
     if no_tmp
-        && (shape.ins.contains(&Role::Tmp) || earlier.any(|s| op.looks_like_another(s) && kinds(s) == kinds(shape)))
+        && (shape.arguments(form).contains(&Role::Tmp)
+            || earlier.any(|s| op.looks_like_another(s) && kinds(s) == kinds(shape)))
     {
         return;
     }

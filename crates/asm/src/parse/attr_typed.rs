@@ -23,6 +23,14 @@ impl Parser<'_> {
                     out.known.set(*name, Some(AttrValue::FOREIGN));
                     out.unknown.push((entry.key, text, entry.key_span));
                 }
+                Some(name) if matches!(name.info().kind, AttrKind::Name) => {
+                    if matches!(entry.value, Attr::Str(_) | Attr::Symbol(_)) {
+                        let text = self.value_text(&entry);
+                        out.names.push((*name, text));
+                    } else {
+                        let _: Res<AttrValue> = self.typed(*name, &entry);
+                    }
+                }
                 Some(name) => {
                     if let Ok(value) = self.typed(*name, &entry) {
                         out.known.set(*name, Some(value));

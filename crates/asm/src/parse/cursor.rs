@@ -9,6 +9,9 @@ use smallvec::smallvec;
 use tessera_ir::{Type, TypeId};
 use tessera_isa::diag::{Diagnostic, Span};
 
+/// So many types are looked for before the text of one is scanned.
+const RECENT_TYPES: usize = 6;
+
 impl<'a> Parser<'a> {
     pub(super) fn bump(&mut self) -> Token {
         let token = self.tok;
@@ -296,10 +299,19 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn ty(&mut self) -> Res<TypeAt> {
+        let start = self.tok.span.start;
+        // A type that ends in its bracket ends there whatever follows.
+        let here = &self.text[start as usize..];
+        if let Some((text, id)) = self.recent_types.iter().find(|(text, _)| here.starts_with(text)).copied() {
+            let span = Span::new(start, start + text.len() as u32);
+            self.go_on_behind(span);
+            return Ok((id, span));
+        }
         let piece = self.scan_type()?;
         let span = piece.span();
-        if let Some(id) = self.types.get(piece.text) {
-            return Ok((*id, span));
+        if let Some(id) = self.types.get(piece.text).copied() {
+            self.remember_type(piece.text, id);
+            return Ok((id, span));
         }
         let ty = self.type_of(piece, &mut Fields::default()).map_err(|diagnostic| {
             self.push(*diagnostic);
@@ -307,7 +319,21 @@ impl<'a> Parser<'a> {
         })?;
         let id = self.module.types.intern(ty);
         self.types.insert(piece.text, id);
+        self.remember_type(piece.text, id);
         Ok((id, span))
+    }
+
+    fn remember_type(&mut self, text: &'a str, id: TypeId) {
+        if text.ends_with('>') {
+            self.recent_types.truncate(RECENT_TYPES - 1);
+            self.recent_types.insert(0, (text, id));
+        }
+    }
+
+    fn go_on_behind(&mut self, span: Span) {
+        self.lex.seek(span.end as usize);
+        self.prev = span;
+        self.tok = self.lex.next(&mut self.sink, &mut self.trivia);
     }
 
     pub(super) fn type_of(&self, piece: Piece<'_>, fields: &mut Fields) -> types::Res<Type> {

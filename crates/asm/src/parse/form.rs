@@ -119,17 +119,8 @@ impl Parser<'_> {
 
     /// The form whose operands fit, and how the signature lists their types.
     fn select(&mut self, at: Span, opcode: Opcode, is_asm: bool, w: &Written, n_outs: usize) -> Res<Chosen> {
-        let is_dps_only = |form: &Shape, role: &Role| {
-            opcode.form(form.form).and_then(|f| f.operand(*role)).is_some_and(|operand| operand.dps_only)
-        };
         let is_dps = w.outs.is_some();
-        let counted = |f: &&Shape| {
-            let expressible = is_dps || !f.ins.iter().chain(&f.outs).any(|role| is_dps_only(f, role));
-            f.outs.len() == n_outs && counts(f, w) && expressible
-        };
-        if !opcode.shapes().iter().any(|f| counted(&f)) {
-            return self.wrong_count(at, opcode, w, n_outs);
-        }
+        let counted = |f: &&Shape| f.outs.len() == n_outs && counts(f, w) && (is_dps || !f.dps_only);
         let mut wrong = None;
         // A form that takes the signature as it is goes before one that takes it as "one type for all".
         for once in [false, true] {
@@ -140,6 +131,9 @@ impl Parser<'_> {
                     Err(found) => wrong = wrong.or(found),
                 }
             }
+        }
+        if !opcode.shapes().iter().any(|f| counted(&f)) {
+            return self.wrong_count(at, opcode, w, n_outs);
         }
         // Where only the order of the operands tells forms apart, a wrong kind fits none of them (isa/scalar.md 1).
         let mut orders = opcode.shapes().iter().filter(counted).map(|f| &f.ins);
@@ -216,6 +210,7 @@ impl Parser<'_> {
             Kind::Quant => "a 64-bit integer",
             Kind::Fill => "a scalar",
             Kind::Counts => "a vector<4xi16>",
+            Kind::Pipe => "a pipe",
         };
         let is = match raw.what {
             RawArg::Int(_) => "a literal".into(),

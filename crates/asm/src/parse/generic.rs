@@ -179,11 +179,18 @@ impl Parser<'_> {
             Text::Value => SmallVec::from_slice(&[Role::Fill]),
             _ => g.operands.iter().map(|_| Role::Scalar).collect(),
         };
+        let mut draft = Draft::default();
+        let roles = match op.info().text {
+            Text::Pipe(text) => {
+                self.pipe_roles(&mut draft, op, text, g.operands.clone(), &[])?;
+                std::mem::take(&mut draft.operands).into_iter().map(|(role, _)| role).collect()
+            }
+            _ => roles,
+        };
         if roles.len() != g.operands.len() {
             let text = format!("{op} takes {} operands, and {} are written", roles.len(), g.operands.len());
             return self.fail("operand-count", g.name_span, text, format!("write {} operands", roles.len()));
         }
-        let mut draft = Draft::default();
         if let Some(Attr::List(list)) = g.take("sizes").map(|e| e.value)
             && let [Attr::Int(rows, _), Attr::Int(cols, _)] = list.as_slice()
         {

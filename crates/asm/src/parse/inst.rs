@@ -50,7 +50,8 @@ impl Parser<'_> {
         form: TextForm,
         entries: Vec<Entry>,
     ) -> Res<()> {
-        let mut written = Written { entries, ..Written::default() };
+        let mut written = Written::default();
+        written.entries = entries;
         self.written(&mut written)?;
         self.split_outs(results, op, &mut written);
         self.build(results, op, form, &mut written)

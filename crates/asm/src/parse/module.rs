@@ -6,6 +6,7 @@ use super::{Parser, Res, Types};
 use crate::lex::Tok;
 use crate::sink::{did_you_mean, shown};
 use smallvec::SmallVec;
+use tessera_ir::cores::kind_of;
 use tessera_ir::{BlockId, Def, Func, OpKind};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::profile::Profile;
@@ -62,6 +63,10 @@ impl Parser<'_> {
                 let _: Res<()> = self.fail("syntax-expected", Span::default(), what, help);
             }
             self.finish_listing();
+        }
+        let whole = kind_of(&self.module.attrs);
+        for func in &mut self.module.funcs {
+            func.core = kind_of(&func.attrs).or(whole);
         }
         self.close_locs();
     }
@@ -297,6 +302,9 @@ impl Parser<'_> {
             let _: Res<()> = self.redefined(text, head.name, first);
         }
         self.func = Func::new(name, span);
+        if self.module.funcs.is_empty() {
+            self.func.reserve(super::statements(self.text));
+        }
         self.block = BlockId(0);
         self.block_ends = vec![0];
         self.broken.clear();

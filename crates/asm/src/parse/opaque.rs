@@ -23,7 +23,9 @@ impl Parser<'_> {
             match self.tok.kind {
                 Tok::LBrace if name == "vecscope" => self.skip_region()?,
                 Tok::LBrace => self.attributes(&mut entries)?,
-                Tok::LParen => self.labelled(&mut raws)?,
+                Tok::LParen => {
+                    self.labelled(&mut raws)?;
+                }
                 Tok::LBracket => self.bracketed(&mut raws)?,
                 Tok::Less => {
                     self.attr()?;
@@ -88,13 +90,15 @@ impl Parser<'_> {
         self.finish(op, results, &types, loc)
     }
 
-    /// `(%a, %b : T, T)` or `(k = %a : T, k = %b : T)`.
-    fn labelled(&mut self, out: &mut Raws) -> Res<()> {
+    /// `(%a, %b : T, T)` or `(k = %a : T, k = %b : T)`; gives the words before the operands.
+    pub(super) fn labelled(&mut self, out: &mut Raws) -> Res<Vec<Option<Span>>> {
         let open = self.bump().span;
         let mut untyped = out.len();
+        let mut words = Vec::new();
         while !self.at(Tok::RParen) {
-            if self.at(Tok::Word) && self.second().kind == Tok::Equal {
-                self.bump();
+            let is_word = self.at(Tok::Word) && self.second().kind == Tok::Equal;
+            words.push(is_word.then(|| self.bump().span));
+            if is_word {
                 self.bump();
             }
             out.push(self.operand()?);
@@ -112,7 +116,7 @@ impl Parser<'_> {
             }
         }
         self.close(Tok::RParen, open)?;
-        Ok(())
+        Ok(words)
     }
 
     /// `[<PIPE_V>, "EVENT_ID0", %i]`: words and values.

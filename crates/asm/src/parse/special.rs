@@ -77,6 +77,7 @@ impl Parser<'_> {
                 let usual = (self.common.i64, results.start.to(self.prev));
                 draft.types.push(if self.eat(Tok::Colon) { self.ty()? } else { usual });
             }
+            Text::Pipe(text) => self.pipe_text(&mut draft, results, opcode, text)?,
             Text::Attributes | Text::Ignored => {}
             _ => self.synchronisation(&mut draft)?,
         }

@@ -37,6 +37,7 @@ impl Parser<'_> {
                     self.fail("type-mismatch", ty.1, text, "leave the type out")
                 }
             },
+            (Text::Pipe(_), Some(_)) => self.pipe_result(opcode, draft),
             _ => Ok(()),
         }
     }

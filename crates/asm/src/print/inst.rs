@@ -151,8 +151,9 @@ impl Printer<'_> {
                 let is_default = name.info().beside.is_some_and(alone) && name.info().default == Some(*value);
                 !is_default && *value != AttrValue::FOREIGN
             };
-            if let Some(value) = op.known_attrs().get(*name).filter(is_said) {
-                let value = attr_text(name.info().kind, value);
+            let named = || op.attrs.as_deref()?.names.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone());
+            let known = op.known_attrs().get(*name).filter(is_said).map(|value| attr_text(name.info().kind, value));
+            if let Some(value) = known.or_else(named) {
                 write!(self, "{}{name} = {value}", if any { ", " } else { " {" });
                 any = true;
             }

@@ -2,7 +2,7 @@
 
 use super::{Printer, is_bare};
 use tessera_ir::{Arg, Op, Operand, ScalarType, Sign, Type};
-use tessera_isa::ops::{Opcode, Role, Text};
+use tessera_isa::ops::{Opcode, PipeText, Role, Text};
 
 /// The first operand, and the others.
 fn split(operands: &[Operand]) -> (&[Operand], &[Operand]) {
@@ -67,9 +67,35 @@ impl Printer<'_> {
                 let is_usual = ty.is_none_or(|id| *self.module.types.get(id) == usual);
                 if is_usual { self } else { self.text(" : ").result_types(op) }
             }
+            Text::Pipe(text) => self.pipe_text(op, opcode, text),
             Text::Attributes => self.attrs(op, opcode),
             _ => self.synchronisation(op, opcode),
         }
+    }
+
+    /// `{…}(operands) -> T`, or `(operands) {…} -> T` where tiles move (isa/structure.md 5).
+    fn pipe_text(&mut self, op: &Op, opcode: Opcode, text: PipeText) -> &mut Self {
+        if text.attrs_first {
+            self.attrs(op, opcode);
+        }
+        if !op.operands.is_empty() && text.worded {
+            self.text(" (").list(&op.operands, |p, o| {
+                let word = text.operands.iter().find(|(role, ..)| *role == o.role).map_or("", |(_, word, _)| word);
+                write!(p, "{word} = ").arg(o.arg).text(" : ").arg_type(o.arg)
+            });
+            self.text(")");
+        } else if !op.operands.is_empty() {
+            self.text("(").operands(&op.operands);
+            // Extents have no types in the text.
+            if !op.operands.iter().all(|o| matches!(o.role, Role::ValidRow | Role::ValidCol)) {
+                self.text(" : ").operand_types(&op.operands);
+            }
+            self.text(")");
+        }
+        if !text.attrs_first {
+            self.attrs(op, opcode);
+        }
+        if op.results.is_empty() { self } else { self.text(" -> ").result_types(op) }
     }
 
     /// ` : T -> T`: the first operand's type and the result's.

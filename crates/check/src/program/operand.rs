@@ -38,7 +38,7 @@ impl Walk<'_> {
                 }
             }
             Text::Attributes | Text::Value => self.configure(op, opcode),
-            Text::Number => self.set_unknowns(&op.results),
+            Text::Number | Text::Pipe(_) => self.set_unknowns(&op.results),
             Text::Ignored | Text::AsWritten => {}
             Text::Forms | Text::Subset => self.on_tiles(op, opcode, form),
         }

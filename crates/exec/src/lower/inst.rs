@@ -49,6 +49,7 @@ impl Prepared {
             warning: None,
             combines: Vec::new(),
             global: None,
+            is_plain: false,
         };
         let mut lowering = Lowering { inst, at, steps: Vec::new(), made };
         for step in steps {
@@ -61,6 +62,7 @@ impl Prepared {
             let view = at.global.map(|_| made.places.len() - 1);
             made.usual = Usual::new(&made.shadow, &made.places, view);
         }
+        made.is_plain = made.reads_no_contents();
         Ok(made)
     }
 }

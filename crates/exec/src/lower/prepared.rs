@@ -59,6 +59,8 @@ pub(crate) struct Prepared {
     pub combines: Vec<Combine>,
     /// What the view of global memory touches, relative to its first element.
     pub global: Option<Area>,
+    /// Does nothing depend on contents? Most instructions are such, and a loop of tiny ones notices each question.
+    pub is_plain: bool,
 }
 
 /// What a run did that is worth knowing.
@@ -106,6 +108,16 @@ impl Prepared {
         {
             view.at = global;
         }
+        if self.is_plain { self.change(memories) } else { self.run_by_contents(memories, global) }
+    }
+
+    /// Does it run the same whatever its operands hold?
+    pub(crate) fn reads_no_contents(&self) -> bool {
+        let parts = self.joined.is_none() && self.looked.is_none() && self.indexed.is_none() && self.routed.is_none();
+        parts && self.contents.is_empty() && matches!(self.params, ParamSource::Fixed(_))
+    }
+
+    fn run_by_contents(&mut self, memories: &mut Memories, global: usize) -> Result<Effect, Failure> {
         if let Some(joined) = &mut self.joined {
             return joined.run(memories, &self.places);
         }
@@ -141,31 +153,39 @@ impl Prepared {
     }
 
     fn change(&self, memories: &mut Memories) -> Result<Effect, Failure> {
-        let is_usual = self.usual.holds(memories, &self.places);
-        let mut sources: SmallVec<[Source; 2]> = SmallVec::new();
-        if !is_usual {
-            // Sources first: an instruction may work in place, and a footprint must not hide what it reads.
-            sources.extend(self.shadow.iter().map(|step| match step {
-                Shadow::Move(mv) if mv.combines => Source::Defined,
-                Shadow::Move(mv) => mv.source(memories, &self.places),
-                Shadow::Set { .. } => Source::Defined,
-                Shadow::Clear { .. } => Source::Undefined,
-            }));
+        let mut effect = if self.usual.holds(memories, &self.places) {
+            self.move_bytes(memories)?;
+            self.usual.written(memories, &self.places)
+        } else {
+            self.change_each(memories)?
+        };
+        for combine in &self.combines {
+            combine.run(memories, &self.places, &mut effect);
         }
+        if self.global.is_some() {
+            self.note_stores(memories);
+        }
+        Ok(effect)
+    }
+
+    /// Step by step, where something that is read is not defined.
+    #[cold]
+    fn change_each(&self, memories: &mut Memories) -> Result<Effect, Failure> {
+        // Sources first: an instruction may work in place, and a footprint must not hide what it reads.
+        let source = |step: &Shadow| match step {
+            Shadow::Move(mv) if mv.combines => Source::Defined,
+            Shadow::Move(mv) => mv.source(memories, &self.places),
+            Shadow::Set { .. } => Source::Defined,
+            Shadow::Clear { .. } => Source::Undefined,
+        };
+        let sources: SmallVec<[Source; 2]> = self.shadow.iter().map(source).collect();
         self.move_bytes(memories)?;
         let mut effect = Effect::default();
-        if is_usual {
-            effect = self.usual.written(memories, &self.places);
-        }
         for (step, source) in self.shadow.iter().zip(&sources) {
             if !step.combines() {
                 step.apply(memories, &self.places, source, &mut effect);
             }
         }
-        for combine in &self.combines {
-            combine.run(memories, &self.places, &mut effect);
-        }
-        self.note_stores(memories);
         Ok(effect)
     }
 

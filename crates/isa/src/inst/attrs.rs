@@ -3,7 +3,7 @@
 use super::{
     AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, MaskPattern, PadMode, Phase, Precision, Relu,
 };
-use super::{QuantType, ScatterAtomic, ScatterOob, Split, ViewTag};
+use super::{QuantType, ScatterAtomic, ScatterOob, Space, Split, ViewTag};
 use crate::codec::Number;
 use crate::ops::{AttrKind, AttrName, Word};
 use crate::sem::{Rounding, Saturation};
@@ -294,6 +294,8 @@ words! {
     acc_to_vec: AccToVecMode = AccToVec;
     /// `mode` of TINSERT, if it is given.
     split: Mode = Split;
+    /// `location` of a reserved buffer, if it is given.
+    location: Location = Space;
     /// `layout` of a view, if it is given.
     layout: Layout = ViewTag;
     /// `cmpMode`.

@@ -4,7 +4,7 @@
 use super::Role;
 use crate::inst::{
     AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, MaskPattern, PadMode, Phase, Precision,
-    QuantType, Relu, ScatterAtomic, ScatterOob, Split, ViewTag,
+    QuantType, Relu, ScatterAtomic, ScatterOob, Space, Split, ViewTag,
 };
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
@@ -61,6 +61,8 @@ pub enum AttrKind {
     Ints(usize),
     /// An integer or a float.
     Number,
+    /// A name in quotes or the symbol of a function, kept as it is written.
+    Name,
 }
 
 impl AttrKind {
@@ -74,6 +76,7 @@ impl AttrKind {
             AttrKind::Bool => "true or false".into(),
             AttrKind::Ints(n) => format!("a list of {n} integers"),
             AttrKind::Number => "a number".into(),
+            AttrKind::Name => "a name".into(),
         }
     }
 }
@@ -242,4 +245,31 @@ attributes! {
     F32Mode = "mode", "RoundMode", "How f32 operands of products are rounded (isa/matrix.md 5).",
         AttrInfo::word(F32Rounding::WORDS, Spelling::Quoted).or(AttrValue::Word(F32Rounding::Round as u8));
     Layout = "layout", "layout", "The layout tag of a view.", AttrInfo::word(ViewTag::WORDS, Spelling::Dialect("layout"));
+    Name = "name", "name", "The name of a reserved buffer (isa/structure.md 5).",
+        AttrInfo::new(AttrKind::Name, "a name in quotes");
+    PeerFunc = "peer_func", "peerFunc", "The function that reserves the buffer (isa/structure.md 5).",
+        AttrInfo::new(AttrKind::Name, "@function");
+    Size = "size", "size", "Bytes of a reserved buffer (isa/structure.md 5).", AttrInfo::new(AttrKind::Int(None), "bytes");
+    Location = "location", "location", "The memory of a reserved buffer (isa/structure.md 5).",
+        AttrInfo::word(Space::WORDS, Spelling::Dialect("address_space"));
+    Auto = "auto", "auto", "Whether the address of a reserved buffer is found for it (isa/structure.md 5).",
+        AttrInfo::new(AttrKind::Bool, "true | false").or(AttrValue::Bool(true));
+    Base = "base", "base", "The address of a reserved buffer (isa/structure.md 5).",
+        AttrInfo::new(AttrKind::Int(None), "a multiple of 32, with auto = false");
+    DirMask = "dir_mask", "dirMask", "Which directions a pipe has (isa/structure.md 5).",
+        AttrInfo::new(AttrKind::Int(None), "1 (cube to vector) | 2 (vector to cube) | 3 (both)");
+    SlotSize = "slot_size", "slotSize", "Bytes of a whole tile in a FIFO (isa/structure.md 5).",
+        AttrInfo::new(AttrKind::Int(None), "bytes, a multiple of 32");
+    SlotNum = "slot_num", "slotNum", "Slots of each direction of a pipe (isa/structure.md 5).",
+        AttrInfo::new(AttrKind::Int(None), "1 or more");
+    LocalSlotNum = "local_slot_num", "localSlotNum", "Kept; slot_num counts (isa/structure.md 5).",
+        AttrInfo::new(AttrKind::Int(None), "1 or more");
+    FlagBase = "flag_base", "flagBase", "Kept, without effect (isa/structure.md 5).",
+        AttrInfo::new(AttrKind::Int(None), "an integer");
+    NoSplit = "nosplit", "noSplit", "Whether tiles go through a pipe whole (isa/structure.md 5).",
+        AttrInfo::new(AttrKind::Bool, "true | false");
+    PipeSplit = "split", "split", "How a tile is shared between the vector cores (isa/structure.md 5).",
+        AttrInfo::new(AttrKind::Int(None), "0 (not) | 1 (rows) | 2 (columns)").or(AttrValue::Int(0));
+    FftsMode = "ffts_mode", "fftsMode", "Who meets: all cores of a kind, both vector cores, or nobody (sync.md 5).",
+        AttrInfo::new(AttrKind::Int(None), "0 | 1 | 2").or(AttrValue::Int(2));
 }

@@ -81,7 +81,7 @@ macro_rules! patterned {
 }
 const WHOLE: &[Elem] = &[I16, U16, I32, U32, F16, Bf16, F32];
 
-family! { after memory::END;
+family! { after pipes::END;
     Tsubrelu => fused!("TSUBRELU" "tsub" (Src0, Src1) => Dst;
         "dst(i,j) = relu(src0(i,j) - src1(i,j))", "Difference of two tiles, negative elements become zero.",
         Sem::Map { args: &[Role::Src0, Role::Src1], func: sem::Func::ReluConvert { subtracts: true } });

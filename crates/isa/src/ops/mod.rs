@@ -16,6 +16,7 @@ mod names;
 mod operand;
 mod order;
 mod partial;
+mod pipes;
 mod reduce;
 mod rule;
 mod scalar;
@@ -90,12 +91,26 @@ pub enum Text {
     /// `store_scalar v, ptr[n]`.
     StoreScalar,
     Value,
+    /// `initialize_pipe {…}(word = %v : T, …) -> T`: attributes and operands in parentheses.
+    Pipe(PipeText),
     /// No operands, one number as a result.
     Number,
     Attributes,
     Ignored,
     /// Whatever stands there, kept as written.
     AsWritten,
+}
+
+/// How an instruction of the FIFOs is written (isa/structure.md 5): what stands in its parentheses, if any does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipeText {
+    /// Do the attributes stand before the operands?
+    pub attrs_first: bool,
+    /// Has each operand its word before it?
+    pub worded: bool,
+    /// The operands, each with its word and with whether it may be left out.
+    pub operands: &'static [(Role, &'static str, bool)],
+    pub has_result: bool,
 }
 
 /// How an instruction binds a tile to storage, besides or instead of moving bytes.
@@ -216,6 +231,7 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
         irregular::ROWS,
         partial::ROWS,
         memory::ROWS,
+        pipes::ROWS,
         cpp_only::ROWS,
     ];
     let mut table = [layout::ROWS[0]; COUNT];
@@ -325,7 +341,7 @@ impl OpInfo {
 
 impl Opcode {
     /// All instructions that text has, in table order.
-    pub const ALL: &'static [Opcode] = &first::<{ memory::END as usize }>();
+    pub const ALL: &'static [Opcode] = &first::<{ pipes::END as usize }>();
 
     /// The same, and behind them those that only C++ has (cpp.md 6.1 and 6.6).
     pub const WITH_CPP: &'static [Opcode] = &first::<COUNT>();

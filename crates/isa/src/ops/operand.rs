@@ -64,6 +64,9 @@ words! {
         Index = "index", "index", "The place of an element in storage order.";
         Value = "value", "value", "A scalar that is read out of a tile.";
         Init = "init", "init", "The old contents of an SSA result.";
+        C2vBuf = "c2v_consumer_buf", "c2vConsumerBuf", "Where the vector cores have the slots of a FIFO.";
+        V2cBuf = "v2c_consumer_buf", "v2cConsumerBuf", "Where the cube core has the slots of a FIFO.";
+        Pipe = "pipe", "pipe", "The FIFOs between the cores of a block.";
     }
 }
 
@@ -79,6 +82,8 @@ pub enum Kind {
     /// A scalar of the element type.
     Fill,
     Counts,
+    /// The FIFOs between cores.
+    Pipe,
 }
 
 impl Role {
@@ -89,6 +94,8 @@ impl Role {
             Role::Fill | Role::Scalar | Role::Value | Role::InitCondition | Role::Key0 | Role::Key1 => Kind::Fill,
             Role::Counter0 | Role::Counter1 | Role::Counter2 | Role::Counter3 => Kind::Fill,
             Role::Executed => Kind::Counts,
+            Role::Pipe => Kind::Pipe,
+            Role::C2vBuf | Role::V2cBuf => Kind::Index,
             Role::Row | Role::Col | Role::Row1 | Role::Col1 | Role::PosM | Role::PosK => Kind::Index,
             Role::Addr | Role::ValidRow | Role::ValidCol | Role::Number | Role::Index => Kind::Index,
             Role::LeftPadding | Role::RightPadding => Kind::Index,
@@ -367,6 +374,8 @@ pub struct Shape {
     pub ins: Vec<Role>,
     /// What is written, in text order.
     pub outs: Vec<Role>,
+    /// Has it an operand that only the DPS form can name?
+    pub dps_only: bool,
 }
 
 impl Shape {
@@ -395,8 +404,9 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
                     !o.is_worded && (!o.optional || left_out & (1 << (bit - 1)) == 0)
                 };
                 let ins: Vec<Role> = form.ins.iter().filter(&mut given).map(|o| o.role).collect();
-                let outs = form.outs.iter().filter(&mut given).map(|o| o.role).collect();
-                let shape = Shape { form: form.form, ins, outs };
+                let outs: Vec<Role> = form.outs.iter().filter(&mut given).map(|o| o.role).collect();
+                let dps_only = form.operands().any(|o| o.dps_only && (ins.contains(&o.role) || outs.contains(&o.role)));
+                let shape = Shape { form: form.form, ins, outs, dps_only };
                 // Lists are numbered without a gap.
                 if !shape.ins.contains(&Role::Src3) || shape.ins.contains(&Role::Src2) {
                     shapes.push(shape);

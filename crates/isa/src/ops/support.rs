@@ -114,8 +114,10 @@ family! { after layout::END;
     WaitFlagDyn => plain!("wait_flag_dyn" [] Orders(Order::Wait) AsWritten "Order between two pipes, by a computed id.");
     GetBuf => plain!("get_buf" [] Orders(Order::Take) AsWritten "Take a buffer's token.");
     RlsBuf => plain!("rls_buf" [] Orders(Order::Release) AsWritten "Give a buffer's token back.");
-    SyncSet => plain!("sync.set" [] Orders(Order::CoreSet) AsWritten "A token for another core.", aliases: &["sync_set"]);
-    SyncWait => plain!("sync.wait" [] Orders(Order::CoreWait) AsWritten "Wait for another core's token.", aliases: &["sync_wait"]);
+    SyncSet => plain!("sync.set" [] Orders(Order::CoreSet) AsWritten "A token for another core.", aliases: &["sync_set"],
+        attrs: &[AttrName::FftsMode], source: "sync.md 5");
+    SyncWait => plain!("sync.wait" [] Orders(Order::CoreWait) AsWritten "Wait for another core's token.", aliases: &["sync_wait"],
+        source: "sync.md 5");
     SetFfts => plain!("set_ffts" [] Orders(Order::Nothing) AsWritten "Accepted, without effect.");
     SetFlag => plain!("set_flag" [] Orders(Order::Set) AsWritten "Order between two pipes.");
     WaitFlag => plain!("wait_flag" [] Orders(Order::Wait) AsWritten "Order between two pipes.");

@@ -9,6 +9,7 @@ mod convert;
 mod cpp_only;
 mod cvt;
 mod effects;
+mod fifo;
 mod fill;
 mod fixpipe;
 mod func;
@@ -32,6 +33,7 @@ pub use convert::convert;
 pub use cpp_only::{add_dequantize_relu, mul_add, named, pick_rows, spread_cols, spread_rows};
 pub use cvt::{Rounding, Saturation, cvt};
 pub use effects::{Effects, Touch, effects};
+pub use fifo::{Core, Dir, Fifo};
 pub use fill::fillpad;
 pub use fixpipe::{Fixpipe, relu};
 pub use func::{Func, Quant};
@@ -121,6 +123,8 @@ pub enum Sem {
         /// How many bits of the mantissa are dropped.
         dropped: u8,
     },
+    /// A part of a FIFO between cores.
+    Fifo(Fifo),
     /// Others are ordered, between pipes or between cores.
     Orders(Order),
     Traps,

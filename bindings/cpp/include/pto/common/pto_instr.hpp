@@ -16,6 +16,7 @@
 #include <pto/common/memory_model.hpp>
 #include <pto/common/transfer.hpp>
 #include <pto/common/move.hpp>
+#include <pto/common/mx_quant.hpp>
 #include <pto/common/print.hpp>
 #include <pto/common/products.hpp>
 #include <pto/common/rearrange.hpp>

@@ -130,6 +130,7 @@ impl Compiler<'_> {
                 ty: self.scalar_type(self.result(op)?),
             }),
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
+            Text::Pipe(_) => Support::Refuse(opcode.info().mnemonic),
             Text::Ignored | Text::AsWritten => return Ok(()),
             _ => {
                 let site = self.site(id, op, opcode, form)?;

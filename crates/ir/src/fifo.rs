@@ -1,0 +1,237 @@
+//! The FIFOs of a kernel (isa/structure.md 5): which operation belongs to which.
+//!
+//! A FIFO is one direction of a pipe. Its two ends are the `initialize` operations of the functions that push and pop;
+//! they meet in the buffer that the consumer reserves and the producer imports. A push, pop or free belongs to the
+//! pipe that it names, or else to the `initialize` of its own function for its kind of core.
+
+use crate::{Arg, Core, Def, Func, Module, NameId, Op, OpId, OpKind, ValueId};
+use tessera_isa::ops::{AttrName, Role};
+use tessera_isa::sem::{Dir, Fifo as Part, Sem};
+
+/// The position of a FIFO in [`Fifos::list`].
+pub type FifoId = usize;
+
+/// One direction of a pipe.
+#[derive(Clone, Debug)]
+pub struct Fifo {
+    pub dir: Dir,
+    /// The function that reserves the buffer, or the one whose `initialize` names none.
+    pub owner: NameId,
+    /// The name of the buffer, where it has one.
+    pub name: String,
+    pub reserve: Option<OpId>,
+    /// The `initialize` operations of the producer and of the consumer.
+    pub inits: [Vec<OpId>; 2],
+    pub pushes: Vec<OpId>,
+    pub pops: Vec<OpId>,
+    pub frees: Vec<OpId>,
+    pub slots: u64,
+    pub slot_size: u64,
+    /// 0 whole tiles, 1 rows halved, 2 columns halved.
+    pub split: u8,
+}
+
+impl Fifo {
+    /// What rows and columns are divided by between the vector cores.
+    pub fn division(&self) -> [u64; 2] {
+        match self.split {
+            1 => [2, 1],
+            2 => [1, 2],
+            _ => [1, 1],
+        }
+    }
+
+    /// How messages name it: "the C2V FIFO of @mix".
+    pub fn describe(&self, module: &Module) -> String {
+        format!("the {} FIFO of @{}", self.dir, module.names.text(self.owner))
+    }
+}
+
+/// What a buffer operand of `initialize` leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// A `reserve_buffer`.
+    Reserve(OpId),
+    /// An `import_reserved_buffer`.
+    Import(OpId),
+    /// Another value, or none.
+    Other,
+}
+
+/// All FIFOs of a function without calls.
+#[derive(Clone, Debug, Default)]
+pub struct Fifos {
+    pub list: Vec<Fifo>,
+    /// By operation: the FIFO that it pushes into, pops from or frees a slot of.
+    of: Vec<Option<FifoId>>,
+    /// By operation: the `initialize` that says so.
+    init: Vec<Option<OpId>>,
+}
+
+/// What an operation is to FIFOs.
+pub fn part(op: &Op) -> Option<Part> {
+    match op.kind {
+        OpKind::Pto(opcode, _) => match opcode.info().sem {
+            Sem::Fifo(part) => Some(part),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The directions that an `initialize` has.
+pub fn has_dir(init: &Op, dir: Dir) -> bool {
+    init.known_attrs().int(AttrName::DirMask).is_some_and(|mask| mask & dir.bit() != 0)
+}
+
+/// Slots of each direction: 8, or 4 where there are two, or what the lower form says.
+pub fn slots(init: &Op) -> u64 {
+    let attrs = init.known_attrs();
+    let usual = if attrs.int(AttrName::DirMask) == Some(3) { 4 } else { 8 };
+    attrs.int(AttrName::SlotNum).map_or(usual, |n| u64::try_from(n).unwrap_or(0))
+}
+
+/// Bytes of a slot.
+pub fn slot_size(init: &Op) -> u64 {
+    init.known_attrs().int(AttrName::SlotSize).and_then(|n| u64::try_from(n).ok()).unwrap_or(0)
+}
+
+/// The buffer operand of an `initialize` for a direction: a pipe of one direction may give only one.
+pub fn buffer_operand(init: &Op, dir: Dir) -> Option<Arg> {
+    let (own, other) = match dir {
+        Dir::C2v => (Role::C2vBuf, Role::V2cBuf),
+        Dir::V2c => (Role::V2cBuf, Role::C2vBuf),
+    };
+    let only = init.known_attrs().int(AttrName::DirMask) == Some(dir.bit()) && init.operand(own).is_none();
+    init.operand(own).or_else(|| init.operand(other).filter(|_| only)).map(|o| o.arg)
+}
+
+/// The operation that makes a value, casts aside.
+fn maker(func: &Func, mut value: ValueId) -> Option<OpId> {
+    loop {
+        let Def::Result(id, _) = func.value(value).def else { return None };
+        match func.op(id).kind {
+            OpKind::Cast(_) => value = func.op(id).values().next()?,
+            _ => return Some(id),
+        }
+    }
+}
+
+/// What the buffer of a direction leads to.
+pub fn buffer(func: &Func, init: &Op, dir: Dir) -> Buffer {
+    let made = buffer_operand(init, dir).and_then(Arg::value).and_then(|v| maker(func, v));
+    match made.map(|id| (id, part(func.op(id)))) {
+        Some((id, Some(Part::Reserve))) => Buffer::Reserve(id),
+        Some((id, Some(Part::Import))) => Buffer::Import(id),
+        _ => Buffer::Other,
+    }
+}
+
+impl Fifos {
+    /// The FIFOs of a function whose calls are inlined.
+    pub fn new(module: &Module, func: &Func) -> Fifos {
+        let mut fifos = Fifos { list: Vec::new(), of: vec![None; func.ops.len()], init: vec![None; func.ops.len()] };
+        let cores = func.cores();
+        let inits: Vec<(OpId, Option<Core>)> = (0..)
+            .map(OpId)
+            .zip(&func.ops)
+            .filter_map(|(id, op)| match part(op)? {
+                Part::Initialize(core) => Some((id, core.or(cores[id.index()]))),
+                _ => None,
+            })
+            .collect();
+        func.walk(&mut |id, op, _| {
+            let Some(core) = part(op).and_then(|part| part.core().or(cores[id.index()])) else { return };
+            fifos.add(module, func, &inits, id, core);
+        });
+        fifos
+    }
+
+    fn add(&mut self, module: &Module, func: &Func, inits: &[(OpId, Option<Core>)], id: OpId, core: Core) {
+        let op = func.op(id);
+        let Some(part) = part(op) else { return };
+        if matches!(part, Part::Initialize(_)) {
+            self.init[id.index()] = Some(id);
+            for dir in Dir::ALL.iter().copied().filter(|dir| has_dir(op, *dir)) {
+                let fifo = self.find(module, func, op, id, dir);
+                let inits = &mut self.list[fifo].inits[usize::from(dir.consumer() == core)];
+                inits.push(id);
+            }
+            return;
+        }
+        let Some(dir) = part.dir(core) else { return };
+        let Some(init) = init_of(func, inits, id, core) else { return };
+        self.init[id.index()] = Some(init);
+        if !has_dir(func.op(init), dir) {
+            return;
+        }
+        let fifo = self.find(module, func, func.op(init), init, dir);
+        self.of[id.index()] = Some(fifo);
+        let split = op.known_attrs().int(AttrName::PipeSplit).and_then(|s| u8::try_from(s).ok()).unwrap_or(0);
+        let known = &mut self.list[fifo];
+        match part {
+            Part::Push(_) => known.pushes.push(id),
+            Part::Pop(_) => known.pops.push(id),
+            _ => return known.frees.push(id),
+        }
+        // All pushes and pops have one split (`fifo-split`).
+        if known.pushes.len() + known.pops.len() == 1 {
+            known.split = split;
+        }
+    }
+
+    /// The FIFO of a direction of a pipe; a new one where none is known yet.
+    fn find(&mut self, module: &Module, func: &Func, init: &Op, id: OpId, dir: Dir) -> FifoId {
+        let (owner, name, reserve) = match buffer(func, init, dir) {
+            Buffer::Reserve(at) => (func.home(at), func.op(at).name_attr(AttrName::Name).unwrap_or_default(), Some(at)),
+            Buffer::Import(at) => {
+                let peer = func.op(at).name_attr(AttrName::PeerFunc).and_then(|peer| module.names.find(peer));
+                (peer.unwrap_or(func.home(at)), func.op(at).name_attr(AttrName::Name).unwrap_or_default(), None)
+            }
+            Buffer::Other => (func.home(id), "", None),
+        };
+        let same = |f: &Fifo| (f.dir, f.owner, f.name.as_str()) == (dir, owner, name);
+        if let Some(found) = self.list.iter().position(same) {
+            self.list[found].reserve = self.list[found].reserve.or(reserve);
+            return found;
+        }
+        self.list.push(Fifo {
+            dir,
+            owner,
+            name: name.into(),
+            reserve,
+            inits: Default::default(),
+            pushes: Vec::new(),
+            pops: Vec::new(),
+            frees: Vec::new(),
+            slots: slots(init),
+            slot_size: slot_size(init),
+            split: 0,
+        });
+        self.list.len() - 1
+    }
+
+    /// The FIFO that an operation pushes into, pops from, or frees a slot of.
+    pub fn of(&self, op: OpId) -> Option<FifoId> {
+        self.of.get(op.index()).copied().flatten()
+    }
+
+    /// The `initialize` that an operation belongs to.
+    pub fn init(&self, op: OpId) -> Option<OpId> {
+        self.init.get(op.index()).copied().flatten()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+/// The `initialize` of the pipe that an operation names, or of its own function and kind of core.
+fn init_of(func: &Func, inits: &[(OpId, Option<Core>)], id: OpId, core: Core) -> Option<OpId> {
+    if let Some(pipe) = func.op(id).operand(Role::Pipe) {
+        let made = pipe.arg.value().and_then(|v| maker(func, v));
+        return made.filter(|id| inits.iter().any(|(init, _)| init == id));
+    }
+    let same = |(init, of): &&(OpId, Option<Core>)| func.home(*init) == func.home(id) && *of == Some(core);
+    inits.iter().find(same).map(|(init, _)| *init)
+}
