@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tessera::Literal;
 use tessera::fill::Fill;
 use tessera::npy::Float;
+use tessera::program::Setting;
 use tessera_isa::codec::Number;
 
 /// A name of the program with what the command line binds it to.
@@ -93,19 +94,6 @@ pub fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
     let (bound, dims) = split(text, "NxM").map_err(|_| wrong())?;
     let dims: Option<Vec<u64>> = dims.split('x').map(|d| d.parse().ok()).collect();
     Ok((bound.name, dims.ok_or_else(wrong)?))
-}
-
-/// What `--set` gives.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Setting {
-    /// A scalar.
-    Value(Literal),
-    /// `NAME.valid=R,C`: the valid region of a tile.
-    Valid([u64; 2]),
-    /// `NAME.strides=S,T`: the strides of a memref.
-    Strides(Vec<i64>),
-    /// `NAME.offset=N`: where a memref begins.
-    Offset(i64),
 }
 
 /// `NAME=VALUE`, `NAME.valid=R,C`, `NAME.strides=S,T` or `NAME.offset=N` (isa/structure.md 3).

@@ -106,7 +106,9 @@ impl Emitter<'_> {
             }
             Text::Ignored => Ok(()),
             _ if matches!(opcode.info().sem, Sem::Prints) => {
-                Err(cannot(op.span, "pto.tprint", "print the stored result instead"))
+                let tile = self.tile(op, Role::Tile).or_else(|_| self.tile(op, Role::Src))?;
+                self.line(&format!("TPRINT({tile});"));
+                Ok(())
             }
             _ => self.instruction(op, opcode, form),
         }

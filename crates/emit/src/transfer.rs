@@ -24,7 +24,7 @@ impl Emitter<'_> {
             }
             _ => self.value(global),
         };
-        let template = self.transfer_template(op, form, &tile, &view)?;
+        let templates = self.transfer_templates(op, form, &tile, &view)?;
         let mut arguments = if stores { vec![view, tile] } else { vec![tile, view] };
         for role in [Role::Fp, Role::Idx] {
             if self.operand(op, role).is_some() {
@@ -41,12 +41,26 @@ impl Emitter<'_> {
         if op.operand(Role::Fill).is_some() {
             arguments.push(self.scalar(op, Role::Fill)?);
         }
-        self.line(&format!("{name}{template}({});", arguments.join(", ")));
+        let call = |template: &str| format!("{name}{template}({});", arguments.join(", "));
+        match templates.as_slice() {
+            [by_element, by_row] => {
+                let idx = self.tile(op, Role::Idx)?;
+                let data = arguments.get(usize::from(stores)).cloned().unwrap_or_default();
+                let same = |axis: &str| format!("{idx}.GetValid{axis}() == {data}.GetValid{axis}()");
+                self.line(&format!("if ({} && {}) {{", same("Row"), same("Col")));
+                self.line(&format!("    {}", call(by_element)));
+                self.line("} else {");
+                self.line(&format!("    {}", call(by_row)));
+                self.line("}");
+            }
+            templates => self.line(&call(templates.first().map_or("", String::as_str))),
+        }
         Ok(())
     }
 
-    /// The modes, as template arguments; nothing where none is said.
-    fn transfer_template(&self, op: &Op, form: Form, tile: &str, view: &str) -> Emitted<String> {
+    /// The modes, as template arguments; nothing where none is said. Two, where the shape of the indices decides when it
+    /// runs: by element, and by row.
+    fn transfer_templates(&self, op: &Op, form: Form, tile: &str, view: &str) -> Emitted<Vec<String>> {
         let attrs = op.known_attrs();
         let word = |name: AttrName| attrs.word(name).map(|word| format!("{}::{}", name.cpp(), word.cpp));
         if self.operand(op, Role::Idx).is_some() {
@@ -55,19 +69,20 @@ impl Emitter<'_> {
                 .filter_map(word)
                 .collect();
             if modes.is_empty() && word(AttrName::Coalesce).is_none() {
-                return Ok(String::new());
+                return Ok(Vec::new());
             }
-            let mut all = vec![word(AttrName::Coalesce).map_or_else(|| self.coalesce(op), Ok)?];
+            let mut rest = String::new();
             if attrs.get(AttrName::ScatterOob).is_some() && attrs.get(AttrName::ScatterAtomicOp).is_none() {
-                all.push("ScatterAtomicOp::None".into());
+                rest += ", ScatterAtomicOp::None";
             }
-            all.extend(modes);
-            return Ok(format!("<{}>", all.join(", ")));
+            modes.iter().for_each(|mode| rest += &format!(", {mode}"));
+            let ways = word(AttrName::Coalesce).map_or_else(|| self.coalesce(op), |word| vec![word]);
+            return Ok(ways.into_iter().map(|way| format!("<{way}{rest}>")).collect());
         }
         let said = [AttrName::AtomicType, AttrName::ReluPreMode].map(word);
         let phase = word(AttrName::StPhase);
         if said.iter().all(Option::is_none) && phase.is_none() {
-            return Ok(String::new());
+            return Ok(Vec::new());
         }
         let mut all: Vec<String> = phase.into_iter().collect();
         all.extend([Self::type_of(tile), Self::type_of(view)]);
@@ -77,21 +92,22 @@ impl Emitter<'_> {
         let [atomic, relu] = said;
         all.push(atomic.unwrap_or_else(|| "AtomicType::AtomicNone".into()));
         all.extend(relu);
-        Ok(format!("<{}>", all.join(", ")))
+        Ok(vec![format!("<{}>", all.join(", "))])
     }
 
-    /// Rows or elements, as the valid regions of data and indices say.
-    fn coalesce(&self, op: &Op) -> Emitted<String> {
+    /// Elements or rows, as the valid regions of data and indices say; both where they are not known yet.
+    fn coalesce(&self, op: &Op) -> Vec<String> {
         let valid = |role: Role| {
             let tile = self.ty(self.operand(op, role)?).tile()?;
             Some((tile.v_row.known()?, tile.v_col.known()?))
         };
         let data = valid(Role::Dst).or_else(|| valid(Role::Src));
-        match (data, valid(Role::Idx)) {
-            (Some(data), Some(idx)) if data == idx => Ok("Coalesce::Elem".into()),
-            (Some(_), Some(_)) => Ok("Coalesce::Row".into()),
-            _ => Err(cannot(op.span, "indices of a dynamic shape", "say coalesce = row or elem")),
-        }
+        let ways: &[&str] = match (data, valid(Role::Idx)) {
+            (Some(data), Some(idx)) if data == idx => &["Elem"],
+            (Some(_), Some(_)) => &["Row"],
+            _ => &["Elem", "Row"],
+        };
+        ways.iter().map(|way| format!("Coalesce::{way}")).collect()
     }
 
     /// The layout of a view where it meets tiles; all of them have to agree on it (isa/structure.md 8).

@@ -350,6 +350,9 @@ fn rows_say_what_the_specification_says() {
         let variants = variants(&row);
         if variants[0].form != info.forms[0].form {
             is_form(op, &variants[0], &row);
+            for form in info.forms.iter().filter(|f| f.form == variants[0].form) {
+                assert_eq!(form.formula, row["formula"].as_str(), "{name}");
+            }
             words(&row, "attrs").iter().for_each(|text| is_irregular_attribute(info.attrs, text));
             continue;
         }

@@ -24,11 +24,11 @@
 
 use crate::machine::{Machine, RecordEvent, Slot};
 use crate::typed::element::{pack, unpack};
-use crate::typed::{AsTile, Element, TensorMut};
+use crate::typed::{AsTile, Element, Tensor, TensorMut};
 use crate::{Error, Number, Profile, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::TileId;
-use tessera_isa::inst::{Attrs, Inst, ScalarArg, ScalarType};
+use tessera_isa::inst::{Attrs, GlobalArg, Inst, ScalarArg, ScalarType};
 use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
 use tessera_isa::tile::{Tile as TileOnProfile, TileType};
 
@@ -267,7 +267,20 @@ impl<'a> Instruction<'a> {
     /// assert_eq!(sums, [11.5; 8]);
     /// # Ok::<(), tessera::Error>(())
     /// ```
-    pub fn issue_on<'v, T: Element>(mut self, view: impl Into<TensorMut<'v, T>>) -> Result<RecordEvent> {
+    pub fn issue_on<'v, T: Element>(self, view: impl Into<TensorMut<'v, T>>) -> Result<RecordEvent> {
+        self.with_view(|dense, run| view.into().change(dense, run))
+    }
+
+    /// Checks the instruction and runs it on a view of global memory that it only reads.
+    pub fn issue_from<'v, T: Element>(self, view: impl Into<Tensor<'v, T>>) -> Result<RecordEvent> {
+        self.with_view(|dense, run| view.into().read(dense, run))
+    }
+
+    /// Runs the instruction on what gives it a view: the extents of a view that has none of its own are the tile's.
+    fn with_view(
+        mut self,
+        give: impl FnOnce(&[u64], &mut dyn FnMut(GlobalArg, &mut [u8]) -> Result<()>) -> Result<()>,
+    ) -> Result<RecordEvent> {
         self.given.push(Role::Global);
         let form = self.form()?.form;
         self.check_attrs()?;
@@ -277,9 +290,9 @@ impl<'a> Instruction<'a> {
             Some(tile) => tile.valid().map(|(rows, cols)| [rows as u64, cols as u64])?,
             None => [0, 0],
         };
-        view.into().change(&dense, |arg, bytes| {
+        give(&dense, &mut |arg, bytes| {
             self.inst.global = Some(arg);
-            machine.state()?.transfer(self.inst, &tiles, bytes)
+            machine.state()?.transfer(self.inst.clone(), &tiles, bytes)
         })?;
         Ok(RecordEvent::new())
     }

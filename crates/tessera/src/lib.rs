@@ -35,7 +35,7 @@
 //! - [`typed`]: the tiles and the intrinsics. What types decide is a compile error, the rest an [`Error`] with a rule id;
 //! - [`dynamic`]: the same for tools, with types that are known at run time;
 //! - [`program`]: text to results: read, check, plan, run;
-//! - [`info`]: what kernels a program has, and what they need;
+//! - [`info`]: what kernels a program has, and what they need; [`case`]: a program with what must come of it;
 //! - [`mod@equiv`], [`trace`]: whether two programs are equal for all inputs, and where an element comes from;
 //! - [`opt`]: a shorter program that provably does the same;
 //! - [`npy`]: arrays as numpy reads and writes them; [`fill`]: arrays that need no file; [`mod@compare`]: is an output right?
@@ -47,6 +47,7 @@
 
 #![warn(missing_docs)]
 
+pub mod case;
 pub mod compare;
 pub mod dynamic;
 pub mod equiv;
@@ -73,8 +74,8 @@ pub use tessera_isa::codec::Number;
 pub use tessera_isa::diag::{Diagnostic, Severity, Span};
 pub use tessera_isa::elem::Elem;
 pub use tessera_isa::inst::{
-    AccToVec, AtomicType, Attrs, Cmp, Coalesce, ConvType, GatherOob, PadMode, Precision, Relu, ScatterAtomic,
-    ScatterOob, Split, ViewTag,
+    AccToVec, AtomicType, Attrs, Cmp, Coalesce, ConvType, F32Rounding, GatherOob, PadMode, Precision, Relu,
+    ScatterAtomic, ScatterOob, Split, ViewTag,
 };
 pub use tessera_isa::ops::{AttrName, Form, Opcode, Role};
 pub use tessera_isa::profile::Profile;

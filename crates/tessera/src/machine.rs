@@ -6,7 +6,9 @@ use crate::typed::{ConvTile, Element, LayoutMarker, Location, Tile};
 use crate::{AttrName, Compact, Diagnostic, Error, Extent, Loc, Pad, Profile, Result, Role, TileBuf, TileType};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::{Engine, Issued, TileId};
-use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Inst};
+use tessera_isa::inst::{AttrValue, Attrs, ConvType, F32Rounding, GlobalArg, Inst};
+use tessera_isa::ops::{Form, Opcode};
+use tessera_isa::sem::f32_mode;
 
 /// A simulated core with a profile: its memories, and the tiles in them.
 ///
@@ -240,6 +242,46 @@ impl Machine {
 
     /// SET_IMG2COL_RPT: accepted, without effect (ops.md 7).
     pub fn set_img2col_rpt(&self) {}
+
+    /// SETHF32MODE: from here on f32 operands of products are rounded to 11 bits of mantissa (a2a3; isa/matrix.md 5).
+    ///
+    /// ```
+    /// use tessera::prelude::*;
+    /// use tessera::F32Rounding;
+    ///
+    /// let machine = Machine::new(Profile::A5);
+    /// let mut a: Tile<loc::Left, f32, 16, 8> = machine.tile()?;
+    /// let mut b: Tile<loc::Right, f32, 8, 16> = machine.tile()?;
+    /// let mut c: Tile<loc::Acc, f32, 16, 16> = machine.tile()?;
+    /// a.write(&[1.0 + f32::EPSILON; 128])?;
+    /// b.write(&[1.0; 128])?;
+    /// machine.settf32mode(true, F32Rounding::Round)?;
+    /// tmatmul(&mut c, &a, &b)?;
+    /// assert_eq!(c.get(0, 0)?, Some(8.0));
+    /// machine.settf32mode(false, F32Rounding::Round)?;
+    /// tmatmul(&mut c, &a, &b)?;
+    /// assert_eq!(c.get(0, 0)?, Some(8.0 + 8.0 * f32::EPSILON));
+    /// # Ok::<(), tessera::Error>(())
+    /// ```
+    pub fn sethf32mode(&self, enable: bool, mode: F32Rounding) -> Result<()> {
+        self.f32_mode(Opcode::Sethf32mode, enable, mode)
+    }
+
+    /// SETTF32MODE: the same to 10 bits (a5). See [`Machine::sethf32mode`].
+    pub fn settf32mode(&self, enable: bool, mode: F32Rounding) -> Result<()> {
+        self.f32_mode(Opcode::Settf32mode, enable, mode)
+    }
+
+    fn f32_mode(&self, op: Opcode, enable: bool, mode: F32Rounding) -> Result<()> {
+        let mut inst = Inst::new(op, Form::Plain, self.profile());
+        inst.attrs = Attrs::default().with(AttrName::Enable, AttrValue::Bool(enable)).with(AttrName::F32Mode, mode);
+        let mut state = self.state()?;
+        state.warnings.extend(tessera_check::check(&inst).into_iter().map(Diagnostic::from));
+        if let Some(set) = f32_mode(op, self.profile(), &inst.attrs) {
+            state.engine.configure(&set);
+        }
+        Ok(())
+    }
 
     /// The warnings since the last call (`undefined-read`, `value-conversion`, `footprint`, …). What the rules find about an
     /// instruction is reported when it is first issued on its operands, not when the same is repeated.

@@ -1,4 +1,5 @@
 //! What the views of a kernel imply of its arguments' memory, without running it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use tessera::program::Extents;
 use tessera::{Kernel, Number, Profile, Program};

@@ -1,4 +1,5 @@
 //! Contents that need no file are the same bits every time.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use tessera::fill::Fill;
 use tessera::npy::Array;

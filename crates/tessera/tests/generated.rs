@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use tessera_isa::ops::{AttrKind, AttrName, CppAttr, Effect, Family, FormInfo, Kind, Opcode, Role, Shape};
+use tessera_isa::ops::{AttrKind, AttrName, CppAttr, Effect, Family, Form, FormInfo, Kind, Opcode, Role, Shape};
 
 /// The families with intrinsics that are made of their rows, each with its file and what it holds.
 const FAMILIES: [(Family, &str, &str); 5] = [
@@ -77,6 +77,68 @@ fn intrinsic(out: &mut String, op: Opcode, form: &FormInfo, shape: &Shape) {
     writeln!(out, "        = {op:?} {:?} {{{}}};\n", form.form, judged.join(", ")).unwrap();
 }
 
+/// An intrinsic with a view: what it takes is decided when it runs. Attributes come last.
+fn transfer(out: &mut String, op: Opcode, form: &FormInfo, shape: &Shape) {
+    let info = op.info();
+    let roles = shape.arguments(form);
+    let way = if form.out_roles().any(|r| r == Role::Global) { "into" } else { "from" };
+    let (mut types, mut arguments) = (Vec::new(), Vec::new());
+    for role in &roles {
+        let is_read = form.operand(*role).is_none_or(|o| o.effect == Effect::Read);
+        let how = match role.kind() {
+            _ if *role == Role::Global => way,
+            Kind::Quant => "quant",
+            Kind::Index => "index",
+            _ if is_read => "read",
+            _ => "write",
+        };
+        arguments.push(format!("{}: {how} {role:?}", snake(&format!("{role:?}"))));
+        if matches!(how, "read" | "write") {
+            types.push(format!("{role:?}: AsTile"));
+        }
+    }
+    if !info.attrs.is_empty() {
+        arguments.push("attrs: attrs Attrs".into());
+    }
+    let cpp = info.cpp.first().copied().unwrap_or_default();
+    let call: Vec<&str> = roles.iter().map(|r| r.cpp()).collect();
+    writeln!(out, "    /// `{cpp}({})`: {}\n    ///", call.join(", "), info.summary).unwrap();
+    writeln!(out, "    /// `{}` ({})", info.formula, info.source).unwrap();
+    let mut name = name(op, form, &roles);
+    // The plain loads and stores of slices are written by hand.
+    if info.by_flows() && form.form == Form::Plain && !info.attrs.is_empty() {
+        name += "_with";
+    }
+    writeln!(out, "    {name}[{}]({}) = {op:?} {way} global;\n", types.join(", "), arguments.join(", ")).unwrap();
+}
+
+#[test]
+fn the_transfers_are_those_of_the_table() {
+    let mut rows = String::new();
+    for op in Opcode::ALL.iter().filter(|op| op.info().family == Family::Memory) {
+        for shape in op.shapes() {
+            transfer(&mut rows, *op, op.form(shape.form).unwrap(), shape);
+        }
+    }
+    let uses = "use crate::typed::AsTile;\nuse crate::typed::intrinsic::transfers;\n";
+    bless("memory", "Between global memory and tiles (isa/memory.md).", uses, "transfers", &rows);
+}
+
+/// The file of a family is what the table says.
+fn bless(name: &str, about: &str, uses: &str, of: &str, rows: &str) {
+    let text = format!(
+        "//! {about}\n//!\n//! Generated from the instruction table by the test `generated`; do not edit.\n\n{uses}\n\
+         {of}! {{\n{}\n}}\n",
+        rows.trim_end()
+    );
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/typed/generated/{name}.rs"));
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&file, &text).unwrap();
+    }
+    let is_same = std::fs::read_to_string(&file).unwrap_or_default() == text;
+    assert!(is_same, "{} is not what the table says; BLESS=1 writes it", file.display());
+}
+
 #[test]
 fn the_intrinsics_are_those_of_the_table() {
     // Views have types of their own, so instructions with them are written by hand.
@@ -98,16 +160,6 @@ fn the_intrinsics_are_those_of_the_table() {
             true => format!("{macros}use crate::typed::{{AsTile, Element}};\n"),
             false => format!("use crate::typed::AsTile;\n{macros}"),
         };
-        let text = format!(
-            "//! {about}\n//!\n//! Generated from the instruction table by the test `generated`; do not edit.\n\n{uses}\n\
-             intrinsics! {{\n{}\n}}\n",
-            rows.trim_end()
-        );
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/typed/generated/{name}.rs"));
-        if std::env::var_os("BLESS").is_some() {
-            std::fs::write(&file, &text).unwrap();
-        }
-        let is_same = std::fs::read_to_string(&file).unwrap_or_default() == text;
-        assert!(is_same, "{} differs from the table; bless it", file.display());
+        bless(name, about, &uses, "intrinsics", &rows);
     }
 }

@@ -397,6 +397,55 @@ static void Memory()
     MSCATTER(to, picked, idx);
 }
 
+// Groups of 32 columns, or rows, share an exponent.
+static void Microscaled()
+{
+    Vec<float, 32, 64> src;
+    Vec<int8_t, 32, 64> dst;
+    Vec<uint8_t, 32, 32> exp;
+    Vec<float, 32, 8> max, scaling;
+    Fill(src, [](int i) { return std::ldexp(1.0f + static_cast<float>(i % 4) * 0.25f, i / 32 % 5); });
+    TQUANT<QuantType::MXFP8, decltype(dst), decltype(src), decltype(exp), decltype(max), decltype(scaling)>(
+        dst, src, &exp, &max, &scaling);
+    for (int r = 0; r < 32; ++r) {
+        for (int g = 0; g < 2; ++g) {
+            // The maximum is 1.75 · 2^k: its exponent 127 + k less 8, and elements of 448 at most.
+            const int k = (r * 2 + g) % 5;
+            EXPECT(exp.GetValue(r, g) == 127 + k - 8);
+            EXPECT(max.data()[r * 2 + g] == std::ldexp(1.75f, k));
+            EXPECT(scaling.data()[r * 2 + g] == std::ldexp(1.0f, 8 - k));
+            // 1.75 · 2^8 is 448, the largest number: 7E.
+            EXPECT(dst.GetValue(r, g * 32 + 3) == 0x7E && dst.GetValue(r, g * 32) == 0x78);
+        }
+    }
+    Tile<TileType::Vec, uint8_t, 32, 64, BLayout::RowMajor, 32, 2> flat, zz;
+    TQUANT<QuantType::MXFP8, VecStoreMode::NZ, decltype(dst), decltype(src), decltype(flat), decltype(max), decltype(scaling)>(
+        dst, src, &flat, &max, &scaling, &zz);
+    for (int r = 0; r < 32; ++r) {
+        for (int g = 0; g < 2; ++g) {
+            EXPECT(zz.GetValue(0, r / 16 * 32 + r % 16 * 2 + g) == exp.GetValue(r, g));
+        }
+    }
+    Vec<int8_t, 64, 32> tall;
+    Vec<float, 64, 32> upright;
+    Vec<uint8_t, 2, 32> by_column;
+    Vec<float, 2, 32> maxima, scales;
+    Fill(upright, [](int i) { return i % 32 == 5 ? -448.0f : 1.0f; });
+    TQUANT<0, MxQuantAlg::NvMxFp8E4M3>(tall, upright, &by_column, &maxima, &scales);
+    EXPECT(by_column.GetValue(0, 5) == 127 && tall.GetValue(0, 5) == static_cast<int8_t>(0xFE));
+    EXPECT(maxima.GetValue(1, 5) == 448.0f && scales.GetValue(1, 5) == 1.0f);
+
+    using namespace cpu_quant;
+    EXPECT((ComputeMxSharedExponent<QuantType::MXFP4_E2M1, QuantScaleAlg::OCP>(6.0f)) == 127);
+    EXPECT((ComputeMxSharedExponent<QuantType::MXFP4_E2M1, QuantScaleAlg::NV>(6.0f)) == 127);
+    EXPECT((ComputeMxSharedExponent<QuantType::MXFP8, QuantScaleAlg::NV>(449.0f)) == 128);
+    EXPECT((ComputeMxSharedExponent<QuantType::MXFP8, QuantScaleAlg::NV>(std::numeric_limits<float>::infinity())) == 254);
+    EXPECT((ComputeMxGroupScaling<QuantType::MXFP8, QuantScaleAlg::NV>(0.0f, 254)) == 0x1p-127f);
+    EXPECT(EncodeE4M3Fn<QuantScaleAlg::OCP>(1e9f) == 0x7E && EncodeE4M3Fn<QuantScaleAlg::NV>(-0x1p-11f) == 0x80);
+    EXPECT(EncodeE2M1Magic(2.5f) == 4 && EncodeE2M1Magic(-9.0f) == 0xF && EncodeE2M1Magic(std::nanf("")) == 7);
+    EXPECT(Bf16BitsToFloat(AbsBf16BitsFromFloat(-1.99999f)) == 1.9921875f);
+}
+
 // An error knows the intrinsic, and the place of the call where no event is waited for.
 static void Places()
 {
@@ -440,5 +489,6 @@ int main()
     }
     SetProfile(Profile::Cpu);
     Fused<int32_t>();
+    Microscaled();
     return Finish("intrinsics");
 }

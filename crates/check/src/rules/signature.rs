@@ -5,6 +5,7 @@
 
 use super::*;
 use smallvec::SmallVec;
+use tessera_isa::inst::ViewTag;
 use tessera_isa::ops::Kind;
 use tessera_isa::ops::sig::{ALL_LOCS, Judged, Lay, Layouts, Locs, Miss, Sig, TypeOf, Types, find};
 
@@ -308,9 +309,42 @@ fn layout_text(inst: &Inst, case: &Case) -> (String, String) {
         None => by_role(case, |_, t| layout(t)),
     };
     let what = format!("{} takes {}, and this is {this}", place(inst, case), join(&ways, "and"));
-    let help = takes(&elsewhere(inst, case, Miss::Layout), &this);
+    let elsewhere = takes(&elsewhere(inst, case, Miss::Layout), &this);
     let first = ways.first().map_or("another layout", |p| p);
-    (what, help.unwrap_or_else(|| format!("change a layout, for example to {first}")))
+    let near: Vec<String> =
+        usual_layouts(inst, case).into_iter().chain(view_tag(inst, case)).chain(elsewhere).collect();
+    let help = if near.is_empty() { format!("change a layout, for example to {first}") } else { near.join("; ") };
+    (what, help)
+}
+
+/// The spelling of a tile's type that gives it the layout it usually has in its location, where that is legal:
+/// `<mat, 64x128xf16>` is ND (syntax.md 3).
+fn usual_layouts(inst: &Inst, case: &Case) -> Option<String> {
+    let mut tiles = case.tiles.clone();
+    let mut changed = Vec::new();
+    for (role, tile) in tiles.iter_mut().filter(|(role, _)| case.view != Some(*role)) {
+        let (b, s, fractal) = tile.loc.usual(inst.profile);
+        let (usual, is, loc) = (LayoutName::of(b, s), tile.layout_name(), tile.loc);
+        if !is.is_boxed() && usual.is_boxed() {
+            (tile.blayout, tile.slayout, tile.fractal) = (b, s, fractal);
+            changed.push(format!("write <loc={loc}, …> for {role}: it is {usual}, and <{loc}, …> is {is}"));
+        }
+    }
+    let is_legal = find(inst.op.info().sigs, inst.profile, inst.form, &tiles).is_ok();
+    (is_legal && !changed.is_empty()).then(|| changed.join("; "))
+}
+
+/// The tag of the view with which the instruction is legal (isa/structure.md 8).
+fn view_tag(inst: &Inst, case: &Case) -> Option<String> {
+    let view = inst.global.as_ref().filter(|_| case.view.is_some())?;
+    let is_legal = |tag: &ViewTag| {
+        let mut other = inst.clone();
+        other.global.iter_mut().for_each(|view| view.tag = *tag);
+        (*tag != ViewTag::Nz || view.dims.len() == 5)
+            && cases(&other).iter().all(|case| case.find(&other, other.profile, other.form).is_ok())
+    };
+    let tag = [ViewTag::Nd, ViewTag::Dn, ViewTag::Nz].into_iter().filter(|tag| *tag != view.tag).find(is_legal)?;
+    Some(format!("{{layout = #pto.layout<{tag}>}} on the view makes it legal"))
 }
 
 fn elems(list: &[Elem], between: &str) -> String {

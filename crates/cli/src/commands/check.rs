@@ -3,6 +3,7 @@
 use super::load_entry;
 use crate::complete::Completed;
 use crate::policy::{Format, Policy};
+use crate::render::diagnostic;
 use crate::render::table::Table;
 use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session};
 use crate::source::Source;
@@ -71,7 +72,15 @@ fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Pr
         loaded.known(session, &args.policy, name.trim())?;
     }
     let diagnostics = args.policy.apply(loaded.program.check());
-    loaded.report(session, &args.policy, &diagnostics)
+    let code = loaded.report(session, &args.policy, &diagnostics)?;
+    if args.policy.format == Format::Human {
+        let module = loaded.program.module();
+        if profile.is_none() && module.target.is_none() && !module.is_listing {
+            let (name, profile) = (&loaded.source.name, loaded.program.profile());
+            writeln!(session.stderr, "note: {name} names no target, so {profile} is assumed; --profile says another")?;
+        }
+    }
+    Ok(code)
 }
 
 fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
@@ -119,7 +128,12 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
         [] => "runs on no profile".to_string(),
         some => format!("runs on {}", some.join(", ")),
     }];
-    parts.extend(verdicts.into_iter().flatten());
+    for part in verdicts.into_iter().flatten() {
+        // What runs nowhere is said once.
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
     let code = if parts.len() == 1 { FINE } else { PROGRAM_ERROR };
     writeln!(session.stdout, "{}\n{table}{counted_legal}\n{}", source.name, parts.join("; "))?;
     Ok(code)
@@ -128,8 +142,8 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
 /// Why a profile refuses the program, if it does.
 fn verdict(profile: Profile, refused: usize, found: &[Diagnostic]) -> Option<String> {
     let Some(first) = found.iter().find(|d| d.is_error()) else {
-        let stuck = found.iter().find(|d| d.rule == "not-executable")?;
-        return Some(format!("{profile} accepts it and cannot run it ({})", stuck.message));
+        let stuck = found.iter().find(|d| d.rule == diagnostic::STUCK)?;
+        return Some(format!("it is accepted and does not run ({})", stuck.message));
     };
     Some(match refused {
         0 => format!("{profile} refuses it ({})", first.rule),

@@ -14,6 +14,7 @@ mod layout;
 mod opt;
 mod plan;
 mod run;
+mod sweep;
 mod trace;
 
 use crate::complete::Completed;
@@ -52,6 +53,8 @@ pub enum Command {
     Info(info::Args),
     /// Run a program
     Run(run::Args),
+    /// Check, run and compare many programs, and go on where it was stopped
+    Sweep(sweep::Args),
     /// Show where tiles are placed, and which instruction waits for which
     Plan(plan::Args),
     /// Measure how fast instructions are, beside a memcpy of as many bytes
@@ -82,6 +85,7 @@ impl Command {
             Command::Check(args) => check::run(&args, session),
             Command::Info(args) => info::run(&args, session),
             Command::Run(args) => run::run(&args, session),
+            Command::Sweep(args) => sweep::run(&args, session),
             Command::Plan(args) => plan::run(&args, session),
             Command::Bench(args) => bench::run(&args, session),
             Command::Demo(args) => demo::run(&args, session),

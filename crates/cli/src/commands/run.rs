@@ -7,7 +7,7 @@ mod ready;
 pub mod trace;
 
 use super::{Loaded, load_entry};
-use crate::bind::{self, Bound, Give, Setting, Take};
+use crate::bind::{self, Bound, Give, Take};
 use crate::limits::Limits;
 use crate::policy::{Format, Policy};
 use crate::progress;
@@ -15,7 +15,9 @@ use crate::session::{Failure, Outcome, PROGRAM_ERROR, Session, USAGE_ERROR};
 use crate::source::Source;
 use crate::words;
 use std::path::PathBuf;
-use tessera::{Diagnostic, Error, Kernel, Profile, Severity};
+use tessera::case::Case;
+use tessera::program::Setting;
+use tessera::{Diagnostic, Error, Kernel, Profile, Program, Severity};
 
 pub use ready::Ready;
 
@@ -94,7 +96,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     }
     let kernel = loaded.kernel(session, &args.policy, args.entry.as_deref())?;
     let job = Job { args, source, kernel: &kernel };
-    let bound = job.bindings(session).and_then(|bindings| Ok((bindings, job.expected(session)?)));
+    let bound = job.bindings(session).and_then(|bindings| Ok((bindings, args.read_expected(session)?)));
     let (mut bindings, wanted) = match bound {
         Ok(bound) => bound,
         Err(Stop::Failure(failure)) => return Err(failure),
@@ -125,6 +127,31 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     }
     job.put_out(session, &outcome, &shapes)?;
     job.compare(session, &outcome, &shapes, &wanted)
+}
+
+impl Args {
+    /// The command line as a case: what it compares, and nothing that it writes. In a sentence, why it is none.
+    pub fn case(&self, session: &mut Session<'_>, profile: Option<Profile>) -> Result<Case, String> {
+        let wrong = |stop: Stop| match stop {
+            Stop::Failure(failure) => failure.message,
+            Stop::Binding(found) => found.first().map_or(String::new(), |d| d.message.clone()),
+        };
+        let bytes = session.read_source(&self.file).map_err(|failure| failure.message)?;
+        let program = Program::read_entry(bytes, profile.or(self.profile), self.entry.as_deref());
+        Ok(Case {
+            entry: self.entry.clone(),
+            blocks: self.blocks,
+            inputs: self.read_inputs(session).map_err(wrong)?,
+            expect: self.read_expected(session).map_err(wrong)?,
+            limits: self.limits.into(),
+            ..Case::new(program)
+        })
+    }
+
+    /// The profile that it names.
+    pub fn profile(&self) -> Option<Profile> {
+        self.profile
+    }
 }
 
 /// A command line with the function that it runs.

@@ -13,6 +13,9 @@ const AROUND: usize = 60;
 /// Places further apart than this are shown as separate pieces of source.
 const MAX_DISTANCE: usize = 100;
 
+/// The rule of what is known and does not run.
+pub const STUCK: &str = "not-executable";
+
 /// A diagnostic as text, as rustc would show it.
 pub fn human(diagnostic: &Diagnostic, source: &Source, color: bool) -> String {
     let level = match diagnostic.severity {
@@ -53,7 +56,9 @@ pub fn summary(name: &str, diagnostics: &[Diagnostic], profile: Profile) -> Stri
         (0, warnings) => counted(warnings, "warning"),
         (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
     };
-    format!("{name}: {found} (profile {profile})\n")
+    let stuck = diagnostics.iter().any(|d| d.rule == STUCK && d.severity == Severity::Note);
+    let stuck = if stuck { ", and it does not run" } else { "" };
+    format!("{name}: {found}{stuck} (profile {profile})\n")
 }
 
 struct Place {

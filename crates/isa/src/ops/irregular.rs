@@ -187,8 +187,11 @@ family! { after matrix::END;
         forms: &[
             form!(Plain: Src as read_declared, Idx, Tmp as optional_scratch => Dst; attrs),
             form!(Compare: Src, Scalar, Tmp as optional_scratch => Dst as write_part, Cdst as write_part;
-                cpp Dst, Src, Scalar, Cdst, Tmp; named Dst, Src, Scalar, Cdst, Tmp; by_hand cpp; attrs CmpMode, Offset; with Dst "!pto.tile<16x32xi32>"),
-            form!(Mask: Src => Dst as write_part; by_hand cpp; attrs MaskPattern; with Dst "!pto.tile<16x16xf16>"),
+                cpp Dst, Src, Scalar, Cdst, Tmp; named Dst, Src, Scalar, Cdst, Tmp; by_hand cpp; attrs CmpMode, Offset;
+                formula "dst(i,n) = offset + i*src.C + j_n, j_0 < j_1 < ... the columns j < src.Cv with src(i,j) <cmpMode> scalar; cdst[i] = their number";
+                with Dst "!pto.tile<16x32xi32>"),
+            form!(Mask: Src => Dst as write_part; by_hand cpp; attrs MaskPattern;
+                formula "dst(i,n) = src(i, F*n + p) for F*n + p < src.Cv"; with Dst "!pto.tile<16x16xf16>"),
         ],
         attrs: &[AttrName::CmpMode, AttrName::Offset, AttrName::MaskPattern],
         sigs: &[
@@ -294,10 +297,12 @@ family! { after matrix::END;
         forms: &[
             form!(Blocks: Src, Scalar => Dst as write_part; typed Scalar "uint32_t"),
             form!(Lists: Src0, Src1, Src2 as optional, Src3 as optional, Tmp as scratch_in_dps
-                => Dst as write_part, Executed as write_declared; cpp Dst, Executed, Tmp, Src0, Src1, Src2, Src3; named Dst, Tmp),
+                => Dst as write_part, Executed as write_declared; cpp Dst, Executed, Tmp, Src0, Src1, Src2, Src3; named Dst, Tmp;
+                formula "dst = the first dst.Cv / P records of the merge; executed[k] = records taken from list k"),
             form!(ListsTmpOut: Src0, Src1, Src2 as optional, Src3 as optional
                 => Dst as write_part, Tmp as scratch_out, Executed as write_declared;
-                cpp Dst, Executed, Tmp, Src0, Src1, Src2, Src3; named Dst, Tmp),
+                cpp Dst, Executed, Tmp, Src0, Src1, Src2, Src3; named Dst, Tmp;
+                formula "dst = the first dst.Cv / P records of the merge; executed[k] = records taken from list k"),
         ],
         attrs: &[AttrName::Exhausted],
         sigs: &[

@@ -326,6 +326,8 @@ pub struct FormInfo {
     pub by_hand: bool,
     /// The attributes that intrinsics of the form take, where those are not all of the row's.
     pub attrs: Option<&'static [AttrName]>,
+    /// What it computes, where that is not the row's formula.
+    pub formula: Option<&'static str>,
     /// Types of operands with which the form is legal, where they are not the row's.
     pub examples: &'static [(Role, &'static str)],
 }
@@ -421,7 +423,7 @@ pub(super) static SHAPES: LazyLock<Vec<Vec<Shape>>> = LazyLock::new(|| {
 /// A form: its name, what it reads, what it writes. Roles are read and written unless an effect is named.
 macro_rules! form {
     ($form:ident: $($in:ident $(as $effect:ident)?),* => $($out:ident $(as $out_effect:ident)?),* $(; cpp $($arg:ident),*)? $(; named $($named:ident),*)?
-     $(; typed $($scalar:ident $ty:literal),*)? $(; by_hand $hand:ident)? $(; attrs $($attr:ident),*)? $(; with $($of:ident $text:literal),*)?) => {
+     $(; typed $($scalar:ident $ty:literal),*)? $(; by_hand $hand:ident)? $(; attrs $($attr:ident),*)? $(; formula $formula:literal)? $(; with $($of:ident $text:literal),*)?) => {
         FormInfo {
             form: Form::$form,
             ins: &[$(form!(@ read $in $($effect)?)),*],
@@ -431,11 +433,14 @@ macro_rules! form {
             typed: &[$($((Role::$scalar, $ty)),*)?],
             by_hand: form!(@ hand $($hand)?),
             attrs: form!(@ attrs $([$($attr)*])?),
+            formula: form!(@ formula $($formula)?),
             examples: &[$($((Role::$of, $text)),*)?],
         }
     };
     (@ hand) => { false };
     (@ hand cpp) => { true };
+    (@ formula) => { None };
+    (@ formula $text:literal) => { Some($text) };
     (@ attrs) => { None };
     (@ attrs [$($attr:ident)*]) => { Some(&[$(AttrName::$attr),*]) };
     (@ $usual:ident $role:ident) => { $usual(Role::$role) };

@@ -111,6 +111,17 @@ impl Builder {
         self.result(op)
     }
 
+    /// A type in the location's usual layout.
+    pub fn typed(&mut self, loc: Loc, elem: Elem, rows: u64, cols: u64) -> TypeId {
+        self.module.types.intern(Type::Tile(TileType::new(loc, elem, rows, cols)))
+    }
+
+    /// A product of scaled operands: (a, its scales), (b, its scales), and where it goes.
+    pub fn product(&mut self, a: [ValueId; 2], b: [ValueId; 2], dst: ValueId) {
+        let operands = [(Role::A, a[0]), (Role::AScale, a[1]), (Role::B, b[0]), (Role::BScale, b[1]), (Role::Dst, dst)];
+        self.pto(Opcode::TmatmulMx, &operands, &[]);
+    }
+
     /// A DPS move.
     pub fn mov(&mut self, src: ValueId, dst: ValueId) -> OpId {
         self.pto(Opcode::Tmov, &[(Role::Src, src), (Role::Dst, dst)], &[])

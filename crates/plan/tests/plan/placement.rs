@@ -3,6 +3,7 @@
 use crate::build::Builder;
 use tessera_ir::ValueId;
 use tessera_isa::diag::Diagnostic;
+use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
 use tessera_plan::{Placement, Slot, plan};
@@ -488,4 +489,67 @@ fn tiles_rotate_through_a_loop() {
         let buffers = args.iter().filter(|a| p.slot(**a).is_some()).count();
         assert_eq!(buffers > 0, count > 32, "few tiles go by reference, many through buffers");
     }
+}
+
+/// Two products with operands of their own, which are all alive together.
+fn products(at: Option<i64>) -> (Builder, [ValueId; 2], [ValueId; 2]) {
+    let mut b = Builder::new();
+    let left = b.typed(Loc::Left, Elem::F8e4m3, 16, 64);
+    let left_scale = b.typed(Loc::ScaleLeft, Elem::F8e8m0, 16, 2);
+    let right = b.typed(Loc::Right, Elem::F8e4m3, 64, 32);
+    let right_scale = b.typed(Loc::ScaleRight, Elem::F8e8m0, 2, 32);
+    let acc = b.typed(Loc::Acc, Elem::F32, 16, 32);
+    let first = at.map_or_else(|| b.alloc(left), |addr| b.alloc_at(left, addr));
+    let (second, s1, s2) = (b.alloc(left), b.alloc(left_scale), b.alloc(left_scale));
+    let (r, rs, c) = (b.alloc(right), b.alloc(right_scale), b.alloc(acc));
+    for tile in [first, second, s1, s2, r, rs] {
+        b.print(tile);
+    }
+    b.product([first, s1], [r, rs], c);
+    b.product([second, s2], [r, rs], c);
+    b.product([first, s1], [r, rs], c);
+    (b, [first, second], [s1, s2])
+}
+
+#[test]
+fn scales_lie_at_a_sixteenth_of_their_operands_address() {
+    let (b, operands, scales) = products(None);
+    let p = placed(&b, Profile::A5, &[]);
+    assert!(!overlap(&p, operands[0], operands[1]) && !overlap(&p, scales[0], scales[1]));
+    for (operand, scale) in operands.into_iter().zip(scales) {
+        assert_eq!(slot(&p, scale).addr, slot(&p, operand).addr >> 4);
+        assert!(slot(&p, operand).addr.is_multiple_of(512), "so that its scales are aligned to 32 bytes");
+    }
+}
+
+#[test]
+fn scales_follow_an_operand_that_the_program_places() {
+    let (b, operands, scales) = products(Some(0x800));
+    let p = placed(&b, Profile::A5, &[]);
+    assert_eq!(slot(&p, scales[0]).addr, 0x80);
+    assert_eq!(slot(&p, scales[1]).addr, slot(&p, operands[1]).addr >> 4);
+    let (second, first) = (slot(&p, operands[1]), 0x800..0x800 + 1024);
+    assert!(second.limit() <= first.start || second.addr >= first.end);
+}
+
+#[test]
+fn one_scale_of_two_operands_that_are_alive_together_is_left_to_the_rule() {
+    let mut b = Builder::new();
+    let left = b.typed(Loc::Left, Elem::F8e4m3, 16, 64);
+    let scale = b.typed(Loc::ScaleLeft, Elem::F8e8m0, 16, 2);
+    let right = b.typed(Loc::Right, Elem::F8e4m3, 64, 32);
+    let right_scale = b.typed(Loc::ScaleRight, Elem::F8e8m0, 2, 32);
+    let acc = b.typed(Loc::Acc, Elem::F32, 16, 32);
+    let (x, y, s) = (b.alloc(left), b.alloc(left), b.alloc(scale));
+    let (r, rs, c) = (b.alloc(right), b.alloc(right_scale), b.alloc(acc));
+    for tile in [x, y, s, r, rs] {
+        b.print(tile);
+    }
+    b.product([x, s], [r, rs], c);
+    b.product([y, s], [r, rs], c);
+    b.product([x, s], [r, rs], c);
+    let p = placed(&b, Profile::A5, &[]);
+    assert!(!overlap(&p, x, y), "both are alive");
+    let beside = [x, y].into_iter().filter(|v| slot(&p, *v).addr >> 4 == slot(&p, s).addr).count();
+    assert!(beside <= 1);
 }

@@ -32,7 +32,7 @@ impl Reader {
         let own = bytes.get(first..first + len).unwrap_or(&[]);
         let bits = own.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
         match self.bits() {
-            4 if index % 2 == 0 => bits & 15,
+            4 if index.is_multiple_of(2) => bits & 15,
             4 => bits >> 4,
             _ => bits,
         }

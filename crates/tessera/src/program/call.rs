@@ -169,7 +169,7 @@ impl Kernel {
     }
 
     /// A tile's valid region after a run, or a buffer in the shape of its input.
-    pub fn array(&self, outcome: &Outcome, shapes: &Shapes, value: ValueId, core: u8) -> Option<Array> {
+    pub fn array(&self, outcome: &Outcome, shapes: &[(ValueId, Vec<u64>)], value: ValueId, core: u8) -> Option<Array> {
         let tile = outcome.tiles.iter().find(|t| t.value == value && t.core == core);
         if let Some(data) = tile.map(|t| &t.data) {
             let is_vector = matches!(self.module().types.get(self.func().value(value).ty), Type::Vector(..));

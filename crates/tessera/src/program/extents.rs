@@ -414,10 +414,9 @@ impl<'a> Walk<'a> {
         self.put(f.carried, moved.clone());
         self.block(f.body);
         let again: Vec<_> = f.yields.iter().map(|o| self.get(o.arg)).collect();
-        let steady = |((b, a), (m, g)): ((&Option<Known>, &Option<Known>), (&Option<Known>, &Option<Known>))| {
-            (distance(b, a) == distance(m, g)).then(|| m.clone()).flatten()
-        };
-        let kept: Vec<_> = before.iter().zip(&after).zip(moved.iter().zip(&again)).map(steady).collect();
+        let rounds = before.iter().zip(&after).zip(moved.iter().zip(&again));
+        let kept: Vec<_> =
+            rounds.map(|((b, a), (m, g))| (distance(b, a) == distance(m, g)).then(|| m.clone()).flatten()).collect();
         if kept != moved {
             self.put(f.carried, kept.clone());
             self.block(f.body);

@@ -3,11 +3,13 @@
 mod elementwise;
 mod irregular;
 mod matrix;
+mod memory;
 mod reduce;
 mod scalar;
 
 pub use elementwise::*;
 pub use irregular::*;
 pub use matrix::*;
+pub use memory::*;
 pub use reduce::*;
 pub use scalar::*;

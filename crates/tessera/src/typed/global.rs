@@ -94,6 +94,13 @@ impl<'a, T: Element> Tensor<'a, T> {
     }
 }
 
+impl<T: Element> Tensor<'_, T> {
+    /// Gives an instruction the view and its bytes.
+    pub(crate) fn read(self, dense: &[u64], f: impl FnOnce(GlobalArg, &mut [u8]) -> Result<()>) -> Result<()> {
+        f(self.view.arg::<T>(dense)?, &mut pack(whole_bytes(self.data)))
+    }
+}
+
 impl<'a, T: Element> TensorMut<'a, T> {
     /// The whole slice.
     pub fn new(data: &'a mut [T]) -> Self {

@@ -38,4 +38,26 @@ macro_rules! intrinsics {
         ))
     };
 }
-pub(crate) use intrinsics;
+
+/// Intrinsics with a view of global memory, which they read `from` or write `into`; what a view is decides when it runs.
+macro_rules! transfers {
+    ($($(#[$doc:meta])* $name:ident[$($T:ident: $Bound:ident),*]($($arg:ident: $how:ident $Arg:ident),*) = $Op:ident $way:ident $view:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name<'v, Global: $crate::typed::Element, $($T: $Bound),*>($($arg: transfers!(@type $how $Arg)),*) -> $crate::error::Result<$crate::machine::RecordEvent> {
+            let inst = $crate::dynamic::Instruction::new(tessera_isa::ops::Opcode::$Op);
+            $(let inst = transfers!(@give inst $how $Arg $arg);)*
+            transfers!(@issue inst $way $view)
+        }
+    )*};
+    (@type from $T:ident) => { impl Into<$crate::typed::Tensor<'v, $T>> };
+    (@type into $T:ident) => { impl Into<$crate::typed::TensorMut<'v, $T>> };
+    (@type quant $T:ident) => { u64 };
+    (@type $how:ident $T:ident) => { $crate::typed::intrinsic::intrinsics!(@type $how $T) };
+    (@give $inst:ident from $Arg:ident $arg:ident) => { $inst };
+    (@give $inst:ident into $Arg:ident $arg:ident) => { $inst };
+    (@give $inst:ident quant $Arg:ident $arg:ident) => { $inst.scalar(tessera_isa::ops::Role::$Arg, $arg.into()) };
+    (@give $inst:ident $how:ident $Arg:ident $arg:ident) => { $crate::typed::intrinsic::intrinsics!(@give $inst $how $Arg $arg) };
+    (@issue $inst:ident from $view:ident) => { $inst.issue_from($view) };
+    (@issue $inst:ident into $view:ident) => { $inst.issue_on($view) };
+}
+pub(crate) use {intrinsics, transfers};

@@ -19,6 +19,7 @@
 #include <pto/common/mx_quant.hpp>
 #include <pto/common/print.hpp>
 #include <pto/common/products.hpp>
+#include <pto/common/quant_config.hpp>
 #include <pto/common/rearrange.hpp>
 #include <pto/common/reduce.hpp>
 #include <pto/common/scalar.hpp>

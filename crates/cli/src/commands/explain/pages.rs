@@ -31,6 +31,9 @@ pub fn instruction_page(op: Opcode) -> String {
         let roles = |list: &[Operand]| list.iter().map(name).collect::<Vec<_>>().join(", ");
         let effect = if form.outs.is_empty() { String::new() } else { format!(" → {}", roles(form.outs)) };
         let _ = writeln!(out, "  {}: {}{effect}", form.form, roles(form.ins));
+        if let Some(formula) = form.formula {
+            out.push_str(&paragraph(formula, 4));
+        }
         let Some(shape) = op.shapes().iter().find(|s| s.form == form.form) else { continue };
         let lines = example::examples(op, shape);
         let [asm, ssa, dps] = [&lines.asm, &lines.ssa, &lines.dps].map(|line| example::as_printed(line));

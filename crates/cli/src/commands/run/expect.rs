@@ -1,17 +1,16 @@
 //! `--expect`: is what comes out what it should be?
 
-use super::{Job, Stop};
+use super::inputs::read_array;
+use super::{Args, Job, Stop};
 use crate::bind::Give;
 use crate::policy::Format;
 use crate::render::table::{Table, paragraph};
 use crate::session::{FINE, Failure, PROGRAM_ERROR, Session};
 use crate::words::{self, counted};
-use std::path::PathBuf;
-use tessera::compare::{Comparison, Difference, Tolerance, compare};
-use tessera::npy::{Array, shape_text};
-use tessera::program::{Limits, Need, Outcome, Shapes};
+use tessera::case::Expected;
+use tessera::compare::{Comparison, Difference, Tolerance};
+use tessera::program::{Limits, Need, Outcome, Setting, Shapes};
 use tessera::trace::{Given, Hop, How, last_written};
-use tessera_ir::ValueId;
 
 /// Steps of a block that are followed to find out who wrote an element.
 const STEPS: u64 = 1 << 16;
@@ -44,55 +43,44 @@ impl From<Tolerances> for Tolerance {
 /// The steps that wrote some elements last, or why that is not known.
 type Writers = Result<Vec<Option<Hop>>, String>;
 
-/// What an output should be.
-pub struct Wanted {
-    value: ValueId,
-    core1: bool,
-    file: PathBuf,
-    array: Array,
-}
-
-impl Job<'_> {
-    /// What the command line expects.
-    pub fn expected(&self, session: &mut Session<'_>) -> Result<Vec<Wanted>, Stop> {
+impl Args {
+    /// What the command line expects, with its files read.
+    pub(super) fn read_expected(&self, session: &mut Session<'_>) -> Result<Vec<Expected>, Stop> {
         let mut all = Vec::new();
-        for bound in &self.args.expect {
-            let value = self.kernel.result(&bound.name)?;
+        for bound in &self.expect {
             let (file, is_cast) = match &bound.to {
-                Give::File(file, is_cast) => (file, is_cast),
+                Give::File(file, is_cast) => (file, *is_cast),
                 Give::Fill(fill) => {
                     let what = format!("--expect {}={fill}: outputs are compared with files", bound.name);
                     return Err(Stop::binding(format!("{what}; a file of that name is ./{fill}")));
                 }
             };
-            let about = |why: String| Stop::binding(format!("{}: {why}", file.display()));
-            let array = self.array(session, file, *is_cast, value)?.map_err(|e| about(words::sentence(&e)))?;
-            all.push(Wanted { value, core1: bound.core1, file: file.clone(), array });
+            all.push(Expected {
+                name: bound.name.clone(),
+                core1: bound.core1,
+                label: file.display().to_string(),
+                array: read_array(session, file)?,
+                is_cast,
+                tolerance: self.tolerance.into(),
+            });
         }
         Ok(all)
     }
+}
 
+impl Job<'_> {
     /// Compares, shows the worst elements, and gives the exit code.
     pub fn compare(
         &self,
         session: &mut Session<'_>,
         outcome: &Outcome,
         shapes: &Shapes,
-        wanted: &[Wanted],
+        wanted: &[Expected],
     ) -> Result<u8, Failure> {
         let mut code = FINE;
         for want in wanted {
-            let got = self.kernel.array(outcome, shapes, want.value, u8::from(want.core1));
-            let (Some(got), Some(elem)) = (got, self.kernel.elem(want.value)) else { continue };
-            let wrong = |why: String| Failure::usage(format!("{}: {why}", want.file.display()));
-            let name = self.kernel.name(want.value);
-            let has_shape = !matches!(self.kernel.need(want.value), Need::Buffer(_, None));
-            if has_shape && !elem.is_fp4() && got.shape != want.array.shape {
-                let [w, g] = [&want.array.shape, &got.shape].map(|s| shape_text(s));
-                return Err(wrong(format!("its shape is {w}, and %{name} is {g}")));
-            }
-            let found = compare(elem, &got, &want.array, &self.args.tolerance.into());
-            let found = found.map_err(|e| wrong(words::sentence(&e)))?;
+            let found = want.compare(self.kernel, outcome, shapes);
+            let found = found.map_err(|e| Failure::usage(format!("{}: {}", want.label, words::sentence(&e))))?;
             let mut writers = Ok(Vec::new());
             if !found.is_equal() {
                 code = PROGRAM_ERROR;
@@ -108,9 +96,9 @@ impl Job<'_> {
         Ok(code)
     }
 
-    fn found(&self, want: &Wanted, found: &Comparison, writers: &Writers) -> String {
-        let name = format!("%{}{}", self.kernel.name(want.value), if want.core1 { "@1" } else { "" });
-        let file = want.file.display();
+    fn found(&self, want: &Expected, found: &Comparison, writers: &Writers) -> String {
+        let name = format!("%{}{}", want.name, if want.core1 { "@1" } else { "" });
+        let file = &want.label;
         let Comparison { elements, different, worst } = found;
         if found.is_equal() {
             let how = if Tolerance::from(self.args.tolerance).is_exact() { "equals" } else { "is near enough to" };
@@ -132,10 +120,11 @@ impl Job<'_> {
     }
 
     /// The steps that wrote the worst elements last, or why that is not known.
-    fn writers(&self, want: &Wanted, worst: &[Difference]) -> Writers {
+    fn writers(&self, want: &Expected, worst: &[Difference]) -> Writers {
         let kernel = self.kernel;
+        let value = kernel.result(&want.name).map_err(|e| e.message().to_string())?;
         let set = self.args.set.iter().filter_map(|b| match b.to {
-            crate::bind::Setting::Value(number) => Some((b.name.clone(), number)),
+            Setting::Value(number) => Some((b.name.clone(), number)),
             _ => None,
         });
         let mut given = Given {
@@ -144,11 +133,11 @@ impl Job<'_> {
             limits: Limits { steps: STEPS, ..Limits::default() },
             ..Given::default()
         };
-        if matches!(kernel.need(want.value), Need::Buffer(..)) {
-            given.shapes.push((kernel.name(want.value).to_string(), want.array.shape.clone()));
+        if matches!(kernel.need(value), Need::Buffer(..)) {
+            given.shapes.push((want.name.clone(), want.array.shape.clone()));
         }
         let elements: Vec<u64> = worst.iter().map(|d| d.element).collect();
-        last_written(kernel, &given, want.value, u8::from(want.core1), &elements).map_err(|e| e.message().to_string())
+        last_written(kernel, &given, value, u8::from(want.core1), &elements).map_err(|e| e.message().to_string())
     }
 
     fn writer(&self, hop: Option<&Hop>) -> String {
@@ -161,7 +150,7 @@ impl Job<'_> {
         format!("line {}: {}{from}{block}{rounds}", self.source.line(op.span), op.kind.name())
     }
 
-    fn record(&self, want: &Wanted, found: &Comparison, writers: &Writers) -> serde_json::Value {
+    fn record(&self, want: &Expected, found: &Comparison, writers: &Writers) -> serde_json::Value {
         let element = |(n, d): (usize, &Difference)| {
             let hop = writers.as_ref().ok().and_then(|all| all.get(n)?.as_ref());
             let line = hop.and_then(|h| h.op).map(|op| self.source.line(self.kernel.func().op(op).span));
@@ -174,7 +163,7 @@ impl Job<'_> {
         };
         let worst: Vec<_> = found.worst.iter().enumerate().map(element).collect();
         serde_json::json!({
-            "expect": self.kernel.name(want.value), "file": want.file.display().to_string(),
+            "expect": want.name, "file": want.label,
             "equal": found.is_equal(), "elements": found.elements, "different": found.different,
             "worst": worst, "writers_unknown": writers.as_ref().err(),
         })

@@ -1,9 +1,9 @@
 //! A command line that runs a kernel as it is.
 
 use super::Args;
-use crate::bind::{Give, Setting};
+use crate::bind::Give;
 use std::path::Path;
-use tessera::program::Suggestion;
+use tessera::program::{Setting, Suggestion};
 use tessera::{Kernel, Literal, Number, Profile};
 
 /// The words of `tessera run`.
@@ -92,6 +92,7 @@ fn setting(setting: &Setting) -> String {
         Setting::Valid([rows, cols]) => format!(".valid={rows},{cols}"),
         Setting::Strides(strides) => format!(".strides={}", list(strides)),
         Setting::Offset(offset) => format!(".offset={offset}"),
+        _ => String::new(),
     }
 }
 

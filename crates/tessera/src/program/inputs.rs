@@ -1,0 +1,191 @@
+//! Everything that somebody gives a kernel, by name: contents, extents, numbers.
+
+use super::{Bindings, Input, Kernel, Literal, Need};
+use crate::fill::Fill;
+use crate::npy::Array;
+use crate::{Error, Result};
+use tessera_ir::ValueId;
+
+/// What an argument, or an input of a listing, holds at the start.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum From {
+    /// An array of its type.
+    Array(Array),
+    /// An array whose numbers are rounded to its type.
+    Cast(Array),
+    /// What is made up.
+    Fill(Fill),
+    /// The declared bytes of a tile, as they lie in memory.
+    Raw(Vec<u8>),
+}
+
+/// Contents with a name.
+#[derive(Clone, Debug)]
+pub struct Content {
+    /// The argument, with or without `%`.
+    pub name: String,
+    /// What messages call the contents, such as a file.
+    pub label: String,
+    /// The contents.
+    pub from: From,
+}
+
+/// What is given besides contents (isa/structure.md 3).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Setting {
+    /// A scalar.
+    Value(Literal),
+    /// The `?` extents of a tile.
+    Valid([u64; 2]),
+    /// The `?` strides of a memref.
+    Strides(Vec<i64>),
+    /// The `?` offset of a memref.
+    Offset(i64),
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// Contents.
+    pub contents: Vec<Content>,
+    /// Extents of what is made up; memory that has extents and no contents begins as zeros.
+    pub shapes: Vec<(String, Vec<u64>)>,
+    /// Numbers.
+    pub set: Vec<(String, Setting)>,
+}
+
+/// Why something cannot be bound.
+#[derive(Debug)]
+pub struct Refused {
+    /// The contents that it is about.
+    pub label: Option<String>,
+    /// What is wrong.
+    pub error: Error,
+}
+
+impl std::convert::From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Refused { label: None, error }
+    }
+}
+
+impl Refused {
+    fn about(label: &str, error: Error) -> Refused {
+        Refused { label: Some(label.to_string()), error }
+    }
+}
+
+impl Inputs {
+    fn content(&self, name: &str) -> Option<&Content> {
+        self.contents.iter().find(|c| bare(&c.name) == bare(name))
+    }
+
+    /// The extents that an argument is given.
+    fn shape(&self, name: &str) -> Option<Vec<u64>> {
+        let shape = self.shapes.iter().find(|(n, _)| bare(n) == name).map(|(_, dims)| dims.clone());
+        let valid = |(n, setting): &(String, Setting)| match setting {
+            Setting::Valid(valid) if bare(n) == name => Some(valid.to_vec()),
+            _ => None,
+        };
+        shape.or_else(|| self.set.iter().find_map(valid))
+    }
+}
+
+fn bare(name: &str) -> &str {
+    name.strip_prefix('%').unwrap_or(name)
+}
+
+impl Kernel {
+    /// What a kernel runs with. The arguments whose extents are not known come back besides.
+    pub fn bind_inputs(&self, inputs: &Inputs, blocks: u32) -> std::result::Result<(Bindings, Vec<ValueId>), Refused> {
+        let mut bindings = Bindings { blocks: blocks.max(1), ..Bindings::default() };
+        for Content { name, label, from } in &inputs.contents {
+            let value = self.argument(name)?;
+            let input = match from {
+                From::Array(array) => self.bind_array(value, array.clone()),
+                From::Cast(array) => {
+                    let cast = self.elem(value).map_or(Ok(array.clone()), |elem| array.cast(elem));
+                    cast.and_then(|array| self.bind_array(value, array))
+                }
+                From::Raw(bytes) => self.bind_raw(value, bytes.clone()),
+                From::Fill(_) => continue,
+            };
+            bindings.add(self, value, input.map_err(|error| Refused::about(label, error))?)?;
+        }
+        self.bind_settings(inputs, &mut bindings)?;
+        let open = self.bind_fills(inputs, &mut bindings)?;
+        Ok((bindings, open))
+    }
+
+    fn bind_settings(&self, inputs: &Inputs, bindings: &mut Bindings) -> Result<()> {
+        for (name, setting) in &inputs.set {
+            let value = self.argument(name)?;
+            let beside = || inputs.set.iter().filter(|(other, _)| bare(other) == bare(name)).map(|(_, s)| s);
+            let is_filled = || inputs.content(name).is_some_and(|c| matches!(c.from, From::Fill(_)));
+            let input = match setting {
+                Setting::Value(number) => self.bind_number(value, *number)?,
+                // What is made up takes the region as its shape.
+                Setting::Valid(_) if is_filled() => continue,
+                Setting::Valid([rows, cols]) => self.bind_valid(value, *rows, *cols)?,
+                Setting::Offset(_) if beside().any(|s| matches!(s, Setting::Strides(_))) => continue,
+                Setting::Offset(offset) => self.bind_strides(value, Vec::new(), *offset)?,
+                Setting::Strides(strides) => {
+                    let offset = beside().find_map(|s| if let Setting::Offset(n) = s { Some(*n) } else { None });
+                    self.bind_strides(value, strides.clone(), offset.unwrap_or(0))?
+                }
+            };
+            bindings.add(self, value, input)?;
+        }
+        Ok(())
+    }
+
+    /// Makes up contents; gives the arguments whose extents are not known.
+    fn bind_fills(&self, inputs: &Inputs, bindings: &mut Bindings) -> std::result::Result<Vec<ValueId>, Refused> {
+        let mut fills: Vec<(ValueId, Fill, String)> = Vec::new();
+        for content in &inputs.contents {
+            if let From::Fill(fill) = content.from {
+                fills.push((self.argument(&content.name)?, fill, content.label.clone()));
+            }
+        }
+        for (name, dims) in &inputs.shapes {
+            let value = self.argument(name)?;
+            let label = format!("extents {} of %{}", crate::npy::shape_text(dims), bare(name));
+            match inputs.content(name) {
+                None => fills.push((value, Fill::Zeros, label)),
+                Some(content) if matches!(content.from, From::Fill(_)) => {}
+                Some(_) => {
+                    let error = Error::request(format!("%{} has the extents of its file", bare(name)));
+                    return Err(Refused::about(&label, error));
+                }
+            }
+        }
+        let extents = self.extents(&bindings.inputs, bindings.blocks);
+        let mut open = Vec::new();
+        for (value, fill, label) in fills {
+            let shape = inputs.shape(self.name(value));
+            match self.bind_fill(value, fill, shape.as_deref(), &extents) {
+                Ok(Some(input)) => bindings.add(self, value, input)?,
+                Ok(None) => open.push(value),
+                Err(error) => return Err(Refused::about(&label, error)),
+            }
+        }
+        Ok(open)
+    }
+
+    /// The input that the declared bytes of a tile are.
+    fn bind_raw(&self, value: ValueId, bytes: Vec<u8>) -> Result<Input> {
+        let name = self.name(value);
+        let wanted = match self.need(value) {
+            Need::Tile(tile) => tile.bytes(),
+            Need::Conv(conv) => conv.bytes(),
+            _ => return Err(Error::request(format!("%{name} is no tile, and only tiles have raw bytes"))),
+        };
+        if bytes.len() as u64 != wanted {
+            let what = format!("it has {} bytes, and the declared area of %{name} has {wanted}", bytes.len());
+            return Err(Error::request(what));
+        }
+        Ok(Input::TileBytes(bytes))
+    }
+}
