@@ -22,6 +22,7 @@ mod region;
 mod special;
 mod special_types;
 mod statement;
+mod strided;
 mod suffix;
 
 use crate::lex::{Lexer, Token};
@@ -120,6 +121,8 @@ pub(crate) struct Parser<'a> {
     block_ends: Vec<u32>,
     /// Bytes that aliases have grown to.
     expansions: Cell<usize>,
+    /// Does a type of the text have strides?
+    has_strides: bool,
     /// Was it told that the function has branches between blocks?
     blocks_told: bool,
     /// Attributes of the inner modules around, which hold for their functions.
@@ -146,6 +149,7 @@ impl<'a> Parser<'a> {
             scope: Scope::new(),
             given,
             block_ends: vec![0],
+            has_strides: text.contains("strided<"),
             common,
             ..Parser::default()
         };

@@ -293,6 +293,13 @@ fn memref(body: Piece<'_>) -> Res<Type> {
     }
 }
 
+/// The strides that the text of a tile's type has.
+pub(crate) fn strides_in(text: &str) -> Option<SmallVec<[Option<i64>; 5]>> {
+    let (_, rest) = text.split_once("strided<[")?;
+    let (list, _) = rest.split_once(']')?;
+    list.split(',').map(|s| signed(Piece { text: s.trim(), start: 0 }).ok()).collect()
+}
+
 fn strided(body: Piece<'_>, rank: usize) -> Res<Strided> {
     let items = body.items();
     let mut items = items.into_iter();

@@ -262,3 +262,23 @@ fn a_literal_is_no_destination() {
     let found: Vec<_> = parsed.diagnostics.iter().map(|d| (d.rule, d.message.as_str())).collect();
     assert_eq!(found, [("type-mismatch", "dst of tneg is a tile, and 0 is a literal")]);
 }
+
+/// Strides on the type of a view are its source's pitch (isa/structure.md 2).
+#[test]
+fn the_strides_of_a_view_are_its_sources() {
+    let program = |strides: &str| {
+        format!(
+            "%c0 = arith.constant 0 : index
+%s = pto.subset %x[%c0, %c0] sizes [16, 32] : !pto.tile_buf<32x64xf32, #pto.address_space<vec>>
+%r = pto.subset %s[%c0, %c0] sizes [8, 32] : !pto.tile_buf<16x32xf32, #pto.address_space<vec>>
+pto.tmov ins(%r : !pto.tile_buf<8x32xf32, {strides}, #pto.address_space<vec>>) outs(%y : !pto.tile_buf<8x32xf32>)
+"
+        )
+    };
+    for right in ["strided<[64, 1]>", "strided<[64, 1], offset: ?>", "strided<[?, 1], offset: 4>", "strided<[?, ?]>"] {
+        check(&program(right), &[]);
+    }
+    for wrong in ["strided<[32, 1]>", "strided<[64, 2], offset: ?>"] {
+        check(&program(wrong), &[("type-mismatch", 4, 19)]);
+    }
+}

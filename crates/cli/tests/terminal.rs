@@ -39,6 +39,8 @@ fn shells_complete_profiles_and_names() {
     let script = tessera(&["completions", "bash"]);
     assert!(script.contains("cpu a2a3 a5 all"), "profiles of check");
     assert!(script.contains("tinsert tinsert_fp"), "names of explain");
+    assert!(script.contains("tessera info --names"), "kernels of --entry");
+    assert!(tessera(&["completions", "fish"]).contains("tessera info --names"), "kernels of --entry");
 }
 
 /// An interrupt while files are being written leaves those that were there, and nothing half written.

@@ -32,8 +32,8 @@ use std::fmt;
 use tessera_isa::codec::Overflow;
 use tessera_isa::elem::ElemKind;
 
-/// The most elements of one array that is made up.
-const MOST: u64 = 1 << 31;
+/// The most bytes of one array that is made up: as much as a file may have.
+const MOST: u64 = 4 << 30;
 
 /// What an array is filled with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,10 +102,10 @@ impl Fill {
 
     /// An array of these extents, counted in elements.
     pub fn array(self, elem: Elem, shape: &[u64]) -> Result<Array> {
-        let count = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d)).filter(|n| *n <= MOST);
+        let count = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d)).filter(|n| elem.bytes_of(*n) <= MOST);
         let Some(count) = count else {
             let shown = crate::npy::shape_text(shape);
-            let what = format!("an array {shown} has more than {MOST} elements, the most that is made up");
+            let what = format!("an array {shown} of {elem} has more than {} GiB, the most that is made up", MOST >> 30);
             return Err(Error::request(what).help("give a file, or a smaller shape"));
         };
         if elem.is_fp4() && shape.last().is_some_and(|last| last % 2 == 1) {

@@ -4,7 +4,7 @@ use super::attr::{Attr, Entry};
 use super::{Parser, Res};
 use crate::sink::{did_you_mean, shown};
 use tessera_ir::OpAttrs;
-use tessera_isa::diag::Diagnostic;
+use tessera_isa::diag::{Diagnostic, nearest};
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrKind, AttrName, Opcode, RuleKind};
 
@@ -62,9 +62,12 @@ impl Parser<'_> {
         let wanted = kind.wanted();
         let text = format!("{} is {wanted}, and `{}` is written", entry.key, shown(self.slice(entry.value_span)));
         let help = match kind {
-            AttrKind::Word { list, .. } => did_you_mean(word_of(&entry.value), list.iter().map(|w| w.name), || {
-                format!("write \"{}\"", list.first().map_or("", |w| w.name))
-            }),
+            AttrKind::Word { list, spelling, .. } => {
+                match nearest(word_of(&entry.value), list.iter().map(|w| w.name)) {
+                    Some(near) => format!("did you mean `{}`?", spelling.spell(near)),
+                    None => format!("write {}", spelling.spell(list.first().map_or("", |w| w.name))),
+                }
+            }
             _ => format!("write {wanted}"),
         };
         self.fail("syntax-attribute", entry.value_span, text, help)

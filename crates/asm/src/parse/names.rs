@@ -231,6 +231,7 @@ impl Parser<'_> {
             return;
         }
         let Some((written, span)) = raw.ty else { return };
+        self.check_strides(value, span);
         let known = self.func.value(value).ty;
         if known == written || known == UNKNOWN {
             return;

@@ -1,4 +1,5 @@
-//! `tessera completions`: completion scripts, generated from the command line itself.
+//! `tessera completions`: completion scripts, generated from the command line itself; kernels are asked for as they are
+//! completed.
 
 use super::Cli;
 use crate::session::{FINE, Outcome, Session};
@@ -13,9 +14,36 @@ pub struct Args {
     shell: Shell,
 }
 
+/// Behind `--entry` stand the kernels of the program on the line.
+const BASH: &str = r#"
+_tessera_kernels() {
+    local word
+    if [[ "${COMP_WORDS[COMP_CWORD-1]}" == --entry ]]; then
+        for word in "${COMP_WORDS[@]}"; do
+            if [[ "$word" == *.pto ]]; then
+                COMPREPLY=($(compgen -W "$(tessera info --names "$word" 2>/dev/null)" -- "${COMP_WORDS[COMP_CWORD]}"))
+                return
+            fi
+        done
+    fi
+    _tessera "$@"
+}
+complete -F _tessera_kernels -o bashdefault -o default tessera
+"#;
+const FISH: &str = r#"
+complete -c tessera -l entry -x \
+    -a '(for file in (commandline -opc | string match "*.pto"); tessera info --names $file 2>/dev/null; end)'
+"#;
+
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "tessera", &mut script);
     session.stdout.write_all(&script)?;
+    let kernels = match args.shell {
+        Shell::Bash => BASH,
+        Shell::Fish => FISH,
+        _ => "",
+    };
+    session.stdout.write_all(kernels.as_bytes())?;
     Ok(FINE)
 }

@@ -8,7 +8,7 @@ use crate::session::{FINE, Failure, Outcome, Session};
 use pages::*;
 use std::fmt::Write;
 use tessera::{Elem, Profile};
-use tessera_isa::diag::nearest;
+use tessera_isa::diag::{distance, nearest};
 use tessera_isa::ops::{AttrKind, AttrName, Family, Opcode, Pipe, Word, other, others};
 use tessera_isa::rules::{self, rule};
 use tessera_isa::tile::{LayoutName, Loc};
@@ -141,13 +141,48 @@ pub fn names() -> Vec<&'static str> {
     all
 }
 
+/// Names that may be meant: those with the word in them, one that a slip is away, those that speak of it, else the one with
+/// the nearest letters.
+fn meant(word: &str) -> Vec<&'static str> {
+    const SHOWN: usize = 4;
+    let lower = word.to_ascii_lowercase();
+    // `transposes`, `division`: the beginning of a word says what it is about.
+    let stem = lower.get(..lower.len().saturating_sub(2).max(4)).unwrap_or(&lower);
+    let mut found: Vec<&str> = Vec::new();
+    if lower.len() > 2 && lower.len() < 40 {
+        let ops = || Opcode::ALL.iter().map(|op| (op.mnemonic(), op.info()));
+        found.extend(ops().filter(|(name, _)| name.strip_prefix('t') == Some(&lower)).map(|(name, _)| name));
+        if found.is_empty() {
+            found.extend(ops().filter(|(name, _)| name.contains(&lower)).map(|(name, _)| name));
+        }
+        // One wrong letter in five is a slip.
+        let slip =
+            nearest(word, names()).filter(|near| distance(&lower, &near.to_ascii_lowercase()) <= 1 + lower.len() / 5);
+        if found.is_empty() && slip.is_none() {
+            let speaks = |text: &str| {
+                text.to_ascii_lowercase().split(|c: char| !c.is_alphanumeric()).any(|w| w.starts_with(stem))
+            };
+            found.extend(ops().filter(|(_, info)| speaks(info.summary)).map(|(name, _)| name));
+            let sections = LANGUAGE.split("\n## ").skip(1).filter(|section| speaks(section));
+            found.extend(sections.filter_map(|section| section.lines().next()));
+        }
+        found.truncate(SHOWN);
+    }
+    if found.is_empty() && lower.len() > 1 {
+        found.extend(nearest(word, names()));
+    }
+    found
+}
+
 fn unknown(name: &str) -> Failure {
     let shown: String = name.chars().take(40).collect();
-    let bare = without_prefix(name.trim());
-    Failure::usage(match nearest(bare, names()) {
-        Some(near) => format!("nothing is called '{shown}'; did you mean '{near}'?"),
-        None => format!("nothing is called '{shown}'; `tessera explain` lists everything that can be explained"),
-    })
+    let near: Vec<String> = meant(without_prefix(name.trim())).iter().map(|name| format!("'{name}'")).collect();
+    let near = match near.split_last() {
+        None => "`tessera explain` lists everything that can be explained".into(),
+        Some((one, [])) => format!("did you mean {one}?"),
+        Some((last, rest)) => format!("did you mean {} or {last}?", rest.join(", ")),
+    };
+    Failure::usage(format!("nothing is called '{shown}'; {near}"))
 }
 
 fn index() -> String {

@@ -26,6 +26,9 @@ pub struct Args {
     /// The function to show; without it, those that could be the kernel
     #[arg(long, value_name = "F")]
     entry: Option<String>,
+    /// Only the names of the kernels, one a line
+    #[arg(long, conflicts_with = "format")]
+    names: bool,
     /// How it is written: for people, or as one object
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -37,6 +40,13 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if loaded.program.has_errors() {
         let errors: Vec<Diagnostic> = loaded.program.check().into_iter().filter(Diagnostic::is_error).collect();
         return loaded.report(session, &policy, &errors);
+    }
+    if args.names {
+        let module = loaded.program.module();
+        for func in module.candidates().into_iter().filter(|_| !module.is_listing) {
+            writeln!(session.stdout, "{}", module.names.text(func.name))?;
+        }
+        return Ok(FINE);
     }
     let found = kernels(&loaded.program, args.entry.as_deref());
     if found.is_empty() {

@@ -55,6 +55,12 @@ pub(super) const TINSERT: OpInfo = OpInfo {
     ids: ids!("tinsert"),
     sem: Sem::Moves(sem::insert),
     examples: &[(Role::Dst, "!pto.tile<32x64xf16>")],
+    notes: &[
+        "a5 Vec→Vec ND: hardware copies blocks where indexCol, both pitches and the valid columns are whole blocks of 32 bytes, goes \
+         through vector registers where they are not, and moves a single element as a scalar; the result is the same",
+        "split2, split4 (a5 Vec→Mat NZ): the ceil(Cv/C0) column blocks of the source move in K = 2 or 4 parts of blocks/K, the last takes \
+         the rest, and rows count up to the next 16; the result is that of one insert",
+    ],
     ..LAYOUT
 };
 
@@ -70,5 +76,6 @@ pub(super) const TINSERT_FP: OpInfo = OpInfo {
     ],
     attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::SaturateInf],
     source: "PTO ISA, TINSERT page; ops.md 3.2 and 3.4",
+    notes: &[],
     ..TINSERT
 };

@@ -55,9 +55,13 @@ impl Kernel {
             Input::Buffer { dims, .. } => Some((*value, dims.clone())),
             _ => None,
         });
-        let implied = self.func.args.iter().copied().zip(self.extents(&bindings.inputs, bindings.blocks));
-        let implied = implied.filter_map(|(v, extents)| Some((v, extents.known()?)));
-        bound.chain(implied).collect()
+        let mut shapes: Shapes = bound.collect();
+        let is_open = |v: &ValueId| matches!(self.need(*v), Need::Buffer(..)) && !shapes.iter().any(|(b, _)| b == v);
+        if self.func.args.iter().any(is_open) {
+            let extents = self.extents(&bindings.inputs, bindings.blocks);
+            shapes.extend(self.func.args.iter().zip(extents).filter_map(|(v, e)| Some((*v, e.known()?))));
+        }
+        shapes
     }
 }
 

@@ -161,6 +161,9 @@ impl Kernel {
                 }
             }
         }
+        if fills.is_empty() {
+            return Ok(Vec::new());
+        }
         let extents = self.extents(&bindings.inputs, bindings.blocks);
         let mut open = Vec::new();
         for (value, fill, label) in fills {

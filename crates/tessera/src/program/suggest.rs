@@ -1,19 +1,22 @@
 //! What a kernel could be tried with: numbers for its scalars, contents for its memory.
 
-use super::{Bindings, Extents, Input, Kernel, Limits, Need};
+use super::{Bindings, Extents, Input, Kernel, Limits, Need, Progress};
 use crate::fill::Fill;
 use crate::{Diagnostic, Literal, Number};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tessera_ir::{ScalarType, ValueId};
 
 /// Numbers that a scalar is tried with, the likeliest first.
 const TRIED: [i64; 10] = [64, 16, 128, 32, 256, 1, 8, 512, 1024, 0];
 
-/// A trial run is stopped here.
-const LIMITS: Limits = Limits { steps: 1 << 21, memory: 1 << 28 };
+/// A trial run is stopped here; what has run so long runs on.
+const LIMITS: Limits = Limits { steps: 1 << 16, memory: 1 << 28 };
 /// Bytes of made-up contents that a trial takes.
 const BYTES: u64 = 1 << 28;
-/// Trials before the first numbers are as good as any.
+/// Trials, and steps of all of them, before the first numbers are as good as any.
 const TRIALS: usize = 40;
+const STEPS: u64 = 1 << 17;
 
 /// Everything that a kernel still needs to run.
 #[derive(Clone, Debug, Default)]
@@ -43,29 +46,24 @@ impl Kernel {
         let memory: Vec<ValueId> =
             free.iter().filter(|a| needs_contents(a.value, a.is_read, a.is_optional)).map(|a| a.value).collect();
         let mut first = None;
+        let progress = Arc::new(Progress::default());
         for numbers in tried(scalars.len()).take(TRIALS) {
             let set: Vec<(ValueId, Number)> =
                 scalars.iter().zip(numbers).map(|((v, ty), n)| (*v, number(*ty, n))).collect();
-            let suggestion = self.trial(bound, blocks, set, &memory);
+            let bindings = Bindings { blocks, limits: LIMITS, progress: Some(progress.clone()), ..Bindings::default() };
+            let suggestion = self.trial(Bindings { inputs: bound.to_vec(), ..bindings }, set, &memory);
             if suggestion.stops.is_none() {
                 return suggestion;
             }
             first.get_or_insert(suggestion);
-            if scalars.is_empty() {
+            if scalars.is_empty() || progress.steps.load(Ordering::Relaxed) > STEPS {
                 break;
             }
         }
         first.unwrap_or_default()
     }
 
-    fn trial(
-        &self,
-        bound: &[(ValueId, Input)],
-        blocks: u32,
-        set: Vec<(ValueId, Number)>,
-        memory: &[ValueId],
-    ) -> Suggestion {
-        let mut bindings = Bindings { inputs: bound.to_vec(), blocks, limits: LIMITS, ..Bindings::default() };
+    fn trial(&self, mut bindings: Bindings, set: Vec<(ValueId, Number)>, memory: &[ValueId]) -> Suggestion {
         let mut stops: Option<Diagnostic> = None;
         let mut fill = Vec::new();
         for (value, number) in &set {
@@ -74,7 +72,7 @@ impl Kernel {
                 Err(error) => stops = Some(error.diagnostic().clone()),
             }
         }
-        let extents = self.extents(&bindings.inputs, blocks);
+        let extents = self.extents(&bindings.inputs, bindings.blocks);
         let mut bytes = 0u64;
         for value in memory {
             // Where nothing is implied, any length is as good; a trial tells whether it is enough.
@@ -96,7 +94,8 @@ impl Kernel {
             fill.push((*value, shape));
         }
         if stops.is_none() {
-            stops = self.execute(bindings).diagnostics.into_iter().find(Diagnostic::is_error);
+            let error = self.execute(bindings).diagnostics.into_iter().find(Diagnostic::is_error);
+            stops = error.filter(|d| d.rule != "loop");
         }
         Suggestion { set, fill, stops }
     }

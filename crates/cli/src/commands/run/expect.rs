@@ -12,7 +12,7 @@ use tessera::compare::{Comparison, Difference, Tolerance};
 use tessera::program::{Limits, Need, Outcome, Setting, Shapes};
 use tessera::trace::{Given, Hop, How, last_written};
 
-/// Steps of a block that are followed to find out who wrote an element.
+/// Steps of all blocks that are followed to find out who wrote an element.
 const STEPS: u64 = 1 << 16;
 
 /// How far elements may be off.
@@ -130,7 +130,7 @@ impl Job<'_> {
         let mut given = Given {
             set: set.collect(),
             blocks: self.args.blocks,
-            limits: Limits { steps: STEPS, ..Limits::default() },
+            limits: Limits { steps: (STEPS / u64::from(self.args.blocks)).max(1 << 8), ..Limits::default() },
             ..Given::default()
         };
         if matches!(kernel.need(value), Need::Buffer(..)) {
