@@ -63,6 +63,16 @@ fn programs_for_the_host_run() {
 }
 
 #[test]
+fn cores_that_are_threads_meet_in_pipes() {
+    compile_and_run_with("pipes", &["-std=c++20", "-D__CPU_SIM"]);
+}
+
+#[test]
+fn devices_of_one_process_communicate() {
+    compile_and_run_with("communication", &["-std=c++20", "-D__CPU_SIM"]);
+}
+
+#[test]
 fn cpu_differs_where_it_must() {
     compile_and_run_with("differences", &["-std=c++20", "-D__CPU_SIM"]);
 }
