@@ -391,6 +391,31 @@ typedef enum TesseraForm {
   TESSERA_FORM_LISTS_TMP_OUT = 17,
 } TesseraForm;
 
+// Operations on floats.
+typedef enum TesseraFloatOp {
+  TESSERA_FLOAT_OP_ADDF = 0, // arith.addf
+  TESSERA_FLOAT_OP_SUBF = 1, // arith.subf
+  TESSERA_FLOAT_OP_MULF = 2, // arith.mulf
+  TESSERA_FLOAT_OP_DIVF = 3, // arith.divf
+  TESSERA_FLOAT_OP_REMF = 4, // arith.remf
+  TESSERA_FLOAT_OP_NEGF = 5, // arith.negf
+  TESSERA_FLOAT_OP_MAXIMUMF = 6, // arith.maximumf
+  TESSERA_FLOAT_OP_MINIMUMF = 7, // arith.minimumf
+  TESSERA_FLOAT_OP_MAXNUMF = 8, // arith.maxnumf
+  TESSERA_FLOAT_OP_MINNUMF = 9, // arith.minnumf
+  TESSERA_FLOAT_OP_SQRT = 10, // math.sqrt
+  TESSERA_FLOAT_OP_EXP = 11, // math.exp
+  TESSERA_FLOAT_OP_EXP2 = 12, // math.exp2
+  TESSERA_FLOAT_OP_LOG = 13, // math.log
+  TESSERA_FLOAT_OP_LOG2 = 14, // math.log2
+  TESSERA_FLOAT_OP_RSQRT = 15, // math.rsqrt
+  TESSERA_FLOAT_OP_FMA = 16, // math.fma
+  TESSERA_FLOAT_OP_ABSF = 17, // math.absf
+  TESSERA_FLOAT_OP_FLOOR = 18, // math.floor
+  TESSERA_FLOAT_OP_CEIL = 19, // math.ceil
+  TESSERA_FLOAT_OP_POWF = 20, // math.powf
+} TesseraFloatOp;
+
 // What an operand is to its instruction.
 typedef enum TesseraRole {
   TESSERA_ROLE_SRC = 0,
@@ -858,6 +883,9 @@ enum TesseraStatus tessera_diagnostic(const struct TesseraMachine *machine,
 
 // The value of an element's bits.
 enum TesseraStatus tessera_decode(uint32_t elem, uint64_t bits, double *value);
+
+// One operation on floats of a type as programs compute it; operands that it does not have do not count.
+enum TesseraStatus tessera_float(uint32_t op, uint32_t elem, double a, double b, double c, double *result);
 
 // The bits of the element nearest to a value; beyond the largest one it is that one, infinities stay where there are.
 enum TesseraStatus tessera_encode(uint32_t elem, double value, uint64_t *bits);

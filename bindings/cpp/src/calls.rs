@@ -11,7 +11,6 @@ use crate::convert::{self, Answer, Refusal};
 use crate::machine::{TesseraMachine, guarded};
 use crate::view::View;
 use std::ffi::c_void;
-use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::Form;
 use tessera_isa::profile::Profile;
@@ -513,30 +512,5 @@ pub unsafe extern "C" fn tessera_diagnostic(
     };
     let Some(found) = m.found.get(index as usize) else { return TesseraStatus::Argument };
     *out = found.describe();
-    TesseraStatus::Ok
-}
-
-/// The value of an element's bits.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tessera_decode(elem: u32, bits: u64, value: *mut f64) -> TesseraStatus {
-    // SAFETY: module comment.
-    let (Ok(elem), Some(out)) = (convert::elem(elem), unsafe { value.as_mut() }) else {
-        return if value.is_null() { TesseraStatus::Null } else { TesseraStatus::Argument };
-    };
-    *out = match elem.decode(bits) {
-        Number::Int(v) => v as f64,
-        Number::Float(v) => v,
-    };
-    TesseraStatus::Ok
-}
-
-/// The bits of the element nearest to a value; beyond the largest one it is that one, infinities stay where there are.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tessera_encode(elem: u32, value: f64, bits: *mut u64) -> TesseraStatus {
-    // SAFETY: module comment.
-    let (Ok(elem), Some(out)) = (convert::elem(elem), unsafe { bits.as_mut() }) else {
-        return if bits.is_null() { TesseraStatus::Null } else { TesseraStatus::Argument };
-    };
-    *out = elem.encode_f64(value, Overflow::Saturate);
     TesseraStatus::Ok
 }

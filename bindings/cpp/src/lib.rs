@@ -1,6 +1,6 @@
 //! The C ABI of Tessera, and the C++ intrinsics on top of it.
 //!
-//! `include/tessera.h` declares what [`calls`] exports over the types of [`abi`]; `include/pto/pto-inst.hpp` is written
+//! `include/tessera.h` declares what [`calls`] and [`numbers`] export over the types of [`abi`]; `include/pto/pto-inst.hpp` is written
 //! in terms of it. A [`TesseraMachine`] is one simulated core: memories, and the findings of its last call.
 //!
 //! Nothing here decides what an instruction means: descriptors become `tessera-isa` values (`convert`), and the engine
@@ -10,6 +10,7 @@ pub mod abi;
 pub mod calls;
 mod convert;
 mod machine;
+pub mod numbers;
 mod view;
 
 pub use machine::TesseraMachine;

@@ -241,7 +241,7 @@ impl Emitter<'_> {
         result.ok_or_else(|| Diagnostic::internal(op.span, "an operation lacks its result"))
     }
 
-    fn result_type(&self, op: &Op) -> Emitted<ScalarType> {
+    pub(crate) fn result_type(&self, op: &Op) -> Emitted<ScalarType> {
         Ok(self.scalar_of(Arg::Value(self.result(op)?)))
     }
 
@@ -279,10 +279,14 @@ impl Emitter<'_> {
             Addi => wraps("+"),
             Subi => wraps("-"),
             Muli => wraps("*"),
-            Ceildivsi | Floordivsi | Ceildivui | Absi => {
-                let help = "write it with divsi, remsi and select";
-                return Err(cannot(op.span, format!("arith.{}", kind.name()), help));
+            // A quotient that is cut off toward zero is one too small, or too large, where something is left.
+            Ceildivsi => cast(format!("{a} / {b} + ({a} % {b} != 0 && ({a} < 0) == ({b} < 0) ? 1 : 0)")),
+            Floordivsi => cast(format!("{a} / {b} - ({a} % {b} != 0 && ({a} < 0) != ({b} < 0) ? 1 : 0)")),
+            Ceildivui => {
+                let (a, b) = (natural(&a), natural(&b));
+                cast(format!("{a} / {b} + ({a} % {b} != 0 ? 1 : 0)"))
             }
+            Absi => cast(format!("{a} < 0 ? 0 - static_cast<uint64_t>({a}) : static_cast<uint64_t>({a})")),
             Divsi => plain("/"),
             Remsi => plain("%"),
             Divui => cast(naturals("/")),

@@ -19,6 +19,7 @@
 
 mod body;
 mod control;
+mod float;
 mod issue;
 mod names;
 mod signature;
@@ -250,9 +251,9 @@ impl Emitter<'_> {
             OpKind::Arith(kind) => self.arith(op, *kind),
             OpKind::Cmp(pred) => self.compare(op, *pred),
             OpKind::Cast(kind) if *kind != CastOp::Bitcast && kind.floats() == (false, false) => self.cast(op, *kind),
-            OpKind::Cast(_) | OpKind::Float(_) | OpKind::CmpFloat(_) => {
-                Err(cannot(op.span, "arithmetic on floats", "compute it before, and give it as an argument"))
-            }
+            OpKind::Cast(kind) => self.cast_float(op, *kind),
+            OpKind::Float(kind) => self.float(op, *kind),
+            OpKind::CmpFloat(pred) => self.compare_floats(op, *pred),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => self.control(op),
             // Constants are literals; what the others hand on is written by the operation that they end.
             // Counts are what an instruction leaves; their first values do not matter.

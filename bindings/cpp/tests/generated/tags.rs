@@ -2,6 +2,7 @@
 
 use crate::screaming;
 use std::fmt::{Debug, Write};
+use tessera_ir::FloatOp;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Relu, Split, ViewTag};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
@@ -36,6 +37,7 @@ pub fn enums() -> String {
         op.info().summary.into()
     });
     list(&mut out, "Form", "Forms of an instruction.", Form::ALL, |_| String::new());
+    list(&mut out, "FloatOp", "Operations on floats.", FloatOp::ALL, |op| op.name().into());
     list(&mut out, "Role", "What an operand is to its instruction.", Role::ALL, |_| String::new());
     out
 }

@@ -499,7 +499,10 @@ fn products(at: Option<i64>) -> (Builder, [ValueId; 2], [ValueId; 2]) {
     let right = b.typed(Loc::Right, Elem::F8e4m3, 64, 32);
     let right_scale = b.typed(Loc::ScaleRight, Elem::F8e8m0, 2, 32);
     let acc = b.typed(Loc::Acc, Elem::F32, 16, 32);
-    let first = at.map_or_else(|| b.alloc(left), |addr| b.alloc_at(left, addr));
+    let first = match at {
+        Some(addr) => b.alloc_at(left, addr),
+        None => b.alloc(left),
+    };
     let (second, s1, s2) = (b.alloc(left), b.alloc(left_scale), b.alloc(left_scale));
     let (r, rs, c) = (b.alloc(right), b.alloc(right_scale), b.alloc(acc));
     for tile in [first, second, s1, s2, r, rs] {

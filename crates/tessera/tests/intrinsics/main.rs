@@ -9,6 +9,7 @@ mod moves;
 mod profiles;
 mod rearrange;
 mod run_time;
+mod transfers;
 mod vector;
 mod views;
 

@@ -9,19 +9,18 @@
     reason = "a test fails by panicking, and tells what it left out"
 )]
 
+mod case;
+#[path = "../support/mod.rs"]
 mod support;
 
-use std::collections::BTreeMap;
+use case::Case;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::Npy;
-use tessera::program::{Bindings, Input, Kernel, Need, Program};
-use tessera_cli::render::example::examples;
+use tessera::program::{Kernel, Need, Program};
 use tessera_ir::{ScalarType, ValueId};
-use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::ops::{AttrName, Family, Opcode, Shape};
+use tessera_isa::ops::{AttrName, Family, Opcode};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Extent;
 
@@ -80,179 +79,6 @@ const COMPUTED: &[&str] = &[
     "129-attention-a5-gm",
     "130-mixed-a2a3-gm",
 ];
-
-/// A quantization parameter with scale 1 and a signed result (fixpipe.md 3).
-const QUANT: u64 = 1 << 46 | 0x3F80_0000;
-
-/// A program with its inputs, and what it must give.
-struct Case {
-    name: String,
-    text: String,
-    profile: Profile,
-    inputs: BTreeMap<String, Npy>,
-    scalars: BTreeMap<String, String>,
-    expected: BTreeMap<String, Vec<u8>>,
-    blocks: u32,
-}
-
-impl Case {
-    /// A sample case: a folder with a program, a command line and files. `None` for command lines that are not ours.
-    fn sample(dir: &Path) -> Option<Case> {
-        let command = std::fs::read_to_string(dir.join("command.txt")).ok()?;
-        let mut words = command.lines().next()?.split_whitespace();
-        let mut case = Case {
-            name: format!("case_{}", dir.file_name()?.to_string_lossy().replace('-', "_")),
-            text: std::fs::read_to_string(dir.join("program.pto")).ok()?,
-            profile: Profile::Cpu,
-            inputs: BTreeMap::new(),
-            scalars: BTreeMap::new(),
-            expected: BTreeMap::new(),
-            blocks: 1,
-        };
-        let npy = |file: &str| Npy::read(&dir.join(file)).unwrap();
-        while let Some(word) = words.next() {
-            let pair = |text: &str| text.split_once('=').map(|(a, b)| (a.to_string(), b.to_string()));
-            match word {
-                "--profile" => case.profile = Profile::parse(words.next()?)?,
-                "--in" => case.inputs.extend(pair(words.next()?).map(|(name, file)| (name, npy(&file)))),
-                "--set" => case.scalars.extend(pair(words.next()?)),
-                "--out" => {
-                    let (name, _) = pair(words.next()?)?;
-                    let want = npy(&format!("expected_{name}.npy")).bytes;
-                    case.expected.insert(name, want);
-                }
-                "--blocks" => case.blocks = words.next()?.parse().ok()?,
-                "--raw-in" | "--raw-out" | "--dump" => return None,
-                _ => {}
-            }
-        }
-        Some(case)
-    }
-
-    /// The example of a row's form, on a profile: the simulator says what it must give. `None` where it is not legal, or has
-    /// a view of unknown extent.
-    fn example(op: Opcode, (n, shape): (usize, &Shape), profile: Profile) -> Option<Case> {
-        let text = examples(op, shape).dps;
-        let program = Program::read(&text, Some(profile));
-        if program.check().iter().any(Diagnostic::is_error) {
-            return None;
-        }
-        let kernel = program.entry().unwrap();
-        // Some bytes are no index of anything: small numbers are, and zeros always. The last one is a quantization parameter.
-        let fills: [fn(u64) -> u8; 4] = [
-            |i| (i * 89 % 251) as u8,
-            |i| if i % 4 == 0 { (i / 4 % 8 * 32) as u8 } else { 0 },
-            |_| 0,
-            |i| QUANT.to_le_bytes()[i as usize % 8],
-        ];
-        let mut why = Vec::new();
-        for fill in fills {
-            let mut case = Case {
-                name: format!("{op}_{n}_{profile}"),
-                text: text.clone(),
-                profile,
-                inputs: BTreeMap::new(),
-                scalars: BTreeMap::new(),
-                expected: BTreeMap::new(),
-                blocks: 1,
-            };
-            let bindings = case.bind(&kernel, fill)?;
-            let outcome = kernel.execute(bindings);
-            if outcome.failed() {
-                why.extend(outcome.diagnostics);
-                continue;
-            }
-            let tiles = outcome.tiles.into_iter().map(|t| (kernel.name(t.value).to_string(), t.data.elements));
-            case.expected.extend(tiles);
-            let buffers = outcome.buffers.into_iter().map(|b| (kernel.name(b.value).to_string(), b.bytes));
-            case.expected.extend(buffers);
-            return Some(case);
-        }
-        panic!("{op}_{n}_{profile}: {why:?}\n{text}");
-    }
-
-    /// Inputs of what the kernel needs, filled with a pattern; `None` where their extent is not known.
-    fn bind(&mut self, kernel: &Kernel, fill: fn(u64) -> u8) -> Option<Bindings> {
-        let mut bindings = Bindings::default();
-        for value in kernel.func().args.iter().copied().filter(|v| !kernel.func().outputs.contains(v)) {
-            let name = kernel.name(value).to_string();
-            let input = match kernel.need(value) {
-                Need::Scalar(_) => {
-                    // A block of records is a multiple of 64 columns, and a window starts at a whole box.
-                    let value = match name.as_str() {
-                        "quant" => QUANT,
-                        "scalar" => 64,
-                        _ => 0,
-                    };
-                    self.scalars.insert(name, value.to_string());
-                    Input::Scalar(Number::Int(value.into()))
-                }
-                Need::Tile(t) => {
-                    let shape = [t.v_row.known()?, t.v_col.known()?];
-                    let bytes: Vec<u8> = (0..t.elem.bytes_of(shape[0] * shape[1])).map(fill).collect();
-                    self.inputs.insert(name, Npy { shape: shape.to_vec(), bytes: bytes.clone() });
-                    Input::Tile { rows: shape[0], cols: shape[1], elements: bytes }
-                }
-                Need::Buffer(elem, Some(dims)) => {
-                    let dims = dims.into_iter().collect::<Option<Vec<u64>>>()?;
-                    let bytes: Vec<u8> = (0..elem.bytes_of(dims.iter().product())).map(fill).collect();
-                    self.inputs.insert(name, Npy { shape: dims.clone(), bytes: bytes.clone() });
-                    Input::Buffer { bytes, elem, dims }
-                }
-                _ => return None,
-            };
-            bindings.inputs.push((value, input));
-        }
-        bindings.outputs = kernel.func().outputs.iter().map(|v| (*v, 0)).collect();
-        Some(bindings)
-    }
-
-    /// A program of ours on a profile: the simulator says what it must give. `None` where it is not legal.
-    fn simulated(file: &Path, profile: Profile) -> Option<Case> {
-        let text = std::fs::read_to_string(file).unwrap();
-        let program = Program::read(&text, Some(profile));
-        if program.check().iter().any(Diagnostic::is_error) {
-            return None;
-        }
-        let kernel = program.entry().unwrap();
-        let mut case = Case {
-            name: format!("{}_{profile}", file.file_stem()?.to_string_lossy()),
-            text: text.clone(),
-            profile,
-            inputs: BTreeMap::new(),
-            scalars: BTreeMap::new(),
-            expected: BTreeMap::new(),
-            blocks: 1,
-        };
-        // `buffers: NAME=ELEMENTS …` says how long the arguments are; they are filled with a pattern.
-        let sizes = text.split_once("buffers: ").unwrap().1.lines().next().unwrap();
-        let mut bindings = Bindings::default();
-        for size in sizes.split_whitespace() {
-            let (name, count) = size.split_once('=').unwrap();
-            let value = kernel.find(name).unwrap();
-            let Need::Buffer(elem, dims) = kernel.need(value) else { panic!("{name} is no buffer") };
-            let count: u64 = count.parse().unwrap();
-            let bytes: Vec<u8> = (0..elem.bytes_of(count)).map(|i| (i * 7 % 61) as u8).collect();
-            // A `?` is the first dimension here.
-            let inner = dims.iter().flatten().flatten().product::<u64>().max(1);
-            let shape = match &dims {
-                Some(dims) if dims.iter().any(Option::is_none) => {
-                    dims.iter().map(|d| d.unwrap_or(count / inner)).collect()
-                }
-                Some(dims) => dims.iter().flatten().copied().collect(),
-                None => vec![count],
-            };
-            bindings.inputs.push((value, Input::Buffer { bytes: bytes.clone(), elem, dims: shape.clone() }));
-            case.inputs.insert(name.into(), Npy { shape, bytes });
-        }
-        let outcome = kernel.execute(bindings);
-        assert!(!outcome.failed(), "{}: {:?}", case.name, outcome.diagnostics);
-        for buffer in outcome.buffers {
-            case.expected.insert(kernel.name(buffer.value).into(), buffer.bytes);
-        }
-        Some(case)
-    }
-}
 
 /// A case as C++: the emitted kernel, and a function that runs it on files.
 struct Translation {
@@ -546,7 +372,7 @@ fn what_cpp_cannot_say_is_refused() {
         let kernel = program.entry().unwrap();
         tessera_emit::cpp(program.module(), kernel.func(), program.profile()).unwrap_err().message
     };
-    let float = "func.func @k(%a: f32, %p: !pto.ptr<f32>) {\n  %b = arith.addf %a, %a : f32\n  \
-                 pto.store_scalar %b, %p[0] : f32, !pto.ptr<f32>\n  return\n}";
-    assert_eq!(refused(float), "arithmetic on floats cannot be written in C++");
+    let wide = "func.func @k(%n: i64, %p: !pto.ptr<bf16>) {\n  %b = arith.sitofp %n : i64 to bf16\n  \
+                pto.store_scalar %b, %p[0] : !pto.ptr<bf16>, bf16\n  return\n}";
+    assert_eq!(refused(wide), "an integer of 64 bits as bfloat16_t cannot be written in C++");
 }
