@@ -3,7 +3,8 @@
 //! Without a tolerance the bits must be equal: −0 is not 0, and two NaNs of different bits differ. With one, values are
 //! compared: −0 equals 0, a NaN equals every NaN and nothing else, an infinity only itself; an element is near enough if
 //! `|got − want| ≤ atol + rtol · |want|` (what is not given counts as 0), or if it is at most `ulp` values of its type
-//! away. So `ulp = 0` means equal values.
+//! away. So `ulp = 0` means equal values. What is wanted may be of another type: then values are compared, exactly or
+//! nearly, and the type's values are counted from the one that the wanted number rounds to.
 //!
 //! ```
 //! use tessera::compare::{Tolerance, compare};

@@ -81,7 +81,7 @@ fn page(args: &Args, loaded: &Loaded, found: &[KernelInfo]) -> String {
     let whose = match (args.profile, loaded.program.module().target) {
         (Some(_), _) => "",
         (None, Some(_)) => ", the module's own",
-        (None, None) => ", because the module names none",
+        (None, None) => ", because the program names none",
     };
     let mut out = format!("{} on {profile}{whose}\n", loaded.source.name);
     for kernel in found {

@@ -13,7 +13,7 @@ use tessera::program::{Limits, Need, Outcome, Setting, Shapes};
 use tessera::trace::{Given, Hop, How, last_written};
 
 /// Steps of all blocks that are followed to find out who wrote an element.
-const STEPS: u64 = 1 << 16;
+const STEPS: u64 = 1 << 14;
 
 /// How far elements may be off.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -137,7 +137,12 @@ impl Job<'_> {
             given.shapes.push((want.name.clone(), want.array.shape.clone()));
         }
         let elements: Vec<u64> = worst.iter().map(|d| d.element).collect();
-        last_written(kernel, &given, value, u8::from(want.core1), &elements).map_err(|e| e.message().to_string())
+        let too_long = || format!("the kernel takes more than the {STEPS} steps that are followed");
+        if kernel.func().ops.len() as u64 > STEPS {
+            return Err(too_long());
+        }
+        let written = last_written(kernel, &given, value, u8::from(want.core1), &elements);
+        written.map_err(|e| if e.rule() == "loop" { too_long() } else { e.message().to_string() })
     }
 
     fn writer(&self, hop: Option<&Hop>) -> String {
