@@ -45,7 +45,13 @@ fn every_form_matches_its_definition() {
             continue;
         }
         let relu = random.range(0, 1) == 1;
-        let conversion = Conversion::Fixpipe(Fixpipe { src, dst, relu, hardware_rounding: random.range(0, 1) == 1 });
+        let conversion = Conversion::Fixpipe(Fixpipe {
+            src,
+            dst,
+            relu,
+            hardware_rounding: random.range(0, 1) == 1,
+            saturate_inf: random.range(0, 1) == 1,
+        });
         let quant = dst.bits() < 16 || dst == Elem::I16 || (src == Elem::I32) || random.range(0, 1) == 1;
         let quant = quant && dst != Elem::F32;
         let (rows, cols, blocks) = (random.range(1, 6), random.range(1, 70), random.range(1, 3));
