@@ -258,9 +258,9 @@ macro_rules! modes_of {
 
 /// The kernel for a pair of types among some.
 macro_rules! pairs {
-    ($key:expr, $level:expr, $op:ident: $($from:ident $to:ident => $e:ident $d:ident $($more:ident)*;)*) => {
+    ($key:expr, $level:expr, $leveled:ident $op:ident: $($from:ident $to:ident => $e:ident $d:ident $($more:ident)*;)*) => {
         match $key {
-            $((Elem::$from, Elem::$to) => Some(leveled::<$op<$e, $d $(, $more)*>>($level)),)*
+            $((Elem::$from, Elem::$to) => Some($leveled::<$op<$e, $d $(, $more)*>>($level)),)*
             _ => None,
         }
     };
@@ -293,7 +293,7 @@ fn to_integer(from: Elem, to: Elem, rounding: Rounding, level: Level) -> Option<
     };
     macro_rules! mode {
         ($mode:ident) => {
-            pairs! { (from, low), level, ToInteger:
+            pairs! { (from, low), level, narrow ToInteger:
                 F32 U8 => F32 U8AsI64 $mode; F32 U16 => F32 U16AsI64 $mode; F32 U32 => F32 U32AsI64 $mode;
                 F16 U8 => F16 U8AsI64 $mode; F16 U16 => F16 U16AsI64 $mode; F16 U32 => F16 U32AsI64 $mode;
                 Bf16 U8 => Bf16 U8AsI64 $mode; Bf16 U16 => Bf16 U16AsI64 $mode; Bf16 U32 => Bf16 U32AsI64 $mode;
@@ -306,7 +306,7 @@ fn to_integer(from: Elem, to: Elem, rounding: Rounding, level: Level) -> Option<
 fn to_integral(rounding: Rounding, level: Level) -> Option<RawMap> {
     macro_rules! mode {
         ($mode:ident) => {
-            Some(leveled::<ToIntegral<$mode>>(level))
+            Some(narrow::<ToIntegral<$mode>>(level))
         };
     }
     modes_of!(rounding, mode)
@@ -314,12 +314,12 @@ fn to_integral(rounding: Rounding, level: Level) -> Option<RawMap> {
 
 fn to_float(from: Elem, to: Elem, is_clamped: bool, level: Level) -> Option<RawMap> {
     if is_clamped {
-        return pairs! { (from, to), level, ToFloat:
+        return pairs! { (from, to), level, leveled ToFloat:
             F32 F16 => F32 F16Clamped; F32 Bf16 => F32 Bf16Clamped; F16 F32 => F16 F32; Bf16 F32 => Bf16 F32;
             F16 Bf16 => F16 Bf16Clamped; Bf16 F16 => Bf16 F16Clamped;
         };
     }
-    pairs! { (from, to), level, ToFloat:
+    pairs! { (from, to), level, leveled ToFloat:
         F32 F16 => F32 F16; F32 Bf16 => F32 Bf16; F16 F32 => F16 F32; Bf16 F32 => Bf16 F32;
         F16 Bf16 => F16 Bf16; Bf16 F16 => Bf16 F16;
     }
@@ -328,14 +328,14 @@ fn to_float(from: Elem, to: Elem, is_clamped: bool, level: Level) -> Option<RawM
 /// Rounding to f32 first is exact, or f16 overflows anyway; an i32 would be rounded twice on its way to bf16.
 fn from_integer(from: Elem, to: Elem, is_clamped: bool, level: Level) -> Option<RawMap> {
     if is_clamped && to != Elem::F32 {
-        return pairs! { (from, to), level, FromInteger:
+        return pairs! { (from, to), level, narrow FromInteger:
             I8 F16 => I8AsI32 F16Clamped; I16 F16 => I16AsI32 F16Clamped; I32 F16 => I32 F16Clamped;
             U8 F16 => U8AsI32 F16Clamped; U16 F16 => U16AsI32 F16Clamped;
             I8 Bf16 => I8AsI32 Bf16Clamped; I16 Bf16 => I16AsI32 Bf16Clamped;
             U8 Bf16 => U8AsI32 Bf16Clamped; U16 Bf16 => U16AsI32 Bf16Clamped;
         };
     }
-    pairs! { (from, to), level, FromInteger:
+    pairs! { (from, to), level, narrow FromInteger:
         I8 F32 => I8AsI32 F32; I16 F32 => I16AsI32 F32; I32 F32 => I32 F32; U8 F32 => U8AsI32 F32; U16 F32 => U16AsI32 F32;
         I8 F16 => I8AsI32 F16; I16 F16 => I16AsI32 F16; I32 F16 => I32 F16; U8 F16 => U8AsI32 F16; U16 F16 => U16AsI32 F16;
         I8 Bf16 => I8AsI32 Bf16; I16 Bf16 => I16AsI32 Bf16; U8 Bf16 => U8AsI32 Bf16; U16 Bf16 => U16AsI32 Bf16;
