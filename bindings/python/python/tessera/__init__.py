@@ -47,7 +47,9 @@ __all__ = [
     "explain",
     "instructions",
     "sweep",
+    "testing",
 ]
+__all__ += instructions.__all__
 
 
 def __getattr__(name: str) -> Any:
