@@ -49,7 +49,6 @@ __all__ = [
     "sweep",
     "testing",
 ]
-__all__ += instructions.__all__
 
 
 def __getattr__(name: str) -> Any:

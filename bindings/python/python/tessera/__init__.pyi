@@ -42,4 +42,3 @@ __all__ = [
     "sweep",
     "testing",
 ]
-__all__ += instructions.__all__
