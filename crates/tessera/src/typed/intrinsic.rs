@@ -60,4 +60,15 @@ macro_rules! transfers {
     (@issue $inst:ident from $view:ident) => { $inst.issue_from($view) };
     (@issue $inst:ident into $view:ident) => { $inst.issue_on($view) };
 }
-pub(crate) use {intrinsics, transfers};
+
+/// Intrinsics that give one element of a tile.
+macro_rules! gets {
+    ($($(#[$doc:meta])* $name:ident = $Op:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name<Src: $crate::typed::AsTile, T: $crate::typed::Element>(src: &Src, index: usize) -> $crate::error::Result<T> {
+            use tessera_isa::ops::{Opcode, Role};
+            $crate::dynamic::Instruction::new(Opcode::$Op).tile(Role::Src, src.buf()).index(Role::Index, index).get()
+        }
+    )*};
+}
+pub(crate) use {gets, intrinsics, transfers};
