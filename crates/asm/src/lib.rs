@@ -21,7 +21,7 @@ pub use convert::convert;
 pub use print::{print, print_module, print_op, print_type};
 pub use trivia::{Comment, Trivia};
 
-use tessera_ir::{Module, NameId, Type};
+use tessera_ir::{Lines, Module, NameId, Type};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::profile::Profile;
 
@@ -60,6 +60,7 @@ pub fn parse(text: &str, profile: Option<Profile>) -> Parsed {
     diagnostics.sort_by_key(|d| d.span.map_or(0, |s| s.start));
     let mut trivia = parser.trivia;
     trivia.text = text.into();
+    parser.module.lines = Lines(trivia.text.clone());
     Parsed { module: parser.module, diagnostics, trivia, functions: parser.extents }
 }
 

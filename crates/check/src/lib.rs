@@ -28,6 +28,7 @@ mod program;
 mod rules;
 
 pub use program::{Portability, PortabilityRow, check_module, check_program, portability};
+pub use rules::fifo;
 pub use rules::fixpipe::check_quant_params;
 pub use rules::memory::check_address;
 pub use rules::tconcat::check_concat_counts;

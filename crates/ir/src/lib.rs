@@ -31,6 +31,7 @@ pub use types::{MemrefType, ScalarType, Sign, Strided, Type, TypeTable, ViewType
 pub use verify::verify;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 use tessera_isa::diag::Span;
 use tessera_isa::profile::Profile;
 
@@ -58,6 +59,25 @@ ids! {
     NameId;
 }
 
+/// The lines of a text, for messages that name several places in one sentence.
+#[derive(Clone, Debug)]
+pub struct Lines(pub Arc<str>);
+
+impl Default for Lines {
+    fn default() -> Self {
+        Lines("".into())
+    }
+}
+
+impl Lines {
+    /// `line:column` of a place, both from 1.
+    pub fn place(&self, span: Span) -> String {
+        let before = self.0.get(..span.start as usize).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        format!("{}:{}", before.matches('\n').count() + 1, line.chars().count() + 1)
+    }
+}
+
 /// A program.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
@@ -70,6 +90,7 @@ pub struct Module {
     /// Other module attributes, as written, in order.
     pub attrs: Vec<(String, String)>,
     pub funcs: Vec<Func>,
+    pub lines: Lines,
     pub types: TypeTable,
     pub names: Names,
 }

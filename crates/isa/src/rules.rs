@@ -400,6 +400,26 @@ static RULES: &[Rule] = rules! {
     Error ALL "entry-result", "a kernel returns nothing", "isa/structure.md 3";
     Error ALL "call", "a call names a function of the module and fits its signature", "syntax.md 4";
     Error ALL "call-recursive", "the call graph has no cycle", "isa/structure.md 3";
+    // Cores and FIFOs.
+    Error ALL "section-kind", "a section stands in code of its own kind of core, or of none", "isa/structure.md 4";
+    Error ALL "mixed-outside-section", "in a kernel of both kinds of cores, tiles and global memory are touched in sections", "isa/structure.md 4";
+    Error ALL "kind-pipe", "the kind of core has the pipe of the instruction (cpu warns)", "isa/structure.md 4";
+    Error ALL "deadlock", "some core of a block can always go on until all have ended", "isa/structure.md 4";
+    Error ALL "fifo-init", "a function initializes one pipe, with dir_mask 1 to 3 and slots of a multiple of 32 bytes, before it moves tiles in its directions", "isa/structure.md 5";
+    Error ALL "fifo-kind", "each operation of a FIFO stands in code for the kind of core that it is for", "isa/structure.md 5";
+    Error ALL "fifo-peer", "both ends of a pipe are the same, in the buffer that the consumer reserves and the producer imports", "isa/structure.md 5";
+    Error ALL "fifo-size", "a buffer has a name of its own, room for all slots, and lies in the consumer's memory", "isa/structure.md 5";
+    Error ALL "fifo-slot", "a slot has room for the whole tile", "isa/structure.md 5";
+    Error ALL "fifo-split", "all pushes and pops of a direction have one split, which nosplit allows; whole tiles of both vector cores agree", "isa/structure.md 5";
+    Error ALL "fifo-shape", "the popped tile is the pushed one, or its half, or two of them", "isa/structure.md 5";
+    Error ALL "fifo-type", "one element type goes from Acc to Vec ND, or from Vec to a Mat tile that TINSERT writes", "isa/structure.md 5";
+    Error ALL "fifo-valid", "a pop gives valid extents exactly where its type leaves both open, and inside of the tile", "isa/structure.md 5";
+    Error A2A3 "fifo-gm", "a pipe has a gm_slot_buffer with room for all slots", "isa/structure.md 5";
+    Error ALL "fifo-write", "a popped tile is not written", "isa/structure.md 6";
+    Error ALL "fifo-use-after-free", "a popped tile is not used after its slot was freed (a2a3: after as many more pops as there are slots)", "isa/structure.md 6";
+    Error CPU_A5 "fifo-free", "a slot is freed once for each pop, after it", "isa/structure.md 6";
+    Warning ALL "fifo-leak", "every pushed tile is popped", "isa/structure.md 4";
+    Warning A5 "fifo-unfreed", "every popped slot is freed", "isa/structure.md 6";
     Error ALL "arith", "integer arithmetic is defined: no division by zero, no shift beyond the width", "syntax.md 4";
     Error ALL "tile-bounds", "a pointer into a tile is read and written inside the tile", "isa/structure.md 7";
     Error ALL "view-dim", "a dimension that is asked for is one of the view's", "isa/structure.md 7";

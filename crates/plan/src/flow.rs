@@ -6,6 +6,7 @@
 //! up instead of multiplying.
 
 mod control;
+mod fifo;
 
 use crate::binding::{Binding, Refs, RootId};
 use crate::points::Points;
@@ -13,7 +14,7 @@ use crate::{Slot, tile_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{BlockId, Def, Func, Module, Op, OpId, OpKind, ValueId};
+use tessera_ir::{BlockId, Def, Fifos, Func, Module, Op, OpId, OpKind, Runs, ValueId};
 use tessera_isa::ops::{Bind, Effect, Opcode, Role, Text};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Sem, scale_pairs};
@@ -46,6 +47,8 @@ pub struct Root {
     pub manual: Option<Option<u64>>,
     /// Too entangled to follow: it lives for the whole function.
     pub pinned: bool,
+    /// Cores of both kinds touch it, so nobody knows when its contents begin.
+    pub shared: bool,
 }
 
 /// An operation touches a storage.
@@ -84,9 +87,12 @@ pub fn trace(module: &Module, func: &Func, profile: Profile, keep: &[ValueId], p
         addresses: FxHashMap::default(),
         journal: Vec::new(),
         entries: FxHashMap::default(),
+        fifos: Fifos::new(module, func),
+        buffers: FxHashMap::default(),
         kept: keep.iter().chain(&func.outputs).copied().collect(),
     };
     walk.manual_tiles();
+    walk.reserved_buffers();
     for (i, value) in func.values.iter().enumerate() {
         if matches!(value.def, Def::Arg(_) | Def::Input | Def::ListingOut) {
             walk.define(ValueId(i as u32));
@@ -96,6 +102,9 @@ pub fn trace(module: &Module, func: &Func, profile: Profile, keep: &[ValueId], p
     for v in walk.kept.clone().into_iter().filter(|v| v.index() < func.values.len()) {
         let binding = walk.binding(v);
         walk.flow.kept.extend(binding.roots);
+    }
+    if func.runs() == Runs::Mixed {
+        walk.share();
     }
     walk.flow
 }
@@ -121,6 +130,9 @@ struct Walk<'a> {
     journal: Vec<(ValueId, Binding)>,
     /// By loop: what enters an iteration.
     entries: FxHashMap<OpId, control::Entry>,
+    fifos: Fifos,
+    /// By `reserve_buffer`: its storage.
+    buffers: FxHashMap<OpId, RootId>,
     kept: FxHashSet<ValueId>,
 }
 
@@ -147,7 +159,8 @@ impl Walk<'_> {
         let tile = tile_of(self.module, self.func, self.profile, value)?;
         let home = definition.map_or(self.func.body, |op| self.points.block_of(op));
         let (loc, bytes) = (tile.loc, tile.bytes());
-        self.flow.roots.push(Root { value, loc, bytes, home, scope: home, definition, manual, pinned: false });
+        let root = Root { value, loc, bytes, home, scope: home, definition, manual, pinned: false, shared: false };
+        self.flow.roots.push(root);
         Some(self.flow.roots.len() - 1)
     }
 
@@ -328,6 +341,9 @@ impl Walk<'_> {
     }
 
     fn instruction(&mut self, id: OpId, op: &Op, opcode: Opcode) {
+        if let Sem::Fifo(part) = opcode.info().sem {
+            return self.fifo(id, op, part);
+        }
         let src = op.operand(Role::Src).and_then(|o| o.arg.value());
         match (opcode.binds(self.profile), src) {
             (Some(Bind::New), _) => {

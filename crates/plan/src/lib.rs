@@ -100,6 +100,12 @@ impl Placement {
     pub fn slot(&self, value: ValueId) -> Option<&Slot> {
         self.tiles.get(value.index()).and_then(Option::as_ref)
     }
+
+    /// The address of a `reserve_buffer`, found or written.
+    pub fn reserved(&self, value: ValueId) -> Option<u64> {
+        let written = || self.manual.iter().find(|m| m.value == value).map(|m| m.slot.addr);
+        self.slot(value).map(|slot| slot.addr).or_else(written)
+    }
 }
 
 /// Places the automatic tiles of an inlined function. The tiles in `keep`, and the outputs of a listing, live to the end.

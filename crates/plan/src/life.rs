@@ -48,7 +48,7 @@ pub fn lives(func: &Func, points: &Points, flow: &Flow) -> Vec<Life> {
     for (id, (root, life)) in flow.roots.iter().zip(&mut lives).enumerate().filter(|(_, (root, _))| root.pinned) {
         let life = life.get_or_insert_with(|| Life::new(id, root));
         (life.start, life.end) = (0, points.exit());
-        life.fresh = life.fresh.or(root.definition);
+        life.fresh = if root.shared { None } else { life.fresh.or(root.definition) };
     }
     lives.into_iter().flatten().collect()
 }

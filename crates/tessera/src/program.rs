@@ -37,9 +37,8 @@ use crate::{Error, Missing, Profile, Result};
 use std::sync::Arc;
 use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::{inline, join};
-use tessera_ir::{Core, Func, Module, NameId, OpKind, Runs, TextForm};
+use tessera_ir::{Func, Module, NameId, OpKind, TextForm};
 use tessera_isa::diag::{Diagnostic, Severity, Span, nearest};
-use tessera_isa::sem::Sem;
 
 /// A program that was read, on a profile. Clones are the same program.
 #[derive(Clone, Debug)]
@@ -198,9 +197,6 @@ impl Program {
             return Err(refused(Box::new(found)));
         }
         let inlined = if funcs.len() > 1 { join(module, funcs) } else { inline(module, func) }.map_err(refused)?;
-        if let Some(found) = mixed(module, &inlined) {
-            return Err(refused(Box::new(found)));
-        }
         match tessera_ir::verify(module, &inlined).into_iter().next() {
             Some(broken) => Err(refused(Box::new(broken))),
             None => Ok(Kernel::new(self.clone(), inlined)),
@@ -256,11 +252,7 @@ fn cannot_run(module: &Module) -> Option<Diagnostic> {
     let mut names: Vec<&str> = Vec::new();
     let mut note: Option<Diagnostic> = None;
     for op in module.funcs.iter().flat_map(|f| &f.ops) {
-        let name = match op.kind {
-            OpKind::Other(name) => name,
-            OpKind::Pto(opcode, _) if matches!(opcode.info().sem, Sem::Fifo(_)) => opcode.info().mnemonic,
-            _ => continue,
-        };
+        let OpKind::Other(name) = op.kind else { continue };
         if names.contains(&name) {
             continue;
         }
@@ -272,20 +264,6 @@ fn cannot_run(module: &Module) -> Option<Diagnostic> {
         });
     }
     note
-}
-
-/// A kernel that reaches both kinds of cores is three processes (isa/structure.md 4), which nothing here runs together.
-fn mixed(module: &Module, kernel: &Func) -> Option<Diagnostic> {
-    if kernel.runs() != Runs::Mixed {
-        return None;
-    }
-    let of = |core: Core| kernel.ops.iter().find(|op| op.section_core() == Some(core)).map(|op| op.span);
-    let (cube, vector) = of(Core::Cube).zip(of(Core::Vector))?;
-    let name = module.names.text(kernel.name);
-    let what = format!("@{name} runs on a cube core and two vector cores together, which is not executable yet");
-    let error =
-        Diagnostic::error("not-executable", what).at(cube, "for the cube core").and_at(vector, "for vector cores");
-    Some(error.help("run the part of one kind of core by itself"))
 }
 
 /// A kernel returns nothing.

@@ -8,6 +8,8 @@
 //! Each operation reports a rule once, with the first iteration at which it is broken.
 
 mod alias;
+mod cores;
+mod fifos;
 mod global;
 mod operand;
 mod report;
@@ -17,7 +19,7 @@ mod walk;
 
 use report::Report;
 use rustc_hash::FxHashSet;
-use tessera_ir::inline::inline;
+use tessera_ir::inline::{inline, join};
 use tessera_ir::{Func, Module, NameId, OpKind};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::profile::Profile;
@@ -26,8 +28,15 @@ use walk::Walk;
 /// The findings of one function of a module, whose calls are inlined ([`tessera_ir::inline`]).
 pub fn check_program(module: &Module, func: &Func, profile: Profile) -> Vec<Diagnostic> {
     let mut report = Report::default();
-    Walk::new(module, func, profile, &mut report).run();
+    check_kernel(module, func, profile, &mut report);
     report.in_text_order()
+}
+
+/// One function without calls: cores and FIFOs, then every instruction.
+fn check_kernel(module: &Module, func: &Func, profile: Profile, report: &mut Report) {
+    cores::check(module, func, profile, report);
+    fifos::check(module, func, profile, report);
+    Walk::new(module, func, profile, report).run();
 }
 
 /// The findings of every function of a module: the entry with its calls inlined, then each function that it does not
@@ -50,12 +59,19 @@ fn walk_module(module: &Module, profile: Profile) -> Report {
             continue;
         }
         reach(module, func, &mut reached);
+        // Both ends of a FIFO are looked at together.
+        let group = module.together(func);
+        if let Some(Ok(joined)) = (group.len() > 1).then(|| join(module, &group)) {
+            group.iter().for_each(|func| reach(module, func, &mut reached));
+            check_kernel(module, &joined, profile, &mut report);
+            continue;
+        }
         if func.callees().is_empty() {
-            Walk::new(module, func, profile, &mut report).run();
+            check_kernel(module, func, profile, &mut report);
             continue;
         }
         match inline(module, func) {
-            Ok(inlined) => Walk::new(module, &inlined, profile, &mut report).run(),
+            Ok(inlined) => check_kernel(module, &inlined, profile, &mut report),
             Err(found) if found.span.is_some_and(|span| !report.is_new(span, found.rule)) => {}
             Err(found) => report.diagnostics.push(*found),
         }

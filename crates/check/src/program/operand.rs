@@ -64,6 +64,7 @@ impl Walk<'_> {
                 self.found(op, &operands, fault);
             }
         }
+        self.check_pipe(op, &inst);
         self.alias(op, &inst, &operands);
         self.after(op, &inst, &operands);
     }

@@ -7,7 +7,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_ir::edges::{Control, For, If, Select, While};
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Arg, BlockId, Func, Module, Op, OpKind, Operand, ScalarType, Sign, Type, ValueId, scalar};
+use tessera_ir::{
+    Arg, BlockId, Core, Func, Module, Op, OpKind, Operand, Runs, ScalarType, Sign, Type, ValueId, scalar,
+};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Inst;
@@ -40,6 +42,8 @@ pub(super) struct Walk<'a> {
     pub early: FxHashMap<ValueId, Option<i128>>,
     /// The number of the next automatic storage.
     pub next_auto: u32,
+    /// The kind of core whose code is walked.
+    pub core: Option<Core>,
     /// In code that is never reached no value means anything.
     pub dead: bool,
     /// In loops: what each instruction last passed as, since most turns ask the same.
@@ -61,6 +65,7 @@ impl<'a> Walk<'a> {
             constants: Constants::default(),
             early: FxHashMap::default(),
             next_auto: 0,
+            core: if let Runs::One(core) = func.runs() { Some(core) } else { None },
             dead: false,
             passed: FxHashMap::default(),
             visited: vec![false; func.ops.len()],
@@ -176,7 +181,12 @@ impl<'a> Walk<'a> {
             OpKind::Float(_) | OpKind::CmpFloat(_) => self.set_unknowns(&op.results),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => match Control::of(self.func, op) {
                 Ok(Control::For(f)) => self.repeat(op, f),
-                Ok(Control::If(i)) => self.choose(i),
+                Ok(Control::If(i)) => {
+                    let outside = self.core;
+                    self.core = outside.or(op.section_core());
+                    self.choose(i);
+                    self.core = outside;
+                }
                 Ok(Control::While(w)) => self.repeat_while(op, w),
                 Ok(Control::Select(s)) => self.select(s),
                 Err(broken) => self.report.diagnostics.push(*broken),

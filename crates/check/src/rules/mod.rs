@@ -3,6 +3,7 @@
 mod contract;
 mod elementwise;
 mod expand;
+pub mod fifo;
 pub(crate) mod fixpipe;
 mod footprint;
 mod global;

@@ -79,7 +79,8 @@ impl Engine {
         }
         let apart = a.memory != b.memory || a.at + bytes <= b.at || b.at + bytes <= a.at;
         let core1 = on_core(a.memory, 1);
-        let other_core = core1 != a.memory && self.memories.get(core1).is_some_and(|m| !m.bytes().is_empty());
+        let other_core =
+            core1 != a.memory && !self.is_one_core && self.memories.get(core1).is_some_and(|m| !m.bytes().is_empty());
         if src.layout != src.own_layout || !apart || other_core {
             return Ok(false);
         }
@@ -100,7 +101,7 @@ impl Engine {
     /// touched may lie beyond the memory's end; then nothing of it is defined.
     fn gather(&self, o: &Object, core: u8, from: &Layout, to: &Layout, bits: u32) -> Option<(Vec<u8>, Vec<u8>)> {
         let memory = on_core(o.place.memory, core);
-        if core == 1 && memory == o.place.memory {
+        if core == 1 && (memory == o.place.memory || self.is_one_core) {
             return None;
         }
         let memory = self.memories.get(memory)?;

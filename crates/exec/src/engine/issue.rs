@@ -10,7 +10,7 @@ use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{AccToVec, Inst};
 use tessera_isa::ops::{AttrName, Bind, Effect as Touched, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::{Sem, Step, effects};
+use tessera_isa::sem::{Apply, Map, Sem, Side, Step, effects};
 
 /// Why an instruction was not executed: all errors that the rules found, or the one that stopped it. Never empty.
 #[derive(Clone, Debug)]
@@ -270,6 +270,37 @@ impl Engine {
         let len = dst.bytes().min(src.bytes());
         let at = Places { tiles: &[src.place, dst.place], global: None, tracked: self.memories.tracked };
         Prepared::of_steps(&copy, &[Step::Bytes { src: 0, dst: 1, len }], at)
+    }
+
+    /// Copies a window of a tile into a window of another one with elements of the same type.
+    pub(crate) fn copy_window(
+        &mut self,
+        cache: usize,
+        (from, at): (TileId, [u64; 2]),
+        (to, to_at): (TileId, [u64; 2]),
+        extent: [u64; 2],
+    ) -> Result<(), Failure> {
+        let mut key = std::mem::take(&mut self.key);
+        key.0.clear();
+        key.tile(self.object(from)?);
+        key.tile(self.object(to)?);
+        key.0.extend(at.into_iter().chain(to_at).chain(extent));
+        self.key = key;
+        if !self.caches.get_mut(cache).is_some_and(|c| c.find(&self.key.0)) {
+            self.reserve_tile(from, 0)?;
+            self.reserve_tile(to, 0)?;
+            let (src, dst) = (self.object(from)?, self.object(to)?);
+            let mut copy = Inst::new(Opcode::Treshape, Form::Plain, Profile::Cpu);
+            copy.tiles.push(self.arg(src, Role::Src));
+            copy.tiles.push(self.arg(dst, Role::Dst));
+            let maps = [Map::at(at[0], at[1]), Map::at(to_at[0], to_at[1])];
+            let step = Step::Apply(Apply::copy(extent, (Side::Tile(0), maps[0]), (Side::Tile(1), maps[1])));
+            let places = Places { tiles: &[src.place, dst.place], global: None, tracked: self.memories.tracked };
+            let prepared = Prepared::of_steps(&copy, &[step], places)?;
+            self.keep(cache, None, Some(prepared), Vec::new());
+        }
+        self.issued += 1;
+        self.run(cache, 0).map(|_| ())
     }
 
     /// Keeps what was made ready under the current key.

@@ -30,6 +30,15 @@ impl MemoryId {
     const HOSTS: u32 = Self::POOL1.0 + 1;
     const BUFFERS: u32 = Self::HOSTS + Self::HOST_COUNT as u32;
     pub(crate) const HOST_COUNT: usize = 8;
+    /// The memory of vector core 0 that it stands for on core 1.
+    pub(crate) fn on_core0(self) -> MemoryId {
+        match self {
+            Self::UB1 => MemoryId::of_loc(Loc::Vec),
+            Self::POOL1 => Self::POOL,
+            other => other,
+        }
+    }
+
     /// No memory; looking it up fails.
     pub const NONE: MemoryId = MemoryId(u32::MAX);
     /// Memories from here on hold inputs that nobody can address ([`MemoryId::given`]).

@@ -71,6 +71,10 @@ pub struct Engine {
     pool: pool::Pool,
     /// The addresses of memory that the caller lends for an instruction, rising.
     lent: Vec<u64>,
+    /// The vector core whose UB is its own.
+    pub(crate) core: u8,
+    /// Is the other vector core somebody else's?
+    pub(crate) is_one_core: bool,
     /// Grows whenever a tile may have changed in anything but its contents.
     pub(crate) epoch: u64,
     /// What SETFMATRIX and SET_IMG2COL_PADDING left (ops.md 7).
@@ -105,6 +109,8 @@ impl Engine {
             layouts: Numbered::default(),
             pool: pool::Pool::default(),
             lent: Vec::new(),
+            core: 0,
+            is_one_core: false,
             epoch: 1,
             config: Attrs::default(),
             caches,

@@ -168,12 +168,35 @@ impl Engine {
 
     /// A new tile, at an address of its memory or at a place in the pool.
     pub(crate) fn add(&mut self, tile: Tile, conv: Option<ConvType>, address: Option<u64>, pool: u64) -> TileId {
-        let home = match address {
-            Some(address) => Place { memory: MemoryId::of_loc(tile.loc), at: address as usize },
-            None => Place { memory: MemoryId::POOL, at: pool as usize },
+        let (memory, at) = match address {
+            Some(address) => (MemoryId::of_loc(tile.loc), address),
+            None => (MemoryId::POOL, pool),
         };
+        self.add_at(tile, conv, Place { memory: self.own(memory, tile.loc), at: at as usize })
+    }
+
+    /// A new tile at a place.
+    pub(crate) fn add_at(&mut self, tile: Tile, conv: Option<ConvType>, home: Place) -> TileId {
         let object = self.object_at(tile, conv, home);
         self.push(object)
+    }
+
+    /// A memory as the core that the engine stands for has it: what lies in UB is the core's own.
+    fn own(&self, memory: MemoryId, loc: Loc) -> MemoryId {
+        if loc == Loc::Vec { on_core(memory, self.core) } else { memory }
+    }
+
+    /// Puts a tile somewhere, with these valid extents.
+    pub(crate) fn put_tile(&mut self, id: TileId, place: Place, valid: [u64; 2]) -> Result<(), Failure> {
+        self.update(id, |o| {
+            o.restart();
+            (o.place, o.binding, o.valid) = (place, Binding::Manual, valid.map(Some));
+        })
+    }
+
+    /// Takes a tile's place away: whoever uses it is refused.
+    pub(crate) fn end_tile(&mut self, id: TileId) -> Result<(), Failure> {
+        self.update(id, |o| o.place = Place { memory: MemoryId::NONE, at: 0 })
     }
 
     /// Makes tile `n` what a caller describes who keeps its tiles himself; there is a new one where there was none.
@@ -267,9 +290,9 @@ impl Engine {
             Some(slot) => (Some(Root::Host), self.lent.get(slot).copied().unwrap_or(0).wrapping_add(at as u64)),
             None if memory == MemoryId::NONE => (None, 0),
             // All of the pool is one address space, so that views of one tile can be compared.
-            None if memory == MemoryId::POOL => (Some(Root::Auto(0)), at as u64),
+            None if memory.on_core0() == MemoryId::POOL => (Some(Root::Auto(0)), at as u64),
             // A pointer may name a memory that is not the location's.
-            None => (Loc::ALL.get(memory.index()).map(|loc| Root::Memory(*loc)), at as u64),
+            None => (Loc::ALL.get(memory.on_core0().index()).map(|loc| Root::Memory(*loc)), at as u64),
         };
         TileArg {
             role,
@@ -310,7 +333,7 @@ impl Engine {
     pub(super) fn undefine_at(&mut self, place: Place, bytes: usize) {
         for core in [0, 1] {
             let memory = on_core(place.memory, core);
-            if (core == 0 || memory != place.memory)
+            if (core == 0 || memory != place.memory && !self.is_one_core)
                 && let Some(memory) = self.memories.get_mut(memory)
             {
                 // What lies beyond the memory's end has never been touched.
@@ -347,7 +370,7 @@ impl Engine {
     /// The place of an address in a tile's memory, where it is one.
     fn address(&self, o: &Object, addr: i64) -> Result<Place, Failure> {
         refused(tessera_check::check_address(o.tile.loc, o.bytes(), addr.into(), self.profile))?;
-        Ok(Place { memory: MemoryId::of_loc(o.tile.loc), at: addr as usize })
+        Ok(Place { memory: self.own(MemoryId::of_loc(o.tile.loc), o.tile.loc), at: addr as usize })
     }
 
     /// TASSIGN: binds a tile to an address; moves no data.

@@ -5,6 +5,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTags};
 use tessera_isa::ops::{Bind, Opcode, Role};
+use tessera_isa::sem::Dir;
 use tessera_isa::tile::Tile;
 
 macro_rules! slots {
@@ -176,6 +177,73 @@ pub(crate) enum Code {
     // A tile instruction; the number of its site.
     Issue(u32),
     Support(OpId, Box<Support>),
+    // What cores do with each other.
+    Meet(OpId, Box<Meet>),
+}
+
+/// A FIFO between the cores of a block, as they run.
+#[derive(Clone, Debug)]
+pub(crate) struct Channel {
+    pub dir: Dir,
+    pub slots: u64,
+    pub slot_size: u64,
+    pub split: u8,
+    pub name: String,
+    /// Where the slots lie in the consumer's memory.
+    pub base: u64,
+    /// Where in the pool pushed tiles wait.
+    pub stage: u64,
+    /// The first byte of the slots in global memory, behind the pointer that `initialize` is given.
+    pub offset: u64,
+}
+
+impl Channel {
+    /// What rows and columns are divided by between the vector cores.
+    pub fn division(&self) -> [u64; 2] {
+        match self.split {
+            1 => [2, 1],
+            2 => [1, 2],
+            _ => [1, 1],
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Push {
+    pub channel: usize,
+    /// Which push of the FIFO's it is, in the text.
+    pub number: usize,
+    pub src: TileSlot,
+    /// The tile that waits in a slot.
+    pub stage: TileId,
+    /// `gm_slot_buffer`.
+    pub global: Option<GlobalSlot>,
+    pub cache: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct Pop {
+    pub channel: usize,
+    pub to: TileSlot,
+    /// The popped tiles, by slot.
+    pub ring: Vec<TileId>,
+    pub valid: [Option<Int>; 2],
+    /// By push of the FIFO: the tile that it leaves in a slot.
+    pub stages: Vec<TileId>,
+    pub global: Option<GlobalSlot>,
+    /// Tiles that may be views of a popped one.
+    pub views: Vec<TileId>,
+    pub cache: usize,
+}
+
+#[derive(Debug)]
+pub(crate) enum Meet {
+    Push(Push),
+    Pop(Pop),
+    Free { channel: usize },
+    // `sync.set` and `sync.wait`.
+    Give { id: Int, mode: i128 },
+    Take { id: Int },
 }
 
 /// The operations around the instructions.
@@ -220,6 +288,10 @@ pub(crate) enum Support {
     Print(TileSlot),
     // An instruction outside the table.
     Refuse(&'static str),
+    // `declare_tile`: a tile without storage.
+    Declare { object: TileId, slot: TileSlot },
+    // A rule that is broken here.
+    Fault(&'static str, String),
 }
 
 /// A tile instruction of the program.
@@ -256,6 +328,8 @@ pub(crate) struct ObjectInfo {
     pub address: Option<u64>,
     /// Where in the pool it lies.
     pub pool: u64,
+    /// Is it the value's own tile, and not one in a slot of a FIFO?
+    pub is_own: bool,
 }
 
 #[derive(Debug, Default)]
@@ -268,6 +342,9 @@ pub(crate) struct Program {
     pub globals: usize,
     pub vars: Vec<Var>,
     pub pool: u64,
+    pub channels: Vec<Channel>,
+    /// How many caches it needs besides those of its instructions.
+    pub moves: usize,
     /// Addresses that a first TASSIGN gives to tiles that exist from the start.
     pub bound: Vec<(TileId, i64)>,
 }

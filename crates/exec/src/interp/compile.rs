@@ -1,11 +1,15 @@
 //! From an inlined function to [`Program`]: values become slots, tiles become objects.
 
+mod fifo;
 mod instruction;
 
 use super::code::*;
+use super::cores::Process;
 use crate::lower::Failure;
 use tessera_ir::edges::{self, Control, Edge, When};
-use tessera_ir::{Arg, BlockId, CastOp, Def, Func, Module, Op, OpId, OpKind, ScalarType, Type, ValueId, scalar};
+use tessera_ir::{
+    Arg, BlockId, CastOp, Core, Def, Fifos, Func, Module, Op, OpId, OpKind, ScalarType, Type, ValueId, scalar,
+};
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
@@ -21,6 +25,7 @@ pub(crate) fn compile(
     func: &Func,
     profile: Profile,
     placement: &Placement,
+    process: Process,
 ) -> Result<Program, Failure> {
     if placement.fresh.len() != func.ops.len() || placement.tiles.len() != func.values.len() {
         return Err(Diagnostic::internal(func.span, "the placement is of another function"));
@@ -37,7 +42,12 @@ pub(crate) fn compile(
         object_of,
         depth: 0,
         constants: scalar::Constants::new(module, func),
+        process,
+        cores: func.cores(),
+        fifos: Fifos::new(module, func),
+        stages: Vec::new(),
     };
+    c.channels()?;
     for (i, value) in func.values.iter().enumerate() {
         let id = ValueId(i as u32);
         if let (Def::Arg(_) | Def::Input | Def::ListingOut, Var::Tile(_)) = (value.def, c.var(id)) {
@@ -59,6 +69,12 @@ struct Compiler<'a> {
     depth: usize,
     /// Integers that are the same whenever the program runs.
     constants: scalar::Constants,
+    process: Process,
+    /// By operation: the kind of core that runs it.
+    cores: Vec<Option<Core>>,
+    fifos: Fifos,
+    /// By FIFO: the tiles that pushes leave in slots.
+    stages: Vec<Vec<TileId>>,
 }
 
 fn lacks(op: &Op, what: &str) -> Failure {
@@ -92,7 +108,7 @@ impl Compiler<'_> {
         if address.is_none() {
             self.program.pool = pool.saturating_add(tile.bytes().div_ceil(FP_ALIGN).saturating_mul(FP_ALIGN));
         }
-        self.program.objects.push(ObjectInfo { value, tile, conv, address, pool });
+        self.program.objects.push(ObjectInfo { value, tile, conv, address, pool, is_own: true });
         self.object_of[value.index()] = Some(id);
         Ok(id)
     }
@@ -308,6 +324,12 @@ impl Compiler<'_> {
                 again: self.hands(op, at(When::Again)?)?,
                 leave: self.hands(op, at(When::Leave)?)?,
             })),
+            // Everything is compiled for every core, so that all of them agree on what lies where.
+            Control::If(_) if self.is_skipped(id, op) => {
+                self.nested(op, op.blocks.first().copied().ok_or_else(|| lacks(op, "a block"))?)?;
+                let nothing = || (Vec::new(), Vec::new());
+                Code::If(Box::new(If { condition: Int::Imm(0), then: nothing(), other: nothing() }))
+            }
             Control::If(edges::If { condition, .. }) | Control::Select(edges::Select { condition, .. }) => {
                 let mut branches = Vec::new();
                 for (n, edge) in handed.iter().enumerate() {

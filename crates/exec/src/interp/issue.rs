@@ -131,6 +131,8 @@ impl Exec<'_> {
 
     /// Checks an instruction with everything known, lowers it, and keeps it.
     fn make_ready(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+        site.tiles.iter().try_for_each(|(_, slot)| self.is_alive(*slot))?;
+        self.is_no_slot(site)?;
         let view = site.global.map(|slot| self.global(slot).clone());
         let tiles: SmallVec<[(Role, TileId); 6]> =
             site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();

@@ -7,6 +7,7 @@
 mod address;
 mod code;
 mod compile;
+mod cores;
 mod global;
 mod issue;
 mod objects;

@@ -43,6 +43,7 @@ impl Exec<'_> {
             self.engine.begin(result)?;
             self.set_tile(w.dst, result);
         }
+        self.is_alive(w.src)?;
         let (src, dst) = (self.object_of(w.src), self.object_of(w.dst));
         let mut inst = Inst::new(w.opcode, Form::Plain, self.engine.profile);
         for (role, v) in [(Role::Row, w.row), (Role::Col, w.col)] {
@@ -55,6 +56,7 @@ impl Exec<'_> {
 
     /// TGETVAL: an element in storage order (isa/irregular.md 9).
     pub fn get_element(&mut self, at: OpId, get: &GetElement) -> Result<(), Failure> {
+        self.is_alive(get.src)?;
         let src = self.object_of(get.src);
         let mut inst = Inst::new(get.opcode, Form::Plain, self.engine.profile);
         inst.scalars.push(ScalarArg::new(Role::Index, self.int(get.index)));

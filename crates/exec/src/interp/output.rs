@@ -11,6 +11,7 @@ use tessera_isa::ops::{Opcode, Role};
 impl Exec<'_> {
     /// `pto.tprint`.
     pub fn print(&mut self, at: OpId, slot: TileSlot) -> Result<(), Failure> {
+        self.is_alive(slot)?;
         self.watch_print(slot)?;
         let valid = self.engine.object(self.object_of(slot))?.valid;
         is_valid_set(Opcode::Tprint, Role::Tile, valid)?;

@@ -5,6 +5,7 @@
 
 use super::code::{TileSlot, Var, slot_bits};
 use super::compile::compile;
+use super::cores::{Cores, Process};
 use super::races::Owners;
 use super::step::{Context, Exec};
 use super::{BufferOutput, Input, Outcome, Printed, Run, TileOutput, TraceLine};
@@ -37,18 +38,25 @@ pub(super) struct Left {
 }
 
 pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
-    let program = compile(run.module, run.func, run.profile, run.placement)?;
+    let processes = Process::all(run.func);
+    let compiled = |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process);
+    let programs = processes.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
     let blocks = run.blocks.max(1);
     let (limits, progress) = (run.limits, run.progress.clone());
-    let cx = Context {
-        module: run.module,
-        func: run.func,
-        profile: run.profile,
-        program: &program,
-        blocks,
-        limits,
-        progress: progress.as_deref(),
-    };
+    let cx: Vec<Context<'_>> = processes
+        .iter()
+        .zip(&programs)
+        .map(|(process, program)| Context {
+            module: run.module,
+            func: run.func,
+            profile: run.profile,
+            program,
+            process: *process,
+            blocks,
+            limits,
+            progress: progress.as_deref(),
+        })
+        .collect();
     scalars_are_bound(&run)?;
     let mut buffers = buffers(&mut run);
     let run = &run;
@@ -59,15 +67,15 @@ pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
 }
 
 /// One block: it works on the buffers themselves.
-fn alone(run: &Run<'_>, cx: &Context<'_>, buffers: &mut [Buffer]) -> Left {
+fn alone(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -> Left {
     let mut memories = Memories::with_limit(run.tracked, run.limits.memory);
     for buffer in buffers.iter_mut() {
         memories.add_buffer(std::mem::take(&mut buffer.memory));
     }
-    let mut exec = Exec::new(cx, memories, run.trace);
-    let left = one(run, &mut exec, buffers, 0);
+    let mut cores = Cores::new(cx, memories, run.trace);
+    let left = one(run, &mut cores, buffers, 0);
     for (k, buffer) in buffers.iter_mut().enumerate() {
-        if let Some(memory) = exec.engine.memories.get_mut(MemoryId::buffer(k as u32)) {
+        if let Some(memory) = cores.memories().and_then(|m| m.get_mut(MemoryId::buffer(k as u32))) {
             buffer.memory = std::mem::take(memory);
         }
     }
@@ -75,19 +83,19 @@ fn alone(run: &Run<'_>, cx: &Context<'_>, buffers: &mut [Buffer]) -> Left {
 }
 
 /// Several blocks on several threads, each thread with a copy of the buffers.
-fn together(run: &Run<'_>, cx: &Context<'_>, buffers: &[Buffer], blocks: u32, threads: usize) -> Vec<Left> {
+fn together(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer], blocks: u32, threads: usize) -> Vec<Left> {
     let next = AtomicU32::new(0);
     let all: Mutex<Vec<(u32, Left)>> = Mutex::new(Vec::new());
     let work = || {
-        let mut exec = Exec::new(cx, copies(buffers, run.tracked, run.limits.memory), run.trace);
+        let mut cores = Cores::new(cx, copies(buffers, run.tracked, run.limits.memory), run.trace);
         loop {
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks {
                 return;
             }
-            let mut left = one(run, &mut exec, buffers, block);
+            let mut left = one(run, &mut cores, buffers, block);
             for (k, buffer) in (0..).zip(buffers) {
-                let memory = exec.engine.memories.get_mut(MemoryId::buffer(k));
+                let memory = cores.memories().and_then(|m| m.get_mut(MemoryId::buffer(k)));
                 left.writes.extend(memory.map(|m| m.take_written(&buffer.memory)));
             }
             if left.failure.is_some() {
@@ -121,16 +129,20 @@ pub(super) fn copies(buffers: &[Buffer], tracked: bool, limit: u64) -> Memories 
     memories
 }
 
-fn one(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer], block: u32) -> Left {
-    exec.reset(block);
+fn one(run: &Run<'_>, cores: &mut Cores<'_>, buffers: &[Buffer], block: u32) -> Left {
     let mut left = Left::default();
-    let result = set_up(run, exec, buffers).and_then(|()| exec.run());
-    let result = result.and_then(|()| read_outputs(run, exec, block, &mut left));
+    let result = cores.begin(run, buffers, block).and_then(|()| cores.run());
+    if let Some(progress) = &run.progress {
+        progress.blocks.fetch_add(1, Ordering::Relaxed);
+    }
+    let result = result.and_then(|()| read_outputs(run, cores, block, &mut left));
     left.failure = result.err();
-    left.warnings = std::mem::take(&mut exec.found.warnings);
-    left.printed = std::mem::take(&mut exec.printed);
-    if let Some(trace) = &mut exec.trace {
-        left.trace = std::mem::take(trace);
+    for exec in &mut cores.list {
+        left.warnings.append(&mut exec.found.warnings);
+        left.printed.append(&mut exec.printed);
+        if let Some(trace) = &mut exec.trace {
+            left.trace.append(trace);
+        }
     }
     left
 }
@@ -261,22 +273,23 @@ fn scalars_are_bound(run: &Run<'_>) -> Result<(), Failure> {
     ))
 }
 
-fn read_outputs(run: &Run<'_>, exec: &mut Exec<'_>, block: u32, left: &mut Left) -> Result<(), Failure> {
-    if block + 1 != exec.cx.blocks {
+fn read_outputs(run: &Run<'_>, cores: &mut Cores<'_>, block: u32, left: &mut Left) -> Result<(), Failure> {
+    if block + 1 != run.blocks.max(1) {
         return Ok(());
     }
-    for (value, core) in &run.outputs {
+    for (value, asked) in &run.outputs {
+        let (exec, core) = cores.owner(*value, *asked)?;
         let Some(slot) = exec.cx.program.tile(*value) else {
             continue;
         };
-        let data = exec.engine.read(exec.object_of(slot), *core)?;
+        let data = exec.engine.read(exec.object_of(slot), core)?;
         if data.defined.iter().any(|d| *d != 0xFF)
-            && let Some(mut d) = exec.undefined_read(slot, *core, "is put out")
+            && let Some(mut d) = exec.undefined_read(slot, core, "is put out")
         {
             d.span = Some(run.func.value(*value).span);
             exec.found.warnings.push(d);
         }
-        left.tiles.push(TileOutput { value: *value, core: *core, data });
+        left.tiles.push(TileOutput { value: *value, core: *asked, data });
     }
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! The state of one block, and control flow.
 
 use super::code::*;
+use super::cores::{Links, Process, Wait};
 use super::report::Found;
 use super::{Limits, Printed, Progress, TraceLine};
-use crate::engine::memory::Memories;
+use crate::engine::memory::{Memories, MemoryId};
 use crate::engine::{Engine, Global};
 use crate::lower::{Failure, failure};
+use crate::nest::Place;
 use crate::origin::Watch;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
@@ -27,6 +29,7 @@ pub(crate) struct Context<'a> {
     pub func: &'a Func,
     pub profile: Profile,
     pub program: &'a Program,
+    pub process: Process,
     pub blocks: u32,
     pub limits: Limits,
     pub progress: Option<&'a Progress>,
@@ -56,6 +59,12 @@ pub(crate) struct Exec<'a> {
     pub trace: Option<Vec<TraceLine>>,
     /// Follows where bytes come from, where somebody wants to know.
     pub watch: Option<Box<Watch>>,
+    /// What the cores of the block share; with whoever runs.
+    pub links: Option<Box<Links>>,
+    /// Where it waits, and for what.
+    pub waits: Option<(OpId, Wait)>,
+    /// The way back to where it waits: places in lists of operations, the outermost last.
+    resume: Vec<u64>,
     /// How many instructions were issued when the block began.
     pub began: u64,
     steps: u64,
@@ -69,9 +78,13 @@ impl<'a> Exec<'a> {
     /// A block before its first operation; buffers and arguments are the caller's to set.
     pub fn new(cx: &'a Context<'a>, memories: Memories, trace: bool) -> Self {
         let program = cx.program;
-        let mut engine = Engine::of_program(cx.profile, memories, program.sites.len());
+        let mut engine = Engine::of_program(cx.profile, memories, program.sites.len() + program.moves);
+        (engine.core, engine.is_one_core) = (cx.process.number, cx.process.is_vector_of_two());
         for o in &program.objects {
-            engine.add(o.tile, o.conv, o.address, o.pool);
+            match o.is_own {
+                true => engine.add(o.tile, o.conv, o.address, o.pool),
+                false => engine.add_at(o.tile, o.conv, Place { memory: MemoryId::NONE, at: 0 }),
+            };
         }
         Exec {
             cx,
@@ -84,6 +97,9 @@ impl<'a> Exec<'a> {
             printed: Vec::new(),
             trace: trace.then(Vec::new),
             watch: None,
+            links: None,
+            waits: None,
+            resume: Vec::new(),
             began: 0,
             steps: 0,
             told: 0,
@@ -103,24 +119,37 @@ impl<'a> Exec<'a> {
         self.engine.epoch += 1;
         // A value may be named before its definition (syntax.md 1), so its own tile is there from the start.
         let program = cx.program;
-        for (object, info) in program.objects.iter().enumerate() {
+        self.waits = None;
+        self.resume.clear();
+        self.links = None;
+        for (object, info) in program.objects.iter().enumerate().filter(|(_, info)| info.is_own) {
             if let Some(slot) = program.tile(info.value) {
                 self.set_tile(slot, TileId::new(object));
             }
         }
     }
 
-    pub fn run(&mut self) -> Result<(), Failure> {
+    /// Runs to the end, or on from where it waits until it waits again.
+    pub fn run(&mut self) -> Result<(), Stop> {
         let program = self.cx.program;
-        let result = self.code(&program.body).map_err(|e| match self.cx.blocks {
-            ..=1 => e,
-            blocks => noted(e, format!("in block {} of {blocks}", self.block)),
+        let result = self.code(&program.body).map_err(|stop| {
+            let mut stop = stop;
+            if self.cx.process.is_mixed {
+                stop = stop.noted(|| format!("on {}", self.cx.process.name()));
+            }
+            if self.cx.blocks > 1 {
+                stop = stop.noted(|| format!("in block {} of {}", self.block, self.cx.blocks));
+            }
+            stop
         });
         self.tell();
-        if let Some(progress) = self.cx.progress {
-            progress.blocks.fetch_add(1, Ordering::Relaxed);
-        }
         result
+    }
+
+    /// The process cannot go on now.
+    pub fn wait(&mut self, at: OpId, wait: Wait) -> Stop {
+        self.waits = Some((at, wait));
+        Stop::Waits
     }
 
     fn tell(&mut self) {
@@ -156,9 +185,16 @@ impl<'a> Exec<'a> {
         self.at(at, failure(what.rule(), what.to_string(), what.help()))
     }
 
-    fn code(&mut self, code: &[Code]) -> Result<(), Failure> {
-        self.steps += code.len() as u64;
-        for c in code {
+    fn code(&mut self, code: &[Code]) -> Result<(), Stop> {
+        let first = match self.resume.pop() {
+            Some(at) => at as usize,
+            None => {
+                self.steps += code.len() as u64;
+                0
+            }
+        };
+        for (n, c) in code.iter().enumerate().skip(first) {
+            let at = |this: &mut Self, stop: Stop| this.left_at(n as u64, stop);
             match c {
                 Code::Set { dst, value } => self.set(*dst, *value),
                 Code::Arith { op, width, dst, a, b, at } => {
@@ -186,18 +222,28 @@ impl<'a> Exec<'a> {
                     let value = float::cast(*op, *from, *to, self.int(*a));
                     self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
                 }
-                Code::For(f) => self.repeat(f)?,
+                Code::For(f) => self.repeat(f).map_err(|stop| at(self, stop))?,
                 Code::If(branch) => {
                     let taken = if self.int(branch.condition) != 0 { &branch.then } else { &branch.other };
-                    self.code(&taken.0)?;
+                    self.code(&taken.0).map_err(|stop| at(self, stop))?;
                     self.hand(&taken.1)?;
                 }
-                Code::While(w) => self.repeat_while(w)?,
+                Code::While(w) => self.repeat_while(w).map_err(|stop| at(self, stop))?,
                 Code::Issue(site) => self.issue(*site as usize)?,
                 Code::Support(at, support) => self.support(*at, support).map_err(|e| self.at(*at, e))?,
+                Code::Meet(op, meet) => self.meet(*op, meet).map_err(|stop| at(self, stop))?,
             }
         }
         Ok(())
+    }
+
+    /// On the way out of what waits: the place where to go on.
+    #[cold]
+    fn left_at(&mut self, place: u64, stop: Stop) -> Stop {
+        if matches!(stop, Stop::Waits) {
+            self.resume.push(place);
+        }
+        stop
     }
 
     fn support(&mut self, at: OpId, support: &Support) -> Result<(), Failure> {
@@ -240,6 +286,11 @@ impl<'a> Exec<'a> {
             Support::BlockIndex(slot) => self.set(*slot, i64::from(self.block)),
             Support::BlockCount(slot) => self.set(*slot, i64::from(self.cx.blocks)),
             Support::Print(tile) => self.print(at, *tile)?,
+            Support::Declare { object, slot } => {
+                self.engine.end_tile(*object)?;
+                self.set_tile(*slot, *object);
+            }
+            Support::Fault(rule, what) => return Err(failure(rule, what, "check the program")),
             Support::Refuse(name) => {
                 let (what, help) = why_not(name);
                 return Err(failure("not-executable", what, help));
@@ -248,41 +299,56 @@ impl<'a> Exec<'a> {
         Ok(())
     }
 
-    fn repeat(&mut self, f: &For) -> Result<(), Failure> {
+    fn repeat(&mut self, f: &For) -> Result<(), Stop> {
         let (lower, upper, step) = (self.int(f.lower), self.int(f.upper), self.int(f.step));
         if step <= 0 {
             let what = format!("the loop steps by {step}");
-            return Err(self.at(f.at, failure("loop", what, "a step is at least 1")));
+            return Err(self.at(f.at, failure("loop", what, "a step is at least 1")).into());
         }
-        self.ends(f, lower, upper, step)?;
-        self.hand(&f.enter)?;
-        let mut i = lower;
+        // Nothing but the loop sets its variable, so it tells the round that waits.
+        let mut is_resumed = !self.resume.is_empty();
+        let mut i = if is_resumed { self.int(Int::Slot(f.iv)) } else { lower };
+        if !is_resumed {
+            self.ends(f, lower, upper, step)?;
+            self.hand(&f.enter)?;
+        }
         while i < upper {
-            self.set(f.iv, i);
-            self.watch_loop(Some(f.name), i);
-            self.code(&f.body).map_err(|e| noted(e, format!("{} = {i}", self.cx.name(f.name))))?;
+            if !std::mem::take(&mut is_resumed) {
+                self.set(f.iv, i);
+                self.watch_loop(Some(f.name), i);
+            }
+            self.code(&f.body).map_err(|stop| stop.noted(|| format!("{} = {i}", self.cx.name(f.name))))?;
             self.watch_loop_end(f.at);
             self.hand(&f.again)?;
             self.not_endless(f.at)?;
             let Some(next) = i.checked_add(step) else { break };
             i = next;
         }
-        self.hand(&f.leave)
+        Ok(self.hand(&f.leave)?)
     }
 
-    fn repeat_while(&mut self, w: &While) -> Result<(), Failure> {
-        self.hand(&w.enter)?;
-        let mut round = 0u64;
+    fn repeat_while(&mut self, w: &While) -> Result<(), Stop> {
+        // Where it waits: twice the round, and one more in the second block.
+        let mut resumed = self.resume.pop();
+        let mut round = resumed.map_or(0, |at| at / 2);
+        if resumed.is_none() {
+            self.hand(&w.enter)?;
+        }
         loop {
-            let note = |e: Failure| noted(e, format!("in round {round} of scf.while"));
-            self.watch_loop(None, round as i64);
-            self.code(&w.before).map_err(note)?;
-            if self.int(w.condition) == 0 {
-                self.watch_loop_end(w.at);
-                return self.hand(&w.leave);
+            let note = |stop: Stop| stop.noted(|| format!("in round {round} of scf.while"));
+            let in_second = resumed.is_some_and(|at| at % 2 == 1);
+            if resumed.take().is_none() {
+                self.watch_loop(None, round as i64);
             }
-            self.hand(&w.proceed)?;
-            self.code(&w.after).map_err(note)?;
+            if !in_second {
+                self.code(&w.before).map_err(|stop| self.left_at(round * 2, note(stop)))?;
+                if self.int(w.condition) == 0 {
+                    self.watch_loop_end(w.at);
+                    return Ok(self.hand(&w.leave)?);
+                }
+                self.hand(&w.proceed)?;
+            }
+            self.code(&w.after).map_err(|stop| self.left_at(round * 2 + 1, note(stop)))?;
             self.watch_loop_end(w.at);
             self.hand(&w.again)?;
             self.not_endless(w.at)?;
@@ -362,10 +428,30 @@ impl<'a> Exec<'a> {
     }
 }
 
-#[cold]
-fn noted(mut failure: Failure, note: String) -> Failure {
-    failure.notes.push(note);
-    failure
+/// Why a process does not go on.
+pub(crate) enum Stop {
+    Failed(Failure),
+    /// It waits for another one.
+    Waits,
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Stop::Failed(failure)
+    }
+}
+
+impl Stop {
+    #[cold]
+    fn noted(self, note: impl FnOnce() -> String) -> Stop {
+        match self {
+            Stop::Failed(mut failure) => {
+                failure.notes.push(note());
+                Stop::Failed(failure)
+            }
+            Stop::Waits => Stop::Waits,
+        }
+    }
 }
 
 /// A value on its way.

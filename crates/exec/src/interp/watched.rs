@@ -4,8 +4,9 @@
 //! decides by unknown data is noted ([`Watch::undecided`]), and so is everything that moves.
 
 use super::code::{Access, Site, TileSlot};
+use super::cores::Process;
 use super::parallel::{self, Buffer};
-use super::step::{Context, Exec};
+use super::step::{Context, Exec, Stop};
 use super::{Input, Outcome, Run};
 use crate::defined::Shadow;
 use crate::engine::memory::{MemoryId, on_core};
@@ -16,14 +17,22 @@ use crate::origin::{Output, TileAt, Watch};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
-use tessera_ir::{OpId, ValueId};
+use tessera_ir::{Fifos, OpId, ValueId};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::{Role, RuleKind};
 use tessera_isa::sem::{Routed, Sem, Step, steps};
 
 /// Runs a program and follows every byte; data that is not given is unknown.
 pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
-    let program = match super::compile::compile(run.module, run.func, run.profile, run.placement) {
+    let process = match Process::all(run.func).as_slice() {
+        [one] if Fifos::new(run.module, run.func).is_empty() => *one,
+        _ => {
+            let what = "cores that run together are not followed: tiles go between them";
+            let help = "follow the part of one kind of core by itself";
+            return (crate::lower::failure("undecided", what, help).into(), watch);
+        }
+    };
+    let program = match super::compile::compile(run.module, run.func, run.profile, run.placement, process) {
         Ok(program) => program,
         Err(e) => return (e.into(), watch),
     };
@@ -34,6 +43,7 @@ pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
         func: run.func,
         profile: run.profile,
         program: &program,
+        process,
         blocks,
         limits,
         progress: progress.as_deref(),
@@ -93,7 +103,10 @@ impl Exec<'_> {
         for (value, input) in &run.inputs {
             self.watch_given(*value, input)?;
         }
-        self.run()?;
+        self.run().map_err(|stop| match stop {
+            Stop::Failed(failure) => failure,
+            Stop::Waits => crate::lower::failure("undecided", "the kernel waits for another core", "run it"),
+        })?;
         if block + 1 == self.cx.blocks {
             for (value, core) in &run.outputs {
                 if let Some(slot) = self.cx.program.tile(*value) {

@@ -46,50 +46,65 @@ const OF_LOWER: &[AttrName] = &[
     AttrName::NoSplit,
 ];
 
-/// A row: mnemonic, meaning, text, attributes, and what it does.
+/// A row: mnemonic, meaning, text, attributes, what it does, and the rules that can refuse it.
 macro_rules! fifo {
-    ($mnemonic:literal $sem:expr, $text:expr, $attrs:expr, $summary:literal) => {
+    ($mnemonic:literal $sem:expr, $text:expr, $attrs:expr, $summary:literal, $rules:expr) => {
         OpInfo {
             mnemonic: $mnemonic,
             summary: $summary,
             sem: Sem::Fifo($sem),
             text: Text::Pipe($text),
             attrs: $attrs,
+            rules: $rules,
             ..BASE
         }
     };
 }
 
+const PUSHES: &[RuleUse] = rules! {
+    ALL Program "fifo-init", "fifo-kind", "fifo-slot", "fifo-split", "fifo-shape", "acc-mode-split", "fifo-type";
+    ALL AtRun "deadlock", "fifo-leak", "undefined-read";
+};
+const POPS: &[RuleUse] = rules! {
+    ALL Program "fifo-init", "fifo-kind", "fifo-slot", "fifo-split", "fifo-shape", "fifo-type", "fifo-valid", "fifo-write";
+    ALL AtRun "deadlock", "fifo-use-after-free"; A5 AtRun "fifo-unfreed";
+};
+const FREES: &[RuleUse] = rules! {
+    ALL Program "fifo-init", "fifo-kind"; CPU_A5 Program "fifo-free";
+};
+const INITS: &[RuleUse] = rules! {
+    ALL Program "fifo-init", "fifo-kind", "fifo-peer", "fifo-size"; A2A3 Program "fifo-gm";
+};
 const SPLIT: &[AttrName] = &[AttrName::PipeSplit];
 
 family! { after memory::END;
     ReserveBuffer => fifo!("reserve_buffer" Fifo::Reserve, MAKES,
         &[AttrName::Name, AttrName::Size, AttrName::Location, AttrName::Auto, AttrName::Base],
-        "Memory for the slots of a FIFO, for the whole kernel.");
+        "Memory for the slots of a FIFO, for the whole kernel.", rules![ALL Program "fifo-size";]);
     ImportReservedBuffer => fifo!("import_reserved_buffer" Fifo::Import, MAKES, &[AttrName::Name, AttrName::PeerFunc],
-        "The memory that another function reserved.");
+        "The memory that another function reserved.", rules![ALL Program "fifo-peer";]);
     AicInitializePipe => fifo!("aic_initialize_pipe" Fifo::Initialize(Some(Core::Cube)), INIT, OF_PIPE,
-        "The cube core's end of a pipe.");
+        "The cube core's end of a pipe.", INITS);
     AivInitializePipe => fifo!("aiv_initialize_pipe" Fifo::Initialize(Some(Core::Vector)), INIT, OF_PIPE,
-        "The vector cores' end of a pipe.");
+        "The vector cores' end of a pipe.", INITS);
     InitializeL2lPipe => fifo!("initialize_l2l_pipe" Fifo::Initialize(None), LOCAL, OF_LOWER,
-        "An end of a pipe whose slots lie on the chip.");
+        "An end of a pipe whose slots lie on the chip.", INITS);
     InitializeL2g2lPipe => fifo!("initialize_l2g2l_pipe" Fifo::Initialize(None), GLOBAL, OF_LOWER,
-        "An end of a pipe whose slots lie in global memory.");
-    DeclareTile => fifo!("declare_tile" Fifo::Declare, MAKES, &[], "A tile that a tpop gives its storage.");
+        "An end of a pipe whose slots lie in global memory.", INITS);
+    DeclareTile => fifo!("declare_tile" Fifo::Declare, MAKES, &[], "A tile that a tpop gives its storage.", &[]);
     TpushToAiv => fifo!("tpush_to_aiv" Fifo::Push(Some(Dir::C2v)), PUSH, SPLIT,
-        "Give a tile to the vector cores; waits for a free slot.");
+        "Give a tile to the vector cores; waits for a free slot.", PUSHES);
     TpushToAic => fifo!("tpush_to_aic" Fifo::Push(Some(Dir::V2c)), PUSH, SPLIT,
-        "Give a tile to the cube core; waits for a free slot.");
+        "Give a tile to the cube core; waits for a free slot.", PUSHES);
     TpopFromAic => fifo!("tpop_from_aic" Fifo::Pop(Some(Dir::C2v)), POP, SPLIT,
-        "Take the next tile from the cube core; waits for it.");
+        "Take the next tile from the cube core; waits for it.", POPS);
     TpopFromAiv => fifo!("tpop_from_aiv" Fifo::Pop(Some(Dir::V2c)), POP, SPLIT,
-        "Take the next tile from the vector cores; waits for it.");
+        "Take the next tile from the vector cores; waits for it.", POPS);
     TfreeFromAic => fifo!("tfree_from_aic" Fifo::Free(Some(Dir::C2v)), MOVES, SPLIT,
-        "Give the slot of the oldest popped tile back to the cube core.");
+        "Give the slot of the oldest popped tile back to the cube core.", FREES);
     TfreeFromAiv => fifo!("tfree_from_aiv" Fifo::Free(Some(Dir::V2c)), MOVES, SPLIT,
-        "Give the slot of the oldest popped tile back to the vector cores.");
-    Tpush => fifo!("tpush" Fifo::Push(None), PIPE_PUSH, SPLIT, "tpush_to_aiv or tpush_to_aic, by the core.");
-    Tpop => fifo!("tpop" Fifo::Pop(None), PIPE_POP, SPLIT, "tpop_from_aic or tpop_from_aiv, by the core.");
-    Tfree => fifo!("tfree" Fifo::Free(None), PIPE_FREE, SPLIT, "tfree_from_aic or tfree_from_aiv, by the core.");
+        "Give the slot of the oldest popped tile back to the vector cores.", FREES);
+    Tpush => fifo!("tpush" Fifo::Push(None), PIPE_PUSH, SPLIT, "tpush_to_aiv or tpush_to_aic, by the core.", PUSHES);
+    Tpop => fifo!("tpop" Fifo::Pop(None), PIPE_POP, SPLIT, "tpop_from_aic or tpop_from_aiv, by the core.", POPS);
+    Tfree => fifo!("tfree" Fifo::Free(None), PIPE_FREE, SPLIT, "tfree_from_aic or tfree_from_aiv, by the core.", FREES);
 }

@@ -115,9 +115,9 @@ family! { after layout::END;
     GetBuf => plain!("get_buf" [] Orders(Order::Take) AsWritten "Take a buffer's token.");
     RlsBuf => plain!("rls_buf" [] Orders(Order::Release) AsWritten "Give a buffer's token back.");
     SyncSet => plain!("sync.set" [] Orders(Order::CoreSet) AsWritten "A token for another core.", aliases: &["sync_set"],
-        attrs: &[AttrName::FftsMode], source: "sync.md 5");
+        attrs: &[AttrName::FftsMode], source: "sync.md 5", rules: rules![ALL AtRun "sync-overflow";]);
     SyncWait => plain!("sync.wait" [] Orders(Order::CoreWait) AsWritten "Wait for another core's token.", aliases: &["sync_wait"],
-        source: "sync.md 5");
+        source: "sync.md 5", rules: rules![ALL AtRun "deadlock";]);
     SetFfts => plain!("set_ffts" [] Orders(Order::Nothing) AsWritten "Accepted, without effect.");
     SetFlag => plain!("set_flag" [] Orders(Order::Set) AsWritten "Order between two pipes.");
     WaitFlag => plain!("wait_flag" [] Orders(Order::Wait) AsWritten "Order between two pipes.");

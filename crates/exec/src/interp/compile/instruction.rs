@@ -115,9 +115,9 @@ impl Compiler<'_> {
                 attr: op.known_attrs().pad_value(),
             },
             Text::Number if opcode == Opcode::GetBlockIdx => Support::BlockIndex(self.int_result(op)?),
-            // One process that is not split, or one core of a kind (isa/structure.md 4).
             Text::Number if matches!(opcode, Opcode::GetSubblockIdx | Opcode::GetSubblockNum) => {
-                let value = i64::from(opcode == Opcode::GetSubblockNum);
+                let (number, count) = self.process.sub_block();
+                let value = if opcode == Opcode::GetSubblockNum { count } else { number };
                 code.push(Code::Set { dst: self.int_result(op)?, value });
                 return Ok(());
             }
@@ -130,7 +130,8 @@ impl Compiler<'_> {
                 ty: self.scalar_type(self.result(op)?),
             }),
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
-            Text::Pipe(_) => Support::Refuse(opcode.info().mnemonic),
+            Text::Pipe(_) => return self.fifo(id, op, code),
+            _ if op.token().is_some() => return self.token(id, op, opcode, code),
             Text::Ignored | Text::AsWritten => return Ok(()),
             _ => {
                 let site = self.site(id, op, opcode, form)?;

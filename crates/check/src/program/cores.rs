@@ -1,0 +1,78 @@
+//! Cores: which code runs where, and that it can (isa/structure.md 4).
+
+use super::report::Report;
+use super::walk::Walk;
+use tessera_ir::{Func, Module, Op, OpKind, Runs};
+use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
+use tessera_isa::inst::Inst;
+use tessera_isa::ops::Bind;
+use tessera_isa::profile::Profile;
+use tessera_isa::sem::Sem;
+
+impl Report {
+    /// Reports a fault at an operation, once.
+    pub(super) fn fault(&mut self, op: &Op, label: &str, fault: Fault) {
+        self.fault_at(op.span, op.span, label, fault);
+    }
+
+    /// The same at another place of the operation.
+    pub(super) fn fault_at(&mut self, op: Span, at: Span, label: &str, fault: Fault) {
+        if fault.is_error() {
+            self.refuse(op, fault.rule);
+        }
+        if self.is_new(at, fault.rule) {
+            self.diagnostics.push(Diagnostic::from(fault).at(at, label));
+        }
+    }
+}
+
+/// `section-kind` and `mixed-outside-section` of a kernel without calls.
+pub(super) fn check(module: &Module, func: &Func, profile: Profile, report: &mut Report) {
+    let (cores, is_mixed) = (func.cores(), func.runs() == Runs::Mixed);
+    func.walk(&mut |id, op, _| {
+        let core = cores[id.index()];
+        if let (Some(core), Some(section)) = (core, op.section_core())
+            && core != section
+        {
+            let what = format!("a section for the {section} core stands in code for the {core} core");
+            let help = format!("move it out, or write section.{core}");
+            report.fault(op, "never runs", Fault::new("section-kind", what).help(help));
+        }
+        if is_mixed && core.is_none() && touches(op, profile) {
+            let name = op.kind.name();
+            let kernel = module.names.text(func.name);
+            let what = format!("{name} stands outside of sections, and @{kernel} runs on cores of both kinds");
+            let help = "move it into pto.section.cube or pto.section.vector";
+            report.fault(op, "all three cores would run it", Fault::new("mixed-outside-section", what).help(help));
+        }
+    });
+}
+
+/// Does an instruction touch a tile's bytes or write global memory?
+fn touches(op: &Op, profile: Profile) -> bool {
+    let OpKind::Pto(opcode, _) = op.kind else { return false };
+    let only_names = matches!(opcode.binds(profile), Some(Bind::Window | Bind::Bytes | Bind::Storage | Bind::Scale));
+    let info = opcode.info();
+    let prints_a_tile = matches!(info.sem, Sem::Prints) && !info.forms.is_empty();
+    !only_names && (info.sem.computes() || matches!(info.sem, Sem::Stores | Sem::Gets) || prints_a_tile)
+}
+
+impl Walk<'_> {
+    /// `kind-pipe`: the core has the pipe that does it.
+    pub(super) fn check_pipe(&mut self, op: &Op, inst: &Inst) {
+        let Some(core) = self.core.filter(|_| !self.report.refused.contains_key(&op.span)) else { return };
+        if !touches(op, self.profile) {
+            return;
+        }
+        let pipe = crate::rules::signature::of(inst).map_or(inst.op.info().pipe, |sig| sig.pipe);
+        if core.has(pipe) {
+            return;
+        }
+        let what = format!("{} runs on pipe {pipe} here, which the {core} core does not have", inst.op);
+        let mut fault = Fault::new("kind-pipe", what).help(format!("move it into code for the {} core", core.other()));
+        if self.profile == Profile::Cpu {
+            fault.severity = Severity::Warning;
+        }
+        self.report.fault(op, "", fault);
+    }
+}

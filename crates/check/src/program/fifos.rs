@@ -1,0 +1,422 @@
+//! FIFOs between cores: both ends, what goes through them, and in which order (isa/structure.md 5).
+
+mod balance;
+
+use super::report::Report;
+use crate::rules::fifo as rules;
+use rustc_hash::FxHashSet;
+use tessera_ir::fifo::{self, Buffer, Fifo};
+use tessera_ir::scalar::Constants;
+use tessera_ir::{Core, Fifos, Func, Module, Op, OpId, OpKind, ValueId};
+use tessera_isa::diag::Fault;
+use tessera_isa::inst::{AttrValue, Space};
+use tessera_isa::ops::{AttrName, Bind, Effect, Role};
+use tessera_isa::profile::{Profile, TILE_ALIGN};
+use tessera_isa::sem::{Dir, Fifo as Part};
+use tessera_isa::tile::{Loc, Tile};
+
+/// The FIFO rules of a kernel without calls.
+pub(super) fn check(module: &Module, func: &Func, profile: Profile, report: &mut Report) {
+    if !func.ops.iter().any(|op| fifo::part(op).is_some()) {
+        return;
+    }
+    let constants = Constants::new(module, func);
+    let mut check =
+        Check { module, func, profile, report, cores: func.cores(), fifos: Fifos::new(module, func), constants };
+    func.walk(&mut |id, op, _| {
+        if let Some(part) = fifo::part(op) {
+            check.part(id, op, part);
+        }
+    });
+    check.reserves();
+    let fifos = std::mem::take(&mut check.fifos);
+    for (n, known) in fifos.list.iter().enumerate() {
+        check.splits(known);
+        check.meetings(known);
+        if profile != Profile::A2a3 {
+            check.balance(&fifos, n);
+        }
+    }
+    check.writes();
+}
+
+struct Check<'a> {
+    module: &'a Module,
+    func: &'a Func,
+    profile: Profile,
+    report: &'a mut Report,
+    cores: Vec<Option<Core>>,
+    fifos: Fifos,
+    constants: Constants,
+}
+
+fn memory(dir: Dir) -> (Space, Loc) {
+    match dir {
+        Dir::C2v => (Space::Vec, Loc::Vec),
+        Dir::V2c => (Space::Mat, Loc::Mat),
+    }
+}
+
+impl Check<'_> {
+    fn name(&self, name: tessera_ir::NameId) -> &str {
+        self.module.names.text(name)
+    }
+
+    fn tile(&self, value: Option<ValueId>) -> Option<Tile> {
+        self.module.types.get(self.func.value(value?).ty).on(self.profile)
+    }
+
+    fn part(&mut self, id: OpId, op: &Op, part: Part) {
+        let core = self.cores[id.index()];
+        let moves = matches!(part, Part::Push(_) | Part::Pop(_) | Part::Free(_));
+        if !moves && !matches!(part, Part::Initialize(_)) {
+            return;
+        }
+        let Some(core) = core.filter(|core| part.core().is_none_or(|wanted| wanted == *core)) else {
+            let name = op.kind.name();
+            let what = match (core, part.core()) {
+                (Some(core), _) => format!("{name} stands in code for the {core} core"),
+                (None, _) => format!("{name} stands in code of no kind of core"),
+            };
+            let wanted = part.core().map_or("cube or vector".into(), |core| core.to_string());
+            let help = format!("mark the function pto.kernel_kind = #pto.kernel_kind<{wanted}>, or write a section");
+            return self.report.fault(op, "", Fault::new("fifo-kind", what).help(help));
+        };
+        match part {
+            Part::Initialize(_) => self.init(id, op, core),
+            _ => self.moves(id, op, part, core),
+        }
+    }
+
+    /// `fifo-init`, `fifo-peer`, `fifo-size` and `fifo-gm` of one end.
+    fn init(&mut self, id: OpId, op: &Op, core: Core) {
+        let attrs = op.known_attrs();
+        let number = |name| attrs.int(name);
+        let init = |what: String, help: &str| Fault::new("fifo-init", what).help(help);
+        let fault = match (number(AttrName::DirMask), number(AttrName::SlotSize), number(AttrName::SlotNum)) {
+            (Some(1..=3), Some(size), slots) if size > 0 && size % 32 == 0 && slots.is_none_or(|n| n > 0) => None,
+            (None, ..) => Some(init("the pipe has no dir_mask".into(), "write dir_mask = 1, 2 or 3")),
+            (Some(mask), ..) if !(1..=3).contains(&mask) => {
+                Some(init(format!("dir_mask is {mask}"), "1 is cube to vector, 2 vector to cube, 3 both"))
+            }
+            (_, size, None | Some(1..)) => {
+                let what = size.map_or("the pipe has no slot_size".into(), |size| format!("slot_size is {size}"));
+                Some(init(what, "write the bytes of a whole tile, a multiple of 32"))
+            }
+            (_, _, Some(slots)) => Some(init(format!("slot_num is {slots}"), "a FIFO has at least one slot")),
+        };
+        let earlier = |other: &OpId| {
+            self.func.home(*other) == self.func.home(id) && self.cores[other.index()] == Some(core) && *other != id
+        };
+        let inits = (0..self.func.ops.len() as u32).map(OpId);
+        let mut inits = inits.filter(|at| matches!(fifo::part(self.func.op(*at)), Some(Part::Initialize(_))));
+        let second = inits.find(earlier).filter(|other| self.func.op(*other).span.start < op.span.start);
+        let fault = fault.or_else(|| {
+            let what = format!("@{} initializes a second pipe", self.name(self.func.home(id)));
+            second.map(|_| Fault::new("fifo-init", what).help("a function has one pipe, of one or both directions"))
+        });
+        if let Some(fault) = fault {
+            return self.report.fault(op, "", fault);
+        }
+        for dir in Dir::ALL.iter().copied().filter(|dir| fifo::has_dir(op, *dir)) {
+            if let Some(fault) = self.end(op, core, dir) {
+                return self.report.fault(op, "", fault);
+            }
+        }
+        if self.profile == Profile::A2a3 && op.operand(Role::Global).is_none() {
+            let what = "the pipe has no gm_slot_buffer, and slots lie in global memory on a2a3";
+            self.report.fault(op, "", Fault::new("fifo-gm", what).help("give both ends a gm_slot_buffer"));
+        }
+    }
+
+    /// `fifo-peer` and `fifo-size` of one direction of one end.
+    fn end(&self, init: &Op, core: Core, dir: Dir) -> Option<Fault> {
+        let peer = |what: String, help: String| Some(Fault::new("fifo-peer", what).help(help));
+        let needed = fifo::slots(init).saturating_mul(fifo::slot_size(init));
+        let (space, _) = memory(dir);
+        match (fifo::buffer(self.func, init, dir), dir.consumer() == core) {
+            (Buffer::Reserve(at), is_consumer) => {
+                let reserve = self.func.op(at);
+                let size = reserve.known_attrs().int(AttrName::Size).unwrap_or(0);
+                if is_consumer && size < i128::from(needed) {
+                    let what = format!(
+                        "{} slots of {} bytes need {needed}, and {size} are reserved",
+                        fifo::slots(init),
+                        fifo::slot_size(init)
+                    );
+                    return Some(Fault::new("fifo-size", what).help(format!("size = {needed}")));
+                }
+                let location = reserve.known_attrs().location();
+                if is_consumer && location != Some(space) {
+                    let what =
+                        format!("the slots of {dir} are reserved in {}", location.map_or("no memory", |l| l.name()));
+                    return Some(Fault::new("fifo-size", what).help(format!("location = #pto.address_space<{space}>")));
+                }
+                None
+            }
+            (Buffer::Import(_), true) | (Buffer::Other, true) => peer(
+                format!("the {dir} buffer of the consumer is not what it reserved itself"),
+                "give the result of its own reserve_buffer".into(),
+            ),
+            (Buffer::Other, false) => peer(
+                format!("the {dir} buffer of the producer is not the one that the consumer reserved"),
+                "give the result of import_reserved_buffer".into(),
+            ),
+            (Buffer::Import(at), false) => self.import(init, at, dir),
+        }
+    }
+
+    /// The function that an import names reserves that buffer, and its end of the pipe is the same.
+    fn import(&self, init: &Op, import: OpId, dir: Dir) -> Option<Fault> {
+        let peer = |what: String, help: &str| Some(Fault::new("fifo-peer", what).help(help));
+        let op = self.func.op(import);
+        let (name, func) = (op.name_attr(AttrName::Name).unwrap_or_default(), op.name_attr(AttrName::PeerFunc));
+        let Some(func) = func else {
+            return peer("the import names no peer_func".into(), "write peer_func = @consumer");
+        };
+        let Some(other) = self.module.func(func) else {
+            return peer(
+                format!("@{func} is named as peer_func, and the module has no such function"),
+                "name the consumer",
+            );
+        };
+        let named = |op: &&Op| fifo::part(op) == Some(Part::Reserve) && op.name_attr(AttrName::Name) == Some(name);
+        if !other.ops.iter().any(|op| named(&op)) {
+            return peer(format!("@{func} reserves no buffer \"{name}\""), "reserve it there, under this name");
+        }
+        let ends = other.ops.iter().filter(|end| {
+            let Buffer::Reserve(at) = fifo::buffer(other, end, dir) else { return false };
+            matches!(fifo::part(end), Some(Part::Initialize(_))) && named(&other.op(at))
+        });
+        let Some(end) = ends.into_iter().next() else {
+            return peer(format!("@{func} initializes no pipe with its buffer \"{name}\""), "initialize both ends");
+        };
+        let ways: [(&str, fn(&Op) -> Option<AttrValue>); 4] = [
+            ("dir_mask", |op| op.known_attrs().value(AttrName::DirMask)),
+            ("slot_size", |op| op.known_attrs().value(AttrName::SlotSize)),
+            ("slots", |op| Some(AttrValue::Int(fifo::slots(op).into()))),
+            ("nosplit", |op| op.known_attrs().value(AttrName::NoSplit)),
+        ];
+        let (way, _) = ways.into_iter().find(|(_, of)| of(init) != of(end))?;
+        peer(
+            format!("the ends of the pipe differ in {way}: this one and that of @{func}"),
+            "write the same at both ends",
+        )
+    }
+
+    /// A push, pop or free by itself.
+    fn moves(&mut self, id: OpId, op: &Op, part: Part, core: Core) {
+        let Some(dir) = part.dir(core) else { return };
+        let init = self.fifos.init(id).filter(|init| self.func.op(*init).span.start < op.span.start);
+        let name = op.kind.name();
+        let Some(init) = init else {
+            let what = format!("{name} stands before any pipe is initialized for the {core} core");
+            let help =
+                if core == Core::Cube { "write aic_initialize_pipe first" } else { "write aiv_initialize_pipe first" };
+            return self.report.fault(op, "", Fault::new("fifo-init", what).help(help));
+        };
+        // A pipe that is refused says nothing about what goes through it.
+        if self.report.refused.contains_key(&self.func.op(init).span) || split_of(op) > 2 {
+            return;
+        }
+        if !fifo::has_dir(self.func.op(init), dir) {
+            let mask = self.func.op(init).known_attrs().int(AttrName::DirMask).unwrap_or(0);
+            let what = format!("{name} goes {dir}, and dir_mask = {mask} has no such direction");
+            return self.report.fault(op, "", Fault::new("fifo-init", what).help("dir_mask = 3 has both"));
+        }
+        let (slot_size, split) = (fifo::slot_size(self.func.op(init)), split_of(op));
+        let fault = match part {
+            Part::Push(_) => {
+                let Some(tile) = self.tile(op.operand(Role::Src).and_then(|o| o.arg.value())) else { return };
+                let known = |extent: tessera_isa::tile::Extent, declared| extent.known().unwrap_or(declared);
+                let valid = [known(tile.v_row, 0), known(tile.v_col, 0)];
+                rules::check_push(self.profile, dir, split, slot_size, &tile, valid)
+            }
+            Part::Pop(_) => {
+                let Some(tile) = self.tile(popped(op)) else { return };
+                let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).map(|o| o.arg));
+                let halves = if dir == Dir::C2v && split != 0 { 2 } else { 1 };
+                let known = given.map(|arg| arg.map(|arg| self.constants.get(arg).map_or(0, i128::from)));
+                rules::check_result(dir, &tile)
+                    .or_else(|| rules::check_slot(slot_size, &tile, halves))
+                    .or_else(|| (op.operand(Role::Tile).is_none()).then(|| rules::check_popped(&tile, known)).flatten())
+            }
+            _ => None,
+        };
+        if let Some(fault) = fault {
+            self.report.fault(op, "", fault);
+        }
+    }
+
+    /// `fifo-size` of reserved buffers by themselves, and tiles that lie over them.
+    fn reserves(&mut self) {
+        let func = self.func;
+        let reserves: Vec<(OpId, &Op)> =
+            (0..).map(OpId).zip(&func.ops).filter(|(_, op)| fifo::part(op) == Some(Part::Reserve)).collect();
+        let mut names = FxHashSet::default();
+        for (id, op) in &reserves {
+            let attrs = op.known_attrs();
+            let size = |what: String, help: &str| Some(Fault::new("fifo-size", what).help(help));
+            let (bytes, base) = (attrs.int(AttrName::Size).unwrap_or(0), attrs.int(AttrName::Base));
+            let name = op.name_attr(AttrName::Name).unwrap_or_default();
+            let loc = match attrs.location() {
+                Some(Space::Vec) => Some(Loc::Vec),
+                Some(Space::Mat) => Some(Loc::Mat),
+                _ => None,
+            };
+            let room = loc.and_then(|loc| self.profile.memory(loc)).and_then(|m| m.bytes).map(i128::from);
+            let fault = if name.is_empty() {
+                size("the buffer has no name".into(), "write name = \"c2v\"")
+            } else if !names.insert((func.home(*id), name)) {
+                size(
+                    format!("two buffers of @{} are named \"{name}\"", self.name(func.home(*id))),
+                    "give each its own name",
+                )
+            } else if loc.is_none() {
+                size(
+                    "the buffer lies in no memory of the consumer".into(),
+                    "write location = #pto.address_space<vec> or <mat>",
+                )
+            } else if bytes <= 0 {
+                size(format!("{bytes} bytes are reserved"), "write size = slots · slot_size")
+            } else if base.is_some() == attrs.flag(AttrName::Auto) {
+                size(
+                    "base is written exactly where auto = false".into(),
+                    "write auto = true, or auto = false and base = …",
+                )
+            } else if let Some(base) = base.filter(|base| *base < 0 || base % i128::from(TILE_ALIGN) != 0) {
+                size(format!("the base {base} is no address of a buffer"), "use a multiple of 32")
+            } else if let Some(end) =
+                base.or(Some(0)).map(|base| base + bytes).filter(|end| room.is_some_and(|room| *end > room))
+            {
+                size(
+                    format!("the buffer ends at byte {end}, and the memory has {}", room.unwrap_or(0)),
+                    "use a smaller or lower buffer",
+                )
+            } else {
+                None
+            };
+            if let Some(fault) = fault {
+                self.report.fault(op, "", fault);
+            } else if let (Some(loc), Some(base)) = (loc, base) {
+                self.overlaps(loc, base, base + bytes);
+            }
+        }
+    }
+
+    /// `overlap`: no tile with an address lies over a reserved buffer.
+    fn overlaps(&mut self, loc: Loc, start: i128, end: i128) {
+        let func = self.func;
+        for op in &func.ops {
+            let tile = match op.opcode().and_then(|o| o.info().binds) {
+                Some(Bind::New) => op.results.first().copied(),
+                Some(Bind::Address) => op.operand(Role::Tile).and_then(|o| o.arg.value()),
+                _ => None,
+            };
+            let address = op.operand(Role::Addr).and_then(|o| self.constants.get(o.arg)).map(i128::from);
+            if let (Some(tile), Some(at)) = (self.tile(tile).filter(|tile| tile.loc == loc), address)
+                && at < end
+                && start < at + i128::from(tile.bytes())
+            {
+                let last = at + i128::from(tile.bytes());
+                let what = format!("a tile lies at {at:#x}..{last:#x}, over a buffer reserved at {start:#x}..{end:#x}");
+                self.report.fault(op, "", Fault::new("overlap", what).help("move one of them"));
+            }
+        }
+    }
+
+    /// `fifo-split`: one split in a direction, which `nosplit` allows.
+    fn splits(&mut self, fifo: &Fifo) {
+        for id in fifo.pushes.iter().chain(&fifo.pops) {
+            let op = self.func.op(*id);
+            let split = op.known_attrs().int(AttrName::PipeSplit).unwrap_or(0);
+            let init = self.fifos_init(fifo).map(|at| self.func.op(at));
+            let nosplit = init.and_then(|init| init.known_attrs().get(AttrName::NoSplit));
+            let fault = match (split, nosplit) {
+                (..0 | 3.., _) => Some((format!("split is {split}"), "0 is none, 1 rows, 2 columns")),
+                (1..=2, Some(AttrValue::Bool(true))) => {
+                    Some((format!("split is {split}, and the pipe says nosplit = true"), "write split = 0"))
+                }
+                (0, Some(AttrValue::Bool(false))) => {
+                    Some(("split is 0, and the pipe says nosplit = false".into(), "write split = 1 or 2"))
+                }
+                _ if split != i128::from(fifo.split) => Some((
+                    format!("split is {split}, and {} elsewhere in {}", fifo.split, fifo.describe(self.module)),
+                    "all pushes and pops of a direction have one split",
+                )),
+                _ => None,
+            };
+            if let Some((what, help)) = fault {
+                self.report.fault(op, "", Fault::new("fifo-split", what).help(help));
+            }
+        }
+    }
+
+    fn fifos_init(&self, fifo: &Fifo) -> Option<OpId> {
+        fifo.inits.iter().flatten().next().copied()
+    }
+
+    /// `fifo-shape` and `fifo-type`: every pop takes what some push leaves, and the other way round.
+    fn meetings(&mut self, fifo: &Fifo) {
+        let tiles = |ids: &[OpId], of: fn(&Op) -> Option<ValueId>| -> Vec<(OpId, Tile)> {
+            let sound = ids.iter().filter(|id| !self.report.refused.contains_key(&self.func.op(**id).span));
+            sound.filter_map(|id| Some((*id, self.tile(of(self.func.op(*id)))?))).collect()
+        };
+        let pushes = tiles(&fifo.pushes, |op| op.operand(Role::Src).and_then(|o| o.arg.value()));
+        let pops = tiles(&fifo.pops, popped);
+        let meet = |push: &Tile, pop: &Tile| rules::check_meet(self.profile, fifo.dir, fifo.split, push, pop);
+        let mut found = Vec::new();
+        for (id, pop) in &pops {
+            let all: Vec<_> = pushes.iter().map(|(_, push)| meet(push, pop)).collect();
+            if !all.is_empty() && all.iter().all(Option::is_some) {
+                found.extend(all.into_iter().flatten().next().map(|fault| (*id, fault)));
+            }
+        }
+        let is_clean = found.is_empty();
+        for (id, push) in pushes.iter().filter(|_| is_clean) {
+            let all: Vec<_> = pops.iter().map(|(_, pop)| meet(push, pop)).collect();
+            if !all.is_empty() && all.iter().all(Option::is_some) {
+                found.extend(all.into_iter().flatten().next().map(|fault| (*id, fault)));
+            }
+        }
+        for (id, fault) in found {
+            self.report.fault(self.func.op(id), "", fault);
+        }
+    }
+
+    /// `fifo-write`: nobody writes a popped tile, or a view of one.
+    fn writes(&mut self) {
+        let func = self.func;
+        let mut slots: FxHashSet<ValueId> = FxHashSet::default();
+        func.walk(&mut |_, op, _| {
+            let OpKind::Pto(opcode, form) = op.kind else { return };
+            if matches!(fifo::part(op), Some(Part::Pop(_))) {
+                slots.extend(popped(op));
+                return;
+            }
+            let is_slot = |value: Option<ValueId>| value.is_some_and(|value| slots.contains(&value));
+            let src = op.operand(Role::Src).and_then(|o| o.arg.value());
+            let views = !matches!(opcode.binds(self.profile), None | Some(Bind::New | Bind::Address | Bind::Scale));
+            if views && is_slot(src) {
+                slots.extend(op.dsts().into_iter().map(|(_, dst)| dst));
+                return;
+            }
+            let writes = |effect| matches!(effect, Effect::Write | Effect::ReadWrite | Effect::Scratch);
+            let written = op.operands.iter().find(|o| is_slot(o.arg.value()) && writes(opcode.effect(form, o.role)));
+            if let Some(value) = written.and_then(|o| o.arg.value()) {
+                let name = self.module.names.text(func.value(value).name);
+                let what = format!("{opcode} writes %{name}, which lies in a slot of a FIFO");
+                self.report.fault(op, "", Fault::new("fifo-write", what).help("write a tile of its own"));
+            }
+        });
+    }
+}
+
+/// The tile that a pop gives.
+fn popped(op: &Op) -> Option<ValueId> {
+    op.operand(Role::Tile).and_then(|o| o.arg.value()).or(op.results.first().copied())
+}
+
+fn split_of(op: &Op) -> u8 {
+    op.known_attrs().int(AttrName::PipeSplit).and_then(|split| u8::try_from(split).ok()).unwrap_or(0)
+}

@@ -1,0 +1,215 @@
+//! The cores of a block as processes that run in turn (isa/structure.md 4).
+//!
+//! A mixed kernel is compiled three times, for C, V0 and V1. Each core has tiles, scalars and a place in the program of
+//! its own; the memories and the [`Links`] between them go to whoever runs. A core runs until it waits or ends; then the
+//! next one does. Since each FIFO has one writer and one reader and nothing can be polled, the values do not depend on
+//! that order. If nobody gets on, it is a `deadlock`.
+
+mod fifo;
+mod links;
+mod token;
+
+pub(crate) use links::{Links, Wait};
+
+use super::Run;
+use super::code::Meet;
+use super::parallel::{Buffer, set_up};
+use super::step::{Context, Exec, Stop};
+use crate::engine::memory::Memories;
+use crate::lower::Failure;
+use tessera_ir::{Core, Func, OpId, Runs, ValueId};
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::tile::Loc;
+
+/// One process of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process {
+    /// The kind of core; none for a process that has all pipes and memories.
+    pub core: Option<Core>,
+    /// Which vector core it is.
+    pub number: u8,
+    pub is_mixed: bool,
+}
+
+impl Process {
+    /// The processes of a kernel, in the order in which they run.
+    pub fn all(func: &Func) -> Vec<Process> {
+        let one = |core| Process { core, number: 0, is_mixed: false };
+        let mixed = |core, number| Process { core: Some(core), number, is_mixed: true };
+        match func.runs() {
+            Runs::Unsplit => vec![one(None)],
+            Runs::One(core) => vec![one(Some(core))],
+            Runs::Mixed => vec![mixed(Core::Cube, 0), mixed(Core::Vector, 0), mixed(Core::Vector, 1)],
+        }
+    }
+
+    /// Is it one of two vector cores, whose UB are two?
+    pub fn is_vector_of_two(self) -> bool {
+        self.is_mixed && self.core == Some(Core::Vector)
+    }
+
+    /// How messages name it.
+    pub fn name(self) -> &'static str {
+        match (self.core, self.number) {
+            (Some(Core::Vector), 0) => "V0",
+            (Some(Core::Vector), _) => "V1",
+            _ => "C",
+        }
+    }
+
+    /// The number of the vector core and how many there are.
+    pub fn sub_block(self) -> (i64, i64) {
+        (i64::from(self.number), if self.is_mixed { 2 } else { 1 })
+    }
+}
+
+/// The processes of a block.
+pub(crate) struct Cores<'a> {
+    pub list: Vec<Exec<'a>>,
+    /// Who has the memories.
+    at: usize,
+}
+
+impl<'a> Cores<'a> {
+    pub fn new(contexts: &'a [Context<'a>], memories: Memories, trace: bool) -> Self {
+        let mut memories = Some(memories);
+        let own = contexts.iter().map(|cx| {
+            let memories = memories.take().unwrap_or_else(|| Memories::with_limit(false, 0));
+            Exec::new(cx, memories, trace)
+        });
+        Cores { list: own.collect(), at: 0 }
+    }
+
+    /// Who runs now, with the memories.
+    pub fn turn(&mut self, to: usize) -> Result<&mut Exec<'a>, Failure> {
+        let from = self.at;
+        if from != to {
+            let Ok([a, b]) = self.list.get_disjoint_mut([from, to]) else {
+                return Err(Diagnostic::internal(tessera_isa::diag::Span::default(), "a core that is not there"));
+            };
+            std::mem::swap(&mut a.engine.memories, &mut b.engine.memories);
+            std::mem::swap(&mut a.links, &mut b.links);
+            self.at = to;
+        }
+        let missing = || Diagnostic::internal(tessera_isa::diag::Span::default(), "a core that is not there");
+        self.list.get_mut(to).ok_or_else(missing)
+    }
+
+    pub fn memories(&mut self) -> Option<&mut Memories> {
+        self.list.get_mut(self.at).map(|exec| &mut exec.engine.memories)
+    }
+
+    /// A block before its first operation: everything is forgotten, arguments and inputs are bound.
+    pub fn begin(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
+        let count = self.list.len();
+        for n in 0..count {
+            self.turn(n)?.reset(block);
+        }
+        for n in (0..count).rev() {
+            set_up(run, self.turn(n)?, buffers)?;
+        }
+        let exec = self.turn(0)?;
+        exec.links = Some(Box::new(Links::new(exec.cx.profile, &exec.cx.program.channels)));
+        Ok(())
+    }
+
+    /// The core that has a tile, as a vector core sees it, and the number by which that one knows itself.
+    pub fn owner(&mut self, value: ValueId, core: u8) -> Result<(&mut Exec<'a>, u8), Failure> {
+        let tile = self.list.first().and_then(|exec| {
+            let id = exec.object_of(exec.cx.program.tile(value)?);
+            exec.engine.object(id).ok().map(|o| o.tile)
+        });
+        match (self.list.len(), tile.is_some_and(|tile| tile.loc == Loc::Vec)) {
+            (1, _) => Ok((self.turn(0)?, core)),
+            (_, false) => Ok((self.turn(0)?, core)),
+            (_, true) => Ok((self.turn(1 + usize::from(core.min(1)))?, 0)),
+        }
+    }
+
+    /// Runs all processes to their ends.
+    pub fn run(&mut self) -> Result<(), Failure> {
+        let mut ended = vec![false; self.list.len()];
+        loop {
+            let before = self.list.get(self.at).and_then(|e| e.links.as_ref()).map_or(0, |links| links.events);
+            let mut moved = false;
+            for n in 0..ended.len() {
+                if ended[n] {
+                    continue;
+                }
+                let exec = self.turn(n)?;
+                match exec.run() {
+                    Ok(()) => (ended[n], moved) = (true, true),
+                    Err(Stop::Waits) => {}
+                    Err(Stop::Failed(failure)) => return Err(failure),
+                }
+            }
+            if ended.iter().all(|e| *e) {
+                return self.report_left();
+            }
+            let after = self.list.get(self.at).and_then(|e| e.links.as_ref()).map_or(0, |links| links.events);
+            if !moved && before == after {
+                return Err(self.deadlock(&ended));
+            }
+        }
+    }
+
+    /// Nobody can run, and not all have ended.
+    fn deadlock(&self, ended: &[bool]) -> Failure {
+        let links = self.list.get(self.at).and_then(|e| e.links.as_ref());
+        let mut sentences = Vec::new();
+        let mut found = Diagnostic::error("deadlock", "");
+        for (exec, ended) in self.list.iter().zip(ended) {
+            let process = exec.cx.process;
+            let (Some((at, wait)), Some(links), false) = (exec.waits, links, *ended) else {
+                sentences.push(format!("{} has ended", process.name()));
+                continue;
+            };
+            let span = exec.cx.span(at);
+            let op = exec.cx.func.op(at).kind.name();
+            let place = exec.cx.module.lines.place(span);
+            let why = links.describe(wait, exec);
+            sentences.push(format!("{} waits in {op} at {place}: {why}", process.name()));
+            let label = format!("{} waits here", process.name());
+            found = if found.span.is_none() { found.at(span, label) } else { found.and_at(span, label) };
+        }
+        found.message = sentences.join("; ");
+        if let Some(exec) = self.list.first().filter(|exec| exec.cx.blocks > 1) {
+            found.notes.push(format!("in block {} of {}", exec.block, exec.cx.blocks));
+        }
+        let help = if self.list.len() == 1 {
+            "run it together with the function at the other end of its FIFOs"
+        } else {
+            "push and pop equally often, and free slots before more are needed than there are"
+        };
+        Box::new(found.help(help))
+    }
+
+    /// Tiles that nobody popped, slots that nobody freed, tokens that nobody took.
+    fn report_left(&mut self) -> Result<(), Failure> {
+        let at = self.at;
+        let exec = self.turn(at)?;
+        if let Some(links) = exec.links.take() {
+            for (at, warning) in links.left(exec) {
+                exec.found.warn(at, warning);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Exec<'_> {
+    /// What this core does with the others; it may have to wait.
+    pub fn meet(&mut self, at: OpId, meet: &Meet) -> Result<(), Stop> {
+        let met = match meet {
+            Meet::Push(push) => self.push(at, push),
+            Meet::Pop(pop) => self.pop(at, pop),
+            Meet::Free { channel } => self.free(at, *channel),
+            Meet::Give { id, mode } => self.give(self.int(*id), *mode),
+            Meet::Take { id } => self.take(at, self.int(*id)),
+        };
+        met.map_err(|stop| match stop {
+            Stop::Failed(failure) => self.at(at, failure).into(),
+            Stop::Waits => stop,
+        })
+    }
+}
