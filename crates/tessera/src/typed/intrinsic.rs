@@ -6,6 +6,7 @@ macro_rules! intrinsics {
     ($($(#[$doc:meta])* $name:ident[$($T:ident: $Bound:ident),*]($($arg:ident: $how:ident $Arg:ident),*)
        = $Op:ident $Form:ident $({$($role:ident: $Type:ident),*})* $(if $rule:ident($($of:ident),*))*;)*) => {$(
         $(#[$doc])*
+        #[allow(clippy::too_many_arguments, reason = "as many as the instruction has")]
         pub fn $name<$($T: $Bound),*>($($arg: intrinsics!(@type $how $Arg)),*) -> $crate::error::Result<$crate::machine::RecordEvent> {
             $crate::typed::known::legal!(
                 $($crate::typed::known::refused(
