@@ -40,7 +40,7 @@ type Emitted<T> = Result<T, Box<Diagnostic>>;
 
 /// The C++ of an inlined function of a module that is legal on the profile.
 pub fn cpp(module: &Module, func: &Func, profile: Profile) -> Emitted<String> {
-    let placement = tessera_plan::plan(module, func, profile, &[])?;
+    let placement = tessera_sync::place(module, func, profile, &[], None)?;
     let mut emitter = Emitter {
         module,
         func,
