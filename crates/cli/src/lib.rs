@@ -11,6 +11,7 @@ mod complete;
 pub mod limits;
 pub mod output;
 pub mod policy;
+pub mod process;
 pub mod progress;
 pub mod render;
 pub mod session;

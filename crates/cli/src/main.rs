@@ -1,70 +1,7 @@
-//! The `tessera` command: standard streams around [`tessera_cli::run`].
+//! The `tessera` command.
 
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
-use tessera_cli::{Session, output, progress, render, run};
-
-/// A stream whose reader may go away, as in `tessera explain | head`: the rest is dropped, and the exit code stays that of
-/// the work.
-struct Quiet<W>(W);
-
-impl<W: Write> Write for Quiet<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.0.write(bytes) {
-            Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
-            result => result,
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self.0.flush() {
-            Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
-            result => result,
-        }
-    }
-}
-
-/// How wide the terminal is that the output goes to.
-fn columns() -> Option<usize> {
-    let size = terminal_size::terminal_size_of(io::stdout()).or_else(|| terminal_size::terminal_size_of(io::stderr()));
-    size.map(|(width, _)| usize::from(width.0))
-}
-
-/// What a process ends with that an interrupt stopped, as shells have it.
-const INTERRUPTED: i32 = 130;
 
 fn main() -> ExitCode {
-    // Without a handler an interrupt still ends the process; it may then leave a file that was being written.
-    let _ = ctrlc::set_handler(|| {
-        let _held = output::abandon();
-        std::process::exit(INTERRUPTED);
-    });
-    let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-    let mut stdout = BufWriter::new(Quiet(io::stdout().lock()));
-    // Not locked: how far the work is, is told by another thread.
-    let mut stderr = BufWriter::new(Quiet(io::stderr()));
-    let is_plain = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    let is_terminal = io::stderr().is_terminal() && !is_plain;
-    if is_terminal {
-        progress::enable();
-    }
-    if let Some(columns) = columns() {
-        render::set_width(columns);
-    }
-    let mut session = Session {
-        dir: PathBuf::new(),
-        stdin: &mut io::stdin().lock(),
-        stdout: &mut stdout,
-        stderr: &mut stderr,
-        color: is_terminal && !no_color,
-    };
-    let mut code = run(std::env::args_os(), &mut session);
-    if let Err(error) = stdout.flush() {
-        let _ = writeln!(stderr, "error: cannot write the output: {error}");
-        code = code.max(2);
-    }
-    // Nobody is left to hear about a standard error that cannot be written.
-    let _ = stderr.flush();
-    ExitCode::from(code)
+    ExitCode::from(tessera_cli::process::main(std::env::args_os()))
 }

@@ -28,11 +28,12 @@ use crate::typed::{AsTile, Element, Tensor, TensorMut};
 use crate::{Error, Number, Profile, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::TileId;
-use tessera_isa::inst::{Attrs, GlobalArg, Inst, ScalarArg, ScalarType};
+use tessera_isa::inst::{Attrs, Inst, ScalarArg, ScalarType};
 use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
 use tessera_isa::tile::{Tile as TileOnProfile, TileType};
 
 pub use tessera_exec::interp::TileData;
+pub use tessera_isa::inst::GlobalArg;
 
 /// A tile whose type is known at run time.
 #[derive(Debug)]
@@ -115,15 +116,21 @@ impl TileBuf {
     /// Writes the valid region, row by row, whatever the tile's location and layout.
     pub fn write<T: Element>(&mut self, values: &[T]) -> Result<()> {
         self.check_elem::<T>("tload-dtype")?;
+        self.write_elements(values.len() as u64, &pack(values))
+    }
+
+    /// The same with so many elements of the tile's own type, packed.
+    pub fn write_elements(&mut self, count: u64, packed: &[u8]) -> Result<()> {
         let tile = self.tile_type()?;
         let mut state = self.machine().state()?;
         let valid = state.engine.valid(self.slot.id);
         let [rows, cols] = [valid[0].unwrap_or(tile.rows), valid[1].unwrap_or(tile.cols)];
-        if rows.saturating_mul(cols) != values.len() as u64 {
-            let what = format!("{} values are given, and the valid region of {tile} is {rows}x{cols}", values.len());
-            return Err(Error::new("tload-shape", what).help(format!("give {} values", rows.saturating_mul(cols))));
+        let wanted = rows.saturating_mul(cols);
+        if wanted != count || packed.len() as u64 != tile.elem.bytes_of(count) {
+            let what = format!("{count} values are given, and the valid region of {tile} is {rows}x{cols}");
+            return Err(Error::new("tload-shape", what).help(format!("give {wanted} values")));
         }
-        Ok(state.engine.write(self.slot.id, &pack(values))?)
+        Ok(state.engine.write(self.slot.id, packed)?)
     }
 
     /// Writes the declared bytes as they lie in memory.
@@ -274,6 +281,11 @@ impl<'a> Instruction<'a> {
     /// Checks the instruction and runs it on a view of global memory that it only reads.
     pub fn issue_from<'v, T: Element>(self, view: impl Into<Tensor<'v, T>>) -> Result<RecordEvent> {
         self.with_view(|dense, run| view.into().read(dense, run))
+    }
+
+    /// The same on a view of bytes, whose type is known at run time; what it stores is in them afterwards.
+    pub fn issue_at(self, view: GlobalArg, bytes: &mut [u8]) -> Result<RecordEvent> {
+        self.with_view(|_, run| run(view, bytes))
     }
 
     /// Runs the instruction on what gives it a view: the extents of a view that has none of its own are the tile's.

@@ -3,7 +3,7 @@
 use crate::typed::known::{self, legal};
 use crate::typed::setters::setters;
 use crate::typed::{ConvTile, Element, LayoutMarker, Location, Tile};
-use crate::{AttrName, Compact, Diagnostic, Error, Extent, Loc, Pad, Profile, Result, Role, TileBuf, TileType};
+use crate::{AttrName, Compact, Diagnostic, Elem, Error, Extent, Loc, Pad, Profile, Result, Role, TileBuf, TileType};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::{Engine, Issued, TileId};
 use tessera_isa::inst::{AttrValue, Attrs, ConvType, F32Rounding, GlobalArg, Inst};
@@ -211,6 +211,12 @@ impl Machine {
     /// # Ok::<(), tessera::Error>(())
     /// ```
     pub fn conv_tile<T: Element>(&self, extents: &[usize]) -> Result<ConvTile<T>> {
+        let (buf, conv) = self.alloc_conv(T::ELEM, extents)?;
+        Ok(ConvTile::new(buf, conv))
+    }
+
+    /// The same with an element type that is known at run time.
+    pub fn alloc_conv(&self, elem: Elem, extents: &[usize]) -> Result<(TileBuf, ConvType)> {
         let dims = match *extents {
             [n, c1, h, w, c0] => [n, 1, c1, h, w, c0],
             [n, d, c1, h, w, c0] => [n, d, c1, h, w, c0],
@@ -219,11 +225,10 @@ impl Machine {
                 return Err(Error::new("timg2col-config", what).help("give [N, C1, H, W, C0] or [N, D, C1, H, W, C0]"));
             }
         };
-        let conv =
-            ConvType { loc: Loc::Mat, has_depth: extents.len() == 6, dims: dims.map(|d| d as u64), elem: T::ELEM };
+        let conv = ConvType { loc: Loc::Mat, has_depth: extents.len() == 6, dims: dims.map(|d| d as u64), elem };
         let id = self.state()?.engine.conv_tile(conv)?;
         let slot = Slot { machine: self.clone(), id };
-        Ok(ConvTile::new(TileBuf::new(slot), conv))
+        Ok((TileBuf::new(slot), conv))
     }
 
     /// SETFMATRIX: the image's size and padding for every TIMG2COL that does not say otherwise (ops.md 7).

@@ -12,10 +12,10 @@ mod fmt;
 mod info;
 mod layout;
 mod opt;
-mod plan;
+pub mod plan;
 mod run;
 mod sweep;
-mod trace;
+pub mod trace;
 
 use crate::complete::Completed;
 use crate::policy::{Format, Policy};

@@ -38,14 +38,18 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     })?;
     let map = tessera_plan::map(kernel.module(), kernel.func(), kernel.profile(), &placement);
     let pipes = tessera_plan::pipes(kernel.module(), kernel.func(), kernel.profile(), None);
-    let page = Page { source: &loaded.source, kernel: &kernel };
     if !args.svg.as_deref().is_some_and(is_stdout) {
-        session.stdout.write_all(page.text(&map, &pipes).as_bytes())?;
+        session.stdout.write_all(page(&loaded.source, &kernel, &map, &pipes).as_bytes())?;
     }
     if let Some(file) = &args.svg {
         session.write(file, crate::render::map::draw(&map).into_bytes())?;
     }
     Ok(FINE)
+}
+
+/// Addresses and pipes, for people.
+pub fn page(source: &Source, kernel: &Kernel, map: &MemoryMap, pipes: &Pipes) -> String {
+    Page { source, kernel }.text(map, pipes)
 }
 
 struct Page<'a> {

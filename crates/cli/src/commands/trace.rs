@@ -1,12 +1,13 @@
 //! `tessera trace`: where an element comes from, or where an input element goes.
 
 use super::equiv::{Known, stopped};
-use super::{Loaded, load_entry};
+use super::load_entry;
 use crate::policy::{Format, Policy};
 use crate::session::{FINE, Outcome, Session, USAGE_ERROR};
 use crate::source::Source;
 use crate::words::{self, counted};
 use serde::Serialize;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use tessera::formula::{Formula, Node, Written};
 use tessera::trace::{Hop, How, Target, Way, back, forward};
@@ -53,7 +54,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
     loaded.legal(session, args.format)?;
     let kernel = loaded.kernel(session, &Policy::plain(args.format), args.entry.as_deref())?;
-    let Loaded { source, program } = &loaded;
+    let source = &loaded.source;
     let (given, shown) = args.known.given("tracing");
     let all = |hops: Vec<Hop>| Way { formula: None, hops, is_cut: false };
     let (target, way) = match (&args.at, &args.from) {
@@ -77,28 +78,34 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         }
         return Ok(FINE);
     }
-    writeln!(session.stdout, "{target} of {} ({})", source.name, program.profile())?;
-    if let Some(Formula { term, names }) = &formula {
-        writeln!(session.stdout, "  = {}", term.text())?;
-        for (n, (name, node)) in names.iter().enumerate() {
-            let word = if n == 0 { "where" } else { "     " };
-            writeln!(session.stdout, "    {word} {name} = {}", node.text())?;
-        }
-    }
-    let width = hops.iter().map(|h| head(h, &kernel, source).len()).max().unwrap_or(0);
-    for hop in &hops {
-        let text = sentence(hop, given.blocks);
-        let indent = "  ".repeat(hop.depth);
-        let head = head(hop, &kernel, source);
-        writeln!(session.stdout, "{}", format!("  {head:<width$}  {indent}{text}").trim_end())?;
-    }
-    if is_cut {
+    let way = Way { formula, hops, is_cut };
+    session.stdout.write_all(page(target, &way, &kernel, source, given.blocks).as_bytes())?;
+    if way.is_cut {
         writeln!(session.stdout, "  … and more steps; --full shows them")?;
     }
-    if hops.is_empty() {
-        writeln!(session.stdout, "  nothing reads it")?;
-    }
     Ok(FINE)
+}
+
+/// The way of an element, for people.
+pub fn page(target: &Target, way: &Way, kernel: &Kernel, source: &Source, blocks: u32) -> String {
+    let mut out = format!("{target} of {} ({})\n", source.name, kernel.profile());
+    if let Some(Formula { term, names }) = &way.formula {
+        let _ = writeln!(out, "  = {}", term.text());
+        for (n, (name, node)) in names.iter().enumerate() {
+            let word = if n == 0 { "where" } else { "     " };
+            let _ = writeln!(out, "    {word} {name} = {}", node.text());
+        }
+    }
+    let width = way.hops.iter().map(|h| head(h, kernel, source).len()).max().unwrap_or(0);
+    for hop in &way.hops {
+        let indent = "  ".repeat(hop.depth);
+        let line = format!("  {:<width$}  {indent}{}", head(hop, kernel, source), sentence(hop, blocks));
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    if way.hops.is_empty() {
+        out.push_str("  nothing reads it\n");
+    }
+    out
 }
 
 fn line(hop: &Hop, kernel: &Kernel, source: &Source) -> Option<usize> {
@@ -181,22 +188,35 @@ fn tree(node: &Node) -> serde_json::Value {
     }
 }
 
-#[derive(Serialize)]
-struct Record<'a> {
-    step: usize,
-    how: &'static str,
-    line: Option<usize>,
-    op: Option<&'static str>,
-    block: u32,
-    loops: Vec<(&'a str, i64)>,
-    to: Option<&'a str>,
-    from: Option<&'a str>,
-    detail: Option<&'a str>,
-    more: u64,
-    depth: usize,
+/// A step as data.
+#[derive(Debug, Serialize)]
+pub struct Record<'a> {
+    /// Its place on the way.
+    pub step: usize,
+    /// What happened, in a word.
+    pub how: &'static str,
+    /// The line of the text.
+    pub line: Option<usize>,
+    /// The operation.
+    pub op: Option<&'static str>,
+    /// The block.
+    pub block: u32,
+    /// The loops around it, outermost first.
+    pub loops: Vec<(&'a str, i64)>,
+    /// The element that was written.
+    pub to: Option<&'a str>,
+    /// The element that was read.
+    pub from: Option<&'a str>,
+    /// The function, the formula or the value.
+    pub detail: Option<&'a str>,
+    /// Elements that are not shown one by one.
+    pub more: u64,
+    /// How often the way has split before.
+    pub depth: usize,
 }
 
-fn record<'a>(step: usize, hop: &'a Hop, kernel: &Kernel, source: &Source) -> Record<'a> {
+/// A step as data.
+pub fn record<'a>(step: usize, hop: &'a Hop, kernel: &Kernel, source: &Source) -> Record<'a> {
     let (how, detail) = match &hop.how {
         How::Moved => ("moved", None),
         How::Converted(function) => ("converted", Some(function.as_str())),

@@ -8,7 +8,7 @@ pub(crate) mod legality;
 pub mod map;
 mod svg;
 pub mod table;
-pub(crate) mod tile;
+pub mod tile;
 pub mod values;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -12,6 +12,7 @@ const LABEL: f64 = 40.0;
 const CHAR: f64 = 7.3;
 const LINE: f64 = 20.0;
 
+/// Draws a tile.
 pub fn draw(tile: &Tile, title: &str) -> String {
     let grid = Grid::new(*tile, 36, 34);
     let cell = (grid.digits() as f64 * CHAR + 12.0).max(28.0);

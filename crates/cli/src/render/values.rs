@@ -3,6 +3,8 @@
 use super::grid::{Slot, choose, widest};
 use super::width;
 use std::fmt::Write;
+use tessera::npy;
+use tessera::program::{TileData, tile_shape};
 use tessera_isa::elem::Elem;
 
 /// Rows that a table shows at most.
@@ -66,4 +68,11 @@ impl Values<'_> {
         }
         out
     }
+}
+
+/// A tile with its values; a note may follow its name.
+pub fn show_tile(name: &str, note: &str, data: &TileData) -> String {
+    let shape = tile_shape(data);
+    let values = Values { elem: data.elem, shape: &shape, bytes: &data.elements, defined: &data.defined };
+    format!("%{name}{note}: {} {}\n{}", data.elem, npy::shape_text(&shape), values.table())
 }

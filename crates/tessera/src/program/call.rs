@@ -2,8 +2,8 @@
 
 use super::{Bindings, Kernel, Need};
 use crate::npy::Array;
-use crate::{Diagnostic, Element, Error, Number, Profile, Result};
-use tessera_exec::interp::{Input, Outcome, TileData};
+use crate::{Diagnostic, Elem, Element, Error, Number, Profile, Result};
+use tessera_exec::interp::{Input, Outcome, PrintedWhat, TileData};
 use tessera_ir::{Type, ValueId};
 
 /// What can be given to an argument: an [`Array`] with its shape, or elements in the argument's own shape.
@@ -132,6 +132,12 @@ impl Kernel {
 
     /// Checks the program, runs it, and gives what comes out.
     pub fn run(mut self) -> Result<Outputs> {
+        let bindings = std::mem::take(&mut self.bindings);
+        self.run_with(bindings)
+    }
+
+    /// The same with what a tool has bound, besides what the program puts out by itself.
+    pub fn run_with(mut self, mut bindings: Bindings) -> Result<Outputs> {
         if let Some(refused) = self.refused.take() {
             return Err(refused);
         }
@@ -140,22 +146,26 @@ impl Kernel {
         if let Some(error) = Error::of(warnings.clone()) {
             return Err(error.in_text(text));
         }
-        self.unbound(&self.bindings.inputs).map_err(|e| e.in_text(text))?;
-        let mut bindings = std::mem::take(&mut self.bindings);
+        self.unbound(&bindings.inputs).map_err(|e| e.in_text(text))?;
         bindings.outputs.extend(self.outputs().into_iter().map(|v| (v, 0)));
         bindings.outputs.sort_unstable();
         bindings.outputs.dedup();
         let (wanted, shapes) = (bindings.outputs.clone(), self.shapes(&bindings));
-        let outcome = self.execute(bindings);
+        let mut outcome = self.execute(bindings);
         if let Some(error) = Error::of(outcome.diagnostics.clone()) {
             return Err(error.in_text(text));
         }
-        let array = |(v, core)| Some((self.name(v).to_string(), self.array(&outcome, &shapes, v, core)?));
+        let array = |(v, core)| Some((self.name(v).to_string(), self.take_array(&mut outcome, &shapes, v, core)?));
         let arrays = wanted.into_iter().filter_map(array).collect();
         let is_new = |d: &&Diagnostic| !warnings.iter().any(|w| w.rule == d.rule && w.span == d.span);
         let found: Vec<Diagnostic> = outcome.diagnostics.iter().filter(is_new).cloned().collect();
         warnings.extend(found);
-        Ok(Outputs { arrays, warnings })
+        let name = |what: &PrintedWhat| match what {
+            PrintedWhat::Tile(value, _) => self.name(*value).to_string(),
+            PrintedWhat::Text(_) => String::new(),
+        };
+        let printed = outcome.printed.into_iter().map(|p| (name(&p.what), p.what)).collect();
+        Ok(Outputs { arrays, warnings, printed })
     }
 
     /// The shape that so many elements have as a value's contents.
@@ -174,19 +184,45 @@ impl Kernel {
 
     /// A tile's valid region after a run, or a buffer in the shape of its input.
     pub fn array(&self, outcome: &Outcome, shapes: &[(ValueId, Vec<u64>)], value: ValueId, core: u8) -> Option<Array> {
+        let (elem, shape) = self.output_shape(outcome, shapes, value, core)?;
+        let tile = outcome.tiles.iter().find(|t| t.value == value && t.core == core).map(|t| &t.data.elements);
+        let buffer = || outcome.buffers.iter().find(|b| b.value == value).map(|b| &b.bytes);
+        Some(Array::of_elem(elem, shape, tile.or_else(buffer)?.clone()))
+    }
+
+    /// The same, moved out of what a run gave.
+    fn take_array(
+        &self,
+        outcome: &mut Outcome,
+        shapes: &[(ValueId, Vec<u64>)],
+        value: ValueId,
+        core: u8,
+    ) -> Option<Array> {
+        let (elem, shape) = self.output_shape(outcome, shapes, value, core)?;
+        let Outcome { tiles, buffers, .. } = outcome;
+        let tile = tiles.iter_mut().find(|t| t.value == value && t.core == core).map(|t| &mut t.data.elements);
+        let buffer = buffers.iter_mut().find(|b| b.value == value).map(|b| &mut b.bytes);
+        Some(Array::of_elem(elem, shape, std::mem::take(tile.or(buffer)?)))
+    }
+
+    fn output_shape(
+        &self,
+        outcome: &Outcome,
+        shapes: &[(ValueId, Vec<u64>)],
+        value: ValueId,
+        core: u8,
+    ) -> Option<(Elem, Vec<u64>)> {
         let tile = outcome.tiles.iter().find(|t| t.value == value && t.core == core);
         if let Some(data) = tile.map(|t| &t.data) {
             let is_vector = matches!(self.module().types.get(self.func().value(value).ty), Type::Vector(..));
-            let shape = if is_vector { vec![data.cols] } else { tile_shape(data) };
-            return Some(Array::of_elem(data.elem, shape, data.elements.clone()));
+            return Some((data.elem, if is_vector { vec![data.cols] } else { tile_shape(data) }));
         }
         let buffer = outcome.buffers.iter().find(|b| b.value == value)?;
         let elem = self.elem(value)?;
         let elements = buffer.bytes.len() as u64 * 8 / u64::from(elem.bits());
         let is_all = |s: &Vec<u64>| s.iter().try_fold(1u64, |n, d| n.checked_mul(*d)) == Some(elements);
         let given = shapes.iter().find(|(v, _)| *v == value).map(|(_, shape)| shape.clone()).filter(is_all);
-        let shape = given.unwrap_or_else(|| self.buffer_dims(value, elements));
-        Some(Array::of_elem(elem, shape, buffer.bytes.clone()))
+        Some((elem, given.unwrap_or_else(|| self.buffer_dims(value, elements))))
     }
 }
 
@@ -203,6 +239,7 @@ pub fn tile_shape(data: &TileData) -> Vec<u64> {
 pub struct Outputs {
     arrays: Vec<(String, Array)>,
     warnings: Vec<Diagnostic>,
+    printed: Vec<(String, PrintedWhat)>,
 }
 
 impl Outputs {
@@ -223,8 +260,18 @@ impl Outputs {
         self.arrays.iter().map(|(name, _)| name.as_str())
     }
 
+    /// The outputs, with their names.
+    pub fn into_arrays(self) -> Vec<(String, Array)> {
+        self.arrays
+    }
+
     /// What is legal and probably not meant.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
+    }
+
+    /// What was printed, block by block; a tile with its name.
+    pub fn printed(&self) -> &[(String, PrintedWhat)] {
+        &self.printed
     }
 }

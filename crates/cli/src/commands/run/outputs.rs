@@ -4,12 +4,12 @@ use super::{Job, Stop, trace};
 use crate::bind::Bound;
 use crate::output;
 use crate::policy::Format;
-use crate::render::values::Values;
+use crate::render::values::{Values, show_tile};
 use crate::session::{Failure, Session};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tessera::npy;
-use tessera::program::{Need, Outcome, PrintedWhat, Shapes, TileData, tile_shape};
+use tessera::program::{Need, Outcome, PrintedWhat, Shapes, TileData};
 use tessera_ir::ValueId;
 
 impl Job<'_> {
@@ -140,10 +140,4 @@ impl Job<'_> {
 fn tile(outcome: &Outcome, value: ValueId, core1: bool) -> Option<&TileData> {
     let mut tiles = outcome.tiles.iter();
     tiles.find(|t| t.value == value && t.core == u8::from(core1)).map(|t| &t.data)
-}
-
-fn show_tile(name: &str, note: &str, data: &TileData) -> String {
-    let shape = tile_shape(data);
-    let values = Values { elem: data.elem, shape: &shape, bytes: &data.elements, defined: &data.defined };
-    format!("%{name}{note}: {} {}\n{}", data.elem, npy::shape_text(&shape), values.table())
 }

@@ -1,0 +1,83 @@
+"""Arrays of other libraries as numpy's, and bytes as arrays of the types that numpy has no name for."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from ._tessera import Error, element_type
+
+
+def as_numpy(data: Any, elem: str | None) -> np.ndarray[Any, Any]:
+    """Whatever somebody gives as an array of an element type; arrays keep their type, plain numbers take that one."""
+    if hasattr(data, "__dlpack__"):
+        return _from_dlpack(data)
+    try:
+        array = np.asarray(data)
+    except (ValueError, TypeError) as error:
+        raise _refused(f"{type(data).__name__} is no array: {error}") from None
+    if array.dtype.kind not in "fiub" or hasattr(data, "__array__") or elem is None:
+        if array.dtype.kind in "OUSmM":
+            raise _refused(f"{type(data).__name__} is no array of numbers")
+        return array
+    return _cast(array, elem)
+
+
+def _from_dlpack(data: Any) -> np.ndarray[Any, Any]:
+    data = data.detach() if hasattr(data, "detach") else data
+    try:
+        return np.from_dlpack(data)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        # numpy knows no bfloat16: the bits come over, and ml_dtypes names them. Whoever has a tensor has torch.
+        name = str(getattr(data, "dtype", "")).removeprefix("torch.")
+        torch = sys.modules.get("torch")
+        bits = {1: "uint8", 2: "uint16"}.get(getattr(data, "itemsize", 0))
+        if torch is None or bits is None or not name.startswith(("bfloat", "float8")):
+            raise _refused(f"{type(data).__name__} cannot be read: {error}") from None
+        raw: np.ndarray[Any, Any] = np.from_dlpack(data.view(torch.uint8)).view(bits)
+        named = _ml_dtype(name)
+        return raw if named is None else raw.view(named)
+
+
+def _cast(array: np.ndarray[Any, Any], elem: str) -> np.ndarray[Any, Any]:
+    """Plain numbers in the element type, where it holds them; else as they are, to be refused with their type."""
+    native, name, packed = element_type(elem)
+    dtype = np.dtype(native)
+    named = None if packed or name is None or dtype.name == name else _ml_dtype(name)
+    if dtype.name != name:
+        return array if named is None else array.astype(named)
+    if dtype.kind in "iu":
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        if array.dtype.kind == "f" or array.size and (int(array.min()) < low or int(array.max()) > high):
+            return array
+    return array.astype(dtype)
+
+
+def _ml_dtype(name: str) -> Any:
+    try:
+        import ml_dtypes
+    except ImportError:
+        return None
+    return getattr(ml_dtypes, name, None)
+
+
+def from_bytes(
+    flat: np.ndarray[Any, Any], native: str, name: str | None, shape: list[int], packed: bool
+) -> np.ndarray[Any, Any]:
+    """Elements in their shape: of ml_dtypes' type where it is needed and there, else their bits."""
+    dtype = np.dtype(native)
+    named = None if name is None or dtype.name == name else _ml_dtype(name)
+    if packed:
+        if named is None:
+            return flat.reshape([*shape[:-1], -1]) if flat.size else flat.reshape([*shape[:-1], shape[-1] // 2])
+        both = np.stack([flat & 15, flat >> 4], axis=-1).reshape(-1)[: int(np.prod(shape))]
+        return both.view(named).reshape(shape)
+    return flat.view(dtype if named is None else named).reshape(shape)
+
+
+def _refused(message: str) -> Error:
+    error = Error(f"error[binding]: {message}\n  help: give a numpy array")
+    error.rule, error.diagnostics = "binding", []
+    return error

@@ -1,0 +1,73 @@
+//! `import tessera`: the library as a Python extension.
+//!
+//! Thin by intent: names and arrays come in, objects go out, and what a program or an instruction means is asked of
+//! [`tessera`]. The functions of the instructions, their docstrings and their types are made of the instruction table.
+
+mod array;
+mod error;
+mod given;
+mod instruction;
+mod machine;
+mod page;
+mod program;
+mod stub;
+mod testing;
+mod views;
+
+use pyo3::prelude::*;
+use std::ffi::OsString;
+use tessera::Elem;
+use tessera_cli::commands::explain as pages;
+use tessera_isa::diag;
+
+/// The page of a name: an instruction, a rule, a type, a layout, a profile, an attribute, a topic.
+#[pyfunction]
+fn explain(py: Python<'_>, name: &str) -> PyResult<String> {
+    pages::explain(name).ok_or_else(|| {
+        let help = match diag::nearest(name.trim(), pages::names()) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => "`tessera explain` lists everything that can be explained".into(),
+        };
+        error::refuse(py, format!("nothing is called '{name}'"), help)
+    })
+}
+
+/// The name that is meant by a misspelt one, if one is near.
+#[pyfunction]
+fn nearest(name: &str, names: Vec<String>) -> Option<String> {
+    diag::nearest(name, names.iter().map(String::as_str)).map(String::from)
+}
+
+/// What numpy has for an element type: a native type for its bits, the name of its own, and whether two share a byte.
+#[pyfunction]
+fn element_type(py: Python<'_>, name: &str) -> PyResult<(&'static str, Option<&'static str>, bool)> {
+    let all: Vec<&str> = Elem::ALL.iter().map(|e| e.name()).collect();
+    let elem = given::word(py, "element type", name, Elem::parse, &all)?;
+    let own = array::unpacked_name(elem).or(elem.info().dtype_names.first().copied());
+    Ok((elem.info().npy, own, elem.is_fp4()))
+}
+
+/// The `tessera` command with the arguments of a process; gives its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
+    py.detach(|| tessera_cli::process::main(args))
+}
+
+#[pymodule]
+fn _tessera(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("Error", module.py().get_type::<error::Error>())?;
+    module.add_class::<error::Diagnostic>()?;
+    module.add_class::<machine::Machine>()?;
+    module.add_class::<machine::Tile>()?;
+    module.add_class::<machine::Layout>()?;
+    program::register(module)?;
+    module.add_function(wrap_pyfunction!(explain, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest, module)?)?;
+    module.add_function(wrap_pyfunction!(element_type, module)?)?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(instruction::instruction, module)?)?;
+    module.add_function(wrap_pyfunction!(instruction::instructions, module)?)?;
+    module.add_function(wrap_pyfunction!(stub::stub, module)?)?;
+    module.add_function(wrap_pyfunction!(testing::compare_kernel, module)?)
+}
