@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tessera::Program;
-use tessera_cli::bench::{CASES, Instructions};
+use tessera_cli::bench::{Instructions, cases};
 use tessera_cli::render::WIDTH;
 use tessera_cli::render::example::examples;
 use tessera_cli::{Session, run};
@@ -93,7 +93,7 @@ fn the_demo_is_legal_everywhere() {
 
 #[test]
 fn every_case_runs_with_and_without_tracking() {
-    for case in CASES {
+    for case in cases() {
         for tracked in [false, true] {
             let mut instructions = Instructions::new(case, tracked).unwrap_or_else(|e| panic!("{}: {e}", case.name));
             assert!(instructions.lap().is_ok() && instructions.turns() > 1, "{}", case.name);

@@ -28,6 +28,14 @@ fn pages_fit_sixty_columns() {
             assert!(line.chars().count() <= 60, "{words:?}: {line}");
         }
     }
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/softmax.pto");
+    // The command line is for pasting, and the file's name is the user's.
+    for line in tessera(&["info", example]).lines().filter(|l| !l.contains("softmax.pto")) {
+        assert!(line.chars().count() <= 60, "info: {line}");
+    }
+    for line in tessera(&["sweep", example, "--profile", "cpu,a5"]).lines() {
+        assert!(line.chars().count() <= 60, "sweep: {line}");
+    }
     set_width(20);
     assert_eq!(tessera_cli::render::width(), 60);
     set_width(500);

@@ -17,7 +17,7 @@
 use crate::program::{Kernel, Need, Suggestion};
 use crate::{Diagnostic, Elem, Error, Program};
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Arg, Def, Func, Module, OpKind, ValueId};
+use tessera_ir::{Arg, Core, Def, Func, OpKind, Runs, ValueId};
 use tessera_isa::ops::{Effect, Opcode, Role, Text};
 
 /// What an argument is.
@@ -70,26 +70,39 @@ pub struct KernelInfo {
     pub runs: std::result::Result<(Kernel, Suggestion), Diagnostic>,
 }
 
-/// The kernels of a program: the named one, the entry, or all that could be it.
+/// The kernels of a program: the named one, the entry, or all that could be it. None has a name that is not there.
 pub fn kernels(program: &Program, entry: Option<&str>) -> Vec<KernelInfo> {
     let module = program.module();
-    let single = module.entry(entry);
-    let funcs: Vec<&Func> = match single {
-        Some(func) => vec![func],
-        None if entry.is_some() => Vec::new(),
-        None => module.candidates(),
-    };
+    let name = |func: &Func| module.names.text(func.name).to_string();
+    let mut names: Vec<Option<String>> = Vec::new();
+    let is_entry = entry.is_some() || module.entry(None).is_some();
+    match (entry, module.entry(None)) {
+        (Some(entry), _) => names.push(Some(entry.to_string())),
+        (None, Some(func)) => names.push((!module.is_listing).then(|| name(func))),
+        (None, None) => {
+            // Those that talk to each other are one kernel (isa/structure.md 3).
+            let mut seen = Vec::new();
+            for func in module.candidates() {
+                if !seen.contains(&func.name) {
+                    let together = module.together(func);
+                    seen.extend(together.iter().map(|f| f.name));
+                    names.push(Some(together.into_iter().map(name).collect::<Vec<_>>().join(",")));
+                }
+            }
+        }
+    }
     let error = program.check().into_iter().find(Diagnostic::is_error);
-    funcs.into_iter().map(|func| describe(program, func, single.is_some(), error.as_ref())).collect()
+    names.into_iter().filter_map(|name| describe(program, name, is_entry, error.as_ref())).collect()
 }
 
-fn describe(program: &Program, func: &Func, is_entry: bool, error: Option<&Diagnostic>) -> KernelInfo {
-    let module = program.module();
-    let name = (!module.is_listing).then(|| module.names.text(func.name).to_string());
-    let kernel = program.kernel_or_entry(name.as_deref());
-    let (arguments, uses_blocks) = match &kernel {
-        Ok(kernel) => (arguments(kernel), uses_blocks(kernel.func())),
-        Err(_) => (Vec::new(), false),
+fn describe(program: &Program, name: Option<String>, is_entry: bool, error: Option<&Diagnostic>) -> Option<KernelInfo> {
+    let kernel = match program.kernel_or_entry(name.as_deref()) {
+        Err(error) if error.rule() == "entry" => return None,
+        kernel => kernel,
+    };
+    let (cores, arguments, uses_blocks) = match &kernel {
+        Ok(kernel) => (cores(kernel.func().runs()), arguments(kernel), uses_blocks(kernel.func())),
+        Err(_) => ("no core", Vec::new(), false),
     };
     let runs = match (kernel, error) {
         (_, Some(error)) => Err(error.clone()),
@@ -99,23 +112,16 @@ fn describe(program: &Program, func: &Func, is_entry: bool, error: Option<&Diagn
             Ok((kernel, suggestion))
         }
     };
-    KernelInfo { name, is_entry, cores: cores(module, func), uses_blocks, arguments, runs }
+    Some(KernelInfo { name, is_entry, cores, uses_blocks, arguments, runs })
 }
 
-/// The cores of a block that a function runs on (isa/structure.md 4).
-fn cores(module: &Module, func: &Func) -> &'static str {
-    let reached = module.reachable(&[func.name]);
-    let funcs: Vec<&Func> = module.funcs.iter().filter(|f| reached.contains(&f.name)).collect();
-    let of_kind = |kind: &str| {
-        let is_marked = |f: &&Func| f.attrs.iter().any(|(k, v)| k == "pto.kernel_kind" && v.contains(kind));
-        let is_section = |f: &&Func| f.ops.iter().any(|op| op.section().is_some_and(|s| s.ends_with(kind)));
-        funcs.iter().any(|f| is_marked(f) || is_section(f))
-    };
-    match (of_kind("cube"), of_kind("vector")) {
-        (true, true) => "a cube core and two vector cores",
-        (true, false) => "a cube core",
-        (false, true) => "a vector core",
-        (false, false) => "one core that has all pipes",
+/// The cores of a block that a kernel runs on (isa/structure.md 4).
+fn cores(runs: Runs) -> &'static str {
+    match runs {
+        Runs::Mixed => "a cube core and two vector cores",
+        Runs::One(Core::Cube) => "a cube core",
+        Runs::One(Core::Vector) => "a vector core",
+        Runs::Unsplit => "one core that has all pipes",
     }
 }
 

@@ -158,3 +158,19 @@ fn deep_loops_that_carry_something_end() {
     body += VIEW;
     assert!(matches!(of_x(&body, &[("n", 2), ("m", 2)], 1), Extents::Known(_) | Extents::Unknown(_)));
 }
+
+#[test]
+fn a_pipe_takes_the_slots_of_its_directions() {
+    let text = |mask: u32| {
+        format!(
+            "func.func @k(%x: !pto.ptr<f32>, %b: i32) attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+  pto.aic_initialize_pipe {{dir_mask = {mask}, slot_size = 1024}} (gm_slot_buffer = %x : !pto.ptr<f32>, c2v_consumer_buf = %b : i32, v2c_consumer_buf = %b : i32)
+  return
+}}"
+        )
+    };
+    for (mask, slots) in [(1, 8), (2, 8), (3, 2 * 4)] {
+        let kernel = Program::parse(&text(mask)).expect("a program").entry().expect("the kernel");
+        assert_eq!(kernel.extents(&[], 1)[0], Extents::Known(vec![slots * 1024 / 4]), "{mask}");
+    }
+}

@@ -50,8 +50,7 @@ impl Parser<'_> {
         form: TextForm,
         entries: Vec<Entry>,
     ) -> Res<()> {
-        let mut written = Written::default();
-        written.entries = entries;
+        let mut written = Written { entries, ..Written::default() };
         self.written(&mut written)?;
         self.split_outs(results, op, &mut written);
         self.build(results, op, form, &mut written)

@@ -1,15 +1,20 @@
 //! The instructions that are measured.
 
+use super::Work;
+use super::yardstick::Yardstick;
 use tessera_isa::inst::Attrs;
 use tessera_isa::ops::{AttrName, Form, Kind, Opcode, Role};
+use tessera_isa::profile::Profile;
 
 /// One instruction with its operands.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// What it is called in reports.
     pub name: &'static str,
-    /// Bytes that the formula reads, plus bytes that it writes.
-    pub bytes: usize,
+    pub work: Work,
+    pub yardstick: Yardstick,
+    /// The profile that has the element types.
+    pub(super) profile: Profile,
     pub(super) op: Opcode,
     pub(super) form: Form,
     /// The types of the tile operands in the order of the form. Where no layout is written it is the location's usual
@@ -19,13 +24,17 @@ pub struct Case {
     pub(super) at: Option<[i64; 2]>,
     /// TIMG2COL's kernel (square) and padding (on all sides).
     pub(super) kernel: Option<[i64; 2]>,
+    /// The scalar, where there is one.
+    pub(super) scalar: Option<f64>,
 }
 
 impl Case {
     pub(super) fn operands(&self) -> impl Iterator<Item = (Role, &'static str)> {
         let operands = self.op.form(self.form).into_iter().flat_map(|f| f.operands());
-        let roles = operands.map(|o| o.role).filter(|r| r.kind() == Kind::Tile);
-        roles.zip(self.tiles.iter().copied())
+        let operands: Vec<_> = operands.filter(|o| o.role.kind() == Kind::Tile).collect();
+        let all = operands.len() == self.tiles.len();
+        let given = operands.into_iter().filter(move |o| all || !o.optional).map(|o| o.role);
+        given.zip(self.tiles.iter().copied())
     }
 
     pub(super) fn attrs(&self) -> Attrs {
@@ -37,8 +46,20 @@ impl Case {
 }
 
 /// A case of an instruction in its plain form, with neither window nor kernel.
-const fn case(name: &'static str, op: Opcode, tiles: &'static [&'static str], bytes: usize) -> Case {
-    Case { name, bytes, op, form: Form::Plain, tiles, at: None, kernel: None }
+pub(super) const fn case(name: &'static str, op: Opcode, tiles: &'static [&'static str], bytes: usize) -> Case {
+    let (work, yardstick) = (Work::Bytes(bytes), Yardstick::Memcpy);
+    Case {
+        name,
+        work,
+        yardstick,
+        profile: Profile::Cpu,
+        op,
+        form: Form::Plain,
+        tiles,
+        at: None,
+        kernel: None,
+        scalar: None,
+    }
 }
 
 const fn window(name: &'static str, op: Opcode, tiles: &'static [&'static str], at: [i64; 2], bytes: usize) -> Case {
@@ -46,9 +67,9 @@ const fn window(name: &'static str, op: Opcode, tiles: &'static [&'static str], 
 }
 
 /// Elements of most of the tiles, and their types.
-const SQUARE: usize = 128 * 128;
-const F32: &str = "vec, 128x128xf32";
-const F16: &str = "vec, 128x128xf16";
+pub(super) const SQUARE: usize = 128 * 128;
+pub(super) const F32: &str = "vec, 128x128xf32";
+pub(super) const F16: &str = "vec, 128x128xf16";
 const MAT_F16: &str = "loc=mat, f16, 128, 128";
 const ACC_F32: &str = "loc=acc, f32, 128, 128";
 
@@ -57,8 +78,8 @@ const HALF: usize = 64 * 128;
 const HALF_F32: &str = "vec, 64x128xf32";
 const HALF_I8: &str = "vec, 64x128xi8";
 
-/// All cases, in the order of the instructions' chapters (ops.md 2 to 8).
-pub static CASES: &[Case] = &[
+/// Cases of instructions that move, in the order of their chapters (ops.md 2 to 8).
+pub static MOVES: &[Case] = &[
     case("tmov nd f32 128x128", Opcode::Tmov, &[F32, F32], SQUARE * (4 + 4)),
     case("tmov nd-nz f16 128x128", Opcode::Tmov, &[F16, MAT_F16], SQUARE * (2 + 2)),
     case("tmov nz-nd f16 128x128", Opcode::Tmov, &[MAT_F16, F16], SQUARE * (2 + 2)),

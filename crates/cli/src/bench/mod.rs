@@ -1,38 +1,64 @@
-//! The benchmark: instructions beside a memcpy of as many bytes, and whole programs.
+//! The benchmark: instructions beside a yardstick, and whole programs.
 //!
-//! An instruction that moves data can at best be as fast as a memcpy that reads and writes the same number of bytes.
-//! So each [`Case`] is measured side by side with one, in the same moments and over as many bytes of the second-level
-//! cache, and the result is the ratio of the two. The whole instruction is measured, as programs issue it: operands
+//! An instruction that moves data can at best be as fast as a memcpy that reads and writes the same number of bytes, one
+//! that adds as a plain loop that does. So each [`Case`] is measured side by side with such a [`Yardstick`], in the same
+//! moments and over as many bytes of the second-level cache, and the result is the ratio of the two. The whole instruction is measured, as programs issue it: operands
 //! looked up, lowered nests found, bytes moved and, where undefined elements are followed, their marks too.
 //!
 //! ```
-//! use tessera_cli::bench::{CASES, measure};
+//! use tessera_cli::bench::{MOVES, measure};
 //! use std::time::Duration;
 //!
-//! let measured = measure(&CASES[0], Duration::from_millis(5))?;
-//! assert!(measured.gbps > 0.0 && measured.ratio > 0.0 && measured.ratio_tracked > 0.0);
+//! let measured = measure(&MOVES[0], Duration::from_millis(5))?;
+//! assert!(measured.rate > 0.0 && measured.ratio > 0.0 && measured.ratio_tracked > 0.0);
 //! # Ok::<(), tessera::Error>(())
 //! ```
 
 mod cases;
+mod compute;
 mod programs;
 mod ring;
+mod yardstick;
 
-pub use cases::{CASES, Case};
+pub use cases::{Case, MOVES};
+pub use compute::COMPUTES;
 pub use programs::{PROGRAMS, Programs};
-pub use ring::{Instructions, Memcpy};
+pub use ring::Instructions;
+pub use yardstick::{Laps, Yardstick};
 
 use std::time::{Duration, Instant};
 use tessera::Result;
 
+/// All cases.
+pub fn cases() -> impl Iterator<Item = &'static Case> {
+    MOVES.iter().chain(COMPUTES)
+}
+
+/// What an instruction does, in units that its yardstick has too.
+#[derive(Clone, Copy, Debug)]
+pub enum Work {
+    /// Bytes that the formula reads, plus bytes that it writes.
+    Bytes(usize),
+    MultiplyAdds(usize),
+}
+
+impl Work {
+    /// How much of it.
+    pub fn amount(self) -> usize {
+        match self {
+            Work::Bytes(n) | Work::MultiplyAdds(n) => n,
+        }
+    }
+}
+
 /// What came out for a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
-    /// Bytes read and written per second, in units of 10⁹, by the instruction; undefined elements are not followed.
-    pub gbps: f64,
-    /// The same of memcpy.
-    pub memcpy_gbps: f64,
-    /// How fast the instruction is compared with memcpy: the median of all pairs of neighbouring measurements.
+    /// Work per second, in units of 10⁹, by the instruction; undefined elements are not followed.
+    pub rate: f64,
+    /// The same of the yardstick.
+    pub yardstick_rate: f64,
+    /// How fast the instruction is compared with its yardstick: the median of all pairs of neighbouring measurements.
     pub ratio: f64,
     /// The same with undefined elements followed, which is how programs run unless told otherwise.
     pub ratio_tracked: f64,
@@ -45,19 +71,18 @@ const SAMPLE: Duration = Duration::from_micros(40);
 pub fn measure(case: &Case, budget: Duration) -> Result<Measured> {
     let [plain, copied, ratio] = compare(case, false, budget / 2)?;
     let [_, _, ratio_tracked] = compare(case, true, budget / 2)?;
-    let gbps = |seconds: f64| case.bytes as f64 / seconds / 1e9;
-    Ok(Measured { gbps: gbps(plain), memcpy_gbps: gbps(copied), ratio, ratio_tracked })
+    let rate = |seconds: f64| case.work.amount() as f64 / seconds / 1e9;
+    Ok(Measured { rate: rate(plain), yardstick_rate: rate(copied), ratio, ratio_tracked })
 }
 
-/// Seconds of the instruction and of memcpy, and how much longer memcpy takes; medians.
+/// Seconds of the instruction and of its yardstick, and how much longer the yardstick takes; medians.
 fn compare(case: &Case, tracked: bool, budget: Duration) -> Result<[f64; 3]> {
     let mut instructions = Instructions::new(case, tracked)?;
-    let mut memcpy = Memcpy::new(case);
-    let turns = instructions.turns() as f64;
+    let mut yardstick = Laps::new(case, false)?;
     let first = Instant::now();
-    memcpy.lap();
+    yardstick.lap()?;
     let laps = (SAMPLE.as_secs_f64() / first.elapsed().as_secs_f64().max(1e-7)).ceil() as usize;
-    let seconds = |start: Instant| start.elapsed().as_secs_f64() / (laps as f64 * turns);
+    let seconds = |start: Instant, turns: usize| start.elapsed().as_secs_f64() / (laps * turns) as f64;
     let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     let end = Instant::now() + budget;
     while Instant::now() < end || ratios.len() < 9 {
@@ -67,13 +92,13 @@ fn compare(case: &Case, tracked: bool, budget: Duration) -> Result<[f64; 3]> {
         for _ in 0..laps {
             instructions.lap()?;
         }
-        let our = seconds(start);
-        memcpy.lap();
+        let our = seconds(start, instructions.turns());
+        yardstick.lap()?;
         let start = Instant::now();
         for _ in 0..laps {
-            memcpy.lap();
+            yardstick.lap()?;
         }
-        let their = seconds(start);
+        let their = seconds(start, yardstick.turns());
         ours.push(our);
         theirs.push(their);
         ratios.push(their / our);

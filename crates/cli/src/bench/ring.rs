@@ -1,10 +1,9 @@
 //! Tiles and plain bytes that are walked round and round, so that they sit in the second-level cache.
 
-use super::Case;
+use super::{Case, Work};
 use std::hint::black_box;
 use tessera::{Diagnostic, Loc, Profile, Result, Role};
 use tessera_exec::engine::{Engine, TileId};
-use tessera_exec::kernels::AlignedBytes;
 use tessera_ir::Type;
 use tessera_isa::codec::Overflow;
 use tessera_isa::inst::{Inst, ScalarArg};
@@ -13,11 +12,14 @@ use tessera_isa::inst::{Inst, ScalarArg};
 const RING: usize = 256 << 10;
 
 /// Tiles start at cache lines, as automatic placement puts them.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// How many instructions go once around.
-fn turns(case: &Case) -> usize {
-    (RING / case.bytes).max(2)
+pub(super) fn turns(case: &Case) -> usize {
+    match case.work {
+        Work::Bytes(bytes) => (RING / bytes).max(2),
+        Work::MultiplyAdds(_) => 2,
+    }
 }
 
 type Issue = (Inst, Vec<(Role, TileId)>);
@@ -32,16 +34,16 @@ pub struct Instructions {
 impl Instructions {
     /// Tiles with defined valid regions and undefined padding, and the instruction made ready on all of them.
     pub fn new(case: &Case, tracked: bool) -> Result<Self> {
-        let mut engine = Engine::new(Profile::Cpu, tracked);
+        let mut engine = Engine::new(case.profile, tracked);
         // Where the next tile of each location goes.
         let mut next = [0i64; Loc::ALL.len()];
         let mut ring = Vec::new();
         for _ in 0..turns(case) {
-            let mut inst = Inst::new(case.op, case.form, Profile::Cpu);
+            let mut inst = Inst::new(case.op, case.form, case.profile);
             inst.attrs = case.attrs();
             let mut tiles = Vec::new();
             for (role, text) in case.operands() {
-                let (tile, loc, bytes) = make(&mut engine, text)?;
+                let (tile, loc, bytes) = make(&mut engine, case.profile, text)?;
                 if let Some(address) = next.get_mut(loc as usize) {
                     engine.assign(tile, *address)?;
                     *address += bytes.next_multiple_of(LINE) as i64;
@@ -52,6 +54,7 @@ impl Instructions {
             for (role, index) in [Role::Row, Role::Col].into_iter().zip(case.at.into_iter().flatten()) {
                 inst.scalars.push(ScalarArg::new(role, index));
             }
+            inst.scalars.extend(case.scalar.map(|value| ScalarArg::new(Role::Scalar, value)));
             ring.push((inst, tiles));
         }
         let mut instructions = Instructions { engine, ring };
@@ -74,10 +77,10 @@ impl Instructions {
 }
 
 /// A tile of a type, its location and its bytes.
-fn make(engine: &mut Engine, text: &str) -> Result<(TileId, Loc, usize)> {
+fn make(engine: &mut Engine, profile: Profile, text: &str) -> Result<(TileId, Loc, usize)> {
     let kind = if text.contains("NC1HWC0") { "conv_tile" } else { "tile_buf" };
     match tessera_asm::parse_type(&format!("!pto.{kind}<{text}>"))? {
-        Type::Tile(ty) => Ok((engine.tile(&ty)?, ty.loc, ty.resolve(Profile::Cpu).bytes() as usize)),
+        Type::Tile(ty) => Ok((engine.tile(&ty)?, ty.loc, ty.resolve(profile).bytes() as usize)),
         Type::Conv(ty) => Ok((engine.conv_tile(ty)?, ty.loc, ty.bytes() as usize)),
         _ => Err(Box::new(Diagnostic::error("type-mismatch", format!("{text} is no tile; write one"))).into()),
     }
@@ -91,40 +94,11 @@ fn fill(engine: &mut Engine, role: Role, tile: TileId) -> Result<()> {
     let element = |k: u64| match role {
         // Signed 8-bit results, scale 0.5 and up (fixpipe.md 3).
         Role::Fp => 1 << 46 | u64::from((0.5 + k as f32 / 1024.0).to_bits()),
-        _ => ty.elem.encode_int(i128::from(k % 100), Overflow::Saturate),
+        // Small numbers, of which no function makes an infinity, and which shift by less than a word.
+        _ if ty.elem.is_float() => ty.elem.encode_f64(0.25 + (k % 97) as f64 / 32.0, Overflow::Saturate),
+        _ => ty.elem.encode_int(i128::from(k % 31), Overflow::Saturate),
     };
     let size = (ty.elem.bits() / 8) as usize;
     let elements: Vec<u8> = (0..rows * cols).flat_map(|k| element(k).to_le_bytes().into_iter().take(size)).collect();
     Ok(engine.write(tile, &elements)?)
-}
-
-/// A memcpy that reads and writes as many bytes as an instruction, over as many places.
-#[derive(Debug)]
-pub struct Memcpy {
-    bytes: AlignedBytes,
-    len: usize,
-    ring: Vec<usize>,
-}
-
-impl Memcpy {
-    /// Bytes to copy: half of what the instruction reads and writes, and their copies behind them.
-    pub fn new(case: &Case) -> Self {
-        let len = case.bytes / 2;
-        let step = 2 * len.next_multiple_of(LINE);
-        let ring: Vec<usize> = (0..turns(case)).map(|k| k * step).collect();
-        let bytes = AlignedBytes::from(vec![1; ring.len() * step].as_slice());
-        Memcpy { bytes, len, ring }
-    }
-
-    /// Copies every place once.
-    pub fn lap(&mut self) {
-        let half = self.len.next_multiple_of(LINE);
-        for at in &self.ring {
-            let place = self.bytes.get_mut(*at..at + half + self.len);
-            if let Some((from, to)) = place.and_then(|p| p.split_at_mut_checked(half)) {
-                let from = from.get(..self.len).unwrap_or(&[]);
-                black_box(to).copy_from_slice(black_box(from));
-            }
-        }
-    }
 }

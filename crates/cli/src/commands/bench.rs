@@ -1,6 +1,6 @@
-//! `tessera bench`: how fast instructions are, beside a memcpy of as many bytes.
+//! `tessera bench`: how fast instructions are, beside a yardstick.
 
-use crate::bench::{CASES, Case, PROGRAMS, Programs, measure};
+use crate::bench::{Case, PROGRAMS, Programs, Work, Yardstick, cases, measure};
 use crate::policy::Format;
 use crate::render::table::Table;
 use crate::session::{FINE, Failure, Outcome, Session};
@@ -9,10 +9,13 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Each instruction runs as programs run it, on tiles in the second-level cache, in turn with a \
-                        memcpy that reads and writes as many bytes. GB/s count bytes read plus bytes written; ratio is \
-                        the instruction's speed divided by memcpy's, tracked the same while undefined elements are \
-                        followed.\n\nExamples:\n  tessera bench --quick\n  tessera bench --filter ttrans --format json")]
+#[command(
+    after_help = "Each instruction runs as programs run it, on tiles in the second-level cache, in turn with its \
+                        yardstick: a memcpy or a plain loop that reads and writes as many bytes, or as many \
+                        multiply-adds in registers. The rate counts 10⁹ bytes read plus bytes written (GB/s), or \
+                        multiply-adds (GMA/s); ratio is the instruction's speed divided by the yardstick's, tracked \
+                        the same while undefined elements are followed.\n\nExamples:\n  tessera bench --quick\n  tessera bench --filter ttrans --format json"
+)]
 pub struct Args {
     /// Fewer repetitions: done within 20 seconds
     #[arg(long)]
@@ -28,11 +31,39 @@ pub struct Args {
 #[derive(Serialize)]
 struct CaseLine<'a> {
     case: &'a str,
-    bytes: usize,
-    gbps: f64,
-    memcpy_gbps: f64,
+    #[serde(flatten)]
+    rates: Rates,
+    yardstick: &'a str,
     ratio: f64,
     ratio_tracked: f64,
+}
+
+/// How fast the instruction and its yardstick are.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Rates {
+    Copies { bytes: usize, gbps: f64, memcpy_gbps: f64 },
+    Bytes { bytes: usize, gbps: f64, yardstick_gbps: f64 },
+    MultiplyAdds { multiply_adds: usize, gmas: f64, yardstick_gmas: f64 },
+}
+
+impl Rates {
+    fn of(case: &Case, rate: f64, yardstick: f64) -> Self {
+        match (case.work, case.yardstick) {
+            (Work::Bytes(bytes), Yardstick::Memcpy) => Rates::Copies { bytes, gbps: rate, memcpy_gbps: yardstick },
+            (Work::Bytes(bytes), _) => Rates::Bytes { bytes, gbps: rate, yardstick_gbps: yardstick },
+            (Work::MultiplyAdds(multiply_adds), _) => {
+                Rates::MultiplyAdds { multiply_adds, gmas: rate, yardstick_gmas: yardstick }
+            }
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        match self {
+            Rates::Copies { .. } | Rates::Bytes { .. } => "GB/s",
+            Rates::MultiplyAdds { .. } => "GMA/s",
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -43,36 +74,37 @@ struct ProgramLine<'a> {
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let cases: Vec<&Case> = CASES.iter().filter(|c| c.name.contains(&args.filter)).collect();
+    let cases: Vec<&Case> = cases().filter(|c| c.name.contains(&args.filter)).collect();
     let programs: Vec<&Programs> = PROGRAMS.iter().filter(|p| p.name.contains(&args.filter)).collect();
     if cases.is_empty() && programs.is_empty() {
         let what = format!("no case has '{}' in its name; `tessera bench --quick` shows them all", args.filter);
         return Err(Failure::usage(what));
     }
     let mut progress = Progress::new(cases.len() + programs.len());
-    let mut table = Table::new(["instruction", "bytes", "GB/s", "memcpy", "ratio", "tracked"]);
+    let mut table = Table::new(["instruction", "rate", "", "yardstick", "its rate", "ratio", "tracked"]);
     let budget = Duration::from_millis(if args.quick { 250 } else { 3000 });
     for case in &cases {
         progress.next(session, case.name)?;
         let m = measure(case, budget).map_err(|e| failed(case.name, &e))?;
         progress.show(session, "")?;
+        let rates = Rates::of(case, rounded(m.rate), rounded(m.yardstick_rate));
         match args.format {
             Format::Json => json(
                 session,
                 &CaseLine {
                     case: case.name,
-                    bytes: case.bytes,
-                    gbps: rounded(m.gbps),
-                    memcpy_gbps: rounded(m.memcpy_gbps),
+                    rates,
+                    yardstick: case.yardstick.name(),
                     ratio: rounded(m.ratio),
                     ratio_tracked: rounded(m.ratio_tracked),
                 },
             )?,
             Format::Human => table.row([
                 case.name.to_string(),
-                case.bytes.to_string(),
-                format!("{:.1}", m.gbps),
-                format!("{:.1}", m.memcpy_gbps),
+                format!("{:.1}", m.rate),
+                rates.unit().to_string(),
+                case.yardstick.name().to_string(),
+                format!("{:.1}", m.yardstick_rate),
                 format!("{:.2}", m.ratio),
                 format!("{:.2}", m.ratio_tracked),
             ]),

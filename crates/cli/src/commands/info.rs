@@ -85,7 +85,7 @@ fn page(args: &Args, loaded: &Loaded, found: &[KernelInfo]) -> String {
     };
     let mut out = format!("{} on {profile}{whose}\n", loaded.source.name);
     for kernel in found {
-        let name = kernel.name.as_ref().map_or("the listing".into(), |name| format!("@{name}"));
+        let name = kernel.name.as_ref().map_or("the listing".into(), |name| format!("@{}", name.replace(',', ", @")));
         let blocks = if kernel.uses_blocks { "; it asks for its block: --blocks N repeats it" } else { "" };
         out.push_str(&format!("\n{}", paragraph(&format!("{name} runs on {}{blocks}", kernel.cores), 0)));
         let mut table = Table::new(["argument", "type", "extents", "use"]);

@@ -184,7 +184,7 @@ impl Sweep<'_> {
         };
         let case = found.load(&mut session, profile, self.args.limits.into());
         let key = key(&case, profile, found);
-        if let Some(record) = self.done.records.iter().find(|r| r.key == key) {
+        if let Some(record) = self.done.find(&key) {
             return Ok(record.clone());
         }
         let record = match case {

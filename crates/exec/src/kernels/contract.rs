@@ -30,7 +30,7 @@ pub(super) fn contract(
         (Elem::I32, Elem::I8, Elem::I8) => {
             let wide = |x: &[u8]| i8::all(x).map(i32::from).collect::<Vec<i32>>();
             let start = start.map(|s| i32::all(s).collect());
-            best_sums::<i32>(extent, &wide(a.1), &wide(b.1), start).into_iter().flat_map(i32::to_le_bytes).collect()
+            bytes_of(&best_sums::<i32>(extent, &wide(a.1), &wide(b.1), start), |v| v.to_le_bytes())
         }
         _ => by_definition(a, b, reduced, to, extent, start),
     }
@@ -38,7 +38,13 @@ pub(super) fn contract(
 
 fn float_sums(extent: [usize; 3], a: &[f32], b: &[f32], start: Option<&[u8]>) -> Vec<u8> {
     let start = start.map(|s| u32::all(s).map(f32::from_bits).collect());
-    best_sums::<f32>(extent, a, b, start).into_iter().flat_map(canonical).collect()
+    bytes_of(&best_sums::<f32>(extent, a, b, start), canonical)
+}
+
+fn bytes_of<T: Copy>(values: &[T], bytes: impl Fn(T) -> [u8; 4]) -> Vec<u8> {
+    let mut out = vec![0; values.len() * 4];
+    out.as_chunks_mut().0.iter_mut().zip(values).for_each(|(to, v)| *to = bytes(*v));
+    out
 }
 
 fn canonical(v: f32) -> [u8; 4] {
@@ -79,7 +85,7 @@ pub(super) fn scaled(a: ScaledFactor<'_>, b: ScaledFactor<'_>, extent: [usize; 3
             sums.iter_mut().zip(columns).for_each(|(s, y)| *s = add_once(*s, x * y));
         }
     }
-    sums.into_iter().flat_map(canonical).collect()
+    bytes_of(&sums, canonical)
 }
 
 fn value(elem: Elem, bits: u64) -> f64 {
@@ -99,9 +105,11 @@ fn halves(bytes: &[u8]) -> Option<Vec<f32>> {
 
 /// The values of elements that f32 holds exactly.
 fn floats(elem: Elem, bytes: &[u8], reduced: Option<Reduced>) -> Vec<f32> {
-    let bits_of = |x: u32| f32::from_bits(reduced.map_or(x, |r| r.round(x)));
     match elem {
-        Elem::F32 => u32::all(bytes).map(bits_of).collect(),
+        Elem::F32 => match reduced {
+            Some(reduced) => u32::all(bytes).map(|x| f32::from_bits(reduced.round(x))).collect(),
+            None => u32::all(bytes).map(f32::from_bits).collect(),
+        },
         Elem::F16 => halves(bytes).unwrap_or_else(|| u16::all(bytes).map(f16_to_f32).collect()),
         Elem::Bf16 => u16::all(bytes).map(|x| f32::from_bits(u32::from(x) << 16)).collect(),
         _ => {
@@ -150,7 +158,7 @@ impl Sum for i32 {
 }
 
 /// Rows and columns of the results that are kept in registers.
-pub(super) const ROWS: usize = 4;
+pub(super) const ROWS: usize = 6;
 pub(super) const COLS: usize = 32;
 
 /// One block of sums: the safe twin of the vector kernels.

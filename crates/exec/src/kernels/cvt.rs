@@ -3,16 +3,12 @@
 
 use super::Level;
 use super::element::*;
-use super::map::{Op, RawMap, Value, narrow};
+use super::map::{Op, RawMap, Value, leveled, narrow};
 use std::marker::PhantomData;
-use tessera_isa::codec::{Overflow, f16_to_f32};
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::{Rounding, Saturation};
 
 element! {
-    // Overflow gives the largest value.
-    F16Clamped u16 as f32: |x| f16_to_f32(x), |v| Elem::F16.encode_f32(v, Overflow::Saturate) as u16;
-    Bf16Clamped u16 as f32: |x| f32::from_bits(u32::from(x) << 16), |v| Elem::Bf16.encode_f32(v, Overflow::Saturate) as u16;
     // Integers as numbers that f32 takes.
     I8AsI32 i8 as i32: |x| x.into(), |v| v as i8;
     I16AsI32 i16 as i32: |x| x.into(), |v| v as i16;
@@ -30,18 +26,25 @@ element! {
 }
 
 /// How a value between two integers is rounded.
-trait Mode {
+trait Mode<V> {
     /// Is it the upper one? `rest` is what the value is above the lower one, which may be odd.
-    fn is_up(v: f64, rest: f64, is_odd: bool) -> bool;
+    fn is_up(v: V, rest: V, is_odd: bool) -> bool;
 }
 
 macro_rules! modes {
     ($($name:ident |$v:ident, $rest:ident, $odd:ident| $up:expr;)*) => {$(
         struct $name;
 
-        impl Mode for $name {
+        impl Mode<f64> for $name {
             #[inline(always)]
             fn is_up($v: f64, $rest: f64, $odd: bool) -> bool {
+                $up
+            }
+        }
+
+        impl Mode<f32> for $name {
+            #[inline(always)]
+            fn is_up($v: f32, $rest: f32, $odd: bool) -> bool {
                 $up
             }
         }
@@ -62,7 +65,7 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
 /// A number of magnitude below 2^50 as an integer.
 #[inline(always)]
-fn rounded<M: Mode>(v: f64) -> f64 {
+fn rounded<M: Mode<f64>>(v: f64) -> f64 {
     let nearest = (v + ROUNDER) - ROUNDER;
     let below = if nearest > v { nearest - 1.0 } else { nearest };
     let is_odd = (below + ROUNDER).to_bits() & 1 == 1;
@@ -72,7 +75,7 @@ fn rounded<M: Mode>(v: f64) -> f64 {
 /// From a float to an integer of at most 32 bits, between two bounds.
 struct ToInteger<E, D, M>(PhantomData<(E, D, M)>);
 
-impl<E: Element<Value = f32>, D: Element<Value = i64>, M: Mode> Op for ToInteger<E, D, M> {
+impl<E: Element<Value = f32>, D: Element<Value = i64>, M: Mode<f64>> Op for ToInteger<E, D, M> {
     type A = E;
     type B = F64;
     type C = F64;
@@ -92,10 +95,36 @@ impl<E: Element<Value = f32>, D: Element<Value = i64>, M: Mode> Op for ToInteger
     }
 }
 
+/// Its sum with a binary32 of magnitude below 2^22 has the nearest integer in its low bits.
+const SMALL_ROUNDER: f32 = 12_582_912.0;
+
+/// From a float to an integer of at most 16 bits, between the bounds of its type.
+struct ToSmall<E, D, M>(PhantomData<(E, D, M)>);
+
+impl<E: Element<Value = f32>, D: Element<Value = i32>, M: Mode<f32>> Op for ToSmall<E, D, M> {
+    type A = E;
+    type B = F32;
+    type C = F32;
+    type D = D;
+
+    #[inline(always)]
+    fn apply(v: f32, low: f32, high: f32) -> i32 {
+        let v = if v.is_nan() { 0.0 } else { v };
+        // The bounds are integers, so that what is beyond them may come to them before it is rounded.
+        let v = if v > high { high } else { v };
+        let v = if v < low { low } else { v };
+        let nearest = (v + SMALL_ROUNDER) - SMALL_ROUNDER;
+        let below = if nearest > v { nearest - 1.0 } else { nearest };
+        let is_odd = (below + SMALL_ROUNDER).to_bits() & 1 == 1;
+        let v = if M::is_up(v, v - below, is_odd) { below + 1.0 } else { below };
+        (v + SMALL_ROUNDER).to_bits() as i32
+    }
+}
+
 /// From f32 to an integral f32.
 struct ToIntegral<M>(PhantomData<M>);
 
-impl<M: Mode> Op for ToIntegral<M> {
+impl<M: Mode<f64>> Op for ToIntegral<M> {
     type A = F32;
     type B = Nothing;
     type C = Nothing;
@@ -177,6 +206,10 @@ pub(super) fn choose(
                 _ => return None,
             };
             let (low, high) = ends(as_if)?;
+            if is_clamped && to.bits() <= 16 {
+                let bounds = [low, high].map(|v| u64::from((v as f32).to_bits()).to_le_bytes());
+                return Some((to_small(from, to, rounding, level)?, [[0; 8], bounds[0], bounds[1]]));
+            }
             let bounds = [low as f64, high as f64].map(|v| v.to_ne_bytes());
             Some((to_integer(from, to, rounding, level)?, [[0; 8], bounds[0], bounds[1]]))
         }
@@ -209,14 +242,45 @@ fn ends(elem: Elem) -> Option<(i64, i64)> {
     })
 }
 
+/// What `$mode` makes of the mode of a rounding.
+macro_rules! modes_of {
+    ($rounding:expr, $mode:ident) => {
+        match $rounding {
+            Rounding::Rint | Rounding::CastRint => $mode!(Rint),
+            Rounding::Round => $mode!(Round),
+            Rounding::Floor => $mode!(Floor),
+            Rounding::Ceil => $mode!(Ceil),
+            Rounding::None | Rounding::Trunc => $mode!(Trunc),
+            Rounding::Odd => $mode!(Odd),
+        }
+    };
+}
+
 /// The kernel for a pair of types among some.
 macro_rules! pairs {
     ($key:expr, $level:expr, $op:ident: $($from:ident $to:ident => $e:ident $d:ident $($more:ident)*;)*) => {
         match $key {
-            $((Elem::$from, Elem::$to) => Some(narrow::<$op<$e, $d $(, $more)*>>($level)),)*
+            $((Elem::$from, Elem::$to) => Some(leveled::<$op<$e, $d $(, $more)*>>($level)),)*
             _ => None,
         }
     };
+}
+
+fn to_small(from: Elem, to: Elem, rounding: Rounding, level: Level) -> Option<RawMap> {
+    macro_rules! mode {
+        ($mode:ident) => {
+            match (from, to.bits()) {
+                (Elem::F32, 8) => Some(leveled::<ToSmall<F32, U8AsI32, $mode>>(level)),
+                (Elem::F32, 16) => Some(leveled::<ToSmall<F32, U16AsI32, $mode>>(level)),
+                (Elem::F16, 8) => Some(leveled::<ToSmall<F16, U8AsI32, $mode>>(level)),
+                (Elem::F16, 16) => Some(leveled::<ToSmall<F16, U16AsI32, $mode>>(level)),
+                (Elem::Bf16, 8) => Some(leveled::<ToSmall<Bf16, U8AsI32, $mode>>(level)),
+                (Elem::Bf16, 16) => Some(leveled::<ToSmall<Bf16, U16AsI32, $mode>>(level)),
+                _ => None,
+            }
+        };
+    }
+    modes_of!(rounding, mode)
 }
 
 fn to_integer(from: Elem, to: Elem, rounding: Rounding, level: Level) -> Option<RawMap> {
@@ -236,25 +300,16 @@ fn to_integer(from: Elem, to: Elem, rounding: Rounding, level: Level) -> Option<
             }
         };
     }
-    match rounding {
-        Rounding::Rint | Rounding::CastRint => mode!(Rint),
-        Rounding::Round => mode!(Round),
-        Rounding::Floor => mode!(Floor),
-        Rounding::Ceil => mode!(Ceil),
-        Rounding::None | Rounding::Trunc => mode!(Trunc),
-        Rounding::Odd => mode!(Odd),
-    }
+    modes_of!(rounding, mode)
 }
 
 fn to_integral(rounding: Rounding, level: Level) -> Option<RawMap> {
-    Some(match rounding {
-        Rounding::Rint | Rounding::CastRint => narrow::<ToIntegral<Rint>>(level),
-        Rounding::Round => narrow::<ToIntegral<Round>>(level),
-        Rounding::Floor => narrow::<ToIntegral<Floor>>(level),
-        Rounding::Ceil => narrow::<ToIntegral<Ceil>>(level),
-        Rounding::None | Rounding::Trunc => narrow::<ToIntegral<Trunc>>(level),
-        Rounding::Odd => narrow::<ToIntegral<Odd>>(level),
-    })
+    macro_rules! mode {
+        ($mode:ident) => {
+            Some(leveled::<ToIntegral<$mode>>(level))
+        };
+    }
+    modes_of!(rounding, mode)
 }
 
 fn to_float(from: Elem, to: Elem, is_clamped: bool, level: Level) -> Option<RawMap> {

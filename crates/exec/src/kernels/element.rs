@@ -16,7 +16,54 @@ pub(super) trait Element {
     fn get(raw: Self::Raw) -> Self::Value;
     /// The bits of a value, rounded once.
     fn put(value: Self::Value) -> Self::Raw;
+
+    /// [`Element::get`] of many.
+    ///
+    /// Safety: the machine has the instructions of `M`.
+    #[inline(always)]
+    unsafe fn get_all<M: Machine>(raw: [Self::Raw; LANES]) -> [Self::Value; LANES] {
+        let mut values = [Self::Value::default(); LANES];
+        values.iter_mut().zip(raw).for_each(|(value, raw)| *value = Self::get(raw));
+        values
+    }
+
+    /// [`Element::put`] of many.
+    ///
+    /// Safety: the machine has the instructions of `M`.
+    #[inline(always)]
+    unsafe fn put_all<M: Machine>(values: [Self::Value; LANES]) -> [Self::Raw; LANES] {
+        let mut raw = [Self::Raw::default(); LANES];
+        raw.iter_mut().zip(values).for_each(|(raw, value)| *raw = Self::put(value));
+        raw
+    }
 }
+
+/// Elements that are computed together.
+pub(super) const LANES: usize = 32;
+
+/// What a machine has instructions for that the compiler does not find by itself.
+pub(super) trait Machine {
+    /// Safety: the machine has the instructions.
+    #[inline(always)]
+    unsafe fn from_halves(raw: [u16; LANES]) -> [f32; LANES] {
+        let mut values = [0.0; LANES];
+        values.iter_mut().zip(raw).for_each(|(value, raw)| *value = f16_to_f32(raw));
+        values
+    }
+
+    /// Safety: the machine has the instructions.
+    #[inline(always)]
+    unsafe fn to_halves(values: [f32; LANES]) -> [u16; LANES] {
+        let mut raw = [0; LANES];
+        raw.iter_mut().zip(values).for_each(|(raw, v)| *raw = Elem::F16.encode_f32(v, Overflow::Infinity) as u16);
+        raw
+    }
+}
+
+/// Any machine.
+pub(super) struct Plain;
+
+impl Machine for Plain {}
 
 macro_rules! element {
     ($($name:ident $raw:ty as $value:ty: |$x:ident| $get:expr, |$v:ident| $put:expr;)*) => {$(
@@ -42,8 +89,8 @@ pub(super) use element;
 
 element! {
     F32 u32 as f32: |x| f32::from_bits(x), |v| if v.is_nan() { 0x7FC0_0000 } else { v.to_bits() };
-    F16 u16 as f32: |x| f16_to_f32(x), |v| Elem::F16.encode_f32(v, Overflow::Infinity) as u16;
-    Bf16 u16 as f32: |x| f32::from_bits(u32::from(x) << 16), |v| Elem::Bf16.encode_f32(v, Overflow::Infinity) as u16;
+    Bf16 u16 as f32: |x| f32::from_bits(u32::from(x) << 16), |v| bf16(v);
+    Bf16Clamped u16 as f32: |x| f32::from_bits(u32::from(x) << 16), |v| bf16(clamped(v, BF16_MAX));
     I8 i8 as i8: |x| x, |v| v;
     I16 i16 as i16: |x| x, |v| v;
     I32 i32 as i32: |x| x, |v| v;
@@ -54,6 +101,68 @@ element! {
     U64 u64 as u64: |x| x, |v| v;
     // No argument.
     Nothing () as (): |x| x, |v| v;
+}
+
+/// The largest numbers of the types.
+const F16_MAX: f32 = 65504.0;
+const BF16_MAX: f32 = f32::from_bits(0x7F7F_0000);
+
+/// Cut to 16 bits with half of the last place added, and its parity: ties go to even, and what overflows is infinity.
+#[inline(always)]
+fn bf16(v: f32) -> u16 {
+    let bits = v.to_bits();
+    let rounded = (bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16) as u16;
+    if v.is_nan() { 0x7FC0 } else { rounded }
+}
+
+/// What overflows becomes the largest number; an infinity stays one.
+#[inline(always)]
+fn clamped(v: f32, largest: f32) -> f32 {
+    let nearest = if v > largest { largest } else { v };
+    let nearest = if v < -largest { -largest } else { nearest };
+    if v.abs() == f32::INFINITY { v } else { nearest }
+}
+
+/// f16, and f16 where overflow gives the largest value.
+macro_rules! halves {
+    ($($name:ident |$v:ident| $value:expr;)*) => {$(
+        pub(super) struct $name;
+
+        impl Element for $name {
+            type Raw = u16;
+            type Value = f32;
+
+            #[inline(always)]
+            fn get(raw: u16) -> f32 {
+                f16_to_f32(raw)
+            }
+
+            #[inline(always)]
+            fn put($v: f32) -> u16 {
+                Elem::F16.encode_f32($value, Overflow::Infinity) as u16
+            }
+
+            #[inline(always)]
+            unsafe fn get_all<M: Machine>(raw: [u16; LANES]) -> [f32; LANES] {
+                // SAFETY: the contract of this function.
+                unsafe { M::from_halves(raw) }
+            }
+
+            #[inline(always)]
+            unsafe fn put_all<M: Machine>(mut values: [f32; LANES]) -> [u16; LANES] {
+                for v in &mut values {
+                    let $v = *v;
+                    *v = $value;
+                }
+                // SAFETY: the contract of this function.
+                unsafe { M::to_halves(values) }
+            }
+        }
+    )*};
+}
+halves! {
+    F16 |v| v;
+    F16Clamped |v| clamped(v, F16_MAX);
 }
 
 /// A function of up to three values of one type.

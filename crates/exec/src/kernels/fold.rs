@@ -191,5 +191,5 @@ leveled! {
     where [S::Value: From<E::Value>, E::Raw: Bits, S::Raw: Bits] {
         states::<E, S, O>(results, start, x)
     }
-    "avx2", "avx2"
+    "avx512f,avx512bw,avx512dq,avx512vl", "avx2"
 }

@@ -56,13 +56,21 @@ pub struct MapKernel {
 /// Arguments at most.
 const ARGS: usize = OPERANDS - 1;
 
-/// A kernel over one loop: the destination and up to three arguments, their strides in bytes, and how many elements. The
-/// stride of a scalar is [`SCALAR`]: there its value stands.
+/// A kernel over two loops: where the destination and up to three arguments start.
 ///
-/// Safety: every element that the loop reaches is readable, or writable in the destination; a destination element
+/// Safety: every element that the loops reach is readable, or writable in the destination; a destination element
 /// overlaps an argument only where both belong to one point; the machine has the instructions that the kernel was
 /// compiled for.
-pub(super) type RawMap = unsafe fn([*mut u8; OPERANDS], [isize; OPERANDS], usize);
+pub(super) type RawMap = unsafe fn([*mut u8; OPERANDS], &Loops);
+
+/// Rows and elements of a row, with the strides of the destination and of the arguments in bytes. The inner stride of a
+/// scalar is [`SCALAR`]: its value stands where it starts.
+pub(super) struct Loops {
+    rows: usize,
+    row_step: [isize; OPERANDS],
+    n: usize,
+    step: [isize; OPERANDS],
+}
 
 /// No stride of an operand.
 const SCALAR: isize = isize::MIN;
@@ -113,42 +121,41 @@ impl MapKernel {
         // SAFETY: every operand's span was checked against its memory, and the pointers come from mutable borrows that
         // last until the end of this call; the level was clamped to what the machine has. That operands overlap only
         // element by element is a rule of the instruction (elementwise.md 1).
-        unsafe { self.rows(raw, 0, start) };
+        unsafe { self.rows(raw, &self.loops(), 0, start) };
         Ok(())
     }
 
-    fn steps(&self, dim: usize) -> [isize; OPERANDS] {
-        let step = self.nest.dims[dim].step;
+    /// The strides of a loop; those of scalars are `scalar`.
+    fn steps(&self, step: &[i64; OPERANDS], scalar: isize) -> [isize; OPERANDS] {
         let mut steps = [step[DST] as isize; OPERANDS];
         for k in 0..ARGS {
-            steps[k + 1] = if self.from[k] == 0 { SCALAR } else { step[self.from[k]] as isize };
+            steps[k + 1] = if self.from[k] == 0 { scalar } else { step[self.from[k]] as isize };
         }
         steps
     }
 
+    /// The two innermost loops.
+    fn loops(&self) -> Loops {
+        let inner = |back: usize, scalar: isize| match self.nest.dims.iter().nth_back(back) {
+            Some(dim) => (dim.extent as usize, self.steps(&dim.step, scalar)),
+            None => (1, self.steps(&[0; OPERANDS], scalar)),
+        };
+        let ((n, step), (rows, row_step)) = (inner(0, SCALAR), inner(1, 0));
+        Loops { rows, row_step, n, step }
+    }
+
     /// Safety: the contract of [`RawMap`] at every point of the loops from `dim` on.
-    unsafe fn rows(&self, raw: RawMap, dim: usize, at: [*mut u8; OPERANDS]) {
-        if dim + 1 >= self.nest.dims.len() {
-            let (steps, n) = match self.nest.dims.get(dim) {
-                Some(d) => (self.steps(dim), d.extent as usize),
-                None => (
-                    self.from.iter().enumerate().fold([0; OPERANDS], |mut steps, (k, from)| {
-                        steps[k + 1] = if *from == 0 { SCALAR } else { 0 };
-                        steps
-                    }),
-                    1,
-                ),
-            };
+    unsafe fn rows(&self, raw: RawMap, loops: &Loops, dim: usize, at: [*mut u8; OPERANDS]) {
+        if dim + 2 >= self.nest.dims.len() {
             // SAFETY: the contract of this function.
-            return unsafe { raw(at, steps, n) };
+            return unsafe { raw(at, loops) };
         }
-        let steps = self.steps(dim);
+        let steps = self.steps(&self.nest.dims[dim].step, 0);
         for i in 0..self.nest.dims[dim].extent as isize {
             let mut next = at;
-            let moves = next.iter_mut().zip(steps).filter(|(_, step)| *step != SCALAR);
-            moves.for_each(|(p, step)| *p = p.wrapping_offset(i.wrapping_mul(step)));
+            next.iter_mut().zip(steps).for_each(|(p, step)| *p = p.wrapping_offset(i.wrapping_mul(step)));
             // SAFETY: the contract of this function.
-            unsafe { self.rows(raw, dim + 1, next) };
+            unsafe { self.rows(raw, loops, dim + 1, next) };
         }
     }
 
@@ -361,14 +368,11 @@ fn of_integers(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
     }
 }
 
-/// Elements that are computed together.
-const LANES: usize = 32;
-
 /// Loads up to `m` elements from the `i`-th on; what is beyond them is any number.
 ///
-/// Safety: they are readable, and so is the value of a scalar.
+/// Safety: they are readable, and so is the value of a scalar; the machine has the instructions of `M`.
 #[inline(always)]
-unsafe fn load<E: Element>(at: *const u8, step: isize, i: usize, m: usize) -> [E::Value; LANES] {
+unsafe fn load<E: Element, M: Machine>(at: *const u8, step: isize, i: usize, m: usize) -> [E::Value; LANES] {
     let size = size_of::<E::Raw>() as isize;
     if size == 0 {
         return [E::Value::default(); LANES];
@@ -392,14 +396,13 @@ unsafe fn load<E: Element>(at: *const u8, step: isize, i: usize, m: usize) -> [E
             raw
         }
     };
-    let mut values = [E::Value::default(); LANES];
-    values.iter_mut().zip(raw).for_each(|(value, raw)| *value = E::get(raw));
-    values
+    // SAFETY: the contract of this function.
+    unsafe { E::get_all::<M>(raw) }
 }
 
-/// Safety: the contract of [`RawMap`].
+/// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
 #[inline(always)]
-unsafe fn row<O: Op>(at: [*mut u8; OPERANDS], step: [isize; OPERANDS], n: usize) {
+unsafe fn row<O: Op, M: Machine>(at: [*mut u8; OPERANDS], step: &[isize; OPERANDS], n: usize) {
     let size = size_of::<<O::D as Element>::Raw>() as isize;
     let point = |i: usize| at[DST].wrapping_offset(step[DST].wrapping_mul(i as isize)).cast::<<O::D as Element>::Raw>();
     let mut i = 0;
@@ -407,17 +410,20 @@ unsafe fn row<O: Op>(at: [*mut u8; OPERANDS], step: [isize; OPERANDS], n: usize)
         let m = LANES.min(n - i);
         // SAFETY: the contract of this function.
         let (a, b, c) = unsafe {
-            (load::<O::A>(at[1], step[1], i, m), load::<O::B>(at[2], step[2], i, m), load::<O::C>(at[3], step[3], i, m))
+            (
+                load::<O::A, M>(at[1], step[1], i, m),
+                load::<O::B, M>(at[2], step[2], i, m),
+                load::<O::C, M>(at[3], step[3], i, m),
+            )
         };
         let mut values = [Value::<O::D>::default(); LANES];
         for (lane, value) in values.iter_mut().enumerate() {
             *value = O::apply(a[lane], b[lane], c[lane]);
         }
         O::settle(&a, &b, &mut values);
-        let mut out = [<O::D as Element>::Raw::default(); LANES];
-        out.iter_mut().zip(values).for_each(|(out, value)| *out = O::D::put(value));
         // SAFETY: elements `i` to `i + m` of the loop.
         unsafe {
+            let out = O::D::put_all::<M>(values);
             if step[DST] == size && m == LANES {
                 point(i).cast::<[<O::D as Element>::Raw; LANES]>().write_unaligned(out);
             } else {
@@ -430,21 +436,31 @@ unsafe fn row<O: Op>(at: [*mut u8; OPERANDS], step: [isize; OPERANDS], n: usize)
     }
 }
 
+/// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
+#[inline(always)]
+unsafe fn all<O: Op, M: Machine>(mut at: [*mut u8; OPERANDS], loops: &Loops) {
+    for _ in 0..loops.rows {
+        // SAFETY: the contract of this function.
+        unsafe { row::<O, M>(at, &loops.step, loops.n) };
+        at.iter_mut().zip(loops.row_step).for_each(|(p, step)| *p = p.wrapping_offset(step));
+    }
+}
+
 macro_rules! compiled {
-    ($($name:ident $features:literal)*) => {$(
+    ($($name:ident $machine:ident $features:literal)*) => {$(
         /// Safety: the contract of [`RawMap`], on a machine with these instructions.
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        unsafe fn $name<O: Op>(at: [*mut u8; OPERANDS], step: [isize; OPERANDS], n: usize) {
+        unsafe fn $name<O: Op>(at: [*mut u8; OPERANDS], loops: &Loops) {
             // SAFETY: the contract of this function.
-            unsafe { row::<O>(at, step, n) }
+            unsafe { all::<O, super::x86::$machine>(at, loops) }
         }
     )*};
 }
-compiled! { avx512 "avx512f,avx512bw,avx512dq,avx512vl" avx2 "avx2" }
+compiled! { avx512 Avx512 "avx512f,avx512bw,avx512dq,avx512vl,f16c" avx2 Avx2 "avx2,f16c" }
 
 /// The kernel of a level.
-fn leveled<O: Op>(level: Level) -> RawMap {
+pub(super) fn leveled<O: Op>(level: Level) -> RawMap {
     #[cfg(target_arch = "x86_64")]
     if level == Level::Avx512 {
         return avx512::<O>;
@@ -459,5 +475,5 @@ pub(super) fn narrow<O: Op>(level: Level) -> RawMap {
         return avx2::<O>;
     }
     let _ = level;
-    row::<O>
+    all::<O, Plain>
 }

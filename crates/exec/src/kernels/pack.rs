@@ -66,7 +66,17 @@ where
     };
     let row = (columns * size).max(1);
     for (x, y) in x.chunks_exact(row).zip(y.chunks_exact(row)) {
-        out.extend(x.chunks(8 * size).zip(y.chunks(8 * size)).map(|(x, y)| byte(x, y)));
+        let (x, y) = (x.chunks_exact(LANES * size), y.chunks_exact(LANES * size));
+        let rest = (x.remainder(), y.remainder());
+        for (x, y) in x.zip(y) {
+            let mut holds = [false; LANES];
+            for ((holds, x), y) in holds.iter_mut().zip(E::Raw::all(x)).zip(E::Raw::all(y)) {
+                *holds = O::holds(E::get(x), E::get(y)) != is_opposite;
+            }
+            let bits = holds.iter().enumerate().fold(0u32, |bits, (n, holds)| bits | u32::from(*holds) << n);
+            out.extend_from_slice(&bits.to_le_bytes());
+        }
+        out.extend(rest.0.chunks(8 * size).zip(rest.1.chunks(8 * size)).map(|(x, y)| byte(x, y)));
     }
     out
 }
@@ -76,7 +86,7 @@ leveled! {
     where [E::Raw: Bits] {
         bits::<E, O>(columns, x, y, is_opposite)
     }
-    "avx2", "avx2"
+    "avx512f,avx512bw,avx512dq,avx512vl", "avx2"
 }
 
 /// Of two rows of elements of `size` bytes, the first where the bit of the mask is 1.
@@ -95,7 +105,18 @@ fn picked<T: Bits + Copy>(columns: usize, mask: &[u8], x: &[u8], y: &[u8]) -> Ve
     let mut out = vec![0; x.len()];
     let (row, bytes) = ((columns * size).max(1), columns.div_ceil(8).max(1));
     let rows = x.chunks_exact(row).zip(y.chunks_exact(row)).zip(out.chunks_exact_mut(row));
-    for (((x, y), out), mask) in rows.zip(mask.chunks_exact(bytes)) {
+    for (((mut x, mut y), mut out), mut mask) in rows.zip(mask.chunks_exact(bytes)) {
+        while let (Some((x32, x_rest)), Some((y32, y_rest)), Some((bits, mask_rest))) =
+            (x.split_at_checked(LANES * size), y.split_at_checked(LANES * size), mask.split_first_chunk::<4>())
+        {
+            let (out32, out_rest) = std::mem::take(&mut out).split_at_mut(LANES * size);
+            let bits = u32::from_le_bytes(*bits);
+            let both = T::all(x32).zip(T::all(y32));
+            for ((n, (x, y)), out) in both.enumerate().zip(out32.chunks_exact_mut(size)) {
+                (if bits >> n & 1 == 1 { x } else { y }).write(out);
+            }
+            (x, y, out, mask) = (x_rest, y_rest, out_rest, mask_rest);
+        }
         let eights = x.chunks(8 * size).zip(y.chunks(8 * size)).zip(out.chunks_mut(8 * size));
         for (((x, y), out), byte) in eights.zip(mask) {
             let both = T::all(x).zip(T::all(y));
@@ -111,5 +132,5 @@ leveled! {
     fn best_picked[T: Bits + Copy][T](columns: usize, mask: &[u8], x: &[u8], y: &[u8]) -> Vec<u8> where [] {
         picked::<T>(columns, mask, x, y)
     }
-    "avx2", "avx2"
+    "avx512f,avx512bw,avx512dq,avx512vl", "avx2"
 }

@@ -12,6 +12,7 @@ use super::{Kernel, Level, OutOfBounds, Sides};
 use crate::engine::memory::Memories;
 use crate::nest::{DST, Map, Nest, Nests, Operand, Place, SRC, lower, read_bits};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
 use tessera_isa::sem::{Func, SCALE_BLOCK};
@@ -51,6 +52,8 @@ pub(crate) struct Stage {
     /// Elements of the buffer, and of a row of it.
     pub len: usize,
     pub columns: u64,
+    /// See [`Stage::dense_at`].
+    dense: Option<usize>,
 }
 
 impl Stage {
@@ -69,7 +72,8 @@ impl Stage {
         let here = Operand { layout: &dense, map: buffer, bits: elem.bits() };
         let nests = lower(extent, &if is_read { [here, there] } else { [there, here] });
         let kernels = nests.iter().map(|nest| Kernel::new(nest, Level::best())).collect();
-        Stage { operand, elem, nests, kernels, len: len as usize, columns }
+        let dense = if is_read { Stage::dense_at(&nests, elem, len) } else { None };
+        Stage { operand, elem, nests, kernels, len: len as usize, columns, dense }
     }
 
     /// Where each element of the buffer lies in the operand.
@@ -102,12 +106,24 @@ impl Stage {
         first..first + (bits / 8).max(1)
     }
 
-    fn gather(&self, memory: &[u8], at: usize) -> Result<Vec<u8>, OutOfBounds> {
+    fn gather<'a>(&self, memory: &'a [u8], at: usize) -> Result<Cow<'a, [u8]>, OutOfBounds> {
+        if let Some(bytes) = self.dense.and_then(|first| memory.get(at + first..at + first + self.bytes())) {
+            return Ok(Cow::Borrowed(bytes));
+        }
         let mut bytes = vec![0; self.bytes()];
         for kernel in &self.kernels {
             kernel.run(Sides::Two(memory, &mut bytes), [at, 0])?;
         }
-        Ok(bytes)
+        Ok(Cow::Owned(bytes))
+    }
+
+    /// The byte of the operand where the buffer's first element lies, where all others follow in order.
+    fn dense_at(nests: &Nests, elem: Elem, len: u64) -> Option<usize> {
+        let [nest] = nests.as_slice() else { return None };
+        let [dim] = nest.dims.as_slice() else { return None };
+        let size = i64::from(elem.bits() / 8);
+        let in_order = dim.step[DST] == size && dim.step[SRC] == size && dim.extent == len && nest.base[DST] == 0;
+        (in_order && size > 0 && nest.bits[SRC] == elem.bits()).then(|| usize::try_from(nest.base[SRC]).ok())?
     }
 }
 
@@ -201,20 +217,33 @@ impl Staged {
 
     /// Computes. Indices are in range: whoever runs the instruction has looked ([`Staged::indices`]).
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
-        let mut inputs: SmallVec<[Vec<u8>; 3]> = SmallVec::new();
+        let out = self.results(memories, places)?;
+        let place = places.get(usize::from(self.output.operand)).ok_or(OutOfBounds::NOWHERE)?;
+        let memory = memories.get_mut(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?.as_mut();
+        for kernel in &self.output.kernels {
+            kernel.run(Sides::Two(&out, memory), [0, place.at])?;
+        }
+        Ok(())
+    }
+
+    /// The dense results.
+    fn results<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<Vec<u8>, OutOfBounds> {
+        // Borrowed once, all together: inputs may share a memory, and what lies dense in it is read there.
+        let all: SmallVec<[&[u8]; 16]> = memories.iter_mut().map(|memory| &*memory.as_mut()).collect();
+        let mut inputs: SmallVec<[Cow<'_, [u8]>; 3]> = SmallVec::new();
         for input in &self.inputs {
             let place = places.get(usize::from(input.operand)).ok_or(OutOfBounds::NOWHERE)?;
-            let memory = memories.get_mut(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?;
-            inputs.push(input.gather(memory.as_mut(), place.at)?);
+            let memory = *all.get(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?;
+            inputs.push(input.gather(memory, place.at)?);
         }
-        let out = match (self.what, inputs.as_slice()) {
+        Ok(match (self.what, inputs.as_slice()) {
             (What::Reduce { func: Func::MulAdd(reduced), to, extent, .. }, [a, b, start @ ..]) => {
                 let (x, y) = (self.inputs[0].elem, self.inputs[1].elem);
-                contract((x, a), (y, b), reduced, to, extent, start.first().map(Vec::as_slice))
+                contract((x, a), (y, b), reduced, to, extent, start.first().map(|s| &**s))
             }
             (What::Reduce { func: Func::ScaledMulAdd, extent, .. }, [a, b, a_scale, b_scale, start @ ..]) => {
                 let (x, y) = (self.inputs[0].elem, self.inputs[1].elem);
-                scaled((x, a, a_scale), (y, b, b_scale), extent, start.first().map(Vec::as_slice))
+                scaled((x, a, a_scale), (y, b, b_scale), extent, start.first().map(|s| &**s))
             }
             (What::Reduce { func, to, extent, .. }, [x, ..]) => {
                 fold(func, self.inputs[0].elem, to, [extent[0] * extent[1], extent[2]], x)
@@ -232,13 +261,7 @@ impl Staged {
                 }
             }
             _ => vec![0; self.output.bytes()],
-        };
-        let place = places.get(usize::from(self.output.operand)).ok_or(OutOfBounds::NOWHERE)?;
-        let memory = memories.get_mut(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?.as_mut();
-        for kernel in &self.output.kernels {
-            kernel.run(Sides::Two(&out, memory), [0, place.at])?;
-        }
-        Ok(())
+        })
     }
 
     fn picked(&self, src: &[u8], idx: &[u8]) -> Vec<u8> {
@@ -253,12 +276,12 @@ impl Staged {
         out
     }
 
-    fn packed(&self, inputs: &[Vec<u8>]) -> Vec<u8> {
+    fn packed(&self, inputs: &[Cow<'_, [u8]>]) -> Vec<u8> {
         let What::Pack { func, scalar, columns } = self.what else { return Vec::new() };
         if let (Func::Compare(cmp), [x, rest @ ..], [input, ..]) = (func, inputs, self.inputs.as_slice()) {
             let y = match (rest.first(), scalar) {
-                (Some(y), _) => Some(y.clone()),
-                (None, Some((elem, bits))) => (elem == input.elem).then(|| repeated(elem, bits, input.len)),
+                (Some(y), _) => Some(Cow::Borrowed(&**y)),
+                (None, Some((elem, bits))) => (elem == input.elem).then(|| repeated(elem, bits, input.len).into()),
                 (None, None) => None,
             };
             if let Some(found) = y.and_then(|y| compare(cmp, input.elem, columns, x, &y)) {

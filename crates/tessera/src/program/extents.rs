@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use tessera_exec::interp::Input;
 use tessera_ir::edges::{Control, Edge, For, When};
 use tessera_ir::scalar::{compute, widths};
-use tessera_ir::{Arg, BlockId, Op, OpId, OpKind, Type, ValueId};
+use tessera_ir::{Arg, BlockId, Op, OpId, OpKind, Type, ValueId, fifo};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
 use tessera_isa::ops::{Opcode, Role, Text};
+use tessera_isa::sem::Dir;
 
 /// Operations that are followed before nothing more is said.
 const FUEL: u32 = 1 << 20;
@@ -280,6 +281,16 @@ impl<'a> Walk<'a> {
                 if let Some(p) = place {
                     let last = numbers.first().copied().flatten().and_then(|n| p.offset.plus(n));
                     self.note(id, &p, last.and_then(|last| p.until(last)), None);
+                }
+                None
+            }
+            Text::Pipe(_) => {
+                // The slots of both directions lie there (isa/structure.md 5, `fifo-gm`).
+                if let Some(p) = place {
+                    let directions = [Dir::C2v, Dir::V2c].into_iter().filter(|dir| fifo::has_dir(op, *dir)).count();
+                    let bytes = u128::from(fifo::slot_size(op)) * u128::from(fifo::slots(op)) * directions as u128;
+                    let before = u128::try_from(p.offset.high).ok().map(|n| n * u128::from(p.elem.bits()));
+                    self.note(id, &p, before.map(|bits| bits + 8 * bytes), None);
                 }
                 None
             }

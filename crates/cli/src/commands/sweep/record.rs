@@ -3,6 +3,7 @@
 use super::Found;
 use crate::session::{Failure, Session};
 use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use tessera::Profile;
 use tessera::case::{Case, Report, Status};
@@ -67,6 +68,8 @@ pub struct Done {
     pub records: Vec<Record>,
     /// The bytes of whole lines, where the last one was cut short.
     pub whole: Option<u64>,
+    /// Where the records are, by key.
+    by_key: HashMap<String, usize>,
 }
 
 impl Done {
@@ -75,20 +78,26 @@ impl Done {
         let bytes = session.read(file, MAX_RECORDS)?;
         let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
         let text = String::from_utf8_lossy(bytes.get(..whole).unwrap_or_default());
-        let mut done = Done { records: Vec::new(), whole: (whole < bytes.len()).then_some(whole as u64) };
+        let mut done = Done { whole: (whole < bytes.len()).then_some(whole as u64), ..Done::default() };
         for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
             done.records.push(serde_json::from_str(line).map_err(|e| {
                 let why = format!("{}:{number} is no record of a sweep: {e}", file.display());
                 Failure::usage(format!("{why}; give another file, or take the line out"))
             })?);
         }
+        done.by_key = done.records.iter().map(|r| r.key.clone()).zip(0..).collect();
         Ok(done)
+    }
+
+    /// The newest record of a key.
+    pub fn find(&self, key: &str) -> Option<&Record> {
+        self.records.get(*self.by_key.get(key)?)
     }
 }
 
 /// Sorts records by case and profile; of several with one key the last counts.
 pub fn order(records: &mut Vec<Record>) {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     records.reverse();
     records.retain(|r| seen.insert(r.key.clone()));
     records.sort_by(|a, b| (&a.case, &a.profile, &a.key).cmp(&(&b.case, &b.profile, &b.key)));

@@ -1,0 +1,235 @@
+//! What instructions are compared with: the best plain loop for the same work, over as many bytes of the same cache.
+
+use super::ring::{Instructions, LINE, turns};
+use super::{Case, Work};
+use std::hint::black_box;
+use tessera::Result;
+use tessera_exec::kernels::AlignedBytes;
+
+/// What a case is compared with.
+#[derive(Clone, Copy, Debug)]
+pub enum Yardstick {
+    /// A memcpy that reads and writes as many bytes.
+    Memcpy,
+    /// A loop over two sources and a destination of f32, as many bytes together.
+    Binary(&'static str, fn(&[f32], &[f32], &mut [f32])),
+    /// A loop over a source and a destination of f32, as many bytes together.
+    Unary(&'static str, fn(&[f32], &mut [f32])),
+    /// As many multiply-adds of f32 in registers.
+    MultiplyAdds,
+    /// Another instruction.
+    Instruction(&'static Case),
+}
+
+impl Yardstick {
+    /// What it is called in reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Yardstick::Memcpy => "memcpy",
+            Yardstick::Binary(name, _) | Yardstick::Unary(name, _) => name,
+            Yardstick::MultiplyAdds => "multiply-adds in registers",
+            Yardstick::Instruction(case) => case.name,
+        }
+    }
+}
+
+/// A yardstick made ready.
+#[derive(Debug)]
+pub struct Laps {
+    kind: Kind,
+    /// How often a lap does the work of one instruction.
+    turns: usize,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Memcpy(Streams),
+    Binary(Streams, fn(&[f32], &[f32], &mut [f32])),
+    Unary(Streams, fn(&[f32], &mut [f32])),
+    MultiplyAdds(usize),
+    Instruction(Instructions),
+}
+
+impl Laps {
+    /// The yardstick of a case, on the bytes of the case.
+    pub fn new(case: &Case, tracked: bool) -> Result<Self> {
+        let turns = turns(case);
+        let kind = match case.yardstick {
+            Yardstick::Memcpy => Kind::Memcpy(Streams::new(case, 2)),
+            Yardstick::Binary(_, run) => Kind::Binary(Streams::new(case, 3), run),
+            Yardstick::Unary(_, run) => Kind::Unary(Streams::new(case, 2), run),
+            Yardstick::MultiplyAdds => Kind::MultiplyAdds(case.work.amount()),
+            Yardstick::Instruction(other) => {
+                let instructions = Instructions::new(other, tracked)?;
+                return Ok(Laps { turns: instructions.turns(), kind: Kind::Instruction(instructions) });
+            }
+        };
+        Ok(Laps { kind, turns })
+    }
+
+    /// How often a lap does the work of one instruction.
+    pub fn turns(&self) -> usize {
+        self.turns
+    }
+
+    /// Does the work of every turn once.
+    pub fn lap(&mut self) -> Result<()> {
+        match &mut self.kind {
+            Kind::Memcpy(streams) => streams.each(|from, _, to| to.copy_from_slice(from)),
+            Kind::Binary(streams, run) => streams.each(|a, b, to| run(a, b, to)),
+            Kind::Unary(streams, run) => streams.each(|a, _, to| run(a, to)),
+            Kind::MultiplyAdds(count) => {
+                for _ in 0..self.turns {
+                    black_box(multiply_adds(black_box(*count)));
+                }
+            }
+            Kind::Instruction(instructions) => instructions.lap()?,
+        }
+        Ok(())
+    }
+}
+
+/// Streams of f32 that together are as long as what an instruction reads and writes, at as many places.
+#[derive(Debug)]
+struct Streams {
+    bytes: AlignedBytes,
+    /// Elements of a stream, and of a stream with the gap behind it.
+    len: usize,
+    step: usize,
+    streams: usize,
+}
+
+impl Streams {
+    fn new(case: &Case, streams: usize) -> Self {
+        let bytes = match case.work {
+            Work::Bytes(bytes) => bytes,
+            Work::MultiplyAdds(_) => 0,
+        };
+        let len = bytes / streams / 4;
+        let step = len.next_multiple_of(LINE / 4);
+        let ones: Vec<u8> = (0..turns(case) * streams * step).flat_map(|_| 1.5f32.to_le_bytes()).collect();
+        Streams { bytes: AlignedBytes::from(ones.as_slice()), len, step, streams }
+    }
+
+    /// All places: first source, last source, destination.
+    fn each(&mut self, run: impl Fn(&[f32], &[f32], &mut [f32])) {
+        let (len, step) = (self.len, self.step);
+        // SAFETY: every bit pattern is an f32, and the bytes are aligned to a cache line.
+        let (_, all, _) = unsafe { self.bytes.align_to_mut::<f32>() };
+        for place in all.chunks_exact_mut(self.streams * step) {
+            let (sources, to) = place.split_at_mut((self.streams - 1) * step);
+            let last = sources.len() - step;
+            let (Some(a), Some(b), Some(to)) = (sources.get(..len), sources.get(last..last + len), to.get_mut(..len))
+            else {
+                return;
+            };
+            run(black_box(a), black_box(b), black_box(to));
+        }
+    }
+}
+
+/// A function compiled for the vectors that the machine has: the loops are plain, the compiler makes vectors of them.
+macro_rules! vectorised {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),*) $(-> $out:ty)? $body:block)*) => { $(
+        $(#[$doc])*
+        pub fn $name($($arg: $ty),*) $(-> $out)? {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+                fn widest($($arg: $ty),*) $(-> $out)? $body
+                #[target_feature(enable = "avx2,fma")]
+                fn wide($($arg: $ty),*) $(-> $out)? $body
+                if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl")
+                {
+                    // SAFETY: the features were asked for.
+                    return unsafe { widest($($arg),*) };
+                }
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                    // SAFETY: the features were asked for.
+                    return unsafe { wide($($arg),*) };
+                }
+            }
+            fn plain($($arg: $ty),*) $(-> $out)? $body
+            plain($($arg),*)
+        }
+    )* };
+}
+
+vectorised! {
+    add(a: &[f32], b: &[f32], to: &mut [f32]) {
+        for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+            *to = a + b;
+        }
+    }
+
+    add_number(a: &[f32], to: &mut [f32]) {
+        let number = black_box(1.25);
+        for (to, a) in to.iter_mut().zip(a) {
+            *to = a + number;
+        }
+    }
+
+    divide(a: &[f32], b: &[f32], to: &mut [f32]) {
+        for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+            *to = a / b;
+        }
+    }
+
+    square_root(a: &[f32], to: &mut [f32]) {
+        for (to, a) in to.iter_mut().zip(a) {
+            *to = a.sqrt();
+        }
+    }
+
+    /// exp within a few ulp, for numbers that neither overflow nor vanish.
+    exp(a: &[f32], to: &mut [f32]) {
+        // Adding it leaves the nearest integer in the last bits.
+        const ROUND: f32 = 12_582_912.0;
+        for (to, a) in to.iter_mut().zip(a) {
+            let rounded = a.mul_add(std::f32::consts::LOG2_E, ROUND);
+            let r = a.mul_add(std::f32::consts::LOG2_E, -(rounded - ROUND));
+            let p = [0.0013333558, 0.009618129, 0.05550411, 0.24022651, 0.6931472, 1.0];
+            let p = p.iter().skip(1).fold(p[0], |sum: f32, c| sum.mul_add(r, *c));
+            *to = f32::from_bits(p.to_bits().wrapping_add(rounded.to_bits() << 23));
+        }
+    }
+
+    /// log within a few ulp, for positive normal numbers.
+    log(a: &[f32], to: &mut [f32]) {
+        for (to, a) in to.iter_mut().zip(a) {
+            let offset = a.to_bits().wrapping_sub(0x3F2A_AAAB);
+            let exponent = (offset as i32 >> 23) as f32;
+            let r = f32::from_bits(a.to_bits().wrapping_sub(offset & 0xFF80_0000)) - 1.0;
+            let p = [0.12073, -0.16678, 0.19994, -0.24999, 0.333_333_3, -0.5];
+            let p = p.iter().skip(1).fold(p[0], |sum: f32, c| sum.mul_add(r, *c));
+            *to = exponent.mul_add(std::f32::consts::LN_2, (r * r).mul_add(p, r));
+        }
+    }
+
+    /// 1/sqrt from the square root and the quotient of the machine.
+    reciprocal_root(a: &[f32], to: &mut [f32]) {
+        for (to, a) in to.iter_mut().zip(a) {
+            let mut y = f32::from_bits(0x5F37_5A86 - (a.to_bits() >> 1));
+            for _ in 0..3 {
+                y *= (-0.5 * a * y).mul_add(y, 1.5);
+            }
+            *to = y;
+        }
+    }
+
+    /// So many multiply-adds of f32, in as many chains as hide their latency.
+    multiply_adds(count: usize) -> f32 {
+        const CHAINS: usize = 10;
+        let mut sums = [[0.0f32; 16]; CHAINS];
+        let (x, y) = (black_box([0.5f32; 16]), black_box([0.25f32; 16]));
+        for _ in 0..count / (16 * CHAINS) {
+            for sum in &mut sums {
+                for (lane, (x, y)) in sum.iter_mut().zip(x.iter().zip(&y)) {
+                    *lane = lane.mul_add(*x, *y);
+                }
+            }
+        }
+        sums.iter().flatten().sum()
+    }
+}
