@@ -37,12 +37,16 @@ fn compile_and_run(name: &str) {
 }
 
 fn compile_and_run_with(name: &str, flags: &[&str]) {
+    compile_and_run_with_args(name, flags, &[]);
+}
+
+fn compile_and_run_with_args(name: &str, flags: &[&str], args: &[&str]) {
     for compiler in compilers() {
         let source = root().join("tests/cpp").join(format!("{name}.cpp"));
         let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{compiler}"));
         let compiled = compile(compiler, flags, &source, &out);
         assert!(compiled.status.success(), "{compiler} {name}:\n{}", text(&compiled));
-        let ran = Command::new(&out).output().unwrap();
+        let ran = Command::new(&out).args(args).output().unwrap();
         assert!(ran.status.success(), "{name} by {compiler}:\n{}", text(&ran));
     }
 }
@@ -56,6 +60,51 @@ fn the_examples_of_the_pages_run() {
 #[test]
 fn programs_for_the_host_run() {
     compile_and_run_with("host", &["-std=c++20", "-D__CPU_SIM"]);
+}
+
+#[test]
+fn cores_that_are_threads_meet_in_pipes() {
+    compile_and_run_with("pipes", &["-std=c++20", "-D__CPU_SIM"]);
+}
+
+#[test]
+fn devices_of_one_process_communicate() {
+    compile_and_run_with("communication", &["-std=c++20", "-D__CPU_SIM"]);
+}
+
+#[test]
+fn cpu_differs_where_it_must() {
+    compile_and_run_with("differences", &["-std=c++20", "-D__CPU_SIM"]);
+}
+
+/// Errors that no handler takes: thrown and caught or not, in any thread, printed, or the end.
+#[test]
+fn errors_have_a_place_and_an_end() {
+    compile_and_run_with_args("errors", &["-std=c++17", "-D__CPU_SIM"], &["caught"]);
+    for compiler in compilers() {
+        let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("errors-{compiler}"));
+        let run = |mode: &str, what: &str| {
+            let ran = Command::new(&program).arg(what).env("TESSERA_ERRORS", mode).output().unwrap();
+            (ran.status.code(), text(&ran))
+        };
+        let place = |said: &str, line: u32| said.contains(&format!("errors.cpp:{line}: error[tinsert-bounds]: "));
+        for (what, line) in [("", 39), ("thread", 14)] {
+            let (code, said) = run("throw", what);
+            assert!(code == Some(1) && place(&said, line) && said.contains("help: "), "{what}: {code:?} {said}");
+        }
+        assert_eq!(run("", "own").0, Some(7));
+        // Whatever else ends a program is left to whoever was asked before.
+        let (code, said) = run("", "other");
+        assert!(code.is_none() && said.contains("not ours"), "{code:?} {said}");
+        let (code, said) = run("print", "");
+        assert!(code == Some(1) && said.contains("went on, 2 errors"), "{code:?} {said}");
+        assert!(place(&said, 39) && place(&said, 40), "{said}");
+        assert_eq!(run("print", "three").0, Some(3));
+        let (code, said) = run("abort", "");
+        assert!(code.is_none() && place(&said, 39) && !said.contains("went on"), "{code:?} {said}");
+        let (code, said) = run("often", "");
+        assert!(code == Some(1) && said.contains("TESSERA_ERRORS is 'often'"), "{code:?} {said}");
+    }
 }
 
 #[test]

@@ -130,7 +130,8 @@ fn fixpipe(name: &'static str, dst: Elem, ic: u64, quant: bool) -> Case {
     let source = Operand { layout: &from, map: mv.src, bits: bits.src };
     let operands = [Operand { layout: &to, map: mv.dst, bits: bits.dst }, source, column];
     let nests = if quant { lower([128, 128], &operands) } else { lower_move(&mv, &from, &to, bits) };
-    let conversion = Conversion::Fixpipe(Fixpipe { src: Elem::F32, dst, relu: false, hardware_rounding: true });
+    let conversion =
+        Conversion::Fixpipe(Fixpipe { src: Elem::F32, dst, relu: false, hardware_rounding: true, saturate_inf: false });
     let steps = nests.into_iter().map(|nest| Step::Convert { src: 0, dst: 1, nest, conversion }).collect();
     let param = |k: u16| QuantParam::scalar(1 << 46 | u64::from((f32::from(k) * 0.01).to_bits()));
     let params = if quant { Params::new((0..128).map(param)) } else { Params::default() };

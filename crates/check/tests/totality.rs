@@ -24,6 +24,8 @@ struct Line {
 
 enum Types {
     Any,
+    /// The source is one of these.
+    From(Vec<Elem>),
     None,
     Equal,
     Alike,
@@ -73,6 +75,7 @@ fn type_cell(cell: &str) -> Types {
         "equal" => Types::Equal,
         "alike" => Types::Alike,
         cell if cell.starts_with('=') => Types::EqualOf(elems(&cell[1..])),
+        cell if cell.starts_with("from ") => Types::From(elems(&cell[5..])),
         cell if cell.starts_with("each ") => Types::Each(elems(&cell[5..])),
         pairs => Types::Pairs(
             pairs
@@ -114,6 +117,7 @@ fn table(lines: &[Line], profile: Profile, op: &str, form: &str, src: &Tile, dst
         };
         let types = || match &line.types {
             Types::Any => true,
+            Types::From(list) => list.contains(&src.elem),
             Types::None => false,
             Types::Equal => src.elem == dst.elem,
             Types::Alike => {
@@ -405,7 +409,8 @@ fn after_move(profile: Profile, name: &str, form: Form, src: &Tile, dst: &Tile) 
         return Some("tmov-pitch");
     }
     // Across boxes TEXTRACT moves 32 rows and columns of 1-byte types; the square has them.
-    if quant && src.loc != Loc::Acc {
+    let out_of_mat = profile == Profile::Cpu && src.loc == Loc::Mat && matches!(src.elem, Elem::F32 | Elem::I32);
+    if quant && src.loc != Loc::Acc && !out_of_mat {
         return Some("quant-source");
     }
     None

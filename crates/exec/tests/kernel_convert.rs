@@ -45,7 +45,13 @@ fn every_form_matches_its_definition() {
             continue;
         }
         let relu = random.range(0, 1) == 1;
-        let conversion = Conversion::Fixpipe(Fixpipe { src, dst, relu, hardware_rounding: random.range(0, 1) == 1 });
+        let conversion = Conversion::Fixpipe(Fixpipe {
+            src,
+            dst,
+            relu,
+            hardware_rounding: random.range(0, 1) == 1,
+            saturate_inf: random.range(0, 1) == 1,
+        });
         let quant = dst.bits() < 16 || dst == Elem::I16 || (src == Elem::I32) || random.range(0, 1) == 1;
         let quant = quant && dst != Elem::F32;
         let (rows, cols, blocks) = (random.range(1, 6), random.range(1, 70), random.range(1, 3));
@@ -113,7 +119,8 @@ fn the_vectors_of_the_specification() {
     let one = 1u64 << 46 | u64::from(1f32.to_bits());
     for level in Level::available() {
         for hardware_rounding in [false, true] {
-            let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding };
+            let fixpipe =
+                Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding, saturate_inf: false };
             let convert = Convert::new(nest.clone(), Conversion::Fixpipe(fixpipe), level);
             let mut out = [0u8; 9];
             convert.run(Sides::Two(&bytes, &mut out), [0, 0], &Params::new([QuantParam::scalar(one)])).unwrap();
@@ -132,7 +139,7 @@ fn the_vectors_of_the_specification() {
 fn a_missing_parameter_is_refused() {
     let dim = Dim { extent: 9, step: [1, 4, 8, 0] };
     let nest = Nest { bits: [8, 32, 64, 0], base: [0, 0, 16, 0], dims: [dim].into_iter().collect() };
-    let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding: false };
+    let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding: false, saturate_inf: false };
     let convert = Convert::new(nest, Conversion::Fixpipe(fixpipe), Level::best());
     let params = |n: usize| Params::new(vec![QuantParam::scalar(1 << 46); n]);
     assert!(convert.run(Sides::Two(&[0; 36], &mut [0; 9]), [0, 0], &params(10)).is_err());

@@ -7,7 +7,7 @@ use tessera_isa::elem::Elem;
 use tessera_isa::sem::Fixpipe;
 
 fn fixpipe(dst: Elem, hardware_rounding: bool) -> Conversion {
-    Conversion::Fixpipe(Fixpipe { src: Elem::F32, dst, relu: false, hardware_rounding })
+    Conversion::Fixpipe(Fixpipe { src: Elem::F32, dst, relu: false, hardware_rounding, saturate_inf: false })
 }
 
 fn element(terms: &mut Terms, input: u32) -> Vec<TermId> {

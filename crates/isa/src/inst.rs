@@ -275,6 +275,19 @@ impl GlobalArg {
         Some(Layout { row: Axis::from_digits(&row), col: Axis::from_digits(&col) })
     }
 
+    /// A DN view of more rows than its second to last dimension has, where it meets a row-major tile on cpu: rows go on at
+    /// the stride of that dimension (cpp.md 8).
+    fn meet_rows(&mut self, tile: &TileArg) {
+        let ([.., Some(cols)], [.., rows, stride]) = (self.dims.as_slice(), self.strides.as_slice()) else { return };
+        let outer = self.dims.iter().rev().skip(1).try_fold(1u64, |n, d| d.and_then(|d| n.checked_mul(d)));
+        let fits = tile.valid == [outer, Some(*cols)] && self.shape() != tile.valid;
+        if self.tag == ViewTag::Dn && tile.tile.blayout == BLayout::RowMajor && outer.is_some() && fits {
+            let (dims, strides) = ([outer, Some(*cols)], [*rows, *stride]);
+            (self.tag, self.dims, self.strides) =
+                (ViewTag::Nd, dims.into_iter().collect(), strides.into_iter().collect());
+        }
+    }
+
     /// Each dimension in the order in which an axis composes it, with the axis it belongs to (tile-model.md 7).
     fn axes(&self) -> impl Iterator<Item = (bool, usize)> {
         let (n, tag) = (self.dims.len(), self.tag);
@@ -345,6 +358,9 @@ impl Inst {
     pub fn set_view(&mut self, mut view: GlobalArg, tags: ViewTags) {
         if let Some(tile) = self.dst().or_else(|| self.src()) {
             tags.meet(&mut view, &tile.tile);
+            if self.profile == Profile::Cpu {
+                view.meet_rows(tile);
+            }
         }
         self.global = Some(view);
     }
@@ -383,10 +399,15 @@ impl Inst {
         self.attrs.relu() == Some(Relu::NormalRelu)
     }
 
-    /// Does data leave an accumulator?
+    /// Does data go the way out of an accumulator (fixpipe.md)? On cpu what is quantized, or carries ReLU, out of Mat does.
     pub fn is_fixpipe(&self) -> bool {
-        let row = self.op.info().rules;
-        self.src().is_some_and(|s| s.tile.loc == Loc::Acc) && row.iter().any(|r| r.kind == RuleKind::Fixpipe)
+        let is_quantized = || matches!(self.form, Form::ScalarQuant | Form::VectorQuant) || self.relu();
+        let goes = |src: &TileArg| match src.tile.loc {
+            Loc::Acc => true,
+            Loc::Mat => self.profile == Profile::Cpu && self.dst().is_some() && is_quantized(),
+            _ => false,
+        };
+        self.src().is_some_and(goes) && self.op.info().rules.iter().any(|r| r.kind == RuleKind::Fixpipe)
     }
 
     /// Rows and columns by which a dual mode divides the source window: (2, 1), (1, 2), or (1, 1) without one.

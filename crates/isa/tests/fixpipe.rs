@@ -13,7 +13,7 @@ fn scalar(scale: f32, offset: u64, flags: u64) -> QuantParam {
 }
 
 fn fixpipe(src: Elem, dst: Elem, hardware_rounding: bool) -> Fixpipe {
-    Fixpipe { src, dst, relu: false, hardware_rounding }
+    Fixpipe { src, dst, relu: false, hardware_rounding, saturate_inf: false }
 }
 
 fn to_i8(v: f32, param: &QuantParam, hardware_rounding: bool) -> i8 {
@@ -267,7 +267,7 @@ const PAIRS: [(Elem, &[Elem], &[Elem]); 2] = [
 fn forms(src: Elem, dst: Elem) -> impl Iterator<Item = Fixpipe> {
     [(false, false), (false, true), (true, false), (true, true)]
         .into_iter()
-        .map(move |(relu, hardware_rounding)| Fixpipe { src, dst, relu, hardware_rounding })
+        .map(move |(relu, hardware_rounding)| Fixpipe { src, dst, relu, hardware_rounding, saturate_inf: false })
 }
 
 #[test]

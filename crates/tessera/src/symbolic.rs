@@ -258,7 +258,7 @@ pub(crate) fn constant_text(bytes: &[u8], elem: Option<Elem>) -> String {
 pub(crate) const ELEMENTS: usize = 4;
 
 pub(crate) fn function_text(function: &Function) -> String {
-    let Converted { fixpipe: Fixpipe { src, dst, relu, hardware_rounding }, quantized } = match function {
+    let Converted { fixpipe: Fixpipe { src, dst, relu, hardware_rounding, saturate_inf }, quantized } = match function {
         Function::Converted(converted) => converted,
         Function::Mapped { func, to, .. } | Function::Fold { func, to, .. } | Function::Many { func, to } => {
             return format!("{to} {}", func.name());
@@ -278,6 +278,9 @@ pub(crate) fn function_text(function: &Function) -> String {
     }
     if *hardware_rounding {
         text.push_str(", rounded before the offset");
+    }
+    if *saturate_inf {
+        text.push_str(", infinities saturated");
     }
     if *relu {
         text.push_str(", then ReLU");

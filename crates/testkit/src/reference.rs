@@ -259,8 +259,13 @@ impl<'a> Reference<'a> {
                 cell
             });
         }
-        let fixpipe =
-            Fixpipe { src: elem, dst, relu: self.inst.relu(), hardware_rounding: self.inst.profile != Profile::Cpu };
+        let fixpipe = Fixpipe {
+            src: elem,
+            dst,
+            relu: self.inst.relu(),
+            hardware_rounding: self.inst.profile != Profile::Cpu,
+            saturate_inf: false,
+        };
         let param = match (self.source(Role::Fp), self.inst.scalar(Role::Quant)) {
             (Ok(fp), _) => {
                 let raw = fp.get(0, column);

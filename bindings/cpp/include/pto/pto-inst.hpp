@@ -12,4 +12,10 @@
 
 #include <pto/common/pto_instr.hpp>
 
+#ifdef __CPU_SIM
+#include <pto/common/debug.h>
+#include <pto/common/fifo.hpp>
+#include <pto/common/launch.hpp>
+#endif
+
 #endif

@@ -240,7 +240,9 @@ fn overload(
     let id = |id: Option<&str>| format!("\"{}\"", id.or(info.ids.loc).unwrap_or_default());
     let ids = [info.ids.profile, info.ids.loc, info.ids.layout, info.ids.dtype].map(id);
     let exists = match last_locations(op, name, shape, *last) {
-        None => format!("detail::IsTile<{last:?}>"),
+        None if first == last => format!("detail::IsTile<{last:?}>"),
+        // Communication has other operands under the same names.
+        None => format!("detail::IsTile<{first:?}> && detail::IsTile<{last:?}>"),
         Some(locs) => format!("detail::LiesIn<{last:?}>({locs})"),
     };
     let body = match roles.iter().find(|r| r.kind() == Kind::Counts) {

@@ -3,7 +3,7 @@
 use super::tfillpad::number;
 use super::*;
 use tessera_isa::codec::{QuantFault, QuantParam};
-use tessera_isa::inst::AccToVec;
+use tessera_isa::inst::{AccToVec, Root};
 use tessera_isa::profile::FP_ALIGN;
 
 /// Does the instruction's AccToVecMode mean anything: Acc→Vec, not on a2a3?
@@ -16,10 +16,14 @@ pub(super) fn mode_applies(inst: &Inst) -> bool {
 
 pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let (src, dst, to) = (inst.src()?, inst.dst(), inst.written_elem()?);
-    if src.tile.loc != Loc::Acc {
+    if !inst.is_fixpipe() || !matches!(src.tile.elem, Elem::F32 | Elem::I32) && src.tile.loc == Loc::Mat {
         return source(inst, src);
     }
-    mode(inst, dst)
+    if src.tile.loc == Loc::Mat && inst.attrs.acc_to_vec().is_some() {
+        return source(inst, src);
+    }
+    saturation(inst)
+        .or_else(|| mode(inst, dst))
         .or_else(|| mode_split(inst, src, dst?))
         .or_else(|| scalar_param(inst, src, to))
         .or_else(|| fp_tile(inst, src, dst))
@@ -32,6 +36,7 @@ pub(super) fn fill_value(inst: &Inst) -> Option<Fault> {
 /// `quant-source`: relu, quantization and AccToVecMode are the accumulator's.
 fn source(inst: &Inst, src: &TileArg) -> Option<Fault> {
     let what = match inst.form {
+        _ if inst.is_fixpipe() && inst.attrs.acc_to_vec().is_some() => "an AccToVecMode",
         Form::ScalarQuant => "a quantization parameter",
         Form::VectorQuant => "a tile of quantization parameters",
         _ if inst.relu() => "ReLU",
@@ -40,6 +45,17 @@ fn source(inst: &Inst, src: &TileArg) -> Option<Fault> {
     };
     let message = format!("{what} belongs to an Acc source, and this one is in {}", src.tile.loc.cpp());
     broken(inst, Role::Src, "quant-source", message, "leave it out")
+}
+
+/// Infinities saturate where cpu quantizes (cpp.md 8).
+fn saturation(inst: &Inst) -> Option<Fault> {
+    let is_quantized = matches!(inst.form, Form::ScalarQuant | Form::VectorQuant);
+    if !inst.attrs.saturate_inf() || is_quantized && inst.profile == Profile::Cpu {
+        return None;
+    }
+    let what =
+        format!("saturate_inf belongs to quantization on cpu, and this is {} on {}", inst.form.name(), inst.profile);
+    broken(inst, Role::Src, "quant-source", what, "leave it out")
 }
 
 fn mode(inst: &Inst, dst: Option<&TileArg>) -> Option<Fault> {
@@ -131,7 +147,9 @@ pub fn check_quant_params(inst: &Inst, params: &[u64]) -> Option<Fault> {
 fn fp_tile(inst: &Inst, src: &TileArg, dst: Option<&TileArg>) -> Option<Fault> {
     let fp = inst.tile(Role::Fp).filter(|_| inst.form == Form::VectorQuant)?;
     let tile = &fp.tile;
-    let is_params = tile.loc == Loc::Scaling
+    // What cpu quantizes out of Mat may have its parameters there (fixpipe.md 1).
+    let is_place = tile.loc == Loc::Scaling || tile.loc == Loc::Mat && src.tile.loc == Loc::Mat;
+    let is_params = is_place
         && matches!(tile.elem, Elem::U64 | Elem::I64)
         && tile.rows == 1
         && tile.layout_name() == LayoutName::Nd;
@@ -140,7 +158,8 @@ fn fp_tile(inst: &Inst, src: &TileArg, dst: Option<&TileArg>) -> Option<Fault> {
         return broken(inst, Role::Fp, "fp-operand", what, format!("use scaling 1x{}xu64", tile.cols));
     }
     // Automatic placement aligns whole tiles, so an offset counts there too.
-    if let Some(start) = fp.place.map(|p| p.start).filter(|start| start % FP_ALIGN != 0) {
+    let aligned = fp.place.filter(|p| p.root != Root::Host && tile.loc == Loc::Scaling);
+    if let Some(start) = aligned.map(|p| p.start).filter(|start| start % FP_ALIGN != 0) {
         let what = format!("fp lies at {start:#x}, which is no multiple of {FP_ALIGN}");
         return broken(inst, Role::Fp, "fp-align", what, format!("use {:#x}", start / FP_ALIGN * FP_ALIGN));
     }

@@ -10,7 +10,7 @@ use crate::nest::{DST, Dim, Nest, OPERANDS, OutOfBounds, SRC, walk};
 use smallvec::SmallVec;
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
-use tessera_isa::sem::{Fixpipe, convert};
+use tessera_isa::sem::{Fixpipe, convert, relu};
 
 /// The operand of a nest that says which quantization parameter belongs to an element: eight bytes each.
 const PARAM: usize = 2;
@@ -34,6 +34,13 @@ impl Conversion {
     #[inline]
     pub fn apply(&self, bits: u64, param: Option<&QuantParam>) -> u64 {
         match self {
+            Conversion::Fixpipe(fixpipe) if fixpipe.src.bits() != 32 => {
+                if fixpipe.relu {
+                    relu(fixpipe.dst, bits)
+                } else {
+                    bits
+                }
+            }
             Conversion::Fixpipe(fixpipe) => fixpipe.apply(bits as u32, param),
             Conversion::Value { src, dst } => convert(*src, *dst, bits),
         }
@@ -42,9 +49,9 @@ impl Conversion {
     /// The same as a fixpipe form, where there is one: a float narrowed by a move rounds as a plain cast does.
     fn as_fixpipe(&self) -> Option<Fixpipe> {
         match *self {
-            Conversion::Fixpipe(fixpipe) => Some(fixpipe),
+            Conversion::Fixpipe(fixpipe) => Some(fixpipe).filter(|f| f.src.bits() == 32),
             Conversion::Value { src: Elem::F32, dst: dst @ (Elem::F16 | Elem::Bf16) } => {
-                Some(Fixpipe { src: Elem::F32, dst, relu: false, hardware_rounding: false })
+                Some(Fixpipe { src: Elem::F32, dst, relu: false, hardware_rounding: false, saturate_inf: false })
             }
             Conversion::Value { .. } => None,
         }

@@ -15,14 +15,16 @@ use tessera_isa::sem::{Apply, Map, Side, Step};
 pub(crate) struct Joined {
     inst: Inst,
     tiles: Vec<Place>,
-    /// The counts that `lowered` was made for.
+    /// The counts that `lowered` was made for, in columns.
     counts: Vec<[u64; 2]>,
+    /// What the last run wrote of each row, in bytes of the index type.
+    totals: Vec<u64>,
     pub lowered: Option<Prepared>,
 }
 
 impl Joined {
     pub fn new(inst: &Inst, tiles: &[Place]) -> Self {
-        Joined { inst: inst.clone(), tiles: tiles.to_vec(), counts: Vec::new(), lowered: None }
+        Joined { inst: inst.clone(), tiles: tiles.to_vec(), counts: Vec::new(), totals: Vec::new(), lowered: None }
     }
 
     /// Reads the counts, then joins.
@@ -57,9 +59,9 @@ impl Joined {
         valid.map(|v| v.unwrap_or(0))
     }
 
-    fn read_counts(&self, memories: &Memories, places: &[Place]) -> Result<Vec<[u64; 2]>, Failure> {
-        let [rows, _] = self.extent();
-        let mut all = Vec::new();
+    fn read_counts(&mut self, memories: &Memories, places: &[Place]) -> Result<Vec<[u64; 2]>, Failure> {
+        let [rows, cols] = self.extent();
+        let (mut all, mut totals) = (Vec::new(), Vec::new());
         for row in 0..rows {
             let bytes = [
                 self.read_count(memories, places, Role::Idx0, row)?,
@@ -69,8 +71,10 @@ impl Joined {
                 return Err(fault.into());
             }
             let size = self.tile(Role::Idx0).and_then(|(_, t)| t.tile.elem.size()).unwrap_or(1);
+            totals.push((bytes[0] + bytes[1]).min(i128::from(cols * size)) as u64);
             all.push(bytes.map(|b| b as u64 / size));
         }
+        self.totals = totals;
         Ok(all)
     }
 
@@ -115,7 +119,6 @@ impl Joined {
 
     /// Calls `f(place, bytes)` for every count that the last run wrote.
     pub fn for_each_count(&self, places: &[Place], mut f: impl FnMut(Place, &[u8])) {
-        let [_, cols] = self.extent();
         let Some((number, tile)) = self.tile(Role::DstIdx) else {
             return;
         };
@@ -123,8 +126,8 @@ impl Joined {
         let Some(place) = places.get(usize::from(number)) else {
             return;
         };
-        for (row, [n0, n1]) in self.counts.iter().enumerate() {
-            let bytes = ((n0 + n1).min(cols) * size as u64).to_le_bytes();
+        for (row, total) in self.totals.iter().enumerate() {
+            let bytes = total.to_le_bytes();
             let at = place.at + tile.layout.offset(row as u64, 0) as usize * size;
             f(Place { at, ..*place }, bytes.get(..size).unwrap_or(&[]));
         }

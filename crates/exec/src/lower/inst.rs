@@ -178,8 +178,8 @@ impl Lowering<'_> {
                 let value = Value::Converted(Conversion::Value { src, dst }, ParamAt::None);
                 self.moved(&[to.number, first.number], lower(apply.extent, &two), value);
             }
-            Func::Fixpipe { relu, hardware_rounding, quant } => {
-                let fixpipe = Conversion::Fixpipe(Fixpipe { src, dst, relu, hardware_rounding });
+            Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant } => {
+                let fixpipe = Conversion::Fixpipe(Fixpipe { src, dst, relu, hardware_rounding, saturate_inf });
                 let (param, nests) = match (apply.args.get(1), quant) {
                     (Some(Arg::Element(Side::Tile(tile), at)), _) => {
                         // An empty window asks for no parameters.

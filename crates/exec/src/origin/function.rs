@@ -115,6 +115,7 @@ impl Converted {
         let Fixpipe { src, dst, relu, .. } = self.fixpipe;
         let param = match self.quantized {
             Quantized::No if !relu => return tessera_isa::sem::convert(src, dst, element),
+            Quantized::No if src.bits() != 32 => return tessera_isa::sem::relu(dst, element),
             Quantized::No => None,
             Quantized::Data => Some(QuantParam::vector(param.unwrap_or(0))),
             Quantized::Fixed { scale, shift, offset } => {
@@ -155,7 +156,9 @@ fn constant_bits(ids: &[TermId]) -> Option<u64> {
 /// Describes a conversion by what it computes, and keeps of its parameter what it uses.
 pub(super) fn converted(conversion: Conversion, param: Param) -> (Function, Param) {
     let mut fixpipe = match conversion {
-        Conversion::Value { src, dst } => Fixpipe { src, dst, relu: false, hardware_rounding: false },
+        Conversion::Value { src, dst } => {
+            Fixpipe { src, dst, relu: false, hardware_rounding: false, saturate_inf: false }
+        }
         Conversion::Fixpipe(fixpipe) => fixpipe,
     };
     let shifts = (fixpipe.src, fixpipe.dst) == (Elem::I32, Elem::I16);
@@ -196,6 +199,7 @@ pub(super) fn converted(conversion: Conversion, param: Param) -> (Function, Para
         Quantized::No => false,
     };
     fixpipe.hardware_rounding &= has_offset;
+    fixpipe.saturate_inf &= quantized != Quantized::No && matches!(fixpipe.dst, Elem::F16 | Elem::Bf16);
     fixpipe.relu &= fixpipe.dst != Elem::U8;
     (Function::Converted(Converted { fixpipe, quantized }), param)
 }

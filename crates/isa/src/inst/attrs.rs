@@ -206,6 +206,11 @@ impl Attrs {
         }
     }
 
+    /// Does quantization saturate infinities, too (`saturate_inf`)?
+    pub fn saturate_inf(&self) -> bool {
+        self.get(AttrName::SaturateInf) == Some(AttrValue::Bool(true))
+    }
+
     /// Does the store add to what is there (`atomicType`)?
     pub fn adds(&self) -> bool {
         self.atomic_type() == Some(AtomicType::Add)

@@ -185,6 +185,8 @@ attributes! {
     Fmap = "fmap", "fmap", "The size of the image.", AttrInfo::new(AttrKind::Ints(2), "[h, w], the size of the image");
     Shape = "shape", "newShape", "The new shape of TRESHAPE.",
         AttrInfo::new(AttrKind::Ints(2), "[rows, cols], equal to the destination's declared shape");
+    SaturateInf = "saturate_inf", "saturateInf", "Whether quantization to f16 or bf16 saturates infinities, too, and NaN becomes 0 (cpp.md 8).",
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).cpp(CppAttr::Implied);
     CmpMode = "cmpMode", "CmpMode", "How elements are compared (isa/elementwise.md 4).",
         AttrInfo::word(Cmp::WORDS, Spelling::Of("cmp")).or(AttrValue::Word(Cmp::Eq as u8)).inside_ins();
     PrecisionMode = "precision_mode", "PrecisionMode", "Kept; both modes give the same bits (isa/elementwise.md 3).",

@@ -152,13 +152,23 @@ pub(super) const ACC_PLAIN_A2A3: Types = Types::Pairs(&[(F32, &[F16, Bf16])]);
 pub(super) const ACC_SCALAR_A2A3: Types = Types::Pairs(&[(F32, &[I8]), (I32, &[I8, U8, F16, I16])]);
 /// Out of an accumulator with a Scaling tile: fixpipe.md 2.
 pub(super) const ACC_VECTOR_A2A3: Types = Types::Pairs(&[(F32, &[I8, U8]), (I32, &[I8, U8, F16, I16])]);
-/// Out of an accumulator, plain: fixpipe.md 2. cpu has the union of both rows, which is this one.
+/// Out of an accumulator, plain, on cpu: both rows of fixpipe.md 2, and any two equal types.
+#[rustfmt::skip]
+pub(super) const ACC_PLAIN_CPU: Types = Types::Pairs(&[
+    (F32, &[F16, Bf16, F32]), (F16, &[F16]), (Bf16, &[Bf16]), (I8, &[I8]), (U8, &[U8]), (I16, &[I16]), (U16, &[U16]),
+    (I32, &[I32]), (U32, &[U32]), (I64, &[I64]), (U64, &[U64]),
+]);
+/// Out of an accumulator, plain: fixpipe.md 2.
 pub(super) const ACC_PLAIN_A5: Types = Types::Pairs(&[(F32, &[F16, Bf16, F32]), (I32, &[I32])]);
 /// Out of an accumulator, quantized: fixpipe.md 2.
 pub(super) const ACC_QUANT_A5: Types =
     Types::Pairs(&[(F32, &[I8, U8, Hif8, F16, Bf16, F8e4m3]), (I32, &[I8, U8, F16, Bf16])]);
 /// Out of an accumulator, quantized, on cpu: both rows of fixpipe.md 2 whose types exist there.
 pub(super) const ACC_QUANT_CPU: Types = Types::Pairs(&[(F32, &[I8, U8, F16, Bf16]), (I32, &[I8, U8, F16, I16, Bf16])]);
+
+/// What cpu does not quantize out of Mat: there `quant-source` says so.
+pub(super) const MAT_OTHERS: Types =
+    Types::ByRole(&[(Role::Src, TypeOf::One(&[I8, U8, I16, U16, U32, I64, U64, F16, Bf16]))]);
 
 /// Out of an accumulator without a change of type, as fill values and dual modes need it.
 pub(super) const ACC_SAME: Types = Types::Pairs(&[(F32, &[F32]), (I32, &[I32])]);
@@ -168,6 +178,12 @@ pub const ALL_LOCS: Locs = Loc::ALL;
 /// All locations but the accumulator: its sources go through fixpipe on every profile.
 pub const NOT_ACC: Locs =
     &[Loc::Vec, Loc::Mat, Loc::Left, Loc::Right, Loc::Bias, Loc::Scaling, Loc::ScaleLeft, Loc::ScaleRight];
+
+/// All locations whose elements are never quantized: cpu quantizes out of Mat as out of an accumulator (fixpipe.md 1).
+pub const NOT_QUANTIZED: Locs =
+    &[Loc::Vec, Loc::Left, Loc::Right, Loc::Bias, Loc::Scaling, Loc::ScaleLeft, Loc::ScaleRight];
+/// Where cpu quantizes from.
+pub(super) const QUANTIZED: Locs = &[Loc::Acc, Loc::Mat];
 
 /// A tile operand of an instruction that is judged.
 pub type Judged = (Role, Tile);

@@ -10,11 +10,13 @@ const ND_NZ: &[Layouts] = &[pair!(ND, ND), pair!(NZ, NZ)];
 
 #[rustfmt::skip]
 static SIGS: &[Sig] = &[
-    flow!(Profiles::CPU, &[Form::Plain, Form::ScalarQuant, Form::VectorQuant, Form::TwoWindows], NOT_ACC, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
+    flow!(Profiles::CPU, &[Form::Plain, Form::TwoWindows], NOT_ACC, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
+    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], NOT_QUANTIZED, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
+    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Mat], ALL_LOCS, &[ANY], MAT_OTHERS, Pipe::V),
     flow!(Profiles::CPU, &[Form::Fill], NOT_ACC, ALL_LOCS, &[ANY], Types::Equal, Pipe::V),
-    flow!(Profiles::CPU, &[Form::Plain, Form::TwoWindows], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_PLAIN_A5, Pipe::Fix),
-    flow!(Profiles::CPU, &[Form::Fill], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_SAME, Pipe::Fix),
-    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_QUANT_CPU, Pipe::Fix),
+    flow!(Profiles::CPU, &[Form::Plain, Form::TwoWindows], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_PLAIN_CPU, Pipe::Fix),
+    flow!(Profiles::CPU, &[Form::Fill], &[Loc::Acc], ALL_LOCS, &[ANY], Types::Equal, Pipe::Fix),
+    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], QUANTIZED, ALL_LOCS, &[ANY], ACC_QUANT_CPU, Pipe::Fix),
 
     flow!(Profiles::A2A3, ALL_FORMS, &[Loc::Mat], &[Loc::Left], INTO_LEFT, Types::EqualOf(CUBE_A2A3), Pipe::Mte1),
     flow!(Profiles::A2A3, ALL_FORMS, &[Loc::Mat], &[Loc::Right], INTO_RIGHT, Types::EqualOf(CUBE_A2A3), Pipe::Mte1),
@@ -51,7 +53,7 @@ pub(super) const TEXTRACT: OpInfo = OpInfo {
         form!(ScalarQuant: Src as read_declared, Row, Col, Quant => Dst; cpp Dst, Src, Quant, Row, Col),
         form!(TwoWindows: Src as read_declared, Row, Col, Row1, Col1 => Dst0, Dst1),
     ],
-    attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
+    attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::SaturateInf],
     rules: rules! {
         ALL TileType "tile-fp4"; ALL ExtractSignature "textract-loc", "textract-layout", "textract-dtype";
         ALL ExtractAlign "textract-align"; ALL ExtractBounds "textract-bounds";

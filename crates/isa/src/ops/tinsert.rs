@@ -7,11 +7,13 @@ const PLAIN: &[Form] = &[Form::Plain, Form::NoIndex];
 
 #[rustfmt::skip]
 static SIGS: &[Sig] = &[
-    flow!(Profiles::CPU, &[Form::Plain, Form::NoIndex, Form::ScalarQuant, Form::VectorQuant], NOT_ACC, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
+    flow!(Profiles::CPU, PLAIN, NOT_ACC, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
+    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], NOT_QUANTIZED, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
+    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Mat], ALL_LOCS, &[ANY], MAT_OTHERS, Pipe::V),
     flow!(Profiles::CPU, &[Form::Fill], NOT_ACC, ALL_LOCS, &[ANY], Types::Equal, Pipe::V),
-    flow!(Profiles::CPU, PLAIN, &[Loc::Acc], ALL_LOCS, &[ANY], ACC_PLAIN_A5, Pipe::Fix),
-    flow!(Profiles::CPU, &[Form::Fill], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_SAME, Pipe::Fix),
-    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_QUANT_CPU, Pipe::Fix),
+    flow!(Profiles::CPU, PLAIN, &[Loc::Acc], ALL_LOCS, &[ANY], ACC_PLAIN_CPU, Pipe::Fix),
+    flow!(Profiles::CPU, &[Form::Fill], &[Loc::Acc], ALL_LOCS, &[ANY], Types::Equal, Pipe::Fix),
+    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], QUANTIZED, ALL_LOCS, &[ANY], ACC_QUANT_CPU, Pipe::Fix),
 
     flow!(Profiles::A2A3, PLAIN, &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], ACC_PLAIN_A2A3, Pipe::Fix),
     flow!(Profiles::A2A3, &[Form::ScalarQuant], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], ACC_SCALAR_A2A3, Pipe::Fix),
@@ -39,7 +41,7 @@ pub(super) const TINSERT: OpInfo = OpInfo {
         form!(VectorQuant: Src, Fp, Row, Col => Dst as write_window),
         form!(ScalarQuant: Src, Row, Col, Quant => Dst as write_window; cpp Dst, Src, Quant, Row, Col),
     ],
-    attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::Mode],
+    attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::SaturateInf, AttrName::Mode],
     rules: rules! {
         ALL TileType "tile-fp4"; ALL InsertSignature "tinsert-loc", "tinsert-layout", "tinsert-dtype"; ALL InsertCols "tinsert-cols";
         ALL InsertAlign "tinsert-align"; ALL InsertBounds "tinsert-bounds";
@@ -72,7 +74,7 @@ pub(super) const TINSERT_FP: OpInfo = OpInfo {
         form!(VectorQuant: Src, Fp, Row, Col => Dst as write_window),
         form!(Fill: Src, Fill, Row, Col => Dst as write_part; cpp Dst, Src, Row, Col, Fill),
     ],
-    attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
+    attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::SaturateInf],
     source: "PTO ISA, TINSERT page; ops.md 3.2 and 3.4",
     notes: &[],
     ..TINSERT

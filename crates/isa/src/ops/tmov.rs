@@ -11,11 +11,13 @@ const INTO_ROW: &[Layouts] = &[pair!(ND, Lay::Any), pair!(NZ, Lay::Any)];
 
 #[rustfmt::skip]
 static SIGS: &[Sig] = &[
-    flow!(Profiles::CPU, &[Form::Plain, Form::ScalarQuant, Form::VectorQuant], NOT_ACC, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
+    flow!(Profiles::CPU, &[Form::Plain], NOT_ACC, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
+    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], NOT_QUANTIZED, ALL_LOCS, &[ANY], Types::Any, Pipe::V),
+    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Mat], ALL_LOCS, &[ANY], MAT_OTHERS, Pipe::V),
     flow!(Profiles::CPU, &[Form::Fill], NOT_ACC, ALL_LOCS, &[ANY], Types::Equal, Pipe::V),
-    flow!(Profiles::CPU, &[Form::Plain], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_PLAIN_A5, Pipe::Fix),
-    flow!(Profiles::CPU, &[Form::Fill], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_SAME, Pipe::Fix),
-    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_QUANT_CPU, Pipe::Fix),
+    flow!(Profiles::CPU, &[Form::Plain], &[Loc::Acc], ALL_LOCS, &[ANY], ACC_PLAIN_CPU, Pipe::Fix),
+    flow!(Profiles::CPU, &[Form::Fill], &[Loc::Acc], ALL_LOCS, &[ANY], Types::Equal, Pipe::Fix),
+    flow!(Profiles::CPU, &[Form::ScalarQuant, Form::VectorQuant], QUANTIZED, ALL_LOCS, &[ANY], ACC_QUANT_CPU, Pipe::Fix),
 
     flow!(Profiles::A2A3, ALL_FORMS, &[Loc::Vec], &[Loc::Vec], &[SAME], Types::Equal, Pipe::V),
     flow!(Profiles::A2A3, ALL_FORMS, &[Loc::Mat], &[Loc::Left], INTO_LEFT, Types::EqualOf(CUBE_A2A3), Pipe::Mte1),
@@ -50,7 +52,7 @@ pub(super) const TMOV: OpInfo = OpInfo {
     summary: "Move a tile's valid region, changing location, layout or (out of an accumulator) type on the way.",
     formula: "dst(i,j) = src(i,j) over the valid region",
     forms: &[form!(Plain: Src => Dst), form!(VectorQuant: Src, Fp => Dst), form!(ScalarQuant: Src, Quant => Dst)],
-    attrs: &[AttrName::AccToVecMode, AttrName::ReluPreMode],
+    attrs: &[AttrName::AccToVecMode, AttrName::ReluPreMode, AttrName::SaturateInf],
     rules: rules! {
         ALL Signature "tmov-loc", "tmov-layout"; ALL MoveBias "tmov-bias"; ALL MoveScaling "tmov-scaling"; ALL Signature "tmov-dtype";
         ALL MoveShape "tmov-shape"; ALL MoveValid "tmov-valid"; ALL MovePitch "tmov-pitch";
@@ -71,7 +73,7 @@ pub(super) const TMOV_FP: OpInfo = OpInfo {
     summary: "TMOV with a Scaling tile of quantization parameters, or with a value that fills dst's padding.",
     formula: "dst(i,j) = quant(src(i,j), fp[j]), or dst(i,j) = src(i,j) and v outside dst's valid region",
     forms: &[form!(VectorQuant: Src, Fp => Dst), form!(Fill: Src, Fill => Dst as write_all)],
-    attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode],
+    attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::SaturateInf],
     source: "ops.md 2 and 3.4; PTO ISA, layout family page",
     ..TMOV
 };

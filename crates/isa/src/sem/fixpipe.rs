@@ -10,7 +10,7 @@ use crate::elem::Elem;
 /// use tessera_isa::elem::Elem;
 /// use tessera_isa::sem::Fixpipe;
 ///
-/// let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding: false };
+/// let fixpipe = Fixpipe { src: Elem::F32, dst: Elem::I8, relu: false, hardware_rounding: false, saturate_inf: false };
 /// let param = QuantParam::scalar(1 << 46 | u64::from(1f32.to_bits()));
 /// assert_eq!(fixpipe.apply(2.5f32.to_bits(), Some(&param)), 2);
 /// ```
@@ -24,6 +24,8 @@ pub struct Fixpipe {
     pub relu: bool,
     /// `a2a3` and `a5` round to an integer before they add the offset of an i8 or u8 result, `cpu` afterwards.
     pub hardware_rounding: bool,
+    /// Whether an f32 that is quantized to f16 or bf16 saturates from infinity, too, and NaN becomes 0 (cpp.md 8).
+    pub saturate_inf: bool,
 }
 
 impl Fixpipe {
@@ -52,6 +54,9 @@ impl Fixpipe {
         match self.dst {
             Elem::I8 => self.integer(t, param, -128, 127) as u8 as u64,
             Elem::U8 => self.integer(t, param, 0, 255) as u8 as u64,
+            dst @ (Elem::F16 | Elem::Bf16) if self.saturate_inf && self.src == Elem::F32 => {
+                dst.encode_f32(if t.is_nan() { 0.0 } else { t.clamp(f32::MIN, f32::MAX) }, Overflow::Saturate)
+            }
             // Saturating keeps infinities where the type has them (f16, bf16, hif8) and clamps them where not (f8e4m3).
             dst => dst.encode_f32(t, Overflow::Saturate),
         }

@@ -26,6 +26,8 @@ pub enum Func {
         relu: bool,
         /// Whether an integer result is rounded before its offset is added.
         hardware_rounding: bool,
+        /// Whether infinities saturate, too, and NaN becomes 0.
+        saturate_inf: bool,
         /// How the second argument is read, where there is one.
         quant: Option<Quant>,
     },
@@ -35,6 +37,8 @@ pub enum Func {
         relu: bool,
         /// Whether an integer result is rounded before its offset is added.
         hardware_rounding: bool,
+        /// Whether infinities saturate, too, and NaN becomes 0.
+        saturate_inf: bool,
         /// How the third argument is read, where there is one.
         quant: Option<Quant>,
     },
@@ -169,8 +173,16 @@ impl Func {
             (Func::Bits | Func::LowBytes, [(_, x)]) => x & to.mask(),
             (Func::Convert, [(from, x)]) => convert(*from, to, *x),
             (Func::Cvt { rounding, saturation }, [(from, x)]) => cvt(*from, to, *x, rounding, saturation),
-            (Func::Fixpipe { relu, hardware_rounding, quant }, [(src, x), param @ ..]) => {
-                let fixpipe = Fixpipe { src: *src, dst: to, relu, hardware_rounding };
+            // Only cpu moves other types, and those keep theirs (fixpipe.md 2).
+            (Func::Fixpipe { relu, .. }, [(src, x), ..]) if src.bits() != 32 => {
+                if relu {
+                    super::fixpipe::relu(to, *x & to.mask())
+                } else {
+                    x & to.mask()
+                }
+            }
+            (Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant }, [(src, x), param @ ..]) => {
+                let fixpipe = Fixpipe { src: *src, dst: to, relu, hardware_rounding, saturate_inf };
                 let param = quant.zip(param.first()).map(|(quant, (_, bits))| quant.param(*bits));
                 fixpipe.apply(*x as u32, param.as_ref())
             }
@@ -220,8 +232,8 @@ impl Func {
     /// the two, and what becomes of the new one first.
     pub fn combined(self) -> (Func, Func) {
         match self {
-            Func::FixpipeAdd { relu, hardware_rounding, quant } => {
-                (Func::Add, Func::Fixpipe { relu, hardware_rounding, quant })
+            Func::FixpipeAdd { relu, hardware_rounding, saturate_inf, quant } => {
+                (Func::Add, Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant })
             }
             other => (other, Func::Bits),
         }

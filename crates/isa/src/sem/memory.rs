@@ -61,7 +61,9 @@ pub fn store(inst: &Inst) -> Steps {
     };
     if inst.attrs.adds() {
         let func = match func {
-            Func::Fixpipe { relu, hardware_rounding, quant } => Func::FixpipeAdd { relu, hardware_rounding, quant },
+            Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant } => {
+                Func::FixpipeAdd { relu, hardware_rounding, saturate_inf, quant }
+            }
             _ => Func::Add,
         };
         return Some(vec![stored(func, [0, 0], [0, 0], extent)]);

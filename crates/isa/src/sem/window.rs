@@ -85,7 +85,7 @@ fn window(inst: &Inst, which: Window, dst_role: Role, at: [u64; 2]) -> Steps {
 /// `fp[j]`, or `fp[first + j]` where the window is the source's.
 fn value(inst: &Inst, which: Window, src: &Tile, dst: &Tile, first: u64) -> (Func, Option<Arg>) {
     let on_hardware = inst.profile != Profile::Cpu;
-    if src.loc == Loc::Acc {
+    if inst.is_fixpipe() {
         return out_of_acc(inst, src, dst.elem, if which == Window::OfSource { first } else { 0 });
     }
     if src.elem != dst.elem {
@@ -95,7 +95,10 @@ fn value(inst: &Inst, which: Window, src: &Tile, dst: &Tile, first: u64) -> (Fun
         // Hardware multiplies by one on the way to the bias table (`tmov-bias`): a number stays what it is, and a NaN
         // becomes the canonical one.
         let one = Arg::Scalar(Elem::U64, u64::from(1f32.to_bits()));
-        return (Func::Fixpipe { relu: false, hardware_rounding: true, quant: Some(Quant::Scalar) }, Some(one));
+        return (
+            Func::Fixpipe { relu: false, hardware_rounding: true, saturate_inf: false, quant: Some(Quant::Scalar) },
+            Some(one),
+        );
     }
     (Func::Bits, None)
 }
@@ -114,7 +117,8 @@ pub(super) fn out_of_acc(inst: &Inst, src: &Tile, to: Elem, first: u64) -> (Func
         // Bits are unchanged (fixpipe.md 4).
         return (Func::Bits, None);
     }
-    (Func::Fixpipe { relu: inst.relu(), hardware_rounding: inst.profile != Profile::Cpu, quant }, param)
+    let (hardware_rounding, saturate_inf) = (inst.profile != Profile::Cpu, inst.attrs.saturate_inf());
+    (Func::Fixpipe { relu: inst.relu(), hardware_rounding, saturate_inf, quant }, param)
 }
 
 /// Rows and columns of the block that hardware writes from the window's origin, where it writes more than the window

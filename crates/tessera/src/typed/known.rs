@@ -141,10 +141,10 @@ const fn is_in(tile: &Tile, loc: Loc) -> bool {
     tile.loc as u8 == loc as u8
 }
 
-/// ReLU, quantization and AccToVecMode belong to an accumulator (fixpipe.md 1).
+/// ReLU, quantization and AccToVecMode belong to an accumulator; cpu quantizes out of Mat, too (fixpipe.md 1).
 pub(crate) const fn fixpipe(src: Option<TileType>) -> Wrong {
     match src {
-        Some(src) if !matches!(src.loc, Loc::Acc) => Some("quant-source"),
+        Some(src) if !matches!(src.loc, Loc::Acc | Loc::Mat) => Some("quant-source"),
         _ => None,
     }
 }
@@ -154,7 +154,8 @@ pub(crate) const fn fp(fp: Option<TileType>) -> Wrong {
     let Some(fp) = fp else { return None };
     let fp = fp.resolve(Profile::Cpu);
     let one_row = fp.rows == 1 && matches!(fp.layout_name(), LayoutName::Nd);
-    let fits = is_in(&fp, Loc::Scaling) && matches!(fp.elem, Elem::U64 | Elem::I64) && one_row;
+    let fits =
+        (is_in(&fp, Loc::Scaling) || is_in(&fp, Loc::Mat)) && matches!(fp.elem, Elem::U64 | Elem::I64) && one_row;
     if fits { None } else { Some("fp-operand") }
 }
 

@@ -59,14 +59,14 @@ impl Reference<'_> {
                     return Err("tconcat-index");
                 }
                 let n = bytes as u64 / size;
-                total += n;
+                total += bytes as u64;
                 for j in 0..n.min(limit - at) {
                     self.tiles[d].set(0, i, at, src.get(i, j));
                     at += 1;
                 }
             }
             if let Ok(out) = self.index(Role::DstIdx) {
-                self.tiles[out].set(0, i, 0, Cell::of(total.min(limit) * size));
+                self.tiles[out].set(0, i, 0, Cell::of(total.min(limit * size)));
             }
         }
         Ok(false)

@@ -8,6 +8,7 @@
 #elif !defined(PTO_COMMON_CPU_STUB_HPP)
 #define PTO_COMMON_CPU_STUB_HPP
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 
@@ -64,12 +65,21 @@ struct Context {
     uint32_t subblockDim = 1;
     uint64_t cookie = 0;
     uint64_t ctrl = 0;
+    // The launch that the thread belongs to, if it does: how many blocks it has, and whether one has failed.
+    uint32_t blockCount = 0;
+    const std::atomic<bool> *isCancelled = nullptr;
 };
 
 inline Context &Current()
 {
     static thread_local Context context;
     return context;
+}
+
+inline bool IsCancelled()
+{
+    const std::atomic<bool> *flag = Current().isCancelled;
+    return flag != nullptr && flag->load();
 }
 
 // What the program put in place of get_subblockid and of the storage of pipes.
@@ -154,7 +164,11 @@ inline void register_hooks(void *subblockId, void *pipeState)
 inline namespace device {
 
 inline uint32_t get_block_idx() { return cpu_sim::model::Current().block; }
-inline uint32_t get_block_num() { return cpu_sim::model::ConfiguredCores(); }
+inline uint32_t get_block_num()
+{
+    const uint32_t launched = cpu_sim::model::Current().blockCount;
+    return launched != 0 ? launched : cpu_sim::model::ConfiguredCores();
+}
 inline uint32_t get_subblockid()
 {
     void *hook = cpu_sim::model::CurrentHooks().subblockId;

@@ -1,4 +1,4 @@
-// What goes wrong when a kernel runs: a broken rule is thrown, or handed to a handler; warnings go to a handler only.
+// What goes wrong when a kernel runs: a broken rule is handed to a handler or thrown; warnings go to a handler only.
 
 #ifndef PTO_COMMON_ERROR_HPP
 #define PTO_COMMON_ERROR_HPP
@@ -53,25 +53,6 @@ inline WarningHandler &CurrentWarningHandler()
     return handler;
 }
 
-inline void Fail(const Error &error)
-{
-    if (CurrentErrorHandler()) {
-        CurrentErrorHandler()(error);
-        return;
-    }
-#if defined(__cpp_exceptions)
-    throw error;
-#else
-    std::fprintf(stderr, "%s\n", error.what());
-    std::abort();
-#endif
-}
-
-inline void Fail(const char *rule, const std::string &message)
-{
-    Fail(Error(rule, message, std::string("error[") + rule + "]: " + message));
-}
-
 } // namespace model
 
 // Sets this thread's error handler and gives the one before; an empty one means: throw.
@@ -87,5 +68,7 @@ inline WarningHandler SetWarningHandler(WarningHandler handler)
 }
 
 } // namespace pto
+
+#include <pto/common/failure.hpp>
 
 #endif

@@ -100,7 +100,7 @@ public:
     template <typename TileT>
     Call &Fp(const TileT &tile)
     {
-        return Tile(TESSERA_ROLE_FP, tile);
+        return Saturating().Tile(TESSERA_ROLE_FP, tile);
     }
     template <typename ConvT>
     Call &Conv(const ConvT &tile)
@@ -127,7 +127,7 @@ public:
     {
         return Scalar(TESSERA_ROLE_ROW, row).Scalar(TESSERA_ROLE_COL, col);
     }
-    Call &Quant(uint64_t parameter) { return Scalar(TESSERA_ROLE_QUANT, parameter); }
+    Call &Quant(uint64_t parameter) { return Saturating().Scalar(TESSERA_ROLE_QUANT, parameter); }
 
     Call &Relu(ReluPreMode relu) { return AttrUnless(TESSERA_ATTR_NAME_RELU_PRE_MODE, relu, ReluPreMode::NoRelu); }
     Call &Mode(AccToVecMode mode)
@@ -194,6 +194,12 @@ public:
     }
 
 private:
+    // Bit 48 of the thread's task word: quantization on cpu saturates infinities, too (cpp.md 8).
+    Call &Saturating()
+    {
+        const bool saturates = (get_task_cookie() >> 48 & 1) != 0 && RunsOn(1u << TESSERA_PROFILE_CPU);
+        return saturates ? Attr(TESSERA_ATTR_NAME_SATURATE_INF, 1) : *this;
+    }
     TesseraInst Inst() const
     {
         return {static_cast<uint32_t>(op_), tileCount_, scalarCount_, attrCount_, static_cast<uint32_t>(form_), 0,

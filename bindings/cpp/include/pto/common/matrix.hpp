@@ -11,34 +11,34 @@ namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 
 // Matrix product: fresh product. dst(i,j) = s(K), s(0) = +0, s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = a.Rv, K = a.Cv, N = b.Cv (isa/matrix.md 1)
-PTO_INTRINSIC(TMATMUL, (typename Dst, typename A, typename B), (Dst, A, B), (detail::IsTile<B>), (Dst &dst, A &a, B &b), (dst, a, b),
+PTO_INTRINSIC(TMATMUL, (typename Dst, typename A, typename B), (Dst, A, B), (detail::IsTile<Dst> && detail::IsTile<B>), (Dst &dst, A &a, B &b), (dst, a, b),
     PTO_STATIC_SIG(kTmatmulSigs, Plain, "tmatmul-loc", "tmatmul-loc", "tmatmul-layout", "tmatmul-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TMATMUL, "TMATMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
-PTO_INTRINSIC(TMATMUL, (AccPhase accPhase, typename Dst, typename A, typename B), (accPhase, Dst, A, B), (detail::IsTile<B>), (Dst &dst, A &a, B &b), (dst, a, b),
+PTO_INTRINSIC(TMATMUL, (AccPhase accPhase, typename Dst, typename A, typename B), (accPhase, Dst, A, B), (detail::IsTile<Dst> && detail::IsTile<B>), (Dst &dst, A &a, B &b), (dst, a, b),
     PTO_STATIC_SIG(kTmatmulSigs, Plain, "tmatmul-loc", "tmatmul-loc", "tmatmul-layout", "tmatmul-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TMATMUL, "TMATMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
 
 // Matrix product: product added to an accumulator. dst(i,j) = s(K), s(0) = acc(i,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = a.Rv, K = a.Cv, N = b.Cv (isa/matrix.md 1)
-PTO_INTRINSIC(TMATMUL_ACC, (typename Dst, typename Acc, typename A, typename B), (Dst, Acc, A, B), (detail::IsTile<B>), (Dst &dst, Acc &acc, A &a, B &b), (dst, acc, a, b),
+PTO_INTRINSIC(TMATMUL_ACC, (typename Dst, typename Acc, typename A, typename B), (Dst, Acc, A, B), (detail::IsTile<Dst> && detail::IsTile<B>), (Dst &dst, Acc &acc, A &a, B &b), (dst, acc, a, b),
     PTO_STATIC_SIG(kTmatmulAccSigs, Plain, "tmatmul_acc-loc", "tmatmul_acc-loc", "tmatmul_acc-layout", "tmatmul_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TMATMUL_ACC, "TMATMUL_ACC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
-PTO_INTRINSIC(TMATMUL_ACC, (AccPhase accPhase, typename Dst, typename Acc, typename A, typename B), (accPhase, Dst, Acc, A, B), (detail::IsTile<B>), (Dst &dst, Acc &acc, A &a, B &b), (dst, acc, a, b),
+PTO_INTRINSIC(TMATMUL_ACC, (AccPhase accPhase, typename Dst, typename Acc, typename A, typename B), (accPhase, Dst, Acc, A, B), (detail::IsTile<Dst> && detail::IsTile<B>), (Dst &dst, Acc &acc, A &a, B &b), (dst, acc, a, b),
     PTO_STATIC_SIG(kTmatmulAccSigs, Plain, "tmatmul_acc-loc", "tmatmul_acc-loc", "tmatmul_acc-layout", "tmatmul_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TMATMUL_ACC, "TMATMUL_ACC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
 
 // Matrix product: product added to a bias row. dst(i,j) = s(K), s(0) = bias(0,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = a.Rv, K = a.Cv, N = b.Cv (isa/matrix.md 1)
-PTO_INTRINSIC(TMATMUL_BIAS, (typename Dst, typename A, typename B, typename Bias), (Dst, A, B, Bias), (detail::IsTile<Bias>), (Dst &dst, A &a, B &b, Bias &bias), (dst, a, b, bias),
+PTO_INTRINSIC(TMATMUL_BIAS, (typename Dst, typename A, typename B, typename Bias), (Dst, A, B, Bias), (detail::IsTile<Dst> && detail::IsTile<Bias>), (Dst &dst, A &a, B &b, Bias &bias), (dst, a, b, bias),
     PTO_STATIC_SIG(kTmatmulBiasSigs, Plain, "tmatmul_bias-loc", "tmatmul_bias-loc", "tmatmul_bias-layout", "tmatmul_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TMATMUL_BIAS, "TMATMUL_BIAS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
-PTO_INTRINSIC(TMATMUL_BIAS, (AccPhase accPhase, typename Dst, typename A, typename B, typename Bias), (accPhase, Dst, A, B, Bias), (detail::IsTile<Bias>), (Dst &dst, A &a, B &b, Bias &bias), (dst, a, b, bias),
+PTO_INTRINSIC(TMATMUL_BIAS, (AccPhase accPhase, typename Dst, typename A, typename B, typename Bias), (accPhase, Dst, A, B, Bias), (detail::IsTile<Dst> && detail::IsTile<Bias>), (Dst &dst, A &a, B &b, Bias &bias), (dst, a, b, bias),
     PTO_STATIC_SIG(kTmatmulBiasSigs, Plain, "tmatmul_bias-loc", "tmatmul_bias-loc", "tmatmul_bias-layout", "tmatmul_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TMATMUL_BIAS, "TMATMUL_BIAS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
 
 // Matrix product of block-scaled (MX) operands: fresh product. dst(i,j) = s(K), s(0) = +0, s(k+1) = round(s(k) + a(i,k)*b(k,j)*a_scale(i,k/32)*b_scale(k/32,j)) with one rounding; M = a.Rv, K = a.Cv, N = b.Cv (isa/matrix.md 1)
-PTO_INTRINSIC(TMATMUL_MX, (typename Dst, typename A, typename AScale, typename B, typename BScale), (Dst, A, AScale, B, BScale), (detail::IsTile<BScale>), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale), (dst, a, aScale, b, bScale),
+PTO_INTRINSIC(TMATMUL_MX, (typename Dst, typename A, typename AScale, typename B, typename BScale), (Dst, A, AScale, B, BScale), (detail::IsTile<Dst> && detail::IsTile<BScale>), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale), (dst, a, aScale, b, bScale),
     PTO_STATIC_SIG(kTmatmulMxSigs, Plain, "tmatmul_mx-profile", "tmatmul_mx-loc", "tmatmul_mx-layout", "tmatmul_mx-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TMATMUL_MX, "TMATMUL_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue();)
-PTO_INTRINSIC(TMATMUL_MX, (AccPhase accPhase, typename Dst, typename A, typename AScale, typename B, typename BScale), (accPhase, Dst, A, AScale, B, BScale), (detail::IsTile<BScale>), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale), (dst, a, aScale, b, bScale),
+PTO_INTRINSIC(TMATMUL_MX, (AccPhase accPhase, typename Dst, typename A, typename AScale, typename B, typename BScale), (accPhase, Dst, A, AScale, B, BScale), (detail::IsTile<Dst> && detail::IsTile<BScale>), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale), (dst, a, aScale, b, bScale),
     PTO_STATIC_SIG(kTmatmulMxSigs, Plain, "tmatmul_mx-profile", "tmatmul_mx-loc", "tmatmul_mx-layout", "tmatmul_mx-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TMATMUL_MX, "TMATMUL_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue();)
 
@@ -59,34 +59,34 @@ PTO_INTRINSIC(TMATMUL_MX, (AccPhase accPhase, typename Dst, typename A, typename
     detail::Call(TESSERA_OP_TMATMUL_MX_BIAS, "TMATMUL_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
 
 // Row vector times matrix: fresh product. dst(i,j) = s(K), s(0) = +0, s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
-PTO_INTRINSIC(TGEMV, (typename Dst, typename A, typename B), (Dst, A, B), (detail::IsTile<B>), (Dst &dst, A &a, B &b), (dst, a, b),
+PTO_INTRINSIC(TGEMV, (typename Dst, typename A, typename B), (Dst, A, B), (detail::IsTile<Dst> && detail::IsTile<B>), (Dst &dst, A &a, B &b), (dst, a, b),
     PTO_STATIC_SIG(kTgemvSigs, Plain, "tgemv-loc", "tgemv-loc", "tgemv-layout", "tgemv-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TGEMV, "TGEMV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
-PTO_INTRINSIC(TGEMV, (AccPhase accPhase, typename Dst, typename A, typename B), (accPhase, Dst, A, B), (detail::IsTile<B>), (Dst &dst, A &a, B &b), (dst, a, b),
+PTO_INTRINSIC(TGEMV, (AccPhase accPhase, typename Dst, typename A, typename B), (accPhase, Dst, A, B), (detail::IsTile<Dst> && detail::IsTile<B>), (Dst &dst, A &a, B &b), (dst, a, b),
     PTO_STATIC_SIG(kTgemvSigs, Plain, "tgemv-loc", "tgemv-loc", "tgemv-layout", "tgemv-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TGEMV, "TGEMV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
 
 // Row vector times matrix: product added to an accumulator. dst(i,j) = s(K), s(0) = acc(i,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
-PTO_INTRINSIC(TGEMV_ACC, (typename Dst, typename Acc, typename A, typename B), (Dst, Acc, A, B), (detail::IsTile<B>), (Dst &dst, Acc &acc, A &a, B &b), (dst, acc, a, b),
+PTO_INTRINSIC(TGEMV_ACC, (typename Dst, typename Acc, typename A, typename B), (Dst, Acc, A, B), (detail::IsTile<Dst> && detail::IsTile<B>), (Dst &dst, Acc &acc, A &a, B &b), (dst, acc, a, b),
     PTO_STATIC_SIG(kTgemvAccSigs, Plain, "tgemv_acc-loc", "tgemv_acc-loc", "tgemv_acc-layout", "tgemv_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TGEMV_ACC, "TGEMV_ACC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
-PTO_INTRINSIC(TGEMV_ACC, (AccPhase accPhase, typename Dst, typename Acc, typename A, typename B), (accPhase, Dst, Acc, A, B), (detail::IsTile<B>), (Dst &dst, Acc &acc, A &a, B &b), (dst, acc, a, b),
+PTO_INTRINSIC(TGEMV_ACC, (AccPhase accPhase, typename Dst, typename Acc, typename A, typename B), (accPhase, Dst, Acc, A, B), (detail::IsTile<Dst> && detail::IsTile<B>), (Dst &dst, Acc &acc, A &a, B &b), (dst, acc, a, b),
     PTO_STATIC_SIG(kTgemvAccSigs, Plain, "tgemv_acc-loc", "tgemv_acc-loc", "tgemv_acc-layout", "tgemv_acc-dtype", {TESSERA_ROLE_ACC, Acc::Info}, {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TGEMV_ACC, "TGEMV_ACC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_ACC, acc).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Issue();)
 
 // Row vector times matrix: product added to a bias row. dst(i,j) = s(K), s(0) = bias(0,j), s(k+1) = round(s(k) + a(i,k)*b(k,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
-PTO_INTRINSIC(TGEMV_BIAS, (typename Dst, typename A, typename B, typename Bias), (Dst, A, B, Bias), (detail::IsTile<Bias>), (Dst &dst, A &a, B &b, Bias &bias), (dst, a, b, bias),
+PTO_INTRINSIC(TGEMV_BIAS, (typename Dst, typename A, typename B, typename Bias), (Dst, A, B, Bias), (detail::IsTile<Dst> && detail::IsTile<Bias>), (Dst &dst, A &a, B &b, Bias &bias), (dst, a, b, bias),
     PTO_STATIC_SIG(kTgemvBiasSigs, Plain, "tgemv_bias-loc", "tgemv_bias-loc", "tgemv_bias-layout", "tgemv_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TGEMV_BIAS, "TGEMV_BIAS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
-PTO_INTRINSIC(TGEMV_BIAS, (AccPhase accPhase, typename Dst, typename A, typename B, typename Bias), (accPhase, Dst, A, B, Bias), (detail::IsTile<Bias>), (Dst &dst, A &a, B &b, Bias &bias), (dst, a, b, bias),
+PTO_INTRINSIC(TGEMV_BIAS, (AccPhase accPhase, typename Dst, typename A, typename B, typename Bias), (accPhase, Dst, A, B, Bias), (detail::IsTile<Dst> && detail::IsTile<Bias>), (Dst &dst, A &a, B &b, Bias &bias), (dst, a, b, bias),
     PTO_STATIC_SIG(kTgemvBiasSigs, Plain, "tgemv_bias-loc", "tgemv_bias-loc", "tgemv_bias-layout", "tgemv_bias-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_BIAS, Bias::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TGEMV_BIAS, "TGEMV_BIAS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_BIAS, bias).Issue();)
 
 // Row vector times matrix of block-scaled (MX) operands: fresh product. dst(i,j) = s(K), s(0) = +0, s(k+1) = round(s(k) + a(i,k)*b(k,j)*a_scale(i,k/32)*b_scale(k/32,j)) with one rounding; M = 1, K = b.Rv, N = b.Cv (isa/matrix.md 1)
-PTO_INTRINSIC(TGEMV_MX, (typename Dst, typename A, typename AScale, typename B, typename BScale), (Dst, A, AScale, B, BScale), (detail::IsTile<BScale>), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale), (dst, a, aScale, b, bScale),
+PTO_INTRINSIC(TGEMV_MX, (typename Dst, typename A, typename AScale, typename B, typename BScale), (Dst, A, AScale, B, BScale), (detail::IsTile<Dst> && detail::IsTile<BScale>), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale), (dst, a, aScale, b, bScale),
     PTO_STATIC_SIG(kTgemvMxSigs, Plain, "tgemv_mx-profile", "tgemv_mx-loc", "tgemv_mx-layout", "tgemv_mx-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TGEMV_MX, "TGEMV_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue();)
-PTO_INTRINSIC(TGEMV_MX, (AccPhase accPhase, typename Dst, typename A, typename AScale, typename B, typename BScale), (accPhase, Dst, A, AScale, B, BScale), (detail::IsTile<BScale>), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale), (dst, a, aScale, b, bScale),
+PTO_INTRINSIC(TGEMV_MX, (AccPhase accPhase, typename Dst, typename A, typename AScale, typename B, typename BScale), (accPhase, Dst, A, AScale, B, BScale), (detail::IsTile<Dst> && detail::IsTile<BScale>), (Dst &dst, A &a, AScale &aScale, B &b, BScale &bScale), (dst, a, aScale, b, bScale),
     PTO_STATIC_SIG(kTgemvMxSigs, Plain, "tgemv_mx-profile", "tgemv_mx-loc", "tgemv_mx-layout", "tgemv_mx-dtype", {TESSERA_ROLE_A, A::Info}, {TESSERA_ROLE_A_SCALE, AScale::Info}, {TESSERA_ROLE_B, B::Info}, {TESSERA_ROLE_B_SCALE, BScale::Info}, {TESSERA_ROLE_DST, Dst::Info});
     detail::Call(TESSERA_OP_TGEMV_MX, "TGEMV_MX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_A, a).Tile(TESSERA_ROLE_A_SCALE, aScale).Tile(TESSERA_ROLE_B, b).Tile(TESSERA_ROLE_B_SCALE, bScale).Issue();)
 

@@ -8,6 +8,9 @@ use tessera_isa::sem::Fixpipe;
 
 /// The kernel of a form, where there is one.
 pub(crate) fn convert(fixpipe: &Fixpipe, quant: bool) -> Option<RawConvert> {
+    if quant && fixpipe.saturate_inf {
+        return None;
+    }
     Some(match (fixpipe.src, fixpipe.dst, quant) {
         (Elem::F32, Elem::F16, false) => rows::<ToHalf<false, false>, false>,
         (Elem::F32, Elem::F16, true) => rows::<ToHalf<false, true>, false>,

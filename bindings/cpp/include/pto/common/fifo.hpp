@@ -1,0 +1,611 @@
+// Pipes between the cube core and the vector cores of a block (isa/structure.md 6, cpp.md 6.7).
+//
+// The cores are threads. A pipe type has one state for each block, which all threads share; slots hold the valid region
+// of what is pushed, row by row, in the program's memory or inside the pipe.
+
+#ifndef PTO_INST_HPP
+#include <pto/pto-inst.hpp>
+#endif
+#ifndef PTO_COMMON_FIFO_HPP
+#define PTO_COMMON_FIFO_HPP
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <pto/common/fixpipe.hpp>
+#include <pto/common/move.hpp>
+#include <pto/common/quant_config.hpp>
+
+namespace pto {
+
+enum TileSplitAxis : uint8_t {
+    TILE_NO_SPLIT,
+    TILE_UP_DOWN,
+    TILE_LEFT_RIGHT,
+    TILE_UP_DOWN_ODD,
+    TILE_LEFT_RIGHT_ODD,
+};
+
+enum Direction : uint8_t { UNDEFINED, DIR_C2V, DIR_V2C, DIR_BOTH, DIR_V2C_CTRL };
+
+namespace model {
+
+// One slot: who has filled and freed it, and how large the whole of it is.
+struct PipeSlot {
+    std::vector<char> bytes;
+    // Which push has it; -1 while it is free.
+    int64_t index = -1;
+    uint32_t pushes = 0;
+    uint32_t frees = 0;
+    int64_t rows = 0;
+    int64_t cols = 0;
+};
+
+// The state of one direction of a pipe in one block.
+struct PipeState {
+    std::mutex mutex;
+    std::condition_variable changed;
+    // Slots that are filled, or being filled, and not freed.
+    uint32_t occupied = 0;
+    uint32_t next_producer_slot = 0;
+    uint32_t popped_not_freed = 0;
+    uint32_t popped_not_freed_by_lane[2] = {0, 0};
+    // Pushes, pops and frees of each lane so far.
+    uint64_t pushed[2] = {0, 0};
+    uint64_t popped[2] = {0, 0};
+    uint64_t freed[2] = {0, 0};
+    std::vector<PipeSlot> slots;
+};
+
+// Waits, but not for ever: a core that never comes, or that failed, ends it.
+template <typename Condition>
+inline bool WaitFor(PipeState &state, std::unique_lock<std::mutex> &lock, const char *what, Condition condition)
+{
+    const auto start = std::chrono::steady_clock::now();
+    const auto limit = std::chrono::seconds(cpu_sim::model::Environment("PTO_CPU_SIM_PIPE_SECONDS", 60));
+    while (!condition()) {
+        state.changed.wait_for(lock, std::chrono::milliseconds(20));
+        const bool isCancelled = cpu_sim::model::IsCancelled();
+        if (isCancelled || (limit.count() != 0 && std::chrono::steady_clock::now() - start > limit)) {
+            Fail("deadlock", std::string(what) + (isCancelled ? ": another core of the launch has failed"
+                                                              : ": no other core came for " +
+                                                                    std::to_string(limit.count()) +
+                                                                    " s (PTO_CPU_SIM_PIPE_SECONDS)"));
+            return false;
+        }
+    }
+    return true;
+}
+
+constexpr bool SplitsRows(TileSplitAxis split) { return split == TILE_UP_DOWN || split == TILE_UP_DOWN_ODD; }
+constexpr bool SplitsCols(TileSplitAxis split) { return split == TILE_LEFT_RIGHT || split == TILE_LEFT_RIGHT_ODD; }
+constexpr bool IsOdd(TileSplitAxis split) { return split == TILE_UP_DOWN_ODD || split == TILE_LEFT_RIGHT_ODD; }
+
+} // namespace model
+
+inline namespace PTO_PROFILE_NAMESPACE {
+
+// A pipe. Objects of one type are ends of one FIFO for each direction and block.
+template <uint8_t FlagID, uint8_t Direction_, uint32_t SlotSize, uint32_t SlotNum, uint32_t LocalSlotNum = 2,
+          bool IsNoSplit = false, bool EnUnitFlag = false>
+class TPipe {
+    static_assert(SlotNum >= 1, "fifo: a pipe has at least one slot");
+
+public:
+    using SharedState = model::PipeState;
+    struct SharedStateStorage {
+        SharedState c2v;
+        SharedState v2c;
+    };
+    struct RingFiFo {
+        static constexpr uint32_t SLOT_NUM = SlotNum;
+        static constexpr uint32_t SLOT_SIZE = SlotSize;
+        static constexpr uint32_t LOCAL_SLOT_NUM = LocalSlotNum;
+        void *gmSlots = nullptr;
+        uint32_t c2vBuf = 0;
+        uint32_t v2cBuf = 0;
+    };
+    // The producer's end: steps can be switched off, and an entry may start inside its slot.
+    struct Producer {
+        bool allocates = true;
+        bool records = true;
+        uint32_t tileId = 0;
+        bool isNamed = false;
+        uint32_t entryOffset = 0;
+
+        void setAllocateStatus(bool on) { allocates = on; }
+        void setRecordStatus(bool on) { records = on; }
+        void setTileId(uint32_t id, uint32_t = 0)
+        {
+            tileId = id;
+            isNamed = true;
+        }
+        uint32_t getTileId() const { return tileId; }
+        void setEntryOffset(uint32_t bytes) { entryOffset = bytes; }
+    };
+    struct Consumer {
+        bool waits = true;
+        bool frees = true;
+        uint32_t tileId = 0;
+        bool isNamed = false;
+        uint32_t entryOffset = 0;
+        // Which way the last pop went.
+        bool toVector = true;
+
+        void setWaitStatus(bool on) { waits = on; }
+        void setFreeStatus(bool on) { frees = on; }
+        void setTileId(uint32_t id, uint32_t = 0)
+        {
+            tileId = id;
+            isNamed = true;
+        }
+        uint32_t getTileId() const { return tileId; }
+        void setentryOffset(uint32_t bytes) { entryOffset = bytes; }
+        void setEntryOffset(uint32_t bytes) { entryOffset = bytes; }
+    };
+
+    static constexpr bool is_c2v = Direction_ == DIR_C2V || Direction_ == DIR_BOTH;
+    static constexpr bool is_v2c = Direction_ == DIR_V2C || Direction_ == DIR_BOTH || Direction_ == DIR_V2C_CTRL;
+    static constexpr bool isNoSplit = IsNoSplit;
+
+    TPipe(void *gmSlots, uint32_t c2vBuf, uint32_t v2cBuf)
+    {
+        fifo.gmSlots = gmSlots;
+        fifo.c2vBuf = c2vBuf;
+        fifo.v2cBuf = v2cBuf;
+    }
+    TPipe() : TPipe(nullptr, 0, 0) {}
+
+    // The state of this thread's block; of the direction to the vector cores where there are both.
+    static SharedState &GetSharedState() { return StateOf(is_c2v); }
+    static SharedState &StateOf(bool toVector)
+    {
+        SharedStateStorage &storage = Storage();
+        return toVector ? storage.c2v : storage.v2c;
+    }
+    // Empties the pipe in every block.
+    static void reset_for_cpu_sim()
+    {
+        std::lock_guard<std::mutex> lock(AllMutex());
+        All().clear();
+    }
+
+    // The bytes of a slot: in the program's memory, V2C behind C2V where there are both, or in the pipe.
+    char *Slot(bool toVector, SharedState &state, uint32_t slot) const
+    {
+        if (fifo.gmSlots != nullptr) {
+            const std::size_t before = Direction_ == DIR_BOTH && !toVector ? SlotNum : 0;
+            return static_cast<char *>(fifo.gmSlots) + (before + slot) * SlotSize;
+        }
+        std::vector<char> &bytes = state.slots[slot].bytes;
+        if (bytes.empty()) {
+            bytes.resize(SlotSize);
+        }
+        return bytes.data();
+    }
+
+    RingFiFo fifo;
+    Producer prod;
+    Consumer cons;
+
+private:
+    static std::mutex &AllMutex()
+    {
+        static std::mutex mutex;
+        return mutex;
+    }
+    static std::map<uint32_t, std::unique_ptr<SharedStateStorage>> &All()
+    {
+        static std::map<uint32_t, std::unique_ptr<SharedStateStorage>> all;
+        return all;
+    }
+    static SharedStateStorage &Storage()
+    {
+        std::lock_guard<std::mutex> lock(AllMutex());
+        std::unique_ptr<SharedStateStorage> &storage = All()[get_block_idx()];
+        if (!storage) {
+            storage.reset(new SharedStateStorage());
+            storage->c2v.slots.resize(SlotNum);
+            storage->v2c.slots.resize(SlotNum);
+        }
+        return *storage;
+    }
+};
+
+namespace detail {
+
+// What one end of a pipe does. A lane is a vector core, where one is meant: the thread's own, or one that is given.
+template <typename Pipe, TileSplitAxis Split>
+class PipeEnd {
+    static constexpr uint32_t kSlots = Pipe::RingFiFo::SLOT_NUM;
+
+public:
+    PipeEnd(Pipe &pipe, bool toVector, int32_t lane = -1)
+        : pipe_(pipe), toVector_(toVector), isGiven_(lane >= 0), state_(Pipe::StateOf(toVector)),
+          lane_(isGiven_ ? static_cast<uint32_t>(lane) : get_subblockid())
+    {}
+
+    uint32_t lane() const { return lane_ & 1; }
+    // A vector core other than the first has no part in what is not split.
+    bool IsIdle() const { return Split == TILE_NO_SPLIT && lane_ != 0; }
+    // Do both vector cores pop, and free, each slot?
+    bool IsShared() const
+    {
+        return toVector_ && get_subblockdim() >= 2 && (Split != TILE_NO_SPLIT || Pipe::isNoSplit);
+    }
+    // Is what is pushed one of two parts?
+    bool IsPart() const { return !toVector_ && Split != TILE_NO_SPLIT && (get_subblockdim() >= 2 || isGiven_); }
+
+    // A slot to fill, or -1.
+    int64_t Allocate()
+    {
+        std::unique_lock<std::mutex> lock(state_.mutex);
+        const int64_t n = NextPush();
+        const uint32_t slot = static_cast<uint32_t>(n % kSlots);
+        model::PipeSlot &entry = state_.slots[slot];
+        if (pipe_.prod.allocates && entry.index != n) {
+            const auto isThere = [&] { return entry.index == n || (entry.index < 0 && state_.occupied < kSlots); };
+            if (!model::WaitFor(state_, lock, "TPUSH waits for a free slot", isThere)) {
+                return -1;
+            }
+            // The other core may have taken it for the same push.
+            state_.occupied += entry.index == n ? 0 : 1;
+            entry.index = n;
+        }
+        return slot;
+    }
+
+    // The slot that is allocated now is filled, as far as this core fills it.
+    void Record(int64_t rows, int64_t cols)
+    {
+        std::lock_guard<std::mutex> lock(state_.mutex);
+        const int64_t n = NextPush();
+        model::PipeSlot &entry = state_.slots[static_cast<uint32_t>(n % kSlots)];
+        entry.rows = rows;
+        entry.cols = cols;
+        if (pipe_.prod.records) {
+            ++entry.pushes;
+            ++state_.pushed[ProducerLane()];
+            ++pipe_.prod.tileId;
+            const int64_t next = entry.pushes >= Producers() ? n + 1 : n;
+            state_.next_producer_slot = static_cast<uint32_t>(next % kSlots);
+            state_.changed.notify_all();
+        }
+    }
+
+    // The slot to read, when it is filled, or -1. Where nobody waits it is the one that was read last.
+    int64_t Take()
+    {
+        std::unique_lock<std::mutex> lock(state_.mutex);
+        const uint32_t lane = ConsumerLane();
+        const uint64_t done = state_.popped[lane];
+        const uint64_t n = pipe_.cons.isNamed ? pipe_.cons.tileId : pipe_.cons.waits || done == 0 ? done : done - 1;
+        const uint32_t slot = static_cast<uint32_t>(n % kSlots);
+        if (!pipe_.cons.waits) {
+            return slot;
+        }
+        const auto isFilled = [&] { return state_.slots[slot].pushes >= Producers() && IsPushed(n); };
+        if (!model::WaitFor(state_, lock, "TPOP waits for a filled slot", isFilled)) {
+            return -1;
+        }
+        ++state_.popped[lane];
+        ++pipe_.cons.tileId;
+        if (IsShared()) {
+            ++state_.popped_not_freed_by_lane[lane];
+        }
+        if (!IsShared() && lane == 0) {
+            ++state_.popped_not_freed;
+        }
+        pipe_.cons.toVector = toVector_;
+        return slot;
+    }
+
+    // The oldest popped slot is free again, when all that popped it say so.
+    void Free()
+    {
+        if (!pipe_.cons.frees) {
+            return;
+        }
+        std::unique_lock<std::mutex> lock(state_.mutex);
+        const uint32_t lane = IsShared() ? this->lane() : 0;
+        uint32_t &open = IsShared() ? state_.popped_not_freed_by_lane[lane] : state_.popped_not_freed;
+        if (open == 0) {
+            lock.unlock();
+            Fail("fifo-free", "TFREE without a popped slot: pop one first");
+            return;
+        }
+        --open;
+        model::PipeSlot &entry = state_.slots[static_cast<uint32_t>(state_.freed[lane]++ % kSlots)];
+        if (++entry.frees >= (IsShared() ? 2u : 1u)) {
+            state_.occupied -= entry.index >= 0 && state_.occupied > 0 ? 1 : 0;
+            entry.index = -1;
+            entry.pushes = 0;
+            entry.frees = 0;
+        }
+        state_.changed.notify_all();
+    }
+
+    char *Bytes(int64_t slot, uint32_t offset) const
+    {
+        return pipe_.Slot(toVector_, state_, static_cast<uint32_t>(slot)) + offset;
+    }
+    const model::PipeSlot &Entry(int64_t slot) const { return state_.slots[static_cast<uint32_t>(slot)]; }
+
+private:
+    int64_t NextPush() const
+    {
+        return static_cast<int64_t>(pipe_.prod.isNamed ? pipe_.prod.tileId : state_.pushed[ProducerLane()]);
+    }
+    uint32_t ProducerLane() const { return IsPart() ? lane() : 0; }
+    uint32_t ConsumerLane() const
+    {
+        return IsShared() || (toVector_ && Split != TILE_NO_SPLIT && isGiven_) ? lane() : 0;
+    }
+    // How many cores fill a slot: both vector cores where what they push is split.
+    uint32_t Producers() const
+    {
+        return !toVector_ && Split != TILE_NO_SPLIT && (get_subblockdim() >= 2 || state_.pushed[1] > 0) ? 2u : 1u;
+    }
+    bool IsPushed(uint64_t n) const { return pipe_.cons.isNamed || (state_.pushed[0] > n && (Producers() == 1 || state_.pushed[1] > n)); }
+
+    Pipe &pipe_;
+    bool toVector_;
+    bool isGiven_;
+    typename Pipe::SharedState &state_;
+    uint32_t lane_;
+};
+
+// A part of a slot as a view of rows that lie `pitch` elements apart.
+template <typename T>
+inline TesseraView SlotView(void *bytes, int64_t rows, int64_t cols, int64_t pitch)
+{
+    TesseraView view{};
+    view.data = bytes;
+    view.elem = static_cast<uint32_t>(ElemOf<T>::tag);
+    view.layout = TESSERA_VIEW_LAYOUT_ND;
+    view.dims = 2;
+    view.shape[0] = rows;
+    view.shape[1] = cols;
+    view.stride[0] = pitch;
+    view.stride[1] = 1;
+    view.extent = -1;
+    return view;
+}
+
+template <typename Pipe>
+inline bool FitsSlot(int64_t bytes, uint32_t offset)
+{
+    if (bytes + offset <= static_cast<int64_t>(Pipe::RingFiFo::SLOT_SIZE)) {
+        return true;
+    }
+    Fail("fifo-slot", std::to_string(bytes) + " bytes from " + std::to_string(offset) + " on do not fit a slot of " +
+                          std::to_string(Pipe::RingFiFo::SLOT_SIZE));
+    return false;
+}
+
+template <typename Pipe, TileSplitAxis Split, typename TileT>
+inline void PushTo(Pipe &pipe, TileT &tile, bool toVector, int32_t subBlock)
+{
+    PipeEnd<Pipe, Split> end(pipe, toVector, subBlock);
+    if (end.IsIdle()) {
+        return;
+    }
+    using T = typename TileT::DType;
+    const int64_t rows = tile.GetValidRow(), cols = tile.GetValidCol();
+    // A vector core fills its part of the whole; of an odd number the first has one more.
+    const int64_t odd = model::IsOdd(Split) ? (end.lane() == 0 ? -1 : 1) : 0;
+    const int64_t allRows = end.IsPart() && model::SplitsRows(Split) ? 2 * rows + odd : rows;
+    const int64_t allCols = end.IsPart() && model::SplitsCols(Split) ? 2 * cols + odd : cols;
+    const int64_t row = end.IsPart() && end.lane() == 1 ? allRows - rows : 0;
+    const int64_t col = end.IsPart() && end.lane() == 1 ? allCols - cols : 0;
+    if (!FitsSlot<Pipe>(allRows * allCols * ElemOf<T>::bits / 8, pipe.prod.entryOffset)) {
+        return;
+    }
+    const int64_t slot = end.Allocate();
+    if (slot < 0) {
+        return;
+    }
+    T *first = reinterpret_cast<T *>(end.Bytes(slot, pipe.prod.entryOffset)) + row * allCols + col;
+    const TesseraView view = SlotView<T>(first, rows, cols, allCols);
+    const auto &machine = CurrentMachine();
+    TesseraTile described;
+    if (Access::Describe(tile, described) && machine->Done(tessera_host_store(machine->handle(), &view, &described, 0))) {
+        end.Record(allRows, allCols);
+    }
+}
+
+template <typename Pipe, TileSplitAxis Split, typename TileT>
+inline void Push(Pipe &pipe, TileT &tile, int32_t subBlock)
+{
+    constexpr bool isCube = TileT::Loc == TileType::Acc || TileT::Loc == TileType::Mat;
+    PushTo<Pipe, Split>(pipe, tile, Pipe::is_c2v && (!Pipe::is_v2c || isCube), subBlock);
+}
+
+// The tile as a push with a quantization mode leaves it.
+template <typename Out, QuantMode_t Mode, ReluPreMode Relu, typename Pipe, typename TileT>
+inline void PushQuantized(Pipe &pipe, TileT &tile)
+{
+    constexpr int cols = (TileT::Cols + 31) / 32 * 32;
+    using Made = Tile<TileType::Vec, Out, TileT::Rows, cols, BLayout::RowMajor, -1, -1>;
+    Made made(tile.GetValidRow(), tile.GetValidCol());
+    constexpr model::QuantKind kind = model::KindOf(Mode);
+    const model::QuantConfig &config = model::CurrentQuant();
+    // The type of the result is the mode's, whatever a parameter that was never set says.
+    const auto typed = [](uint64_t bits) {
+        constexpr uint64_t sign = uint64_t{1} << 46;
+        return std::is_same_v<Out, int8_t> ? bits | sign : bits & ~sign;
+    };
+    if constexpr (!kind.isQuantized) {
+        TMOV<Made, TileT, Relu>(made, tile);
+    } else if (kind.byColumn && config.vector != nullptr) {
+        Tile<TileType::Scaling, uint64_t, 1, cols, BLayout::RowMajor, 1, -1> fp(tile.GetValidCol());
+        for (int i = 0; i < tile.GetValidCol(); ++i) {
+            fp.SetElement(0, i, typed(config.vector[i]));
+        }
+        TMOV_FP<Made, TileT, decltype(fp), Relu>(made, tile, fp);
+    } else {
+        TMOV<Made, TileT, Relu>(made, tile, typed(config.scalar));
+    }
+    PushTo<Pipe, TILE_NO_SPLIT>(pipe, made, Pipe::is_c2v, -1);
+}
+
+template <typename Pipe, TileSplitAxis Split, typename TileT>
+inline void Pop(Pipe &pipe, TileT &tile, int32_t subBlock)
+{
+    // Whoever pops into a vector core's tile reads what the cube pushed.
+    constexpr bool toVector = Pipe::is_c2v && (!Pipe::is_v2c || TileT::Loc == TileType::Vec);
+    PipeEnd<Pipe, Split> end(pipe, toVector, subBlock);
+    using T = typename TileT::DType;
+    if (end.IsIdle()) {
+        if (end.IsShared() && end.Take() < 0) {
+            return;
+        }
+        std::memset(static_cast<void *>(tile.data()), 0, static_cast<std::size_t>(TileT::GetSizeInBytes()));
+        return;
+    }
+    const int64_t slot = end.Take();
+    if (slot < 0) {
+        return;
+    }
+    const model::PipeSlot &entry = end.Entry(slot);
+    const int64_t rows = tile.GetValidRow(), cols = tile.GetValidCol();
+    const bool isSecond = toVector && Split != TILE_NO_SPLIT && end.lane() == 1;
+    const int64_t row = isSecond && model::SplitsRows(Split) ? entry.rows - rows : 0;
+    const int64_t col = isSecond && model::SplitsCols(Split) ? entry.cols - cols : 0;
+    const int64_t pitch = model::SplitsCols(Split) && toVector ? entry.cols : cols;
+    T *first = reinterpret_cast<T *>(end.Bytes(slot, pipe.cons.entryOffset)) + row * pitch + col;
+    const TesseraView view = SlotView<T>(first, rows, cols, pitch);
+    const auto &machine = CurrentMachine();
+    TesseraTile described;
+    if (Access::Describe(tile, described)) {
+        machine->Done(tessera_host_load(machine->handle(), &described, &view));
+    }
+}
+
+template <typename T>
+inline constexpr bool IsPipe = false;
+template <uint8_t F, uint8_t D, uint32_t S, uint32_t N, uint32_t L, bool Q, bool U>
+inline constexpr bool IsPipe<TPipe<F, D, S, N, L, Q, U>> = true;
+
+template <typename T>
+inline constexpr bool IsFixpipe = false;
+template <LayoutMode_t A, QuantMode_t B, ReluPreMode C, STPhase D, uint8_t E, AtomicType F, ClipReluMode_t G, bool H>
+inline constexpr bool IsFixpipe<FixpipeParams<A, B, C, D, E, F, G, H>> = true;
+
+// A view is bound to bytes of a slot.
+template <typename GlobalT>
+inline void BindView(GlobalT &view, char *bytes)
+{
+    view.Rebind(reinterpret_cast<typename GlobalT::DType *>(bytes));
+}
+
+} // namespace detail
+
+// Pushes the tile's valid region; waits for a free slot.
+template <typename Pipe, typename TileT, TileSplitAxis Split = TILE_NO_SPLIT>
+PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsTile<TileT>> TPUSH(Pipe &pipe, TileT &tile, int32_t subBlock = -1)
+{
+    detail::Push<Pipe, Split>(pipe, tile, subBlock);
+}
+template <typename TileT, typename Pipe, TileSplitAxis Split = TILE_NO_SPLIT>
+PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsTile<TileT>> TPUSH(TileT &tile, Pipe &pipe)
+{
+    detail::Push<Pipe, Split>(pipe, tile, -1);
+}
+
+// The same, converted or quantized on the way by what SET_QUANT_SCALAR or SET_QUANT_VECTOR left.
+template <typename Pipe, typename TileT, typename Params>
+PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsFixpipe<Params>> TPUSH(Pipe &pipe, TileT &tile)
+{
+    constexpr QuantMode_t mode = Params::quantMode;
+    constexpr ReluPreMode relu = Params::reluMode;
+    constexpr model::QuantKind kind = model::KindOf(mode);
+    if constexpr (mode == NoQuant) {
+        detail::PushQuantized<typename TileT::DType, mode, relu>(pipe, tile);
+    } else if constexpr (kind.bits == 8) {
+        const model::QuantConfig &config = model::CurrentQuant();
+        const uint64_t first = kind.byColumn && config.vector != nullptr ? config.vector[0] : config.scalar;
+        if ((first >> 46 & 1) != 0) {
+            detail::PushQuantized<int8_t, mode, relu>(pipe, tile);
+        } else {
+            detail::PushQuantized<uint8_t, mode, relu>(pipe, tile);
+        }
+    } else if constexpr (!kind.isFloat) {
+        detail::PushQuantized<int16_t, mode, relu>(pipe, tile);
+    } else {
+        detail::PushQuantized<std::conditional_t<kind.isBfloat, bfloat16_t, half>, mode, relu>(pipe, tile);
+    }
+}
+
+// What was stored into an allocated slot is there.
+template <typename Pipe, typename GlobalT, TileSplitAxis Split>
+PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsView<GlobalT>> TPUSH(Pipe &pipe, GlobalT &view)
+{
+    detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v);
+    if (!end.IsIdle()) {
+        end.Record(view.GetShape(3), view.GetShape(4));
+    }
+}
+
+// A slot to store into, as a view.
+template <typename Pipe, typename GlobalT, TileSplitAxis Split = TILE_NO_SPLIT>
+PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsView<GlobalT>> TALLOC(Pipe &pipe, GlobalT &view)
+{
+    detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v);
+    if (end.IsIdle()) {
+        return;
+    }
+    const int64_t slot = end.Allocate();
+    if (slot >= 0) {
+        detail::BindView(view, end.Bytes(slot, pipe.prod.entryOffset));
+    }
+}
+
+// Pops into the tile, where it lies; waits for a filled slot.
+template <typename Pipe, typename TileT, TileSplitAxis Split = TILE_NO_SPLIT>
+PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsTile<TileT>> TPOP(Pipe &pipe, TileT &tile, int32_t subBlock = -1)
+{
+    detail::Pop<Pipe, Split>(pipe, tile, subBlock);
+}
+template <typename TileT, typename Pipe, TileSplitAxis Split = TILE_NO_SPLIT>
+PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsTile<TileT>> TPOP(TileT &tile, Pipe &pipe)
+{
+    detail::Pop<Pipe, Split>(pipe, tile, -1);
+}
+// Pops as a view of the slot.
+template <typename Pipe, typename GlobalT, TileSplitAxis Split>
+PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsView<GlobalT>> TPOP(Pipe &pipe, GlobalT &view)
+{
+    detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v);
+    if (end.IsIdle() && !end.IsShared()) {
+        return;
+    }
+    const int64_t slot = end.Take();
+    if (slot >= 0) {
+        detail::BindView(view, end.Bytes(slot, pipe.cons.entryOffset));
+    }
+}
+
+// Frees the oldest popped slot.
+template <typename Pipe, TileSplitAxis Split = TILE_NO_SPLIT>
+PTO_INST std::enable_if_t<detail::IsPipe<Pipe>> TFREE(Pipe &pipe)
+{
+    detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v && (!Pipe::is_v2c || pipe.cons.toVector));
+    if (!end.IsIdle() || end.IsShared()) {
+        end.Free();
+    }
+}
+template <typename Pipe, typename GlobalT, TileSplitAxis Split>
+PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsView<GlobalT>> TFREE(Pipe &pipe, GlobalT &)
+{
+    TFREE<Pipe, Split>(pipe);
+}
+
+} // namespace PTO_PROFILE_NAMESPACE
+} // namespace pto
+
+#endif

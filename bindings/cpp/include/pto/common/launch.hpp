@@ -1,0 +1,107 @@
+// Launches of kernels whose blocks, and the cores of a block, are threads (cpp.md 2).
+
+#ifndef PTO_COMMON_LAUNCH_HPP
+#define PTO_COMMON_LAUNCH_HPP
+
+#include <exception>
+#include <iosfwd>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <pto/common/cpu_stub.hpp>
+
+namespace pto {
+namespace cpu_sim {
+
+struct KernelLaunchOptions {
+    std::string kernel_name;
+    uint32_t requested_cores = 0;
+    uint64_t total_work_items = 0;
+    uint64_t work_quantum = 1;
+    uint32_t subblocks_per_block = 1;
+    uint32_t explicit_block_count = 0;
+    bool write_trace_files = false;
+};
+
+namespace model {
+
+// As many blocks as are asked for, and no more than there is work.
+inline uint32_t BlocksOf(const KernelLaunchOptions &options)
+{
+    if (options.explicit_block_count != 0) {
+        return options.explicit_block_count;
+    }
+    const uint32_t cores = options.requested_cores != 0 ? options.requested_cores : ConfiguredCores();
+    const uint64_t quantum = options.work_quantum == 0 ? 1 : options.work_quantum;
+    const uint64_t pieces = (options.total_work_items + quantum - 1) / quantum;
+    return options.total_work_items == 0 || pieces > cores ? cores : static_cast<uint32_t>(pieces);
+}
+
+template <typename Function>
+inline void CallKernel(Function &function, uint32_t block, uint32_t subblock)
+{
+    if constexpr (std::is_invocable_v<Function &, uint32_t, uint32_t>) {
+        function(block, subblock);
+    } else if constexpr (std::is_invocable_v<Function &, uint32_t>) {
+        function(block);
+    } else {
+        function();
+    }
+}
+
+} // namespace model
+
+// Runs the kernel in a thread for each block and subblock; the first exception of them is thrown again here.
+template <typename Stream, typename Function>
+inline void LaunchKernelMultiCore(const KernelLaunchOptions &options, Stream, Function function)
+{
+    const uint32_t blocks = model::BlocksOf(options);
+    const uint32_t lanes = options.subblocks_per_block == 0 ? 1 : options.subblocks_per_block;
+    std::atomic<bool> isCancelled{false};
+    std::exception_ptr first;
+    std::mutex mutex;
+    std::vector<std::thread> threads;
+    for (uint32_t n = 0; n < blocks * lanes; ++n) {
+        threads.emplace_back([&, n] {
+            model::Context &context = model::Current();
+            context.blockCount = blocks;
+            context.isCancelled = &isCancelled;
+            set_execution_context(n / lanes, n % lanes, lanes);
+            try {
+                model::CallKernel(function, n / lanes, n % lanes);
+            } catch (...) {
+                const std::lock_guard<std::mutex> lock(mutex);
+                first = first ? first : std::current_exception();
+                isCancelled = true;
+            }
+        });
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    if (first) {
+        std::rethrow_exception(first);
+    }
+}
+
+// Traces of instructions are made by `tessera trace`; here there are none.
+constexpr bool kInstructionTraceEnabled = false;
+
+struct InstructionTraceRecord {
+    std::string name;
+};
+
+inline void ResetInstructionTrace() {}
+inline std::vector<InstructionTraceRecord> CopyInstructionTraceRecords() { return {}; }
+template <typename Stream>
+inline void DumpInstructionTraceJson(Stream &out)
+{
+    out << "[]\n";
+}
+
+} // namespace cpu_sim
+} // namespace pto
+
+#endif
