@@ -90,6 +90,18 @@ impl Pipe {
     }
 }
 
+/// The pipe of a move between two memories (sync.md 1).
+const fn path(from: Loc, to: Loc) -> Option<Pipe> {
+    use Loc::{Acc, Bias, Left, Mat, Right, ScaleLeft, ScaleRight, Scaling, Vec};
+    match (from, to) {
+        (Mat, Left | Right | Bias | ScaleLeft | ScaleRight) => Some(Pipe::Mte1),
+        (Mat, Scaling) => Some(Pipe::Fix),
+        (Vec, Mat) => Some(Pipe::Mte3),
+        (Acc, Vec | Mat) => Some(Pipe::Fix),
+        _ => None,
+    }
+}
+
 impl Opcode {
     /// What it does to the order of others; none where it does something of its own.
     pub const fn order(self) -> Option<Order> {
@@ -117,6 +129,10 @@ impl Opcode {
             let find = |roles: [Role; 2]| roles.into_iter().find_map(|r| tiles.iter().find(|t| t.0 == r)).map(|t| t.1);
             let (src, dst) = (find([Role::Src, Role::Src0]), find([Role::Dst, Role::Dst0]));
             let (Some(src), Some(dst)) = (src.or(dst), dst.or(src)) else { return info.pipe };
+            // cpu moves between any locations; those that have a path on hardware keep its pipe.
+            if let (Profile::Cpu, Some(pipe)) = (profile, path(src.loc, dst.loc)) {
+                return pipe;
+            }
             tiles = SmallVec::from_slice(&[(Role::Src, src), (Role::Dst, dst)]);
         }
         sig::find(info.sigs, profile, form, &tiles).map_or(info.pipe, |s| s.pipe)
