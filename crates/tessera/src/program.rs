@@ -194,7 +194,8 @@ impl Program {
                 funcs = module.funcs.iter().filter(|_| !module.is_listing).collect();
             }
             let names: Vec<&str> = funcs.iter().map(|f| module.names.text(f.name)).collect();
-            return Err(no_entry(name, &names));
+            let mut named = name.into_iter().flat_map(|names| names.split(',')).map(str::trim);
+            return Err(no_entry(named.find(|n| module.entry(Some(n)).is_none()).or(name), &names));
         };
         if let Some(found) = funcs.iter().find_map(|func| entry_result(module, func)) {
             return Err(refused(Box::new(found)));

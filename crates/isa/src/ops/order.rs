@@ -3,6 +3,7 @@
 
 use super::{Effect, Form, Judged, OpInfo, Opcode, Pipe, Role, sig};
 use crate::profile::Profile;
+use crate::sem::{Dir, Fifo, Sem};
 use crate::tile::Loc;
 use smallvec::SmallVec;
 
@@ -105,7 +106,7 @@ impl Opcode {
     /// What it does to the order of others; none where it does something of its own.
     pub const fn order(self) -> Option<Order> {
         match self.info().sem {
-            crate::sem::Sem::Orders(order) => Some(order),
+            Sem::Orders(order) => Some(order),
             _ => None,
         }
     }
@@ -115,6 +116,13 @@ impl Opcode {
         let info: &OpInfo = self.info();
         let judged = |role: Role| self.effect(form, role) != Effect::Scratch;
         let mut tiles: SmallVec<[Judged; 4]> = operands.into_iter().filter(|(role, _)| judged(*role)).collect();
+        if let Sem::Fifo(fifo) = info.sem {
+            // The tile tells the direction where the mnemonic does not: Acc and Mat are the cube core's.
+            let pushes = matches!(fifo, Fifo::Push(_));
+            let of_cube = tiles.first().is_some_and(|(_, tile)| matches!(tile.loc, Loc::Acc | Loc::Mat));
+            let dir = if of_cube == pushes { Dir::C2v } else { Dir::V2c };
+            return fifo.pipe(fifo.core().and_then(|core| fifo.dir(core)).unwrap_or(dir), profile);
+        }
         if info.by_flows() {
             // Moves are judged flow by flow; without a source (TLOAD, a fill) or a destination (TSTORE) the tile that
             // is there decides.
