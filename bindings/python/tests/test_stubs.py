@@ -52,7 +52,7 @@ def test_the_docstrings_are_true(thing):
     assert runner.failures == 0 and runner.tries > 0
 
 
-@pytest.mark.parametrize("name", ["softmax.py", "sweep.py"])
+@pytest.mark.parametrize("name", ["first_steps.py", "softmax.py", "sweep.py"])
 def test_the_examples_run(examples, name):
     done = subprocess.run([sys.executable, str(examples / "python" / name)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -146,8 +146,11 @@ fn push(out: &mut Vec<(i64, i64)>, range: (i64, i64)) {
     }
 }
 
+/// What is collected of one operand: the tile, the core, written?, the bytes.
+type Collected = (Option<usize>, u8, bool, Vec<(i64, i64)>);
+
 #[derive(Default)]
-struct Parts(Vec<(Option<usize>, u8, bool, Vec<(i64, i64)>)>);
+struct Parts(Vec<Collected>);
 
 impl Parts {
     fn ranges(&mut self, tile: Option<usize>, core: u8, writes: bool) -> &mut Vec<(i64, i64)> {
@@ -296,7 +299,7 @@ impl Parts {
     fn done(self) -> Vec<Part> {
         let mut all = self.0;
         all.sort_by_key(|p| p.2);
-        let part = |(tile, core, writes, mut ranges): (Option<usize>, u8, bool, Vec<(i64, i64)>)| {
+        let part = |(tile, core, writes, mut ranges): Collected| {
             ranges.retain(|r| r.0 < r.1);
             let ranges = joined(ranges);
             (!ranges.is_empty()).then(|| Part { tile, core, ranges: ranges.into(), writes, exact: true })

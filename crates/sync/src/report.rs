@@ -100,7 +100,7 @@ impl<'a> Reporter<'a> {
         for one in &broken {
             let rule = one.fault.rule();
             let event = &trace.events[one.event];
-            let flag = one.flag.as_ref().map_or_else(|| format!("{:?}", event.op), |flag| flag_name(flag));
+            let flag = one.flag.as_ref().map_or_else(|| format!("{:?}", event.op), flag_name);
             let at = self.span(event.op).start;
             let key = (rule, flag);
             if self.flags.get(&key).is_none_or(|(before, _)| at < *before) {

@@ -309,6 +309,26 @@ impl<'a> Instruction<'a> {
         Ok(RecordEvent::new())
     }
 
+    /// Checks an instruction that reads one element as a scalar, and gives the element.
+    pub fn get<T: Element>(mut self) -> Result<T> {
+        self.given.push(Role::Value);
+        let form = self.form()?.form;
+        let (machine, tiles) = self.ready(form)?;
+        let (Some((_, src)), Some((_, tile))) = (tiles.first(), self.tiles.first()) else {
+            return Err(Error::new("operand-count", "the instruction has no tile").help("give it its tile"));
+        };
+        let elem = tile.tile_type()?.elem;
+        if elem != T::ELEM {
+            let what = format!("the elements are {elem}, and {} is asked for", T::ELEM);
+            return Err(Error::new("tgetval-dtype", what).help(format!("ask for {elem}")));
+        }
+        let bits = machine.state()?.engine.get(self.inst, *src)?;
+        let element = unpack(&bits.to_le_bytes()).into_iter().next();
+        element.ok_or_else(|| {
+            Error::new("tgetval-dtype", "elements that share a byte are no scalars").help("use a wider type")
+        })
+    }
+
     /// The form whose operands these are.
     fn form(&self) -> Result<&'static Shape> {
         let given = &self.given;
@@ -316,7 +336,7 @@ impl<'a> Instruction<'a> {
             let mut roles = form.ins.iter().chain(&form.outs);
             roles.clone().count() == given.len()
                 && roles.all(|r| given.contains(r))
-                && self.tiles.iter().all(|t| t.0.kind() == Kind::Tile)
+                && self.tiles.iter().all(|t| matches!(t.0.kind(), Kind::Tile | Kind::Counts))
                 && self.inst.scalars.iter().all(|s| s.role.kind() != Kind::Tile)
         };
         let words = |roles: &mut dyn Iterator<Item = &Role>| roles.map(|r| r.name()).collect::<Vec<_>>().join(", ");

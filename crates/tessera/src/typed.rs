@@ -45,7 +45,7 @@ pub(crate) mod setters;
 
 pub use element::{Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8};
 pub use generated::*;
-pub use global::{Tensor, TensorMut, tload, tstore};
+pub use global::{Tensor, TensorMut, tgetval, tload, tstore};
 pub use img2col::{ConvTile, Img2col, timg2col, tload_conv};
 pub use marker::{LayoutMarker, Location, layout, loc};
 pub use moves::*;

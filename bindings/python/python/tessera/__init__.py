@@ -47,6 +47,7 @@ __all__ = [
     "explain",
     "instructions",
     "sweep",
+    "testing",
 ]
 
 

@@ -20,3 +20,25 @@ from ._tessera import Trace as Trace
 from ._tessera import __version__ as __version__
 from ._tessera import explain as explain
 from .instructions import *
+
+__all__ = [
+    "Argument",
+    "Case",
+    "Diagnostic",
+    "Equivalence",
+    "Error",
+    "Kernel",
+    "Layout",
+    "Machine",
+    "Outcome",
+    "Plan",
+    "Program",
+    "Result",
+    "Tile",
+    "Trace",
+    "__version__",
+    "explain",
+    "instructions",
+    "sweep",
+    "testing",
+]

@@ -69,12 +69,13 @@ def from_bytes(
     """Elements in their shape: of ml_dtypes' type where it is needed and there, else their bits."""
     dtype = np.dtype(native)
     named = None if name is None or dtype.name == name else _ml_dtype(name)
-    if packed:
-        if named is None:
-            return flat.reshape([*shape[:-1], -1]) if flat.size else flat.reshape([*shape[:-1], shape[-1] // 2])
-        both = np.stack([flat & 15, flat >> 4], axis=-1).reshape(-1)[: int(np.prod(shape))]
-        return both.view(named).reshape(shape)
-    return flat.view(dtype if named is None else named).reshape(shape)
+    if packed and named is not None:
+        flat = np.stack([flat & 15, flat >> 4], axis=-1).reshape(-1)[: int(np.prod(shape))]
+    elif packed:
+        # Rows of an odd number of elements share bytes, and have no rows of bytes.
+        shape = [*shape[:-1], shape[-1] // 2] if shape[-1] % 2 == 0 else [flat.size]
+    made: np.ndarray[Any, Any] = flat.view(dtype if named is None else named)
+    return made.reshape(shape)
 
 
 def _refused(message: str) -> Error:

@@ -41,15 +41,11 @@ class Case:
         """Runs it; whatever is wrong is in the outcome."""
         from .testing import assert_kernel
 
-        tolerance = {"atol": self.atol, "rtol": self.rtol, "ulp": self.ulp}
-        where: dict[str, Any] = {"entry": self.entry, "blocks": self.blocks}
+        how: dict[str, Any] = {n: getattr(self, n) for n in ("atol", "rtol", "ulp", "entry", "blocks")}
         try:
-            result = assert_kernel(self.program, self.profile, self.inputs, self.expected, **tolerance, **where)
-        except Error as error:
+            return Outcome(self.name, assert_kernel(self.program, self.profile, self.inputs, self.expected, **how), None)
+        except (Error, AssertionError) as error:
             return Outcome(self.name, None, error)
-        except AssertionError as error:
-            return Outcome(self.name, None, error)
-        return Outcome(self.name, result, None)
 
     def key(self) -> str:
         """What makes it this case and no other one: a hash of its contents."""
@@ -117,12 +113,12 @@ def sweep(
         progress(len(done), len(all_cases))
     work = [[all_cases[n] for n in batch_of] for batch_of in batches]
     if client is not None:
-        from distributed import as_completed as as_dask_completed
+        import distributed
 
         # Each batch runs once, also where two cases are alike.
         futures = client.map(_run_batch, work, pure=False)
         of_future = {future.key: batch_of for future, batch_of in zip(futures, batches)}
-        for future, outcomes in as_dask_completed(futures, with_results=True):
+        for future, outcomes in distributed.as_completed(futures, with_results=True):  # type: ignore[no-untyped-call, unused-ignore]
             keep(of_future[future.key], outcomes)
     else:
         with ThreadPoolExecutor(workers) as pool:

@@ -9,6 +9,29 @@ from numpy.typing import ArrayLike
 
 from ._result import Result
 
+__all__ = [
+    "__version__",
+    "Error",
+    "Diagnostic",
+    "Machine",
+    "Tile",
+    "Layout",
+    "Program",
+    "Kernel",
+    "Argument",
+    "Plan",
+    "Trace",
+    "Equivalence",
+    "explain",
+    "nearest",
+    "element_type",
+    "main",
+    "instruction",
+    "instructions",
+    "stub",
+    "compare_kernel",
+]
+
 __version__: str
 
 class Error(ValueError):

@@ -194,7 +194,15 @@ impl AsMut<[u8]> for Memory {
 impl Memory {
     /// A memory with these contents, all of them defined or none.
     pub fn new(bytes: impl AsRef<[u8]>, defined: bool) -> Self {
-        let bytes = AlignedBytes::from(bytes.as_ref());
+        Memory::of(AlignedBytes::from(bytes.as_ref()), defined)
+    }
+
+    /// The same with bytes that are handed over.
+    pub fn owned(bytes: Vec<u8>) -> Self {
+        Memory::of(bytes.into(), true)
+    }
+
+    fn of(bytes: AlignedBytes, defined: bool) -> Self {
         let mut set = ByteSet::default();
         set.grow(bytes.len());
         if defined {
@@ -206,6 +214,11 @@ impl Memory {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The bytes, handed over.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes.into_vec()
     }
 
     /// Which of them are defined.

@@ -161,7 +161,7 @@ pub(super) fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
             _ => None,
         });
         all.push(match bound {
-            Some((bytes, dims)) => Buffer { value: id, memory: Memory::new(bytes, true), dims, grows: false },
+            Some((bytes, dims)) => Buffer { value: id, memory: Memory::owned(bytes), dims, grows: false },
             None => Buffer { value: id, memory: Memory::default(), dims: Vec::new(), grows: true },
         });
     }
@@ -338,7 +338,7 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
                     .help("give it contents, or store all of it"),
             );
         }
-        outcome.buffers.push(BufferOutput { value: buffer.value, bytes: buffer.memory.bytes().to_vec() });
+        outcome.buffers.push(BufferOutput { value: buffer.value, bytes: buffer.memory.into_bytes() });
     }
     outcome
 }

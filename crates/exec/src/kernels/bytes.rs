@@ -16,6 +16,13 @@ const LINE: usize = 64;
 /// use tessera_exec::kernels::AlignedBytes;
 /// let bytes = AlignedBytes::zeroed(100);
 /// assert_eq!((bytes.len(), bytes.as_ptr().align_offset(64)), (100, 0));
+///
+/// let large = vec![7; 2 << 20];
+/// let place = large.as_ptr();
+/// let mut bytes = AlignedBytes::from(large);
+/// assert_eq!((bytes.as_ptr(), bytes.len()), (place, 2 << 20));
+/// bytes.grow(3 << 20);
+/// assert_eq!((bytes[(2 << 20) - 1], bytes[2 << 20]), (7, 0));
 /// ```
 #[derive(Default)]
 pub struct AlignedBytes {
@@ -107,6 +114,20 @@ impl From<&[u8]> for AlignedBytes {
         let mut new = AlignedBytes::zeroed(bytes.len());
         new.copy_from_slice(bytes);
         new
+    }
+}
+
+/// Buffers from here on are not copied for the sake of their lines.
+const LARGE: usize = 1 << 20;
+
+impl From<Vec<u8>> for AlignedBytes {
+    /// The bytes; of a large buffer where they are, for copying it costs more than vectors that straddle two lines.
+    fn from(bytes: Vec<u8>) -> Self {
+        let len = bytes.len();
+        match len {
+            LARGE.. => AlignedBytes { room: bytes, start: 0, len, used: len, lent: None },
+            _ => AlignedBytes::from(&*bytes),
+        }
     }
 }
 

@@ -19,8 +19,7 @@ pub fn deps(trace: &Trace, sets: &Sets) -> Vec<SmallVec<[Dep; 2]>> {
     // By atom: the accesses since the last write, itself first.
     let mut since: Vec<Vec<(u32, Access)>> = vec![Vec::new(); atoms.count];
     let mut all: Vec<SmallVec<[Dep; 2]>> = vec![SmallVec::new(); trace.events.len()];
-    for y in 0..trace.events.len() {
-        let deps = &mut all[y];
+    for (y, deps) in all.iter_mut().enumerate() {
         for access in trace.accesses_of(y) {
             for atom in atoms.of(access.set) {
                 for (x, other) in &since[*atom as usize] {

@@ -124,7 +124,7 @@ impl<'a> Emit<'a> {
         }
         let mut out = Vec::new();
         let mut value = self.counter(id);
-        if plus % m != 0 {
+        if !plus.is_multiple_of(m) {
             let by = self.constant((plus % m) as i64, id, &mut out);
             value = self.arith(ArithOp::Addi, [value, by], id, &mut out);
         }

@@ -1,6 +1,7 @@
 //! Ids of flags: per pair of pipes the smallest that is free (sync.md 7.5).
 
 use super::edges::{Edge, ids};
+use std::collections::BTreeMap;
 use tessera_ir::OpId;
 use tessera_isa::ops::Pipe;
 use tessera_plan::Points;
@@ -19,6 +20,9 @@ fn life(points: &Points, edge: &Edge) -> Option<(u64, u64)> {
     }
 }
 
+/// A flag in use: its edge, its first id, how many.
+type Live = (usize, u64, u64);
+
 /// The first id of every edge, or a way to have fewer edges.
 pub enum Ids {
     Given(Vec<u64>),
@@ -32,7 +36,7 @@ pub fn assign(points: &Points, edges: &[(Edge, usize)]) -> Ids {
     let mut order: Vec<usize> = (0..edges.len()).filter(|n| life(points, &edges[*n].0).is_some()).collect();
     order.sort_by_key(|n| (life(points, &edges[*n].0), *n));
     // By pair of pipes: the flags in use, with their ids.
-    let mut live: std::collections::BTreeMap<(Pipe, Pipe), Vec<(usize, u64, u64)>> = Default::default();
+    let mut live: BTreeMap<(Pipe, Pipe), Vec<Live>> = BTreeMap::new();
     for n in order {
         let (Edge::Pair { from, to, after, before, round }, Some((start, _))) = (edges[n].0, life(points, &edges[n].0))
         else {

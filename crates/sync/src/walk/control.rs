@@ -1,146 +1,18 @@
 //! Control flow on one path: branches and loops whose values are not known are choices (sync.md 4).
 
+use super::choices::{Key, MAX_PATHS, Period, condition};
 use super::{Core, Res, Val, Walk};
 use crate::Undecided;
-use crate::form::{Expr, Form, Symbols, Terms};
+use crate::form::{Expr, Form};
 use crate::trace::Root;
-use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::edges::{For, If, Select, While};
-use tessera_ir::{Arg, ArithOp, CmpPred, Op, OpId, OpKind, ValueId};
+use tessera_ir::{Arg, ArithOp, Op, OpId, OpKind, ValueId};
 use tessera_isa::diag::Span;
 
 /// The longest period of a loop that is looked for.
 const MAX_PERIOD: usize = 16;
 /// A loop is unrolled into at most this many instructions.
 const MAX_UNROLLED: u64 = 100_000;
-/// At most so many combinations of arms are looked at.
-const MAX_PATHS: usize = 64;
-
-/// What a choice is about.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Key {
-    /// `terms ≤ n`.
-    AtMost(Terms, i64),
-    /// `terms = n`.
-    Equal(Terms, i64),
-    /// Any other condition.
-    Holds(Form),
-    /// How often a loop runs: its bounds and step.
-    Trips([Form; 3]),
-    /// How often `scf.while` runs.
-    While(OpId),
-}
-
-/// How a loop that runs any number of times repeats itself.
-#[derive(Clone, Debug, Default)]
-struct Period {
-    /// The trip counts that decide all others.
-    trips: Vec<u64>,
-}
-
-/// The choices of one path, of which the last one changes first.
-#[derive(Clone, Debug, Default)]
-pub struct Choices {
-    made: Vec<(Key, usize, usize)>,
-    /// What the conditions so far say of sums of symbols: at least, at most, not these.
-    facts: FxHashMap<Terms, (i64, i64, Vec<i64>)>,
-    paths: FxHashSet<Vec<(Key, usize)>>,
-    periods: FxHashMap<OpId, Period>,
-}
-
-impl Choices {
-    /// Makes the last choice that has another option otherwise; false where there is none.
-    pub fn advance(&mut self) -> bool {
-        self.facts.clear();
-        self.periods.clear();
-        while let Some((_, options, chosen)) = self.made.last_mut() {
-            if *chosen + 1 < *options {
-                *chosen += 1;
-                return true;
-            }
-            self.made.pop();
-        }
-        false
-    }
-
-    fn choose(&mut self, key: Key, options: usize) -> usize {
-        if let Some((_, _, chosen)) = self.made.iter().find(|(known, ..)| *known == key) {
-            return *chosen;
-        }
-        self.made.push((key, options, 0));
-        0
-    }
-
-    /// From here on a sum of symbols is at most this.
-    fn at_most(&mut self, terms: &Terms, n: i64) {
-        let fact = self.facts.entry(terms.clone()).or_insert((i64::MIN, i64::MAX, Vec::new()));
-        fact.1 = fact.1.min(n);
-    }
-
-    /// The most that a form is, as far as it is known.
-    pub(super) fn most(&self, form: &Form) -> Option<i64> {
-        let (_, high, _) = self.facts.get(&form.terms)?;
-        Some(*high).filter(|h| *h < i64::MAX).map(|h| h.saturating_add(form.constant))
-    }
-
-    /// Does the condition hold on this path?
-    fn decide(&mut self, key: Key) -> Option<bool> {
-        let (low, high, not) = match &key {
-            Key::AtMost(terms, _) | Key::Equal(terms, _) => {
-                self.facts.get(terms).cloned().unwrap_or((i64::MIN, i64::MAX, Vec::new()))
-            }
-            _ => (i64::MIN, i64::MAX, Vec::new()),
-        };
-        let known = match &key {
-            Key::AtMost(_, n) if high <= *n => Some(true),
-            Key::AtMost(_, n) if low > *n => Some(false),
-            Key::Equal(_, n) if not.contains(n) || *n < low || *n > high => Some(false),
-            Key::Equal(_, n) if low == *n && high == *n => Some(true),
-            _ => None,
-        };
-        if known.is_some() {
-            return known;
-        }
-        let holds = self.choose(key.clone(), 2) == 0;
-        match key {
-            Key::AtMost(terms, n) => {
-                let fact = self.facts.entry(terms).or_insert((i64::MIN, i64::MAX, Vec::new()));
-                if holds { fact.1 = fact.1.min(n) } else { fact.0 = fact.0.max(n.saturating_add(1)) }
-            }
-            Key::Equal(terms, n) => {
-                let fact = self.facts.entry(terms).or_insert((i64::MIN, i64::MAX, Vec::new()));
-                if holds { (fact.0, fact.1) = (n, n) } else { fact.2.push(n) }
-            }
-            _ => {}
-        }
-        let arms = self.made.iter().filter(|(key, ..)| !matches!(key, Key::Trips(_) | Key::While(_)));
-        self.paths.insert(arms.map(|(key, _, chosen)| (key.clone(), *chosen)).collect());
-        // A tree with so many ends has twice as many arms, less two.
-        (self.paths.len() <= 2 * MAX_PATHS - 2).then_some(holds)
-    }
-}
-
-/// The condition that a form is, with what it means that it holds.
-fn condition(symbols: &Symbols, form: &Form) -> (Key, bool) {
-    let Some(Expr::Cmp(pred, _, a, b)) = symbols.expr(form) else { return (Key::Holds(form.clone()), true) };
-    let mut difference = a.minus(b);
-    let flipped = difference.terms.first().is_some_and(|t| t.1 < 0);
-    if flipped {
-        difference = difference.times(-1);
-    }
-    // terms + constant ? 0, with both sides negated where flipped.
-    let (terms, n) = (difference.terms, difference.constant.wrapping_neg());
-    match (pred, flipped) {
-        (CmpPred::Eq, _) => (Key::Equal(terms, n), true),
-        (CmpPred::Ne, _) => (Key::Equal(terms, n), false),
-        (CmpPred::Sle, false) | (CmpPred::Sge, true) => (Key::AtMost(terms, n), true),
-        (CmpPred::Slt, false) | (CmpPred::Sgt, true) => (Key::AtMost(terms, n.wrapping_sub(1)), true),
-        (CmpPred::Sgt, false) | (CmpPred::Slt, true) => (Key::AtMost(terms, n), false),
-        (CmpPred::Sge, false) | (CmpPred::Sle, true) => (Key::AtMost(terms, n.wrapping_sub(1)), false),
-        _ => (Key::Holds(form.clone()), true),
-    }
-}
-
 impl<'a> Walk<'a> {
     fn truth(&mut self, id: OpId, op: &Op, arg: Arg) -> Result<bool, Undecided> {
         let Some(form) = self.form(arg) else {

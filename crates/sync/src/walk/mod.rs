@@ -4,12 +4,13 @@
 //! ([`Choices`]), which whoever walks again makes otherwise. Tiles are objects with a place, so that the bytes of every
 //! instruction are known exactly wherever the program knows them.
 
+mod choices;
 mod control;
 mod global;
 mod order;
 mod tiles;
 
-pub use control::Choices;
+pub use choices::Choices;
 
 use crate::form::{Expr, Form, Symbols};
 use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};

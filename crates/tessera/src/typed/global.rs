@@ -1,6 +1,7 @@
 //! TLOAD and TSTORE: slices as global memory (tile-model.md 7).
 
 use super::element::{pack, unpack};
+use super::intrinsic::gets;
 use super::known::{self, legal};
 use super::{AsTile, Element};
 use crate::dynamic::{TileBuf, saturated};
@@ -192,6 +193,23 @@ macro_rules! whole {
 whole! {
     Tensor: [] &'a [T], [] &'a Vec<T>, [const N: usize] &'a [T; N];
     TensorMut: [] &'a mut [T], [] &'a mut Vec<T>, [const N: usize] &'a mut [T; N];
+}
+
+gets! {
+    /// `GETVAL(src, index)`: an element in storage order as a scalar; `undefined-use` where nobody has written it.
+    ///
+    /// ```
+    /// use tessera::prelude::*;
+    ///
+    /// let machine = Machine::new(Profile::Cpu);
+    /// let mut tile: Tile<loc::Vec, i32, 2, 8> = machine.tile()?;
+    /// tsetval(&mut tile, 9, 7)?;
+    /// assert_eq!(tgetval::<_, i32>(&tile, 9)?, 7);
+    /// assert_eq!(tgetval::<_, i32>(&tile, 8).unwrap_err().rule(), "undefined-use");
+    /// assert_eq!(tgetval::<_, i32>(&tile, 16).unwrap_err().rule(), "tgetval-index");
+    /// # Ok::<(), tessera::Error>(())
+    /// ```
+    tgetval = Tgetval;
 }
 
 /// `TLOAD(dst, src)`: a slice or a [`Tensor`] into the tile's valid region; padding becomes the tile's pad value where it

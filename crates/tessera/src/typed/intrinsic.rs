@@ -6,6 +6,7 @@ macro_rules! intrinsics {
     ($($(#[$doc:meta])* $name:ident[$($T:ident: $Bound:ident),*]($($arg:ident: $how:ident $Arg:ident),*)
        = $Op:ident $Form:ident $({$($role:ident: $Type:ident),*})* $(if $rule:ident($($of:ident),*))*;)*) => {$(
         $(#[$doc])*
+        #[allow(clippy::too_many_arguments, reason = "as many as the instruction has")]
         pub fn $name<$($T: $Bound),*>($($arg: intrinsics!(@type $how $Arg)),*) -> $crate::error::Result<$crate::machine::RecordEvent> {
             $crate::typed::known::legal!(
                 $($crate::typed::known::refused(
@@ -60,4 +61,15 @@ macro_rules! transfers {
     (@issue $inst:ident from $view:ident) => { $inst.issue_from($view) };
     (@issue $inst:ident into $view:ident) => { $inst.issue_on($view) };
 }
-pub(crate) use {intrinsics, transfers};
+
+/// Intrinsics that give one element of a tile.
+macro_rules! gets {
+    ($($(#[$doc:meta])* $name:ident = $Op:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name<Src: $crate::typed::AsTile, T: $crate::typed::Element>(src: &Src, index: usize) -> $crate::error::Result<T> {
+            use tessera_isa::ops::{Opcode, Role};
+            $crate::dynamic::Instruction::new(Opcode::$Op).tile(Role::Src, src.buf()).index(Role::Index, index).get()
+        }
+    )*};
+}
+pub(crate) use {gets, intrinsics, transfers};

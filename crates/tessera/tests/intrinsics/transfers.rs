@@ -59,3 +59,20 @@ fn accumulators_are_stored_quantized() -> tessera::Result<()> {
     assert_eq!(bytes, [5; 256]);
     Ok(())
 }
+
+/// Records of a value and an index, as TSORT32 leaves them.
+#[test]
+fn lists_are_merged_and_counted() -> tessera::Result<()> {
+    let machine = Machine::new(Profile::Cpu);
+    let (mut a, mut b): (Tile<loc::Vec, f32, 1, 8>, Tile<loc::Vec, f32, 1, 8>) = (machine.tile()?, machine.tile()?);
+    a.write(&[9.0, 0.0, 7.0, 0.0, 5.0, 0.0, 1.0, 0.0])?;
+    b.write(&[8.0, 0.0, 6.0, 0.0, 4.0, 0.0, 2.0, 0.0])?;
+    let mut merged: Tile<loc::Vec, f32, 1, 16> = machine.tile()?;
+    let mut counts: Tile<loc::Vec, u16, 1, 16> = machine.tile()?;
+    counts.set_valid(1, 4)?;
+    tmrgsort_lists(&mut merged, &mut counts, &a, &b, false)?;
+    let values: Vec<f32> = merged.to_vec()?.into_iter().step_by(2).collect();
+    assert_eq!(values, [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 2.0, 1.0]);
+    assert_eq!(counts.to_vec()?, [4, 4, 0, 0]);
+    Ok(())
+}

@@ -90,11 +90,41 @@ intrinsics! {
     tmrgsort[Dst: AsTile, Src: AsTile, Scalar: Element](dst: write Dst, src: read Src, scalar: value Scalar, exhausted: flag Exhausted)
         = Tmrgsort Blocks {Src: Src, Dst: Dst};
 
-    /// `GETVAL(value, src, index)`: Reads one element as a scalar.
+    /// `TMRGSORT(dst, executed, tmp, src0, src1, src2, src3, exhausted)`: Merges each four neighbouring sorted blocks of records of one row.
     ///
-    /// `value = element k of src's storage, k = index` (isa/irregular.md 9)
-    tgetval[Value: Element, Src: AsTile](value: value Value, src: read Src, index: index Index)
-        = Tgetval Plain {Src: Src};
+    /// `for g < src.Cv / (4*blockLen): records of columns 4*g*blockLen ... of dst = merge of the four blocks of blockLen columns there` (isa/irregular.md 6)
+    tmrgsort_lists_src2_src3_tmp[Dst: AsTile, Executed: AsTile, Tmp: AsTile, Src0: AsTile, Src1: AsTile, Src2: AsTile, Src3: AsTile](dst: write Dst, executed: write Executed, tmp: write Tmp, src0: read Src0, src1: read Src1, src2: read Src2, src3: read Src3, exhausted: flag Exhausted)
+        = Tmrgsort Lists {Src0: Src0, Src1: Src1, Src2: Src2, Src3: Src3, Dst: Dst};
+
+    /// `TMRGSORT(dst, executed, tmp, src0, src1, src2, exhausted)`: Merges each four neighbouring sorted blocks of records of one row.
+    ///
+    /// `for g < src.Cv / (4*blockLen): records of columns 4*g*blockLen ... of dst = merge of the four blocks of blockLen columns there` (isa/irregular.md 6)
+    tmrgsort_lists_src2_tmp[Dst: AsTile, Executed: AsTile, Tmp: AsTile, Src0: AsTile, Src1: AsTile, Src2: AsTile](dst: write Dst, executed: write Executed, tmp: write Tmp, src0: read Src0, src1: read Src1, src2: read Src2, exhausted: flag Exhausted)
+        = Tmrgsort Lists {Src0: Src0, Src1: Src1, Src2: Src2, Dst: Dst};
+
+    /// `TMRGSORT(dst, executed, tmp, src0, src1, exhausted)`: Merges each four neighbouring sorted blocks of records of one row.
+    ///
+    /// `for g < src.Cv / (4*blockLen): records of columns 4*g*blockLen ... of dst = merge of the four blocks of blockLen columns there` (isa/irregular.md 6)
+    tmrgsort_lists_tmp[Dst: AsTile, Executed: AsTile, Tmp: AsTile, Src0: AsTile, Src1: AsTile](dst: write Dst, executed: write Executed, tmp: write Tmp, src0: read Src0, src1: read Src1, exhausted: flag Exhausted)
+        = Tmrgsort Lists {Src0: Src0, Src1: Src1, Dst: Dst};
+
+    /// `TMRGSORT(dst, executed, src0, src1, src2, src3, exhausted)`: Merges each four neighbouring sorted blocks of records of one row.
+    ///
+    /// `for g < src.Cv / (4*blockLen): records of columns 4*g*blockLen ... of dst = merge of the four blocks of blockLen columns there` (isa/irregular.md 6)
+    tmrgsort_lists_src2_src3[Dst: AsTile, Executed: AsTile, Src0: AsTile, Src1: AsTile, Src2: AsTile, Src3: AsTile](dst: write Dst, executed: write Executed, src0: read Src0, src1: read Src1, src2: read Src2, src3: read Src3, exhausted: flag Exhausted)
+        = Tmrgsort Lists {Src0: Src0, Src1: Src1, Src2: Src2, Src3: Src3, Dst: Dst};
+
+    /// `TMRGSORT(dst, executed, src0, src1, src2, exhausted)`: Merges each four neighbouring sorted blocks of records of one row.
+    ///
+    /// `for g < src.Cv / (4*blockLen): records of columns 4*g*blockLen ... of dst = merge of the four blocks of blockLen columns there` (isa/irregular.md 6)
+    tmrgsort_lists_src2[Dst: AsTile, Executed: AsTile, Src0: AsTile, Src1: AsTile, Src2: AsTile](dst: write Dst, executed: write Executed, src0: read Src0, src1: read Src1, src2: read Src2, exhausted: flag Exhausted)
+        = Tmrgsort Lists {Src0: Src0, Src1: Src1, Src2: Src2, Dst: Dst};
+
+    /// `TMRGSORT(dst, executed, src0, src1, exhausted)`: Merges each four neighbouring sorted blocks of records of one row.
+    ///
+    /// `for g < src.Cv / (4*blockLen): records of columns 4*g*blockLen ... of dst = merge of the four blocks of blockLen columns there` (isa/irregular.md 6)
+    tmrgsort_lists[Dst: AsTile, Executed: AsTile, Src0: AsTile, Src1: AsTile](dst: write Dst, executed: write Executed, src0: read Src0, src1: read Src1, exhausted: flag Exhausted)
+        = Tmrgsort Lists {Src0: Src0, Src1: Src1, Dst: Dst};
 
     /// `SETVAL(dst, index, scalar)`: Writes a scalar into one element.
     ///
