@@ -64,7 +64,7 @@ impl Walk<'_> {
         if !touches(op, self.profile) {
             return;
         }
-        let pipe = crate::rules::signature::of(inst).map_or(inst.op.info().pipe, |sig| sig.pipe);
+        let pipe = inst.op.pipe(inst.form, self.profile, inst.tiles.iter().map(|arg| (arg.role, arg.tile)));
         if core.has(pipe) {
             return;
         }
