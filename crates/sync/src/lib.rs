@@ -26,7 +26,7 @@ pub use walk::Core;
 use order::Order;
 use report::Reporter;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Func, Module, Runs};
+use tessera_ir::{Func, Module, Runs, ValueId};
 use tessera_isa::diag::{Diagnostic, Severity, Span};
 use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
@@ -60,18 +60,20 @@ pub enum Mode {
 }
 
 /// What is asked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Who orders the pipes, whatever the program says.
     pub mode: Option<Mode>,
     /// Are the buffers of different arguments different ones?
     pub disjoint: bool,
+    /// Arguments whose numbers are known, as in one run.
+    pub values: Vec<(ValueId, i64)>,
     pub limits: Limits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { mode: None, disjoint: true, limits: Limits::default() }
+        Options { mode: None, disjoint: true, values: Vec::new(), limits: Limits::default() }
     }
 }
 
@@ -144,9 +146,20 @@ pub fn check(
         Runs::One(tessera_ir::Core::Vector) => Core::Vector(0),
         Runs::Mixed => return between_cores(func),
     };
-    let Options { disjoint, limits, .. } = *options;
-    let subject =
-        Subject { module, func, profile, placement, core, automatic, disjoint, ticks: false, brief: false, limits };
+    let Options { disjoint, limits, ref values, .. } = *options;
+    let subject = Subject {
+        module,
+        func,
+        profile,
+        placement,
+        core,
+        automatic,
+        disjoint,
+        ticks: false,
+        brief: false,
+        values,
+        limits,
+    };
     let mut reporter = Reporter::new(module, func, profile, text);
     let mut choices = Choices::default();
     let mut undecided = None;

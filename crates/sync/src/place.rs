@@ -40,8 +40,19 @@ fn apart(module: &Module, func: &Func, profile: Profile) -> Option<FxHashSet<(Va
     let placement = Placement::unplaced(func);
     let (core, automatic, disjoint, ticks, brief) = (Core::Unsplit, false, true, false, false);
     let limits = Limits::default();
-    let subject =
-        Subject { module, func, profile, placement: &placement, core, automatic, disjoint, ticks, brief, limits };
+    let subject = Subject {
+        module,
+        func,
+        profile,
+        placement: &placement,
+        core,
+        automatic,
+        disjoint,
+        ticks,
+        brief,
+        values: &[],
+        limits,
+    };
     let constants = Constants::new(module, func);
     let mut choices = Choices::default();
     let mut apart = FxHashSet::default();

@@ -17,7 +17,7 @@ use crate::words;
 use std::path::PathBuf;
 use tessera::case::Case;
 use tessera::program::Setting;
-use tessera::{Diagnostic, Error, Kernel, Profile, Program, Severity};
+use tessera::{Diagnostic, Error, Kernel, OrderOptions, Profile, Program, Severity};
 
 pub use ready::Ready;
 
@@ -76,6 +76,11 @@ pub struct Args {
     /// Do not follow undefined bytes: faster, and silent about them
     #[arg(long)]
     untracked: bool,
+    /// Also judge the order of the pipes with the numbers of this run: races, flags, deadlocks
+    #[arg(long)]
+    races: bool,
+    #[command(flatten)]
+    order: super::order::OrderArgs,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -109,8 +114,15 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let shapes = kernel.shapes(&bindings);
     let (progress, shown) = progress::steps("running", args.blocks);
     bindings.progress = Some(progress);
+    let options = OrderOptions { values: kernel.integers(&bindings), ..args.order.options() };
     let outcome = kernel.execute(bindings);
     drop(shown);
+    if args.races && !outcome.failed() {
+        match kernel.order(&options) {
+            Ok(report) => findings.extend(args.policy.apply(report.diagnostics)),
+            Err(error) => findings.extend(words::diagnostics(&error)),
+        }
+    }
     for d in args.policy.apply(words::found(&kernel, outcome.diagnostics.clone())) {
         if !findings.iter().any(|f| f.rule == d.rule && f.span == d.span) {
             findings.push(d);

@@ -159,7 +159,8 @@ fn paths(
     (limits, brief): (Limits, bool),
 ) -> Result<Vec<Path>, Box<Diagnostic>> {
     let (core, automatic, disjoint, ticks) = (Core::Unsplit, true, true, true);
-    let subject = Subject { module, func, profile, placement, core, automatic, disjoint, ticks, brief, limits };
+    let subject =
+        Subject { module, func, profile, placement, core, automatic, disjoint, ticks, brief, values: &[], limits };
     let (most, events) = if brief { (FEW, usize::MAX) } else { MANY };
     let mut total = 0;
     let constants = Constants::new(module, func);

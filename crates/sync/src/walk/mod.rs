@@ -79,6 +79,8 @@ pub(crate) struct Subject<'a> {
     pub ticks: bool,
     /// Do a few trip counts do?
     pub brief: bool,
+    /// Arguments whose numbers are known.
+    pub values: &'a [(ValueId, i64)],
     pub limits: Limits,
 }
 
@@ -204,7 +206,10 @@ impl<'a> Walk<'a> {
                 };
                 self.view_of_type(ty, place)
             }
-            Type::Scalar(_) => Val::Int(self.symbols.of(Expr::Value(value))),
+            Type::Scalar(_) => match self.subject.values.iter().find(|(v, _)| *v == value) {
+                Some((_, known)) => Val::Int((*known).into()),
+                None => Val::Int(self.symbols.of(Expr::Value(value))),
+            },
             Type::Event | Type::Opaque(_) => Val::None,
         };
         self.set(value, val);

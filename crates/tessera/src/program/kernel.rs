@@ -5,6 +5,7 @@ use crate::{Error, Profile, Result};
 use std::sync::Arc;
 use tessera_exec::interp::{Input, Limits, Outcome, Progress, Run, run};
 use tessera_ir::{Func, Module, ValueId};
+use tessera_isa::codec::Number;
 use tessera_plan::Placement;
 use tessera_sync::{Options as OrderOptions, Report as OrderReport};
 
@@ -109,6 +110,15 @@ impl Kernel {
         let mut report = tessera_sync::check(self.module(), &self.func, self.profile(), &placement, text, options);
         report.diagnostics = self.program.with_locations(report.diagnostics);
         Ok(report)
+    }
+
+    /// The integers that a run binds to arguments.
+    pub fn integers(&self, bindings: &Bindings) -> Vec<(ValueId, i64)> {
+        let known = |(value, input): &(ValueId, Input)| match input {
+            Input::Scalar(Number::Int(n)) => Some((*value, i64::try_from(*n).ok()?)),
+            _ => None,
+        };
+        bindings.inputs.iter().filter_map(known).collect()
     }
 
     /// Runs the kernel. Static errors are [`Program::check`]'s to find; a run reports what it comes across.
