@@ -28,7 +28,7 @@ mod words;
 
 use names::Names;
 use std::fmt::Write;
-use tessera_ir::{Arg, BlockId, CastOp, Def, Func, Module, Op, OpId, OpKind, Type, ValueId};
+use tessera_ir::{Arg, BlockId, CastOp, Def, Func, Module, Op, OpId, OpKind, Runs, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::{Bind, Role};
@@ -40,7 +40,10 @@ type Emitted<T> = Result<T, Box<Diagnostic>>;
 
 /// The C++ of an inlined function of a module that is legal on the profile.
 pub fn cpp(module: &Module, func: &Func, profile: Profile) -> Emitted<String> {
-    let placement = tessera_plan::plan(module, func, profile, &[])?;
+    if func.runs() == Runs::Mixed {
+        return Err(cannot(func.span, "a kernel of both kinds of cores", "write the part of one kind by itself"));
+    }
+    let placement = tessera_sync::place(module, func, profile, &[], None)?;
     let mut emitter = Emitter {
         module,
         func,

@@ -42,6 +42,20 @@ pub fn join(module: &Module, entries: &[&Func]) -> Result<Func, Box<Diagnostic>>
     let Some(first) = entries.first() else {
         return Err(Diagnostic::internal(Span::default(), "a kernel of no functions"));
     };
+    for (n, entry) in entries.iter().enumerate() {
+        let name = module.names.text(entry.name);
+        let refuse = |what: String, help: &str| {
+            Err(Box::new(Diagnostic::error("entry", what).at(entry.span, "this function").help(help)))
+        };
+        let Some(core) = entry.core else {
+            let what = format!("@{name} is to run together with others, and is for no kind of core");
+            return refuse(what, "mark it with pto.kernel_kind, or run it alone");
+        };
+        if let Some(other) = entries.iter().take(n).find(|other| other.core == Some(core)) {
+            let what = format!("@{name} and @{} are both for the {core} core", module.names.text(other.name));
+            return refuse(what, "name one function of each kind");
+        }
+    }
     let mut inliner = Inliner::new(module, first, true);
     inliner.out.core = None;
     let mut args: FxHashMap<NameId, ValueId> = FxHashMap::default();

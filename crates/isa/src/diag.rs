@@ -47,6 +47,18 @@ pub struct Label {
     pub text: String,
 }
 
+/// A fact of a finding that programs read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    Text(String),
+    Number(i64),
+    List(Vec<Fact>),
+    /// Facts by name.
+    Parts(Vec<(&'static str, Fact)>),
+    /// A place in the text.
+    Place(Span),
+}
+
 /// One finding: a rule, a sentence with the actual values, places, notes and a way out.
 ///
 /// ```
@@ -72,6 +84,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The smallest change that helps.
     pub help: Option<String>,
+    /// What the sentence says, by name, for programs that read it.
+    pub facts: Vec<(&'static str, Fact)>,
 }
 
 impl Diagnostic {
@@ -86,6 +100,7 @@ impl Diagnostic {
             secondary: Vec::new(),
             notes: Vec::new(),
             help: None,
+            facts: Vec::new(),
         }
     }
 
@@ -127,6 +142,12 @@ impl Diagnostic {
     /// With a way out.
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
+        self
+    }
+
+    /// With a fact by name.
+    pub fn fact(mut self, name: &'static str, fact: Fact) -> Self {
+        self.facts.push((name, fact));
         self
     }
 

@@ -96,6 +96,19 @@ pub struct Placement {
 }
 
 impl Placement {
+    /// One in which no tile has a place.
+    pub fn unplaced(func: &Func) -> Placement {
+        Placement {
+            tiles: vec![None; func.values.len()],
+            fresh: vec![SmallVec::new(); func.ops.len()],
+            high_water: [0; 9],
+            peak: [Peak::default(); 9],
+            manual: Vec::new(),
+            computed: [false; 9],
+            points: Points::new(func),
+        }
+    }
+
     /// The storage of a value, if it is a root that is used.
     pub fn slot(&self, value: ValueId) -> Option<&Slot> {
         self.tiles.get(value.index()).and_then(Option::as_ref)
@@ -108,11 +121,32 @@ impl Placement {
     }
 }
 
+/// Which tiles may take turns in the same bytes.
+#[derive(Clone, Copy)]
+pub enum Sharing<'a> {
+    /// Those that are never alive together: the order of the program is that of its pipes.
+    ByLife,
+    Never,
+    /// Those of them for which this says so.
+    Where(&'a dyn Fn(ValueId, ValueId) -> bool),
+}
+
 /// Places the automatic tiles of an inlined function. The tiles in `keep`, and the outputs of a listing, live to the end.
 ///
 /// The function is well formed ([`tessera_ir::verify`]). The error is `capacity`: more tiles are alive together than their
 /// memory holds.
 pub fn plan(module: &Module, func: &Func, profile: Profile, keep: &[ValueId]) -> Result<Placement, Box<Diagnostic>> {
+    plan_with(module, func, profile, keep, Sharing::ByLife)
+}
+
+/// The same, where not all tiles that are never alive together may share bytes.
+pub fn plan_with(
+    module: &Module,
+    func: &Func,
+    profile: Profile,
+    keep: &[ValueId],
+    sharing: Sharing<'_>,
+) -> Result<Placement, Box<Diagnostic>> {
     // Whoever inlines verifies; while we develop, a plan is worth asking twice.
     if cfg!(debug_assertions)
         && let Some(broken) = tessera_ir::verify(module, func).into_iter().next()
@@ -122,15 +156,7 @@ pub fn plan(module: &Module, func: &Func, profile: Profile, keep: &[ValueId]) ->
     let points = Points::new(func);
     let flow = flow::trace(module, func, profile, keep, &points);
     let lives = life::lives(func, &points, &flow);
-    let mut placement = Placement {
-        tiles: vec![None; func.values.len()],
-        fresh: vec![SmallVec::new(); func.ops.len()],
-        high_water: [0; 9],
-        peak: [Peak::default(); 9],
-        manual: Vec::new(),
-        computed: [false; 9],
-        points,
-    };
+    let mut placement = Placement { points, ..Placement::unplaced(func) };
     let mut scales = scales::Scales::new(&lives, &flow.scales);
     for life in lives.iter().filter(|l| l.manual.is_none()) {
         if let Some(op) = life.fresh {
@@ -146,7 +172,7 @@ pub fn plan(module: &Module, func: &Func, profile: Profile, keep: &[ValueId]) ->
         }
     }
     for loc in Loc::ALL.iter().copied() {
-        place_memory(module, func, profile, loc, &lives, &mut scales, &mut placement)?;
+        place_memory(module, func, (profile, loc), &lives, &mut scales, &mut placement, sharing)?;
     }
     Ok(placement)
 }
@@ -154,11 +180,11 @@ pub fn plan(module: &Module, func: &Func, profile: Profile, keep: &[ValueId]) ->
 fn place_memory(
     module: &Module,
     func: &Func,
-    profile: Profile,
-    loc: Loc,
+    (profile, loc): (Profile, Loc),
     lives: &[life::Life],
     scales: &mut scales::Scales,
     placement: &mut Placement,
+    sharing: Sharing<'_>,
 ) -> Result<(), Box<Diagnostic>> {
     let all: Vec<usize> = (0..lives.len()).filter(|n| lives[*n].loc == loc && lives[*n].manual.is_none()).collect();
     let align = scales.align(lives, loc);
@@ -175,13 +201,23 @@ fn place_memory(
             end: life.end,
         })
     };
-    let blocks: Vec<place::Block> = here.iter().map(block).collect();
+    let mut blocks: Vec<place::Block> = here.iter().map(block).collect();
+    if matches!(sharing, Sharing::Never) {
+        blocks.iter_mut().for_each(|b| (b.start, b.end) = (0, placement.points.exit()));
+    }
     let alone: Vec<place::Block> = all
         .iter()
         .map(|n| place::Block { bytes: bytes_of(&lives[*n], align), start: lives[*n].start, end: lives[*n].end })
         .collect();
     placement.peak[loc as usize] = place::peak(&alone);
-    let addrs = place::place(&blocks, &space).map_err(|overflow| {
+    let placed = match sharing {
+        Sharing::ByLife | Sharing::Never => place::place(&blocks, &space),
+        Sharing::Where(may_share) => place::place_where(&blocks, &space, &|i, j| {
+            let alone = |n: usize| scales.block(lives, n).is_none();
+            alone(here[i]) && alone(here[j]) && may_share(lives[here[i]].value, lives[here[j]].value)
+        }),
+    };
+    let addrs = placed.map_err(|overflow| {
         let here: Vec<&life::Life> = here.iter().map(|n| &lives[*n]).collect();
         capacity::report(module, func, profile, loc, &here, &space, placement, overflow)
     })?;

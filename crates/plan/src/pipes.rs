@@ -12,7 +12,7 @@ use crate::{Placement, tile_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
-use tessera_ir::{BlockId, Func, Module, Op, OpId, OpKind, ValueId};
+use tessera_ir::{BlockId, Core, Func, Module, Op, OpId, OpKind, Runs, ValueId};
 use tessera_isa::ops::{Bind, Form, Opcode, Pipe, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
@@ -89,8 +89,20 @@ pub fn pipes(module: &Module, func: &Func, profile: Profile, placement: Option<&
         waited: [[0; PIPES]; PIPES],
         seen: FxHashSet::default(),
         time: 0,
+        cores: func.cores(),
+        core: None,
     };
-    order.block(func.body, true);
+    if func.runs() != Runs::Mixed {
+        order.block(func.body, true);
+        return order.pipes;
+    }
+    // Each core orders its own instructions; what orders cores is in the program.
+    for core in Core::ALL {
+        (order.core, order.waited) = (Some(*core), [[0; PIPES]; PIPES]);
+        order.spaces.clear();
+        order.block(func.body, true);
+    }
+    order.pipes.ops.sort_by_key(|(op, _)| points.begin(*op));
     order.pipes
 }
 
@@ -141,6 +153,9 @@ struct Order<'a> {
     waited: [[u64; PIPES]; PIPES],
     seen: FxHashSet<(OpId, OpId)>,
     time: u64,
+    /// By operation: the kind of core that runs it; and the kind that is looked at, where there are two.
+    cores: Vec<Option<Core>>,
+    core: Option<Core>,
 }
 
 impl Order<'_> {
@@ -169,7 +184,7 @@ impl Order<'_> {
 
     fn instruction(&mut self, id: OpId, op: &Op, (opcode, form): (Opcode, Form), first: bool) {
         let touched = self.touched[id.index()].clone();
-        if touched.is_empty() {
+        if touched.is_empty() || self.core.is_some() && self.core != self.cores[id.index()] {
             return;
         }
         let pipe = self.pipe(op, opcode, form);

@@ -144,13 +144,25 @@ pub fn place(blocks: &[Block], space: &Space) -> Result<Vec<u64>, Overflow> {
     for stretch in stretches(blocks, &order) {
         let part: Vec<Block> = stretch.iter().map(|i| blocks[*i]).collect();
         let placed = best_fit(&part, &by_start(&part), space)
-            .or_else(|| offline(&part, space))
+            .or_else(|| offline(&part, space, &|_, _| true))
             .ok_or(Overflow::Scattered(self::peak(&part)))?;
         for (i, addr) in stretch.iter().zip(placed) {
             addrs[*i] = addr;
         }
     }
     Ok(addrs)
+}
+
+/// Places every block; two of them share bytes only where their lives do not meet and `may_share` lets them.
+pub fn place_where(
+    blocks: &[Block],
+    space: &Space,
+    may_share: &dyn Fn(usize, usize) -> bool,
+) -> Result<Vec<u64>, Overflow> {
+    offline(blocks, space, may_share).ok_or_else(|| {
+        let peak = peak(blocks);
+        if peak.bytes > space.bytes() { Overflow::Alive(peak) } else { Overflow::Scattered(peak) }
+    })
 }
 
 /// Holes by address and by size.
@@ -232,7 +244,7 @@ fn stretches(blocks: &[Block], order: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// Places blocks in orders that look at the whole stretch: each at the lowest address that is free for all its life.
-fn offline(blocks: &[Block], space: &Space) -> Option<Vec<u64>> {
+fn offline(blocks: &[Block], space: &Space, may_share: &dyn Fn(usize, usize) -> bool) -> Option<Vec<u64>> {
     if blocks.len() > MAX_OFFLINE {
         return None;
     }
@@ -245,11 +257,16 @@ fn offline(blocks: &[Block], space: &Space) -> Option<Vec<u64>> {
     keys.into_iter().find_map(|key| {
         let mut order: Vec<usize> = (0..blocks.len()).collect();
         order.sort_by_key(|i| Reverse(key(&blocks[*i])));
-        lowest_fit(blocks, &order, space)
+        lowest_fit(blocks, &order, space, may_share)
     })
 }
 
-fn lowest_fit(blocks: &[Block], order: &[usize], space: &Space) -> Option<Vec<u64>> {
+fn lowest_fit(
+    blocks: &[Block],
+    order: &[usize],
+    space: &Space,
+    may_share: &dyn Fn(usize, usize) -> bool,
+) -> Option<Vec<u64>> {
     let mut addrs = vec![0; blocks.len()];
     // Placed blocks by address: a block goes into the first gap between those that are alive with it.
     let mut placed: BTreeSet<(u64, usize)> = BTreeSet::new();
@@ -260,7 +277,8 @@ fn lowest_fit(blocks: &[Block], order: &[usize], space: &Space) -> Option<Vec<u6
         let mut at = hole.0;
         for (addr, other) in &placed {
             let o = &blocks[*other];
-            if o.end < b.start || b.end < o.start || addr + o.bytes <= at {
+            let apart = o.end < b.start || b.end < o.start;
+            if addr + o.bytes <= at || apart && may_share(*i, *other) {
                 continue;
             }
             while at + b.bytes > hole.1 {

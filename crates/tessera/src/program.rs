@@ -21,6 +21,7 @@ mod inputs;
 mod kernel;
 mod range;
 mod suggest;
+mod sync;
 
 pub use arguments::Argument;
 pub use bind::{Literal, Need};
@@ -29,9 +30,11 @@ pub use extents::Extents;
 pub use inputs::{Content, From, Inputs, Refused, Setting};
 pub use kernel::{Bindings, Kernel};
 pub use suggest::Suggestion;
+pub use sync::{SyncRow, Synced};
 pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
 pub use tessera_plan::Placement;
+pub use tessera_sync::{Mode as OrderMode, Options as OrderOptions, Report as OrderReport, Verdict};
 
 use crate::{Error, Missing, Profile, Result};
 use std::sync::Arc;
@@ -155,7 +158,7 @@ impl Program {
         let called: Vec<_> = module.funcs.iter().flat_map(Func::callees).collect();
         for func in module.funcs.iter().filter(|f| !called.contains(&f.name)) {
             let Ok(inlined) = inline(module, func) else { continue };
-            let placed = tessera_plan::plan(module, &inlined, self.profile(), &[]);
+            let placed = tessera_sync::place(module, &inlined, self.profile(), &[], None);
             found.extend(placed.err().map(|diagnostic| *diagnostic));
         }
     }
@@ -191,7 +194,8 @@ impl Program {
                 funcs = module.funcs.iter().filter(|_| !module.is_listing).collect();
             }
             let names: Vec<&str> = funcs.iter().map(|f| module.names.text(f.name)).collect();
-            return Err(no_entry(name, &names));
+            let mut named = name.into_iter().flat_map(|names| names.split(',')).map(str::trim);
+            return Err(no_entry(named.find(|n| module.entry(Some(n)).is_none()).or(name), &names));
         };
         if let Some(found) = funcs.iter().find_map(|func| entry_result(module, func)) {
             return Err(refused(Box::new(found)));

@@ -125,6 +125,17 @@ fn named_functions_and_sections_are_the_same_kernel() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn functions_that_cannot_run_together_are_refused() {
+    let text = round_trip(1, 1);
+    let refused = |entry: &str| Program::read(&text, Some(Profile::A5)).kernel(entry).unwrap_err().to_string();
+    assert!(refused("vec,vec").contains("@vec and @vec are both for the vector core"), "{}", refused("vec,vec"));
+    assert!(refused("cube,other").contains("no function @other"), "{}", refused("cube,other"));
+    let text = "func.func @a() {\n  return\n}\nfunc.func @b() {\n  return\n}\n";
+    let error = Program::read(text, None).kernel("a,b").unwrap_err();
+    assert_eq!(error.rule(), "entry");
+}
+
 /// Two functions with a C2V FIFO of eight slots, and what they do.
 fn two(cube: &str, vec: &str) -> String {
     format!(

@@ -155,6 +155,10 @@ impl Printer<'_> {
             }
             return self.attrs(op, opcode);
         }
+        // A computed id stands beside the words (sync.md 2).
+        if !shown.is_empty() && !op.operands.is_empty() && op.results.is_empty() {
+            return write!(self, "[{}, ", shown.join(", ")).operands(&op.operands).text("]").attrs(op, opcode);
+        }
         if opcode == Opcode::Barrier && shown.len() == 1 {
             write!(self, " {}", shown.join(""));
         } else if !shown.is_empty() {

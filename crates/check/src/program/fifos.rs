@@ -191,13 +191,14 @@ impl Check<'_> {
         let Some(end) = ends.into_iter().next() else {
             return peer(format!("@{func} initializes no pipe with its buffer \"{name}\""), "initialize both ends");
         };
-        let ways: [(&str, fn(&Op) -> Option<AttrValue>); 4] = [
-            ("dir_mask", |op| op.known_attrs().value(AttrName::DirMask)),
-            ("slot_size", |op| op.known_attrs().value(AttrName::SlotSize)),
-            ("slots", |op| Some(AttrValue::Int(fifo::slots(op).into()))),
-            ("nosplit", |op| op.known_attrs().value(AttrName::NoSplit)),
-        ];
-        let (way, _) = ways.into_iter().find(|(_, of)| of(init) != of(end))?;
+        let said = |op: &Op| {
+            let given = |name| op.known_attrs().value(name);
+            let slots = Some(AttrValue::Int(fifo::slots(op).into()));
+            [given(AttrName::DirMask), given(AttrName::SlotSize), slots, given(AttrName::NoSplit)]
+        };
+        let ways = ["dir_mask", "slot_size", "slots", "nosplit"];
+        let differs = said(init).into_iter().zip(said(end)).position(|(a, b)| a != b)?;
+        let way = ways[differs];
         peer(
             format!("the ends of the pipe differ in {way}: this one and that of @{func}"),
             "write the same at both ends",

@@ -1,21 +1,22 @@
 //! `tessera check`: every finding of a program without running it.
 
-use super::load_entry;
+use super::{Loaded, load_entry, order};
 use crate::complete::Completed;
 use crate::policy::{Format, Policy};
 use crate::render::diagnostic;
 use crate::render::table::Table;
-use crate::session::{FINE, Outcome, PROGRAM_ERROR, Session};
+use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, UNDECIDED};
 use crate::source::Source;
 use crate::words::counted;
 use std::path::{Path, PathBuf};
-use tessera::{Diagnostic, Profile, Program};
+use tessera::{Diagnostic, Profile, Program, Verdict};
 use tessera_check::PortabilityRow;
 
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera check kernel.pto --profile a5\n  tessera check kernel.pto --profile all\n  \
-                        tessera check *.pto --strict --allow textract-divides --format json"
+                        tessera check *.pto --strict --allow textract-divides --format json\n  \
+                        tessera check kernel.pto --profile a5 --races"
 )]
 pub struct Args {
     /// Programs; `-` is standard input
@@ -30,6 +31,11 @@ pub struct Args {
     /// The function to check, with what it calls; others do not count. Several are joined by commas
     #[arg(long, value_name = "F")]
     entry: Option<String>,
+    /// Also judge the order of the pipes: races, flags, deadlocks, for every trip count and branch
+    #[arg(long)]
+    races: bool,
+    #[command(flatten)]
+    order: order::OrderArgs,
     #[command(flatten)]
     policy: Policy,
 }
@@ -57,13 +63,22 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let mut worst = FINE;
     for file in &args.files {
         let outcome = match args.profile {
+            Some(Target::All) if args.races => Profile::ALL
+                .into_iter()
+                .try_fold(FINE, |worst, profile| Ok(worse(worst, check(args, session, file, Some(profile))?))),
             Some(Target::All) => check_all(args, session, file),
             Some(Target::One(profile)) => check(args, session, file, Some(profile)),
             None => check(args, session, file, None),
         };
-        worst = worst.max(outcome.unwrap_or_else(|failure| session.complain(&failure)));
+        worst = worse(worst, outcome.unwrap_or_else(|failure| session.complain(&failure)));
     }
     Ok(worst)
+}
+
+/// The worse of two exit codes: a wrong command line, then errors, then what is undecided.
+fn worse(a: u8, b: u8) -> u8 {
+    let rank = |code: u8| [FINE, UNDECIDED, PROGRAM_ERROR].iter().position(|c| *c == code).unwrap_or(usize::MAX);
+    if rank(b) > rank(a) { b } else { a }
 }
 
 fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Profile>) -> Outcome {
@@ -71,7 +86,10 @@ fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Pr
     for name in args.entry.iter().flat_map(|names| names.split(',')).filter(|_| !loaded.program.has_errors()) {
         loaded.known(session, &args.policy, name.trim())?;
     }
-    let diagnostics = args.policy.apply(loaded.program.check());
+    let mut found = loaded.program.check();
+    let judged = args.races && !found.iter().any(Diagnostic::is_error);
+    let verdicts = if judged { judge(args, session, &loaded, &mut found)? } else { Vec::new() };
+    let diagnostics = args.policy.apply(found);
     let code = loaded.report(session, &args.policy, &diagnostics)?;
     if args.policy.format == Format::Human {
         let module = loaded.program.module();
@@ -80,7 +98,46 @@ fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Pr
             writeln!(session.stderr, "note: {name} names no target, so {profile} is assumed; --profile says another")?;
         }
     }
-    Ok(code)
+    for (name, verdict) in &verdicts {
+        if args.policy.format == Format::Human {
+            let profile = loaded.program.profile();
+            writeln!(session.stdout, "{}: {} ({name}, profile {profile})", loaded.source.name, verdict.name())?;
+        }
+    }
+    let undecided = verdicts.iter().any(|(_, verdict)| *verdict == Verdict::Undecided);
+    Ok(if undecided && code == FINE { UNDECIDED } else { code })
+}
+
+/// Judges the order of every kernel, or of the one that is named.
+fn judge(
+    args: &Args,
+    session: &mut Session<'_>,
+    loaded: &Loaded,
+    found: &mut Vec<Diagnostic>,
+) -> Result<Vec<(String, Verdict)>, Failure> {
+    let module = loaded.program.module();
+    let kernels: Vec<Option<String>> = match &args.entry {
+        Some(names) => vec![Some(names.clone())],
+        None if module.is_listing => vec![None],
+        None if module.entry(None).is_some() => {
+            vec![module.entry(None).map(|f| module.names.text(f.name).to_string())]
+        }
+        None => module.candidates().iter().map(|f| Some(module.names.text(f.name).to_string())).collect(),
+    };
+    let options = args.order.options();
+    let mut verdicts = Vec::new();
+    for name in kernels {
+        let kernel = loaded.kernel(session, &args.policy, name.as_deref())?;
+        match kernel.order(&options) {
+            Ok(report) => {
+                found.extend(report.diagnostics);
+                let name = name.map_or("the listing".to_string(), |name| format!("@{}", name.trim_start_matches('@')));
+                verdicts.push((name, report.verdict));
+            }
+            Err(error) => found.extend(crate::words::diagnostics(&error)),
+        }
+    }
+    Ok(verdicts)
 }
 
 fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {

@@ -12,6 +12,7 @@ mod fmt;
 mod info;
 mod layout;
 mod opt;
+mod order;
 pub mod plan;
 mod run;
 mod sweep;

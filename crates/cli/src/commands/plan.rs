@@ -1,10 +1,10 @@
 //! `tessera plan`: where tiles are placed, and which instruction waits for which.
 
-use super::load_entry;
+use super::{Loaded, load_entry};
 use crate::output::is_stdout;
 use crate::policy::Format;
 use crate::render::table::Table;
-use crate::session::{FINE, Outcome, Session};
+use crate::session::{FINE, Failure, Outcome, Session};
 use crate::source::Source;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -13,7 +13,10 @@ use tessera_ir::OpId;
 use tessera_plan::{MemoryMap, MemoryRows, Pipes};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  tessera plan kernel.pto --profile a5\n  tessera plan kernel.pto --svg map.svg")]
+#[command(
+    after_help = "Examples:\n  tessera plan kernel.pto --profile a5\n  tessera plan kernel.pto --svg map.svg\n  \
+                        tessera plan kernel.pto --profile a5 --sync > manual.pto"
+)]
 pub struct Args {
     /// The program; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -27,11 +30,23 @@ pub struct Args {
     /// Also draw the memory map into this file; `-` draws nothing else, to standard output
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Print the program with the flags and barriers that it needs instead, and nothing else
+    #[arg(long, conflicts_with = "svg")]
+    sync: bool,
+    /// With `--sync`: list each flag and barrier with the dependence that it serves, instead of the program
+    #[arg(long, requires = "sync")]
+    table: bool,
+    /// With `--sync`: take out the flags and barriers that the program has first
+    #[arg(long, requires = "sync")]
+    resync: bool,
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
     loaded.legal(session, Format::Human)?;
+    if args.sync {
+        return synchronise(args, session, &loaded);
+    }
     let (kernel, placement) = loaded.with_entry(session, args.entry.as_deref(), |kernel| {
         let placement = kernel.plan(&[])?;
         Ok((kernel, placement))
@@ -44,6 +59,32 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if let Some(file) = &args.svg {
         session.write(file, crate::render::map::draw(&map).into_bytes())?;
     }
+    Ok(FINE)
+}
+
+/// The program with flags, or what each of them is for.
+fn synchronise(args: &Args, session: &mut Session<'_>, loaded: &Loaded) -> Outcome {
+    let kernel = loaded.with_entry(session, args.entry.as_deref(), Ok)?;
+    if kernel.has_flags() && !args.resync {
+        let what = "the program has flags or barriers already; --resync takes them out and makes new ones";
+        return Err(Failure::usage(format!("{}: {what}", loaded.source.name)));
+    }
+    let synced = loaded.with_entry(session, args.entry.as_deref(), |kernel| kernel.synced())?;
+    for warning in &synced.warnings {
+        let text = crate::render::diagnostic::human(warning, &loaded.source, session.color);
+        session.stderr.write_all(text.as_bytes())?;
+    }
+    if !args.table {
+        session.stdout.write_all(synced.text.as_bytes())?;
+        return Ok(FINE);
+    }
+    let mut table = Table::new(["operation", "orders", "before", "because of"]);
+    for row in &synced.rows {
+        let place = |(name, span): (&str, tessera_isa::diag::Span)| format!("{name} ({})", loaded.source.line(span));
+        let tile = row.tile.as_ref().map_or("global memory".into(), |tile| format!("%{tile}"));
+        table.row([row.operation.clone(), place(row.first), place(row.second), format!("{tile}, {}", row.kind)]);
+    }
+    session.stdout.write_all(table.render().as_bytes())?;
     Ok(FINE)
 }
 

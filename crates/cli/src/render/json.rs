@@ -2,7 +2,9 @@
 
 use crate::source::Source;
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 use tessera::{Diagnostic, Profile};
+use tessera_isa::diag::Fact;
 
 #[derive(Serialize)]
 struct Record<'a> {
@@ -17,6 +19,9 @@ struct Record<'a> {
     notes: Vec<String>,
     help: Option<&'a str>,
     profile: &'a str,
+    /// Fields of the rule's own.
+    #[serde(flatten)]
+    facts: Map<String, Value>,
 }
 
 /// A diagnostic as one line. Labels and second places become notes.
@@ -44,7 +49,25 @@ pub fn line(diagnostic: &Diagnostic, source: &Source, profile: Profile) -> Strin
         notes,
         help: diagnostic.help.as_deref(),
         profile: profile.name(),
+        facts: parts(&diagnostic.facts, source),
     };
     // A record of strings and numbers always has a JSON form.
     serde_json::to_string(&record).unwrap_or_default() + "\n"
+}
+
+fn parts(facts: &[(&'static str, Fact)], source: &Source) -> Map<String, Value> {
+    facts.iter().map(|(name, fact)| (name.to_string(), value(fact, source))).collect()
+}
+
+fn value(fact: &Fact, source: &Source) -> Value {
+    match fact {
+        Fact::Text(text) => json!(text),
+        Fact::Number(n) => json!(n),
+        Fact::List(all) => all.iter().map(|fact| value(fact, source)).collect(),
+        Fact::Parts(facts) => Value::Object(parts(facts, source)),
+        Fact::Place(span) => {
+            let at = source.position(source.clamp(*span).start);
+            json!({"line": at.line, "column": at.column})
+        }
+    }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod compute;
+mod cores;
 mod info;
 mod irregular;
 mod matrix;
@@ -37,8 +38,16 @@ impl Example {
         self
     }
 
-    /// Runs the command line and reads the bytes of the files it wrote.
-    fn outputs(self, names: &[&str]) -> Vec<Vec<u8>> {
+    /// Runs the command line, which exits with 1; gives what it said.
+    fn fails(self) -> String {
+        let (code, told) = self.run();
+        assert_eq!(code, 1, "{told}");
+        fs::remove_dir_all(&self.dir).unwrap();
+        told
+    }
+
+    /// Runs the command line: its exit code and what it said.
+    fn run(&self) -> (i32, String) {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut session = Session {
             dir: self.dir.clone(),
@@ -48,7 +57,13 @@ impl Example {
             color: false,
         };
         let code = run(self.command.split_whitespace().map(OsString::from), &mut session);
-        assert_eq!(code, 0, "{}\n{}", self.command, String::from_utf8_lossy(&stderr));
+        (code.into(), String::from_utf8_lossy(&stderr).into_owned())
+    }
+
+    /// Runs the command line and reads the bytes of the files it wrote.
+    fn outputs(self, names: &[&str]) -> Vec<Vec<u8>> {
+        let (code, told) = self.run();
+        assert_eq!(code, 0, "{}\n{told}", self.command);
         let read = |name: &&str| Array::parse(&fs::read(self.dir.join(format!("{name}.npy"))).unwrap()).unwrap().bytes;
         let found = names.iter().map(read).collect();
         fs::remove_dir_all(&self.dir).unwrap();

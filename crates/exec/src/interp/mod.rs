@@ -8,6 +8,7 @@ mod address;
 mod code;
 mod compile;
 mod cores;
+mod follow;
 mod global;
 mod issue;
 mod objects;
@@ -21,7 +22,7 @@ mod watched;
 pub use crate::engine::TileData;
 use crate::engine::memory::Memories;
 use crate::lower::Failure;
-pub use watched::run as watch;
+pub use follow::run as watch;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};

@@ -3,11 +3,9 @@
 //! Buffers and input tiles without contents count as given; a buffer is as long as what is read of it. What a run then
 //! decides by unknown data is noted ([`Watch::undecided`]), and so is everything that moves.
 
+use super::Input;
 use super::code::{Access, Site, TileSlot};
-use super::cores::Process;
-use super::parallel::{self, Buffer};
-use super::step::{Context, Exec, Stop};
-use super::{Input, Outcome, Run};
+use super::step::Exec;
 use crate::defined::Shadow;
 use crate::engine::memory::{MemoryId, on_core};
 use crate::engine::{Object, TileId};
@@ -17,109 +15,12 @@ use crate::origin::{Output, TileAt, Watch};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
-use tessera_ir::{Fifos, OpId, ValueId};
+use tessera_ir::{OpId, ValueId};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::{Role, RuleKind};
 use tessera_isa::sem::{Routed, Sem, Step, steps};
 
-/// Runs a program and follows every byte; data that is not given is unknown.
-pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
-    let process = match Process::all(run.func).as_slice() {
-        [one] if Fifos::new(run.module, run.func).is_empty() => *one,
-        _ => {
-            let what = "cores that run together are not followed: tiles go between them";
-            let help = "follow the part of one kind of core by itself";
-            return (crate::lower::failure("undecided", what, help).into(), watch);
-        }
-    };
-    let program = match super::compile::compile(run.module, run.func, run.profile, run.placement, process) {
-        Ok(program) => program,
-        Err(e) => return (e.into(), watch),
-    };
-    let blocks = run.blocks.max(1);
-    let (limits, progress) = (run.limits, run.progress.clone());
-    let cx = Context {
-        module: run.module,
-        func: run.func,
-        profile: run.profile,
-        program: &program,
-        process,
-        blocks,
-        limits,
-        progress: progress.as_deref(),
-    };
-    let buffers = parallel::buffers(&mut run);
-    let mut exec = Exec::new(&cx, parallel::copies(&buffers, true, limits.memory), false);
-    exec.engine.memories.stands_for_all = true;
-    exec.watch = Some(Box::new(watch));
-    let mut left = Vec::new();
-    let mut lengths = vec![0usize; buffers.len()];
-    for block in 0..blocks {
-        let mut one = parallel::Left::default();
-        one.failure = exec.watched_block(&run, &buffers, block).err();
-        one.warnings = std::mem::take(&mut exec.found.warnings);
-        for ((k, buffer), length) in buffers.iter().enumerate().zip(&mut lengths) {
-            if let Some(memory) = exec.engine.memories.get_mut(MemoryId::buffer(k as u32)) {
-                *length = memory.bytes().len().max(*length);
-                one.writes.push(memory.take_written(&buffer.memory));
-            }
-        }
-        let has_failed = one.failure.is_some();
-        left.push(one);
-        if has_failed {
-            break;
-        }
-    }
-    let mut watch = *exec.watch.take().unwrap_or_default();
-    drop(exec);
-    for (k, (buffer, length)) in buffers.iter().zip(&lengths).enumerate() {
-        let ty = run.module.types.get(run.func.value(buffer.value).ty);
-        if let Some(elem) = ty.global_elem() {
-            let origins = watch.buffer(MemoryId::buffer(k as u32), *length);
-            watch.outputs.push(Output {
-                value: buffer.value,
-                core: 0,
-                rows: 1,
-                cols: origins.len() as u64 * 8 / u64::from(elem.bits()),
-                elem,
-                origins,
-            });
-        }
-    }
-    watch.end();
-    (parallel::merge(&run, buffers, left), watch)
-}
-
 impl Exec<'_> {
-    fn watched_block(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
-        self.reset(block);
-        if let Some(watch) = &mut self.watch {
-            watch.begin_block(block);
-            for (k, buffer) in buffers.iter().enumerate() {
-                watch.bind(MemoryId::buffer(k as u32), buffer.value);
-            }
-        }
-        parallel::set_up(run, self, buffers)?;
-        for (value, input) in &run.inputs {
-            self.watch_given(*value, input)?;
-        }
-        self.run().map_err(|stop| match stop {
-            Stop::Failed(failure) => failure,
-            Stop::Waits => crate::lower::failure("undecided", "the kernel waits for another core", "run it"),
-        })?;
-        if block + 1 == self.cx.blocks {
-            for (value, core) in &run.outputs {
-                if let Some(slot) = self.cx.program.tile(*value) {
-                    self.watch_output(*value, slot, *core)?;
-                }
-            }
-        }
-        if let Some(watch) = &mut self.watch {
-            watch.end_block();
-        }
-        Ok(())
-    }
-
     fn tile_at(&self, id: TileId, is_written: bool) -> Option<TileAt> {
         let object = self.engine.object(id).ok()?;
         Some(TileAt {
@@ -143,7 +44,7 @@ impl Exec<'_> {
         }
     }
 
-    fn watch_given(&mut self, value: ValueId, input: &Input) -> Result<(), Failure> {
+    pub fn watch_given(&mut self, value: ValueId, input: &Input) -> Result<(), Failure> {
         let (Some(slot), Input::Tile { .. }) = (self.cx.program.tile(value), input) else {
             return Ok(());
         };
@@ -172,7 +73,7 @@ impl Exec<'_> {
         Ok(watch.map(|w| w.region(value, core, &object, &layout, place)))
     }
 
-    fn watch_output(&mut self, value: ValueId, slot: TileSlot, core: u8) -> Result<(), Failure> {
+    pub fn watch_output(&mut self, value: ValueId, slot: TileSlot, core: u8) -> Result<(), Failure> {
         let region = self.region(value, slot, core)?;
         let tile = self.tile_at(self.object_of(slot), true);
         if let Some(watch) = &mut self.watch {

@@ -3,6 +3,8 @@
 
 use super::{Effect, Form, Judged, OpInfo, Opcode, Pipe, Role, sig};
 use crate::profile::Profile;
+use crate::sem::{Dir, Fifo, Sem};
+use crate::tile::Loc;
 use smallvec::SmallVec;
 
 /// What an instruction does to the order of others.
@@ -88,11 +90,23 @@ impl Pipe {
     }
 }
 
+/// The pipe of a move between two memories (sync.md 1).
+const fn path(from: Loc, to: Loc) -> Option<Pipe> {
+    use Loc::{Acc, Bias, Left, Mat, Right, ScaleLeft, ScaleRight, Scaling, Vec};
+    match (from, to) {
+        (Mat, Left | Right | Bias | ScaleLeft | ScaleRight) => Some(Pipe::Mte1),
+        (Mat, Scaling) => Some(Pipe::Fix),
+        (Vec, Mat) => Some(Pipe::Mte3),
+        (Acc, Vec | Mat) => Some(Pipe::Fix),
+        _ => None,
+    }
+}
+
 impl Opcode {
     /// What it does to the order of others; none where it does something of its own.
     pub const fn order(self) -> Option<Order> {
         match self.info().sem {
-            crate::sem::Sem::Orders(order) => Some(order),
+            Sem::Orders(order) => Some(order),
             _ => None,
         }
     }
@@ -102,12 +116,23 @@ impl Opcode {
         let info: &OpInfo = self.info();
         let judged = |role: Role| self.effect(form, role) != Effect::Scratch;
         let mut tiles: SmallVec<[Judged; 4]> = operands.into_iter().filter(|(role, _)| judged(*role)).collect();
+        if let Sem::Fifo(fifo) = info.sem {
+            // The tile tells the direction where the mnemonic does not: Acc and Mat are the cube core's.
+            let pushes = matches!(fifo, Fifo::Push(_));
+            let of_cube = tiles.first().is_some_and(|(_, tile)| matches!(tile.loc, Loc::Acc | Loc::Mat));
+            let dir = if of_cube == pushes { Dir::C2v } else { Dir::V2c };
+            return fifo.pipe(fifo.core().and_then(|core| fifo.dir(core)).unwrap_or(dir), profile);
+        }
         if info.by_flows() {
             // Moves are judged flow by flow; without a source (TLOAD, a fill) or a destination (TSTORE) the tile that
             // is there decides.
             let find = |roles: [Role; 2]| roles.into_iter().find_map(|r| tiles.iter().find(|t| t.0 == r)).map(|t| t.1);
             let (src, dst) = (find([Role::Src, Role::Src0]), find([Role::Dst, Role::Dst0]));
             let (Some(src), Some(dst)) = (src.or(dst), dst.or(src)) else { return info.pipe };
+            // cpu moves between any locations; those that have a path on hardware keep its pipe.
+            if let (Profile::Cpu, Some(pipe)) = (profile, path(src.loc, dst.loc)) {
+                return pipe;
+            }
             tiles = SmallVec::from_slice(&[(Role::Src, src), (Role::Dst, dst)]);
         }
         sig::find(info.sigs, profile, form, &tiles).map_or(info.pipe, |s| s.pipe)

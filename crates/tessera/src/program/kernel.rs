@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tessera_exec::interp::{Input, Limits, Outcome, Progress, Run, run};
 use tessera_ir::{Func, Module, ValueId};
 use tessera_plan::Placement;
+use tessera_sync::{Options as OrderOptions, Report as OrderReport};
 
 /// A function of a program, without calls, and what it is to run with.
 #[derive(Clone, Debug)]
@@ -89,7 +90,25 @@ impl Kernel {
 
     /// Where automatic tiles lie; the tiles in `keep` live to the end.
     pub fn plan(&self, keep: &[ValueId]) -> Result<Placement> {
-        Ok(tessera_plan::plan(self.module(), &self.func, self.profile(), keep)?)
+        Ok(tessera_sync::place(self.module(), &self.func, self.profile(), keep, None)?)
+    }
+
+    /// Races, broken rules of flags and deadlocks on every path (sync.md 4).
+    ///
+    /// ```
+    /// use tessera::{OrderOptions, Program, Verdict};
+    ///
+    /// let text = "pto.barrier <PIPE_ALL>\n%b = pto.tadd %a, %a : (!pto.tile<8x8xf32>, !pto.tile<8x8xf32>) -> !pto.tile<8x8xf32>";
+    /// let report = Program::parse(text)?.entry()?.order(&OrderOptions::default())?;
+    /// assert_eq!(report.verdict, Verdict::RaceFree);
+    /// # Ok::<(), tessera::Error>(())
+    /// ```
+    pub fn order(&self, options: &OrderOptions) -> Result<OrderReport> {
+        let placement = tessera_sync::place(self.module(), &self.func, self.profile(), &[], options.mode)?;
+        let text = self.program.source();
+        let mut report = tessera_sync::check(self.module(), &self.func, self.profile(), &placement, text, options);
+        report.diagnostics = self.program.with_locations(report.diagnostics);
+        Ok(report)
     }
 
     /// Runs the kernel. Static errors are [`Program::check`]'s to find; a run reports what it comes across.

@@ -132,13 +132,9 @@ impl<'a> Cores<'a> {
         loop {
             let before = self.list.get(self.at).and_then(|e| e.links.as_ref()).map_or(0, |links| links.events);
             let mut moved = false;
-            for n in 0..ended.len() {
-                if ended[n] {
-                    continue;
-                }
-                let exec = self.turn(n)?;
-                match exec.run() {
-                    Ok(()) => (ended[n], moved) = (true, true),
+            for (n, ended) in ended.iter_mut().enumerate().filter(|(_, ended)| !**ended) {
+                match self.turn(n)?.run() {
+                    Ok(()) => (*ended, moved) = (true, true),
                     Err(Stop::Waits) => {}
                     Err(Stop::Failed(failure)) => return Err(failure),
                 }

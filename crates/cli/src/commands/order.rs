@@ -1,0 +1,35 @@
+//! The options that decide how the order of pipes is judged (sync.md 3 and 4).
+
+use clap::ValueEnum;
+use tessera::{OrderMode, OrderOptions};
+
+/// Who orders the pipes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// The program, by flags and barriers
+    Manual,
+    /// The assembler
+    Auto,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct OrderArgs {
+    /// Who orders the pipes; left out: the program, if it has flags or barriers
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub order: Option<Mode>,
+    /// With `--races`: are the buffers of different arguments different ones?
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value = "true", default_missing_value = "true",
+          action = clap::ArgAction::Set, require_equals = true)]
+    pub assume_disjoint: bool,
+}
+
+impl OrderArgs {
+    /// What they mean.
+    pub fn options(&self) -> OrderOptions {
+        let mode = self.order.map(|mode| match mode {
+            Mode::Manual => OrderMode::Manual,
+            Mode::Auto => OrderMode::Auto,
+        });
+        OrderOptions { mode, disjoint: self.assume_disjoint, ..OrderOptions::default() }
+    }
+}

@@ -1,0 +1,141 @@
+//! Integers of a program whose arguments are not known: a constant plus multiples of symbols.
+//!
+//! A symbol is an argument, something loaded, or an expression that is not linear; equal expressions are one symbol, so
+//! equal forms are equal numbers (sync.md 4).
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tessera_ir::{ArithOp, CmpPred, ValueId};
+use tessera_isa::ops::Opcode;
+
+/// The symbols of a form with their factors, by number.
+pub type Terms = SmallVec<[(u32, i64); 2]>;
+
+/// `constant + Σ factor · symbol`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Form {
+    pub constant: i64,
+    pub terms: Terms,
+}
+
+impl From<i64> for Form {
+    fn from(constant: i64) -> Self {
+        Form { constant, terms: Terms::new() }
+    }
+}
+
+impl Form {
+    /// One symbol.
+    pub fn symbol(symbol: u32) -> Self {
+        Form { constant: 0, terms: SmallVec::from_slice(&[(symbol, 1)]) }
+    }
+
+    /// The number, where there is no symbol in it.
+    pub fn known(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// The sum.
+    pub fn plus(&self, other: &Form) -> Form {
+        let mut terms = self.terms.clone();
+        for (symbol, factor) in &other.terms {
+            match terms.binary_search_by_key(symbol, |t| t.0) {
+                Ok(at) => terms[at].1 = terms[at].1.wrapping_add(*factor),
+                Err(at) => terms.insert(at, (*symbol, *factor)),
+            }
+        }
+        terms.retain(|t| t.1 != 0);
+        Form { constant: self.constant.wrapping_add(other.constant), terms }
+    }
+
+    /// So many times as much.
+    pub fn times(&self, factor: i64) -> Form {
+        if factor == 0 {
+            return Form::default();
+        }
+        let terms = self.terms.iter().map(|(s, f)| (*s, f.wrapping_mul(factor))).collect();
+        Form { constant: self.constant.wrapping_mul(factor), terms }
+    }
+
+    /// With these symbols known.
+    pub fn with(&self, values: &FxHashMap<u32, i64>) -> Form {
+        let mut form = Form::from(self.constant);
+        for (symbol, factor) in &self.terms {
+            match values.get(symbol) {
+                Some(value) => form.constant = form.constant.wrapping_add(value.wrapping_mul(*factor)),
+                None => form.terms.push((*symbol, *factor)),
+            }
+        }
+        form
+    }
+
+    /// The difference.
+    pub fn minus(&self, other: &Form) -> Form {
+        self.plus(&other.times(-1))
+    }
+}
+
+/// What a symbol stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expr {
+    /// A value that nobody knows: an argument, a number of the block.
+    Value(ValueId),
+    /// What an operation finds when it runs, by how many there were before.
+    Found(u32),
+    Arith(ArithOp, u32, Form, Form),
+    Cmp(CmpPred, u32, Form, Form),
+    /// A conversion between widths.
+    Cast(u32, bool, Form),
+    Select(Form, Form, Form),
+    /// A view with strides that nobody knows: extents, strides, and where it starts.
+    View(Vec<Form>),
+    /// A number of the running block.
+    Block(Opcode),
+}
+
+/// The symbols of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Symbols {
+    numbers: FxHashMap<Expr, u32>,
+    exprs: Vec<Expr>,
+    found: u32,
+}
+
+impl Symbols {
+    /// The symbol of an expression.
+    pub fn of(&mut self, expr: Expr) -> Form {
+        let next = self.exprs.len() as u32;
+        let exprs = &mut self.exprs;
+        let number = *self.numbers.entry(expr).or_insert_with_key(|key| {
+            exprs.push(key.clone());
+            next
+        });
+        Form::symbol(number)
+    }
+
+    /// A new one.
+    pub fn fresh(&mut self) -> Form {
+        self.found += 1;
+        self.of(Expr::Found(self.found))
+    }
+
+    /// What a form is, where it is one symbol and nothing else.
+    pub fn expr(&self, form: &Form) -> Option<&Expr> {
+        match (form.constant, form.terms.as_slice()) {
+            (0, [(symbol, 1)]) => self.exprs.get(*symbol as usize),
+            _ => None,
+        }
+    }
+
+    /// Arithmetic of a width that is not known to have a value.
+    pub fn arith(&mut self, op: ArithOp, width: u32, a: &Form, b: &Form) -> Form {
+        match (op, a.known(), b.known()) {
+            (ArithOp::Addi, ..) => a.plus(b),
+            (ArithOp::Subi, ..) => a.minus(b),
+            (ArithOp::Muli, Some(n), _) => b.times(n),
+            (ArithOp::Muli, _, Some(n)) => a.times(n),
+            (ArithOp::Shli, _, Some(n)) if (0..32).contains(&n) => a.times(1 << n),
+            _ => self.of(Expr::Arith(op, width, a.clone(), b.clone())),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! `plan --sync`: the flags and barriers that an automatic program needs, and no others (sync.md 7).
+//!
+//! The program is walked on a few paths; what depends on what is ordered by edges that are added from the first
+//! instruction to the last, each where those before it do not order it yet; then every edge is tried once, from the
+//! last to the first, and goes if nothing needs it. Ids are given at the end.
+
+mod clocks;
+mod deps;
+mod edges;
+mod emit;
+mod ids;
+
+use crate::races::Conflict;
+use crate::trace::{Sets, Trace};
+use crate::walk::{Choices, Core, Subject, walk};
+use crate::{Limits, Mode, Options, Undecided, Verdict, check};
+use clocks::{Actions, Path};
+use deps::Dep;
+use edges::Edge;
+use ids::Ids;
+use rustc_hash::FxHashSet;
+use tessera_ir::scalar::Constants;
+use tessera_ir::{Func, Module, OpId, Runs, ValueId};
+use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::ops::Role;
+use tessera_isa::profile::Profile;
+use tessera_plan::{Placement, Points};
+
+/// Paths that are looked at first; what others need is found when the result is judged.
+const FEW: usize = 64;
+/// Paths that are looked at then, and events of all of them together.
+const MANY: (usize, usize) = (4096, 2_000_000);
+
+/// An order operation and what it is for.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// The operation.
+    pub op: OpId,
+    /// The edge that it belongs to: a barrier, or sets and waits that only make sense together.
+    pub edge: usize,
+    /// The instruction that comes first, and the one that waits for it.
+    pub first: OpId,
+    pub second: OpId,
+    pub conflict: Conflict,
+    /// The tile that both touch; none in global memory.
+    pub tile: Option<ValueId>,
+}
+
+/// A program with flags.
+#[derive(Clone, Debug)]
+pub struct Synced {
+    pub func: Func,
+    /// What each inserted operation is for, in the order in which dependences were found.
+    pub table: Vec<Served>,
+    /// Did ids run out, so that flags were joined or became barriers?
+    pub short_of_ids: bool,
+}
+
+/// The dependence that an edge was made for.
+#[derive(Clone, Copy, Debug)]
+struct Reason {
+    first: (OpId, Role),
+    second: (OpId, Role),
+    conflict: Conflict,
+}
+
+/// Inserts the order operations that an inlined function needs whose tiles are placed, and judges the result.
+pub fn insert(
+    module: &mut Module,
+    func: &Func,
+    profile: Profile,
+    placement: &Placement,
+    limits: Limits,
+) -> Result<Synced, Box<Diagnostic>> {
+    if func.runs() == Runs::Mixed {
+        return Err(unknown("the kernel runs on a cube core and two vector cores together", Some(func.span)));
+    }
+    let options = Options { mode: Some(Mode::Manual), limits, ..Options::default() };
+    for brief in [true, false] {
+        let paths = paths(module, func, profile, placement, (limits, brief))?;
+        let synced = insert_for(module, func, placement, paths);
+        // The tiles stay where they are, whatever placement would make of a program with flags.
+        let report = check(module, &synced.func, profile, placement, "", &options);
+        match report.verdict {
+            Verdict::RaceFree => return Ok(synced),
+            Verdict::Undecided => {
+                return Err(report
+                    .diagnostics
+                    .into_iter()
+                    .next_back()
+                    .map(Box::new)
+                    .unwrap_or_else(|| unknown("", None)));
+            }
+            Verdict::Races if brief => {}
+            Verdict::Races => break,
+        }
+    }
+    let what = "the loops and branches have too many combinations to find the flags for all of them";
+    Err(unknown(what, Some(func.span)))
+}
+
+fn unknown(why: &str, span: Option<Span>) -> Box<Diagnostic> {
+    let what = format!("which flags the program needs is not known: {why}");
+    let found = Diagnostic::error("undecided", what).help("write the flags by hand, or make the value a constant");
+    Box::new(match span {
+        Some(span) => found.at(span, "here"),
+        None => found,
+    })
+}
+
+/// Inserts what these paths need.
+fn insert_for(module: &mut Module, func: &Func, placement: &Placement, paths: Vec<Path>) -> Synced {
+    let points = &placement.points;
+    let (edges, reasons, actions) = Default::default();
+    let mut work = Work { func, points, paths, edges, reasons, actions };
+    work.add();
+    work.reduce(false);
+    let (mut short_of_ids, mut joined) = (false, false);
+    let (edges, given) = loop {
+        let edges = work.edges.iter().zip(0..);
+        let edges: Vec<(Edge, usize)> = edges.filter_map(|(edge, n)| Some(((*edge)?, n))).collect();
+        match ids::assign(points, &edges) {
+            // What was joined may order more than was asked for.
+            Ids::Given(_) if joined => {
+                joined = false;
+                work.add();
+                work.reduce(true);
+            }
+            Ids::Given(given) => break (edges, given),
+            Ids::Fewer(left) => {
+                (short_of_ids, joined) = (true, true);
+                work.replace(&left);
+            }
+        }
+    };
+    let reasons: Vec<Reason> = edges.iter().map(|(_, n)| work.reasons[*n]).collect();
+    let mut emit = emit::Emit::new(module, func, points, edges.len());
+    for (n, (edge, _)) in edges.iter().enumerate() {
+        emit.edge(n, edge, given[n]);
+    }
+    let (synced, made) = emit.done();
+    let mut table = Vec::new();
+    for (edge, (ops, reason)) in made.iter().zip(&reasons).enumerate() {
+        let op = func.op(reason.second.0);
+        let tile = op.operand(reason.second.1).and_then(|o| o.arg.value());
+        let tile = tile.filter(|_| reason.second.1 != Role::Global);
+        let (first, second, conflict) = (reason.first.0, reason.second.0, reason.conflict);
+        table.extend(ops.iter().map(|op| Served { op: *op, edge, first, second, conflict, tile }));
+    }
+    Synced { func: synced, table, short_of_ids }
+}
+
+/// The paths that are looked at.
+fn paths(
+    module: &Module,
+    func: &Func,
+    profile: Profile,
+    placement: &Placement,
+    (limits, brief): (Limits, bool),
+) -> Result<Vec<Path>, Box<Diagnostic>> {
+    let (core, automatic, disjoint, ticks) = (Core::Unsplit, true, true, true);
+    let subject = Subject { module, func, profile, placement, core, automatic, disjoint, ticks, brief, limits };
+    let (most, events) = if brief { (FEW, usize::MAX) } else { MANY };
+    let mut total = 0;
+    let constants = Constants::new(module, func);
+    let mut choices = Choices::default();
+    let mut paths = Vec::new();
+    loop {
+        let mut sets = Sets::default();
+        let trace = walk(subject, &constants, &mut choices, &mut sets)
+            .map_err(|Undecided { span, why }| unknown(&why, span))?;
+        total += trace.events.len();
+        let deps = deps::deps(&trace, &sets);
+        paths.push(Path::new(trace, deps, profile));
+        if paths.len() >= most || total > events || !choices.advance() {
+            return Ok(paths);
+        }
+    }
+}
+
+struct Work<'a> {
+    func: &'a Func,
+    points: &'a Points,
+    paths: Vec<Path>,
+    edges: Vec<Option<Edge>>,
+    reasons: Vec<Reason>,
+    actions: Actions,
+}
+
+impl Work<'_> {
+    /// Adds edges until every dependence on every path is ordered.
+    fn add(&mut self) {
+        let (func, points) = (self.func, self.points);
+        loop {
+            let before = self.edges.len();
+            for path in &mut self.paths {
+                let reasons = &mut self.reasons;
+                let known: FxHashSet<Edge> = self.edges.iter().flatten().copied().collect();
+                let mut made = FxHashSet::default();
+                let mut missing = |trace: &Trace, dep: &Dep, y: u32| {
+                    let found = edges::edge(func, points, trace, dep.x as usize, y as usize)?;
+                    // An edge that is there and does not order it would not the second time.
+                    let found = match known.contains(&found) || !made.insert(found) {
+                        true => Edge::Barrier { pipe: None, before: trace.events[y as usize].op },
+                        false => found,
+                    };
+                    reasons.push(reason(trace, dep, y));
+                    Some(found)
+                };
+                path.complete(&mut self.edges, &mut self.actions, &mut missing);
+            }
+            if self.edges.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Tries every edge once, from the last to the first, and takes out what nothing needs. On a single path each edge
+    /// was made because those before it do not order its dependence, and none after it can, unless it moved.
+    fn reduce(&mut self, all: bool) {
+        let mut complex = all || self.paths.len() > 1;
+        for n in (0..self.edges.len()).rev() {
+            let Some(edge) = self.edges[n] else { continue };
+            complex |= !edge.is_simple(self.func);
+            if !complex {
+                continue;
+            }
+            let tried = self.paths.iter().map(|path| path.without(&self.edges, &self.actions, n));
+            if let Some(changes) = tried.collect::<Option<Vec<_>>>() {
+                self.edges[n] = None;
+                self.paths.iter_mut().zip(changes).for_each(|(path, change)| path.change(change, n));
+            }
+        }
+    }
+
+    /// Other edges in place of those that are there.
+    fn replace(&mut self, left: &[(Edge, usize)]) {
+        self.edges = left.iter().map(|(edge, _)| Some(*edge)).collect();
+        self.reasons = left.iter().map(|(_, n)| self.reasons[*n]).collect();
+        self.actions = Actions::default();
+        left.iter().enumerate().for_each(|(n, (edge, _))| self.actions.add(n, edge));
+    }
+}
+
+fn reason(trace: &Trace, dep: &Dep, y: u32) -> Reason {
+    let [a, b] = dep.accesses;
+    let conflict = match (a.writes, b.writes) {
+        (true, true) => Conflict::Waw,
+        (true, false) => Conflict::Raw,
+        _ => Conflict::War,
+    };
+    let op = |n: u32| trace.events[n as usize].op;
+    Reason { first: (op(dep.x), a.role), second: (op(y), b.role), conflict }
+}

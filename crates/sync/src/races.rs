@@ -1,0 +1,251 @@
+//! Races (sync.md 4): accesses that conflict and that nothing orders.
+
+use crate::atoms::{Atom, Atoms};
+use crate::order::{Node, Order};
+use crate::trace::{Access, Sets, Trace};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use tessera_ir::OpId;
+
+/// More pairs than this are not compared.
+const MAX_PAIRS: u64 = 10_000_000;
+
+/// More races than this are not looked for: nobody reads on.
+const MAX_RACES: usize = 1000;
+
+/// What two accesses do to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Conflict {
+    /// The first writes, the second reads.
+    Raw,
+    /// The first reads, the second writes.
+    War,
+    /// Both write.
+    Waw,
+}
+
+impl Conflict {
+    /// The rule that a race of this kind breaks.
+    pub fn rule(self) -> &'static str {
+        match self {
+            Conflict::Raw => "race-raw",
+            Conflict::War => "race-war",
+            Conflict::Waw => "race-waw",
+        }
+    }
+}
+
+/// Two accesses of one process that race, the first one in program order first.
+#[derive(Clone, Copy, Debug)]
+pub struct Race {
+    pub x: (usize, Access),
+    pub y: (usize, Access),
+    pub conflict: Conflict,
+}
+
+/// The races of one process.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// One for each pair of program points, in the order of the second one.
+    pub races: Vec<Race>,
+    /// Accesses that may share bytes, for all that is known, and that nothing orders.
+    pub maybe: Option<(usize, usize)>,
+    /// Were there too many pairs to look at all of them?
+    pub cut_short: bool,
+}
+
+/// An access of an atom.
+#[derive(Clone, Copy)]
+struct Entry {
+    event: u32,
+    access: Access,
+}
+
+/// How two accesses conflict, if they do.
+fn conflict(x: &Access, y: &Access) -> Option<Conflict> {
+    match (x.writes, y.writes) {
+        (false, false) => None,
+        (true, true) if x.adds && y.adds => None,
+        (true, true) => Some(Conflict::Waw),
+        (true, false) => Some(Conflict::Raw),
+        (false, true) => Some(Conflict::War),
+    }
+}
+
+struct Search<'a> {
+    trace: &'a Trace,
+    order: &'a Order,
+    first: Node,
+    atoms: Atoms,
+    /// By atom: its accesses in program order, and the positions of those that write.
+    lists: Vec<(Vec<Entry>, Vec<u32>)>,
+    pairs: u64,
+}
+
+/// The nearest races of a process.
+pub fn find(trace: &Trace, order: &Order, process: usize, sets: &Sets) -> Found {
+    let used = trace.accesses.iter().map(|a| a.set);
+    let atoms = Atoms::new(sets, used);
+    let lists = vec![Default::default(); atoms.count];
+    let mut search = Search { trace, order, first: order.first[process], atoms, lists, pairs: 0 };
+    let mut found = search.run();
+    if found.maybe.is_none() {
+        found.maybe = maybe(trace, order, order.first[process], sets);
+    }
+    found
+}
+
+impl Search<'_> {
+    fn ordered(&self, x: u32, y: u32) -> bool {
+        self.order.ordered(self.first + x as usize, self.first + y as usize)
+    }
+
+    fn precedes(&self, x: u32, y: u32) -> bool {
+        self.order.precedes(self.first + x as usize, self.first + y as usize)
+    }
+
+    fn run(&mut self) -> Found {
+        let mut found = Found::default();
+        let mut reported: FxHashSet<(OpId, OpId)> = FxHashSet::default();
+        for y in 0..self.trace.events.len() {
+            let accesses = self.trace.accesses_of(y);
+            let mut candidates: SmallVec<[(u32, Access, Access); 8]> = SmallVec::new();
+            for access in accesses {
+                for n in 0..self.atoms.of(access.set).len() {
+                    let atom = self.atoms.of(access.set)[n];
+                    self.scan(y as u32, access, atom, &reported, &mut candidates, &mut found);
+                }
+            }
+            // The nearest first; of one instruction first what the rules list first.
+            candidates.sort_by_key(|(x, a, b)| (std::cmp::Reverse(*x), conflict(a, b)));
+            candidates.dedup_by_key(|(x, ..)| *x);
+            for (x, a, b) in candidates {
+                let pair = (self.trace.events[x as usize].op, self.trace.events[y].op);
+                if !reported.contains(&pair) && !self.is_left_out(x, y as u32) {
+                    reported.insert(pair);
+                    if let Some(conflict) = conflict(&a, &b) {
+                        found.races.push(Race { x: (x as usize, a), y: (y, b), conflict });
+                    }
+                }
+            }
+            for access in accesses {
+                for atom in self.atoms.of(access.set) {
+                    let (all, writes) = &mut self.lists[*atom as usize];
+                    if access.writes {
+                        writes.push(all.len() as u32);
+                    }
+                    all.push(Entry { event: y as u32, access: *access });
+                }
+            }
+            if self.pairs > MAX_PAIRS || found.races.len() > MAX_RACES {
+                found.cut_short = true;
+                break;
+            }
+        }
+        found
+    }
+
+    /// Finds what races with an access on an atom, from the nearest on. Beyond a write that is before it nothing is
+    /// nearest: whatever races with it races with that write first.
+    fn scan(
+        &mut self,
+        y: u32,
+        access: &Access,
+        atom: Atom,
+        reported: &FxHashSet<(OpId, OpId)>,
+        out: &mut SmallVec<[(u32, Access, Access); 8]>,
+        found: &mut Found,
+    ) {
+        let (all, writes) = &self.lists[atom as usize];
+        let by_write = writes.iter().rev().map(|n| *n as usize);
+        let every = (0..all.len()).rev();
+        let (mut pairs, op) = (0, self.trace.events[y as usize].op);
+        let mut look = |n: usize| {
+            let Entry { event: x, access: other } = all[n];
+            pairs += 1;
+            if x == y {
+                return true;
+            }
+            let before = self.precedes(x, y);
+            if !before && !self.precedes(y, x) && conflict(&other, access).is_some() {
+                if !other.exact || !access.exact {
+                    found.maybe = found.maybe.or(Some((x as usize, y as usize)));
+                } else if !reported.contains(&(self.trace.events[x as usize].op, op)) {
+                    out.push((x, other, *access));
+                }
+            }
+            !(before && other.writes && !other.adds && other.exact && self.order.forward)
+        };
+        match access.writes {
+            true => every.take_while(|n| look(*n)).for_each(drop),
+            false => by_write.take_while(|n| look(*n)).for_each(drop),
+        }
+        self.pairs += pairs;
+    }
+
+    /// Do two events conflict, and nothing orders them?
+    fn races(&self, x: u32, y: u32) -> bool {
+        !self.ordered(x, y) && {
+            let (a, b) = (self.trace.accesses_of(x as usize), self.trace.accesses_of(y as usize));
+            let meet = |a: &Access, b: &Access| {
+                conflict(a, b).is_some() && a.exact && b.exact && self.atoms.shared(a.set, b.set).next().is_some()
+            };
+            a.iter().any(|a| b.iter().any(|b| meet(a, b)))
+        }
+    }
+
+    /// Is there something between the two that races with one and is ordered with the other?
+    fn is_left_out(&mut self, x: u32, y: u32) -> bool {
+        let (a, b) = (self.trace.accesses_of(x as usize), self.trace.accesses_of(y as usize));
+        let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b))).filter(|(a, b)| conflict(a, b).is_some());
+        let shared: SmallVec<[Atom; 4]> = pairs.flat_map(|(a, b)| self.atoms.shared(a.set, b.set)).collect();
+        let mut seen = 0;
+        let mut left_out = false;
+        let mut asked: FxHashMap<u32, ()> = FxHashMap::default();
+        'all: for atom in shared {
+            let (all, _) = &self.lists[atom as usize];
+            let from = all.partition_point(|e| e.event <= x);
+            for Entry { event: z, .. } in all[from..].iter().rev() {
+                seen += 1;
+                if *z == y || asked.insert(*z, ()).is_some() {
+                    continue;
+                }
+                if self.precedes(x, *z) && self.races(*z, y) || self.precedes(*z, y) && self.races(x, *z) {
+                    left_out = true;
+                    break 'all;
+                }
+            }
+        }
+        self.pairs += seen;
+        left_out
+    }
+}
+
+/// Two accesses of one root whose symbols differ, of which one writes, and that nothing orders.
+fn maybe(trace: &Trace, order: &Order, first: Node, sets: &Sets) -> Option<(usize, usize)> {
+    // By root and symbols: the accesses.
+    let mut roots: FxHashMap<_, FxHashMap<_, Vec<(usize, Access)>>> = FxHashMap::default();
+    for (n, _) in trace.events.iter().enumerate() {
+        for access in trace.accesses_of(n) {
+            let set = sets.get(access.set);
+            roots.entry(set.root).or_default().entry(set.terms.clone()).or_default().push((n, *access));
+        }
+    }
+    let mut pairs = 0u64;
+    for classes in roots.into_values().filter(|c| c.len() > 1) {
+        let mut classes: Vec<_> = classes.into_values().collect();
+        classes.sort_by_key(|c| c.first().map(|(n, _)| *n));
+        for (k, class) in classes.iter().enumerate() {
+            for (x, a) in class {
+                for (y, b) in classes.iter().skip(k + 1).flatten() {
+                    pairs += 1;
+                    let unordered = x != y && conflict(a, b).is_some() && !order.ordered(first + x, first + y);
+                    if unordered || pairs > MAX_PAIRS {
+                        return Some((*x.min(y), *x.max(y)));
+                    }
+                }
+            }
+        }
+    }
+    None
+}

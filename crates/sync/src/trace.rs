@@ -1,0 +1,175 @@
+//! What one process does on one path through the program: its instructions and order operations in program order, with
+//! the bytes that they touch.
+
+use crate::bytes::Ranges;
+use crate::form::{Form, Terms};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tessera_ir::{OpId, ValueId};
+use tessera_isa::ops::{Pipe, Role};
+use tessera_isa::tile::Loc;
+
+/// A memory, or a part of one that other parts cannot reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Root {
+    /// A memory of a core, of which vector cores have one each.
+    Chip(Loc, u8),
+    /// The buffer behind an argument.
+    Buffer(ValueId),
+    /// Addresses that are numbers.
+    Anywhere,
+    /// The storage of a tile without an address.
+    Tile(ValueId),
+}
+
+/// Where something starts, in bits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    pub root: Root,
+    pub at: Form,
+}
+
+/// The number of a set of bytes; equal numbers are equal sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SetId(pub u32);
+
+/// Bytes of a root. Sets whose symbols differ cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Bytes {
+    pub root: Root,
+    pub terms: Terms,
+    pub ranges: SmallVec<[(i64, i64); 2]>,
+}
+
+impl Bytes {
+    /// From the first byte to one past the last.
+    pub fn span(&self) -> (i64, i64) {
+        (self.ranges.first().map_or(0, |r| r.0), self.ranges.last().map_or(0, |r| r.1))
+    }
+}
+
+/// All sets of bytes, each once.
+#[derive(Clone, Debug, Default)]
+pub struct Sets {
+    all: Vec<Bytes>,
+    numbers: FxHashMap<Bytes, SetId>,
+}
+
+impl Sets {
+    /// The number of the set of ranges from a place on.
+    pub fn of(&mut self, place: &Place, ranges: &Ranges) -> SetId {
+        let start = place.at.constant.div_euclid(8);
+        let moved = |(from, to): &(i64, i64)| (from.saturating_add(start), to.saturating_add(start));
+        let set = Bytes { root: place.root, terms: place.at.terms.clone(), ranges: ranges.iter().map(moved).collect() };
+        if let Some(id) = self.numbers.get(&set) {
+            return *id;
+        }
+        let id = SetId(self.all.len() as u32);
+        self.all.push(set.clone());
+        self.numbers.insert(set, id);
+        id
+    }
+
+    /// The set of a number.
+    pub fn get(&self, id: SetId) -> &Bytes {
+        &self.all[id.0 as usize]
+    }
+}
+
+/// What one operand of an event does with bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    pub set: SetId,
+    pub writes: bool,
+    /// Does it add atomically?
+    pub adds: bool,
+    /// Are these the bytes, and not only where they may lie?
+    pub exact: bool,
+    /// The operand, for messages.
+    pub role: Role,
+}
+
+/// A flag of a process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Flag {
+    /// From one pipe to another, with an id.
+    Pipes(Pipe, Pipe, Form),
+    /// Between cores, with an id.
+    Cores(Form),
+}
+
+/// What an event is to the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Work,
+    /// Gives a token of the flag of this number.
+    Set(u32),
+    Wait(u32),
+    Barrier,
+    /// Takes, and gives back, the token of the buffer of this number.
+    Take(u32),
+    Release(u32),
+    /// It is before everything later; before it are those that it names.
+    Joins,
+    /// Everything before it is done before it, and it before everything later.
+    Meets,
+}
+
+/// One instruction or order operation, once.
+#[derive(Clone, Copy, Debug)]
+pub struct Event {
+    pub op: OpId,
+    /// The pipe that it is on; none is all of them.
+    pub pipe: Option<Pipe>,
+    pub kind: Kind,
+    /// The number of its iteration in [`Trace::turns`].
+    pub turn: u32,
+    /// Its accesses, in [`Trace::accesses`].
+    pub accesses: (u32, u32),
+}
+
+/// One moment of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tick {
+    Begin(OpId),
+    Event(u32),
+    End(OpId),
+}
+
+/// What is wrong with an order operation by itself.
+#[derive(Clone, Debug)]
+pub struct Misuse {
+    pub rule: &'static str,
+    pub op: OpId,
+    pub what: String,
+    pub help: String,
+    /// On every profile, or only a warning on cpu?
+    pub always: bool,
+}
+
+/// One process on one path.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    pub events: Vec<Event>,
+    pub accesses: Vec<Access>,
+    /// Iterations: the loops around, with their counts from 0.
+    pub turns: Vec<SmallVec<[(OpId, u64); 2]>>,
+    pub flags: Vec<Flag>,
+    /// Events that an event waits for by name.
+    pub named: FxHashMap<u32, SmallVec<[u32; 2]>>,
+    pub misuses: Vec<Misuse>,
+    /// When instructions and control flow begin and end, if that was asked for.
+    pub ticks: Vec<Tick>,
+    /// How many operations were looked at to find all this.
+    pub steps: u64,
+    /// Is the order left to the assembler (sync.md 3)?
+    pub automatic: bool,
+}
+
+impl Trace {
+    /// The accesses of an event.
+    pub fn accesses_of(&self, event: usize) -> &[Access] {
+        let (from, to) = self.events[event].accesses;
+        &self.accesses[from as usize..to as usize]
+    }
+}

@@ -1,0 +1,552 @@
+//! Control flow on one path: branches and loops whose values are not known are choices (sync.md 4).
+
+use super::{Core, Res, Val, Walk};
+use crate::Undecided;
+use crate::form::{Expr, Form, Symbols, Terms};
+use crate::trace::Root;
+use rustc_hash::{FxHashMap, FxHashSet};
+use tessera_ir::edges::{For, If, Select, While};
+use tessera_ir::{Arg, ArithOp, CmpPred, Op, OpId, OpKind, ValueId};
+use tessera_isa::diag::Span;
+
+/// The longest period of a loop that is looked for.
+const MAX_PERIOD: usize = 16;
+/// A loop is unrolled into at most this many instructions.
+const MAX_UNROLLED: u64 = 100_000;
+/// At most so many combinations of arms are looked at.
+const MAX_PATHS: usize = 64;
+
+/// What a choice is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    /// `terms ≤ n`.
+    AtMost(Terms, i64),
+    /// `terms = n`.
+    Equal(Terms, i64),
+    /// Any other condition.
+    Holds(Form),
+    /// How often a loop runs: its bounds and step.
+    Trips([Form; 3]),
+    /// How often `scf.while` runs.
+    While(OpId),
+}
+
+/// How a loop that runs any number of times repeats itself.
+#[derive(Clone, Debug, Default)]
+struct Period {
+    /// The trip counts that decide all others.
+    trips: Vec<u64>,
+}
+
+/// The choices of one path, of which the last one changes first.
+#[derive(Clone, Debug, Default)]
+pub struct Choices {
+    made: Vec<(Key, usize, usize)>,
+    /// What the conditions so far say of sums of symbols: at least, at most, not these.
+    facts: FxHashMap<Terms, (i64, i64, Vec<i64>)>,
+    paths: FxHashSet<Vec<(Key, usize)>>,
+    periods: FxHashMap<OpId, Period>,
+}
+
+impl Choices {
+    /// Makes the last choice that has another option otherwise; false where there is none.
+    pub fn advance(&mut self) -> bool {
+        self.facts.clear();
+        self.periods.clear();
+        while let Some((_, options, chosen)) = self.made.last_mut() {
+            if *chosen + 1 < *options {
+                *chosen += 1;
+                return true;
+            }
+            self.made.pop();
+        }
+        false
+    }
+
+    fn choose(&mut self, key: Key, options: usize) -> usize {
+        if let Some((_, _, chosen)) = self.made.iter().find(|(known, ..)| *known == key) {
+            return *chosen;
+        }
+        self.made.push((key, options, 0));
+        0
+    }
+
+    /// From here on a sum of symbols is at most this.
+    fn at_most(&mut self, terms: &Terms, n: i64) {
+        let fact = self.facts.entry(terms.clone()).or_insert((i64::MIN, i64::MAX, Vec::new()));
+        fact.1 = fact.1.min(n);
+    }
+
+    /// The most that a form is, as far as it is known.
+    pub(super) fn most(&self, form: &Form) -> Option<i64> {
+        let (_, high, _) = self.facts.get(&form.terms)?;
+        Some(*high).filter(|h| *h < i64::MAX).map(|h| h.saturating_add(form.constant))
+    }
+
+    /// Does the condition hold on this path?
+    fn decide(&mut self, key: Key) -> Option<bool> {
+        let (low, high, not) = match &key {
+            Key::AtMost(terms, _) | Key::Equal(terms, _) => {
+                self.facts.get(terms).cloned().unwrap_or((i64::MIN, i64::MAX, Vec::new()))
+            }
+            _ => (i64::MIN, i64::MAX, Vec::new()),
+        };
+        let known = match &key {
+            Key::AtMost(_, n) if high <= *n => Some(true),
+            Key::AtMost(_, n) if low > *n => Some(false),
+            Key::Equal(_, n) if not.contains(n) || *n < low || *n > high => Some(false),
+            Key::Equal(_, n) if low == *n && high == *n => Some(true),
+            _ => None,
+        };
+        if known.is_some() {
+            return known;
+        }
+        let holds = self.choose(key.clone(), 2) == 0;
+        match key {
+            Key::AtMost(terms, n) => {
+                let fact = self.facts.entry(terms).or_insert((i64::MIN, i64::MAX, Vec::new()));
+                if holds { fact.1 = fact.1.min(n) } else { fact.0 = fact.0.max(n.saturating_add(1)) }
+            }
+            Key::Equal(terms, n) => {
+                let fact = self.facts.entry(terms).or_insert((i64::MIN, i64::MAX, Vec::new()));
+                if holds { (fact.0, fact.1) = (n, n) } else { fact.2.push(n) }
+            }
+            _ => {}
+        }
+        let arms = self.made.iter().filter(|(key, ..)| !matches!(key, Key::Trips(_) | Key::While(_)));
+        self.paths.insert(arms.map(|(key, _, chosen)| (key.clone(), *chosen)).collect());
+        // A tree with so many ends has twice as many arms, less two.
+        (self.paths.len() <= 2 * MAX_PATHS - 2).then_some(holds)
+    }
+}
+
+/// The condition that a form is, with what it means that it holds.
+fn condition(symbols: &Symbols, form: &Form) -> (Key, bool) {
+    let Some(Expr::Cmp(pred, _, a, b)) = symbols.expr(form) else { return (Key::Holds(form.clone()), true) };
+    let mut difference = a.minus(b);
+    let flipped = difference.terms.first().is_some_and(|t| t.1 < 0);
+    if flipped {
+        difference = difference.times(-1);
+    }
+    // terms + constant ? 0, with both sides negated where flipped.
+    let (terms, n) = (difference.terms, difference.constant.wrapping_neg());
+    match (pred, flipped) {
+        (CmpPred::Eq, _) => (Key::Equal(terms, n), true),
+        (CmpPred::Ne, _) => (Key::Equal(terms, n), false),
+        (CmpPred::Sle, false) | (CmpPred::Sge, true) => (Key::AtMost(terms, n), true),
+        (CmpPred::Slt, false) | (CmpPred::Sgt, true) => (Key::AtMost(terms, n.wrapping_sub(1)), true),
+        (CmpPred::Sgt, false) | (CmpPred::Slt, true) => (Key::AtMost(terms, n), false),
+        (CmpPred::Sge, false) | (CmpPred::Sle, true) => (Key::AtMost(terms, n.wrapping_sub(1)), false),
+        _ => (Key::Holds(form.clone()), true),
+    }
+}
+
+impl<'a> Walk<'a> {
+    fn truth(&mut self, id: OpId, op: &Op, arg: Arg) -> Result<bool, Undecided> {
+        let Some(form) = self.form(arg) else {
+            return Err(Undecided::at(op.span, "a branch depends on something that is no integer"));
+        };
+        if let Some(known) = form.known() {
+            return Ok(known != 0);
+        }
+        let (key, meant) = condition(&self.symbols, &form);
+        if let (true, Key::AtMost(terms, n) | Key::Equal(terms, n)) = (self.open_loops > 0, &key) {
+            let asked = self.asked.entry(id).or_insert_with(|| (terms.clone(), *n));
+            if asked.0 == *terms && asked.1 != *n {
+                let what =
+                    "a branch in a loop of unknown trip count compares its counter with a value that is not constant";
+                return Err(Undecided::at(op.span, what));
+            }
+        }
+        match self.choices.decide(key) {
+            Some(holds) => Ok(holds == meant),
+            None => {
+                Err(Undecided::at(op.span, format!("the branches have more than {MAX_PATHS} combinations of arms")))
+            }
+        }
+    }
+
+    pub(super) fn branch(&mut self, id: OpId, op: &'a Op, i: If<'a>) -> Res {
+        if let Some(section) = op.section() {
+            let is_here = match self.subject.core {
+                Core::Unsplit => true,
+                Core::Cube => section.ends_with("cube"),
+                Core::Vector(_) => section.ends_with("vector"),
+            };
+            return if is_here { self.block(i.blocks[0]) } else { Ok(()) };
+        }
+        let arm = usize::from(!self.truth(id, op, i.condition)?);
+        self.block(i.blocks[arm])?;
+        let values = self.vals(i.yields[arm]);
+        self.set_all(i.results, values);
+        Ok(())
+    }
+
+    pub(super) fn select(&mut self, id: OpId, op: &Op, s: Select<'_>) -> Res {
+        let [yes, no] = s.choices.map(|c| self.val(c.arg));
+        let condition = self.form(s.condition);
+        let chosen = match (condition.as_ref().and_then(Form::known), &yes, &no) {
+            (Some(known), ..) => {
+                if known != 0 {
+                    yes
+                } else {
+                    no
+                }
+            }
+            _ if yes == no => yes,
+            (None, Val::Int(a), Val::Int(b)) => {
+                let (a, b) = (a.clone(), b.clone());
+                Val::Int(self.symbols.of(Expr::Select(condition.unwrap_or_default(), a, b)))
+            }
+            _ => {
+                if self.truth(id, op, s.condition)? {
+                    yes
+                } else {
+                    no
+                }
+            }
+        };
+        self.set_all(s.results, vec![chosen]);
+        Ok(())
+    }
+
+    fn set_all(&mut self, to: &[ValueId], values: Vec<Val>) {
+        for (value, val) in to.iter().zip(values) {
+            self.set(*value, val);
+        }
+    }
+
+    /// How many instructions a block comes to, with inner loops as often as constants say.
+    fn weight(&self, block: tessera_ir::BlockId) -> u64 {
+        let func = self.subject.func;
+        let mut all = 1u64;
+        for id in &func.block(block).ops {
+            let op = func.op(*id);
+            let inner = op.blocks.iter().fold(0u64, |n, b| n.saturating_add(self.weight(*b)));
+            let known = |n: usize| op.operands.get(n).and_then(|o| self.constants.get(o.arg));
+            let times = match (&op.kind, known(0), known(1), known(2)) {
+                (OpKind::For, Some(lower), Some(upper), Some(step)) => trip_count(lower, upper, step),
+                _ => 1,
+            };
+            // A loop that is too long is not unrolled, and has few iterations then.
+            let times = if inner.saturating_mul(times) > MAX_UNROLLED { 4 } else { times };
+            all = all.saturating_add(u64::from(op.opcode().is_some())).saturating_add(inner.saturating_mul(times));
+        }
+        all
+    }
+
+    pub(super) fn repeat(&mut self, id: OpId, op: &'a Op, f: For<'a>) -> Res {
+        let bounds = [f.lower, f.upper, f.step].map(|arg| self.form(arg).unwrap_or_default());
+        let [lower, upper, step] = bounds.clone();
+        let mut carried = self.vals(f.inits);
+        let known = lower.known().zip(upper.known()).zip(step.known());
+        let count = known.map(|((lower, upper), step)| trip_count(lower, upper, step));
+        let weight = self.weight(f.body);
+        let turn = |this: &mut Self, carried: &mut Vec<Val>, i: u64| -> Res {
+            let at = lower.plus(&this.symbols.arith(ArithOp::Muli, 64, &step, &(i as i64).into()));
+            this.set(f.variable, Val::Int(at));
+            this.set_all(f.carried, std::mem::take(carried));
+            this.turn.push((id, i));
+            this.new_turn();
+            let done = this.block(f.body);
+            this.turn.pop();
+            *carried = this.vals(f.yields);
+            done
+        };
+        match count.filter(|n| n.saturating_mul(weight) <= MAX_UNROLLED) {
+            Some(count) => {
+                for i in 0..count {
+                    self.count(op)?;
+                    turn(self, &mut carried, i)?;
+                }
+            }
+            None => {
+                self.open_loops += 1;
+                let peeled = self.peeled(f.body, f.variable, lower.known().zip(step.known()));
+                let trips = self.trips(id, op, Key::Trips(bounds), (weight, peeled), |this, rounds| {
+                    let mut carried = carried.clone();
+                    (0..rounds).try_for_each(|i| {
+                        this.marks.push(this.trace.events.len());
+                        turn(this, &mut carried, i)
+                    })
+                })?;
+                for i in 0..trips {
+                    turn(self, &mut carried, i)?;
+                }
+                self.open_loops -= 1;
+                self.learn(&lower, &upper, &step, trips);
+            }
+        }
+        self.new_turn();
+        self.set_all(f.results, carried);
+        Ok(())
+    }
+
+    pub(super) fn repeat_while(&mut self, id: OpId, op: &'a Op, w: While<'a>) -> Res {
+        let carried = self.vals(w.inits);
+        let weight = self.weight(w.before).saturating_add(self.weight(w.after));
+        let first = |this: &mut Self, carried: Vec<Val>| -> Res {
+            this.set_all(w.carried, carried);
+            this.block(w.before)
+        };
+        let turn = |this: &mut Self, i: u64| -> Res {
+            let handed = this.vals(w.handed);
+            this.set_all(w.taken, handed);
+            this.turn.push((id, i));
+            this.new_turn();
+            let done = this.block(w.after);
+            let carried = this.vals(w.yields);
+            let done = done.and_then(|()| first(this, carried));
+            this.turn.pop();
+            done
+        };
+        self.open_loops += 1;
+        let trips = self.trips(id, op, Key::While(id), (weight, 0), |this, rounds| {
+            first(this, carried.clone())?;
+            (0..rounds).try_for_each(|i| {
+                this.marks.push(this.trace.events.len());
+                turn(this, i)
+            })
+        })?;
+        first(self, carried)?;
+        for i in 0..trips {
+            turn(self, i)?;
+        }
+        self.open_loops -= 1;
+        self.new_turn();
+        let handed = self.vals(w.handed);
+        self.set_all(w.results, handed);
+        Ok(())
+    }
+
+    /// After a loop its trip count says what its upper bound is, or that it is at most the lower one.
+    fn learn(&mut self, lower: &Form, upper: &Form, step: &Form, trips: u64) {
+        let over = upper.minus(lower);
+        let ([(symbol, 1)], Some(1), 0) = (over.terms.as_slice(), step.known(), self.trial) else { return };
+        let count = (trips as i64).wrapping_sub(over.constant);
+        match trips {
+            0 => self.choices.at_most(&over.terms, count),
+            _ => {
+                self.bound.insert(*symbol, count);
+            }
+        }
+    }
+
+    /// An empty body costs too.
+    fn count(&mut self, op: &Op) -> Res {
+        self.steps += 1;
+        match self.steps > self.subject.limits.steps {
+            true => Err(Undecided::at(op.span, "the program is too long to be followed on every path")),
+            false => Ok(()),
+        }
+    }
+
+    /// The iterations up to a constant that the counter is compared with are looked at one by one (sync.md 9).
+    fn peeled(&self, body: tessera_ir::BlockId, variable: ValueId, start: Option<(i64, i64)>) -> u64 {
+        let Some((lower, step)) = start.filter(|(_, step)| *step > 0) else { return 0 };
+        let func = self.subject.func;
+        let (mut peeled, mut blocks) = (0, vec![body]);
+        while let Some(block) = blocks.pop() {
+            for id in &func.block(block).ops {
+                let op = func.op(*id);
+                blocks.extend(&op.blocks);
+                let (OpKind::Cmp(_), [a, b]) = (&op.kind, op.operands.as_slice()) else { continue };
+                for (side, other) in [(a.arg, b.arg), (b.arg, a.arg)] {
+                    let (Some((factor, plus)), Some(k)) = (self.linear(side, variable, 0), self.constants.get(other))
+                    else {
+                        continue;
+                    };
+                    let at = k.saturating_sub(plus).checked_div(factor).unwrap_or(0).saturating_sub(lower) / step;
+                    peeled = peeled.max(u64::try_from(at.saturating_add(1)).unwrap_or(0));
+                }
+            }
+        }
+        peeled
+    }
+
+    /// `factor · counter + constant`, where a value is that.
+    fn linear(&self, arg: Arg, variable: ValueId, depth: u32) -> Option<(i64, i64)> {
+        let value = arg.value()?;
+        if value == variable {
+            return Some((1, 0));
+        }
+        let tessera_ir::Def::Result(op, _) = self.subject.func.value(value).def else { return None };
+        let op = self.subject.func.op(op);
+        if depth > 8 {
+            return None;
+        }
+        let side = |n: usize| op.operands.get(n).map(|o| o.arg);
+        let of = |n: usize| self.linear(side(n)?, variable, depth + 1);
+        let constant = |n: usize| self.constants.get(side(n)?);
+        match &op.kind {
+            OpKind::Cast(_) => of(0),
+            OpKind::Arith(ArithOp::Addi) => match (of(0), constant(1)) {
+                (Some((f, c)), Some(n)) => Some((f, c.wrapping_add(n))),
+                _ => of(1).zip(constant(0)).map(|((f, c), n)| (f, c.wrapping_add(n))),
+            },
+            OpKind::Arith(ArithOp::Subi) => of(0).zip(constant(1)).map(|((f, c), n)| (f, c.wrapping_sub(n))),
+            OpKind::Arith(ArithOp::Muli) => {
+                let (f, n) = of(0).zip(constant(1)).or_else(|| of(1).zip(constant(0)))?;
+                Some((f.0.wrapping_mul(n), f.1.wrapping_mul(n)))
+            }
+            _ => None,
+        }
+    }
+
+    /// How often a loop runs on this path, of all the counts that decide every other one.
+    fn trips(
+        &mut self,
+        id: OpId,
+        op: &Op,
+        key: Key,
+        (weight, peeled): (u64, u64),
+        rounds: impl FnOnce(&mut Self, u64) -> Res,
+    ) -> Result<u64, Undecided> {
+        if self.trial > 0 {
+            return Ok(2);
+        }
+        if !self.choices.periods.contains_key(&id) {
+            let period = self.period(op.span, weight, peeled, rounds)?;
+            self.choices.periods.insert(id, period);
+        }
+        let trips = self.choices.periods.get(&id).map(|p| p.trips.clone()).unwrap_or_default();
+        let chosen = self.choices.choose(key, trips.len());
+        Ok(trips.get(chosen).or(trips.last()).copied().unwrap_or(0))
+    }
+
+    /// Runs a loop for a while and sees how it repeats itself; everything is then as it was before.
+    fn period(
+        &mut self,
+        span: Span,
+        weight: u64,
+        peeled: u64,
+        rounds: impl FnOnce(&mut Self, u64) -> Res,
+    ) -> Result<Period, Undecided> {
+        // A long body is tried a few times only, and has a short period or none.
+        let count = (4 * MAX_UNROLLED / weight.max(1)).clamp(6, 3 * MAX_PERIOD as u64) + peeled;
+        if count.saturating_mul(weight) > 8 * MAX_UNROLLED {
+            let what = "a loop of unknown trip count compares its counter with a large constant, or has a long body";
+            return Err(Undecided::at(span, what));
+        }
+        let before = (self.env.clone(), self.objects.clone(), self.views.clone(), self.config.clone());
+        let (turn, turn_id, marks) = (self.turn.clone(), self.turn_id, std::mem::take(&mut self.marks));
+        let sizes =
+            (self.trace.events.len(), self.trace.accesses.len(), self.trace.misuses.len(), self.trace.turns.len());
+        let ticks = self.trace.ticks.len();
+        let asked = self.asked.clone();
+        self.trial += 1;
+        let ran = rounds(self, count);
+        self.trial -= 1;
+        let mut marks = std::mem::replace(&mut self.marks, marks);
+        marks.push(self.trace.events.len());
+        let found = ran.and_then(|()| self.repeats(span, &marks, peeled as usize));
+        (self.env, self.objects, self.views, self.config) = before;
+        (self.turn, self.turn_id, self.asked) = (turn, turn_id, asked);
+        self.trace.events.truncate(sizes.0);
+        self.trace.accesses.truncate(sizes.1);
+        self.trace.misuses.truncate(sizes.2);
+        self.trace.turns.truncate(sizes.3);
+        self.trace.ticks.truncate(ticks);
+        self.trace.named.retain(|event, _| (*event as usize) < sizes.0);
+        found
+    }
+
+    /// The least period of the iterations between marks: which bytes on the chip, which flags.
+    fn repeats(&self, span: Span, marks: &[usize], peeled: usize) -> Result<Period, Undecided> {
+        let turns = marks.len() - 1;
+        let events = |i: usize| &self.trace.events[marks[i]..marks[i + 1]];
+        let alike = |a: &crate::trace::Event, b: &crate::trace::Event| {
+            let chip = |e: &crate::trace::Event| {
+                let accesses = &self.trace.accesses[e.accesses.0 as usize..e.accesses.1 as usize];
+                accesses.iter().filter(|a| !self.is_global(a.set)).map(|a| (a.set, a.writes)).collect::<Vec<_>>()
+            };
+            (a.op, a.pipe, a.kind) == (b.op, b.pipe, b.kind) && chip(a) == chip(b)
+        };
+        let same = |i: usize, j: usize| {
+            let (a, b) = (events(i), events(j));
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
+        };
+        let holds = |p: usize, from: usize| (from..turns.saturating_sub(p)).all(|i| same(i, i + p));
+        let periods = || 1..=MAX_PERIOD.min(turns.saturating_sub(1).max(1));
+        let found = periods().find(|p| holds(*p, 0)).map(|p| (p, 0));
+        let found = found.or_else(|| (1..=peeled).find_map(|q| periods().find(|p| holds(*p, q)).map(|p| (p, q))));
+        let Some((p, q)) = found else {
+            let what = format!(
+                "a loop of unknown trip count does not use the same on-chip bytes and flags again after 1 to {MAX_PERIOD} \
+                 iterations"
+            );
+            return Err(Undecided::at(span, what));
+        };
+        let all = (q + 4 * p) as u64;
+        if self.subject.brief {
+            // Whoever inserts flags looks at long runs and at short ones, and has the result judged in full.
+            let p = p as u64;
+            return Ok(Period { trips: (all + 1 - p..=all).rev().chain((0..=p).rev()).collect() });
+        }
+        let mut trips: Vec<u64> = (0..=all).collect();
+        if let Some(far) = self.meets_again(span, marks, q, p)?.filter(|far| *far > all) {
+            trips.push(far);
+        }
+        Ok(Period { trips })
+    }
+
+    fn is_global(&self, set: crate::trace::SetId) -> bool {
+        matches!(self.sets.get(set).root, Root::Buffer(_) | Root::Anywhere)
+    }
+
+    /// How many iterations show every distance at which accesses of global memory meet (sync.md 9).
+    fn meets_again(&self, span: Span, marks: &[usize], q: usize, p: usize) -> Result<Option<u64>, Undecided> {
+        let accesses = |turn: usize| {
+            let (from, to) = (marks[turn], marks[turn + 1]);
+            let all = (from..to).flat_map(|e| self.trace.accesses_of(e));
+            all.filter(|a| self.is_global(a.set)).copied().collect::<Vec<_>>()
+        };
+        if q + 2 * p + 1 > marks.len() - 1 {
+            return Ok(None);
+        }
+        // Where each access of one period starts and ends, and how far it moves in the next.
+        let mut moving = Vec::new();
+        for turn in q..q + p {
+            let (now, next) = (accesses(turn), accesses(turn + p));
+            if now.len() != next.len() {
+                return Ok(None);
+            }
+            for (a, b) in now.iter().zip(&next) {
+                let (x, y) = (self.sets.get(a.set), self.sets.get(b.set));
+                if x.terms == y.terms {
+                    moving.push((x.root, x.terms.clone(), x.span(), y.span().0.wrapping_sub(x.span().0), a.writes));
+                }
+            }
+        }
+        let mut furthest = 0i64;
+        for (n, (root, terms, (low, high), by, writes)) in moving.iter().enumerate() {
+            for (other, others, (from, to), moved, wrote) in moving.iter().skip(n) {
+                if root != other || terms != others || !(*writes || *wrote) || by != moved || *by == 0 {
+                    continue;
+                }
+                // low + by·d < to and from < high + by·d.
+                let reach = |gap: i64| gap.checked_div(*by).map_or(0, i64::abs);
+                let meets = |d: i64| low + by * d < *to && *from < high + by * d;
+                let far = [reach(to - low), reach(from - high)]
+                    .into_iter()
+                    .flat_map(|d| [d - 1, d, d + 1, -d - 1, -d, 1 - d]);
+                furthest = far.filter(|d| meets(*d)).map(i64::abs).fold(furthest, i64::max);
+            }
+        }
+        let turns = (furthest as u64).saturating_add(2).saturating_mul(p as u64) + q as u64;
+        let body = (marks[q + p] - marks[q]) as u64 / p as u64 + 1;
+        if turns.saturating_mul(body) > MAX_UNROLLED {
+            return Err(Undecided::at(span, "accesses of global memory meet again only after very many iterations"));
+        }
+        Ok(Some(turns).filter(|_| furthest > 0))
+    }
+}
+
+/// How often `scf.for` runs.
+fn trip_count(lower: i64, upper: i64, step: i64) -> u64 {
+    if step <= 0 {
+        return 0;
+    }
+    let span = i128::from(upper) - i128::from(lower);
+    u64::try_from((span + i128::from(step) - 1) / i128::from(step)).unwrap_or(0)
+}

@@ -1,0 +1,328 @@
+//! The walk: a program run with what is known of its values, on one path, into a [`Trace`].
+//!
+//! Scalars are forms; a branch whose condition is not known, and a loop whose trip count is not, are **choices**
+//! ([`Choices`]), which whoever walks again makes otherwise. Tiles are objects with a place, so that the bytes of every
+//! instruction are known exactly wherever the program knows them.
+
+mod control;
+mod global;
+mod order;
+mod tiles;
+
+pub use control::Choices;
+
+use crate::form::{Expr, Form, Symbols};
+use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
+use crate::{Limits, Undecided};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::rc::Rc;
+use tessera_ir::edges::Control;
+use tessera_ir::scalar::{self, Constants};
+use tessera_ir::{Arg, ArithOp, BlockId, Func, Module, Op, OpId, OpKind, Operand, Type, ValueId};
+use tessera_isa::codec::Number;
+use tessera_isa::inst::{Attrs, ConvType, Inst};
+use tessera_isa::layout::Layout;
+use tessera_isa::ops::Pipe;
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::Tile;
+use tessera_plan::Placement;
+
+/// What a value is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Val {
+    #[default]
+    None,
+    Int(Form),
+    /// The number of an object.
+    Tile(usize),
+    /// A pointer or view.
+    View(usize),
+    /// The event that recorded it.
+    Event(u32),
+}
+
+/// A tile as it is now.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    pub tile: Tile,
+    pub conv: Option<ConvType>,
+    pub layout: Layout,
+    pub valid: [Option<u64>; 2],
+    pub place: Place,
+    /// Has it an address of its own?
+    pub manual: bool,
+}
+
+/// A process: what of the program it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Core {
+    /// All pipes and memories in one.
+    Unsplit,
+    Cube,
+    Vector(u8),
+}
+
+/// What everything is about.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub module: &'a Module,
+    pub func: &'a Func,
+    pub profile: Profile,
+    pub placement: &'a Placement,
+    pub core: Core,
+    pub automatic: bool,
+    /// Are the buffers of different arguments different ones?
+    pub disjoint: bool,
+    /// Is it asked for when operations begin and end?
+    pub ticks: bool,
+    /// Do a few trip counts do?
+    pub brief: bool,
+    pub limits: Limits,
+}
+
+pub(crate) type Res = Result<(), Undecided>;
+
+/// The bytes of an instruction as it was last seen.
+type Seen = (Inst, Rc<[crate::bytes::Part]>);
+
+pub(crate) struct Walk<'a> {
+    pub subject: Subject<'a>,
+    pub choices: &'a mut Choices,
+    pub sets: &'a mut Sets,
+    pub trace: Trace,
+    symbols: Symbols,
+    constants: &'a Constants,
+    env: Vec<Val>,
+    objects: Vec<Object>,
+    views: Vec<global::View>,
+    config: Attrs,
+    /// Addresses that TASSIGN gives to values before their definition (syntax.md 1).
+    early: FxHashMap<ValueId, Form>,
+    turn: SmallVec<[(OpId, u64); 2]>,
+    turn_id: u32,
+    flags: FxHashMap<crate::trace::Flag, u32>,
+    seen: FxHashMap<OpId, Seen>,
+    steps: u64,
+    /// Where iterations begin, while a loop is tried out.
+    marks: Vec<usize>,
+    /// How many loops are being tried out.
+    trial: u32,
+    /// How many loops of unknown trip count are around.
+    open_loops: u32,
+    /// Symbols whose values a loop's trip count told.
+    bound: FxHashMap<u32, i64>,
+    /// What each branch in such a loop compared.
+    asked: FxHashMap<OpId, (crate::form::Terms, i64)>,
+}
+
+/// Walks a process on the path that the choices make.
+pub(crate) fn walk(
+    subject: Subject<'_>,
+    constants: &Constants,
+    choices: &mut Choices,
+    sets: &mut Sets,
+) -> Result<Trace, Undecided> {
+    let func = subject.func;
+    let mut walk = Walk {
+        subject,
+        choices,
+        sets,
+        trace: Trace { turns: vec![SmallVec::new()], automatic: subject.automatic, ..Trace::default() },
+        symbols: Symbols::default(),
+        constants,
+        env: vec![Val::None; func.values.len()],
+        objects: Vec::new(),
+        views: Vec::new(),
+        config: Attrs::new(),
+        early: FxHashMap::default(),
+        turn: SmallVec::new(),
+        turn_id: 0,
+        flags: FxHashMap::default(),
+        seen: FxHashMap::default(),
+        steps: 0,
+        marks: Vec::new(),
+        trial: 0,
+        open_loops: 0,
+        asked: FxHashMap::default(),
+        bound: FxHashMap::default(),
+    };
+    for arg in &func.args {
+        walk.argument(*arg);
+    }
+    walk.block(func.body)?;
+    walk.trace.steps = walk.steps;
+    Ok(walk.trace)
+}
+
+impl<'a> Walk<'a> {
+    fn get(&self, value: ValueId) -> &Val {
+        &self.env[value.index()]
+    }
+
+    fn set(&mut self, value: ValueId, val: Val) {
+        self.env[value.index()] = val;
+    }
+
+    fn ty(&self, value: ValueId) -> &'a Type {
+        self.subject.module.types.get(self.subject.func.value(value).ty)
+    }
+
+    fn val(&self, arg: Arg) -> Val {
+        match arg {
+            Arg::Value(v) => self.get(v).clone(),
+            Arg::Int(n) => Val::Int(n.into()),
+        }
+    }
+
+    fn vals(&self, operands: &[Operand]) -> Vec<Val> {
+        operands.iter().map(|o| self.val(o.arg)).collect()
+    }
+
+    /// The integer at an operand's place.
+    fn form(&self, arg: Arg) -> Option<Form> {
+        match self.val(arg) {
+            Val::Int(form) if self.bound.is_empty() => Some(form),
+            Val::Int(form) => Some(form.with(&self.bound)),
+            _ => None,
+        }
+    }
+
+    fn known(&self, arg: Arg) -> Option<i64> {
+        self.form(arg)?.known()
+    }
+
+    /// A value of which only the type is known.
+    fn argument(&mut self, value: ValueId) {
+        let val = match self.ty(value) {
+            Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => self.new_tile(value).map_or(Val::None, Val::Tile),
+            ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => {
+                let place = match self.subject.disjoint {
+                    true => Place { root: Root::Buffer(value), at: Form::default() },
+                    false => Place { root: Root::Anywhere, at: self.symbols.of(Expr::Value(value)) },
+                };
+                self.view_of_type(ty, place)
+            }
+            Type::Scalar(_) => Val::Int(self.symbols.of(Expr::Value(value))),
+            Type::Event | Type::Opaque(_) => Val::None,
+        };
+        self.set(value, val);
+    }
+
+    /// A value that only a run knows.
+    fn unknown(&mut self, value: ValueId) {
+        let val = match self.ty(value) {
+            Type::Scalar(_) => Val::Int(self.symbols.fresh()),
+            Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => self.new_tile(value).map_or(Val::None, Val::Tile),
+            ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => {
+                let at = self.symbols.fresh();
+                self.view_of_type(ty, Place { root: Root::Anywhere, at })
+            }
+            Type::Event | Type::Opaque(_) => Val::None,
+        };
+        self.set(value, val);
+    }
+
+    fn block(&mut self, block: BlockId) -> Res {
+        let func = self.subject.func;
+        for id in &func.block(block).ops {
+            self.steps += 1;
+            if self.steps > self.subject.limits.steps || self.trace.events.len() > self.subject.limits.events {
+                return Err(Undecided::at(func.op(*id).span, "the program is too long to be followed on every path"));
+            }
+            let op = func.op(*id);
+            let (ticks, events) = (self.trace.ticks.len(), self.trace.events.len());
+            if self.subject.ticks {
+                self.trace.ticks.push(Tick::Begin(*id));
+            }
+            self.op(*id, op)?;
+            if self.subject.ticks {
+                match self.trace.events.len() == events && op.blocks.is_empty() {
+                    true => self.trace.ticks.truncate(ticks),
+                    false => self.trace.ticks.push(Tick::End(*id)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, id: OpId, op: &'a Op) -> Res {
+        match &op.kind {
+            OpKind::Pto(opcode, form) => return self.instruction(id, op, *opcode, *form),
+            OpKind::Other(_) | OpKind::Call(_) => op.results.iter().for_each(|value| self.unknown(*value)),
+            OpKind::Constant(value) => self.constant(op, *value),
+            OpKind::Dense(_) => op.results.iter().for_each(|value| self.argument(*value)),
+            OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) => self.compute(op),
+            OpKind::Float(_) | OpKind::CmpFloat(_) => op.results.iter().for_each(|value| self.unknown(*value)),
+            OpKind::For | OpKind::If | OpKind::While | OpKind::Select => {
+                return match Control::of(self.subject.func, op) {
+                    Ok(Control::For(f)) => self.repeat(id, op, f),
+                    Ok(Control::If(i)) => self.branch(id, op, i),
+                    Ok(Control::While(w)) => self.repeat_while(id, op, w),
+                    Ok(Control::Select(s)) => self.select(id, op, s),
+                    Err(broken) => Err(Undecided::at(op.span, broken.message)),
+                };
+            }
+            OpKind::Yield | OpKind::Condition | OpKind::Return => {}
+        }
+        Ok(())
+    }
+
+    fn constant(&mut self, op: &Op, value: Number) {
+        let Some(result) = op.results.first() else { return };
+        let val = match (self.ty(*result), value) {
+            (Type::Scalar(ty), Number::Int(v)) => Val::Int(scalar::wrap(v as i64, ty.bits()).into()),
+            _ => Val::Int(self.symbols.of(Expr::Value(*result))),
+        };
+        self.set(*result, val);
+    }
+
+    fn compute(&mut self, op: &Op) {
+        let Some(result) = op.results.first().copied() else { return };
+        let (module, func) = (self.subject.module, self.subject.func);
+        let computed = scalar::compute(module, func, op, |arg| self.known(arg));
+        let form = match computed {
+            Some(Ok(v)) => v.into(),
+            _ => {
+                let side = |n: usize| op.operands.get(n).and_then(|o| self.form(o.arg));
+                let (from, to) = scalar::widths(module, func, op);
+                match (&op.kind, side(0), side(1)) {
+                    // A loop that did not run tells that its bound is small.
+                    (OpKind::Arith(ArithOp::Maxsi), Some(a), Some(b)) if self.is_at_most(&a, &b) => b,
+                    (OpKind::Arith(ArithOp::Maxsi), Some(a), Some(b)) if self.is_at_most(&b, &a) => a,
+                    (OpKind::Arith(kind), Some(a), Some(b)) => self.symbols.arith(*kind, to, &a, &b),
+                    (OpKind::Cmp(pred), Some(a), Some(b)) => self.symbols.of(Expr::Cmp(*pred, from, a, b)),
+                    // Indices are taken to fit their types.
+                    (OpKind::Cast(_), Some(a), _) if from > 1 && to > 1 => a,
+                    (OpKind::Cast(_), Some(a), _) => self.symbols.of(Expr::Cast(to, from > to, a)),
+                    _ => self.symbols.fresh(),
+                }
+            }
+        };
+        self.set(result, Val::Int(form));
+    }
+
+    /// Is one surely at most the other, which is a constant?
+    fn is_at_most(&self, a: &Form, b: &Form) -> bool {
+        self.choices.most(a).zip(b.known()).is_some_and(|(most, n)| most <= n)
+    }
+
+    /// A new event of an operation.
+    fn event(&mut self, op: OpId, pipe: Option<Pipe>, kind: Kind, accesses: &[Access]) -> u32 {
+        let from = self.trace.accesses.len() as u32;
+        self.trace.accesses.extend_from_slice(accesses);
+        let range = (from, self.trace.accesses.len() as u32);
+        self.trace.events.push(Event { op, pipe, kind, turn: self.turn_id, accesses: range });
+        let event = self.trace.events.len() as u32 - 1;
+        if self.subject.ticks {
+            self.trace.ticks.push(Tick::Event(event));
+        }
+        event
+    }
+
+    /// The number of the iterations that the walk is in.
+    fn new_turn(&mut self) {
+        self.turn_id = self.trace.turns.len() as u32;
+        self.trace.turns.push(self.turn.clone());
+    }
+}

@@ -1,0 +1,177 @@
+//! Inserted flags: enough of them, and not one too many (sync.md 7).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(dead_code, reason = "the programs are those of another test")]
+
+#[path = "oracle/program.rs"]
+mod program;
+
+use program::{Block, Pick, Stmt, text};
+use std::collections::BTreeSet;
+use tessera_ir::Func;
+use tessera_ir::inline::inline;
+use tessera_isa::profile::Profile;
+use tessera_sync::{Limits, Mode, Options, Verdict, check, insert};
+use tessera_testkit::random::Random;
+
+struct Case {
+    parsed: tessera_asm::Parsed,
+    func: Func,
+    text: String,
+    profile: Profile,
+}
+
+fn case(text: String, profile: Profile) -> Case {
+    let parsed = tessera_asm::parse_bytes(text.as_bytes(), Some(profile));
+    let errors: Vec<_> = parsed.diagnostics.iter().filter(|d| d.is_error()).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{text}");
+    let func = inline(&parsed.module, parsed.module.entry(None).unwrap()).unwrap();
+    Case { parsed, func, text, profile }
+}
+
+impl Case {
+    fn verdict(&self, func: &Func) -> (Verdict, Vec<tessera_isa::diag::Diagnostic>) {
+        let module = &self.parsed.module;
+        let placement = tessera_plan::plan(module, func, self.profile, &[]).unwrap();
+        let options = Options { mode: Some(Mode::Manual), ..Options::default() };
+        let report = check(module, func, self.profile, &placement, &self.text, &options);
+        (report.verdict, report.diagnostics)
+    }
+
+    fn printed(&self, func: &Func) -> String {
+        let mut module = self.parsed.module.clone();
+        module.funcs[0] = func.clone();
+        tessera_asm::print_module(&module)
+    }
+
+    /// Inserts, judges, and takes out one edge after the other. Gives the number of edges.
+    fn run(mut self) -> usize {
+        let func = self.func.clone();
+        let placement = tessera_plan::plan(&self.parsed.module, &func, self.profile, &[]).unwrap();
+        let synced = insert(&mut self.parsed.module, &func, self.profile, &placement, Limits::default()).unwrap();
+        let (verdict, found) = self.verdict(&synced.func);
+        assert_eq!(
+            verdict,
+            Verdict::RaceFree,
+            "{}: {}\n{}",
+            self.profile,
+            found.iter().map(|d| format!("{}: {} {:?}\n", d.rule, d.message, d.notes)).collect::<String>(),
+            self.printed(&synced.func)
+        );
+        // What is printed reads as the same program.
+        let again = case(self.printed(&synced.func), self.profile);
+        let (verdict, found) = again.verdict(&again.func);
+        assert_eq!(verdict, Verdict::RaceFree, "{}\n{found:#?}", again.text);
+        let edges: BTreeSet<usize> = synced.table.iter().map(|s| s.edge).collect();
+        for edge in &edges {
+            let mut without = synced.func.clone();
+            let out: BTreeSet<u32> = synced.table.iter().filter(|s| s.edge == *edge).map(|s| s.op.0).collect();
+            without.blocks.iter_mut().for_each(|b| b.ops.retain(|op| !out.contains(&op.0)));
+            let (verdict, _) = self.verdict(&without);
+            let removed = self.printed(&without);
+            assert_eq!(
+                verdict,
+                Verdict::Races,
+                "{}: edge {edge} of\n{}is not needed:\n{removed}",
+                self.profile,
+                self.printed(&synced.func)
+            );
+        }
+        edges.len()
+    }
+}
+
+fn load(t: &[usize], b: Block) -> Stmt {
+    Stmt::Load(Pick { of: t.to_vec() }, b)
+}
+
+fn add(c: &[usize], a: &[usize], b: &[usize]) -> Stmt {
+    Stmt::Add(Pick { of: c.to_vec() }, Pick { of: a.to_vec() }, Pick { of: b.to_vec() })
+}
+
+fn store(t: &[usize], b: Block) -> Stmt {
+    Stmt::Store(Pick { of: t.to_vec() }, b)
+}
+
+fn edges(program: &[Stmt], profile: Profile) -> usize {
+    case(text(program, 10, 2).text, profile).run()
+}
+
+#[test]
+fn straight_lines_loops_and_ping_pong() {
+    let line =
+        [load(&[0], Block::Fixed(0)), load(&[2], Block::Fixed(1)), add(&[4], &[0], &[2]), store(&[4], Block::Fixed(9))];
+    let body = vec![load(&[0], Block::Moving(0, 1)), add(&[4], &[0], &[0]), store(&[4], Block::Moving(-9, -1))];
+    let two =
+        vec![load(&[0, 2], Block::Moving(0, 1)), add(&[4, 6], &[0, 2], &[0, 2]), store(&[4, 6], Block::Moving(-9, -1))];
+    for profile in Profile::ALL {
+        assert_eq!(edges(&line, profile), 2);
+        assert_eq!(edges(&[Stmt::For(None, body.clone())], profile), 4);
+        assert_eq!(edges(&[Stmt::For(Some(5), body.clone())], profile), 4);
+        assert_eq!(edges(&[Stmt::For(None, two.clone())], profile), 4);
+        assert_eq!(edges(&[Stmt::For(Some(1), body.clone())], profile), 2);
+    }
+}
+
+#[test]
+fn the_next_iteration_is_loaded_ahead() {
+    // The load for the next iteration stands before the add of this one.
+    let body =
+        vec![load(&[2, 0], Block::Moving(1, 1)), add(&[4], &[0, 2], &[0, 2]), store(&[4], Block::Moving(-9, -1))];
+    for profile in Profile::ALL {
+        edges(&[load(&[0], Block::Fixed(0)), Stmt::For(Some(6), body.clone())], profile);
+        edges(&[load(&[0], Block::Fixed(0)), Stmt::For(None, body.clone())], profile);
+    }
+}
+
+fn random(r: &mut Random, len: u64, depth: u32) -> Vec<Stmt> {
+    let mut all = Vec::new();
+    let in_loop = depth > 0;
+    for _ in 0..len {
+        let pick = |r: &mut Random| {
+            let n = if in_loop && r.once_in(3) { 2 } else { 1 };
+            (0..n).map(|_| r.below(6) as usize).collect::<Vec<_>>()
+        };
+        let block = |r: &mut Random| match in_loop && r.once_in(2) {
+            true => Block::Moving(r.below(3) as i64, 1),
+            false => Block::Fixed(r.below(4) as i64),
+        };
+        all.push(match r.below(12) {
+            0..3 => load(&pick(r), block(r)),
+            3..6 => add(&pick(r), &pick(r), &pick(r)),
+            6..8 => store(&pick(r), block(r)),
+            8 => Stmt::LoadMat(r.below(2) as usize, block(r)),
+            9 => match r.below(4) {
+                0 => Stmt::MoveLeft(r.below(2) as usize, r.below(2) as usize),
+                1 => Stmt::MoveRight(r.below(2) as usize, r.below(2) as usize),
+                2 => Stmt::Product(r.below(2) as usize, r.below(2) as usize, r.below(2) as usize),
+                _ => Stmt::StoreAcc(r.below(2) as usize, block(r)),
+            },
+            10 if depth < 2 => {
+                let count = if depth == 0 && r.once_in(2) { None } else { Some(r.below(4)) };
+                let len = r.range(1, 4);
+                Stmt::For(count, random(r, len, depth + 1))
+            }
+            _ if depth < 2 => {
+                let (yes, no) = (r.range(0, 2), r.range(0, 2));
+                let condition = r.below(2) as usize;
+                let (yes, no) = (random(r, yes, depth.max(2)), random(r, no, depth.max(2)));
+                Stmt::If(condition, yes, no)
+            }
+            _ => Stmt::ReadScalar(block(r)),
+        });
+    }
+    all
+}
+
+#[test]
+fn random_programs() {
+    let mut r = Random(7);
+    for _ in 0..60 {
+        let len = r.range(2, 8);
+        let program = random(&mut r, len, 0);
+        for profile in Profile::ALL {
+            edges(&program, profile);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! An automatic program with the flags and barriers that it needs (sync.md 7).
+
+use super::{Kernel, Program};
+use crate::{Error, Result};
+use std::collections::HashSet;
+use tessera_asm::{Parsed, Trivia};
+use tessera_ir::{Arg, Def, Func, Module, Op, OpId, OpKind, Operand, ScalarType, Sign, TextForm, Type, Value, ValueId};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_plan::Placement;
+use tessera_sync::{Conflict, Limits};
+
+/// A program with flags.
+#[derive(Clone, Debug)]
+pub struct Synced {
+    /// The program as text.
+    pub text: String,
+    /// What each inserted operation is for, in the order of the text.
+    pub rows: Vec<SyncRow>,
+    /// What there is to say: `sync-ids`.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// An inserted operation and the dependence that it serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyncRow {
+    /// The operation, as it is printed.
+    pub operation: String,
+    /// RAW, WAR or WAW.
+    pub kind: &'static str,
+    /// The tile, without `%`; none in global memory.
+    pub tile: Option<String>,
+    /// The instruction that comes first, and its place in the original text.
+    pub first: (&'static str, Span),
+    /// The instruction that waits for it.
+    pub second: (&'static str, Span),
+}
+
+impl Kernel {
+    /// Does the program order its pipes itself, so that it has flags already?
+    pub fn has_flags(&self) -> bool {
+        self.func.ops.iter().any(orders)
+    }
+
+    /// The program with the order operations that it needs, and no others; those that it has are taken out first.
+    pub fn synced(&self) -> Result<Synced> {
+        let tile = |v: &ValueId| self.module().types.get(self.func.value(*v).ty).is_tile();
+        let makes = |op: &Op| matches!(op.kind, OpKind::Pto(..)) && op.form != TextForm::Dps;
+        let alloc = |op: &Op| op.opcode().is_some_and(|o| o.info().forms.is_empty());
+        if self.func.ops.iter().any(|op| makes(op) && !alloc(op) && op.results.iter().any(tile)) {
+            // Only tiles that are allocated can have addresses.
+            let text = self.program.text(Some(TextForm::Dps));
+            let name = self.module().names.text(self.func.name).to_string();
+            let program = Program::read(text, Some(self.profile())).sound()?;
+            let kernel = program.kernel_or_entry((!program.module().is_listing).then_some(name.as_str()))?;
+            if !kernel.func.ops.iter().any(|op| makes(op) && !alloc(op) && op.results.iter().any(tile_of(&kernel))) {
+                return kernel.synced();
+            }
+        }
+        let mut func = self.func.clone();
+        let old: HashSet<OpId> =
+            (0..).map(OpId).zip(&func.ops).filter(|(_, op)| orders(op)).map(|(id, _)| id).collect();
+        func.blocks.iter_mut().for_each(|block| block.ops.retain(|op| !old.contains(op)));
+        let mut module = self.module().clone();
+        let placement = tessera_plan::plan(&module, &func, self.profile(), &[])?;
+        if shares(&placement) {
+            addresses(&mut module, &mut func, &placement);
+        }
+        let placement = tessera_plan::plan(&module, &func, self.profile(), &[])?;
+        let done = tessera_sync::insert(&mut module, &func, self.profile(), &placement, Limits::default())
+            .map_err(|found| Error::from(found).in_text(self.program.source()))?;
+        let rows = done.table.iter().map(|served| SyncRow {
+            operation: tessera_asm::print_op(&module, &done.func, done.func.op(served.op)).trim().to_string(),
+            kind: match served.conflict {
+                Conflict::Raw => "RAW",
+                Conflict::War => "WAR",
+                Conflict::Waw => "WAW",
+            },
+            tile: served.tile.map(|v| module.names.text(func.value(v).name).to_string()),
+            first: (func.op(served.first).kind.name(), func.op(served.first).span),
+            second: (func.op(served.second).kind.name(), func.op(served.second).span),
+        });
+        let rows = rows.collect();
+        let ids = done.short_of_ids.then(|| {
+            let what =
+                "more than eight flags of a pair of pipes are needed at once, so some were joined or became barriers";
+            Diagnostic::warning("sync-ids", what).at(func.span, "").help("use a value sooner after it is made")
+        });
+        Ok(Synced { text: self.with_function(module, done.func), rows, warnings: ids.into_iter().collect() })
+    }
+
+    /// The text of the program with another function in place of this one.
+    fn with_function(&self, mut module: Module, mut func: Func) -> String {
+        let had_calls = module.funcs.iter().any(|f| f.name == func.name && !f.callees().is_empty());
+        if had_calls {
+            distinct_names(&mut module, &mut func);
+        }
+        let called: Vec<_> = module.funcs.iter().flat_map(Func::callees).collect();
+        let name = func.name;
+        module.funcs.iter_mut().filter(|f| f.name == name).for_each(|f| *f = func.clone());
+        if !had_calls {
+            let trivia = self.program.trivia().clone();
+            return tessera_asm::print(&Parsed { module, diagnostics: Vec::new(), trivia, functions: Vec::new() });
+        }
+        // What was called is part of the kernel now.
+        module.funcs.retain(|f| f.name == name || !called.contains(&f.name));
+        let (diagnostics, trivia, functions) = (Vec::new(), Trivia::default(), Vec::new());
+        tessera_asm::print(&Parsed { module, diagnostics, trivia, functions })
+    }
+}
+
+fn tile_of(kernel: &Kernel) -> impl Fn(&ValueId) -> bool + '_ {
+    |v| kernel.module().types.get(kernel.func.value(*v).ty).is_tile()
+}
+
+fn orders(op: &Op) -> bool {
+    op.opcode().and_then(|o| o.order()).is_some_and(|order| order.is_manual())
+}
+
+/// Do two tiles take turns in the same bytes?
+fn shares(placement: &Placement) -> bool {
+    let mut slots: Vec<_> = placement.tiles.iter().flatten().collect();
+    slots.sort_by_key(|s| (s.loc as u8, s.addr));
+    slots.windows(2).any(|pair| pair[0].loc == pair[1].loc && pair[1].addr < pair[0].limit())
+}
+
+/// Gives every tile that is allocated the address where it lies, so that it stays there.
+fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
+    let allocs = (0..func.ops.len() as u32).map(OpId).filter(|id| {
+        let op = func.op(*id);
+        op.opcode() == Some(Opcode::AllocTile) && op.operand(Role::Addr).is_none()
+    });
+    for id in allocs.collect::<Vec<_>>() {
+        let Some(slot) = func.op(id).results.first().and_then(|v| placement.slot(*v)).copied() else { continue };
+        let span = Span::new(func.op(id).span.start, func.op(id).span.start);
+        let constant = func.add_op(Op::new(OpKind::Constant(Number::Int(slot.addr.into())), TextForm::Dps, span));
+        let ty = module.types.intern(Type::Scalar(ScalarType::Int(64, Sign::None)));
+        let name = fresh(module, func, &format!("addr_{:x}", slot.addr));
+        let value = func.add_value(Value { name, ty, def: Def::Result(constant, 0), span, type_span: span });
+        func.op_mut(constant).results.push(value);
+        let address = Operand { role: Role::Addr, arg: Arg::Value(value), span, type_span: span };
+        func.op_mut(id).operands.insert(0, address);
+        for block in &mut func.blocks {
+            if let Some(at) = block.ops.iter().position(|op| *op == id) {
+                block.ops.insert(at, constant);
+            }
+        }
+    }
+    // The tiles of a listing have no allocation: TASSIGN names them first.
+    let named: Vec<(ValueId, u64)> =
+        func.args.iter().filter(|_| module.is_listing).filter_map(|v| Some((*v, placement.slot(*v)?.addr))).collect();
+    for (value, addr) in named.into_iter().rev() {
+        let span = Span::default();
+        let mut op = Op::new(OpKind::Pto(Opcode::Tassign, Form::Plain), TextForm::Dps, span);
+        for (role, arg) in [(Role::Tile, Arg::Value(value)), (Role::Addr, Arg::Int(addr as i64))] {
+            op.operands.push(Operand { role, arg, span, type_span: span });
+        }
+        let id = func.add_op(op);
+        let body = func.body;
+        func.block_mut(body).ops.insert(0, id);
+    }
+}
+
+/// A name that no value of the function has.
+fn fresh(module: &mut Module, func: &Func, wanted: &str) -> tessera_ir::NameId {
+    let taken = |text: &str, module: &Module| {
+        module.names.find(text).is_some_and(|name| func.values.iter().any(|v| v.name == name))
+    };
+    let mut text = wanted.to_string();
+    let mut n = 0;
+    while taken(&text, module) {
+        n += 1;
+        text = format!("{wanted}_{n}");
+    }
+    module.names.intern(&text)
+}
+
+/// Calls that were inlined more than once leave names that are taken.
+fn distinct_names(module: &mut Module, func: &mut Func) {
+    let mut seen = HashSet::new();
+    for n in 0..func.values.len() {
+        let name = func.values[n].name;
+        if !seen.insert(name) {
+            let wanted = module.names.text(name).to_string();
+            let new = fresh(module, func, &wanted);
+            func.values[n].name = new;
+            seen.insert(new);
+        }
+    }
+}
