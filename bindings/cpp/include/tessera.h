@@ -724,24 +724,6 @@ enum TesseraStatus tessera_storage_alloc_conv(struct TesseraMachine *machine,
 // Frees automatic storage. Tiles that name it are refused from then on.
 enum TesseraStatus tessera_storage_free(struct TesseraMachine *machine, uint64_t handle);
 
-// The address of automatic storage on the host; it stays there until it is freed.
-enum TesseraStatus tessera_storage_data(struct TesseraMachine *machine, uint64_t handle, void **data);
-
-// The address of a location's memory on the host: a tile at address a lies a bytes behind it, as long as the machine
-// lives. New memory reads as 0.
-enum TesseraStatus tessera_memory_base(struct TesseraMachine *machine, uint32_t loc, void **data);
-
-// Is it an address of the machine's memories or automatic storage? 0 for null.
-uint32_t tessera_contains(const struct TesseraMachine *machine, size_t address);
-
-// How many bytes a location's memory can have at its address; 0 for null and before the address was asked for.
-uint64_t tessera_memory_room(const struct TesseraMachine *machine, uint32_t loc);
-
-// Says that `size` bytes from `data` on are one buffer, so that views of it that leave it are refused; 0 forgets it. For
-// all machines and threads.
-void tessera_register_buffer(const void *data,
-                             size_t size);
-
 // Says that the caller writes to a tile's declared bytes through a pointer: they are defined from then on, whatever
 // instructions do to them.
 enum TesseraStatus tessera_expose(struct TesseraMachine *machine, const struct TesseraTile *tile);
@@ -880,6 +862,24 @@ uint32_t tessera_diagnostic_count(const struct TesseraMachine *machine);
 enum TesseraStatus tessera_diagnostic(const struct TesseraMachine *machine,
                                       uint32_t index,
                                       struct TesseraDiagnostic *diagnostic);
+
+// The address of automatic storage on the host; it stays there until it is freed.
+enum TesseraStatus tessera_storage_data(struct TesseraMachine *machine, uint64_t handle, void **data);
+
+// The address of a location's memory on the host: a tile at address a lies a bytes behind it, as long as the machine
+// lives. New memory reads as 0.
+enum TesseraStatus tessera_memory_base(struct TesseraMachine *machine, uint32_t loc, void **data);
+
+// Is it an address of the machine's memories or automatic storage? 0 for null.
+uint32_t tessera_contains(const struct TesseraMachine *machine, size_t address);
+
+// How many bytes a location's memory can have at its address; 0 for null and before the address was asked for.
+uint64_t tessera_memory_room(const struct TesseraMachine *machine, uint32_t loc);
+
+// Says that `size` bytes from `data` on are one buffer, so that views of it that leave it are refused; 0 forgets it. For
+// all machines and threads.
+void tessera_register_buffer(const void *data,
+                             size_t size);
 
 // The value of an element's bits.
 enum TesseraStatus tessera_decode(uint32_t elem, uint64_t bits, double *value);

@@ -7,10 +7,12 @@
 //! of `tessera-exec` takes them. No panic crosses the boundary.
 
 pub mod abi;
+pub mod addresses;
 pub mod calls;
 mod convert;
 mod machine;
 pub mod numbers;
+mod places;
 mod view;
 
 pub use machine::TesseraMachine;

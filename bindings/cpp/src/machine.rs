@@ -8,11 +8,9 @@ use crate::view::View;
 use smallvec::SmallVec;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::NonNull;
-use tessera_exec::engine::{Engine, Pointed, Storage, TileId};
-use tessera_exec::kernels::AlignedBytes;
+use tessera_exec::engine::{Engine, TileId};
 use tessera_isa::diag::{Diagnostic, Fault};
-use tessera_isa::inst::{Attrs, Inst, Place, Root, TileArg};
+use tessera_isa::inst::{Attrs, Inst, TileArg};
 use tessera_isa::ops::{AttrName, Bind, Effect, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Sem, effects, f32_mode};
@@ -21,7 +19,7 @@ use tessera_isa::tile::Loc;
 /// A simulated core. C sees only pointers to it.
 pub struct TesseraMachine {
     pub(crate) profile: Profile,
-    engine: Engine,
+    pub(crate) engine: Engine,
     /// How many undefined bytes were stored as 0.
     pub(crate) undefined_stored: u64,
     pub(crate) found: Vec<Found>,
@@ -114,97 +112,6 @@ impl TesseraMachine {
     pub(crate) fn check_conv_place(&self, c: &TesseraConv) -> Answer<()> {
         let conv = convert::conv(c)?;
         self.check_place(&convert::conv_arg(Role::Tile, c, &conv, self.profile)?)
-    }
-
-    /// `tassign-range` and `tassign-align`; automatic storage is a memory of its own size.
-    fn check_place(&self, arg: &TileArg) -> Answer<()> {
-        let Some(place) = arg.place else { return Ok(()) };
-        let bytes = span(arg);
-        let fault = match place.root {
-            Root::Memory(loc) => tessera_check::check_address(loc, bytes, place.start.into(), self.profile)
-                .or_else(|| self.beyond_room(loc, place.start, bytes)),
-            Root::Auto(handle) => {
-                let storage = self.engine.storage(handle).ok_or_else(|| no_storage(handle.into()))?;
-                in_storage(storage, arg.tile.loc, place.start, bytes)
-            }
-            Root::Host => match self.engine.pointed(place.start) {
-                Pointed::Memory(loc, _) | Pointed::Pool(Some(Storage { loc, .. }), _)
-                    if loc != arg.tile.loc && self.profile != Profile::Cpu =>
-                {
-                    Some(elsewhere(loc, arg.tile.loc))
-                }
-                Pointed::Memory(loc, at) => tessera_check::check_address(loc, bytes, at.into(), self.profile),
-                Pointed::Pool(Some(storage), at) => in_storage(&storage, storage.loc, at - storage.at, bytes),
-                Pointed::Pool(None, _) => {
-                    let what = "the tile's pointer points to automatic storage that was freed";
-                    return Err(Refusal::argument(what));
-                }
-                Pointed::Elsewhere if place.start.checked_add(bytes).is_none() => {
-                    return Err(Refusal::argument(format!("{bytes} bytes at {:#x} are no memory", place.start)));
-                }
-                Pointed::Elsewhere => None,
-            },
-        };
-        convert::legal(fault)
-    }
-
-    /// A memory that pointers point into cannot grow beyond its addresses.
-    fn beyond_room(&self, loc: Loc, start: u64, bytes: u64) -> Option<Fault> {
-        let room = self.engine.room(loc);
-        let what =
-            || format!("{bytes} bytes at {start:#x} are beyond the {room} bytes that {} has here", loc.memory_name());
-        let is_beyond = room > 0 && start.checked_add(bytes).is_none_or(|end| end > room);
-        is_beyond.then(|| Fault::new("memory-limit", what()).help("use lower addresses"))
-    }
-
-    /// Lends the engine what these tiles have of the caller's own memory.
-    fn lend<'a>(&mut self, args: impl IntoIterator<Item = &'a TileArg>) {
-        let mut pieces: SmallVec<[(u64, u64); 8]> = SmallVec::new();
-        for arg in args {
-            if let Some(Place { root: Root::Host, start }) = arg.place
-                && matches!(self.engine.pointed(start), Pointed::Elsewhere)
-            {
-                pieces.push((start, start.saturating_add(span(arg))));
-            }
-        }
-        if pieces.is_empty() {
-            return;
-        }
-        pieces.sort_unstable();
-        // Tiles that overlap lie in one piece, so that they are seen to.
-        pieces.dedup_by(|next, last| {
-            let joined = next.0 < last.1;
-            last.1 = if joined { last.1.max(next.1) } else { last.1 };
-            joined
-        });
-        self.engine.lend(pieces.into_iter().filter_map(|(first, end)| {
-            let pointer = NonNull::new(first as usize as *mut u8)?;
-            // SAFETY: the caller vouches for the bytes of a tile that he gives by a pointer (see `calls`), and the engine
-            // uses them in this call only.
-            Some((first, unsafe { AlignedBytes::lent(pointer, (end - first) as usize) }))
-        }));
-    }
-
-    /// The first byte of a location's memory; it stays there as long as the machine lives.
-    pub(crate) fn base(&mut self, loc: u32) -> Answer<*mut u8> {
-        let loc = convert::word(Loc::ALL, loc, "location")?;
-        Ok(self.engine.fix(Some(loc))?)
-    }
-
-    pub(crate) fn contains(&self, address: u64) -> bool {
-        !matches!(self.engine.pointed(address), Pointed::Elsewhere)
-    }
-
-    pub(crate) fn room(&self, loc: u32) -> u64 {
-        Loc::ALL.get(loc as usize).map_or(0, |loc| self.engine.room(*loc))
-    }
-
-    /// The first byte of automatic storage.
-    pub(crate) fn storage_data(&mut self, handle: u64) -> Answer<*mut u8> {
-        let pool = self.engine.fix(None)?;
-        let storage = u32::try_from(handle).ok().and_then(|h| self.engine.storage(h));
-        let at = storage.ok_or_else(|| no_storage(handle))?.at;
-        Ok(pool.wrapping_add(at as usize))
     }
 
     /// A pointer to the tile's bytes was handed out.
@@ -463,28 +370,12 @@ impl TesseraMachine {
     }
 }
 
-fn elsewhere(storage: Loc, tile: Loc) -> Fault {
-    let what = format!("the storage is in {storage}, and the tile is in {tile}");
-    Fault::new("tassign-range", what).help("give both tiles one location")
-}
-
-/// What `tassign-range` has against so many bytes at an offset of automatic storage.
-fn in_storage(storage: &Storage, loc: Loc, at: u64, bytes: u64) -> Option<Fault> {
-    let size = storage.bytes;
-    if storage.loc != loc {
-        return Some(elsewhere(storage.loc, loc));
-    }
-    let what = || format!("{bytes} bytes at {at:#x} leave the storage of {size} bytes");
-    let help = "bind the tile to the storage of a tile that is as large";
-    at.checked_add(bytes).is_none_or(|end| end > size).then(|| Fault::new("tassign-range", what()).help(help))
-}
-
 /// Bytes that a tile spans, the gaps of a view included.
-fn span(arg: &TileArg) -> u64 {
+pub(crate) fn span(arg: &TileArg) -> u64 {
     arg.tile.elem.bytes_of(arg.layout.footprint())
 }
 
-fn no_storage(handle: u64) -> Refusal {
+pub(crate) fn no_storage(handle: u64) -> Refusal {
     Refusal::argument(format!("{handle} is no handle of a storage, or it was freed"))
 }
 

@@ -62,6 +62,41 @@ fn programs_for_the_host_run() {
     compile_and_run_with("host", &["-std=c++20", "-D__CPU_SIM"]);
 }
 
+/// The files that programs name (cpp.md 1): each may come first and alone.
+#[test]
+fn every_named_header_stands_alone() {
+    let named = [
+        "common/constants.hpp",
+        "common/type.hpp",
+        "common/pto_tile.hpp",
+        "common/memory.hpp",
+        "common/utils.hpp",
+        "common/event.hpp",
+        "common/pto_instr.hpp",
+        "common/cpu_stub.hpp",
+        "common/debug.h",
+        "common/fifo.hpp",
+        "common/fixpipe.hpp",
+        "cpu/tile_offsets.hpp",
+        "cpu/MXTypes.hpp",
+        "comm/comm_types.hpp",
+        "comm/pto_comm_inst.hpp",
+        "comm/pto_comm_instr_impl.hpp",
+    ];
+    if !has_compiler("g++") {
+        return;
+    }
+    for name in named {
+        let source = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("alone.cpp");
+        std::fs::write(&source, format!("#include <pto/{name}>\n#include <pto/pto-inst.hpp>\nint main() {{}}\n"))
+            .unwrap();
+        let mut command = Command::new("g++");
+        command.args(["-std=c++17", "-D__CPU_SIM", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I"]);
+        let output = command.arg(root().join("include")).arg(&source).output().unwrap();
+        assert!(output.status.success(), "{name}:\n{}", text(&output));
+    }
+}
+
 #[test]
 fn cores_that_are_threads_meet_in_pipes() {
     compile_and_run_with("pipes", &["-std=c++20", "-D__CPU_SIM"]);

@@ -395,6 +395,58 @@ static void Conv()
     EXPECT_RULE("timg2col-fmap", SETFMATRIX(empty));
 }
 
+static void ConvMoves()
+{
+    constexpr int N = 2, C = 20, H = 3, W = 2;
+    using Image = ConvTile<TileType::Mat, half, 1024, Layout::NCHW, ConvTileShape<N, C, H, W>>;
+    using Blocks = ConvTile<TileType::Mat, half, 2048, Layout::NC1HWC0, ConvTileShape<N, 2, H, W, 16>>;
+    using Fractal = ConvTile<TileType::Mat, half, 4096, Layout::FRACTAL_Z, ConvTileShape<2 * H * W, 1, 16, 16>>;
+    Image image;
+    for (int i = 0; i < N * C * H * W; ++i) {
+        image.data()[i] = half(i);
+    }
+    Blocks blocks;
+    Tile<TileType::Vec, half, 16, 16> tmp;
+    TTRANS(blocks, image, tmp);
+    const auto at = [&](int n, int c, int h, int w) { return image.data()[((n * C + c) * H + h) * W + w]; };
+    EXPECT(blocks.data()[(((1 * 2 + 1) * H + 2) * W + 1) * 16 + 3] == at(1, 19, 2, 1));
+    Fractal fractal;
+    TTRANS(fractal, blocks, tmp);
+    EXPECT(fractal.data()[(((1 * H + 2) * W + 1) * 16 + 1) * 16 + 3] == at(1, 19, 2, 1));
+    Image back;
+    TTRANS(back, blocks, tmp);
+    EXPECT(std::memcmp(back.data(), image.data(), sizeof(half) * N * C * H * W) == 0);
+    TileRight<half, 32, 16> right;
+    TEXTRACT(right, fractal, 16, 0);
+    // Row 17 is element 1 of block 2, which is image row 1, column 0 of the first channels.
+    EXPECT(right.GetElement(17, 1) == at(1, 1, 1, 0));
+    TMOV(right, fractal);
+    EXPECT(right.GetElement(1, 0) == at(0, 1, 0, 0));
+    EXPECT_RULE("textract-align", TEXTRACT(right, fractal, 8, 0));
+    EXPECT_RULE("textract-bounds", TEXTRACT(right, fractal, 2 * H * W * 16 - 16, 0));
+    EXPECT_RULE("ttrans-layout", TTRANS(image, back, tmp));
+    using Volume = ConvTile<TileType::Mat, half, 1024, Layout::NCDHW, ConvTileShape<1, 16, 2, 2, 2>>;
+    using Fractal3 = ConvTile<TileType::Mat, half, 4096, Layout::FRACTAL_Z_3D, ConvTileShape<8, 1, 16, 16>>;
+    using Grouped = ConvTile<TileType::Mat, half, 1024, Layout::GNCHW, ConvTileShape<2, 1, 16, 2, 2>>;
+    using GroupedBlocks = ConvTile<TileType::Mat, half, 1024, Layout::GNC1HWC0, ConvTileShape<2, 1, 1, 2, 2, 16>>;
+    using GroupedFractal = ConvTile<TileType::Mat, half, 4096, Layout::FRACTAL_Z, ConvTileShape<8, 1, 16, 16>>;
+    Volume volume;
+    Grouped grouped;
+    for (int i = 0; i < 128; ++i) {
+        volume.data()[i] = half(i);
+        grouped.data()[i] = half(i);
+    }
+    Fractal3 fractal3;
+    TTRANS(fractal3, volume, tmp);
+    EXPECT(fractal3.data()[(1 * 4 + 1 * 2 + 0) * 256 + 5] == volume.data()[((5 * 2 + 1) * 2 + 1) * 2]);
+    GroupedBlocks groupedBlocks;
+    TTRANS(groupedBlocks, grouped, tmp);
+    EXPECT(groupedBlocks.data()[((1 * 2 + 1) * 2 + 0) * 16 + 7] == grouped.data()[((16 + 7) * 2 + 1) * 2]);
+    GroupedFractal groupedFractal;
+    TTRANS(groupedFractal, groupedBlocks, tmp);
+    EXPECT(groupedFractal.data()[(1 * 4 + 1 * 2 + 0) * 256 + 7] == grouped.data()[((16 + 7) * 2 + 1) * 2]);
+}
+
 static void Threads()
 {
     // A tile that another thread uses works on the storage of the one that bound it.
@@ -433,6 +485,7 @@ int main()
     CustomPads();
     Views();
     Conv();
+    ConvMoves();
     Threads();
     return Finish("host");
 }

@@ -175,9 +175,11 @@ public:
         TesseraConv conv{};
         conv.loc = static_cast<uint32_t>(Loc_);
         conv.elem = static_cast<uint32_t>(detail::ElemOf<T>::tag);
-        conv.has_depth = HasDepth ? 1 : 0;
+        // Groups lie where depths do: to the library a sixth dimension is only an extent more.
+        constexpr bool isLong = totalDimCount == 6;
+        conv.has_depth = isLong ? 1 : 0;
         for (int i = 0, from = 0; i < 6; ++i) {
-            conv.dims[i] = i == 1 && !HasDepth ? 1 : from < totalDimCount ? static_cast<uint64_t>(shape_.shape[from++]) : 1;
+            conv.dims[i] = i == 1 && !isLong ? 1 : from < totalDimCount ? static_cast<uint64_t>(shape_.shape[from++]) : 1;
         }
         return conv;
     }

@@ -6,6 +6,7 @@
 #define PTO_COMMON_PTO_INSTR_HPP
 
 #include <pto/common/compare.hpp>
+#include <pto/common/conv_moves.hpp>
 #include <pto/common/elementwise.hpp>
 #include <pto/common/fill.hpp>
 #include <pto/common/gather.hpp>
