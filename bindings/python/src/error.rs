@@ -55,6 +55,10 @@ impl Diagnostic {
         }
     }
 
+    pub fn rendered(&self) -> &str {
+        &self.rendered
+    }
+
     /// All of some findings.
     pub fn all<'d>(
         found: impl IntoIterator<Item = &'d tessera::Diagnostic>,

@@ -3,14 +3,14 @@
 use crate::array::array_to_numpy;
 use crate::error::{Diagnostic, raise, raise_all, refuse};
 use crate::given::{self, numbers};
-use crate::views::{Argument, Equivalence, Kernel, Plan, Trace};
+use crate::views::{Argument, Equivalence, Kernel, Plan, Races, Trace};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tessera::equiv::{Answer, Given, Which, equiv};
-use tessera::program::{Outputs, PrintedWhat};
+use tessera::program::{OrderOptions, Outputs, PrintedWhat};
 use tessera::trace::{Target, Way, back, forward};
 use tessera::{Profile, TextForm};
 use tessera_cli::render::values::show_tile;
@@ -286,6 +286,14 @@ impl Program {
         Ok(Plan::new(&kernel, &placement, &self.source))
     }
 
+    /// Which accesses of different pipes race, which flags are wrong, and where the program stops for ever.
+    #[pyo3(signature = (profile=None, *, entry=None))]
+    fn races(&self, py: Python<'_>, profile: Option<&str>, entry: Option<&str>) -> PyResult<Races> {
+        let kernel = self.legal(py, profile, entry)?;
+        let report = py.detach(|| kernel.order(&OrderOptions::default())).map_err(|e| self.raise(py, &e))?;
+        Ok(Races::new(&report, &self.source))
+    }
+
     /// The program in another form: `asm`, `ssa` or `dps`; without one, as it is written, in canonical text.
     #[pyo3(signature = (form=None))]
     fn to(&self, py: Python<'_>, form: Option<&str>) -> PyResult<String> {
@@ -391,5 +399,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Argument>()?;
     module.add_class::<Plan>()?;
     module.add_class::<Trace>()?;
+    module.add_class::<Races>()?;
     module.add_class::<Equivalence>()
 }

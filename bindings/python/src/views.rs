@@ -1,11 +1,12 @@
 //! What a program answers with: kernels, plans, traces, equivalence. All of it shows itself in a notebook.
 
+use crate::error::Diagnostic;
 use crate::page::{block, table};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tessera::equiv::{Answer, Different, Witness};
 use tessera::info::{KernelInfo, What};
-use tessera::program::Placement;
+use tessera::program::{OrderReport, Placement};
 use tessera::trace::{Target, Way};
 use tessera_cli::commands::{plan, trace};
 use tessera_cli::render::map;
@@ -341,6 +342,38 @@ impl Equivalence {
 
     fn __repr__(&self) -> String {
         format!("<Equivalence {}, {} elements>", self.answer, self.elements)
+    }
+
+    fn _repr_html_(&self) -> String {
+        block(&self.__str__())
+    }
+}
+
+/// What is known of the order between the pipes of a program.
+#[pyclass(frozen, get_all, module = "tessera")]
+#[derive(Clone, Debug)]
+pub struct Races {
+    /// `race-free`, `races` or `undecided`.
+    verdict: &'static str,
+    /// Races and broken rules of flags, in the order of the text; where nothing could be told, why.
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Races {
+    pub fn new(report: &OrderReport, source: &Source) -> Self {
+        Races { verdict: report.verdict.name(), diagnostics: Diagnostic::all(&report.diagnostics, Some(source)) }
+    }
+}
+
+#[pymethods]
+impl Races {
+    fn __str__(&self) -> String {
+        let found = self.diagnostics.iter().map(|d| d.rendered());
+        std::iter::once(self.verdict).chain(found).collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Races {}, {} findings>", self.verdict, self.diagnostics.len())
     }
 
     fn _repr_html_(&self) -> String {

@@ -172,3 +172,16 @@ def test_warnings_and_prints():
     result = tessera.Program(text).run()
     assert "%t: f32 (8, 8)" in result.printed
     assert {w.rule for w in result.warnings} == {"undefined-read"} and result.warnings[0].line == 2
+
+
+def test_races(examples):
+    assert tessera.Program(examples / "softmax.pto").races("a5").verdict == "race-free"
+    # Nobody waits for the load.
+    text = """func.func @k(%x: memref<8x8xf32>) attributes {pto.sync = "manual"} {
+  %t = pto.alloc_tile : !pto.tile_buf<8x8xf32>
+  pto.tload ins(%x : memref<8x8xf32>) outs(%t : !pto.tile_buf<8x8xf32>)
+  pto.tadd ins(%t, %t : !pto.tile_buf<8x8xf32>, !pto.tile_buf<8x8xf32>) outs(%t : !pto.tile_buf<8x8xf32>)
+  return
+}"""
+    found = tessera.Program(text).races("a5")
+    assert found.verdict == "races" and found.diagnostics[0].is_error and "tadd" in str(found)

@@ -15,6 +15,7 @@ from ._tessera import Layout as Layout
 from ._tessera import Machine as Machine
 from ._tessera import Plan as Plan
 from ._tessera import Program as Program
+from ._tessera import Races as Races
 from ._tessera import Tile as Tile
 from ._tessera import Trace as Trace
 from ._tessera import __version__ as __version__
@@ -33,6 +34,7 @@ __all__ = [
     "Outcome",
     "Plan",
     "Program",
+    "Races",
     "Result",
     "Tile",
     "Trace",
