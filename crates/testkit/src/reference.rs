@@ -248,7 +248,9 @@ impl<'a> Reference<'a> {
     pub(crate) fn value(&self, src: &Picture, dst: Elem, at: [u64; 2], column: u64) -> Result<Cell, &'static str> {
         let cell = src.get(at[0], at[1]);
         let elem = src.tile.elem;
-        if src.tile.loc != Loc::Acc {
+        // On cpu Mat is quantized as Acc is (fixpipe.md 1).
+        let is_quantized = self.source(Role::Fp).is_ok() || self.inst.scalar(Role::Quant).is_some();
+        if src.tile.loc != Loc::Acc && !is_quantized {
             let into_bias = self.inst.dst().is_some_and(|d| d.tile.loc == Loc::Bias);
             return Ok(if elem != dst {
                 Cell::result(convert(elem, dst, cell.bits), cell.is_whole(elem))
@@ -282,6 +284,14 @@ impl<'a> Reference<'a> {
         }
         if elem == dst && !fixpipe.relu && param.is_none() {
             return Ok(cell);
+        }
+        if elem.bits() != 32 {
+            // Equal types on cpu (fixpipe.md 2): only ReLU is left.
+            let is_positive = match elem.decode(cell.bits) {
+                Number::Int(v) => v > 0,
+                Number::Float(v) => v > 0.0,
+            };
+            return Ok(Cell::result(if is_positive { cell.bits } else { 0 }, cell.is_whole(elem)));
         }
         Ok(Cell::result(fixpipe.apply(cell.bits as u32, param.as_ref()), cell.is_whole(elem)))
     }
