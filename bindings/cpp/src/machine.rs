@@ -231,7 +231,7 @@ impl TesseraMachine {
     }
 
     fn load_into(&mut self, tile: TileId, view: &View) -> Answer<Vec<Diagnostic>> {
-        let mut inst = Inst::new(Opcode::Tload, Form::Plain, self.profile);
+        let mut inst = Inst::tload(self.profile);
         inst.global = Some(view.global.clone());
         let (_, done) = self.engine.transfer_with(&inst, &[(Role::Dst, tile)], view.len, |_| view.contents())?;
         Ok(done.warnings.to_vec())
@@ -239,7 +239,7 @@ impl TesseraMachine {
 
     pub(crate) fn store(&mut self, view: &mut View, t: &TesseraTile) -> Answer<Vec<Diagnostic>> {
         let arg = convert::tile_arg(Role::Src, t, self.profile)?;
-        let mut inst = Inst::new(Opcode::Tstore, Form::Plain, self.profile);
+        let mut inst = Inst::tstore(self.profile);
         inst.tiles.push(arg);
         self.transfer(inst, view)
     }

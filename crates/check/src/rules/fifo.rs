@@ -116,7 +116,7 @@ fn check_layouts(profile: Profile, pushed: &Tile, popped: &Tile) -> Option<Fault
     inst.tiles.push(TileArg::of_type(Role::Dst, *popped));
     inst.scalars.extend([Role::Row, Role::Col].map(|role| ScalarArg::new(role, 0)));
     let asked = |fault: &Fault| {
-        let kinds = Opcode::Tinsert.info().rules.iter().filter(|r| r.kind == RuleKind::InsertSignature);
+        let kinds = inst.op.info().rules.iter().filter(|r| r.kind == RuleKind::InsertSignature);
         fault.is_error() && kinds.into_iter().any(|r| r.id == fault.rule)
     };
     check(&inst).iter().any(asked).then(refuse)

@@ -47,7 +47,7 @@ enum Kind {
     Binary(Streams, fn(&[f32], &[f32], &mut [f32])),
     Unary(Streams, fn(&[f32], &mut [f32])),
     MultiplyAdds(usize),
-    Instruction(Instructions),
+    Instruction(Box<Instructions>),
 }
 
 impl Laps {
@@ -61,7 +61,7 @@ impl Laps {
             Yardstick::MultiplyAdds => Kind::MultiplyAdds(case.work.amount()),
             Yardstick::Instruction(other) => {
                 let instructions = Instructions::new(other, tracked)?;
-                return Ok(Laps { turns: instructions.turns(), kind: Kind::Instruction(instructions) });
+                return Ok(Laps { turns: instructions.turns(), kind: Kind::Instruction(Box::new(instructions)) });
             }
         };
         Ok(Laps { kind, turns })
@@ -76,7 +76,7 @@ impl Laps {
     pub fn lap(&mut self) -> Result<()> {
         match &mut self.kind {
             Kind::Memcpy(streams) => streams.each(|from, _, to| to.copy_from_slice(from)),
-            Kind::Binary(streams, run) => streams.each(|a, b, to| run(a, b, to)),
+            Kind::Binary(streams, run) => streams.each(*run),
             Kind::Unary(streams, run) => streams.each(|a, _, to| run(a, to)),
             Kind::MultiplyAdds(count) => {
                 for _ in 0..self.turns {
@@ -189,7 +189,7 @@ vectorised! {
         for (to, a) in to.iter_mut().zip(a) {
             let rounded = a.mul_add(std::f32::consts::LOG2_E, ROUND);
             let r = a.mul_add(std::f32::consts::LOG2_E, -(rounded - ROUND));
-            let p = [0.0013333558, 0.009618129, 0.05550411, 0.24022651, 0.6931472, 1.0];
+            let p = [0.001_333_355_8, 0.009_618_129, 0.055_504_11, 0.240_226_5, std::f32::consts::LN_2, 1.0];
             let p = p.iter().skip(1).fold(p[0], |sum: f32, c| sum.mul_add(r, *c));
             *to = f32::from_bits(p.to_bits().wrapping_add(rounded.to_bits() << 23));
         }

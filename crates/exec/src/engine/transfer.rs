@@ -9,7 +9,7 @@ use crate::nest::Place;
 use std::ops::Range;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{GlobalArg, Inst, ScatterAtomic};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Pad;
 
@@ -65,7 +65,7 @@ impl Engine {
 
     /// TLOAD of a view of `bytes` into a tile.
     pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<Issued<'_>, Refused> {
-        let mut inst = Inst::new(Opcode::Tload, Form::Plain, self.profile);
+        let mut inst = Inst::tload(self.profile);
         let (range, view) = touched(view, bytes.len());
         inst.global = Some(view);
         let bytes = bytes.get(range).unwrap_or(bytes);
@@ -75,7 +75,7 @@ impl Engine {
 
     /// TSTORE of a tile into a view of `bytes`.
     pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<Issued<'_>, Refused> {
-        let mut inst = Inst::new(Opcode::Tstore, Form::Plain, self.profile);
+        let mut inst = Inst::tstore(self.profile);
         inst.global = Some(view.clone());
         self.transfer(inst, &[(Role::Src, tile)], bytes)
     }
@@ -95,7 +95,7 @@ impl Engine {
     /// alone.
     pub fn host_load(&mut self, tile: TileId, view: GlobalArg, buffer: Memory) -> Result<(), Failure> {
         self.set_buffer(buffer);
-        let done = self.host(Opcode::Tload, (Role::Dst, tile), view, 0);
+        let done = self.host(Inst::tload(Profile::Cpu), (Role::Dst, tile), view, 0);
         self.set_buffer(Memory::default());
         done.map(|_| ())
     }
@@ -104,16 +104,15 @@ impl Engine {
     /// something was undefined.
     pub fn host_store(&mut self, tile: TileId, view: GlobalArg, len: usize, core: u8) -> Result<(Runs, bool), Failure> {
         self.set_buffer(empty(len));
-        let done = self.host(Opcode::Tstore, (Role::Src, tile), view, core);
+        let done = self.host(Inst::tstore(Profile::Cpu), (Role::Src, tile), view, core);
         let runs = self.take_stored();
         done.map(|effect| (runs, effect.stored_undefined))
     }
 
     /// A transfer as cpu has it, about which no rule is asked.
-    fn host(&mut self, op: Opcode, tile: (Role, TileId), view: GlobalArg, core: u8) -> Result<Effect, Failure> {
+    fn host(&mut self, mut inst: Inst, tile: (Role, TileId), view: GlobalArg, core: u8) -> Result<Effect, Failure> {
         self.reserve_tile(tile.1, core)?;
         let object = self.object(tile.1)?;
-        let mut inst = Inst::new(op, Form::Plain, Profile::Cpu);
         let mut arg = self.arg(object, tile.0);
         arg.tile.pad = Pad::Null;
         inst.tiles.push(arg);

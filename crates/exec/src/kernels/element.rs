@@ -149,10 +149,11 @@ macro_rules! halves {
             }
 
             #[inline(always)]
+            #[allow(clippy::almost_swapped, reason = "one of the functions changes nothing")]
             unsafe fn put_all<M: Machine>(mut values: [f32; LANES]) -> [u16; LANES] {
-                for v in &mut values {
-                    let $v = *v;
-                    *v = $value;
+                for lane in &mut values {
+                    let $v = *lane;
+                    *lane = $value;
                 }
                 // SAFETY: the contract of this function.
                 unsafe { M::to_halves(values) }

@@ -1,5 +1,7 @@
 //! An independent model of sync.md 2 to 4: everything is unrolled, every pair of nodes is compared, nothing is clever.
 
+#![allow(clippy::needless_range_loop, clippy::type_complexity, reason = "a model that reads like its definition")]
+
 use super::program::{Block, Stmt, VEC_STEP};
 use std::collections::{BTreeMap, BTreeSet};
 use tessera_isa::ops::Pipe;

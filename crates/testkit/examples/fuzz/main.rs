@@ -5,6 +5,15 @@
 //! 1 GiB of growth is a finding: the input goes to a file, and the exit code is 1. The same seed gives the same inputs.
 //! Files on the command line are given to the targets as they are.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a command that talks to the terminal"
+)]
+
 mod calls;
 mod corpus;
 mod mutate;

@@ -8,12 +8,12 @@ use super::super::step::{Exec, Stop};
 use super::links::{Popped, Pushed, Wait};
 use crate::engine::memory::{MemoryId, on_core};
 use crate::engine::{Global, TileId, is_valid_set};
-use crate::lower::{Failure, failure};
+use crate::lower::{Failure, broken, failure};
 use crate::nest::Place;
 use tessera_check::fifo;
 use tessera_ir::OpId;
 use tessera_isa::inst::{Inst, ViewTag, ViewTags};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Dir;
 use tessera_isa::tile::{Loc, Tile};
@@ -32,7 +32,8 @@ impl Exec<'_> {
         self.is_alive(push.src)?;
         let object = self.engine.object(self.object_of(push.src))?;
         let (tile, valid) = (object.tile, object.valid);
-        is_valid_set(self.opcode(at), Role::Src, valid)?;
+        let op = self.cx.func.op(at).opcode().ok_or_else(|| broken("a push is no instruction"))?;
+        is_valid_set(op, Role::Src, valid)?;
         let valid = valid.map(|v| v.unwrap_or(0));
         if let Some(fault) =
             fifo::check_push(self.cx.profile, channel.dir, channel.split, channel.slot_size, &tile, valid)
@@ -243,7 +244,7 @@ impl Exec<'_> {
         if self.cx.blocks > 1 {
             self.engine.memories.set_writer(at.0);
         }
-        let inst = Inst::new(Opcode::Tstore, Form::Plain, self.engine.profile);
+        let inst = Inst::tstore(self.engine.profile);
         let undefined = self.transfer(push.cache, inst, (Role::Src, src), &view)?;
         if undefined {
             self.warn_undefined(at, push.src, "is pushed");
@@ -287,7 +288,7 @@ impl Exec<'_> {
             Dir::V2c => (valid, [0, 0]),
         };
         let view = self.slot_view(pop.global, channel, slot, elem, whole, (first, valid))?;
-        let inst = Inst::new(Opcode::Tload, Form::Plain, self.engine.profile);
+        let inst = Inst::tload(self.engine.profile);
         self.transfer(pop.cache, inst, (Role::Dst, id), &view).map_err(|e| self.at(at, e))?;
         Ok(())
     }
@@ -348,10 +349,6 @@ impl Exec<'_> {
         }
         let start = self.engine.start(cache, Some(view))?;
         Ok(self.engine.run(cache, start)?.stored_undefined)
-    }
-
-    fn opcode(&self, at: OpId) -> Opcode {
-        self.cx.func.op(at).opcode().unwrap_or(Opcode::Tprint)
     }
 }
 
