@@ -63,7 +63,9 @@ impl Check<'_> {
     }
 
     fn tile(&self, value: Option<ValueId>) -> Option<Tile> {
-        self.module.types.get(self.func.value(value?).ty).on(self.profile)
+        // The value of a broken statement has no type.
+        let id = self.func.value(value?).ty;
+        if self.module.types.contains(id) { self.module.types.get(id).on(self.profile) } else { None }
     }
 
     fn part(&mut self, id: OpId, op: &Op, part: Part) {

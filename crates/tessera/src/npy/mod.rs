@@ -115,7 +115,8 @@ impl Array {
         if big_endian && width > 1 {
             bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
         }
-        Ok(Array { dtype, descr: header.descr, shape: header.shape, bytes })
+        // The bytes are little-endian now, and a file written of them says so.
+        Ok(Array { dtype, descr: header.descr.replacen('>', "<", 1), shape: header.shape, bytes })
     }
 
     /// An array of an element type, with the descriptor that files are written with (syntax.md 4). The last extent of

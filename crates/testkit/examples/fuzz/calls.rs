@@ -64,7 +64,8 @@ impl Choices<'_> {
             type_valid_col: if usual { cols as i64 } else { (self.number() as i64).wrapping_sub(1) },
             valid_row,
             valid_col,
-            storage_kind: if automatic { 2 } else { self.tag(3) },
+            // A pointer to any place (3) would be the caller's fault.
+            storage_kind: if automatic { 2 } else { Some(self.tag(3)).filter(|kind| *kind != 3).unwrap_or(4) },
             reserved: 0,
             storage,
             offset: if usual { 0 } else { self.number() },
