@@ -69,7 +69,12 @@ impl Scales {
         };
         let mut said = joined.operands.iter().map(|n| lives[*n].manual.map(|(_, addr)| addr));
         let mut said: Vec<Option<u64>> = said.by_ref().flatten().collect();
-        said.extend(joined.scales.iter().filter_map(|n| lives[*n].manual.map(|(_, addr)| addr.map(|a| a * RATIO))));
+        said.extend(
+            joined
+                .scales
+                .iter()
+                .filter_map(|n| lives[*n].manual.map(|(_, addr)| addr.map(|a| a.saturating_mul(RATIO)))),
+        );
         let agrees = said.iter().all(|addr| addr.is_some() && *addr == said[0]);
         let is_large = joined.operands.len() + joined.scales.len() > MAX;
         if is_large || !apart(&joined.operands) || !apart(&joined.scales) || !agrees {

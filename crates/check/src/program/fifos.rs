@@ -17,7 +17,9 @@ use tessera_isa::tile::{Loc, Tile};
 
 /// The FIFO rules of a kernel without calls.
 pub(super) fn check(module: &Module, func: &Func, profile: Profile, report: &mut Report) {
-    if !func.ops.iter().any(|op| fifo::part(op).is_some()) {
+    // The value of a broken statement has no type, and its error comes first.
+    let is_broken = func.values.iter().any(|value| !module.types.contains(value.ty));
+    if is_broken || !func.ops.iter().any(|op| fifo::part(op).is_some()) {
         return;
     }
     let constants = Constants::new(module, func);
@@ -63,9 +65,7 @@ impl Check<'_> {
     }
 
     fn tile(&self, value: Option<ValueId>) -> Option<Tile> {
-        // The value of a broken statement has no type.
-        let id = self.func.value(value?).ty;
-        if self.module.types.contains(id) { self.module.types.get(id).on(self.profile) } else { None }
+        self.module.types.get(self.func.value(value?).ty).on(self.profile)
     }
 
     fn part(&mut self, id: OpId, op: &Op, part: Part) {
