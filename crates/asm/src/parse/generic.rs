@@ -208,7 +208,10 @@ impl Parser<'_> {
         let loc = g.loc.take();
         let raws = std::mem::take(&mut g.operands);
         let flags = match g.take("overflowFlags").map(|e| e.value) {
-            Some(Attr::Dialect(_, body)) => body.split(", ").filter(|w| *w != "none").map(str::to_string).collect(),
+            Some(Attr::Dialect(_, body)) => {
+                let is_flag = |w: &&str| *w != "none" && !w.is_empty() && w.bytes().all(|b| b.is_ascii_alphabetic());
+                body.split(", ").filter(is_flag).map(str::to_string).collect()
+            }
             _ => Vec::new(),
         };
         let build = |p: &mut Self, kind, ty, out| p.build_arith(results, kind, &raws, ty, out, flags);
