@@ -27,7 +27,7 @@ impl Parser<'_> {
         if draft.types.len() != results.names.len() && text.has_result {
             return self.expected("`->` and the type of the result");
         }
-        if !text.has_result && !(draft.types.is_empty() && results.names.is_empty()) {
+        if !(text.has_result || draft.types.is_empty() && results.names.is_empty()) {
             let what = format!("{op} has no result");
             return self.fail("operand-count", results.start.to(self.prev), what, "leave the result and its type out");
         }
