@@ -15,6 +15,7 @@ mod order;
 mod place;
 mod races;
 mod report;
+pub mod timeline;
 mod trace;
 mod walk;
 
@@ -159,6 +160,7 @@ pub fn check(
         brief: false,
         values,
         limits,
+        exact: None,
     };
     let mut reporter = Reporter::new(module, func, profile, text);
     let mut choices = Choices::default();

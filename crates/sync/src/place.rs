@@ -52,6 +52,7 @@ fn apart(module: &Module, func: &Func, profile: Profile) -> Option<FxHashSet<(Va
         brief,
         values: &[],
         limits,
+        exact: None,
     };
     let constants = Constants::new(module, func);
     let mut choices = Choices::default();

@@ -6,6 +6,7 @@ use crate::form::{Form, Terms};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_ir::{OpId, ValueId};
+use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::tile::Loc;
 
@@ -158,6 +159,8 @@ pub struct Trace {
     /// Events that an event waits for by name.
     pub named: FxHashMap<u32, SmallVec<[u32; 2]>>,
     pub misuses: Vec<Misuse>,
+    /// The instructions of events, in a run of which everything is known.
+    pub insts: FxHashMap<u32, Inst>,
     /// When instructions and control flow begin and end, if that was asked for.
     pub ticks: Vec<Tick>,
     /// How many operations were looked at to find all this.

@@ -6,9 +6,11 @@ pub mod grid;
 pub(crate) mod json;
 pub(crate) mod legality;
 pub mod map;
+pub(crate) mod sarif;
 mod svg;
 pub mod table;
 pub mod tile;
+pub mod timeline;
 pub mod values;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

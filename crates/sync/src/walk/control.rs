@@ -21,6 +21,9 @@ impl<'a> Walk<'a> {
         if let Some(known) = form.known() {
             return Ok(known != 0);
         }
+        if self.subject.exact.is_some() {
+            return Err(self.needed(op.span, "which way this goes", &[form]));
+        }
         let (key, meant) = condition(&self.symbols, &form);
         if let (true, Key::AtMost(terms, n) | Key::Equal(terms, n)) = (self.open_loops > 0, &key) {
             let asked = self.asked.entry(id).or_insert_with(|| (terms.clone(), *n));
@@ -125,12 +128,16 @@ impl<'a> Walk<'a> {
             *carried = this.vals(f.yields);
             done
         };
-        match count.filter(|n| n.saturating_mul(weight) <= MAX_UNROLLED) {
+        let unrolled = |n: &u64| n.saturating_mul(weight) <= MAX_UNROLLED || self.subject.exact.is_some();
+        match count.filter(unrolled) {
             Some(count) => {
                 for i in 0..count {
                     self.count(op)?;
                     turn(self, &mut carried, i)?;
                 }
+            }
+            None if self.subject.exact.is_some() => {
+                return Err(self.needed(op.span, "how often this loop runs", &bounds));
             }
             None => {
                 self.open_loops += 1;
@@ -172,6 +179,20 @@ impl<'a> Walk<'a> {
             this.turn.pop();
             done
         };
+        if self.subject.exact.is_some() {
+            first(self, carried)?;
+            for i in 0.. {
+                if !self.truth(id, op, w.condition)? {
+                    break;
+                }
+                self.count(op)?;
+                turn(self, i)?;
+            }
+            self.new_turn();
+            let handed = self.vals(w.handed);
+            self.set_all(w.results, handed);
+            return Ok(());
+        }
         self.open_loops += 1;
         let trips = self.trips(id, op, Key::While(id), (weight, 0), |this, rounds| {
             first(this, carried.clone())?;

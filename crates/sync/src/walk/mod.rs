@@ -6,11 +6,13 @@
 
 mod choices;
 mod control;
+mod exact;
 mod global;
 mod order;
 mod tiles;
 
 pub use choices::Choices;
+pub(crate) use exact::Exact;
 
 use crate::form::{Expr, Form, Symbols};
 use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
@@ -82,6 +84,8 @@ pub(crate) struct Subject<'a> {
     /// Arguments whose numbers are known.
     pub values: &'a [(ValueId, i64)],
     pub limits: Limits,
+    /// One run, of which everything is known.
+    pub exact: Option<Exact>,
 }
 
 pub(crate) type Res = Result<(), Undecided>;

@@ -34,12 +34,14 @@ impl Core {
 }
 
 impl<'a> Walk<'a> {
-    /// The number of the vector core, and how many there are (isa/structure.md 4).
+    /// The number of the vector core, or of the block that runs, and how many there are (isa/structure.md 4).
     pub(super) fn core_number(&self, opcode: Opcode) -> Option<i64> {
         let mixed = self.subject.core != Core::Unsplit;
         match opcode {
             Opcode::GetSubblockIdx => Some(if let Core::Vector(n) = self.subject.core { n.into() } else { 0 }),
             Opcode::GetSubblockNum => Some(if mixed { 2 } else { 1 }),
+            Opcode::GetBlockIdx => self.subject.exact.map(|run| run.block),
+            Opcode::GetBlockNum => self.subject.exact.map(|run| run.blocks),
             _ => None,
         }
     }

@@ -242,11 +242,12 @@ impl<'a> Walk<'a> {
         }
         let tiles = inst.tiles.iter().map(|t| (t.role, t.tile));
         let pipe = opcode.pipe(form, profile, tiles);
-        match prints {
+        let event = match prints {
             true => self.event(id, Some(tessera_isa::ops::Pipe::S), Kind::Meets, &accesses),
             false if accesses.is_empty() && op.results.is_empty() => return,
             false => self.event(id, Some(pipe), Kind::Work, &accesses),
         };
+        self.keep(event, inst);
     }
 
     /// What TGETVAL and TPRINT read.

@@ -1,0 +1,62 @@
+//! One run whose numbers are all known: nothing is chosen, and the instructions are kept.
+
+use super::Walk;
+use crate::Undecided;
+use crate::form::{Expr, Form};
+use tessera_ir::ValueId;
+use tessera_isa::diag::Span;
+use tessera_isa::inst::Inst;
+
+/// The block that runs, and how many there are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exact {
+    pub block: i64,
+    pub blocks: i64,
+}
+
+impl Walk<'_> {
+    /// Keeps the instruction of an event, if it will be asked for.
+    pub(super) fn keep(&mut self, event: u32, inst: Inst) {
+        if self.subject.exact.is_some() {
+            self.trace.insts.insert(event, inst);
+        }
+    }
+
+    /// Why a run is not known, with the arguments that would have to be.
+    pub(super) fn needed(&mut self, span: Span, what: &str, forms: &[Form]) -> Undecided {
+        let missing = self.arguments(forms);
+        let names: Vec<String> = missing.iter().map(|v| format!("%{}", self.name(*v))).collect();
+        let why = match names.as_slice() {
+            [] => format!("{what} depends on a value that the program finds only when it runs"),
+            names => format!("{what} depends on {}, which nobody gave a number", names.join(" and ")),
+        };
+        self.choices.missing = missing;
+        Undecided::at(span, why)
+    }
+
+    fn name(&self, value: ValueId) -> &str {
+        self.subject.module.names.text(self.subject.func.value(value).name)
+    }
+
+    /// The arguments that forms are made of; none where they depend on something else, too.
+    fn arguments(&self, forms: &[Form]) -> Vec<ValueId> {
+        let mut found = Vec::new();
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut left: Vec<u32> = forms.iter().flat_map(|f| f.terms.iter().map(|t| t.0)).collect();
+        while let Some(symbol) = left.pop() {
+            if !seen.insert(symbol) {
+                continue;
+            }
+            let mut inner = |all: &[&Form]| left.extend(all.iter().flat_map(|f| f.terms.iter().map(|t| t.0)));
+            match self.symbols.expr(&Form::symbol(symbol)) {
+                Some(Expr::Value(value)) if self.subject.func.args.contains(value) => found.push(*value),
+                Some(Expr::Arith(_, _, a, b) | Expr::Cmp(_, _, a, b)) => inner(&[a, b]),
+                Some(Expr::Cast(_, _, a)) => inner(&[a]),
+                Some(Expr::Select(a, b, c)) => inner(&[a, b, c]),
+                _ => return Vec::new(),
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+}
