@@ -6,7 +6,6 @@ use crate::form::{Form, Terms};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_ir::{OpId, ValueId};
-use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::tile::Loc;
 
@@ -129,6 +128,14 @@ pub struct Event {
     pub accesses: (u32, u32),
 }
 
+/// What an instruction costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Spent {
+    pub cycles: Option<u64>,
+    /// Are the valid regions of its tiles known?
+    pub sized: bool,
+}
+
 /// One moment of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tick {
@@ -159,8 +166,8 @@ pub struct Trace {
     /// Events that an event waits for by name.
     pub named: FxHashMap<u32, SmallVec<[u32; 2]>>,
     pub misuses: Vec<Misuse>,
-    /// The instructions of events, in a run of which everything is known.
-    pub insts: FxHashMap<u32, Inst>,
+    /// What events cost, in a run of which everything is known.
+    pub costs: FxHashMap<u32, Spent>,
     /// When instructions and control flow begin and end, if that was asked for.
     pub ticks: Vec<Tick>,
     /// How many operations were looked at to find all this.

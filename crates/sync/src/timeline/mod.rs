@@ -21,7 +21,6 @@ use tessera_ir::scalar::Constants;
 use tessera_ir::{Func, Module, OpId, Runs, ValueId};
 use tessera_isa::cost::Costs;
 use tessera_isa::diag::{Diagnostic, Span};
-use tessera_isa::inst::Inst;
 use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
@@ -245,13 +244,13 @@ pub fn timeline(
                 brief: false,
                 values: run.values,
                 limits: run.limits,
-                exact: Some(Exact { block: block.into(), blocks: run.blocks.into() }),
+                exact: Some(Exact { block: block.into(), blocks: run.blocks.into(), costs: run.costs }),
             };
             let trace = walk(subject, &constants, &mut choices, &mut sets);
             traces.push(trace.map_err(|why| not_known(why, &choices))?);
         }
-        let open = |inst: &&Inst| inst.tiles.iter().any(|t| t.valid.contains(&None));
-        line.unsized_work += traces.iter().flat_map(|t| t.insts.values()).filter(open).count() as u64;
+        let spent = traces.iter().flat_map(|t| t.costs.values());
+        line.unsized_work += spent.filter(|s| s.cycles.is_none() && !s.sized).count() as u64;
         Block { func, profile, run, traces: &traces, sets: &sets }.add(block, cores, &mut line)?;
     }
     line.total = line.processes.iter().flat_map(|p| &p.slices).map(|s| s.end).max().unwrap_or(0);
@@ -326,7 +325,7 @@ impl Block<'_> {
     /// How long an event takes; none where nobody knows.
     fn cycles(&self, trace: &Trace, n: usize) -> Option<u64> {
         match trace.events[n].kind {
-            Kind::Work | Kind::Meets => trace.insts.get(&(n as u32)).and_then(|inst| self.run.costs.cycles(inst)),
+            Kind::Work | Kind::Meets => trace.costs.get(&(n as u32)).and_then(|spent| spent.cycles),
             _ => Some(0),
         }
     }

@@ -229,7 +229,7 @@ impl<'a> Walk<'a> {
     fn count(&mut self, op: &Op) -> Res {
         self.steps += 1;
         match self.steps > self.subject.limits.steps {
-            true => Err(Undecided::at(op.span, "the program is too long to be followed on every path")),
+            true => Err(self.too_long(op.span)),
             false => Ok(()),
         }
     }

@@ -85,7 +85,7 @@ pub(crate) struct Subject<'a> {
     pub values: &'a [(ValueId, i64)],
     pub limits: Limits,
     /// One run, of which everything is known.
-    pub exact: Option<Exact>,
+    pub exact: Option<Exact<'a>>,
 }
 
 pub(crate) type Res = Result<(), Undecided>;
@@ -238,7 +238,7 @@ impl<'a> Walk<'a> {
         for id in &func.block(block).ops {
             self.steps += 1;
             if self.steps > self.subject.limits.steps || self.trace.events.len() > self.subject.limits.events {
-                return Err(Undecided::at(func.op(*id).span, "the program is too long to be followed on every path"));
+                return Err(self.too_long(func.op(*id).span));
             }
             let op = func.op(*id);
             let (ticks, events) = (self.trace.ticks.len(), self.trace.events.len());

@@ -247,7 +247,7 @@ impl<'a> Walk<'a> {
             false if accesses.is_empty() && op.results.is_empty() => return,
             false => self.event(id, Some(pipe), Kind::Work, &accesses),
         };
-        self.keep(event, inst);
+        self.keep(event, &inst);
     }
 
     /// What TGETVAL and TPRINT read.

@@ -47,7 +47,9 @@ impl Kernel {
             return Err(Error::request(what).help("a2a3 and a5 have costs"));
         }
         let costs = options.costs.as_ref().unwrap_or(&PUBLISHED);
-        let (values, limits) = (options.values.as_slice(), Limits::default());
+        // More than this nobody looks at.
+        let limits = Limits { events: 500_000, ..Limits::default() };
+        let values = options.values.as_slice();
         let mut run = Run { costs, values, blocks: options.blocks, automatic: false, limits };
         let found = if options.mode.unwrap_or_else(|| mode(&self.func)) == OrderMode::Manual {
             let placement = tessera_sync::place(self.module(), &self.func, profile, &[], options.mode)?;
@@ -55,7 +57,7 @@ impl Kernel {
         } else {
             let (func, mut module) = (self.without_flags(), self.module().clone());
             let placement = tessera_plan::plan(&module, &func, profile, &[])?;
-            match tessera_sync::insert(&mut module, &func, profile, &placement, limits) {
+            match tessera_sync::insert(&mut module, &func, profile, &placement, Limits::default()) {
                 Ok(synced) => timeline(&module, &synced.func, profile, &placement, &run),
                 // Flags hold for every run; of this one the dependences are known.
                 Err(_) => {

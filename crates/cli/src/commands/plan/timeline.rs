@@ -28,7 +28,8 @@ pub struct TimelineArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = bind::setting, requires = "timeline")]
     set: Vec<Bound<Setting>>,
     /// With `--timeline`: how often the kernel runs
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024),
+          requires = "timeline")]
     blocks: u32,
     /// With `--timeline`: who orders the pipes; left out: the program, if it has flags or barriers
     #[arg(long, value_enum, value_name = "MODE", requires = "timeline")]

@@ -113,7 +113,8 @@ impl Picture<'_> {
     fn legend(&mut self, y: f64) {
         let mut x = LEFT;
         let middle = y + 6.0;
-        for (class, text) in [("work", "instruction :line"), ("unknown", "of unknown cost"), ("path", "critical path")] {
+        for (class, text) in [("work", "instruction :line"), ("unknown", "of unknown cost"), ("path", "critical path")]
+        {
             self.svg
                 .line(format_args!(r#"<rect class="{class}" x="{x:.1}" y="{y:.1}" width="22" height="12" rx="2"/>"#));
             self.text((x + 28.0, y + 10.0), "note", "start", text);
