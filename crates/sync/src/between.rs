@@ -162,12 +162,18 @@ impl Lines<'_> {
         }
     }
 
-    /// How many processes a token is for.
-    fn readers(&self, core: Core, meets: bool) -> usize {
+    /// Who a token is for, and how they call it.
+    fn readers(&self, core: Core, id: i64, meets: bool) -> SmallVec<[(Core, Line); 2]> {
+        let line = |id: i64| Line::Token { id, meets: false };
+        let both = || SmallVec::from_slice(&[(Core::Vector(0), line(id)), (Core::Vector(1), line(id))]);
+        let one = |core: Core, id: i64| SmallVec::from_slice(&[(core, line(id))]);
         match (self.profile, core) {
-            (Profile::A2a3, Core::Cube) if !meets => 2,
-            (Profile::A2a3, Core::Vector(_)) if meets => 2,
-            _ => 1,
+            (Profile::A2a3, Core::Cube) if meets => one(Core::Cube, id),
+            (Profile::A2a3, Core::Cube) => both(),
+            (Profile::A2a3, _) if meets => both(),
+            (Profile::A2a3, _) => one(Core::Cube, id),
+            (_, Core::Vector(n)) => one(Core::Cube, id + 16 * i64::from(n)),
+            _ => one(Core::Vector(u8::from(id >= 16)), id % 16),
         }
     }
 
@@ -178,25 +184,21 @@ impl Lines<'_> {
         received.sort_unstable_by_key(|(_, waits)| waits.first().copied());
         for ((process, line), waits) in received {
             let tokens = self.tokens(self.traces[*process].core, *line);
-            let mut all = tokens.iter();
-            for wait in waits {
-                let needs = all.next();
+            for (n, wait) in waits.iter().enumerate() {
+                let needs = tokens.get(n);
                 needs.into_iter().flatten().for_each(|at| *taken.entry(*at).or_default() += 1);
                 between.needs.insert(*wait, needs.cloned());
             }
-            if matches!(line, Line::Token { .. }) && tokens.len() > MOST {
-                let sides = (0..2).map(|n| tokens.iter().filter_map(|t| t.get(n)).copied().collect::<Vec<At>>());
-                between.counters.extend(sides.map(|gives| (gives, waits.clone())));
-            }
         }
         for ((process, line), sends) in &self.sent {
-            let Line::Token { meets, .. } = *line else { continue };
-            let readers = self.readers(self.traces[*process].core, meets);
-            let is_left = |at: &&At| taken.get(*at).copied().unwrap_or(0) < readers;
+            let Line::Token { id, meets } = *line else { continue };
+            let readers = self.readers(self.traces[*process].core, id, meets);
+            let is_left = |at: &&At| taken.get(*at).copied().unwrap_or(0) < readers.len();
             between.left.extend(sends.iter().find(is_left));
-            // Nobody waits for any of them: the counter fills all the same.
-            if sends.len() > MOST && !sends.iter().any(|at| taken.contains_key(at)) {
-                between.counters.push((sends.clone(), Vec::new()));
+            for (core, line) in readers.into_iter().filter(|_| sends.len() > MOST) {
+                let reader = self.traces.iter().position(|t| t.core == core);
+                let waits = reader.and_then(|reader| self.received.get(&(reader, line)));
+                between.counters.push((sends.clone(), waits.cloned().unwrap_or_default()));
             }
         }
         between.left.sort_unstable();
