@@ -10,15 +10,16 @@ pub use banks::{Meeting, Side};
 pub use memory::Memory;
 pub use path::Step;
 
+use crate::between::Between;
 use crate::insert::deps;
 use crate::order::Edges;
-use crate::trace::{Event, Flag, Kind, Sets, Trace};
+use crate::trace::{Event, Flag, Kind, Line, Sets, Trace};
 use crate::walk::{Choices, Core, Exact, Subject, walk};
-use crate::{Limits, Undecided};
+use crate::{Limits, Mode, Undecided, process_mode, processes};
 use schedule::{Schedule, schedule};
 use std::fmt;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Func, Module, OpId, Runs, ValueId};
+use tessera_ir::{FifoId, Fifos, Func, Module, OpId, Runs, ValueId};
 use tessera_isa::cost::Costs;
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::Pipe;
@@ -32,7 +33,9 @@ pub struct Run<'a> {
     /// The numbers of arguments.
     pub values: &'a [(ValueId, i64)],
     pub blocks: u32,
-    /// Do the dependences order the pipes, where the program has no flags?
+    /// Who orders the pipes, whatever the program says; counts where a kernel runs on several cores.
+    pub mode: Option<Mode>,
+    /// Do the dependences order the pipes, and nothing else?
     pub automatic: bool,
     pub limits: Limits,
 }
@@ -109,6 +112,10 @@ pub enum Why {
     Flag(Pipe, Pipe, i64),
     /// A token between cores.
     Cores(i64),
+    /// A tile that was pushed into a FIFO.
+    Push(String),
+    /// A slot of a FIFO that is free again.
+    Free(String),
     /// A barrier of a pipe, or of all.
     Barrier(Option<Pipe>),
     /// The token of a buffer.
@@ -135,6 +142,8 @@ impl fmt::Display for Why {
             Why::Pipe => f.write_str("same pipe"),
             Why::Flag(from, to, id) => write!(f, "{from}→{to} EVENT_ID{id}"),
             Why::Cores(id) => write!(f, "sync {id}"),
+            Why::Push(name) => write!(f, "push into {name}"),
+            Why::Free(name) => write!(f, "free slot of {name}"),
             Why::Barrier(Some(pipe)) => write!(f, "barrier {pipe}"),
             Why::Barrier(None) => f.write_str("barrier ALL"),
             Why::Buffer(id) => write!(f, "buffer {id}"),
@@ -221,12 +230,11 @@ pub fn timeline(
     run: &Run<'_>,
 ) -> Result<Timeline, Unknown> {
     let constants = Constants::new(module, func);
-    let cores = match func.runs() {
-        Runs::Unsplit => &[Core::Unsplit][..],
-        Runs::One(tessera_ir::Core::Cube) => &[Core::Cube],
-        Runs::One(tessera_ir::Core::Vector) => &[Core::Vector(0)],
-        Runs::Mixed => return Err(mixed(func)),
-    };
+    let (cores, fifos) = (processes(func), Fifos::new(module, func));
+    let is_mixed = func.runs() == Runs::Mixed;
+    let mode = |core: &Core| run.mode.unwrap_or_else(|| process_mode(module, func, *core));
+    let automatic: Vec<bool> =
+        cores.iter().map(|core| run.automatic || is_mixed && mode(core) == Mode::Auto).collect();
     let mut line = Timeline::default();
     for block in 0..run.blocks {
         let (mut choices, mut sets) = (Choices::default(), Sets::default());
@@ -251,16 +259,11 @@ pub fn timeline(
         }
         let spent = traces.iter().flat_map(|t| t.costs.values());
         line.unsized_work += spent.filter(|s| s.cycles.is_none() && !s.sized).count() as u64;
-        Block { func, profile, run, traces: &traces, sets: &sets }.add(block, cores, &mut line)?;
+        let block_of = Block { func, profile, traces: &traces, sets: &sets, fifos: &fifos, automatic: &automatic };
+        block_of.add(block, cores, &mut line)?;
     }
     line.total = line.processes.iter().flat_map(|p| &p.slices).map(|s| s.end).max().unwrap_or(0);
     Ok(line)
-}
-
-fn mixed(func: &Func) -> Unknown {
-    let what = "the kernel runs on a cube core and two vector cores, and the order between cores is not followed";
-    let diagnostic = Box::new(Diagnostic::error("undecided", what).at(func.span, "the kernel"));
-    Unknown { diagnostic, missing: Vec::new() }
 }
 
 fn not_known(Undecided { span, why }: Undecided, choices: &Choices) -> Unknown {
@@ -277,20 +280,24 @@ fn not_known(Undecided { span, why }: Undecided, choices: &Choices) -> Unknown {
 struct Block<'a> {
     func: &'a Func,
     profile: Profile,
-    run: &'a Run<'a>,
     traces: &'a [Trace],
     sets: &'a Sets,
+    fifos: &'a Fifos,
+    /// By process: do its dependences order it?
+    automatic: &'a [bool],
 }
 
 impl Block<'_> {
     fn add(&self, block: u32, cores: &[Core], line: &mut Timeline) -> Result<(), Unknown> {
-        self.never_waits()?;
         let traces: Vec<&Trace> = self.traces.iter().collect();
+        let between = Between::new(&traces, self.profile, self.fifos);
+        self.never_waits(&between)?;
         let mut edges = Edges::inside(&traces, self.profile).all;
+        let ends = self.traces.iter().scan(0, |end, trace| Some(std::mem::replace(end, *end + trace.events.len())));
+        let first: Vec<usize> = ends.collect();
+        edges.extend(between.edges(&first).iter().map(|(from, to)| (*from as u32, *to as u32)));
         let ordered = edges.len();
-        if self.run.automatic {
-            edges.extend(self.dependences());
-        }
+        edges.extend(self.dependences());
         let length = |trace: &Trace, n: usize| self.cycles(trace, n).unwrap_or(1);
         let found = schedule(&traces, &edges, ordered, length).map_err(|node| self.stuck(node))?;
         let first = line.processes.len();
@@ -333,8 +340,9 @@ impl Block<'_> {
     /// What must be done before what, where flags do not say so.
     fn dependences(&self) -> Vec<(u32, u32)> {
         let (mut all, mut first) = (Vec::new(), 0u32);
-        for trace in self.traces {
-            for (y, deps) in (0u32..).zip(deps::deps(trace, self.sets)) {
+        for (trace, automatic) in self.traces.iter().zip(self.automatic) {
+            let deps = if *automatic { deps::deps(trace, self.sets) } else { Vec::new() };
+            for (y, deps) in (0u32..).zip(deps) {
                 all.extend(deps.iter().map(|dep| (first + dep.x, first + y)));
             }
             first += trace.events.len() as u32;
@@ -343,7 +351,11 @@ impl Block<'_> {
     }
 
     /// A wait that has no set never ends.
-    fn never_waits(&self) -> Result<(), Unknown> {
+    fn never_waits(&self, between: &Between) -> Result<(), Unknown> {
+        let stops = between.needs.iter().filter(|(_, needs)| needs.is_none()).map(|(at, _)| *at).min();
+        if let Some((process, event)) = stops {
+            return Err(self.never(self.traces[process].events[event].op, "nothing ever comes for it"));
+        }
         for trace in self.traces {
             let mut tokens = vec![(0usize, Vec::new()); trace.flags.len()];
             for event in &trace.events {
@@ -427,9 +439,10 @@ impl Block<'_> {
     fn why(&self, found: &Schedule, node: usize) -> Why {
         let (trace, _, event) = self.event(found, node);
         let Some((cause, edge)) = found.cause[node] else { return Why::Start };
-        let (_, _, before) = self.event(found, cause as usize);
+        let (other, _, before) = self.event(found, cause as usize);
         match (event.kind, before.kind) {
             (Kind::Wait(flag), Kind::Set(of)) if flag == of => Why::token(trace, flag),
+            (Kind::Receive(line), Kind::Send(_)) if !std::ptr::eq(trace, other) => self.line(line),
             (Kind::Take(id), Kind::Release(of)) if of == id => Why::Buffer(id),
             (Kind::Barrier, _) => Why::Barrier(event.pipe),
             (_, Kind::Barrier) if before.pipe.is_none() => Why::Barrier(None),
@@ -437,6 +450,19 @@ impl Block<'_> {
             _ if edge == schedule::Edge::Data => Why::Data,
             _ if event.pipe == before.pipe => Why::Pipe,
             _ => Why::Issue,
+        }
+    }
+
+    /// What comes from another core.
+    fn line(&self, line: Line) -> Why {
+        let name = |n: FifoId| {
+            let fifo = &self.fifos.list[n];
+            format!("{} FIFO {}", fifo.dir, fifo.name).trim_end().to_string()
+        };
+        match line {
+            Line::Token { id, .. } => Why::Cores(id),
+            Line::Ready(n) => Why::Push(name(n)),
+            Line::Free(n) => Why::Free(name(n)),
         }
     }
 
@@ -472,11 +498,12 @@ impl Block<'_> {
         }
         for (x, y) in edges {
             let (x, y) = (*x as usize, *y as usize);
-            let (_, _, from) = self.event(found, x);
+            let (other, _, from) = self.event(found, x);
             let (trace, _, to) = self.event(found, y);
             let why = match (from.kind, to.kind) {
                 (Kind::Set(of), Kind::Wait(flag)) if flag == of => Why::token(trace, flag),
                 (Kind::Release(of), Kind::Take(id)) if of == id => Why::Buffer(id),
+                (Kind::Send(_), Kind::Receive(line)) if !std::ptr::eq(trace, other) => self.line(line),
                 _ => continue,
             };
             let ends = before[x].and_then(place).zip(after[y].and_then(place));

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod cores;
 mod examples;
+mod mixed;
 mod model;
 mod program;
 mod random;
@@ -15,6 +17,11 @@ use tessera_sync::{Mode, Options, Report, Verdict};
 
 /// What the checker says of a program's text.
 pub fn report(text: &str, profile: Profile) -> Report {
+    report_of(text, profile, Some(Mode::Manual))
+}
+
+/// The same, for whoever orders the pipes.
+pub fn report_of(text: &str, profile: Profile, mode: Option<Mode>) -> Report {
     let parsed = tessera_asm::parse_bytes(text.as_bytes(), Some(profile));
     let errors: Vec<_> = parsed.diagnostics.iter().filter(|d| d.is_error()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{text}");
@@ -27,7 +34,7 @@ pub fn report(text: &str, profile: Profile) -> Report {
         profile,
         &placement,
         text,
-        &Options { mode: Some(Mode::Manual), ..Options::default() },
+        &Options { mode, ..Options::default() },
     )
 }
 

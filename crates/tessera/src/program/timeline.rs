@@ -2,7 +2,7 @@
 
 use super::{Kernel, OrderMode};
 use crate::{Error, Missing, Profile, Result};
-use tessera_ir::ValueId;
+use tessera_ir::{Runs, ValueId};
 use tessera_isa::cost::{Costs, PUBLISHED};
 use tessera_sync::timeline::{Run, Timeline, Unknown, timeline};
 use tessera_sync::{Limits, mode};
@@ -50,8 +50,9 @@ impl Kernel {
         // More than this nobody looks at.
         let limits = Limits { events: 500_000, ..Limits::default() };
         let values = options.values.as_slice();
-        let mut run = Run { costs, values, blocks: options.blocks, automatic: false, limits };
-        let found = if options.mode.unwrap_or_else(|| mode(&self.func)) == OrderMode::Manual {
+        let mut run = Run { costs, values, blocks: options.blocks, mode: options.mode, automatic: false, limits };
+        let is_mixed = self.func.runs() == Runs::Mixed;
+        let found = if is_mixed || options.mode.unwrap_or_else(|| mode(&self.func)) == OrderMode::Manual {
             let placement = tessera_sync::place(self.module(), &self.func, profile, &[], options.mode)?;
             timeline(self.module(), &self.func, profile, &placement, &run)
         } else {
