@@ -251,9 +251,9 @@ fn judge(traces: &[&Trace], sets: &Sets, reporter: &mut Reporter<'_>, fifos: &Fi
     let order = Order::new(traces, reporter.profile, &between);
     let stops = between.stops(&order);
     let mut is_broken = stops;
-    for process in 0..traces.len() {
-        is_broken |= reporter.flags(traces[process], &order, process, stops);
-        if let Some((a, b)) = flags::unclear(traces[process]) {
+    for (process, trace) in traces.iter().enumerate() {
+        is_broken |= reporter.flags(trace, &order, process, stops);
+        if let Some((a, b)) = flags::unclear(trace) {
             let what = format!("flags of {a} → {b} have ids of which nobody knows whether they are equal");
             return Some(Undecided { span: None, why: what });
         }

@@ -22,7 +22,11 @@ impl Reporter<'_> {
             self.of_flag("sync-overflow", traces, at, found.help("wait for tokens before more are given"));
         }
         for at in &between.left {
-            let what = format!("{} is taken by no wait before the kernel ends{}", self.sending(traces, *at), self.path(traces[at.0]));
+            let what = format!(
+                "{} is taken by no wait before the kernel ends{}",
+                self.sending(traces, *at),
+                self.path(traces[at.0])
+            );
             let found = Diagnostic::warning("flag-leak", what).at(self.span(op(traces, *at)), "this token");
             self.of_flag("flag-leak", traces, *at, found.help("wait as often as is set"));
         }
@@ -35,7 +39,12 @@ impl Reporter<'_> {
             Kind::Send(Line::Token { id, .. }) => format!(" with id {id}"),
             _ => String::new(),
         };
-        format!("the token that {} of {}{} gives{id}", self.name(op(traces, at)), trace.core.name(), self.turn(trace, at.1))
+        format!(
+            "the token that {} of {}{} gives{id}",
+            self.name(op(traces, at)),
+            trace.core.name(),
+            self.turn(trace, at.1)
+        )
     }
 
     /// Each kind of token is reported once, at its first place.

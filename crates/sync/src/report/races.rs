@@ -32,12 +32,15 @@ impl Reporter<'_> {
         let op = traces[race.x.process].events[race.x.event].op;
         if self.others.insert((op, "same")) {
             let memory = self.memory(sets.get(race.x.access.set).root);
-            let what = format!("V0 and V1 both write {} in {memory} with this {}", self.operand(op, race.x.access.role), self.name(op));
+            let what = format!(
+                "V0 and V1 both write {} in {memory} with this {}",
+                self.operand(op, race.x.access.role),
+                self.name(op)
+            );
             let note = Diagnostic::new("race-waw", Severity::Note, what).at(self.span(op), "the same bytes");
             self.found.push(note.help("write on one core, or a half on each, by pto.get_subblock_idx"));
         }
     }
-
 
     fn sentence(&self, traces: &[&Trace], sets: &Sets, race: &Race) -> Diagnostic {
         let sides = [race.x, race.y];
@@ -153,7 +156,9 @@ impl Reporter<'_> {
         let places = [self.place(x.1), self.place(y.1)];
         let on_a2a3 = self.profile == Profile::A2a3;
         if from != Core::Cube && to != Core::Cube && !on_a2a3 {
-            return found.help("V0 and V1 have no tokens for each other here: give each its own bytes, or order them through C");
+            return found.help(
+                "V0 and V1 have no tokens for each other here: give each its own bytes, or order them through C",
+            );
         }
         let is_used = |id: i64| {
             let uses = |kind: Kind| matches!(kind, Kind::Send(Line::Token { id: n, .. }) if n % 16 == id);

@@ -23,9 +23,7 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::{self, Constants};
-use tessera_ir::{
-    Arg, ArithOp, BlockId, FifoId, Fifos, Func, Module, Op, OpId, OpKind, Operand, Runs, Type, ValueId,
-};
+use tessera_ir::{Arg, ArithOp, BlockId, FifoId, Fifos, Func, Module, Op, OpId, OpKind, Operand, Runs, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, ConvType, Inst};
 use tessera_isa::layout::Layout;

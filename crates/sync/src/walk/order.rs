@@ -1,8 +1,8 @@
 //! Order operations: flags, barriers, buffers' tokens, events (sync.md 2 and 5).
 
 use super::{Core, Res, Val, Walk};
-use crate::form::Form;
 use crate::Undecided;
+use crate::form::Form;
 use crate::trace::{Flag, Kind, Line, Misuse};
 use tessera_ir::{Op, OpId};
 use tessera_isa::ops::{AttrName, Opcode, Order, Ordered, Pipe};
@@ -196,7 +196,8 @@ impl<'a> Walk<'a> {
         let (profile, core) = (self.subject.profile, self.subject.core);
         let limit = if profile == Profile::A2a3 || matches!(core, Core::Vector(_)) { 16 } else { 32 };
         if let Some(n) = id.known().filter(|n| !(0..limit).contains(n)) {
-            let what = format!("{name} has id {n}{}, and ids of {} are 0 to {}", self.iteration(), core.name(), limit - 1);
+            let what =
+                format!("{name} has id {n}{}, and ids of {} are 0 to {}", self.iteration(), core.name(), limit - 1);
             let help = format!("use an id from 0 to {}", limit - 1);
             self.misuse(at, "flag-id-range", what, help, true);
             return Ok(());

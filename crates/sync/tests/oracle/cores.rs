@@ -36,7 +36,8 @@ fn down(count: Option<u64>, flags: [bool; 2], split: u8) -> Kernel {
 /// Halves go to the cube core, which multiplies and stores.
 fn up(count: Option<u64>) -> Kernel {
     let vector = vec![Stmt::PushHalf(0)];
-    let cube = vec![Stmt::PopMat, Stmt::MovePopped(0), Stmt::FreeMat, Stmt::Product(0, 0), Stmt::StoreAcc(0, at(0, 1, 0))];
+    let cube =
+        vec![Stmt::PopMat, Stmt::MovePopped(0), Stmt::FreeMat, Stmt::Product(0, 0), Stmt::StoreAcc(0, at(0, 1, 0))];
     Kernel { cube: vec![Stmt::For(count, cube)], vector: vec![Stmt::For(count, vector)], slots: 2, split: 1 }
 }
 

@@ -28,14 +28,7 @@ pub fn report_of(text: &str, profile: Profile, mode: Option<Mode>) -> Report {
     let module = &parsed.module;
     let func = inline(module, module.entry(None).unwrap()).unwrap();
     let placement = tessera_plan::plan(module, &func, profile, &[]).unwrap();
-    tessera_sync::check(
-        module,
-        &func,
-        profile,
-        &placement,
-        text,
-        &Options { mode, ..Options::default() },
-    )
+    tessera_sync::check(module, &func, profile, &placement, text, &Options { mode, ..Options::default() })
 }
 
 /// The findings that are errors, by rule and lines.

@@ -168,7 +168,9 @@ impl Text {
                     let (v, ty) = self.view(*at, 16, "f32");
                     self.line(&format!("pto.tstore ins(%acc{n} : {ACC}) outs({v} : {ty})"))
                 }
-                Stmt::PushAcc(n) => self.line(&format!("pto.tpush(%acc{n}, %p : {ACC}, !pto.pipe) {{split = {split}}}")),
+                Stmt::PushAcc(n) => {
+                    self.line(&format!("pto.tpush(%acc{n}, %p : {ACC}, !pto.pipe) {{split = {split}}}"))
+                }
                 Stmt::PopMat => self.pop(MAT),
                 Stmt::MovePopped(to) => {
                     let popped = self.popped.clone();
@@ -195,8 +197,12 @@ impl Text {
                     let ((v, ty), popped) = (self.view(*at, rows, "f32"), self.popped.clone());
                     self.line(&format!("pto.tstore ins({popped} : {f32s}) outs({v} : {ty})"))
                 }
-                Stmt::PushHalf(n) => self.line(&format!("pto.tpush(%q{n}, %p : {f16s}, !pto.pipe) {{split = {split}}}")),
-                Stmt::Set(a, b, id) => self.line(&format!("pto.set_flag[<{}>, <{}>, <EVENT_ID{id}>]", a.cpp(), b.cpp())),
+                Stmt::PushHalf(n) => {
+                    self.line(&format!("pto.tpush(%q{n}, %p : {f16s}, !pto.pipe) {{split = {split}}}"))
+                }
+                Stmt::Set(a, b, id) => {
+                    self.line(&format!("pto.set_flag[<{}>, <{}>, <EVENT_ID{id}>]", a.cpp(), b.cpp()))
+                }
                 Stmt::Wait(a, b, id) => {
                     self.line(&format!("pto.wait_flag[<{}>, <{}>, <EVENT_ID{id}>]", a.cpp(), b.cpp()))
                 }
@@ -312,7 +318,9 @@ impl Walk<'_> {
             let vec = |n: usize, len: i64, w: bool| (ub, n as i64 * 512, n as i64 * 512 + len, w);
             let tile = |m: u8, n: usize, len: i64, w: bool| (m, n as i64 * 4096, n as i64 * 4096 + len, w);
             let (pipe, touches) = match stmt {
-                Stmt::LoadMat(n, b) => (Pipe::Mte2, vec![tile(4, *n, 512, true), (11, at(b) / 2, at(b) / 2 + 512, false)]),
+                Stmt::LoadMat(n, b) => {
+                    (Pipe::Mte2, vec![tile(4, *n, 512, true), (11, at(b) / 2, at(b) / 2 + 512, false)])
+                }
                 Stmt::MoveLeft(to, from) => (Pipe::Mte1, vec![tile(4, *from, 512, false), tile(6, *to, 512, true)]),
                 Stmt::Product(c, a) => (Pipe::M, vec![tile(6, *a, 512, false), tile(7, *c, 1024, true)]),
                 Stmt::StoreAcc(n, b) => (Pipe::Fix, vec![tile(7, *n, 1024, false), gm(b, 1024, true)]),
@@ -346,7 +354,12 @@ impl Walk<'_> {
                     self.popped = (slot * if a2a3 { size } else { 1024 }, size);
                     if a2a3 {
                         let from = (12, slot * 1024 + half, slot * 1024 + half + size, false);
-                        self.add(line, Some(pipe), What::Work, vec![from, (2 + ub, slot * size, slot * size + size, true)]);
+                        self.add(
+                            line,
+                            Some(pipe),
+                            What::Work,
+                            vec![from, (2 + ub, slot * size, slot * size + size, true)],
+                        );
                         self.give(line, pipe, Line::Free(true));
                     }
                     continue;
@@ -429,8 +442,22 @@ pub fn judge(k: &Kernel, t: &Text, profile: Profile, most: u64) -> Findings {
             let (slots, split) = (k.slots as i64, k.split);
             let next = if process == 0 { 0 } else { first_of_vector };
             let (lines, popped, turn, bad) = (t.lines.as_slice(), (0, 0), Vec::new(), Vec::new());
-            let mut walk =
-                Walk { lines, next, process, profile, slots, split, trips, nodes, given, taken, counts, popped, turn, bad };
+            let mut walk = Walk {
+                lines,
+                next,
+                process,
+                profile,
+                slots,
+                split,
+                trips,
+                nodes,
+                given,
+                taken,
+                counts,
+                popped,
+                turn,
+                bad,
+            };
             // Whole tiles only: the second vector core has nothing to do.
             let moves = |s: &[Stmt]| any(s, &|s| matches!(s, Stmt::PopHalf | Stmt::PushHalf(_)));
             match process {

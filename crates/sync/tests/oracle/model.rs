@@ -61,7 +61,8 @@ pub fn judge(program: &[Stmt], lines: &[usize], profile: Profile, conditions: us
         let inner = if has_inner(program) { most } else { 0 };
         for (trips, inner) in (0..=most).flat_map(|n| (0..=inner).map(move |m| (n, m))) {
             let (nodes, cross) = Default::default();
-            let mut model = Model { lines, next: 0, nodes, conditions: mask, trips, inner, cross, lost: false, auto: [false; 3] };
+            let mut model =
+                Model { lines, next: 0, nodes, conditions: mask, trips, inner, cross, lost: false, auto: [false; 3] };
             model.block(program, 0, true);
             let (found, broken) = model.findings(profile);
             races.extend(found);
@@ -331,12 +332,13 @@ impl Model<'_> {
                 }
                 let conflicts = self.conflict(x, y);
                 let between = self.nodes[x].process != self.nodes[y].process;
-                let left_out = !between && (x + 1..y).any(|z| {
-                    let touches = self.nodes[z].touches.iter().any(|t| {
-                        conflicts.iter().any(|(a, b)| a.0 == t.0 && a.1.max(b.1).max(t.1) < a.2.min(b.2).min(t.2))
+                let left_out = !between
+                    && (x + 1..y).any(|z| {
+                        let touches = self.nodes[z].touches.iter().any(|t| {
+                            conflicts.iter().any(|(a, b)| a.0 == t.0 && a.1.max(b.1).max(t.1) < a.2.min(b.2).min(t.2))
+                        });
+                        touches && (is_before(x, z) && race(z, y) || is_before(z, y) && race(x, z))
                     });
-                    touches && (is_before(x, z) && race(z, y) || is_before(z, y) && race(x, z))
-                });
                 if !left_out {
                     let rules = [(true, false, "race-raw"), (false, true, "race-war"), (true, true, "race-waw")];
                     let rule = rules.iter().find(|(w, v, _)| conflicts.iter().any(|(a, b)| (a.3, b.3) == (*w, *v)));
