@@ -233,8 +233,7 @@ pub fn timeline(
     let (cores, fifos) = (processes(func), Fifos::new(module, func));
     let is_mixed = func.runs() == Runs::Mixed;
     let mode = |core: &Core| run.mode.unwrap_or_else(|| process_mode(module, func, *core));
-    let automatic: Vec<bool> =
-        cores.iter().map(|core| run.automatic || is_mixed && mode(core) == Mode::Auto).collect();
+    let automatic: Vec<bool> = cores.iter().map(|core| run.automatic || is_mixed && mode(core) == Mode::Auto).collect();
     let mut line = Timeline::default();
     for block in 0..run.blocks {
         let (mut choices, mut sets) = (Choices::default(), Sets::default());

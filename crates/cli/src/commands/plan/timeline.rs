@@ -8,7 +8,7 @@ use crate::policy::{Format, Policy};
 use crate::render::timeline::{Shown, draw, events, page};
 use crate::session::{FINE, Failure, Outcome, Session, UNDECIDED, USAGE_ERROR};
 use crate::words;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tessera::program::{Inputs, Refused, Setting, TimelineOptions};
 use tessera::{Error, ErrorKind, Profile, costs};
 
@@ -38,13 +38,13 @@ pub struct TimelineArgs {
 
 impl TimelineArgs {
     /// Where it goes, if it is asked for.
-    pub fn file(&self) -> Option<&PathBuf> {
-        self.timeline.as_ref()
+    pub fn file(&self) -> Option<&Path> {
+        self.timeline.as_deref()
     }
 }
 
 /// Draws when everything happens.
-pub fn run(args: &Args, file: &PathBuf, session: &mut Session<'_>, loaded: &Loaded) -> Outcome {
+pub fn run(args: &Args, file: &Path, session: &mut Session<'_>, loaded: &Loaded) -> Outcome {
     let picture = match file.extension().and_then(|e| e.to_str()) {
         Some("svg") => true,
         Some("json") => false,
