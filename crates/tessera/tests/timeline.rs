@@ -4,7 +4,8 @@
 
 use std::collections::{HashMap, VecDeque};
 use tessera::program::{Timeline, TimelineOptions};
-use tessera::{ErrorKind, Missing, Profile, Program, costs};
+use tessera::{Elem, ErrorKind, Missing, Profile, Program, costs};
+use tessera_isa::cost::{Cost, Costs, Cube, PUBLISHED, figure};
 use tessera_isa::ops::Pipe;
 use tessera_isa::tile::Loc;
 use tessera_sync::timeline::{What, Why};
@@ -217,10 +218,26 @@ fn what_is_not_known_is_said() {
     assert_eq!(error.rule(), "flag-unmatched-wait");
 }
 
+/// All that costs say, for every type.
+fn meant(costs: &Costs) -> Vec<String> {
+    let mut all = vec![format!("{:?}", costs.transfers)];
+    for elem in Elem::ALL {
+        for Cost { on, ops, published, repeat_bytes, timing } in costs.vector.iter() {
+            let cycles = [1, 2, 9].map(|n| timing.cycles(*elem, n));
+            all.push(format!("{on} {ops:?} {published} {repeat_bytes} {elem} {cycles:?}"));
+        }
+        for Cube { on, ops, startup, fractal, k_bytes, per_fractal } in costs.cubes.iter() {
+            let cycles = figure(per_fractal, *elem);
+            all.push(format!("{on} {ops:?} {startup} {fractal:?} {k_bytes} {elem} {cycles:?}"));
+        }
+    }
+    all
+}
+
 #[test]
 fn costs_can_be_replaced() {
     let written = include_str!("../../../docs/spec/isa/cost.toml");
-    assert_eq!(costs::parse(written).unwrap(), tessera_isa::cost::PUBLISHED);
+    assert_eq!(meant(&costs::parse(written).unwrap()), meant(&PUBLISHED));
     let own = "[[vector]]\nprofile = \"a5\"\nops = [\"tadd\"]\nlatency = {f32 = 100, f = 3}\nper_repeat = 1\n";
     let options = TimelineOptions { costs: Some(costs::parse(own).unwrap()), ..TimelineOptions::default() };
     let text = kernel(&[add("c", "a", "b")]);
