@@ -238,7 +238,11 @@ fn place_memory(
     }
     for n in all {
         let life = &lives[n];
-        let slot = life.at(addr_of[n].or_else(|| scales.addr(n)).unwrap_or(0));
+        let addr = addr_of[n].or_else(|| scales.addr(n)).ok_or_else(|| {
+            let what = format!("{} was given no place", name_of(module, func, life.value));
+            Diagnostic::internal(func.value(life.value).span, what)
+        })?;
+        let slot = life.at(addr);
         high = high.max(slot.limit());
         placement.tiles[life.value.index()] = Some(slot);
     }

@@ -2,7 +2,7 @@
 
 use super::super::code::*;
 use super::{Compiler, lacks};
-use crate::lower::{Failure, failure};
+use crate::lower::{Failure, broken, failure};
 use tessera_ir::{Arg, Core, Op, OpId, OpKind, ValueId, fifo};
 use tessera_isa::ops::{AttrName, Bind, Opcode, Order, Role};
 use tessera_isa::profile::Profile;
@@ -100,14 +100,15 @@ impl Compiler<'_> {
         let cache = self.program.moves;
         Ok(Some(match part {
             Part::Push(_) => {
-                let number = self.fifos.list[channel].pushes.iter().position(|p| *p == id).unwrap_or(0);
+                let number = self.fifos.list[channel].pushes.iter().position(|p| *p == id);
+                let number = number.ok_or_else(|| broken("a push is not among its FIFO's"))?;
                 let src = op.operand(Role::Src).and_then(|o| o.arg.value()).and_then(|v| self.var(v).tile());
                 self.program.moves += 1;
                 Meet::Push(Push {
                     channel,
                     number,
                     src: src.ok_or_else(|| lacks(op, "a tile"))?,
-                    stage: self.stages[channel].get(number).copied().unwrap_or(TileId::NONE),
+                    stage: *self.stages[channel].get(number).ok_or_else(|| broken("a push has no stage"))?,
                     global,
                     cache,
                 })
