@@ -12,6 +12,7 @@ mod explore;
 mod fmt;
 mod info;
 mod layout;
+pub mod lsp;
 mod opt;
 mod order;
 pub mod plan;
@@ -75,6 +76,8 @@ pub enum Command {
     Opt(opt::Args),
     /// Find the first instruction at which two runs differ that `tessera run --trace` recorded
     Diff(diff::Args),
+    /// Serve an editor: the Language Server Protocol on standard input and output
+    Lsp(lsp::Args),
     /// Print a shell's completion script
     Completions(completions::Args),
 }
@@ -99,6 +102,7 @@ impl Command {
             Command::Equiv(args) => equiv::run(&args, session),
             Command::Opt(args) => opt::run(&args, session),
             Command::Diff(args) => diff::run(&args, session),
+            Command::Lsp(args) => lsp::run(&args),
             Command::Completions(args) => completions::run(&args, session),
         }
     }
