@@ -34,7 +34,7 @@ const value = (page, id) => page.locator("#" + id).inputValue();
 
 /** Points at an element of a grid, or clicks it. */
 async function point(page, selector, row, col, click = false) {
-  const canvas = page.locator(selector + " canvas");
+  const canvas = page.locator(selector + " canvas").last();
   await canvas.scrollIntoViewIfNeeded();
   const { cell, width } = await canvas.evaluate((c) => ({ cell: Number(c.dataset.cell), width: Number(c.dataset.width) }));
   const position = { x: (col + 0.5) * width, y: (row + 0.5) * cell };
@@ -109,7 +109,7 @@ const tasks = {
     for (const name of ["tmatmul", "trowsum", "tgather", "tload"]) {
       await page.selectOption("#instruction-name", name);
       await page.waitForFunction((n) => document.querySelector("#instruction-name").value === n, name);
-      await point(page, "#instruction-operands .dst >> nth=-1", 0, 0);
+      await point(page, "#instruction-operands .dst", 0, 0);
       assert.match(await text(page, "instruction-element"), / = /);
     }
   },
@@ -159,16 +159,16 @@ const tasks = {
 
   async "a kernel with a race is found, and put right where the page says"() {
     const page = await openPage();
-    const kernel = (flags) => `func.func @k(%src: memref<16x32xf16>, %dst: memref<16x32xf16>) attributes {pto.sync = "manual"} {
+    const kernel = `func.func @k(%src: memref<16x32xf16>, %dst: memref<16x32xf16>) attributes {pto.sync = "manual"} {
   %a = pto.alloc_tile : !pto.tile_buf<vec, 16x32xf16>
   %b = pto.alloc_tile : !pto.tile_buf<vec, 16x32xf16>
   pto.tload ins(%src : memref<16x32xf16>) outs(%a : !pto.tile_buf<vec, 16x32xf16>)
-${flags[0]}  pto.tabs ins(%a : !pto.tile_buf<vec, 16x32xf16>) outs(%b : !pto.tile_buf<vec, 16x32xf16>)
-${flags[1]}  pto.tstore ins(%b : !pto.tile_buf<vec, 16x32xf16>) outs(%dst : memref<16x32xf16>)
+  pto.tabs ins(%a : !pto.tile_buf<vec, 16x32xf16>) outs(%b : !pto.tile_buf<vec, 16x32xf16>)
+  pto.tstore ins(%b : !pto.tile_buf<vec, 16x32xf16>) outs(%dst : memref<16x32xf16>)
   return
 }
 `;
-    await write(page, kernel(["", ""]));
+    await write(page, kernel);
     assert.match(await text(page, "verdict"), /legal/);
     assert.equal(await text(page, "races-verdict"), "races");
     const first = page.locator("#races li").first();
@@ -177,7 +177,14 @@ ${flags[1]}  pto.tstore ins(%b : !pto.tile_buf<vec, 16x32xf16>) outs(%dst : memr
     const selected = await page.evaluate(() => { const t = document.querySelector("#text"); return t.value.slice(t.selectionStart, t.selectionEnd); });
     assert.match(selected, /tabs|tload|tstore/);
     await shoot(page, "race");
-    await write(page, kernel(["  pto.barrier <PIPE_ALL>\n", "  pto.barrier <PIPE_ALL>\n"]));
+    // Each finding names the flags and where they go.
+    const lines = kernel.split("\n");
+    for (const found of (await page.locator("#races li").allInnerTexts()).reverse()) {
+      const [, set, after, wait, before] = found.match(/add (pto\.set_flag\[[^\]]+\]) after (\d+):\d+ and (pto\.wait_flag\[[^\]]+\]) before (\d+):\d+/);
+      lines.splice(Number(before) - 1, 0, "  " + wait);
+      lines.splice(Number(after), 0, "  " + set);
+    }
+    await write(page, lines.join("\n"));
     assert.equal(await text(page, "races-verdict"), "race-free");
     await page.click("#run");
     assert.match(await text(page, "status"), /Ran 3 instructions/);

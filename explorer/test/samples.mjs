@@ -35,6 +35,14 @@ for (const [cases, kind] of ["cases", "cases-compute"].flatMap((c) => ["legal", 
       const stop = ran.findings.find(isError);
       if (kind === "legal" && stop && !/-index|-value|-zero|undefined|bounds|quant|-counts|deadlock/.test(stop.rule)) faults.push(`${where}: ${stop.rule}: ${stop.message}`);
       call({ do: "instruction", text, profile: checked.profile });
+      const [first] = ran.outputs || [];
+      if (first && !stop) {
+        const target = `%${first.name}[${first.shape.length === 2 ? "0, 0" : "0"}]`;
+        const origin = call({ do: "origin", text, profile, target });
+        if (!origin.hops && !origin.error) faults.push(`${where}: ${target} comes from nowhere`);
+      }
+      const copied = call({ do: "copy", text, profile, as: "pto" });
+      if (!copied.text) faults.push(`${where}: ${copied.error}`);
     } catch (error) {
       faults.push(`${where}: ${error.message}`);
     }

@@ -240,3 +240,22 @@ fn the_gallery_shows_what_its_commands_draw() {
     assert!(files.len() >= 4, "{}", files.len());
     blessed(&files);
 }
+
+/// The committed page of the explorer is made of the files in explorer/page; `bash explorer/build` makes it anew.
+#[test]
+fn the_explorer_is_made_of_its_files() {
+    let page = std::fs::read_to_string(root().join("crates/cli/assets/explorer.html")).unwrap();
+    for entry in std::fs::read_dir(root().join("explorer/page")).unwrap() {
+        let file = entry.unwrap().path();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let parts: Vec<&str> = match file.extension().and_then(|e| e.to_str()) {
+            Some("html") => ["/*STYLE*/", "/*WASM*/", "/*SCRIPT*/"]
+                .iter()
+                .fold(vec![text.as_str()], |parts, mark| parts.into_iter().flat_map(|part| part.split(mark)).collect()),
+            _ => text.split("\"use strict\";\n").collect(),
+        };
+        for part in parts {
+            assert!(page.contains(part), "{} has changed: run bash explorer/build", file.display());
+        }
+    }
+}
