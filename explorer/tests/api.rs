@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use serde_json::{Value, json};
+use tessera::Opcode;
 use tessera_explorer::call;
 
 fn ask(request: Value) -> Value {
@@ -116,7 +117,9 @@ fn the_catalog_opens() {
     assert!(all.len() > 100, "{}", all.len());
     for one in all {
         let answer = ask(json!({ "do": "instruction", "text": one["text"], "profile": one["profile"] }));
-        assert!(answer["operands"].as_array().is_some_and(|o| !o.is_empty()), "{}: {answer}", one["name"]);
+        // Where a tile only gets another's storage, nothing moves.
+        let binds = Opcode::parse(one["name"].as_str().unwrap()).unwrap().info().binds.is_some();
+        assert!(binds || answer["operands"].as_array().is_some_and(|o| !o.is_empty()), "{}: {answer}", one["name"]);
         let legal = answer["legality"].as_array().unwrap().iter().find(|l| l["profile"] == one["profile"]).unwrap();
         assert_eq!(legal["ok"], true, "{}", one["name"]);
     }
