@@ -1,17 +1,16 @@
 //! How things look: diagnostics, tables, tile layouts. Nothing here decides anything.
 
 pub mod diagnostic;
+pub mod document;
 pub mod example;
-pub mod grid;
 pub(crate) mod json;
 pub(crate) mod legality;
-pub mod map;
 pub(crate) mod sarif;
-mod svg;
 pub mod table;
-pub mod tile;
 pub mod timeline;
 pub mod values;
+
+pub use tessera_draw::{grid, map, tile};
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,8 +1,8 @@
 //! A timeline as a picture: a lane for each pipe, cycles to the right. Colours follow the reader's light or dark theme.
 
-use super::super::svg::{Svg, escape};
 use super::{Shown, core_name};
 use std::fmt::Write;
+use tessera_draw::svg::{Svg, escape};
 use tessera_isa::ops::Pipe;
 use tessera_sync::timeline::{Process, Slice, What};
 
