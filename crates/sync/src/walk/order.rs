@@ -41,6 +41,8 @@ impl<'a> Walk<'a> {
         match opcode {
             Opcode::GetSubblockIdx => Some(if let Core::Vector(n) = self.subject.core { n.into() } else { 0 }),
             Opcode::GetSubblockNum => Some(if mixed { 2 } else { 1 }),
+            Opcode::GetBlockIdx => self.choices.run.as_ref().map(|run| run.block[0]),
+            Opcode::GetBlockNum => self.choices.run.as_ref().map(|run| run.block[1]),
             _ => None,
         }
     }
@@ -81,7 +83,7 @@ impl<'a> Walk<'a> {
     }
 
     fn misuse(&mut self, op: OpId, rule: &'static str, what: String, help: String, always: bool) {
-        if !self.trace.misuses.iter().any(|m| (m.op, m.rule) == (op, rule)) {
+        if self.misused.insert((op, rule)) {
             self.trace.misuses.push(Misuse { rule, op, what, help, always });
         }
     }
