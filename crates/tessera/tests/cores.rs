@@ -304,3 +304,64 @@ fn blocks_of_cores_do_not_meet() -> Result<()> {
     assert_eq!(outputs.get::<f32>("y")?, run(&round_trip(1, 5), Profile::A5, 5)?);
     Ok(())
 }
+
+/// Every block writes its number, meets the others, and adds up what all wrote.
+fn meeting(head: &str, meet: &str) -> String {
+    format!(
+        "func.func @k(%y: !pto.ptr<i64>, %z: !pto.ptr<i64>) {head} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i64
+  %b = pto.get_block_idx
+  %n = pto.get_block_num
+  %at = arith.index_cast %b : i64 to index
+  %blocks = arith.index_cast %n : i64 to index
+  %first = arith.cmpi eq, %b, %zero : i64
+  %next = arith.addi %b, %n : i64
+  pto.store_scalar %next, %y[%at] : !pto.ptr<i64>, i64
+  {meet}
+  %sum = scf.for %i = %c0 to %blocks step %c1 iter_args(%s = %zero) -> (i64) {{
+    %e = pto.load_scalar %y[%i] : !pto.ptr<i64> -> i64
+    %t = arith.addi %s, %e : i64
+    scf.yield %t : i64
+  }}
+  pto.store_scalar %sum, %z[%at] : !pto.ptr<i64>, i64
+  return
+}}
+"
+    )
+}
+
+const MEET: &str = "pto.sync.set <PIPE_MTE3>, 3 {ffts_mode = 0}\n  pto.sync.wait <PIPE_MTE2>, 3";
+
+#[test]
+fn where_blocks_meet_all_see_what_all_wrote() -> Result<()> {
+    let vector = "attributes {pto.kernel_kind = #pto.kernel_kind<vector>}";
+    for head in ["", vector, &vector.replace("vector", "cube")] {
+        let program = Program::read(meeting(head, MEET), Some(Profile::A2a3));
+        let outputs = program.entry()?.input("y", &[0i64; 4])?.output("z")?.blocks(4).run()?;
+        assert_eq!(outputs.get::<i64>("z")?, [4 + 5 + 6 + 7; 4], "{head}");
+        let alone = program.entry()?.input("y", &[0i64; 1])?.output("z")?.run()?;
+        assert_eq!(alone.get::<i64>("z")?, [1]);
+        // Without the meeting a block sees what was there at the start, and its own writes.
+        let apart = Program::read(meeting(head, ""), Some(Profile::A2a3));
+        let outputs = apart.entry()?.input("y", &[0i64; 4])?.output("z")?.blocks(4).run()?;
+        assert_eq!(outputs.get::<i64>("z")?, [4, 5, 6, 7], "{head}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_block_that_does_not_come_to_a_meeting_is_waited_for_in_vain() {
+    let vector = "attributes {pto.kernel_kind = #pto.kernel_kind<vector>}";
+    let meet = format!("scf.if %first {{\n  {MEET}\n  }}");
+    let program = Program::read(meeting(vector, &meet), Some(Profile::A2a3));
+    let bindings = Bindings { blocks: 3, ..Bindings::default() };
+    let found = program.entry().unwrap().execute(bindings).diagnostics;
+    let deadlock = found.iter().find(|d| d.rule == "deadlock").unwrap();
+    assert_eq!(
+        deadlock.message,
+        "V0 waits in sync.wait at 13:3: not all cores of its kind have come to the meeting with id 3"
+    );
+    assert_eq!(deadlock.notes, ["in block 0 of 3"]);
+}
