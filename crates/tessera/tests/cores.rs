@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+use tessera::equiv::{Answer, equiv};
 use tessera::program::{Bindings, Outcome};
+use tessera::trace::{Given, Target, back};
 use tessera::{Profile, Program, Result};
 
 /// Tiles of 16 x 16 go from the vector cores to the cube core, through a product with the identity, and back.
@@ -364,4 +366,95 @@ fn a_block_that_does_not_come_to_a_meeting_is_waited_for_in_vain() {
         "V0 waits in sync.wait at 13:3: not all cores of its kind have come to the meeting with id 3"
     );
     assert_eq!(deadlock.notes, ["in block 0 of 3"]);
+}
+
+#[test]
+fn an_element_is_followed_from_core_to_core() -> Result<()> {
+    for profile in Profile::ALL {
+        let program = Program::read(round_trip(1, 2), Some(profile));
+        let kernel = program.entry()?;
+        let way = back(&kernel, &Given::default(), &Target::parse("y[300]")?, false)?;
+        let ops: Vec<&str> = way.hops.iter().filter_map(|hop| Some(kernel.func().op(hop.op?).kind.name())).collect();
+        assert_eq!(ops[..4], ["tstore", "tadd", "tpop_from_aic", "tpush_to_aiv"], "{profile}");
+        assert!(ops.contains(&"tpop_from_aiv") && ops.contains(&"tpush_to_aic"), "{profile}: {ops:?}");
+        // Each half is in the round in which its own core is.
+        assert!(
+            way.hops.iter().filter(|hop| hop.op.is_some()).all(|hop| hop.loops.iter().all(|(_, i)| *i == 1)),
+            "{way:?}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn the_ways_to_split_are_proved_equal() -> Result<()> {
+    let kernel = |split: u8, profile| Program::read(round_trip(split, 2), Some(profile)).entry();
+    for profile in Profile::ALL {
+        let rows = kernel(1, profile)?;
+        let given = Given::default();
+        let equal =
+            |other| Ok::<bool, tessera::Error>(matches!(equiv(&rows, &other, &given, &["y".into()]), Answer::Equal(_)));
+        assert!(equal(kernel(2, profile)?)? && equal(kernel(0, profile)?)?, "{profile}");
+        let other = round_trip(1, 2).replace("pto.tadd ins(%t, %t", "pto.tadd ins(%t, %in");
+        assert!(!equal(Program::read(other, Some(profile)).entry()?)?, "{profile}");
+    }
+    Ok(())
+}
+
+/// Two functions for each core in one: a tile that is allocated outside of sections, in a loop.
+#[test]
+fn a_tile_outside_of_sections_is_each_cores_own() -> Result<()> {
+    let text = r#"
+!acc = !pto.tile_buf<loc=acc, dtype=f32, rows=16, cols=16>
+!half = !pto.tile_buf<vec, 8x16xf32>
+func.func @k(%a: !acc, %y: !pto.ptr<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %n = arith.constant 20 : index
+  %all = arith.constant 320 : index
+  %slots = pto.reserve_buffer {name = "s", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32
+  pto.section.cube {
+    pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %slots : i32)
+    pto.tpush_to_aiv(%a : !acc) {split = 1}
+  }
+  pto.section.vector {
+    pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %slots : i32)
+    %first = pto.tpop_from_aic {split = 1} -> !half
+    pto.tfree_from_aic {split = 1}
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    %t = pto.alloc_tile : !half
+    pto.section.cube {
+      pto.tpush_to_aiv(%a : !acc) {split = 1}
+      pto.tpush_to_aiv(%a : !acc) {split = 1}
+    }
+    pto.section.vector {
+      %p = pto.tpop_from_aic {split = 1} -> !half
+      pto.tadd ins(%p, %p : !half, !half) outs(%t : !half)
+      pto.tfree_from_aic {split = 1}
+      %q = pto.tpop_from_aic {split = 1} -> !half
+      %o = pto.alloc_tile : !half
+      pto.tadd ins(%t, %q : !half, !half) outs(%o : !half)
+      pto.tfree_from_aic {split = 1}
+      %index = pto.get_subblock_idx
+      %sub = arith.index_cast %index : i64 to index
+      %down = arith.muli %sub, %c8 : index
+      %base = arith.muli %i, %c16 : index
+      %row = arith.addi %base, %down : index
+      %v = pto.make_tensor_view %y, shape = [%all, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+      %w = pto.partition_view %v, offsets = [%row, %c0], sizes = [%c8, %c16] : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<8x16xf32>
+      pto.tstore ins(%o : !half) outs(%w : !pto.partition_tensor_view<8x16xf32>)
+    }
+  }
+  return
+}
+"#;
+    for profile in [Profile::Cpu, Profile::A5] {
+        let outcome = Program::read(text, Some(profile)).entry()?.input("a", &numbers(256))?.output("y")?.run()?;
+        let want: Vec<f32> = (0..20).flat_map(|_| numbers(256)).map(|v| 3.0 * v).collect();
+        assert_eq!(outcome.get::<f32>("y")?, want, "{profile}");
+    }
+    Ok(())
 }

@@ -120,6 +120,7 @@ impl Parser<'_> {
             return self.fail("type-mismatch", to.1, text, "bind_tile keeps location, element type and extents");
         }
         let (ty, valid) = self.bound_type(result, to, &entries, &valid)?;
+        self.check_pitch(result.cols, to.1);
         let Some(src) = self.resolve(&src, Role::Src, None) else { return Ok(()) };
         self.made(results, Opcode::BindTile, &[src], ty)?;
         if let (Some(valid), Some((name, span))) = (valid, results.names.first())

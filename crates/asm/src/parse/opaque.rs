@@ -37,6 +37,9 @@ impl Parser<'_> {
                 Tok::Comma => {
                     self.bump();
                 }
+                Tok::Word if !self.tok.first && matches!(self.here(), "ins" | "outs") => {
+                    self.bump();
+                }
                 Tok::Colon => {
                     self.bump();
                     let mut given = self.type_list()?;
