@@ -406,8 +406,8 @@ fn what_is_said_of_memory_is_true() {
 
 #[test]
 fn scratch_that_is_not_touched_costs_nothing() -> Result<()> {
-    let text = "!i = !pto.tile_buf<vec, 128x128xi32>\n!t = !pto.tile_buf<vec, 256x128xi32>\nfunc.func @k(%a: !i, %b: !i, %o: !i) \
-                {\n  %t = pto.alloc_tile : !t\n  pto.txor ins(%a, %b, %t : !i, !i, !t) outs(%o : !i)\n  return\n}";
+    let text = "!i = !pto.tile_buf<vec, 128x128xi32>\nfunc.func @k(%a: !i, %b: !i, %o: !i) \
+                {\n  %t = pto.alloc_tile : !i\n  pto.txor ins(%a, %b, %t : !i, !i, !i) outs(%o : !i)\n  return\n}";
     let run = |text: &str, profile| {
         let kernel = Program::read(text, Some(profile)).entry()?;
         kernel.input("a", &vec![5i32; 1 << 14])?.input("b", &vec![3i32; 1 << 14])?.output("o")?.run()?.get::<i32>("o")
@@ -415,7 +415,37 @@ fn scratch_that_is_not_touched_costs_nothing() -> Result<()> {
     assert_eq!(run(text, Profile::A5)?[0], 6);
     assert_eq!(run(text, Profile::A2a3).unwrap_err().rule(), "capacity");
     // What is used otherwise has storage.
-    let used = text.replace("  pto.txor", "  pto.tadd ins(%t, %t : !t, !t) outs(%t : !t)\n  pto.txor");
+    let used = text.replace("  pto.txor", "  pto.tadd ins(%t, %t : !i, !i) outs(%t : !i)\n  pto.txor");
     assert_eq!(run(&used, Profile::A5).unwrap_err().rule(), "capacity");
+    Ok(())
+}
+
+#[test]
+fn what_kernels_are_made_of_is_read_in_generic_form() -> Result<()> {
+    let text = r#""builtin.module"() ({
+  "func.func"() <{function_type = (!pto.ptr<f32>, index) -> (), sym_name = "k"}> ({
+  ^bb0(%y: !pto.ptr<f32>, %n: index):
+    %c0 = "arith.constant"() <{value = 0 : index}> : () -> index
+    %c8 = "arith.constant"() <{value = 8 : index}> : () -> index
+    %f = "arith.constant"() <{value = 4.0 : f32}> : () -> f32
+    %s = "math.sqrt"(%f) <{fastmath = #arith.fastmath<none>}> : (f32) -> f32
+    %h = "arith.addf"(%f, %s) <{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32
+    %less = "arith.cmpf"(%s, %h) <{fastmath = #arith.fastmath<none>, predicate = 4 : i64}> : (f32, f32) -> i1
+    %e = "arith.select"(%less, %h, %f) : (i1, f32, f32) -> f32
+    %bits = "arith.bitcast"(%e) : (f32) -> i32
+    %u = "builtin.unrealized_conversion_cast"(%bits) : (i32) -> ui32
+    %m = "memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> memref<8x8xf32, #pto.address_space<vec>>
+    %t = "pto.bind_tile"(%m, %n, %c8) <{config = #pto.tile_buf_config<blayout=row_major, slayout=none_box, s_fractal_size=512, pad=null>}> : (memref<8x8xf32, #pto.address_space<vec>>, index, index) -> memref<8x8xf32, #pto.address_space<vec>>
+    "pto.section.vector"() ({
+      "pto.store_scalar"(%e, %y, %c0) : (f32, !pto.ptr<f32>, index) -> ()
+    }) : () -> ()
+    "func.return"() : () -> ()
+  }) : () -> ()
+}) : () -> ()
+"#;
+    let outputs = canonical(text).entry()?.set("n", 4)?.run()?;
+    assert_eq!(outputs.get::<f32>("y")?, [6.0]);
+    let narrow = text.replace("\"arith.bitcast\"(%e) : (f32) -> i32", "\"arith.bitcast\"(%e) : (f32) -> i16");
+    assert_eq!(rules(&narrow, Profile::Cpu)[0], "cast-width");
     Ok(())
 }
