@@ -359,7 +359,7 @@ fn a_block_that_does_not_come_to_a_meeting_is_waited_for_in_vain() {
     let meet = format!("scf.if %first {{\n  {MEET}\n  }}");
     let program = Program::read(meeting(vector, &meet), Some(Profile::A2a3));
     let error = program.entry().unwrap().input("y", &[0i64; 3]).unwrap().blocks(3).run().unwrap_err();
-    let said = "V0 waits in sync.wait at 13:3: not all cores of its kind have come to the meeting with id 3";
+    let said = "V0 waits in sync.wait at 14:3: not all cores of its kind have come to the meeting with id 3";
     assert_eq!((error.rule(), error.message()), ("deadlock", said));
     assert_eq!(error.diagnostic().notes, ["in block 0 of 3"]);
 }
