@@ -16,6 +16,7 @@ mod objects;
 mod output;
 mod parallel;
 mod races;
+mod record;
 mod report;
 mod step;
 mod watched;
@@ -24,6 +25,7 @@ pub use crate::engine::TileData;
 use crate::engine::memory::Memories;
 use crate::lower::Failure;
 pub use follow::run as watch;
+pub use record::{Recorded, Step};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -55,6 +57,8 @@ pub struct Run<'a> {
     pub outputs: Vec<(ValueId, u8)>,
     /// Whether every instruction leaves a line.
     pub trace: bool,
+    /// Whether it is recorded step by step.
+    pub record: bool,
     pub limits: Limits,
     /// Where it tells how far it is.
     pub progress: Option<Arc<Progress>>,
@@ -193,6 +197,8 @@ pub struct Outcome {
     /// What was printed, by block.
     pub printed: Vec<Printed>,
     pub trace: Vec<TraceLine>,
+    /// By block, where somebody wants to know; what ran before an error too.
+    pub recorded: Vec<Recorded>,
 }
 
 impl Outcome {

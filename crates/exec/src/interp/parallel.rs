@@ -9,7 +9,7 @@ use super::cores::{Cores, Process};
 use super::meeting;
 use super::races::Owners;
 use super::step::{Context, Exec};
-use super::{BufferOutput, Input, Outcome, Printed, Progress, Run, TileOutput, TraceLine};
+use super::{BufferOutput, Input, Outcome, Printed, Progress, Recorded, Run, TileOutput, TraceLine};
 use crate::engine::Global;
 use crate::engine::memory::{Memories, Memory, MemoryId, Taken};
 use crate::lower::{Failure, failure};
@@ -36,6 +36,7 @@ pub(super) struct Left {
     tiles: Vec<TileOutput>,
     printed: Vec<Printed>,
     trace: Vec<TraceLine>,
+    recorded: Option<Recorded>,
 }
 
 impl Left {
@@ -89,7 +90,7 @@ fn alone(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -> Left {
     for buffer in buffers.iter_mut() {
         memories.add_buffer(std::mem::take(&mut buffer.memory));
     }
-    let mut cores = Cores::new(cx, memories, run.trace);
+    let mut cores = Cores::new(cx, memories, run.trace || run.record);
     let left = one(run, &mut cores, buffers, 0);
     for (k, buffer) in buffers.iter_mut().enumerate() {
         if let Some(memory) = cores.memories().and_then(|m| m.get_mut(MemoryId::buffer(k as u32))) {
@@ -104,7 +105,7 @@ fn together(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer], blocks: u32, 
     let next = AtomicU32::new(0);
     let all: Mutex<Vec<(u32, Left)>> = Mutex::new(Vec::new());
     let work = || {
-        let mut cores = Cores::new(cx, copies(buffers, run.tracked, run.limits.memory), run.trace);
+        let mut cores = Cores::new(cx, copies(buffers, run.tracked, run.limits.memory), run.trace || run.record);
         loop {
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks {
@@ -162,6 +163,7 @@ pub(super) fn left_by(run: &Run<'_>, cores: &mut Cores<'_>, block: u32, result: 
         if let Some(trace) = &mut exec.trace {
             left.trace.append(trace);
         }
+        left.recorded = left.recorded.or(exec.recorder.take().map(|recorder| recorder.block));
     }
     left
 }
@@ -329,6 +331,7 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
         }
         outcome.printed.extend(block.printed);
         outcome.trace.extend(block.trace);
+        outcome.recorded.extend(block.recorded);
         outcome.tiles.extend(block.tiles);
         for ((buffer, writes), owners) in buffers.iter_mut().zip(block.writes).zip(&mut owners) {
             if let Some(overlap) = owners.add(number, &writes) {

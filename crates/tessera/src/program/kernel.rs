@@ -32,6 +32,8 @@ pub struct Bindings {
     pub tracked: bool,
     /// Whether every instruction leaves a line.
     pub trace: bool,
+    /// Whether it is recorded step by step.
+    pub record: bool,
     /// Where it is stopped.
     pub limits: Limits,
     /// Where it tells how far it is.
@@ -46,6 +48,7 @@ impl Default for Bindings {
             blocks: 1,
             tracked: true,
             trace: false,
+            record: false,
             limits: Limits::default(),
             progress: None,
         }
@@ -137,8 +140,8 @@ impl Kernel {
     }
 
     pub(crate) fn prepared<'a>(&'a self, bindings: Bindings, placement: &'a Placement) -> Run<'a> {
-        let Bindings { inputs, outputs, blocks, tracked, trace, limits, progress } = bindings;
+        let Bindings { inputs, outputs, blocks, tracked, trace, record, limits, progress } = bindings;
         let (module, func, profile) = (self.module(), &self.func, self.profile());
-        Run { module, func, profile, placement, blocks, tracked, inputs, outputs, trace, limits, progress }
+        Run { module, func, profile, placement, blocks, tracked, inputs, outputs, trace, record, limits, progress }
     }
 }

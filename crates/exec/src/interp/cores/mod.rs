@@ -106,6 +106,7 @@ impl<'a> Cores<'a> {
                 a.loops = std::mem::replace(&mut watch.now.loops, std::mem::take(&mut b.loops));
                 b.watch = Some(watch);
             }
+            std::mem::swap(&mut a.recorder, &mut b.recorder);
             self.at = to;
         }
         let missing = || Diagnostic::internal(tessera_isa::diag::Span::default(), "a core that is not there");
@@ -127,6 +128,12 @@ impl<'a> Cores<'a> {
             set_up(run, self.turn(n)?, buffers)?;
         }
         let cores = [0, 1, 2].map(|n| self.list.iter().any(|exec| exec.cx.process.place() == n));
+        if run.record {
+            self.turn(0)?.recorder = Some(Box::default());
+            for n in (0..count).rev() {
+                self.turn(n)?.record_start();
+            }
+        }
         let exec = self.turn(0)?;
         exec.links = Some(Box::new(Links::new(exec.cx.profile, &exec.cx.program.channels, cores)));
         Ok(())
