@@ -274,7 +274,7 @@ pub unsafe extern "C" fn tessera_load(
     tile: *const TesseraTile,
     view: *const TesseraView,
 ) -> TesseraStatus {
-    call!(machine, [tile, view], |m| m.load(tile, &View::new(view)?))
+    call!(machine, [tile, view], |m| m.load(tile, &mut View::new(view)?))
 }
 
 /// TLOAD of a conv tile from a view of the same dimensions.

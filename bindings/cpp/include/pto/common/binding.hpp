@@ -11,7 +11,7 @@ namespace pto {
 enum class RoundMode : uint32_t;
 
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 struct Access;
 
@@ -239,7 +239,7 @@ private:
     }
 };
 
-} // namespace detail
+} // namespace pto_detail
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto
 

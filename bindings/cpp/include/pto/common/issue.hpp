@@ -10,7 +10,7 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 template <typename T>
 inline constexpr bool IsTile = std::is_base_of_v<TileBase, std::remove_cv_t<T>>;
@@ -225,7 +225,7 @@ private:
     TesseraConv conv_;
 };
 
-} // namespace detail
+} // namespace pto_detail
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto
 
@@ -235,19 +235,19 @@ private:
 #define PTO_INTRINSIC_OR(name, types, given, exists, defaulted, parameters, arguments, ...)                              \
     template <PTO_LIST types>                                                                                            \
     PTO_INST std::enable_if_t<exists> name##_IMPL(PTO_LIST defaulted,                                                    \
-                                                  const detail::Where &where = detail::Where::Here())                    \
+                                                  const pto_detail::Where &where = pto_detail::Where::Here())                    \
     {                                                                                                                    \
         __VA_ARGS__                                                                                                      \
     }                                                                                                                    \
     template <PTO_LIST types>                                                                                            \
-    PTO_INST detail::Returns<exists> name(PTO_LIST defaulted, const detail::Where &where = detail::Where::Here())        \
+    PTO_INST pto_detail::Returns<exists> name(PTO_LIST defaulted, const pto_detail::Where &where = pto_detail::Where::Here())        \
     {                                                                                                                    \
         return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, where), RecordEvent{};                                    \
     }                                                                                                                    \
     template <PTO_LIST types, typename WaitEvent, typename... WaitEvents>                                                \
-    PTO_INST detail::Returns<exists, WaitEvent, WaitEvents...> name(PTO_LIST parameters, WaitEvent &, WaitEvents &...)   \
+    PTO_INST pto_detail::Returns<exists, WaitEvent, WaitEvents...> name(PTO_LIST parameters, WaitEvent &, WaitEvents &...)   \
     {                                                                                                                    \
-        return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, detail::Where{}), RecordEvent{};                          \
+        return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, pto_detail::Where{}), RecordEvent{};                          \
     }
 #define PTO_INTRINSIC(name, types, given, exists, parameters, arguments, ...)                                            \
     PTO_INTRINSIC_OR(name, types, given, exists, parameters, parameters, arguments, __VA_ARGS__)

@@ -9,9 +9,9 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
-using namespace pto::model;
+using namespace pto::pto_model;
 
 class Machine : public Counted {
 public:
@@ -164,28 +164,32 @@ private:
     uint32_t age_ = 0;
 };
 
-} // namespace detail
+} // namespace pto_detail
 
 // This thread's core begins anew on this profile: memories have no defined contents, and tiles without an address that were
 // used before are not usable any more.
 inline void SetProfile(Profile profile)
 {
     if (kStaticProfile && profile != kProfile) {
-        detail::Fail("unknown-profile", "the kernel is compiled for one profile: SetProfile cannot change it, remove "
+        pto_detail::Fail("unknown-profile", "the kernel is compiled for one profile: SetProfile cannot change it, remove "
                                         "the PTO_PROFILE_ macro to choose when it runs");
         return;
     }
-    detail::CurrentMachine()->Restart(profile);
+    pto_detail::CurrentMachine()->Restart(profile);
 }
 
 // The profile of this thread's core.
-inline Profile GetProfile() { return detail::CurrentMachine()->profile(); }
+inline Profile GetProfile() { return pto_detail::CurrentMachine()->profile(); }
 
-// This thread's core begins anew.
-inline void Reset() { SetProfile(GetProfile()); }
+// This thread's core begins anew. A template, so that a function of the program with this name is the better choice.
+template <typename = void>
+inline void Reset()
+{
+    SetProfile(GetProfile());
+}
 
 // How many bytes without a defined value TSTORE has written as 0 on this thread's core.
-inline uint64_t UndefinedBytesStored() { return tessera_undefined_stored(detail::CurrentMachine()->handle()); }
+inline uint64_t UndefinedBytesStored() { return tessera_undefined_stored(pto_detail::CurrentMachine()->handle()); }
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto
