@@ -4,6 +4,8 @@
 #include <pto/common/constants.hpp>
 #include <pto/pto-inst.hpp>
 
+#include <numeric>
+
 #include "expect.hpp"
 
 using namespace std;
@@ -270,7 +272,10 @@ AICORE static void runVector(__gm__ float *out, __gm__ float *a, __gm__ float *b
     TCVT(words, z, RoundMode::CAST_FLOOR);
     TMAXS(words, words, 0);
     TANDS(words, words, 63);
-    TCI<decltype(index), int32_t, 1>(index, R * C - 1);
+    iota(index.data(), index.data() + index.Numel, 0);
+    for (int i = 0; i < index.Numel; ++i) {
+        index.SetValue(i, R * C - 1 - index.GetValue(i));
+    }
     TGATHER(y, z, index, tmp);
     TSTORE(go, y);
     // What the host sees of the tile is what the kernel left.
