@@ -43,7 +43,7 @@ impl<'a> Walk<'a> {
             let is_here = match self.subject.core {
                 Core::Unsplit => true,
                 Core::Cube => section.ends_with("cube"),
-                Core::Vector(_) => section.ends_with("vector"),
+                Core::Vector(n) => section.ends_with("vector") && !(n == 1 && self.is_for_first(id, op)),
             };
             return if is_here { self.block(i.blocks[0]) } else { Ok(()) };
         }
@@ -277,13 +277,15 @@ impl<'a> Walk<'a> {
         if self.trial > 0 {
             return Ok(2);
         }
-        if !self.choices.periods.contains_key(&id) {
-            let period = self.period(op.span, weight, peeled, rounds)?;
-            self.choices.periods.insert(id, period);
+        let at = (id, self.subject.core);
+        // On a path that was the same so far, it repeats itself as it did.
+        let after = self.choices.before(&key);
+        if self.choices.periods.get(&at).is_none_or(|known| known.after != after) {
+            let trips = self.period(op.span, weight, peeled, rounds)?;
+            self.choices.periods.insert(at, Period { trips, after });
         }
-        let trips = self.choices.periods.get(&id).map(|p| p.trips.clone()).unwrap_or_default();
-        let chosen = self.choices.choose(key, trips.len());
-        Ok(trips.get(chosen).or(trips.last()).copied().unwrap_or(0))
+        let trips = self.choices.periods.get(&at).map(|p| p.trips.clone()).unwrap_or_default();
+        Ok(self.choices.choose(key, &trips))
     }
 
     /// Runs a loop for a while and sees how it repeats itself; everything is then as it was before.
@@ -293,14 +295,15 @@ impl<'a> Walk<'a> {
         weight: u64,
         peeled: u64,
         rounds: impl FnOnce(&mut Self, u64) -> Res,
-    ) -> Result<Period, Undecided> {
+    ) -> Result<Vec<u64>, Undecided> {
         // A long body is tried a few times only, and has a short period or none.
-        let count = (4 * MAX_UNROLLED / weight.max(1)).clamp(6, 3 * MAX_PERIOD as u64) + peeled;
+        let count = (MAX_UNROLLED / weight.max(1)).clamp(6, 3 * MAX_PERIOD as u64) + peeled;
         if count.saturating_mul(weight) > 8 * MAX_UNROLLED {
             let what = "a loop of unknown trip count compares its counter with a large constant, or has a long body";
             return Err(Undecided::at(span, what));
         }
         let before = (self.env.clone(), self.objects.clone(), self.views.clone(), self.config.clone());
+        let counted = (self.found.clone(), self.counts.clone());
         let (turn, turn_id, marks) = (self.turn.clone(), self.turn_id, std::mem::take(&mut self.marks));
         let sizes =
             (self.trace.events.len(), self.trace.accesses.len(), self.trace.misuses.len(), self.trace.turns.len());
@@ -314,6 +317,7 @@ impl<'a> Walk<'a> {
         let found = ran.and_then(|()| self.repeats(span, &marks, peeled as usize));
         (self.env, self.objects, self.views, self.config) = before;
         (self.turn, self.turn_id, self.asked) = (turn, turn_id, asked);
+        (self.found, self.counts) = counted;
         self.trace.events.truncate(sizes.0);
         self.trace.accesses.truncate(sizes.1);
         self.trace.misuses.truncate(sizes.2);
@@ -324,7 +328,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The least period of the iterations between marks: which bytes on the chip, which flags.
-    fn repeats(&self, span: Span, marks: &[usize], peeled: usize) -> Result<Period, Undecided> {
+    fn repeats(&self, span: Span, marks: &[usize], peeled: usize) -> Result<Vec<u64>, Undecided> {
         let turns = marks.len() - 1;
         let events = |i: usize| &self.trace.events[marks[i]..marks[i + 1]];
         let alike = |a: &crate::trace::Event, b: &crate::trace::Event| {
@@ -353,13 +357,13 @@ impl<'a> Walk<'a> {
         if self.subject.brief {
             // Whoever inserts flags looks at long runs and at short ones, and has the result judged in full.
             let p = p as u64;
-            return Ok(Period { trips: (all + 1 - p..=all).rev().chain((0..=p).rev()).collect() });
+            return Ok((all + 1 - p..=all).rev().chain((0..=p).rev()).collect());
         }
         let mut trips: Vec<u64> = (0..=all).collect();
         if let Some(far) = self.meets_again(span, marks, q, p)?.filter(|far| *far > all) {
             trips.push(far);
         }
-        Ok(Period { trips })
+        Ok(trips)
     }
 
     fn is_global(&self, set: crate::trace::SetId) -> bool {
