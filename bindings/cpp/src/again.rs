@@ -3,6 +3,8 @@
 //! Who issues an instruction may ask for a number that stands for it. As long as nothing has happened to the machine that could make a
 //! difference, the number issues it again, and no descriptor is made or read.
 
+#![allow(clippy::missing_safety_doc, reason = "the module comment of `calls` says it for all")]
+
 use crate::abi::{TesseraStatus, TesseraStorage, TesseraTileArg};
 use crate::convert::Refusal;
 use crate::machine::TesseraMachine;
