@@ -480,7 +480,7 @@ typedef enum TesseraRole {
 
 
 // The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-#define TESSERA_ABI_VERSION 5
+#define TESSERA_ABI_VERSION 6
 
 // How a call ended.
 typedef enum TesseraStatus {
@@ -695,6 +695,28 @@ typedef struct TesseraDiagnostic {
   uint32_t reserved;
 } TesseraDiagnostic;
 
+// One digit of a row's or a column's number: so many values, so many elements apart.
+typedef struct TesseraDigit {
+  // How many values the digit has; 0 is no digit.
+  uint64_t extent;
+  // Elements between two of them.
+  int64_t stride;
+} TesseraDigit;
+
+// An array as rows and columns, whatever dimensions it has: the number of a row, and that of a column, is split into digits.
+typedef struct TesseraMatrix {
+  // A `TesseraLoc`; of an array in memory of the caller's own any one.
+  uint32_t loc;
+  // A `TesseraElem`.
+  uint32_t elem;
+  // The digits of rows, outermost first.
+  struct TesseraDigit row[5];
+  // The digits of columns, outermost first.
+  struct TesseraDigit col[5];
+  // Where the first element is: an address of the host.
+  void *data;
+} TesseraMatrix;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -880,6 +902,17 @@ uint64_t tessera_memory_room(const struct TesseraMachine *machine, uint32_t loc)
 // all machines and threads.
 void tessera_register_buffer(const void *data,
                              size_t size);
+
+// Copies `extent` rows and columns from (src_at[0], src_at[1]) on to the first ones of `dst`. What is undefined stays so; where it
+// is copied to memory of the caller's own it is written as 0, counted, and reported in a warning.
+//
+// # Safety
+// As in `calls`; the arrays' elements are memory of the machine or of the caller.
+enum TesseraStatus tessera_copy_matrix(struct TesseraMachine *machine,
+                                       const struct TesseraMatrix *dst,
+                                       const struct TesseraMatrix *src,
+                                       const uint64_t (*src_at)[2],
+                                       const uint64_t (*extent)[2]);
 
 // The value of an element's bits.
 enum TesseraStatus tessera_decode(uint32_t elem, uint64_t bits, double *value);

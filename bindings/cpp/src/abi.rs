@@ -7,7 +7,7 @@
 use std::ffi::{c_char, c_void};
 
 /// The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-pub const TESSERA_ABI_VERSION: u32 = 5;
+pub const TESSERA_ABI_VERSION: u32 = 6;
 
 /// How a call ended.
 #[repr(C)]
@@ -161,6 +161,32 @@ pub struct TesseraView {
     pub stride: [i64; 5],
     /// Elements of the buffer from `data` on; -1 where unknown: then the view itself is believed.
     pub extent: i64,
+}
+
+/// One digit of a row's or a column's number: so many values, so many elements apart.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TesseraDigit {
+    /// How many values the digit has; 0 is no digit.
+    pub extent: u64,
+    /// Elements between two of them.
+    pub stride: i64,
+}
+
+/// An array as rows and columns, whatever dimensions it has: the number of a row, and that of a column, is split into digits.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TesseraMatrix {
+    /// A `TesseraLoc`; of an array in memory of the caller's own any one.
+    pub loc: u32,
+    /// A `TesseraElem`.
+    pub elem: u32,
+    /// The digits of rows, outermost first.
+    pub row: [TesseraDigit; 5],
+    /// The digits of columns, outermost first.
+    pub col: [TesseraDigit; 5],
+    /// Where the first element is: an address of the host.
+    pub data: *mut c_void,
 }
 
 /// A tile operand.

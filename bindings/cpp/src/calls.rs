@@ -7,6 +7,7 @@
 #![allow(clippy::missing_safety_doc, reason = "the module comment says it for all; functions say what they add")]
 
 use crate::abi::*;
+use crate::again::Said;
 use crate::convert::{self, Answer, Refusal};
 use crate::machine::{TesseraMachine, guarded};
 use crate::view::View;
@@ -22,7 +23,7 @@ const MAX_OPERANDS: u32 = 8;
 ///
 /// # Safety
 /// The pointer is null or points to a `T` that lives as long as `'a`.
-unsafe fn given<'a, T>(pointer: *const T) -> Answer<&'a T> {
+pub(crate) unsafe fn given<'a, T>(pointer: *const T) -> Answer<&'a T> {
     // SAFETY: the caller of the ABI vouches for it (module comment).
     unsafe { pointer.as_ref() }.ok_or_else(Refusal::null)
 }
@@ -199,6 +200,10 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
             let scalars = array(inst.scalars, inst.scalar_count, "scalars")?;
             (inst, tiles, scalars, array(inst.attrs, inst.attr_count, "attributes")?, inst.conv.as_ref())
         };
+        let said = Said::new(inst, tiles, scalars, attrs);
+        if said.is_some_and(|said| m.again(said, tiles)) {
+            return Ok(Vec::new());
+        }
         let op = convert::op(inst.op, false)?;
         let attrs = convert::attrs(op, attrs)?;
         if op.info().forms.is_empty() {
@@ -207,7 +212,11 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
         let form = convert::word(Form::ALL, inst.form, "form")?;
         let mut inst = convert::inst((op, form), m.profile, tiles, scalars, conv)?;
         inst.attrs = attrs;
-        m.issue(inst)
+        let found = m.issue(inst)?;
+        if let Some(said) = said.filter(|_| op.binds(m.profile).is_none()) {
+            m.remember(said, tiles);
+        }
+        Ok(found)
     })
 }
 

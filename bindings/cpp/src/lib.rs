@@ -8,9 +8,11 @@
 
 pub mod abi;
 pub mod addresses;
+mod again;
 pub mod calls;
 mod convert;
 mod machine;
+pub mod matrix;
 pub mod numbers;
 mod places;
 mod view;

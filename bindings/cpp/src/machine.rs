@@ -3,6 +3,7 @@
 //! Tiles are the caller's: each call describes those that it works on, and they are tiles of the engine for its time.
 
 use crate::abi::{TesseraConv, TesseraDiagnostic, TesseraScalar, TesseraStatus, TesseraTile};
+use crate::again::Calls;
 use crate::convert::{self, Answer, Refusal};
 use crate::view::View;
 use smallvec::SmallVec;
@@ -23,6 +24,7 @@ pub struct TesseraMachine {
     /// How many undefined bytes were stored as 0.
     pub(crate) undefined_stored: u64,
     pub(crate) found: Vec<Found>,
+    pub(crate) calls: Calls,
     /// A panic went through it: its memories may be half changed.
     broken: bool,
 }
@@ -47,7 +49,14 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> Answer<T>) -> Answer<T> {
 impl TesseraMachine {
     pub(crate) fn new(profile: Profile) -> Self {
         let engine = Engine::new(profile, true);
-        TesseraMachine { profile, engine, undefined_stored: 0, found: Vec::new(), broken: false }
+        TesseraMachine {
+            profile,
+            engine,
+            undefined_stored: 0,
+            found: Vec::new(),
+            calls: Calls::default(),
+            broken: false,
+        }
     }
 
     /// Runs one call on the machine behind a pointer and keeps what it found.
@@ -101,6 +110,7 @@ impl TesseraMachine {
     }
 
     pub(crate) fn free(&mut self, handle: u64) -> Answer<()> {
+        self.calls.forget_automatic();
         let freed = u32::try_from(handle).is_ok_and(|h| self.engine.free_storage(h));
         if freed { Ok(()) } else { Err(no_storage(handle)) }
     }
@@ -132,6 +142,7 @@ impl TesseraMachine {
 
     /// Begins anew on a profile, with the memories where they are.
     pub(crate) fn restart(&mut self, profile: Profile) {
+        self.calls.forget();
         self.engine.restart(profile);
         (self.profile, self.undefined_stored) = (profile, 0);
     }
@@ -152,6 +163,7 @@ impl TesseraMachine {
         mut given: Attrs,
         scalars: &[TesseraScalar],
     ) -> Answer<Vec<Diagnostic>> {
+        self.calls.forget();
         if matches!(op.info().sem, Sem::RoundsF32 { .. }) {
             if let Some(mode) = f32_mode(op, self.profile, &given) {
                 self.engine.configure(&mode);
@@ -244,7 +256,7 @@ impl TesseraMachine {
         self.transfer(inst, view)
     }
 
-    fn count_undefined(&mut self, tile: TileId, core: u8) -> Answer<Diagnostic> {
+    pub(crate) fn count_undefined(&mut self, tile: TileId, core: u8) -> Answer<Diagnostic> {
         let (warning, bytes) = self.engine.undefined_stored(tile, core)?;
         self.undefined_stored = self.undefined_stored.saturating_add(bytes);
         Ok(warning)

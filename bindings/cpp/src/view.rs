@@ -27,7 +27,7 @@ pub(crate) fn register(data: usize, size: usize) {
 }
 
 /// The bytes of the buffer before and from an address on, where the buffer is known.
-fn registered(data: usize) -> Option<(usize, usize)> {
+pub(crate) fn registered(data: usize) -> Option<(usize, usize)> {
     if !REGISTERED.load(Ordering::Acquire) {
         return None;
     }

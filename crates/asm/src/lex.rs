@@ -10,8 +10,10 @@ use tessera_isa::diag::{Diagnostic, Span};
 /// Longest token; longer ones are refused with `syntax-limit`.
 pub(crate) const MAX_TOKEN: usize = 64 * 1024;
 
+/// The kinds of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Tok {
+#[allow(missing_docs, reason = "signs are named after themselves")]
+pub enum Tok {
     /// `%name`, `%0#1`.
     Percent,
     /// `@name`, `@"name"`.
@@ -48,8 +50,9 @@ pub(crate) enum Tok {
     Eof,
 }
 
+/// A token with its place.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Token {
+pub struct Token {
     pub kind: Tok,
     pub span: Span,
     /// Is it the first on its line?

@@ -15,9 +15,11 @@ mod print;
 mod sink;
 mod trivia;
 mod types;
+pub mod vocabulary;
 mod words;
 
 pub use convert::convert;
+pub use lex::{Tok, Token};
 pub use print::{print, print_module, print_op, print_type};
 pub use trivia::{Comment, Trivia};
 
@@ -82,6 +84,17 @@ pub fn parse_bytes(bytes: &[u8], profile: Option<Profile>) -> Parsed {
             refuse(&String::from_utf8_lossy(bytes), found.help("save the program as UTF-8"))
         }
     }
+}
+
+/// The tokens of a text with its comments, for tools that look at what is written before it makes sense. Inside a type's
+/// `<…>` they are whatever stands there.
+pub fn tokens(text: &str, listing: bool) -> (Vec<Token>, Vec<Comment>) {
+    let (mut sink, mut trivia) = (sink::Sink::default(), Trivia::default());
+    let mut lexer = lex::Lexer::new(text);
+    lexer.listing = listing;
+    let next = || Some(lexer.next(&mut sink, &mut trivia)).filter(|token| token.kind != Tok::Eof);
+    let tokens = std::iter::from_fn(next).collect();
+    (tokens, trivia.comments)
 }
 
 /// Reads one type.

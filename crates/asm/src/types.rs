@@ -83,7 +83,7 @@ fn fault_of<T>(rule: &'static str, piece: Piece<'_>, what: impl Into<String>, he
 /// What the type parser needs to know about the module: its aliases.
 pub(crate) type Aliases<'a> = &'a dyn Fn(&str) -> Option<Type>;
 
-const TYPE_NAMES: &str = "!pto.tile !pto.tile_buf !pto.conv_tile !pto.ptr !pto.tensor_view \
+pub(crate) const TYPE_NAMES: &str = "!pto.tile !pto.tile_buf !pto.conv_tile !pto.ptr !pto.tensor_view \
     !pto.partition_tensor_view !pto.event memref index i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 f16 bf16 f32";
 
 /// A type. `fields` receives the places of a tile's fields.

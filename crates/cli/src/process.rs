@@ -42,8 +42,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
         std::process::exit(INTERRUPTED);
     });
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-    let mut stdout = BufWriter::new(Quiet(io::stdout().lock()));
-    // Not locked: how far the work is, is told by another thread.
+    // None of them is locked: other threads tell how far the work is, and talk to editors.
+    let mut stdout = BufWriter::new(Quiet(io::stdout()));
     let mut stderr = BufWriter::new(Quiet(io::stderr()));
     let is_plain = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let is_terminal = io::stderr().is_terminal() && !is_plain;
@@ -55,7 +55,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
     }
     let mut session = Session {
         dir: PathBuf::new(),
-        stdin: &mut io::stdin().lock(),
+        stdin: &mut io::stdin(),
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: is_terminal && !no_color,

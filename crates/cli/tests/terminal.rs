@@ -49,6 +49,10 @@ fn shells_complete_profiles_and_names() {
     assert!(script.contains("tinsert tinsert_fp"), "names of explain");
     assert!(script.contains("tessera info --names"), "kernels of --entry");
     assert!(tessera(&["completions", "fish"]).contains("tessera info --names"), "kernels of --entry");
+    let zsh = tessera(&["completions", "zsh"]);
+    assert!(zsh.starts_with("#compdef tessera\n") && zsh.contains("tessera info --names"), "kernels of --entry");
+    let entries: Vec<&str> = zsh.lines().filter(|line| line.contains("--entry=")).collect();
+    assert!(entries.len() > 3 && entries.iter().all(|line| line.contains(":_tessera_kernels'")), "{entries:?}");
 }
 
 /// An interrupt while files are being written leaves those that were there, and nothing half written.

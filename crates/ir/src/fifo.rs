@@ -4,7 +4,7 @@
 //! they meet in the buffer that the consumer reserves and the producer imports. A push, pop or free belongs to the
 //! pipe that it names, or else to the `initialize` of its own function for its kind of core.
 
-use crate::{Arg, Core, Def, Func, Module, NameId, Op, OpId, OpKind, ValueId};
+use crate::{Arg, BlockId, Core, Def, Func, Module, NameId, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{AttrName, Role};
 use tessera_isa::sem::{Dir, Fifo as Part, Sem};
 
@@ -41,6 +41,22 @@ impl Fifo {
         }
     }
 
+    /// The first element of a vector core's half, whose size is given.
+    pub fn half_at(&self, half: u64, size: [u64; 2]) -> [u64; 2] {
+        match self.split {
+            1 => [half * size[0], 0],
+            2 => [0, half * size[1]],
+            _ => [0, 0],
+        }
+    }
+
+    /// Where its slots begin in `gm_slot_buffer`: those of V2C lie after those of C2V.
+    pub fn offset(&self, func: &Func) -> u64 {
+        let init = self.inits.iter().flatten().next().map(|at| func.op(*at));
+        let both = init.is_some_and(|init| has_dir(init, Dir::C2v) && has_dir(init, Dir::V2c));
+        if both && self.dir == Dir::V2c { self.slots.saturating_mul(self.slot_size) } else { 0 }
+    }
+
     /// How messages name it: "the C2V FIFO of @mix".
     pub fn describe(&self, module: &Module) -> String {
         format!("the {} FIFO of @{}", self.dir, module.names.text(self.owner))
@@ -66,6 +82,24 @@ pub struct Fifos {
     of: Vec<Option<FifoId>>,
     /// By operation: the `initialize` that says so.
     init: Vec<Option<OpId>>,
+}
+
+/// Do all pushes and pops of these blocks move whole tiles, so that only the first vector core runs them (cpu, a5)?
+pub fn moves_whole_tiles(func: &Func, blocks: &[BlockId]) -> bool {
+    let (mut next, mut any) = (blocks.to_vec(), false);
+    while let Some(block) = next.pop() {
+        for id in &func.block(block).ops {
+            let op = func.op(*id);
+            next.extend(op.blocks.iter().copied());
+            if matches!(part(op), Some(Part::Push(_) | Part::Pop(_))) {
+                any = true;
+                if op.known_attrs().int(AttrName::PipeSplit) != Some(0) {
+                    return false;
+                }
+            }
+        }
+    }
+    any
 }
 
 /// What an operation is to FIFOs.

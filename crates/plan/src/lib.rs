@@ -49,7 +49,8 @@ pub use place::Peak;
 pub use points::Points;
 
 use smallvec::SmallVec;
-use tessera_ir::{Func, Module, ValueId};
+use tessera_ir::scalar::Constants;
+use tessera_ir::{Fifo, Func, Module, ValueId, fifo};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Loc, Tile};
@@ -118,6 +119,14 @@ impl Placement {
     pub fn reserved(&self, value: ValueId) -> Option<u64> {
         let written = || self.manual.iter().find(|m| m.value == value).map(|m| m.slot.addr);
         self.slot(value).map(|slot| slot.addr).or_else(written)
+    }
+
+    /// Where the slots of a FIFO lie in its consumer's memory.
+    pub fn slots_of(&self, func: &Func, constants: &Constants, f: &Fifo) -> u64 {
+        let init = f.inits.iter().flatten().next().map(|at| func.op(*at));
+        let written = init.and_then(|init| fifo::buffer_operand(init, f.dir)).and_then(|arg| constants.get(arg));
+        let reserved = f.reserve.and_then(|at| self.reserved(*func.op(at).results.first()?));
+        reserved.or(written.and_then(|v| u64::try_from(v).ok())).unwrap_or(0)
     }
 }
 
@@ -229,7 +238,11 @@ fn place_memory(
     }
     for n in all {
         let life = &lives[n];
-        let slot = life.at(addr_of[n].or_else(|| scales.addr(n)).unwrap_or(0));
+        let addr = addr_of[n].or_else(|| scales.addr(n)).ok_or_else(|| {
+            let what = format!("{} was given no place", name_of(module, func, life.value));
+            Diagnostic::internal(func.value(life.value).span, what)
+        })?;
+        let slot = life.at(addr);
         high = high.max(slot.limit());
         placement.tiles[life.value.index()] = Some(slot);
     }

@@ -3,9 +3,10 @@
 //! A symbol is an argument, something loaded, or an expression that is not linear; equal expressions are one symbol, so
 //! equal forms are equal numbers (sync.md 4).
 
+use crate::trace::Root;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use tessera_ir::{ArithOp, CmpPred, ValueId};
+use tessera_ir::{ArithOp, CmpPred, OpId, ValueId};
 use tessera_isa::ops::Opcode;
 
 /// The symbols of a form with their factors, by number.
@@ -80,8 +81,10 @@ impl Form {
 pub enum Expr {
     /// A value that nobody knows: an argument, a number of the block.
     Value(ValueId),
-    /// What an operation finds when it runs, by how many there were before.
-    Found(u32),
+    /// What an operation finds when it runs: the how-manieth value, and the vector core that finds it.
+    Found(Option<OpId>, u32, u8),
+    /// What lies at a place of global memory (in bits) that the process has not written, in so many bits.
+    Loaded(Root, Form, u32),
     Arith(ArithOp, u32, Form, Form),
     Cmp(CmpPred, u32, Form, Form),
     /// A conversion between widths.
@@ -98,7 +101,6 @@ pub enum Expr {
 pub struct Symbols {
     numbers: FxHashMap<Expr, u32>,
     exprs: Vec<Expr>,
-    found: u32,
 }
 
 impl Symbols {
@@ -111,12 +113,6 @@ impl Symbols {
             next
         });
         Form::symbol(number)
-    }
-
-    /// A new one.
-    pub fn fresh(&mut self) -> Form {
-        self.found += 1;
-        self.of(Expr::Found(self.found))
     }
 
     /// What a form is, where it is one symbol and nothing else.

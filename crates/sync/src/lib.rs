@@ -7,7 +7,9 @@
 //! [`races`] and [`flags`] judge it. What cannot be known is *undecided*, with the reason.
 
 mod atoms;
+mod between;
 mod bytes;
+mod cross;
 mod flags;
 mod form;
 mod insert;
@@ -23,10 +25,12 @@ pub use place::place;
 pub use races::Conflict;
 pub use walk::Core;
 
+use between::Between;
 use order::Order;
+use races::Found;
 use report::Reporter;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Func, Module, Runs, ValueId};
+use tessera_ir::{Fifos, Func, Module, Op, Runs, ValueId};
 use tessera_isa::diag::{Diagnostic, Severity, Span};
 use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
@@ -119,13 +123,54 @@ pub struct Report {
 
 /// Does the program order its pipes itself?
 pub fn mode(func: &Func) -> Mode {
-    let written = func.attrs.iter().find(|(key, _)| key == "pto.sync").map(|(_, value)| value.trim_matches('"'));
-    let orders = |op: &tessera_ir::Op| op.opcode().and_then(|o| o.order()).is_some_and(|o| o.is_manual());
-    match written {
-        Some("manual") => Mode::Manual,
-        Some("auto") => Mode::Auto,
-        _ if func.ops.iter().any(orders) => Mode::Manual,
-        _ => Mode::Auto,
+    written(&func.attrs).unwrap_or_else(|| if func.ops.iter().any(orders) { Mode::Manual } else { Mode::Auto })
+}
+
+/// What `pto.sync` says.
+fn written(attrs: &[(String, String)]) -> Option<Mode> {
+    let (_, value) = attrs.iter().find(|(key, _)| key == "pto.sync")?;
+    match value.trim_matches('"') {
+        "manual" => Some(Mode::Manual),
+        "auto" => Some(Mode::Auto),
+        _ => None,
+    }
+}
+
+fn orders(op: &Op) -> bool {
+    op.opcode().and_then(|o| o.order()).is_some_and(|o| o.is_manual())
+}
+
+/// Does one process of a kernel order its pipes itself (sync.md 3)? Of functions that run together each speaks for its
+/// own kind of core.
+pub(crate) fn process_mode(module: &Module, func: &Func, core: Core) -> Mode {
+    if func.runs() != Runs::Mixed {
+        return mode(func);
+    }
+    let kind = if core == Core::Cube { tessera_ir::Core::Cube } else { tessera_ir::Core::Vector };
+    let cores = func.cores();
+    let (mut said, mut manual) = (None, false);
+    func.walk(&mut |id, op, _| {
+        if cores[id.index()].is_none_or(|core| core == kind) {
+            manual |= orders(op);
+        }
+        if cores[id.index()] == Some(kind) && said.is_none() {
+            let home = module.funcs.iter().find(|f| f.name == func.home(id));
+            said = home.and_then(|home| written(&home.attrs));
+        }
+    });
+    // Functions that run together are joined under the name of the first one, which is marked.
+    let is_joined = module.funcs.iter().any(|f| f.name == func.name && f.core.is_some());
+    let whole = || written(&func.attrs).filter(|_| !is_joined);
+    said.or_else(whole).unwrap_or(if manual { Mode::Manual } else { Mode::Auto })
+}
+
+/// The processes of a kernel.
+pub(crate) fn processes(func: &Func) -> &'static [Core] {
+    match func.runs() {
+        Runs::Unsplit => &[Core::Unsplit],
+        Runs::One(tessera_ir::Core::Cube) => &[Core::Cube],
+        Runs::One(tessera_ir::Core::Vector) => &[Core::Vector(0)],
+        Runs::Mixed => &[Core::Cube, Core::Vector(0), Core::Vector(1)],
     }
 }
 
@@ -138,38 +183,35 @@ pub fn check(
     text: &str,
     options: &Options,
 ) -> Report {
-    let automatic = options.mode.unwrap_or_else(|| mode(func)) == Mode::Auto;
     let constants = Constants::new(module, func);
-    let core = match func.runs() {
-        Runs::Unsplit => Core::Unsplit,
-        Runs::One(tessera_ir::Core::Cube) => Core::Cube,
-        Runs::One(tessera_ir::Core::Vector) => Core::Vector(0),
-        Runs::Mixed => return between_cores(func),
-    };
     let Options { disjoint, limits, ref values, .. } = *options;
-    let subject = Subject {
+    let subject = |core: Core| Subject {
         module,
         func,
         profile,
         placement,
         core,
-        automatic,
+        automatic: options.mode.unwrap_or_else(|| process_mode(module, func, core)) == Mode::Auto,
         disjoint,
         ticks: false,
         brief: false,
         values,
         limits,
     };
+    let subjects: Vec<Subject<'_>> = processes(func).iter().map(|core| subject(*core)).collect();
+    let fifos = Fifos::new(module, func);
     let mut reporter = Reporter::new(module, func, profile, text);
     let mut choices = Choices::default();
     let mut undecided = None;
     let mut total = 0;
     loop {
         let mut sets = Sets::default();
-        match walk::walk(subject, &constants, &mut choices, &mut sets) {
-            Ok(trace) => {
-                total += trace.steps + 8 * trace.events.len() as u64;
-                undecided = undecided.or(judge(&trace, &sets, &mut reporter, subject));
+        let mut walked = |subject: &Subject<'_>| walk::walk(*subject, &constants, &mut choices, &mut sets);
+        match subjects.iter().map(&mut walked).collect::<Result<Vec<Trace>, _>>() {
+            Ok(traces) => {
+                total += traces.iter().map(|trace| trace.steps + 8 * trace.events.len() as u64).sum::<u64>();
+                let traces: Vec<&Trace> = traces.iter().collect();
+                undecided = undecided.or(judge(&traces, &sets, &mut reporter, &fifos));
             }
             Err(why) => {
                 undecided = Some(why);
@@ -201,37 +243,43 @@ pub fn check(
     Report { verdict, diagnostics }
 }
 
-/// What one core does is ordered by others, too, and that order is not followed.
-fn between_cores(func: &Func) -> Report {
-    let what = "the kernel runs on a cube core and two vector cores, and the order between cores is not followed";
-    let note = Diagnostic::new("undecided", Severity::Note, what).at(func.span, "the kernel");
-    let help = "check the part of one kind of core by itself";
-    Report { verdict: Verdict::Undecided, diagnostics: vec![note.help(help)] }
-}
-
-/// Judges one path of one process; gives the reason where something could not be told.
-fn judge(trace: &Trace, sets: &Sets, reporter: &mut Reporter<'_>, subject: Subject<'_>) -> Option<Undecided> {
-    let order = Order::new(&[trace], subject.profile, &[]);
-    let is_broken = reporter.flags(trace, &order);
-    if let Some((a, b)) = flags::unclear(trace) {
-        let what = format!("flags of {a} → {b} have ids of which nobody knows whether they are equal");
-        return Some(Undecided { span: None, why: what });
+/// Judges one path of all processes; gives the reason where something could not be told.
+fn judge(traces: &[&Trace], sets: &Sets, reporter: &mut Reporter<'_>, fifos: &Fifos) -> Option<Undecided> {
+    let between = Between::new(traces, reporter.profile, fifos);
+    let order = Order::new(traces, reporter.profile, &between);
+    let stops = between.stops(&order);
+    let mut is_broken = stops;
+    for (process, trace) in traces.iter().enumerate() {
+        is_broken |= reporter.flags(trace, &order, process, stops);
+        if let Some((a, b)) = flags::unclear(trace) {
+            let what = format!("flags of {a} → {b} have ids of which nobody knows whether they are equal");
+            return Some(Undecided { span: None, why: what });
+        }
     }
+    reporter.cores(traces, &order, &between, fifos, stops);
     // What never happens cannot race (sync.md 9).
     if is_broken || !order.stuck.is_empty() {
         return None;
     }
-    let found = races::find(trace, &order, 0, sets);
-    for race in &found.races {
-        reporter.race(trace, sets, race);
+    let mut all: Vec<Found> = Vec::new();
+    let manual = (0..traces.len()).filter(|process| !traces[*process].automatic);
+    all.extend(manual.map(|process| races::find(traces[process], &order, process, sets)));
+    if traces.len() > 1 {
+        all.push(cross::find(traces, &order, sets));
     }
-    let span = |event: usize| subject.func.op(trace.events[event].op).span;
-    if let Some((x, y)) = found.maybe {
-        let names = [x, y].map(|n| subject.func.op(trace.events[n].op).kind.name());
-        let what =
-            format!("whether {} and {} touch the same bytes depends on values that are not known", names[0], names[1]);
-        return Some(Undecided::at(span(y), what));
+    for found in &all {
+        found.races.iter().for_each(|race| reporter.race(traces, sets, race));
+        found.same.iter().for_each(|race| reporter.same(traces, sets, race));
     }
-    let cut = found.cut_short && found.races.is_empty();
+    if let Some(pair) = all.iter().find_map(|found| found.maybe) {
+        let [x, y] = pair.map(|(process, event)| reporter.func.op(traces[process].events[event].op));
+        let what = format!(
+            "whether {} and {} touch the same bytes depends on values that are not known",
+            x.kind.name(),
+            y.kind.name()
+        );
+        return Some(Undecided::at(y.span, what));
+    }
+    let cut = all.iter().any(|found| found.cut_short && found.races.is_empty());
     cut.then(|| Undecided { span: None, why: "there are too many pairs of accesses to compare".into() })
 }

@@ -4,6 +4,7 @@
 //! events, counted in program order, are done before. That is exact, because what is done before a set, a barrier or
 //! anything on an in-order pipe is a prefix of the pipe.
 
+use crate::between::Between;
 use crate::trace::{Event, Kind, Trace};
 use rustc_hash::FxHashMap;
 use tessera_isa::ops::Pipe;
@@ -32,12 +33,12 @@ pub struct Order {
 
 /// Is everything before it on its pipe done before it?
 fn closes(kind: Kind) -> bool {
-    matches!(kind, Kind::Set(_) | Kind::Release(_) | Kind::Barrier | Kind::Meets)
+    matches!(kind, Kind::Set(_) | Kind::Send(_) | Kind::Release(_) | Kind::Barrier | Kind::Meets)
 }
 
 /// Does everything after it on its pipe start after it?
 fn opens(kind: Kind) -> bool {
-    matches!(kind, Kind::Wait(_) | Kind::Take(_) | Kind::Barrier | Kind::Meets)
+    matches!(kind, Kind::Wait(_) | Kind::Receive(_) | Kind::Take(_) | Kind::Barrier | Kind::Meets)
 }
 
 /// Edges into each node.
@@ -57,7 +58,7 @@ impl Edges {
 
 impl Order {
     /// The order of these processes, with edges between them.
-    pub fn new(traces: &[&Trace], profile: Profile, between: &[(Node, Node)]) -> Order {
+    pub fn new(traces: &[&Trace], profile: Profile, between: &Between) -> Order {
         let mut edges = Edges { all: Vec::new(), forward: true };
         let (mut places, mut first, mut next) = (Vec::new(), Vec::new(), 0);
         for (process, trace) in traces.iter().enumerate() {
@@ -75,7 +76,8 @@ impl Order {
             }
             next += trace.events.len();
         }
-        for (from, to) in between {
+        let between = between.edges(&first);
+        for (from, to) in &between {
             edges.all.push((*from as u32, *to as u32));
         }
         let mut order = Order {
@@ -87,6 +89,9 @@ impl Order {
             forward: edges.forward,
         };
         order.run(traces, profile, edges.all, next);
+        if !between.is_empty() {
+            order.forward &= order.is_forward(traces);
+        }
         order
     }
 
@@ -140,6 +145,23 @@ impl Order {
         if done < nodes {
             self.stuck = Stuck::new(&edges, &open);
         }
+    }
+
+    /// Is nothing before what precedes it in program order? Tokens that go through other cores can make it so.
+    fn is_forward(&self, traces: &[&Trace]) -> bool {
+        let mut node = 0;
+        traces.iter().enumerate().all(|(process, trace)| {
+            let mut counts = [0u32; PIPES];
+            trace.events.iter().all(|event| {
+                let clock = &self.clocks[node * self.width + process * PIPES..][..PIPES];
+                node += 1;
+                let is_before = clock.iter().zip(&counts).all(|(done, count)| done <= count);
+                if let Some(pipe) = event.pipe {
+                    counts[pipe as usize] += 1;
+                }
+                is_before
+            })
+        })
     }
 
     /// What is before an event by its own place.
@@ -263,7 +285,7 @@ fn issues(trace: &Trace, n: usize) -> bool {
     let event = &trace.events[n];
     match (event.kind, event.pipe) {
         (Kind::Meets | Kind::Joins, _) | (Kind::Barrier, None) => true,
-        (Kind::Wait(_) | Kind::Take(_), Some(Pipe::S)) => true,
+        (Kind::Wait(_) | Kind::Receive(_) | Kind::Take(_), Some(Pipe::S)) => true,
         (Kind::Work, Some(Pipe::S)) => trace.accesses_of(n).iter().any(|a| !a.writes),
         _ => false,
     }

@@ -1,10 +1,11 @@
 //! Placement that never makes a race (sync.md 3): in a manual process two tiles share bytes only where every access of one
 //! happens before every access of the other.
 
+use crate::between::Between;
 use crate::order::Order;
 use crate::trace::{Root, Sets};
 use crate::walk::{Choices, Core, Subject, walk};
-use crate::{Limits, Mode, mode};
+use crate::{Limits, Mode, process_mode, processes};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Func, Module, ValueId};
@@ -23,22 +24,28 @@ pub fn place(
     keep: &[ValueId],
     order: Option<Mode>,
 ) -> Result<Placement, Box<Diagnostic>> {
-    if order.unwrap_or_else(|| mode(func)) == Mode::Auto {
+    let mode = |core: &Core| order.unwrap_or_else(|| process_mode(module, func, *core));
+    if processes(func).iter().all(|core| mode(core) == Mode::Auto) {
         return plan(module, func, profile, keep);
     }
     // Where there is room for all of them nobody shares.
     plan_with(module, func, profile, keep, Sharing::Never).or_else(|_| {
-        let apart = apart(module, func, profile);
+        let apart: Option<Vec<Apart>> =
+            processes(func).iter().map(|core| apart(module, func, profile, (*core, mode(core)))).collect();
+        let is_apart = |a: ValueId, b: ValueId, apart: &Apart| apart.contains(&(a.min(b), a.max(b)));
         let may_share =
-            |a: ValueId, b: ValueId| apart.as_ref().is_some_and(|apart| !apart.contains(&(a.min(b), a.max(b))));
+            |a: ValueId, b: ValueId| apart.as_ref().is_some_and(|all| !all.iter().any(|apart| is_apart(a, b, apart)));
         plan_with(module, func, profile, keep, Sharing::Where(&may_share))
     })
 }
 
-/// The pairs of tiles of which neither is done with before the other begins, on some path; none where nobody can tell.
-fn apart(module: &Module, func: &Func, profile: Profile) -> Option<FxHashSet<(ValueId, ValueId)>> {
+/// Pairs of tiles of which neither is done with before the other begins, on some path of a process.
+type Apart = FxHashSet<(ValueId, ValueId)>;
+
+/// Those of a process, or none where nobody can tell.
+fn apart(module: &Module, func: &Func, profile: Profile, (core, mode): (Core, Mode)) -> Option<Apart> {
     let placement = Placement::unplaced(func);
-    let (core, automatic, disjoint, ticks, brief) = (Core::Unsplit, false, true, false, false);
+    let (automatic, disjoint, ticks, brief) = (mode == Mode::Auto, true, false, false);
     let limits = Limits::default();
     let subject = Subject {
         module,
@@ -60,7 +67,7 @@ fn apart(module: &Module, func: &Func, profile: Profile) -> Option<FxHashSet<(Va
     loop {
         let mut sets = Sets::default();
         let trace = walk(subject, &constants, &mut choices, &mut sets).ok()?;
-        let order = Order::new(&[&trace], profile, &[]);
+        let order = Order::new(&[&trace], profile, &Between::default());
         let mut tiles: FxHashMap<ValueId, Vec<usize>> = FxHashMap::default();
         for event in 0..trace.events.len() {
             for access in trace.accesses_of(event) {

@@ -6,12 +6,13 @@ use crate::trace::{Access, Sets, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use tessera_ir::OpId;
+use tessera_isa::ops::Pipe;
 
 /// More pairs than this are not compared.
-const MAX_PAIRS: u64 = 10_000_000;
+pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 
 /// More races than this are not looked for: nobody reads on.
-const MAX_RACES: usize = 1000;
+pub(crate) const MAX_RACES: usize = 1000;
 
 /// What two accesses do to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,21 +36,31 @@ impl Conflict {
     }
 }
 
-/// Two accesses of one process that race, the first one in program order first.
+/// One of two accesses.
+#[derive(Clone, Copy, Debug)]
+pub struct Side {
+    pub process: usize,
+    pub event: usize,
+    pub access: Access,
+}
+
+/// Two accesses that race. In one process the first one in program order is first; else the one that writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Race {
-    pub x: (usize, Access),
-    pub y: (usize, Access),
+    pub x: Side,
+    pub y: Side,
     pub conflict: Conflict,
 }
 
-/// The races of one process.
+/// The races of one process, or between processes.
 #[derive(Debug, Default)]
 pub struct Found {
     /// One for each pair of program points, in the order of the second one.
     pub races: Vec<Race>,
-    /// Accesses that may share bytes, for all that is known, and that nothing orders.
-    pub maybe: Option<(usize, usize)>,
+    /// What is worth knowing and no race: both vector cores write the same with the same instruction.
+    pub same: Vec<Race>,
+    /// Accesses that may share bytes, for all that is known, and that nothing orders: process and event of each.
+    pub maybe: Option<[(usize, usize); 2]>,
     /// Were there too many pairs to look at all of them?
     pub cut_short: bool,
 }
@@ -62,7 +73,7 @@ struct Entry {
 }
 
 /// How two accesses conflict, if they do.
-fn conflict(x: &Access, y: &Access) -> Option<Conflict> {
+pub(crate) fn conflict(x: &Access, y: &Access) -> Option<Conflict> {
     match (x.writes, y.writes) {
         (false, false) => None,
         (true, true) if x.adds && y.adds => None,
@@ -75,6 +86,7 @@ fn conflict(x: &Access, y: &Access) -> Option<Conflict> {
 struct Search<'a> {
     trace: &'a Trace,
     order: &'a Order,
+    process: usize,
     first: Node,
     atoms: Atoms,
     /// By atom: its accesses in program order, and the positions of those that write.
@@ -87,10 +99,10 @@ pub fn find(trace: &Trace, order: &Order, process: usize, sets: &Sets) -> Found 
     let used = trace.accesses.iter().map(|a| a.set);
     let atoms = Atoms::new(sets, used);
     let lists = vec![Default::default(); atoms.count];
-    let mut search = Search { trace, order, first: order.first[process], atoms, lists, pairs: 0 };
+    let mut search = Search { trace, order, process, first: order.first[process], atoms, lists, pairs: 0 };
     let mut found = search.run();
     if found.maybe.is_none() {
-        found.maybe = maybe(trace, order, order.first[process], sets);
+        found.maybe = maybe(trace, order, order.first[process], sets).map(|pair| pair.map(|event| (process, event)));
     }
     found
 }
@@ -124,7 +136,8 @@ impl Search<'_> {
                 if !reported.contains(&pair) && !self.is_left_out(x, y as u32) {
                     reported.insert(pair);
                     if let Some(conflict) = conflict(&a, &b) {
-                        found.races.push(Race { x: (x as usize, a), y: (y, b), conflict });
+                        let side = |event: usize, access| Side { process: self.process, event, access };
+                        found.races.push(Race { x: side(x as usize, a), y: side(y, b), conflict });
                     }
                 }
             }
@@ -169,7 +182,7 @@ impl Search<'_> {
             let before = self.precedes(x, y);
             if !before && !self.precedes(y, x) && conflict(&other, access).is_some() {
                 if !other.exact || !access.exact {
-                    found.maybe = found.maybe.or(Some((x as usize, y as usize)));
+                    found.maybe = found.maybe.or(Some([x, y].map(|event| (self.process, event as usize))));
                 } else if !reported.contains(&(self.trace.events[x as usize].op, op)) {
                     out.push((x, other, *access));
                 }
@@ -222,30 +235,66 @@ impl Search<'_> {
 }
 
 /// Two accesses of one root whose symbols differ, of which one writes, and that nothing orders.
-fn maybe(trace: &Trace, order: &Order, first: Node, sets: &Sets) -> Option<(usize, usize)> {
-    // By root and symbols: the accesses.
-    let mut roots: FxHashMap<_, FxHashMap<_, Vec<(usize, Access)>>> = FxHashMap::default();
-    for (n, _) in trace.events.iter().enumerate() {
-        for access in trace.accesses_of(n) {
-            let set = sets.get(access.set);
-            roots.entry(set.root).or_default().entry(set.terms.clone()).or_default().push((n, *access));
-        }
+fn maybe(trace: &Trace, order: &Order, first: Node, sets: &Sets) -> Option<[usize; 2]> {
+    let mut terms: FxHashMap<_, FxHashSet<_>> = FxHashMap::default();
+    for access in &trace.accesses {
+        let set = sets.get(access.set);
+        terms.entry(set.root).or_default().insert(&set.terms);
     }
-    let mut pairs = 0u64;
-    for classes in roots.into_values().filter(|c| c.len() > 1) {
-        let mut classes: Vec<_> = classes.into_values().collect();
-        classes.sort_by_key(|c| c.first().map(|(n, _)| *n));
-        for (k, class) in classes.iter().enumerate() {
-            for (x, a) in class {
-                for (y, b) in classes.iter().skip(k + 1).flatten() {
+    terms.retain(|_, terms| terms.len() > 1);
+    if terms.is_empty() {
+        return None;
+    }
+    let mut lists: FxHashMap<(_, Option<Pipe>), ByPipe> = FxHashMap::default();
+    let mut pairs = 0;
+    for (y, event) in trace.events.iter().enumerate() {
+        for b in trace.accesses_of(y) {
+            let set = sets.get(b.set);
+            for pipe in Pipe::ALL.iter().filter(|_| terms.contains_key(&set.root)) {
+                let Some(list) = lists.get(&(set.root, Some(*pipe))) else { continue };
+                let found = list.unordered(b.writes, order, (first, first + y)).find(|(x, a)| {
                     pairs += 1;
-                    let unordered = x != y && conflict(a, b).is_some() && !order.ordered(first + x, first + y);
-                    if unordered || pairs > MAX_PAIRS {
-                        return Some((*x.min(y), *x.max(y)));
-                    }
+                    *x != y
+                        && conflict(a, b).is_some()
+                        && sets.get(a.set).terms != set.terms
+                        && !order.precedes(first + y, first + x)
+                });
+                if let Some(x) = found.map(|f| f.0).or((pairs > MAX_PAIRS).then_some(y)) {
+                    return Some([x.min(y), x.max(y)]);
                 }
             }
         }
+        for b in trace.accesses_of(y) {
+            lists.entry((sets.get(b.set).root, event.pipe)).or_default().push(y, b);
+        }
     }
     None
+}
+
+/// Accesses by events of one pipe of one process, in program order, and those of them that write.
+#[derive(Debug, Default)]
+pub(crate) struct ByPipe {
+    all: Vec<(usize, Access)>,
+    writes: Vec<(usize, Access)>,
+}
+
+impl ByPipe {
+    pub fn push(&mut self, event: usize, access: &Access) {
+        self.all.push((event, *access));
+        if access.writes {
+            self.writes.push((event, *access));
+        }
+    }
+
+    /// Those that may conflict with an access of a node and are not before it. The first node of the process is given.
+    pub fn unordered<'a>(
+        &'a self,
+        writes: bool,
+        order: &'a Order,
+        (first, y): (Node, Node),
+    ) -> impl Iterator<Item = &'a (usize, Access)> {
+        let list = if writes { &self.all } else { &self.writes };
+        // What is before something is a prefix of its pipe.
+        list[list.partition_point(|(x, _)| order.precedes(first + x, y))..].iter()
+    }
 }

@@ -3,9 +3,10 @@
 
 use crate::bytes::Ranges;
 use crate::form::{Form, Terms};
+use crate::walk::Core;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use tessera_ir::{OpId, ValueId};
+use tessera_ir::{FifoId, OpId, ValueId};
 use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::tile::Loc;
 
@@ -98,6 +99,17 @@ pub enum Flag {
     Cores(Form),
 }
 
+/// What tokens between cores are of (sync.md 5, isa/structure.md 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Line {
+    /// `sync.set` and `sync.wait` of an id; does the set stand for a meeting of one kind of core?
+    Token { id: i64, meets: bool },
+    /// Tiles that were pushed.
+    Ready(FifoId),
+    /// Slots that are free again.
+    Free(FifoId),
+}
+
 /// What an event is to the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -109,6 +121,10 @@ pub enum Kind {
     /// Takes, and gives back, the token of the buffer of this number.
     Take(u32),
     Release(u32),
+    /// Gives a token to another core.
+    Send(Line),
+    /// Takes one.
+    Receive(Line),
     /// It is before everything later; before it are those that it names.
     Joins,
     /// Everything before it is done before it, and it before everything later.
@@ -150,6 +166,7 @@ pub struct Misuse {
 /// One process on one path.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
+    pub core: Core,
     pub events: Vec<Event>,
     pub accesses: Vec<Access>,
     /// Iterations: the loops around, with their counts from 0.

@@ -122,6 +122,22 @@ impl Program {
         &self.0.parsed.trivia
     }
 
+    /// Where each function stands, whole, with its name; also those that could not be read to their end.
+    pub fn extents(&self) -> &[(Option<NameId>, Span)] {
+        &self.0.parsed.functions
+    }
+
+    /// What could run, by name: the entry, else every function that could be it; a listing has no name.
+    pub fn entries(&self) -> Vec<Option<String>> {
+        let module = self.module();
+        let name = |func: &Func| Some(module.names.text(func.name).to_string());
+        match module.entry(None) {
+            _ if module.is_listing => vec![None],
+            Some(entry) => vec![name(entry)],
+            None => module.candidates().into_iter().map(name).collect(),
+        }
+    }
+
     /// Canonical text, in the forms that the program is written in or all in one. The program has no errors.
     pub fn text(&self, form: Option<TextForm>) -> String {
         match form {

@@ -207,8 +207,10 @@ static void Scalar()
     TSELS(d, mask, a, tmp, 0);
     EACH(d, A(i) < B(0) ? A(i) : 0);
     Vec<float> empty;
-    EXPECT_RULE("undefined-use", TCMPS(mask, a, empty, CmpMode::LT));
-    EXPECT_RULE("tadds-scalar", TADDS(d, a, Exactly(int32_t{1})));
+    // Structured bindings are not captured before C++20.
+    auto &dst = d, &src = a;
+    EXPECT_RULE("undefined-use", TCMPS(mask, src, empty, CmpMode::LT));
+    EXPECT_RULE("tadds-scalar", TADDS(dst, src, Exactly(int32_t{1})));
 }
 
 // What a row or a column folds into, from left to right.

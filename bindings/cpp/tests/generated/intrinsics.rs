@@ -16,6 +16,12 @@ const FAMILIES: [(Family, &str); 5] = [
     (Family::Irregular, "irregular.hpp"),
 ];
 
+/// The template parameter of a role. A single letter is what programs call macros.
+fn type_of(role: Role) -> String {
+    let name = format!("{role:?}");
+    if name.len() == 1 { format!("Tile{name}") } else { name }
+}
+
 /// The tag of an attribute.
 fn attr_tag(name: AttrName) -> String {
     format!("TESSERA_ATTR_NAME_{}", screaming(&format!("{name:?}")))
@@ -158,7 +164,7 @@ fn operands(made: &mut Overload, op: Opcode, form: &FormInfo, roles: &[Role], el
         match role.kind() {
             Kind::Tile | Kind::Conv => {
                 write!(call, ".Tile({tag}, {name}{})", is_touched(op, form, *role).unwrap_or_default()).unwrap();
-                made.add(&format!("{role:?} &"), name);
+                made.add(&format!("{} &", type_of(*role)), name);
             }
             Kind::Fill if role.array().is_some() => {
                 let (array, name) = (role.array().unwrap_or_default(), name.trim_end_matches(char::is_numeric));
@@ -170,11 +176,11 @@ fn operands(made: &mut Overload, op: Opcode, form: &FormInfo, roles: &[Role], el
             }
             Kind::Fill => {
                 let ty = form.typed.iter().find(|t| t.0 == *role).map(|t| t.1);
-                let of = ty.map_or_else(|| format!("typename {element:?}::DType"), str::to_string);
+                let of = ty.map_or_else(|| format!("typename {}::DType", type_of(element)), str::to_string);
                 write!(call, ".Value({tag}, detail::ScalarOf<{of}>({name}))").unwrap();
                 let is_named = form.named.contains(role);
                 let own = ty.map_or_else(|| format!("detail::ScalarOf<{of}>"), str::to_string);
-                made.add(&format!("{} ", if is_named { format!("{role:?}") } else { own }), name);
+                made.add(&format!("{} ", if is_named { type_of(*role) } else { own }), name);
             }
             Kind::Index | Kind::Quant => {
                 write!(call, ".Scalar({tag}, {name})").unwrap();
@@ -230,20 +236,21 @@ fn overload(
         Some(CppValue::Flag(name)) => made.ahead.push((format!("bool {name} = true"), name.into())),
         None => {}
     }
-    let types = form.cpp_types(&roles).into_iter().map(|r| (format!("typename {r:?}"), format!("{r:?}")));
+    let types = form.cpp_types(&roles).into_iter().map(|r| (format!("typename {}", type_of(r)), type_of(r)));
     let template: Vec<(String, String)> = made.ahead.into_iter().chain(types).chain(made.behind).collect();
     let list = |items: Vec<&str>| items.join(", ");
     let (declared, given) =
         (list(template.iter().map(|t| t.0.as_str()).collect()), list(template.iter().map(|t| t.1.as_str()).collect()));
     let judged: Vec<String> =
-        form.judged().filter(|r| roles.contains(r)).map(|r| format!("{{{}, {r:?}::Info}}", tag(r))).collect();
+        form.judged().filter(|r| roles.contains(r)).map(|r| format!("{{{}, {}::Info}}", tag(r), type_of(r))).collect();
     let id = |id: Option<&str>| format!("\"{}\"", id.or(info.ids.loc).unwrap_or_default());
     let ids = [info.ids.profile, info.ids.loc, info.ids.layout, info.ids.dtype].map(id);
+    let (of_first, of_last) = (type_of(*first), type_of(*last));
     let exists = match last_locations(op, name, shape, *last) {
-        None if first == last => format!("detail::IsTile<{last:?}>"),
+        None if first == last => format!("detail::IsTile<{of_last}>"),
         // Communication has other operands under the same names.
-        None => format!("detail::IsTile<{first:?}> && detail::IsTile<{last:?}>"),
-        Some(locs) => format!("detail::LiesIn<{last:?}>({locs})"),
+        None => format!("detail::IsTile<{of_first}> && detail::IsTile<{of_last}>"),
+        Some(locs) => format!("detail::LiesIn<{of_last}>({locs})"),
     };
     let body = match roles.iter().find(|r| r.kind() == Kind::Counts) {
         Some(role) => {

@@ -4,16 +4,113 @@
 //! to the storage behind them; a write of the whole tile makes what the other one wrote before it not matter.
 
 use super::operand::Operand;
-use super::state::{Alias, Val};
+use super::state::Val;
 use super::walk::Walk;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::collections::VecDeque;
 use tessera_ir::Op;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Bind, Role};
 use tessera_isa::sem::effects;
 
-/// More pairs of tiles than this are not watched at once.
+/// More pairs of tiles than this are not watched at once: a branch keeps a copy of them.
 const MAX_ALIASES: usize = 2048;
+
+/// Two tiles of one TRESHAPE, which share storage on a2a3 and a5 and do not on cpu.
+type Pair = [usize; 2];
+
+/// Such pairs, with who of the two was written since.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Aliases {
+    written: FxHashMap<Pair, [bool; 2]>,
+    /// The pairs of a tile, and of tiles that had some: most instructions touch none of these.
+    of: FxHashMap<usize, SmallVec<[Pair; 2]>>,
+    /// From the oldest on, and some that are gone.
+    order: VecDeque<Pair>,
+}
+
+impl Aliases {
+    fn knows(&self, tile: usize) -> bool {
+        self.of.contains_key(&tile)
+    }
+
+    fn of(&self, tile: usize) -> &[Pair] {
+        self.of.get(&tile).map_or(&[], |pairs| pairs)
+    }
+
+    fn add(&mut self, pair: Pair, written: [bool; 2]) {
+        if self.written.insert(pair, written).is_none() {
+            for tile in pair {
+                self.of.entry(tile).or_default().push(pair);
+            }
+            self.order.push_back(pair);
+        }
+        // The oldest are forgotten first.
+        while self.written.len() > MAX_ALIASES
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.remove(oldest);
+        }
+    }
+
+    fn remove(&mut self, pair: Pair) {
+        if self.written.remove(&pair).is_some() {
+            for tile in pair {
+                self.of.entry(tile).or_default().retain(|other| *other != pair);
+            }
+        }
+        // What is gone stays in the order only until it is longer than what is left.
+        if self.order.len() > 2 * MAX_ALIASES {
+            self.order.retain(|pair| self.written.contains_key(pair));
+        }
+    }
+
+    /// What a tile was before does not matter any more.
+    pub(super) fn forget(&mut self, tile: usize) {
+        for pair in self.of.get(&tile).cloned().unwrap_or_default() {
+            self.remove(pair);
+        }
+    }
+
+    /// From here on `dst` is the storage of `src`, or a copy of it; so it is of those that share src's already.
+    fn share(&mut self, src: usize, dst: usize) {
+        self.forget(dst);
+        let partners = self.of(src).iter().map(|[a, b]| if *a == src { *b } else { *a });
+        for partner in std::iter::once(src).chain(partners.collect::<SmallVec<[usize; 4]>>()) {
+            self.add([partner, dst], [false; 2]);
+        }
+    }
+
+    /// Was a tile that shares this one's storage written?
+    fn is_stale(&self, tile: usize) -> bool {
+        self.of(tile).iter().any(|pair| {
+            let written = self.written.get(pair).copied().unwrap_or_default();
+            written[usize::from(pair[0] == tile)]
+        })
+    }
+
+    /// A write of the whole tile makes what the other one wrote before it not matter.
+    fn write(&mut self, tile: usize, whole: bool) {
+        for pair in self.of.get(&tile).into_iter().flatten() {
+            if let Some(written) = self.written.get_mut(pair) {
+                let side = usize::from(pair[1] == tile);
+                written[side] = true;
+                written[1 - side] &= !whole;
+            }
+        }
+    }
+
+    /// What either branch left.
+    pub(super) fn join(&mut self, other: Aliases) {
+        for pair in other.order {
+            let Some([first, second]) = other.written.get(&pair) else { continue };
+            let own = self.written.get(&pair).copied().unwrap_or_default();
+            self.add(pair, [own[0] | first, own[1] | second]);
+        }
+    }
+}
 
 impl Walk<'_> {
     pub(super) fn alias(&mut self, op: &Op, inst: &Inst, operands: &[Operand]) {
@@ -24,7 +121,7 @@ impl Walk<'_> {
             Val::Tile(object) => Some(storage(object)),
             _ => None,
         });
-        if !reshapes && !touched.any(|tile| self.state.reshaped.contains(&tile)) {
+        if !reshapes && !touched.any(|tile| self.state.aliases.knows(tile)) {
             return;
         }
         let effects = effects(inst);
@@ -44,53 +141,22 @@ impl Walk<'_> {
                 read.push(storage(object));
             }
         }
-        let stale = |alias: &Alias| {
-            let reads = |side: usize| read.contains(&alias.tiles[side]) && alias.written[1 - side];
-            reads(0) || reads(1)
-        };
-        if self.state.aliases.iter().any(stale) {
+        let find = |role: Role| Some(storage(operands.iter().find(|o| o.role == role)?.object));
+        let shared = find(Role::Src).zip(find(Role::Dst)).filter(|(src, dst)| reshapes && src != dst);
+        if read.iter().any(|tile| self.state.aliases.is_stale(*tile)) {
             let what = "the tile that is read shares its storage with one written since their TRESHAPE on a2a3 and a5, \
                         and is a copy of its own on cpu";
             let fault = Fault::new("treshape-alias", what).help("read it before the write, or write another tile");
             self.found(op, operands, fault);
         }
         if reshapes {
-            self.reshape(operands);
+            if let Some((src, dst)) = shared {
+                self.state.aliases.share(src, dst);
+            }
             return;
         }
-        for alias in &mut self.state.aliases {
-            for side in [0, 1] {
-                if let Some((_, whole)) = written.iter().find(|(tile, _)| *tile == alias.tiles[side]) {
-                    alias.written[side] = true;
-                    alias.written[1 - side] &= !whole;
-                }
-            }
+        for (tile, whole) in written {
+            self.state.aliases.write(tile, whole);
         }
-    }
-
-    /// From here on dst is src's storage, or a copy of it; what dst was before does not matter any more.
-    fn reshape(&mut self, operands: &[Operand]) {
-        let find = |role: Role| {
-            let object = operands.iter().find(|o| o.role == role)?.object;
-            Some(self.state.objects[object].storage)
-        };
-        let ends = find(Role::Src).zip(find(Role::Dst)).filter(|(src, dst)| src != dst);
-        let Some((src, dst)) = ends else { return };
-        self.state.aliases.retain(|alias| !alias.tiles.contains(&dst));
-        self.state.reshaped.extend([src, dst]);
-        // Tiles that already share src's storage share dst's now.
-        let mut partners: Vec<usize> = vec![src];
-        for alias in &self.state.aliases {
-            match alias.tiles {
-                [a, b] if a == src => partners.push(b),
-                [a, b] if b == src => partners.push(a),
-                _ => {}
-            }
-        }
-        let new = partners.into_iter().map(|partner| Alias { tiles: [partner, dst], written: [false; 2] });
-        self.state.aliases.extend(new);
-        // The oldest pairs are forgotten first: every instruction looks at all of them.
-        let excess = self.state.aliases.len().saturating_sub(MAX_ALIASES);
-        self.state.aliases.drain(..excess);
     }
 }

@@ -5,8 +5,8 @@
 //! with its old contents; a branch is undone by rolling the log back, and two branches are joined by comparing what
 //! either changed. So straight lines cost nothing for the sake of branches.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
+use super::alias::Aliases;
+use rustc_hash::FxHashMap;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, ConvType, GlobalArg, Place, ViewTags};
 use tessera_isa::layout::Layout;
@@ -98,13 +98,6 @@ fn join_config(a: &Attrs, b: &Attrs) -> Attrs {
     all
 }
 
-/// Two tiles of one TRESHAPE, which share storage on a2a3 and a5 and do not on cpu, with who was written since.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Alias {
-    pub tiles: [usize; 2],
-    pub written: [bool; 2],
-}
-
 #[derive(Default)]
 pub(super) struct State {
     /// By value of the function.
@@ -113,9 +106,7 @@ pub(super) struct State {
     pub views: Vec<(GlobalArg, ViewTags)>,
     /// What SETFMATRIX and SET_IMG2COL_PADDING left, as far as it is known.
     pub config: Attrs,
-    pub aliases: SmallVec<[Alias; 2]>,
-    /// Every tile that was ever one of two: no other is in [`State::aliases`].
-    pub reshaped: FxHashSet<usize>,
+    pub aliases: Aliases,
     log: Vec<(usize, Object)>,
     /// How many branches are open; without one nothing is logged.
     open: usize,
@@ -124,14 +115,14 @@ pub(super) struct State {
 pub(super) struct Mark {
     log: usize,
     config: Attrs,
-    aliases: SmallVec<[Alias; 2]>,
+    aliases: Aliases,
 }
 
 /// What a branch did: the objects it changed, and the rest of the state at its end.
 pub(super) struct Outcome {
     changed: FxHashMap<usize, Object>,
     config: Attrs,
-    aliases: SmallVec<[Alias; 2]>,
+    aliases: Aliases,
 }
 
 impl State {
@@ -191,15 +182,7 @@ impl State {
         }
         self.config = join_config(&a.config, &b.config);
         self.aliases = a.aliases;
-        for alias in b.aliases {
-            match self.aliases.iter_mut().find(|x| x.tiles == alias.tiles) {
-                Some(same) => {
-                    same.written[0] |= alias.written[0];
-                    same.written[1] |= alias.written[1];
-                }
-                None => self.aliases.push(alias),
-            }
-        }
+        self.aliases.join(b.aliases);
     }
 
     /// The tile that either of two values is.

@@ -141,7 +141,7 @@ impl Walk<'_> {
                 .and_then(|a| u64::try_from(a).ok())
                 .map(|start| Place { root: Root::Memory(object.tile.loc), start });
         });
-        self.state.aliases.retain(|alias| !alias.tiles.contains(&id));
+        self.state.aliases.forget(id);
     }
 
     /// The address of an operation, once `tassign-*` let it pass; what they refuse is not known any more.

@@ -115,14 +115,9 @@ fn judge(
     loaded: &Loaded,
     found: &mut Vec<Diagnostic>,
 ) -> Result<Vec<(String, Verdict)>, Failure> {
-    let module = loaded.program.module();
-    let kernels: Vec<Option<String>> = match &args.entry {
+    let kernels = match &args.entry {
         Some(names) => vec![Some(names.clone())],
-        None if module.is_listing => vec![None],
-        None if module.entry(None).is_some() => {
-            vec![module.entry(None).map(|f| module.names.text(f.name).to_string())]
-        }
-        None => module.candidates().iter().map(|f| Some(module.names.text(f.name).to_string())).collect(),
+        None => loaded.program.entries(),
     };
     let options = args.order.options();
     let mut verdicts = Vec::new();

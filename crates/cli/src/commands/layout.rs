@@ -8,6 +8,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use tessera::{Profile, TileType};
 use tessera_ir::Type;
+use tessera_isa::tile::Tile;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tessera layout '!pto.tile_buf<vec, 33x32xf16, blayout=col_major, \
@@ -37,10 +38,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         }
     }
     let title = format!("{tile} on {}", args.profile);
-    let mut out = format!("{title}\n\n{}\n", grid::draw(&tile, 24, width()));
-    for (key, text) in grid::legend(&tile, "· marks padding") {
-        let _ = write!(out, "{}", paragraph(&format!("{key:<10} {text}"), 2));
-    }
+    let out = format!("{title}\n\n{}", page(&tile, 24, width()));
     if let Some(file) = &args.svg {
         session.write(file, tile::draw(&tile, &title).into_bytes())?;
     }
@@ -48,6 +46,15 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         session.stdout.write_all(out.as_bytes())?;
     }
     Ok(FINE)
+}
+
+/// The grid with so many rows, as wide as it may be, and what there is to say of the layout.
+pub fn page(tile: &Tile, rows: u64, columns: usize) -> String {
+    let mut out = format!("{}\n", grid::draw(tile, rows, columns));
+    for (key, text) in grid::legend(tile, "· marks padding") {
+        let _ = write!(out, "{}", paragraph(&format!("{key:<10} {text}"), 2));
+    }
+    out
 }
 
 fn parse(text: &str) -> Result<TileType, Failure> {

@@ -11,6 +11,7 @@ pub mod explain;
 mod fmt;
 mod info;
 mod layout;
+pub mod lsp;
 mod opt;
 mod order;
 pub mod plan;
@@ -72,6 +73,8 @@ pub enum Command {
     Opt(opt::Args),
     /// Find the first instruction at which two runs differ that `tessera run --trace` recorded
     Diff(diff::Args),
+    /// Serve an editor: the Language Server Protocol on standard input and output
+    Lsp(lsp::Args),
     /// Print a shell's completion script
     Completions(completions::Args),
 }
@@ -95,6 +98,7 @@ impl Command {
             Command::Equiv(args) => equiv::run(&args, session),
             Command::Opt(args) => opt::run(&args, session),
             Command::Diff(args) => diff::run(&args, session),
+            Command::Lsp(args) => lsp::run(&args),
             Command::Completions(args) => completions::run(&args, session),
         }
     }

@@ -6,10 +6,12 @@ use crate::policy::Format;
 use crate::render::table::Table;
 use crate::session::{FINE, Failure, Outcome, Session};
 use crate::source::Source;
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use tessera::{Kernel, Profile};
 use tessera_ir::OpId;
+use tessera_isa::ops::Pipe;
 use tessera_plan::{MemoryMap, MemoryRows, Pipes};
 
 #[derive(Debug, clap::Args)]
@@ -130,13 +132,16 @@ impl Page<'_> {
 
     fn pipes(&self, pipes: &Pipes) -> Table {
         let mut table = Table::new(["line", "instruction", "pipe", "waits for"]);
+        let pipe_of: HashMap<OpId, Pipe> = pipes.ops.iter().copied().collect();
+        let mut waits_of: HashMap<OpId, Vec<String>> = HashMap::new();
+        for wait in &pipes.waits {
+            let from = pipe_of.get(&wait.from).map_or("?", |pipe| pipe.name());
+            let (tile, hazard) = (self.kernel.name(wait.tile), wait.hazard.name());
+            let text = format!("{from} of {} (%{tile}, {hazard})", self.line(wait.from));
+            waits_of.entry(wait.to).or_default().push(text);
+        }
         for (op, pipe) in &pipes.ops {
-            let mut waits: Vec<String> = Vec::new();
-            for wait in pipes.waits.iter().filter(|w| w.to == *op) {
-                let from = pipes.ops.iter().find(|(o, _)| *o == wait.from).map_or("?", |(_, p)| p.name());
-                let (tile, hazard) = (self.kernel.name(wait.tile), wait.hazard.name());
-                waits.push(format!("{from} of {} (%{tile}, {hazard})", self.line(wait.from)));
-            }
+            let waits = waits_of.remove(op).unwrap_or_default();
             let mnemonic = self.kernel.func().op(*op).opcode().map_or("", |o| o.mnemonic());
             table.row([self.line(*op), mnemonic.into(), pipe.name().into(), waits.join("; ")]);
         }

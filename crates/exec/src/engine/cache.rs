@@ -34,6 +34,8 @@ pub(crate) struct Cache {
     pub epoch: u64,
     /// More variants than this are not kept.
     most: usize,
+    /// How often they were all given up.
+    age: u64,
     last: usize,
     /// By variant, the one that was asked for after it: loops ask for them in the same order again and again.
     next: Vec<usize>,
@@ -42,7 +44,7 @@ pub(crate) struct Cache {
 
 impl Cache {
     pub fn new(most: usize) -> Self {
-        Cache { entries: Vec::new(), epoch: 0, most, last: 0, next: Vec::new(), by_key: FxHashMap::default() }
+        Cache { entries: Vec::new(), epoch: 0, most, age: 0, last: 0, next: Vec::new(), by_key: FxHashMap::default() }
     }
 
     /// Makes the variant with this key the current one, if there is one.
@@ -73,11 +75,27 @@ impl Cache {
         self.entries.get(self.last)
     }
 
+    /// The current variant, its number, and the age in which the number means it.
+    pub fn current_at(&self) -> Option<(usize, &Entry, u64)> {
+        Some((self.last, self.current()?, self.age))
+    }
+
+    /// Makes the variant with this number of this age the current one, if it is there still.
+    #[inline]
+    pub fn choose(&mut self, at: usize, age: u64) -> bool {
+        let is_there = age == self.age && at < self.entries.len();
+        if is_there {
+            self.last = at;
+        }
+        is_there
+    }
+
     pub fn insert(&mut self, entry: Entry) {
         if self.entries.len() >= self.most {
             self.entries.clear();
             self.by_key.clear();
             self.next.clear();
+            self.age += 1;
         }
         self.follow(self.entries.len());
         self.by_key.insert(entry.key.clone(), self.last);

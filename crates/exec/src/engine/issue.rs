@@ -287,20 +287,39 @@ impl Engine {
         key.0.extend(at.into_iter().chain(to_at).chain(extent));
         self.key = key;
         if !self.caches.get_mut(cache).is_some_and(|c| c.find(&self.key.0)) {
-            self.reserve_tile(from, 0)?;
-            self.reserve_tile(to, 0)?;
-            let (src, dst) = (self.object(from)?, self.object(to)?);
-            let mut copy = Inst::new(Opcode::Treshape, Form::Plain, Profile::Cpu);
-            copy.tiles.push(self.arg(src, Role::Src));
-            copy.tiles.push(self.arg(dst, Role::Dst));
-            let maps = [Map::at(at[0], at[1]), Map::at(to_at[0], to_at[1])];
-            let step = Step::Apply(Apply::copy(extent, (Side::Tile(0), maps[0]), (Side::Tile(1), maps[1])));
-            let places = Places { tiles: &[src.place, dst.place], global: None, tracked: self.memories.tracked };
-            let prepared = Prepared::of_steps(&copy, &[step], places)?;
+            let prepared = self.copy_of_window((from, at), (to, to_at), extent)?;
             self.keep(cache, None, Some(prepared), Vec::new());
         }
         self.issued += 1;
         self.run(cache, 0).map(|_| ())
+    }
+
+    /// The same once, for a caller whose tiles have layouts of their own; no rule is asked.
+    pub fn copy_once(
+        &mut self,
+        from: (TileId, [u64; 2]),
+        to: (TileId, [u64; 2]),
+        extent: [u64; 2],
+    ) -> Result<(), Failure> {
+        self.copy_of_window(from, to, extent)?.run(&mut self.memories, 0).map(|_| ())
+    }
+
+    fn copy_of_window(
+        &mut self,
+        (from, at): (TileId, [u64; 2]),
+        (to, to_at): (TileId, [u64; 2]),
+        extent: [u64; 2],
+    ) -> Result<Prepared, Failure> {
+        self.reserve_tile(from, 0)?;
+        self.reserve_tile(to, 0)?;
+        let (src, dst) = (self.object(from)?, self.object(to)?);
+        let mut copy = Inst::new(Opcode::Treshape, Form::Plain, Profile::Cpu);
+        copy.tiles.push(self.arg(src, Role::Src));
+        copy.tiles.push(self.arg(dst, Role::Dst));
+        let maps = [Map::at(at[0], at[1]), Map::at(to_at[0], to_at[1])];
+        let step = Step::Apply(Apply::copy(extent, (Side::Tile(0), maps[0]), (Side::Tile(1), maps[1])));
+        let places = Places { tiles: &[src.place, dst.place], global: None, tracked: self.memories.tracked };
+        Prepared::of_steps(&copy, &[step], places)
     }
 
     /// Keeps what was made ready under the current key.

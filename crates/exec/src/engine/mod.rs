@@ -21,6 +21,7 @@
 //! assert_eq!(engine.read(nz, 0).unwrap().elements, vec![7; 1024]);
 //! ```
 
+mod again;
 mod cache;
 mod contents;
 mod element;
@@ -33,6 +34,7 @@ mod pool;
 mod tiles;
 mod transfer;
 
+pub use again::Ticket;
 pub(crate) use cache::{Cache, Entry};
 pub use contents::TileData;
 pub(crate) use contents::UndefinedElement;

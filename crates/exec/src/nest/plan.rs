@@ -169,8 +169,8 @@ impl Plan {
     }
 }
 
-/// Two operands, and where they start.
-#[inline]
+/// Two operands, and where they start. Handed back through memory it would be read before it is written out.
+#[inline(always)]
 fn sides<M: AsMut<[u8]>>(memories: &mut [M], src: Place, dst: Place) -> Result<(Sides<'_>, [usize; 2]), OutOfBounds> {
     let at = [src.at, dst.at];
     if src.memory == dst.memory {

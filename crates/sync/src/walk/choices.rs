@@ -1,5 +1,6 @@
 //! Choices: which arm of a branch, how many iterations of a loop, where nothing says so (sync.md 4).
 
+use super::Core;
 use crate::form::{Expr, Form, Symbols, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::{CmpPred, OpId};
@@ -32,11 +33,14 @@ pub(super) struct Period {
 /// The choices of one path, of which the last one changes first.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
-    made: Vec<(Key, usize, usize)>,
+    /// What about, the options, and which one.
+    made: Vec<(Key, Vec<u64>, usize)>,
     /// What the conditions so far say of sums of symbols: at least, at most, not these.
     facts: FxHashMap<Terms, (i64, i64, Vec<i64>)>,
     paths: FxHashSet<Vec<(Key, usize)>>,
-    pub(super) periods: FxHashMap<OpId, Period>,
+    pub(super) periods: FxHashMap<(OpId, Core), Period>,
+    /// All processes and paths speak of the same symbols.
+    pub(super) symbols: Symbols,
 }
 
 impl Choices {
@@ -45,7 +49,7 @@ impl Choices {
         self.facts.clear();
         self.periods.clear();
         while let Some((_, options, chosen)) = self.made.last_mut() {
-            if *chosen + 1 < *options {
+            if *chosen + 1 < options.len() {
                 *chosen += 1;
                 return true;
             }
@@ -54,12 +58,19 @@ impl Choices {
         false
     }
 
-    pub(super) fn choose(&mut self, key: Key, options: usize) -> usize {
-        if let Some((_, _, chosen)) = self.made.iter().find(|(known, ..)| *known == key) {
-            return *chosen;
+    /// One of these options, the same for all who ask with this key: later ones may have more options.
+    pub(super) fn choose(&mut self, key: Key, options: &[u64]) -> u64 {
+        let at = self.made.iter().position(|(known, ..)| *known == key).unwrap_or_else(|| {
+            self.made.push((key, Vec::new(), 0));
+            self.made.len() - 1
+        });
+        let (_, known, chosen) = &mut self.made[at];
+        for option in options {
+            if !known.contains(option) {
+                known.push(*option);
+            }
         }
-        self.made.push((key, options, 0));
-        0
+        known.get(*chosen).copied().unwrap_or(0)
     }
 
     /// From here on a sum of symbols is at most this.
@@ -92,7 +103,7 @@ impl Choices {
         if known.is_some() {
             return known;
         }
-        let holds = self.choose(key.clone(), 2) == 0;
+        let holds = self.choose(key.clone(), &[1, 0]) == 1;
         match key {
             Key::AtMost(terms, n) => {
                 let fact = self.facts.entry(terms).or_insert((i64::MIN, i64::MAX, Vec::new()));

@@ -43,7 +43,7 @@ impl<'a> Walk<'a> {
             let is_here = match self.subject.core {
                 Core::Unsplit => true,
                 Core::Cube => section.ends_with("cube"),
-                Core::Vector(_) => section.ends_with("vector"),
+                Core::Vector(n) => section.ends_with("vector") && !(n == 1 && self.is_for_first(id, op)),
             };
             return if is_here { self.block(i.blocks[0]) } else { Ok(()) };
         }
@@ -277,13 +277,13 @@ impl<'a> Walk<'a> {
         if self.trial > 0 {
             return Ok(2);
         }
-        if !self.choices.periods.contains_key(&id) {
+        let at = (id, self.subject.core);
+        if !self.choices.periods.contains_key(&at) {
             let period = self.period(op.span, weight, peeled, rounds)?;
-            self.choices.periods.insert(id, period);
+            self.choices.periods.insert(at, period);
         }
-        let trips = self.choices.periods.get(&id).map(|p| p.trips.clone()).unwrap_or_default();
-        let chosen = self.choices.choose(key, trips.len());
-        Ok(trips.get(chosen).or(trips.last()).copied().unwrap_or(0))
+        let trips = self.choices.periods.get(&at).map(|p| p.trips.clone()).unwrap_or_default();
+        Ok(self.choices.choose(key, &trips))
     }
 
     /// Runs a loop for a while and sees how it repeats itself; everything is then as it was before.
@@ -301,6 +301,7 @@ impl<'a> Walk<'a> {
             return Err(Undecided::at(span, what));
         }
         let before = (self.env.clone(), self.objects.clone(), self.views.clone(), self.config.clone());
+        let counted = (self.found.clone(), self.counts.clone());
         let (turn, turn_id, marks) = (self.turn.clone(), self.turn_id, std::mem::take(&mut self.marks));
         let sizes =
             (self.trace.events.len(), self.trace.accesses.len(), self.trace.misuses.len(), self.trace.turns.len());
@@ -314,6 +315,7 @@ impl<'a> Walk<'a> {
         let found = ran.and_then(|()| self.repeats(span, &marks, peeled as usize));
         (self.env, self.objects, self.views, self.config) = before;
         (self.turn, self.turn_id, self.asked) = (turn, turn_id, asked);
+        (self.found, self.counts) = counted;
         self.trace.events.truncate(sizes.0);
         self.trace.accesses.truncate(sizes.1);
         self.trace.misuses.truncate(sizes.2);

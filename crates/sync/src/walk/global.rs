@@ -35,9 +35,9 @@ impl<'a> Walk<'a> {
             _ => return Val::None,
         };
         let dims: SmallVec<[Form; 5]> =
-            dims.iter().map(|d| d.map_or_else(|| self.symbols.fresh(), |d| (d as i64).into())).collect();
+            dims.iter().map(|d| d.map_or_else(|| self.fresh(), |d| (d as i64).into())).collect();
         let strides = match strided {
-            Some(s) => s.strides.iter().map(|s| s.map_or_else(|| self.symbols.fresh(), Form::from)).collect(),
+            Some(s) => s.strides.iter().map(|s| s.map_or_else(|| self.fresh(), Form::from)).collect(),
             None => {
                 let mut strides: SmallVec<[Form; 5]> = SmallVec::new();
                 let mut next = Form::from(1);
@@ -51,7 +51,7 @@ impl<'a> Walk<'a> {
         };
         let offset = match strided.map(|s| s.offset) {
             Some(Some(offset)) => offset.into(),
-            Some(None) => self.symbols.fresh(),
+            Some(None) => self.fresh(),
             None => Form::default(),
         };
         let at = place.at.plus(&offset.times(elem.bits().into()));
@@ -178,6 +178,10 @@ impl<'a> Walk<'a> {
         let place = Place { at: view.place.at.plus(&index.times(bits)), ..view.place };
         let set = self.sets.of(&place, &[(0, (bits + 7) / 8)].into());
         let writes = op.results.is_empty();
+        if let Some(result) = op.results.first().filter(|_| !self.written.contains(&place.root)) {
+            let found = self.symbols.of(Expr::Loaded(place.root, place.at.clone(), bits as u32));
+            self.set(*result, Val::Int(found));
+        }
         let access = Access { set, writes, adds: false, exact: true, role: Role::Global };
         self.event(id, Some(Pipe::S), Kind::Work, &[access]);
     }

@@ -6,6 +6,7 @@
 
 mod choices;
 mod control;
+mod fifo;
 mod global;
 mod order;
 mod tiles;
@@ -15,12 +16,12 @@ pub use choices::Choices;
 use crate::form::{Expr, Form, Symbols};
 use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
 use crate::{Limits, Undecided};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::{self, Constants};
-use tessera_ir::{Arg, ArithOp, BlockId, Func, Module, Op, OpId, OpKind, Operand, Type, ValueId};
+use tessera_ir::{Arg, ArithOp, BlockId, FifoId, Fifos, Func, Module, Op, OpId, OpKind, Operand, Runs, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, ConvType, Inst};
 use tessera_isa::layout::Layout;
@@ -56,9 +57,10 @@ pub(crate) struct Object {
 }
 
 /// A process: what of the program it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Core {
     /// All pipes and memories in one.
+    #[default]
     Unsplit,
     Cube,
     Vector(u8),
@@ -95,6 +97,17 @@ pub(crate) struct Walk<'a> {
     pub sets: &'a mut Sets,
     pub trace: Trace,
     symbols: Symbols,
+    /// By operation: how many values it found.
+    found: FxHashMap<OpId, u32>,
+    /// The operation that the walk is at.
+    at: Option<OpId>,
+    /// The buffers that the process wrote to.
+    written: FxHashSet<Root>,
+    fifos: Fifos,
+    /// By operation of a mixed kernel: the kind of core that runs it.
+    kinds: Vec<Option<tessera_ir::Core>>,
+    /// By FIFO: its pushes, pops and frees so far.
+    counts: FxHashMap<(FifoId, fifo::Count), u64>,
     constants: &'a Constants,
     env: Vec<Val>,
     objects: Vec<Object>,
@@ -127,12 +140,24 @@ pub(crate) fn walk(
     sets: &mut Sets,
 ) -> Result<Trace, Undecided> {
     let func = subject.func;
+    let symbols = std::mem::take(&mut choices.symbols);
     let mut walk = Walk {
         subject,
         choices,
         sets,
-        trace: Trace { turns: vec![SmallVec::new()], automatic: subject.automatic, ..Trace::default() },
-        symbols: Symbols::default(),
+        trace: Trace {
+            core: subject.core,
+            turns: vec![SmallVec::new()],
+            automatic: subject.automatic,
+            ..Trace::default()
+        },
+        symbols,
+        found: FxHashMap::default(),
+        at: None,
+        written: FxHashSet::default(),
+        fifos: Fifos::new(subject.module, func),
+        kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },
+        counts: FxHashMap::default(),
         constants,
         env: vec![Val::None; func.values.len()],
         objects: Vec::new(),
@@ -155,6 +180,7 @@ pub(crate) fn walk(
     }
     walk.block(func.body)?;
     walk.trace.steps = walk.steps;
+    walk.choices.symbols = walk.symbols;
     Ok(walk.trace)
 }
 
@@ -195,6 +221,16 @@ impl<'a> Walk<'a> {
         self.form(arg)?.known()
     }
 
+    /// What the operation here finds when it runs. Whatever runs the same operation as often finds the same, unless it
+    /// looks into a memory of its own.
+    fn fresh(&mut self) -> Form {
+        let times = self.found.entry(self.at.unwrap_or(OpId(u32::MAX))).or_default();
+        *times += 1;
+        let core = if let Core::Vector(n) = self.subject.core { n } else { 0 };
+        let own = self.at.is_some_and(|at| self.kinds.get(at.index()).is_some_and(Option::is_some));
+        self.symbols.of(Expr::Found(self.at, *times, if own { core } else { 0 }))
+    }
+
     /// A value of which only the type is known.
     fn argument(&mut self, value: ValueId) {
         let val = match self.ty(value) {
@@ -218,10 +254,10 @@ impl<'a> Walk<'a> {
     /// A value that only a run knows.
     fn unknown(&mut self, value: ValueId) {
         let val = match self.ty(value) {
-            Type::Scalar(_) => Val::Int(self.symbols.fresh()),
+            Type::Scalar(_) => Val::Int(self.fresh()),
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => self.new_tile(value).map_or(Val::None, Val::Tile),
             ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => {
-                let at = self.symbols.fresh();
+                let at = self.fresh();
                 self.view_of_type(ty, Place { root: Root::Anywhere, at })
             }
             Type::Event | Type::Opaque(_) => Val::None,
@@ -237,6 +273,7 @@ impl<'a> Walk<'a> {
                 return Err(Undecided::at(func.op(*id).span, "the program is too long to be followed on every path"));
             }
             let op = func.op(*id);
+            self.at = Some(*id);
             let (ticks, events) = (self.trace.ticks.len(), self.trace.events.len());
             if self.subject.ticks {
                 self.trace.ticks.push(Tick::Begin(*id));
@@ -301,7 +338,7 @@ impl<'a> Walk<'a> {
                     // Indices are taken to fit their types.
                     (OpKind::Cast(_), Some(a), _) if from > 1 && to > 1 => a,
                     (OpKind::Cast(_), Some(a), _) => self.symbols.of(Expr::Cast(to, from > to, a)),
-                    _ => self.symbols.fresh(),
+                    _ => self.fresh(),
                 }
             }
         };
@@ -317,6 +354,12 @@ impl<'a> Walk<'a> {
     fn event(&mut self, op: OpId, pipe: Option<Pipe>, kind: Kind, accesses: &[Access]) -> u32 {
         let from = self.trace.accesses.len() as u32;
         self.trace.accesses.extend_from_slice(accesses);
+        for access in accesses.iter().filter(|a| a.writes) {
+            let root = self.sets.get(access.set).root;
+            if matches!(root, Root::Buffer(_) | Root::Anywhere) {
+                self.written.insert(root);
+            }
+        }
         let range = (from, self.trace.accesses.len() as u32);
         self.trace.events.push(Event { op, pipe, kind, turn: self.turn_id, accesses: range });
         let event = self.trace.events.len() as u32 - 1;

@@ -1,10 +1,11 @@
 //! Order operations: flags, barriers, buffers' tokens, events (sync.md 2 and 5).
 
 use super::{Core, Res, Val, Walk};
+use crate::Undecided;
 use crate::form::Form;
-use crate::trace::{Flag, Kind, Misuse};
+use crate::trace::{Flag, Kind, Line, Misuse};
 use tessera_ir::{Op, OpId};
-use tessera_isa::ops::{Opcode, Order, Ordered, Pipe};
+use tessera_isa::ops::{AttrName, Opcode, Order, Ordered, Pipe};
 use tessera_isa::profile::Profile;
 
 /// The ids of flags on hardware.
@@ -36,7 +37,7 @@ impl Core {
 impl<'a> Walk<'a> {
     /// The number of the vector core, and how many there are (isa/structure.md 4).
     pub(super) fn core_number(&self, opcode: Opcode) -> Option<i64> {
-        let mixed = self.subject.core != Core::Unsplit;
+        let mixed = !self.kinds.is_empty();
         match opcode {
             Opcode::GetSubblockIdx => Some(if let Core::Vector(n) = self.subject.core { n.into() } else { 0 }),
             Opcode::GetSubblockNum => Some(if mixed { 2 } else { 1 }),
@@ -70,7 +71,7 @@ impl<'a> Walk<'a> {
                 self.trace.named.insert(event, recorded);
             }
             Order::Take | Order::Release => self.buffer(id, op, order, pipe(0), words),
-            Order::CoreSet | Order::CoreWait => self.core_flag(id, op, order, pipe(0), words),
+            Order::CoreSet | Order::CoreWait => self.core_flag(id, op, order, pipe(0), words)?,
             Order::Nothing => {}
         }
         Ok(())
@@ -80,7 +81,7 @@ impl<'a> Walk<'a> {
     fn id(&mut self, op: &Op, word: Option<&String>) -> Form {
         let named = word.and_then(|w| w.trim_start_matches("EVENT_ID").parse::<i64>().ok());
         let given = op.operands.first().and_then(|o| self.form(o.arg));
-        named.map(Form::from).or(given).unwrap_or_else(|| self.symbols.fresh())
+        named.map(Form::from).or(given).unwrap_or_else(|| self.fresh())
     }
 
     fn misuse(&mut self, op: OpId, rule: &'static str, what: String, help: String, always: bool) {
@@ -180,32 +181,42 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `sync.set` and `sync.wait` of an unsplit process: a flag from one pipe to the other (sync.md 5).
-    fn core_flag(&mut self, at: OpId, op: &Op, order: Order, pipe: Option<Ordered>, words: &[String]) {
+    /// `sync.set` and `sync.wait`; in an unsplit process a flag from one pipe to the other (sync.md 5).
+    fn core_flag(&mut self, at: OpId, op: &Op, order: Order, pipe: Option<Ordered>, words: &[String]) -> Res {
         let name = op.kind.name();
         let Some(Ordered::One(pipe)) = pipe else {
             let word = words.first().map_or("nothing", String::as_str);
             let what = format!("{name} names {word}, which is no pipe of {}", self.subject.core.name());
-            return self.misuse(at, "flag-pipe", what, "name one pipe".to_string(), false);
+            self.misuse(at, "flag-pipe", what, "name one pipe".to_string(), false);
+            return Ok(());
         };
         let id = self.id(op, words.get(1));
-        let profile = self.subject.profile;
-        let limit = if profile == Profile::A2a3 { 16 } else { 32 };
+        let (profile, core) = (self.subject.profile, self.subject.core);
+        let limit = if profile == Profile::A2a3 || matches!(core, Core::Vector(_)) { 16 } else { 32 };
         if let Some(n) = id.known().filter(|n| !(0..limit).contains(n)) {
-            let what = format!("{name} has id {n}, and ids between cores are 0 to {}", limit - 1);
+            let what =
+                format!("{name} has id {n}{}, and ids of {} are 0 to {}", self.iteration(), core.name(), limit - 1);
             let help = format!("use an id from 0 to {}", limit - 1);
-            return self.misuse(at, "flag-id-range", what, help, true);
+            self.misuse(at, "flag-id-range", what, help, true);
+            return Ok(());
         }
         let is_set = order == Order::CoreSet;
-        if is_set && id.known().is_some_and(|n| n >= 16) {
-            return;
+        // On a2a3 the whole core waits.
+        let pipe = if !is_set && profile == Profile::A2a3 { Pipe::S } else { pipe };
+        if core == Core::Unsplit {
+            if !(is_set && id.known().is_some_and(|n| n >= 16)) {
+                let flag = self.flag_number(Flag::Cores(id));
+                self.event(at, Some(pipe), if is_set { Kind::Set(flag) } else { Kind::Wait(flag) }, &[]);
+            }
+            return Ok(());
         }
-        let flag = self.flag_number(Flag::Cores(id));
-        match is_set {
-            true => self.event(at, Some(pipe), Kind::Set(flag), &[]),
-            // On a2a3 the whole core waits.
-            false if profile == Profile::A2a3 => self.event(at, Some(Pipe::S), Kind::Wait(flag), &[]),
-            false => self.event(at, Some(pipe), Kind::Wait(flag), &[]),
+        let Some(id) = id.known() else {
+            return Err(Undecided::at(op.span, format!("the id of {name} is not known")));
         };
+        let mode = op.known_attrs().int(AttrName::FftsMode).unwrap_or(2);
+        let meets = is_set && profile == Profile::A2a3 && (mode == 0 || mode == 1 && core != Core::Cube);
+        let line = Line::Token { id, meets };
+        self.event(at, Some(pipe), if is_set { Kind::Send(line) } else { Kind::Receive(line) }, &[]);
+        Ok(())
     }
 }

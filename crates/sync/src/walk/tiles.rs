@@ -50,7 +50,7 @@ impl<'a> Walk<'a> {
             Text::LoadScalar | Text::StoreScalar => self.scalar_access(id, op),
             Text::Attributes | Text::Value => self.configure(op),
             Text::Number => self.number(op, opcode),
-            Text::Pipe(_) => op.results.iter().for_each(|value| self.unknown(*value)),
+            Text::Pipe(_) => self.fifo(id, op),
             Text::Print | Text::Ignored | Text::AsWritten => {}
             Text::Forms | Text::Subset => self.on_tiles(id, op, opcode, form),
         }
@@ -221,8 +221,8 @@ impl<'a> Walk<'a> {
                 Some(n) => {
                     let Some((role, object)) = operands.get(n) else { continue };
                     let mut place = self.objects[*object].place.clone();
-                    if let Root::Chip(_, core) = &mut place.root {
-                        *core = part.core;
+                    if let Root::Chip(loc, core) = &mut place.root {
+                        *core = self.memory_of(*loc, part.core);
                     }
                     (place, *role)
                 }
@@ -284,7 +284,7 @@ impl<'a> Walk<'a> {
         let moved = match at {
             Some(_) => start.wrapping_mul(i64::from(source.tile.elem.bits())).into(),
             // Somewhere in the source.
-            None => self.symbols.fresh(),
+            None => self.fresh(),
         };
         let object = &mut self.objects[dst];
         object.layout = layout;

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod cores;
 mod examples;
+mod mixed;
 mod model;
 mod program;
 mod random;
@@ -15,20 +17,18 @@ use tessera_sync::{Mode, Options, Report, Verdict};
 
 /// What the checker says of a program's text.
 pub fn report(text: &str, profile: Profile) -> Report {
+    report_of(text, profile, Some(Mode::Manual))
+}
+
+/// The same, for whoever orders the pipes.
+pub fn report_of(text: &str, profile: Profile, mode: Option<Mode>) -> Report {
     let parsed = tessera_asm::parse_bytes(text.as_bytes(), Some(profile));
     let errors: Vec<_> = parsed.diagnostics.iter().filter(|d| d.is_error()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     let module = &parsed.module;
     let func = inline(module, module.entry(None).unwrap()).unwrap();
     let placement = tessera_plan::plan(module, &func, profile, &[]).unwrap();
-    tessera_sync::check(
-        module,
-        &func,
-        profile,
-        &placement,
-        text,
-        &Options { mode: Some(Mode::Manual), ..Options::default() },
-    )
+    tessera_sync::check(module, &func, profile, &placement, text, &Options { mode, ..Options::default() })
 }
 
 /// The findings that are errors, by rule and lines.

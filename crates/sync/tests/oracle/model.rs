@@ -8,25 +8,31 @@ use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+pub enum What {
     Work,
     Set(Pipe, Pipe, i64),
     Wait(Pipe, Pipe, i64),
     Bar,
     Get(u32),
     Rls(u32),
+    /// Gives a token to another core, or takes one.
+    Send,
+    Receive,
 }
 
 /// Memory, first byte, one past the last byte, written?
-type Touch = (u8, i64, i64, bool);
+pub type Touch = (u8, i64, i64, bool);
 
 #[derive(Clone, Debug)]
-struct Node {
-    line: usize,
+pub struct Node {
+    pub process: usize,
+    pub line: usize,
     /// None is all pipes.
-    pipe: Option<Pipe>,
-    what: What,
-    touches: Vec<Touch>,
+    pub pipe: Option<Pipe>,
+    pub what: What,
+    pub touches: Vec<Touch>,
+    /// The iterations of the loops around.
+    pub turn: Vec<i64>,
 }
 
 /// Findings: rule, line of the first, line of the second (races), or the rule and its line twice.
@@ -38,6 +44,12 @@ pub struct Model<'a> {
     nodes: Vec<Node>,
     conditions: u32,
     trips: u64,
+    inner: u64,
+    /// What goes between cores, and does somebody wait for what never comes?
+    cross: Vec<(usize, usize)>,
+    lost: bool,
+    /// By process: is its order left to the assembler?
+    auto: [bool; 3],
 }
 
 /// What is wrong with a program, when loops of unknown count run 0 to `most` times.
@@ -46,8 +58,11 @@ pub fn judge(program: &[Stmt], lines: &[usize], profile: Profile, conditions: us
     // Each flag is reported once per rule, at its first place in the text.
     let mut flags: BTreeMap<(String, String), usize> = BTreeMap::new();
     for mask in 0..1u32 << conditions {
-        for trips in 0..=most {
-            let mut model = Model { lines, next: 0, nodes: Vec::new(), conditions: mask, trips };
+        let inner = if has_inner(program) { most } else { 0 };
+        for (trips, inner) in (0..=most).flat_map(|n| (0..=inner).map(move |m| (n, m))) {
+            let (nodes, cross) = Default::default();
+            let mut model =
+                Model { lines, next: 0, nodes, conditions: mask, trips, inner, cross, lost: false, auto: [false; 3] };
             model.block(program, 0, true);
             let (found, broken) = model.findings(profile);
             races.extend(found);
@@ -59,6 +74,33 @@ pub fn judge(program: &[Stmt], lines: &[usize], profile: Profile, conditions: us
     }
     races.extend(flags.into_iter().map(|((rule, _), line)| (rule, line, line)));
     races
+}
+
+fn has_inner(program: &[Stmt]) -> bool {
+    program.iter().any(|stmt| match stmt {
+        Stmt::Inner(_) | Stmt::While(_) => true,
+        Stmt::For(_, body) => has_inner(body),
+        Stmt::If(_, yes, no) => has_inner(yes) || has_inner(no),
+        _ => false,
+    })
+}
+
+/// What is wrong with the nodes of several processes: races, and broken flags by rule and flag.
+pub fn judge_nodes(
+    nodes: Vec<Node>,
+    cross: Vec<(usize, usize)>,
+    lost: bool,
+    profile: Profile,
+    auto: [bool; 3],
+) -> (Findings, Vec<((String, String), usize)>, Vec<Vec<u64>>) {
+    let model = Model { lines: &[], next: 0, nodes, conditions: 0, trips: 0, inner: 0, cross, lost, auto };
+    let (found, broken) = model.findings(profile);
+    (found, broken, model.closure(profile))
+}
+
+/// Is one before the other in a closed relation?
+pub fn is_before(before: &[Vec<u64>], a: usize, b: usize) -> bool {
+    before[a][b / 64] & (1 << (b % 64)) != 0
 }
 
 impl Model<'_> {
@@ -97,9 +139,13 @@ impl Model<'_> {
                 Stmt::Bar(pipe) => (*pipe, What::Bar, vec![]),
                 Stmt::Get(pipe, id) => (Some(*pipe), What::Get(*id), vec![]),
                 Stmt::Rls(pipe, id) => (Some(*pipe), What::Rls(*id), vec![]),
-                Stmt::For(count, body) => {
+                Stmt::For(_, body) | Stmt::Inner(body) | Stmt::While(body) => {
                     let start = self.next;
-                    for k in 0..count.unwrap_or(self.trips) {
+                    let count = match stmt {
+                        Stmt::For(count, _) => count.unwrap_or(self.trips),
+                        _ => self.inner,
+                    };
+                    for k in 0..count {
                         self.next = start;
                         self.block(body, k, runs);
                     }
@@ -115,15 +161,16 @@ impl Model<'_> {
                 }
             };
             if runs {
-                self.nodes.push(Node { line, pipe, what, touches });
+                self.nodes.push(Node { process: 0, line, pipe, what, touches, turn: Vec::new() });
             }
         }
     }
 
     /// The relation of sync.md 3, closed, as bits.
-    fn closure(&self, profile: Profile) -> Vec<Vec<bool>> {
+    fn closure(&self, profile: Profile) -> Vec<Vec<u64>> {
         let n = self.nodes.len();
-        let mut before = vec![vec![false; n]; n];
+        let mut before = vec![vec![0u64; n.div_ceil(64)]; n];
+        let mut set = |a: usize, b: usize| before[a][b / 64] |= 1 << (b % 64);
         let in_order = |p: Pipe| match profile {
             Profile::Cpu => true,
             Profile::A2a3 => matches!(p, Pipe::S | Pipe::M | Pipe::Mte1 | Pipe::Fix),
@@ -132,38 +179,49 @@ impl Model<'_> {
         for a in 0..n {
             for b in a + 1..n {
                 let (x, y) = (&self.nodes[a], &self.nodes[b]);
+                if x.process != y.process {
+                    continue;
+                }
+                if self.auto[x.process] {
+                    set(a, b);
+                    continue;
+                }
                 for p in Pipe::ALL {
                     let on = |n: &Node| n.pipe.is_none_or(|q| q == *p);
                     if !on(x) || !on(y) {
                         continue;
                     }
-                    let ends = matches!(y.what, What::Set(..) | What::Rls(_) | What::Bar);
-                    let starts = matches!(x.what, What::Wait(..) | What::Get(_) | What::Bar);
-                    before[a][b] |= in_order(*p) || ends || starts;
+                    let ends = matches!(y.what, What::Set(..) | What::Rls(_) | What::Bar | What::Send);
+                    let starts = matches!(x.what, What::Wait(..) | What::Get(_) | What::Bar | What::Receive);
+                    if in_order(*p) || ends || starts {
+                        set(a, b);
+                    }
                 }
-                let waits_on_s = matches!(x.what, What::Wait(..) | What::Get(_)) && x.pipe == Some(Pipe::S);
+                let waits = matches!(x.what, What::Wait(..) | What::Get(_) | What::Receive);
+                let waits_on_s = waits && x.pipe == Some(Pipe::S);
                 let bar_all = x.what == What::Bar && x.pipe.is_none();
                 let reads = x.what == What::Work && x.pipe == Some(Pipe::S) && x.touches.iter().any(|t| !t.3);
-                before[a][b] |= waits_on_s || bar_all || reads;
+                if waits_on_s || bar_all || reads {
+                    set(a, b);
+                }
             }
         }
-        for (set, wait) in self.pairs() {
-            before[set][wait] = true;
-        }
+        self.pairs().into_iter().chain(self.cross.iter().copied()).for_each(|(a, b)| set(a, b));
         for b in 0..n {
             if let What::Get(id) = self.nodes[b].what {
-                let is = |a: &usize| self.nodes[*a].what == What::Rls(id) && self.nodes[*a].pipe != self.nodes[b].pipe;
+                let is = |a: &usize| {
+                    let x = &self.nodes[*a];
+                    x.what == What::Rls(id) && x.pipe != self.nodes[b].pipe && x.process == self.nodes[b].process
+                };
                 if let Some(a) = (0..b).rev().find(is) {
-                    before[a][b] = true;
+                    set(a, b);
                 }
             }
         }
         for k in 0..n {
             let through = before[k].clone();
-            for row in before.iter_mut() {
-                if row[k] {
-                    row.iter_mut().zip(&through).for_each(|(to, via)| *to |= via);
-                }
+            for row in before.iter_mut().filter(|row| row[k / 64] & (1 << (k % 64)) != 0) {
+                row.iter_mut().zip(&through).for_each(|(to, via)| *to |= via);
             }
         }
         before
@@ -173,8 +231,8 @@ impl Model<'_> {
         let mut flags: BTreeMap<String, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
         for (n, node) in self.nodes.iter().enumerate() {
             match node.what {
-                What::Set(a, b, id) => flags.entry(format!("{a} {b} {id}")).or_default().0.push(n),
-                What::Wait(a, b, id) => flags.entry(format!("{a} {b} {id}")).or_default().1.push(n),
+                What::Set(a, b, id) => flags.entry(format!("{} {a} {b} {id}", node.process)).or_default().0.push(n),
+                What::Wait(a, b, id) => flags.entry(format!("{} {a} {b} {id}", node.process)).or_default().1.push(n),
                 _ => {}
             }
         }
@@ -201,7 +259,10 @@ impl Model<'_> {
                 }
             }
             if let What::Get(id) | What::Rls(id) = node.what {
-                let same = |m: &&Node| m.pipe == node.pipe && matches!(m.what, What::Get(k) | What::Rls(k) if k == id);
+                let same = |m: &&Node| {
+                    (m.process, m.pipe) == (node.process, node.pipe)
+                        && matches!(m.what, What::Get(k) | What::Rls(k) if k == id)
+                };
                 let held = self.nodes[..n].iter().rev().find(same).is_some_and(|m| matches!(m.what, What::Get(_)));
                 if matches!(node.what, What::Get(_)) == held {
                     broken.push((("buf-token".to_string(), format!("line {}", node.line)), node.line));
@@ -209,6 +270,12 @@ impl Model<'_> {
             }
         }
         let before = self.closure(profile);
+        let is_before = |a: usize, b: usize| is_before(&before, a, b);
+        let deadlock = self.lost || self.cross.iter().any(|(a, b)| is_before(*b, *a));
+        if deadlock {
+            broken.push((("deadlock".to_string(), String::new()), 0));
+            stops = true;
+        }
         for (flag, (sets, waits)) in self.flags() {
             let mut add = |rule: &str, n: usize| broken.push(((rule.to_string(), flag.clone()), self.nodes[n].line));
             if waits.len() > sets.len() {
@@ -229,7 +296,7 @@ impl Model<'_> {
             }
             // Everything in a circle is before itself; to blame are the waits whose sets come later.
             for (set, wait) in sets.iter().zip(&waits) {
-                if before[*wait][*set] && set > wait {
+                if !deadlock && is_before(*wait, *set) && set > wait {
                     add("flag-unmatched-wait", *wait);
                     stops = true;
                     break;
@@ -245,12 +312,17 @@ impl Model<'_> {
     fn conflict(&self, x: usize, y: usize) -> Vec<(Touch, Touch)> {
         let (a, b) = (&self.nodes[x].touches, &self.nodes[y].touches);
         let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (*a, *b)));
-        pairs.filter(|(a, b)| a.0 == b.0 && a.1.max(b.1) < a.2.min(b.2) && (a.3 || b.3)).collect()
+        // Both vector cores may write the same with the same instruction.
+        let (m, n) = (&self.nodes[x], &self.nodes[y]);
+        let twins = m.process + n.process == 3 && m.process * n.process == 2 && (m.line, &m.turn) == (n.line, &n.turn);
+        let shares = |a: &Touch, b: &Touch| a.0 == b.0 && a.1.max(b.1) < a.2.min(b.2) && (a.3 || b.3);
+        pairs.filter(|(a, b)| shares(a, b) && !(twins && a == b)).collect()
     }
 
-    fn races(&self, before: &[Vec<bool>]) -> Findings {
+    fn races(&self, before: &[Vec<u64>]) -> Findings {
         let n = self.nodes.len();
-        let race = |x: usize, y: usize| !before[x][y] && !before[y][x] && !self.conflict(x, y).is_empty();
+        let is_before = |a: usize, b: usize| is_before(before, a, b);
+        let race = |x: usize, y: usize| !self.conflict(x, y).is_empty() && !is_before(x, y) && !is_before(y, x);
         let mut found: BTreeMap<(usize, usize), String> = BTreeMap::new();
         for y in 0..n {
             for x in (0..y).rev().filter(|x| race(*x, y)) {
@@ -259,12 +331,14 @@ impl Model<'_> {
                     continue;
                 }
                 let conflicts = self.conflict(x, y);
-                let left_out = (x + 1..y).any(|z| {
-                    let touches = self.nodes[z].touches.iter().any(|t| {
-                        conflicts.iter().any(|(a, b)| a.0 == t.0 && a.1.max(b.1).max(t.1) < a.2.min(b.2).min(t.2))
+                let between = self.nodes[x].process != self.nodes[y].process;
+                let left_out = !between
+                    && (x + 1..y).any(|z| {
+                        let touches = self.nodes[z].touches.iter().any(|t| {
+                            conflicts.iter().any(|(a, b)| a.0 == t.0 && a.1.max(b.1).max(t.1) < a.2.min(b.2).min(t.2))
+                        });
+                        touches && (is_before(x, z) && race(z, y) || is_before(z, y) && race(x, z))
                     });
-                    touches && (before[x][z] && race(z, y) || before[z][y] && race(x, z))
-                });
                 if !left_out {
                     let rules = [(true, false, "race-raw"), (false, true, "race-war"), (true, true, "race-waw")];
                     let rule = rules.iter().find(|(w, v, _)| conflicts.iter().any(|(a, b)| (a.3, b.3) == (*w, *v)));

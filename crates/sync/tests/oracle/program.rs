@@ -79,6 +79,10 @@ pub enum Stmt {
     Rls(Pipe, u32),
     /// So often, or any number of times.
     For(Option<u64>, Vec<Stmt>),
+    /// A loop in a loop: any number of times, whatever the outer one does.
+    Inner(Vec<Stmt>),
+    /// As long as nobody knows.
+    While(Vec<Stmt>),
     /// By an argument that nobody knows.
     If(usize, Vec<Stmt>, Vec<Stmt>),
 }
@@ -104,7 +108,7 @@ pub struct Text {
 pub fn text(program: &[Stmt], tiles: usize, conditions: usize) -> Text {
     let mut t = Text { text: String::new(), lines: Vec::new(), names: 0, depth: Vec::new() };
     let flags: String = (0..conditions).map(|n| format!(", %b{n}: i1")).collect();
-    t.line(&format!("func.func @k(%g: !pto.ptr<f32>, %h: !pto.ptr<f16>, %n: index{flags}) {{"));
+    t.line(&format!("func.func @k(%g: !pto.ptr<f32>, %h: !pto.ptr<f16>, %n: index, %m: index, %w: index{flags}) {{"));
     for n in [0i64, 1, 2, 16, 256].iter().chain(&[3, 4, 5, 6, 7, 8, 9]) {
         t.line(&format!("%c{n} = arith.constant {n} : index"));
     }
@@ -259,6 +263,32 @@ impl Text {
                     self.depth.push(i);
                     self.block(body);
                     self.depth.pop();
+                    self.line("}");
+                    continue;
+                }
+                Stmt::Inner(body) => {
+                    let i = self.fresh();
+                    let line = self.line(&format!("scf.for {i} = %c0 to %m step %c1 {{"));
+                    self.lines.push(line);
+                    self.depth.push(i);
+                    self.block(body);
+                    self.depth.pop();
+                    self.line("}");
+                    continue;
+                }
+                Stmt::While(body) => {
+                    let (k, out, is, next, i) = (self.fresh(), self.fresh(), self.fresh(), self.fresh(), self.fresh());
+                    let line = self.line(&format!("{out} = scf.while ({k} = %c0) : (index) -> index {{"));
+                    self.lines.push(line);
+                    self.line(&format!("{is} = arith.cmpi slt, {k}, %w : index"));
+                    self.line(&format!("scf.condition({is}) {k} : index"));
+                    self.line("} do {");
+                    self.line(&format!("^bb0({i}: index):"));
+                    self.depth.push(i.clone());
+                    self.block(body);
+                    self.depth.pop();
+                    self.line(&format!("{next} = arith.addi {i}, %c1 : index"));
+                    self.line(&format!("scf.yield {next} : index"));
                     self.line("}");
                     continue;
                 }

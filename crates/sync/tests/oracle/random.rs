@@ -185,10 +185,15 @@ fn mutate(r: &mut Random, program: &mut Vec<Stmt>) {
     });
 }
 
-fn many(seed: u64, count: u64, make: impl Fn(&mut Random) -> Vec<Stmt>) {
+/// How many programs are tried: a few, or as many as `TESSERA_SYNC_PROGRAMS` says.
+pub fn count(few: u64) -> u64 {
+    std::env::var("TESSERA_SYNC_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(few)
+}
+
+fn many(seed: u64, few: u64, make: impl Fn(&mut Random) -> Vec<Stmt>) {
     let mut r = Random(seed);
     let mut verdicts = [0; 3];
-    for _ in 0..count {
+    for _ in 0..count(few) {
         let program = make(&mut r);
         for profile in Profile::ALL {
             verdicts[compare(&program, 10, 2, profile, 13) as usize] += 1;
@@ -214,4 +219,21 @@ fn noise_in_straight_lines_loops_and_branches() {
         let len = r.range(2, 7);
         noise(r, len, 0)
     });
+}
+
+#[test]
+fn loops_in_loops() {
+    let mut r = Random(5);
+    for _ in 0..count(12) {
+        let (n, m) = (r.range(1, 3), r.range(0, 2));
+        let mut body = noise(&mut r, n, 2);
+        let len = r.range(1, 3);
+        let inner = noise(&mut r, len, 2);
+        body.push(if r.once_in(3) { Stmt::While(inner) } else { Stmt::Inner(inner) });
+        body.extend(noise(&mut r, m, 2));
+        let program = [Stmt::For(if r.once_in(3) { Some(2) } else { None }, body)];
+        for profile in Profile::ALL {
+            compare(&program, 10, 0, profile, 8);
+        }
+    }
 }

@@ -25,8 +25,8 @@ struct Signal2D : GlobalTensor<int32_t, Shape<1, 1, 1, Rows, Cols>, Stride<-1, -
         : Base(data, typename Base::Shape(), typename Base::Stride(Rows * stride, Rows * stride, Rows * stride, stride))
     {}
 };
-template <typename ShapeT = Shape<1, 1, 1, 1, 1>, typename StrideT = Stride<1, 1, 1, 1, 1>, Layout L = Layout::ND>
-using GlobalSignal = GlobalTensor<int32_t, ShapeT, StrideT, L>;
+template <typename ShapeT = Shape<1, 1, 1, 1, 1>, typename StrideT = Stride<1, 1, 1, 1, 1>, Layout Tag = Layout::ND>
+using GlobalSignal = GlobalTensor<int32_t, ShapeT, StrideT, Tag>;
 
 // The ranks of a collective operation: a view for each, and which one is the root.
 template <typename GlobalT>

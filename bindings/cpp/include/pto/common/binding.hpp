@@ -26,7 +26,7 @@ private:
     friend struct Access;
 
     // Automatic storage, where the tile has or shares one.
-    mutable std::shared_ptr<Cell> cell_;
+    mutable Held<Cell> cell_;
     // What the library was last told that pointers are handed out for.
     mutable const void *exposed_ = nullptr;
     // A window keeps the pitch of its tile, in elements, as long as it lies where it was put.
@@ -129,7 +129,7 @@ struct Access {
     {
         const TileBase &base = tile;
         if (tile.data_ == nullptr && !base.cell_) {
-            base.cell_ = std::make_shared<Cell>();
+            base.cell_ = Held<Cell>(new Cell());
         }
         return tile;
     }
@@ -140,7 +140,7 @@ struct Access {
     {
         TileBase &base = tile;
         tile.data_ = static_cast<typename TileT::DType *>(data);
-        base.cell_.reset();
+        base.cell_ = {};
         base.pitch_ = 0;
     }
     // The tile lies where another one does, `bytes` further on, with rows or columns `pitch` elements apart (0: its own).
@@ -148,7 +148,7 @@ struct Access {
     static void Rebind(TileT &tile, const OtherT &other, uint64_t bytes, uint64_t pitch)
     {
         if (Touch(other)) {
-            std::shared_ptr<Cell> cell = static_cast<const TileBase &>(other).cell_;
+            Held<Cell> cell = static_cast<const TileBase &>(other).cell_;
             char *data = const_cast<char *>(reinterpret_cast<const char *>(other.data_));
             Rebind(tile, static_cast<void *>(data + bytes));
             TileBase &base = tile;
@@ -220,7 +220,7 @@ private:
         const TileBase &base = tile;
         if (tile.data_ == nullptr) {
             if (!base.cell_ && needsStorage) {
-                base.cell_ = std::make_shared<Cell>();
+                base.cell_ = Held<Cell>(new Cell());
             }
             void *data = !base.cell_ ? nullptr : needsStorage ? base.cell_->Allocate(out) : base.cell_->data();
             if (data == nullptr) {

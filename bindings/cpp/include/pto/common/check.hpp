@@ -30,7 +30,7 @@ struct TileInfo {
 
     constexpr bool IsBoxed() const { return slayout != SLayout::NoneBox; }
     constexpr bool IsNz() const { return blayout == BLayout::ColMajor && slayout == SLayout::RowMajor; }
-    constexpr int C0() const { return 256 / bits; }
+    constexpr int PerBlock() const { return 256 / bits; }
     constexpr int64_t Bytes() const { return (rows * cols * bits + 7) / 8; }
     // One row of row-major boxes is just a row.
     constexpr int InnerRows() const { return slayout == SLayout::RowMajor && rows == 1 ? 1 : Box()[0]; }
@@ -85,7 +85,7 @@ constexpr bool TileFractalOk(const TileInfo &t)
 }
 constexpr bool TileAlignOk(const TileInfo &t)
 {
-    return t.IsBoxed() || (t.blayout == BLayout::RowMajor ? t.cols : t.rows) % t.C0() == 0;
+    return t.IsBoxed() || (t.blayout == BLayout::RowMajor ? t.cols : t.rows) % t.PerBlock() == 0;
 }
 constexpr bool TileBoxColsOk(const TileInfo &t) { return t.cols % t.InnerCols() == 0; }
 constexpr bool TileBoxRowsOk(const TileInfo &t)

@@ -167,13 +167,13 @@ struct GlobalTensorDim {
     static constexpr int TOTAL_DIM = 5;
 };
 
-template <typename A, typename B>
-constexpr auto CeilDivision(A a, B b)
+template <typename TypeA, typename TypeB>
+constexpr auto CeilDivision(TypeA a, TypeB b)
 {
     return b == 0 ? a : (a + b - 1) / b;
 }
-template <typename A, typename B>
-constexpr auto CeilAlignment(A a, B b)
+template <typename TypeA, typename TypeB>
+constexpr auto CeilAlignment(TypeA a, TypeB b)
 {
     return b == 0 ? a : (a + b - 1) / b * b;
 }

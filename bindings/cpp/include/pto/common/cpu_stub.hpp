@@ -65,9 +65,11 @@ struct Context {
     uint32_t subblockDim = 1;
     uint64_t cookie = 0;
     uint64_t ctrl = 0;
-    // The launch that the thread belongs to, if it does: how many blocks it has, and whether one has failed.
+    // The launch that the thread belongs to, if it does: how many blocks it has, whether one has failed, and where all meet.
     uint32_t blockCount = 0;
     const std::atomic<bool> *isCancelled = nullptr;
+    void *meeting = nullptr;
+    void (*meet)(void *meeting) = nullptr;
 };
 
 inline Context &Current()
@@ -80,6 +82,15 @@ inline bool IsCancelled()
 {
     const std::atomic<bool> *flag = Current().isCancelled;
     return flag != nullptr && flag->load();
+}
+
+// Waits until all threads of the launch are here; a thread on its own waits for nobody.
+inline void MeetAll()
+{
+    const Context &context = Current();
+    if (context.meet != nullptr) {
+        context.meet(context.meeting);
+    }
 }
 
 // What the program put in place of get_subblockid and of the storage of pipes.

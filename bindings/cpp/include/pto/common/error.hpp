@@ -3,13 +3,15 @@
 #ifndef PTO_COMMON_ERROR_HPP
 #define PTO_COMMON_ERROR_HPP
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include <pto/common/held.hpp>
 #include <pto/common/where.hpp>
 
 namespace pto {
@@ -34,10 +36,48 @@ private:
     model::Running running_;
 };
 
-// Called instead of throwing. When it returns, the instruction had no effect and the kernel goes on.
-using ErrorHandler = std::function<void(const Error &)>;
-// Called with every warning.
-using WarningHandler = std::function<void(const Error &)>;
+// What is called with an error or a warning: any function of a `const Error &`, or nothing.
+class ErrorHandler {
+    struct Function : model::Counted {
+        virtual ~Function() = default;
+        virtual void Call(const Error &error) = 0;
+    };
+    template <typename Callee>
+    struct Of final : Function {
+        explicit Of(Callee given) : function(std::move(given)) {}
+        void Call(const Error &error) override { function(error); }
+        Callee function;
+    };
+
+    template <typename Callee>
+    static constexpr bool kIsFunction =
+        std::is_invocable_v<Callee &, const Error &> && !std::is_same_v<std::decay_t<Callee>, ErrorHandler>;
+
+public:
+    ErrorHandler() = default;
+    ErrorHandler(std::nullptr_t) {}
+    template <typename Callee, std::enable_if_t<kIsFunction<Callee>, int> = 0>
+    ErrorHandler(Callee function)
+    {
+        // A function object, or a pointer, may itself be empty.
+        if constexpr (std::is_constructible_v<bool, Callee &> && !std::is_empty_v<Callee>) {
+            if (!static_cast<bool>(function)) {
+                return;
+            }
+        }
+        function_ = model::Held<Function>(new Of<Callee>(std::move(function)));
+    }
+
+    explicit operator bool() const { return static_cast<bool>(function_); }
+    void operator()(const Error &error) const { function_->Call(error); }
+
+private:
+    model::Held<Function> function_;
+};
+
+// An error handler is called instead of throwing: when it returns, the instruction had no effect and the kernel goes on.
+// A warning handler is called with every warning.
+using WarningHandler = ErrorHandler;
 
 namespace model {
 

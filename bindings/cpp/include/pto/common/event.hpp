@@ -56,13 +56,17 @@ inline void TSYNC()
 enum class SyncAllMode : uint32_t { Hard, Soft };
 enum class SyncCoreType : uint32_t { AIVOnly, AICOnly, Mix };
 
-// All cores meet. Blocks run one after the other, or as threads that order themselves by pipes and signals.
+// All cores meet (sync.md 5): the threads of a launch that have not ended. It orders arrival only.
 template <SyncCoreType = SyncCoreType::AIVOnly>
 inline void SYNCALL()
-{}
+{
+    cpu_sim::model::MeetAll();
+}
 template <SyncAllMode, SyncCoreType = SyncCoreType::AIVOnly, typename GlobalT>
 inline void SYNCALL(GlobalT &&, int32_t = 0)
-{}
+{
+    cpu_sim::model::MeetAll();
+}
 
 } // namespace pto
 

@@ -49,7 +49,7 @@ public:
         model::PipeSlot &entry = state_.slots[slot];
         if (pipe_.prod.allocates && entry.index != n) {
             const auto isThere = [&] { return entry.index == n || (entry.index < 0 && state_.occupied < kSlots); };
-            if (!model::WaitFor(state_, lock, "TPUSH waits for a free slot", isThere)) {
+            if (!model::WaitFor(state_.changed, lock, "TPUSH waits for a free slot", isThere)) {
                 return -1;
             }
             // The other core may have taken it for the same push.
@@ -89,7 +89,7 @@ public:
             return slot;
         }
         const auto isFilled = [&] { return state_.slots[slot].pushes >= Producers() && IsPushed(n); };
-        if (!model::WaitFor(state_, lock, "TPOP waits for a filled slot", isFilled)) {
+        if (!model::WaitFor(state_.changed, lock, "TPOP waits for a filled slot", isFilled)) {
             return -1;
         }
         ++state_.popped[lane];
@@ -288,13 +288,14 @@ inline void Pop(Pipe &pipe, TileT &tile, int32_t subBlock)
 
 template <typename T>
 inline constexpr bool IsPipe = false;
-template <uint8_t F, uint8_t D, uint32_t S, uint32_t N, uint32_t L, bool Q, bool U>
-inline constexpr bool IsPipe<TPipe<F, D, S, N, L, Q, U>> = true;
+template <uint8_t Flag, uint8_t Way, uint32_t Size, uint32_t Slots, uint32_t Local, bool NoSplit, bool UnitFlag>
+inline constexpr bool IsPipe<TPipe<Flag, Way, Size, Slots, Local, NoSplit, UnitFlag>> = true;
 
 template <typename T>
 inline constexpr bool IsFixpipe = false;
-template <LayoutMode_t A, QuantMode_t B, ReluPreMode C, STPhase D, uint8_t E, AtomicType F, ClipReluMode_t G, bool H>
-inline constexpr bool IsFixpipe<FixpipeParams<A, B, C, D, E, F, G, H>> = true;
+template <LayoutMode_t Mode, QuantMode_t Quant, ReluPreMode Relu, STPhase Phase, uint8_t Unit, AtomicType Atomic,
+          ClipReluMode_t Clip, bool Flag>
+inline constexpr bool IsFixpipe<FixpipeParams<Mode, Quant, Relu, Phase, Unit, Atomic, Clip, Flag>> = true;
 
 // A view is bound to bytes of a slot.
 template <typename GlobalT>

@@ -14,8 +14,8 @@ namespace detail {
 // Is it a tile, a number, or a number in a type of its own?
 template <typename T>
 inline constexpr bool IsKey = IsTile<T> || IsScalar<T>;
-template <typename V>
-inline constexpr bool IsKey<Exact<V>> = true;
+template <typename ValueT>
+inline constexpr bool IsKey<Exact<ValueT>> = true;
 
 // What a comparison is with: a number becomes an element of src.
 template <typename Src, typename Key>

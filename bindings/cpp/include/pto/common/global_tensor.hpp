@@ -39,18 +39,18 @@ struct Dims {
         }
         return five;
     }
-    template <int N>
-    static constexpr Five From(const int64_t (&given)[N])
+    template <int kNumbers>
+    static constexpr Five From(const int64_t (&given)[kNumbers])
     {
-        constexpr bool isShort = Count < 5 && N != 5 && N != Dynamic;
+        constexpr bool isShort = Count < 5 && kNumbers != 5 && kNumbers != Dynamic;
         constexpr int rank = isShort ? Count : 5;
-        static_assert(N == rank || N == Dynamic - (5 - rank),
+        static_assert(kNumbers == rank || kNumbers == Dynamic - (5 - rank),
                       "gm-bounds: give the dynamic extents or strides of the view, or all of them");
         Five five{{1, 1, 1, 1, 1}, rank};
         for (int i = 0, from = 0; i < rank; ++i) {
             const bool isDynamic = Static(i) == -1;
             five.numbers[5 - rank + i] = isDynamic ? given[from] : Static(i);
-            from += isDynamic || N == rank ? 1 : 0;
+            from += isDynamic || kNumbers == rank ? 1 : 0;
         }
         return five;
     }
@@ -93,7 +93,7 @@ PTO_FIVE(Stride, stride, staticStride);
 #undef PTO_FIVE
 
 // A view: pointer, extents, strides in elements, and the tag that says which dimensions are rows and columns.
-template <typename T, typename ShapeT, typename StrideT, Layout L = Layout::ND>
+template <typename T, typename ShapeT, typename StrideT, Layout Tag = Layout::ND>
 class GlobalTensor {
     static_assert(model::ElemOf<std::remove_cv_t<T>>::known, "tile-dtype: this is no element type of the tile model");
     static_assert(ShapeT::Count == StrideT::Count, "gm-bounds: a view has as many strides as extents");
@@ -103,8 +103,8 @@ public:
     using Stride = StrideT;
     using RawDType = std::remove_cv_t<T>;
     using DType = RawDType;
-    static constexpr Layout layout = L;
-    static constexpr Layout Format = L;
+    static constexpr Layout layout = Tag;
+    static constexpr Layout Format = Tag;
     static constexpr const int64_t (&staticShape)[5] = ShapeT::staticShape;
     static constexpr const int64_t (&staticStride)[5] = StrideT::staticStride;
     static constexpr bool IsConst = std::is_const_v<T>;
@@ -124,7 +124,7 @@ public:
 
     // A window of the view, which lies inside it.
     template <typename NewShapeT>
-    GlobalTensor<T, NewShapeT, StrideT, L> Partition(NewShapeT sizes, const int64_t (&offsets)[ShapeT::Count]) const
+    GlobalTensor<T, NewShapeT, StrideT, Tag> Partition(NewShapeT sizes, const int64_t (&offsets)[ShapeT::Count]) const
     {
         static_assert(NewShapeT::Count == ShapeT::Count, "gm-bounds: a window has as many dimensions as its view");
         int64_t start = 0;
@@ -141,7 +141,7 @@ public:
             model::Fail("tile-fp4", "the window starts at element " + std::to_string(start) +
                                         ", and two elements share a byte");
         }
-        GlobalTensor<T, NewShapeT, StrideT, L> window(data_ + start / perByte, sizes, stride_);
+        GlobalTensor<T, NewShapeT, StrideT, Tag> window(data_ + start / perByte, sizes, stride_);
         return window.SetExtent(extent_ < 0 ? -1 : extent_ - start);
     }
 
@@ -201,7 +201,7 @@ public:
         // The library writes through the pointer in TSTORE only, which does not take a const tensor.
         view.data = const_cast<DType *>(data_);
         view.elem = static_cast<uint32_t>(model::ElemOf<DType>::tag);
-        view.layout = static_cast<uint32_t>(L);
+        view.layout = static_cast<uint32_t>(Tag);
         view.dims = static_cast<uint32_t>(shape_.rank);
         for (int i = 0; i < shape_.rank; ++i) {
             view.shape[i] = shape_[i];
@@ -275,21 +275,21 @@ struct Matrix {
     }
 };
 
-template <typename T, int64_t Rows, int64_t Cols, Layout L, int i>
-inline constexpr int64_t kShapeOf = Matrix<T>{Rows, Cols, L}.ShapeOf().numbers[i];
-template <typename T, int64_t Rows, int64_t Cols, Layout L, int i>
-inline constexpr int64_t kStrideOf = Matrix<T>{Rows, Cols, L}.StrideOf().numbers[i];
+template <typename T, int64_t Rows, int64_t Cols, Layout Tag, int i>
+inline constexpr int64_t kShapeOf = Matrix<T>{Rows, Cols, Tag}.ShapeOf().numbers[i];
+template <typename T, int64_t Rows, int64_t Cols, Layout Tag, int i>
+inline constexpr int64_t kStrideOf = Matrix<T>{Rows, Cols, Tag}.StrideOf().numbers[i];
 
 } // namespace model
 
 #define PTO_MATRIX(Name, Base, field, of, Of)                                                                              \
-    template <typename T, int64_t Rows = -1, int64_t Cols = -1, Layout L = Layout::ND>                                   \
-    struct Name : Base<model::of<T, Rows, Cols, L, 0>, model::of<T, Rows, Cols, L, 1>, model::of<T, Rows, Cols, L, 2>,   \
-                       model::of<T, Rows, Cols, L, 3>, model::of<T, Rows, Cols, L, 4>> {                                 \
+    template <typename T, int64_t Rows = -1, int64_t Cols = -1, Layout Tag = Layout::ND>                                   \
+    struct Name : Base<model::of<T, Rows, Cols, Tag, 0>, model::of<T, Rows, Cols, Tag, 1>, model::of<T, Rows, Cols, Tag, 2>,   \
+                       model::of<T, Rows, Cols, Tag, 3>, model::of<T, Rows, Cols, Tag, 4>> {                                 \
         constexpr Name() : Name(Rows < 0 ? 1 : Rows, Cols < 0 ? 1 : Cols) {}                                             \
         constexpr Name(int64_t rows, int64_t cols)                                                                       \
         {                                                                                                                \
-            const model::Matrix<T> given{Rows < 0 ? rows : Rows, Cols < 0 ? cols : Cols, L};                             \
+            const model::Matrix<T> given{Rows < 0 ? rows : Rows, Cols < 0 ? cols : Cols, Tag};                             \
             for (int i = 0; i < 5; ++i) {                                                                                \
                 this->field[i] = given.Of().numbers[i];                                                                 \
             }                                                                                                            \

@@ -31,8 +31,8 @@ struct Img2colConfig {
     int64_t posK = 0;
 
     // What is read outside the image.
-    template <typename V>
-    Img2colConfig &SetPadValue(V value)
+    template <typename ValueT>
+    Img2colConfig &SetPadValue(ValueT value)
     {
         padValue = detail::MakeScalar(TESSERA_ROLE_FILL, value);
         hasPadValue = true;

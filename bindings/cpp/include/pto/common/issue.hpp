@@ -20,6 +20,10 @@ inline constexpr bool IsConvTile = false;
 template <typename T>
 inline constexpr bool IsConvTile<T, std::enable_if_t<std::is_same_v<typename T::Described, TesseraConv>>> = true;
 
+// Is it a tile with rows and columns?
+template <typename T>
+inline constexpr bool IsTileData = IsTile<T> && !IsConvTile<T>;
+
 template <typename T, typename = void>
 inline constexpr bool IsBoxedTile = false;
 template <typename T>
@@ -110,8 +114,8 @@ public:
         return *this;
     }
 
-    template <typename V>
-    Call &Scalar(TesseraRole role, V value)
+    template <typename ValueT>
+    Call &Scalar(TesseraRole role, ValueT value)
     {
         scalars_[scalarCount_++] = MakeScalar(role, value);
         return *this;
@@ -163,7 +167,7 @@ public:
         if (!ok_) {
             return false;
         }
-        const std::shared_ptr<Machine> &machine = CurrentMachine();
+        const Held<Machine> &machine = CurrentMachine();
         const TesseraInst inst = Inst();
         return machine->Done(tessera_issue(machine->handle(), &inst));
     }
@@ -173,7 +177,7 @@ public:
         if (!ok_) {
             return false;
         }
-        const std::shared_ptr<Machine> &machine = CurrentMachine();
+        const Held<Machine> &machine = CurrentMachine();
         const TesseraInst inst = Inst();
         return machine->Done(tessera_transfer(machine->handle(), &inst, &view));
     }
@@ -183,7 +187,7 @@ public:
         if (!ok_) {
             return false;
         }
-        const std::shared_ptr<Machine> &machine = CurrentMachine();
+        const Held<Machine> &machine = CurrentMachine();
         const TesseraInst inst = Inst();
         return machine->Done(tessera_get(machine->handle(), &inst, value, size));
     }

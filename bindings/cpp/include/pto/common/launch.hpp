@@ -3,14 +3,16 @@
 #ifndef PTO_COMMON_LAUNCH_HPP
 #define PTO_COMMON_LAUNCH_HPP
 
+#include <chrono>
+#include <condition_variable>
 #include <exception>
-#include <iosfwd>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <pto/common/cpu_stub.hpp>
+#include <pto/common/failure.hpp>
+#include <pto/common/waiting.hpp>
 
 namespace pto {
 namespace cpu_sim {
@@ -39,6 +41,45 @@ inline uint32_t BlocksOf(const KernelLaunchOptions &options)
     return options.total_work_items == 0 || pieces > cores ? cores : static_cast<uint32_t>(pieces);
 }
 
+// Where the threads of a launch meet.
+class Meeting {
+public:
+    explicit Meeting(uint32_t threads) : running_(threads) {}
+
+    static void Meet(void *meeting) { static_cast<Meeting *>(meeting)->Arrive(); }
+    // A thread has ended: nobody waits for it any more.
+    void End()
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        --running_;
+        Open();
+    }
+
+private:
+    void Arrive()
+    {
+        std::unique_lock<std::mutex> lock(mutex_);
+        const uint64_t round = round_;
+        ++arrived_;
+        Open();
+        pto::model::WaitFor(changed_, lock, "SYNCALL waits for the other cores", [&] { return round_ != round; });
+    }
+    void Open()
+    {
+        if (arrived_ != 0 && arrived_ >= running_) {
+            arrived_ = 0;
+            ++round_;
+            changed_.notify_all();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    uint32_t running_;
+    uint32_t arrived_ = 0;
+    uint64_t round_ = 0;
+};
+
 template <typename Function>
 inline void CallKernel(Function &function, uint32_t block, uint32_t subblock)
 {
@@ -60,6 +101,7 @@ inline void LaunchKernelMultiCore(const KernelLaunchOptions &options, Stream, Fu
     const uint32_t blocks = model::BlocksOf(options);
     const uint32_t lanes = options.subblocks_per_block == 0 ? 1 : options.subblocks_per_block;
     std::atomic<bool> isCancelled{false};
+    model::Meeting meeting(blocks * lanes);
     std::exception_ptr first;
     std::mutex mutex;
     std::vector<std::thread> threads;
@@ -68,6 +110,8 @@ inline void LaunchKernelMultiCore(const KernelLaunchOptions &options, Stream, Fu
             model::Context &context = model::Current();
             context.blockCount = blocks;
             context.isCancelled = &isCancelled;
+            context.meeting = &meeting;
+            context.meet = model::Meeting::Meet;
             set_execution_context(n / lanes, n % lanes, lanes);
             try {
                 model::CallKernel(function, n / lanes, n % lanes);
@@ -76,6 +120,7 @@ inline void LaunchKernelMultiCore(const KernelLaunchOptions &options, Stream, Fu
                 first = first ? first : std::current_exception();
                 isCancelled = true;
             }
+            meeting.End();
         });
     }
     for (std::thread &thread : threads) {

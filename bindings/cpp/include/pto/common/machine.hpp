@@ -3,8 +3,6 @@
 #ifndef PTO_COMMON_MACHINE_HPP
 #define PTO_COMMON_MACHINE_HPP
 
-#include <memory>
-
 #include <pto/common/error.hpp>
 #include <pto/common/profile.hpp>
 #include <pto/common/type.hpp>
@@ -15,7 +13,7 @@ namespace detail {
 
 using namespace pto::model;
 
-class Machine {
+class Machine : public Counted {
 public:
     explicit Machine(Profile profile) : profile_(profile)
     {
@@ -109,23 +107,20 @@ private:
     char *bases_[static_cast<uint32_t>(TileType::Ctrl) + 1] = {};
 };
 
-inline std::shared_ptr<Machine> &CurrentMachine()
+inline Held<Machine> &CurrentMachine()
 {
-    static thread_local std::shared_ptr<Machine> machine;
-    if (!machine) {
-        machine = std::make_shared<Machine>(kProfile);
-    }
+    static thread_local Held<Machine> machine(new Machine(kProfile));
     return machine;
 }
 
 // Automatic storage of one tile, shared by the handles to it, allocated when it is first used.
-class Cell {
+class Cell : public Counted {
 public:
     Cell() = default;
     ~Cell()
     {
         // Another thread leaves it to the core, which frees everything when its own thread ends.
-        if (machine_ && machine_ == CurrentMachine() && machine_->age() == age_) {
+        if (machine_ && machine_.get() == CurrentMachine().get() && machine_->age() == age_) {
             tessera_storage_free(machine_->handle(), handle_);
         }
     }
@@ -141,7 +136,7 @@ public:
     void *Allocate(const Descriptor &descriptor)
     {
         if (data_ == nullptr) {
-            const std::shared_ptr<Machine> &machine = CurrentMachine();
+            const Held<Machine> &machine = CurrentMachine();
             uint64_t handle = 0;
             if (machine->Done(Call(machine->handle(), &descriptor, &handle)) &&
                 machine->Done(tessera_storage_data(machine->handle(), handle, &data_))) {
@@ -163,7 +158,7 @@ private:
         return tessera_storage_alloc_conv(machine, tile, handle);
     }
 
-    std::shared_ptr<Machine> machine_;
+    Held<Machine> machine_;
     void *data_ = nullptr;
     uint64_t handle_ = 0;
     uint32_t age_ = 0;

@@ -107,8 +107,8 @@ PTO_INST std::enable_if_t<detail::IsTile<TileT> && detail::IsTile<OtherT>, Recor
 }
 
 // The view is one of another array from here on.
-template <typename T, typename ShapeT, typename StrideT, Layout L>
-PTO_INST RecordEvent TASSIGN(GlobalTensor<T, ShapeT, StrideT, L> &global, T *data)
+template <typename T, typename ShapeT, typename StrideT, Layout Tag>
+PTO_INST RecordEvent TASSIGN(GlobalTensor<T, ShapeT, StrideT, Tag> &global, T *data)
 {
     global.Rebind(data);
     return {};

@@ -72,10 +72,8 @@ public:
     // Registers are no memory of a location.
     char *GetREGBase()
     {
-        if (!registers_) {
-            registers_.reset(new char[kRegisterBytes]());
-        }
-        return registers_.get();
+        static thread_local char registers[kRegisterBytes];
+        return registers;
     }
 
 private:
@@ -93,7 +91,6 @@ private:
 
     NPUArch arch_ = NPUArch::A2A3;
     bool isInitialized_ = false;
-    std::unique_ptr<char[]> registers_;
 };
 
 inline void NPU_MEMORY_INIT(NPUArch arch = NPUArch::A2A3)
@@ -108,11 +105,11 @@ inline void NPU_MEMORY_CLEAR() { NPUMemoryModel::Instance().Clear(); }
 template <typename T>
 inline constexpr bool is_conv_tile_v = detail::IsConvTile<std::remove_cv_t<T>>;
 template <typename T>
-inline constexpr bool is_tile_data_v = detail::IsTile<T> && !is_conv_tile_v<T>;
+inline constexpr bool is_tile_data_v = detail::IsTileData<std::remove_cv_t<T>>;
 template <typename T>
 inline constexpr bool is_global_data_v = false;
-template <typename T, typename ShapeT, typename StrideT, Layout L>
-inline constexpr bool is_global_data_v<GlobalTensor<T, ShapeT, StrideT, L>> = true;
+template <typename T, typename ShapeT, typename StrideT, Layout Tag>
+inline constexpr bool is_global_data_v<GlobalTensor<T, ShapeT, StrideT, Tag>> = true;
 template <typename T>
 inline constexpr bool is_boxed_data_v = detail::IsBoxedTile<std::remove_cv_t<T>>;
 

@@ -52,9 +52,9 @@ inline constexpr bool IsScaling = LiesIn<T>(1u << TESSERA_LOC_SCALING);
 
 #define PTO_MOVED(name, sigs, form) PTO_STATIC_FLOW(name, sigs, detail::Form::form, Src::Info, Dst::Info);
 
-PTO_MOVE_PHASES(TMOV, TESSERA_OP_TMOV, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>),
+PTO_MOVE_PHASES(TMOV, TESSERA_OP_TMOV, (typename Dst, typename Src), (Dst, Src), (detail::IsTileData<Src>),
                 (Dst &dst, Src &src), (dst, src), (PTO_MOVED("tmov", kTmovSigs, Plain)), .Dst(dst).Src(src))
-PTO_MOVE_PHASES(TMOV, TESSERA_OP_TMOV, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>),
+PTO_MOVE_PHASES(TMOV, TESSERA_OP_TMOV, (typename Dst, typename Src), (Dst, Src), (detail::IsTileData<Src>),
                 (Dst &dst, Src &src, uint64_t preQuantScalar), (dst, src, preQuantScalar),
                 (PTO_MOVED("tmov", kTmovSigs, ScalarQuant)), .Dst(dst).Src(src).Quant(preQuantScalar))
 PTO_MOVE_RELU(TMOV, TESSERA_OP_TMOV_FP, (typename Dst, typename Src, typename Fp), (Dst, Src, Fp),
@@ -85,11 +85,11 @@ PTO_MOVE(TMOV_FP, TESSERA_OP_TMOV_FP, (typename Dst, typename Src, typename Fill
 
 // TEXTRACT and TINSERT have the same forms, with the place of the window behind the parameter.
 #define PTO_WINDOWS(name, sigs, check, usual)                                                                            \
-    PTO_MOVE_OR(name, TESSERA_OP_##name, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>),                \
+    PTO_MOVE_OR(name, TESSERA_OP_##name, (typename Dst, typename Src), (Dst, Src), (detail::IsTileData<Src>),                \
              (Dst &dst, Src &src, int64_t indexRow usual, int64_t indexCol usual),                                       \
              (Dst &dst, Src &src, int64_t indexRow, int64_t indexCol), (dst, src, indexRow, indexCol),                   \
              (PTO_MOVED(PTO_ID_##name, sigs, Plain) check), .Dst(dst).Src(src).At(indexRow, indexCol))                   \
-    PTO_MOVE(name, TESSERA_OP_##name, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>),                   \
+    PTO_MOVE(name, TESSERA_OP_##name, (typename Dst, typename Src), (Dst, Src), (detail::IsTileData<Src>),                   \
              (Dst &dst, Src &src, uint64_t preQuantScalar, int64_t indexRow, int64_t indexCol),                          \
              (dst, src, preQuantScalar, indexRow, indexCol), (PTO_MOVED(PTO_ID_##name, sigs, ScalarQuant) check),        \
              .Dst(dst).Src(src).At(indexRow, indexCol).Quant(preQuantScalar))                                            \

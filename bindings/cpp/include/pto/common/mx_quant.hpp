@@ -124,8 +124,8 @@ inline T OfByte(uint8_t byte)
 }
 
 // Element i of a tile in storage order.
-template <typename TileT, typename V>
-inline void PutStored(TileT &tile, int64_t i, V value)
+template <typename TileT, typename ValueT>
+inline void PutStored(TileT &tile, int64_t i, ValueT value)
 {
     tile.data()[i] = static_cast<typename TileT::DType>(value);
 }

@@ -94,8 +94,8 @@ constexpr float WidenFrom16(uint16_t bits)
     return __builtin_bit_cast(float, sign | exponent << 23 | mantissa << (23 - MantissaBits));
 }
 
-template <typename N>
-using IfArithmetic = std::enable_if_t<std::is_arithmetic_v<N>, int>;
+template <typename NumberT>
+using IfArithmetic = std::enable_if_t<std::is_arithmetic_v<NumberT>, int>;
 
 // A 16-bit float, where the compiler has none. Two of a kind make a third; with other numbers it is a float.
 template <int ExponentBits, int MantissaBits>
@@ -103,8 +103,8 @@ struct Float16 {
     uint16_t bits;
 
     Float16() = default;
-    template <typename N, IfArithmetic<N> = 0>
-    constexpr Float16(N value) : bits(NarrowTo16<ExponentBits, MantissaBits>(static_cast<double>(value)))
+    template <typename NumberT, IfArithmetic<NumberT> = 0>
+    constexpr Float16(NumberT value) : bits(NarrowTo16<ExponentBits, MantissaBits>(static_cast<double>(value)))
     {}
     constexpr operator float() const { return WidenFrom16<ExponentBits, MantissaBits>(bits); }
 
@@ -122,23 +122,23 @@ struct Float16 {
     constexpr Float16 &operator/=(float other) { return *this = Float16(static_cast<float>(*this) / other); }
 };
 
-template <int E, int M>
-constexpr Float16<E, M> operator+(Float16<E, M> a, Float16<E, M> b)
+template <int Exponent, int Mantissa>
+constexpr Float16<Exponent, Mantissa> operator+(Float16<Exponent, Mantissa> a, Float16<Exponent, Mantissa> b)
 {
     return static_cast<float>(a) + static_cast<float>(b);
 }
-template <int E, int M>
-constexpr Float16<E, M> operator-(Float16<E, M> a, Float16<E, M> b)
+template <int Exponent, int Mantissa>
+constexpr Float16<Exponent, Mantissa> operator-(Float16<Exponent, Mantissa> a, Float16<Exponent, Mantissa> b)
 {
     return static_cast<float>(a) - static_cast<float>(b);
 }
-template <int E, int M>
-constexpr Float16<E, M> operator*(Float16<E, M> a, Float16<E, M> b)
+template <int Exponent, int Mantissa>
+constexpr Float16<Exponent, Mantissa> operator*(Float16<Exponent, Mantissa> a, Float16<Exponent, Mantissa> b)
 {
     return static_cast<float>(a) * static_cast<float>(b);
 }
-template <int E, int M>
-constexpr Float16<E, M> operator/(Float16<E, M> a, Float16<E, M> b)
+template <int Exponent, int Mantissa>
+constexpr Float16<Exponent, Mantissa> operator/(Float16<Exponent, Mantissa> a, Float16<Exponent, Mantissa> b)
 {
     return static_cast<float>(a) / static_cast<float>(b);
 }
@@ -150,8 +150,8 @@ struct SmallFloat {
     uint8_t bits;
 
     SmallFloat() = default;
-    template <typename N, IfArithmetic<N> = 0>
-    SmallFloat(N value) : bits(Encode(static_cast<double>(value)))
+    template <typename NumberT, IfArithmetic<NumberT> = 0>
+    SmallFloat(NumberT value) : bits(Encode(static_cast<double>(value)))
     {}
     operator double() const { return Decode(0); }
 
@@ -265,8 +265,8 @@ inline std::remove_cv_t<T> GetProperDataPart(T *data, std::size_t i)
     }
 }
 
-template <typename T, typename V>
-inline void SetProperDataPart(T *data, std::size_t i, V value)
+template <typename T, typename ValueT>
+inline void SetProperDataPart(T *data, std::size_t i, ValueT value)
 {
     if constexpr (IsTwinType<T>()) {
         const int shift = static_cast<int>(4 * (i % 2));

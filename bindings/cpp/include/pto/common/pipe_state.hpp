@@ -3,7 +3,6 @@
 #ifndef PTO_COMMON_PIPE_STATE_HPP
 #define PTO_COMMON_PIPE_STATE_HPP
 
-#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include <pto/common/issue.hpp>
+#include <pto/common/waiting.hpp>
 
 namespace pto {
 
@@ -52,26 +52,6 @@ struct PipeState {
     uint64_t freed[2] = {0, 0};
     std::vector<PipeSlot> slots;
 };
-
-// Waits, but not for ever: a core that never comes, or that failed, ends it.
-template <typename Condition>
-inline bool WaitFor(PipeState &state, std::unique_lock<std::mutex> &lock, const char *what, Condition condition)
-{
-    const auto start = std::chrono::steady_clock::now();
-    const auto limit = std::chrono::seconds(cpu_sim::model::Environment("PTO_CPU_SIM_PIPE_SECONDS", 60));
-    while (!condition()) {
-        state.changed.wait_for(lock, std::chrono::milliseconds(20));
-        const bool isCancelled = cpu_sim::model::IsCancelled();
-        if (isCancelled || (limit.count() != 0 && std::chrono::steady_clock::now() - start > limit)) {
-            Fail("deadlock", std::string(what) + (isCancelled ? ": another core of the launch has failed"
-                                                              : ": no other core came for " +
-                                                                    std::to_string(limit.count()) +
-                                                                    " s (PTO_CPU_SIM_PIPE_SECONDS)"));
-            return false;
-        }
-    }
-    return true;
-}
 
 constexpr bool SplitsRows(TileSplitAxis split) { return split == TILE_UP_DOWN || split == TILE_UP_DOWN_ODD; }
 constexpr bool SplitsCols(TileSplitAxis split) { return split == TILE_LEFT_RIGHT || split == TILE_LEFT_RIGHT_ODD; }

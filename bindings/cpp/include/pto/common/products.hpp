@@ -11,10 +11,10 @@ namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 
 // The product is added to what dst holds.
-PTO_INTRINSIC(TMATMUL_ACC, (typename Dst, typename A, typename B), (Dst, A, B), (detail::IsTile<B>), (Dst &dst, A &a, B &b),
+PTO_INTRINSIC(TMATMUL_ACC, (typename Dst, typename TileA, typename TileB), (Dst, TileA, TileB), (detail::IsTile<TileB>), (Dst &dst, TileA &a, TileB &b),
               (dst, a, b), TMATMUL_ACC_IMPL(dst, dst, a, b, where);)
-PTO_INTRINSIC(TMATMUL_ACC, (AccPhase phase, typename Dst, typename A, typename B), (phase, Dst, A, B), (detail::IsTile<B>),
-              (Dst &dst, A &a, B &b), (dst, a, b), TMATMUL_ACC_IMPL(dst, dst, a, b, where);)
+PTO_INTRINSIC(TMATMUL_ACC, (AccPhase phase, typename Dst, typename TileA, typename TileB), (phase, Dst, TileA, TileB), (detail::IsTile<TileB>),
+              (Dst &dst, TileA &a, TileB &b), (dst, a, b), TMATMUL_ACC_IMPL(dst, dst, a, b, where);)
 
 // dst lies at a 16th of src's address; without addresses both keep their own storage. Moves no data.
 PTO_INTRINSIC(TGET_SCALE_ADDR, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src),

@@ -93,10 +93,11 @@ constexpr void CheckTranspose()
 
 } // namespace detail
 
-PTO_INTRINSIC(TTRANS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TTRANS, (typename Dst, typename Src), (Dst, Src), (detail::IsTileData<Src>), (Dst &dst, Src &src), (dst, src),
               detail::CheckTranspose<Dst, Src>();
               detail::Call(TESSERA_OP_TTRANS, "TTRANS", where).Dst(dst).Src(src).Issue();)
-PTO_INTRINSIC(TTRANS, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Tmp>),
+PTO_INTRINSIC(TTRANS, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp),
+              (detail::IsTileData<Src> && detail::IsTile<Tmp>),
               (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
               detail::CheckTranspose<Dst, Src>();
               PTO_STATIC_RULE(Tmp::Loc == Src::Loc && Tmp::Info.bits == Src::Info.bits,

@@ -38,8 +38,8 @@ constexpr bool Holds(const Condition &condition, const TileInfo &tile, const Til
 }
 
 // Of the operands that are asked, each; an operand that another one is compared with may be missing.
-template <std::size_t K>
-constexpr bool Holds(const Condition &condition, const Judged (&tiles)[K], Profile profile)
+template <std::size_t kTiles>
+constexpr bool Holds(const Condition &condition, const Judged (&tiles)[kTiles], Profile profile)
 {
     const Judged *other = condition.roles == 0 ? &tiles[0] : nullptr;
     for (const Judged &judged : tiles) {
@@ -59,18 +59,18 @@ constexpr bool Holds(const Condition &condition, const Judged (&tiles)[K], Profi
     return true;
 }
 
-template <std::size_t N, std::size_t K>
-constexpr Miss FindSig(const Condition (&sigs)[N], Profile profile, Form form, const Judged (&tiles)[K])
+template <std::size_t kSigs, std::size_t kTiles>
+constexpr Miss FindSig(const Condition (&sigs)[kSigs], Profile profile, Form form, const Judged (&tiles)[kTiles])
 {
     Miss furthest = Miss::Profile;
-    for (std::size_t n = 0; n < N;) {
+    for (std::size_t n = 0; n < kSigs;) {
         const bool isFor = Has(sigs[n].value, static_cast<uint32_t>(profile)) && Has(sigs[n].roles, static_cast<uint32_t>(form));
         bool asked[5] = {};
         bool taken[5] = {};
-        for (++n; n < N && sigs[n].ask != Ask::On;) {
+        for (++n; n < kSigs && sigs[n].ask != Ask::On;) {
             const int step = static_cast<int>(sigs[n].ask);
             bool fits = isFor;
-            for (++n; n < N && sigs[n].ask > Ask::Types; ++n) {
+            for (++n; n < kSigs && sigs[n].ask > Ask::Types; ++n) {
                 fits = fits && Holds(sigs[n], tiles, profile);
             }
             asked[step] = true;

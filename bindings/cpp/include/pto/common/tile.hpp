@@ -51,8 +51,8 @@ inline void SetExtent(int &extent, int64_t value, int64_t type, int64_t declared
 } // namespace detail
 
 // A tile. RowValid and ColValid of -1 are set when the tile is made, or later with SetValidRow and SetValidCol.
-template <TileType Loc_, typename T, int Rows_, int Cols_, BLayout B = BLayout::RowMajor, int RowValid = Rows_,
-          int ColValid = Cols_, SLayout S = SLayout::NoneBox, int Fractal = 512, auto Pad = PadValue::Null,
+template <TileType Loc_, typename T, int Rows_, int Cols_, BLayout Outer = BLayout::RowMajor, int RowValid = Rows_,
+          int ColValid = Cols_, SLayout Inner = SLayout::NoneBox, int Fractal = 512, auto Pad = PadValue::Null,
           CompactMode Compact_ = CompactMode::Null>
 class Tile : public detail::ValidRegion<RowValid, ColValid> {
     static_assert(detail::ElemOf<T>::known, "tile-dtype: this is no element type of the tile model");
@@ -72,8 +72,8 @@ public:
     static constexpr int ValidRow = RowValid;
     static constexpr int ValidCol = ColValid;
     static constexpr BLayout BFractal =
-        kUsualOrder ? detail::kUsual[static_cast<int>(kProfile)][static_cast<int>(TileType::Left)].outer : B;
-    static constexpr SLayout SFractal = S;
+        kUsualOrder ? detail::kUsual[static_cast<int>(kProfile)][static_cast<int>(TileType::Left)].outer : Outer;
+    static constexpr SLayout SFractal = Inner;
     static constexpr int SFractalSize = Fractal;
     static constexpr PadValue PadVal = static_cast<PadValue>(Pad);
     static constexpr CompactMode Compact = Compact_;
@@ -82,9 +82,9 @@ public:
                                            SFractal, Fractal,                PadVal,                  Compact_};
     PTO_STATIC_TILE(Info);
     static constexpr bool isRowMajor = BFractal == BLayout::RowMajor;
-    static constexpr bool isBoxedLayout = S != SLayout::NoneBox;
-    static constexpr bool isInnerRowMajor = S == SLayout::RowMajor;
-    static constexpr bool isInnerColMajor = S == SLayout::ColMajor;
+    static constexpr bool isBoxedLayout = Inner != SLayout::NoneBox;
+    static constexpr bool isInnerRowMajor = Inner == SLayout::RowMajor;
+    static constexpr bool isInnerColMajor = Inner == SLayout::ColMajor;
     // Rows and columns of a box; 1 × 1 without boxes.
     static constexpr int InnerRows = Info.InnerRows();
     static constexpr int InnerCols = Info.InnerCols();
@@ -159,7 +159,7 @@ public:
         constexpr int64_t rowOfBoxes = isRowMajor ? Cols_ * InnerRows : InnerNumel;
         constexpr int64_t colOfBoxes = isRowMajor ? InnerNumel : Rows_ * InnerCols;
         return row / InnerRows * rowOfBoxes + col / InnerCols * colOfBoxes +
-               (S == SLayout::ColMajor ? col % InnerCols * InnerRows + row % InnerRows
+               (Inner == SLayout::ColMajor ? col % InnerCols * InnerRows + row % InnerRows
                                        : row % InnerRows * InnerCols + col % InnerCols);
     }
 

@@ -13,7 +13,7 @@ namespace detail {
 template <typename Global>
 constexpr TileInfo ViewInfo()
 {
-    const bool nd = Global::Format == Layout::ND;
+    const bool nd = Global::Format == Layout::ND, dn = Global::Format == Layout::DN;
     return TileInfo{TileType::Vec,
                     ElemOf<typename Global::DType>::tag,
                     ElemOf<typename Global::DType>::bits,
@@ -22,28 +22,54 @@ constexpr TileInfo ViewInfo()
                     1,
                     1,
                     nd ? BLayout::RowMajor : BLayout::ColMajor,
-                    Global::Format == Layout::NZ ? SLayout::RowMajor : SLayout::NoneBox,
+                    nd || dn ? SLayout::NoneBox : SLayout::RowMajor,
                     512,
                     PadValue::Null,
                     CompactMode::Null};
 }
 
+// The dimensions of an MX view by what nz has them for (tile-model.md 7, cpp.md 5): blocks of columns, of rows, and what is
+// inside.
+inline constexpr int kMxOrder[6][5] = {{0, 3, 2, 1, 4}, {0, 2, 1, 3, 4}, {0, 2, 1, 3, 4},
+                                       {0, 1, 2, 4, 3}, {0, 1, 3, 4, 2}, {0, 1, 2, 4, 3}};
+
+// The view as a load sees it.
+template <typename Global>
+inline TesseraView LoadView(const Global &global)
+{
+    constexpr bool isMx = Global::Format >= Layout::MX_A_ND && Global::Format <= Layout::MX_B_NN;
+    const TesseraView given = global.Describe();
+    TesseraView view = given;
+    if (isMx && given.dims == 5) {
+        const int(&order)[5] = kMxOrder[isMx ? static_cast<int>(Global::Format) - static_cast<int>(Layout::MX_A_ND) : 0];
+        view.layout = static_cast<uint32_t>(Layout::NZ);
+        for (int i = 0; i < 5; ++i) {
+            view.shape[i] = given.shape[order[i]];
+            view.stride[i] = given.stride[order[i]];
+        }
+    }
+    return view;
+}
+
 template <typename TileT>
-inline void Load(TileT &dst, TesseraView view)
+inline void Load(TileT &dst, const TesseraView &view)
 {
     const auto &machine = CurrentMachine();
-    if constexpr (IsConvTile<TileT>) {
-        // The dimensions have names, and the tag only repeats them.
-        view.layout = TESSERA_VIEW_LAYOUT_ND;
-        TesseraConv tile;
-        if (Access::DescribeConv(dst, tile)) {
-            machine->Done(tessera_load_conv(machine->handle(), &tile, &view));
-        }
-    } else {
-        TesseraTile tile;
-        if (Access::Describe(dst, tile)) {
-            machine->Done(tessera_load(machine->handle(), &tile, &view));
-        }
+    TesseraTile tile;
+    if (Access::Describe(dst, tile)) {
+        machine->Done(tessera_load(machine->handle(), &tile, &view));
+    }
+}
+
+// The dimensions of a conv tile have names, and the view's tag only repeats them.
+template <typename Conv>
+inline void LoadConv(Conv &dst, TesseraView view)
+{
+    view.layout = TESSERA_VIEW_LAYOUT_ND;
+    const auto &machine = CurrentMachine();
+    TesseraConv tile;
+    if (Access::DescribeConv(dst, tile)) {
+        machine->Done(tessera_load_conv(machine->handle(), &tile, &view));
     }
 }
 
@@ -57,14 +83,6 @@ inline TesseraView DenseOf(const Conv &dst, const typename Conv::DType *elements
     view.elem = static_cast<uint32_t>(ElemOf<typename Conv::DType>::tag);
     view.extent = dst.Numel();
     return view;
-}
-
-template <typename TileT, typename Global>
-constexpr void CheckLoad()
-{
-    if constexpr (!IsConvTile<TileT>) {
-        PTO_STATIC_FLOW("tload", kTloadSigs, Form::Plain, ViewInfo<Global>(), TileT::Info);
-    }
 }
 
 // What a quantized store takes depends on its parameter too.
@@ -102,18 +120,18 @@ inline Tiles LoadIndices(const Index &view)
 } // namespace detail
 
 // The view into the tile's valid region; the padding is filled where the tile's pad is not Null.
-PTO_INTRINSIC(TLOAD, (typename TileT, typename Global), (TileT, Global), (detail::IsTile<TileT> && detail::IsView<Global>),
-              (TileT &dst, const Global &src), (dst, src),
-              detail::CheckLoad<TileT, Global>();
+PTO_INTRINSIC(TLOAD, (typename TileT, typename Global), (TileT, Global),
+              (detail::IsTileData<TileT> && detail::IsView<Global>), (TileT &dst, const Global &src), (dst, src),
+              PTO_STATIC_FLOW("tload", kTloadSigs, detail::Form::Plain, detail::ViewInfo<Global>(), TileT::Info);
               const detail::Run run("TLOAD", where);
-              detail::Load(dst, src.Describe());)
+              detail::Load(dst, detail::LoadView(src));)
 // The window of the tile's valid size that starts at element (row, col) of the view (isa/memory.md 6).
 PTO_INTRINSIC(TLOAD, (typename TileT, typename Global), (TileT, Global), (detail::IsTile<TileT> && detail::IsView<Global>),
               (TileT &dst, const Global &src, int64_t row, int64_t col), (dst, src, row, col),
               detail::Call(TESSERA_OP_TLOAD, "TLOAD", where, TESSERA_FORM_WINDOW)
                   .Dst(dst)
                   .At(row, col)
-                  .Transfer(src.Describe());)
+                  .Transfer(detail::LoadView(src));)
 // The padding becomes the value.
 PTO_INTRINSIC(TLOAD, (typename TileT, typename Global, typename Fill), (TileT, Global, Fill),
               (detail::IsScalar<Fill> && detail::IsView<Global>), (TileT &dst, const Global &src, Fill pad), (dst, src, pad),
@@ -121,23 +139,23 @@ PTO_INTRINSIC(TLOAD, (typename TileT, typename Global, typename Fill), (TileT, G
                   .Dst(dst)
                   .Scalar(TESSERA_ROLE_FILL, pad)
                   .Attr(TESSERA_ATTR_NAME_PAD_MODE, 1)
-                  .Transfer(src.Describe());)
+                  .Transfer(detail::LoadView(src));)
 // The dense array behind a pointer.
 PTO_INTRINSIC(TLOAD, (typename Conv), (Conv), (detail::IsConvTile<Conv>), (Conv &dst, const typename Conv::DType *src), (dst, src),
               const detail::Run run("TLOAD", where);
-              detail::Load(dst, detail::DenseOf(dst, src));)
+              detail::LoadConv(dst, detail::DenseOf(dst, src));)
 
 // Reads a view ahead of its use, through a tile.
 PTO_INTRINSIC(TPREFETCH, (typename TileT, typename Global), (TileT, Global),
               (detail::IsTile<TileT> && detail::IsView<Global>), (TileT &dst, const Global &src), (dst, src),
-              detail::Call(TESSERA_OP_TPREFETCH, "TPREFETCH", where).Dst(dst).Transfer(src.Describe());)
+              detail::Call(TESSERA_OP_TPREFETCH, "TPREFETCH", where).Dst(dst).Transfer(detail::LoadView(src));)
 
 // The tile's valid region into the view, by itself, with a quantization parameter, as
 // a window, and with a parameter for each column. AtomicAdd
 // adds to what is there. What has no defined value is written as 0, with a warning. A phase, if there is one, comes first.
 #define PTO_STORES(types, given)                                                                                         \
     PTO_INTRINSIC(TSTORE, (PTO_LIST types, AtomicType atomic = AtomicType::AtomicNone, ReluPreMode relu = ReluPreMode::NoRelu),  \
-                  (PTO_LIST given, atomic, relu), (detail::IsTile<TileT> && detail::IsView<Global>),                     \
+                  (PTO_LIST given, atomic, relu), (detail::IsTileData<TileT> && detail::IsView<Global>),                 \
                   (const Global &dst, TileT &src), (dst, src), detail::CheckStore<TileT, Global>();                      \
                   detail::Call(TESSERA_OP_TSTORE, "TSTORE", where)                                                       \
                       .Src(src)                                                                                          \

@@ -49,17 +49,17 @@ constexpr PadValue PadValueCustomBits(uint32_t bits)
 }
 
 // The value as its own type has it: with an element type of as many bytes it is that element (cpp.md 8).
-template <typename V>
-constexpr PadValue PadValueCustom(V value)
+template <typename ValueT>
+constexpr PadValue PadValueCustom(ValueT value)
 {
-    if constexpr (std::is_same_v<V, double>) {
+    if constexpr (std::is_same_v<ValueT, double>) {
         return PadValueCustom(static_cast<float>(value));
-    } else if constexpr (sizeof(V) == 1) {
+    } else if constexpr (sizeof(ValueT) == 1) {
         return PadValueCustomBits(__builtin_bit_cast(uint8_t, value));
-    } else if constexpr (sizeof(V) == 2) {
+    } else if constexpr (sizeof(ValueT) == 2) {
         return PadValueCustomBits(__builtin_bit_cast(uint16_t, value));
     } else {
-        static_assert(sizeof(V) == 4, "tile-pad: a custom pad value has one, two or four bytes");
+        static_assert(sizeof(ValueT) == 4, "tile-pad: a custom pad value has one, two or four bytes");
         return PadValueCustomBits(__builtin_bit_cast(uint32_t, value));
     }
 }
@@ -72,14 +72,14 @@ constexpr PadValue PadValueCustom16(uint16_t bits)
 template <auto value>
 inline constexpr PadValue PadCustom = PadValueCustom(value);
 
-template <typename P>
-constexpr bool isCustomPadValue(P pad)
+template <typename PadT>
+constexpr bool isCustomPadValue(PadT pad)
 {
     return static_cast<uint64_t>(pad) >> 32 != 0;
 }
 
-template <typename P>
-constexpr uint32_t getCustomPadBits(P pad)
+template <typename PadT>
+constexpr uint32_t getCustomPadBits(PadT pad)
 {
     return static_cast<uint32_t>(static_cast<uint64_t>(pad));
 }
@@ -171,8 +171,8 @@ struct ElemOf<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bo
     : KnownElem<IntegerElem(sizeof(T), std::is_signed_v<T>), static_cast<int>(8 * sizeof(T))> {};
 
 // Adds to element i, whatever other threads do to it or to its neighbour in the same byte.
-template <typename T, typename V>
-inline void AtomicAdd(T *data, std::size_t i, V value)
+template <typename T, typename ValueT>
+inline void AtomicAdd(T *data, std::size_t i, ValueT value)
 {
     using Word = std::conditional_t<sizeof(T) == 1, uint8_t,
                                     std::conditional_t<sizeof(T) == 2, uint16_t,
@@ -199,16 +199,16 @@ constexpr TesseraScalar MakeScalarBits(TesseraRole role, TesseraNumber kind, uin
     return TesseraScalar{static_cast<uint32_t>(role), static_cast<uint32_t>(kind), bits, 0, 0};
 }
 
-template <typename V>
-inline TesseraScalar MakeScalar(TesseraRole role, V value)
+template <typename ValueT>
+inline TesseraScalar MakeScalar(TesseraRole role, ValueT value)
 {
-    if constexpr (std::is_integral_v<V> && std::is_signed_v<V>) {
+    if constexpr (std::is_integral_v<ValueT> && std::is_signed_v<ValueT>) {
         return MakeScalarBits(role, TESSERA_NUMBER_INT, static_cast<uint64_t>(static_cast<int64_t>(value)));
-    } else if constexpr (std::is_integral_v<V>) {
+    } else if constexpr (std::is_integral_v<ValueT>) {
         return MakeScalarBits(role, TESSERA_NUMBER_UINT, static_cast<uint64_t>(value));
     } else {
         double wide = 0;
-        if constexpr (std::is_same_v<V, double>) {
+        if constexpr (std::is_same_v<ValueT, double>) {
             wide = value;
         } else {
             wide = static_cast<double>(static_cast<float>(value));
@@ -220,40 +220,40 @@ inline TesseraScalar MakeScalar(TesseraRole role, V value)
 }
 
 // A number that has a type.
-template <typename V>
-inline TesseraScalar MakeTyped(V value)
+template <typename ValueT>
+inline TesseraScalar MakeTyped(ValueT value)
 {
     TesseraScalar scalar = MakeScalar(TESSERA_ROLE_SCALAR, value);
-    scalar.elem = static_cast<uint32_t>(ElemOf<V>::tag) + 1;
+    scalar.elem = static_cast<uint32_t>(ElemOf<ValueT>::tag) + 1;
     return scalar;
 }
 
 // A scalar in a type of its own: Exactly makes one.
-template <typename V>
+template <typename ValueT>
 struct Exact {
-    V value;
+    ValueT value;
 };
 
 // The scalar operand of an instruction on elements of type T: a number becomes an element first.
 template <typename T>
 class ScalarOf {
 public:
-    template <typename V, std::enable_if_t<IsScalar<V>, int> = 0>
-    ScalarOf(V value) : scalar(MakeTyped(As(value)))
+    template <typename ValueT, std::enable_if_t<IsScalar<ValueT>, int> = 0>
+    ScalarOf(ValueT value) : scalar(MakeTyped(As(value)))
     {}
-    template <typename V>
-    ScalarOf(Exact<V> exact) : scalar(MakeTyped(exact.value))
+    template <typename ValueT>
+    ScalarOf(Exact<ValueT> exact) : scalar(MakeTyped(exact.value))
     {}
 
     TesseraScalar scalar;
 
 private:
-    template <typename V>
-    static T As(V value)
+    template <typename ValueT>
+    static T As(ValueT value)
     {
-        if constexpr (std::is_same_v<V, T>) {
+        if constexpr (std::is_same_v<ValueT, T>) {
             return value;
-        } else if constexpr (std::is_arithmetic_v<V>) {
+        } else if constexpr (std::is_arithmetic_v<ValueT>) {
             return static_cast<T>(value);
         } else {
             return static_cast<T>(static_cast<float>(value));
@@ -265,8 +265,8 @@ private:
 
 // A scalar that an instruction takes in the type that it has, and not as an element of its tiles: TSELS takes the bits of
 // an integer, TLRELU a slope of more precision (isa/scalar.md 2).
-template <typename V>
-constexpr model::Exact<V> Exactly(V value)
+template <typename ValueT>
+constexpr model::Exact<ValueT> Exactly(ValueT value)
 {
     return {value};
 }

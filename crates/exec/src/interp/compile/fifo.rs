@@ -2,11 +2,11 @@
 
 use super::super::code::*;
 use super::{Compiler, lacks};
-use crate::lower::{Failure, failure};
-use tessera_ir::{Arg, BlockId, Core, Op, OpId, OpKind, ValueId, fifo};
+use crate::lower::{Failure, broken, failure};
+use tessera_ir::{Arg, Core, Op, OpId, OpKind, ValueId, fifo};
 use tessera_isa::ops::{AttrName, Bind, Opcode, Order, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::{Dir, Fifo as Part, Sem};
+use tessera_isa::sem::{Fifo as Part, Sem};
 
 /// More slots than this are not kept.
 const MAX_SLOTS: u64 = 1 << 16;
@@ -21,11 +21,6 @@ impl Compiler<'_> {
                     format!("{} has {} slots, and {MAX_SLOTS} are kept at most", f.describe(self.module), f.slots);
                 return Err(failure("memory-limit", what, "use fewer slots"));
             }
-            let init = f.inits.iter().flatten().next().map(|at| self.func.op(*at));
-            let written =
-                init.and_then(|init| fifo::buffer_operand(init, f.dir)).and_then(|arg| self.constants.get(arg));
-            let reserved = f.reserve.and_then(|at| self.placement.reserved(*self.func.op(at).results.first()?));
-            let both = init.is_some_and(|init| fifo::has_dir(init, Dir::C2v) && fifo::has_dir(init, Dir::V2c));
             let room = f.slots.saturating_mul(f.slot_size);
             let mut stages = Vec::new();
             for push in &f.pushes {
@@ -42,9 +37,9 @@ impl Compiler<'_> {
                 slot_size: f.slot_size,
                 split: f.split,
                 name: f.describe(self.module),
-                base: reserved.or(written.and_then(|v| u64::try_from(v).ok())).unwrap_or(0),
+                base: self.placement.slots_of(self.func, &self.constants, f),
                 stage,
-                offset: if both && f.dir == Dir::V2c { room } else { 0 },
+                offset: f.offset(self.func),
             });
         }
         self.fifos = fifos;
@@ -65,24 +60,7 @@ impl Compiler<'_> {
         // What only moves whole tiles runs on vector core 0 (cpu, a5).
         let is_outer = self.cores[id.index()].is_none();
         let only_first = self.process.number == 1 && self.profile != Profile::A2a3 && is_outer;
-        section != core || only_first && section == Core::Vector && self.moves_whole_tiles(&op.blocks)
-    }
-
-    fn moves_whole_tiles(&self, blocks: &[BlockId]) -> bool {
-        let (mut next, mut any) = (blocks.to_vec(), false);
-        while let Some(block) = next.pop() {
-            for id in &self.func.block(block).ops {
-                let op = self.func.op(*id);
-                next.extend(op.blocks.iter().copied());
-                if matches!(fifo::part(op), Some(Part::Push(_) | Part::Pop(_))) {
-                    any = true;
-                    if op.known_attrs().int(AttrName::PipeSplit) != Some(0) {
-                        return false;
-                    }
-                }
-            }
-        }
-        any
+        section != core || only_first && section == Core::Vector && fifo::moves_whole_tiles(self.func, &op.blocks)
     }
 
     pub(super) fn fifo(&mut self, id: OpId, op: &Op, code: &mut Vec<Code>) -> Result<(), Failure> {
@@ -122,14 +100,15 @@ impl Compiler<'_> {
         let cache = self.program.moves;
         Ok(Some(match part {
             Part::Push(_) => {
-                let number = self.fifos.list[channel].pushes.iter().position(|p| *p == id).unwrap_or(0);
+                let number = self.fifos.list[channel].pushes.iter().position(|p| *p == id);
+                let number = number.ok_or_else(|| broken("a push is not among its FIFO's"))?;
                 let src = op.operand(Role::Src).and_then(|o| o.arg.value()).and_then(|v| self.var(v).tile());
                 self.program.moves += 1;
                 Meet::Push(Push {
                     channel,
                     number,
                     src: src.ok_or_else(|| lacks(op, "a tile"))?,
-                    stage: self.stages[channel].get(number).copied().unwrap_or(TileId::NONE),
+                    stage: *self.stages[channel].get(number).ok_or_else(|| broken("a push has no stage"))?,
                     global,
                     cache,
                 })

@@ -18,11 +18,14 @@ use tessera_isa::profile::Profile;
 use tessera_isa::sem::Dir;
 use tessera_isa::tile::{Loc, Tile};
 
+/// What would be wrong if a FIFO that was compiled were not there.
+const LOST: &str = "a FIFO, or a slot of it, is not there";
+
 impl Exec<'_> {
     pub(super) fn push(&mut self, at: OpId, push: &Push) -> Result<(), Stop> {
         let (program, n) = (self.cx.program, push.channel);
         let (Some(channel), Some(links)) = (program.channels.get(n), self.links.as_deref()) else {
-            return Ok(());
+            return Err(broken(LOST).into());
         };
         let half = if channel.dir == Dir::V2c { usize::from(self.cx.process.number) } else { 0 };
         let number = links.channels.get(n).map_or(0, |state| state.pushed[half]);
@@ -65,17 +68,17 @@ impl Exec<'_> {
     pub(super) fn pop(&mut self, at: OpId, pop: &Pop) -> Result<(), Stop> {
         let (program, n) = (self.cx.program, pop.channel);
         let (Some(channel), Some(links)) = (program.channels.get(n), self.links.as_deref()) else {
-            return Ok(());
+            return Err(broken(LOST).into());
         };
         let me = if channel.dir == Dir::C2v { usize::from(self.cx.process.number) } else { 0 };
-        let Some(state) = links.channels.get(n) else { return Ok(()) };
+        let state = links.channels.get(n).ok_or_else(|| broken(LOST))?;
         let number = state.popped[me];
         if number >= links.ready(n, channel) {
             return Err(self.wait(at, Wait::Tile { channel: n }));
         }
         let slot = number % channel.slots;
-        let pushed = state.slots.get(slot as usize).copied().unwrap_or_default();
-        let Some(id) = pop.ring.get(slot as usize).copied() else { return Ok(()) };
+        let pushed = *state.slots.get(slot as usize).ok_or_else(|| broken(LOST))?;
+        let id = *pop.ring.get(slot as usize).ok_or_else(|| broken(LOST))?;
         let tile = self.engine.object(id)?.tile;
         let valid = self.popped_valid(pop, &tile)?;
         let first = pop.stages.get(pushed[0].number).map(|id| self.engine.object(*id)).transpose()?.map(|o| o.tile);
@@ -131,7 +134,7 @@ impl Exec<'_> {
     }
 
     pub(super) fn free(&mut self, at: OpId, n: usize) -> Result<(), Stop> {
-        let Some(channel) = self.cx.program.channels.get(n) else { return Ok(()) };
+        let channel = self.cx.program.channels.get(n).ok_or_else(|| broken(LOST))?;
         if self.cx.profile == Profile::A2a3 {
             return Ok(());
         }

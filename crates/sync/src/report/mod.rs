@@ -1,14 +1,16 @@
 //! What was found, in sentences: one per pair of program points, or per flag (sync.md 4 and 9).
 
+mod cores;
+mod races;
+
 use crate::flags::{self, Broken, Fault};
 use crate::order::Order;
-use crate::races::{Conflict, Race};
-use crate::trace::{Access, Bytes, Flag, Kind, Root, Sets, Trace};
+use crate::trace::{Flag, Kind, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use tessera_ir::{Func, Module, OpId};
-use tessera_isa::diag::{Diagnostic, Fact, Severity, Span};
-use tessera_isa::ops::{Pipe, Role};
+use tessera_isa::diag::{Diagnostic, Severity, Span};
+use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
 
 /// Ids of flags.
@@ -16,8 +18,8 @@ const IDS: i64 = 8;
 
 pub(crate) struct Reporter<'a> {
     module: &'a Module,
-    func: &'a Func,
-    profile: Profile,
+    pub func: &'a Func,
+    pub profile: Profile,
     text: &'a str,
     /// By rule and pair of program points, or flag: how near, and what to say.
     races: FxHashMap<(OpId, OpId), (usize, Diagnostic)>,
@@ -79,7 +81,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Reports what is wrong with flags; is it so wrong that races mean nothing?
-    pub fn flags(&mut self, trace: &Trace, order: &Order) -> bool {
+    pub fn flags(&mut self, trace: &Trace, order: &Order, process: usize, is_stuck_between: bool) -> bool {
         for (op, pipe) in flags::useless(trace, self.profile) {
             if self.others.insert((op, "barrier-useless")) {
                 let what = format!(
@@ -96,11 +98,12 @@ impl<'a> Reporter<'a> {
                 self.found.push(found.at(self.span(misuse.op), "").help(misuse.help.clone()));
             }
         }
-        let broken = flags::check(trace, order, 0);
+        let broken = flags::check(trace, order, process, is_stuck_between);
         for one in &broken {
             let rule = one.fault.rule();
             let event = &trace.events[one.event];
             let flag = one.flag.as_ref().map_or_else(|| format!("{:?}", event.op), flag_name);
+            let flag = if process == 0 { flag } else { format!("{} {flag}", trace.core.name()) };
             let at = self.span(event.op).start;
             let key = (rule, flag);
             if self.flags.get(&key).is_none_or(|(before, _)| at < *before) {
@@ -232,118 +235,6 @@ impl<'a> Reporter<'a> {
         let Some(Flag::Pipes(from, to, _)) = flag else { return "a free one".into() };
         free_id(trace, *from, *to).map_or("all eight are in use".into(), |id| id.to_string())
     }
-
-    pub fn race(&mut self, trace: &Trace, sets: &Sets, race: &Race) {
-        let (x, y) = (race.x.0, race.y.0);
-        let key = (trace.events[x].op, trace.events[y].op);
-        if !self.races.contains_key(&key) {
-            let found = self.sentence(trace, sets, race);
-            self.races.insert(key, (y - x, found));
-        }
-    }
-
-    fn sentence(&self, trace: &Trace, sets: &Sets, race: &Race) -> Diagnostic {
-        let [(x, a), (y, b)] = [race.x, race.y];
-        let events = [&trace.events[x], &trace.events[y]];
-        let ops = events.map(|e| e.op);
-        let names = ops.map(|op| self.name(op));
-        let turns = events.map(|e| &trace.turns[e.turn as usize]);
-        let whose = match (turns[0].as_slice(), turns[1].as_slice()) {
-            (a, b) if a == b => String::new(),
-            ([.., (l, i)], [.., (m, j)]) if l == m && i + 1 == *j => " of the iteration before".into(),
-            _ => self.turn(trace, x),
-        };
-        let (does, still) = match race.conflict {
-            Conflict::Raw => ("reads", "write"),
-            Conflict::War => ("writes", "read"),
-            Conflict::Waw => ("writes", "write"),
-        };
-        let what_y = self.operand(ops[1], b.role);
-        let what = format!("{} {does} {what_y} while {}{whose} may still {still} it", names[1], names[0]);
-        let (pipe_x, pipe_y) = (events[0].pipe.unwrap_or(Pipe::S), events[1].pipe.unwrap_or(Pipe::S));
-        let bytes = shared(sets.get(a.set), sets.get(b.set));
-        let line = |n: usize, pipe: Pipe, access: &Access| {
-            let verb = if access.writes { "writes" } else { "reads" };
-            let (operand, memory) = (self.operand(ops[n], access.role), self.memory(sets.get(access.set).root));
-            let turn = match turns[n].as_slice() {
-                [] => String::new(),
-                all => {
-                    let all: Vec<String> = all.iter().map(|(_, n)| n.to_string()).collect();
-                    format!(" (iteration {})", all.join(", "))
-                }
-            };
-            format!("{pipe} {verb} {operand}, {memory} {}{turn}", range(bytes))
-        };
-        let side = |n: usize, pipe: Pipe, access: &Access| {
-            let turns = turns[n].iter().map(|(_, i)| Fact::Number(*i as i64)).collect();
-            Fact::Parts(vec![
-                ("at", Fact::Place(self.span(ops[n]))),
-                ("instruction", Fact::Text(names[n].into())),
-                ("pipe", Fact::Text(pipe.name().into())),
-                ("access", Fact::Text(if access.writes { "writes" } else { "reads" }.into())),
-                ("operand", Fact::Text(self.operand(ops[n], access.role))),
-                ("iterations", Fact::List(turns)),
-            ])
-        };
-        let found = Diagnostic::error(race.conflict.rule(), what)
-            .at(self.span(ops[1]), line(1, pipe_y, &b))
-            .and_at(self.span(ops[0]), line(0, pipe_x, &a))
-            .fact("x", side(0, pipe_x, &a))
-            .fact("y", side(1, pipe_y, &b))
-            .fact("memory", Fact::Text(self.memory(sets.get(b.set).root)))
-            .fact("bytes", Fact::List(vec![Fact::Number(bytes.0), Fact::Number(bytes.1)]));
-        let round = match (turns[0].as_slice(), turns[1].as_slice()) {
-            ([.., (l, i)], [.., (m, j)]) => l == m && i != j,
-            _ => false,
-        };
-        self.mend(trace, found, (pipe_x, ops[0]), (pipe_y, ops[1]), round)
-    }
-
-    /// Says which edge is missing, and the lines that would be it.
-    fn mend(&self, trace: &Trace, found: Diagnostic, x: (Pipe, OpId), y: (Pipe, OpId), round: bool) -> Diagnostic {
-        let found = found.note(format!("missing: {} -> {}", x.0, y.0));
-        let missing = [x.0, y.0].map(|pipe| Fact::Text(pipe.name().into()));
-        let found = found.fact("missing", Fact::List(missing.into()));
-        let line = |text: &str, side: &'static str, op: OpId| {
-            Fact::Parts(vec![("text", Fact::Text(text.into())), (side, Fact::Place(self.span(op)))])
-        };
-        if x.0 == y.0 {
-            let barrier = format!("pto.barrier <{}>", y.0.cpp());
-            let found = found.fact("add", Fact::List(vec![line(&barrier, "before", y.1)]));
-            return found.help(format!("add {barrier} before {}", self.place(y.1)));
-        }
-        let Some(id) = free_id(trace, x.0, y.0) else {
-            return found.help(format!("all ids are in use: add pto.barrier <PIPE_ALL> before {}", self.place(y.1)));
-        };
-        let (set, wait) = (flag_text("set", x.0, y.0, id), flag_text("wait", x.0, y.0, id));
-        let found = found.fact("add", Fact::List(vec![line(&set, "after", x.1), line(&wait, "before", y.1)]));
-        let pair = format!("add {set} after {} and {wait} before {}", self.place(x.1), self.place(y.1));
-        found.help(match round {
-            true => format!(
-                "{pair}, and, because the edge goes round the loop, one set_flag before the loop and one wait_flag after it"
-            ),
-            false => pair,
-        })
-    }
-
-    /// `%a`.
-    fn operand(&self, op: OpId, role: Role) -> String {
-        let op = self.func.op(op);
-        let made = || op.dsts().into_iter().find(|(r, _)| *r == role).map(|(_, v)| v);
-        let value = op.operand(role).and_then(|o| o.arg.value()).or_else(made);
-        let named = value.or_else(|| op.values().next()).map(|v| self.module.names.text(self.func.value(v).name));
-        named.map_or_else(|| role.name().to_string(), |name| format!("%{name}"))
-    }
-
-    fn memory(&self, root: Root) -> String {
-        match root {
-            Root::Chip(loc, 0) => loc.memory_name().to_string(),
-            Root::Chip(loc, core) => format!("{} of core {core}", loc.memory_name()),
-            Root::Buffer(value) => format!("global memory of %{}", self.module.names.text(self.func.value(value).name)),
-            Root::Anywhere => "global memory".into(),
-            Root::Tile(value) => format!("the storage of %{}", self.module.names.text(self.func.value(value).name)),
-        }
-    }
 }
 
 /// `V → MTE2 0`.
@@ -368,23 +259,4 @@ fn free_id(trace: &Trace, from: Pipe, to: Pipe) -> Option<i64> {
         trace.flags.iter().any(is)
     };
     (0..IDS).find(|id| !used(*id))
-}
-
-/// From the first to the last byte that two sets share.
-fn shared(a: &Bytes, b: &Bytes) -> (i64, i64) {
-    let (mut first, mut last) = (i64::MAX, i64::MIN);
-    let (mut i, mut j) = (0, 0);
-    while let (Some(x), Some(y)) = (a.ranges.get(i), b.ranges.get(j)) {
-        let (from, to) = (x.0.max(y.0), x.1.min(y.1));
-        if from < to {
-            (first, last) = (first.min(from), last.max(to));
-        }
-        if x.1 <= y.1 { i += 1 } else { j += 1 }
-    }
-    if first < last { (first, last) } else { a.span() }
-}
-
-fn range((from, to): (i64, i64)) -> String {
-    let hex = |n: i64| if n < 0 { format!("-{:#06x}", n.unsigned_abs()) } else { format!("{n:#06x}") };
-    format!("{}..{}", hex(from), hex(to))
 }

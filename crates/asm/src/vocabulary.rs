@@ -1,0 +1,32 @@
+//! The words of the language, for tools that complete them.
+
+use crate::types::{FIELDS, Field, TYPE_NAMES};
+use tessera_isa::elem::Elem;
+use tessera_isa::tile::{BLayout, Compact, Loc, SLayout};
+
+/// What a statement can start with, behind its results.
+pub fn operations() -> impl Iterator<Item = String> {
+    crate::words::all()
+}
+
+/// The names of types, those in brackets without them.
+pub fn types() -> impl Iterator<Item = &'static str> {
+    TYPE_NAMES.split_whitespace()
+}
+
+/// The fields of a tile type, each with the words that it can have; numbers are not listed.
+pub fn tile_fields() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    FIELDS.iter().map(|(field, key)| {
+        let words = match field {
+            Field::Loc => Loc::ALL.iter().map(|w| w.name()).collect(),
+            Field::Elem => Elem::ALL.iter().map(|w| w.name()).collect(),
+            Field::BLayout => BLayout::ALL.iter().map(|w| w.name()).collect(),
+            Field::SLayout => SLayout::ALL.iter().map(|w| w.name()).collect(),
+            Field::Fractal => vec!["512", "1024", "32"],
+            Field::Pad => vec!["null", "zero", "max", "min"],
+            Field::Compact => Compact::ALL.iter().map(|w| w.name()).collect(),
+            Field::Rows | Field::Cols | Field::ValidRow | Field::ValidCol => Vec::new(),
+        };
+        (*key, words)
+    })
+}

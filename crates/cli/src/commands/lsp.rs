@@ -1,0 +1,53 @@
+//! `tessera lsp`: the language server, with the pages of this command.
+
+use super::{explain, layout};
+use crate::render::example;
+use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR};
+use std::sync::Arc;
+use tessera::{Opcode, Profile};
+use tessera_isa::tile::Tile;
+use tessera_lsp::{Connection, Exit, Pages};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Editors start it: docs/editors.md says how, for VS Code, Neovim and Helix.\nSettings \
+                  (initializationOptions, or the section `tessera`): profiles (a list of cpu, a2a3, a5, or all; \
+                  left out: the module's own, else all), races, hints (true or false).")]
+pub struct Args {
+    /// Talk on standard input and output, which it always does; editors say so
+    #[arg(long)]
+    stdio: bool,
+}
+
+/// The pages that `tessera explain` and `tessera layout` show.
+pub struct CommandPages;
+
+/// A picture in an editor is smaller than a terminal.
+const ROWS: u64 = 12;
+const COLUMNS: usize = 72;
+
+impl Pages for CommandPages {
+    fn explain(&self, name: &str) -> Option<String> {
+        explain::explain(name)
+    }
+
+    fn layout(&self, tile: &Tile, profile: Profile) -> String {
+        match tile.fault(profile).filter(|fault| fault.is_error()) {
+            Some(fault) => format!("{}: {}\n", fault.rule, fault.message),
+            None => layout::page(tile, ROWS, COLUMNS),
+        }
+    }
+
+    fn examples(&self, op: Opcode) -> Vec<[String; 3]> {
+        let forms = op.shapes().iter().map(|shape| example::examples(op, shape));
+        forms.map(|lines| [lines.asm, lines.ssa, lines.dps]).collect()
+    }
+}
+
+pub fn run(_: &Args) -> Outcome {
+    let (connection, threads) = Connection::stdio();
+    let ended = tessera_lsp::serve(connection, Arc::new(CommandPages));
+    let exit = ended.map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
+    // What cannot be read or written any more has no reader.
+    let _ = threads.join();
+    Ok(if exit == Exit::Orderly { FINE } else { PROGRAM_ERROR })
+}

@@ -1,0 +1,150 @@
+//! The protocol: beginning, ending, cancelling, settings, and messages that make no sense.
+
+use super::client::{Client, URI, position};
+use serde_json::{Value, json};
+use tessera_lsp::Exit;
+
+const SOUND: &str = "%d = pto.ttrans %s : !pto.tile<8x16xf32> -> !pto.tile<16x8xf32>\n";
+
+#[test]
+fn a_session_begins_and_ends_in_order() {
+    let mut client = Client::raw();
+    let early = client.ask("textDocument/hover", json!({})).unwrap_err();
+    assert_eq!(early.code, -32002);
+    let answer = client.ask("initialize", json!({"processId": null, "rootUri": null, "capabilities": {}})).unwrap();
+    assert_eq!(answer["serverInfo"]["name"], "tessera");
+    assert_eq!(answer["capabilities"]["positionEncoding"], "utf-16");
+    assert_eq!(client.ask("initialize", json!({"capabilities": {}})).unwrap_err().code, -32600);
+    assert_eq!(client.ask("shutdown", Value::Null).unwrap(), Value::Null);
+    assert_eq!(client.ask("textDocument/hover", json!({})).unwrap_err().code, -32600);
+    client.tell("exit", Value::Null);
+    assert_eq!(client.leave(), Exit::Orderly);
+
+    let client = Client::new(Value::Null);
+    client.tell("exit", Value::Null);
+    assert_eq!(client.leave(), Exit::Abrupt);
+    assert_eq!(Client::new(Value::Null).leave(), Exit::Abrupt);
+}
+
+#[test]
+fn messages_that_make_no_sense_are_answered() {
+    let mut client = Client::with(SOUND, Value::Null);
+    assert_eq!(client.ask("textDocument/moniker", json!({})).unwrap_err().code, -32601);
+    assert_eq!(client.ask("tessera/nothing", json!(7)).unwrap_err().code, -32601);
+    assert_eq!(client.ask("textDocument/hover", json!({"textDocument": 7})).unwrap_err().code, -32602);
+    let other = json!({"textDocument": {"uri": "file:///other.pto"}, "position": {"line": 0, "character": 0}});
+    let refused = client.ask("textDocument/hover", other).unwrap_err();
+    assert!(refused.message.contains("other.pto is not open"), "{}", refused.message);
+    client.tell("textDocument/didChange", json!({"nonsense": true}));
+    client.tell("nobody/knows", json!([1, 2]));
+    // A place behind the end is the end.
+    let far =
+        json!({"textDocument": {"uri": URI}, "position": {"line": 4_000_000_000u32, "character": 4_000_000_000u32}});
+    assert_eq!(client.ask("textDocument/hover", far).unwrap(), Value::Null);
+    assert_eq!(client.close(), Exit::Orderly);
+}
+
+#[test]
+fn what_is_cancelled_is_not_begun() {
+    let mut client = Client::with(SOUND, Value::Null);
+    // The cancellation waits behind the request when the server comes to it.
+    let params =
+        json!({"textDocument": {"uri": URI}, "range": {"start": position(SOUND, 0), "end": position(SOUND, 9)}});
+    let ids: Vec<i32> = (0..200).map(|_| client.send("textDocument/semanticTokens/range", params.clone())).collect();
+    ids.iter().for_each(|id| client.tell("$/cancelRequest", json!({ "id": id })));
+    let answers: Vec<_> = ids.iter().map(|id| client.answer(*id)).collect();
+    // Each has one answer; those that the server had begun have a good one.
+    assert!(
+        answers
+            .iter()
+            .all(|a| a.as_ref().is_ok_and(|v| v["data"].is_array()) || a.as_ref().is_err_and(|e| e.code == -32800))
+    );
+    assert_eq!(client.close(), Exit::Orderly);
+}
+
+#[test]
+fn changes_are_followed_in_utf16() {
+    let mut client = Client::with(&format!("// 😀\n{SOUND}"), json!({"profiles": ["cpu"]}));
+    assert_eq!(client.diagnostics(|_| true), Vec::<Value>::new());
+    // Behind the smiley, which is two units.
+    let at = json!({"line": 0, "character": 5});
+    client.edit(json!([{"range": {"start": at, "end": at}, "text": "!\npto.tmvo"}]));
+    let found = client.diagnostics(|_| true);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["range"]["start"], json!({"line": 1, "character": 0}));
+    client.edit(
+        json!([{"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}}, "text": ""}]),
+    );
+    assert_eq!(client.diagnostics(|_| true), Vec::<Value>::new());
+    client.tell("textDocument/didClose", json!({"textDocument": {"uri": URI}}));
+    let hover = json!({"textDocument": {"uri": URI}, "position": at});
+    assert!(client.ask("textDocument/hover", hover).is_err());
+}
+
+#[test]
+fn profiles_are_the_users_the_modules_or_all() {
+    let text = |target: &str| {
+        format!(
+            "module attributes {{{target}}} {{\n  func.func @k() {{\n    %a = pto.alloc_tile : !pto.tile_buf<vec, \
+             16x32xf8e4m3>\n    return\n  }}\n}}\n"
+        )
+    };
+    // f8e4m3 is a5's; without a target that is a matter of portability.
+    let found = |text: &str, options: Value| {
+        let list = Client::with(text, options).diagnostics(|_| true);
+        list.iter()
+            .map(|d| (d["severity"].as_u64().unwrap(), d["message"].as_str().unwrap().to_string()))
+            .collect::<Vec<_>>()
+    };
+    let free = found(&text(""), Value::Null);
+    assert!(free.iter().all(|(severity, text)| *severity == 2 && !text.contains("a5)")), "{free:?}");
+    assert!(!free.is_empty());
+    assert_eq!(found(&text("pto.target_arch = \"a5\""), Value::Null), []);
+    assert!(found(&text("pto.target_arch = \"a5\""), json!({"profiles": "a2a3"})).iter().any(|(s, _)| *s == 1));
+
+    let mut client = Client::with(&text(""), json!({"profiles": ["a9"]}));
+    client.diagnostics(|_| true);
+    let shown = client.notes.iter().find(|n| n.method == "window/showMessage").expect("a message");
+    assert!(shown.params["message"].as_str().unwrap().contains("no profile 'a9'"));
+    // Settings may change while documents are open.
+    client.tell("workspace/didChangeConfiguration", json!({"settings": {"tessera": {"profiles": ["a5"]}}}));
+    assert_eq!(client.diagnostics(<[Value]>::is_empty), Vec::<Value>::new());
+}
+
+#[test]
+fn pages_have_addresses() {
+    let mut client = Client::new(Value::Null);
+    let page = client.ask("workspace/textDocumentContent", json!({"uri": "tessera-explain:tmov-loc"})).unwrap();
+    assert!(page["text"].as_str().unwrap().starts_with("tmov-loc, a rule"));
+    assert_eq!(
+        client.ask("workspace/textDocumentContent", json!({"uri": "tessera-explain:nix"})).unwrap_err().code,
+        -32602
+    );
+    assert_eq!(client.ask("workspace/textDocumentContent", json!({"uri": "file:///x"})).unwrap_err().code, -32602);
+}
+
+#[test]
+fn no_text_ends_the_session() {
+    let whole = "module {\n  func.func @k(%a: index) {\n    scf.for %i = %a to %a step %a {\n      %t = pto.alloc_tile : \
+                 !pto.tile_buf<vec, 8x8xf32>\n    }\n    return\n  }\n}\n";
+    let mut client = Client::new(Value::Null);
+    client.open("");
+    let mut texts: Vec<String> = (0..whole.len()).step_by(3).map(|n| whole[..n].into()).collect();
+    texts.extend((0..whole.len()).step_by(7).map(|n| whole[n..].into()));
+    texts.extend(["\u{feff}", "\0", "%", "\"", "<<<<", "!pto.tile<", "é😀", "}", "\r\r\n", "{%a"].map(String::from));
+    texts.push("(".repeat(100_000));
+    for text in texts {
+        client.change(&text);
+        let end = text.len();
+        for method in ["hover", "completion", "definition", "documentHighlight"] {
+            client.at(&format!("textDocument/{method}"), end, json!({})).expect(method);
+        }
+        for method in ["documentSymbol", "semanticTokens/full"] {
+            client.of(&format!("textDocument/{method}"), json!({})).expect(method);
+        }
+        let range = json!({"start": position(&text, 0), "end": position(&text, end)});
+        client.of("textDocument/inlayHint", json!({ "range": range })).expect("hints");
+        client.actions(&range);
+    }
+    assert_eq!(client.close(), Exit::Orderly);
+}

@@ -1,0 +1,176 @@
+//! Every name of a text with what it stands for: values, functions and aliases.
+
+use crate::snapshot::Snapshot;
+use std::collections::{HashMap, HashSet};
+use tessera_asm::{Tok, Token};
+use tessera_ir::{Func, Type, ValueId};
+use tessera_isa::diag::Span;
+
+/// What a name stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Symbol {
+    /// The values that are defined at this place: one, or those of `%r:2`.
+    Value(u32),
+    /// A function, by its name.
+    Function(String),
+    /// A type alias `!t` or an attribute alias `#a`, with its sign.
+    Alias(String),
+}
+
+/// A name in the text.
+#[derive(Clone, Debug)]
+pub struct Occurrence {
+    /// The name without its sign, its quotes and its `#1`: what a rename replaces.
+    pub span: Span,
+    pub symbol: Symbol,
+    pub is_definition: bool,
+}
+
+/// All names of a text, in its order.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    pub list: Vec<Occurrence>,
+    by_symbol: HashMap<Symbol, Vec<u32>>,
+    /// By place of definition: function and value.
+    values: HashMap<u32, (usize, ValueId)>,
+}
+
+impl Symbols {
+    pub fn new(snapshot: &Snapshot) -> Self {
+        let mut finder = Finder::new(snapshot);
+        let tokens = &snapshot.tokens().list;
+        let list: Vec<Occurrence> =
+            tokens.iter().enumerate().filter_map(|(n, token)| finder.occurrence(tokens, n, *token)).collect();
+        let mut by_symbol: HashMap<Symbol, Vec<u32>> = HashMap::new();
+        for (n, found) in list.iter().enumerate() {
+            by_symbol.entry(found.symbol.clone()).or_default().push(n as u32);
+        }
+        Symbols { list, by_symbol, values: finder.values }
+    }
+
+    /// The name that a byte stands in or at the edge of.
+    pub fn at(&self, byte: u32) -> Option<&Occurrence> {
+        // The sign before a name belongs to it.
+        let n = self.list.partition_point(|found| found.span.end < byte);
+        self.list.get(n).filter(|found| found.span.start <= byte + 1)
+    }
+
+    /// Everywhere that a symbol is named.
+    pub fn of(&self, symbol: &Symbol) -> impl Iterator<Item = &Occurrence> {
+        let places = self.by_symbol.get(symbol).map_or(&[][..], |list| list);
+        places.iter().filter_map(|n| self.list.get(*n as usize))
+    }
+
+    /// Where it is defined.
+    pub fn definition(&self, symbol: &Symbol) -> Option<&Occurrence> {
+        self.of(symbol).find(|found| found.is_definition)
+    }
+
+    /// The value of a place of definition, with its function's position.
+    pub fn value(&self, symbol: &Symbol) -> Option<(usize, ValueId)> {
+        match symbol {
+            Symbol::Value(start) => self.values.get(start).copied(),
+            _ => None,
+        }
+    }
+}
+
+struct Finder<'a> {
+    snapshot: &'a Snapshot,
+    /// By place of a name: the place of its value's definition.
+    uses: HashMap<u32, u32>,
+    values: HashMap<u32, (usize, ValueId)>,
+    /// By function's extent and name: where the values of that name are defined, in order.
+    by_name: HashMap<(usize, String), Vec<u32>>,
+    functions: HashSet<&'a str>,
+    /// The names that are aliases, with their signs.
+    aliases: HashSet<&'a str>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(snapshot: &'a Snapshot) -> Self {
+        let module = snapshot.program.module();
+        let (mut uses, mut values, mut by_name) = (HashMap::new(), HashMap::new(), HashMap::<_, Vec<u32>>::new());
+        for (n, func) in module.funcs.iter().enumerate() {
+            for (id, value) in func.values.iter().enumerate() {
+                let start = value.span.start;
+                values.entry(start).or_insert((n, ValueId(id as u32)));
+                uses.entry(start).or_insert(start);
+                let name = module.names.text(value.name);
+                let base = name.split_once('#').map_or(name, |(base, _)| base);
+                let places = by_name.entry((extent(snapshot, start), base.to_string())).or_default();
+                if places.last() != Some(&start) {
+                    places.push(start);
+                }
+            }
+            for operand in func.ops.iter().flat_map(|op| &op.operands) {
+                if let Some(value) = operand.arg.value() {
+                    uses.insert(operand.span.start, func.value(value).span.start);
+                }
+            }
+        }
+        let functions = snapshot.program.extents().iter().filter_map(|(name, _)| Some(module.names.text((*name)?)));
+        let tokens = &snapshot.tokens().list;
+        let is_alias = |(a, b): &(&Token, &Token)| matches!(a.kind, Tok::Bang | Tok::Hash) && b.kind == Tok::Equal;
+        let pairs = tokens.iter().zip(tokens.iter().skip(1)).filter(is_alias);
+        let aliases = pairs.filter(|(a, _)| a.first).map(|(a, _)| snapshot.text.slice(a.span)).collect();
+        Finder { functions: functions.collect(), aliases, snapshot, uses, values, by_name }
+    }
+
+    fn occurrence(&mut self, tokens: &[Token], n: usize, token: Token) -> Option<Occurrence> {
+        let text = self.snapshot.text.slice(token.span);
+        let before = |back: usize| n.checked_sub(back).and_then(|n| tokens.get(n)).copied();
+        let word = |back: usize| before(back).map_or("", |t| self.snapshot.text.slice(t.span));
+        let span = Span::new(token.span.start + 1, token.span.end);
+        match token.kind {
+            Tok::Percent => {
+                let base = text.split_once('#').map_or(text, |(base, _)| base);
+                let span = Span::new(token.span.start + 1, token.span.start + base.len() as u32);
+                let at = self.uses.get(&token.span.start).copied().or_else(|| self.by_scope(base, token.span.start))?;
+                let is_definition = at == token.span.start;
+                Some(Occurrence { span, symbol: Symbol::Value(at), is_definition })
+            }
+            Tok::At => {
+                let name = text.trim_start_matches('@').trim_matches('"');
+                let quotes = u32::from(text.starts_with("@\""));
+                let span = Span::new(span.start + quotes, span.end - quotes);
+                let is_definition = ["func.func", "private", "public", "nested"].contains(&word(1));
+                let known = self.functions.contains(name);
+                known.then(|| Occurrence { span, symbol: Symbol::Function(name.into()), is_definition })
+            }
+            // `"func.func"() <{sym_name = "kernel"}>`.
+            Tok::Str if word(1) == "=" && word(2) == "sym_name" => {
+                let name = text.trim_matches('"');
+                let span = Span::new(span.start, span.end - 1);
+                let known = self.functions.contains(name);
+                known.then(|| Occurrence { span, symbol: Symbol::Function(name.into()), is_definition: true })
+            }
+            Tok::Bang | Tok::Hash if self.aliases.contains(text) => {
+                let is_definition = token.first && tokens.get(n + 1).is_some_and(|t| t.kind == Tok::Equal);
+                Some(Occurrence { span, symbol: Symbol::Alias(text.into()), is_definition })
+            }
+            _ => None,
+        }
+    }
+
+    /// What a name means where the statement around it could not be read: the value of that name that is defined last
+    /// before it in the same function.
+    fn by_scope(&self, base: &str, at: u32) -> Option<u32> {
+        let name = base.trim_start_matches('%').to_string();
+        let places = self.by_name.get(&(extent(self.snapshot, at), name))?;
+        places.iter().rev().find(|start| **start <= at).or(places.first()).copied()
+    }
+}
+
+/// The function that a byte stands in, by its position among those of the text.
+fn extent(snapshot: &Snapshot, byte: u32) -> usize {
+    let extents = snapshot.program.extents();
+    extents.iter().position(|(_, span)| span.start <= byte && byte < span.end).unwrap_or(usize::MAX)
+}
+
+/// The type of a value, where it is known.
+pub fn type_of<'a>(snapshot: &'a Snapshot, func: &Func, value: ValueId) -> Option<&'a Type> {
+    let types = &snapshot.program.module().types;
+    let id = func.value(value).ty;
+    types.contains(id).then(|| types.get(id))
+}
