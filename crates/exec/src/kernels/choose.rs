@@ -86,7 +86,11 @@ pub(super) fn choose(mapped: &Mapped, level: Level) -> Option<(RawMap, [[u8; 8];
         }
     }
     let raw = match to.is_float() {
-        true => of_floats(mapped.func, first, to, level),
+        true => {
+            let has_scalar = mapped.args.iter().any(|(_, scalar)| scalar.is_some());
+            let raw = if has_scalar { None } else { of_codes(mapped.func, first, level) };
+            raw.or_else(|| of_floats(mapped.func, first, to, level))
+        }
         false => wrapping(mapped.func, to, level).or_else(|| of_integers(mapped.func, to, level)),
     };
     Some((raw?, scalars))
@@ -100,6 +104,23 @@ macro_rules! among {
             _ => None,
         }
     };
+}
+
+/// Elements of 16 bits that are compared as they are; scalars are no such.
+fn of_codes(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
+    macro_rules! codes {
+        ($arity:ident $name:ident) => {
+            match elem {
+                Elem::F16 => Some(leveled::<$arity<$name, F16Code>>(level)),
+                Elem::Bf16 => Some(leveled::<$arity<$name, Bf16Code>>(level)),
+                _ => None,
+            }
+        };
+    }
+    among! { func, codes:
+        One Relu;
+        Two Max Min;
+    }
 }
 
 fn of_floats(func: Func, elem: Elem, to: Elem, level: Level) -> Option<RawMap> {
@@ -142,25 +163,12 @@ fn of_floats(func: Func, elem: Elem, to: Elem, level: Level) -> Option<RawMap> {
             }
         };
     }
-    // Codes of 16 bits are compared as they are.
-    macro_rules! codes {
-        ($arity:ident $name:ident) => {
-            match elem {
-                Elem::F16 => Some(leveled::<$arity<$name, F16Code>>(level)),
-                Elem::Bf16 => Some(leveled::<$arity<$name, Bf16Code>>(level)),
-                _ => floats!($arity $name),
-            }
-        };
-    }
     match func {
         Func::Abs => bits!(SignOff),
         Func::Neg => bits!(SignFlipped),
-        Func::Max => codes!(Two Max),
-        Func::Min => codes!(Two Min),
-        Func::Relu => codes!(One Relu),
         _ => among! { func, floats:
-            One Recip Exp Log Sqrt Rsqrt;
-            Two Add Sub Mul Div MulRecip Rem Fmod Pow Prelu ExpDif;
+            One Relu Recip Exp Log Sqrt Rsqrt;
+            Two Add Sub Mul Div MulRecip Rem Fmod Pow Max Min Prelu ExpDif;
             Three AddAdd SubAdd Axpy;
         },
     }

@@ -149,7 +149,7 @@ pub fn rsqrt(x: f32) -> f32 {
 pub fn rsqrt_usual(x: f32) -> f32 {
     // Half of the exponent with its sign turned, and a line through the mantissa: 1 - x·y² is small, and a polynomial of
     // it corrects y to 2^-15.5. One step of Newton's leaves the roundings of x·y and of the sum.
-    let y = f32::from_bits(0x5F34_0000 - (x.to_bits() >> 1));
+    let y = f32::from_bits(0x5F34_0000_u32.wrapping_sub(x.to_bits() >> 1));
     let e = (-x * y).mul_add(y, 1.0);
     let y = y * RSQRT[2].mul_add(e, RSQRT[1]).mul_add(e, RSQRT[0]);
     let e = (-x * y).mul_add(y, 1.0);
