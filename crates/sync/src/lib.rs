@@ -16,6 +16,7 @@ mod insert;
 mod order;
 mod place;
 mod races;
+mod redundant;
 mod report;
 mod trace;
 mod walk;
@@ -70,6 +71,8 @@ pub struct Options {
     pub mode: Option<Mode>,
     /// Are the buffers of different arguments different ones?
     pub disjoint: bool,
+    /// Is it also asked which flags and barriers order nothing?
+    pub redundant: bool,
     /// Arguments whose numbers are known, as in one run.
     pub values: Vec<(ValueId, i64)>,
     pub limits: Limits,
@@ -77,7 +80,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { mode: None, disjoint: true, values: Vec::new(), limits: Limits::default() }
+        Options { mode: None, disjoint: true, redundant: false, values: Vec::new(), limits: Limits::default() }
     }
 }
 
@@ -199,6 +202,19 @@ pub fn check(
         limits,
     };
     let subjects: Vec<Subject<'_>> = processes(func).iter().map(|core| subject(*core)).collect();
+    let (mut report, _) = judged(&subjects, &constants, text);
+    if options.redundant {
+        let useless = redundant::find(&subjects, &constants, &report);
+        report.diagnostics.extend(useless);
+    }
+    report
+}
+
+/// Judges these processes on every path; tells also how much there was to look at.
+fn judged(subjects: &[Subject<'_>], constants: &Constants, text: &str) -> (Report, u64) {
+    let Some(Subject { module, func, profile, limits, .. }) = subjects.first().copied() else {
+        return (Report { verdict: Verdict::RaceFree, diagnostics: Vec::new() }, 0);
+    };
     let fifos = Fifos::new(module, func);
     let mut reporter = Reporter::new(module, func, profile, text);
     let mut choices = Choices::default();
@@ -206,7 +222,7 @@ pub fn check(
     let mut total = 0;
     loop {
         let mut sets = Sets::default();
-        let mut walked = |subject: &Subject<'_>| walk::walk(*subject, &constants, &mut choices, &mut sets);
+        let mut walked = |subject: &Subject<'_>| walk::walk(*subject, constants, &mut choices, &mut sets);
         match subjects.iter().map(&mut walked).collect::<Result<Vec<Trace>, _>>() {
             Ok(traces) => {
                 total += traces.iter().map(|trace| trace.steps + 8 * trace.events.len() as u64).sum::<u64>();
@@ -218,7 +234,7 @@ pub fn check(
                 break;
             }
         }
-        if total > options.limits.total {
+        if total > limits.total {
             let what = "the loops and branches have too many combinations to look at all of them";
             undecided = undecided.or(Some(Undecided { span: Some(func.span), why: what.into() }));
             break;
@@ -240,7 +256,7 @@ pub fn check(
     } else {
         Verdict::RaceFree
     };
-    Report { verdict, diagnostics }
+    (Report { verdict, diagnostics }, total)
 }
 
 /// Judges one path of all processes; gives the reason where something could not be told.

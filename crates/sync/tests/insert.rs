@@ -167,7 +167,8 @@ fn random(r: &mut Random, len: u64, depth: u32) -> Vec<Stmt> {
 #[test]
 fn random_programs() {
     let mut r = Random(7);
-    for _ in 0..60 {
+    let many = std::env::var("TESSERA_SYNC_PROGRAMS").ok().and_then(|n| n.parse().ok());
+    for _ in 0..many.unwrap_or(60) {
         let len = r.range(2, 8);
         let program = random(&mut r, len, 0);
         for profile in Profile::ALL {

@@ -9,7 +9,7 @@ use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, UNDECIDED};
 use crate::source::Source;
 use crate::words::counted;
 use std::path::{Path, PathBuf};
-use tessera::{Diagnostic, Profile, Program, Verdict};
+use tessera::{Diagnostic, OrderOptions, Profile, Program, Verdict};
 use tessera_check::PortabilityRow;
 
 #[derive(Debug, clap::Args)]
@@ -34,6 +34,9 @@ pub struct Args {
     /// Also judge the order of the pipes: races, flags, deadlocks, for every trip count and branch
     #[arg(long)]
     races: bool,
+    /// With `--races`: also warn of flags and barriers without which the same accesses are ordered
+    #[arg(long, requires = "races")]
+    redundant: bool,
     #[command(flatten)]
     order: order::OrderArgs,
     #[command(flatten)]
@@ -119,7 +122,7 @@ fn judge(
         Some(names) => vec![Some(names.clone())],
         None => loaded.program.entries(),
     };
-    let options = args.order.options();
+    let options = OrderOptions { redundant: args.redundant, ..args.order.options() };
     let mut verdicts = Vec::new();
     for name in kernels {
         let kernel = loaded.kernel(session, &args.policy, name.as_deref())?;

@@ -9,7 +9,7 @@ use super::edges::Edge;
 use crate::trace::{Kind, Tick, Trace};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use tessera_ir::OpId;
 use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
@@ -72,8 +72,11 @@ fn put(all: &mut FxHashMap<OpId, SmallVec<[(Action, usize); 2]>>, at: OpId, acti
     list.insert(place, action);
 }
 
+/// By edge: the tokens that nobody took yet.
+type Tokens = FxHashMap<usize, VecDeque<Clock>>;
+
 /// Where a pass is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 struct State {
     /// By pipe: what is before anything that starts on it.
     start: [Clock; PIPES],
@@ -81,11 +84,25 @@ struct State {
     done: [Clock; PIPES],
     count: Clock,
     issued: Clock,
-    /// By edge: the tokens that nobody took yet.
-    tokens: BTreeMap<usize, VecDeque<Clock>>,
+    /// By edge: its tokens, where they may be others than those that the pass began with.
+    tokens: Tokens,
 }
 
 impl State {
+    fn clone_without_tokens(&self) -> State {
+        let State { start, done, count, issued, .. } = *self;
+        State { start, done, count, issued, tokens: Tokens::default() }
+    }
+
+    /// Is it the same as one that was kept, but for the tokens of an edge?
+    fn is_like(&self, kept: &State, without: usize) -> bool {
+        let none = VecDeque::new();
+        let same =
+            |(n, queue): (&usize, &VecDeque<Clock>)| *n == without || queue == kept.tokens.get(n).unwrap_or(&none);
+        (self.start, self.done, self.count, self.issued) == (kept.start, kept.done, kept.count, kept.issued)
+            && self.tokens.iter().all(same)
+    }
+
     /// What a set on a pipe gives now: everything on it so far is done.
     fn token(&self, pipe: Pipe) -> Clock {
         let mut token = self.done[pipe as usize];
@@ -101,29 +118,29 @@ impl State {
         }
     }
 
-    fn give(&mut self, n: usize, from: Pipe, times: u64) {
+    /// The tokens of an edge, taken over from those at the beginning when they are first asked for.
+    fn queue(&mut self, n: usize, base: &Tokens) -> &mut VecDeque<Clock> {
+        self.tokens.entry(n).or_insert_with(|| base.get(&n).cloned().unwrap_or_default())
+    }
+
+    fn give(&mut self, n: usize, from: Pipe, times: u64, base: &Tokens) {
         let token = self.token(from);
-        let queue = self.tokens.entry(n).or_default();
+        let queue = self.queue(n, base);
         (0..times).for_each(|_| queue.push_back(token));
     }
 
-    fn wait(&mut self, n: usize, to: Pipe) {
-        let Some(queue) = self.tokens.get_mut(&n) else { return };
-        let token = queue.pop_front();
-        if queue.is_empty() {
-            self.tokens.remove(&n);
-        }
-        if let Some(token) = token {
+    fn wait(&mut self, n: usize, to: Pipe, base: &Tokens) {
+        if let Some(token) = self.queue(n, base).pop_front() {
             self.take(to, &token);
         }
     }
 
-    fn act(&mut self, action: Action, n: usize, edge: &Edge) {
+    fn act(&mut self, action: Action, n: usize, edge: &Edge, base: &Tokens) {
         match (action, edge) {
-            (Action::Set, Edge::Pair { from, .. }) => self.give(n, *from, 1),
-            (Action::Prime(times), Edge::Pair { from, .. }) => self.give(n, *from, times),
-            (Action::Wait, Edge::Pair { to, .. }) => self.wait(n, *to),
-            (Action::Drain(times), Edge::Pair { to, .. }) => (0..times).for_each(|_| self.wait(n, *to)),
+            (Action::Set, Edge::Pair { from, .. }) => self.give(n, *from, 1, base),
+            (Action::Prime(times), Edge::Pair { from, .. }) => self.give(n, *from, times, base),
+            (Action::Wait, Edge::Pair { to, .. }) => self.wait(n, *to, base),
+            (Action::Drain(times), Edge::Pair { to, .. }) => (0..times).for_each(|_| self.wait(n, *to, base)),
             (_, Edge::Barrier { pipe: Some(pipe), .. }) => {
                 let token = self.token(*pipe);
                 self.take(*pipe, &token);
@@ -145,12 +162,10 @@ pub struct Path {
     profile: Profile,
     /// By event: its place on its pipe.
     places: Vec<(u8, u32)>,
-    /// By operation: the ticks at which it first begins and ends.
-    first: FxHashMap<OpId, (usize, usize)>,
-    /// By operation: the tick at which it last ends.
-    last: FxHashMap<OpId, usize>,
-    /// Every so many ticks: the state before it, and how many events there were.
-    kept: Vec<(State, usize)>,
+    /// By operation: the ticks at which it begins, and at which it ends.
+    moments: FxHashMap<OpId, (Vec<usize>, Vec<usize>)>,
+    /// Every so many ticks: the state before it.
+    kept: Vec<State>,
 }
 
 /// What a pass remembers for edges that come late.
@@ -160,25 +175,17 @@ struct Past {
     after: Vec<Clock>,
     /// By pipe: its events.
     events: [Vec<u32>; PIPES],
-    /// By operation: how many events there were when it last ended.
-    ended: FxHashMap<OpId, u32>,
+    /// By tick: how many events there were before it.
+    until: Vec<u32>,
 }
 
 impl Past {
-    /// What a set after an operation would have given when it last ended.
-    fn token(&self, after: OpId, from: Pipe) -> Option<Clock> {
-        let until = *self.ended.get(&after)?;
+    /// What a set at a tick would have given.
+    fn token(&self, tick: usize, from: Pipe) -> Option<Clock> {
+        let until = *self.until.get(tick)?;
         let list = &self.events[from as usize];
         let at = list.partition_point(|e| *e < until);
         list.get(at.checked_sub(1)?).map(|e| self.after[*e as usize])
-    }
-
-    fn forget(&mut self, events: usize) {
-        self.after.truncate(events);
-        for list in &mut self.events {
-            let keep = list.partition_point(|e| (*e as usize) < events);
-            list.truncate(keep);
-        }
     }
 }
 
@@ -191,21 +198,15 @@ impl Path {
             (pipe as u8, count[pipe] - 1)
         });
         let places = places.collect();
-        let mut first: FxHashMap<OpId, (usize, usize)> = FxHashMap::default();
-        let mut last: FxHashMap<OpId, usize> = FxHashMap::default();
+        let mut moments: FxHashMap<OpId, (Vec<usize>, Vec<usize>)> = FxHashMap::default();
         for (n, tick) in trace.ticks.iter().enumerate() {
             match tick {
-                Tick::Begin(op) => _ = first.entry(*op).or_insert((n, usize::MAX)),
-                Tick::End(op) => {
-                    last.insert(*op, n);
-                    if let Some((_, end)) = first.get_mut(op).filter(|(_, end)| *end == usize::MAX) {
-                        *end = n;
-                    }
-                }
+                Tick::Begin(op) => moments.entry(*op).or_default().0.push(n),
+                Tick::End(op) => moments.entry(*op).or_default().1.push(n),
                 Tick::Event(_) => {}
             }
         }
-        Path { trace, deps, profile, places, first, last, kept: Vec::new() }
+        Path { trace, deps, profile, places, moments, kept: Vec::new() }
     }
 
     /// What is before an event when it starts.
@@ -244,8 +245,15 @@ impl Path {
         clock[pipe as usize] > place
     }
 
-    /// The actions at a tick.
-    fn act(&self, state: &mut State, tick: Tick, edges: &[Option<Edge>], actions: &Actions, without: usize) {
+    /// The actions at a tick, without one edge.
+    fn act(
+        &self,
+        (state, base): (&mut State, &Tokens),
+        tick: Tick,
+        edges: &[Option<Edge>],
+        actions: &Actions,
+        without: usize,
+    ) {
         let list = match tick {
             Tick::Begin(op) => actions.begin.get(&op),
             Tick::End(op) => actions.end.get(&op),
@@ -253,63 +261,60 @@ impl Path {
         };
         for (action, n) in list.into_iter().flatten().filter(|(_, n)| *n != without) {
             if let Some(edge) = &edges[*n] {
-                state.act(*action, *n, edge);
+                state.act(*action, *n, edge, base);
             }
         }
     }
 
-    /// Runs to the end, with new edges from `missing` where dependences are not ordered, and keeps the states.
+    fn begins(&self, op: OpId) -> &[usize] {
+        self.moments.get(&op).map_or(&[], |m| &m.0)
+    }
+
+    fn ends(&self, op: OpId) -> &[usize] {
+        self.moments.get(&op).map_or(&[], |m| &m.1)
+    }
+
+    /// Runs to the end, with new edges from `missing` where dependences are not ordered, and keeps the states. What an
+    /// edge that goes round a loop does before it is found is seen only when this is done again.
     pub fn complete(
         &mut self,
         edges: &mut Vec<Option<Edge>>,
         actions: &mut Actions,
         missing: &mut dyn FnMut(&Trace, &Dep, u32) -> Option<Edge>,
     ) {
-        let (mut state, mut past) = (State::default(), Past::default());
+        let (mut state, mut past, base) = (State::default(), Past::default(), Tokens::default());
         self.kept.clear();
-        let (mut at, mut events) = (0, 0);
-        while at < self.trace.ticks.len() {
+        let mut events = 0;
+        for at in 0..self.trace.ticks.len() {
             if at.is_multiple_of(EVERY) {
-                self.kept.truncate(at / EVERY);
-                self.kept.push((state.clone(), events));
+                state.tokens.retain(|_, queue| !queue.is_empty());
+                self.kept.push(state.clone());
             }
+            past.until.push(events);
             let tick = self.trace.ticks[at];
-            if let Tick::End(op) = tick {
-                past.ended.insert(op, events as u32);
-            }
-            self.act(&mut state, tick, edges, actions, usize::MAX);
-            at += 1;
+            self.act((&mut state, &base), tick, edges, actions, usize::MAX);
             let Tick::Event(n) = tick else { continue };
             let mut clock = self.clock(&state, n as usize);
-            let mut again = None;
             for dep in &self.deps[n as usize] {
                 if self.is_before(dep.x, &clock) {
                     continue;
                 }
                 let Some(edge) = missing(&self.trace, dep, n) else { continue };
                 edges.push(Some(edge));
-                actions.add(edges.len() - 1, &edge);
+                let number = edges.len() - 1;
+                actions.add(number, &edge);
                 match edge {
                     Edge::Pair { round: None, after, from, to, .. } => {
-                        if let Some(token) = past.token(after, from) {
+                        let ends = self.ends(after);
+                        let last = ends.partition_point(|t| *t < at).checked_sub(1).map(|n| ends[n]);
+                        if let Some(token) = last.and_then(|tick| past.token(tick, from)) {
                             state.take(to, &token);
                         }
                     }
-                    Edge::Barrier { .. } => state.act(Action::Barrier, edges.len() - 1, &edge),
-                    Edge::Pair { round: Some((id, _)), .. } => {
-                        again = Some(id);
-                        break;
-                    }
+                    Edge::Barrier { .. } => state.act(Action::Barrier, number, &edge, &base),
+                    Edge::Pair { round: Some(_), .. } => self.catch_up(&mut state, &past, (number, &edge), at),
                 }
                 clock = self.clock(&state, n as usize);
-            }
-            if let Some(id) = again {
-                // What goes round a loop began before it.
-                let from = self.first.get(&id).map_or(0, |f| f.0) / EVERY;
-                (state, events) = self.kept[from].clone();
-                at = from * EVERY;
-                past.forget(events);
-                continue;
             }
             self.end(&mut state, n as usize, &clock);
             let pipe = self.trace.events[n as usize].pipe.unwrap_or(Pipe::S);
@@ -319,35 +324,70 @@ impl Path {
         }
     }
 
+    /// Takes the token that an edge round a loop would have at a tick, and puts those there that are on their way.
+    fn catch_up(&self, state: &mut State, past: &Past, (number, edge): (usize, &Edge), at: usize) {
+        let Edge::Pair { from, to, after, before, round: Some((id, distance)) } = *edge else { return };
+        let start = self.begins(id).iter().copied().rfind(|t| *t < at).unwrap_or(0);
+        let since = |list: &[usize]| {
+            let first = list.partition_point(|t| *t < start);
+            (first, list.partition_point(|t| *t < at))
+        };
+        let (waits, sets) = (since(self.begins(before)), since(self.ends(after)));
+        let waited = (waits.1 - waits.0) as u64;
+        let primed = (0..distance).map(|_| None);
+        let set = self.ends(after)[sets.0..sets.1].iter().map(|tick| past.token(*tick, from));
+        let mut tokens = primed.chain(set).skip(waited.saturating_sub(1) as usize);
+        if let Some(Some(token)) = tokens.next() {
+            state.take(to, &token);
+        }
+        state.tokens.insert(number, tokens.map(Option::unwrap_or_default).collect());
+    }
+
     /// Are all dependences ordered without one edge? The states that are kept then change as it says.
     pub fn without(&self, edges: &[Option<Edge>], actions: &Actions, n: usize) -> Option<Change> {
-        let first = |op: &OpId| self.first.get(op).copied().unwrap_or((usize::MAX, usize::MAX));
-        let from = match edges[n]? {
-            Edge::Barrier { before, .. } => first(&before).0,
-            Edge::Pair { before, round, .. } => first(&before).0.min(round.map_or(usize::MAX, |(id, _)| first(&id).1)),
+        let first = |list: &[usize]| list.first().copied().unwrap_or(usize::MAX);
+        let last = |list: &[usize]| list.last().copied().unwrap_or(0);
+        let (from, until, soon) = match edges[n]? {
+            Edge::Barrier { before, .. } => (first(self.begins(before)), last(self.ends(before)), None),
+            Edge::Pair { before, round: None, .. } => (first(self.begins(before)), last(self.ends(before)), None),
+            Edge::Pair { before, round: Some((id, distance)), .. } => (
+                first(self.begins(before)).min(first(self.ends(id))),
+                last(self.ends(before)).max(last(self.ends(id))),
+                self.begins(before).get(distance as usize).copied(),
+            ),
         };
         if from == usize::MAX {
             return Some(Change { from: 0, states: Vec::new() });
         }
-        let last = |op: &OpId| self.last.get(op).copied().unwrap_or(usize::MAX);
-        let until = match edges[n]? {
-            Edge::Barrier { before, .. } => last(&before),
-            Edge::Pair { before, round, .. } => last(&before).max(round.map_or(0, |(id, _)| last(&id))),
-        };
+        // Round a loop the first iterations wait for what is before it; what those after them need shows at once.
+        if let Some(soon) = soon {
+            self.follow(edges, actions, n, soon, (0, soon + 2 * EVERY))?;
+        }
+        self.follow(edges, actions, n, from, (until, usize::MAX))
+    }
+
+    /// Follows what becomes of the states without an edge, from a tick on, until it makes no difference after another
+    /// one, or to a last one; none where a dependence is not ordered.
+    fn follow(
+        &self,
+        edges: &[Option<Edge>],
+        actions: &Actions,
+        n: usize,
+        from: usize,
+        (until, end): (usize, usize),
+    ) -> Option<Change> {
         let start = from / EVERY;
-        let mut state = self.kept[start].0.clone();
-        state.tokens.remove(&n);
+        let base = &self.kept[start].tokens;
+        let mut state = self.kept[start].clone_without_tokens();
         let mut states = Vec::new();
-        for (at, tick) in self.trace.ticks.iter().enumerate().skip(start * EVERY) {
+        for (at, tick) in self.trace.ticks.iter().enumerate().take(end).skip(start * EVERY) {
             if at.is_multiple_of(EVERY) && at > start * EVERY {
-                let mut before = self.kept[at / EVERY].0.clone();
-                before.tokens.remove(&n);
-                if before == state && at > until {
+                if at > until && state.is_like(&self.kept[at / EVERY], n) {
                     break;
                 }
                 states.push(state.clone());
             }
-            self.act(&mut state, *tick, edges, actions, n);
+            self.act((&mut state, base), *tick, edges, actions, n);
             if let Tick::Event(event) = *tick {
                 let clock = self.clock(&state, event as usize);
                 if !self.deps[event as usize].iter().all(|dep| self.is_before(dep.x, &clock)) {
@@ -362,9 +402,11 @@ impl Path {
     /// Takes over the states of a pass without an edge.
     pub fn change(&mut self, change: Change, n: usize) {
         for (kept, state) in self.kept.iter_mut().skip(change.from).zip(change.states) {
-            kept.0 = state;
+            let mut tokens = std::mem::take(&mut kept.tokens);
+            tokens.extend(state.tokens);
+            *kept = State { tokens, start: state.start, done: state.done, count: state.count, issued: state.issued };
         }
-        self.kept.iter_mut().for_each(|(state, _)| _ = state.tokens.remove(&n));
+        self.kept.iter_mut().for_each(|state| _ = state.tokens.remove(&n));
     }
 }
 

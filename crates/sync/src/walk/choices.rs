@@ -28,6 +28,8 @@ pub(super) enum Key {
 pub(super) struct Period {
     /// The trip counts that decide all others.
     pub(super) trips: Vec<u64>,
+    /// The choices that were made when this was found.
+    pub(super) after: Vec<(Key, u64)>,
 }
 
 /// The choices of one path, of which the last one changes first.
@@ -47,7 +49,6 @@ impl Choices {
     /// Makes the last choice that has another option otherwise; false where there is none.
     pub fn advance(&mut self) -> bool {
         self.facts.clear();
-        self.periods.clear();
         while let Some((_, options, chosen)) = self.made.last_mut() {
             if *chosen + 1 < options.len() {
                 *chosen += 1;
@@ -71,6 +72,12 @@ impl Choices {
             }
         }
         known.get(*chosen).copied().unwrap_or(0)
+    }
+
+    /// What was chosen before a key was asked for.
+    pub(super) fn before(&self, key: &Key) -> Vec<(Key, u64)> {
+        let made = self.made.iter().take_while(|(known, ..)| known != key);
+        made.map(|(known, options, chosen)| (known.clone(), options.get(*chosen).copied().unwrap_or(0))).collect()
     }
 
     /// From here on a sum of symbols is at most this.

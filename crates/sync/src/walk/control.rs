@@ -278,9 +278,11 @@ impl<'a> Walk<'a> {
             return Ok(2);
         }
         let at = (id, self.subject.core);
-        if !self.choices.periods.contains_key(&at) {
-            let period = self.period(op.span, weight, peeled, rounds)?;
-            self.choices.periods.insert(at, period);
+        // On a path that was the same so far, it repeats itself as it did.
+        let after = self.choices.before(&key);
+        if self.choices.periods.get(&at).is_none_or(|known| known.after != after) {
+            let trips = self.period(op.span, weight, peeled, rounds)?;
+            self.choices.periods.insert(at, Period { trips, after });
         }
         let trips = self.choices.periods.get(&at).map(|p| p.trips.clone()).unwrap_or_default();
         Ok(self.choices.choose(key, &trips))
@@ -293,9 +295,9 @@ impl<'a> Walk<'a> {
         weight: u64,
         peeled: u64,
         rounds: impl FnOnce(&mut Self, u64) -> Res,
-    ) -> Result<Period, Undecided> {
+    ) -> Result<Vec<u64>, Undecided> {
         // A long body is tried a few times only, and has a short period or none.
-        let count = (4 * MAX_UNROLLED / weight.max(1)).clamp(6, 3 * MAX_PERIOD as u64) + peeled;
+        let count = (MAX_UNROLLED / weight.max(1)).clamp(6, 3 * MAX_PERIOD as u64) + peeled;
         if count.saturating_mul(weight) > 8 * MAX_UNROLLED {
             let what = "a loop of unknown trip count compares its counter with a large constant, or has a long body";
             return Err(Undecided::at(span, what));
@@ -326,7 +328,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The least period of the iterations between marks: which bytes on the chip, which flags.
-    fn repeats(&self, span: Span, marks: &[usize], peeled: usize) -> Result<Period, Undecided> {
+    fn repeats(&self, span: Span, marks: &[usize], peeled: usize) -> Result<Vec<u64>, Undecided> {
         let turns = marks.len() - 1;
         let events = |i: usize| &self.trace.events[marks[i]..marks[i + 1]];
         let alike = |a: &crate::trace::Event, b: &crate::trace::Event| {
@@ -355,13 +357,13 @@ impl<'a> Walk<'a> {
         if self.subject.brief {
             // Whoever inserts flags looks at long runs and at short ones, and has the result judged in full.
             let p = p as u64;
-            return Ok(Period { trips: (all + 1 - p..=all).rev().chain((0..=p).rev()).collect() });
+            return Ok((all + 1 - p..=all).rev().chain((0..=p).rev()).collect());
         }
         let mut trips: Vec<u64> = (0..=all).collect();
         if let Some(far) = self.meets_again(span, marks, q, p)?.filter(|far| *far > all) {
             trips.push(far);
         }
-        Ok(Period { trips })
+        Ok(trips)
     }
 
     fn is_global(&self, set: crate::trace::SetId) -> bool {

@@ -44,6 +44,15 @@ pub(crate) enum Val {
     Event(u32),
 }
 
+impl Val {
+    fn event(&self) -> Option<u32> {
+        match self {
+            Val::Event(event) => Some(*event),
+            _ => None,
+        }
+    }
+}
+
 /// A tile as it is now.
 #[derive(Clone, Debug)]
 pub(crate) struct Object {

@@ -62,11 +62,7 @@ impl<'a> Walk<'a> {
                     self.event(id, Some(pipe), Kind::Barrier, &[]);
                     return Ok(());
                 }
-                let recorded = op.values().filter_map(|v| match self.get(v) {
-                    Val::Event(event) => Some(*event),
-                    _ => None,
-                });
-                let recorded = recorded.collect();
+                let recorded = op.values().filter_map(|v| self.get(v).event()).collect();
                 let event = self.event(id, None, Kind::Joins, &[]);
                 self.trace.named.insert(event, recorded);
             }

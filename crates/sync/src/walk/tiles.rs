@@ -242,11 +242,16 @@ impl<'a> Walk<'a> {
         }
         let tiles = inst.tiles.iter().map(|t| (t.role, t.tile));
         let pipe = opcode.pipe(form, profile, tiles);
-        match prints {
+        let event = match prints {
             true => self.event(id, Some(tessera_isa::ops::Pipe::S), Kind::Meets, &accesses),
             false if accesses.is_empty() && op.results.is_empty() => return,
             false => self.event(id, Some(pipe), Kind::Work, &accesses),
         };
+        // What an event among the operands recorded is before the instruction (sync.md 2).
+        let recorded: SmallVec<[u32; 2]> = op.values().filter_map(|v| self.get(v).event()).collect();
+        if !recorded.is_empty() {
+            self.trace.named.insert(event, recorded);
+        }
     }
 
     /// What TGETVAL and TPRINT read.

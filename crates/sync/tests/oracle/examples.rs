@@ -1,7 +1,7 @@
 //! The worked examples of sync.md 6, on every profile.
 
 use super::program::{Block, Id, Pick, Stmt, id, text, turn};
-use super::{compare, findings, report};
+use super::{compare, findings, redundant, report};
 use tessera_isa::ops::Pipe::{Mte2, Mte3, V};
 use tessera_isa::profile::Profile;
 use tessera_sync::Verdict;
@@ -143,5 +143,23 @@ fn eight_global_memory() {
     let program = [Stmt::Bar(None), Stmt::Store(Pick::one(C), g), Stmt::Load(Pick::one(A), g), Stmt::Bar(None)];
     for profile in Profile::ALL {
         assert_eq!(rules(&program, profile), ["race-raw"]);
+    }
+}
+
+#[test]
+fn what_orders_nothing_is_found_on_request() {
+    // Either flag of the loads is enough, and the barrier is for nothing.
+    let needed =
+        [load(A), set(Mte2, V, 0), wait(Mte2, V, 0), add(C, A, A), set(V, Mte3, 0), wait(V, Mte3, 0), store(C)];
+    let mut more = needed.to_vec();
+    more.splice(1..1, [set(Mte2, V, 1), wait(Mte2, V, 1)]);
+    more.insert(6, Stmt::Bar(Some(Mte2)));
+    for profile in Profile::ALL {
+        assert_eq!(redundant(&text(&needed, 8, 0).text, profile), []);
+        let t = text(&more, 8, 0);
+        let lines: Vec<usize> = [1, 3, 6].map(|n| t.lines[n]).into();
+        let found = redundant(&t.text, profile);
+        assert!(found.iter().all(|(rule, _)| rule == "barrier-useless"), "{found:?}");
+        assert_eq!(found.iter().map(|f| f.1).collect::<Vec<_>>(), lines, "{profile}");
     }
 }

@@ -20,15 +20,27 @@ pub fn report(text: &str, profile: Profile) -> Report {
     report_of(text, profile, Some(Mode::Manual))
 }
 
+/// The rules and lines of what is found where it is also asked what is redundant.
+pub fn redundant(text: &str, profile: Profile) -> Vec<(String, usize)> {
+    let options = Options { mode: Some(Mode::Manual), redundant: true, ..Options::default() };
+    let line = |at: u32| text[..at as usize].bytes().filter(|b| *b == b'\n').count() + 1;
+    let found = report_with(text, profile, &options).diagnostics.into_iter();
+    found.map(|d| (d.rule.to_string(), line(d.span.unwrap().start))).collect()
+}
+
 /// The same, for whoever orders the pipes.
 pub fn report_of(text: &str, profile: Profile, mode: Option<Mode>) -> Report {
+    report_with(text, profile, &Options { mode, ..Options::default() })
+}
+
+fn report_with(text: &str, profile: Profile, options: &Options) -> Report {
     let parsed = tessera_asm::parse_bytes(text.as_bytes(), Some(profile));
     let errors: Vec<_> = parsed.diagnostics.iter().filter(|d| d.is_error()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     let module = &parsed.module;
     let func = inline(module, module.entry(None).unwrap()).unwrap();
     let placement = tessera_plan::plan(module, &func, profile, &[]).unwrap();
-    tessera_sync::check(module, &func, profile, &placement, text, &Options { mode, ..Options::default() })
+    tessera_sync::check(module, &func, profile, &placement, text, options)
 }
 
 /// The findings that are errors, by rule and lines.
