@@ -2,6 +2,8 @@
 //! elements what it is on values. [`Func::eval`](tessera_isa::sem::Func::eval) is the definition, which tests compare
 //! all of them with.
 
+#![allow(clippy::needless_range_loop, reason = "a lane is one of several arrays, and closures keep vectors out")]
+
 use tessera_isa::codec::{Overflow, f16_to_f32};
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::math;

@@ -3,6 +3,8 @@
 //! One loop serves every function and type: it loads a few elements of each operand, computes, and stores, so that an
 //! instruction may work in place and the compiler makes vectors of it. The safe twin is [`Mapped::eval`].
 
+#![allow(clippy::needless_range_loop, reason = "a lane is one of several arrays, and closures keep vectors out")]
+
 use super::choose::choose;
 use super::element::*;
 use super::pair::parts;

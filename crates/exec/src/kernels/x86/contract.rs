@@ -1,5 +1,7 @@
 //! A block of a matrix product in registers, and halves as floats.
 
+#![allow(clippy::needless_range_loop, reason = "a lane is one of several arrays, and closures keep vectors out")]
+
 use super::super::Level;
 use super::super::contract::{COLS, ROWS};
 use std::arch::x86_64::*;

@@ -3,6 +3,8 @@
 //! Each is rounded once, to 11 bits; computed in f32, with 24 ≥ 2·11 + 2 bits, and rounded again it is the same number. The
 //! library has no functions for these instructions in the oldest compiler that is supported, so they are written out.
 
+#![allow(clippy::needless_range_loop, reason = "a lane is one of several arrays, and closures keep vectors out")]
+
 use super::super::map::{Loops, Op, SCALAR, rest_of_rows};
 use super::Avx512;
 use crate::nest::{DST, OPERANDS};
