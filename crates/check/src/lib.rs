@@ -19,7 +19,7 @@
 //! # Whole programs
 //!
 //! [`check_module`] and [`check_program`] walk the IR, find what is known at each instruction, and report with places.
-//! [`portability`] says which instruction is legal on which profile.
+//! [`portability`] says which instruction is legal on which profile, [`instructions`] gives them with what is known.
 //!
 //! Not here: `capacity` (what is alive together is known where tiles are placed), `undefined-*` and `not-executable`
 //! (found when the program runs), and everything about text.
@@ -27,7 +27,7 @@
 mod program;
 mod rules;
 
-pub use program::{Portability, PortabilityRow, check_module, check_program, portability};
+pub use program::{Portability, PortabilityRow, check_module, check_program, instructions, portability};
 pub use rules::fifo;
 pub use rules::fixpipe::check_quant_params;
 pub use rules::memory::check_address;

@@ -116,6 +116,7 @@ fn origins_worked_out_on_data_are_what_a_run_writes() {
             inputs: case.inputs(&kernel),
             outputs: outputs.clone(),
             trace: false,
+            record: false,
             limits: Default::default(),
             progress: None,
         };

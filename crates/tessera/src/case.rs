@@ -192,7 +192,8 @@ impl Case {
         worst.map_or(Ok(()), |(name, found)| Err((Status::Differs, difference(name, found))))
     }
 
-    fn bindings(&self, kernel: &Kernel) -> Result<Bindings, Refused> {
+    /// What the kernel runs with.
+    pub fn bindings(&self, kernel: &Kernel) -> Result<Bindings, Refused> {
         let (mut bindings, mut open) = kernel.bind_inputs(&self.inputs, self.blocks)?;
         if self.fills_missing {
             let suggestion = kernel.suggest(&bindings.inputs, self.blocks);

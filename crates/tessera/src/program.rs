@@ -34,7 +34,9 @@ pub use sync::{SyncRow, Synced};
 pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
 pub use tessera_plan::Placement;
-pub use tessera_sync::{Mode as OrderMode, Options as OrderOptions, Report as OrderReport, Verdict};
+pub use tessera_sync::{
+    Mode as OrderMode, Options as OrderOptions, Report as OrderReport, RunValues as OrderRun, Verdict,
+};
 
 use crate::{Error, Missing, Profile, Result};
 use std::sync::Arc;

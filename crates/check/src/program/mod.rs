@@ -22,6 +22,7 @@ use rustc_hash::FxHashSet;
 use tessera_ir::inline::{inline, join};
 use tessera_ir::{Func, Module, NameId, OpKind};
 use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::inst::Inst;
 use tessera_isa::profile::Profile;
 use walk::Walk;
 
@@ -42,11 +43,19 @@ fn check_kernel(module: &Module, func: &Func, profile: Profile, report: &mut Rep
 /// The findings of every function of a module: the entry with its calls inlined, then each function that it does not
 /// reach, with unknown arguments.
 pub fn check_module(module: &Module, profile: Profile) -> Vec<Diagnostic> {
-    walk_module(module, profile).in_text_order()
+    walk_module(module, profile, Report::default()).in_text_order()
 }
 
-fn walk_module(module: &Module, profile: Profile) -> Report {
-    let mut report = Report::default();
+/// The instructions on tiles of a module, in text order, legal or not: each as the walk meets it first, with the values
+/// that are known there.
+pub fn instructions(module: &Module, profile: Profile) -> Vec<(Span, Inst)> {
+    let report = walk_module(module, profile, Report::meeting());
+    let mut met: Vec<(Span, Inst)> = report.met.unwrap_or_default().into_iter().collect();
+    met.sort_by_key(|(span, _)| span.start);
+    met
+}
+
+fn walk_module(module: &Module, profile: Profile, mut report: Report) -> Report {
     let called: FxHashSet<NameId> = module.funcs.iter().flat_map(|f| f.callees()).collect();
     let entry = module.entry(None).map(|f| f.name);
     let mut reached = FxHashSet::default();
@@ -115,7 +124,7 @@ impl Portability {
 /// Which instruction of a module is legal on which profile: every instruction that has rules, with the rule that
 /// refuses it first.
 pub fn portability(module: &Module) -> Portability {
-    let reports = Profile::ALL.map(|profile| walk_module(module, profile));
+    let reports = Profile::ALL.map(|profile| walk_module(module, profile, Report::default()));
     let mut rows = Vec::new();
     for func in &module.funcs {
         func.walk(&mut |_, op, _| {

@@ -50,6 +50,7 @@ impl Walk<'_> {
             self.share_in_place(&operands);
         }
         let inst = self.inst(op, opcode, form, &operands);
+        self.report.meet(op.span, &inst);
         let broken = operands.iter().find_map(|o| self.state.objects[o.object].broken);
         if let Some(rule) = broken {
             self.report.refuse(op.span, rule);

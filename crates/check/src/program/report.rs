@@ -2,6 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::inst::Inst;
 
 #[derive(Default)]
 pub(super) struct Report {
@@ -9,12 +10,26 @@ pub(super) struct Report {
     seen: FxHashSet<(Span, &'static str)>,
     /// The rule that refuses each operation, by the operation's place.
     pub refused: FxHashMap<Span, &'static str>,
+    /// Each instruction as it was met first, where somebody wants them.
+    pub met: Option<FxHashMap<Span, Inst>>,
 }
 
 impl Report {
+    /// One that keeps the instructions.
+    pub(super) fn meeting() -> Report {
+        Report { met: Some(FxHashMap::default()), ..Report::default() }
+    }
+
     /// Is this the first time that the rule is broken at this place?
     pub(super) fn is_new(&mut self, span: Span, rule: &'static str) -> bool {
         self.seen.insert((span, rule))
+    }
+
+    /// An instruction is about to be judged.
+    pub(super) fn meet(&mut self, span: Span, inst: &Inst) {
+        if let Some(met) = &mut self.met {
+            met.entry(span).or_insert_with(|| inst.clone());
+        }
     }
 
     /// Everything found, in the order of the text rather than of the walk.

@@ -1,12 +1,15 @@
 //! `tessera explain`: everything that the program can name, from the tables that it runs on.
 
 mod pages;
+pub mod reference;
 
 use crate::complete::Completed;
+use crate::render::document::{Block, html};
 use crate::render::table::paragraph;
 use crate::session::{FINE, Failure, Outcome, Session};
 use pages::*;
 use std::fmt::Write;
+use std::path::PathBuf;
 use tessera::{Elem, Profile};
 use tessera_isa::diag::{distance, nearest};
 use tessera_isa::ops::{AttrKind, AttrName, Family, Opcode, Pipe, Word, other, others};
@@ -15,13 +18,16 @@ use tessera_isa::tile::{LayoutName, Loc};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tessera explain tinsert\n  tessera explain tinsert-bounds\n  tessera explain NZ\n  \
+    after_help = "Examples:\n  tessera explain tinsert\n  tessera explain tinsert-bounds\n  tessera explain NZ\n  tessera explain tinsert --html tinsert.html\n  \
                         tessera explain        (the list of everything)"
 )]
 pub struct Args {
     /// A name in any spelling; without it, everything is listed
     #[arg(value_parser = known_names(), hide_possible_values = true)]
     name: Option<String>,
+    /// Write the page, with its picture, to this file instead; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 /// Any name is taken, and those that have a page are completed.
@@ -34,6 +40,13 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         None => index(),
         Some(name) => explain(name).ok_or_else(|| unknown(name))?,
     };
+    if let Some(file) = &args.html {
+        let op = args.name.as_deref().and_then(|name| opcode(name.trim()));
+        let page = op.map_or_else(|| vec![Block::Code("", text)], reference::page);
+        let title = op.map_or_else(|| args.name.clone().unwrap_or_else(|| "tessera".into()), |op| op.title());
+        session.write(file, html(&title, &page).into_bytes())?;
+        return Ok(FINE);
+    }
     session.stdout.write_all(text.as_bytes())?;
     Ok(FINE)
 }
@@ -185,11 +198,8 @@ fn unknown(name: &str) -> Failure {
     Failure::usage(format!("nothing is called '{shown}'; {near}"))
 }
 
-fn index() -> String {
-    let mut out = String::new();
-    let mut section = |title: &str, names: Vec<&str>| {
-        let _ = write!(out, "{title}\n{}\n", paragraph(&names.join("  "), 2).replace("  \n", "\n"));
-    };
+/// All instructions by family, with what the families are called.
+pub fn sections() -> [(&'static str, Vec<Opcode>); 8] {
     let families = [
         ("Layout instructions", Family::Layout),
         ("Elementwise instructions", Family::Elementwise),
@@ -200,9 +210,17 @@ fn index() -> String {
         ("Global memory", Family::Memory),
         ("Instructions around them", Family::Support),
     ];
-    for (title, family) in families {
-        let rows = Opcode::ALL.iter().filter(|op| op.info().family == family);
-        section(title, rows.map(|op| op.mnemonic()).collect());
+    families
+        .map(|(title, family)| (title, Opcode::ALL.iter().copied().filter(|op| op.info().family == family).collect()))
+}
+
+fn index() -> String {
+    let mut out = String::new();
+    let mut section = |title: &str, names: Vec<&str>| {
+        let _ = write!(out, "{title}\n{}\n", paragraph(&names.join("  "), 2).replace("  \n", "\n"));
+    };
+    for (title, ops) in sections() {
+        section(title, ops.iter().map(|op| op.mnemonic()).collect());
     }
     section("Profiles", Profile::ALL.iter().map(|p| p.name()).collect());
     section("Element types", Elem::ALL.iter().map(|e| e.name()).collect());

@@ -8,6 +8,7 @@ mod diff;
 mod emit;
 mod equiv;
 pub mod explain;
+mod explore;
 mod fmt;
 mod info;
 mod layout;
@@ -45,6 +46,8 @@ pub struct Cli {
 pub enum Command {
     /// Explain an instruction, rule, element type, profile, layout or location
     Explain(explain::Args),
+    /// Open a page in which layouts, instructions and programs can be seen and tried
+    Explore(explore::Args),
     /// Draw where the elements of a tile lie in memory
     Layout(layout::Args),
     /// Print programs as canonical text, or convert them to another form
@@ -84,6 +87,7 @@ impl Command {
     pub fn run(self, session: &mut Session<'_>) -> Outcome {
         match self {
             Command::Explain(args) => explain::run(&args, session),
+            Command::Explore(args) => explore::run(&args, session),
             Command::Layout(args) => layout::run(&args, session),
             Command::Fmt(args) => fmt::run(&args, session),
             Command::Check(args) => check::run(&args, session),

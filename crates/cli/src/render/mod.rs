@@ -1,15 +1,14 @@
 //! How things look: diagnostics, tables, tile layouts. Nothing here decides anything.
 
 pub mod diagnostic;
+pub mod document;
 pub mod example;
-pub mod grid;
 pub(crate) mod json;
 pub(crate) mod legality;
-pub mod map;
-mod svg;
 pub mod table;
-pub mod tile;
 pub mod values;
+
+pub use tessera_draw::{grid, map, tile};
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

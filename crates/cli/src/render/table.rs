@@ -24,6 +24,11 @@ impl Table {
         self.rows.len() <= 1
     }
 
+    /// The rows, the head first.
+    pub fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
     /// The table as text, each line indented by two, with a rule below the head.
     pub fn render(&self) -> String {
         let widths = self.widths(width() - 2);

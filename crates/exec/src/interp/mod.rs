@@ -15,6 +15,7 @@ mod objects;
 mod output;
 mod parallel;
 mod races;
+mod record;
 mod report;
 mod step;
 mod watched;
@@ -23,6 +24,7 @@ pub use crate::engine::TileData;
 use crate::engine::memory::Memories;
 use crate::lower::Failure;
 pub use follow::run as watch;
+pub use record::{Recorded, Step};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -54,6 +56,8 @@ pub struct Run<'a> {
     pub outputs: Vec<(ValueId, u8)>,
     /// Whether every instruction leaves a line.
     pub trace: bool,
+    /// Whether it is recorded step by step.
+    pub record: bool,
     pub limits: Limits,
     /// Where it tells how far it is.
     pub progress: Option<Arc<Progress>>,
@@ -192,6 +196,8 @@ pub struct Outcome {
     /// What was printed, by block.
     pub printed: Vec<Printed>,
     pub trace: Vec<TraceLine>,
+    /// By block, where somebody wants to know; what ran before an error too.
+    pub recorded: Vec<Recorded>,
 }
 
 impl Outcome {

@@ -68,6 +68,7 @@ impl Exec<'_> {
         if let Some(trace) = &mut self.trace {
             trace.push(line);
         }
+        self.record(site);
     }
 }
 

@@ -8,7 +8,7 @@ use super::compile::compile;
 use super::cores::{Cores, Process};
 use super::races::Owners;
 use super::step::{Context, Exec};
-use super::{BufferOutput, Input, Outcome, Printed, Run, TileOutput, TraceLine};
+use super::{BufferOutput, Input, Outcome, Printed, Recorded, Run, TileOutput, TraceLine};
 use crate::engine::Global;
 use crate::engine::memory::{Memories, Memory, MemoryId, Taken};
 use crate::lower::{Failure, failure};
@@ -35,6 +35,7 @@ pub(super) struct Left {
     tiles: Vec<TileOutput>,
     printed: Vec<Printed>,
     trace: Vec<TraceLine>,
+    recorded: Option<Recorded>,
 }
 
 pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
@@ -72,7 +73,7 @@ fn alone(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -> Left {
     for buffer in buffers.iter_mut() {
         memories.add_buffer(std::mem::take(&mut buffer.memory));
     }
-    let mut cores = Cores::new(cx, memories, run.trace);
+    let mut cores = Cores::new(cx, memories, run.trace || run.record);
     let left = one(run, &mut cores, buffers, 0);
     for (k, buffer) in buffers.iter_mut().enumerate() {
         if let Some(memory) = cores.memories().and_then(|m| m.get_mut(MemoryId::buffer(k as u32))) {
@@ -87,7 +88,7 @@ fn together(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer], blocks: u32, 
     let next = AtomicU32::new(0);
     let all: Mutex<Vec<(u32, Left)>> = Mutex::new(Vec::new());
     let work = || {
-        let mut cores = Cores::new(cx, copies(buffers, run.tracked, run.limits.memory), run.trace);
+        let mut cores = Cores::new(cx, copies(buffers, run.tracked, run.limits.memory), run.trace || run.record);
         loop {
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks {
@@ -143,6 +144,7 @@ fn one(run: &Run<'_>, cores: &mut Cores<'_>, buffers: &[Buffer], block: u32) -> 
         if let Some(trace) = &mut exec.trace {
             left.trace.append(trace);
         }
+        left.recorded = left.recorded.or(exec.recorder.take().map(|recorder| recorder.block));
     }
     left
 }
@@ -310,6 +312,7 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
         }
         outcome.printed.extend(block.printed);
         outcome.trace.extend(block.trace);
+        outcome.recorded.extend(block.recorded);
         outcome.tiles.extend(block.tiles);
         for ((buffer, writes), owners) in buffers.iter_mut().zip(block.writes).zip(&mut owners) {
             if let Some(overlap) = owners.add(number, &writes) {

@@ -2,6 +2,7 @@
 
 use super::code::*;
 use super::cores::{Links, Process, Wait};
+use super::record::Recorder;
 use super::report::Found;
 use super::{Limits, Printed, Progress, TraceLine};
 use crate::engine::memory::{Memories, MemoryId};
@@ -57,6 +58,8 @@ pub(crate) struct Exec<'a> {
     pub found: Found,
     pub printed: Vec<Printed>,
     pub trace: Option<Vec<TraceLine>>,
+    /// Keeps what happens, step by step; with whoever runs.
+    pub recorder: Option<Box<Recorder>>,
     /// Follows where bytes come from, where somebody wants to know.
     pub watch: Option<Box<Watch>>,
     /// What the cores of the block share; with whoever runs.
@@ -96,6 +99,7 @@ impl<'a> Exec<'a> {
             found: Found::default(),
             printed: Vec::new(),
             trace: trace.then(Vec::new),
+            recorder: None,
             watch: None,
             links: None,
             waits: None,

@@ -124,6 +124,7 @@ impl Program {
             inputs: self.inputs,
             outputs: self.outputs,
             trace: self.trace,
+            record: false,
             limits: Default::default(),
             progress: None,
         });

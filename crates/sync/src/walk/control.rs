@@ -172,6 +172,23 @@ impl<'a> Walk<'a> {
             this.turn.pop();
             done
         };
+        // A run knows when it ends.
+        if self.choices.run.is_some() {
+            first(self, carried.clone())?;
+            let mut i = 0;
+            while self.known(w.condition).is_some_and(|holds| holds != 0) {
+                self.count(op)?;
+                turn(self, i)?;
+                i += 1;
+            }
+            if self.known(w.condition).is_some() {
+                self.new_turn();
+                let handed = self.vals(w.handed);
+                self.set_all(w.results, handed);
+                return Ok(());
+            }
+            return Err(Undecided::at(op.span, "how often scf.while runs depends on what the run computes"));
+        }
         self.open_loops += 1;
         let trips = self.trips(id, op, Key::While(id), (weight, 0), |this, rounds| {
             first(this, carried.clone())?;

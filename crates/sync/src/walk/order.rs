@@ -41,6 +41,8 @@ impl<'a> Walk<'a> {
         match opcode {
             Opcode::GetSubblockIdx => Some(if let Core::Vector(n) = self.subject.core { n.into() } else { 0 }),
             Opcode::GetSubblockNum => Some(if mixed { 2 } else { 1 }),
+            Opcode::GetBlockIdx => self.choices.run.as_ref().map(|run| run.block[0]),
+            Opcode::GetBlockNum => self.choices.run.as_ref().map(|run| run.block[1]),
             _ => None,
         }
     }

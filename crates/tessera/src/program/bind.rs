@@ -49,7 +49,7 @@ impl Need {
     }
 
     /// The extents of the contents, where the type says all of them; a tile's are those of its valid region.
-    pub(crate) fn dims(&self) -> Option<Vec<u64>> {
+    pub fn dims(&self) -> Option<Vec<u64>> {
         match self {
             Need::Tile(t) => Some(vec![t.v_row.known().unwrap_or(t.rows), t.v_col.known().unwrap_or(t.cols)]),
             Need::Conv(conv) => Some(conv.written_dims().to_vec()),

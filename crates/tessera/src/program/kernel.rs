@@ -7,7 +7,7 @@ use tessera_exec::interp::{Input, Limits, Outcome, Progress, Run, run};
 use tessera_ir::{Func, Module, ValueId};
 use tessera_isa::codec::Number;
 use tessera_plan::Placement;
-use tessera_sync::{Options as OrderOptions, Report as OrderReport};
+use tessera_sync::{Options as OrderOptions, Report as OrderReport, RunValues as OrderRun};
 
 /// A function of a program, without calls, and what it is to run with.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ pub struct Bindings {
     pub tracked: bool,
     /// Whether every instruction leaves a line.
     pub trace: bool,
+    /// Whether it is recorded step by step.
+    pub record: bool,
     /// Where it is stopped.
     pub limits: Limits,
     /// Where it tells how far it is.
@@ -46,6 +48,7 @@ impl Default for Bindings {
             blocks: 1,
             tracked: true,
             trace: false,
+            record: false,
             limits: Limits::default(),
             progress: None,
         }
@@ -121,6 +124,16 @@ impl Kernel {
         bindings.inputs.iter().filter_map(known).collect()
     }
 
+    /// What one block of a run knows of its scalars: what [`Kernel::integers`] says, and integers that it may load.
+    pub fn run_values(&self, bindings: &Bindings, block: u32) -> OrderRun {
+        let buffer = |(value, input): &(ValueId, Input)| match input {
+            Input::Buffer { bytes, elem, .. } if !elem.is_float() => Some((*value, bytes.as_slice().into())),
+            _ => None,
+        };
+        let buffers = bindings.inputs.iter().filter_map(buffer).collect();
+        OrderRun { buffers, block: [block.into(), bindings.blocks.into()] }
+    }
+
     /// Runs the kernel. Static errors are [`Program::check`]'s to find; a run reports what it comes across.
     pub fn execute(&self, bindings: Bindings) -> Outcome {
         let keep: Vec<ValueId> = bindings.outputs.iter().map(|o| o.0).collect();
@@ -137,8 +150,8 @@ impl Kernel {
     }
 
     pub(crate) fn prepared<'a>(&'a self, bindings: Bindings, placement: &'a Placement) -> Run<'a> {
-        let Bindings { inputs, outputs, blocks, tracked, trace, limits, progress } = bindings;
+        let Bindings { inputs, outputs, blocks, tracked, trace, record, limits, progress } = bindings;
         let (module, func, profile) = (self.module(), &self.func, self.profile());
-        Run { module, func, profile, placement, blocks, tracked, inputs, outputs, trace, limits, progress }
+        Run { module, func, profile, placement, blocks, tracked, inputs, outputs, trace, record, limits, progress }
     }
 }

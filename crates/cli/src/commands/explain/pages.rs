@@ -62,17 +62,32 @@ pub fn instruction_page(op: Opcode) -> String {
     }
     out.push_str(&costs(op));
     if !info.rules.is_empty() {
-        let mut table = Table::new(["rule", "", "on", "what holds", "source"]);
-        for r in info.rules.iter().filter_map(|r| rule(r.id)) {
-            table.row([r.id.into(), short_severity(r).into(), profiles(r.on), r.text.into(), r.source.into()]);
-        }
-        let _ = write!(out, "\nRules, in the order in which they are checked (W warns)\n{}", table.render());
+        let table = rule_table(info).render();
+        let _ = write!(out, "\nRules, in the order in which they are checked (W warns)\n{table}");
     }
     out
 }
 
-/// The cost of an instruction in cycles, where a profile has a figure; the moves have theirs by path.
+/// The rules of an instruction, in the order in which they are checked.
+pub fn rule_table(info: &OpInfo) -> Table {
+    let mut table = Table::new(["rule", "", "on", "what holds", "source"]);
+    for r in info.rules.iter().filter_map(|r| rule(r.id)) {
+        table.row([r.id.into(), short_severity(r).into(), profiles(r.on), r.text.into(), r.source.into()]);
+    }
+    table
+}
+
+/// The cost of an instruction; the moves have theirs by path.
 fn costs(op: Opcode) -> String {
+    match cost_table(op) {
+        Some((title, table)) => format!("\n{title}\n{}", table.render()),
+        None if op.info().by_flows() => String::new(),
+        None => "\nCost\n  unknown (isa/cost.md)\n".into(),
+    }
+}
+
+/// The cost of an instruction in cycles, where a profile has a figure.
+pub fn cost_table(op: Opcode) -> Option<(String, Table)> {
     let info = op.info();
     let unit = match info.sem {
         Sem::Fold { each: Axis::Row, .. } => ", for each step of the reduction",
@@ -97,13 +112,7 @@ fn costs(op: Opcode) -> String {
             table.row([profile.name().into(), types, cycles, basis.into()]);
         }
     }
-    match known {
-        true => {
-            format!("\nCost of n repeats of 256 bytes{unit} (isa/cost.md)\n{}", table.render())
-        }
-        false if info.by_flows() => String::new(),
-        false => "\nCost\n  unknown (isa/cost.md)\n".into(),
-    }
+    known.then(|| (format!("Cost of n repeats of 256 bytes{unit} (isa/cost.md)"), table))
 }
 
 /// Does a signature of the profile name the type?
@@ -131,20 +140,35 @@ fn cycles(timing: &Timing, elem: Elem) -> Option<String> {
 
 /// How an instruction with a text shape of its own is written, as the language reference has it.
 fn written_as(op: Opcode) -> String {
+    let cut = |line: &&str| example::cut(line, width() - 4);
+    let shown: String = written_lines(op).iter().flat_map(cut).map(|part| format!("    {part}\n")).collect();
+    if shown.is_empty() { shown } else { format!("\nWritten\n{shown}") }
+}
+
+/// Lines of the language reference that have an instruction.
+pub fn written_lines(op: Opcode) -> Vec<&'static str> {
     let call = format!("pto.{}", op.mnemonic());
     let names = |line: &&str| {
         let rest = line.split_once(&call).map(|(_, rest)| rest);
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
     };
-    let lines = super::LANGUAGE.lines().map(str::trim).filter(|l| l.starts_with(['%', 'p'])).filter(names);
-    let shown = lines.flat_map(|line| example::cut(line, width() - 4)).map(|part| format!("    {part}\n"));
-    let shown: String = shown.collect();
-    if shown.is_empty() { shown } else { format!("\nWritten\n{shown}") }
+    super::LANGUAGE.lines().map(str::trim).filter(|l| l.starts_with(['%', 'p'])).filter(names).collect()
 }
 
 /// Names, pipe, attributes and source, one line each.
 fn facts(out: &mut String, info: &OpInfo) {
-    let mut lines: Vec<(&str, String)> = Vec::new();
+    definitions(out, &fact_list(info));
+}
+
+/// The same as a table.
+pub fn fact_lines(info: &OpInfo) -> Table {
+    let mut table = Table::new(["", ""]);
+    fact_list(info).into_iter().for_each(|(key, text)| table.row([key.to_string(), text]));
+    table
+}
+
+fn fact_list(info: &OpInfo) -> Vec<(&'static str, String)> {
+    let mut lines: Vec<(&'static str, String)> = Vec::new();
     if !info.aliases.is_empty() {
         lines.push(("also", info.aliases.join(", ")));
     }
@@ -157,7 +181,7 @@ fn facts(out: &mut String, info: &OpInfo) {
     lines.push(("pipe", if pipes.is_empty() { info.pipe.name().into() } else { pipes.join(", ") }));
     lines.extend(info.attrs.iter().map(|attr| ("attribute", format!("{attr} = {}", attribute_values(*attr)))));
     lines.push(("source", info.source.to_string()));
-    definitions(out, &lines);
+    lines
 }
 
 /// Lines of the shape `key  text`, the text wrapped under itself.

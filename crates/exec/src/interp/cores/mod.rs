@@ -89,6 +89,7 @@ impl<'a> Cores<'a> {
             };
             std::mem::swap(&mut a.engine.memories, &mut b.engine.memories);
             std::mem::swap(&mut a.links, &mut b.links);
+            std::mem::swap(&mut a.recorder, &mut b.recorder);
             self.at = to;
         }
         let missing = || Diagnostic::internal(tessera_isa::diag::Span::default(), "a core that is not there");
@@ -107,6 +108,12 @@ impl<'a> Cores<'a> {
         }
         for n in (0..count).rev() {
             set_up(run, self.turn(n)?, buffers)?;
+        }
+        if run.record {
+            self.turn(0)?.recorder = Some(Box::default());
+            for n in (0..count).rev() {
+                self.turn(n)?.record_start();
+            }
         }
         let exec = self.turn(0)?;
         exec.links = Some(Box::new(Links::new(exec.cx.profile, &exec.cx.program.channels)));

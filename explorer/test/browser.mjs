@@ -1,0 +1,265 @@
+// The page in a real browser, as tasks: what comes in is wrong, the cause is found by pointing, stepping and clicking, the
+// text is changed where the page says, and the result is legal, equal to what is expected, and shared.
+// Arguments: the page, and a folder for screenshots (optional).
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { root } from "./engine.mjs";
+
+const require = createRequire(join(process.env.PLAYWRIGHT_DIR || process.cwd(), "package.json"));
+const { chromium } = require("playwright-core");
+
+const page_file = resolve(process.argv[2] || join(root, "crates/cli/assets/explorer.html"));
+const shots = process.argv[3] && resolve(process.argv[3]);
+if (shots && !existsSync(shots)) mkdirSync(shots, { recursive: true });
+
+const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: flags });
+
+const errors = [];
+async function openPage(address = pathToFileURL(page_file).href, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url())) errors.push("the network is asked for " + request.url()); });
+  await page.goto(address);
+  await page.waitForSelector("body[data-ready=yes]", { timeout: 60000 });
+  return page;
+}
+
+const text = (page, id) => page.locator("#" + id).innerText();
+const value = (page, id) => page.locator("#" + id).inputValue();
+
+/** Points at an element of a grid, or clicks it. */
+async function point(page, selector, row, col, click = false) {
+  const canvas = page.locator(selector + " canvas").last();
+  await canvas.scrollIntoViewIfNeeded();
+  const { cell, width } = await canvas.evaluate((c) => ({ cell: Number(c.dataset.cell), width: Number(c.dataset.width) }));
+  const position = { x: (col + 0.5) * width, y: (row + 0.5) * cell };
+  await (click ? canvas.click({ position }) : canvas.hover({ position }));
+}
+const marks = (page, selector) => page.locator(selector + " canvas").evaluate((c) => JSON.parse(c.dataset.marks || "[]"));
+
+/** Writes the program anew and waits until it is judged. */
+async function write(page, program) {
+  await page.fill("#text", program);
+  await page.waitForFunction((t) => document.querySelector("#gutter").childElementCount === t.split("\n").length, program);
+  await page.waitForTimeout(400);
+}
+async function shoot(page, name) { if (shots) await page.screenshot({ path: join(shots, name + ".png"), fullPage: true }); }
+
+const tasks = {
+  async "a wrong layout is found by pointing, and its type is put right"() {
+    const page = await openPage();
+    await page.click("#tab-layout");
+    await page.fill("#type", "vec, 33x32xf16, blayout=col_major, slayout=row_major");
+    await page.waitForFunction(() => document.querySelector("#layout-grid canvas")?.dataset.rows === "33");
+    await point(page, "#layout-grid", 0, 16);
+    // The second column of boxes starts 33 rows later, not 32: the tile is one row too high.
+    assert.match(await text(page, "layout-element"), /528 elements/);
+    assert.match(await text(page, "layout-element"), /box\s+\(0, 1\)/);
+    await page.fill("#type", "vec, 32x32xf16, blayout=col_major, slayout=row_major, valid=30x32");
+    await page.waitForFunction(() => document.querySelector("#layout-grid canvas")?.dataset.rows === "32");
+    await point(page, "#layout-grid", 0, 16);
+    assert.match(await text(page, "layout-element"), /512 elements/);
+    await point(page, "#layout-grid", 31, 3);
+    assert.match(await text(page, "layout-element"), /padding/);
+    await page.selectOption("#profile", "a2a3");
+    await page.selectOption("#layout-view", "bank");
+    await point(page, "#layout-grid", 1, 2);
+    assert.match(await text(page, "layout-element"), /group 2/);
+    await page.selectOption("#layout-view", "memory");
+    await point(page, "#layout-grid", 16, 0);
+    assert.match(await text(page, "layout-element"), /row 16, column 0/);
+    await shoot(page, "layout");
+    await page.fill("#type", "vec, 128x128xf32");
+    await page.selectOption("#layout-view", "logical");
+    await page.waitForFunction(() => document.querySelector("#layout-grid canvas")?.dataset.rows === "128");
+    const spent = await page.evaluate(() => { const start = performance.now(); Layout.draw(); return performance.now() - start; });
+    assert.ok(spent < 1000, `a tile of 128 × 128 takes ${spent} ms`);
+    await page.fill("#type", "vec, 8x4xf32");
+    await page.waitForSelector("#layout-fault:not([hidden])");
+    assert.match(await text(page, "layout-fault"), /tile-align/);
+  },
+
+  async "an instruction that is legal nowhere becomes legal as the page says, and shows what moves"() {
+    const page = await openPage();
+    await page.click("#tab-instruction");
+    await page.selectOption("#instruction-name", "ttrans");
+    await page.fill("#instruction-text", "%d = pto.ttrans %s : !pto.tile<8x16xf32> -> !pto.tile<16x16xf16>");
+    await page.waitForSelector("#instruction-legality .chip.no[data-profile=a5]");
+    assert.match(await text(page, "instruction-legality"), /ttrans-/);
+    await page.fill("#instruction-text", "%d = pto.ttrans %s : !pto.tile<8x16xf32> -> !pto.tile<16x8xf32>");
+    await page.waitForSelector("#instruction-legality .chip.yes[data-profile=a5]");
+    assert.equal(await page.locator("#instruction-legality .chip.yes").count(), 3);
+    await point(page, "#instruction-operands .dst", 3, 5);
+    assert.match(await text(page, "instruction-element"), /dst\[3, 5\] = src\[5, 3\]/);
+    assert.deepEqual(await marks(page, "#instruction-operands .src"), [[5, 3]]);
+    await point(page, "#instruction-operands .src", 2, 9);
+    assert.deepEqual(await marks(page, "#instruction-operands .dst"), [[9, 2]]);
+    // By keyboard too.
+    await page.focus("#instruction-operands .src canvas");
+    await page.keyboard.press("ArrowDown");
+    assert.deepEqual(await marks(page, "#instruction-operands .dst"), [[9, 3]]);
+    await shoot(page, "instruction");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("#svg-export")]);
+    assert.equal(download.suggestedFilename(), "instruction.svg");
+    for (const name of ["tmatmul", "trowsum", "tgather", "tload"]) {
+      await page.selectOption("#instruction-name", name);
+      await page.waitForFunction((n) => document.querySelector("#instruction-name").value === n, name);
+      await point(page, "#instruction-operands .dst", 0, 0);
+      assert.match(await text(page, "instruction-element"), / = /);
+    }
+  },
+
+  async "a kernel with a wrong number is put right, equals what is expected, and is shared"() {
+    const page = await openPage();
+    const wrong = "%x = pto.tadd %a, %b : (!pto.tile<8x8xf32>, !pto.tile<8x8xf32>) -> !pto.tile<8x8xf32>\n%d = pto.tsub %x, %b : (!pto.tile<8x8xf32>, !pto.tile<8x8xf32>) -> !pto.tile<8x8xf32>\n";
+    await write(page, wrong);
+    assert.match(await text(page, "verdict"), /legal/);
+    await page.fill("#inputs input[data-name=a]", "iota");
+    await page.fill("#inputs input[data-name=b]", "ones");
+    const expected = "%d: " + [...Array(64).keys()].map((n) => n + 2).join(" ");
+    await page.fill("#expected", expected);
+    await page.click("#run");
+    assert.match(await text(page, "compared"), /differs in 64 of 64 elements, worst/);
+    // Back to the first step: that one is right, so the second is not.
+    await page.click("#back");
+    assert.match(await text(page, "step-name"), /1 of 2: tadd, line 1/);
+    await point(page, "#tiles [data-tile=x]", 0, 5);
+    assert.match(await text(page, "status"), /%x\[0, 5\] = 6/);
+    await page.click("#next");
+    await point(page, "#outputs [data-output=d]", 0, 5, true);
+    const origin = await text(page, "origin");
+    assert.match(origin, /%a\[0, 5\]/);
+    assert.match(origin, /line 2.*tsub/);
+    await page.locator("#origin li", { hasText: "tsub" }).first().click();
+    const selected = await page.evaluate(() => { const t = document.querySelector("#text"); return t.value.slice(t.selectionStart, t.selectionEnd); });
+    assert.match(selected, /tsub/);
+    await shoot(page, "program");
+    await write(page, wrong.replace("tsub", "tadd"));
+    await page.click("#run");
+    assert.match(await text(page, "compared"), /as expected \(64 elements\)/);
+    await page.click("#share");
+    const address = page.url();
+    assert.match(address, /#s=/);
+    const again = await openPage(address);
+    assert.equal(await value(again, "text"), wrong.replace("tsub", "tadd"));
+    await again.click("#run");
+    assert.match(await text(again, "compared"), /as expected/);
+    // Steps by keyboard: Home is the start, where nothing is computed yet.
+    await again.evaluate(() => document.activeElement.blur());
+    await again.keyboard.press("Home");
+    assert.match(await text(again, "step-name"), /start/);
+    await point(again, "#tiles [data-tile=x]", 0, 0);
+    assert.match(await text(again, "status"), /undefined/);
+  },
+
+  async "a kernel with a race is found, and put right where the page says"() {
+    const page = await openPage();
+    const kernel = `func.func @k(%src: memref<16x32xf16>, %dst: memref<16x32xf16>) attributes {pto.sync = "manual"} {
+  %a = pto.alloc_tile : !pto.tile_buf<vec, 16x32xf16>
+  %b = pto.alloc_tile : !pto.tile_buf<vec, 16x32xf16>
+  pto.tload ins(%src : memref<16x32xf16>) outs(%a : !pto.tile_buf<vec, 16x32xf16>)
+  pto.tabs ins(%a : !pto.tile_buf<vec, 16x32xf16>) outs(%b : !pto.tile_buf<vec, 16x32xf16>)
+  pto.tstore ins(%b : !pto.tile_buf<vec, 16x32xf16>) outs(%dst : memref<16x32xf16>)
+  return
+}
+`;
+    await write(page, kernel);
+    assert.match(await text(page, "verdict"), /legal/);
+    assert.equal(await text(page, "races-verdict"), "races");
+    const first = page.locator("#races li").first();
+    assert.match(await first.innerText(), /race/);
+    await first.click();
+    const selected = await page.evaluate(() => { const t = document.querySelector("#text"); return t.value.slice(t.selectionStart, t.selectionEnd); });
+    assert.match(selected, /tabs|tload|tstore/);
+    await shoot(page, "race");
+    // Each finding names the flags and where they go.
+    const lines = kernel.split("\n");
+    for (const found of (await page.locator("#races li").allInnerTexts()).reverse()) {
+      const [, set, after, wait, before] = found.match(/add (pto\.set_flag\[[^\]]+\]) after (\d+):\d+ and (pto\.wait_flag\[[^\]]+\]) before (\d+):\d+/);
+      lines.splice(Number(before) - 1, 0, "  " + wait);
+      lines.splice(Number(after), 0, "  " + set);
+    }
+    await write(page, lines.join("\n"));
+    assert.equal(await text(page, "races-verdict"), "race-free");
+    await page.click("#run");
+    assert.match(await text(page, "status"), /Ran 3 instructions/);
+    assert.ok((await page.locator("#map svg").count()) > 0);
+  },
+
+  async "a kernel with a wrong layout is legal again after the change that the page names"() {
+    const page = await openPage();
+    await page.selectOption("#profile", "a2a3");
+    const kernel = (cols) => `%t = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x${cols}xf32>\n`;
+    await write(page, kernel(4));
+    assert.match(await text(page, "verdict"), /error/);
+    const finding = page.locator("#findings li.error").first();
+    assert.match(await finding.innerText(), /help:/);
+    await finding.click();
+    const place = await page.evaluate(() => document.querySelector("#text").selectionStart);
+    assert.ok(place > 0 || (await finding.innerText()).startsWith("1:1"));
+    await write(page, kernel(16));
+    assert.match(await text(page, "verdict"), /legal on a2a3/);
+    assert.equal(await page.locator("#portability td.no").count(), 0);
+  },
+
+  async "two programs are equal for all inputs, or differ where the page says"() {
+    const page = await openPage();
+    const one = "%d = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>\n";
+    await write(page, one);
+    await page.click("#compare summary");
+    await page.fill("#other", "%t = pto.ttrans %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>\n%u = pto.ttrans %t : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>\n%d = pto.ttrans %u : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>\n");
+    await page.click("#equiv");
+    assert.match(await text(page, "equiv-answer"), /Equal for all inputs/);
+    await page.fill("#other", "%d = pto.tmov %s : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>\n");
+    await page.click("#equiv");
+    assert.match(await text(page, "equiv-answer"), /Different in 240 elements/);
+  },
+
+  async "copies run elsewhere, the page fits 1024 pixels, and the dark is readable"() {
+    const page = await openPage(undefined, { viewport: { width: 1024, height: 768 }, colorScheme: "dark", permissions: ["clipboard-read", "clipboard-write"] });
+    const copied = async (format) => {
+      await page.evaluate(() => { window.prompt = (_, shown) => { window.shown = shown; }; navigator.clipboard.writeText = async (shown) => { window.shown = shown; }; });
+      await page.selectOption("#copy-as", format);
+      await page.waitForFunction(() => window.shown);
+      return page.evaluate(() => { const shown = window.shown; window.shown = null; return shown; });
+    };
+    assert.match(await copied("command"), /tessera run kernel.pto --profile a5 --in/);
+    assert.match(await copied("rust"), /Program::parse/);
+    assert.match(await copied("python"), /import tessera/);
+    assert.match(await copied("cpp"), /#include/);
+    assert.match(await copied("pto"), /tadd/);
+    for (const tab of ["layout", "instruction", "program"]) {
+      await page.click("#tab-" + tab);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= 1024, `${tab} is ${wide} pixels wide`);
+      await shoot(page, "dark-" + tab);
+    }
+    const [ink, paper] = await page.evaluate(() => { const s = getComputedStyle(document.body); return [s.color, s.backgroundColor].map((c) => c.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0)); });
+    assert.ok(ink - paper > 400, "dark ink on dark paper");
+    await page.keyboard.press("Alt+2");
+    assert.equal(await page.locator("#tab-instruction").getAttribute("aria-selected"), "true");
+    const cut = await openPage(pathToFileURL(page_file).href + "#s=nonsense");
+    assert.match(await text(cut, "status"), /cannot be read|^$/);
+  },
+};
+
+let failed = 0;
+const only = process.argv[4];
+for (const [name, task] of Object.entries(tasks).filter(([name]) => !only || name.includes(only))) {
+  try {
+    await task();
+    assert.deepEqual(errors.splice(0), [], "the page reports errors");
+    console.log("ok      " + name);
+  } catch (error) {
+    failed += 1;
+    console.error("FAILED  " + name + "\n" + error.stack);
+  }
+}
+await browser.close();
+console.log(failed ? `${failed} tasks failed` : "all tasks done");
+process.exit(failed ? 1 : 0);
