@@ -1,7 +1,6 @@
 """`tessera lsp` as a process, driven by a client that is not ours: from a kernel that does not work to one that does."""
 
 import os
-import pathlib
 
 import pytest
 import pytest_lsp
@@ -54,9 +53,8 @@ class Document:
 
     async def diagnostics(self):
         """What is said of this version, races included: they are said at once in a short text."""
-        while True:
-            await self.client.wait_for_notification(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-            return list(self.client.diagnostics[URI])
+        await self.client.wait_for_notification(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        return list(self.client.diagnostics[URI])
 
     def position(self, what):
         line = next(n for n, line in enumerate(self.text.splitlines()) if what in line)
@@ -134,7 +132,7 @@ async def test_every_request_is_answered(client: LanguageClient):
     assert await client.text_document_inlay_hint_async(lsp.InlayHintParams(identifier, whole)) is not None
     options = lsp.FormattingOptions(tab_size=2, insert_spaces=True)
     edits = await client.text_document_formatting_async(lsp.DocumentFormattingParams(identifier, options))
-    assert edits == []
+    assert not edits
     rename = lsp.RenameParams(identifier, position, new_name="input")
     document.apply((await client.text_document_rename_async(rename)).changes[URI])
     assert document.text.count("%input") == 4

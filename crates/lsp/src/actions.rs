@@ -15,7 +15,8 @@ pub struct Fix {
 }
 
 /// What can be done about the findings of a part of the text.
-pub fn actions(snapshot: &Arc<Snapshot>, span: Span) -> Vec<lsp::CodeActionResponse> {
+pub fn actions(snapshot: &Arc<Snapshot>, span: Span, only: &[lsp::CodeActionKind]) -> Vec<lsp::CodeActionResponse> {
+    let (findings, races) = snapshot.known();
     let touches = |f: &&Finding| f.span().start <= span.end && span.start <= f.span().end;
     let mut all: Vec<lsp::CodeAction> = Vec::new();
     let mut offer =
@@ -29,12 +30,12 @@ pub fn actions(snapshot: &Arc<Snapshot>, span: Span) -> Vec<lsp::CodeActionRespo
                 ..Default::default()
             }),
         };
-    for finding in snapshot.findings().iter().filter(touches) {
+    for finding in findings.iter().filter(touches) {
         for fix in fixes::fixes(snapshot, finding) {
             offer(fix, finding, lsp::CodeActionKind::QuickFix);
         }
     }
-    let races: Vec<&Finding> = snapshot.races().iter().filter(touches).collect();
+    let races: Vec<&Finding> = races.iter().filter(touches).collect();
     for race in &races {
         if let Some(fix) = flags(snapshot, race) {
             offer(fix, race, lsp::CodeActionKind::QuickFix);
@@ -45,7 +46,12 @@ pub fn actions(snapshot: &Arc<Snapshot>, span: Span) -> Vec<lsp::CodeActionRespo
             offer(fix, race, lsp::CodeActionKind::RefactorRewrite);
         }
     }
-    all.into_iter().map(lsp::CodeActionResponse::from).collect()
+    // `refactor` asks for `refactor.rewrite`, too.
+    let asked = |action: &lsp::CodeAction| {
+        let kind = action.kind.as_ref().map(ToString::to_string).unwrap_or_default();
+        only.is_empty() || only.iter().any(|o| kind == o.to_string() || kind.starts_with(&format!("{o}.")))
+    };
+    all.into_iter().filter(asked).map(lsp::CodeActionResponse::from).collect()
 }
 
 /// The lines that a race misses.

@@ -2,10 +2,12 @@
 
 use crate::snapshot::Snapshot;
 use gen_lsp_types as lsp;
-use std::collections::HashMap;
-use tessera_asm::{Tok, Token};
+use std::collections::HashSet;
+use std::sync::LazyLock;
+use tessera_asm::{Tok, Token, vocabulary};
 use tessera_ir::Def;
 use tessera_isa::diag::Span;
+use tessera_isa::elem::Elem;
 use tessera_isa::ops::{AttrName, Opcode, other};
 
 /// The kinds of tokens, in the order of their numbers.
@@ -56,7 +58,7 @@ pub fn tokens(snapshot: &Snapshot, span: Span) -> lsp::SemanticTokens {
     let parameters = parameters(snapshot);
     let mut all: Vec<(Span, Kind, u32)> =
         tokens.comments.iter().map(|c| c.span).filter(inside).map(|s| (s, Kind::Comment, 0)).collect();
-    // Open `<`, from the first token on: what is inside a type is the type's.
+    // Open `<`, from the first token on.
     let mut angles = 0usize;
     for (n, token) in tokens.list.iter().enumerate() {
         match token.kind {
@@ -69,19 +71,18 @@ pub fn tokens(snapshot: &Snapshot, span: Span) -> lsp::SemanticTokens {
         if token.span.start >= span.end {
             break;
         }
-        if !inside(&token.span) {
+        // What stands inside a type has the grammar's colours: it is most of a text, and nothing more is known of it.
+        if !inside(&token.span) || angles > 0 {
             continue;
         }
         let (before, next) = (n.checked_sub(1).and_then(|n| tokens.list.get(n)), tokens.list.get(n + 1));
-        if let Some(kind) = kind(snapshot, token, before, next, angles > 0) {
-            let found = snapshot.symbols().at(token.span.start);
-            let is_definition = found.is_some_and(|f| f.is_definition && f.span.start <= token.span.end);
-            let kind = match (kind, parameters.get(&token.span.start)) {
-                (Kind::Variable, Some(())) => Kind::Parameter,
-                (kind, _) => kind,
-            };
+        if let Some(kind) = kind(snapshot, token, before, next) {
+            let is_parameter = matches!(kind, Kind::Variable) && parameters.contains(&token.span.start);
+            let kind = if is_parameter { Kind::Parameter } else { kind };
             let is_name = matches!(token.kind, Tok::Percent | Tok::At);
-            all.push((token.span, kind, if is_definition && is_name { DEFINITION } else { 0 }));
+            let found = if is_name { snapshot.symbols().at(token.span.start) } else { None };
+            let is_definition = found.is_some_and(|f| f.is_definition && f.span.start <= token.span.end);
+            all.push((token.span, kind, if is_definition { DEFINITION } else { 0 }));
         }
     }
     all.sort_by_key(|(span, ..)| span.start);
@@ -108,28 +109,22 @@ pub fn tokens(snapshot: &Snapshot, span: Span) -> lsp::SemanticTokens {
 }
 
 /// Where arguments of functions and regions stand.
-fn parameters(snapshot: &Snapshot) -> HashMap<u32, ()> {
-    let mut all = HashMap::new();
+fn parameters(snapshot: &Snapshot) -> HashSet<u32> {
+    let mut all = HashSet::new();
     for func in &snapshot.program.module().funcs {
         let is_parameter = |def: Def| matches!(def, Def::Arg(_) | Def::BlockArg(..) | Def::Input);
-        all.extend(func.values.iter().filter(|v| is_parameter(v.def)).map(|v| (v.span.start, ())));
+        all.extend(func.values.iter().filter(|v| is_parameter(v.def)).map(|v| v.span.start));
         for operand in func.ops.iter().flat_map(|op| &op.operands) {
             let value = operand.arg.value().map(|v| func.value(v));
             if value.is_some_and(|v| is_parameter(v.def)) {
-                all.insert(operand.span.start, ());
+                all.insert(operand.span.start);
             }
         }
     }
     all
 }
 
-fn kind(
-    snapshot: &Snapshot,
-    token: &Token,
-    before: Option<&Token>,
-    next: Option<&Token>,
-    in_type: bool,
-) -> Option<Kind> {
+fn kind(snapshot: &Snapshot, token: &Token, before: Option<&Token>, next: Option<&Token>) -> Option<Kind> {
     let word = snapshot.text.slice(token.span);
     let is_key = next.is_some_and(|t| t.kind == Tok::Equal);
     Some(match token.kind {
@@ -143,11 +138,10 @@ fn kind(
         Tok::Str if next.is_some_and(|t| t.kind == Tok::LParen) => operation(word.trim_matches('"')),
         Tok::Str => Kind::String,
         Tok::Word if is_key => Kind::Attribute,
-        Tok::Word if in_type => Kind::Type,
         Tok::Word if before.is_some_and(|t| t.kind == Tok::Equal) && !token.first && attribute(snapshot, before) => {
             Kind::Word
         }
-        Tok::Word if tessera_asm::parse_type(word).is_ok() => Kind::Type,
+        Tok::Word if is_type(word) => Kind::Type,
         Tok::Word if AttrName::ALL.iter().any(|a| a.name() == word) => Kind::Attribute,
         Tok::Word => operation(word),
         _ => return None,
@@ -161,6 +155,14 @@ fn attribute(snapshot: &Snapshot, equal: Option<&Token>) -> bool {
     let n = tokens.partition_point(|t| t.span.start < equal.span.start);
     let key = n.checked_sub(1).and_then(|n| tokens.get(n));
     key.is_some_and(|t| t.kind == Tok::Word)
+}
+
+/// Is it a type without brackets: `index`, `f32`?
+fn is_type(word: &str) -> bool {
+    static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        vocabulary::types().chain(Elem::ALL.iter().flat_map(|e| e.info().spellings).copied()).collect()
+    });
+    NAMES.contains(word)
 }
 
 fn operation(word: &str) -> Kind {

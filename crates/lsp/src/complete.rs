@@ -117,16 +117,11 @@ impl Items<'_> {
         let mut seen = HashSet::new();
         let module = self.snapshot.program.module();
         // What the program uses already is likely to be used again.
-        for value in module.funcs.iter().flat_map(|func| &func.values).take(2000) {
-            if module.types.contains(value.ty) && seen.insert(value.ty) {
-                let ty = module.types.get(value.ty);
-                if let (Type::Tile(_) | Type::View(_), Some(item)) =
-                    (ty, self.add(print_type(ty), lsp::CompletionItemKind::Struct))
-                {
-                    item.sort_text = Some(format!("~{}", item.label));
-                } else if !matches!(ty, Type::Tile(_) | Type::View(_)) {
-                    self.list.pop();
-                }
+        let used = module.funcs.iter().flat_map(|func| &func.values).take(2000);
+        let used = used.filter(|v| module.types.contains(v.ty) && seen.insert(v.ty)).map(|v| module.types.get(v.ty));
+        for ty in used.filter(|ty| matches!(ty, Type::Tile(_) | Type::View(_))) {
+            if let Some(item) = self.add(print_type(ty), lsp::CompletionItemKind::Struct) {
+                item.sort_text = Some(format!("~{}", item.label));
             }
         }
         for (alias, id, _) in &self.snapshot.program.trivia().type_aliases {

@@ -15,11 +15,11 @@ use tessera_isa::tile::{Extent, Loc};
 
 /// So many are offered, and so many bytes of text read to find them.
 const OFFERED: usize = 4;
-const BYTES: usize = 4 << 20;
+const BYTES: usize = 2 << 20;
 
 /// The fixes of a finding.
 pub fn fixes(snapshot: &Arc<Snapshot>, finding: &Finding) -> Vec<Fix> {
-    let tries = (BYTES / snapshot.text.text.len().max(1)).clamp(4, 64);
+    let tries = (BYTES / snapshot.text.text.len().max(1)).clamp(2, 64);
     let candidates = candidates(snapshot, finding).into_iter().take(tries);
     candidates.filter(|fix| mends(snapshot, finding, &fix.edits)).take(OFFERED).collect()
 }

@@ -32,7 +32,7 @@ fn block(language: &str, text: &str) -> String {
 /// A value, function or alias.
 fn name(snapshot: &Snapshot, at: u32, pages: &dyn Pages) -> Option<(Span, String)> {
     let symbols = snapshot.symbols();
-    let found = symbols.at(at)?;
+    let Some(found) = symbols.at(at) else { return former(snapshot, at, pages) };
     let module = snapshot.program.module();
     let text = match &found.symbol {
         Symbol::Function(name) => block("pto", &head(snapshot, name)?),
@@ -47,6 +47,17 @@ fn name(snapshot: &Snapshot, at: u32, pages: &dyn Pages) -> Option<(Span, String
         }
     };
     Some((found.span, text))
+}
+
+/// A value of a function that cannot be read any more, as the last version that could be read had it.
+fn former(snapshot: &Snapshot, at: u32, pages: &dyn Pages) -> Option<(Span, String)> {
+    let good = snapshot.good.as_deref()?;
+    let (_, token) = snapshot.tokens().at(at).filter(|(_, t)| t.kind == Tok::Percent)?;
+    let module = good.program.module();
+    let name = module.names.find(snapshot.text.slice(token.span).trim_start_matches('%'))?;
+    let mut found = module.funcs.iter().filter_map(|func| Some((func, func.find(name)?)));
+    let (func, value) = found.next()?;
+    Some((token.span, self::value(good, func, value, pages)))
 }
 
 /// The head of a function, as it is written.

@@ -233,7 +233,7 @@ impl Server {
             Method::TextDocumentCodeAction => self.of::<lsp::CodeActionRequest>(
                 params,
                 |p| p.text_document,
-                |s, p| Ok(Some(actions::actions(s, s.text.span(p.range)))),
+                |s, p| Ok(Some(actions::actions(s, s.text.span(p.range), &p.context.only.unwrap_or_default()))),
             ),
             Method::TextDocumentInlayHint => self.of::<lsp::InlayHintRequest>(
                 params,

@@ -13,6 +13,9 @@ use tessera_asm::{Comment, Tok, Token};
 use tessera_ir::{Func, Op};
 use tessera_isa::diag::Span;
 
+/// In a shorter text everything is found out at once.
+const SMALL: usize = 16 << 10;
+
 /// A version of a document.
 pub struct Snapshot {
     pub uri: Uri,
@@ -111,6 +114,19 @@ impl Snapshot {
     /// Every name with what it stands for.
     pub fn symbols(&self) -> &Symbols {
         self.symbols.get_or_init(|| Symbols::new(self))
+    }
+
+    /// Is the text so short that nobody waits for what is found out about it?
+    pub fn is_small(&self) -> bool {
+        self.text.text.len() < SMALL
+    }
+
+    /// Everything that is wrong, as far as it is known: in a long text the worker finds it out.
+    pub fn known(&self) -> (&[Finding], &[Finding]) {
+        match self.is_small() {
+            true => (self.findings(), self.races()),
+            false => (self.findings.get().map_or(&[], |f| f), self.races.get().map_or(&[], |f| f)),
+        }
     }
 
     /// What the text and the rules say.

@@ -1,7 +1,8 @@
 //! Every name of a text with what it stands for: values, functions and aliases.
 
 use crate::snapshot::Snapshot;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::cell::OnceCell;
 use tessera_asm::{Tok, Token};
 use tessera_ir::{Func, Type, ValueId};
 use tessera_isa::diag::Span;
@@ -30,7 +31,6 @@ pub struct Occurrence {
 #[derive(Debug, Default)]
 pub struct Symbols {
     pub list: Vec<Occurrence>,
-    by_symbol: HashMap<Symbol, Vec<u32>>,
     /// By place of definition: function and value.
     values: HashMap<u32, (usize, ValueId)>,
 }
@@ -41,11 +41,7 @@ impl Symbols {
         let tokens = &snapshot.tokens().list;
         let list: Vec<Occurrence> =
             tokens.iter().enumerate().filter_map(|(n, token)| finder.occurrence(tokens, n, *token)).collect();
-        let mut by_symbol: HashMap<Symbol, Vec<u32>> = HashMap::new();
-        for (n, found) in list.iter().enumerate() {
-            by_symbol.entry(found.symbol.clone()).or_default().push(n as u32);
-        }
-        Symbols { list, by_symbol, values: finder.values }
+        Symbols { list, values: finder.values }
     }
 
     /// The name that a byte stands in or at the edge of.
@@ -57,8 +53,7 @@ impl Symbols {
 
     /// Everywhere that a symbol is named.
     pub fn of(&self, symbol: &Symbol) -> impl Iterator<Item = &Occurrence> {
-        let places = self.by_symbol.get(symbol).map_or(&[][..], |list| list);
-        places.iter().filter_map(|n| self.list.get(*n as usize))
+        self.list.iter().filter(move |found| found.symbol == *symbol)
     }
 
     /// Where it is defined.
@@ -80,8 +75,8 @@ struct Finder<'a> {
     /// By place of a name: the place of its value's definition.
     uses: HashMap<u32, u32>,
     values: HashMap<u32, (usize, ValueId)>,
-    /// By function's extent and name: where the values of that name are defined, in order.
-    by_name: HashMap<(usize, String), Vec<u32>>,
+    /// By function's extent and name: where the values of that name are defined, in order. Only texts with errors need it.
+    by_name: OnceCell<HashMap<(usize, &'a str), Vec<u32>>>,
     functions: HashSet<&'a str>,
     /// The names that are aliases, with their signs.
     aliases: HashSet<&'a str>,
@@ -90,18 +85,12 @@ struct Finder<'a> {
 impl<'a> Finder<'a> {
     fn new(snapshot: &'a Snapshot) -> Self {
         let module = snapshot.program.module();
-        let (mut uses, mut values, mut by_name) = (HashMap::new(), HashMap::new(), HashMap::<_, Vec<u32>>::new());
+        let (mut uses, mut values) = (HashMap::default(), HashMap::default());
         for (n, func) in module.funcs.iter().enumerate() {
             for (id, value) in func.values.iter().enumerate() {
                 let start = value.span.start;
                 values.entry(start).or_insert((n, ValueId(id as u32)));
                 uses.entry(start).or_insert(start);
-                let name = module.names.text(value.name);
-                let base = name.split_once('#').map_or(name, |(base, _)| base);
-                let places = by_name.entry((extent(snapshot, start), base.to_string())).or_default();
-                if places.last() != Some(&start) {
-                    places.push(start);
-                }
             }
             for operand in func.ops.iter().flat_map(|op| &op.operands) {
                 if let Some(value) = operand.arg.value() {
@@ -114,7 +103,7 @@ impl<'a> Finder<'a> {
         let is_alias = |(a, b): &(&Token, &Token)| matches!(a.kind, Tok::Bang | Tok::Hash) && b.kind == Tok::Equal;
         let pairs = tokens.iter().zip(tokens.iter().skip(1)).filter(is_alias);
         let aliases = pairs.filter(|(a, _)| a.first).map(|(a, _)| snapshot.text.slice(a.span)).collect();
-        Finder { functions: functions.collect(), aliases, snapshot, uses, values, by_name }
+        Finder { functions: functions.collect(), aliases, snapshot, uses, values, by_name: OnceCell::new() }
     }
 
     fn occurrence(&mut self, tokens: &[Token], n: usize, token: Token) -> Option<Occurrence> {
@@ -156,10 +145,24 @@ impl<'a> Finder<'a> {
     /// What a name means where the statement around it could not be read: the value of that name that is defined last
     /// before it in the same function.
     fn by_scope(&self, base: &str, at: u32) -> Option<u32> {
-        let name = base.trim_start_matches('%').to_string();
-        let places = self.by_name.get(&(extent(self.snapshot, at), name))?;
+        let by_name = self.by_name.get_or_init(|| by_name(self.snapshot));
+        let places = by_name.get(&(extent(self.snapshot, at), base.trim_start_matches('%')))?;
         places.iter().rev().find(|start| **start <= at).or(places.first()).copied()
     }
+}
+
+fn by_name(snapshot: &Snapshot) -> HashMap<(usize, &str), Vec<u32>> {
+    let module = snapshot.program.module();
+    let mut all: HashMap<(usize, &str), Vec<u32>> = HashMap::default();
+    for value in module.funcs.iter().flat_map(|func| &func.values) {
+        let (start, name) = (value.span.start, module.names.text(value.name));
+        let base = name.split_once('#').map_or(name, |(base, _)| base);
+        let places = all.entry((extent(snapshot, start), base)).or_default();
+        if places.last() != Some(&start) {
+            places.push(start);
+        }
+    }
+    all
 }
 
 /// The function that a byte stands in, by its position among those of the text.

@@ -12,9 +12,6 @@ use std::time::Duration;
 /// How long nothing may change before heavy work starts.
 const REST: Duration = Duration::from_millis(150);
 
-/// In a shorter text the order of the pipes is judged at once, so that what was found does not vanish while one types.
-const SMALL: usize = 16 << 10;
-
 /// What the worker is told.
 pub enum Task {
     Judge(Arc<Snapshot>),
@@ -77,7 +74,8 @@ impl Worker {
             self.take(task);
         }
         if let Some(snapshot) = self.next(Stage::Rules) {
-            guarded(|| self.tell(&snapshot, snapshot.text.text.len() < SMALL));
+            // In a short text what was found does not vanish while one types.
+            guarded(|| self.tell(&snapshot, snapshot.is_small()));
             return true;
         }
         let waits = self.newest.values().any(|(_, stage)| *stage == Stage::Rest);
@@ -105,7 +103,7 @@ impl Worker {
     }
 
     fn heavy(&self, snapshot: &Snapshot) {
-        if !snapshot.races().is_empty() && snapshot.text.text.len() >= SMALL {
+        if !snapshot.is_small() && !snapshot.races().is_empty() {
             self.tell(snapshot, true);
         }
         snapshot.places();

@@ -31,6 +31,7 @@ use between::Between;
 use order::Order;
 use races::Found;
 use report::Reporter;
+use std::sync::Arc;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Fifos, Func, Module, Op, Runs, ValueId};
 use tessera_isa::diag::{Diagnostic, Severity, Span};
@@ -65,6 +66,15 @@ pub enum Mode {
     Auto,
 }
 
+/// What a run knows besides the numbers of its arguments.
+#[derive(Clone, Debug, Default)]
+pub struct RunValues {
+    /// The bytes behind arguments, before the run, from which scalars may be loaded.
+    pub buffers: Vec<(ValueId, Arc<[u8]>)>,
+    /// The number of the block, and how many there are.
+    pub block: [i64; 2],
+}
+
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -76,12 +86,21 @@ pub struct Options {
     pub redundant: bool,
     /// Arguments whose numbers are known, as in one run.
     pub values: Vec<(ValueId, i64)>,
+    /// What else one run knows.
+    pub run: Option<RunValues>,
     pub limits: Limits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { mode: None, disjoint: true, redundant: false, values: Vec::new(), limits: Limits::default() }
+        Options {
+            mode: None,
+            disjoint: true,
+            redundant: false,
+            values: Vec::new(),
+            run: None,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -204,22 +223,22 @@ pub fn check(
         exact: None,
     };
     let subjects: Vec<Subject<'_>> = processes(func).iter().map(|core| subject(*core)).collect();
-    let (mut report, _) = judged(&subjects, &constants, text);
+    let (mut report, _) = judged(&subjects, &constants, options.run.as_ref(), text);
     if options.redundant {
-        let useless = redundant::find(&subjects, &constants, &report);
+        let useless = redundant::find(&subjects, &constants, options.run.as_ref(), &report);
         report.diagnostics.extend(useless);
     }
     report
 }
 
 /// Judges these processes on every path; tells also how much there was to look at.
-fn judged(subjects: &[Subject<'_>], constants: &Constants, text: &str) -> (Report, u64) {
+fn judged(subjects: &[Subject<'_>], constants: &Constants, run: Option<&RunValues>, text: &str) -> (Report, u64) {
     let Some(Subject { module, func, profile, limits, .. }) = subjects.first().copied() else {
         return (Report { verdict: Verdict::RaceFree, diagnostics: Vec::new() }, 0);
     };
     let fifos = Fifos::new(module, func);
     let mut reporter = Reporter::new(module, func, profile, text);
-    let mut choices = Choices::default();
+    let mut choices = Choices::of_run(run.cloned());
     let mut undecided = None;
     let mut total = 0;
     loop {

@@ -47,7 +47,13 @@ pub fn run(_: &Args) -> Outcome {
     let (connection, threads) = Connection::stdio();
     let ended = tessera_lsp::serve(connection, Arc::new(CommandPages));
     let exit = ended.map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-    // What cannot be read or written any more has no reader.
-    let _ = threads.join();
-    Ok(if exit == Exit::Orderly { FINE } else { PROGRAM_ERROR })
+    let read = threads.join();
+    match (exit, read) {
+        (Exit::Orderly, _) => Ok(FINE),
+        (Exit::Abrupt, Ok(())) => Ok(PROGRAM_ERROR),
+        (Exit::Abrupt, Err(error)) => {
+            let message = format!("the editor's message cannot be read: {error}");
+            Err(Failure { code: PROGRAM_ERROR, message })
+        }
+    }
 }

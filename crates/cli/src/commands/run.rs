@@ -17,9 +17,12 @@ use crate::words;
 use std::path::PathBuf;
 use tessera::case::Case;
 use tessera::program::Setting;
-use tessera::{Diagnostic, Error, Kernel, OrderOptions, Profile, Program, Severity};
+use tessera::{Diagnostic, Error, Kernel, OrderOptions, OrderRun, Profile, Program, Severity};
 
 pub use ready::Ready;
+
+/// More blocks than this are not judged: they do what those before them do, elsewhere.
+const JUDGED_BLOCKS: u32 = 8;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -117,13 +120,24 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let shapes = kernel.shapes(&bindings);
     let (progress, shown) = progress::steps("running", args.blocks);
     bindings.progress = Some(progress);
-    let options = OrderOptions { values: kernel.integers(&bindings), ..args.order.options() };
+    let values = kernel.integers(&bindings);
+    // The blocks differ in their numbers; the first few tell what there is to tell.
+    let runs: Vec<OrderRun> = match args.races {
+        true => (0..args.blocks.clamp(1, JUDGED_BLOCKS)).map(|block| kernel.run_values(&bindings, block)).collect(),
+        false => Vec::new(),
+    };
     let outcome = kernel.execute(bindings);
     drop(shown);
-    if args.races && !outcome.failed() {
-        match kernel.order(&options) {
-            Ok(report) => findings.extend(args.policy.apply(report.diagnostics)),
-            Err(error) => findings.extend(words::diagnostics(&error)),
+    for run in runs.into_iter().filter(|_| !outcome.failed()) {
+        let options = OrderOptions { values: values.clone(), run: Some(run), ..args.order.options() };
+        let found = match kernel.order(&options) {
+            Ok(report) => args.policy.apply(report.diagnostics),
+            Err(error) => words::diagnostics(&error),
+        };
+        for d in found {
+            if !findings.contains(&d) {
+                findings.push(d);
+            }
         }
     }
     for d in args.policy.apply(words::found(&kernel, outcome.diagnostics.clone())) {

@@ -148,3 +148,38 @@ fn no_text_ends_the_session() {
     }
     assert_eq!(client.close(), Exit::Orderly);
 }
+
+/// The command as a process: what it is sent, its exit code, and what it says on standard error.
+fn process(input: &str) -> (Option<i32>, String) {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
+    command.arg("lsp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn the_command_ends_as_the_protocol_says() {
+    let message = |value: Value| {
+        let text = value.to_string();
+        format!("Content-Length: {}\r\n\r\n{text}", text.len())
+    };
+    let initialize =
+        message(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}));
+    let shutdown = message(json!({"jsonrpc": "2.0", "id": "two", "method": "shutdown"}));
+    let exit = message(json!({"jsonrpc": "2.0", "method": "exit"}));
+    assert_eq!(process(&format!("{initialize}{shutdown}{exit}")), (Some(0), String::new()));
+    assert_eq!(process(&format!("{initialize}{exit}")), (Some(1), String::new()));
+    assert_eq!(process(""), (Some(1), String::new()));
+    for bad in
+        ["hello\r\n\r\n", "Content-Length: 5\r\n\r\n{\"a\"", "Content-Length: x\r\n\r\n", "Content-Length: 2\r\n\r\n{}"]
+    {
+        let (code, text) = process(bad);
+        assert_eq!(code, Some(1), "{bad}: {text}");
+        assert!(text.starts_with("error: the editor's message cannot be read: "), "{bad}: {text}");
+        assert!(!text.contains("panicked"), "{text}");
+    }
+}

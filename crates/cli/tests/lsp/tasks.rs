@@ -274,6 +274,11 @@ fn broken_text_keeps_what_was_known() {
     assert!(hover(&mut client, at).contains("UB 0x0"));
     let at = client.text.find("ins(%a, \n").unwrap() + "ins(%a, ".len();
     assert_eq!(labels(&mut client, at), ["%c", "%a"]);
+    // A head that cannot be read takes its function with it; what was known of its values is not lost.
+    let broken = RACE.replace("@twice(%g: !pto.ptr<f32>,", "@twice(%g !pto.ptr<f32>,");
+    client.change(&broken);
+    let at = client.text.find("%c =").unwrap() + 1;
+    assert!(hover(&mut client, at).contains("UB 0x400"));
     // Nothing is formatted that cannot be read.
     let options = json!({"options": {"tabSize": 2, "insertSpaces": true}});
     assert_eq!(client.of("textDocument/formatting", options).unwrap(), Value::Null);

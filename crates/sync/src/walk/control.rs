@@ -179,10 +179,19 @@ impl<'a> Walk<'a> {
             this.turn.pop();
             done
         };
-        if self.subject.exact.is_some() {
+        // A run knows when it ends.
+        if self.subject.exact.is_some() || self.choices.run.is_some() {
             first(self, carried)?;
             for i in 0.. {
-                if !self.truth(id, op, w.condition)? {
+                let holds = match self.known(w.condition) {
+                    Some(holds) => holds != 0,
+                    None if self.subject.exact.is_some() => self.truth(id, op, w.condition)?,
+                    None => {
+                        let why = "how often scf.while runs depends on what the run computes";
+                        return Err(Undecided::at(op.span, why));
+                    }
+                };
+                if !holds {
                     break;
                 }
                 self.count(op)?;
@@ -342,6 +351,7 @@ impl<'a> Walk<'a> {
         self.trace.events.truncate(sizes.0);
         self.trace.accesses.truncate(sizes.1);
         self.trace.misuses.truncate(sizes.2);
+        self.misused = self.trace.misuses.iter().map(|m| (m.op, m.rule)).collect();
         self.trace.turns.truncate(sizes.3);
         self.trace.ticks.truncate(ticks);
         self.trace.named.retain(|event, _| (*event as usize) < sizes.0);

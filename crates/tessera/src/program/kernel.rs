@@ -7,7 +7,7 @@ use tessera_exec::interp::{Input, Limits, Outcome, Progress, Run, run};
 use tessera_ir::{Func, Module, ValueId};
 use tessera_isa::codec::Number;
 use tessera_plan::Placement;
-use tessera_sync::{Options as OrderOptions, Report as OrderReport};
+use tessera_sync::{Options as OrderOptions, Report as OrderReport, RunValues as OrderRun};
 
 /// A function of a program, without calls, and what it is to run with.
 #[derive(Clone, Debug)]
@@ -122,6 +122,16 @@ impl Kernel {
             _ => None,
         };
         bindings.inputs.iter().filter_map(known).collect()
+    }
+
+    /// What one block of a run knows of its scalars: what [`Kernel::integers`] says, and integers that it may load.
+    pub fn run_values(&self, bindings: &Bindings, block: u32) -> OrderRun {
+        let buffer = |(value, input): &(ValueId, Input)| match input {
+            Input::Buffer { bytes, elem, .. } if !elem.is_float() => Some((*value, bytes.as_slice().into())),
+            _ => None,
+        };
+        let buffers = bindings.inputs.iter().filter_map(buffer).collect();
+        OrderRun { buffers, block: [block.into(), bindings.blocks.into()] }
     }
 
     /// Runs the kernel. Static errors are [`Program::check`]'s to find; a run reports what it comes across.
