@@ -338,6 +338,7 @@ impl<'a> Walk<'a> {
         self.trace.events.truncate(sizes.0);
         self.trace.accesses.truncate(sizes.1);
         self.trace.misuses.truncate(sizes.2);
+        self.misused = self.trace.misuses.iter().map(|m| (m.op, m.rule)).collect();
         self.trace.turns.truncate(sizes.3);
         self.trace.ticks.truncate(ticks);
         self.trace.named.retain(|event, _| (*event as usize) < sizes.0);

@@ -110,6 +110,8 @@ pub(crate) struct Walk<'a> {
     found: FxHashMap<OpId, u32>,
     /// The operation that the walk is at.
     at: Option<OpId>,
+    /// Order operations that are wrong by themselves, and the rules that they break.
+    misused: FxHashSet<(OpId, &'static str)>,
     /// The buffers that the process wrote to.
     written: FxHashSet<Root>,
     fifos: Fifos,
@@ -163,6 +165,7 @@ pub(crate) fn walk(
         symbols,
         found: FxHashMap::default(),
         at: None,
+        misused: FxHashSet::default(),
         written: FxHashSet::default(),
         fifos: Fifos::new(subject.module, func),
         kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },

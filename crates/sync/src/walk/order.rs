@@ -83,7 +83,7 @@ impl<'a> Walk<'a> {
     }
 
     fn misuse(&mut self, op: OpId, rule: &'static str, what: String, help: String, always: bool) {
-        if !self.trace.misuses.iter().any(|m| (m.op, m.rule) == (op, rule)) {
+        if self.misused.insert((op, rule)) {
             self.trace.misuses.push(Misuse { rule, op, what, help, always });
         }
     }
