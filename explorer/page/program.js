@@ -40,7 +40,6 @@ const Program = {
     $("races-verdict").textContent = races ? races.verdict : "";
     $("races-verdict").className = races && races.verdict === "races" ? "bad" : "good";
     this.list($("races"), races ? races.findings : []);
-    $("timeline").innerHTML = a.timeline || "";
     this.map();
     this.steps();
     say(a.no_kernel || "");

@@ -70,7 +70,7 @@ fn arguments(kernel: &Kernel, contents: impl Fn(&str) -> String, number: impl Fn
                 Some(number(name, shown(n.1)))
             }
             Need::Nothing => None,
-            _ => suggestion.fill.iter().any(|(v, _)| *v == a.value).then(|| contents(name)),
+            _ => suggestion.fill.iter().any(|(v, ..)| *v == a.value).then(|| contents(name)),
         }
     };
     kernel.arguments().into_iter().filter_map(one).collect()

@@ -43,7 +43,7 @@ fn given(kernel: &Kernel, set: &BTreeMap<String, JsonNumber>) -> Given {
             given.set.push((name, Literal::Number(number)));
         }
     }
-    let shapes = suggestion.fill.into_iter().filter_map(|(v, shape)| Some((kernel.name(v).to_string(), shape?)));
+    let shapes = suggestion.fill.into_iter().filter_map(|(v, _, shape)| Some((kernel.name(v).to_string(), shape?)));
     given.shapes.extend(shapes);
     given
 }

@@ -885,6 +885,14 @@ enum TesseraStatus tessera_diagnostic(const struct TesseraMachine *machine,
                                       uint32_t index,
                                       struct TesseraDiagnostic *diagnostic);
 
+// A number for the instruction that was issued last, with which `tessera_again` issues it again; 0 where it has none.
+uint64_t tessera_issued(struct TesseraMachine *machine);
+
+// Issues an instruction again by its number. `TESSERA_STATUS_ARGUMENT`, and nothing was changed: it has to be issued in full, because
+// the number means nothing any more, or because something is to be said about it.
+enum TesseraStatus tessera_again(struct TesseraMachine *machine,
+                                 uint64_t number);
+
 // The address of automatic storage on the host; it stays there until it is freed.
 enum TesseraStatus tessera_storage_data(struct TesseraMachine *machine, uint64_t handle, void **data);
 

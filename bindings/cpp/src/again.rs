@@ -1,136 +1,98 @@
-//! Calls that were made before: a kernel's loop issues the same instructions on the same tiles again and again.
+//! Instructions that are issued again: a kernel's loop issues the same ones on the same tiles.
 //!
-//! What a call says is compared word by word with what an earlier one said. Where they are equal, and nothing has happened to the
-//! machine since that could make a difference, descriptors are not read again.
+//! Who issues an instruction may ask for a number that stands for it. As long as nothing has happened to the machine that could make a
+//! difference, the number issues it again, and no descriptor is made or read.
 
-use crate::abi::{TesseraAttr, TesseraInst, TesseraScalar, TesseraStorage, TesseraTileArg};
+#![allow(clippy::missing_safety_doc, reason = "the module comment of `calls` says it for all")]
+
+use crate::abi::{TesseraStatus, TesseraStorage, TesseraTileArg};
+use crate::convert::Refusal;
 use crate::machine::TesseraMachine;
 use tessera_exec::engine::{Pointed, Ticket};
 
-/// So many calls are remembered; a power of two.
-const SLOTS: usize = 256;
+/// So many instructions have numbers.
+const MOST: usize = 1 << 12;
 
-/// Structures that are whole words of eight bytes, without padding.
-trait Words: Sized {
-    const WHOLE: () = assert!(size_of::<Self>().is_multiple_of(8) && align_of::<Self>() == 8);
-}
-
-impl Words for TesseraTileArg {}
-impl Words for TesseraScalar {}
-impl Words for TesseraAttr {}
-
-/// What a list is in memory.
-#[inline]
-fn words<T: Words>(list: &[T]) -> &[u64] {
-    const { T::WHOLE };
-    // SAFETY: so many whole words, aligned, and every field of these structures is an integer of four or eight bytes.
-    unsafe { std::slice::from_raw_parts(list.as_ptr().cast(), size_of_val(list) / 8) }
-}
-
-/// An instruction as a call says it.
+/// An instruction that can be issued again.
 #[derive(Clone, Copy)]
-pub(crate) struct Said<'a> {
-    head: [u64; 2],
-    parts: [&'a [u64]; 3],
-}
-
-impl<'a> Said<'a> {
-    /// `None` for an instruction on a conv tile, which few loops have.
-    #[inline]
-    pub fn new(
-        inst: &TesseraInst,
-        tiles: &'a [TesseraTileArg],
-        scalars: &'a [TesseraScalar],
-        attrs: &'a [TesseraAttr],
-    ) -> Option<Self> {
-        let word = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-        let counts = inst.tile_count << 16 | inst.scalar_count << 8 | inst.attr_count;
-        let head = [word(inst.op, inst.form), counts.into()];
-        inst.conv.is_null().then(|| Said { head, parts: [words(tiles), words(scalars), words(attrs)] })
-    }
-
-    #[inline]
-    fn slot(&self, tiles: &[TesseraTileArg]) -> usize {
-        let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-        let hash = tiles.iter().fold(mix(0, self.head[0]), |sum, t| mix(sum, t.tile.storage));
-        (hash >> 40) as usize % SLOTS
-    }
-
-    #[inline]
-    fn is(&self, key: &[u64]) -> bool {
-        let Some((head, mut rest)) = key.split_first_chunk() else { return false };
-        *head == self.head
-            && self.parts.iter().all(|part| {
-                let (first, others) = rest.split_at_checked(part.len()).unwrap_or_default();
-                rest = others;
-                first == *part
-            })
-    }
-
-    fn key(&self) -> Box<[u64]> {
-        self.head.iter().chain(self.parts.into_iter().flatten()).copied().collect()
-    }
-}
-
-struct Known {
-    key: Box<[u64]>,
+pub(crate) struct Known {
     ticket: Ticket,
     /// Until when it counts: automatic storage may be freed.
     age: Option<u64>,
 }
 
-/// The calls that are remembered.
+/// The instructions that have numbers.
 #[derive(Default)]
 pub(crate) struct Calls {
-    slots: Vec<Option<Known>>,
+    list: Vec<Known>,
+    /// How often all of them were forgotten.
+    generation: u32,
     /// How often automatic storage was freed.
     age: u64,
+    /// The instruction that was issued last.
+    last: Option<Known>,
 }
 
 impl Calls {
     /// Something has changed that calls do not say.
     pub fn forget(&mut self) {
-        self.slots.clear();
+        self.list.clear();
+        self.generation = self.generation.wrapping_add(1);
+        self.last = None;
     }
 
     /// The same, for tiles without an address of their own.
     pub fn forget_automatic(&mut self) {
         self.age += 1;
     }
+
+    fn number(&mut self) -> Option<u64> {
+        let last = self.last.take()?;
+        if self.list.len() >= MOST {
+            self.forget();
+        }
+        self.list.push(last);
+        Some(u64::from(self.generation) << 32 | self.list.len() as u64)
+    }
+
+    #[inline]
+    fn find(&self, number: u64) -> Option<Ticket> {
+        let known = self.list.get((number as u32 as usize).checked_sub(1)?)?;
+        let is_valid = number >> 32 == u64::from(self.generation) && known.age.is_none_or(|age| age == self.age);
+        is_valid.then_some(known.ticket)
+    }
 }
 
 impl TesseraMachine {
-    /// Makes a call again that was made before; tells whether it was. One that fails is looked at anew.
-    #[inline]
-    pub(crate) fn again(&mut self, said: Said<'_>, tiles: &[TesseraTileArg]) -> bool {
-        let age = self.calls.age;
-        let known = self.calls.slots.get(said.slot(tiles)).and_then(Option::as_ref);
-        match known {
-            Some(known) if known.age.is_none_or(|a| a == age) && said.is(&known.key) => {
-                self.engine.again(known.ticket).unwrap_or(false)
-            }
-            _ => false,
-        }
-    }
-
-    /// Remembers the call that was made, unless it is about memory of the caller's own.
-    pub(crate) fn remember(&mut self, said: Said<'_>, tiles: &[TesseraTileArg]) {
-        let Some(ticket) = self.engine.ticket() else { return };
+    /// Notes that an instruction was issued that binds no tile, unless it is about memory of the caller's own.
+    pub(crate) fn note_issued(&mut self, tiles: &[TesseraTileArg]) {
         let mut is_automatic = false;
-        for tile in tiles.iter().map(|t| t.tile) {
-            match self.engine.pointed(tile.storage.wrapping_add(tile.offset)) {
-                _ if tile.storage_kind == TesseraStorage::Address as u32 => {}
-                Pointed::Memory(..) => {}
-                Pointed::Pool(..) => is_automatic = true,
-                Pointed::Elsewhere => return,
-            }
-        }
-        if self.calls.slots.is_empty() {
-            self.calls.slots.resize_with(SLOTS, || None);
-        }
+        let is_ours = tiles.iter().map(|t| t.tile).all(|tile| {
+            let pointed = self.engine.pointed(tile.storage.wrapping_add(tile.offset));
+            is_automatic |= matches!(pointed, Pointed::Pool(..));
+            tile.storage_kind == TesseraStorage::Address as u32 || !matches!(pointed, Pointed::Elsewhere)
+        });
         let age = is_automatic.then_some(self.calls.age);
-        if let Some(slot) = self.calls.slots.get_mut(said.slot(tiles)) {
-            *slot = Some(Known { key: said.key(), ticket, age });
-        }
+        self.calls.last = self.engine.ticket().filter(|_| is_ours).map(|ticket| Known { ticket, age });
     }
+}
+
+/// A number for the instruction that was issued last, with which `tessera_again` issues it again; 0 where it has none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_issued(machine: *mut TesseraMachine) -> u64 {
+    // SAFETY: null, or a machine of this thread's (see `calls`).
+    unsafe { machine.as_mut() }.and_then(|m| m.calls.number()).unwrap_or(0)
+}
+
+/// Issues an instruction again by its number. `TESSERA_STATUS_ARGUMENT`, and nothing was changed: it has to be issued in full, because
+/// the number means nothing any more, or because something is to be said about it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_again(machine: *mut TesseraMachine, number: u64) -> TesseraStatus {
+    TesseraMachine::call(machine, |m| {
+        let again = m.calls.find(number).map(|ticket| m.engine.again(ticket));
+        match again {
+            Some(Ok(true)) => Ok(Vec::new()),
+            _ => Err(Refusal { status: TesseraStatus::Argument, found: Vec::new() }),
+        }
+    })
 }

@@ -7,7 +7,6 @@
 #![allow(clippy::missing_safety_doc, reason = "the module comment says it for all; functions say what they add")]
 
 use crate::abi::*;
-use crate::again::Said;
 use crate::convert::{self, Answer, Refusal};
 use crate::machine::{TesseraMachine, guarded};
 use crate::view::View;
@@ -200,10 +199,6 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
             let scalars = array(inst.scalars, inst.scalar_count, "scalars")?;
             (inst, tiles, scalars, array(inst.attrs, inst.attr_count, "attributes")?, inst.conv.as_ref())
         };
-        let said = Said::new(inst, tiles, scalars, attrs);
-        if said.is_some_and(|said| m.again(said, tiles)) {
-            return Ok(Vec::new());
-        }
         let op = convert::op(inst.op, false)?;
         let attrs = convert::attrs(op, attrs)?;
         if op.info().forms.is_empty() {
@@ -213,8 +208,8 @@ pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *cons
         let mut inst = convert::inst((op, form), m.profile, tiles, scalars, conv)?;
         inst.attrs = attrs;
         let found = m.issue(inst)?;
-        if let Some(said) = said.filter(|_| op.binds(m.profile).is_none()) {
-            m.remember(said, tiles);
+        if conv.is_none() && op.binds(m.profile).is_none() {
+            m.note_issued(tiles);
         }
         Ok(found)
     })
@@ -274,7 +269,7 @@ pub unsafe extern "C" fn tessera_load(
     tile: *const TesseraTile,
     view: *const TesseraView,
 ) -> TesseraStatus {
-    call!(machine, [tile, view], |m| m.load(tile, &View::new(view)?))
+    call!(machine, [tile, view], |m| m.load(tile, &mut View::new(view)?))
 }
 
 /// TLOAD of a conv tile from a view of the same dimensions.

@@ -8,7 +8,7 @@
 
 pub mod abi;
 pub mod addresses;
-mod again;
+pub mod again;
 pub mod calls;
 mod convert;
 mod machine;

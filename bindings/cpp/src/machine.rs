@@ -9,7 +9,8 @@ use crate::view::View;
 use smallvec::SmallVec;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tessera_exec::engine::{Engine, TileId};
+use tessera_exec::engine::{Engine, Pointed, TileId, combines};
+use tessera_exec::kernels::AlignedBytes;
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::inst::{Attrs, Inst, TileArg};
 use tessera_isa::ops::{AttrName, Bind, Effect, Form, Opcode, Role};
@@ -198,11 +199,21 @@ impl TesseraMachine {
 
     /// An instruction with a view of the caller's memory.
     pub(crate) fn transfer(&mut self, mut inst: Inst, view: &mut View) -> Answer<Vec<Diagnostic>> {
+        let is_alone = inst.tiles.iter().all(|t| self.lent_of(t).is_none());
         let tiles = self.describe_all(&mut inst)?;
         inst.global = Some(view.global.clone());
-        let (taken, done) = self.engine.transfer_with(&inst, &tiles, view.len, |_| view.contents())?;
-        let (mut found, is_undefined) = (done.warnings.to_vec(), done.stored_undefined);
-        view.leave(&taken);
+        let (mut found, is_undefined) = match self.lent_view(&inst, view).filter(|_| is_alone) {
+            Some(bytes) => {
+                let done = self.engine.transfer_lent(&inst, &tiles, bytes)?;
+                (done.warnings.to_vec(), done.stored_undefined)
+            }
+            None => {
+                let (taken, done) = self.engine.transfer_with(&inst, &tiles, view.len, |_| view.contents())?;
+                let told = (done.warnings.to_vec(), done.stored_undefined);
+                view.leave(&taken);
+                told
+            }
+        };
         if let (Some((_, tile)), true) = (tiles.first(), is_undefined) {
             found.push(self.count_undefined(*tile, 0)?);
         }
@@ -232,14 +243,24 @@ impl TesseraMachine {
         Ok(tiles)
     }
 
-    pub(crate) fn load(&mut self, t: &TesseraTile, view: &View) -> Answer<Vec<Diagnostic>> {
-        let tile = self.tile(Role::Dst, t)?;
-        self.load_into(tile, view)
+    pub(crate) fn load(&mut self, t: &TesseraTile, view: &mut View) -> Answer<Vec<Diagnostic>> {
+        let mut inst = Inst::tload(self.profile);
+        inst.tiles.push(convert::tile_arg(Role::Dst, t, self.profile)?);
+        self.transfer(inst, view)
     }
 
     pub(crate) fn load_conv(&mut self, c: &TesseraConv, view: &View) -> Answer<Vec<Diagnostic>> {
         let tile = self.conv(c)?;
         self.load_into(tile, view)
+    }
+
+    /// The view's bytes where they are: not those of the machine's own memories, and not what one thread after the other must
+    /// change.
+    fn lent_view(&self, inst: &Inst, view: &View) -> Option<AlignedBytes> {
+        let is_elsewhere = |at: usize| matches!(self.engine.pointed(at as u64), Pointed::Elsewhere);
+        let (first, last) = (view.start as usize, (view.start as usize).checked_add(view.len)?.checked_sub(1)?);
+        let is_own = !combines(inst) && is_elsewhere(first) && is_elsewhere(last);
+        view.lent().filter(|_| is_own)
     }
 
     fn load_into(&mut self, tile: TileId, view: &View) -> Answer<Vec<Diagnostic>> {
@@ -304,16 +325,6 @@ impl TesseraMachine {
         let (_, tile) = self.whole(0, t)?;
         self.engine.undefine(tile);
         Ok(())
-    }
-
-    fn tile(&mut self, role: Role, t: &TesseraTile) -> Answer<TileId> {
-        let arg = convert::tile_arg(role, t, self.profile)?;
-        self.check_place(&arg)?;
-        if arg.place.is_none() {
-            return Err(Refusal::argument(format!("the tile {role} has no storage")));
-        }
-        self.lend([&arg]);
-        Ok(self.engine.describe(0, &arg, None)?)
     }
 
     /// A tile that is read or written as bytes: it needs storage.

@@ -5,7 +5,7 @@ use crate::calls::given;
 use crate::convert::{Answer, Refusal, elem, word};
 use crate::machine::{TesseraMachine, span};
 use crate::view::registered;
-use tessera_exec::engine::{Pointed, TileId};
+use tessera_exec::engine::TileId;
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::inst::{Place, Root, TileArg};
 use tessera_isa::layout::{Axis, Digit, Layout};
@@ -72,24 +72,19 @@ impl TesseraMachine {
         }
         self.lend([&to, &from]);
         let (dst, src) = (self.engine.describe(0, &to, None)?, self.engine.describe(1, &from, None)?);
-        if self.is_own(&to) && !self.is_own(&from) {
+        if self.lent_of(&to).is_some() && self.lent_of(&from).is_none() {
             return self.store_matrix((dst, &to.layout), src, at, extent);
         }
         self.engine.copy_once((src, at), (dst, [0, 0]), extent)?;
         Ok(Vec::new())
     }
 
-    /// Is it memory of the caller's own?
-    fn is_own(&self, arg: &TileArg) -> bool {
-        arg.place.is_some_and(|place| matches!(self.engine.pointed(place.start), Pointed::Elsewhere))
-    }
-
     /// `gm-bounds`, where the buffer is known.
     fn check_bounds(&self, arg: &TileArg) -> Answer<()> {
-        let Some(place) = arg.place.filter(|_| self.is_own(arg)) else { return Ok(()) };
-        match registered(place.start as usize) {
-            Some((_, rest)) if span(arg) > rest as u64 => {
-                let what = format!("the view spans {} bytes, and the buffer has {rest} from there on", span(arg));
+        let Some((first, end)) = self.lent_of(arg) else { return Ok(()) };
+        match registered(first as usize) {
+            Some((_, rest)) if end - first > rest as u64 => {
+                let what = format!("the view spans {} bytes, and the buffer has {rest} from there on", end - first);
                 Err(Fault::new("gm-bounds", what).help("check its extents and strides").into())
             }
             _ => Ok(()),

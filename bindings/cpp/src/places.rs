@@ -53,16 +53,19 @@ impl TesseraMachine {
         is_beyond.then(|| Fault::new("memory-limit", what()).help("use lower addresses"))
     }
 
+    /// The first byte and the end of what a tile has of the caller's own memory.
+    pub(crate) fn lent_of(&self, arg: &TileArg) -> Option<(u64, u64)> {
+        match arg.place {
+            Some(Place { root: Root::Host, start }) if matches!(self.engine.pointed(start), Pointed::Elsewhere) => {
+                Some((start, start.saturating_add(span(arg))))
+            }
+            _ => None,
+        }
+    }
+
     /// Lends the engine what these tiles have of the caller's own memory.
     pub(crate) fn lend<'a>(&mut self, args: impl IntoIterator<Item = &'a TileArg>) {
-        let mut pieces: SmallVec<[(u64, u64); 8]> = SmallVec::new();
-        for arg in args {
-            if let Some(Place { root: Root::Host, start }) = arg.place
-                && matches!(self.engine.pointed(start), Pointed::Elsewhere)
-            {
-                pieces.push((start, start.saturating_add(span(arg))));
-            }
-        }
+        let mut pieces: SmallVec<[(u64, u64); 8]> = args.into_iter().filter_map(|arg| self.lent_of(arg)).collect();
         if pieces.is_empty() {
             return;
         }

@@ -3,10 +3,12 @@
 use crate::abi::TesseraView;
 use crate::convert::{Answer, Refusal, elem, word};
 use std::collections::BTreeMap;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, RwLock};
 use tessera_exec::engine::Runs;
 use tessera_exec::engine::memory::{Combined, Memory, Taken};
+use tessera_exec::kernels::AlignedBytes;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{GlobalArg, ViewTag};
 
@@ -40,7 +42,7 @@ pub(crate) fn registered(data: usize) -> Option<(usize, usize)> {
 /// A view, and the bytes of the caller's memory that belong to it.
 pub(crate) struct View {
     pub global: GlobalArg,
-    start: *mut u8,
+    pub start: *mut u8,
     pub len: usize,
 }
 
@@ -78,6 +80,10 @@ impl View {
             }
             _ => (low, high.saturating_sub(low)),
         };
+        // A part of a large buffer costs what the part costs. Rows of a dn view may pass their dimension (cpp.md 8).
+        let is_part = dims > 0 && first <= low && high <= first.saturating_add(count);
+        let keeps = tag != ViewTag::Dn || shape.iter().rev().skip(2).all(|n| *n == 1);
+        let (first, count) = if is_part && keeps { (low, high.saturating_sub(low)) } else { (first, count) };
         let too_large = || {
             let what = format!("the view spans {count} elements, which no memory has");
             Refusal::from(Fault::new("gm-bounds", what).help("check its extents and strides"))
@@ -115,6 +121,14 @@ impl View {
             }
         });
         Memory::new(bytes, true)
+    }
+
+    /// The buffer where it is; `None` where it is empty.
+    pub fn lent(&self) -> Option<AlignedBytes> {
+        let first = NonNull::new(self.start).filter(|_| self.len > 0)?;
+        // SAFETY: the caller of the ABI vouches for the elements of the view, between the first and the last of which these
+        // bytes lie, and the engine reads and writes nothing but elements.
+        Some(unsafe { AlignedBytes::lent(first, self.len) })
     }
 
     /// Leaves in the caller's memory what an instruction left in the buffer. What is combined with what is there happens

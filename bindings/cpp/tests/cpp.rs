@@ -1,4 +1,4 @@
-//! The C++ headers compiled and run: with `g++`, and with `clang++` where it is installed.
+//! The C++ headers compiled and run: with `g++` and with a `clang++`, where they are installed, or with all of `TESSERA_COMPILERS`.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,17 +13,18 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::{has_compiler, library, root};
+use support::{compilers, has_compiler, library, root};
 use tessera_isa::ops::{Family, Opcode};
-
-/// The compilers that are here; a machine without any has nothing to say about C++.
-fn compilers() -> Vec<&'static str> {
-    ["g++", "clang++"].into_iter().filter(|c| has_compiler(c)).collect()
-}
 
 fn compile(compiler: &str, flags: &[&str], source: &Path, out: &Path) -> Output {
     let mut command = Command::new(compiler);
-    command.args(flags).args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"]).arg(root().join("include"));
+    // Sanitizers, for example.
+    let more = std::env::var("TESSERA_CXXFLAGS").unwrap_or_default();
+    command
+        .args(flags)
+        .args(more.split_whitespace())
+        .args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"])
+        .arg(root().join("include"));
     command.arg(source).arg(library()).args(["-lpthread", "-ldl", "-lm", "-o"]).arg(out);
     command.output().unwrap()
 }
@@ -44,7 +45,7 @@ fn compile_and_run_with_args(name: &str, flags: &[&str], args: &[&str]) {
     for compiler in compilers() {
         let source = root().join("tests/cpp").join(format!("{name}.cpp"));
         let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{compiler}"));
-        let compiled = compile(compiler, flags, &source, &out);
+        let compiled = compile(&compiler, flags, &source, &out);
         assert!(compiled.status.success(), "{compiler} {name}:\n{}", text(&compiled));
         let ran = Command::new(&out).args(args).output().unwrap();
         assert!(ran.status.success(), "{name} by {compiler}:\n{}", text(&ran));
@@ -60,6 +61,23 @@ fn the_examples_of_the_pages_run() {
 #[test]
 fn programs_for_the_host_run() {
     compile_and_run_with("host", &["-std=c++20", "-D__CPU_SIM"]);
+}
+
+/// Programs as a test-suite for the simulator has them.
+#[test]
+fn programs_of_a_suite_run() {
+    compile_and_run_with("suite", &["-std=c++20", "-D__CPU_SIM"]);
+}
+
+/// Beside the names of programs, macros included.
+#[test]
+fn names_of_programs_do_not_collide() {
+    compile_and_run_with("names", &["-std=c++20", "-D__CPU_SIM"]);
+}
+
+#[test]
+fn conv_tiles_move_between_shapes_and_layouts() {
+    compile_and_run("conv");
 }
 
 /// The files that programs name (cpp.md 1): each may come first and alone.
@@ -192,7 +210,7 @@ fn the_kernel_of_the_guide_runs_and_is_the_one_in_the_guide() {
 fn the_c_header_is_c() {
     let header = root().join("include/tessera.h");
     for compiler in compilers() {
-        let mut command = Command::new(compiler);
+        let mut command = Command::new(&compiler);
         command.args(["-x", "c", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]);
         let output = command.arg(&header).output().unwrap();
         assert!(output.status.success(), "{compiler}:\n{}", text(&output));
@@ -211,9 +229,9 @@ fn refused(name: &str) {
     }
     assert!(marked.len() > 5);
     for compiler in compilers() {
-        let output = Command::new(compiler)
+        let output = Command::new(&compiler)
             .args(["-std=c++17", "-fsyntax-only"])
-            .arg(if compiler == "g++" { "-fmax-errors=0" } else { "-ferror-limit=0" })
+            .arg(if compiler.starts_with("g++") { "-fmax-errors=0" } else { "-ferror-limit=0" })
             .arg("-I")
             .arg(root().join("include"))
             .arg(&source)

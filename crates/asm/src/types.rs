@@ -2,7 +2,7 @@
 
 mod tile;
 
-pub(crate) use tile::{FIELDS, Field, Fields, configure};
+pub(crate) use tile::{FIELDS, Field, Fields, configure, pointer_space};
 
 use crate::sink::{did_you_mean, shown};
 use smallvec::SmallVec;

@@ -49,7 +49,7 @@ pub(crate) fn arith(word: &str) -> Option<OpKind> {
         return Some(OpKind::Float(op));
     }
     match word {
-        "math.absi" => return Some(OpKind::Arith(ArithOp::Absi)),
+        "math.absi" | "arith.absi" => return Some(OpKind::Arith(ArithOp::Absi)),
         "builtin.unrealized_conversion_cast" => return Some(OpKind::Cast(CastOp::Bitcast)),
         _ => {}
     }

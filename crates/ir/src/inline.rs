@@ -3,6 +3,7 @@
 use crate::{Arg, BlockId, Core, Def, Func, Module, NameId, Op, OpId, OpKind, TextForm, Value, ValueId};
 use rustc_hash::FxHashMap;
 use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::ops::DECLARED;
 
 /// More operations and calls than this are refused: a short text can call its way to any size.
 const MAX_STEPS: usize = 4_000_000;
@@ -180,6 +181,10 @@ impl<'a> Inliner<'a> {
         for id in &func.block(from).ops {
             let op = func.op(*id);
             match op.kind {
+                OpKind::Call(name) if self.is_declared(name) => {
+                    let outside = Op { kind: OpKind::Other(DECLARED), ..op.clone() };
+                    self.copy(func, &outside, to, map, inlined)?;
+                }
                 OpKind::Call(name) => self.call(op, name, to, map)?,
                 OpKind::Return if inlined => return op.values().map(|v| mapped(map, v, op.span)).collect(),
                 _ => self.copy(func, op, to, map, inlined)?,
@@ -218,6 +223,11 @@ impl<'a> Inliner<'a> {
         self.core = outside;
         *self.out.op_mut(id) = new;
         Ok(())
+    }
+
+    /// Has the function no body?
+    fn is_declared(&self, name: NameId) -> bool {
+        self.module.funcs.iter().any(|f| f.name == name && f.is_declaration)
     }
 
     fn call(&mut self, op: &Op, name: NameId, to: BlockId, map: &mut ValueMap) -> Res<()> {

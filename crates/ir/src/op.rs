@@ -6,6 +6,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
 use tessera_isa::ops::{AttrName, Effect, Form, Opcode, Role};
+use tessera_isa::profile::Profile;
 
 /// What stands at an operand's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -307,6 +308,14 @@ impl Op {
             _ if role.is_dst() => Effect::Write,
             _ => Effect::Read,
         }
+    }
+
+    /// Does it touch an operand's bytes on a profile? Some scratch is only named there, and costs nothing
+    /// (isa/structure.md 9).
+    pub fn touches(&self, role: Role, profile: Profile) -> bool {
+        let OpKind::Pto(op, form) = self.kind else { return true };
+        let row = op.form(form).and_then(|f| f.operand(role));
+        row.is_none_or(|operand| operand.is_used(profile, self.known_attrs()))
     }
 
     /// The tiles that the instruction writes, with their roles: results in SSA, `outs` operands in DPS.

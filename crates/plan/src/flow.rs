@@ -367,7 +367,8 @@ impl Walk<'_> {
             // Sets extents, touches no byte.
             _ if matches!(opcode.info().sem, Sem::Resizes) => {}
             _ => {
-                self.uses(id, op, |_| true);
+                let profile = self.profile;
+                self.uses(id, op, |role| op.touches(role, profile));
                 self.define_results(id, op);
                 self.scales(op, opcode);
             }

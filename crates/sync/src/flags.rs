@@ -1,5 +1,6 @@
 //! The rules of flags and buffers' tokens (sync.md 2), on one path of one process.
 
+use crate::form::Terms;
 use crate::order::Order;
 use crate::trace::{Flag, Kind, Trace};
 use rustc_hash::FxHashMap;
@@ -127,18 +128,11 @@ pub fn useless(trace: &Trace, profile: Profile) -> SmallVec<[(OpId, Pipe); 2]> {
     found
 }
 
-/// Two flags of the same pipes of which nobody knows whether they are one.
+/// Two flags of the same pipes of which nobody knows whether they are one: their symbols differ.
 pub fn unclear(trace: &Trace) -> Option<(Pipe, Pipe)> {
-    for (n, flag) in trace.flags.iter().enumerate() {
-        let Flag::Pipes(a, b, id) = flag else { continue };
-        for other in &trace.flags[n + 1..] {
-            if let Flag::Pipes(c, d, other) = other
-                && (a, b) == (c, d)
-                && id.terms != other.terms
-            {
-                return Some((*a, *b));
-            }
-        }
-    }
-    None
+    let mut first: FxHashMap<(Pipe, Pipe), &Terms> = FxHashMap::default();
+    trace.flags.iter().find_map(|flag| match flag {
+        Flag::Pipes(a, b, id) => (*first.entry((*a, *b)).or_insert(&id.terms) != &id.terms).then_some((*a, *b)),
+        Flag::Cores(_) => None,
+    })
 }

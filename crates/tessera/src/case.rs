@@ -14,7 +14,6 @@
 //! ```
 
 use crate::compare::{Comparison, Tolerance, compare};
-use crate::fill::Fill;
 use crate::npy::Array;
 use crate::program::{Bindings, Content, From, Inputs, Kernel, Limits, Need, Outcome, Refused, Setting};
 use crate::{Diagnostic, Error, Literal, Program};
@@ -200,11 +199,11 @@ impl Case {
             let mut all = self.inputs.clone();
             let name = |v: ValueId| kernel.name(v).to_string();
             all.set.extend(suggestion.set.iter().map(|(v, n)| (name(*v), Setting::Value(Literal::Number(*n)))));
-            for (value, shape) in suggestion.fill {
-                let (name, label) = (name(value), format!("random %{}", name(value)));
+            for (value, fill, shape) in suggestion.fill {
+                let (name, label) = (name(value), format!("{fill} %{}", name(value)));
                 all.shapes.extend(shape.map(|shape| (name.clone(), shape)));
                 if !self.inputs.contents.iter().any(|c| c.name.trim_start_matches('%') == name) {
-                    all.contents.push(Content { name, label, from: From::Fill(Fill::Random(None)) });
+                    all.contents.push(Content { name, label, from: From::Fill(fill) });
                 }
             }
             (bindings, open) = kernel.bind_inputs(&all, self.blocks)?;

@@ -26,6 +26,7 @@ use crate::machine::{Machine, RecordEvent, Slot};
 use crate::typed::element::{pack, unpack};
 use crate::typed::{AsTile, Element, Tensor, TensorMut};
 use crate::{Error, Number, Profile, Result};
+use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::TileId;
 use tessera_isa::inst::{Attrs, Inst, ScalarArg, ScalarType};
@@ -198,6 +199,9 @@ pub(crate) fn saturated(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
+/// The tiles of an instruction, as the engine wants them.
+type Tiles = SmallVec<[(Role, TileId); 8]>;
+
 /// An instruction that is put together at run time.
 ///
 /// Operands come in any order, unless forms differ in nothing else (TDIVS); which form it is follows from their roles.
@@ -205,15 +209,15 @@ pub(crate) fn saturated(n: usize) -> i64 {
 pub struct Instruction<'a> {
     /// Everything but the tiles.
     inst: Inst,
-    tiles: Vec<(Role, &'a TileBuf)>,
+    tiles: SmallVec<[(Role, &'a TileBuf); 4]>,
     /// All operands, as they were given.
-    given: Vec<Role>,
+    given: SmallVec<[Role; 8]>,
 }
 
 impl<'a> Instruction<'a> {
     /// An instruction without operands.
     pub fn new(op: Opcode) -> Self {
-        Instruction { inst: Inst::new(op, Form::Plain, Profile::Cpu), tiles: Vec::new(), given: Vec::new() }
+        Instruction { inst: Inst::new(op, Form::Plain, Profile::Cpu), tiles: SmallVec::new(), given: SmallVec::new() }
     }
 
     /// With a tile.
@@ -363,7 +367,7 @@ impl<'a> Instruction<'a> {
     }
 
     /// The machine, and the tiles in the order in which the engine wants them: what is read, then what is written.
-    fn ready(&mut self, form: Form) -> Result<(&'a Machine, Vec<(Role, TileId)>)> {
+    fn ready(&mut self, form: Form) -> Result<(&'a Machine, Tiles)> {
         let Some((_, first)) = self.tiles.first() else {
             let what = format!("{} has no tile", self.inst.op.title());
             return Err(Error::new("operand-count", what).help("give it its tiles"));
@@ -375,7 +379,7 @@ impl<'a> Instruction<'a> {
         }
         (self.inst.form, self.inst.profile) = (form, machine.profile());
         let roles = self.inst.op.form(form).into_iter().flat_map(|f| f.operands()).map(|o| o.role);
-        let tiles: Vec<(Role, TileId)> = roles.filter_map(|r| Some((r, self.operand(r)?.slot.id))).collect();
+        let tiles: Tiles = roles.filter_map(|r| Some((r, self.operand(r)?.slot.id))).collect();
         Ok((machine, tiles))
     }
 

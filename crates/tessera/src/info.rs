@@ -17,7 +17,7 @@
 use crate::program::{Kernel, Need, Suggestion};
 use crate::{Diagnostic, Elem, Error, Program};
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Arg, Core, Def, Func, OpKind, Runs, ValueId};
+use tessera_ir::{Arg, Core, Def, Fifos, Func, OpKind, Runs, ValueId};
 use tessera_isa::ops::{Effect, Opcode, Role, Text};
 
 /// What an argument is.
@@ -53,6 +53,21 @@ pub struct ArgumentInfo {
     pub is_written: bool,
 }
 
+/// A FIFO between the cores of a kernel (isa/structure.md 5).
+#[derive(Clone, Debug)]
+pub struct FifoInfo {
+    /// The function whose buffer it is, without `@`.
+    pub owner: String,
+    /// C2V or V2C.
+    pub direction: String,
+    /// How many tiles it holds.
+    pub slots: u64,
+    /// Bytes of a whole tile.
+    pub slot_size: u64,
+    /// 0 whole tiles, 1 rows halved, 2 columns halved.
+    pub split: u8,
+}
+
 /// A kernel.
 #[derive(Clone, Debug)]
 pub struct KernelInfo {
@@ -62,6 +77,8 @@ pub struct KernelInfo {
     pub is_entry: bool,
     /// The cores that it runs on.
     pub cores: &'static str,
+    /// The FIFOs between them.
+    pub fifos: Vec<FifoInfo>,
     /// Does it ask which block it is, or how many there are?
     pub uses_blocks: bool,
     /// Its arguments.
@@ -100,9 +117,9 @@ fn describe(program: &Program, name: Option<String>, is_entry: bool, error: Opti
         Err(error) if error.rule() == "entry" => return None,
         kernel => kernel,
     };
-    let (cores, arguments, uses_blocks) = match &kernel {
-        Ok(kernel) => (cores(kernel.func().runs()), arguments(kernel), uses_blocks(kernel.func())),
-        Err(_) => ("no core", Vec::new(), false),
+    let (cores, fifos, arguments, uses_blocks) = match &kernel {
+        Ok(kernel) => (cores(kernel.func().runs()), fifos(kernel), arguments(kernel), uses_blocks(kernel.func())),
+        Err(_) => ("no core", Vec::new(), Vec::new(), false),
     };
     let runs = match (kernel, error) {
         (_, Some(error)) => Err(error.clone()),
@@ -112,7 +129,7 @@ fn describe(program: &Program, name: Option<String>, is_entry: bool, error: Opti
             Ok((kernel, suggestion))
         }
     };
-    Some(KernelInfo { name, is_entry, cores, uses_blocks, arguments, runs })
+    Some(KernelInfo { name, is_entry, cores, fifos, uses_blocks, arguments, runs })
 }
 
 /// The cores of a block that a kernel runs on (isa/structure.md 4).
@@ -123,6 +140,17 @@ fn cores(runs: Runs) -> &'static str {
         Runs::One(Core::Vector) => "a vector core",
         Runs::Unsplit => "one core that has all pipes",
     }
+}
+
+fn fifos(kernel: &Kernel) -> Vec<FifoInfo> {
+    let info = |fifo: &tessera_ir::fifo::Fifo| FifoInfo {
+        owner: kernel.module().names.text(fifo.owner).to_string(),
+        direction: fifo.dir.to_string(),
+        slots: fifo.slots,
+        slot_size: fifo.slot_size,
+        split: fifo.split,
+    };
+    Fifos::new(kernel.module(), kernel.func()).list.iter().map(info).collect()
 }
 
 fn uses_blocks(func: &Func) -> bool {

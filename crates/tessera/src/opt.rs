@@ -30,7 +30,7 @@ use edit::Edit;
 use std::collections::{HashMap, HashSet};
 use tessera_asm::Parsed;
 use tessera_exec::origin::Terms;
-use tessera_ir::{Module, OpId, ValueId};
+use tessera_ir::{Module, OpId, Runs, ValueId};
 
 /// Instructions of programs that are looked at to see whether a change alone makes them shorter.
 const MAX_TRIES: usize = 100_000;
@@ -77,6 +77,10 @@ pub fn optimize(program: &Program, entry: Option<&str>, given: &Given, wanted: &
     let Some(index) = module.funcs.iter().position(|f| f.name == kernel.func().name) else {
         return Err(Error::request("the module has no function to optimize"));
     };
+    if kernel.func().runs() == Runs::Mixed {
+        let why = "several cores run together, and a step may change what one sees of another";
+        return Err(Error::undecided(Some(kernel.func().span), why));
+    }
     let instructions = Edit::new(&mut module.clone(), index).map_or(0, |e| e.instructions().len());
     let mut optimizer = Optimizer {
         program,

@@ -22,6 +22,7 @@ mod kernel;
 mod range;
 mod suggest;
 mod sync;
+mod timeline;
 
 pub use arguments::Argument;
 pub use bind::{Literal, Need};
@@ -34,9 +35,11 @@ pub use sync::{SyncRow, Synced};
 pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
 pub use tessera_plan::Placement;
+pub use tessera_sync::timeline::Timeline;
 pub use tessera_sync::{
     Mode as OrderMode, Options as OrderOptions, Report as OrderReport, RunValues as OrderRun, Verdict,
 };
+pub use timeline::TimelineOptions;
 
 use crate::{Error, Missing, Profile, Result};
 use std::sync::Arc;
@@ -44,6 +47,7 @@ use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::{inline, join};
 use tessera_ir::{Func, Module, NameId, OpKind, TextForm};
 use tessera_isa::diag::{Diagnostic, Severity, Span, nearest};
+use tessera_isa::ops::{DECLARED, why_not};
 
 /// A program that was read, on a profile. Clones are the same program.
 #[derive(Clone, Debug)]
@@ -274,12 +278,16 @@ fn cannot_run(module: &Module) -> Option<Diagnostic> {
     let mut names: Vec<&str> = Vec::new();
     let mut note: Option<Diagnostic> = None;
     for op in module.funcs.iter().flat_map(|f| &f.ops) {
-        let OpKind::Other(name) = op.kind else { continue };
+        let name = match op.kind {
+            OpKind::Other(name) => name,
+            OpKind::Call(callee) if module.funcs.iter().any(|f| f.name == callee && f.is_declaration) => DECLARED,
+            _ => continue,
+        };
         if names.contains(&name) {
             continue;
         }
         names.push(name);
-        let (what, help) = tessera_isa::ops::why_not(name);
+        let (what, help) = why_not(name);
         note = Some(match note {
             None => Diagnostic::new("not-executable", Severity::Note, what).at(op.span, "does not run").help(help),
             Some(note) => note.and_at(op.span, what),

@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+use tessera::equiv::{Answer, equiv};
 use tessera::program::{Bindings, Outcome};
+use tessera::trace::{Given, Target, back};
 use tessera::{Profile, Program, Result};
 
 /// Tiles of 16 x 16 go from the vector cores to the cube core, through a product with the identity, and back.
@@ -302,5 +304,153 @@ fn blocks_of_cores_do_not_meet() -> Result<()> {
     let program = Program::read(round_trip(1, 5), Some(Profile::A5));
     let outputs = program.entry()?.input("eye", &eye())?.input("x", &numbers(1280))?.output("y")?.blocks(3).run()?;
     assert_eq!(outputs.get::<f32>("y")?, run(&round_trip(1, 5), Profile::A5, 5)?);
+    Ok(())
+}
+
+/// Every block writes its number, meets the others, and adds up what all wrote.
+fn meeting(head: &str, meet: &str) -> String {
+    format!(
+        "func.func @k(%y: !pto.ptr<i64>, %z: !pto.ptr<i64>) {head} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i64
+  %b = pto.get_block_idx
+  %n = pto.get_block_num
+  %at = arith.index_cast %b : i64 to index
+  %blocks = arith.index_cast %n : i64 to index
+  %first = arith.cmpi eq, %b, %zero : i64
+  %next = arith.addi %b, %n : i64
+  pto.store_scalar %next, %y[%at] : !pto.ptr<i64>, i64
+  {meet}
+  %sum = scf.for %i = %c0 to %blocks step %c1 iter_args(%s = %zero) -> (i64) {{
+    %e = pto.load_scalar %y[%i] : !pto.ptr<i64> -> i64
+    %t = arith.addi %s, %e : i64
+    scf.yield %t : i64
+  }}
+  pto.store_scalar %sum, %z[%at] : !pto.ptr<i64>, i64
+  return
+}}
+"
+    )
+}
+
+const MEET: &str = "pto.sync.set <PIPE_MTE3>, 3 {ffts_mode = 0}\n  pto.sync.wait <PIPE_MTE2>, 3";
+
+#[test]
+fn where_blocks_meet_all_see_what_all_wrote() -> Result<()> {
+    let vector = "attributes {pto.kernel_kind = #pto.kernel_kind<vector>}";
+    for head in ["", vector, &vector.replace("vector", "cube")] {
+        let program = Program::read(meeting(head, MEET), Some(Profile::A2a3));
+        let outputs = program.entry()?.input("y", &[0i64; 4])?.output("z")?.blocks(4).run()?;
+        assert_eq!(outputs.get::<i64>("z")?, [4 + 5 + 6 + 7; 4], "{head}");
+        let alone = program.entry()?.input("y", &[0i64; 1])?.output("z")?.run()?;
+        assert_eq!(alone.get::<i64>("z")?, [1]);
+        // Without the meeting a block sees what was there at the start, and its own writes.
+        let apart = Program::read(meeting(head, ""), Some(Profile::A2a3));
+        let outputs = apart.entry()?.input("y", &[0i64; 4])?.output("z")?.blocks(4).run()?;
+        assert_eq!(outputs.get::<i64>("z")?, [4, 5, 6, 7], "{head}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_block_that_does_not_come_to_a_meeting_is_waited_for_in_vain() {
+    let vector = "attributes {pto.kernel_kind = #pto.kernel_kind<vector>}";
+    let meet = format!("scf.if %first {{\n  {MEET}\n  }}");
+    let program = Program::read(meeting(vector, &meet), Some(Profile::A2a3));
+    let error = program.entry().unwrap().input("y", &[0i64; 3]).unwrap().blocks(3).run().unwrap_err();
+    let said = "V0 waits in sync.wait at 14:3: not all cores of its kind have come to the meeting with id 3";
+    assert_eq!((error.rule(), error.message()), ("deadlock", said));
+    assert_eq!(error.diagnostic().notes, ["in block 0 of 3"]);
+}
+
+#[test]
+fn an_element_is_followed_from_core_to_core() -> Result<()> {
+    for profile in Profile::ALL {
+        let program = Program::read(round_trip(1, 2), Some(profile));
+        let kernel = program.entry()?;
+        let way = back(&kernel, &Given::default(), &Target::parse("y[300]")?, false)?;
+        let ops: Vec<&str> = way.hops.iter().filter_map(|hop| Some(kernel.func().op(hop.op?).kind.name())).collect();
+        assert_eq!(ops[..4], ["tstore", "tadd", "tpop_from_aic", "tpush_to_aiv"], "{profile}");
+        assert!(ops.contains(&"tpop_from_aiv") && ops.contains(&"tpush_to_aic"), "{profile}: {ops:?}");
+        // Each half is in the round in which its own core is.
+        assert!(
+            way.hops.iter().filter(|hop| hop.op.is_some()).all(|hop| hop.loops.iter().all(|(_, i)| *i == 1)),
+            "{way:?}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn the_ways_to_split_are_proved_equal() -> Result<()> {
+    let kernel = |split: u8, profile| Program::read(round_trip(split, 2), Some(profile)).entry();
+    for profile in Profile::ALL {
+        let rows = kernel(1, profile)?;
+        let given = Given::default();
+        let equal =
+            |other| Ok::<bool, tessera::Error>(matches!(equiv(&rows, &other, &given, &["y".into()]), Answer::Equal(_)));
+        assert!(equal(kernel(2, profile)?)? && equal(kernel(0, profile)?)?, "{profile}");
+        let other = round_trip(1, 2).replace("pto.tadd ins(%t, %t", "pto.tadd ins(%t, %in");
+        assert!(!equal(Program::read(other, Some(profile)).entry()?)?, "{profile}");
+    }
+    Ok(())
+}
+
+/// Two functions for each core in one: a tile that is allocated outside of sections, in a loop.
+#[test]
+fn a_tile_outside_of_sections_is_each_cores_own() -> Result<()> {
+    let text = r#"
+!acc = !pto.tile_buf<loc=acc, dtype=f32, rows=16, cols=16>
+!half = !pto.tile_buf<vec, 8x16xf32>
+func.func @k(%a: !acc, %y: !pto.ptr<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %n = arith.constant 20 : index
+  %all = arith.constant 320 : index
+  %slots = pto.reserve_buffer {name = "s", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32
+  pto.section.cube {
+    pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %slots : i32)
+    pto.tpush_to_aiv(%a : !acc) {split = 1}
+  }
+  pto.section.vector {
+    pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %slots : i32)
+    %first = pto.tpop_from_aic {split = 1} -> !half
+    pto.tfree_from_aic {split = 1}
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    %t = pto.alloc_tile : !half
+    pto.section.cube {
+      pto.tpush_to_aiv(%a : !acc) {split = 1}
+      pto.tpush_to_aiv(%a : !acc) {split = 1}
+    }
+    pto.section.vector {
+      %p = pto.tpop_from_aic {split = 1} -> !half
+      pto.tadd ins(%p, %p : !half, !half) outs(%t : !half)
+      pto.tfree_from_aic {split = 1}
+      %q = pto.tpop_from_aic {split = 1} -> !half
+      %o = pto.alloc_tile : !half
+      pto.tadd ins(%t, %q : !half, !half) outs(%o : !half)
+      pto.tfree_from_aic {split = 1}
+      %index = pto.get_subblock_idx
+      %sub = arith.index_cast %index : i64 to index
+      %down = arith.muli %sub, %c8 : index
+      %base = arith.muli %i, %c16 : index
+      %row = arith.addi %base, %down : index
+      %v = pto.make_tensor_view %y, shape = [%all, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+      %w = pto.partition_view %v, offsets = [%row, %c0], sizes = [%c8, %c16] : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<8x16xf32>
+      pto.tstore ins(%o : !half) outs(%w : !pto.partition_tensor_view<8x16xf32>)
+    }
+  }
+  return
+}
+"#;
+    for profile in [Profile::Cpu, Profile::A5] {
+        let outcome = Program::read(text, Some(profile)).entry()?.input("a", &numbers(256))?.output("y")?.run()?;
+        let want: Vec<f32> = (0..20).flat_map(|_| numbers(256)).map(|v| 3.0 * v).collect();
+        assert_eq!(outcome.get::<f32>("y")?, want, "{profile}");
+    }
     Ok(())
 }

@@ -327,3 +327,125 @@ fn a_section_runs_where_its_kind_is_the_only_one() -> Result<()> {
     assert_eq!(outputs.get::<f32>("t")?[..3], [0.0, 2.0, 4.0]);
     Ok(())
 }
+
+#[test]
+fn a_brace_too_many_takes_out_one_function() -> Result<()> {
+    let good = |name: &str, value: &str| {
+        format!(
+            "func.func @{name}(%p: !pto.ptr<f32>) {{\n  %c = arith.constant {value} : f32\n  %z = arith.constant 0 : index\n  \
+             pto.store_scalar %c, %p[%z] : !pto.ptr<f32>, f32\n  return\n}}\n"
+        )
+    };
+    let broken = "func.func @broken() {\n  scf.for %i = {\n  }}\n  }\n  return\n}\n";
+    let text = good("a", "1.0") + broken + &good("b", "2.0");
+    for text in [text.clone(), format!("module {{\n{text}}}\n")] {
+        // One error, and nothing behind it.
+        let found = Program::read(&text, None).check();
+        assert_eq!(found.iter().filter(|d| d.is_error()).count(), 1, "{found:?}");
+        for (entry, value) in [("a", 1.0), ("b", 2.0)] {
+            let program = Program::read_entry(&text, None, Some(entry));
+            let outputs = program.kernel(entry)?.run()?;
+            assert_eq!(outputs.get::<f32>("p")?, [value], "{text}");
+        }
+    }
+    let stray = good("a", "1.0") + "  return\n}\n" + &good("b", "2.0");
+    assert_eq!(rules(&stray, Profile::Cpu), ["syntax-mixed"]);
+    assert!(Program::read_entry(&stray, None, Some("b")).kernel("b")?.run().is_ok());
+    Ok(())
+}
+
+#[test]
+fn a_declared_function_does_not_run() -> Result<()> {
+    let text = |body: &str| {
+        format!(
+            "func.func private @other(i32) -> i32\nfunc.func @k(%q: !pto.ptr<i32>) {{\n  %c0 = arith.constant 0 : index\n  %c = \
+             arith.constant 1 : i32\n  {body}\n  return\n}}"
+        )
+    };
+    let call = "%n = call @other(%c) : (i32) -> i32\n  pto.store_scalar %n, %q[%c0] : !pto.ptr<i32>, i32";
+    let program = Program::parse(&text(call))?;
+    let found = program.check();
+    assert!(found.iter().any(|d| d.rule == "not-executable" && !d.is_error()), "{found:?}");
+    let error = program.entry()?.run().unwrap_err();
+    assert_eq!(error.rule(), "not-executable");
+    assert_eq!(error.message(), "the called function is only declared, and has no body");
+    Ok(())
+}
+
+#[test]
+fn what_is_said_of_memory_is_true() {
+    let memref = "memref<16x32xf16, #pto.address_space<vec>>";
+    let bind = |strides: &str| {
+        format!(
+            "func.func @k(%n: index) {{\n  %c = arith.constant 16 : index\n  %m = memref.alloc() : {memref}\n  %t = pto.bind_tile %m, \
+             %n, %c {{config = #pto.tile_buf_config<blayout=row_major>}} : {memref} -> memref<16x32xf16, strided<[{strides}], offset: \
+             ?>, #pto.address_space<vec>>\n  return\n}}"
+        )
+    };
+    assert_eq!(rules(&bind("32, 1"), Profile::A5), [""; 0]);
+    assert_eq!(rules(&bind("64, 1"), Profile::A5), ["type-mismatch"]);
+    let address = |space: &str| {
+        format!(
+            "func.func @k(%t: !pto.tile_buf<vec, 16x16xf32>) {{\n  %p = pto.tile_buf_addr %t : !pto.tile_buf<vec, 16x16xf32> -> \
+             !pto.ptr<f32{space}>\n  return\n}}"
+        )
+    };
+    for (space, found) in
+        [("", &[][..]), (", ub", &[]), (", #pto.address_space<vec>", &[]), (", l1", &["type-mismatch"])]
+    {
+        assert_eq!(rules(&address(space), Profile::A5), found, "{space}");
+    }
+    // A pop from the view's two types, and a word that marks nothing.
+    let dim = "func.func @k(%v: !pto.tensor_view<4x8xf32>) {\n  %c1 = arith.constant 1 : index\n  %n = pto.get_tensor_view_dim %v, %c1 \
+               : !pto.tensor_view<4x8xf32>, index -> index\n  return\n}";
+    assert_eq!(rules(dim, Profile::A5), [""; 0]);
+    let kind = "func.func @k() attributes {pto.kernel_kind = #pto.kernel_kind<tensor>} {\n  return\n}";
+    let found = Program::read(kind, None).check();
+    assert_eq!(found.iter().map(|d| d.rule).collect::<Vec<_>>(), ["unknown-attribute"]);
+}
+
+#[test]
+fn scratch_that_is_not_touched_costs_nothing() -> Result<()> {
+    let text = "!i = !pto.tile_buf<vec, 128x128xi32>\nfunc.func @k(%a: !i, %b: !i, %o: !i) \
+                {\n  %t = pto.alloc_tile : !i\n  pto.txor ins(%a, %b, %t : !i, !i, !i) outs(%o : !i)\n  return\n}";
+    let run = |text: &str, profile| {
+        let kernel = Program::read(text, Some(profile)).entry()?;
+        kernel.input("a", &vec![5i32; 1 << 14])?.input("b", &vec![3i32; 1 << 14])?.output("o")?.run()?.get::<i32>("o")
+    };
+    assert_eq!(run(text, Profile::A5)?[0], 6);
+    assert_eq!(run(text, Profile::A2a3).unwrap_err().rule(), "capacity");
+    // What is used otherwise has storage.
+    let used = text.replace("  pto.txor", "  pto.tadd ins(%t, %t : !i, !i) outs(%t : !i)\n  pto.txor");
+    assert_eq!(run(&used, Profile::A5).unwrap_err().rule(), "capacity");
+    Ok(())
+}
+
+#[test]
+fn what_kernels_are_made_of_is_read_in_generic_form() -> Result<()> {
+    let text = r#""builtin.module"() ({
+  "func.func"() <{function_type = (!pto.ptr<f32>, index) -> (), sym_name = "k"}> ({
+  ^bb0(%y: !pto.ptr<f32>, %n: index):
+    %c0 = "arith.constant"() <{value = 0 : index}> : () -> index
+    %c8 = "arith.constant"() <{value = 8 : index}> : () -> index
+    %f = "arith.constant"() <{value = 4.0 : f32}> : () -> f32
+    %s = "math.sqrt"(%f) <{fastmath = #arith.fastmath<none>}> : (f32) -> f32
+    %h = "arith.addf"(%f, %s) <{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32
+    %less = "arith.cmpf"(%s, %h) <{fastmath = #arith.fastmath<none>, predicate = 4 : i64}> : (f32, f32) -> i1
+    %e = "arith.select"(%less, %h, %f) : (i1, f32, f32) -> f32
+    %bits = "arith.bitcast"(%e) : (f32) -> i32
+    %u = "builtin.unrealized_conversion_cast"(%bits) : (i32) -> ui32
+    %m = "memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> memref<8x8xf32, #pto.address_space<vec>>
+    %t = "pto.bind_tile"(%m, %n, %c8) <{config = #pto.tile_buf_config<blayout=row_major, slayout=none_box, s_fractal_size=512, pad=null>}> : (memref<8x8xf32, #pto.address_space<vec>>, index, index) -> memref<8x8xf32, #pto.address_space<vec>>
+    "pto.section.vector"() ({
+      "pto.store_scalar"(%e, %y, %c0) : (f32, !pto.ptr<f32>, index) -> ()
+    }) : () -> ()
+    "func.return"() : () -> ()
+  }) : () -> ()
+}) : () -> ()
+"#;
+    let outputs = canonical(text).entry()?.set("n", 4)?.run()?;
+    assert_eq!(outputs.get::<f32>("y")?, [6.0]);
+    let narrow = text.replace("\"arith.bitcast\"(%e) : (f32) -> i32", "\"arith.bitcast\"(%e) : (f32) -> i16");
+    assert_eq!(rules(&narrow, Profile::Cpu)[0], "cast-width");
+    Ok(())
+}

@@ -286,7 +286,7 @@ static void Numbers()
     EXPECT(h16(-0.0) == 0x8000 && (h16(NAN) & 0x7FFF) == 0x7E00 && float(FromBits<half>(0xFC00)) == -INFINITY);
     EXPECT(h16(6.097555160522461e-5) == 0x03FF && h16(2049) == 0x6800 && h16(2051) == 0x6802);
     // The class that stands in for half where the compiler has none.
-    using Half = model::Float16<5, 10>;
+    using Half = pto_model::Float16<5, 10>;
     for (int bits = 0; bits < 0x10000; ++bits) {
         const half h = FromBits<half>(static_cast<uint16_t>(bits));
         const Half c = Half::FromBits(static_cast<uint16_t>(bits));

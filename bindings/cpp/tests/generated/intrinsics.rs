@@ -153,7 +153,7 @@ fn is_touched(op: Opcode, form: &FormInfo, role: Role) -> Option<String> {
     let on: u32 = Profile::ALL.iter().filter(|p| operand.used.has(**p)).map(|p| 1 << *p as u32).sum();
     let always = Profile::ALL.iter().all(|p| operand.used.has(*p));
     let binary = if op.info().attrs.contains(&AttrName::IsBinary) { " || isBinary" } else { "" };
-    (!always).then(|| format!(", detail::RunsOn({on:#x}){binary}"))
+    (!always).then(|| format!(", pto_detail::RunsOn({on:#x}){binary}"))
 }
 
 /// The arguments of the roles, as the intrinsic takes them and hands them on.
@@ -169,7 +169,7 @@ fn operands(made: &mut Overload, op: Opcode, form: &FormInfo, roles: &[Role], el
             Kind::Fill if role.array().is_some() => {
                 let (array, name) = (role.array().unwrap_or_default(), name.trim_end_matches(char::is_numeric));
                 let place = roles.iter().filter(|r| r.array() == Some(array)).position(|r| r == role).expect("itself");
-                write!(call, ".Value({tag}, detail::ScalarOf<uint32_t>({name}[{place}]))").unwrap();
+                write!(call, ".Value({tag}, pto_detail::ScalarOf<uint32_t>({name}[{place}]))").unwrap();
                 if place == 0 {
                     made.add(&format!("const {array} &"), name);
                 }
@@ -177,9 +177,9 @@ fn operands(made: &mut Overload, op: Opcode, form: &FormInfo, roles: &[Role], el
             Kind::Fill => {
                 let ty = form.typed.iter().find(|t| t.0 == *role).map(|t| t.1);
                 let of = ty.map_or_else(|| format!("typename {}::DType", type_of(element)), str::to_string);
-                write!(call, ".Value({tag}, detail::ScalarOf<{of}>({name}))").unwrap();
+                write!(call, ".Value({tag}, pto_detail::ScalarOf<{of}>({name}))").unwrap();
                 let is_named = form.named.contains(role);
-                let own = ty.map_or_else(|| format!("detail::ScalarOf<{of}>"), str::to_string);
+                let own = ty.map_or_else(|| format!("pto_detail::ScalarOf<{of}>"), str::to_string);
                 made.add(&format!("{} ", if is_named { type_of(*role) } else { own }), name);
             }
             Kind::Index | Kind::Quant => {
@@ -214,7 +214,7 @@ fn overload(
     let plain = op.shapes().iter().find(|s| shape.same_roles(s)).is_none_or(|first| first.form == form.form);
     let which =
         if plain { String::new() } else { format!(", TESSERA_FORM_{}", screaming(&format!("{:?}", form.form))) };
-    let call = format!("detail::Call(TESSERA_OP_{}, \"{name}\", where{which})", screaming(&format!("{op:?}")));
+    let call = format!("pto_detail::Call(TESSERA_OP_{}, \"{name}\", where{which})", screaming(&format!("{op:?}")));
     let mut made = Overload { call, ..Overload::default() };
     made.ahead.extend(phase.map(|a| (format!("{} {}", a.cpp(), a.name()), a.name().to_string())));
     operands(&mut made, op, form, &roles, *element);
@@ -247,15 +247,15 @@ fn overload(
     let ids = [info.ids.profile, info.ids.loc, info.ids.layout, info.ids.dtype].map(id);
     let (of_first, of_last) = (type_of(*first), type_of(*last));
     let exists = match last_locations(op, name, shape, *last) {
-        None if first == last => format!("detail::IsTile<{of_last}>"),
+        None if first == last => format!("pto_detail::IsTile<{of_last}>"),
         // Communication has other operands under the same names.
-        None => format!("detail::IsTile<{of_first}> && detail::IsTile<{of_last}>"),
-        Some(locs) => format!("detail::LiesIn<{of_last}>({locs})"),
+        None => format!("pto_detail::IsTile<{of_first}> && pto_detail::IsTile<{of_last}>"),
+        Some(locs) => format!("pto_detail::LiesIn<{of_last}>({locs})"),
     };
     let body = match roles.iter().find(|r| r.kind() == Kind::Counts) {
         Some(role) => {
-            let call = format!("if ({}.Done()) {{ detail::ReadCounts({}, counts); }}", made.call, role.cpp());
-            format!("detail::CountsTile counts; {call}")
+            let call = format!("if ({}.Done()) {{ pto_detail::ReadCounts({}, counts); }}", made.call, role.cpp());
+            format!("pto_detail::CountsTile counts; {call}")
         }
         None => format!("{}.Issue();", made.call),
     };

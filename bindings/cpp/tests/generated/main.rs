@@ -61,7 +61,7 @@ fn screaming(name: &str) -> String {
 fn the_c_header_is_what_cbindgen_makes() {
     let mut config = cbindgen::Config::from_file(root().join("cbindgen.toml")).unwrap();
     config.after_includes = Some(tags::enums());
-    let sources = ["abi.rs", "machine.rs", "calls.rs", "addresses.rs", "matrix.rs", "numbers.rs"];
+    let sources = ["abi.rs", "machine.rs", "calls.rs", "again.rs", "addresses.rs", "matrix.rs", "numbers.rs"];
     let builder = cbindgen::Builder::new().with_config(config);
     let builder = sources.iter().fold(builder, |b, s| b.with_src(root().join("src").join(s)));
     let mut text = Vec::new();

@@ -18,7 +18,7 @@ fn elems(list: &[Elem]) -> u64 {
 
 /// What a profile is: memories, element types, and the layouts of tiles.
 pub fn profiles() -> String {
-    let mut out = String::from("namespace model {\n\n");
+    let mut out = String::from("namespace pto_model {\n\n");
     out += "// Bytes of each memory by profile and location; -1 is without limit, 0 is absent.\n";
     writeln!(out, "inline constexpr int64_t kMemoryBytes[][{}] = {{", Loc::ALL.len()).unwrap();
     for profile in Profile::ALL {
@@ -63,7 +63,7 @@ pub fn profiles() -> String {
         }
         out = format!("{}}},\n", out.trim_end_matches(", "));
     }
-    out += "};\n\n} // namespace model";
+    out += "};\n\n} // namespace pto_model";
     header("PTO_COMMON_PROFILES_HPP", "What profiles have (tile-model.md 1, 2, 5).", "type.hpp", &out)
 }
 
@@ -190,7 +190,7 @@ pub fn table(op: Opcode) -> String {
 
 pub fn signatures() -> String {
     assert!(Role::ALL.len() <= 64 && Elem::ALL.len() <= 32);
-    let mut out = String::from("namespace model {\n\n");
+    let mut out = String::from("namespace pto_model {\n\n");
     let forms: Vec<String> = Form::ALL.iter().map(|f| format!("{f:?}")).collect();
     writeln!(out, "enum class Form {{ {} }};", forms.join(", ")).unwrap();
     out += TYPES;
@@ -204,7 +204,7 @@ pub fn signatures() -> String {
         }
         known.entry(body).or_insert(*op);
     }
-    out += "\n} // namespace model";
+    out += "\n} // namespace pto_model";
     header("PTO_COMMON_SIGNATURES_HPP", "The legality tables of the instructions, by role.", "type.hpp", &out)
 }
 

@@ -15,6 +15,27 @@ pub fn has_compiler(name: &str) -> bool {
     Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success())
 }
 
+/// The compilers to try: g++ and a clang++ where they are here, or all of `TESSERA_COMPILERS` (`all`: every g++ from 12 and
+/// clang++ from 14 that is installed). What is missing is said.
+pub fn compilers() -> Vec<String> {
+    let here = |names: Vec<String>| names.into_iter().filter(|n| has_compiler(n)).collect::<Vec<_>>();
+    let versions = |name: &str, from: u32| (from..=30).rev().map(|v| format!("{name}-{v}")).collect::<Vec<_>>();
+    let with_plain = |name: &str, from: u32| here([vec![name.to_string()], versions(name, from)].concat());
+    let (gcc, clang) = (with_plain("g++", 12), with_plain("clang++", 14));
+    let missing = |what: &str| {
+        let line = format!("warning: no {what} is installed, and the headers are not tried with it\n");
+        // Past the harness, which shows nothing of a test that passes.
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+    };
+    gcc.is_empty().then(|| missing("g++ (12 or later)"));
+    clang.is_empty().then(|| missing("clang++ (14 or later)"));
+    match std::env::var("TESSERA_COMPILERS") {
+        Ok(all) if all == "all" => [gcc, clang].concat(),
+        Ok(names) if !names.is_empty() => here(names.split(',').map(str::to_string).collect()),
+        _ => gcc.into_iter().take(1).chain(clang.into_iter().take(1)).collect(),
+    }
+}
+
 /// The elements of an npy file, in C order and little-endian, and its shape.
 pub struct Npy {
     pub shape: Vec<u64>,

@@ -281,7 +281,7 @@ impl Parser<'_> {
     }
 
     /// A cast of bits keeps their number; `unrealized_conversion_cast` is between integers.
-    fn cast_width(&mut self, kind: &OpKind, [from, to]: [TypeAt; 2], word: &str) -> Res<()> {
+    pub(super) fn cast_width(&mut self, kind: &OpKind, [from, to]: [TypeAt; 2], word: &str) -> Res<()> {
         let (Type::Scalar(a), Type::Scalar(b)) = (self.module.types.get(from.0), self.module.types.get(to.0)) else {
             return match *kind == OpKind::Cast(CastOp::Bitcast) {
                 true => self.fail("cast-width", from.1.to(to.1), format!("{word} is between scalars"), "cast scalars"),

@@ -11,7 +11,7 @@ use crate::sink::shown;
 use crate::words::{self, Pto};
 use smallvec::SmallVec;
 use tessera_ir::edges::FOR_BOUNDS;
-use tessera_ir::{BlockId, CmpPred, Op, OpKind, TextForm};
+use tessera_ir::{BlockId, CmpPred, FloatPred, Op, OpKind, TextForm};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::{Opcode, Role, Shape, Text};
 
@@ -85,6 +85,9 @@ impl Parser<'_> {
             return self.fail("operand-count", g.name_span, text, "write one type per result");
         }
         let name = g.name.clone();
+        if let Some(outcome) = self.generic_lower(results, &name, &mut g) {
+            return outcome;
+        }
         if let Some(mnemonic) = name.strip_prefix("pto.") {
             match words::pto(mnemonic) {
                 Some(Pto::Table(op)) if op.info().text != Text::Forms => {
@@ -94,14 +97,28 @@ impl Parser<'_> {
                 Some(Pto::Other(other)) => return self.generic_other(results, other, g),
                 None => {}
             }
-        } else if let Some(arith) = name.strip_prefix("arith.") {
-            if let Some(outcome) = self.generic_arith(results, arith, &mut g) {
+        } else if ["arith.", "math.", "builtin."].iter().any(|dialect| name.starts_with(dialect)) {
+            if let Some(outcome) = self.generic_arith(results, &name, &mut g) {
                 return outcome;
             }
         } else if let Some(outcome) = self.generic_flow(results, &name, &mut g) {
             return outcome;
         }
         self.unknown_op(&name, g.name_span)
+    }
+
+    /// Sections, and tiles one level lower (isa/structure.md 4 and 7).
+    fn generic_lower(&mut self, results: &Results, name: &str, g: &mut Generic) -> Option<Res<()>> {
+        match (name, g.operands.as_slice(), g.blocks.as_slice(), g.outs.as_slice()) {
+            ("pto.section.cube" | "pto.section.vector", [], [body], []) => {
+                Some(self.section_of(results, name.trim_start_matches("pto."), g.name_span, *body))
+            }
+            ("memref.alloc" | "memref.alloca", [], [], [ty]) => Some(self.made_tile(results, *ty)),
+            ("pto.bind_tile", [src, row, col], [], [to]) => {
+                Some(self.bind(results, *src, &Raws::from_slice(&[*row, *col]), &g.entries, *to))
+            }
+            _ => None,
+        }
     }
 
     /// Operands are ins, then outs: the last ones, as many as there are destinations and no results (syntax.md 1).
@@ -214,23 +231,32 @@ impl Parser<'_> {
             }
             _ => Vec::new(),
         };
+        // It changes nothing here (isa/structure.md 7).
+        g.take("fastmath");
         let build = |p: &mut Self, kind, ty, out| p.build_arith(results, kind, &raws, ty, out, flags);
-        let done = match (words::arith(&format!("arith.{name}")), name) {
+        let done = match (words::arith(name), name) {
             (Some(OpKind::Select), _) => build(self, OpKind::Select, out?, out?),
-            (Some(kind), _) => build(self, kind, first?, out?),
-            (None, "cmpi") => {
+            (Some(kind), _) => match self.cast_width(&kind, [first?, out?], name) {
+                Ok(()) => build(self, kind, first?, out?),
+                failed => failed,
+            },
+            (None, "arith.cmpi" | "arith.cmpf") => {
                 let Attr::Int(n, _) = g.take("predicate")?.value else { return None };
-                let predicate = CmpPred::ALL.get(usize::try_from(n).ok()?)?;
-                build(self, OpKind::Cmp(*predicate), first?, first?)
+                let n = usize::try_from(n).ok()?;
+                let kind = match name == "arith.cmpf" {
+                    true => OpKind::CmpFloat(*FloatPred::ALL.get(n)?),
+                    false => OpKind::Cmp(*CmpPred::ALL.get(n)?),
+                };
+                build(self, kind, first?, first?)
             }
-            (None, "constant") => {
+            (None, "arith.constant") => {
                 let entry = g.take("value")?;
                 self.build_constant(results, &entry.value, entry.value_span, out?)
             }
             _ => return None,
         };
         if let Some(entry) = g.entries.first() {
-            let text = format!("arith.{name} does not know the attribute {}", shown(&entry.key));
+            let text = format!("{name} does not know the attribute {}", shown(&entry.key));
             return Some(self.fail("syntax-attribute", entry.span(), text, "leave it out"));
         }
         self.late_loc(loc);

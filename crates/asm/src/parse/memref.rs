@@ -43,6 +43,11 @@ impl Parser<'_> {
         self.optional_dictionary()?;
         self.expect(Tok::Colon, "`:` and the type")?;
         let ty = self.ty()?;
+        self.made_tile(results, ty)
+    }
+
+    /// A tile of a memref's type.
+    pub(super) fn made_tile(&mut self, results: &Results, ty: TypeAt) -> Res<()> {
         self.tile_at(ty)?;
         self.made(results, Opcode::AllocTile, &[], ty)
     }
@@ -114,12 +119,18 @@ impl Parser<'_> {
         src.ty = Some(self.ty()?);
         self.expect(Tok::Arrow, "`->`")?;
         let to = self.ty()?;
+        self.bind(results, src, &valid, &entries, to)
+    }
+
+    /// The storage of a tile with the layout of `config` and a valid region.
+    pub(super) fn bind(&mut self, results: &Results, src: Raw, valid: &Raws, entries: &[Entry], to: TypeAt) -> Res<()> {
         let (from, result) = (self.tile_at(src.ty.unwrap_or(to))?, self.tile_at(to)?);
         if (from.loc, from.elem, from.rows, from.cols) != (result.loc, result.elem, result.rows, result.cols) {
             let text = format!("{} is bound as {}", self.type_text(src.ty.unwrap_or(to).0), self.type_text(to.0));
             return self.fail("type-mismatch", to.1, text, "bind_tile keeps location, element type and extents");
         }
-        let (ty, valid) = self.bound_type(result, to, &entries, &valid)?;
+        let (ty, valid) = self.bound_type(result, to, entries, valid)?;
+        self.check_pitch(result.cols, to.1);
         let Some(src) = self.resolve(&src, Role::Src, None) else { return Ok(()) };
         self.made(results, Opcode::BindTile, &[src], ty)?;
         if let (Some(valid), Some((name, span))) = (valid, results.names.first())

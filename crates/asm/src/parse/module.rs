@@ -6,7 +6,7 @@ use super::{Parser, Res, Types};
 use crate::lex::Tok;
 use crate::sink::{did_you_mean, shown};
 use smallvec::SmallVec;
-use tessera_ir::cores::kind_of;
+use tessera_ir::cores::{KERNEL_KIND, kind_of};
 use tessera_ir::{BlockId, Def, Func, OpKind};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::profile::Profile;
@@ -42,15 +42,20 @@ impl Parser<'_> {
                 is_module = true;
                 if let Some(first) = listing_at {
                     self.mixed(self.tok.span, first);
+                    self.give_up();
                     break;
                 }
                 self.top();
             } else if self.at(Tok::RBrace) {
-                let _: Res<()> = self.fail("syntax-expected", self.tok.span, "this `}` closes nothing", "remove it");
+                // A broken function may have one too many.
+                if !(is_module && self.sink.has_errors()) {
+                    let _: Res<()> =
+                        self.fail("syntax-expected", self.tok.span, "this `}` closes nothing", "remove it");
+                }
                 self.bump();
             } else if is_module {
-                self.mixed(self.tok.span, self.tok.span);
-                break;
+                let at = self.tok.span;
+                self.stray(|p| p.mixed(at, at));
             } else {
                 listing_at.get_or_insert(self.tok.span);
                 self.statement_or_skip();
@@ -78,7 +83,20 @@ impl Parser<'_> {
                 .and_at(listing, "a listing's statement")
                 .help("move the statements into a function, or remove the module"),
         );
-        self.give_up();
+    }
+
+    /// Something between functions: it is told, unless a broken function is the reason, and belongs to the one before.
+    fn stray(&mut self, tell: impl FnOnce(&mut Self)) {
+        if !self.sink.has_errors() {
+            tell(self);
+        }
+        self.bump();
+        while !self.at(Tok::Eof) && !self.at(Tok::RBrace) && !self.at_next_function() {
+            self.bump();
+        }
+        if let Some((_, span)) = self.extents.last_mut() {
+            span.end = self.tok.span.start;
+        }
     }
 
     pub(super) fn at_alias(&mut self) -> bool {
@@ -156,10 +174,12 @@ impl Parser<'_> {
             } else if self.at_alias() {
                 self.statement_or_skip();
             } else {
-                let text = format!("a module has functions, and {} is written", self.found());
                 let (brackets, braces) = (self.lex.depth, self.lex.braces);
-                let _: Res<()> = self.fail("syntax-mixed", self.tok.span, text, "put it into a function");
-                self.skip(self.tok.span.start, brackets, braces);
+                self.stray(|p| {
+                    let text = format!("a module has functions, and {} is written", p.found());
+                    let _: Res<()> = p.fail("syntax-mixed", p.tok.span, text, "put it into a function");
+                });
+                (self.lex.depth, self.lex.braces) = (brackets, braces);
             }
         }
         if self.sink.is_full() {
@@ -185,8 +205,20 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// A word that is no kind of core marks nothing.
+    fn is_kind(&mut self, entry: &Entry) {
+        let attr = (entry.key.clone(), self.value_text(entry));
+        if entry.key != KERNEL_KIND || kind_of(std::slice::from_ref(&attr)).is_some() {
+            return;
+        }
+        let what = format!("{} is no kind of core, and marks nothing", shown(&attr.1));
+        let warning = Diagnostic::warning("unknown-attribute", what).at(entry.value_span, "without effect");
+        self.push(warning.help("write #pto.kernel_kind<cube> or #pto.kernel_kind<vector>"));
+    }
+
     fn module_attrs(&mut self, entries: Vec<Entry>) {
         for entry in entries {
+            self.is_kind(&entry);
             let value = self.value_text(&entry);
             match (entry.key.as_str(), &entry.value) {
                 ("sym_name", Attr::Str(text)) => {
@@ -319,6 +351,7 @@ impl Parser<'_> {
                 ("pto.entry", Attr::Unit | Attr::Bool(true)) => self.func.is_entry = true,
                 ("pto.entry", Attr::Bool(false)) => {}
                 (key, _) => {
+                    self.is_kind(entry);
                     if !key.contains('.') && key != "sym_visibility" {
                         let what = format!("a function does not know the attribute {}, which is kept", shown(key));
                         self.push(

@@ -284,8 +284,9 @@ impl Parser<'_> {
             let names: SmallVec<[&str; 16]> =
                 visible.take(1000).map(|(i, _)| self.module.names.text(NameId(i as u32))).collect();
             let known = self.module.names.text(name);
-            let known = if known.len() < 3 { "" } else { known };
-            if let Some(near) = tessera_isa::diag::nearest(known, names.iter().copied().filter(|n| *n != known)) {
+            if let Some(near) = tessera_isa::diag::nearest(known, names.iter().copied().filter(|n| *n != known))
+                && known.len() >= 3
+            {
                 diagnostic = diagnostic.help(format!("did you mean `%{near}`?"));
             }
         }

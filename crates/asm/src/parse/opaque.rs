@@ -4,7 +4,7 @@
 use super::attr::Entry;
 use super::{Parser, Raw, Raws, Res, Results, Types};
 use crate::lex::Tok;
-use tessera_ir::{Op, OpKind, TextForm};
+use tessera_ir::{BlockId, Op, OpKind, TextForm};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::Role;
 
@@ -35,6 +35,9 @@ impl Parser<'_> {
                 }
                 Tok::Percent | Tok::Int | Tok::Minus if !self.tok.first => raws.push(self.operand()?),
                 Tok::Comma => {
+                    self.bump();
+                }
+                Tok::Word if !self.tok.first && matches!(self.here(), "ins" | "outs") => {
                     self.bump();
                 }
                 Tok::Colon => {
@@ -154,6 +157,12 @@ impl Parser<'_> {
     pub(super) fn section(&mut self, results: &Results, word: &str) -> Res<()> {
         self.bump();
         let head = results.start.to(self.prev);
+        let body = self.region(&[])?;
+        self.section_of(results, word, head, body)
+    }
+
+    /// A section whose region has been read.
+    pub(super) fn section_of(&mut self, results: &Results, word: &str, head: Span, body: BlockId) -> Res<()> {
         let mut op = Op::new(OpKind::If, TextForm::Ssa, head);
         op.operands.push(tessera_ir::Operand {
             role: Role::Number,
@@ -161,7 +170,6 @@ impl Parser<'_> {
             span: head,
             type_span: head,
         });
-        let body = self.region(&[])?;
         self.check_yield(body, &OpKind::Yield, &Types::new(), head)?;
         self.block_ends.push(self.prev.start);
         let other = self.func.add_block();

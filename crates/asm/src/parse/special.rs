@@ -5,10 +5,11 @@
 use super::attr::{Attr, Entry};
 use super::flow::set_types;
 use super::names::rank_of;
-use super::{Parser, Raw, RawArg, Raws, Res, Results, Types};
+use super::{Parser, Raw, RawArg, Raws, Res, Results, TypeAt, Types};
 use crate::lex::Tok;
 use crate::print::print_type;
 use crate::sink::shown;
+use crate::types::pointer_space;
 use smallvec::{SmallVec, smallvec};
 use tessera_ir::{Def, Op, OpKind, TextForm, Type, TypeId, ViewType};
 use tessera_isa::diag::Span;
@@ -54,8 +55,10 @@ impl Parser<'_> {
                 self.plays(&mut draft, Role::Global)?;
                 self.expect(Tok::Comma, "`,`")?;
                 self.plays(&mut draft, Role::Number)?;
-                if self.at(Tok::Colon) {
-                    self.first_and_result(&mut draft)?;
+                if self.eat(Tok::Colon) {
+                    self.operand_types(&mut draft)?;
+                    self.expect(Tok::Arrow, "`->`")?;
+                    draft.types.push(self.ty()?);
                 } else {
                     draft.types.push((self.common.index, self.prev));
                 }
@@ -220,10 +223,25 @@ impl Parser<'_> {
         // A pointer becomes a number only where a number may become a pointer.
         let is_number = first.0 == Role::Global && roles.contains(&Role::Number) && to.plays(Role::Number);
         if roles.contains(&first.0) && (matches!(to, Type::Ptr(..)) || is_number) {
-            return Ok(());
+            return self.space_of(&raw, written, (made, at));
         }
         let text = format!("{opcode} cannot make {} of this operand", print_type(to));
         self.fail("type-mismatch", at, text, "write a pointer type, !pto.ptr<f32, ub>")
+    }
+
+    /// The address of a tile lies in the tile's memory.
+    fn space_of(&mut self, raw: &Raw, written: Option<TypeId>, (made, at): TypeAt) -> Res<()> {
+        let tile = match self.raw_type(raw).or(written).map(|id| self.module.types.get(id)) {
+            Some(Type::Tile(tile)) => Some(tile.loc),
+            _ => None,
+        };
+        let space = match self.module.types.get(made) {
+            Type::Ptr(_, Some(space)) => pointer_space(space),
+            _ => None,
+        };
+        let (Some(tile), Some(space)) = (tile, space.filter(|space| Some(*space) != tile)) else { return Ok(()) };
+        let text = format!("the tile lies in {tile}, and its address is said to be one of {space}");
+        self.fail("type-mismatch", at, text, "write the space of the tile's memory, as in !pto.ptr<f32, ub>")
     }
 
     /// `ins("format %d", %v : i32)`.

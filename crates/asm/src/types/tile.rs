@@ -105,7 +105,16 @@ pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
 /// The location of an address space on the chip, `#pto.address_space<vec>`.
 pub(super) fn space(text: &str) -> Option<Loc> {
     let inner = text.strip_prefix("#pto.address_space<").or_else(|| text.strip_prefix("#pto<address_space "));
-    Some(match inner?.strip_suffix('>')?.trim() {
+    space_word(inner?.strip_suffix('>')?.trim())
+}
+
+/// The location of the space that a pointer type says, `ub` or as above.
+pub(crate) fn pointer_space(text: &str) -> Option<Loc> {
+    space(text).or_else(|| space_word(text))
+}
+
+fn space_word(word: &str) -> Option<Loc> {
+    Some(match word {
         "ub" => Loc::Vec,
         "l1" => Loc::Mat,
         "l0a" => Loc::Left,

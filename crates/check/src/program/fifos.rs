@@ -7,12 +7,12 @@ use crate::rules::fifo as rules;
 use rustc_hash::FxHashSet;
 use tessera_ir::fifo::{self, Buffer, Fifo};
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Core, Fifos, Func, Module, Op, OpId, OpKind, ValueId};
+use tessera_ir::{Core, Fifos, Func, Module, Op, OpId, OpKind, Type, ValueId};
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{AttrValue, Space};
-use tessera_isa::ops::{AttrName, Bind, Effect, Role};
+use tessera_isa::ops::{AttrName, Bind, Effect, Role, Text};
 use tessera_isa::profile::{Profile, TILE_ALIGN};
-use tessera_isa::sem::{Dir, Fifo as Part};
+use tessera_isa::sem::{Dir, Fifo as Part, Sem};
 use tessera_isa::tile::{Loc, Tile};
 
 /// The FIFO rules of a kernel without calls.
@@ -125,10 +125,28 @@ impl Check<'_> {
                 return self.report.fault(op, "", fault);
             }
         }
-        if self.profile == Profile::A2a3 && op.operand(Role::Global).is_none() {
-            let what = "the pipe has no gm_slot_buffer, and slots lie in global memory on a2a3";
-            self.report.fault(op, "", Fault::new("fifo-gm", what).help("give both ends a gm_slot_buffer"));
+        if self.profile == Profile::A2a3
+            && let Some(fault) = self.slot_buffer(op)
+        {
+            self.report.fault(op, "", fault);
         }
+    }
+
+    /// `fifo-gm`: the slots have room in global memory.
+    fn slot_buffer(&self, init: &Op) -> Option<Fault> {
+        let Some(buffer) = init.operand(Role::Global).and_then(|o| o.arg.value()) else {
+            let what = "the pipe has no gm_slot_buffer, and slots lie in global memory on a2a3";
+            return Some(Fault::new("fifo-gm", what).help("give both ends a gm_slot_buffer"));
+        };
+        let Type::Memref(memref) = self.module.types.get(self.func.value(buffer).ty) else { return None };
+        let ways = Dir::ALL.iter().filter(|dir| fifo::has_dir(init, **dir)).count() as u64;
+        let needed = fifo::slots(init).saturating_mul(fifo::slot_size(init)).saturating_mul(ways);
+        let elements = memref.dims.iter().try_fold(1u64, |n, dim| n.checked_mul((*dim)?))?;
+        let held = memref.elem.bytes_of(elements);
+        (memref.strided.is_none() && held < needed).then(|| {
+            let what = format!("the gm_slot_buffer has {held} bytes, and the slots need {needed}");
+            Fault::new("fifo-gm", what).help(format!("give a buffer of {needed} bytes"))
+        })
     }
 
     /// `fifo-peer` and `fifo-size` of one direction of one end.
@@ -154,7 +172,7 @@ impl Check<'_> {
                         format!("the slots of {dir} are reserved in {}", location.map_or("no memory", |l| l.name()));
                     return Some(Fault::new("fifo-size", what).help(format!("location = #pto.address_space<{space}>")));
                 }
-                None
+                if is_consumer { None } else { self.own_reserve(init, core, dir, at) }
             }
             (Buffer::Import(_), true) | (Buffer::Other, true) => peer(
                 format!("the {dir} buffer of the consumer is not what it reserved itself"),
@@ -166,6 +184,21 @@ impl Check<'_> {
             ),
             (Buffer::Import(at), false) => self.import(init, at, dir),
         }
+    }
+
+    /// A producer gives what was reserved: not by itself, and with both ends of the pipe the same.
+    fn own_reserve(&self, init: &Op, core: Core, dir: Dir, reserve: OpId) -> Option<Fault> {
+        if self.cores[reserve.index()] == Some(core) {
+            let what = format!("the {dir} buffer of the producer is one that it reserved itself");
+            return Some(Fault::new("fifo-peer", what).help("import the buffer that the consumer reserves"));
+        }
+        let is_end = |(end, at): &(&Op, &Option<Core>)| {
+            **at == Some(dir.consumer())
+                && matches!(fifo::part(end), Some(Part::Initialize(_)))
+                && fifo::buffer(self.func, end, dir) == Buffer::Reserve(reserve)
+        };
+        let (end, _) = self.func.ops.iter().zip(&self.cores).find(is_end)?;
+        differ(init, end, "that of the consumer")
     }
 
     /// The function that an import names reserves that buffer, and its end of the pipe is the same.
@@ -193,18 +226,7 @@ impl Check<'_> {
         let Some(end) = ends.into_iter().next() else {
             return peer(format!("@{func} initializes no pipe with its buffer \"{name}\""), "initialize both ends");
         };
-        let said = |op: &Op| {
-            let given = |name| op.known_attrs().value(name);
-            let slots = Some(AttrValue::Int(fifo::slots(op).into()));
-            [given(AttrName::DirMask), given(AttrName::SlotSize), slots, given(AttrName::NoSplit)]
-        };
-        let ways = ["dir_mask", "slot_size", "slots", "nosplit"];
-        let differs = said(init).into_iter().zip(said(end)).position(|(a, b)| a != b)?;
-        let way = ways[differs];
-        peer(
-            format!("the ends of the pipe differ in {way}: this one and that of @{func}"),
-            "write the same at both ends",
-        )
+        differ(init, end, &format!("that of @{func}"))
     }
 
     /// A push, pop or free by itself.
@@ -399,6 +421,14 @@ impl Check<'_> {
             }
             let is_slot = |value: Option<ValueId>| value.is_some_and(|value| slots.contains(&value));
             let src = op.operand(Role::Src).and_then(|o| o.arg.value());
+            // A pointer into the slot, and where it stores.
+            let pointer = op.operands.first().and_then(|o| o.arg.value());
+            if matches!(opcode.info().text, Text::Address(_) | Text::AddPtr) && is_slot(pointer) {
+                slots.extend(op.results.iter().copied());
+                return;
+            }
+            let stored = op.operand(Role::Global).and_then(|o| o.arg.value());
+            let stored = stored.filter(|v| matches!(opcode.info().sem, Sem::Stores) && slots.contains(v));
             let views = !matches!(opcode.binds(self.profile), None | Some(Bind::New | Bind::Address | Bind::Scale));
             if views && is_slot(src) {
                 slots.extend(op.dsts().into_iter().map(|(_, dst)| dst));
@@ -406,13 +436,26 @@ impl Check<'_> {
             }
             let writes = |effect| matches!(effect, Effect::Write | Effect::ReadWrite | Effect::Scratch);
             let written = op.operands.iter().find(|o| is_slot(o.arg.value()) && writes(opcode.effect(form, o.role)));
-            if let Some(value) = written.and_then(|o| o.arg.value()) {
+            if let Some(value) = written.and_then(|o| o.arg.value()).or(stored) {
                 let name = self.module.names.text(func.value(value).name);
                 let what = format!("{opcode} writes %{name}, which lies in a slot of a FIFO");
                 self.report.fault(op, "", Fault::new("fifo-write", what).help("write a tile of its own"));
             }
         });
     }
+}
+
+/// What the ends of a pipe say differently.
+fn differ(init: &Op, end: &Op, other: &str) -> Option<Fault> {
+    let said = |op: &Op| {
+        let given = |name| op.known_attrs().value(name);
+        let slots = Some(AttrValue::Int(fifo::slots(op).into()));
+        [given(AttrName::DirMask), given(AttrName::SlotSize), slots, given(AttrName::NoSplit)]
+    };
+    let ways = ["dir_mask", "slot_size", "slots", "nosplit"];
+    let differs = said(init).into_iter().zip(said(end)).position(|(a, b)| a != b)?;
+    let what = format!("the ends of the pipe differ in {}: this one and {other}", ways[differs]);
+    Some(Fault::new("fifo-peer", what).help("write the same at both ends"))
 }
 
 /// The tile that a pop gives.

@@ -7,7 +7,7 @@ use crate::render::table::{Table, paragraph};
 use crate::session::{FINE, Outcome, Session, USAGE_ERROR};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use tessera::info::{ArgumentInfo, KernelInfo, What, kernels};
+use tessera::info::{ArgumentInfo, FifoInfo, KernelInfo, What, kernels};
 use tessera::{Diagnostic, Profile};
 
 #[derive(Debug, clap::Args)]
@@ -88,6 +88,11 @@ fn page(args: &Args, loaded: &Loaded, found: &[KernelInfo]) -> String {
         let name = kernel.name.as_ref().map_or("the listing".into(), |name| format!("@{}", name.replace(',', ", @")));
         let blocks = if kernel.uses_blocks { "; it asks for its block: --blocks N repeats it" } else { "" };
         out.push_str(&format!("\n{}", paragraph(&format!("{name} runs on {}{blocks}", kernel.cores), 0)));
+        for fifo in &kernel.fifos {
+            let split = ["whole tiles", "rows halved", "columns halved"].get(usize::from(fifo.split)).unwrap_or(&"?");
+            let FifoInfo { owner, direction, slots, slot_size, .. } = fifo;
+            out.push_str(&format!("  {direction} FIFO of @{owner}: {slots} slots of {slot_size} bytes, {split}\n"));
+        }
         let mut table = Table::new(["argument", "type", "extents", "use"]);
         for argument in &kernel.arguments {
             let ArgumentInfo { name, ty, extents, .. } = argument;
@@ -132,9 +137,15 @@ fn record(args: &Args, loaded: &Loaded, found: &[KernelInfo]) -> Value {
             "read": a.is_read, "written": a.is_written,
         })
     };
+    let fifo = |f: &FifoInfo| {
+        json!({
+            "owner": f.owner, "direction": f.direction, "slots": f.slots, "slot_size": f.slot_size, "split": f.split,
+        })
+    };
     let kernel = |k: &KernelInfo| {
         json!({
             "name": k.name, "entry": k.is_entry, "cores": k.cores, "uses_blocks": k.uses_blocks,
+            "fifos": k.fifos.iter().map(fifo).collect::<Vec<_>>(),
             "arguments": k.arguments.iter().map(argument).collect::<Vec<_>>(),
             "command": command(args, k),
             "stops": stops(k).map(|d| json!({ "rule": d.rule, "message": d.message })),

@@ -60,7 +60,7 @@ impl Engine {
         let Some((how @ (Bind::Window | Bind::Bytes | Bind::Storage | Bind::InPlace | Bind::Scale), (src, dst))) =
             bound
         else {
-            let (is_new, effect) = self.issue_at(inst, tiles, Memory::default)?;
+            let (is_new, effect) = self.issue_at(inst, tiles, |_| {})?;
             return Ok(self.issued(is_new, effect));
         };
         let before = self.object(dst)?.clone();
@@ -68,7 +68,7 @@ impl Engine {
             if how != Bind::Window {
                 self.bind(how, src, dst, false)?;
             }
-            let done = self.issue_at(inst, tiles, Memory::default)?;
+            let done = self.issue_at(inst, tiles, |_| {})?;
             if how == Bind::Window {
                 self.window(inst, src, dst)?;
             }
@@ -94,12 +94,12 @@ impl Engine {
         }
     }
 
-    /// Issues an instruction; the buffer of its view is made when the rules have let it pass.
+    /// Issues an instruction; the buffer of its view is filled when the rules have let it pass.
     pub(super) fn issue_at(
         &mut self,
         inst: &Inst,
         tiles: &[(Role, TileId)],
-        buffer: impl FnOnce() -> Memory,
+        fill: impl FnOnce(&mut Memory),
     ) -> Result<(bool, Effect), Refused> {
         self.issued += 1;
         let view = inst.global.as_ref().map(|view| Global::of_arg(view, MemoryId::buffer(0)));
@@ -111,8 +111,10 @@ impl Engine {
             let prepared = self.lowered(&full, tiles, view.as_ref().map(|v| v.buffer))?;
             self.keep(0, None, prepared, warnings);
         }
-        if view.is_some() {
-            self.set_buffer(buffer());
+        if view.is_some()
+            && let Some(buffer) = self.memories.get_mut(MemoryId::buffer(0))
+        {
+            fill(buffer);
         }
         let start = self.start(0, view.as_ref())?;
         let effect = self.run(0, start)?;

@@ -182,6 +182,8 @@ pub struct Memory {
     fixed: bool,
     /// What is added is defined, too: the host has cleared all of it.
     cleared: bool,
+    /// So many bytes from its start on stay defined, because they were lent.
+    lent: usize,
 }
 
 impl AsMut<[u8]> for Memory {
@@ -260,9 +262,10 @@ impl Memory {
 
     /// Takes bytes of the host's in place of its own; all of them stay defined.
     pub(crate) fn lend(&mut self, bytes: AlignedBytes) {
-        if self.defined.first_missing(0, bytes.len()).is_some() {
-            self.defined.grow(bytes.len());
-            self.defined.pin(0, bytes.len());
+        if bytes.len() > self.lent {
+            self.lent = bytes.len();
+            self.defined.grow(self.lent);
+            self.defined.pin(0, self.lent);
         }
         self.bytes = bytes;
     }

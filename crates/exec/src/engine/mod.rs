@@ -45,7 +45,7 @@ pub(crate) use issue::{is_configured, is_valid_set, stores};
 pub use pool::Storage;
 pub use tiles::TileId;
 pub(crate) use tiles::{Binding, Object};
-pub use transfer::Runs;
+pub use transfer::{Runs, combines};
 
 use crate::nest::Place;
 use key::{Key, Numbered};

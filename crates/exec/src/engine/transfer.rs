@@ -4,6 +4,7 @@ use super::issue::stores;
 use super::memory::{Memory, MemoryId, Taken, on_core};
 use super::tiles::TileId;
 use super::{Engine, Global, Issued, Refused};
+use crate::kernels::AlignedBytes;
 use crate::lower::{Effect, Failure, Places, Prepared};
 use crate::nest::Place;
 use std::ops::Range;
@@ -51,16 +52,31 @@ impl Engine {
         len: usize,
         contents: impl FnOnce(&Inst) -> Memory,
     ) -> Result<(Taken, Issued<'_>), Refused> {
-        let done = self.issue_at(inst, tiles, || {
-            let mut buffer = if reads_view(inst) { contents(inst) } else { Memory::new(vec![0; len], true) };
+        let done = self.issue_at(inst, tiles, |buffer| {
+            *buffer = if reads_view(inst) { contents(inst) } else { Memory::new(vec![0; len], true) };
             if stores(inst) {
                 buffer.watch();
             }
-            buffer
         });
         let buffer = self.memories.get_mut(BUFFER).map(std::mem::take);
         let taken = buffer.map_or(Taken::default(), |mut b| b.take_written(&Memory::default()));
         done.map(|(is_new, effect)| (taken, self.issued(is_new, effect)))
+    }
+
+    /// An instruction with a view of bytes that are somebody else's: it reads and writes them where they are, and combines
+    /// nothing with what is there ([`combines`]).
+    pub fn transfer_lent(
+        &mut self,
+        inst: &Inst,
+        tiles: &[(Role, TileId)],
+        bytes: AlignedBytes,
+    ) -> Result<Issued<'_>, Refused> {
+        let done = self.issue_at(inst, tiles, |buffer| buffer.lend(bytes));
+        // They are nobody's business any more.
+        if let Some(buffer) = self.memories.get_mut(BUFFER) {
+            buffer.lend(AlignedBytes::default());
+        }
+        done.map(|(is_new, effect)| self.issued(is_new, effect))
     }
 
     /// TLOAD of a view of `bytes` into a tile.
@@ -188,7 +204,12 @@ impl Engine {
 
 /// Does the instruction read its view: a load, or a store that combines?
 fn reads_view(inst: &Inst) -> bool {
-    !stores(inst) || inst.attrs.adds() || inst.attrs.scatter_atomic().is_some_and(|op| op != ScatterAtomic::None)
+    !stores(inst) || combines(inst)
+}
+
+/// Does a store combine what it writes with what is there?
+pub fn combines(inst: &Inst) -> bool {
+    inst.attrs.adds() || inst.attrs.scatter_atomic().is_some_and(|op| op != ScatterAtomic::None)
 }
 
 /// A buffer that remembers what is stored into it.

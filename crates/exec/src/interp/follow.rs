@@ -1,68 +1,58 @@
 //! A run that follows where every byte comes from.
 
-use super::cores::Process;
-use super::parallel::{self, Buffer};
-use super::step::{Context, Exec, Stop};
-use super::{Outcome, Run};
+use super::cores::{Cores, Process};
+use super::parallel::{self, Buffer, Left};
+use super::{Outcome, Run, meeting};
 use crate::engine::memory::MemoryId;
 use crate::lower::Failure;
 use crate::origin::{Output, Watch};
-use tessera_ir::Fifos;
 
-/// Why there is no answer about cores that run together.
-const NOT_FOLLOWED: &str = "several cores run together, and what goes between them is not followed";
-
-fn not_followed(mut watch: Watch) -> (Outcome, Watch) {
-    watch.undecide(NOT_FOLLOWED.into());
-    (Outcome::default(), watch)
-}
+/// Why there is no answer about blocks that see each other's writes.
+const NOT_FOLLOWED: &str = "all blocks meet, and what goes between them is not followed";
 
 /// Runs a program and follows every byte; data that is not given is unknown.
-pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
-    let [process] = Process::all(run.func)[..] else { return not_followed(watch) };
-    if !Fifos::new(run.module, run.func).is_empty() {
-        return not_followed(watch);
+pub fn run(mut run: Run<'_>, mut watch: Watch) -> (Outcome, Watch) {
+    let blocks = run.blocks.max(1);
+    if blocks > 1 && meeting::is_met(run.func, run.profile) {
+        watch.undecide(NOT_FOLLOWED.into());
+        return (Outcome::default(), watch);
     }
-    let program = match super::compile::compile(run.module, run.func, run.profile, run.placement, process) {
-        Ok(program) => program,
+    let processes = Process::all(run.func);
+    let compile = |p: &Process| super::compile::compile(run.module, run.func, run.profile, run.placement, *p);
+    let programs = match processes.iter().map(compile).collect::<Result<Vec<_>, _>>() {
+        Ok(programs) => programs,
         Err(e) => return (e.into(), watch),
     };
-    let blocks = run.blocks.max(1);
-    let (limits, progress) = (run.limits, run.progress.clone());
-    let cx = Context {
-        module: run.module,
-        func: run.func,
-        profile: run.profile,
-        program: &program,
-        process,
-        blocks,
-        limits,
-        progress: progress.as_deref(),
-    };
+    let progress = run.progress.clone();
+    let cx = parallel::contexts(&run, &processes, &programs, progress.as_deref());
     let buffers = parallel::buffers(&mut run);
-    let mut exec = Exec::new(&cx, parallel::copies(&buffers, true, limits.memory), false);
-    exec.engine.memories.stands_for_all = true;
-    exec.watch = Some(Box::new(watch));
+    let mut memories = parallel::copies(&buffers, true, run.limits.memory);
+    memories.stands_for_all = true;
+    let mut cores = Cores::new(&cx, memories, false);
+    if let Some(first) = cores.list.first_mut() {
+        first.watch = Some(Box::new(watch));
+    }
     let mut left = Vec::new();
     let mut lengths = vec![0usize; buffers.len()];
     for block in 0..blocks {
-        let mut one = parallel::Left::default();
-        one.failure = exec.watched_block(&run, &buffers, block).err();
-        one.warnings = std::mem::take(&mut exec.found.warnings);
-        for ((k, buffer), length) in buffers.iter().enumerate().zip(&mut lengths) {
-            if let Some(memory) = exec.engine.memories.get_mut(MemoryId::buffer(k as u32)) {
-                *length = memory.bytes().len().max(*length);
-                one.writes.push(memory.take_written(&buffer.memory));
-            }
+        let mut one = Left::default();
+        one.failure = watched_block(&mut cores, &run, &buffers, block).err();
+        for exec in &mut cores.list {
+            one.warnings.append(&mut exec.found.warnings);
         }
+        for (k, length) in (0..).zip(&mut lengths) {
+            let memory = cores.memories().and_then(|m| m.get(MemoryId::buffer(k)));
+            *length = memory.map_or(0, |m| m.bytes().len()).max(*length);
+        }
+        one.writes = cores.take_written(&buffers);
         let has_failed = one.failure.is_some();
         left.push(one);
         if has_failed {
             break;
         }
     }
-    let mut watch = *exec.watch.take().unwrap_or_default();
-    drop(exec);
+    let mut watch = cores.list.iter_mut().find_map(|exec| exec.watch.take()).map(|watch| *watch).unwrap_or_default();
+    drop(cores);
     for (k, (buffer, length)) in buffers.iter().zip(&lengths).enumerate() {
         let ty = run.module.types.get(run.func.value(buffer.value).ty);
         if let Some(elem) = ty.global_elem() {
@@ -81,38 +71,34 @@ pub fn run(mut run: Run<'_>, watch: Watch) -> (Outcome, Watch) {
     (parallel::merge(&run, buffers, left), watch)
 }
 
-impl Exec<'_> {
-    fn watched_block(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
-        self.reset(block);
-        if let Some(watch) = &mut self.watch {
-            watch.begin_block(block);
-            for (k, buffer) in buffers.iter().enumerate() {
-                watch.bind(MemoryId::buffer(k as u32), buffer.value);
-            }
+fn watched_block(cores: &mut Cores<'_>, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
+    if let Some(watch) = &mut cores.turn(0)?.watch {
+        watch.begin_block(block);
+        for (k, buffer) in (0..).zip(buffers) {
+            watch.bind(MemoryId::buffer(k), buffer.value);
         }
-        parallel::set_up(run, self, buffers)?;
-        for (value, input) in &run.inputs {
-            self.watch_given(*value, input)?;
-        }
-        match self.run() {
-            Err(Stop::Failed(failure)) => return Err(failure),
-            Err(Stop::Waits) => {
-                if let Some(watch) = &mut self.watch {
-                    watch.undecide(NOT_FOLLOWED.into());
-                }
-            }
-            Ok(()) => {}
-        }
-        if block + 1 == self.cx.blocks {
-            for (value, core) in &run.outputs {
-                if let Some(slot) = self.cx.program.tile(*value) {
-                    self.watch_output(*value, slot, *core)?;
-                }
-            }
-        }
-        if let Some(watch) = &mut self.watch {
-            watch.end_block();
-        }
-        Ok(())
     }
+    cores.begin(run, buffers, block)?;
+    for n in 0..cores.list.len() {
+        let exec = cores.turn(n)?;
+        for (value, input) in &run.inputs {
+            exec.watch_given(*value, input)?;
+        }
+    }
+    if !cores.advance()? {
+        return Err(cores.deadlock());
+    }
+    if block + 1 == run.blocks.max(1) {
+        for (value, core) in &run.outputs {
+            // A tile lies at the same place on both vector cores.
+            let (exec, _) = cores.owner(*value, 0)?;
+            if let Some(slot) = exec.cx.program.tile(*value) {
+                exec.watch_output(*value, slot, *core)?;
+            }
+        }
+    }
+    if let Some(watch) = &mut cores.turn(0)?.watch {
+        watch.end_block();
+    }
+    Ok(())
 }

@@ -11,6 +11,7 @@ mod cores;
 mod follow;
 mod global;
 mod issue;
+mod meeting;
 mod objects;
 mod output;
 mod parallel;

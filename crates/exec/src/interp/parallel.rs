@@ -3,12 +3,13 @@
 //! A thread keeps one copy of the global buffers. After a block it takes out what the block wrote and puts back what was
 //! there before, so the next block begins with the initial contents again; what was taken out is merged in block order.
 
-use super::code::{TileSlot, Var, slot_bits};
+use super::code::{Program, TileSlot, Var, slot_bits};
 use super::compile::compile;
 use super::cores::{Cores, Process};
+use super::meeting;
 use super::races::Owners;
 use super::step::{Context, Exec};
-use super::{BufferOutput, Input, Outcome, Printed, Recorded, Run, TileOutput, TraceLine};
+use super::{BufferOutput, Input, Outcome, Printed, Progress, Recorded, Run, TileOutput, TraceLine};
 use crate::engine::Global;
 use crate::engine::memory::{Memories, Memory, MemoryId, Taken};
 use crate::lower::{Failure, failure};
@@ -38,33 +39,49 @@ pub(super) struct Left {
     recorded: Option<Recorded>,
 }
 
+impl Left {
+    pub fn failed(failure: Failure) -> Self {
+        Left { failure: Some(failure), ..Left::default() }
+    }
+}
+
 pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
     let processes = Process::all(run.func);
     let compiled = |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process);
     let programs = processes.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
     let blocks = run.blocks.max(1);
-    let (limits, progress) = (run.limits, run.progress.clone());
-    let cx: Vec<Context<'_>> = processes
-        .iter()
-        .zip(&programs)
-        .map(|(process, program)| Context {
-            module: run.module,
-            func: run.func,
-            profile: run.profile,
-            program,
-            process: *process,
-            blocks,
-            limits,
-            progress: progress.as_deref(),
-        })
-        .collect();
+    let progress = run.progress.clone();
+    let cx = contexts(&run, &processes, &programs, progress.as_deref());
     scalars_are_bound(&run)?;
     let mut buffers = buffers(&mut run);
     let run = &run;
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(blocks as usize);
-    let left =
-        if blocks == 1 { vec![alone(run, &cx, &mut buffers)] } else { together(run, &cx, &buffers, blocks, threads) };
+    let left = match blocks {
+        1 => vec![alone(run, &cx, &mut buffers)],
+        _ if meeting::is_met(run.func, run.profile) => meeting::run(run, &cx, &mut buffers, blocks, threads),
+        _ => together(run, &cx, &buffers, blocks, threads),
+    };
     Ok(merge(run, buffers, left))
+}
+
+/// What never changes while the processes of a kernel run.
+pub(super) fn contexts<'a>(
+    run: &Run<'a>,
+    processes: &[Process],
+    programs: &'a [Program],
+    progress: Option<&'a Progress>,
+) -> Vec<Context<'a>> {
+    let context = |(process, program): (&Process, &'a Program)| Context {
+        module: run.module,
+        func: run.func,
+        profile: run.profile,
+        program,
+        process: *process,
+        blocks: run.blocks.max(1),
+        limits: run.limits,
+        progress,
+    };
+    processes.iter().zip(programs).map(context).collect()
 }
 
 /// One block: it works on the buffers themselves.
@@ -95,10 +112,7 @@ fn together(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer], blocks: u32, 
                 return;
             }
             let mut left = one(run, &mut cores, buffers, block);
-            for (k, buffer) in (0..).zip(buffers) {
-                let memory = cores.memories().and_then(|m| m.get_mut(MemoryId::buffer(k)));
-                left.writes.extend(memory.map(|m| m.take_written(&buffer.memory)));
-            }
+            left.writes = cores.take_written(buffers);
             if left.failure.is_some() {
                 // Blocks that have begun still end, so that the lowest failure is always the one that is told.
                 next.store(blocks, Ordering::Relaxed);
@@ -131,8 +145,13 @@ pub(super) fn copies(buffers: &[Buffer], tracked: bool, limit: u64) -> Memories 
 }
 
 fn one(run: &Run<'_>, cores: &mut Cores<'_>, buffers: &[Buffer], block: u32) -> Left {
-    let mut left = Left::default();
     let result = cores.begin(run, buffers, block).and_then(|()| cores.run());
+    left_by(run, cores, block, result)
+}
+
+/// What a block leaves behind, after it ended or failed.
+pub(super) fn left_by(run: &Run<'_>, cores: &mut Cores<'_>, block: u32, result: Result<(), Failure>) -> Left {
+    let mut left = Left::default();
     if let Some(progress) = &run.progress {
         progress.blocks.fetch_add(1, Ordering::Relaxed);
     }

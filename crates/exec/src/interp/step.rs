@@ -62,6 +62,8 @@ pub(crate) struct Exec<'a> {
     pub recorder: Option<Box<Recorder>>,
     /// Follows where bytes come from, where somebody wants to know.
     pub watch: Option<Box<Watch>>,
+    /// The loops that it is in while another core runs, and somebody watches.
+    pub loops: SmallVec<[(Option<ValueId>, i64); 2]>,
     /// What the cores of the block share; with whoever runs.
     pub links: Option<Box<Links>>,
     /// Where it waits, and for what.
@@ -101,6 +103,7 @@ impl<'a> Exec<'a> {
             trace: trace.then(Vec::new),
             recorder: None,
             watch: None,
+            loops: SmallVec::new(),
             links: None,
             waits: None,
             resume: Vec::new(),
@@ -125,6 +128,7 @@ impl<'a> Exec<'a> {
         let program = cx.program;
         self.waits = None;
         self.resume.clear();
+        self.loops.clear();
         self.links = None;
         for (object, info) in program.objects.iter().enumerate().filter(|(_, info)| info.is_own) {
             if let Some(slot) = program.tile(info.value) {

@@ -33,7 +33,7 @@ impl Exec<'_> {
     }
 
     /// Says what acts next, and on which tiles.
-    fn announce(&mut self, op: Option<OpId>, tiles: &[(TileId, bool)]) {
+    pub fn announce(&mut self, op: Option<OpId>, tiles: &[(TileId, bool)]) {
         let keeps_log = self.watch.as_ref().is_some_and(|w| w.log.is_some());
         let tiles = match keeps_log {
             true => tiles.iter().filter_map(|(id, w)| self.tile_at(*id, *w)).collect(),
@@ -49,6 +49,9 @@ impl Exec<'_> {
             return Ok(());
         };
         let id = self.object_of(slot);
+        if !self.cx.process.has(self.engine.object(id)?.tile.loc) {
+            return Ok(());
+        }
         self.announce(None, &[(id, true)]);
         let object = self.engine.object(id)?;
         let [rows, cols] = object.extent();
@@ -99,6 +102,10 @@ impl Exec<'_> {
 
     /// The contents of a tile begin, undefined.
     pub fn undefine(&mut self, at: Option<OpId>, id: TileId) {
+        // The contents of another core's tile begin when that core says so.
+        if self.engine.object(id).is_ok_and(|o| !self.cx.process.has(o.tile.loc)) {
+            return;
+        }
         self.engine.undefine(id);
         if self.watch.is_none() {
             return;
@@ -109,7 +116,7 @@ impl Exec<'_> {
         if let Some(watch) = &mut self.watch {
             for core in [0, 1] {
                 let memory = on_core(place.memory, core);
-                if core == 0 || memory != place.memory {
+                if core == 0 || memory != place.memory && !self.engine.is_one_core {
                     watch.undefined(memory, place.at, bytes);
                 }
             }
@@ -145,7 +152,7 @@ impl Exec<'_> {
             let copy = self.engine.copy_of(*from, *to)?;
             let base = places.len() as u8;
             let has_two = |n: usize| copy.places.get(n).map(|p| p.memory) != copy.places.get(n + 1).map(|p| p.memory);
-            for core in 0..=u8::from(has_two(0) && has_two(2)) {
+            for core in 0..=u8::from(has_two(0) && has_two(2) && !self.engine.is_one_core) {
                 moves.extend(copy.shadow.iter().filter_map(|step| match step {
                     Shadow::Move(mv) => Some(Shadow::Move(Box::new(mv.renumbered(|n| base + n + core)))),
                     _ => None,
@@ -268,13 +275,17 @@ impl Exec<'_> {
 
     /// An instruction ran; its view started at byte `start`.
     pub fn watch_issue(&mut self, index: usize, site: &Site, start: usize) -> Result<(), Failure> {
-        let Some(mut watch) = self.watch.take() else {
-            return Ok(());
-        };
-        self.note_issue(&mut watch, index, start);
-        self.watch = Some(watch);
+        self.watch_cache(index, start);
         let mut written = site.tiles.iter().filter(|(role, _)| role.is_dst());
         written.try_for_each(|(_, slot)| self.watch_contents(*slot))
+    }
+
+    /// After something between cores, which no site of the program is.
+    pub fn watch_cache(&mut self, index: usize, start: usize) {
+        if let Some(mut watch) = self.watch.take() {
+            self.note_issue(&mut watch, index, start);
+            self.watch = Some(watch);
+        }
     }
 
     /// Keeps a hash of what a tile holds.

@@ -21,9 +21,14 @@ static OTHERS: &str = "\
 static BETWEEN_DEVICES: &str = "tput tget tput_async tget_async tnotify twait ttest tbroadcast treduce \
     build_async_session wait_async_event test_async_event";
 
+/// How a call of a function without a body is named, which no text says.
+pub const DECLARED: &str = "func.call";
+
 /// Why an instruction without a row does not run, and what to do instead (isa/structure.md 10).
 pub fn why_not(name: &str) -> (String, &'static str) {
-    if BETWEEN_DEVICES.split_whitespace().any(|other| other == name) {
+    if name == DECLARED {
+        ("the called function is only declared, and has no body".into(), "give it a body, or run a part")
+    } else if BETWEEN_DEVICES.split_whitespace().any(|other| other == name) {
         (format!("pto.{name} moves data between devices; Tessera runs one device"), "run the part of one device")
     } else if is_micro(name) {
         (format!("pto.{name} is below the tile level"), "use the tile instruction")

@@ -1,7 +1,8 @@
 //! Operands: what each is to its instruction, and what the instruction does with it.
 
 use super::{AttrName, Opcode};
-use crate::profile::Profiles;
+use crate::inst::Attrs;
+use crate::profile::{Profile, Profiles};
 use crate::tile::words;
 use std::sync::LazyLock;
 
@@ -177,6 +178,11 @@ impl Operand {
     /// Do signatures judge it? Scratch has a rule of its own.
     pub const fn is_judged(&self) -> bool {
         !matches!(self.effect, Effect::Scratch) && matches!(self.role.kind(), Kind::Tile)
+    }
+
+    /// Is it touched on a profile? TCOLSUM's scratch is on a5 where it adds in pairs (isa/reduce.md 4).
+    pub fn is_used(&self, profile: Profile, attrs: &Attrs) -> bool {
+        self.used.has(profile) || attrs.is_binary()
     }
 
     /// The word that stands before it, where one does.

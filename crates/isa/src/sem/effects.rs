@@ -2,7 +2,7 @@
 //! ends.
 
 use crate::inst::Inst;
-use crate::ops::{Bind, Covers, Effect, FormInfo, Operand, Role};
+use crate::ops::{Bind, Covers, Effect, FormInfo, Role};
 use smallvec::SmallVec;
 
 /// What becomes of one tile operand.
@@ -63,7 +63,7 @@ pub fn effects(inst: &Inst) -> Effects {
             role: arg.role,
             effect: match row {
                 _ if only_names => Effect::View,
-                Some(o) if !is_used(inst, o) => Effect::Unused,
+                Some(o) if !o.is_used(inst.profile, &inst.attrs) => Effect::Unused,
                 row => row.map_or(Effect::Read, |o| o.effect),
             },
             covers,
@@ -71,11 +71,6 @@ pub fn effects(inst: &Inst) -> Effects {
         }
     });
     Effects { tiles: tiles.collect(), binds }
-}
-
-/// Is the operand touched? TCOLSUM's scratch is on a5 where it adds in pairs (isa/reduce.md 4).
-pub(super) fn is_used(inst: &Inst, operand: &Operand) -> bool {
-    operand.used.has(inst.profile) || inst.attrs.is_binary()
 }
 
 /// How many elements the sources of data hold together, as far as the instruction looks.

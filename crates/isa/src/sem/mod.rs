@@ -200,7 +200,11 @@ fn at<const N: usize>(step: [[u64; N]; 2]) -> Map<N> {
 
 /// The step of a scratch operand, where it is given and touched.
 fn scratch(inst: &Inst) -> Vec<Step> {
-    let is_used = inst.op.form(inst.form).and_then(|f| f.operand(Role::Tmp)).is_some_and(|o| effects::is_used(inst, o));
+    let is_used = inst
+        .op
+        .form(inst.form)
+        .and_then(|f| f.operand(Role::Tmp))
+        .is_some_and(|o| o.is_used(inst.profile, &inst.attrs));
     inst.tile_index(Role::Tmp).filter(|_| is_used).map(|tile| Step::Scratch { tile }).into_iter().collect()
 }
 

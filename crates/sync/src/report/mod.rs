@@ -16,6 +16,9 @@ use tessera_isa::profile::Profile;
 /// Ids of flags.
 const IDS: i64 = 8;
 
+/// More broken flags of one path are not put into words: nobody reads on.
+const MAX_FLAGS: usize = 1000;
+
 pub(crate) struct Reporter<'a> {
     module: &'a Module,
     pub func: &'a Func,
@@ -99,7 +102,7 @@ impl<'a> Reporter<'a> {
             }
         }
         let broken = flags::check(trace, order, process, is_stuck_between);
-        for one in &broken {
+        for one in broken.iter().take(MAX_FLAGS) {
             let rule = one.fault.rule();
             let event = &trace.events[one.event];
             let flag = one.flag.as_ref().map_or_else(|| format!("{:?}", event.op), flag_name);

@@ -2,13 +2,17 @@
 
 use super::{Bindings, Extents, Input, Kernel, Limits, Need, Progress};
 use crate::fill::Fill;
-use crate::{Diagnostic, Literal, Number};
+use crate::{Diagnostic, Elem, Literal, Number};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tessera_ir::{ScalarType, ValueId};
+use tessera_ir::{Operand, ScalarType, ValueId};
+use tessera_isa::ops::Kind;
 
 /// Numbers that a scalar is tried with, the likeliest first.
 const TRIED: [i64; 10] = [64, 16, 128, 32, 256, 1, 8, 512, 1024, 0];
+
+/// A scale of 1.0 as a quantization parameter, for signed 8-bit results and for others (fixpipe.md 1).
+const PARAMETERS: [i128; 2] = [0x4000_3F80_0000, 0x3F80_0000];
 
 /// A trial run is stopped here; what has run so long runs on.
 const LIMITS: Limits = Limits { steps: 1 << 16, memory: 1 << 28 };
@@ -24,7 +28,7 @@ pub struct Suggestion {
     /// Numbers of scalars.
     pub set: Vec<(ValueId, Number)>,
     /// Memory and tiles whose contents are made up, with extents where the program does not imply them.
-    pub fill: Vec<(ValueId, Option<Vec<u64>>)>,
+    pub fill: Vec<(ValueId, Fill, Option<Vec<u64>>)>,
     /// Why a trial with them stopped, if it did.
     pub stops: Option<Diagnostic>,
 }
@@ -33,6 +37,16 @@ impl Kernel {
     /// Numbers and contents for everything that is not bound. They are found by trying: with what comes back the kernel
     /// runs, unless [`Suggestion::stops`] tells why not.
     pub fn suggest(&self, bound: &[(ValueId, Input)], blocks: u32) -> Suggestion {
+        let first = self.suggest_with(bound, blocks, None);
+        if !first.stops.as_ref().is_some_and(|d| d.rule.starts_with("quant-")) {
+            return first;
+        }
+        // Numbers of 64 bits are parameters then, and few of them are any.
+        let with = |parameter| self.suggest_with(bound, blocks, Some(parameter));
+        PARAMETERS.into_iter().map(with).find(|other| other.stops.is_none()).unwrap_or(first)
+    }
+
+    fn suggest_with(&self, bound: &[(ValueId, Input)], blocks: u32, parameter: Option<i128>) -> Suggestion {
         let is_bound = |v: ValueId| bound.iter().any(|(b, input)| *b == v && !matches!(input, Input::Strides { .. }));
         let arguments = self.arguments();
         let free: Vec<_> = arguments.iter().filter(|a| !is_bound(a.value)).collect();
@@ -49,9 +63,9 @@ impl Kernel {
         let progress = Arc::new(Progress::default());
         for numbers in tried(scalars.len()).take(TRIALS) {
             let set: Vec<(ValueId, Number)> =
-                scalars.iter().zip(numbers).map(|((v, ty), n)| (*v, number(*ty, n))).collect();
+                scalars.iter().zip(numbers).map(|((v, ty), n)| (*v, self.number(*v, *ty, n, parameter))).collect();
             let bindings = Bindings { blocks, limits: LIMITS, progress: Some(progress.clone()), ..Bindings::default() };
-            let suggestion = self.trial(Bindings { inputs: bound.to_vec(), ..bindings }, set, &memory);
+            let suggestion = self.trial(Bindings { inputs: bound.to_vec(), ..bindings }, set, &memory, parameter);
             if suggestion.stops.is_none() {
                 return suggestion;
             }
@@ -63,7 +77,13 @@ impl Kernel {
         first.unwrap_or_default()
     }
 
-    fn trial(&self, mut bindings: Bindings, set: Vec<(ValueId, Number)>, memory: &[ValueId]) -> Suggestion {
+    fn trial(
+        &self,
+        mut bindings: Bindings,
+        set: Vec<(ValueId, Number)>,
+        memory: &[ValueId],
+        parameter: Option<i128>,
+    ) -> Suggestion {
         let mut stops: Option<Diagnostic> = None;
         let mut fill = Vec::new();
         for (value, number) in &set {
@@ -82,22 +102,31 @@ impl Kernel {
             let known = place.and_then(|n| extents.get(n).cloned()).and_then(Extents::known).unwrap_or_default();
             let count = known.iter().fold(1u64, |n, d| n.saturating_mul(*d));
             bytes = bytes.saturating_add(count.saturating_mul(8));
+            let is_wide = matches!(self.elem(*value), Some(Elem::U64 | Elem::I64));
+            let contents = parameter.filter(|_| is_wide).map_or(Fill::Random(None), |p| Fill::Value(Number::Int(p)));
             if bytes > BYTES {
                 let what = "the views imply more memory than a trial takes";
                 stops = Some(Diagnostic::error("memory-limit", what));
             } else {
-                match self.bind_fill(*value, Fill::Random(None), shape.as_deref(), &extents) {
+                match self.bind_fill(*value, contents, shape.as_deref(), &extents) {
                     Ok(input) => bindings.inputs.extend(input.map(|input| (*value, input))),
                     Err(error) => stops = Some(error.diagnostic().clone()),
                 }
             }
-            fill.push((*value, shape));
+            fill.push((*value, contents, shape));
         }
         if stops.is_none() {
             let error = self.execute(bindings).diagnostics.into_iter().find(Diagnostic::is_error);
             stops = error.filter(|d| d.rule != "loop");
         }
         Suggestion { set, fill, stops }
+    }
+
+    /// A number for a scalar: a parameter, where it is used as one.
+    fn number(&self, value: ValueId, ty: ScalarType, n: i64, parameter: Option<i128>) -> Number {
+        let is_parameter = |o: &Operand| o.arg.value() == Some(value) && o.role.kind() == Kind::Quant;
+        let used = self.func().ops.iter().any(|op| op.operands.iter().any(is_parameter));
+        parameter.filter(|_| used).map_or_else(|| number(ty, n), Number::Int)
     }
 
     fn some_shape(&self, value: ValueId) -> Vec<u64> {

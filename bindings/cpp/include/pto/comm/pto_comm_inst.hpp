@@ -12,10 +12,10 @@
 
 namespace pto {
 namespace comm {
-namespace detail {
+namespace pto_detail {
 
-using pto::detail::IsTile;
-using pto::detail::IsView;
+using pto::pto_detail::IsTile;
+using pto::pto_detail::IsView;
 
 template <typename GlobalT>
 struct Extents {
@@ -56,7 +56,7 @@ inline bool SameShape(const char *name, const DstT &dst, const SrcT &src)
 {
     for (int i = 0; i < 5; ++i) {
         if (dst.GetShape(i) != src.GetShape(i)) {
-            model::Fail("gm-bounds", std::string(name) + ": dimension " + std::to_string(i) + " of the views is " +
+            pto_model::Fail("gm-bounds", std::string(name) + ": dimension " + std::to_string(i) + " of the views is " +
                                          std::to_string(dst.GetShape(i)) + " and " + std::to_string(src.GetShape(i)) +
                                          ": give both one shape");
             return false;
@@ -102,59 +102,59 @@ inline int32_t *Address(const SignalT &signal, const int64_t (&at)[5])
     return signal.data() + offset;
 }
 
-} // namespace detail
+} // namespace pto_detail
 
 // dst, which may be a remote rank's, becomes src, or has src added.
 template <AtomicType atomic = AtomicType::AtomicNone, typename DstT, typename SrcT, typename TileT>
-inline std::enable_if_t<detail::IsTile<TileT>> TPUT_IMPL(DstT &&dst, SrcT &&src, TileT &)
+inline std::enable_if_t<pto_detail::IsTile<TileT>> TPUT_IMPL(DstT &&dst, SrcT &&src, TileT &)
 {
-    detail::Copy("TPUT", dst, src, atomic);
+    pto_detail::Copy("TPUT", dst, src, atomic);
 }
 template <AtomicType atomic = AtomicType::AtomicNone, typename DstT, typename SrcT, typename TileT, typename OtherT,
           typename... WaitEvents>
-inline std::enable_if_t<detail::IsTile<TileT> && detail::IsTile<OtherT>, RecordEvent> TPUT(DstT &&dst, SrcT &&src, TileT &,
+inline std::enable_if_t<pto_detail::IsTile<TileT> && pto_detail::IsTile<OtherT>, RecordEvent> TPUT(DstT &&dst, SrcT &&src, TileT &,
                                                                                           OtherT &, WaitEvents &...)
 {
-    detail::Copy("TPUT", dst, src, atomic);
+    pto_detail::Copy("TPUT", dst, src, atomic);
     return {};
 }
 template <AtomicType atomic = AtomicType::AtomicNone, typename DstT, typename SrcT, typename TileT, typename... WaitEvents>
-inline std::enable_if_t<detail::IsTile<TileT> && all_events_v<WaitEvents...>, RecordEvent> TPUT(DstT &&dst, SrcT &&src,
+inline std::enable_if_t<pto_detail::IsTile<TileT> && all_events_v<WaitEvents...>, RecordEvent> TPUT(DstT &&dst, SrcT &&src,
                                                                                                TileT &, WaitEvents &...)
 {
-    detail::Copy("TPUT", dst, src, atomic);
+    pto_detail::Copy("TPUT", dst, src, atomic);
     return {};
 }
 template <typename DstT, typename SrcT, typename TileT>
-inline std::enable_if_t<detail::IsTile<TileT>, RecordEvent> TPUT(DstT &&dst, SrcT &&src, TileT &, AtomicType atomic)
+inline std::enable_if_t<pto_detail::IsTile<TileT>, RecordEvent> TPUT(DstT &&dst, SrcT &&src, TileT &, AtomicType atomic)
 {
-    detail::Copy("TPUT", dst, src, atomic);
+    pto_detail::Copy("TPUT", dst, src, atomic);
     return {};
 }
 
 // dst becomes src, which may be a remote rank's.
 template <typename DstT, typename SrcT, typename TileT>
-inline std::enable_if_t<detail::IsTile<TileT>> TGET_IMPL(DstT &&dst, SrcT &&src, TileT &)
+inline std::enable_if_t<pto_detail::IsTile<TileT>> TGET_IMPL(DstT &&dst, SrcT &&src, TileT &)
 {
-    detail::Copy("TGET", dst, src, AtomicType::AtomicNone);
+    pto_detail::Copy("TGET", dst, src, AtomicType::AtomicNone);
 }
 template <typename DstT, typename SrcT, typename TileT, typename... More>
-inline std::enable_if_t<detail::IsTile<TileT>, RecordEvent> TGET(DstT &&dst, SrcT &&src, TileT &, More &...)
+inline std::enable_if_t<pto_detail::IsTile<TileT>, RecordEvent> TGET(DstT &&dst, SrcT &&src, TileT &, More &...)
 {
-    detail::Copy("TGET", dst, src, AtomicType::AtomicNone);
+    pto_detail::Copy("TGET", dst, src, AtomicType::AtomicNone);
     return {};
 }
 
 template <DmaEngine = DmaEngine::SDMA, typename DstT, typename SrcT>
 inline AsyncEvent TPUT_ASYNC(DstT &&dst, SrcT &&src, const AsyncSession &, uint32_t = 0)
 {
-    detail::Copy("TPUT_ASYNC", dst, src, AtomicType::AtomicNone);
+    pto_detail::Copy("TPUT_ASYNC", dst, src, AtomicType::AtomicNone);
     return {true};
 }
 template <DmaEngine = DmaEngine::SDMA, typename DstT, typename SrcT>
 inline AsyncEvent TGET_ASYNC(DstT &&dst, SrcT &&src, const AsyncSession &, uint32_t = 0)
 {
-    detail::Copy("TGET_ASYNC", dst, src, AtomicType::AtomicNone);
+    pto_detail::Copy("TGET_ASYNC", dst, src, AtomicType::AtomicNone);
     return {true};
 }
 
@@ -162,8 +162,8 @@ inline AsyncEvent TGET_ASYNC(DstT &&dst, SrcT &&src, const AsyncSession &, uint3
 template <typename SignalT>
 inline void TNOTIFY_IMPL(SignalT &&signal, int32_t value, NotifyOp op)
 {
-    detail::ForEach(signal, [&](const int64_t(&at)[5]) {
-        int32_t *word = detail::Address(signal, at);
+    pto_detail::ForEach(signal, [&](const int64_t(&at)[5]) {
+        int32_t *word = pto_detail::Address(signal, at);
         if (op == NotifyOp::AtomicAdd) {
             __atomic_fetch_add(word, value, __ATOMIC_ACQ_REL);
         } else {
@@ -182,8 +182,8 @@ template <typename SignalT>
 inline bool TTEST_IMPL(SignalT &&signal, int32_t value, WaitCmp cmp)
 {
     bool all = true;
-    detail::ForEach(signal, [&](const int64_t(&at)[5]) {
-        all = all && detail::Holds(cmp, __atomic_load_n(detail::Address(signal, at), __ATOMIC_ACQUIRE), value);
+    pto_detail::ForEach(signal, [&](const int64_t(&at)[5]) {
+        all = all && pto_detail::Holds(cmp, __atomic_load_n(pto_detail::Address(signal, at), __ATOMIC_ACQUIRE), value);
     });
     return all;
 }
@@ -197,10 +197,10 @@ inline bool TTEST(SignalT &&signal, int32_t value, WaitCmp cmp, WaitEvents &...)
 template <typename SignalT>
 inline void TWAIT_IMPL(SignalT &&signal, int32_t value, WaitCmp cmp)
 {
-    const uint64_t most = cpu_sim::model::Environment("PTO_CPU_SIM_TWAIT_MAX_SPINS", 100000);
+    const uint64_t most = cpu_sim::pto_model::Environment("PTO_CPU_SIM_TWAIT_MAX_SPINS", 100000);
     for (uint64_t spins = 0; !TTEST_IMPL(signal, value, cmp); ++spins) {
-        if ((most != 0 && spins >= most) || cpu_sim::model::IsCancelled()) {
-            model::Fail("deadlock", "TWAIT: the signal did not become what is waited for in " + std::to_string(spins) +
+        if ((most != 0 && spins >= most) || cpu_sim::pto_model::IsCancelled()) {
+            pto_model::Fail("deadlock", "TWAIT: the signal did not become what is waited for in " + std::to_string(spins) +
                                         " looks (PTO_CPU_SIM_TWAIT_MAX_SPINS)");
             return;
         }
@@ -218,18 +218,18 @@ template <typename GlobalT, typename SrcT>
 inline void TBROADCAST_IMPL(ParallelGroup<GlobalT> &group, SrcT &src)
 {
     for (int rank = 0; rank < group.GetSize(); ++rank) {
-        detail::Copy("TBROADCAST", group[rank], src, AtomicType::AtomicNone);
+        pto_detail::Copy("TBROADCAST", group[rank], src, AtomicType::AtomicNone);
     }
 }
 template <typename GlobalT, typename SrcT, typename TileT, typename... More>
-inline std::enable_if_t<detail::IsTile<TileT>, RecordEvent> TBROADCAST(ParallelGroup<GlobalT> &group, SrcT &&src, TileT &,
+inline std::enable_if_t<pto_detail::IsTile<TileT>, RecordEvent> TBROADCAST(ParallelGroup<GlobalT> &group, SrcT &&src, TileT &,
                                                                       More &...)
 {
     TBROADCAST_IMPL(group, src);
     return {};
 }
 
-namespace detail {
+namespace pto_detail {
 
 // Calls f(rank, indices of the rank's element, indices in the whole): ranks follow each other in dimension 3.
 template <typename GlobalT, typename WholeT, typename Function>
@@ -239,7 +239,7 @@ inline void ForEachPart(const char *name, ParallelGroup<GlobalT> &group, const W
     for (int rank = 0; rank < group.GetSize(); ++rank) {
         const int64_t rows = group[rank].GetShape(3);
         if (row + rows > whole.GetShape(3)) {
-            model::Fail("gm-bounds", std::string(name) + ": rank " + std::to_string(rank) + " has rows " +
+            pto_model::Fail("gm-bounds", std::string(name) + ": rank " + std::to_string(rank) + " has rows " +
                                          std::to_string(row) + " to " + std::to_string(row + rows) +
                                          ", and the whole has " + std::to_string(whole.GetShape(3)));
             return;
@@ -252,26 +252,26 @@ inline void ForEachPart(const char *name, ParallelGroup<GlobalT> &group, const W
     }
 }
 
-} // namespace detail
+} // namespace pto_detail
 
 // The rows of all ranks, one after the other.
 template <typename GlobalT, typename DstT, typename TileT, typename... More>
-inline std::enable_if_t<detail::IsTile<TileT>, RecordEvent> TGATHER(ParallelGroup<GlobalT> &group, DstT &&dst, TileT &,
+inline std::enable_if_t<pto_detail::IsTile<TileT>, RecordEvent> TGATHER(ParallelGroup<GlobalT> &group, DstT &&dst, TileT &,
                                                                    More &...)
 {
-    detail::ForEachPart("TGATHER", group, dst, [&](int rank, const int64_t(&at)[5], const int64_t(&there)[5]) {
-        detail::Set(dst, there, detail::Get(group[rank], at));
+    pto_detail::ForEachPart("TGATHER", group, dst, [&](int rank, const int64_t(&at)[5], const int64_t(&there)[5]) {
+        pto_detail::Set(dst, there, pto_detail::Get(group[rank], at));
     });
     return {};
 }
 
 // Every rank gets its rows.
 template <typename GlobalT, typename SrcT, typename TileT, typename... More>
-inline std::enable_if_t<detail::IsTile<TileT>, RecordEvent> TSCATTER(ParallelGroup<GlobalT> &group, SrcT &&src, TileT &,
+inline std::enable_if_t<pto_detail::IsTile<TileT>, RecordEvent> TSCATTER(ParallelGroup<GlobalT> &group, SrcT &&src, TileT &,
                                                                     More &...)
 {
-    detail::ForEachPart("TSCATTER", group, src, [&](int rank, const int64_t(&at)[5], const int64_t(&there)[5]) {
-        detail::Set(group[rank], at, detail::Get(src, there));
+    pto_detail::ForEachPart("TSCATTER", group, src, [&](int rank, const int64_t(&at)[5], const int64_t(&there)[5]) {
+        pto_detail::Set(group[rank], at, pto_detail::Get(src, there));
     });
     return {};
 }
@@ -281,37 +281,37 @@ template <typename GlobalT, typename DstT>
 inline void TREDUCE_IMPL(ParallelGroup<GlobalT> &group, DstT &dst, ReduceOp op)
 {
     for (int rank = 0; rank < group.GetSize(); ++rank) {
-        if (!detail::SameShape("TREDUCE", dst, group[rank])) {
+        if (!pto_detail::SameShape("TREDUCE", dst, group[rank])) {
             return;
         }
     }
     using T = typename GlobalT::RawDType;
-    detail::ForEach(dst, [&](const int64_t(&at)[5]) {
-        T all = detail::Get(group[0], at);
+    pto_detail::ForEach(dst, [&](const int64_t(&at)[5]) {
+        T all = pto_detail::Get(group[0], at);
         for (int rank = 1; rank < group.GetSize(); ++rank) {
-            const T next = detail::Get(group[rank], at);
+            const T next = pto_detail::Get(group[rank], at);
             all = op == ReduceOp::Sum ? static_cast<T>(all + next)
                   : op == ReduceOp::Max ? (next > all ? next : all)
                                         : (next < all ? next : all);
         }
-        detail::Set(dst, at, all);
+        pto_detail::Set(dst, at, all);
     });
 }
 template <typename GlobalT, typename DstT, typename AccT, typename RecvT>
-inline std::enable_if_t<detail::IsTile<AccT> && detail::IsTile<RecvT>> TREDUCE_IMPL(ParallelGroup<GlobalT> &group, DstT &dst,
+inline std::enable_if_t<pto_detail::IsTile<AccT> && pto_detail::IsTile<RecvT>> TREDUCE_IMPL(ParallelGroup<GlobalT> &group, DstT &dst,
                                                                                   AccT &, RecvT &, ReduceOp op)
 {
     TREDUCE_IMPL(group, dst, op);
 }
 template <typename GlobalT, typename DstT, typename AccT, typename RecvT, typename... WaitEvents>
-inline std::enable_if_t<detail::IsTile<RecvT>, RecordEvent> TREDUCE(ParallelGroup<GlobalT> &group, DstT &&dst, AccT &,
+inline std::enable_if_t<pto_detail::IsTile<RecvT>, RecordEvent> TREDUCE(ParallelGroup<GlobalT> &group, DstT &&dst, AccT &,
                                                                    RecvT &, ReduceOp op, WaitEvents &...)
 {
     TREDUCE_IMPL(group, dst, op);
     return {};
 }
 template <typename GlobalT, typename DstT, typename AccT, typename RecvT, typename OtherT, typename... WaitEvents>
-inline std::enable_if_t<detail::IsTile<OtherT>, RecordEvent> TREDUCE(ParallelGroup<GlobalT> &group, DstT &&dst, AccT &,
+inline std::enable_if_t<pto_detail::IsTile<OtherT>, RecordEvent> TREDUCE(ParallelGroup<GlobalT> &group, DstT &&dst, AccT &,
                                                                     RecvT &, OtherT &, ReduceOp op, WaitEvents &...)
 {
     TREDUCE_IMPL(group, dst, op);

@@ -47,7 +47,7 @@ struct MrgSortExecutedNumList {
 };
 
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 // Where the core leaves them.
 using CountsTile = Tile<TileType::Vec, uint16_t, 1, 16, BLayout::RowMajor, 1, 4>;
@@ -57,7 +57,7 @@ inline void ReadCounts(MrgSortExecutedNumList &executed, const CountsTile &count
     executed = {counts.GetValue(0, 0), counts.GetValue(0, 1), counts.GetValue(0, 2), counts.GetValue(0, 3)};
 }
 
-} // namespace detail
+} // namespace pto_detail
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto
 

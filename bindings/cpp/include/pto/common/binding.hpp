@@ -11,7 +11,7 @@ namespace pto {
 enum class RoundMode : uint32_t;
 
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 struct Access;
 
@@ -64,12 +64,30 @@ struct Access {
         return tile;
     }
 
+    template <typename TileT>
+    static constexpr TesseraTile kType = TypeOf(TileT::Info);
+
+    // Four words that say of a tile with storage what a descriptor says, its type included; none of a tile without.
+    template <typename TileT>
+    static bool Words(const TileT &tile, uint64_t *words)
+    {
+        const TileBase &base = tile;
+        if (tile.data_ == nullptr) {
+            return false;
+        }
+        words[0] = reinterpret_cast<uintptr_t>(&kType<TileT>);
+        words[1] = reinterpret_cast<uintptr_t>(tile.data_);
+        words[2] = static_cast<uint64_t>(static_cast<uint32_t>(tile.RowMaskInternal)) << 32 |
+                   static_cast<uint32_t>(tile.ColMaskInternal);
+        words[3] = base.pitch_ != 0 && base.window_ == tile.data_ ? base.pitch_ : 0;
+        return true;
+    }
+
     // Fills in a descriptor; automatic storage that is not there yet is made if the instruction needs it.
     template <typename TileT>
     static bool Describe(const TileT &tile, TesseraTile &out, bool needsStorage = true)
     {
-        static constexpr TesseraTile type = TypeOf(TileT::Info);
-        out = type;
+        out = kType<TileT>;
         out.valid_row = tile.RowMaskInternal;
         out.valid_col = tile.ColMaskInternal;
         if (!Bind(tile, out, needsStorage)) {
@@ -239,7 +257,7 @@ private:
     }
 };
 
-} // namespace detail
+} // namespace pto_detail
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto
 

@@ -11,7 +11,7 @@
 #include <pto/common/profiles.hpp>
 
 namespace pto {
-namespace model {
+namespace pto_model {
 
 // A tile type as a value.
 struct TileInfo {
@@ -108,30 +108,30 @@ constexpr bool TileSizeOk(const TileInfo &t, Profile profile)
     return limit <= 0 || t.Bytes() <= limit;
 }
 
-} // namespace model
+} // namespace pto_model
 } // namespace pto
 
 // Refuses an illegal tile type where the profile is fixed.
 #define PTO_STATIC_TILE(info)                                                                                            \
-    static_assert(!kStaticProfile || detail::TileShapeOk(info),                                                          \
+    static_assert(!kStaticProfile || pto_detail::TileShapeOk(info),                                                          \
                   "tile-shape: rows and cols are at least 1 and the valid extents lie inside them");                     \
-    static_assert(!kStaticProfile || detail::TileLocOk(info, kProfile),                                                  \
+    static_assert(!kStaticProfile || pto_detail::TileLocOk(info, kProfile),                                                  \
                   "tile-loc: the location does not exist on this profile");                                              \
-    static_assert(!kStaticProfile || detail::TileDtypeOk(info, kProfile),                                                \
+    static_assert(!kStaticProfile || pto_detail::TileDtypeOk(info, kProfile),                                                \
                   "tile-dtype: the element type does not exist on this profile");                                        \
-    static_assert(!kStaticProfile || detail::TileFractalOk(info),                                                        \
+    static_assert(!kStaticProfile || pto_detail::TileFractalOk(info),                                                        \
                   "tile-fractal: the fractal is 512, 1024 (boxed, 4-byte types) or 32 (boxed, 1-byte types)");           \
-    static_assert(!kStaticProfile || detail::TileAlignOk(info),                                                          \
+    static_assert(!kStaticProfile || pto_detail::TileAlignOk(info),                                                          \
                   "tile-align: the bytes of the major dimension are a multiple of 32");                                  \
-    static_assert(!kStaticProfile || detail::TileBoxColsOk(info),                                                        \
+    static_assert(!kStaticProfile || pto_detail::TileBoxColsOk(info),                                                        \
                   "tile-box-cols: cols is a multiple of the box's columns");                                             \
-    static_assert(!kStaticProfile || detail::TileBoxRowsOk(info),                                                        \
+    static_assert(!kStaticProfile || pto_detail::TileBoxRowsOk(info),                                                        \
                   "tile-box-rows: rows is a multiple of the box's rows, except NZ in Vec");                              \
-    static_assert(!kStaticProfile || detail::TileCompactOk(info),                                                        \
+    static_assert(!kStaticProfile || pto_detail::TileCompactOk(info),                                                        \
                   "tile-compact: RowPlusOne on an NZ tile needs rows % 16 == 1");                                        \
-    static_assert(!kStaticProfile || detail::TileFp4Ok(info),                                                            \
+    static_assert(!kStaticProfile || pto_detail::TileFp4Ok(info),                                                            \
                   "tile-fp4: cols and valid columns are even, and valid rows too where two rows share a byte");          \
-    static_assert(!kStaticProfile || detail::TileSizeOk(info, kProfile),                                                 \
+    static_assert(!kStaticProfile || pto_detail::TileSizeOk(info, kProfile),                                                 \
                   "tile-size: the tile does not fit its memory on this profile")
 
 #ifdef PTO_STATIC_PROFILE
@@ -140,17 +140,17 @@ constexpr bool TileSizeOk(const TileInfo &t, Profile profile)
 // Refuses tiles that no signature takes, with a sentence for each step of the search.
 #define PTO_STATIC_MISS(sigs, form, profileText, locText, layoutText, dtypeText, ...)                                    \
     do {                                                                                                                 \
-        constexpr detail::Judged tiles[] = {__VA_ARGS__};                                                                \
-        constexpr detail::Miss miss = detail::FindSig(detail::sigs, kProfile, form, tiles);                              \
-        static_assert(miss != detail::Miss::Profile, profileText);                                                       \
-        static_assert(miss != detail::Miss::Loc, locText);                                                               \
-        static_assert(miss != detail::Miss::Layout, layoutText);                                                         \
-        static_assert(miss != detail::Miss::Dtype, dtypeText);                                                           \
+        constexpr pto_detail::Judged tiles[] = {__VA_ARGS__};                                                                \
+        constexpr pto_detail::Miss miss = pto_detail::FindSig(pto_detail::sigs, kProfile, form, tiles);                              \
+        static_assert(miss != pto_detail::Miss::Profile, profileText);                                                       \
+        static_assert(miss != pto_detail::Miss::Loc, locText);                                                               \
+        static_assert(miss != pto_detail::Miss::Layout, layoutText);                                                         \
+        static_assert(miss != pto_detail::Miss::Dtype, dtypeText);                                                           \
     } while (false)
 
 // Operands that are judged by role, under the instruction's four rule ids.
 #define PTO_STATIC_SIG(sigs, form, profileId, locId, layoutId, dtypeId, ...)                                             \
-    PTO_STATIC_MISS(sigs, detail::Form::form, profileId ": the profile has no such form of the instruction",             \
+    PTO_STATIC_MISS(sigs, pto_detail::Form::form, profileId ": the profile has no such form of the instruction",             \
                     locId ": no signature takes operands in these locations",                                            \
                     layoutId ": no signature takes these layouts",                                                       \
                     dtypeId ": no signature takes these element types", __VA_ARGS__)

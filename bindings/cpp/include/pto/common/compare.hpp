@@ -7,7 +7,7 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 // Says whether the element could be read.
 template <typename TileT>
@@ -19,13 +19,13 @@ inline bool ReadScalar(const TileT &tile, typename TileT::DType &value)
            machine->Done(tessera_read_scalar(machine->handle(), &descriptor, &value, sizeof value));
 }
 
-} // namespace detail
+} // namespace pto_detail
 
-PTO_INTRINSIC(TCMPS, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>),
+PTO_INTRINSIC(TCMPS, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Src1>),
               (Dst &dst, Src0 &src0, Src1 &src1, CmpMode cmpMode), (dst, src0, src1, cmpMode),
-              const detail::Run run("TCMPS", where);
+              const pto_detail::Run run("TCMPS", where);
               typename Src1::DType value{};
-              if (detail::ReadScalar(src1, value)) { TCMPS_IMPL(dst, src0, Exactly(value), cmpMode, where); })
+              if (pto_detail::ReadScalar(src1, value)) { TCMPS_IMPL(dst, src0, Exactly(value), cmpMode, where); })
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

@@ -106,10 +106,10 @@ using std::printf;
 // At run time: prints and aborts.
 #define PTO_CPU_ASSERT(condition, ...)                                                                                   \
     ((condition) ? static_cast<void>(0)                                                                                  \
-                 : ::pto::model::AssertionFailed(__FILE__, __LINE__, #condition, ::pto::model::Text(__VA_ARGS__)))
+                 : ::pto::pto_model::AssertionFailed(__FILE__, __LINE__, #condition, ::pto::pto_model::Text(__VA_ARGS__)))
 
 namespace pto {
-namespace model {
+namespace pto_model {
 
 inline const char *Text() { return ""; }
 inline const char *Text(const char *text) { return text; }
@@ -125,7 +125,7 @@ inline const char *Text(const String &text)
     std::abort();
 }
 
-} // namespace model
+} // namespace pto_model
 
 constexpr int DYNAMIC = -1;
 constexpr int NUM_1 = 1;

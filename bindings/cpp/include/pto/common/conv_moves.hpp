@@ -13,7 +13,7 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 // An array as rows and columns; digits are given outermost first.
 class Matrix {
@@ -281,24 +281,24 @@ inline void StoreByPlaces(const Global &dst, ConvT &src)
     }
 }
 
-} // namespace detail
+} // namespace pto_detail
 
-PTO_INTRINSIC(TTRANS, (typename Dst, typename Src), (Dst, Src), (detail::IsConvTile<Src>), (Dst &dst, Src &src), (dst, src),
-              detail::TransposeConv(dst, src, where);)
+PTO_INTRINSIC(TTRANS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsConvTile<Src>), (Dst &dst, Src &src), (dst, src),
+              pto_detail::TransposeConv(dst, src, where);)
 PTO_INTRINSIC(TTRANS, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp),
-              (detail::IsConvTile<Src> && detail::IsTile<Tmp>), (Dst &dst, Src &src, [[maybe_unused]] Tmp &tmp), (dst, src, tmp),
-              detail::TransposeConv(dst, src, where);)
-PTO_INTRINSIC_OR(TEXTRACT, (typename Dst, typename Src), (Dst, Src), (detail::IsConvTile<Src>),
+              (pto_detail::IsConvTile<Src> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, [[maybe_unused]] Tmp &tmp), (dst, src, tmp),
+              pto_detail::TransposeConv(dst, src, where);)
+PTO_INTRINSIC_OR(TEXTRACT, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsConvTile<Src>),
                  (Dst &dst, Src &src, int64_t row = 0, int64_t col = 0), (Dst &dst, Src &src, int64_t row, int64_t col),
-                 (dst, src, row, col), detail::ExtractConv(dst, src, row, col, "TEXTRACT", where);)
-PTO_INTRINSIC(TMOV, (typename Dst, typename Src), (Dst, Src), (detail::IsConvTile<Src>), (Dst &dst, Src &src), (dst, src),
-              detail::ExtractConv(dst, src, 0, 0, "TMOV", where);)
-PTO_INTRINSIC(TLOAD, (typename Conv, typename Global), (Conv, Global), (detail::IsConvTile<Conv> && detail::IsView<Global>),
-              (Conv &dst, const Global &src), (dst, src), const detail::Run run("TLOAD", where);
-              detail::LoadByPlaces(dst, src);)
-PTO_INTRINSIC(TSTORE, (typename Conv, typename Global), (Conv, Global), (detail::IsConvTile<Conv> && detail::IsView<Global>),
-              (const Global &dst, Conv &src), (dst, src), const detail::Run run("TSTORE", where);
-              detail::StoreByPlaces(dst, src);)
+                 (dst, src, row, col), pto_detail::ExtractConv(dst, src, row, col, "TEXTRACT", where);)
+PTO_INTRINSIC(TMOV, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsConvTile<Src>), (Dst &dst, Src &src), (dst, src),
+              pto_detail::ExtractConv(dst, src, 0, 0, "TMOV", where);)
+PTO_INTRINSIC(TLOAD, (typename Conv, typename Global), (Conv, Global), (pto_detail::IsConvTile<Conv> && pto_detail::IsView<Global>),
+              (Conv &dst, const Global &src), (dst, src), const pto_detail::Run run("TLOAD", where);
+              pto_detail::LoadByPlaces(dst, src);)
+PTO_INTRINSIC(TSTORE, (typename Conv, typename Global), (Conv, Global), (pto_detail::IsConvTile<Conv> && pto_detail::IsView<Global>),
+              (const Global &dst, Conv &src), (dst, src), const pto_detail::Run run("TSTORE", where);
+              pto_detail::StoreByPlaces(dst, src);)
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

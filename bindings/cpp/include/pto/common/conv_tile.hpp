@@ -34,7 +34,7 @@ struct ConvTileShape {
 };
 
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 // What TIMG2COL takes from a conv tile besides its elements.
 template <typename T>
@@ -81,12 +81,12 @@ private:
     uint8_t padList_[4] = {};
 };
 
-} // namespace detail
+} // namespace pto_detail
 
 template <TileType Loc_, typename T, int BufferBytes, Layout Format, typename ShapeT>
-class ConvTile : public detail::ConvFields<T> {
-    static_assert(detail::ElemOf<T>::known, "tile-dtype: this is no element type of the tile model");
-    using Fields = detail::ConvFields<T>;
+class ConvTile : public pto_detail::ConvFields<T> {
+    static_assert(pto_detail::ElemOf<T>::known, "tile-dtype: this is no element type of the tile model");
+    using Fields = pto_detail::ConvFields<T>;
 
     static constexpr int64_t StaticNumel()
     {
@@ -110,9 +110,9 @@ public:
     static constexpr bool isDynamicDim = dynamicDimCount > 0;
     static constexpr bool HasDepth = Format == Layout::NDC1HWC0;
     // As TIMG2COL sees it: one row in L1.
-    static constexpr detail::TileInfo Info{Loc_,
-                                           detail::ElemOf<T>::tag,
-                                           detail::ElemOf<T>::bits,
+    static constexpr pto_detail::TileInfo Info{Loc_,
+                                           pto_detail::ElemOf<T>::tag,
+                                           pto_detail::ElemOf<T>::bits,
                                            1,
                                            StaticNumel(),
                                            1,
@@ -122,19 +122,19 @@ public:
                                            512,
                                            PadValue::Null,
                                            CompactMode::Null};
-    PTO_STATIC_RULE(detail::TileDtypeOk(Info, kProfile), "tile-dtype: the element type does not exist on this profile");
-    PTO_STATIC_RULE(detail::TileSizeOk(Info, kProfile), "tile-size: the tile does not fit its memory on this profile");
+    PTO_STATIC_RULE(pto_detail::TileDtypeOk(Info, kProfile), "tile-dtype: the element type does not exist on this profile");
+    PTO_STATIC_RULE(pto_detail::TileSizeOk(Info, kProfile), "tile-size: the tile does not fit its memory on this profile");
 
     ConvTile() = default;
     template <typename... Ns, std::enable_if_t<(sizeof...(Ns) > 0) && (std::is_integral_v<Ns> && ...), int> = 0>
     explicit ConvTile(Ns... numbers) : shape_(numbers...)
     {}
     ConvTile(const ConvTile &other)
-        : Fields(detail::Access::Shared(other)), data_(other.data_), shape_(other.shape_)
+        : Fields(pto_detail::Access::Shared(other)), data_(other.data_), shape_(other.shape_)
     {}
     ConvTile &operator=(const ConvTile &other)
     {
-        Fields::operator=(detail::Access::Shared(other));
+        Fields::operator=(pto_detail::Access::Shared(other));
         data_ = other.data_;
         shape_ = other.shape_;
         return *this;
@@ -160,12 +160,12 @@ public:
     // As of a tile.
     T *&data()
     {
-        detail::Access::Expose(*this);
+        pto_detail::Access::Expose(*this);
         return data_;
     }
     T *const &data() const
     {
-        detail::Access::Touch(*this);
+        pto_detail::Access::Touch(*this);
         return data_;
     }
 
@@ -174,7 +174,7 @@ public:
     {
         TesseraConv conv{};
         conv.loc = static_cast<uint32_t>(Loc_);
-        conv.elem = static_cast<uint32_t>(detail::ElemOf<T>::tag);
+        conv.elem = static_cast<uint32_t>(pto_detail::ElemOf<T>::tag);
         // Groups lie where depths do: to the library a sixth dimension is only an extent more.
         constexpr bool isLong = totalDimCount == 6;
         conv.has_depth = isLong ? 1 : 0;
@@ -185,7 +185,7 @@ public:
     }
 
 private:
-    friend struct detail::Access;
+    friend struct pto_detail::Access;
 
     mutable T *data_ = nullptr;
     ShapeT shape_;

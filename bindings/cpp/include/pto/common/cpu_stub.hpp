@@ -15,7 +15,7 @@
 #include <pto/common/constants.hpp>
 
 namespace pto {
-inline namespace device {
+inline namespace pto_device {
 
 using pipe_t = int;
 using event_t = int;
@@ -53,10 +53,10 @@ template <typename T>
 inline void dcci(T *, int, int = 0)
 {}
 
-} // namespace device
+} // namespace pto_device
 
 namespace cpu_sim {
-namespace model {
+namespace pto_model {
 
 // Who a thread is: which block, which of its vector cores, and its control words.
 struct Context {
@@ -134,11 +134,11 @@ inline uint32_t ConfiguredCores()
     return count;
 }
 
-} // namespace model
+} // namespace pto_model
 
 inline void set_execution_context(uint32_t block, uint32_t subblock, uint32_t subblockDim = 1)
 {
-    model::Context &context = model::Current();
+    pto_model::Context &context = pto_model::Current();
     context.block = block;
     context.subblock = subblock;
     context.subblockDim = subblockDim;
@@ -146,12 +146,12 @@ inline void set_execution_context(uint32_t block, uint32_t subblock, uint32_t su
 
 inline void reset_execution_context() { set_execution_context(0, 0, 1); }
 
-inline void set_task_cookie(uint64_t cookie) { model::Current().cookie = cookie; }
+inline void set_task_cookie(uint64_t cookie) { pto_model::Current().cookie = cookie; }
 
 // A context for as long as the object lives.
 class ScopedExecutionContext {
 public:
-    ScopedExecutionContext(uint32_t block, uint32_t subblock, uint32_t dim = 1) : before_(model::Current())
+    ScopedExecutionContext(uint32_t block, uint32_t subblock, uint32_t dim = 1) : before_(pto_model::Current())
     {
         set_execution_context(block, subblock, dim);
     }
@@ -160,45 +160,45 @@ public:
     ScopedExecutionContext &operator=(const ScopedExecutionContext &) = delete;
 
 private:
-    model::Context before_;
+    pto_model::Context before_;
 };
 
 // Functions that replace get_subblockid (`uint32_t ()`) and the storage of pipes; null is none.
 inline void register_hooks(void *subblockId, void *pipeState)
 {
-    model::CurrentHooks().subblockId = subblockId;
-    model::CurrentHooks().pipeState = pipeState;
+    pto_model::CurrentHooks().subblockId = subblockId;
+    pto_model::CurrentHooks().pipeState = pipeState;
 }
 
 } // namespace cpu_sim
 
-inline namespace device {
+inline namespace pto_device {
 
-inline uint32_t get_block_idx() { return cpu_sim::model::Current().block; }
+inline uint32_t get_block_idx() { return cpu_sim::pto_model::Current().block; }
 inline uint32_t get_block_num()
 {
-    const uint32_t launched = cpu_sim::model::Current().blockCount;
-    return launched != 0 ? launched : cpu_sim::model::ConfiguredCores();
+    const uint32_t launched = cpu_sim::pto_model::Current().blockCount;
+    return launched != 0 ? launched : cpu_sim::pto_model::ConfiguredCores();
 }
 inline uint32_t get_subblockid()
 {
-    void *hook = cpu_sim::model::CurrentHooks().subblockId;
-    return hook != nullptr ? reinterpret_cast<uint32_t (*)()>(hook)() : cpu_sim::model::Current().subblock;
+    void *hook = cpu_sim::pto_model::CurrentHooks().subblockId;
+    return hook != nullptr ? reinterpret_cast<uint32_t (*)()>(hook)() : cpu_sim::pto_model::Current().subblock;
 }
-inline uint32_t get_subblockdim() { return cpu_sim::model::Current().subblockDim; }
-inline uint32_t get_coreid() { return cpu_sim::model::Current().block; }
+inline uint32_t get_subblockdim() { return cpu_sim::pto_model::Current().subblockDim; }
+inline uint32_t get_coreid() { return cpu_sim::pto_model::Current().block; }
 
-inline uint64_t get_ctrl() { return cpu_sim::model::Current().ctrl; }
-inline void set_ctrl(uint64_t value) { cpu_sim::model::Current().ctrl = value; }
+inline uint64_t get_ctrl() { return cpu_sim::pto_model::Current().ctrl; }
+inline void set_ctrl(uint64_t value) { cpu_sim::pto_model::Current().ctrl = value; }
 constexpr uint64_t sbitset0(uint64_t value, int bit) { return value & ~(uint64_t{1} << bit); }
 constexpr uint64_t sbitset1(uint64_t value, int bit) { return value | uint64_t{1} << bit; }
-inline uint64_t get_task_cookie() { return cpu_sim::model::Current().cookie; }
+inline uint64_t get_task_cookie() { return cpu_sim::pto_model::Current().cookie; }
 
-} // namespace device
+} // namespace pto_device
 } // namespace pto
 
 #ifdef __CPU_SIM
-using namespace pto::device;
+using namespace pto::pto_device;
 #include <pto/common/host_runtime.hpp>
 #endif
 

@@ -18,7 +18,7 @@
 #endif
 
 namespace pto {
-inline namespace debug {
+inline namespace pto_debug {
 
 // A number as it is read: 8-bit integers are no characters.
 template <typename T>
@@ -93,9 +93,9 @@ inline void printRawGT(const GlobalT &view, const std::string &name = "", int wi
     }
 }
 
-} // namespace debug
+} // namespace pto_debug
 } // namespace pto
 
-using namespace pto::debug;
+using namespace pto::pto_debug;
 
 #endif

@@ -11,220 +11,220 @@ namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 
 // Absolute value. dst(i,j) = |src(i,j)| (isa/elementwise.md 1)
-PTO_INTRINSIC(TABS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TABS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTabsSigs, Plain, "tabs-loc", "tabs-loc", "tabs-layout", "tabs-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TABS, "TABS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TABS, "TABS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Sum of two tiles. dst(i,j) = src0(i,j) + src1(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTaddSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TADD, "TADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TADD, "TADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Sum of three tiles, left to right. dst(i,j) = (src0(i,j) + src1(i,j)) + src2(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TADDC, (typename Dst, typename Src0, typename Src1, typename Src2), (Dst, Src0, Src1, Src2), (detail::IsTile<Dst> && detail::IsTile<Src2>), (Dst &dst, Src0 &src0, Src1 &src1, Src2 &src2), (dst, src0, src1, src2),
+PTO_INTRINSIC(TADDC, (typename Dst, typename Src0, typename Src1, typename Src2), (Dst, Src0, Src1, Src2), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src2>), (Dst &dst, Src0 &src0, Src1 &src1, Src2 &src2), (dst, src0, src1, src2),
     PTO_STATIC_SIG(kTaddcSigs, Plain, "taddc-loc", "taddc-loc", "taddc-layout", "taddc-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC2, Src2::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TADDC, "TADDC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Issue();)
+    pto_detail::Call(TESSERA_OP_TADDC, "TADDC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Issue();)
 
 // Bitwise AND. dst(i,j) = src0(i,j) & src1(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TAND, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TAND, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTandSigs, Plain, "tand-loc", "tand-loc", "tand-layout", "tand-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TAND, "TAND", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TAND, "TAND", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Compares two tiles; one bit per element into a mask (elementwise.md, 4). bit j mod 8 of byte j / 8 of dst's row i = src0(i,j) <cmpMode> src1(i,j) (isa/elementwise.md 4)
-PTO_INTRINSIC(TCMP, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, CmpMode cmpMode), (dst, src0, src1, cmpMode),
+PTO_INTRINSIC(TCMP, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, CmpMode cmpMode), (dst, src0, src1, cmpMode),
     PTO_STATIC_SIG(kTcmpSigs, Plain, "tcmp-loc", "tcmp-loc", "tcmp-layout", "tcmp-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCMP, "TCMP", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_CMP_MODE, cmpMode, CmpMode::EQ).Issue();)
+    pto_detail::Call(TESSERA_OP_TCMP, "TCMP", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_CMP_MODE, cmpMode, CmpMode::EQ).Issue();)
 
 // Converts every element to dst's type (elementwise.md, 5). dst(i,j) = convert(src(i,j), rmode, sat_mode) (isa/elementwise.md 5)
-PTO_INTRINSIC(TCVT, (bool NeedSetCtrl = true, typename Dst, typename Src, typename Tmp), (NeedSetCtrl, Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+PTO_INTRINSIC(TCVT, (bool NeedSetCtrl = true, typename Dst, typename Src, typename Tmp), (NeedSetCtrl, Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
     PTO_STATIC_SIG(kTcvtSigs, Plain, "tcvt-loc", "tcvt-loc", "tcvt-layout", "tcvt-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCVT, "TCVT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).Issue();)
-PTO_INTRINSIC(TCVT, (bool NeedSetCtrl = true, typename Dst, typename Src, typename Tmp), (NeedSetCtrl, Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp, RoundMode rmode), (dst, src, tmp, rmode),
+    pto_detail::Call(TESSERA_OP_TCVT, "TCVT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).Issue();)
+PTO_INTRINSIC(TCVT, (bool NeedSetCtrl = true, typename Dst, typename Src, typename Tmp), (NeedSetCtrl, Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp, RoundMode rmode), (dst, src, tmp, rmode),
     PTO_STATIC_SIG(kTcvtSigs, Plain, "tcvt-loc", "tcvt-loc", "tcvt-layout", "tcvt-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCVT, "TCVT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_RMODE, rmode, RoundMode::CAST_RINT).Issue();)
-PTO_INTRINSIC(TCVT, (bool NeedSetCtrl = true, typename Dst, typename Src, typename Tmp), (NeedSetCtrl, Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp, RoundMode rmode, SaturationMode sat_mode), (dst, src, tmp, rmode, sat_mode),
+    pto_detail::Call(TESSERA_OP_TCVT, "TCVT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_RMODE, rmode, RoundMode::CAST_RINT).Issue();)
+PTO_INTRINSIC(TCVT, (bool NeedSetCtrl = true, typename Dst, typename Src, typename Tmp), (NeedSetCtrl, Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp, RoundMode rmode, SaturationMode sat_mode), (dst, src, tmp, rmode, sat_mode),
     PTO_STATIC_SIG(kTcvtSigs, Plain, "tcvt-loc", "tcvt-loc", "tcvt-layout", "tcvt-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCVT, "TCVT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_RMODE, rmode, RoundMode::CAST_RINT).Attr(TESSERA_ATTR_NAME_SAT_MODE, static_cast<int64_t>(sat_mode)).Issue();)
-PTO_INTRINSIC(TCVT, (bool NeedSetCtrl = true, typename Dst, typename Src), (NeedSetCtrl, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    pto_detail::Call(TESSERA_OP_TCVT, "TCVT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_RMODE, rmode, RoundMode::CAST_RINT).Attr(TESSERA_ATTR_NAME_SAT_MODE, static_cast<int64_t>(sat_mode)).Issue();)
+PTO_INTRINSIC(TCVT, (bool NeedSetCtrl = true, typename Dst, typename Src), (NeedSetCtrl, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTcvtSigs, Plain, "tcvt-loc", "tcvt-loc", "tcvt-layout", "tcvt-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCVT, "TCVT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
-PTO_INTRINSIC(TCVT, (bool NeedSetCtrl = true, typename Dst, typename Src), (NeedSetCtrl, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, RoundMode rmode), (dst, src, rmode),
+    pto_detail::Call(TESSERA_OP_TCVT, "TCVT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+PTO_INTRINSIC(TCVT, (bool NeedSetCtrl = true, typename Dst, typename Src), (NeedSetCtrl, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, RoundMode rmode), (dst, src, rmode),
     PTO_STATIC_SIG(kTcvtSigs, Plain, "tcvt-loc", "tcvt-loc", "tcvt-layout", "tcvt-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCVT, "TCVT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_RMODE, rmode, RoundMode::CAST_RINT).Issue();)
-PTO_INTRINSIC(TCVT, (bool NeedSetCtrl = true, typename Dst, typename Src), (NeedSetCtrl, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, RoundMode rmode, SaturationMode sat_mode), (dst, src, rmode, sat_mode),
+    pto_detail::Call(TESSERA_OP_TCVT, "TCVT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_RMODE, rmode, RoundMode::CAST_RINT).Issue();)
+PTO_INTRINSIC(TCVT, (bool NeedSetCtrl = true, typename Dst, typename Src), (NeedSetCtrl, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, RoundMode rmode, SaturationMode sat_mode), (dst, src, rmode, sat_mode),
     PTO_STATIC_SIG(kTcvtSigs, Plain, "tcvt-loc", "tcvt-loc", "tcvt-layout", "tcvt-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCVT, "TCVT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_RMODE, rmode, RoundMode::CAST_RINT).Attr(TESSERA_ATTR_NAME_SAT_MODE, static_cast<int64_t>(sat_mode)).Issue();)
+    pto_detail::Call(TESSERA_OP_TCVT, "TCVT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_RMODE, rmode, RoundMode::CAST_RINT).Attr(TESSERA_ATTR_NAME_SAT_MODE, static_cast<int64_t>(sat_mode)).Issue();)
 
 // Quotient of two tiles; integers truncate toward zero. dst(i,j) = src0(i,j) / src1(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTdivSigs, Plain, "tdiv-loc", "tdiv-loc", "tdiv-layout", "tdiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TDIV, "TDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TDIV, "TDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
 
 // Natural exponential. dst(i,j) = e^src(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TEXP, (auto PrecisionType = ExpAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TEXP, (auto PrecisionType = ExpAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTexpSigs, Plain, "texp-loc", "texp-loc", "texp-layout", "texp-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TEXP, "TEXP", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, ExpAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TEXP, "TEXP", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, ExpAlgorithm::DEFAULT).Issue();)
 
 // Truncated remainder: a nonzero result has the sign of the dividend. dst(i,j) = src0(i,j) - trunc(src0(i,j) / src1(i,j)) * src1(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TFMOD, (auto PrecisionType = FmodAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TFMOD, (auto PrecisionType = FmodAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTfmodSigs, Plain, "tfmod-loc", "tfmod-loc", "tfmod-layout", "tfmod-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TFMOD, "TFMOD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, FmodAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TFMOD, "TFMOD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, FmodAlgorithm::DEFAULT).Issue();)
 
 // Natural logarithm. dst(i,j) = ln(src(i,j)) (isa/elementwise.md 1)
-PTO_INTRINSIC(TLOG, (auto PrecisionType = LogAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TLOG, (auto PrecisionType = LogAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTlogSigs, Plain, "tlog-loc", "tlog-loc", "tlog-layout", "tlog-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TLOG, "TLOG", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, LogAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TLOG, "TLOG", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, LogAlgorithm::DEFAULT).Issue();)
 
 // Larger of two elements. dst(i,j) = max(src0(i,j), src1(i,j)) (isa/elementwise.md 1)
-PTO_INTRINSIC(TMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTmaxSigs, Plain, "tmax-loc", "tmax-loc", "tmax-layout", "tmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TMAX, "TMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TMAX, "TMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Smaller of two elements. dst(i,j) = min(src0(i,j), src1(i,j)) (isa/elementwise.md 1)
-PTO_INTRINSIC(TMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTminSigs, Plain, "tmin-loc", "tmin-loc", "tmin-layout", "tmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TMIN, "TMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TMIN, "TMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Product of two tiles. dst(i,j) = src0(i,j) * src1(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTmulSigs, Plain, "tmul-loc", "tmul-loc", "tmul-layout", "tmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TMUL, "TMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TMUL, "TMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Sign change. dst(i,j) = -src(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TNEG, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TNEG, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTnegSigs, Plain, "tneg-loc", "tneg-loc", "tneg-layout", "tneg-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TNEG, "TNEG", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TNEG, "TNEG", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Bitwise complement. dst(i,j) = ~src(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TNOT, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TNOT, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTnotSigs, Plain, "tnot-loc", "tnot-loc", "tnot-layout", "tnot-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TNOT, "TNOT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TNOT, "TNOT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Bitwise OR. dst(i,j) = src0(i,j) | src1(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TOR, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TOR, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTorSigs, Plain, "tor-loc", "tor-loc", "tor-layout", "tor-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TOR, "TOR", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TOR, "TOR", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // src0 raised to the power src1; integers by repeated multiplication, wrapping. dst(i,j) = src0(i,j) ^ src1(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TPOW, (auto PrecisionType = PowAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp), (PrecisionType, Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+PTO_INTRINSIC(TPOW, (auto PrecisionType = PowAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp), (PrecisionType, Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
     PTO_STATIC_SIG(kTpowSigs, Plain, "tpow-loc", "tpow-loc", "tpow-layout", "tpow-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TPOW, "TPOW", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, PowAlgorithm::DEFAULT).Issue();)
-PTO_INTRINSIC(TPOW, (auto PrecisionType = PowAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    pto_detail::Call(TESSERA_OP_TPOW, "TPOW", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, PowAlgorithm::DEFAULT).Issue();)
+PTO_INTRINSIC(TPOW, (auto PrecisionType = PowAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTpowSigs, Plain, "tpow-loc", "tpow-loc", "tpow-layout", "tpow-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TPOW, "TPOW", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, PowAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TPOW, "TPOW", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, PowAlgorithm::DEFAULT).Issue();)
 
 // ReLU with a slope per element. dst(i,j) = src0(i,j) > 0 ? src0(i,j) : src1(i,j) * src0(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TPRELU, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+PTO_INTRINSIC(TPRELU, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
     PTO_STATIC_SIG(kTpreluSigs, Plain, "tprelu-loc", "tprelu-loc", "tprelu-layout", "tprelu-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TPRELU, "TPRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).Issue();)
-PTO_INTRINSIC(TPRELU, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    pto_detail::Call(TESSERA_OP_TPRELU, "TPRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).Issue();)
+PTO_INTRINSIC(TPRELU, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTpreluSigs, Plain, "tprelu-loc", "tprelu-loc", "tprelu-layout", "tprelu-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TPRELU, "TPRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TPRELU, "TPRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Reciprocal; integers truncate. dst(i,j) = 1 / src(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TRECIP, (auto PrecisionType = RecipAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TRECIP, (auto PrecisionType = RecipAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTrecipSigs, Plain, "trecip-loc", "trecip-loc", "trecip-layout", "trecip-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TRECIP, "TRECIP", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RecipAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TRECIP, "TRECIP", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RecipAlgorithm::DEFAULT).Issue();)
 
 // Negative elements become zero. dst(i,j) = src(i,j) > 0 ? src(i,j) : 0 (isa/elementwise.md 1)
-PTO_INTRINSIC(TRELU, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TRELU, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTreluSigs, Plain, "trelu-loc", "trelu-loc", "trelu-layout", "trelu-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TRELU, "TRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TRELU, "TRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Floored remainder: a nonzero result has the sign of the divisor (i64: truncated, as tfmod). dst(i,j) = src0(i,j) - floor(src0(i,j) / src1(i,j)) * src1(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TREM, (auto PrecisionType = RemAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp), (PrecisionType, Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+PTO_INTRINSIC(TREM, (auto PrecisionType = RemAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp), (PrecisionType, Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
     PTO_STATIC_SIG(kTremSigs, Plain, "trem-loc", "trem-loc", "trem-layout", "trem-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TREM, "TREM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RemAlgorithm::DEFAULT).Issue();)
-PTO_INTRINSIC(TREM, (auto PrecisionType = RemAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    pto_detail::Call(TESSERA_OP_TREM, "TREM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RemAlgorithm::DEFAULT).Issue();)
+PTO_INTRINSIC(TREM, (auto PrecisionType = RemAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTremSigs, Plain, "trem-loc", "trem-loc", "trem-layout", "trem-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TREM, "TREM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RemAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TREM, "TREM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RemAlgorithm::DEFAULT).Issue();)
 
 // Reciprocal of the square root, as one operation. dst(i,j) = 1 / sqrt(src(i,j)) (isa/elementwise.md 1)
-PTO_INTRINSIC(TRSQRT, (auto PrecisionType = RsqrtAlgorithm::DEFAULT, typename Dst, typename Src, typename Tmp), (PrecisionType, Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+PTO_INTRINSIC(TRSQRT, (auto PrecisionType = RsqrtAlgorithm::DEFAULT, typename Dst, typename Src, typename Tmp), (PrecisionType, Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
     PTO_STATIC_SIG(kTrsqrtSigs, Plain, "trsqrt-loc", "trsqrt-loc", "trsqrt-layout", "trsqrt-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TRSQRT, "TRSQRT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RsqrtAlgorithm::DEFAULT).Issue();)
-PTO_INTRINSIC(TRSQRT, (auto PrecisionType = RsqrtAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    pto_detail::Call(TESSERA_OP_TRSQRT, "TRSQRT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RsqrtAlgorithm::DEFAULT).Issue();)
+PTO_INTRINSIC(TRSQRT, (auto PrecisionType = RsqrtAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTrsqrtSigs, Plain, "trsqrt-loc", "trsqrt-loc", "trsqrt-layout", "trsqrt-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TRSQRT, "TRSQRT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RsqrtAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TRSQRT, "TRSQRT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RsqrtAlgorithm::DEFAULT).Issue();)
 
 // Picks src0 where the mask bit is 1, src1 where it is 0; bits are copied. dst(i,j) = bit j mod W of mask(i, j / W) ? src0(i,j) : src1(i,j); W = bits of mask's type (isa/elementwise.md 4)
-PTO_INTRINSIC(TSEL, (typename Dst, typename Mask, typename Tmp, typename Src0, typename Src1), (Dst, Mask, Tmp, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Mask &mask, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, mask, src0, src1, tmp),
+PTO_INTRINSIC(TSEL, (typename Dst, typename Mask, typename Tmp, typename Src0, typename Src1), (Dst, Mask, Tmp, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Mask &mask, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, mask, src0, src1, tmp),
     PTO_STATIC_SIG(kTselSigs, Plain, "tsel-loc", "tsel-loc", "tsel-layout", "tsel-dtype", {TESSERA_ROLE_MASK, Mask::Info}, {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSEL, "TSEL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_MASK, mask).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).Issue();)
-PTO_INTRINSIC(TSEL, (typename Dst, typename Mask, typename Src0, typename Src1), (Dst, Mask, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Mask &mask, Src0 &src0, Src1 &src1), (dst, mask, src0, src1),
+    pto_detail::Call(TESSERA_OP_TSEL, "TSEL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_MASK, mask).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).Issue();)
+PTO_INTRINSIC(TSEL, (typename Dst, typename Mask, typename Src0, typename Src1), (Dst, Mask, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Mask &mask, Src0 &src0, Src1 &src1), (dst, mask, src0, src1),
     PTO_STATIC_SIG(kTselSigs, Plain, "tsel-loc", "tsel-loc", "tsel-layout", "tsel-dtype", {TESSERA_ROLE_MASK, Mask::Info}, {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSEL, "TSEL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_MASK, mask).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TSEL, "TSEL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_MASK, mask).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Left shift by a count per element. dst(i,j) = src0(i,j) << (src1(i,j) mod W) (isa/elementwise.md 1)
-PTO_INTRINSIC(TSHL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TSHL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTshlSigs, Plain, "tshl-loc", "tshl-loc", "tshl-layout", "tshl-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSHL, "TSHL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TSHL, "TSHL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Right shift by a count per element; arithmetic for signed types, logical for unsigned. dst(i,j) = src0(i,j) >> (src1(i,j) mod W) (isa/elementwise.md 1)
-PTO_INTRINSIC(TSHR, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TSHR, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTshrSigs, Plain, "tshr-loc", "tshr-loc", "tshr-layout", "tshr-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSHR, "TSHR", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TSHR, "TSHR", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Square root. dst(i,j) = sqrt(src(i,j)) (isa/elementwise.md 1)
-PTO_INTRINSIC(TSQRT, (auto PrecisionType = SqrtAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TSQRT, (auto PrecisionType = SqrtAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTsqrtSigs, Plain, "tsqrt-loc", "tsqrt-loc", "tsqrt-layout", "tsqrt-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSQRT, "TSQRT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, SqrtAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TSQRT, "TSQRT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, SqrtAlgorithm::DEFAULT).Issue();)
 
 // Difference of two tiles. dst(i,j) = src0(i,j) - src1(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TSUB, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TSUB, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTsubSigs, Plain, "tsub-loc", "tsub-loc", "tsub-layout", "tsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSUB, "TSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TSUB, "TSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Difference of two tiles plus a third. dst(i,j) = (src0(i,j) - src1(i,j)) + src2(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TSUBC, (typename Dst, typename Src0, typename Src1, typename Src2), (Dst, Src0, Src1, Src2), (detail::IsTile<Dst> && detail::IsTile<Src2>), (Dst &dst, Src0 &src0, Src1 &src1, Src2 &src2), (dst, src0, src1, src2),
+PTO_INTRINSIC(TSUBC, (typename Dst, typename Src0, typename Src1, typename Src2), (Dst, Src0, Src1, Src2), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src2>), (Dst &dst, Src0 &src0, Src1 &src1, Src2 &src2), (dst, src0, src1, src2),
     PTO_STATIC_SIG(kTsubcSigs, Plain, "tsubc-loc", "tsubc-loc", "tsubc-layout", "tsubc-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC2, Src2::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSUBC, "TSUBC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Issue();)
+    pto_detail::Call(TESSERA_OP_TSUBC, "TSUBC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Issue();)
 
 // Bitwise exclusive OR. dst(i,j) = src0(i,j) ^ src1(i,j) (isa/elementwise.md 1)
-PTO_INTRINSIC(TXOR, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+PTO_INTRINSIC(TXOR, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
     PTO_STATIC_SIG(kTxorSigs, Plain, "txor-loc", "txor-loc", "txor-layout", "txor-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TXOR, "TXOR", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).Issue();)
-PTO_INTRINSIC(TXOR, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    pto_detail::Call(TESSERA_OP_TXOR, "TXOR", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).Issue();)
+PTO_INTRINSIC(TXOR, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTxorSigs, Plain, "txor-loc", "txor-loc", "txor-layout", "txor-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TXOR, "TXOR", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TXOR, "TXOR", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Difference of two tiles, negative elements become zero. dst(i,j) = relu(src0(i,j) - src1(i,j)) (cpp.md 6.1)
-PTO_INTRINSIC(TSUBRELU, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TSUBRELU, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTsubreluSigs, Plain, "tsub-loc", "tsub-loc", "tsub-layout", "tsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSUBRELU, "TSUBRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TSUBRELU, "TSUBRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Adds a product to the destination. dst(i,j) = src0(i,j) * src1(i,j) + dst(i,j) (cpp.md 6.1)
-PTO_INTRINSIC(TMULADDDST, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TMULADDDST, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTmuladddstSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TMULADDDST, "TMULADDDST", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TMULADDDST, "TMULADDDST", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Multiplies the destination and adds to it. dst(i,j) = src0(i,j) * dst(i,j) + src1(i,j) (cpp.md 6.1)
-PTO_INTRINSIC(TFUSEDMULADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TFUSEDMULADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTfusedmuladdSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TFUSEDMULADD, "TFUSEDMULADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TFUSEDMULADD, "TFUSEDMULADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Multiplies the destination and adds to it, negative elements become zero. dst(i,j) = relu(src0(i,j) * dst(i,j) + src1(i,j)) (cpp.md 6.1)
-PTO_INTRINSIC(TFUSEDMULADDRELU, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TFUSEDMULADDRELU, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTfusedmuladdreluSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TFUSEDMULADDRELU, "TFUSEDMULADDRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TFUSEDMULADDRELU, "TFUSEDMULADDRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Sum, negative elements become zero, converted to a narrower type. dst(i,j) = convert(relu(src0(i,j) + src1(i,j))) (cpp.md 6.1)
-PTO_INTRINSIC(TADDRELUCONV, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TADDRELUCONV, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTaddreluconvSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TADDRELUCONV, "TADDRELUCONV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TADDRELUCONV, "TADDRELUCONV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Difference, negative elements become zero, converted to a narrower type. dst(i,j) = convert(relu(src0(i,j) - src1(i,j))) (cpp.md 6.1)
-PTO_INTRINSIC(TSUBRELUCONV, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TSUBRELUCONV, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTsubreluconvSigs, Plain, "tsub-loc", "tsub-loc", "tsub-layout", "tsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSUBRELUCONV, "TSUBRELUCONV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TSUBRELUCONV, "TSUBRELUCONV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Sum of two i32 tiles times a scale, as f16, negative elements become zero. dst(i,j) = relu(f16(f32(src0(i,j) + src1(i,j)) * s)) (cpp.md 6.1)
-PTO_INTRINSIC(TADDDEQRELU, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, float scalar, Tmp &tmp), (dst, src0, src1, scalar, tmp),
+PTO_INTRINSIC(TADDDEQRELU, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, float scalar, Tmp &tmp), (dst, src0, src1, scalar, tmp),
     PTO_STATIC_SIG(kTadddeqreluSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TADDDEQRELU, "TADDDEQRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<float>(scalar)).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).Issue();)
-PTO_INTRINSIC(TADDDEQRELU, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, float scalar), (dst, src0, src1, scalar),
+    pto_detail::Call(TESSERA_OP_TADDDEQRELU, "TADDDEQRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<float>(scalar)).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).Issue();)
+PTO_INTRINSIC(TADDDEQRELU, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, float scalar), (dst, src0, src1, scalar),
     PTO_STATIC_SIG(kTadddeqreluSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TADDDEQRELU, "TADDDEQRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<float>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TADDDEQRELU, "TADDDEQRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<float>(scalar)).Issue();)
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

@@ -21,7 +21,7 @@ namespace pto {
 class Error : public std::runtime_error {
 public:
     Error(std::string rule, std::string message, const std::string &text)
-        : std::runtime_error(text), rule_(std::move(rule)), message_(std::move(message)), running_(model::CurrentRunning())
+        : std::runtime_error(text), rule_(std::move(rule)), message_(std::move(message)), running_(pto_model::CurrentRunning())
     {}
 
     const std::string &rule() const noexcept { return rule_; }
@@ -33,12 +33,12 @@ public:
 private:
     std::string rule_;
     std::string message_;
-    model::Running running_;
+    pto_model::Running running_;
 };
 
 // What is called with an error or a warning: any function of a `const Error &`, or nothing.
 class ErrorHandler {
-    struct Function : model::Counted {
+    struct Function : pto_model::Counted {
         virtual ~Function() = default;
         virtual void Call(const Error &error) = 0;
     };
@@ -65,21 +65,21 @@ public:
                 return;
             }
         }
-        function_ = model::Held<Function>(new Of<Callee>(std::move(function)));
+        function_ = pto_model::Held<Function>(new Of<Callee>(std::move(function)));
     }
 
     explicit operator bool() const { return static_cast<bool>(function_); }
     void operator()(const Error &error) const { function_->Call(error); }
 
 private:
-    model::Held<Function> function_;
+    pto_model::Held<Function> function_;
 };
 
 // An error handler is called instead of throwing: when it returns, the instruction had no effect and the kernel goes on.
 // A warning handler is called with every warning.
 using WarningHandler = ErrorHandler;
 
-namespace model {
+namespace pto_model {
 
 inline ErrorHandler &CurrentErrorHandler()
 {
@@ -93,18 +93,18 @@ inline WarningHandler &CurrentWarningHandler()
     return handler;
 }
 
-} // namespace model
+} // namespace pto_model
 
 // Sets this thread's error handler and gives the one before; an empty one means: throw.
 inline ErrorHandler SetErrorHandler(ErrorHandler handler)
 {
-    return std::exchange(model::CurrentErrorHandler(), std::move(handler));
+    return std::exchange(pto_model::CurrentErrorHandler(), std::move(handler));
 }
 
 // Sets this thread's warning handler and gives the one before; an empty one means: warnings are dropped.
 inline WarningHandler SetWarningHandler(WarningHandler handler)
 {
-    return std::exchange(model::CurrentWarningHandler(), std::move(handler));
+    return std::exchange(pto_model::CurrentWarningHandler(), std::move(handler));
 }
 
 } // namespace pto

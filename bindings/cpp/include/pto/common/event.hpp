@@ -29,7 +29,7 @@ struct Event : RecordEvent {
     Event &Record() { return *this; }
 };
 
-namespace model {
+namespace pto_model {
 
 template <typename T>
 inline constexpr bool IsEvent = std::is_base_of_v<RecordEvent, std::remove_cv_t<T>>;
@@ -38,16 +38,16 @@ inline constexpr bool IsEvent = std::is_base_of_v<RecordEvent, std::remove_cv_t<
 template <typename... WaitEvents>
 using EventIf = std::enable_if_t<(IsEvent<WaitEvents> && ...), RecordEvent>;
 
-} // namespace model
+} // namespace pto_model
 
 template <typename T>
-struct is_event : std::bool_constant<model::IsEvent<T>> {};
+struct is_event : std::bool_constant<pto_model::IsEvent<T>> {};
 template <typename... Ts>
 inline constexpr bool all_events_v = (is_event<Ts>::value && ...);
 
 // Waits for events, for the instructions of a kind, or for everything.
 template <typename... WaitEvents>
-inline std::enable_if_t<(model::IsEvent<WaitEvents> && ...)> TSYNC(const WaitEvents &...)
+inline std::enable_if_t<(pto_model::IsEvent<WaitEvents> && ...)> TSYNC(const WaitEvents &...)
 {}
 template <Op>
 inline void TSYNC()
@@ -60,12 +60,12 @@ enum class SyncCoreType : uint32_t { AIVOnly, AICOnly, Mix };
 template <SyncCoreType = SyncCoreType::AIVOnly>
 inline void SYNCALL()
 {
-    cpu_sim::model::MeetAll();
+    cpu_sim::pto_model::MeetAll();
 }
 template <SyncAllMode, SyncCoreType = SyncCoreType::AIVOnly, typename GlobalT>
 inline void SYNCALL(GlobalT &&, int32_t = 0)
 {
-    cpu_sim::model::MeetAll();
+    cpu_sim::pto_model::MeetAll();
 }
 
 } // namespace pto

@@ -15,7 +15,7 @@ namespace pto {
 // Print: the instruction is skipped and the program goes on, to end with code 1. Abort: printed, then std::abort.
 enum class ErrorMode { Throw, Print, Abort };
 
-namespace model {
+namespace pto_model {
 
 struct Failures {
     std::atomic<ErrorMode> mode{ModeOfEnvironment()};
@@ -125,13 +125,13 @@ inline void Fail(const char *rule, const std::string &message)
     Fail(Error(rule, message, std::string("error[") + rule + "]: " + message));
 }
 
-} // namespace model
+} // namespace pto_model
 
 // Says what becomes of errors from here on, in all threads, and gives what was before.
-inline ErrorMode SetErrorMode(ErrorMode mode) { return model::AllFailures().mode.exchange(mode); }
+inline ErrorMode SetErrorMode(ErrorMode mode) { return pto_model::AllFailures().mode.exchange(mode); }
 
 // How many errors no handler took.
-inline uint64_t ErrorCount() { return model::AllFailures().count.load(); }
+inline uint64_t ErrorCount() { return pto_model::AllFailures().count.load(); }
 
 } // namespace pto
 

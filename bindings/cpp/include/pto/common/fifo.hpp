@@ -16,7 +16,7 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 // What one end of a pipe does. A lane is a vector core, where one is meant: the thread's own, or one that is given.
 template <typename Pipe, TileSplitAxis Split>
@@ -46,10 +46,10 @@ public:
         std::unique_lock<std::mutex> lock(state_.mutex);
         const int64_t n = NextPush();
         const uint32_t slot = static_cast<uint32_t>(n % kSlots);
-        model::PipeSlot &entry = state_.slots[slot];
+        pto_model::PipeSlot &entry = state_.slots[slot];
         if (pipe_.prod.allocates && entry.index != n) {
             const auto isThere = [&] { return entry.index == n || (entry.index < 0 && state_.occupied < kSlots); };
-            if (!model::WaitFor(state_.changed, lock, "TPUSH waits for a free slot", isThere)) {
+            if (!pto_model::WaitFor(state_.changed, lock, "TPUSH waits for a free slot", isThere)) {
                 return -1;
             }
             // The other core may have taken it for the same push.
@@ -64,7 +64,7 @@ public:
     {
         std::lock_guard<std::mutex> lock(state_.mutex);
         const int64_t n = NextPush();
-        model::PipeSlot &entry = state_.slots[static_cast<uint32_t>(n % kSlots)];
+        pto_model::PipeSlot &entry = state_.slots[static_cast<uint32_t>(n % kSlots)];
         entry.rows = rows;
         entry.cols = cols;
         if (pipe_.prod.records) {
@@ -89,7 +89,7 @@ public:
             return slot;
         }
         const auto isFilled = [&] { return state_.slots[slot].pushes >= Producers() && IsPushed(n); };
-        if (!model::WaitFor(state_.changed, lock, "TPOP waits for a filled slot", isFilled)) {
+        if (!pto_model::WaitFor(state_.changed, lock, "TPOP waits for a filled slot", isFilled)) {
             return -1;
         }
         ++state_.popped[lane];
@@ -119,7 +119,7 @@ public:
             return;
         }
         --open;
-        model::PipeSlot &entry = state_.slots[static_cast<uint32_t>(state_.freed[lane]++ % kSlots)];
+        pto_model::PipeSlot &entry = state_.slots[static_cast<uint32_t>(state_.freed[lane]++ % kSlots)];
         if (++entry.frees >= (IsShared() ? 2u : 1u)) {
             state_.occupied -= entry.index >= 0 && state_.occupied > 0 ? 1 : 0;
             entry.index = -1;
@@ -133,7 +133,7 @@ public:
     {
         return pipe_.Slot(toVector_, state_, static_cast<uint32_t>(slot)) + offset;
     }
-    const model::PipeSlot &Entry(int64_t slot) const { return state_.slots[static_cast<uint32_t>(slot)]; }
+    const pto_model::PipeSlot &Entry(int64_t slot) const { return state_.slots[static_cast<uint32_t>(slot)]; }
 
 private:
     int64_t NextPush() const
@@ -197,9 +197,9 @@ inline void PushTo(Pipe &pipe, TileT &tile, bool toVector, int32_t subBlock)
     using T = typename TileT::DType;
     const int64_t rows = tile.GetValidRow(), cols = tile.GetValidCol();
     // A vector core fills its part of the whole; of an odd number the first has one more.
-    const int64_t odd = model::IsOdd(Split) ? (end.lane() == 0 ? -1 : 1) : 0;
-    const int64_t allRows = end.IsPart() && model::SplitsRows(Split) ? 2 * rows + odd : rows;
-    const int64_t allCols = end.IsPart() && model::SplitsCols(Split) ? 2 * cols + odd : cols;
+    const int64_t odd = pto_model::IsOdd(Split) ? (end.lane() == 0 ? -1 : 1) : 0;
+    const int64_t allRows = end.IsPart() && pto_model::SplitsRows(Split) ? 2 * rows + odd : rows;
+    const int64_t allCols = end.IsPart() && pto_model::SplitsCols(Split) ? 2 * cols + odd : cols;
     const int64_t row = end.IsPart() && end.lane() == 1 ? allRows - rows : 0;
     const int64_t col = end.IsPart() && end.lane() == 1 ? allCols - cols : 0;
     if (!FitsSlot<Pipe>(allRows * allCols * ElemOf<T>::bits / 8, pipe.prod.entryOffset)) {
@@ -232,8 +232,8 @@ inline void PushQuantized(Pipe &pipe, TileT &tile)
     constexpr int cols = (TileT::Cols + 31) / 32 * 32;
     using Made = Tile<TileType::Vec, Out, TileT::Rows, cols, BLayout::RowMajor, -1, -1>;
     Made made(tile.GetValidRow(), tile.GetValidCol());
-    constexpr model::QuantKind kind = model::KindOf(Mode);
-    const model::QuantConfig &config = model::CurrentQuant();
+    constexpr pto_model::QuantKind kind = pto_model::KindOf(Mode);
+    const pto_model::QuantConfig &config = pto_model::CurrentQuant();
     // The type of the result is the mode's, whatever a parameter that was never set says.
     const auto typed = [](uint64_t bits) {
         constexpr uint64_t sign = uint64_t{1} << 46;
@@ -271,12 +271,12 @@ inline void Pop(Pipe &pipe, TileT &tile, int32_t subBlock)
     if (slot < 0) {
         return;
     }
-    const model::PipeSlot &entry = end.Entry(slot);
+    const pto_model::PipeSlot &entry = end.Entry(slot);
     const int64_t rows = tile.GetValidRow(), cols = tile.GetValidCol();
     const bool isSecond = toVector && Split != TILE_NO_SPLIT && end.lane() == 1;
-    const int64_t row = isSecond && model::SplitsRows(Split) ? entry.rows - rows : 0;
-    const int64_t col = isSecond && model::SplitsCols(Split) ? entry.cols - cols : 0;
-    const int64_t pitch = model::SplitsCols(Split) && toVector ? entry.cols : cols;
+    const int64_t row = isSecond && pto_model::SplitsRows(Split) ? entry.rows - rows : 0;
+    const int64_t col = isSecond && pto_model::SplitsCols(Split) ? entry.cols - cols : 0;
+    const int64_t pitch = pto_model::SplitsCols(Split) && toVector ? entry.cols : cols;
     T *first = reinterpret_cast<T *>(end.Bytes(slot, pipe.cons.entryOffset)) + row * pitch + col;
     const TesseraView view = SlotView<T>(first, rows, cols, pitch);
     const auto &machine = CurrentMachine();
@@ -304,49 +304,49 @@ inline void BindView(GlobalT &view, char *bytes)
     view.Rebind(reinterpret_cast<typename GlobalT::DType *>(bytes));
 }
 
-} // namespace detail
+} // namespace pto_detail
 
 // Pushes the tile's valid region; waits for a free slot.
 template <typename Pipe, typename TileT, TileSplitAxis Split = TILE_NO_SPLIT>
-PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsTile<TileT>> TPUSH(Pipe &pipe, TileT &tile, int32_t subBlock = -1)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsTile<TileT>> TPUSH(Pipe &pipe, TileT &tile, int32_t subBlock = -1)
 {
-    detail::Push<Pipe, Split>(pipe, tile, subBlock);
+    pto_detail::Push<Pipe, Split>(pipe, tile, subBlock);
 }
 template <typename TileT, typename Pipe, TileSplitAxis Split = TILE_NO_SPLIT>
-PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsTile<TileT>> TPUSH(TileT &tile, Pipe &pipe)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsTile<TileT>> TPUSH(TileT &tile, Pipe &pipe)
 {
-    detail::Push<Pipe, Split>(pipe, tile, -1);
+    pto_detail::Push<Pipe, Split>(pipe, tile, -1);
 }
 
 // The same, converted or quantized on the way by what SET_QUANT_SCALAR or SET_QUANT_VECTOR left.
 template <typename Pipe, typename TileT, typename Params>
-PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsFixpipe<Params>> TPUSH(Pipe &pipe, TileT &tile)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsFixpipe<Params>> TPUSH(Pipe &pipe, TileT &tile)
 {
     constexpr QuantMode_t mode = Params::quantMode;
     constexpr ReluPreMode relu = Params::reluMode;
-    constexpr model::QuantKind kind = model::KindOf(mode);
+    constexpr pto_model::QuantKind kind = pto_model::KindOf(mode);
     if constexpr (mode == NoQuant) {
-        detail::PushQuantized<typename TileT::DType, mode, relu>(pipe, tile);
+        pto_detail::PushQuantized<typename TileT::DType, mode, relu>(pipe, tile);
     } else if constexpr (kind.bits == 8) {
-        const model::QuantConfig &config = model::CurrentQuant();
+        const pto_model::QuantConfig &config = pto_model::CurrentQuant();
         const uint64_t first = kind.byColumn && config.vector != nullptr ? config.vector[0] : config.scalar;
         if ((first >> 46 & 1) != 0) {
-            detail::PushQuantized<int8_t, mode, relu>(pipe, tile);
+            pto_detail::PushQuantized<int8_t, mode, relu>(pipe, tile);
         } else {
-            detail::PushQuantized<uint8_t, mode, relu>(pipe, tile);
+            pto_detail::PushQuantized<uint8_t, mode, relu>(pipe, tile);
         }
     } else if constexpr (!kind.isFloat) {
-        detail::PushQuantized<int16_t, mode, relu>(pipe, tile);
+        pto_detail::PushQuantized<int16_t, mode, relu>(pipe, tile);
     } else {
-        detail::PushQuantized<std::conditional_t<kind.isBfloat, bfloat16_t, half>, mode, relu>(pipe, tile);
+        pto_detail::PushQuantized<std::conditional_t<kind.isBfloat, bfloat16_t, half>, mode, relu>(pipe, tile);
     }
 }
 
 // What was stored into an allocated slot is there.
 template <typename Pipe, typename GlobalT, TileSplitAxis Split>
-PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsView<GlobalT>> TPUSH(Pipe &pipe, GlobalT &view)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT>> TPUSH(Pipe &pipe, GlobalT &view)
 {
-    detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v);
+    pto_detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v);
     if (!end.IsIdle()) {
         end.Record(view.GetShape(3), view.GetShape(4));
     }
@@ -354,54 +354,54 @@ PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsView<GlobalT>> TPUSH
 
 // A slot to store into, as a view.
 template <typename Pipe, typename GlobalT, TileSplitAxis Split = TILE_NO_SPLIT>
-PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsView<GlobalT>> TALLOC(Pipe &pipe, GlobalT &view)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT>> TALLOC(Pipe &pipe, GlobalT &view)
 {
-    detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v);
+    pto_detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v);
     if (end.IsIdle()) {
         return;
     }
     const int64_t slot = end.Allocate();
     if (slot >= 0) {
-        detail::BindView(view, end.Bytes(slot, pipe.prod.entryOffset));
+        pto_detail::BindView(view, end.Bytes(slot, pipe.prod.entryOffset));
     }
 }
 
 // Pops into the tile, where it lies; waits for a filled slot.
 template <typename Pipe, typename TileT, TileSplitAxis Split = TILE_NO_SPLIT>
-PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsTile<TileT>> TPOP(Pipe &pipe, TileT &tile, int32_t subBlock = -1)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsTile<TileT>> TPOP(Pipe &pipe, TileT &tile, int32_t subBlock = -1)
 {
-    detail::Pop<Pipe, Split>(pipe, tile, subBlock);
+    pto_detail::Pop<Pipe, Split>(pipe, tile, subBlock);
 }
 template <typename TileT, typename Pipe, TileSplitAxis Split = TILE_NO_SPLIT>
-PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsTile<TileT>> TPOP(TileT &tile, Pipe &pipe)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsTile<TileT>> TPOP(TileT &tile, Pipe &pipe)
 {
-    detail::Pop<Pipe, Split>(pipe, tile, -1);
+    pto_detail::Pop<Pipe, Split>(pipe, tile, -1);
 }
 // Pops as a view of the slot.
 template <typename Pipe, typename GlobalT, TileSplitAxis Split>
-PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsView<GlobalT>> TPOP(Pipe &pipe, GlobalT &view)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT>> TPOP(Pipe &pipe, GlobalT &view)
 {
-    detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v);
+    pto_detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v);
     if (end.IsIdle() && !end.IsShared()) {
         return;
     }
     const int64_t slot = end.Take();
     if (slot >= 0) {
-        detail::BindView(view, end.Bytes(slot, pipe.cons.entryOffset));
+        pto_detail::BindView(view, end.Bytes(slot, pipe.cons.entryOffset));
     }
 }
 
 // Frees the oldest popped slot.
 template <typename Pipe, TileSplitAxis Split = TILE_NO_SPLIT>
-PTO_INST std::enable_if_t<detail::IsPipe<Pipe>> TFREE(Pipe &pipe)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe>> TFREE(Pipe &pipe)
 {
-    detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v && (!Pipe::is_v2c || pipe.cons.toVector));
+    pto_detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v && (!Pipe::is_v2c || pipe.cons.toVector));
     if (!end.IsIdle() || end.IsShared()) {
         end.Free();
     }
 }
 template <typename Pipe, typename GlobalT, TileSplitAxis Split>
-PTO_INST std::enable_if_t<detail::IsPipe<Pipe> && detail::IsView<GlobalT>> TFREE(Pipe &pipe, GlobalT &)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT>> TFREE(Pipe &pipe, GlobalT &)
 {
     TFREE<Pipe, Split>(pipe);
 }

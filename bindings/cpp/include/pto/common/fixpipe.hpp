@@ -39,7 +39,7 @@ struct FixpipeParams {
     static constexpr ReluPreMode reluMode = Relu;
 };
 
-namespace model {
+namespace pto_model {
 
 // What a mode makes of an element, and whether its parameters go by column.
 struct QuantKind {
@@ -70,7 +70,7 @@ constexpr QuantKind KindOf(QuantMode_t mode)
     }
 }
 
-} // namespace model
+} // namespace pto_model
 } // namespace pto
 
 #endif

@@ -9,7 +9,7 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 // Is it a tile, a number, or a number in a type of its own?
 template <typename T>
@@ -30,31 +30,31 @@ inline ScalarOf<typename Src::DType> KeyOf(const Key &key)
     }
 }
 
-} // namespace detail
+} // namespace pto_detail
 
 // The indices of the elements of src that compare so with the key, plus the offset, and how many there are in each row.
 PTO_INTRINSIC(TGATHER,
               (typename Dst, typename Src, typename Key, typename Cdst, typename Tmp, CmpMode cmpMode = CmpMode::EQ),
-              (Dst, Src, Key, Cdst, Tmp, cmpMode), (detail::IsTile<Tmp> && detail::IsKey<Key>),
+              (Dst, Src, Key, Cdst, Tmp, cmpMode), (pto_detail::IsTile<Tmp> && pto_detail::IsKey<Key>),
               (Dst &dst, Src &src, const Key &key, Cdst &cdst, Tmp &tmp, int offset), (dst, src, key, cdst, tmp, offset),
-              const detail::Run run("TGATHER", where);
-              detail::Call(TESSERA_OP_TGATHER, "TGATHER", where, TESSERA_FORM_COMPARE)
+              const pto_detail::Run run("TGATHER", where);
+              pto_detail::Call(TESSERA_OP_TGATHER, "TGATHER", where, TESSERA_FORM_COMPARE)
                   .Dst(dst)
                   .Src(src)
-                  .Value(TESSERA_ROLE_SCALAR, detail::KeyOf<Src>(key))
+                  .Value(TESSERA_ROLE_SCALAR, pto_detail::KeyOf<Src>(key))
                   .Tile(TESSERA_ROLE_CDST, cdst)
-                  .Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3))
+                  .Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3))
                   .AttrUnless(TESSERA_ATTR_NAME_CMP_MODE, cmpMode, CmpMode::EQ)
                   .Attr(TESSERA_ATTR_NAME_OFFSET, offset)
                   .Issue();)
 
 PTO_INTRINSIC(TGATHER, (typename Dst, typename Src, typename Key, typename Cdst, CmpMode cmpMode = CmpMode::EQ),
-              (Dst, Src, Key, Cdst, cmpMode), (detail::IsTile<Cdst> && detail::IsKey<Key>),
+              (Dst, Src, Key, Cdst, cmpMode), (pto_detail::IsTile<Cdst> && pto_detail::IsKey<Key>),
               (Dst &dst, Src &src, const Key &key, Cdst &cdst, int offset), (dst, src, key, cdst, offset),
-              detail::Call(TESSERA_OP_TGATHER, "TGATHER", where, TESSERA_FORM_COMPARE)
+              pto_detail::Call(TESSERA_OP_TGATHER, "TGATHER", where, TESSERA_FORM_COMPARE)
                   .Dst(dst)
                   .Src(src)
-                  .Value(TESSERA_ROLE_SCALAR, detail::KeyOf<Src>(key))
+                  .Value(TESSERA_ROLE_SCALAR, pto_detail::KeyOf<Src>(key))
                   .Tile(TESSERA_ROLE_CDST, cdst)
                   .AttrUnless(TESSERA_ATTR_NAME_CMP_MODE, cmpMode, CmpMode::EQ)
                   .Attr(TESSERA_ATTR_NAME_OFFSET, offset)
@@ -63,8 +63,8 @@ PTO_INTRINSIC(TGATHER, (typename Dst, typename Src, typename Key, typename Cdst,
 // The columns of src that a pattern names, in order; GATHER_COL: the rows.
 PTO_INTRINSIC(TGATHER,
               (typename Dst, typename Src, MaskPattern pattern = MaskPattern::P1111, auto axis = GatherAxis::GATHER_ROW),
-              (Dst, Src, pattern, axis), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
-              detail::Call(axis == GatherAxis::GATHER_COL ? TESSERA_OP_TGATHER_ROWS : TESSERA_OP_TGATHER, "TGATHER", where,
+              (Dst, Src, pattern, axis), (pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+              pto_detail::Call(axis == GatherAxis::GATHER_COL ? TESSERA_OP_TGATHER_ROWS : TESSERA_OP_TGATHER, "TGATHER", where,
                            TESSERA_FORM_MASK)
                   .Dst(dst)
                   .Src(src)
@@ -74,8 +74,8 @@ PTO_INTRINSIC(TGATHER,
 // The columns of dst that a pattern names take src's elements in order, SCATTER_COL: the rows; all others become 0.
 PTO_INTRINSIC(TSCATTER,
               (MaskPattern pattern = MaskPattern::P1111, auto axis = ScatterAxis::SCATTER_ROW, typename Dst, typename Src),
-              (pattern, axis, Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
-              detail::Call(axis == ScatterAxis::SCATTER_COL ? TESSERA_OP_TSCATTER_ROWS : TESSERA_OP_TSCATTER_COLS,
+              (pattern, axis, Dst, Src), (pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+              pto_detail::Call(axis == ScatterAxis::SCATTER_COL ? TESSERA_OP_TSCATTER_ROWS : TESSERA_OP_TSCATTER_COLS,
                            "TSCATTER", where, TESSERA_FORM_MASK)
                   .Dst(dst)
                   .Src(src)
@@ -84,20 +84,20 @@ PTO_INTRINSIC(TSCATTER,
 
 // An element in storage order, as a scalar.
 template <typename Src>
-PTO_INST std::enable_if_t<detail::IsTile<Src>, typename Src::DType> GETVAL(
-    Src &src, int64_t index, const detail::Where &where = detail::Where::Here())
+PTO_INST std::enable_if_t<pto_detail::IsTile<Src>, typename Src::DType> GETVAL(
+    Src &src, int64_t index, const pto_detail::Where &where = pto_detail::Where::Here())
 {
     typename Src::DType value{};
-    detail::Call(TESSERA_OP_TGETVAL, "GETVAL", where).Src(src).Scalar(TESSERA_ROLE_INDEX, index).Get(&value, sizeof value);
+    pto_detail::Call(TESSERA_OP_TGETVAL, "GETVAL", where).Src(src).Scalar(TESSERA_ROLE_INDEX, index).Get(&value, sizeof value);
     return value;
 }
 
 // Consecutive integers, with scratch, which no profile here needs.
-PTO_INTRINSIC(TCI, (typename Dst, typename Tmp, typename T, int descending), (Dst, Tmp, T, descending), (detail::IsTile<Tmp>),
+PTO_INTRINSIC(TCI, (typename Dst, typename Tmp, typename T, int descending), (Dst, Tmp, T, descending), (pto_detail::IsTile<Tmp>),
               (Dst &dst, T start, [[maybe_unused]] Tmp &tmp), (dst, start, tmp),
               TCI_IMPL<Dst, T, descending>(dst, start, where);)
 
-namespace detail {
+namespace pto_detail {
 
 template <QuantType type, typename Dst, typename Src, typename Param>
 inline void Quantize(Dst &dst, Src &src, Param &scale, Param *offset, const Where &where)
@@ -114,18 +114,18 @@ inline void Quantize(Dst &dst, Src &src, Param &scale, Param *offset, const Wher
     call.Issue();
 }
 
-} // namespace detail
+} // namespace pto_detail
 
 // Affine quantization to 8 bits, one factor for each row; INT8_ASYM has an offset too. Nothing needs the scratch.
 PTO_INTRINSIC_OR(TQUANT, (QuantType type, typename Dst, typename Src, typename Param), (type, Dst, Src, Param),
-                 (detail::IsTile<Param>), (Dst &dst, Src &src, Param &scale, Param *offset = nullptr),
+                 (pto_detail::IsTile<Param>), (Dst &dst, Src &src, Param &scale, Param *offset = nullptr),
                  (Dst &dst, Src &src, Param &scale, Param *offset), (dst, src, scale, offset),
-                 detail::Quantize<type>(dst, src, scale, offset, where);)
+                 pto_detail::Quantize<type>(dst, src, scale, offset, where);)
 PTO_INTRINSIC_OR(TQUANT, (QuantType type, typename Dst, typename Src, typename Param, typename Tmp),
-                 (type, Dst, Src, Param, Tmp), (detail::IsTile<Tmp>),
+                 (type, Dst, Src, Param, Tmp), (pto_detail::IsTile<Tmp>),
                  (Dst &dst, Src &src, Param &scale, [[maybe_unused]] Tmp &tmp, Param *offset = nullptr),
                  (Dst &dst, Src &src, Param &scale, [[maybe_unused]] Tmp &tmp, Param *offset),
-                 (dst, src, scale, tmp, offset), detail::Quantize<type>(dst, src, scale, offset, where);)
+                 (dst, src, scale, tmp, offset), pto_detail::Quantize<type>(dst, src, scale, offset, where);)
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

@@ -7,7 +7,7 @@
 #include <pto/common/type.hpp>
 
 namespace pto {
-namespace model {
+namespace pto_model {
 
 // Five numbers, outermost dimension first, of which the last `rank` count.
 struct Five {
@@ -59,25 +59,25 @@ struct Dims {
 template <typename... Ns>
 using IfNumbers = std::enable_if_t<(sizeof...(Ns) > 0) && (std::is_convertible_v<Ns, int64_t> && ...), int>;
 
-} // namespace model
+} // namespace pto_model
 
 #define PTO_FIVE(Name, field, fixed)                                                                                     \
     template <int64_t... Ds>                                                                                             \
-    struct Name : model::Dims<Ds...> {                                                                                   \
-        using Base = model::Dims<Ds...>;                                                                                 \
+    struct Name : pto_model::Dims<Ds...> {                                                                                   \
+        using Base = pto_model::Dims<Ds...>;                                                                                 \
         static constexpr int64_t fixed[5] = {Base::Static(0), Base::Static(1), Base::Static(2), Base::Static(3),         \
                                              Base::Static(4)};                                                           \
         int64_t field[5];                                                                                                \
         int rank;                                                                                                        \
                                                                                                                          \
         constexpr Name() : Name(Base::Default()) {}                                                                      \
-        template <typename... Ns, model::IfNumbers<Ns...> = 0>                                                           \
+        template <typename... Ns, pto_model::IfNumbers<Ns...> = 0>                                                           \
         constexpr Name(Ns... numbers) : Name(Base::From({static_cast<int64_t>(numbers)...}))                             \
         {}                                                                                                               \
         constexpr int64_t operator[](int i) const { return field[5 - rank + i]; }                                        \
                                                                                                                          \
     private:                                                                                                             \
-        constexpr explicit Name(const model::Five &five) : field{}, rank(five.rank)                                      \
+        constexpr explicit Name(const pto_model::Five &five) : field{}, rank(five.rank)                                      \
         {                                                                                                                \
             for (int i = 0; i < 5; ++i) {                                                                                \
                 field[i] = five.numbers[i];                                                                              \
@@ -95,7 +95,7 @@ PTO_FIVE(Stride, stride, staticStride);
 // A view: pointer, extents, strides in elements, and the tag that says which dimensions are rows and columns.
 template <typename T, typename ShapeT, typename StrideT, Layout Tag = Layout::ND>
 class GlobalTensor {
-    static_assert(model::ElemOf<std::remove_cv_t<T>>::known, "tile-dtype: this is no element type of the tile model");
+    static_assert(pto_model::ElemOf<std::remove_cv_t<T>>::known, "tile-dtype: this is no element type of the tile model");
     static_assert(ShapeT::Count == StrideT::Count, "gm-bounds: a view has as many strides as extents");
 
 public:
@@ -130,15 +130,15 @@ public:
         int64_t start = 0;
         for (int i = 0; i < DimCount; ++i) {
             if (offsets[i] < 0 || sizes[i] < 0 || offsets[i] > shape_[i] || sizes[i] > shape_[i] - offsets[i]) {
-                model::Fail("gm-bounds", std::to_string(sizes[i]) + " elements from " + std::to_string(offsets[i]) +
+                pto_model::Fail("gm-bounds", std::to_string(sizes[i]) + " elements from " + std::to_string(offsets[i]) +
                                              " on leave dimension " + std::to_string(i) + " of the view, which has " +
                                              std::to_string(shape_[i]));
             }
             start += offsets[i] * stride_[i];
         }
-        constexpr int perByte = model::ElemOf<DType>::bits == 4 ? 2 : 1;
+        constexpr int perByte = pto_model::ElemOf<DType>::bits == 4 ? 2 : 1;
         if (start % perByte != 0) {
-            model::Fail("tile-fp4", "the window starts at element " + std::to_string(start) +
+            pto_model::Fail("tile-fp4", "the window starts at element " + std::to_string(start) +
                                         ", and two elements share a byte");
         }
         GlobalTensor<T, NewShapeT, StrideT, Tag> window(data_ + start / perByte, sizes, stride_);
@@ -188,11 +188,11 @@ public:
     }
     void AddToElement(int64_t offset, RawDType value)
     {
-        model::AtomicAdd(data_, static_cast<std::size_t>(offset), value);
+        pto_model::AtomicAdd(data_, static_cast<std::size_t>(offset), value);
     }
     void AddToElement(int64_t a, int64_t b, int64_t c, int64_t d, int64_t e, RawDType value)
     {
-        model::AtomicAdd(data_, Offset(a, b, c, d, e), value);
+        pto_model::AtomicAdd(data_, Offset(a, b, c, d, e), value);
     }
 
     TesseraView Describe() const
@@ -200,7 +200,7 @@ public:
         TesseraView view{};
         // The library writes through the pointer in TSTORE only, which does not take a const tensor.
         view.data = const_cast<DType *>(data_);
-        view.elem = static_cast<uint32_t>(model::ElemOf<DType>::tag);
+        view.elem = static_cast<uint32_t>(pto_model::ElemOf<DType>::tag);
         view.layout = static_cast<uint32_t>(Tag);
         view.dims = static_cast<uint32_t>(shape_.rank);
         for (int i = 0; i < shape_.rank; ++i) {
@@ -225,7 +225,7 @@ private:
     int64_t extent_ = -1;
 };
 
-namespace model {
+namespace pto_model {
 
 constexpr int64_t kOpen = -1;
 
@@ -280,16 +280,16 @@ inline constexpr int64_t kShapeOf = Matrix<T>{Rows, Cols, Tag}.ShapeOf().numbers
 template <typename T, int64_t Rows, int64_t Cols, Layout Tag, int i>
 inline constexpr int64_t kStrideOf = Matrix<T>{Rows, Cols, Tag}.StrideOf().numbers[i];
 
-} // namespace model
+} // namespace pto_model
 
 #define PTO_MATRIX(Name, Base, field, of, Of)                                                                              \
     template <typename T, int64_t Rows = -1, int64_t Cols = -1, Layout Tag = Layout::ND>                                   \
-    struct Name : Base<model::of<T, Rows, Cols, Tag, 0>, model::of<T, Rows, Cols, Tag, 1>, model::of<T, Rows, Cols, Tag, 2>,   \
-                       model::of<T, Rows, Cols, Tag, 3>, model::of<T, Rows, Cols, Tag, 4>> {                                 \
+    struct Name : Base<pto_model::of<T, Rows, Cols, Tag, 0>, pto_model::of<T, Rows, Cols, Tag, 1>, pto_model::of<T, Rows, Cols, Tag, 2>,   \
+                       pto_model::of<T, Rows, Cols, Tag, 3>, pto_model::of<T, Rows, Cols, Tag, 4>> {                                 \
         constexpr Name() : Name(Rows < 0 ? 1 : Rows, Cols < 0 ? 1 : Cols) {}                                             \
         constexpr Name(int64_t rows, int64_t cols)                                                                       \
         {                                                                                                                \
-            const model::Matrix<T> given{Rows < 0 ? rows : Rows, Cols < 0 ? cols : Cols, Tag};                             \
+            const pto_model::Matrix<T> given{Rows < 0 ? rows : Rows, Cols < 0 ? cols : Cols, Tag};                             \
             for (int i = 0; i < 5; ++i) {                                                                                \
                 this->field[i] = given.Of().numbers[i];                                                                 \
             }                                                                                                            \

@@ -8,7 +8,7 @@
 #include <utility>
 
 namespace pto {
-namespace model {
+namespace pto_model {
 
 // What is held counts its holders, in whatever threads they are.
 class Counted {
@@ -60,7 +60,7 @@ private:
     T *held_ = nullptr;
 };
 
-} // namespace model
+} // namespace pto_model
 } // namespace pto
 
 #endif

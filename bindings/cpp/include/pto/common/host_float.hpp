@@ -13,7 +13,7 @@ inline T HostFloat(TesseraFloatOp op, Args... args)
 {
     static_assert(sizeof...(Args) >= 1 && sizeof...(Args) <= 3, "an operation has one to three operands");
     double value[3] = {static_cast<double>(static_cast<float>(args))...};
-    tessera_float(static_cast<uint32_t>(op), static_cast<uint32_t>(model::ElemOf<T>::tag), value[0], value[1], value[2],
+    tessera_float(static_cast<uint32_t>(op), static_cast<uint32_t>(pto_model::ElemOf<T>::tag), value[0], value[1], value[2],
                   value);
     return static_cast<T>(static_cast<float>(value[0]));
 }

@@ -11,7 +11,7 @@
 #include <pto/common/cpu_stub.hpp>
 
 namespace pto {
-inline namespace device {
+inline namespace pto_device {
 
 using aclrtStream = void *;
 
@@ -27,8 +27,8 @@ constexpr int kAclInvalidParameter = 145000;
 inline int aclInit(const char *)
 {
     // The environment is read again.
-    cpu_sim::model::CoreCount() = 0;
-    cpu_sim::model::ConfiguredCores();
+    cpu_sim::pto_model::CoreCount() = 0;
+    cpu_sim::pto_model::ConfiguredCores();
     return 0;
 }
 inline int aclFinalize() { return 0; }
@@ -92,7 +92,7 @@ inline int aclrtMemset(void *dst, std::size_t dstSize, int value, std::size_t co
     return 0;
 }
 
-} // namespace device
+} // namespace pto_device
 } // namespace pto
 
 #endif

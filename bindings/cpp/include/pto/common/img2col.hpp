@@ -34,7 +34,7 @@ struct Img2colConfig {
     template <typename ValueT>
     Img2colConfig &SetPadValue(ValueT value)
     {
-        padValue = detail::MakeScalar(TESSERA_ROLE_FILL, value);
+        padValue = pto_detail::MakeScalar(TESSERA_ROLE_FILL, value);
         hasPadValue = true;
         return *this;
     }
@@ -43,7 +43,7 @@ struct Img2colConfig {
     bool hasPadValue = false;
 };
 
-namespace detail {
+namespace pto_detail {
 
 inline void Apply(const Img2colConfig &cfg, Call &call)
 {
@@ -103,29 +103,29 @@ inline Img2colConfig &CurrentImg2col()
     return cfg;
 }
 
-} // namespace detail
+} // namespace pto_detail
 
 template <typename TileDst, typename TileSrc, typename Cfg, typename... WaitEvents>
-PTO_INST std::enable_if_t<std::is_base_of_v<Img2colConfig, Cfg>, detail::EventIf<WaitEvents...>>
+PTO_INST std::enable_if_t<std::is_base_of_v<Img2colConfig, Cfg>, pto_detail::EventIf<WaitEvents...>>
 TIMG2COL(TileDst &dst, TileSrc &src, Cfg cfg, WaitEvents &...)
 {
-    return detail::Img2col(dst, src, cfg, cfg.posM, cfg.posK);
+    return pto_detail::Img2col(dst, src, cfg, cfg.posM, cfg.posK);
 }
 
 // With the conv tile's fields; where SET_IMG2COL_KERNEL set a kernel on this thread, with that and what was configured.
 template <typename TileDst, typename TileSrc, SetFmatrixMode = SetFmatrixMode::FMATRIX_A_MANUAL, typename... WaitEvents>
-PTO_INST detail::EventIf<WaitEvents...> TIMG2COL(TileDst &dst, TileSrc &src, int64_t posM = 0, int64_t posK = 0,
+PTO_INST pto_detail::EventIf<WaitEvents...> TIMG2COL(TileDst &dst, TileSrc &src, int64_t posM = 0, int64_t posK = 0,
                                                  WaitEvents &...)
 {
-    const Img2colConfig &set = detail::CurrentImg2col();
-    return detail::Img2col(dst, src, set.kernelH != Img2colConfig::kUnset ? set : detail::FieldsOf(src), posM, posK);
+    const Img2colConfig &set = pto_detail::CurrentImg2col();
+    return pto_detail::Img2col(dst, src, set.kernelH != Img2colConfig::kUnset ? set : pto_detail::FieldsOf(src), posM, posK);
 }
 
 // Size of the image and padding of later TIMG2COLs.
 PTO_INST RecordEvent SETFMATRIX(int64_t fmapH, int64_t fmapW, int64_t padLeft = 0, int64_t padRight = 0,
                                 int64_t padTop = 0, int64_t padBottom = 0)
 {
-    return detail::Call(TESSERA_OP_SETFMATRIX)
+    return pto_detail::Call(TESSERA_OP_SETFMATRIX)
         .Attr(TESSERA_ATTR_NAME_FMAP, fmapH, fmapW)
         .Attr(TESSERA_ATTR_NAME_PAD, padLeft, padRight, padTop, padBottom)
         .Issue();
@@ -142,17 +142,17 @@ PTO_INST RecordEvent SETFMATRIX(const Img2colConfig &cfg)
     part.padTop = cfg.padTop;
     part.padBottom = cfg.padBottom;
     part.strideH = part.strideW = part.dilationH = part.dilationW = Img2colConfig::kUnset;
-    detail::Call call(TESSERA_OP_SETFMATRIX);
-    detail::Apply(part, call);
+    pto_detail::Call call(TESSERA_OP_SETFMATRIX);
+    pto_detail::Apply(part, call);
     return call.Issue();
 }
 
 // From the fields of a conv tile.
 template <typename ConvT, SetFmatrixMode = SetFmatrixMode::FMATRIX_A_MANUAL, typename... WaitEvents>
-PTO_INST std::enable_if_t<detail::IsConvTile<ConvT>, detail::EventIf<WaitEvents...>> SETFMATRIX(ConvT &conv, WaitEvents &...)
+PTO_INST std::enable_if_t<pto_detail::IsConvTile<ConvT>, pto_detail::EventIf<WaitEvents...>> SETFMATRIX(ConvT &conv, WaitEvents &...)
 {
     if (conv.GetFmapH() == 0 || conv.GetFmapW() == 0) {
-        detail::Fail("timg2col-fmap", "the conv tile's image has " + std::to_string(conv.GetFmapH()) + " rows and " +
+        pto_detail::Fail("timg2col-fmap", "the conv tile's image has " + std::to_string(conv.GetFmapH()) + " rows and " +
                                             std::to_string(conv.GetFmapW()) +
                                             " columns: set both with SetFmapH and SetFmapW");
         return {};
@@ -165,7 +165,7 @@ PTO_INST std::enable_if_t<detail::IsConvTile<ConvT>, detail::EventIf<WaitEvents.
 PTO_INST RecordEvent SET_IMG2COL_KERNEL(int64_t kernelH, int64_t kernelW, int64_t strideH = 1, int64_t strideW = 1,
                                         int64_t dilationH = 1, int64_t dilationW = 1)
 {
-    Img2colConfig &cfg = detail::CurrentImg2col();
+    Img2colConfig &cfg = pto_detail::CurrentImg2col();
     cfg.kernelH = kernelH;
     cfg.kernelW = kernelW;
     cfg.strideH = strideH;
@@ -177,13 +177,13 @@ PTO_INST RecordEvent SET_IMG2COL_KERNEL(int64_t kernelH, int64_t kernelW, int64_
 
 // What later TIMG2COLs read outside the image.
 template <typename FillT>
-PTO_INST detail::ScalarEventIf<FillT> SET_IMG2COL_PADDING(FillT value)
+PTO_INST pto_detail::ScalarEventIf<FillT> SET_IMG2COL_PADDING(FillT value)
 {
-    return detail::Call(TESSERA_OP_SET_IMG2COL_PADDING).Scalar(TESSERA_ROLE_FILL, value).Issue();
+    return pto_detail::Call(TESSERA_OP_SET_IMG2COL_PADDING).Scalar(TESSERA_ROLE_FILL, value).Issue();
 }
 
 template <typename ConvT, SetFmatrixMode = SetFmatrixMode::FMATRIX_A_MANUAL, typename... WaitEvents>
-PTO_INST std::enable_if_t<detail::IsConvTile<ConvT>, detail::EventIf<WaitEvents...>> SET_IMG2COL_PADDING(ConvT &conv,
+PTO_INST std::enable_if_t<pto_detail::IsConvTile<ConvT>, pto_detail::EventIf<WaitEvents...>> SET_IMG2COL_PADDING(ConvT &conv,
                                                                                                     WaitEvents &...)
 {
     return SET_IMG2COL_PADDING(conv.GetPadValue());

@@ -11,117 +11,117 @@ namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 
 // Consecutive integers in one row, upward or downward from a start value. dst(0,j) = scalar + j, descending: scalar - j; modulo 2^W (isa/irregular.md 3)
-PTO_INTRINSIC(TCI, (typename Dst, typename Scalar, int descending = 0), (Dst, Scalar, descending), (detail::IsTile<Dst>), (Dst &dst, Scalar scalar), (dst, scalar),
+PTO_INTRINSIC(TCI, (typename Dst, typename Scalar, int descending = 0), (Dst, Scalar, descending), (pto_detail::IsTile<Dst>), (Dst &dst, Scalar scalar), (dst, scalar),
     PTO_STATIC_SIG(kTciSigs, Plain, "tci-loc", "tci-loc", "tci-layout", "tci-dtype", {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCI, "TCI", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Dst::DType>(scalar)).Attr(TESSERA_ATTR_NAME_DESCENDING, static_cast<int64_t>(descending)).Issue();)
+    pto_detail::Call(TESSERA_OP_TCI, "TCI", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Dst::DType>(scalar)).Attr(TESSERA_ATTR_NAME_DESCENDING, static_cast<int64_t>(descending)).Issue();)
 
 // A triangular matrix of ones and zeros. d = diagonal; lower: dst(i,j) = (j <= i + d ? 1 : 0); upper: dst(i,j) = (j >= i + d ? 1 : 0) (isa/irregular.md 3)
-PTO_INTRINSIC(TTRI, (typename Dst, int upperOrLower = 0), (Dst, upperOrLower), (detail::IsTile<Dst>), (Dst &dst, int32_t scalar), (dst, scalar),
+PTO_INTRINSIC(TTRI, (typename Dst, int upperOrLower = 0), (Dst, upperOrLower), (pto_detail::IsTile<Dst>), (Dst &dst, int32_t scalar), (dst, scalar),
     PTO_STATIC_SIG(kTtriSigs, Plain, "ttri-loc", "ttri-loc", "ttri-layout", "ttri-dtype", {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TTRI, "TTRI", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<int32_t>(scalar)).Attr(TESSERA_ATTR_NAME_UPPER_OR_LOWER, static_cast<int64_t>(upperOrLower)).Issue();)
+    pto_detail::Call(TESSERA_OP_TTRI, "TTRI", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<int32_t>(scalar)).Attr(TESSERA_ATTR_NAME_UPPER_OR_LOWER, static_cast<int64_t>(upperOrLower)).Issue();)
 
 // Counter-based pseudo-random 32-bit words: Philox 4x32. dst(i,j) = word (j mod 4) of philox(counter + i*A + j/4, key, rounds); A: irregular.md, 5 (isa/irregular.md 5)
-PTO_INTRINSIC(TRANDOM, (int rounds = 10, typename Dst), (rounds, Dst), (detail::IsTile<Dst>), (Dst &dst, const TRandomKey &key, const TRandomCounter &counter), (dst, key, counter),
+PTO_INTRINSIC(TRANDOM, (int rounds = 10, typename Dst), (rounds, Dst), (pto_detail::IsTile<Dst>), (Dst &dst, const TRandomKey &key, const TRandomCounter &counter), (dst, key, counter),
     PTO_STATIC_SIG(kTrandomSigs, Plain, "trandom-profile", "trandom-loc", "trandom-layout", "trandom-dtype", {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TRANDOM, "TRANDOM", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_KEY0, detail::ScalarOf<uint32_t>(key[0])).Value(TESSERA_ROLE_KEY1, detail::ScalarOf<uint32_t>(key[1])).Value(TESSERA_ROLE_COUNTER0, detail::ScalarOf<uint32_t>(counter[0])).Value(TESSERA_ROLE_COUNTER1, detail::ScalarOf<uint32_t>(counter[1])).Value(TESSERA_ROLE_COUNTER2, detail::ScalarOf<uint32_t>(counter[2])).Value(TESSERA_ROLE_COUNTER3, detail::ScalarOf<uint32_t>(counter[3])).Attr(TESSERA_ATTR_NAME_ROUNDS, static_cast<int64_t>(rounds)).Issue();)
+    pto_detail::Call(TESSERA_OP_TRANDOM, "TRANDOM", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_KEY0, pto_detail::ScalarOf<uint32_t>(key[0])).Value(TESSERA_ROLE_KEY1, pto_detail::ScalarOf<uint32_t>(key[1])).Value(TESSERA_ROLE_COUNTER0, pto_detail::ScalarOf<uint32_t>(counter[0])).Value(TESSERA_ROLE_COUNTER1, pto_detail::ScalarOf<uint32_t>(counter[1])).Value(TESSERA_ROLE_COUNTER2, pto_detail::ScalarOf<uint32_t>(counter[2])).Value(TESSERA_ROLE_COUNTER3, pto_detail::ScalarOf<uint32_t>(counter[3])).Attr(TESSERA_ATTR_NAME_ROUNDS, static_cast<int64_t>(rounds)).Issue();)
 
 // Per row, the cumulative histogram of one byte of every element that passes a filter on the higher bytes. dst(i,b) = #{ j : pass(i,j) and byte(src(i,j)) <= b }, b = 0..255 (isa/irregular.md 3)
-PTO_INTRINSIC(THISTOGRAM, (HistByte byte, typename Dst, typename Src, typename Idx), (byte, Dst, Src, Idx), (detail::IsTile<Dst> && detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
+PTO_INTRINSIC(THISTOGRAM, (HistByte byte, typename Dst, typename Src, typename Idx), (byte, Dst, Src, Idx), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
     PTO_STATIC_SIG(kThistogramSigs, Plain, "thistogram-profile", "thistogram-loc", "thistogram-layout", "thistogram-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_THISTOGRAM, "THISTOGRAM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Attr(TESSERA_ATTR_NAME_BYTE, static_cast<int64_t>(byte)).Issue();)
+    pto_detail::Call(TESSERA_OP_THISTOGRAM, "THISTOGRAM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Attr(TESSERA_ATTR_NAME_BYTE, static_cast<int64_t>(byte)).Issue();)
 
 // Picks elements of src by linear index. k = idx(i,j); dst(i,j) = src(k / src.C, k mod src.C) (isa/irregular.md 4)
-PTO_INTRINSIC(TGATHER, (typename Dst, typename Src, typename Idx, typename Tmp), (Dst, Src, Idx, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Idx &idx, Tmp &tmp), (dst, src, idx, tmp),
+PTO_INTRINSIC(TGATHER, (typename Dst, typename Src, typename Idx, typename Tmp), (Dst, Src, Idx, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Idx &idx, Tmp &tmp), (dst, src, idx, tmp),
     PTO_STATIC_SIG(kTgatherSigs, Plain, "tgather-loc", "tgather-loc", "tgather-layout", "tgather-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TGATHER, "TGATHER", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TGATHER, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (detail::IsTile<Dst> && detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
+    pto_detail::Call(TESSERA_OP_TGATHER, "TGATHER", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TGATHER, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
     PTO_STATIC_SIG(kTgatherSigs, Plain, "tgather-loc", "tgather-loc", "tgather-layout", "tgather-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TGATHER, "TGATHER", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
+    pto_detail::Call(TESSERA_OP_TGATHER, "TGATHER", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
 
 // Gathers blocks of 32 bytes by byte offset. dst(i, b*C0 + k) = element of the bytes idx(i,b) + k*sz ... of src's storage, k < C0 (isa/irregular.md 4)
-PTO_INTRINSIC(TGATHERB, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (detail::IsTile<Dst> && detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
+PTO_INTRINSIC(TGATHERB, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
     PTO_STATIC_SIG(kTgatherbSigs, Plain, "tgatherb-loc", "tgatherb-loc", "tgatherb-layout", "tgatherb-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TGATHERB, "TGATHERB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
+    pto_detail::Call(TESSERA_OP_TGATHERB, "TGATHERB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
 
 // Writes each element of src to the element of dst that its index names. k = idx(i,j); dst(k / dst.C, k mod dst.C) = src(i,j), in row-major order of (i,j) (isa/irregular.md 4)
-PTO_INTRINSIC(TSCATTER, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (detail::IsTile<Dst> && detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
+PTO_INTRINSIC(TSCATTER, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
     PTO_STATIC_SIG(kTscatterSigs, Plain, "tscatter-loc", "tscatter-loc", "tscatter-layout", "tscatter-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSCATTER, "TSCATTER", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
+    pto_detail::Call(TESSERA_OP_TSCATTER, "TSCATTER", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
 
 // Sorts every 32 columns of a row downward and writes (value, index) records. record n of block b of row i in dst = (src(i,j), idx(i,j)), j the n-th column of the block in descending order of src (isa/irregular.md 6)
-PTO_INTRINSIC(TSORT32, (typename Dst, typename Src, typename Idx, typename Tmp), (Dst, Src, Idx, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Idx &idx, Tmp &tmp), (dst, src, idx, tmp),
+PTO_INTRINSIC(TSORT32, (typename Dst, typename Src, typename Idx, typename Tmp), (Dst, Src, Idx, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Idx &idx, Tmp &tmp), (dst, src, idx, tmp),
     PTO_STATIC_SIG(kTsort32Sigs, Plain, "tsort32-loc", "tsort32-loc", "tsort32-layout", "tsort32-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSORT32, "TSORT32", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Tile(TESSERA_ROLE_TMP, tmp).Issue();)
-PTO_INTRINSIC(TSORT32, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (detail::IsTile<Dst> && detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
+    pto_detail::Call(TESSERA_OP_TSORT32, "TSORT32", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Tile(TESSERA_ROLE_TMP, tmp).Issue();)
+PTO_INTRINSIC(TSORT32, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
     PTO_STATIC_SIG(kTsort32Sigs, Plain, "tsort32-loc", "tsort32-loc", "tsort32-layout", "tsort32-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSORT32, "TSORT32", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
+    pto_detail::Call(TESSERA_OP_TSORT32, "TSORT32", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
 
 // Merges each four neighbouring sorted blocks of records of one row. for g < src.Cv / (4*blockLen): records of columns 4*g*blockLen ... of dst = merge of the four blocks of blockLen columns there (isa/irregular.md 6)
-PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Src, int exhausted = 0), (Dst, Src, exhausted), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, uint32_t scalar), (dst, src, scalar),
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Src, int exhausted = 0), (Dst, Src, exhausted), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, uint32_t scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTmrgsortSigs, Blocks, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<uint32_t>(scalar)).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Issue();)
-PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Tmp, typename Src0, typename Src1, typename Src2, typename Src3, int exhausted = 0), (Dst, Tmp, Src0, Src1, Src2, Src3, exhausted), (detail::IsTile<Dst> && detail::IsTile<Src3>), (Dst &dst, MrgSortExecutedNumList &executed, Tmp &tmp, Src0 &src0, Src1 &src1, Src2 &src2, Src3 &src3), (dst, executed, tmp, src0, src1, src2, src3),
+    pto_detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<uint32_t>(scalar)).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Issue();)
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Tmp, typename Src0, typename Src1, typename Src2, typename Src3, int exhausted = 0), (Dst, Tmp, Src0, Src1, Src2, Src3, exhausted), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src3>), (Dst &dst, MrgSortExecutedNumList &executed, Tmp &tmp, Src0 &src0, Src1 &src1, Src2 &src2, Src3 &src3), (dst, executed, tmp, src0, src1, src2, src3),
     PTO_STATIC_SIG(kTmrgsortSigs, Lists, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC2, Src2::Info}, {TESSERA_ROLE_SRC3, Src3::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Tile(TESSERA_ROLE_SRC3, src3).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
-PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Tmp, typename Src0, typename Src1, typename Src2, int exhausted = 0), (Dst, Tmp, Src0, Src1, Src2, exhausted), (detail::IsTile<Dst> && detail::IsTile<Src2>), (Dst &dst, MrgSortExecutedNumList &executed, Tmp &tmp, Src0 &src0, Src1 &src1, Src2 &src2), (dst, executed, tmp, src0, src1, src2),
+    pto_detail::CountsTile counts; if (pto_detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Tile(TESSERA_ROLE_SRC3, src3).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { pto_detail::ReadCounts(executed, counts); })
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Tmp, typename Src0, typename Src1, typename Src2, int exhausted = 0), (Dst, Tmp, Src0, Src1, Src2, exhausted), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src2>), (Dst &dst, MrgSortExecutedNumList &executed, Tmp &tmp, Src0 &src0, Src1 &src1, Src2 &src2), (dst, executed, tmp, src0, src1, src2),
     PTO_STATIC_SIG(kTmrgsortSigs, Lists, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC2, Src2::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
-PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Tmp, typename Src0, typename Src1, int exhausted = 0), (Dst, Tmp, Src0, Src1, exhausted), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, MrgSortExecutedNumList &executed, Tmp &tmp, Src0 &src0, Src1 &src1), (dst, executed, tmp, src0, src1),
+    pto_detail::CountsTile counts; if (pto_detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { pto_detail::ReadCounts(executed, counts); })
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Tmp, typename Src0, typename Src1, int exhausted = 0), (Dst, Tmp, Src0, Src1, exhausted), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, MrgSortExecutedNumList &executed, Tmp &tmp, Src0 &src0, Src1 &src1), (dst, executed, tmp, src0, src1),
     PTO_STATIC_SIG(kTmrgsortSigs, Lists, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
-PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Src0, typename Src1, typename Src2, typename Src3, int exhausted = 0), (Dst, Src0, Src1, Src2, Src3, exhausted), (detail::IsTile<Dst> && detail::IsTile<Src3>), (Dst &dst, MrgSortExecutedNumList &executed, Src0 &src0, Src1 &src1, Src2 &src2, Src3 &src3, NoTmp), (dst, executed, src0, src1, src2, src3, NoTmp{}),
+    pto_detail::CountsTile counts; if (pto_detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { pto_detail::ReadCounts(executed, counts); })
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Src0, typename Src1, typename Src2, typename Src3, int exhausted = 0), (Dst, Src0, Src1, Src2, Src3, exhausted), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src3>), (Dst &dst, MrgSortExecutedNumList &executed, Src0 &src0, Src1 &src1, Src2 &src2, Src3 &src3, NoTmp), (dst, executed, src0, src1, src2, src3, NoTmp{}),
     PTO_STATIC_SIG(kTmrgsortSigs, Lists, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC2, Src2::Info}, {TESSERA_ROLE_SRC3, Src3::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Tile(TESSERA_ROLE_SRC3, src3).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
-PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Src0, typename Src1, typename Src2, int exhausted = 0), (Dst, Src0, Src1, Src2, exhausted), (detail::IsTile<Dst> && detail::IsTile<Src2>), (Dst &dst, MrgSortExecutedNumList &executed, Src0 &src0, Src1 &src1, Src2 &src2, NoTmp), (dst, executed, src0, src1, src2, NoTmp{}),
+    pto_detail::CountsTile counts; if (pto_detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Tile(TESSERA_ROLE_SRC3, src3).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { pto_detail::ReadCounts(executed, counts); })
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Src0, typename Src1, typename Src2, int exhausted = 0), (Dst, Src0, Src1, Src2, exhausted), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src2>), (Dst &dst, MrgSortExecutedNumList &executed, Src0 &src0, Src1 &src1, Src2 &src2, NoTmp), (dst, executed, src0, src1, src2, NoTmp{}),
     PTO_STATIC_SIG(kTmrgsortSigs, Lists, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC2, Src2::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
-PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Src0, typename Src1, int exhausted = 0), (Dst, Src0, Src1, exhausted), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, MrgSortExecutedNumList &executed, Src0 &src0, Src1 &src1), (dst, executed, src0, src1),
+    pto_detail::CountsTile counts; if (pto_detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_SRC2, src2).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { pto_detail::ReadCounts(executed, counts); })
+PTO_INTRINSIC(TMRGSORT, (typename Dst, typename Src0, typename Src1, int exhausted = 0), (Dst, Src0, Src1, exhausted), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, MrgSortExecutedNumList &executed, Src0 &src0, Src1 &src1), (dst, executed, src0, src1),
     PTO_STATIC_SIG(kTmrgsortSigs, Lists, "tmrgsort-loc", "tmrgsort-loc", "tmrgsort-layout", "tmrgsort-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::CountsTile counts; if (detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { detail::ReadCounts(executed, counts); })
+    pto_detail::CountsTile counts; if (pto_detail::Call(TESSERA_OP_TMRGSORT, "TMRGSORT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_EXECUTED, counts).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_EXHAUSTED, static_cast<int64_t>(exhausted)).Done()) { pto_detail::ReadCounts(executed, counts); })
 
 // Reads one element as a scalar. value = element k of src's storage, k = index (isa/irregular.md 9)
 
 // Writes a scalar into one element. element k of dst's storage = scalar, k = index (isa/irregular.md 9)
-PTO_INTRINSIC(SETVAL, (typename Dst), (Dst), (detail::IsTile<Dst>), (Dst &dst, int64_t index, detail::ScalarOf<typename Dst::DType> scalar), (dst, index, scalar),
+PTO_INTRINSIC(SETVAL, (typename Dst), (Dst), (pto_detail::IsTile<Dst>), (Dst &dst, int64_t index, pto_detail::ScalarOf<typename Dst::DType> scalar), (dst, index, scalar),
     PTO_STATIC_SIG(kTsetvalSigs, Plain, "tsetval-loc", "tsetval-loc", "tsetval-loc", "tsetval-dtype", {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSETVAL, "SETVAL", where).Tile(TESSERA_ROLE_DST, dst).Scalar(TESSERA_ROLE_INDEX, index).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Dst::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TSETVAL, "SETVAL", where).Tile(TESSERA_ROLE_DST, dst).Scalar(TESSERA_ROLE_INDEX, index).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Dst::DType>(scalar)).Issue();)
 
 // Sum where both sources are valid, a copy where only one is. dst(i,j) = src0(i,j) + src1(i,j) where both are valid, else the valid one (isa/irregular.md 7)
-PTO_INTRINSIC(TPARTADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TPARTADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTpartaddSigs, Plain, "tpartadd-loc", "tpartadd-loc", "tpartadd-layout", "tpartadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TPARTADD, "TPARTADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TPARTADD, "TPARTADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Product where both sources are valid, a copy where only one is. dst(i,j) = src0(i,j) * src1(i,j) where both are valid, else the valid one (isa/irregular.md 7)
-PTO_INTRINSIC(TPARTMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TPARTMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTpartmulSigs, Plain, "tpartmul-loc", "tpartmul-loc", "tpartmul-layout", "tpartmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TPARTMUL, "TPARTMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TPARTMUL, "TPARTMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Maximum where both sources are valid, a copy where only one is. dst(i,j) = max(src0(i,j), src1(i,j)) where both are valid, else the valid one (isa/irregular.md 7)
-PTO_INTRINSIC(TPARTMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TPARTMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTpartmaxSigs, Plain, "tpartmax-loc", "tpartmax-loc", "tpartmax-layout", "tpartmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TPARTMAX, "TPARTMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TPARTMAX, "TPARTMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Minimum where both sources are valid, a copy where only one is. dst(i,j) = min(src0(i,j), src1(i,j)) where both are valid, else the valid one (isa/irregular.md 7)
-PTO_INTRINSIC(TPARTMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TPARTMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTpartminSigs, Plain, "tpartmin-loc", "tpartmin-loc", "tpartmin-layout", "tpartmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TPARTMIN, "TPARTMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TPARTMIN, "TPARTMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Greater value with its index where both sources are valid, a copy where only one is. (dst, dstIdx)(i,j) = (src0, src0Idx)(i,j) if src0(i,j) >= src1(i,j), else (src1, src1Idx)(i,j) (isa/irregular.md 7)
-PTO_INTRINSIC(TPARTARGMAX, (typename Dst, typename Src0, typename Src1, typename DstIdx, typename Src0Idx, typename Src1Idx), (Dst, Src0, Src1, DstIdx, Src0Idx, Src1Idx), (detail::IsTile<Dst> && detail::IsTile<Src1Idx>), (Dst &dst, Src0 &src0, Src1 &src1, DstIdx &dstIdx, Src0Idx &src0Idx, Src1Idx &src1Idx), (dst, src0, src1, dstIdx, src0Idx, src1Idx),
+PTO_INTRINSIC(TPARTARGMAX, (typename Dst, typename Src0, typename Src1, typename DstIdx, typename Src0Idx, typename Src1Idx), (Dst, Src0, Src1, DstIdx, Src0Idx, Src1Idx), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1Idx>), (Dst &dst, Src0 &src0, Src1 &src1, DstIdx &dstIdx, Src0Idx &src0Idx, Src1Idx &src1Idx), (dst, src0, src1, dstIdx, src0Idx, src1Idx),
     PTO_STATIC_SIG(kTpartargmaxSigs, Plain, "tpartargmax-loc", "tpartargmax-loc", "tpartargmax-layout", "tpartargmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC0_IDX, Src0Idx::Info}, {TESSERA_ROLE_SRC1_IDX, Src1Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}, {TESSERA_ROLE_DST_IDX, DstIdx::Info});
-    detail::Call(TESSERA_OP_TPARTARGMAX, "TPARTARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_DST_IDX, dstIdx).Tile(TESSERA_ROLE_SRC0_IDX, src0Idx).Tile(TESSERA_ROLE_SRC1_IDX, src1Idx).Issue();)
+    pto_detail::Call(TESSERA_OP_TPARTARGMAX, "TPARTARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_DST_IDX, dstIdx).Tile(TESSERA_ROLE_SRC0_IDX, src0Idx).Tile(TESSERA_ROLE_SRC1_IDX, src1Idx).Issue();)
 
 // Smaller value with its index where both sources are valid, a copy where only one is. (dst, dstIdx)(i,j) = (src0, src0Idx)(i,j) if src0(i,j) <= src1(i,j), else (src1, src1Idx)(i,j) (isa/irregular.md 7)
-PTO_INTRINSIC(TPARTARGMIN, (typename Dst, typename Src0, typename Src1, typename DstIdx, typename Src0Idx, typename Src1Idx), (Dst, Src0, Src1, DstIdx, Src0Idx, Src1Idx), (detail::IsTile<Dst> && detail::IsTile<Src1Idx>), (Dst &dst, Src0 &src0, Src1 &src1, DstIdx &dstIdx, Src0Idx &src0Idx, Src1Idx &src1Idx), (dst, src0, src1, dstIdx, src0Idx, src1Idx),
+PTO_INTRINSIC(TPARTARGMIN, (typename Dst, typename Src0, typename Src1, typename DstIdx, typename Src0Idx, typename Src1Idx), (Dst, Src0, Src1, DstIdx, Src0Idx, Src1Idx), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1Idx>), (Dst &dst, Src0 &src0, Src1 &src1, DstIdx &dstIdx, Src0Idx &src0Idx, Src1Idx &src1Idx), (dst, src0, src1, dstIdx, src0Idx, src1Idx),
     PTO_STATIC_SIG(kTpartargminSigs, Plain, "tpartargmin-loc", "tpartargmin-loc", "tpartargmin-layout", "tpartargmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC0_IDX, Src0Idx::Info}, {TESSERA_ROLE_SRC1_IDX, Src1Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}, {TESSERA_ROLE_DST_IDX, DstIdx::Info});
-    detail::Call(TESSERA_OP_TPARTARGMIN, "TPARTARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_DST_IDX, dstIdx).Tile(TESSERA_ROLE_SRC0_IDX, src0Idx).Tile(TESSERA_ROLE_SRC1_IDX, src1Idx).Issue();)
+    pto_detail::Call(TESSERA_OP_TPARTARGMIN, "TPARTARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_DST_IDX, dstIdx).Tile(TESSERA_ROLE_SRC0_IDX, src0Idx).Tile(TESSERA_ROLE_SRC1_IDX, src1Idx).Issue();)
 
 // Affine quantization of f32 to 8-bit integers, one factor (and offset) per row. INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset)) (isa/irregular.md 8)
 
 // Integers back to f32 with a scale and an offset per row. dst(i,j) = (f32(src(i,j)) - offset(i,0)) * scale(i,0) (isa/irregular.md 8)
-PTO_INTRINSIC(TDEQUANT, (typename Dst, typename Src, typename Scale, typename Offset), (Dst, Src, Scale, Offset), (detail::IsTile<Dst> && detail::IsTile<Offset>), (Dst &dst, Src &src, Scale &scale, Offset &offset), (dst, src, scale, offset),
+PTO_INTRINSIC(TDEQUANT, (typename Dst, typename Src, typename Scale, typename Offset), (Dst, Src, Scale, Offset), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Offset>), (Dst &dst, Src &src, Scale &scale, Offset &offset), (dst, src, scale, offset),
     PTO_STATIC_SIG(kTdequantSigs, Plain, "tdequant-loc", "tdequant-loc", "tdequant-layout", "tdequant-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_SCALE, Scale::Info}, {TESSERA_ROLE_OFFSET, Offset::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TDEQUANT, "TDEQUANT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_SCALE, scale).Tile(TESSERA_ROLE_OFFSET, offset).Issue();)
+    pto_detail::Call(TESSERA_OP_TDEQUANT, "TDEQUANT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_SCALE, scale).Tile(TESSERA_ROLE_OFFSET, offset).Issue();)
 
 // Picks rows of src by a pattern. dst(k,j) = src(r(k),j), r(k) the k-th row that the pattern names (cpp.md 6.6)
 

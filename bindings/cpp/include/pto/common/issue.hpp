@@ -10,7 +10,7 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 template <typename T>
 inline constexpr bool IsTile = std::is_base_of_v<TileBase, std::remove_cv_t<T>>;
@@ -79,17 +79,19 @@ public:
     template <typename TileT>
     Call &Tile(TesseraRole role, const TileT &tile, bool needsStorage = true)
     {
-        TesseraTileArg &arg = tiles_[tileCount_++];
-        arg.role = static_cast<uint32_t>(role);
-        arg.reserved = 0;
-        ok_ = ok_ && Access::Describe(tile, arg.tile, needsStorage);
-        return *this;
+        operands_[tileCount_++] = {static_cast<uint32_t>(role), needsStorage, false, 0, &tile, DescribeAs<TileT>};
+        // Written where they stay: words that are copied while they are new cost more than all the rest.
+        isSaid_ = isSaid_ && wordCount_ + 5 <= Machine::kWords && Access::Words(tile, words_ + wordCount_);
+        wordCount_ += isSaid_ ? 4 : 0;
+        return Say(static_cast<uint64_t>(role));
     }
     // The last tile that was given has this pad value instead of its own.
     Call &Padded(PadValue pad)
     {
-        tiles_[tileCount_ - 1].tile.pad = static_cast<uint32_t>(pad);
-        return *this;
+        Operand &last = operands_[tileCount_ - 1];
+        last.isPadded = true;
+        last.pad = static_cast<uint32_t>(pad);
+        return Say(last.pad);
     }
     template <typename TileT>
     Call &Dst(const TileT &tile)
@@ -117,15 +119,14 @@ public:
     template <typename ValueT>
     Call &Scalar(TesseraRole role, ValueT value)
     {
-        scalars_[scalarCount_++] = MakeScalar(role, value);
-        return *this;
+        return Add(MakeScalar(role, value));
     }
     template <typename T>
     Call &Value(TesseraRole role, const ScalarOf<T> &value)
     {
-        scalars_[scalarCount_] = value.scalar;
-        scalars_[scalarCount_++].role = static_cast<uint32_t>(role);
-        return *this;
+        TesseraScalar scalar = value.scalar;
+        scalar.role = static_cast<uint32_t>(role);
+        return Add(scalar);
     }
     Call &At(int64_t row, int64_t col)
     {
@@ -145,8 +146,7 @@ public:
     // As many integers as the attribute has.
     Call &Attr(TesseraAttrName name, int64_t a, int64_t b = 0, int64_t c = 0, int64_t d = 0)
     {
-        attrs_[attrCount_++] = TesseraAttr{static_cast<uint32_t>(name), 0, {a, b, c, d}};
-        return *this;
+        return Add(TesseraAttr{static_cast<uint32_t>(name), 0, {a, b, c, d}});
     }
     // What is usual need not be said.
     template <typename Word>
@@ -156,25 +156,33 @@ public:
     }
     Call &Attr(TesseraAttrName name, const TesseraScalar &number)
     {
-        Attr(name, static_cast<int64_t>(number.bits));
-        attrs_[attrCount_ - 1].kind = number.kind;
-        return *this;
+        return Add(TesseraAttr{static_cast<uint32_t>(name), number.kind, {static_cast<int64_t>(number.bits), 0, 0, 0}});
     }
 
     // Says whether the instruction was executed; if not, the error was handed to a handler.
     bool Done()
     {
-        if (!ok_) {
+        const Held<Machine> &machine = CurrentMachine();
+        const bool isSaid = isSaid_ && !hasConv_;
+        words_[0] = static_cast<uint64_t>(op_) << 32 | static_cast<uint32_t>(form_);
+        words_[1] = static_cast<uint64_t>(tileCount_) << 16 | scalarCount_ << 8 | attrCount_;
+        if (isSaid && machine->Again(words_, wordCount_)) {
+            return true;
+        }
+        if (!Describe()) {
             return false;
         }
-        const Held<Machine> &machine = CurrentMachine();
         const TesseraInst inst = Inst();
-        return machine->Done(tessera_issue(machine->handle(), &inst));
+        const bool isDone = machine->Done(tessera_issue(machine->handle(), &inst));
+        if (isDone && isSaid) {
+            machine->Remember(words_, wordCount_);
+        }
+        return isDone;
     }
     // The same, with a view of global memory.
     bool Transfer(const TesseraView &view)
     {
-        if (!ok_) {
+        if (!Describe()) {
             return false;
         }
         const Held<Machine> &machine = CurrentMachine();
@@ -184,7 +192,7 @@ public:
     // For an instruction that gives a scalar.
     bool Get(void *value, std::size_t size)
     {
-        if (!ok_) {
+        if (!Describe()) {
             return false;
         }
         const Held<Machine> &machine = CurrentMachine();
@@ -204,6 +212,52 @@ private:
         const bool saturates = (get_task_cookie() >> 48 & 1) != 0 && RunsOn(1u << TESSERA_PROFILE_CPU);
         return saturates ? Attr(TESSERA_ATTR_NAME_SATURATE_INF, 1) : *this;
     }
+    // What a tile operand is, and how it is described where that is needed.
+    struct Operand {
+        uint32_t role;
+        bool needsStorage;
+        bool isPadded;
+        uint32_t pad;
+        const void *tile;
+        bool (*describe)(const void *tile, TesseraTile &out, bool needsStorage);
+    };
+    template <typename TileT>
+    static bool DescribeAs(const void *tile, TesseraTile &out, bool needsStorage)
+    {
+        return Access::Describe(*static_cast<const TileT *>(tile), out, needsStorage);
+    }
+    bool Describe()
+    {
+        for (uint32_t i = 0; ok_ && i < tileCount_; ++i) {
+            const Operand &operand = operands_[i];
+            tiles_[i].role = operand.role;
+            tiles_[i].reserved = 0;
+            ok_ = operand.describe(operand.tile, tiles_[i].tile, operand.needsStorage);
+            tiles_[i].tile.pad = operand.isPadded ? operand.pad : tiles_[i].tile.pad;
+        }
+        return ok_;
+    }
+    Call &Add(const TesseraScalar &scalar)
+    {
+        scalars_[scalarCount_++] = scalar;
+        return Say(static_cast<uint64_t>(scalar.role) << 32 | scalar.kind << 16 | scalar.elem, scalar.bits);
+    }
+    Call &Add(const TesseraAttr &attr)
+    {
+        attrs_[attrCount_++] = attr;
+        const auto value = [&](int i) { return static_cast<uint64_t>(attr.values[i]); };
+        return Say(static_cast<uint64_t>(attr.name) << 32 | attr.kind, value(0), value(1), value(2), value(3));
+    }
+    // More of what tells the instruction from others.
+    template <typename... Words>
+    Call &Say(Words... words)
+    {
+        isSaid_ = isSaid_ && wordCount_ + sizeof...(Words) <= Machine::kWords;
+        if (isSaid_) {
+            ((words_[wordCount_++] = words), ...);
+        }
+        return *this;
+    }
     TesseraInst Inst() const
     {
         return {static_cast<uint32_t>(op_), tileCount_, scalarCount_, attrCount_, static_cast<uint32_t>(form_), 0,
@@ -219,13 +273,18 @@ private:
     uint32_t attrCount_ = 0;
     bool ok_ = true;
     bool hasConv_ = false;
+    // Do the words, behind two for the instruction itself, say all of it?
+    bool isSaid_ = true;
+    std::size_t wordCount_ = 2;
+    uint64_t words_[Machine::kWords];
+    Operand operands_[7];
     TesseraTileArg tiles_[7];
     TesseraScalar scalars_[6];
     TesseraAttr attrs_[8];
     TesseraConv conv_;
 };
 
-} // namespace detail
+} // namespace pto_detail
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto
 
@@ -235,19 +294,19 @@ private:
 #define PTO_INTRINSIC_OR(name, types, given, exists, defaulted, parameters, arguments, ...)                              \
     template <PTO_LIST types>                                                                                            \
     PTO_INST std::enable_if_t<exists> name##_IMPL(PTO_LIST defaulted,                                                    \
-                                                  const detail::Where &where = detail::Where::Here())                    \
+                                                  const pto_detail::Where &where = pto_detail::Where::Here())                    \
     {                                                                                                                    \
         __VA_ARGS__                                                                                                      \
     }                                                                                                                    \
     template <PTO_LIST types>                                                                                            \
-    PTO_INST detail::Returns<exists> name(PTO_LIST defaulted, const detail::Where &where = detail::Where::Here())        \
+    PTO_INST pto_detail::Returns<exists> name(PTO_LIST defaulted, const pto_detail::Where &where = pto_detail::Where::Here())        \
     {                                                                                                                    \
         return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, where), RecordEvent{};                                    \
     }                                                                                                                    \
     template <PTO_LIST types, typename WaitEvent, typename... WaitEvents>                                                \
-    PTO_INST detail::Returns<exists, WaitEvent, WaitEvents...> name(PTO_LIST parameters, WaitEvent &, WaitEvents &...)   \
+    PTO_INST pto_detail::Returns<exists, WaitEvent, WaitEvents...> name(PTO_LIST parameters, WaitEvent &, WaitEvents &...)   \
     {                                                                                                                    \
-        return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, detail::Where{}), RecordEvent{};                          \
+        return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, pto_detail::Where{}), RecordEvent{};                          \
     }
 #define PTO_INTRINSIC(name, types, given, exists, parameters, arguments, ...)                                            \
     PTO_INTRINSIC_OR(name, types, given, exists, parameters, parameters, arguments, __VA_ARGS__)

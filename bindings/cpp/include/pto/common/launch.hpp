@@ -27,7 +27,7 @@ struct KernelLaunchOptions {
     bool write_trace_files = false;
 };
 
-namespace model {
+namespace pto_model {
 
 // As many blocks as are asked for, and no more than there is work.
 inline uint32_t BlocksOf(const KernelLaunchOptions &options)
@@ -62,7 +62,7 @@ private:
         const uint64_t round = round_;
         ++arrived_;
         Open();
-        pto::model::WaitFor(changed_, lock, "SYNCALL waits for the other cores", [&] { return round_ != round; });
+        pto::pto_model::WaitFor(changed_, lock, "SYNCALL waits for the other cores", [&] { return round_ != round; });
     }
     void Open()
     {
@@ -92,29 +92,29 @@ inline void CallKernel(Function &function, uint32_t block, uint32_t subblock)
     }
 }
 
-} // namespace model
+} // namespace pto_model
 
 // Runs the kernel in a thread for each block and subblock; the first exception of them is thrown again here.
 template <typename Stream, typename Function>
 inline void LaunchKernelMultiCore(const KernelLaunchOptions &options, Stream, Function function)
 {
-    const uint32_t blocks = model::BlocksOf(options);
+    const uint32_t blocks = pto_model::BlocksOf(options);
     const uint32_t lanes = options.subblocks_per_block == 0 ? 1 : options.subblocks_per_block;
     std::atomic<bool> isCancelled{false};
-    model::Meeting meeting(blocks * lanes);
+    pto_model::Meeting meeting(blocks * lanes);
     std::exception_ptr first;
     std::mutex mutex;
     std::vector<std::thread> threads;
     for (uint32_t n = 0; n < blocks * lanes; ++n) {
         threads.emplace_back([&, n] {
-            model::Context &context = model::Current();
+            pto_model::Context &context = pto_model::Current();
             context.blockCount = blocks;
             context.isCancelled = &isCancelled;
             context.meeting = &meeting;
-            context.meet = model::Meeting::Meet;
+            context.meet = pto_model::Meeting::Meet;
             set_execution_context(n / lanes, n % lanes, lanes);
             try {
-                model::CallKernel(function, n / lanes, n % lanes);
+                pto_model::CallKernel(function, n / lanes, n % lanes);
             } catch (...) {
                 const std::lock_guard<std::mutex> lock(mutex);
                 first = first ? first : std::current_exception();

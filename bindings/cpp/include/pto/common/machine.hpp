@@ -9,9 +9,9 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
-using namespace pto::model;
+using namespace pto::pto_model;
 
 class Machine : public Counted {
 public:
@@ -60,6 +60,34 @@ public:
     // Is it an address in one of the memories?
     bool Contains(uintptr_t address) const { return tessera_contains(handle_, address) != 0; }
 
+    // How many words may say everything about an instruction.
+    static constexpr std::size_t kWords = 48;
+
+    // Issues an instruction again that was issued before with these words; says whether that was possible.
+    bool Again(const uint64_t (&words)[kWords], std::size_t count)
+    {
+        const Issued &known = issued_[Slot(words, count)];
+        if (known.number == 0 || known.count != count) {
+            return false;
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            if (known.words[i] != words[i]) {
+                return false;
+            }
+        }
+        return tessera_again(handle_, known.number) == TESSERA_STATUS_OK;
+    }
+    // Remembers the instruction that was issued last.
+    void Remember(const uint64_t (&words)[kWords], std::size_t count)
+    {
+        Issued &known = issued_[Slot(words, count)];
+        known.number = tessera_issued(handle_);
+        known.count = count;
+        for (std::size_t i = 0; i < count; ++i) {
+            known.words[i] = words[i];
+        }
+    }
+
     // Reports what the last call found; says whether it did its work.
     bool Done(TesseraStatus status) const
     {
@@ -101,10 +129,28 @@ private:
         return false;
     }
 
+    static constexpr std::size_t kSlots = 128;
+    // The words of an instruction, and its number.
+    struct Issued {
+        uint64_t number = 0;
+        std::size_t count = 0;
+        uint64_t words[kWords];
+    };
+    static std::size_t Slot(const uint64_t *words, std::size_t count)
+    {
+        // The instruction, and where its tiles lie: the second of five words of each.
+        uint64_t sum = words[0];
+        for (std::size_t i = 3; i < count; i += 5) {
+            sum = (sum << 5 | sum >> 59) ^ words[i];
+        }
+        return sum * 0x9E3779B97F4A7C15u >> 57;
+    }
+
     TesseraMachine *handle_ = nullptr;
     Profile profile_;
     uint32_t age_ = 0;
     char *bases_[static_cast<uint32_t>(TileType::Ctrl) + 1] = {};
+    Issued issued_[kSlots];
 };
 
 inline Held<Machine> &CurrentMachine()
@@ -164,28 +210,32 @@ private:
     uint32_t age_ = 0;
 };
 
-} // namespace detail
+} // namespace pto_detail
 
 // This thread's core begins anew on this profile: memories have no defined contents, and tiles without an address that were
 // used before are not usable any more.
 inline void SetProfile(Profile profile)
 {
     if (kStaticProfile && profile != kProfile) {
-        detail::Fail("unknown-profile", "the kernel is compiled for one profile: SetProfile cannot change it, remove "
+        pto_detail::Fail("unknown-profile", "the kernel is compiled for one profile: SetProfile cannot change it, remove "
                                         "the PTO_PROFILE_ macro to choose when it runs");
         return;
     }
-    detail::CurrentMachine()->Restart(profile);
+    pto_detail::CurrentMachine()->Restart(profile);
 }
 
 // The profile of this thread's core.
-inline Profile GetProfile() { return detail::CurrentMachine()->profile(); }
+inline Profile GetProfile() { return pto_detail::CurrentMachine()->profile(); }
 
-// This thread's core begins anew.
-inline void Reset() { SetProfile(GetProfile()); }
+// This thread's core begins anew. A template, so that a function of the program with this name is the better choice.
+template <typename = void>
+inline void Reset()
+{
+    SetProfile(GetProfile());
+}
 
 // How many bytes without a defined value TSTORE has written as 0 on this thread's core.
-inline uint64_t UndefinedBytesStored() { return tessera_undefined_stored(detail::CurrentMachine()->handle()); }
+inline uint64_t UndefinedBytesStored() { return tessera_undefined_stored(pto_detail::CurrentMachine()->handle()); }
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

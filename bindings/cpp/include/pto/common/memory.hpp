@@ -11,7 +11,7 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 inline TesseraStatus AssignBy(TesseraMachine *machine, const TesseraTile *tile) { return tessera_assign(machine, tile); }
 inline TesseraStatus AssignBy(TesseraMachine *machine, const TesseraConv *tile)
@@ -60,48 +60,48 @@ inline RecordEvent Assign(TileT &tile, uint64_t address)
     return {};
 }
 
-} // namespace detail
+} // namespace pto_detail
 
 // Manual mode: the tile or conv tile lies at this byte address of its memory from here on. Moves no data.
 template <typename TileT, typename Address>
-PTO_INST std::enable_if_t<detail::IsTile<TileT> && std::is_integral_v<Address>, RecordEvent> TASSIGN(TileT &tile,
+PTO_INST std::enable_if_t<pto_detail::IsTile<TileT> && std::is_integral_v<Address>, RecordEvent> TASSIGN(TileT &tile,
                                                                                                      Address address)
 {
     if (std::is_signed_v<Address> && address < Address{}) {
-        detail::Fail("tassign-range", "the address " + std::to_string(static_cast<int64_t>(address)) +
+        pto_detail::Fail("tassign-range", "the address " + std::to_string(static_cast<int64_t>(address)) +
                                           " is negative: addresses start at 0");
         return {};
     }
-    return detail::Assign(tile, static_cast<uint64_t>(address));
+    return pto_detail::Assign(tile, static_cast<uint64_t>(address));
 }
 
 template <uint64_t address, typename TileT>
 PTO_INST RecordEvent TASSIGN(TileT &tile)
 {
     static_assert(address % 32 == 0, "tassign-align: a tile's address is a multiple of 32");
-    return detail::Assign(tile, address);
+    return pto_detail::Assign(tile, address);
 }
 
 // The tile lies at a pointer: that of another tile's data(), or to memory of the program's own.
 template <typename TileT, typename T>
-PTO_INST std::enable_if_t<detail::IsTile<TileT>, RecordEvent> TASSIGN(TileT &tile, T *data)
+PTO_INST std::enable_if_t<pto_detail::IsTile<TileT>, RecordEvent> TASSIGN(TileT &tile, T *data)
 {
-    return detail::AssignPointer(tile, data);
+    return pto_detail::AssignPointer(tile, data);
 }
 
 // The tile lies where another one does.
 template <typename TileT, typename OtherT>
-PTO_INST std::enable_if_t<detail::IsTile<TileT> && detail::IsTile<OtherT>, RecordEvent> TASSIGN(TileT &tile,
+PTO_INST std::enable_if_t<pto_detail::IsTile<TileT> && pto_detail::IsTile<OtherT>, RecordEvent> TASSIGN(TileT &tile,
                                                                                                 const OtherT &other)
 {
     PTO_STATIC_RULE(TileT::Loc == OtherT::Loc, "tassign-range: both tiles are in one memory");
     if (TileT::Loc != OtherT::Loc) {
-        detail::Fail("tassign-range", "the two tiles are in different memories: give both one location");
+        pto_detail::Fail("tassign-range", "the two tiles are in different memories: give both one location");
         return {};
     }
-    const void *data = detail::Access::Pointer(other);
-    if (detail::CheckAssign(tile, TESSERA_STORAGE_POINTER, reinterpret_cast<uintptr_t>(data))) {
-        detail::Access::Rebind(tile, other, 0, 0);
+    const void *data = pto_detail::Access::Pointer(other);
+    if (pto_detail::CheckAssign(tile, TESSERA_STORAGE_POINTER, reinterpret_cast<uintptr_t>(data))) {
+        pto_detail::Access::Rebind(tile, other, 0, 0);
     }
     return {};
 }
@@ -115,19 +115,19 @@ PTO_INST RecordEvent TASSIGN(GlobalTensor<T, ShapeT, StrideT, Tag> &global, T *d
 }
 
 // dst becomes a view of the window of src at (row, col); it keeps the pitch of src.
-PTO_INTRINSIC(TSUBVIEW, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>),
+PTO_INTRINSIC(TSUBVIEW, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Src>),
               (Dst &dst, Src &src, int64_t row, int64_t col), (dst, src, row, col),
-              detail::Call call(TESSERA_OP_TSUBVIEW, "TSUBVIEW", where);
+              pto_detail::Call call(TESSERA_OP_TSUBVIEW, "TSUBVIEW", where);
               call.Tile(TESSERA_ROLE_DST, dst, false).Src(src).At(row, col);
               if (call.Done()) {
                   const uint64_t own = Src::isRowMajor ? Src::Cols : Src::Rows;
-                  const uint64_t pitch = detail::Access::Pitch(src) != 0 ? detail::Access::Pitch(src) : own;
+                  const uint64_t pitch = pto_detail::Access::Pitch(src) != 0 ? pto_detail::Access::Pitch(src) : own;
                   const uint64_t elements = Src::isRowMajor ? static_cast<uint64_t>(row) * pitch + static_cast<uint64_t>(col)
                                                             : static_cast<uint64_t>(col) * pitch + static_cast<uint64_t>(row);
-                  detail::Access::Rebind(dst, src, elements * Src::Info.bits / 8, pitch);
+                  pto_detail::Access::Rebind(dst, src, elements * Src::Info.bits / 8, pitch);
               })
 
-namespace detail {
+namespace pto_detail {
 
 // A dense row-major view of a tile's valid region.
 template <typename TileT>
@@ -147,17 +147,17 @@ inline TesseraView DenseView(const TileT &tile, const typename TileT::DType *ele
     return view;
 }
 
-} // namespace detail
+} // namespace pto_detail
 
 // The host's own access to a tile, in any location and layout and on every profile: the valid region row by row,
 // packed. No instruction does this; it is how operands get where no TLOAD reaches, and results out.
 template <typename TileT>
 inline void HostLoad(TileT &dst, const typename TileT::DType *elements)
 {
-    const auto &machine = detail::CurrentMachine();
-    const TesseraView view = detail::DenseView(dst, elements);
+    const auto &machine = pto_detail::CurrentMachine();
+    const TesseraView view = pto_detail::DenseView(dst, elements);
     TesseraTile tile;
-    if (detail::Access::Describe(dst, tile)) {
+    if (pto_detail::Access::Describe(dst, tile)) {
         machine->Done(tessera_host_load(machine->handle(), &tile, &view));
     }
 }
@@ -166,10 +166,10 @@ inline void HostLoad(TileT &dst, const typename TileT::DType *elements)
 template <typename TileT>
 inline void HostStore(typename TileT::DType *elements, const TileT &src, uint32_t core = 0)
 {
-    const auto &machine = detail::CurrentMachine();
-    const TesseraView view = detail::DenseView(src, elements);
+    const auto &machine = pto_detail::CurrentMachine();
+    const TesseraView view = pto_detail::DenseView(src, elements);
     TesseraTile tile;
-    if (detail::Access::Describe(src, tile)) {
+    if (pto_detail::Access::Describe(src, tile)) {
         machine->Done(tessera_host_store(machine->handle(), &view, &tile, core));
     }
 }
@@ -178,10 +178,10 @@ inline void HostStore(typename TileT::DType *elements, const TileT &src, uint32_
 template <typename DstTileData, typename SrcTileData>
 inline void HostCopy(DstTileData &dst, const SrcTileData &src)
 {
-    const auto &machine = detail::CurrentMachine();
+    const auto &machine = pto_detail::CurrentMachine();
     TesseraTile to;
     TesseraTile from;
-    if (detail::Access::Describe(dst, to) && detail::Access::Describe(src, from)) {
+    if (pto_detail::Access::Describe(dst, to) && pto_detail::Access::Describe(src, from)) {
         machine->Done(tessera_copy(machine->handle(), &to, &from));
     }
 }
@@ -190,9 +190,9 @@ inline void HostCopy(DstTileData &dst, const SrcTileData &src)
 template <typename TileT>
 inline void HostForget(TileT &tile)
 {
-    const auto &machine = detail::CurrentMachine();
+    const auto &machine = pto_detail::CurrentMachine();
     TesseraTile descriptor;
-    if (detail::Access::Describe(tile, descriptor)) {
+    if (pto_detail::Access::Describe(tile, descriptor)) {
         machine->Done(tessera_undefine(machine->handle(), &descriptor));
     }
 }
@@ -202,7 +202,7 @@ template <typename TileT>
 inline void HostForget(const TileT &tile, uint64_t address)
 {
     TileT there = tile;
-    detail::Access::Rebind(there, static_cast<void *>(detail::CurrentMachine()->Base(TileT::Loc) + address));
+    pto_detail::Access::Rebind(there, static_cast<void *>(pto_detail::CurrentMachine()->Base(TileT::Loc) + address));
     HostForget(there);
 }
 
@@ -210,9 +210,9 @@ inline void HostForget(const TileT &tile, uint64_t address)
 template <typename TileT>
 inline void HostBytes(const TileT &tile, void *bytes, std::size_t size)
 {
-    const auto &machine = detail::CurrentMachine();
+    const auto &machine = pto_detail::CurrentMachine();
     TesseraTile descriptor;
-    if (detail::Access::Describe(tile, descriptor)) {
+    if (pto_detail::Access::Describe(tile, descriptor)) {
         machine->Done(tessera_read(machine->handle(), &descriptor, bytes, size));
     }
 }

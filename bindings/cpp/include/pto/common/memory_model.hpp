@@ -34,7 +34,7 @@ public:
     {
         arch_ = arch;
         isInitialized_ = true;
-        detail::CurrentMachine();
+        pto_detail::CurrentMachine();
     }
     void EnsureInitialized()
     {
@@ -46,7 +46,7 @@ public:
     void Clear()
     {
         EnsureInitialized();
-        const auto &machine = detail::CurrentMachine();
+        const auto &machine = pto_detail::CurrentMachine();
         machine->Done(tessera_machine_clear(machine->handle()));
     }
     void Reset()
@@ -62,13 +62,13 @@ public:
         return {Size("PTO_CPU_SIM_UB_BYTES", 512), Size("PTO_CPU_SIM_L1_BYTES", 512), Size("PTO_CPU_SIM_L0A_BYTES", 64),
                 Size("PTO_CPU_SIM_L0B_BYTES", 64), Size("PTO_CPU_SIM_L0C_BYTES", acc)};
     }
-    bool ContainsAddress(uintptr_t address) const { return detail::CurrentMachine()->Contains(address); }
+    bool ContainsAddress(uintptr_t address) const { return pto_detail::CurrentMachine()->Contains(address); }
 
-    char *GetUBBase() { return detail::CurrentMachine()->Base(TileType::Vec); }
-    char *GetL1Base() { return detail::CurrentMachine()->Base(TileType::Mat); }
-    char *GetL0ABase() { return detail::CurrentMachine()->Base(TileType::Left); }
-    char *GetL0BBase() { return detail::CurrentMachine()->Base(TileType::Right); }
-    char *GetL0CBase() { return detail::CurrentMachine()->Base(TileType::Acc); }
+    char *GetUBBase() { return pto_detail::CurrentMachine()->Base(TileType::Vec); }
+    char *GetL1Base() { return pto_detail::CurrentMachine()->Base(TileType::Mat); }
+    char *GetL0ABase() { return pto_detail::CurrentMachine()->Base(TileType::Left); }
+    char *GetL0BBase() { return pto_detail::CurrentMachine()->Base(TileType::Right); }
+    char *GetL0CBase() { return pto_detail::CurrentMachine()->Base(TileType::Acc); }
     // Registers are no memory of a location.
     char *GetREGBase()
     {
@@ -86,7 +86,7 @@ private:
     }
     static std::size_t Size(const char *name, std::size_t kibibytes)
     {
-        return static_cast<std::size_t>(cpu_sim::model::Environment(name, kibibytes * 1024));
+        return static_cast<std::size_t>(cpu_sim::pto_model::Environment(name, kibibytes * 1024));
     }
 
     NPUArch arch_ = NPUArch::A2A3;
@@ -103,15 +103,15 @@ inline void NPU_MEMORY_CLEAR() { NPUMemoryModel::Instance().Clear(); }
 
 // What a type is.
 template <typename T>
-inline constexpr bool is_conv_tile_v = detail::IsConvTile<std::remove_cv_t<T>>;
+inline constexpr bool is_conv_tile_v = pto_detail::IsConvTile<std::remove_cv_t<T>>;
 template <typename T>
-inline constexpr bool is_tile_data_v = detail::IsTileData<std::remove_cv_t<T>>;
+inline constexpr bool is_tile_data_v = pto_detail::IsTileData<std::remove_cv_t<T>>;
 template <typename T>
 inline constexpr bool is_global_data_v = false;
 template <typename T, typename ShapeT, typename StrideT, Layout Tag>
 inline constexpr bool is_global_data_v<GlobalTensor<T, ShapeT, StrideT, Tag>> = true;
 template <typename T>
-inline constexpr bool is_boxed_data_v = detail::IsBoxedTile<std::remove_cv_t<T>>;
+inline constexpr bool is_boxed_data_v = pto_detail::IsBoxedTile<std::remove_cv_t<T>>;
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

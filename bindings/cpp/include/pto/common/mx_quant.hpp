@@ -113,7 +113,7 @@ inline float ComputeMxGroupMax(Src &src, int i, int group)
 } // namespace cpu_quant
 
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 // A byte as an element of a type of one byte.
 template <typename T>
@@ -183,26 +183,26 @@ constexpr QuantScaleAlg ScaleOf(MxQuantAlg alg)
     return alg == MxQuantAlg::NvMxFp8E4M3 || alg == MxQuantAlg::NvMxFp4E2M1 ? QuantScaleAlg::NV : QuantScaleAlg::OCP;
 }
 
-} // namespace detail
+} // namespace pto_detail
 
 PTO_INTRINSIC(TQUANT,
               (QuantType type, typename Dst, typename Src, typename Exp, typename Max, typename Scaling,
                auto alg = QuantScaleAlg::OCP),
-              (type, Dst, Src, Exp, Max, Scaling, alg), (detail::IsTile<Exp> && detail::IsTile<Scaling>),
+              (type, Dst, Src, Exp, Max, Scaling, alg), (pto_detail::IsTile<Exp> && pto_detail::IsTile<Scaling>),
               (Dst &dst, Src &src, Exp *exp, Max *max, Scaling *scaling), (dst, src, exp, max, scaling),
-              detail::QuantizeMx<1, type, alg>(dst, src, exp, max, scaling, static_cast<Exp *>(nullptr), where);)
+              pto_detail::QuantizeMx<1, type, alg>(dst, src, exp, max, scaling, static_cast<Exp *>(nullptr), where);)
 PTO_INTRINSIC(TQUANT,
               (QuantType type, VecStoreMode mode, typename Dst, typename Src, typename Exp, typename Max, typename Scaling),
-              (type, mode, Dst, Src, Exp, Max, Scaling), (detail::IsTile<Exp> && detail::IsTile<Scaling>),
+              (type, mode, Dst, Src, Exp, Max, Scaling), (pto_detail::IsTile<Exp> && pto_detail::IsTile<Scaling>),
               (Dst &dst, Src &src, Exp *exp, Max *max, Scaling *scaling, Exp *expZZ), (dst, src, exp, max, scaling, expZZ),
-              detail::QuantizeMx<1, type, QuantScaleAlg::OCP>(dst, src, exp, max, scaling, expZZ, where);)
+              pto_detail::QuantizeMx<1, type, QuantScaleAlg::OCP>(dst, src, exp, max, scaling, expZZ, where);)
 PTO_INTRINSIC(TQUANT,
               (int axis, MxQuantAlg alg, bool interleave = false, typename Dst, typename Src, typename Exp, typename Max,
                typename Scaling),
-              (axis, alg, interleave, Dst, Src, Exp, Max, Scaling), (detail::IsTile<Exp> && detail::IsTile<Scaling>),
+              (axis, alg, interleave, Dst, Src, Exp, Max, Scaling), (pto_detail::IsTile<Exp> && pto_detail::IsTile<Scaling>),
               (Dst &dst, Src &src, Exp *exp, Max *max, Scaling *scaling), (dst, src, exp, max, scaling),
               static_assert(alg != MxQuantAlg::Hif4, "tquant-attr: HiFloat4 is not computed here");
-              detail::QuantizeMx<axis, detail::FormatOf(alg), detail::ScaleOf(alg)>(dst, src, exp, max, scaling,
+              pto_detail::QuantizeMx<axis, pto_detail::FormatOf(alg), pto_detail::ScaleOf(alg)>(dst, src, exp, max, scaling,
                                                                                    static_cast<Exp *>(nullptr), where);)
 
 } // namespace PTO_PROFILE_NAMESPACE

@@ -29,7 +29,7 @@
 #endif
 
 namespace pto {
-namespace model {
+namespace pto_model {
 
 // Rounds once, from binary64, to a binary format of 16 bits.
 template <int ExponentBits, int MantissaBits>
@@ -216,9 +216,9 @@ std::basic_ostream<Char, Traits> &operator<<(std::basic_ostream<Char, Traits> &o
     return out << static_cast<double>(value);
 }
 
-} // namespace model
+} // namespace pto_model
 
-inline namespace elements {
+inline namespace pto_elements {
 
 #if PTO_HAS_FLOAT16
 #if defined(__GNUC__) && !defined(__clang__)
@@ -230,7 +230,7 @@ using half = _Float16;
 #pragma GCC diagnostic pop
 #endif
 #else
-using half = model::Float16<5, 10>;
+using half = pto_model::Float16<5, 10>;
 #endif
 using aclFloat16 = half;
 using float16_t = half;
@@ -238,14 +238,14 @@ using float32_t = float;
 #if PTO_HAS_BFLOAT16
 using bfloat16_t = std::bfloat16_t;
 #else
-using bfloat16_t = model::Float16<8, 7>;
+using bfloat16_t = pto_model::Float16<8, 7>;
 #endif
-using float8_e4m3_t = model::Float8<TESSERA_ELEM_F8E4M3>;
-using float8_e5m2_t = model::Float8<TESSERA_ELEM_F8E5M2>;
-using float8_e8m0_t = model::Float8<TESSERA_ELEM_F8E8M0>;
-using hifloat8_t = model::Float8<TESSERA_ELEM_HIF8>;
-using float4_e2m1x2_t = model::Float4x2<TESSERA_ELEM_F4E2M1X2>;
-using float4_e1m2x2_t = model::Float4x2<TESSERA_ELEM_F4E1M2X2>;
+using float8_e4m3_t = pto_model::Float8<TESSERA_ELEM_F8E4M3>;
+using float8_e5m2_t = pto_model::Float8<TESSERA_ELEM_F8E5M2>;
+using float8_e8m0_t = pto_model::Float8<TESSERA_ELEM_F8E8M0>;
+using hifloat8_t = pto_model::Float8<TESSERA_ELEM_HIF8>;
+using float4_e2m1x2_t = pto_model::Float4x2<TESSERA_ELEM_F4E2M1X2>;
+using float4_e1m2x2_t = pto_model::Float4x2<TESSERA_ELEM_F4E1M2X2>;
 
 // Do two elements share an object?
 template <typename T>
@@ -277,7 +277,7 @@ inline void SetProperDataPart(T *data, std::size_t i, ValueT value)
     }
 }
 
-} // namespace elements
+} // namespace pto_elements
 
 // An integer of 4 bits in a byte of its own: its low nibble counts.
 struct int4b_t {
@@ -308,10 +308,10 @@ constexpr int GetTypeSize()
 
 } // namespace pto
 
-using namespace pto::elements;
+using namespace pto::pto_elements;
 
 namespace pto {
-namespace model {
+namespace pto_model {
 
 // What all of them have; what is not said here is what the primary template says.
 template <typename T>
@@ -351,37 +351,37 @@ struct Limits : FloatLimits<T> {
 #undef PTO_LIMIT
 };
 
-} // namespace model
+} // namespace pto_model
 } // namespace pto
 
 namespace std {
 
 #if !defined(__STDCPP_FLOAT16_T__)
 template <>
-struct numeric_limits<pto::half> : pto::model::Limits<pto::half, 0x7BFF, 0xFBFF, 0x0400, 1, 0x1400, 0x7C00, 0x7E00, 11> {
+struct numeric_limits<pto::half> : pto::pto_model::Limits<pto::half, 0x7BFF, 0xFBFF, 0x0400, 1, 0x1400, 0x7C00, 0x7E00, 11> {
     static constexpr bool is_iec559 = true;
 };
 #endif
 #if !PTO_HAS_BFLOAT16
 template <>
 struct numeric_limits<pto::bfloat16_t>
-    : pto::model::Limits<pto::bfloat16_t, 0x7F7F, 0xFF7F, 0x0080, 1, 0x3C00, 0x7F80, 0x7FC0, 8> {};
+    : pto::pto_model::Limits<pto::bfloat16_t, 0x7F7F, 0xFF7F, 0x0080, 1, 0x3C00, 0x7F80, 0x7FC0, 8> {};
 #endif
 template <>
-struct numeric_limits<pto::float8_e4m3_t> : pto::model::Limits<pto::float8_e4m3_t, 0x7E, 0xFE, 0x08, 1, 0x20, 0, 0x7F, 4> {};
+struct numeric_limits<pto::float8_e4m3_t> : pto::pto_model::Limits<pto::float8_e4m3_t, 0x7E, 0xFE, 0x08, 1, 0x20, 0, 0x7F, 4> {};
 template <>
 struct numeric_limits<pto::float8_e5m2_t>
-    : pto::model::Limits<pto::float8_e5m2_t, 0x7B, 0xFB, 0x04, 1, 0x34, 0x7C, 0x7E, 3> {};
+    : pto::pto_model::Limits<pto::float8_e5m2_t, 0x7B, 0xFB, 0x04, 1, 0x34, 0x7C, 0x7E, 3> {};
 template <>
-struct numeric_limits<pto::float8_e8m0_t> : pto::model::Limits<pto::float8_e8m0_t, 0xFE, 0, 0, 0, 0x7F, 0, 0xFF, 1> {
+struct numeric_limits<pto::float8_e8m0_t> : pto::pto_model::Limits<pto::float8_e8m0_t, 0xFE, 0, 0, 0, 0x7F, 0, 0xFF, 1> {
     static constexpr bool is_signed = false;
 };
 template <>
-struct numeric_limits<pto::hifloat8_t> : pto::model::Limits<pto::hifloat8_t, 0x6E, 0xEE, 0x7E, 1, 0x20, 0x6F, 0x80, 4> {};
+struct numeric_limits<pto::hifloat8_t> : pto::pto_model::Limits<pto::hifloat8_t, 0x6E, 0xEE, 0x7E, 1, 0x20, 0x6F, 0x80, 4> {};
 template <>
-struct numeric_limits<pto::float4_e2m1x2_t> : pto::model::Limits<pto::float4_e2m1x2_t, 7, 0xF, 1, 1, 1, 0, 0, 2> {};
+struct numeric_limits<pto::float4_e2m1x2_t> : pto::pto_model::Limits<pto::float4_e2m1x2_t, 7, 0xF, 1, 1, 1, 0, 0, 2> {};
 template <>
-struct numeric_limits<pto::float4_e1m2x2_t> : pto::model::Limits<pto::float4_e1m2x2_t, 7, 0xF, 1, 1, 1, 0, 0, 3> {};
+struct numeric_limits<pto::float4_e1m2x2_t> : pto::pto_model::Limits<pto::float4_e1m2x2_t, 7, 0xF, 1, 1, 1, 0, 0, 3> {};
 template <>
 struct numeric_limits<pto::int4b_t> {
     static constexpr bool is_specialized = true;

@@ -24,7 +24,7 @@ enum TileSplitAxis : uint8_t {
 
 enum Direction : uint8_t { UNDEFINED, DIR_C2V, DIR_V2C, DIR_BOTH, DIR_V2C_CTRL };
 
-namespace model {
+namespace pto_model {
 
 // One slot: who has filled and freed it, and how large the whole of it is.
 struct PipeSlot {
@@ -57,7 +57,7 @@ constexpr bool SplitsRows(TileSplitAxis split) { return split == TILE_UP_DOWN ||
 constexpr bool SplitsCols(TileSplitAxis split) { return split == TILE_LEFT_RIGHT || split == TILE_LEFT_RIGHT_ODD; }
 constexpr bool IsOdd(TileSplitAxis split) { return split == TILE_UP_DOWN_ODD || split == TILE_LEFT_RIGHT_ODD; }
 
-} // namespace model
+} // namespace pto_model
 
 inline namespace PTO_PROFILE_NAMESPACE {
 
@@ -68,7 +68,7 @@ class TPipe {
     static_assert(SlotNum >= 1, "fifo: a pipe has at least one slot");
 
 public:
-    using SharedState = model::PipeState;
+    using SharedState = pto_model::PipeState;
     struct SharedStateStorage {
         SharedState c2v;
         SharedState v2c;

@@ -10,7 +10,7 @@ inline namespace PTO_PROFILE_NAMESPACE {
 
 // The valid region, row by row.
 template <PrintFormat format = PrintFormat::Width8_Precision4, typename TileT>
-PTO_INST std::enable_if_t<detail::IsTile<TileT>> TPRINT_IMPL(TileT &src)
+PTO_INST std::enable_if_t<pto_detail::IsTile<TileT>> TPRINT_IMPL(TileT &src)
 {
     constexpr int width = format == PrintFormat::Width10_Precision6 ? 10 : 8;
     constexpr int precision =
@@ -33,13 +33,13 @@ PTO_INST std::enable_if_t<detail::IsTile<TileT>> TPRINT_IMPL(TileT &src)
     }
 }
 template <PrintFormat format = PrintFormat::Width8_Precision4, typename TileT>
-PTO_INST std::enable_if_t<detail::IsTile<TileT>> TPRINT(TileT &src)
+PTO_INST std::enable_if_t<pto_detail::IsTile<TileT>> TPRINT(TileT &src)
 {
     TPRINT_IMPL<format>(src);
 }
 // With a place in global memory that hardware prints through.
 template <PrintFormat format = PrintFormat::Width8_Precision4, typename TileT, typename Global>
-PTO_INST std::enable_if_t<detail::IsTile<TileT> && detail::IsView<Global>> TPRINT(TileT &src, const Global &)
+PTO_INST std::enable_if_t<pto_detail::IsTile<TileT> && pto_detail::IsView<Global>> TPRINT(TileT &src, const Global &)
 {
     TPRINT_IMPL<format>(src);
 }

@@ -11,29 +11,29 @@ namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 
 // The product is added to what dst holds.
-PTO_INTRINSIC(TMATMUL_ACC, (typename Dst, typename TileA, typename TileB), (Dst, TileA, TileB), (detail::IsTile<TileB>), (Dst &dst, TileA &a, TileB &b),
+PTO_INTRINSIC(TMATMUL_ACC, (typename Dst, typename TileA, typename TileB), (Dst, TileA, TileB), (pto_detail::IsTile<TileB>), (Dst &dst, TileA &a, TileB &b),
               (dst, a, b), TMATMUL_ACC_IMPL(dst, dst, a, b, where);)
-PTO_INTRINSIC(TMATMUL_ACC, (AccPhase phase, typename Dst, typename TileA, typename TileB), (phase, Dst, TileA, TileB), (detail::IsTile<TileB>),
+PTO_INTRINSIC(TMATMUL_ACC, (AccPhase phase, typename Dst, typename TileA, typename TileB), (phase, Dst, TileA, TileB), (pto_detail::IsTile<TileB>),
               (Dst &dst, TileA &a, TileB &b), (dst, a, b), TMATMUL_ACC_IMPL(dst, dst, a, b, where);)
 
 // dst lies at a 16th of src's address; without addresses both keep their own storage. Moves no data.
-PTO_INTRINSIC(TGET_SCALE_ADDR, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src),
+PTO_INTRINSIC(TGET_SCALE_ADDR, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Src>), (Dst &dst, Src &src),
               (dst, src),
               PTO_STATIC_SIG(kTgetScaleAddrSigs, Plain, "tget_scale_addr-profile", "tget_scale_addr-loc",
                              "tget_scale_addr-layout", "tget_scale_addr-dtype", {TESSERA_ROLE_SRC, Src::Info},
                              {TESSERA_ROLE_DST, Dst::Info});
-              detail::Call call(TESSERA_OP_TGET_SCALE_ADDR, "TGET_SCALE_ADDR", where);
+              pto_detail::Call call(TESSERA_OP_TGET_SCALE_ADDR, "TGET_SCALE_ADDR", where);
               call.Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src);
               uint64_t address = 0;
-              if (call.Done() && detail::Access::Address(src, address)) { TASSIGN(dst, address >> 4); })
+              if (call.Done() && pto_detail::Access::Address(src, address)) { TASSIGN(dst, address >> 4); })
 
 // From here on f32 operands of products are rounded to 11 (a2a3: HF32) or 10 (a5: TF32) bits of mantissa; CAST_ROUND or
 // CAST_RINT.
 #define PTO_F32_MODE(name)                                                                                               \
     PTO_INST RecordEvent name(bool enable = true, RoundMode mode = RoundMode::CAST_ROUND,                                \
-                              const detail::Where &where = detail::Where::Here())                                        \
+                              const pto_detail::Where &where = pto_detail::Where::Here())                                        \
     {                                                                                                                    \
-        return detail::Call(TESSERA_OP_##name, #name, where)                                                             \
+        return pto_detail::Call(TESSERA_OP_##name, #name, where)                                                             \
             .Attr(TESSERA_ATTR_NAME_ENABLE, enable)                                                                      \
             .Attr(TESSERA_ATTR_NAME_F32_MODE, mode == RoundMode::CAST_RINT ? 1 : 0)                                      \
             .Issue();                                                                                                    \

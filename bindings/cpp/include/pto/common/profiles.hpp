@@ -8,7 +8,7 @@
 #include <pto/common/type.hpp>
 
 namespace pto {
-namespace model {
+namespace pto_model {
 
 // Bytes of each memory by profile and location; -1 is without limit, 0 is absent.
 inline constexpr int64_t kMemoryBytes[][9] = {
@@ -40,7 +40,7 @@ inline constexpr int kBox[][3][5][2] = {
     {{{64, 16}, {32, 16}, {16, 16}, {8, 16}, {4, 16}}, {{16, 16}, {16, 16}, {16, 16}, {16, 16}, {16, 16}}, {{2, 16}, {2, 16}, {2, 16}, {2, 16}, {2, 16}}},
 };
 
-} // namespace model
+} // namespace pto_model
 } // namespace pto
 
 #endif

@@ -6,7 +6,7 @@
 #include <pto/common/arguments.hpp>
 
 namespace pto {
-namespace model {
+namespace pto_model {
 
 // The scale 1, a parameter for every column, or one for each.
 struct QuantConfig {
@@ -20,7 +20,7 @@ inline QuantConfig &CurrentQuant()
     return config;
 }
 
-} // namespace model
+} // namespace pto_model
 
 inline namespace PTO_PROFILE_NAMESPACE {
 
@@ -29,15 +29,15 @@ template <typename Out>
 PTO_INST void SET_QUANT_SCALAR(float scale)
 {
     const uint64_t isSigned = std::is_same_v<Out, int8_t> ? 1 : 0;
-    model::CurrentQuant() = {__builtin_bit_cast(uint32_t, scale) | isSigned << 46, nullptr};
+    pto_model::CurrentQuant() = {__builtin_bit_cast(uint32_t, scale) | isSigned << 46, nullptr};
 }
 
 // The parameters of a tile, which stay where they are.
 template <typename Fp>
-PTO_INST std::enable_if_t<detail::IsTile<Fp>> SET_QUANT_VECTOR(Fp &fp)
+PTO_INST std::enable_if_t<pto_detail::IsTile<Fp>> SET_QUANT_VECTOR(Fp &fp)
 {
     static_assert(sizeof(typename Fp::DType) == sizeof(uint64_t), "fp-operand: a quantization parameter has 64 bits");
-    model::CurrentQuant().vector = reinterpret_cast<const uint64_t *>(fp.data());
+    pto_model::CurrentQuant().vector = reinterpret_cast<const uint64_t *>(fp.data());
 }
 
 } // namespace PTO_PROFILE_NAMESPACE

@@ -25,7 +25,7 @@ struct ShapeRef {
     }
 };
 
-namespace detail {
+namespace pto_detail {
 
 // dst lies where src does. A window of a wider tile keeps its pitch, so both need the same lines.
 template <typename TileDataOut, typename TileDataIn>
@@ -75,14 +75,14 @@ constexpr void CheckInterleave()
                     "tinterleave-even: the number of valid columns is even");
 }
 
-} // namespace detail
+} // namespace pto_detail
 
-PTO_INTRINSIC(TRESHAPE, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
-              detail::Reshape(dst, src, nullptr, where);)
-PTO_INTRINSIC(TRESHAPE, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>),
-              (Dst &dst, Src &src, ShapeRef newShape), (dst, src, newShape), detail::Reshape(dst, src, &newShape, where);)
+PTO_INTRINSIC(TRESHAPE, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+              pto_detail::Reshape(dst, src, nullptr, where);)
+PTO_INTRINSIC(TRESHAPE, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Src>),
+              (Dst &dst, Src &src, ShapeRef newShape), (dst, src, newShape), pto_detail::Reshape(dst, src, &newShape, where);)
 
-namespace detail {
+namespace pto_detail {
 
 template <typename Dst, typename Src>
 constexpr void CheckTranspose()
@@ -91,20 +91,20 @@ constexpr void CheckTranspose()
     PTO_STATIC_RULE(Src::Info.bits == Dst::Info.bits, "ttrans-size: both element types have the same size");
 }
 
-} // namespace detail
+} // namespace pto_detail
 
-PTO_INTRINSIC(TTRANS, (typename Dst, typename Src), (Dst, Src), (detail::IsTileData<Src>), (Dst &dst, Src &src), (dst, src),
-              detail::CheckTranspose<Dst, Src>();
-              detail::Call(TESSERA_OP_TTRANS, "TTRANS", where).Dst(dst).Src(src).Issue();)
+PTO_INTRINSIC(TTRANS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTileData<Src>), (Dst &dst, Src &src), (dst, src),
+              pto_detail::CheckTranspose<Dst, Src>();
+              pto_detail::Call(TESSERA_OP_TTRANS, "TTRANS", where).Dst(dst).Src(src).Issue();)
 PTO_INTRINSIC(TTRANS, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp),
-              (detail::IsTileData<Src> && detail::IsTile<Tmp>),
+              (pto_detail::IsTileData<Src> && pto_detail::IsTile<Tmp>),
               (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
-              detail::CheckTranspose<Dst, Src>();
+              pto_detail::CheckTranspose<Dst, Src>();
               PTO_STATIC_RULE(Tmp::Loc == Src::Loc && Tmp::Info.bits == Src::Info.bits,
                               "ttrans-tmp: tmp has the source's location and element size");
-              detail::Call(TESSERA_OP_TTRANS, "TTRANS", where).Dst(dst).Src(src).Tile(TESSERA_ROLE_TMP, tmp).Issue();)
+              pto_detail::Call(TESSERA_OP_TTRANS, "TTRANS", where).Dst(dst).Src(src).Tile(TESSERA_ROLE_TMP, tmp).Issue();)
 
-namespace detail {
+namespace pto_detail {
 
 template <typename Dst, typename Src0, typename Src1>
 constexpr void CheckConcat()
@@ -113,22 +113,22 @@ constexpr void CheckConcat()
     PTO_STATIC_FLOW("tconcat", kTconcatSigs, Form::Plain, Src1::Info, Dst::Info);
 }
 
-} // namespace detail
+} // namespace pto_detail
 
-PTO_INTRINSIC(TCONCAT, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Src1>),
+PTO_INTRINSIC(TCONCAT, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Src1>),
               (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
-              detail::CheckConcat<Dst, Src0, Src1>();
-              detail::Call(TESSERA_OP_TCONCAT, "TCONCAT", where)
+              pto_detail::CheckConcat<Dst, Src0, Src1>();
+              pto_detail::Call(TESSERA_OP_TCONCAT, "TCONCAT", where)
                   .Dst(dst)
                   .Tile(TESSERA_ROLE_SRC0, src0)
                   .Tile(TESSERA_ROLE_SRC1, src1)
                   .Issue();)
 // dim 1 joins columns, dim 0 rows (cpu only).
-PTO_INTRINSIC(TCONCAT, (int dim, typename Dst, typename Src0, typename Src1), (dim, Dst, Src0, Src1), (detail::IsTile<Src1>),
+PTO_INTRINSIC(TCONCAT, (int dim, typename Dst, typename Src0, typename Src1), (dim, Dst, Src0, Src1), (pto_detail::IsTile<Src1>),
               (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
               PTO_STATIC_RULE(dim == 1 || (dim == 0 && kProfile == Profile::Cpu), "tconcat-dim: dim is 1 (cpu: or 0)");
-              detail::CheckConcat<Dst, Src0, Src1>();
-              detail::Call(TESSERA_OP_TCONCAT, "TCONCAT", where)
+              pto_detail::CheckConcat<Dst, Src0, Src1>();
+              pto_detail::Call(TESSERA_OP_TCONCAT, "TCONCAT", where)
                   .Dst(dst)
                   .Tile(TESSERA_ROLE_SRC0, src0)
                   .Tile(TESSERA_ROLE_SRC1, src1)
@@ -136,10 +136,10 @@ PTO_INTRINSIC(TCONCAT, (int dim, typename Dst, typename Src0, typename Src1), (d
                   .Issue();)
 // As many columns of each source as the index tiles say, in bytes of the index type per row.
 PTO_INTRINSIC(TCONCAT, (typename Dst, typename Src0, typename Src1, typename Idx0, typename Idx1),
-              (Dst, Src0, Src1, Idx0, Idx1), (detail::IsTile<Idx1>),
+              (Dst, Src0, Src1, Idx0, Idx1), (pto_detail::IsTile<Idx1>),
               (Dst &dst, Src0 &src0, Src1 &src1, Idx0 &idx0, Idx1 &idx1), (dst, src0, src1, idx0, idx1),
-              detail::CheckConcat<Dst, Src0, Src1>();
-              detail::Call(TESSERA_OP_TCONCAT, "TCONCAT", where)
+              pto_detail::CheckConcat<Dst, Src0, Src1>();
+              pto_detail::Call(TESSERA_OP_TCONCAT, "TCONCAT", where)
                   .Dst(dst)
                   .Tile(TESSERA_ROLE_SRC0, src0)
                   .Tile(TESSERA_ROLE_SRC1, src1)
@@ -148,11 +148,11 @@ PTO_INTRINSIC(TCONCAT, (typename Dst, typename Src0, typename Src1, typename Idx
                   .Issue();)
 // The same, with the joined counts as a second destination.
 PTO_INTRINSIC(TCONCAT, (typename Dst, typename Src0, typename Src1, typename DstIdx, typename Idx0, typename Idx1),
-              (Dst, Src0, Src1, DstIdx, Idx0, Idx1), (detail::IsTile<Idx1>),
+              (Dst, Src0, Src1, DstIdx, Idx0, Idx1), (pto_detail::IsTile<Idx1>),
               (Dst &dst, Src0 &src0, Src1 &src1, DstIdx &dstIdx, Idx0 &idx0, Idx1 &idx1),
               (dst, src0, src1, dstIdx, idx0, idx1),
-              detail::CheckConcat<Dst, Src0, Src1>();
-              detail::Call(TESSERA_OP_TCONCAT, "TCONCAT", where)
+              pto_detail::CheckConcat<Dst, Src0, Src1>();
+              pto_detail::Call(TESSERA_OP_TCONCAT, "TCONCAT", where)
                   .Dst(dst)
                   .Tile(TESSERA_ROLE_SRC0, src0)
                   .Tile(TESSERA_ROLE_SRC1, src1)
@@ -161,31 +161,31 @@ PTO_INTRINSIC(TCONCAT, (typename Dst, typename Src0, typename Src1, typename Dst
                   .Tile(TESSERA_ROLE_IDX1, idx1)
                   .Issue();)
 
-PTO_INTRINSIC(TPACK, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
-              PTO_STATIC_FLOW_IDS(kTpackSigs, detail::Form::Plain, Src::Info, Dst::Info, "tpack-profile", "tpack-layout",
+PTO_INTRINSIC(TPACK, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+              PTO_STATIC_FLOW_IDS(kTpackSigs, pto_detail::Form::Plain, Src::Info, Dst::Info, "tpack-profile", "tpack-layout",
                                   "tpack-layout", "tpack-size");
               PTO_STATIC_RULE(Src::Info.bits <= 32 && Src::Info.bits > Dst::Info.bits && Dst::Info.bits >= 8,
                               "tpack-size: elements narrow from 4 bytes to 2 or 1, or from 2 to 1");
-              detail::Call(TESSERA_OP_TPACK, "TPACK", where).Dst(dst).Src(src).Issue();)
+              pto_detail::Call(TESSERA_OP_TPACK, "TPACK", where).Dst(dst).Src(src).Issue();)
 
 // The operand order is (dst1, dst0, src1, src0): dst0 receives the first half of the interleaved stream. Destinations of one
 // type and sources of one type are named by two types, others by four.
 #define PTO_INTERLEAVE(name, op)                                                                                         \
-    PTO_INTRINSIC(name, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Src>),                                 \
+    PTO_INTRINSIC(name, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Src>),                                 \
                   (Dst &dst1, Dst &dst0, Src &src1, Src &src0), (dst1, dst0, src1, src0),                                \
-                  detail::CheckInterleave<Dst, Src>();                                                                   \
-                  detail::Call(op, #name, where)                                                                         \
+                  pto_detail::CheckInterleave<Dst, Src>();                                                                   \
+                  pto_detail::Call(op, #name, where)                                                                         \
                       .Tile(TESSERA_ROLE_DST0, dst0)                                                                     \
                       .Tile(TESSERA_ROLE_DST1, dst1)                                                                     \
                       .Tile(TESSERA_ROLE_SRC0, src0)                                                                     \
                       .Tile(TESSERA_ROLE_SRC1, src1)                                                                     \
                       .Issue();)                                                                                         \
     PTO_INTRINSIC(name, (typename Dst1, typename Dst0, typename Src1, typename Src0), (Dst1, Dst0, Src1, Src0),          \
-                  (!(std::is_same_v<Dst1, Dst0> && std::is_same_v<Src1, Src0>) && detail::IsTile<Src0>),                 \
+                  (!(std::is_same_v<Dst1, Dst0> && std::is_same_v<Src1, Src0>) && pto_detail::IsTile<Src0>),                 \
                   (Dst1 &dst1, Dst0 &dst0, Src1 &src1, Src0 &src0), (dst1, dst0, src1, src0),                            \
-                  detail::CheckInterleave<Dst0, Src0>();                                                                 \
-                  detail::CheckInterleave<Dst1, Src1>();                                                                 \
-                  detail::Call(op, #name, where)                                                                         \
+                  pto_detail::CheckInterleave<Dst0, Src0>();                                                                 \
+                  pto_detail::CheckInterleave<Dst1, Src1>();                                                                 \
+                  pto_detail::Call(op, #name, where)                                                                         \
                       .Tile(TESSERA_ROLE_DST0, dst0)                                                                     \
                       .Tile(TESSERA_ROLE_DST1, dst1)                                                                     \
                       .Tile(TESSERA_ROLE_SRC0, src0)                                                                     \
@@ -199,15 +199,15 @@ PTO_INTERLEAVE(TDEINTERLEAVE, TESSERA_OP_TDEINTERLEAVE)
 
 // One source, which holds the whole stream.
 #define PTO_DEINTERLEAVE(name)                                                                                           \
-    PTO_INTRINSIC(name, (typename Dst1, typename Dst0, typename Src), (Dst1, Dst0, Src), (detail::IsTile<Src>),          \
+    PTO_INTRINSIC(name, (typename Dst1, typename Dst0, typename Src), (Dst1, Dst0, Src), (pto_detail::IsTile<Src>),          \
                   (Dst1 &dst1, Dst0 &dst0, Src &src), (dst1, dst0, src),                                                 \
-                  PTO_STATIC_FLOW_IDS(kTdeinterleaveSigs, detail::Form::OneSource, Src::Info, Dst0::Info,                \
+                  PTO_STATIC_FLOW_IDS(kTdeinterleaveSigs, pto_detail::Form::OneSource, Src::Info, Dst0::Info,                \
                                       "tinterleave-profile", "tinterleave-loc", "tinterleave-layout",                    \
                                       "tinterleave-dtype");                                                              \
-                  PTO_STATIC_FLOW_IDS(kTdeinterleaveSigs, detail::Form::OneSource, Src::Info, Dst1::Info,                \
+                  PTO_STATIC_FLOW_IDS(kTdeinterleaveSigs, pto_detail::Form::OneSource, Src::Info, Dst1::Info,                \
                                       "tinterleave-profile", "tinterleave-loc", "tinterleave-layout",                    \
                                       "tinterleave-dtype");                                                              \
-                  detail::Call(TESSERA_OP_TDEINTERLEAVE, #name, where)                                                   \
+                  pto_detail::Call(TESSERA_OP_TDEINTERLEAVE, #name, where)                                                   \
                       .Tile(TESSERA_ROLE_DST0, dst0)                                                                     \
                       .Tile(TESSERA_ROLE_DST1, dst1)                                                                     \
                       .Tile(TESSERA_ROLE_SRC0, src)                                                                      \

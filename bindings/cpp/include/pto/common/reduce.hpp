@@ -11,263 +11,263 @@ namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 
 // The sum of each row of src goes to column 0 of dst. dst(i,0) = (((+0 + src(i,0)) + src(i,1)) + ...) + src(i,C-1), C = src.Cv (isa/reduce.md 1)
-PTO_INTRINSIC(TROWSUM, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+PTO_INTRINSIC(TROWSUM, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
     PTO_STATIC_SIG(kTrowsumSigs, Plain, "trowsum-loc", "trowsum-loc", "trowsum-layout", "trowsum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWSUM, "TROWSUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWSUM, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    pto_detail::Call(TESSERA_OP_TROWSUM, "TROWSUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWSUM, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTrowsumSigs, Plain, "trowsum-loc", "trowsum-loc", "trowsum-layout", "trowsum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWSUM, "TROWSUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWSUM, "TROWSUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The product of each row of src goes to column 0 of dst. dst(i,0) = (((1 * src(i,0)) * src(i,1)) * ...) * src(i,C-1), C = src.Cv (isa/reduce.md 1)
-PTO_INTRINSIC(TROWPROD, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+PTO_INTRINSIC(TROWPROD, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
     PTO_STATIC_SIG(kTrowprodSigs, Plain, "trowprod-loc", "trowprod-loc", "trowprod-layout", "trowprod-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWPROD, "TROWPROD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWPROD, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    pto_detail::Call(TESSERA_OP_TROWPROD, "TROWPROD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWPROD, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTrowprodSigs, Plain, "trowprod-loc", "trowprod-loc", "trowprod-layout", "trowprod-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWPROD, "TROWPROD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWPROD, "TROWPROD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The maximum of each row of src goes to column 0 of dst. dst(i,0) = max over 0 <= j < src.Cv of src(i,j) (isa/reduce.md 1)
-PTO_INTRINSIC(TROWMAX, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+PTO_INTRINSIC(TROWMAX, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
     PTO_STATIC_SIG(kTrowmaxSigs, Plain, "trowmax-loc", "trowmax-loc", "trowmax-layout", "trowmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWMAX, "TROWMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWMAX, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    pto_detail::Call(TESSERA_OP_TROWMAX, "TROWMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWMAX, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTrowmaxSigs, Plain, "trowmax-loc", "trowmax-loc", "trowmax-layout", "trowmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWMAX, "TROWMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWMAX, "TROWMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The minimum of each row of src goes to column 0 of dst. dst(i,0) = min over 0 <= j < src.Cv of src(i,j) (isa/reduce.md 1)
-PTO_INTRINSIC(TROWMIN, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+PTO_INTRINSIC(TROWMIN, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
     PTO_STATIC_SIG(kTrowminSigs, Plain, "trowmin-loc", "trowmin-loc", "trowmin-layout", "trowmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWMIN, "TROWMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWMIN, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    pto_detail::Call(TESSERA_OP_TROWMIN, "TROWMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWMIN, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTrowminSigs, Plain, "trowmin-loc", "trowmin-loc", "trowmin-layout", "trowmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWMIN, "TROWMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWMIN, "TROWMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The sum of each column of src goes to row 0 of dst. dst(0,j) = (((+0 + src(0,j)) + src(1,j)) + ...) + src(R-1,j), R = src.Rv (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLSUM, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp, bool isBinary), (dst, src, tmp, isBinary),
+PTO_INTRINSIC(TCOLSUM, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp, bool isBinary), (dst, src, tmp, isBinary),
     PTO_STATIC_SIG(kTcolsumSigs, Plain, "tcolsum-loc", "tcolsum-loc", "tcolsum-layout", "tcolsum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLSUM, "TCOLSUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3) || isBinary).Attr(TESSERA_ATTR_NAME_IS_BINARY, static_cast<int64_t>(isBinary)).Issue();)
-PTO_INTRINSIC(TCOLSUM, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    pto_detail::Call(TESSERA_OP_TCOLSUM, "TCOLSUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3) || isBinary).Attr(TESSERA_ATTR_NAME_IS_BINARY, static_cast<int64_t>(isBinary)).Issue();)
+PTO_INTRINSIC(TCOLSUM, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTcolsumSigs, Plain, "tcolsum-loc", "tcolsum-loc", "tcolsum-layout", "tcolsum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLSUM, "TCOLSUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLSUM, "TCOLSUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The product of each column of src goes to row 0 of dst. dst(0,j) = (((1 * src(0,j)) * src(1,j)) * ...) * src(R-1,j), R = src.Rv (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLPROD, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TCOLPROD, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTcolprodSigs, Plain, "tcolprod-loc", "tcolprod-loc", "tcolprod-layout", "tcolprod-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLPROD, "TCOLPROD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLPROD, "TCOLPROD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The maximum of each column of src goes to row 0 of dst. dst(0,j) = max over 0 <= i < src.Rv of src(i,j) (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLMAX, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TCOLMAX, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTcolmaxSigs, Plain, "tcolmax-loc", "tcolmax-loc", "tcolmax-layout", "tcolmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLMAX, "TCOLMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLMAX, "TCOLMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // The minimum of each column of src goes to row 0 of dst. dst(0,j) = min over 0 <= i < src.Rv of src(i,j) (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLMIN, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TCOLMIN, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTcolminSigs, Plain, "tcolmin-loc", "tcolmin-loc", "tcolmin-layout", "tcolmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLMIN, "TCOLMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLMIN, "TCOLMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Column index of the first greatest element of each row, and with two destinations its value too. dst(i,0) = first j with src(i,j) greatest in row i; dst_val(i,0) = src(i, dst(i,0)) (isa/reduce.md 1)
-PTO_INTRINSIC(TROWARGMAX, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+PTO_INTRINSIC(TROWARGMAX, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
     PTO_STATIC_SIG(kTrowargmaxSigs, Plain, "trowargmax-loc", "trowargmax-loc", "trowargmax-layout", "trowargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWARGMAX, "TROWARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWARGMAX, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    pto_detail::Call(TESSERA_OP_TROWARGMAX, "TROWARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWARGMAX, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTrowargmaxSigs, Plain, "trowargmax-loc", "trowargmax-loc", "trowargmax-layout", "trowargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWARGMAX, "TROWARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
-PTO_INTRINSIC(TROWARGMAX, (typename DstVal, typename Dst, typename Src, typename Tmp), (DstVal, Dst, Src, Tmp), (detail::IsTile<DstVal> && detail::IsTile<Tmp>), (DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp), (dstVal, dst, src, tmp),
+    pto_detail::Call(TESSERA_OP_TROWARGMAX, "TROWARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+PTO_INTRINSIC(TROWARGMAX, (typename DstVal, typename Dst, typename Src, typename Tmp), (DstVal, Dst, Src, Tmp), (pto_detail::IsTile<DstVal> && pto_detail::IsTile<Tmp>), (DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp), (dstVal, dst, src, tmp),
     PTO_STATIC_SIG(kTrowargmaxSigs, Valued, "trowargmax-loc", "trowargmax-loc", "trowargmax-layout", "trowargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWARGMAX, "TROWARGMAX", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWARGMAX, (typename DstVal, typename Dst, typename Src), (DstVal, Dst, Src), (detail::IsTile<DstVal> && detail::IsTile<Src>), (DstVal &dstVal, Dst &dst, Src &src, NoTmp), (dstVal, dst, src, NoTmp{}),
+    pto_detail::Call(TESSERA_OP_TROWARGMAX, "TROWARGMAX", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWARGMAX, (typename DstVal, typename Dst, typename Src), (DstVal, Dst, Src), (pto_detail::IsTile<DstVal> && pto_detail::IsTile<Src>), (DstVal &dstVal, Dst &dst, Src &src, NoTmp), (dstVal, dst, src, NoTmp{}),
     PTO_STATIC_SIG(kTrowargmaxSigs, Valued, "trowargmax-loc", "trowargmax-loc", "trowargmax-layout", "trowargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWARGMAX, "TROWARGMAX", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWARGMAX, "TROWARGMAX", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Row index of the first greatest element of each column, and with two destinations its value too. dst(0,j) = first i with src(i,j) greatest in column j; dst_val(0,j) = src(dst(0,j), j) (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLARGMAX, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+PTO_INTRINSIC(TCOLARGMAX, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
     PTO_STATIC_SIG(kTcolargmaxSigs, Plain, "tcolargmax-loc", "tcolargmax-loc", "tcolargmax-layout", "tcolargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLARGMAX, "TCOLARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TCOLARGMAX, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    pto_detail::Call(TESSERA_OP_TCOLARGMAX, "TCOLARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TCOLARGMAX, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTcolargmaxSigs, Plain, "tcolargmax-loc", "tcolargmax-loc", "tcolargmax-layout", "tcolargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLARGMAX, "TCOLARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
-PTO_INTRINSIC(TCOLARGMAX, (typename DstVal, typename Dst, typename Src, typename Tmp), (DstVal, Dst, Src, Tmp), (detail::IsTile<DstVal> && detail::IsTile<Tmp>), (DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp), (dstVal, dst, src, tmp),
+    pto_detail::Call(TESSERA_OP_TCOLARGMAX, "TCOLARGMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+PTO_INTRINSIC(TCOLARGMAX, (typename DstVal, typename Dst, typename Src, typename Tmp), (DstVal, Dst, Src, Tmp), (pto_detail::IsTile<DstVal> && pto_detail::IsTile<Tmp>), (DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp), (dstVal, dst, src, tmp),
     PTO_STATIC_SIG(kTcolargmaxSigs, Valued, "tcolargmax-loc", "tcolargmax-loc", "tcolargmax-layout", "tcolargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLARGMAX, "TCOLARGMAX", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TCOLARGMAX, (typename DstVal, typename Dst, typename Src), (DstVal, Dst, Src), (detail::IsTile<DstVal> && detail::IsTile<Src>), (DstVal &dstVal, Dst &dst, Src &src, NoTmp), (dstVal, dst, src, NoTmp{}),
+    pto_detail::Call(TESSERA_OP_TCOLARGMAX, "TCOLARGMAX", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TCOLARGMAX, (typename DstVal, typename Dst, typename Src), (DstVal, Dst, Src), (pto_detail::IsTile<DstVal> && pto_detail::IsTile<Src>), (DstVal &dstVal, Dst &dst, Src &src, NoTmp), (dstVal, dst, src, NoTmp{}),
     PTO_STATIC_SIG(kTcolargmaxSigs, Valued, "tcolargmax-loc", "tcolargmax-loc", "tcolargmax-layout", "tcolargmax-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLARGMAX, "TCOLARGMAX", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLARGMAX, "TCOLARGMAX", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Column index of the first least element of each row, and with two destinations its value too. dst(i,0) = first j with src(i,j) least in row i; dst_val(i,0) = src(i, dst(i,0)) (isa/reduce.md 1)
-PTO_INTRINSIC(TROWARGMIN, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+PTO_INTRINSIC(TROWARGMIN, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
     PTO_STATIC_SIG(kTrowargminSigs, Plain, "trowargmin-loc", "trowargmin-loc", "trowargmin-layout", "trowargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWARGMIN, "TROWARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWARGMIN, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    pto_detail::Call(TESSERA_OP_TROWARGMIN, "TROWARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWARGMIN, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTrowargminSigs, Plain, "trowargmin-loc", "trowargmin-loc", "trowargmin-layout", "trowargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWARGMIN, "TROWARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
-PTO_INTRINSIC(TROWARGMIN, (typename DstVal, typename Dst, typename Src, typename Tmp), (DstVal, Dst, Src, Tmp), (detail::IsTile<DstVal> && detail::IsTile<Tmp>), (DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp), (dstVal, dst, src, tmp),
+    pto_detail::Call(TESSERA_OP_TROWARGMIN, "TROWARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+PTO_INTRINSIC(TROWARGMIN, (typename DstVal, typename Dst, typename Src, typename Tmp), (DstVal, Dst, Src, Tmp), (pto_detail::IsTile<DstVal> && pto_detail::IsTile<Tmp>), (DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp), (dstVal, dst, src, tmp),
     PTO_STATIC_SIG(kTrowargminSigs, Valued, "trowargmin-loc", "trowargmin-loc", "trowargmin-layout", "trowargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWARGMIN, "TROWARGMIN", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWARGMIN, (typename DstVal, typename Dst, typename Src), (DstVal, Dst, Src), (detail::IsTile<DstVal> && detail::IsTile<Src>), (DstVal &dstVal, Dst &dst, Src &src, NoTmp), (dstVal, dst, src, NoTmp{}),
+    pto_detail::Call(TESSERA_OP_TROWARGMIN, "TROWARGMIN", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWARGMIN, (typename DstVal, typename Dst, typename Src), (DstVal, Dst, Src), (pto_detail::IsTile<DstVal> && pto_detail::IsTile<Src>), (DstVal &dstVal, Dst &dst, Src &src, NoTmp), (dstVal, dst, src, NoTmp{}),
     PTO_STATIC_SIG(kTrowargminSigs, Valued, "trowargmin-loc", "trowargmin-loc", "trowargmin-layout", "trowargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWARGMIN, "TROWARGMIN", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWARGMIN, "TROWARGMIN", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Row index of the first least element of each column, and with two destinations its value too. dst(0,j) = first i with src(i,j) least in column j; dst_val(0,j) = src(dst(0,j), j) (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLARGMIN, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
+PTO_INTRINSIC(TCOLARGMIN, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, Tmp &tmp), (dst, src, tmp),
     PTO_STATIC_SIG(kTcolargminSigs, Plain, "tcolargmin-loc", "tcolargmin-loc", "tcolargmin-layout", "tcolargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLARGMIN, "TCOLARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TCOLARGMIN, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+    pto_detail::Call(TESSERA_OP_TCOLARGMIN, "TCOLARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TCOLARGMIN, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTcolargminSigs, Plain, "tcolargmin-loc", "tcolargmin-loc", "tcolargmin-layout", "tcolargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLARGMIN, "TCOLARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
-PTO_INTRINSIC(TCOLARGMIN, (typename DstVal, typename Dst, typename Src, typename Tmp), (DstVal, Dst, Src, Tmp), (detail::IsTile<DstVal> && detail::IsTile<Tmp>), (DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp), (dstVal, dst, src, tmp),
+    pto_detail::Call(TESSERA_OP_TCOLARGMIN, "TCOLARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+PTO_INTRINSIC(TCOLARGMIN, (typename DstVal, typename Dst, typename Src, typename Tmp), (DstVal, Dst, Src, Tmp), (pto_detail::IsTile<DstVal> && pto_detail::IsTile<Tmp>), (DstVal &dstVal, Dst &dst, Src &src, Tmp &tmp), (dstVal, dst, src, tmp),
     PTO_STATIC_SIG(kTcolargminSigs, Valued, "tcolargmin-loc", "tcolargmin-loc", "tcolargmin-layout", "tcolargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLARGMIN, "TCOLARGMIN", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TCOLARGMIN, (typename DstVal, typename Dst, typename Src), (DstVal, Dst, Src), (detail::IsTile<DstVal> && detail::IsTile<Src>), (DstVal &dstVal, Dst &dst, Src &src, NoTmp), (dstVal, dst, src, NoTmp{}),
+    pto_detail::Call(TESSERA_OP_TCOLARGMIN, "TCOLARGMIN", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TCOLARGMIN, (typename DstVal, typename Dst, typename Src), (DstVal, Dst, Src), (pto_detail::IsTile<DstVal> && pto_detail::IsTile<Src>), (DstVal &dstVal, Dst &dst, Src &src, NoTmp), (dstVal, dst, src, NoTmp{}),
     PTO_STATIC_SIG(kTcolargminSigs, Valued, "tcolargmin-loc", "tcolargmin-loc", "tcolargmin-layout", "tcolargmin-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST_VAL, DstVal::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLARGMIN, "TCOLARGMIN", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLARGMIN, "TCOLARGMIN", where).Tile(TESSERA_ROLE_DST_VAL, dstVal).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Copies column 0 of src into every column of dst; bits are moved, not computed. dst(i,j) = src(i,0) (isa/reduce.md 1)
-PTO_INTRINSIC(TROWEXPAND, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TROWEXPAND, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTrowexpandSigs, Plain, "trowexpand-loc", "trowexpand-loc", "trowexpand-layout", "trowexpand-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPAND, "TROWEXPAND", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWEXPAND, "TROWEXPAND", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Copies row 0 of src into every row of dst; bits are moved, not computed. dst(i,j) = src(0,j) (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLEXPAND, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TCOLEXPAND, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTcolexpandSigs, Plain, "tcolexpand-loc", "tcolexpand-loc", "tcolexpand-layout", "tcolexpand-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLEXPAND, "TCOLEXPAND", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLEXPAND, "TCOLEXPAND", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 // Row broadcast: each row of the full operand adds the value (or 32-byte block) of that row in the other operand. dst(i,j) = s0(i,j) + s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-PTO_INTRINSIC(TROWEXPANDADD, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+PTO_INTRINSIC(TROWEXPANDADD, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
     PTO_STATIC_SIG(kTrowexpandaddSigs, Plain, "trowexpandadd-loc", "trowexpandadd-loc", "trowexpandadd-layout", "trowexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDADD, "TROWEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWEXPANDADD, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDADD, "TROWEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWEXPANDADD, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
     PTO_STATIC_SIG(kTrowexpandaddSigs, Plain, "trowexpandadd-loc", "trowexpandadd-loc", "trowexpandadd-layout", "trowexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDADD, "TROWEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
-PTO_INTRINSIC(TROWEXPANDADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDADD, "TROWEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+PTO_INTRINSIC(TROWEXPANDADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTrowexpandaddSigs, Plain, "trowexpandadd-loc", "trowexpandadd-loc", "trowexpandadd-layout", "trowexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDADD, "TROWEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
-PTO_INTRINSIC(TROWEXPANDADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDADD, "TROWEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+PTO_INTRINSIC(TROWEXPANDADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
     PTO_STATIC_SIG(kTrowexpandaddSigs, Plain, "trowexpandadd-loc", "trowexpandadd-loc", "trowexpandadd-layout", "trowexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDADD, "TROWEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWEXPANDADD, "TROWEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
 
 // Row broadcast: each row of the full operand subtracts the value (or 32-byte block) of that row in the other operand. dst(i,j) = s0(i,j) - s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-PTO_INTRINSIC(TROWEXPANDSUB, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+PTO_INTRINSIC(TROWEXPANDSUB, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
     PTO_STATIC_SIG(kTrowexpandsubSigs, Plain, "trowexpandsub-loc", "trowexpandsub-loc", "trowexpandsub-layout", "trowexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDSUB, "TROWEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWEXPANDSUB, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDSUB, "TROWEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWEXPANDSUB, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
     PTO_STATIC_SIG(kTrowexpandsubSigs, Plain, "trowexpandsub-loc", "trowexpandsub-loc", "trowexpandsub-layout", "trowexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDSUB, "TROWEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
-PTO_INTRINSIC(TROWEXPANDSUB, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDSUB, "TROWEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+PTO_INTRINSIC(TROWEXPANDSUB, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTrowexpandsubSigs, Plain, "trowexpandsub-loc", "trowexpandsub-loc", "trowexpandsub-layout", "trowexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDSUB, "TROWEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
-PTO_INTRINSIC(TROWEXPANDSUB, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDSUB, "TROWEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+PTO_INTRINSIC(TROWEXPANDSUB, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
     PTO_STATIC_SIG(kTrowexpandsubSigs, Plain, "trowexpandsub-loc", "trowexpandsub-loc", "trowexpandsub-layout", "trowexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDSUB, "TROWEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWEXPANDSUB, "TROWEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
 
 // Row broadcast: each row of the full operand multiplies by the value (or 32-byte block) of that row in the other operand. dst(i,j) = s0(i,j) * s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-PTO_INTRINSIC(TROWEXPANDMUL, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+PTO_INTRINSIC(TROWEXPANDMUL, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
     PTO_STATIC_SIG(kTrowexpandmulSigs, Plain, "trowexpandmul-loc", "trowexpandmul-loc", "trowexpandmul-layout", "trowexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDMUL, "TROWEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWEXPANDMUL, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDMUL, "TROWEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWEXPANDMUL, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
     PTO_STATIC_SIG(kTrowexpandmulSigs, Plain, "trowexpandmul-loc", "trowexpandmul-loc", "trowexpandmul-layout", "trowexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDMUL, "TROWEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
-PTO_INTRINSIC(TROWEXPANDMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDMUL, "TROWEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+PTO_INTRINSIC(TROWEXPANDMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTrowexpandmulSigs, Plain, "trowexpandmul-loc", "trowexpandmul-loc", "trowexpandmul-layout", "trowexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDMUL, "TROWEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
-PTO_INTRINSIC(TROWEXPANDMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDMUL, "TROWEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+PTO_INTRINSIC(TROWEXPANDMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
     PTO_STATIC_SIG(kTrowexpandmulSigs, Plain, "trowexpandmul-loc", "trowexpandmul-loc", "trowexpandmul-layout", "trowexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDMUL, "TROWEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWEXPANDMUL, "TROWEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
 
 // Row broadcast: each row of the full operand divides by the value (or 32-byte block) of that row in the other operand. dst(i,j) = s0(i,j) / s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-PTO_INTRINSIC(TROWEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp), (PrecisionType, Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+PTO_INTRINSIC(TROWEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp), (PrecisionType, Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
     PTO_STATIC_SIG(kTrowexpanddivSigs, Plain, "trowexpanddiv-loc", "trowexpanddiv-loc", "trowexpanddiv-layout", "trowexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDDIV, "TROWEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
-PTO_INTRINSIC(TROWEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp), (PrecisionType, Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDDIV, "TROWEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
+PTO_INTRINSIC(TROWEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1, typename Tmp), (PrecisionType, Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
     PTO_STATIC_SIG(kTrowexpanddivSigs, Plain, "trowexpanddiv-loc", "trowexpanddiv-loc", "trowexpanddiv-layout", "trowexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDDIV, "TROWEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
-PTO_INTRINSIC(TROWEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDDIV, "TROWEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
+PTO_INTRINSIC(TROWEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTrowexpanddivSigs, Plain, "trowexpanddiv-loc", "trowexpanddiv-loc", "trowexpanddiv-layout", "trowexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDDIV, "TROWEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
-PTO_INTRINSIC(TROWEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDDIV, "TROWEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
+PTO_INTRINSIC(TROWEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
     PTO_STATIC_SIG(kTrowexpanddivSigs, Plain, "trowexpanddiv-loc", "trowexpanddiv-loc", "trowexpanddiv-layout", "trowexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDDIV, "TROWEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWEXPANDDIV, "TROWEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).AttrUnless(TESSERA_ATTR_NAME_HIGH_PRECISION, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
 
 // Row broadcast: each row of the full operand takes the maximum with the value (or 32-byte block) of that row in the other operand. dst(i,j) = max(s0(i,j), s1(i,j)); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-PTO_INTRINSIC(TROWEXPANDMAX, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+PTO_INTRINSIC(TROWEXPANDMAX, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
     PTO_STATIC_SIG(kTrowexpandmaxSigs, Plain, "trowexpandmax-loc", "trowexpandmax-loc", "trowexpandmax-layout", "trowexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDMAX, "TROWEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWEXPANDMAX, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDMAX, "TROWEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWEXPANDMAX, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
     PTO_STATIC_SIG(kTrowexpandmaxSigs, Plain, "trowexpandmax-loc", "trowexpandmax-loc", "trowexpandmax-layout", "trowexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDMAX, "TROWEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
-PTO_INTRINSIC(TROWEXPANDMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDMAX, "TROWEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+PTO_INTRINSIC(TROWEXPANDMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTrowexpandmaxSigs, Plain, "trowexpandmax-loc", "trowexpandmax-loc", "trowexpandmax-layout", "trowexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDMAX, "TROWEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
-PTO_INTRINSIC(TROWEXPANDMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDMAX, "TROWEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+PTO_INTRINSIC(TROWEXPANDMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
     PTO_STATIC_SIG(kTrowexpandmaxSigs, Plain, "trowexpandmax-loc", "trowexpandmax-loc", "trowexpandmax-layout", "trowexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDMAX, "TROWEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWEXPANDMAX, "TROWEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
 
 // Row broadcast: each row of the full operand takes the minimum with the value (or 32-byte block) of that row in the other operand. dst(i,j) = min(s0(i,j), s1(i,j)); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-PTO_INTRINSIC(TROWEXPANDMIN, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+PTO_INTRINSIC(TROWEXPANDMIN, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
     PTO_STATIC_SIG(kTrowexpandminSigs, Plain, "trowexpandmin-loc", "trowexpandmin-loc", "trowexpandmin-layout", "trowexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDMIN, "TROWEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWEXPANDMIN, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDMIN, "TROWEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWEXPANDMIN, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
     PTO_STATIC_SIG(kTrowexpandminSigs, Plain, "trowexpandmin-loc", "trowexpandmin-loc", "trowexpandmin-layout", "trowexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDMIN, "TROWEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
-PTO_INTRINSIC(TROWEXPANDMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDMIN, "TROWEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+PTO_INTRINSIC(TROWEXPANDMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTrowexpandminSigs, Plain, "trowexpandmin-loc", "trowexpandmin-loc", "trowexpandmin-layout", "trowexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDMIN, "TROWEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
-PTO_INTRINSIC(TROWEXPANDMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDMIN, "TROWEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+PTO_INTRINSIC(TROWEXPANDMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
     PTO_STATIC_SIG(kTrowexpandminSigs, Plain, "trowexpandmin-loc", "trowexpandmin-loc", "trowexpandmin-layout", "trowexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDMIN, "TROWEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWEXPANDMIN, "TROWEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
 
 // Row broadcast: each row of the full operand takes exp of the difference with the value (or 32-byte block) of that row in the other operand. dst(i,j) = exp(s0(i,j) - s1(i,j)); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(i, j mod n), n = its Cv (1 with src1Col = 1) (isa/reduce.md 1)
-PTO_INTRINSIC(TROWEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
+PTO_INTRINSIC(TROWEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp), (dst, src0, src1, tmp),
     PTO_STATIC_SIG(kTrowexpandexpdifSigs, Plain, "trowexpandexpdif-loc", "trowexpandexpdif-loc", "trowexpandexpdif-layout", "trowexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDEXPDIF, "TROWEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Issue();)
-PTO_INTRINSIC(TROWEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDEXPDIF, "TROWEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Issue();)
+PTO_INTRINSIC(TROWEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1, typename Tmp), (Dst, Src0, Src1, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src0 &src0, Src1 &src1, Tmp &tmp, Src1Col src1Col), (dst, src0, src1, tmp, src1Col),
     PTO_STATIC_SIG(kTrowexpandexpdifSigs, Plain, "trowexpandexpdif-loc", "trowexpandexpdif-loc", "trowexpandexpdif-layout", "trowexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDEXPDIF, "TROWEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
-PTO_INTRINSIC(TROWEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDEXPDIF, "TROWEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+PTO_INTRINSIC(TROWEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTrowexpandexpdifSigs, Plain, "trowexpandexpdif-loc", "trowexpandexpdif-loc", "trowexpandexpdif-layout", "trowexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDEXPDIF, "TROWEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
-PTO_INTRINSIC(TROWEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
+    pto_detail::Call(TESSERA_OP_TROWEXPANDEXPDIF, "TROWEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+PTO_INTRINSIC(TROWEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1, Src1Col src1Col), (dst, src0, src1, src1Col),
     PTO_STATIC_SIG(kTrowexpandexpdifSigs, Plain, "trowexpandexpdif-loc", "trowexpandexpdif-loc", "trowexpandexpdif-layout", "trowexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TROWEXPANDEXPDIF, "TROWEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
+    pto_detail::Call(TESSERA_OP_TROWEXPANDEXPDIF, "TROWEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Attr(TESSERA_ATTR_NAME_SRC1_COL, static_cast<int64_t>(src1Col)).Issue();)
 
 // Column broadcast: each row of the full operand adds row 0 of the other operand. dst(i,j) = s0(i,j) + s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLEXPANDADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TCOLEXPANDADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTcolexpandaddSigs, Plain, "tcolexpandadd-loc", "tcolexpandadd-loc", "tcolexpandadd-layout", "tcolexpandadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLEXPANDADD, "TCOLEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLEXPANDADD, "TCOLEXPANDADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Column broadcast: each row of the full operand subtracts row 0 of the other operand. dst(i,j) = s0(i,j) - s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLEXPANDSUB, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TCOLEXPANDSUB, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTcolexpandsubSigs, Plain, "tcolexpandsub-loc", "tcolexpandsub-loc", "tcolexpandsub-layout", "tcolexpandsub-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLEXPANDSUB, "TCOLEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLEXPANDSUB, "TCOLEXPANDSUB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Column broadcast: each row of the full operand multiplies by row 0 of the other operand. dst(i,j) = s0(i,j) * s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLEXPANDMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TCOLEXPANDMUL, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTcolexpandmulSigs, Plain, "tcolexpandmul-loc", "tcolexpandmul-loc", "tcolexpandmul-layout", "tcolexpandmul-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLEXPANDMUL, "TCOLEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLEXPANDMUL, "TCOLEXPANDMUL", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Column broadcast: each row of the full operand divides by row 0 of the other operand. dst(i,j) = s0(i,j) / s1(i,j); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TCOLEXPANDDIV, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src0, typename Src1), (PrecisionType, Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTcolexpanddivSigs, Plain, "tcolexpanddiv-loc", "tcolexpanddiv-loc", "tcolexpanddiv-layout", "tcolexpanddiv-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLEXPANDDIV, "TCOLEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLEXPANDDIV, "TCOLEXPANDDIV", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Column broadcast: each row of the full operand takes the maximum with row 0 of the other operand. dst(i,j) = max(s0(i,j), s1(i,j)); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLEXPANDMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TCOLEXPANDMAX, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTcolexpandmaxSigs, Plain, "tcolexpandmax-loc", "tcolexpandmax-loc", "tcolexpandmax-layout", "tcolexpandmax-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLEXPANDMAX, "TCOLEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLEXPANDMAX, "TCOLEXPANDMAX", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Column broadcast: each row of the full operand takes the minimum with row 0 of the other operand. dst(i,j) = min(s0(i,j), s1(i,j)); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLEXPANDMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TCOLEXPANDMIN, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTcolexpandminSigs, Plain, "tcolexpandmin-loc", "tcolexpandmin-loc", "tcolexpandmin-layout", "tcolexpandmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLEXPANDMIN, "TCOLEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLEXPANDMIN, "TCOLEXPANDMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Column broadcast: each row of the full operand takes exp of the difference with row 0 of the other operand. dst(i,j) = exp(s0(i,j) - s1(i,j)); for the full operand s(i,j) = src(i,j), for the broadcast operand s(i,j) = src(0,j) (isa/reduce.md 1)
-PTO_INTRINSIC(TCOLEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+PTO_INTRINSIC(TCOLEXPANDEXPDIF, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
     PTO_STATIC_SIG(kTcolexpandexpdifSigs, Plain, "tcolexpandexpdif-loc", "tcolexpandexpdif-loc", "tcolexpandexpdif-layout", "tcolexpandexpdif-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCOLEXPANDEXPDIF, "TCOLEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TCOLEXPANDEXPDIF, "TCOLEXPANDEXPDIF", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Adds neighbouring pairs of each row into the lower half of dst's row and zeroes the upper half. dst(i,k) = src(i,2k) + src(i,2k+1) for k < floor(C/2); dst(i,k) = +0 for the other k < C, C = dst.Cv; cpu only: for odd C dst(i,(C-1)/2) = src(i,C-1) + 0 (isa/reduce.md 1)
-PTO_INTRINSIC(TPAIRREDUCESUM, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
+PTO_INTRINSIC(TPAIRREDUCESUM, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src), (dst, src),
     PTO_STATIC_SIG(kTpairreducesumSigs, Plain, "tpairreducesum-loc", "tpairreducesum-loc", "tpairreducesum-layout", "tpairreducesum-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TPAIRREDUCESUM, "TPAIRREDUCESUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
+    pto_detail::Call(TESSERA_OP_TPAIRREDUCESUM, "TPAIRREDUCESUM", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Issue();)
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

@@ -11,124 +11,124 @@ namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 
 // Adds a scalar. dst(i,j) = src(i,j) + s (isa/scalar.md 1)
-PTO_INTRINSIC(TADDS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TADDS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTaddsSigs, Plain, "tadds-loc", "tadds-loc", "tadds-layout", "tadds-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TADDS, "TADDS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TADDS, "TADDS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 // Tile plus scalar plus tile. dst(i,j) = (src0(i,j) + s) + src1(i,j) (isa/scalar.md 1)
-PTO_INTRINSIC(TADDSC, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, detail::ScalarOf<typename Src0::DType> scalar, Src1 &src1), (dst, src0, scalar, src1),
+PTO_INTRINSIC(TADDSC, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, pto_detail::ScalarOf<typename Src0::DType> scalar, Src1 &src1), (dst, src0, scalar, src1),
     PTO_STATIC_SIG(kTaddscSigs, Plain, "taddsc-loc", "taddsc-loc", "taddsc-layout", "taddsc-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TADDSC, "TADDSC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src0::DType>(scalar)).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TADDSC, "TADDSC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src0::DType>(scalar)).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Bitwise AND with a scalar. dst(i,j) = src(i,j) & s (isa/scalar.md 1)
-PTO_INTRINSIC(TANDS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TANDS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTandsSigs, Plain, "tands-loc", "tands-loc", "tands-layout", "tands-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TANDS, "TANDS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TANDS, "TANDS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 // Adds a scaled tile to the destination, which is read and written. dst(i,j) = dst(i,j) + src(i,j) * s (isa/scalar.md 3)
-PTO_INTRINSIC(TAXPY, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TAXPY, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTaxpySigs, Plain, "taxpy-loc", "taxpy-loc", "taxpy-layout", "taxpy-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TAXPY, "TAXPY", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TAXPY, "TAXPY", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 // Compares with a scalar; one bit per element into a mask (elementwise.md, 4). bit j mod 8 of mask byte (i, j / 8) = src(i,j) <cmpMode> s; where the byte lies: elementwise.md, 4 (isa/scalar.md 3)
-PTO_INTRINSIC(TCMPS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar, CmpMode cmpMode), (dst, src, scalar, cmpMode),
+PTO_INTRINSIC(TCMPS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar, CmpMode cmpMode), (dst, src, scalar, cmpMode),
     PTO_STATIC_SIG(kTcmpsSigs, Plain, "tcmps-loc", "tcmps-loc", "tcmps-layout", "tcmps-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TCMPS, "TCMPS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).AttrUnless(TESSERA_ATTR_NAME_CMP_MODE, cmpMode, CmpMode::EQ).Issue();)
+    pto_detail::Call(TESSERA_OP_TCMPS, "TCMPS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).AttrUnless(TESSERA_ATTR_NAME_CMP_MODE, cmpMode, CmpMode::EQ).Issue();)
 
 // Divides by a scalar, or a scalar by the tile: the operand order says which. dst(i,j) = src(i,j) / s; with the scalar first: dst(i,j) = s / src(i,j) (isa/scalar.md 3)
-PTO_INTRINSIC(TDIVS, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TDIVS, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTdivsSigs, Plain, "tdivs-loc", "tdivs-loc", "tdivs-layout", "tdivs-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TDIVS, "TDIVS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
-PTO_INTRINSIC(TDIVS, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, detail::ScalarOf<typename Src::DType> scalar, Src &src), (dst, scalar, src),
+    pto_detail::Call(TESSERA_OP_TDIVS, "TDIVS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
+PTO_INTRINSIC(TDIVS, (auto PrecisionType = DivAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, pto_detail::ScalarOf<typename Src::DType> scalar, Src &src), (dst, scalar, src),
     PTO_STATIC_SIG(kTdivsSigs, ScalarFirst, "tdivs-loc", "tdivs-loc", "tdivs-layout", "tdivs-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TDIVS, "TDIVS", where, TESSERA_FORM_SCALAR_FIRST).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TDIVS, "TDIVS", where, TESSERA_FORM_SCALAR_FIRST).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Tile(TESSERA_ROLE_SRC, src).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, DivAlgorithm::DEFAULT).Issue();)
 
 // Every element of the valid region (in Mat: of the declared area) becomes the scalar. dst(i,j) = s (isa/scalar.md 3)
-PTO_INTRINSIC(TEXPANDS, (typename Dst), (Dst), (detail::IsTile<Dst>), (Dst &dst, detail::ScalarOf<typename Dst::DType> scalar), (dst, scalar),
+PTO_INTRINSIC(TEXPANDS, (typename Dst), (Dst), (pto_detail::IsTile<Dst>), (Dst &dst, pto_detail::ScalarOf<typename Dst::DType> scalar), (dst, scalar),
     PTO_STATIC_SIG(kTexpandsSigs, Plain, "texpands-loc", "texpands-loc", "texpands-layout", "texpands-dtype", {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TEXPANDS, "TEXPANDS", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Dst::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TEXPANDS, "TEXPANDS", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Dst::DType>(scalar)).Issue();)
 
 // Truncated remainder by a scalar. dst(i,j) = src(i,j) - trunc(src(i,j) / s) * s (isa/scalar.md 1)
-PTO_INTRINSIC(TFMODS, (auto PrecisionType = FmodSAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TFMODS, (auto PrecisionType = FmodSAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTfmodsSigs, Plain, "tfmods-loc", "tfmods-loc", "tfmods-layout", "tfmods-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TFMODS, "TFMODS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, FmodSAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TFMODS, "TFMODS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, FmodSAlgorithm::DEFAULT).Issue();)
 
 // ReLU with one slope for all elements. dst(i,j) = src(i,j) > 0 ? src(i,j) : s * src(i,j) (isa/scalar.md 2)
-PTO_INTRINSIC(TLRELU, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TLRELU, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTlreluSigs, Plain, "tlrelu-loc", "tlrelu-loc", "tlrelu-layout", "tlrelu-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TLRELU, "TLRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TLRELU, "TLRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 // Larger of element and scalar. dst(i,j) = max(src(i,j), s) (isa/scalar.md 1)
-PTO_INTRINSIC(TMAXS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TMAXS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTmaxsSigs, Plain, "tmaxs-loc", "tmaxs-loc", "tmaxs-layout", "tmaxs-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TMAXS, "TMAXS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TMAXS, "TMAXS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 // Smaller of element and scalar. dst(i,j) = min(src(i,j), s) (isa/scalar.md 1)
-PTO_INTRINSIC(TMINS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TMINS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTminsSigs, Plain, "tmins-loc", "tmins-loc", "tmins-layout", "tmins-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TMINS, "TMINS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TMINS, "TMINS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 // Multiplies by a scalar. dst(i,j) = src(i,j) * s (isa/scalar.md 1)
-PTO_INTRINSIC(TMULS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TMULS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTmulsSigs, Plain, "tmuls-loc", "tmuls-loc", "tmuls-layout", "tmuls-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TMULS, "TMULS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TMULS, "TMULS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 // Bitwise OR with a scalar. dst(i,j) = src(i,j) | s (isa/scalar.md 1)
-PTO_INTRINSIC(TORS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TORS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTorsSigs, Plain, "tors-loc", "tors-loc", "tors-layout", "tors-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TORS, "TORS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TORS, "TORS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 // Power with a scalar exponent. dst(i,j) = src(i,j) ^ s (isa/scalar.md 1)
-PTO_INTRINSIC(TPOWS, (auto PrecisionType = PowAlgorithm::DEFAULT, typename Dst, typename Src, typename Tmp), (PrecisionType, Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar, Tmp &tmp), (dst, src, scalar, tmp),
+PTO_INTRINSIC(TPOWS, (auto PrecisionType = PowAlgorithm::DEFAULT, typename Dst, typename Src, typename Tmp), (PrecisionType, Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar, Tmp &tmp), (dst, src, scalar, tmp),
     PTO_STATIC_SIG(kTpowsSigs, Plain, "tpows-loc", "tpows-loc", "tpows-layout", "tpows-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TPOWS, "TPOWS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, PowAlgorithm::DEFAULT).Issue();)
-PTO_INTRINSIC(TPOWS, (auto PrecisionType = PowAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+    pto_detail::Call(TESSERA_OP_TPOWS, "TPOWS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, PowAlgorithm::DEFAULT).Issue();)
+PTO_INTRINSIC(TPOWS, (auto PrecisionType = PowAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTpowsSigs, Plain, "tpows-loc", "tpows-loc", "tpows-layout", "tpows-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TPOWS, "TPOWS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, PowAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TPOWS, "TPOWS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, PowAlgorithm::DEFAULT).Issue();)
 
 // Floored remainder by a scalar. dst(i,j) = src(i,j) - floor(src(i,j) / s) * s (isa/scalar.md 1)
-PTO_INTRINSIC(TREMS, (auto PrecisionType = RemSAlgorithm::DEFAULT, typename Dst, typename Src, typename Tmp), (PrecisionType, Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar, Tmp &tmp), (dst, src, scalar, tmp),
+PTO_INTRINSIC(TREMS, (auto PrecisionType = RemSAlgorithm::DEFAULT, typename Dst, typename Src, typename Tmp), (PrecisionType, Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar, Tmp &tmp), (dst, src, scalar, tmp),
     PTO_STATIC_SIG(kTremsSigs, Plain, "trems-loc", "trems-loc", "trems-layout", "trems-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TREMS, "TREMS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RemSAlgorithm::DEFAULT).Issue();)
-PTO_INTRINSIC(TREMS, (auto PrecisionType = RemSAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+    pto_detail::Call(TESSERA_OP_TREMS, "TREMS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RemSAlgorithm::DEFAULT).Issue();)
+PTO_INTRINSIC(TREMS, (auto PrecisionType = RemSAlgorithm::DEFAULT, typename Dst, typename Src), (PrecisionType, Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTremsSigs, Plain, "trems-loc", "trems-loc", "trems-layout", "trems-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TREMS, "TREMS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RemSAlgorithm::DEFAULT).Issue();)
+    pto_detail::Call(TESSERA_OP_TREMS, "TREMS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).AttrUnless(TESSERA_ATTR_NAME_PRECISION_MODE, PrecisionType, RemSAlgorithm::DEFAULT).Issue();)
 
 // Picks src where the mask bit is 1, the scalar where it is 0; bits are copied. dst(i,j) = bit j mod W of mask(i, j / W) ? src(i,j) : s; W = bits of mask's type (isa/scalar.md 3)
-PTO_INTRINSIC(TSELS, (typename Dst, typename Mask, typename Src, typename Tmp), (Dst, Mask, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Mask &mask, Src &src, Tmp &tmp, detail::ScalarOf<typename Src::DType> scalar), (dst, mask, src, tmp, scalar),
+PTO_INTRINSIC(TSELS, (typename Dst, typename Mask, typename Src, typename Tmp), (Dst, Mask, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Mask &mask, Src &src, Tmp &tmp, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, mask, src, tmp, scalar),
     PTO_STATIC_SIG(kTselsSigs, Plain, "tsels-loc", "tsels-loc", "tsels-layout", "tsels-dtype", {TESSERA_ROLE_MASK, Mask::Info}, {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSELS, "TSELS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_MASK, mask).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
-PTO_INTRINSIC(TSELS, (typename Dst, typename Mask, typename Src), (Dst, Mask, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Mask &mask, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, mask, src, scalar),
+    pto_detail::Call(TESSERA_OP_TSELS, "TSELS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_MASK, mask).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+PTO_INTRINSIC(TSELS, (typename Dst, typename Mask, typename Src), (Dst, Mask, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Mask &mask, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, mask, src, scalar),
     PTO_STATIC_SIG(kTselsSigs, Plain, "tsels-loc", "tsels-loc", "tsels-layout", "tsels-dtype", {TESSERA_ROLE_MASK, Mask::Info}, {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSELS, "TSELS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_MASK, mask).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TSELS, "TSELS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_MASK, mask).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 // Left shift by one count. dst(i,j) = src(i,j) << (s mod W) (isa/scalar.md 1)
-PTO_INTRINSIC(TSHLS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TSHLS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTshlsSigs, Plain, "tshls-loc", "tshls-loc", "tshls-layout", "tshls-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSHLS, "TSHLS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TSHLS, "TSHLS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 // Right shift by one count; arithmetic for signed types, logical for unsigned. dst(i,j) = src(i,j) >> (s mod W) (isa/scalar.md 1)
-PTO_INTRINSIC(TSHRS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TSHRS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTshrsSigs, Plain, "tshrs-loc", "tshrs-loc", "tshrs-layout", "tshrs-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSHRS, "TSHRS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TSHRS, "TSHRS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 // Subtracts a scalar. dst(i,j) = src(i,j) - s (isa/scalar.md 1)
-PTO_INTRINSIC(TSUBS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+PTO_INTRINSIC(TSUBS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTsubsSigs, Plain, "tsubs-loc", "tsubs-loc", "tsubs-layout", "tsubs-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSUBS, "TSUBS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TSUBS, "TSUBS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 // Tile minus scalar plus tile. dst(i,j) = (src0(i,j) - s) + src1(i,j) (isa/scalar.md 1)
-PTO_INTRINSIC(TSUBSC, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (detail::IsTile<Dst> && detail::IsTile<Src1>), (Dst &dst, Src0 &src0, detail::ScalarOf<typename Src0::DType> scalar, Src1 &src1), (dst, src0, scalar, src1),
+PTO_INTRINSIC(TSUBSC, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, pto_detail::ScalarOf<typename Src0::DType> scalar, Src1 &src1), (dst, src0, scalar, src1),
     PTO_STATIC_SIG(kTsubscSigs, Plain, "tsubsc-loc", "tsubsc-loc", "tsubsc-layout", "tsubsc-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TSUBSC, "TSUBSC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src0::DType>(scalar)).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+    pto_detail::Call(TESSERA_OP_TSUBSC, "TSUBSC", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src0::DType>(scalar)).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
 // Bitwise exclusive OR with a scalar. dst(i,j) = src(i,j) ^ s (isa/scalar.md 1)
-PTO_INTRINSIC(TXORS, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (detail::IsTile<Dst> && detail::IsTile<Tmp>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar, Tmp &tmp), (dst, src, scalar, tmp),
+PTO_INTRINSIC(TXORS, (typename Dst, typename Src, typename Tmp), (Dst, Src, Tmp), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar, Tmp &tmp), (dst, src, scalar, tmp),
     PTO_STATIC_SIG(kTxorsSigs, Plain, "txors-loc", "txors-loc", "txors-layout", "txors-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TXORS, "TXORS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Tile(TESSERA_ROLE_TMP, tmp, detail::RunsOn(0x2)).Issue();)
-PTO_INTRINSIC(TXORS, (typename Dst, typename Src), (Dst, Src), (detail::IsTile<Dst> && detail::IsTile<Src>), (Dst &dst, Src &src, detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
+    pto_detail::Call(TESSERA_OP_TXORS, "TXORS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x2)).Issue();)
+PTO_INTRINSIC(TXORS, (typename Dst, typename Src), (Dst, Src), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src>), (Dst &dst, Src &src, pto_detail::ScalarOf<typename Src::DType> scalar), (dst, src, scalar),
     PTO_STATIC_SIG(kTxorsSigs, Plain, "txors-loc", "txors-loc", "txors-layout", "txors-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_DST, Dst::Info});
-    detail::Call(TESSERA_OP_TXORS, "TXORS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
+    pto_detail::Call(TESSERA_OP_TXORS, "TXORS", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Src::DType>(scalar)).Issue();)
 
 } // namespace PTO_PROFILE_NAMESPACE
 } // namespace pto

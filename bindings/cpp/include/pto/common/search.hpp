@@ -7,7 +7,7 @@
 #include <pto/common/signatures.hpp>
 
 namespace pto {
-namespace model {
+namespace pto_model {
 
 // At which step the last signature fell away.
 enum class Miss { Profile, Loc, Layout, Dtype, None };
@@ -87,7 +87,7 @@ constexpr Miss FindSig(const Condition (&sigs)[kSigs], Profile profile, Form for
     return furthest;
 }
 
-} // namespace model
+} // namespace pto_model
 } // namespace pto
 
 #endif

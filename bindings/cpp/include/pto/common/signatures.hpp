@@ -8,7 +8,7 @@
 #include <pto/common/type.hpp>
 
 namespace pto {
-namespace model {
+namespace pto_model {
 
 enum class Form { Plain, ScalarQuant, VectorQuant, Fill, Tmp, Indexed, IndexedOut, TwoWindows, OneSource, NoIndex, ScalarFirst, Window, Valued, Compare, Mask, Blocks, Lists, ListsTmpOut };
 
@@ -723,7 +723,7 @@ inline constexpr const auto &kTscatterColsSigs = kTgatherRowsSigs;
 
 inline constexpr const auto &kTscatterRowsSigs = kTgatherRowsSigs;
 
-} // namespace model
+} // namespace pto_model
 } // namespace pto
 
 #endif

@@ -11,7 +11,7 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 // Valid rows and columns: a constant where the type fixes them, else a value. -1 is not set yet.
 template <int Extent>
@@ -48,18 +48,18 @@ inline void SetExtent(int &extent, int64_t value, int64_t type, int64_t declared
     extent = static_cast<int>(value);
 }
 
-} // namespace detail
+} // namespace pto_detail
 
 // A tile. RowValid and ColValid of -1 are set when the tile is made, or later with SetValidRow and SetValidCol.
 template <TileType Loc_, typename T, int Rows_, int Cols_, BLayout Outer = BLayout::RowMajor, int RowValid = Rows_,
           int ColValid = Cols_, SLayout Inner = SLayout::NoneBox, int Fractal = 512, auto Pad = PadValue::Null,
           CompactMode Compact_ = CompactMode::Null>
-class Tile : public detail::ValidRegion<RowValid, ColValid> {
-    static_assert(detail::ElemOf<T>::known, "tile-dtype: this is no element type of the tile model");
+class Tile : public pto_detail::ValidRegion<RowValid, ColValid> {
+    static_assert(pto_detail::ElemOf<T>::known, "tile-dtype: this is no element type of the tile model");
     // On a2a3 and a5 a Left tile has the profile's outer order, whatever is written (syntax.md 3).
     static constexpr bool kUsualOrder = kStaticProfile && kProfile != Profile::Cpu && Loc_ == TileType::Left;
 
-    using Region = detail::ValidRegion<RowValid, ColValid>;
+    using Region = pto_detail::ValidRegion<RowValid, ColValid>;
 
 public:
     using DType = T;
@@ -72,12 +72,12 @@ public:
     static constexpr int ValidRow = RowValid;
     static constexpr int ValidCol = ColValid;
     static constexpr BLayout BFractal =
-        kUsualOrder ? detail::kUsual[static_cast<int>(kProfile)][static_cast<int>(TileType::Left)].outer : Outer;
+        kUsualOrder ? pto_detail::kUsual[static_cast<int>(kProfile)][static_cast<int>(TileType::Left)].outer : Outer;
     static constexpr SLayout SFractal = Inner;
     static constexpr int SFractalSize = Fractal;
     static constexpr PadValue PadVal = static_cast<PadValue>(Pad);
     static constexpr CompactMode Compact = Compact_;
-    static constexpr detail::TileInfo Info{Loc_,     detail::ElemOf<T>::tag, detail::ElemOf<T>::bits, Rows_,
+    static constexpr pto_detail::TileInfo Info{Loc_,     pto_detail::ElemOf<T>::tag, pto_detail::ElemOf<T>::bits, Rows_,
                                            Cols_,    RowValid,               ColValid,                BFractal,
                                            SFractal, Fractal,                PadVal,                  Compact_};
     PTO_STATIC_TILE(Info);
@@ -103,18 +103,18 @@ public:
     }
     // A copy lies where the other tile does, also if that has no storage yet.
     Tile(const Tile &other)
-        : Region(detail::Access::Shared(other)), data_(other.data_), kAligned_(other.kAligned_)
+        : Region(pto_detail::Access::Shared(other)), data_(other.data_), kAligned_(other.kAligned_)
     {}
     Tile &operator=(const Tile &other)
     {
-        Region::operator=(detail::Access::Shared(other));
+        Region::operator=(pto_detail::Access::Shared(other));
         data_ = other.data_;
         kAligned_ = other.kAligned_;
         return *this;
     }
 
-    void SetValidRow(int64_t rows) { detail::SetExtent(this->RowMaskInternal, rows, RowValid, Rows_, "rows"); }
-    void SetValidCol(int64_t cols) { detail::SetExtent(this->ColMaskInternal, cols, ColValid, Cols_, "columns"); }
+    void SetValidRow(int64_t rows) { pto_detail::SetExtent(this->RowMaskInternal, rows, RowValid, Rows_, "rows"); }
+    void SetValidCol(int64_t cols) { pto_detail::SetExtent(this->ColMaskInternal, cols, ColValid, Cols_, "columns"); }
     void SetValidShape(int64_t rows, int64_t cols)
     {
         SetValidRow(rows);
@@ -144,12 +144,12 @@ public:
     // through it cannot be seen, so from the first call on all declared bytes count as defined (cpp.md 4).
     T *&data()
     {
-        detail::Access::Expose(*this);
+        pto_detail::Access::Expose(*this);
         return data_;
     }
     T *const &data() const
     {
-        detail::Access::Touch(*this);
+        pto_detail::Access::Touch(*this);
         return data_;
     }
 
@@ -166,12 +166,12 @@ public:
     // One element of the declared area by its place in storage, or by its coordinates.
     T GetValue(uint32_t offset) const
     {
-        detail::Access::Touch(*this);
+        pto_detail::Access::Touch(*this);
         return GetProperDataPart(data_, offset);
     }
     void SetValue(uint32_t offset, T value)
     {
-        detail::Access::Expose(*this);
+        pto_detail::Access::Expose(*this);
         SetProperDataPart(data_, offset, value);
     }
     T GetValue(int64_t row, int64_t col) const { return GetElement(row, col); }
@@ -181,31 +181,31 @@ public:
     T GetElement(int64_t row, int64_t col) const
     {
         if constexpr (IsTwinType<T>()) {
-            detail::Access::Touch(*this);
+            pto_detail::Access::Touch(*this);
             return GetProperDataPart(data_, static_cast<std::size_t>(Offset(row, col)));
         } else {
             T value{};
-            detail::Access::Element(*this, row, col, &value, tessera_read_element);
+            pto_detail::Access::Element(*this, row, col, &value, tessera_read_element);
             return value;
         }
     }
     void SetElement(int64_t row, int64_t col, T value)
     {
         if constexpr (IsTwinType<T>()) {
-            detail::Access::Expose(*this);
+            pto_detail::Access::Expose(*this);
             SetProperDataPart(data_, static_cast<std::size_t>(Offset(row, col)), value);
         } else {
-            detail::Access::Element(*this, row, col, &value, tessera_write_element);
+            pto_detail::Access::Element(*this, row, col, &value, tessera_write_element);
         }
     }
     void AddToElement(int64_t row, int64_t col, T value)
     {
-        detail::Access::Expose(*this);
-        detail::AtomicAdd(data_, static_cast<std::size_t>(Offset(row, col)), value);
+        pto_detail::Access::Expose(*this);
+        pto_detail::AtomicAdd(data_, static_cast<std::size_t>(Offset(row, col)), value);
     }
 
 private:
-    friend struct detail::Access;
+    friend struct pto_detail::Access;
 
     mutable T *data_ = nullptr;
     bool kAligned_ = false;
@@ -219,7 +219,7 @@ private:
     using name##Compact = Tile<TileType::loc, T, Rows, Cols, outer, RowValid, ColValid, SLayout::inner, fractal,         \
                                PadValue::Null, CompactMode::Normal>
 
-PTO_TILE_ALIAS(TileLeft, Left, detail::LeftOrder(), RowMajor, 512);
+PTO_TILE_ALIAS(TileLeft, Left, pto_detail::LeftOrder(), RowMajor, 512);
 PTO_TILE_ALIAS(TileRight, Right, BLayout::RowMajor, ColMajor, 512);
 PTO_TILE_ALIAS(TileAcc, Acc, BLayout::ColMajor, RowMajor, 1024);
 PTO_TILE_ALIAS(TileLeftScale, ScaleLeft, BLayout::RowMajor, RowMajor, 32);

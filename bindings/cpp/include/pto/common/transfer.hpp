@@ -8,7 +8,7 @@
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
-namespace detail {
+namespace pto_detail {
 
 template <typename Global>
 constexpr TileInfo ViewInfo()
@@ -117,66 +117,66 @@ inline Tiles LoadIndices(const Index &view)
     return tile;
 }
 
-} // namespace detail
+} // namespace pto_detail
 
 // The view into the tile's valid region; the padding is filled where the tile's pad is not Null.
 PTO_INTRINSIC(TLOAD, (typename TileT, typename Global), (TileT, Global),
-              (detail::IsTileData<TileT> && detail::IsView<Global>), (TileT &dst, const Global &src), (dst, src),
-              PTO_STATIC_FLOW("tload", kTloadSigs, detail::Form::Plain, detail::ViewInfo<Global>(), TileT::Info);
-              const detail::Run run("TLOAD", where);
-              detail::Load(dst, detail::LoadView(src));)
+              (pto_detail::IsTileData<TileT> && pto_detail::IsView<Global>), (TileT &dst, const Global &src), (dst, src),
+              PTO_STATIC_FLOW("tload", kTloadSigs, pto_detail::Form::Plain, pto_detail::ViewInfo<Global>(), TileT::Info);
+              const pto_detail::Run run("TLOAD", where);
+              pto_detail::Load(dst, pto_detail::LoadView(src));)
 // The window of the tile's valid size that starts at element (row, col) of the view (isa/memory.md 6).
-PTO_INTRINSIC(TLOAD, (typename TileT, typename Global), (TileT, Global), (detail::IsTile<TileT> && detail::IsView<Global>),
+PTO_INTRINSIC(TLOAD, (typename TileT, typename Global), (TileT, Global), (pto_detail::IsTile<TileT> && pto_detail::IsView<Global>),
               (TileT &dst, const Global &src, int64_t row, int64_t col), (dst, src, row, col),
-              detail::Call(TESSERA_OP_TLOAD, "TLOAD", where, TESSERA_FORM_WINDOW)
+              pto_detail::Call(TESSERA_OP_TLOAD, "TLOAD", where, TESSERA_FORM_WINDOW)
                   .Dst(dst)
                   .At(row, col)
-                  .Transfer(detail::LoadView(src));)
+                  .Transfer(pto_detail::LoadView(src));)
 // The padding becomes the value.
 PTO_INTRINSIC(TLOAD, (typename TileT, typename Global, typename Fill), (TileT, Global, Fill),
-              (detail::IsScalar<Fill> && detail::IsView<Global>), (TileT &dst, const Global &src, Fill pad), (dst, src, pad),
-              detail::Call(TESSERA_OP_TLOAD, "TLOAD", where)
+              (pto_detail::IsScalar<Fill> && pto_detail::IsView<Global>), (TileT &dst, const Global &src, Fill pad), (dst, src, pad),
+              pto_detail::Call(TESSERA_OP_TLOAD, "TLOAD", where)
                   .Dst(dst)
                   .Scalar(TESSERA_ROLE_FILL, pad)
                   .Attr(TESSERA_ATTR_NAME_PAD_MODE, 1)
-                  .Transfer(detail::LoadView(src));)
+                  .Transfer(pto_detail::LoadView(src));)
 // The dense array behind a pointer.
-PTO_INTRINSIC(TLOAD, (typename Conv), (Conv), (detail::IsConvTile<Conv>), (Conv &dst, const typename Conv::DType *src), (dst, src),
-              const detail::Run run("TLOAD", where);
-              detail::LoadConv(dst, detail::DenseOf(dst, src));)
+PTO_INTRINSIC(TLOAD, (typename Conv), (Conv), (pto_detail::IsConvTile<Conv>), (Conv &dst, const typename Conv::DType *src), (dst, src),
+              const pto_detail::Run run("TLOAD", where);
+              pto_detail::LoadConv(dst, pto_detail::DenseOf(dst, src));)
 
 // Reads a view ahead of its use, through a tile.
 PTO_INTRINSIC(TPREFETCH, (typename TileT, typename Global), (TileT, Global),
-              (detail::IsTile<TileT> && detail::IsView<Global>), (TileT &dst, const Global &src), (dst, src),
-              detail::Call(TESSERA_OP_TPREFETCH, "TPREFETCH", where).Dst(dst).Transfer(detail::LoadView(src));)
+              (pto_detail::IsTile<TileT> && pto_detail::IsView<Global>), (TileT &dst, const Global &src), (dst, src),
+              pto_detail::Call(TESSERA_OP_TPREFETCH, "TPREFETCH", where).Dst(dst).Transfer(pto_detail::LoadView(src));)
 
 // The tile's valid region into the view, by itself, with a quantization parameter, as
 // a window, and with a parameter for each column. AtomicAdd
 // adds to what is there. What has no defined value is written as 0, with a warning. A phase, if there is one, comes first.
 #define PTO_STORES(types, given)                                                                                         \
     PTO_INTRINSIC(TSTORE, (PTO_LIST types, AtomicType atomic = AtomicType::AtomicNone, ReluPreMode relu = ReluPreMode::NoRelu),  \
-                  (PTO_LIST given, atomic, relu), (detail::IsTileData<TileT> && detail::IsView<Global>),                 \
-                  (const Global &dst, TileT &src), (dst, src), detail::CheckStore<TileT, Global>();                      \
-                  detail::Call(TESSERA_OP_TSTORE, "TSTORE", where)                                                       \
+                  (PTO_LIST given, atomic, relu), (pto_detail::IsTileData<TileT> && pto_detail::IsView<Global>),                 \
+                  (const Global &dst, TileT &src), (dst, src), pto_detail::CheckStore<TileT, Global>();                      \
+                  pto_detail::Call(TESSERA_OP_TSTORE, "TSTORE", where)                                                       \
                       .Src(src)                                                                                          \
                       .AttrUnless(TESSERA_ATTR_NAME_ATOMIC_TYPE, atomic, AtomicType::AtomicNone)                         \
                       .Relu(relu)                                                                                        \
                       .Transfer(dst.Describe());)                                                                        \
     PTO_INTRINSIC(TSTORE, (PTO_LIST types, AtomicType atomic = AtomicType::AtomicNone, ReluPreMode relu = ReluPreMode::NoRelu),  \
-                  (PTO_LIST given, atomic, relu), (detail::IsTile<TileT> && detail::IsView<Global>),                     \
+                  (PTO_LIST given, atomic, relu), (pto_detail::IsTile<TileT> && pto_detail::IsView<Global>),                     \
                   (const Global &dst, TileT &src, uint64_t preQuantScalar), (dst, src, preQuantScalar),                  \
-                  detail::CheckWritten<Global>();                                                                        \
-                  detail::Call(TESSERA_OP_TSTORE, "TSTORE", where, TESSERA_FORM_SCALAR_QUANT)                            \
+                  pto_detail::CheckWritten<Global>();                                                                        \
+                  pto_detail::Call(TESSERA_OP_TSTORE, "TSTORE", where, TESSERA_FORM_SCALAR_QUANT)                            \
                       .Src(src)                                                                                          \
                       .Quant(preQuantScalar)                                                                             \
                       .AttrUnless(TESSERA_ATTR_NAME_ATOMIC_TYPE, atomic, AtomicType::AtomicNone)                         \
                       .Relu(relu)                                                                                        \
                       .Transfer(dst.Describe());)                                                                        \
     PTO_INTRINSIC(TSTORE, (PTO_LIST types, AtomicType atomic = AtomicType::AtomicNone, ReluPreMode relu = ReluPreMode::NoRelu),  \
-                  (PTO_LIST given, atomic, relu), (detail::IsTile<TileT> && detail::IsView<Global>),                     \
+                  (PTO_LIST given, atomic, relu), (pto_detail::IsTile<TileT> && pto_detail::IsView<Global>),                     \
                   (const Global &dst, TileT &src, int64_t row, int64_t col), (dst, src, row, col),                       \
-                  detail::CheckWritten<Global>();                                                                        \
-                  detail::Call(TESSERA_OP_TSTORE, "TSTORE", where, TESSERA_FORM_WINDOW)                                  \
+                  pto_detail::CheckWritten<Global>();                                                                        \
+                  pto_detail::Call(TESSERA_OP_TSTORE, "TSTORE", where, TESSERA_FORM_WINDOW)                                  \
                       .Src(src)                                                                                          \
                       .At(row, col)                                                                                      \
                       .AttrUnless(TESSERA_ATTR_NAME_ATOMIC_TYPE, atomic, AtomicType::AtomicNone)                         \
@@ -184,9 +184,9 @@ PTO_INTRINSIC(TPREFETCH, (typename TileT, typename Global), (TileT, Global),
                       .Transfer(dst.Describe());)                                                                        \
     PTO_INTRINSIC(TSTORE_FP, (PTO_LIST types, typename Fp, AtomicType atomic = AtomicType::AtomicNone,                   \
                               ReluPreMode relu = ReluPreMode::NoRelu),                                                   \
-                  (PTO_LIST given, Fp, atomic, relu), (detail::IsTile<Fp> && detail::IsView<Global>),                    \
-                  (const Global &dst, TileT &src, Fp &fp), (dst, src, fp), detail::CheckWritten<Global>();               \
-                  detail::Call(TESSERA_OP_TSTORE_FP, "TSTORE_FP", where, TESSERA_FORM_VECTOR_QUANT)                      \
+                  (PTO_LIST given, Fp, atomic, relu), (pto_detail::IsTile<Fp> && pto_detail::IsView<Global>),                    \
+                  (const Global &dst, TileT &src, Fp &fp), (dst, src, fp), pto_detail::CheckWritten<Global>();               \
+                  pto_detail::Call(TESSERA_OP_TSTORE_FP, "TSTORE_FP", where, TESSERA_FORM_VECTOR_QUANT)                      \
                       .Src(src)                                                                                          \
                       .Fp(fp)                                                                                            \
                       .AttrUnless(TESSERA_ATTR_NAME_ATOMIC_TYPE, atomic, AtomicType::AtomicNone)                         \
@@ -198,15 +198,15 @@ PTO_STORES((STPhase phase, typename TileT, typename Global), (phase, TileT, Glob
 
 // Rows or elements of a view by index; without a word the shape of the indices tells which.
 PTO_INTRINSIC(MGATHER, (typename TileT, typename Global, typename Index), (TileT, Global, Index),
-              (detail::IsTile<Index> && detail::IsView<Global>), (TileT &dst, const Global &src, Index &idx), (dst, src, idx),
-              detail::Call(TESSERA_OP_MGATHER, "MGATHER", where)
+              (pto_detail::IsTile<Index> && pto_detail::IsView<Global>), (TileT &dst, const Global &src, Index &idx), (dst, src, idx),
+              pto_detail::Call(TESSERA_OP_MGATHER, "MGATHER", where)
                   .Tile(TESSERA_ROLE_IDX, idx)
                   .Dst(dst)
                   .Transfer(src.Describe());)
 PTO_INTRINSIC(MGATHER, (Coalesce coalesce, GatherOOB oob = GatherOOB::Undefined, typename TileT, typename Global, typename Index),
-              (coalesce, oob, TileT, Global, Index), (detail::IsTile<Index> && detail::IsView<Global>),
+              (coalesce, oob, TileT, Global, Index), (pto_detail::IsTile<Index> && pto_detail::IsView<Global>),
               (TileT &dst, const Global &src, Index &idx), (dst, src, idx),
-              detail::Call(TESSERA_OP_MGATHER, "MGATHER", where)
+              pto_detail::Call(TESSERA_OP_MGATHER, "MGATHER", where)
                   .Tile(TESSERA_ROLE_IDX, idx)
                   .Dst(dst)
                   .Attr(TESSERA_ATTR_NAME_COALESCE, static_cast<int64_t>(coalesce))
@@ -216,39 +216,39 @@ PTO_INTRINSIC(MGATHER, (Coalesce coalesce, GatherOOB oob = GatherOOB::Undefined,
 // With indices in global memory; nothing needs the scratch.
 template <Coalesce coalesce = Coalesce::Elem, GatherOOB oob = GatherOOB::Undefined, GatherExec exec = GatherExec::Scalar,
           typename TileT, typename Global, typename Index, typename Scratch>
-PTO_INST std::enable_if_t<detail::IsView<Index> && detail::IsView<Scratch>> MGATHER_IMPL(
-    TileT &dst, const Global &src, const Index &idx, const Scratch &, const detail::Where &where = detail::Where::Here())
+PTO_INST std::enable_if_t<pto_detail::IsView<Index> && pto_detail::IsView<Scratch>> MGATHER_IMPL(
+    TileT &dst, const Global &src, const Index &idx, const Scratch &, const pto_detail::Where &where = pto_detail::Where::Here())
 {
-    const detail::Run run("MGATHER", where);
-    auto indices = detail::LoadIndices<detail::IndexTile<TileT, Index>>(idx);
+    const pto_detail::Run run("MGATHER", where);
+    auto indices = pto_detail::LoadIndices<pto_detail::IndexTile<TileT, Index>>(idx);
     MGATHER_IMPL<coalesce, oob>(dst, src, indices, where);
 }
 template <Coalesce coalesce = Coalesce::Elem, GatherOOB oob = GatherOOB::Undefined, GatherExec exec = GatherExec::Scalar,
           typename TileT, typename Global, typename Index, typename Scratch>
-PTO_INST detail::Returns<detail::IsView<Index> && detail::IsView<Scratch>> MGATHER(
+PTO_INST pto_detail::Returns<pto_detail::IsView<Index> && pto_detail::IsView<Scratch>> MGATHER(
     TileT &dst, const Global &src, const Index &idx, const Scratch &scratch,
-    const detail::Where &where = detail::Where::Here())
+    const pto_detail::Where &where = pto_detail::Where::Here())
 {
     return MGATHER_IMPL<coalesce, oob, exec>(dst, src, idx, scratch, where), RecordEvent{};
 }
 
 // Rows or elements of a tile into a view by index.
 PTO_INTRINSIC(MSCATTER, (typename Global, typename TileT, typename Index), (Global, TileT, Index),
-              (detail::IsTile<Index> && detail::IsView<Global>), (const Global &dst, TileT &src, Index &idx), (dst, src, idx),
-              detail::CheckWritten<Global>();
-              detail::Call(TESSERA_OP_MSCATTER, "MSCATTER", where)
+              (pto_detail::IsTile<Index> && pto_detail::IsView<Global>), (const Global &dst, TileT &src, Index &idx), (dst, src, idx),
+              pto_detail::CheckWritten<Global>();
+              pto_detail::Call(TESSERA_OP_MSCATTER, "MSCATTER", where)
                   .Src(src)
                   .Tile(TESSERA_ROLE_IDX, idx)
                   .Transfer(dst.Describe());)
 PTO_INTRINSIC(MSCATTER,
               (Coalesce coalesce, ScatterAtomicOp atomic = ScatterAtomicOp::None, ScatterOOB oob = ScatterOOB::Undefined,
                ScatterConflict conflict = ScatterConflict::Default, typename Global, typename TileT, typename Index),
-              (coalesce, atomic, oob, conflict, Global, TileT, Index), (detail::IsTile<Index> && detail::IsView<Global>),
+              (coalesce, atomic, oob, conflict, Global, TileT, Index), (pto_detail::IsTile<Index> && pto_detail::IsView<Global>),
               (const Global &dst, TileT &src, Index &idx), (dst, src, idx),
               static_assert(conflict != ScatterConflict::Last || atomic == ScatterAtomicOp::None,
                             "mscatter-attr: the last element wins only where nothing is combined");
-              detail::CheckWritten<Global>();
-              detail::Call(TESSERA_OP_MSCATTER, "MSCATTER", where)
+              pto_detail::CheckWritten<Global>();
+              pto_detail::Call(TESSERA_OP_MSCATTER, "MSCATTER", where)
                   .Src(src)
                   .Tile(TESSERA_ROLE_IDX, idx)
                   .Attr(TESSERA_ATTR_NAME_COALESCE, static_cast<int64_t>(coalesce))

@@ -135,7 +135,7 @@ enum class Layout : uint32_t {
     MAX,
 };
 
-namespace model {
+namespace pto_model {
 
 template <typename T, typename Enable = void>
 struct ElemOf {
@@ -261,12 +261,12 @@ private:
     }
 };
 
-} // namespace model
+} // namespace pto_model
 
 // A scalar that an instruction takes in the type that it has, and not as an element of its tiles: TSELS takes the bits of
 // an integer, TLRELU a slope of more precision (isa/scalar.md 2).
 template <typename ValueT>
-constexpr model::Exact<ValueT> Exactly(ValueT value)
+constexpr pto_model::Exact<ValueT> Exactly(ValueT value)
 {
     return {value};
 }

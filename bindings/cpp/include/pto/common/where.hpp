@@ -4,7 +4,7 @@
 #define PTO_COMMON_WHERE_HPP
 
 namespace pto {
-namespace model {
+namespace pto_model {
 
 // A place of the source. As a default argument it is the place of the call.
 struct Where {
@@ -29,7 +29,7 @@ inline Running &CurrentRunning()
     return running;
 }
 
-} // namespace model
+} // namespace pto_model
 } // namespace pto
 
 #endif

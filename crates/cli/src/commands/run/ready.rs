@@ -48,10 +48,10 @@ impl Ready {
         for (value, number) in &suggestion.set {
             self.option("--set", kernel.name(*value), &format!("={}", shown(*number)));
         }
-        for (value, shape) in &suggestion.fill {
+        for (value, fill, shape) in &suggestion.fill {
             let given = format!("{}=", kernel.name(*value));
             if !self.0.iter().any(|word| word.starts_with(&given)) {
-                self.option("--in", kernel.name(*value), "=random");
+                self.option("--in", kernel.name(*value), &format!("={fill}"));
             }
             if let Some(dims) = shape {
                 self.option("--shape", kernel.name(*value), &format!("={}", by(dims)));

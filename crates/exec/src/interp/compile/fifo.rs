@@ -1,6 +1,7 @@
 //! FIFOs and tokens between cores (isa/structure.md 4 to 6, sync.md 5).
 
 use super::super::code::*;
+use super::super::meeting;
 use super::{Compiler, lacks};
 use crate::lower::{Failure, broken, failure};
 use tessera_ir::{Arg, Core, Op, OpId, OpKind, ValueId, fifo};
@@ -170,15 +171,21 @@ impl Compiler<'_> {
         values.into_iter().skip(1).map(|value| self.object(value)).collect()
     }
 
-    /// `sync.set` and `sync.wait`: in a process that is not split they order its own pipes.
+    /// `sync.set` and `sync.wait`: in a process that is not split they order its own pipes, unless all blocks meet there.
     pub(super) fn token(&mut self, id: OpId, op: &Op, opcode: Opcode, code: &mut Vec<Code>) -> Result<(), Failure> {
-        let (Some((_, id_of)), Some(_)) = (op.token(), self.process.core) else { return Ok(()) };
+        let Some((_, id_of)) = op.token() else { return Ok(()) };
+        if self.process.core.is_none() && !meeting::is_met(self.func, self.profile) {
+            return Ok(());
+        }
         let token = match id_of {
             Arg::Int(v) => Int::Imm(v),
             value => self.int(op, value)?,
         };
         let mode = op.known_attrs().int(AttrName::FftsMode).unwrap_or(2);
         let takes = matches!(opcode.info().sem, Sem::Orders(Order::CoreWait));
+        if self.process.core.is_none() && !takes && mode != 0 {
+            return Ok(());
+        }
         let meet = if takes { Meet::Take { id: token } } else { Meet::Give { id: token, mode } };
         code.push(Code::Meet(id, Box::new(meet)));
         Ok(())

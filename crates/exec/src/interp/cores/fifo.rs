@@ -50,6 +50,8 @@ impl Exec<'_> {
                 let from = self.object_of(push.src);
                 let place = stage(channel, slot, half as u64);
                 self.engine.put_tile(push.stage, place, valid)?;
+                self.announce(Some(at), &[]);
+                self.watch_copies(&[(from, push.stage)])?;
                 self.engine.copy_tiles(&[(from, push.stage)])?;
             }
         }
@@ -102,7 +104,7 @@ impl Exec<'_> {
         self.undefine(Some(at), id);
         match self.cx.profile {
             Profile::A2a3 => self.load_slot(at, pop, channel, (slot, me as u64), id, valid)?,
-            _ => self.take_slot(pop, channel, (slot, me as u64), &pushed[..halves], (id, valid))?,
+            _ => self.take_slot(at, pop, channel, (slot, me as u64), &pushed[..halves], (id, valid))?,
         }
         self.set_tile(pop.to, id);
         let mut gone = None;
@@ -207,6 +209,7 @@ impl Exec<'_> {
     /// Puts what waits into the slot: a half of one tile, or the halves of one.
     fn take_slot(
         &mut self,
+        at: OpId,
         pop: &Pop,
         channel: &Channel,
         (slot, me): (u64, u64),
@@ -221,7 +224,9 @@ impl Exec<'_> {
                 Dir::V2c => ([[0, 0], half_at(channel, half, waits.valid)], waits.valid),
             };
             let cache = self.cx.program.sites.len() + pop.cache;
+            self.announce(Some(at), &[(from, false), (id, true)]);
             self.engine.copy_window(cache, (from, from_at), (id, to_at), extent)?;
+            self.watch_cache(cache, 0);
         }
         Ok(())
     }
@@ -248,6 +253,7 @@ impl Exec<'_> {
             self.engine.memories.set_writer(at.0);
         }
         let inst = Inst::tstore(self.engine.profile);
+        self.announce(Some(at), &[(src, false)]);
         let undefined = self.transfer(push.cache, inst, (Role::Src, src), &view)?;
         if undefined {
             self.warn_undefined(at, push.src, "is pushed");
@@ -292,6 +298,7 @@ impl Exec<'_> {
         };
         let view = self.slot_view(pop.global, channel, slot, elem, whole, (first, valid))?;
         let inst = Inst::tload(self.engine.profile);
+        self.announce(Some(at), &[(id, true)]);
         self.transfer(pop.cache, inst, (Role::Dst, id), &view).map_err(|e| self.at(at, e))?;
         Ok(())
     }
@@ -351,7 +358,9 @@ impl Exec<'_> {
             self.engine.fits(cache, &inst, view)?;
         }
         let start = self.engine.start(cache, Some(view))?;
-        Ok(self.engine.run(cache, start)?.stored_undefined)
+        let effect = self.engine.run(cache, start)?;
+        self.watch_cache(cache, start);
+        Ok(effect.stored_undefined)
     }
 }
 

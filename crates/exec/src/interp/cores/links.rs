@@ -60,16 +60,17 @@ pub(crate) struct Links {
     /// Tokens from C, by vector core and id; and from each vector core to C.
     pub from_cube: [[u8; 16]; 2],
     pub to_cube: [[u8; 16]; 2],
-    /// Who has come to a meeting, by vector core and id.
-    pub arrived: [[u8; 16]; 2],
-    /// Tokens that a core gives to all of its kind, itself included: the cube core.
-    pub met: [u8; 16],
+    /// The cores of the block: the cube core, or one that has all pipes, and each vector core.
+    pub cores: [bool; 3],
+    /// Who has come to a meeting of cores of one kind, by core and id; and the tokens that everybody gets there.
+    pub come: [[u8; 16]; 3],
+    pub met: [[u8; 16]; 3],
     /// Grows with everything that may let somebody go on.
     pub events: u64,
 }
 
 impl Links {
-    pub fn new(profile: Profile, channels: &[Channel]) -> Links {
+    pub fn new(profile: Profile, channels: &[Channel], cores: [bool; 3]) -> Links {
         let state = |channel: &Channel| State {
             pushed: [0; 2],
             popped: [0; 2],
@@ -82,8 +83,9 @@ impl Links {
             channels: channels.iter().map(state).collect(),
             from_cube: [[0; 16]; 2],
             to_cube: [[0; 16]; 2],
-            arrived: [[0; 16]; 2],
-            met: [0; 16],
+            cores,
+            come: [[0; 16]; 3],
+            met: [[0; 16]; 3],
             events: 0,
         }
     }
@@ -143,7 +145,13 @@ impl Links {
                 };
                 format!("{} is empty, 0 of {} slots, {who}", channel.name, channel.slots)
             }
-            Wait::Token { id } => format!("no token with id {id} has come"),
+            Wait::Token { id } => {
+                let has_come = |id: i64| self.come[exec.cx.process.place()].get(usize::try_from(id).ok()?).copied();
+                match has_come(id) {
+                    Some(1..) => format!("not all cores of its kind have come to the meeting with id {id}"),
+                    _ => format!("no token with id {id} has come"),
+                }
+            }
         }
     }
 

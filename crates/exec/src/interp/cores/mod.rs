@@ -15,7 +15,7 @@ use super::Run;
 use super::code::Meet;
 use super::parallel::{Buffer, set_up};
 use super::step::{Context, Exec, Stop};
-use crate::engine::memory::Memories;
+use crate::engine::memory::{Memories, MemoryId, Taken};
 use crate::lower::Failure;
 use tessera_ir::{Core, Func, OpId, Runs, ValueId};
 use tessera_isa::diag::Diagnostic;
@@ -48,6 +48,16 @@ impl Process {
         self.is_mixed && self.core == Some(Core::Vector)
     }
 
+    /// Its place among the cores of a block: the cube core, or one that has all pipes, is before the vector cores.
+    pub fn place(self) -> usize {
+        if self.core == Some(Core::Vector) { 1 + usize::from(self.number) } else { 0 }
+    }
+
+    /// Has its core the memory of tiles there? Each of several has its own (isa/structure.md 4).
+    pub fn has(self, loc: Loc) -> bool {
+        !self.is_mixed || (self.core == Some(Core::Vector)) == (loc == Loc::Vec)
+    }
+
     /// How messages name it.
     pub fn name(self) -> &'static str {
         match (self.core, self.number) {
@@ -68,6 +78,8 @@ pub(crate) struct Cores<'a> {
     pub list: Vec<Exec<'a>>,
     /// Who has the memories.
     at: usize,
+    /// Who has ended.
+    ended: Vec<bool>,
 }
 
 impl<'a> Cores<'a> {
@@ -77,7 +89,7 @@ impl<'a> Cores<'a> {
             let memories = memories.take().unwrap_or_else(|| Memories::with_limit(false, 0));
             Exec::new(cx, memories, trace)
         });
-        Cores { list: own.collect(), at: 0 }
+        Cores { list: own.collect(), at: 0, ended: vec![false; contexts.len()] }
     }
 
     /// Who runs now, with the memories.
@@ -89,6 +101,11 @@ impl<'a> Cores<'a> {
             };
             std::mem::swap(&mut a.engine.memories, &mut b.engine.memories);
             std::mem::swap(&mut a.links, &mut b.links);
+            // The loops that a core is in are its own.
+            if let Some(mut watch) = a.watch.take() {
+                a.loops = std::mem::replace(&mut watch.now.loops, std::mem::take(&mut b.loops));
+                b.watch = Some(watch);
+            }
             std::mem::swap(&mut a.recorder, &mut b.recorder);
             self.at = to;
         }
@@ -103,12 +120,14 @@ impl<'a> Cores<'a> {
     /// A block before its first operation: everything is forgotten, arguments and inputs are bound.
     pub fn begin(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
         let count = self.list.len();
+        self.ended = vec![false; count];
         for n in 0..count {
             self.turn(n)?.reset(block);
         }
         for n in (0..count).rev() {
             set_up(run, self.turn(n)?, buffers)?;
         }
+        let cores = [0, 1, 2].map(|n| self.list.iter().any(|exec| exec.cx.process.place() == n));
         if run.record {
             self.turn(0)?.recorder = Some(Box::default());
             for n in (0..count).rev() {
@@ -116,7 +135,7 @@ impl<'a> Cores<'a> {
             }
         }
         let exec = self.turn(0)?;
-        exec.links = Some(Box::new(Links::new(exec.cx.profile, &exec.cx.program.channels)));
+        exec.links = Some(Box::new(Links::new(exec.cx.profile, &exec.cx.program.channels, cores)));
         Ok(())
     }
 
@@ -135,33 +154,56 @@ impl<'a> Cores<'a> {
 
     /// Runs all processes to their ends.
     pub fn run(&mut self) -> Result<(), Failure> {
-        let mut ended = vec![false; self.list.len()];
+        if self.advance()? { self.report_left() } else { Err(self.deadlock()) }
+    }
+
+    /// Runs until nobody can go on; have all ended?
+    pub fn advance(&mut self) -> Result<bool, Failure> {
         loop {
-            let before = self.list.get(self.at).and_then(|e| e.links.as_ref()).map_or(0, |links| links.events);
+            let before = self.links().map_or(0, |links| links.events);
             let mut moved = false;
-            for (n, ended) in ended.iter_mut().enumerate().filter(|(_, ended)| !**ended) {
+            for n in 0..self.list.len() {
+                if self.ended.get(n) != Some(&false) {
+                    continue;
+                }
                 match self.turn(n)?.run() {
-                    Ok(()) => (*ended, moved) = (true, true),
+                    Ok(()) => {
+                        self.ended[n] = true;
+                        moved = true;
+                    }
                     Err(Stop::Waits) => {}
                     Err(Stop::Failed(failure)) => return Err(failure),
                 }
             }
-            if ended.iter().all(|e| *e) {
-                return self.report_left();
+            if self.ended.iter().all(|e| *e) {
+                return Ok(true);
             }
-            let after = self.list.get(self.at).and_then(|e| e.links.as_ref()).map_or(0, |links| links.events);
-            if !moved && before == after {
-                return Err(self.deadlock(&ended));
+            if !moved && before == self.links().map_or(0, |links| links.events) {
+                return Ok(false);
             }
         }
     }
 
+    /// What the cores share.
+    pub fn links(&mut self) -> Option<&mut Links> {
+        self.list.get_mut(self.at).and_then(|exec| exec.links.as_deref_mut())
+    }
+
+    /// What was written to every buffer since somebody watches; then they are as they were.
+    pub fn take_written(&mut self, buffers: &[Buffer]) -> Vec<Taken> {
+        let Some(memories) = self.memories() else { return Vec::new() };
+        let memory = |(k, buffer): (u32, &Buffer)| {
+            memories.get_mut(MemoryId::buffer(k)).map(|memory| memory.take_written(&buffer.memory))
+        };
+        (0..).zip(buffers).filter_map(memory).collect()
+    }
+
     /// Nobody can run, and not all have ended.
-    fn deadlock(&self, ended: &[bool]) -> Failure {
+    pub fn deadlock(&self) -> Failure {
         let links = self.list.get(self.at).and_then(|e| e.links.as_ref());
         let mut sentences = Vec::new();
         let mut found = Diagnostic::error("deadlock", "");
-        for (exec, ended) in self.list.iter().zip(ended) {
+        for (exec, ended) in self.list.iter().zip(&self.ended) {
             let process = exec.cx.process;
             let (Some((at, wait)), Some(links), false) = (exec.waits, links, *ended) else {
                 sentences.push(format!("{} has ended", process.name()));
@@ -188,7 +230,7 @@ impl<'a> Cores<'a> {
     }
 
     /// Tiles that nobody popped, slots that nobody freed, tokens that nobody took.
-    fn report_left(&mut self) -> Result<(), Failure> {
+    pub fn report_left(&mut self) -> Result<(), Failure> {
         let at = self.at;
         let exec = self.turn(at)?;
         if let Some(links) = exec.links.take() {

@@ -38,24 +38,19 @@ impl Exec<'_> {
         let process = self.cx.process;
         let on_a2a3 = self.cx.profile == Profile::A2a3;
         let blocks = self.cx.blocks;
-        let me = usize::from(process.number);
+        let (me, place) = (usize::from(process.number), process.place());
         let Some(links) = &mut self.links else { return Ok(()) };
         links.events += 1;
         match (process.core, mode) {
-            (_, 0) if on_a2a3 && blocks > 1 => {
-                let what = "all blocks meet here (ffts_mode = 0), and Tessera runs blocks one by one";
-                return Err(Failure::from(failure("not-executable", what, "run one block")).into());
-            }
-            (Some(Core::Cube), 0) if on_a2a3 => give(&mut links.met[token], id)?,
-            (Some(Core::Vector), 0 | 1) if on_a2a3 => {
-                give(&mut links.arrived[me][token], id)?;
-                if links.arrived.iter().all(|by| by[token] > 0) {
-                    links.arrived.iter_mut().for_each(|by| by[token] -= 1);
-                    for to in &mut links.from_cube {
-                        give(&mut to[token], id)?;
-                    }
+            // Cores of one kind meet, those of this block or of all.
+            (core, 0) | (core @ Some(Core::Vector), 1) if on_a2a3 => {
+                give(&mut links.come[place][token], id)?;
+                let kind = usize::from(core == Some(Core::Vector));
+                if (mode == 1 || blocks == 1) && links.have_come(kind, token) {
+                    links.met_all(kind, token);
                 }
             }
+            (None, _) => {}
             (Some(Core::Cube), _) if on_a2a3 => {
                 for to in &mut links.from_cube {
                     give(&mut to[token], id)?;
@@ -68,16 +63,18 @@ impl Exec<'_> {
     }
 
     pub(super) fn take(&mut self, at: OpId, id: i64) -> Result<(), Stop> {
-        let (token, core) = self.token_of(id)?;
         let process = self.cx.process;
+        if process.core.is_none() && !(0..16).contains(&id) {
+            return Ok(());
+        }
+        let (token, core) = self.token_of(id)?;
         let on_a2a3 = self.cx.profile == Profile::A2a3;
-        let me = usize::from(process.number);
+        let (me, place) = (usize::from(process.number), process.place());
         let Some(links) = &mut self.links else { return Ok(()) };
         let taken = match process.core {
-            Some(Core::Cube) if on_a2a3 && links.met[token] > 0 => {
-                links.met[token] -= 1;
-                true
-            }
+            _ if on_a2a3 && take(&mut links.met[place][token]) => true,
+            // In a process that has all pipes only a meeting holds it up.
+            None => links.come[place][token] == 0,
             Some(Core::Cube) if on_a2a3 => {
                 let both = links.to_cube.iter().all(|from| from[token] > 0);
                 if both {
@@ -98,6 +95,11 @@ impl Exec<'_> {
     }
 }
 
+/// The places of a kind's cores.
+fn of_kind(kind: usize) -> std::ops::Range<usize> {
+    if kind == 0 { 0..1 } else { 1..3 }
+}
+
 fn take(counter: &mut u8) -> bool {
     let is_there = *counter > 0;
     *counter -= u8::from(is_there);
@@ -105,9 +107,24 @@ fn take(counter: &mut u8) -> bool {
 }
 
 impl Links {
+    /// Have all cores of a kind, 0 the cube core or one that has all pipes, 1 the vector cores, come to a meeting?
+    pub fn have_come(&self, kind: usize, id: usize) -> bool {
+        let mut cores = of_kind(kind).filter(|core| self.cores[*core]).peekable();
+        cores.peek().is_some() && cores.all(|core| self.come[core][id] > 0)
+    }
+
+    /// All cores of a kind have come: each gets its token.
+    pub fn met_all(&mut self, kind: usize, id: usize) {
+        for core in of_kind(kind).filter(|core| self.cores[*core]) {
+            self.come[core][id] -= 1;
+            self.met[core][id] = self.met[core][id].saturating_add(1);
+        }
+        self.events += 1;
+    }
+
     /// `flag-leak`: tokens that nobody took.
     pub(super) fn tokens_left(&self, exec: &Exec<'_>) -> Vec<(OpId, Diagnostic)> {
-        let counters = self.from_cube.iter().chain(&self.to_cube).chain(&self.arrived).chain([&self.met]);
+        let counters = self.from_cube.iter().chain(&self.to_cube).chain(&self.come).chain(&self.met);
         let ids: Vec<usize> = counters.flat_map(|by| (0..16).filter(|id| by[*id] > 0)).collect();
         let is_set = |op: &tessera_ir::Op| matches!(op.kind, OpKind::Pto(..)) && op.token().is_some();
         let Some(at) = exec.cx.func.ops.iter().position(is_set).map(|at| OpId(at as u32)) else { return Vec::new() };
